@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_BASE_ARENA_H
+#define RCORE_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/*
+ * Memory that is given back all at once. The snapshot and everything it points
+ * to live in one arena, so a report never asks who owns a string. (GNU obstack
+ * would serve, but it ends the process when memory runs out.)
+ */
+struct rcore_arena {
+	struct rcore_arena_block *block; /* private */
+	size_t used, size;               /* of the newest block */
+	size_t total;                    /* bytes asked of malloc so far */
+};
+
+/* An all-zero arena is empty and ready. */
+void rcore_arena_deinit(struct rcore_arena *arena);
+
+/* `size` zeroed bytes, aligned for any type; NULL when memory is short. */
+void *rcore_arena_alloc(struct rcore_arena *arena, size_t size);
+
+/* A NUL-terminated copy; NULL when memory is short. */
+char *rcore_arena_strndup(struct rcore_arena *arena, const char *text, size_t length);
+char *rcore_arena_strdup(struct rcore_arena *arena, const char *text);
+
+char *rcore_arena_printf(struct rcore_arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_LAYOUT_LAYOUT_H
+#define RCORE_LAYOUT_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "target/memory.h"
+
+/*
+ * Where CRuby's fields are, for one Ruby release and one build of it, as data.
+ * A layout comes from the target's own DWARF, or from a table that the generator
+ * made from a build with DWARF (layout/tables/), never from hand.
+ */
+
+/* One field: `offset` in bytes from the struct's start, -1 where this Ruby has
+ * none. A bit-field keeps the byte that holds its lowest bit, that bit's number
+ * in the byte, and its width in bits; a plain field has bits == 0. */
+struct rcore_field {
+	int32_t offset;
+	uint16_t size; /* bytes; of the member's type, arrays and structs whole */
+	uint8_t bit, bits;
+};
+
+/* Algorithms that changed between releases; layout/traits.c says when. */
+enum rcore_label_style {
+	RCORE_LABEL_PLAIN,     /* up to 3.3: `block in foo' */
+	RCORE_LABEL_QUALIFIED, /* 3.4: 'Foo#foo', internal frames shown as they are */
+	RCORE_LABEL_BACKPATCH, /* 4.0: <internal: frames take the caller's path and line */
+};
+
+struct rcore_traits {
+	enum rcore_label_style label_style;
+	bool shapes;                /* 3.2 on: ivars by shape */
+	unsigned heap_page_align;   /* bytes: 16 KiB up to 3.1, 64 KiB later */
+	unsigned default_slot_size; /* where heap_page has no slot_size */
+	bool heap_pages_darray;     /* 3.4 on: heap_pages.sorted is a rb_darray */
+	unsigned singleton_flag;    /* bit of RBasic.flags that marks a singleton class; 0: by FL_SINGLETON */
+	unsigned imemo_ment, imemo_svar, imemo_cref, imemo_iseq, imemo_env; /* imemo types */
+};
+
+enum rcore_layout_source {
+	RCORE_LAYOUT_DWARF,       /* the target's own debug information */
+	RCORE_LAYOUT_EXACT,       /* the table of this very release, proved */
+	RCORE_LAYOUT_APPROXIMATE, /* the nearest table of the same minor, proved as far as it goes */
+};
+
+struct rcore_layout {
+	char name[64];     /* "3.3.8-x86_64-cet": the table's name, or the DWARF file's base name */
+	unsigned version[3];
+	unsigned machine;  /* EM_X86_64, EM_AARCH64 */
+	enum rcore_layout_source source;
+	struct rcore_traits traits;
+
+#define RCORE_STRUCT(id, names) struct { uint32_t size;
+#define RCORE_FIELD(struct_id, id, paths) struct rcore_field id;
+#define RCORE_END(id) } id;
+#define RCORE_ENUM(id, names)
+#include "layout/fields.def"
+#undef RCORE_STRUCT
+#undef RCORE_FIELD
+#undef RCORE_END
+#undef RCORE_ENUM
+
+	struct {
+#define RCORE_STRUCT(id, names)
+#define RCORE_FIELD(struct_id, id, paths)
+#define RCORE_END(id)
+#define RCORE_ENUM(id, names) int64_t id;
+#include "layout/fields.def"
+#undef RCORE_STRUCT
+#undef RCORE_FIELD
+#undef RCORE_END
+#undef RCORE_ENUM
+	} constant;
+};
+
+static inline bool rcore_has(const struct rcore_field *field)
+{
+	return field->offset >= 0;
+}
+
+/* Reads a field of the struct at `base`: unsigned, 1 to 8 bytes, bit-fields
+ * shifted down. RCORE_FAULT_UNMAPPED where this Ruby has no such field; check
+ * rcore_has() where that may be. Signed fields (int) are the caller's to cast. */
+enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
+				  const struct rcore_field *field, uint64_t *ret);
+
+/* The same out of a copy of the struct's first `size` bytes; false where the
+ * field is not wholly in them. */
+bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
+		    uint64_t *ret);
+
+/*
+ * Tables. Text, one item a line, as `rcore layout FILE` prints and
+ * layout/tables/ and a user's `--layout FILE` hold:
+ *   # free comment, provenance
+ *   layout 3.3.8-x86_64-cet
+ *   ruby 3.3.8
+ *   machine x86_64
+ *   struct vm 9600
+ *   vm.ractor_set 8 16          field, offset, size
+ *   thread.status 240 4 0:2     field, offset, size, bit:bits
+ *   fiber.transferred -         not in this Ruby
+ *   enum qnil 4
+ */
+struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
+				       struct rcore_layout *ret);
+
+/* The text of a table, malloc'ed; NULL when memory is short. `provenance` is
+ * printed as comment lines at the top (may be NULL). */
+char *rcore_layout_print(const struct rcore_layout *layout, const char *provenance);
+
+/* The tables compiled in, in order of version; NULL past the last. */
+const char *rcore_layout_builtin(size_t index, const char **name);
+
+/* Candidates for a target, best first: exact version first (each build of it),
+ * then the other releases of the same minor, nearest first. `ret[]` is malloc'ed
+ * by the callee; NO_LAYOUT, with the next step in its text, when there is none. */
+struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned machine,
+					    struct rcore_layout **ret, size_t *ret_count);
+
+/* Sets layout->traits from layout->version: the one place that compares versions. */
+void rcore_layout_set_traits(struct rcore_layout *layout);
+
+/* Reads a layout from the DWARF of a file (ELF: a ruby, a libruby, or the separate
+ * debug file of one). `version` is that of the target when known, else NULL: then it
+ * comes from the file itself (ruby_version). FORMAT: no ELF, no DWARF, no Ruby in it. */
+struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
+					    struct rcore_layout *ret);
+
+#endif

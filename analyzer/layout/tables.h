@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_LAYOUT_TABLES_H
+#define RCORE_LAYOUT_TABLES_H
+
+/* The built-in tables, made by the build from layout/tables/; ends with a NULL name. */
+struct rcore_layout_table {
+	const char *name, *text;
+};
+extern const struct rcore_layout_table rcore_layout_tables[];
+
+#endif

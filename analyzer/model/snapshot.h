@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_MODEL_SNAPSHOT_H
+#define RCORE_MODEL_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/*
+ * What was found in a target: plain structs that decoders fill and reports
+ * print. Nothing here points into the target; all memory is the snapshot's
+ * arena. Strings that come from the target are raw bytes with a NUL at the end:
+ * reports escape them. NULL strings, and flags named has_*, mean "not known".
+ * Every part can carry a problem of its own: one line, what and where.
+ */
+
+enum rcore_frame_kind {
+	RCORE_FRAME_RUBY,  /* has an iseq */
+	RCORE_FRAME_CFUNC, /* a method written in C */
+	RCORE_FRAME_IFUNC, /* a block written in C */
+	RCORE_FRAME_DUMMY, /* pushed by the VM, no code of its own */
+	RCORE_FRAME_BROKEN, /* could not be decoded; `problem` says why */
+};
+
+struct rcore_frame {
+	enum rcore_frame_kind kind;
+	uint64_t cfp, pc, iseq, self, ep; /* addresses and VALUEs; 0 as found */
+	uint64_t method_entry;            /* rb_callable_method_entry_t, 0: none */
+	uint32_t flags;                   /* ep[0]: VM_FRAME_FLAG_* and magic, as cruby's vm_core.h */
+	/* As the newest Ruby's backtrace prints it: "Foo#bar", "block in Foo.bar". */
+	const char *label;
+	const char *path; /* of the iseq; NULL for a cfunc */
+	int line;         /* current line; 0: unknown */
+	bool under_construction; /* pushed, pc not set yet */
+	/* What this Ruby's own backtrace prints for the frame, as in `caller`; NULL
+	 * where it prints none for it (a dummy, the frame below a rescue). */
+	const char *native_label, *native_path;
+	int native_line;
+	const char *problem;
+};
+
+enum rcore_fiber_status {
+	RCORE_FIBER_CREATED,
+	RCORE_FIBER_RESUMED,
+	RCORE_FIBER_SUSPENDED,
+	RCORE_FIBER_TERMINATED,
+	RCORE_FIBER_STATUS_UNKNOWN,
+};
+
+struct rcore_fiber {
+	char id[24];        /* "T1.F3" ("E1.F0" for the first ended thread) */
+	uint64_t address;   /* rb_fiber_t */
+	uint64_t object;    /* Fiber VALUE; 0: never became an object */
+	uint64_t ec;        /* rb_execution_context_t */
+	enum rcore_fiber_status status;
+	bool is_root;
+	bool is_current;    /* the fiber its thread runs now */
+	bool is_continuation; /* callcc */
+	bool yielding, blocking;
+	int resumed_by;     /* index into snapshot->fibers; -1: none (fiber->prev) */
+	int resuming;       /* index of the fiber that this one resumed; -1: none */
+	int thread;         /* index into snapshot->threads; -1: its thread cannot be read */
+	uint64_t vm_stack, vm_stack_size;       /* bytes */
+	uint64_t machine_stack, machine_stack_size; /* bytes; 0: unknown (root fibers) */
+	struct rcore_frame *frames; /* innermost first */
+	size_t frame_count;
+	bool frames_truncated;      /* more frames than the limit */
+	int group;                  /* index into snapshot->groups; -1: alone */
+	const char *problem;
+};
+
+/* Fibers parked with the same stack. */
+struct rcore_fiber_group {
+	int *fibers; /* indices, ascending */
+	size_t count;
+};
+
+enum rcore_thread_status {
+	RCORE_THREAD_RUNNABLE,
+	RCORE_THREAD_STOPPED,         /* "sleep" */
+	RCORE_THREAD_STOPPED_FOREVER, /* "sleep_forever" */
+	RCORE_THREAD_KILLED,
+	RCORE_THREAD_STATUS_UNKNOWN,
+};
+
+enum rcore_gvl {
+	RCORE_GVL_UNKNOWN,
+	RCORE_GVL_HOLDER,
+	RCORE_GVL_RELEASED, /* in a blocking region */
+	RCORE_GVL_WAITING,  /* wants it back */
+};
+
+struct rcore_thread {
+	char id[16];        /* "T1"; "E1" for a thread that has ended and still owns fibers */
+	uint64_t address;   /* rb_thread_t */
+	uint64_t object;    /* Thread VALUE */
+	int tid;            /* kernel thread; 0: none or unknown */
+	const char *name;   /* Thread#name; NULL: none */
+	enum rcore_thread_status status;
+	bool to_kill;       /* "aborting" */
+	enum rcore_gvl gvl;
+	bool is_main;
+	bool is_ended;
+	bool is_crashed;    /* the kernel thread that died */
+	int ractor;         /* index into snapshot->ractors; -1: ended, or before 3.0 */
+	int *fibers;        /* indices into snapshot->fibers: root first, then by age or address */
+	size_t fiber_count;
+	int current_fiber;  /* index; -1: unknown */
+	const char *problem;
+};
+
+struct rcore_ractor {
+	uint64_t address;
+	uint64_t id;
+	const char *name;
+	int *threads; /* indices into snapshot->threads */
+	size_t thread_count;
+	const char *problem;
+};
+
+/* A kernel thread that runs no Ruby thread (timer, GC, C libraries). */
+struct rcore_other_thread {
+	int tid;
+};
+
+struct rcore_cause {
+	bool present;          /* false: the process was not killed (gcore, live) */
+	int signo, code;
+	bool has_address;
+	uint64_t address;
+	int sender_pid;        /* who sent it; 0: the kernel, or unknown */
+	/* The fault that made Ruby abort, from its signal stack; signo 0: none found. */
+	int original_signo, original_code;
+	bool has_original_address;
+	uint64_t original_address;
+	int tid;               /* the thread that died; 0: unknown */
+	int thread, fiber;     /* indices; -1: not a Ruby thread, unknown */
+	const char *text;      /* one line for people */
+};
+
+enum rcore_vm_rung { RCORE_RUNG_SYMBOL, RCORE_RUNG_DWARF, RCORE_RUNG_SEARCH };
+
+struct rcore_proof {
+	const char *name;   /* "thread.ec": what was proved */
+	const char *text;   /* the condition, in words */
+	bool passed;
+	const char *detail; /* why it failed, or what could not be tested; NULL: fine */
+};
+
+struct rcore_module_info {
+	const char *path, *file;
+	uint64_t start, end;
+	const char *build_id, *file_build_id; /* hex; NULL: none */
+	const char *status; /* "found", "unverified", "wrong build", "missing" */
+	const char *lost;   /* what cannot be said without it; NULL: nothing */
+	const char *fix;    /* the command that would bring it; NULL: nothing to do */
+	bool is_ruby;       /* holds the VM */
+};
+
+struct rcore_snapshot {
+	struct rcore_arena arena;
+
+	const char *source, *producer;
+	int pid;
+	unsigned machine;
+	const char *arguments;
+	const char *ruby_version;     /* "3.3.8" */
+	const char *ruby_description; /* "ruby 3.3.8 (2025-04-09 ...) [x86_64-linux-gnu]"; NULL: unknown */
+	const char *version_source;   /* how the version was found */
+
+	const char *layout_name;
+	const char *layout_source; /* "exact", "approximate", "dwarf" */
+	enum rcore_vm_rung vm_rung;
+	uint64_t vm;
+	struct rcore_proof *proofs;
+	size_t proof_count;
+	struct rcore_module_info *modules;
+	size_t module_count;
+	const char *fiber_source; /* how the fibers were found: "jit_cont list", "heap walk" ... */
+
+	struct rcore_cause cause;
+	struct rcore_ractor *ractors;
+	size_t ractor_count;
+	struct rcore_thread *threads; /* living first, then ended */
+	size_t thread_count;
+	struct rcore_fiber *fibers;
+	size_t fiber_count;
+	struct rcore_fiber_group *groups;
+	size_t group_count;
+	struct rcore_other_thread *others;
+	size_t other_count;
+
+	/* What could not be read, on the whole; each one line. */
+	const char **problems;
+	size_t problem_count;
+	/* A thread, fiber or frame that is there could not be decoded: exit status 1. */
+	bool incomplete;
+};
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_H
+#define RCORE_H
+
+/*
+ * librcore: what a Ruby program was doing, from outside it.
+ *
+ *	struct rcore_session *session;
+ *	struct rcore_snapshot *snapshot;
+ *	struct rcore_error *err = rcore_open_core("core.1234", NULL, &session);
+ *	if (!err)
+ *		err = rcore_load(session, &snapshot);
+ *	if (!err)
+ *		err = rcore_report_text(snapshot, NULL, stdout);
+ *	...
+ *	rcore_snapshot_free(snapshot);
+ *	rcore_close(session);
+ *
+ * The library never runs code of the target, never writes to it, never prints,
+ * and never ends the process. It keeps no global state: sessions are independent,
+ * one thread at a time in each.
+ */
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "layout/layout.h"
+#include "model/snapshot.h"
+#include "report/report.h"
+#include "target/memory.h"
+#include "target/process.h"
+
+#define RCORE_VERSION "0.1.0"
+#define RCORE_API     __attribute__((visibility("default")))
+
+/* All-zero means the defaults. Strings need not outlive the call. */
+struct rcore_options {
+	const char *executable;          /* the user's EXE */
+	const char *sysroot;             /* prefix for every path of the target */
+	const char *const *search_paths; /* folders searched by build-id and file name */
+	size_t search_path_count;
+	const char *layout_file;         /* a table to use in place of the built-in ones */
+};
+
+struct rcore_session;
+
+/* Opens a core file. Errors as rcore_core_open() and rcore_modules_open(). */
+RCORE_API struct rcore_error *rcore_open_core(const char *path, const struct rcore_options *options,
+					      struct rcore_session **ret);
+
+/* Opens a target that somebody else has stopped: a debugger. `process` (with all
+ * it points to) and `memory` must outlive the session. */
+RCORE_API struct rcore_error *rcore_open_memory(const struct rcore_process *process,
+						struct rcore_memory *memory,
+						const struct rcore_options *options,
+						struct rcore_session **ret);
+
+RCORE_API void rcore_close(struct rcore_session *session); /* NULL-safe */
+
+/*
+ * Decodes everything: ractors, threads, fibers, frames, cause. What could not be
+ * read is in the snapshot (problems, problem of each part, incomplete). An error
+ * only where nothing at all could be said: NOT_RUBY (no Ruby VM in the target),
+ * NO_LAYOUT, FAULT or CORRUPT (the VM cannot be found or proved), NO_MEMORY.
+ * The caller frees the snapshot; it does not need the session any more.
+ */
+RCORE_API struct rcore_error *rcore_load(struct rcore_session *session,
+					 struct rcore_snapshot **ret);
+RCORE_API void rcore_snapshot_free(struct rcore_snapshot *snapshot); /* NULL-safe */
+
+/*
+ * What could be found without decoding the VM: version, modules, rung, layout,
+ * proofs (also failed ones). Gives a snapshot wherever the target could be opened,
+ * with `error` set to why rcore_load() would give up (NULL: it would not).
+ */
+RCORE_API struct rcore_error *rcore_examine(struct rcore_session *session,
+					    struct rcore_snapshot **ret,
+					    struct rcore_error **error);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_REPORT_REPORT_H
+#define RCORE_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "model/snapshot.h"
+
+/*
+ * Writers: they print a snapshot and decide nothing. The command, GDB and LLDB
+ * print through the same writer, so their output is the same byte for byte. All
+ * strings of the target are escaped (control characters, invalid UTF-8) before
+ * they leave.
+ */
+struct rcore_report_options {
+	bool all;           /* show each fiber, merge no identical stacks */
+	bool color;
+	const char *thread; /* only this thread: "T2", or a Thread VALUE or rb_thread_t address */
+	const char *fiber;  /* only this fiber: "T1.F3", or a Fiber VALUE or rb_fiber_t address */
+};
+
+/* The report for people. USAGE when options name a thread or fiber that is not there,
+ * with a list of what is. */
+struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
+				      const struct rcore_report_options *options, FILE *out);
+
+/* The same snapshot as JSON (docs/json.md): stable names, addresses as hex strings,
+ * every field optional, "schema" first. */
+struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,
+				      const struct rcore_report_options *options, FILE *out);
+
+/* What was found and how: `rcore doctor`. `error` is why the analysis gives up, or NULL. */
+struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *snapshot,
+					const struct rcore_error *error,
+					const struct rcore_report_options *options, FILE *out);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TARGET_CORE_H
+#define RCORE_TARGET_CORE_H
+
+#include "base/error.h"
+#include "target/memory.h"
+#include "target/process.h"
+
+/*
+ * An ELF core file: of the kernel, gcore or gdb. The file is mapped, not read:
+ * opening costs the headers and notes alone, however large the core. PT_LOADs
+ * may come in any order and overlap (the first in file order wins), there may
+ * be more than 65,534 (PN_XNUM), and the file may end anywhere.
+ */
+struct rcore_core;
+
+/* Errors: OS (missing, not readable, a directory), FORMAT (empty, not ELF, not a
+ * core, headers cut off), UNSUPPORTED (32-bit, big-endian, another machine). A
+ * core cut off after its headers opens, with process->note saying so. */
+struct rcore_error *rcore_core_open(const char *path, struct rcore_core **ret);
+void rcore_core_close(struct rcore_core *core); /* NULL-safe */
+
+/* Both belong to the core and live as long. */
+struct rcore_memory *rcore_core_memory(struct rcore_core *core);
+const struct rcore_process *rcore_core_process(const struct rcore_core *core);
+
+/* Writable or readable segments as the core's program headers have them, in
+ * address order: what is mapped at all. `saved` is how many bytes from the start
+ * the file holds. Returns false past the last. */
+struct rcore_segment {
+	uint64_t start, size, saved;
+	bool readable, writable, executable;
+};
+bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcore_segment *ret);
+
+#endif
