@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_HEAP_H
+#define RCORE_RUBY_HEAP_H
+
+#include "ruby/value.h"
+
+/*
+ * The GC heap: objspace.heap_pages.sorted is an array (3.4 on: a rb_darray) of
+ * heap_page pointers; each page has total_slots slots of slot_size bytes from `start` on, in
+ * an aligned body whose first word points back to the heap_page (the proof of a page).
+ * Mirrors gc.c (3.4 on: gc/default/default.c).
+ */
+
+/* One slot: its VALUE and a copy of its first bytes (at least 40 or the slot's size, whichever
+ * is less). Return false to stop the walk. */
+typedef bool rcore_heap_visit(void *context, uint64_t value, const void *copy, size_t size);
+
+/*
+ * Visits each slot whose type is `type` in address order. Each page is read at once. Pages that
+ * cannot be read are counted in *unreadable_pages (may be NULL) and skipped. FAULT, CORRUPT,
+ * LIMIT where the page list itself makes no sense.
+ */
+struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
+				    enum rcore_type type, rcore_heap_visit *visit, void *context,
+				    size_t *unreadable_pages);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_RUBY_H
+#define RCORE_RUBY_RUBY_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "layout/layout.h"
+#include "target/memory.h"
+
+/*
+ * What every decoder of a Ruby object needs: the bytes, where the fields are, and
+ * the few global tables of the VM. Decoders only read; what they find they keep
+ * in caches here (an iseq is shared by thousands of frames), strings in `arena`.
+ */
+struct rcore_ruby {
+	struct rcore_memory *memory;
+	const struct rcore_layout *layout;
+	struct rcore_arena *arena; /* the snapshot's */
+
+	/* rb_symbols_t; 0: not found, then IDs have no names. */
+	uint64_t global_symbols;
+	/* The array of rb_shape_t (3.2 to 3.4, where class names need it: 3.2 alone); 0: unknown. */
+	uint64_t shape_list;
+
+	struct rcore_iseq *iseqs;      /* uthash by address; private to ruby/iseq.c */
+	struct rcore_class *classes;   /* uthash by VALUE; private to ruby/class.c */
+	struct rcore_method *methods;  /* uthash by address; private to ruby/method.c */
+	struct rcore_id_name *names;   /* uthash by ID; private to ruby/id.c */
+	struct rcore_label *labels;    /* uthash by iseq and owner; private to ruby/label.c */
+};
+
+/* `memory`, `layout` and `arena` must outlive it. */
+void rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
+		     const struct rcore_layout *layout, struct rcore_arena *arena);
+void rcore_ruby_deinit(struct rcore_ruby *ruby);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_STRING_H
+#define RCORE_RUBY_STRING_H
+
+#include "ruby/value.h"
+
+/* A String's bytes are cut off here (names and paths are far shorter). */
+enum { RCORE_STRING_LIMIT = 64 << 10 };
+
+/*
+ * The bytes of a T_STRING, NUL-terminated, in the arena. Embedded strings hold their
+ * bytes in the slot; others point to them (FL_USER1, RSTRING_NOEMBED), often into
+ * libruby's read-only data. `ret_length` (bytes, may be NULL) is the kept length;
+ * longer strings are cut at RCORE_STRING_LIMIT. Mirrors include/ruby/internal/core/rstring.h.
+ * CORRUPT: no T_STRING, a negative length. FAULT: bytes not readable.
+ */
+struct rcore_error *rcore_string(struct rcore_ruby *ruby, uint64_t value, const char **ret,
+				 size_t *ret_length);
+
+#endif

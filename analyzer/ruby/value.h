@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_VALUE_H
+#define RCORE_RUBY_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ruby/ruby.h"
+
+/*
+ * A VALUE is either an immediate (small integer, flonum, static symbol, nil, true,
+ * false) told by its low bits, or the address of an object whose first word is
+ * RBasic.flags; the low five bits of that are its type.
+ * Mirrors include/ruby/internal/special_consts.h and value_type.h (before 3.0:
+ * include/ruby/ruby.h).
+ */
+enum rcore_type {
+	RCORE_T_NONE = 0x00,
+	RCORE_T_OBJECT = 0x01,
+	RCORE_T_CLASS = 0x02,
+	RCORE_T_MODULE = 0x03,
+	RCORE_T_FLOAT = 0x04,
+	RCORE_T_STRING = 0x05,
+	RCORE_T_REGEXP = 0x06,
+	RCORE_T_ARRAY = 0x07,
+	RCORE_T_HASH = 0x08,
+	RCORE_T_STRUCT = 0x09,
+	RCORE_T_BIGNUM = 0x0a,
+	RCORE_T_FILE = 0x0b,
+	RCORE_T_DATA = 0x0c,
+	RCORE_T_MATCH = 0x0d,
+	RCORE_T_COMPLEX = 0x0e,
+	RCORE_T_RATIONAL = 0x0f,
+	RCORE_T_SYMBOL = 0x14,
+	RCORE_T_IMEMO = 0x1a,
+	RCORE_T_NODE = 0x1b,
+	RCORE_T_ICLASS = 0x1c,
+	RCORE_T_ZOMBIE = 0x1d,
+	RCORE_T_MOVED = 0x1e,
+	RCORE_T_MASK = 0x1f,
+};
+
+enum {
+	RCORE_FL_USHIFT = 12, /* RUBY_FL_USHIFT: FL_USERn is bit 12 + n */
+};
+
+/* nil or false, under the layout's Qnil. */
+bool rcore_is_nil(const struct rcore_ruby *ruby, uint64_t value);
+
+/* An address (8-byte aligned, not special): what may be an object. */
+bool rcore_is_object(const struct rcore_ruby *ruby, uint64_t value);
+
+/* Flags and type of a heap object. FAULT where unreadable, CORRUPT where `value`
+ * is an immediate. */
+struct rcore_error *rcore_flags(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret);
+struct rcore_error *rcore_type(struct rcore_ruby *ruby, uint64_t value, enum rcore_type *ret);
+
+#endif
