@@ -33,11 +33,12 @@ enum rcore_label_style {
 
 struct rcore_traits {
 	enum rcore_label_style label_style;
+	bool fibers_listed;         /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
 	bool shapes;                /* 3.2 on: ivars by shape */
 	unsigned heap_page_align;   /* bytes: 16 KiB up to 3.1, 64 KiB later */
 	unsigned default_slot_size; /* where heap_page has no slot_size */
 	bool heap_pages_darray;     /* 3.4 on: heap_pages.sorted is a rb_darray */
-	unsigned singleton_flag;    /* bit of RBasic.flags that marks a singleton class; 0: by FL_SINGLETON */
+	unsigned singleton_flag;    /* mask in RBasic.flags of a T_CLASS: FL_SINGLETON */
 	unsigned imemo_ment, imemo_svar, imemo_cref, imemo_iseq, imemo_env; /* imemo types */
 };
 
@@ -47,16 +48,23 @@ enum rcore_layout_source {
 	RCORE_LAYOUT_APPROXIMATE, /* the nearest table of the same minor, proved as far as it goes */
 };
 
+/* A constant that this Ruby's DWARF does not have. */
+#define RCORE_NO_CONSTANT INT64_MIN
+
 struct rcore_layout {
-	char name[64];     /* "3.3.8-x86_64-cet": the table's name, or the DWARF file's base name */
+	char name[64]; /* "3.3.8-x86_64-cet": the table's name, or the DWARF file's base name */
 	unsigned version[3];
-	unsigned machine;  /* EM_X86_64, EM_AARCH64 */
+	unsigned machine; /* EM_X86_64, EM_AARCH64 */
 	enum rcore_layout_source source;
 	struct rcore_traits traits;
 
-#define RCORE_STRUCT(id, names) struct { uint32_t size;
+#define RCORE_STRUCT(id, names) \
+	struct {                \
+		uint32_t size;
 #define RCORE_FIELD(struct_id, id, paths) struct rcore_field id;
-#define RCORE_END(id) } id;
+#define RCORE_END(id) \
+	}             \
+	id;
 #define RCORE_ENUM(id, names)
 #include "layout/fields.def"
 #undef RCORE_STRUCT
@@ -82,6 +90,12 @@ static inline bool rcore_has(const struct rcore_field *field)
 	return field->offset >= 0;
 }
 
+/* Bytes that hold the field: of a bit-field those with its bits, not its type's. */
+static inline size_t rcore_field_width(const struct rcore_field *field)
+{
+	return field->bits ? (field->bit + field->bits + 7u) / 8 : field->size;
+}
+
 /* Reads a field of the struct at `base`: unsigned, 1 to 8 bytes, bit-fields
  * shifted down. RCORE_FAULT_UNMAPPED where this Ruby has no such field; check
  * rcore_has() where that may be. Signed fields (int) are the caller's to cast. */
@@ -105,6 +119,10 @@ bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *fie
  *   thread.status 240 4 0:2     field, offset, size, bit:bits
  *   fiber.transferred -         not in this Ruby
  *   enum qnil 4
+ * A struct or an enumerator that this Ruby lacks has '-' too. Every item of
+ * fields.def stands once, in any order; anything else is an error that names
+ * `origin` (the file, for messages) and the line. Errors: FORMAT. The layout's
+ * source is set to EXACT and its traits to those of its version.
  */
 struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
 				       struct rcore_layout *ret);
@@ -113,7 +131,7 @@ struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
  * printed as comment lines at the top (may be NULL). */
 char *rcore_layout_print(const struct rcore_layout *layout, const char *provenance);
 
-/* The tables compiled in, in order of version; NULL past the last. */
+/* The text of the index-th table compiled in, and its name; NULL past the last. */
 const char *rcore_layout_builtin(size_t index, const char **name);
 
 /* Candidates for a target, best first: exact version first (each build of it),
@@ -121,6 +139,9 @@ const char *rcore_layout_builtin(size_t index, const char **name);
  * by the callee; NO_LAYOUT, with the next step in its text, when there is none. */
 struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned machine,
 					    struct rcore_layout **ret, size_t *ret_count);
+
+/* "3.3.8" to its three numbers; false, `ret` untouched, for anything else. */
+bool rcore_version_parse(const char *text, unsigned ret[3]);
 
 /* Sets layout->traits from layout->version: the one place that compares versions. */
 void rcore_layout_set_traits(struct rcore_layout *layout);
@@ -130,5 +151,12 @@ void rcore_layout_set_traits(struct rcore_layout *layout);
  * comes from the file itself (ruby_version). FORMAT: no ELF, no DWARF, no Ruby in it. */
 struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
 					    struct rcore_layout *ret);
+
+/* What to say of such a layout at the top of a table: file name, build-id, compiler;
+ * lines, malloc'ed. NULL when the file cannot be read or memory is short. */
+char *rcore_layout_provenance(const char *path);
+
+/* Names a layout as the tables are: "3.3.8-x86_64", "3.3.8-x86_64-cet". */
+void rcore_layout_set_table_name(struct rcore_layout *layout);
 
 #endif

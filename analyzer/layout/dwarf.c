@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One pass over the top-level DIEs of the C units. Structs and enumerators are
+ * wanted by name; members are looked up in a struct once it is found, so a
+ * struct that a unit only declares is passed over until a unit defines it.
+ */
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/dwarf_file.h"
+#include "layout/dwarf_member.h"
+#include "layout/schema.h"
+
+/* One spelling of an item's name, in fields.def's string of them. */
+struct name {
+	const char *text;
+	size_t length;
+	const struct rcore_item *item;
+};
+
+struct names {
+	struct name *list;  /* sorted */
+	size_t count, left; /* `left`: items not yet found */
+};
+
+struct search {
+	struct rcore_layout *layout;
+	struct names structs, constants;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct name *left = a, *right = b;
+	size_t length = left->length < right->length ? left->length : right->length;
+	int order = memcmp(left->text, right->text, length);
+	return order ? order : (left->length > right->length) - (left->length < right->length);
+}
+
+static struct rcore_error *collect(enum rcore_item_kind kind, struct names *ret)
+{
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const char *text = rcore_items[i].names;
+		if (rcore_items[i].kind != kind)
+			continue;
+		ret->left++;
+		for (size_t length; *text; text += length + (text[length] == '|')) {
+			struct name *grown =
+				realloc(ret->list, (ret->count + 1) * sizeof(*grown));
+			if (!grown)
+				return rcore_error_no_memory();
+			length = strcspn(text, "|");
+			grown[ret->count++] = (struct name){text, length, &rcore_items[i]};
+			ret->list = grown;
+		}
+	}
+	qsort(ret->list, ret->count, sizeof(*ret->list), compare);
+	return NULL;
+}
+
+static const struct rcore_item *lookup(const struct names *names, const char *text)
+{
+	if (!text)
+		return NULL;
+	struct name key = {text, strlen(text), NULL};
+	const struct name *found =
+		bsearch(&key, names->list, names->count, sizeof(key), compare);
+	return found ? found->item : NULL;
+}
+
+static void take_struct(struct search *search, Dwarf_Die *die)
+{
+	const struct rcore_item *item = lookup(&search->structs, dwarf_diename(die));
+	if (!item || *rcore_item_size(search->layout, item))
+		return;
+	Dwarf_Die type = *die;
+	uint32_t size = rcore_dwarf_peel(&type) ? rcore_dwarf_struct_size(&type) : 0;
+	if (!size)
+		return;
+	*rcore_item_size(search->layout, item) = size;
+	search->structs.left--;
+	const struct rcore_item *end = rcore_items + rcore_item_count;
+	for (const struct rcore_item *field = item + 1;
+	     field < end && field->kind == RCORE_ITEM_FIELD; field++)
+		rcore_dwarf_member(&type, field->names,
+				   rcore_item_field(search->layout, field));
+}
+
+static void take_enumerators(struct search *search, Dwarf_Die *enumeration)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(enumeration, &child))
+		return;
+	do {
+		const struct rcore_item *item =
+			lookup(&search->constants, dwarf_diename(&child));
+		Dwarf_Attribute attr;
+		Dwarf_Sword value;
+		if (!item || *rcore_item_constant(search->layout, item) != RCORE_NO_CONSTANT ||
+		    !dwarf_attr(&child, DW_AT_const_value, &attr) ||
+		    dwarf_formsdata(&attr, &value))
+			continue;
+		*rcore_item_constant(search->layout, item) = value;
+		search->constants.left--;
+	} while (dwarf_siblingof(&child, &child) == 0);
+}
+
+/* C, or a unit that does not say: dwz's partial units, type units. */
+static bool may_be_c(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case -1:
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void search_unit(struct search *search, Dwarf_Die *unit)
+{
+	Dwarf_Die die;
+
+	if (!may_be_c(unit) || dwarf_child(unit, &die))
+		return;
+	do {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+		case DW_TAG_typedef:
+			if (search->structs.left)
+				take_struct(search, &die);
+			break;
+		case DW_TAG_enumeration_type:
+			if (search->constants.left)
+				take_enumerators(search, &die);
+			break;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static void search_units(struct search *search, Dwarf *dwarf)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die whole, split;
+
+	while ((search->structs.left || search->constants.left) &&
+	       !dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &whole, &split))
+		search_unit(search, split.addr ? &split : &whole);
+}
+
+static struct rcore_error *find_version(struct rcore_dwarf_file *file, unsigned ret[3])
+{
+	char text[16];
+
+	if (!rcore_dwarf_file_string(file, "ruby_version", text, sizeof(text)) ||
+	    !rcore_version_parse(text, ret))
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"no Ruby version in it (ruby_version); say which it is");
+	return NULL;
+}
+
+static struct rcore_error *read_layout(struct rcore_dwarf_file *file,
+				       struct rcore_layout *layout)
+{
+	struct search search = {.layout = layout};
+
+	struct rcore_error *err = collect(RCORE_ITEM_STRUCT, &search.structs);
+	if (!err)
+		err = collect(RCORE_ITEM_ENUM, &search.constants);
+	if (!err) {
+		search_units(&search, file->dwarf);
+		Dwarf *shared = dwarf_getalt(file->dwarf);
+		if (shared)
+			search_units(&search, shared);
+	}
+	free(search.structs.list);
+	free(search.constants.list);
+	if (!err && !(layout->vm.size && layout->thread.size && layout->ec.size))
+		err = rcore_error_create(RCORE_ERROR_FORMAT,
+					 "its debug information does not describe Ruby's VM "
+					 "(rb_vm_struct, rb_thread_struct, "
+					 "rb_execution_context_struct)");
+	return err;
+}
+
+struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
+					    struct rcore_layout *ret)
+{
+	struct rcore_dwarf_file file = {0};
+	struct rcore_layout layout;
+	const char *base = strrchr(path, '/');
+
+	rcore_layout_init(&layout);
+	struct rcore_error *err = rcore_dwarf_open(path, &file);
+	if (!err && version)
+		memcpy(layout.version, version, sizeof(layout.version));
+	else if (!err)
+		err = find_version(&file, layout.version);
+	if (!err)
+		err = read_layout(&file, &layout);
+	layout.machine = file.machine;
+	rcore_dwarf_close(&file);
+	if (err)
+		return rcore_error_wrap(err, "%s", path);
+	snprintf(layout.name, sizeof(layout.name), "%s", base ? base + 1 : path);
+	layout.source = RCORE_LAYOUT_DWARF;
+	rcore_layout_set_traits(&layout);
+	*ret = layout;
+	return NULL;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "layout/dwarf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "layout/schema.h"
+
+static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file)
+{
+	GElf_Ehdr header;
+
+	elf_version(EV_CURRENT);
+	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
+		return rcore_error_create(RCORE_ERROR_FORMAT, "not an ELF file");
+	file->machine = header.e_machine;
+	if (gelf_getclass(file->elf) != ELFCLASS64 || !rcore_machine_name(file->machine))
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "neither x86-64 nor 64-bit ARM");
+	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (!file->dwarf)
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"no debug information (DWARF) in it; give a build that "
+			"is not stripped, or its separate debug file");
+	return NULL;
+}
+
+struct rcore_error *rcore_dwarf_open(const char *path, struct rcore_dwarf_file *ret)
+{
+	struct rcore_dwarf_file file = {0};
+
+	file.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (file.fd < 0)
+		return rcore_error_create(RCORE_ERROR_OS, "%s", strerror(errno));
+	struct rcore_error *err = open_dwarf(&file);
+	if (err)
+		rcore_dwarf_close(&file);
+	else
+		*ret = file;
+	return err;
+}
+
+void rcore_dwarf_close(struct rcore_dwarf_file *file)
+{
+	dwarf_end(file->dwarf);
+	elf_end(file->elf);
+	if (file->fd > 0)
+		close(file->fd);
+	memset(file, 0, sizeof(*file));
+}
+
+/* Copies a symbol's bytes out of the section that holds them. */
+static bool copy_symbol(Elf *elf, const GElf_Sym *symbol, char *buffer, size_t size)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
+
+	if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+	    symbol->st_value < header.sh_addr)
+		return false;
+	Elf_Data *data = elf_rawdata(section, NULL);
+	uint64_t offset = symbol->st_value - header.sh_addr;
+	if (!data || !data->d_buf || offset >= data->d_size)
+		return false;
+	size_t length = data->d_size - offset;
+	const char *text = (const char *)data->d_buf + offset;
+	length = strnlen(text, length < size ? length : size);
+	if (length >= size)
+		return false;
+	memcpy(buffer, text, length);
+	buffer[length] = '\0';
+	return true;
+}
+
+static bool search_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
+			 GElf_Sym *ret)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Sym symbol;
+
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		const char *own;
+		if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE)
+			continue;
+		own = elf_strptr(elf, header->sh_link, symbol.st_name);
+		if (own && !strcmp(own, name)) {
+			*ret = symbol;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool rcore_dwarf_file_string(struct rcore_dwarf_file *file, const char *name, char *buffer,
+			     size_t size)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(file->elf, section))) {
+		GElf_Shdr header;
+		GElf_Sym symbol;
+		if (gelf_getshdr(section, &header) &&
+		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) &&
+		    search_table(file->elf, section, &header, name, &symbol))
+			return copy_symbol(file->elf, &symbol, buffer, size);
+	}
+	return false;
+}

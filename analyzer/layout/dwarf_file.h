@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_LAYOUT_DWARF_FILE_H
+#define RCORE_LAYOUT_DWARF_FILE_H
+
+#include <elfutils/libdw.h>
+
+#include "layout/layout.h"
+
+/* An ELF file with DWARF, open. */
+struct rcore_dwarf_file {
+	int fd;
+	Elf *elf;
+	Dwarf *dwarf;
+	unsigned machine;
+};
+
+/* Errors: OS, FORMAT (no ELF, no DWARF), UNSUPPORTED (32-bit, another machine).
+ * None of them names the file. */
+struct rcore_error *rcore_dwarf_open(const char *path, struct rcore_dwarf_file *ret);
+void rcore_dwarf_close(struct rcore_dwarf_file *file); /* an all-zero one too */
+
+/* The bytes of the data symbol `name` (.symtab, else .dynsym) up to a NUL; false
+ * where the file has none, or not its bytes (a separate debug file). */
+bool rcore_dwarf_file_string(struct rcore_dwarf_file *file, const char *name, char *buffer,
+			     size_t size);
+
+#endif

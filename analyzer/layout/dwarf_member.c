@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "layout/dwarf_member.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum {
+	MAX_PEEL = 32,   /* typedefs and qualifiers around one type */
+	MAX_UNNAMED = 8, /* unnamed structs and unions inside one another */
+	MAX_BITS = 1 << 26,
+};
+
+bool rcore_dwarf_peel(Dwarf_Die *type)
+{
+	for (int i = 0; i < MAX_PEEL; i++) {
+		Dwarf_Attribute attr;
+		switch (dwarf_tag(type)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_atomic_type:
+		case DW_TAG_restrict_type:
+			if (!dwarf_attr_integrate(type, DW_AT_type, &attr) ||
+			    !dwarf_formref_die(&attr, type))
+				return false;
+			break;
+		default:
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_struct(Dwarf_Die *type)
+{
+	int tag = dwarf_tag(type);
+	return (tag == DW_TAG_structure_type || tag == DW_TAG_union_type) &&
+	       !dwarf_hasattr(type, DW_AT_declaration);
+}
+
+uint32_t rcore_dwarf_struct_size(Dwarf_Die *type)
+{
+	int size = is_struct(type) ? dwarf_bytesize(type) : -1;
+	return size > 0 ? (uint32_t)size : 0;
+}
+
+static bool constant(Dwarf_Die *die, unsigned name, Dwarf_Word *ret)
+{
+	Dwarf_Attribute attr;
+	return dwarf_attr_integrate(die, name, &attr) && !dwarf_formudata(&attr, ret);
+}
+
+static bool type_of(Dwarf_Die *member, Dwarf_Die *ret)
+{
+	Dwarf_Attribute attr;
+	return dwarf_attr_integrate(member, DW_AT_type, &attr) &&
+	       dwarf_formref_die(&attr, ret) && rcore_dwarf_peel(ret);
+}
+
+/* Where a member starts, in bits from the start of its struct or union. A
+ * bit-field has DW_AT_data_bit_offset (DWARF 5, some of DWARF 4), or
+ * DW_AT_bit_offset: bits from the most significant end of a unit of
+ * DW_AT_byte_size (of the type's size where that is absent). */
+static bool bit_offset(Dwarf_Die *member, Dwarf_Die *type, Dwarf_Word bits, Dwarf_Word *ret)
+{
+	Dwarf_Word byte = 0, offset, unit;
+
+	if (constant(member, DW_AT_data_bit_offset, ret))
+		return *ret <= MAX_BITS;
+	if (dwarf_hasattr_integrate(member, DW_AT_data_member_location) &&
+	    !constant(member, DW_AT_data_member_location, &byte))
+		return false;
+	if (byte > MAX_BITS / 8)
+		return false;
+	*ret = byte * 8;
+	if (!bits || !constant(member, DW_AT_bit_offset, &offset))
+		return true;
+	if (!constant(member, DW_AT_byte_size, &unit) && dwarf_aggregate_size(type, &unit))
+		return false;
+	if (unit > 16 || offset + bits > unit * 8)
+		return false;
+	*ret += unit * 8 - offset - bits;
+	return true;
+}
+
+/* A member as a search sees it. */
+struct member {
+	Dwarf_Die die, type;
+	Dwarf_Word start; /* bits from the outermost struct */
+	Dwarf_Word bits;  /* of a bit-field, else 0 */
+};
+
+static bool describe(Dwarf_Die *die, Dwarf_Word start, struct member *ret)
+{
+	Dwarf_Word own;
+
+	ret->die = *die;
+	if (!type_of(die, &ret->type))
+		return false;
+	if (!constant(die, DW_AT_bit_size, &ret->bits))
+		ret->bits = 0;
+	if (ret->bits > 64 || !bit_offset(die, &ret->type, ret->bits, &own))
+		return false;
+	ret->start = start + own;
+	return true;
+}
+
+/* The member `name` of `outer`, or of an unnamed member of it. */
+static bool find(const struct member *outer, const char *name, size_t length,
+		 struct member *ret)
+{
+	struct member stack[MAX_UNNAMED];
+	int depth = 0;
+
+	stack[depth++] = *outer;
+	while (depth) {
+		struct member level = stack[--depth];
+		Dwarf_Die child;
+		if (!is_struct(&level.type) || dwarf_child(&level.type, &child))
+			continue;
+		do {
+			if (dwarf_tag(&child) != DW_TAG_member)
+				continue;
+			const char *own = dwarf_diename(&child);
+			if (!own && depth < MAX_UNNAMED) {
+				if (describe(&child, level.start, &stack[depth]))
+					depth++;
+			} else if (own && !strncmp(own, name, length) && !own[length]) {
+				return describe(&child, level.start, ret);
+			}
+		} while (dwarf_siblingof(&child, &child) == 0);
+	}
+	return false;
+}
+
+static bool follow(Dwarf_Die *type, const char *path, size_t length, struct rcore_field *ret)
+{
+	struct member member = {.type = *type};
+	Dwarf_Word size;
+
+	while (length) {
+		const char *dot = memchr(path, '.', length);
+		size_t part = dot ? (size_t)(dot - path) : length;
+		if (!find(&member, path, part, &member))
+			return false;
+		path += part + (dot != NULL);
+		length -= part + (dot != NULL);
+	}
+	if (dwarf_aggregate_size(&member.type, &size) || size > UINT16_MAX ||
+	    member.start > MAX_BITS)
+		return false;
+	*ret = (struct rcore_field){
+		.offset = (int32_t)(member.start / 8),
+		.size = (uint16_t)size,
+		.bit = member.bits ? member.start % 8 : 0,
+		.bits = (uint8_t)member.bits,
+	};
+	return true;
+}
+
+bool rcore_dwarf_member(Dwarf_Die *type, const char *paths, struct rcore_field *ret)
+{
+	for (;;) {
+		size_t length = strcspn(paths, "|");
+		if (follow(type, paths, length, ret))
+			return true;
+		if (!paths[length])
+			return false;
+		paths += length + 1;
+	}
+}

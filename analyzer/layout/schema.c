@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "layout/schema.h"
+
+#include <string.h>
+
+const struct rcore_item rcore_items[] = {
+#define RCORE_STRUCT(id, names) \
+	{RCORE_ITEM_STRUCT, #id, "", names, offsetof(struct rcore_layout, id.size)},
+#define RCORE_FIELD(struct_id, id, paths) \
+	{RCORE_ITEM_FIELD, #struct_id, #id, paths, offsetof(struct rcore_layout, struct_id.id)},
+#define RCORE_END(id)
+#define RCORE_ENUM(id, names) \
+	{RCORE_ITEM_ENUM, "", #id, names, offsetof(struct rcore_layout, constant.id)},
+#include "layout/fields.def"
+#undef RCORE_STRUCT
+#undef RCORE_FIELD
+#undef RCORE_END
+#undef RCORE_ENUM
+};
+
+const size_t rcore_item_count = sizeof(rcore_items) / sizeof(rcore_items[0]);
+
+static void *at(struct rcore_layout *layout, const struct rcore_item *item)
+{
+	return (char *)layout + item->where;
+}
+
+uint32_t *rcore_item_size(struct rcore_layout *layout, const struct rcore_item *item)
+{
+	return at(layout, item);
+}
+
+struct rcore_field *rcore_item_field(struct rcore_layout *layout, const struct rcore_item *item)
+{
+	return at(layout, item);
+}
+
+int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_item *item)
+{
+	return at(layout, item);
+}
+
+void rcore_layout_init(struct rcore_layout *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (item->kind == RCORE_ITEM_FIELD)
+			*rcore_item_field(ret, item) = (struct rcore_field){.offset = -1};
+		else if (item->kind == RCORE_ITEM_ENUM)
+			*rcore_item_constant(ret, item) = RCORE_NO_CONSTANT;
+	}
+}
+
+/* The values of EM_X86_64 and EM_AARCH64 in the ELF specification. */
+static const struct {
+	unsigned number;
+	const char *name;
+} machines[] = {{62, "x86_64"}, {183, "aarch64"}};
+
+const char *rcore_machine_name(unsigned machine)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (machines[i].number == machine)
+			return machines[i].name;
+	return NULL;
+}
+
+unsigned rcore_machine_number(const char *name)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (!strcmp(machines[i].name, name))
+			return machines[i].number;
+	return 0;
+}

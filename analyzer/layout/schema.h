@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_LAYOUT_SCHEMA_H
+#define RCORE_LAYOUT_SCHEMA_H
+
+#include "layout/layout.h"
+
+/*
+ * fields.def as an array, in its order: what the parser, the printer and the
+ * DWARF reader walk. Private to layout/.
+ */
+enum rcore_item_kind {
+	RCORE_ITEM_STRUCT, /* uint32_t in the layout: the size */
+	RCORE_ITEM_FIELD,  /* struct rcore_field */
+	RCORE_ITEM_ENUM,   /* int64_t */
+};
+
+struct rcore_item {
+	enum rcore_item_kind kind;
+	const char *group; /* the struct's id; of an enumerator, "" */
+	const char *id;    /* the field's or enumerator's id; of a struct, "" */
+	const char *names; /* DWARF names or paths, '|' between, newest first */
+	size_t where;      /* offset in struct rcore_layout */
+};
+
+extern const struct rcore_item rcore_items[];
+extern const size_t rcore_item_count;
+
+/* Where the item lives in a layout, typed. */
+uint32_t *rcore_item_size(struct rcore_layout *layout, const struct rcore_item *item);
+struct rcore_field *rcore_item_field(struct rcore_layout *layout,
+				     const struct rcore_item *item);
+int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_item *item);
+
+/* A layout in which nothing is known: sizes 0, fields absent, constants RCORE_NO_CONSTANT. */
+void rcore_layout_init(struct rcore_layout *ret);
+
+/* EM_* and the name that tables use for it; NULL and 0 for others. */
+const char *rcore_machine_name(unsigned machine);
+unsigned rcore_machine_number(const char *name);
+
+#endif

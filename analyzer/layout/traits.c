@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "layout/layout.h"
+
+static bool since(const struct rcore_layout *layout, unsigned major, unsigned minor)
+{
+	if (layout->version[0] != major)
+		return layout->version[0] > major;
+	return layout->version[1] >= minor;
+}
+
+/* RUBY_FL_USER0 and RUBY_FL_USER1 of include/ruby/internal/fl_type.h. */
+enum { FL_USER0 = 1u << 12, FL_USER1 = 1u << 13 };
+
+void rcore_layout_set_traits(struct rcore_layout *layout)
+{
+	struct rcore_traits *traits = &layout->traits;
+
+	*traits = (struct rcore_traits){
+		.label_style = since(layout, 4, 0)   ? RCORE_LABEL_BACKPATCH
+			       : since(layout, 3, 4) ? RCORE_LABEL_QUALIFIED
+						     : RCORE_LABEL_PLAIN,
+		/* cont.c, cont_init_jit_cont */
+		.fibers_listed = since(layout, 3, 3),
+		.shapes = since(layout, 3, 2),
+		/* gc.c, HEAP_PAGE_ALIGN_LOG */
+		.heap_page_align = since(layout, 3, 2) ? 64 * 1024 : 16 * 1024,
+		.default_slot_size = 40,
+		/* gc/default/default.c, heap_pages.sorted */
+		.heap_pages_darray = since(layout, 3, 4),
+		.singleton_flag = since(layout, 3, 4) ? FL_USER1 : FL_USER0,
+		/* internal/imemo.h, the same from 2.6 to 4.0 */
+		.imemo_env = 0,
+		.imemo_cref = 1,
+		.imemo_svar = 2,
+		.imemo_ment = 6,
+		.imemo_iseq = 7,
+	};
+}
