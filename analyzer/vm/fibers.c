@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "ruby/heap.h"
+#include "vm/fiber_search.h"
+#include "vm/loader.h"
+#include "vm/problem.h"
+
+/* enum context_type of cont.c: a callcc continuation shares the list and the head of the
+ * struct with fibers, and is none. */
+enum { FIBER_CONTEXT = 1 };
+
+static uint64_t word_of(const void *copy, size_t size, const struct rcore_field *field)
+{
+	uint64_t value = 0;
+	if (rcore_has(field) && !rcore_field_of(copy, size, field, &value))
+		value = 0;
+	return value;
+}
+
+/* A field of the fiber's saved_ec, in a copy of the fiber. */
+static uint64_t ec_word_of(const struct rcore_layout *layout, const char *copy, size_t size,
+			   const struct rcore_field *field)
+{
+	size_t skip = (size_t)layout->fiber.saved_ec.offset;
+	return skip < size ? word_of(copy + skip, size - skip, field) : 0;
+}
+
+static bool known(const struct rcore_loader *loader, uint64_t address)
+{
+	return !address || rcore_address_map_get(&loader->fiber_at, address) >= 0;
+}
+
+static enum rcore_fiber_status status_of(uint64_t status)
+{
+	return status <= RCORE_FIBER_TERMINATED ? (enum rcore_fiber_status)status
+						: RCORE_FIBER_STATUS_UNKNOWN;
+}
+
+/* Adds the fiber at `address`. `certain`: something that is no search points to it, so a
+ * struct that does not prove itself is kept, as a problem. */
+static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t address, bool certain)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	char copy[RCORE_FIBER_STRUCT_LIMIT];
+	size_t size = layout->fiber.size;
+
+	if (known(loader, address) || loader->fibers.count >= RCORE_FIBER_LIMIT)
+		return NULL;
+	if (size > sizeof(copy))
+		size = sizeof(copy);
+	enum rcore_fault fault = rcore_read(loader->ruby->memory, address, copy, size);
+	uint64_t back = fault ? 0 : ec_word_of(layout, copy, size, &layout->ec.fiber_ptr);
+	bool proved = !fault && back == address &&
+		      (uint32_t)word_of(copy, size, &layout->fiber.type) == FIBER_CONTEXT;
+	if (!proved && !certain)
+		return NULL;
+
+	int index = (int)loader->fibers.count;
+	struct rcore_fiber *fiber = rcore_push(&loader->fibers);
+	if (!fiber || !rcore_address_map_put(&loader->fiber_at, address, index))
+		return rcore_error_no_memory();
+	fiber->address = address;
+	fiber->ec = address + (uint64_t)layout->fiber.saved_ec.offset;
+	fiber->resumed_by = fiber->resuming = fiber->thread = fiber->group = -1;
+	fiber->status = RCORE_FIBER_STATUS_UNKNOWN;
+	if (!proved) {
+		fiber->problem = rcore_problem(
+			loader->snapshot,
+			fault ? rcore_fault_error(fault, "fiber", address, size)
+			      : rcore_error_create(RCORE_ERROR_CORRUPT,
+						   "no rb_fiber_t at 0x%" PRIx64
+						   " (its EC does not point back)",
+						   address));
+		return NULL;
+	}
+	fiber->object = word_of(copy, size, &layout->fiber.self);
+	fiber->status = status_of(word_of(copy, size, &layout->fiber.status));
+	fiber->yielding = word_of(copy, size, &layout->fiber.yielding);
+	fiber->blocking = word_of(copy, size, &layout->fiber.blocking);
+	fiber->machine_stack = word_of(copy, size, &layout->fiber.stack_base);
+	fiber->machine_stack_size = word_of(copy, size, &layout->fiber.stack_size);
+	fiber->vm_stack = ec_word_of(layout, copy, size, &layout->ec.vm_stack);
+	fiber->vm_stack_size =
+		ec_word_of(layout, copy, size, &layout->ec.vm_stack_size) * sizeof(uint64_t);
+	if (fiber->status == RCORE_FIBER_STATUS_UNKNOWN)
+		fiber->problem = rcore_problem(
+			loader->snapshot,
+			rcore_error_create(RCORE_ERROR_CORRUPT,
+					   "fiber at 0x%" PRIx64 ": status out of range",
+					   address));
+	return NULL;
+}
+
+/* The fibers that threads name, before any search: what each runs, and its root fiber. */
+static struct rcore_error *add_from_thread(struct rcore_loader *loader,
+					   struct rcore_thread *thread)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	struct rcore_memory *memory = loader->ruby->memory;
+	uint64_t ec, root;
+
+	if (thread->status == RCORE_THREAD_STATUS_UNKNOWN)
+		return NULL;
+	if (!rcore_read_field(memory, thread->address, &layout->thread.root_fiber, &root) && root) {
+		struct rcore_error *err = add_fiber(loader, root, true);
+		if (err)
+			return err;
+	}
+	enum rcore_fault fault =
+		rcore_read_field(memory, thread->address, &layout->thread.ec, &ec);
+	if (fault || (!ec && thread->status == RCORE_THREAD_KILLED) || !ec)
+		return NULL;
+	/* Not through ec->fiber_ptr: the two prove each other in add_fiber(). */
+	return add_fiber(loader, ec - (uint64_t)layout->fiber.saved_ec.offset, true);
+}
+
+static struct rcore_error *add_found(void *context, uint64_t address)
+{
+	return add_fiber(context, address, false);
+}
+
+/* Whom each fiber resumed and who resumed it: often the only way to fibers whose Fiber object a
+ * corrupt heap hides. The list grows while we go through it. */
+static struct rcore_error *add_chains(struct rcore_loader *loader)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	for (size_t i = 0; i < loader->fibers.count; i++) {
+		uint64_t address = loader->fibers.items[i].address;
+		const struct rcore_field *links[] = {&layout->fiber.prev,
+						     &layout->fiber.resuming_fiber};
+		for (size_t j = 0; j < sizeof(links) / sizeof(*links); j++) {
+			uint64_t other;
+			if (rcore_read_field(loader->ruby->memory, address, links[j], &other))
+				continue;
+			struct rcore_error *err = add_fiber(loader, other, false);
+			if (err)
+				return err;
+		}
+	}
+	return NULL;
+}
+
+static int linked(struct rcore_loader *loader, const struct rcore_fiber *fiber,
+		  const struct rcore_field *field)
+{
+	uint64_t other;
+	if (rcore_read_field(loader->ruby->memory, fiber->address, field, &other))
+		return -1;
+	return rcore_address_map_get(&loader->fiber_at, other);
+}
+
+/* Gives each fiber its thread; a thread in no list any more has ended. A living fiber keeps its
+ * Thread object, hence the rb_thread_t, alive (cont_mark in cont.c). */
+static struct rcore_error *find_owners(struct rcore_loader *loader)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	for (size_t i = 0; i < loader->fibers.count; i++) {
+		struct rcore_fiber *fiber = &loader->fibers.items[i];
+		uint64_t thread;
+		if (rcore_read_field(loader->ruby->memory, fiber->ec, &layout->ec.thread_ptr,
+				     &thread) ||
+		    !thread)
+			continue;
+		fiber->thread = rcore_address_map_get(&loader->thread_at, thread);
+		if (fiber->thread < 0) {
+			struct rcore_error *err =
+				rcore_load_thread(loader, thread, -1, true, &fiber->thread);
+			if (err)
+				return err;
+		}
+		fiber->resumed_by = linked(loader, fiber, &layout->fiber.prev);
+		fiber->resuming = linked(loader, fiber, &layout->fiber.resuming_fiber);
+	}
+	return NULL;
+}
+
+/* Is it the fiber that its thread began with? th->root_fiber is set only when the first
+ * other fiber is switched to; until then the one it runs is the root. */
+static void mark_root(struct rcore_loader *loader, struct rcore_fiber *fiber)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	struct rcore_thread *thread = &loader->threads.items[fiber->thread];
+	uint64_t ec = 0, root = 0;
+	if (rcore_read_field(loader->ruby->memory, thread->address, &layout->thread.ec, &ec) ||
+	    rcore_read_field(loader->ruby->memory, thread->address, &layout->thread.root_fiber,
+			     &root))
+		return;
+	fiber->is_current = !thread->is_ended && fiber->ec == ec;
+	fiber->is_root = root ? root == fiber->address : fiber->ec == ec;
+}
+
+/* Numbers a thread's fibers: the root is F0, the others follow as they were found. */
+static void number(struct rcore_loader *loader)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < loader->fibers.count; i++) {
+			struct rcore_fiber *fiber = &loader->fibers.items[i];
+			if (fiber->thread < 0 || fiber->is_root != (pass == 0))
+				continue;
+			struct rcore_thread *thread = &loader->threads.items[fiber->thread];
+			/* A thread without a root fiber left still starts at F1. */
+			size_t place = thread->fiber_count++;
+			thread->fibers[place] = (int)i;
+			bool rooted = loader->fibers.items[thread->fibers[0]].is_root;
+			snprintf(fiber->id, sizeof(fiber->id), "%s.F%zu", thread->id,
+				 place + !rooted);
+			if (fiber->is_current)
+				thread->current_fiber = (int)i;
+		}
+	}
+}
+
+static struct rcore_error *assign(struct rcore_loader *loader)
+{
+	size_t *counts = calloc(loader->threads.count + 1, sizeof(*counts));
+	if (!counts)
+		return rcore_error_no_memory();
+	size_t lost = 0;
+	for (size_t i = 0; i < loader->fibers.count; i++) {
+		struct rcore_fiber *fiber = &loader->fibers.items[i];
+		if (fiber->thread >= 0) {
+			counts[fiber->thread]++;
+			mark_root(loader, fiber);
+		} else {
+			snprintf(fiber->id, sizeof(fiber->id), "X.F%zu", ++lost);
+		}
+	}
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < loader->threads.count && !err; i++) {
+		loader->threads.items[i].fibers = rcore_arena_alloc(
+			&loader->snapshot->arena, (counts[i] + 1) * sizeof(int));
+		if (!loader->threads.items[i].fibers)
+			err = rcore_error_no_memory();
+	}
+	free(counts);
+	if (!err)
+		number(loader);
+	return err;
+}
+
+struct rcore_error *rcore_load_fibers(struct rcore_loader *loader)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < loader->threads.count && !err; i++)
+		err = add_from_thread(loader, &loader->threads.items[i]);
+	size_t named = loader->fibers.count;
+	if (!err)
+		err = rcore_fiber_search(loader->ruby, loader->vm,
+					 named ? loader->fibers.items[0].address : 0, add_found,
+					 loader, loader->snapshot);
+	if (!err)
+		err = add_chains(loader);
+	if (!err)
+		err = find_owners(loader);
+	if (!err)
+		err = assign(loader);
+	return err;
+}

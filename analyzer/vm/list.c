@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/list.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+struct node {
+	uint64_t next, prev;
+};
+
+struct rcore_error *rcore_list(struct rcore_memory *memory, uint64_t head, size_t limit,
+			       uint64_t **ret, size_t *ret_count)
+{
+	struct {
+		uint64_t *items;
+		size_t count, capacity;
+	} nodes = {0};
+	struct rcore_error *err = NULL;
+	struct node node;
+	uint64_t previous = head;
+	enum rcore_fault fault = rcore_read(memory, head, &node, sizeof(node));
+
+	if (fault)
+		err = rcore_fault_error(fault, "list head", head, sizeof(node));
+	while (!err && node.next != head) {
+		uint64_t address = node.next;
+		if (nodes.count >= limit) {
+			err = rcore_error_create(RCORE_ERROR_LIMIT,
+						 "list at 0x%" PRIx64 ": more than %zu entries",
+						 head, limit);
+			break;
+		}
+		fault = rcore_read(memory, address, &node, sizeof(node));
+		if (fault) {
+			err = rcore_fault_error(fault, "list node", address, sizeof(node));
+			break;
+		}
+		if (node.prev != previous) {
+			err = rcore_error_create(RCORE_ERROR_CORRUPT,
+						 "list at 0x%" PRIx64 ": node 0x%" PRIx64
+						 " does not point back",
+						 head, address);
+			break;
+		}
+		uint64_t *item = rcore_push(&nodes);
+		if (!item) {
+			err = rcore_error_no_memory();
+			break;
+		}
+		*item = previous = address;
+	}
+	*ret = nodes.items;
+	*ret_count = nodes.count;
+	return err;
+}

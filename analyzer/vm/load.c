@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/loader.h"
+#include "vm/problem.h"
+
+/* Moves a vector of the loader into the arena. */
+static struct rcore_error *keep(struct rcore_arena *arena, const void *items, size_t count,
+				size_t size, void *ret, size_t *ret_count)
+{
+	void *copy = rcore_arena_alloc(arena, count * size + 1);
+	if (!copy)
+		return rcore_error_no_memory();
+	if (count)
+		memcpy(copy, items, count * size);
+	*(void **)ret = copy;
+	*ret_count = count;
+	return NULL;
+}
+
+/* Kernel threads that run no Ruby thread. */
+static struct rcore_error *load_others(struct rcore_loader *loader)
+{
+	const struct rcore_process *process = loader->process;
+	struct rcore_snapshot *snapshot = loader->snapshot;
+	snapshot->others = rcore_arena_alloc(
+		&snapshot->arena, (process->thread_count + 1) * sizeof(*snapshot->others));
+	if (!snapshot->others)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < process->thread_count; i++) {
+		int tid = process->threads[i].tid;
+		bool is_ruby = false;
+		for (size_t j = 0; j < loader->threads.count && !is_ruby; j++)
+			is_ruby = loader->threads.items[j].tid == tid;
+		if (!is_ruby)
+			snapshot->others[snapshot->other_count++].tid = tid;
+	}
+	return NULL;
+}
+
+static struct rcore_error *keep_all(struct rcore_loader *loader)
+{
+	struct rcore_snapshot *snapshot = loader->snapshot;
+	struct rcore_error *err =
+		keep(&snapshot->arena, loader->ractors.items, loader->ractors.count,
+		     sizeof(*loader->ractors.items), &snapshot->ractors, &snapshot->ractor_count);
+	if (!err)
+		err = keep(&snapshot->arena, loader->threads.items, loader->threads.count,
+			   sizeof(*loader->threads.items), &snapshot->threads,
+			   &snapshot->thread_count);
+	if (!err)
+		err = keep(&snapshot->arena, loader->fibers.items, loader->fibers.count,
+			   sizeof(*loader->fibers.items), &snapshot->fibers,
+			   &snapshot->fiber_count);
+	return err;
+}
+
+struct rcore_error *rcore_vm_load(struct rcore_ruby *ruby, uint64_t vm,
+				  const struct rcore_process *process,
+				  struct rcore_snapshot *snapshot)
+{
+	struct rcore_loader loader = {
+		.ruby = ruby, .snapshot = snapshot, .process = process, .vm = vm};
+
+	struct rcore_error *err = rcore_load_threads(&loader);
+	if (!err)
+		err = rcore_load_fibers(&loader);
+	for (size_t i = 0; i < loader.fibers.count && !err; i++)
+		err = rcore_load_frames(&loader, &loader.fibers.items[i]);
+	if (!err)
+		err = load_others(&loader);
+	if (!err)
+		err = keep_all(&loader);
+	free(loader.ractors.items);
+	free(loader.threads.items);
+	free(loader.fibers.items);
+	rcore_address_map_deinit(&loader.thread_at);
+	rcore_address_map_deinit(&loader.fiber_at);
+	return err;
+}

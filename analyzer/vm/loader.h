@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_LOADER_H
+#define RCORE_VM_LOADER_H
+
+#include "base/address_map.h"
+#include "target/process.h"
+#include "vm/vm.h"
+
+/* The state of one rcore_vm_load(): shared by the files of vm/, not public. */
+struct rcore_loader {
+	struct rcore_ruby *ruby;
+	struct rcore_snapshot *snapshot;
+	const struct rcore_process *process;
+	uint64_t vm;
+
+	struct {
+		struct rcore_ractor *items;
+		size_t count, capacity;
+	} ractors;
+	struct {
+		struct rcore_thread *items;
+		size_t count, capacity;
+	} threads; /* living first, then ended */
+	size_t ended_count;
+	struct {
+		struct rcore_fiber *items;
+		size_t count, capacity;
+	} fibers;
+	struct rcore_address_map thread_at; /* rb_thread_t to index */
+	struct rcore_address_map fiber_at;  /* rb_fiber_t to index */
+};
+
+/* Each adds what it finds to the loader; an error only when memory is short. */
+struct rcore_error *rcore_load_threads(struct rcore_loader *loader);
+struct rcore_error *rcore_load_fibers(struct rcore_loader *loader);
+struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_fiber *fiber);
+
+/* Adds the thread at `address`; *ret is its index. `ractor` is an index or -1. */
+struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t address, int ractor,
+				      bool is_ended, int *ret);
+
+/*
+ * Sets native_label, native_path and native_line of a fiber's frames: what this Ruby's own
+ * Thread#backtrace says. Mirrors rb_ec_partial_backtrace_object of vm_backtrace.c: a C function
+ * takes the place of the next Ruby frame outwards.
+ */
+void rcore_native_backtrace(struct rcore_ruby *ruby, struct rcore_fiber *fiber);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/problem.h"
+
+#include "vm/vm.h"
+
+const char *rcore_problem(struct rcore_snapshot *snapshot, struct rcore_error *err)
+{
+	if (!err)
+		return NULL;
+	const char *text = rcore_arena_strdup(&snapshot->arena, err->message);
+	rcore_error_free(err);
+	snapshot->incomplete = true;
+	return text ? text : rcore_error_no_memory()->message;
+}
+
+void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err)
+{
+	const char *text = rcore_problem(snapshot, err);
+	if (!text || snapshot->problem_count > RCORE_PROBLEM_LIMIT)
+		return;
+	if (!snapshot->problems) {
+		snapshot->problems = rcore_arena_alloc(
+			&snapshot->arena, (RCORE_PROBLEM_LIMIT + 1) * sizeof(char *));
+		if (!snapshot->problems)
+			return;
+	}
+	if (snapshot->problem_count == RCORE_PROBLEM_LIMIT)
+		text = "more problems than are kept here";
+	snapshot->problems[snapshot->problem_count++] = text;
+}

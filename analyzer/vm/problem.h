@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_PROBLEM_H
+#define RCORE_VM_PROBLEM_H
+
+#include "base/error.h"
+#include "model/snapshot.h"
+
+/*
+ * Turns an error into the `problem` of a part of the snapshot: takes ownership of `err`, marks the
+ * snapshot incomplete, and gives its message in the arena. NULL for NULL.
+ */
+const char *rcore_problem(struct rcore_snapshot *snapshot, struct rcore_error *err);
+
+/* The same for a problem of the whole; at most RCORE_PROBLEM_LIMIT are kept, then one line
+ * says that there are more. */
+void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "ruby/string.h"
+#include "vm/list.h"
+#include "vm/loader.h"
+#include "vm/problem.h"
+
+static uint64_t field_or_zero(struct rcore_loader *loader, uint64_t base,
+			      const struct rcore_field *field)
+{
+	uint64_t value = 0;
+	if (base && rcore_has(field) &&
+	    rcore_read_field(loader->ruby->memory, base, field, &value))
+		value = 0;
+	return value;
+}
+
+/* Up to 3.0 the VM keeps only the pthread_t, which on Linux is the thread pointer. */
+static int tid_of_pthread(const struct rcore_process *process, uint64_t pthread)
+{
+	for (size_t i = 0; pthread && i < process->thread_count; i++)
+		if (process->threads[i].thread_pointer == pthread)
+			return process->threads[i].tid;
+	return 0;
+}
+
+static int kernel_tid(struct rcore_loader *loader, uint64_t thread)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	if (rcore_has(&layout->thread.nt)) {
+		uint64_t nt = field_or_zero(loader, thread, &layout->thread.nt);
+		return (int)field_or_zero(loader, nt, &layout->native_thread.tid);
+	}
+	if (rcore_has(&layout->thread.tid))
+		return (int)field_or_zero(loader, thread, &layout->thread.tid);
+	return tid_of_pthread(loader->process,
+			      field_or_zero(loader, thread, &layout->thread.thread_id));
+}
+
+static uint64_t gvl_holder(struct rcore_loader *loader, uint64_t ractor)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	if (rcore_has(&layout->ractor.sched_running))
+		return field_or_zero(loader, ractor, &layout->ractor.sched_running);
+	if (rcore_has(&layout->ractor.gvl_owner))
+		return field_or_zero(loader, ractor, &layout->ractor.gvl_owner);
+	return field_or_zero(loader, loader->vm, &layout->vm.gvl_owner);
+}
+
+static enum rcore_gvl gvl_state(struct rcore_loader *loader, const struct rcore_thread *thread,
+				uint64_t ractor)
+{
+	uint64_t holder = gvl_holder(loader, ractor);
+	if (holder == thread->address)
+		return RCORE_GVL_HOLDER;
+	if (thread->status == RCORE_THREAD_KILLED)
+		return RCORE_GVL_UNKNOWN;
+	if (thread->status == RCORE_THREAD_RUNNABLE &&
+	    !field_or_zero(loader, thread->address,
+			   &loader->ruby->layout->thread.blocking_region_buffer))
+		return RCORE_GVL_WAITING;
+	return RCORE_GVL_RELEASED;
+}
+
+static const char *thread_name(struct rcore_loader *loader, struct rcore_thread *thread,
+			       uint64_t value)
+{
+	const char *name = NULL;
+	if (!rcore_is_object(loader->ruby, value))
+		return NULL;
+	struct rcore_error *err = rcore_string(loader->ruby, value, &name, NULL);
+	if (err)
+		thread->problem = rcore_problem(loader->snapshot, rcore_error_wrap(err, "name"));
+	return name;
+}
+
+struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t address, int ractor,
+				      bool is_ended, int *ret)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	int index = (int)loader->threads.count;
+	struct rcore_thread *thread = rcore_push(&loader->threads);
+	if (!thread || !rcore_address_map_put(&loader->thread_at, address, index))
+		return rcore_error_no_memory();
+	thread->address = address;
+	thread->ractor = ractor;
+	thread->is_ended = is_ended;
+	thread->current_fiber = -1;
+	if (is_ended)
+		snprintf(thread->id, sizeof(thread->id), "E%zu", ++loader->ended_count);
+	else
+		snprintf(thread->id, sizeof(thread->id), "T%zu", loader->threads.count);
+
+	uint64_t back, status, value;
+	enum rcore_fault fault =
+		rcore_read_field(loader->ruby->memory, address, &layout->thread.vm, &back);
+	if (fault || back != loader->vm) {
+		thread->status = RCORE_THREAD_STATUS_UNKNOWN;
+		thread->problem = rcore_problem(
+			loader->snapshot,
+			fault ? rcore_fault_error(fault, "thread", address, layout->thread.size)
+			      : rcore_error_create(RCORE_ERROR_CORRUPT,
+						   "no rb_thread_t at 0x%" PRIx64
+						   " (its vm does not point back)",
+						   address));
+		*ret = index;
+		return NULL;
+	}
+	thread->object = field_or_zero(loader, address, &layout->thread.self);
+	thread->tid = is_ended ? 0 : kernel_tid(loader, address);
+	thread->status =
+		rcore_read_field(loader->ruby->memory, address, &layout->thread.status, &status)
+			? RCORE_THREAD_STATUS_UNKNOWN
+			: (enum rcore_thread_status)status;
+	thread->to_kill = field_or_zero(loader, address, &layout->thread.to_kill);
+	thread->is_main =
+		field_or_zero(loader, loader->vm, &layout->vm.main_thread) == address;
+	thread->is_crashed = thread->tid && thread->tid == loader->process->crashed_tid;
+	if (!rcore_read_field(loader->ruby->memory, address, &layout->thread.name, &value))
+		thread->name = thread_name(loader, thread, value);
+	if (!is_ended)
+		thread->gvl = gvl_state(
+			loader, thread, ractor < 0 ? 0 : loader->ractors.items[ractor].address);
+	*ret = index;
+	return NULL;
+}
+
+/* The threads of one list head; `ractor` is an index or -1. */
+static struct rcore_error *load_list(struct rcore_loader *loader, uint64_t head, int ractor,
+				     size_t expected)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	uint64_t *nodes;
+	size_t count;
+	struct rcore_error *err =
+		rcore_list(loader->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
+	if (!err && count != expected)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT,
+					 "thread list has %zu threads, the VM counts %zu", count,
+					 expected);
+	if (err)
+		rcore_problem_add(loader->snapshot, rcore_error_wrap(err, "threads"));
+	err = NULL;
+	int *indices = rcore_arena_alloc(&loader->snapshot->arena, (count + 1) * sizeof(int));
+	if (!indices)
+		err = rcore_error_no_memory();
+	for (size_t i = 0; !err && i < count; i++)
+		err = rcore_load_thread(loader, nodes[i] - layout->thread.node.offset, ractor,
+					false, &indices[i]);
+	if (!err && ractor >= 0) {
+		loader->ractors.items[ractor].threads = indices;
+		loader->ractors.items[ractor].thread_count = count;
+	}
+	free(nodes);
+	return err;
+}
+
+static struct rcore_error *load_ractor(struct rcore_loader *loader, uint64_t address)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	int index = (int)loader->ractors.count;
+	struct rcore_ractor *ractor = rcore_push(&loader->ractors);
+	if (!ractor)
+		return rcore_error_no_memory();
+	ractor->address = address;
+	ractor->id = field_or_zero(loader, address, &layout->ractor.id);
+	uint64_t name = field_or_zero(loader, address, &layout->ractor.name);
+	if (rcore_is_object(loader->ruby, name)) {
+		struct rcore_error *err = rcore_string(loader->ruby, name, &ractor->name, NULL);
+		ractor->problem =
+			rcore_problem(loader->snapshot, rcore_error_wrap(err, "name"));
+	}
+	return load_list(loader, address + layout->ractor.threads_set.offset, index,
+			 field_or_zero(loader, address, &layout->ractor.threads_count));
+}
+
+static struct rcore_error *load_ractors(struct rcore_loader *loader)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	uint64_t *nodes;
+	size_t count;
+	struct rcore_error *err =
+		rcore_list(loader->ruby->memory, loader->vm + layout->vm.ractor_set.offset,
+			   RCORE_RACTOR_LIMIT, &nodes, &count);
+	bool broken = err != NULL;
+	rcore_problem_add(loader->snapshot, rcore_error_wrap(err, "ractors"));
+
+	/* The main ractor is reachable without the list. */
+	uint64_t main_ractor = field_or_zero(loader, loader->vm, &layout->vm.main_ractor);
+	bool seen = false;
+	err = NULL;
+	for (size_t i = 0; !err && i < count; i++) {
+		uint64_t address = nodes[i] - layout->ractor.vmlr_node.offset;
+		seen |= address == main_ractor;
+		err = load_ractor(loader, address);
+	}
+	if (!err && broken && !seen && main_ractor)
+		err = load_ractor(loader, main_ractor);
+	free(nodes);
+	return err;
+}
+
+struct rcore_error *rcore_load_threads(struct rcore_loader *loader)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	struct rcore_error *err;
+	int index;
+
+	if (rcore_has(&layout->vm.ractor_set))
+		err = load_ractors(loader);
+	else
+		err = load_list(loader, loader->vm + layout->vm.living_threads.offset, -1,
+				field_or_zero(loader, loader->vm, &layout->vm.living_count));
+	if (err)
+		return err;
+	/* A broken list may have lost it; the VM names it. */
+	uint64_t main_thread = field_or_zero(loader, loader->vm, &layout->vm.main_thread);
+	if (main_thread && rcore_address_map_get(&loader->thread_at, main_thread) < 0)
+		return rcore_load_thread(loader, main_thread, -1, false, &index);
+	return NULL;
+}
