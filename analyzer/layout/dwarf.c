@@ -87,6 +87,9 @@ static void take_struct(struct search *search, Dwarf_Die *die)
 				   rcore_item_field(search->layout, field));
 }
 
+/* Compilers write an enumerator that is negative as DW_FORM_sdata, which
+ * dwarf_formudata() extends by its sign, and one such as 169 in an unsigned
+ * DW_FORM_data1, which dwarf_formsdata() would make negative. */
 static void take_enumerators(struct search *search, Dwarf_Die *enumeration)
 {
 	Dwarf_Die child;
@@ -97,12 +100,12 @@ static void take_enumerators(struct search *search, Dwarf_Die *enumeration)
 		const struct rcore_item *item =
 			lookup(&search->constants, dwarf_diename(&child));
 		Dwarf_Attribute attr;
-		Dwarf_Sword value;
+		Dwarf_Word value;
 		if (!item || *rcore_item_constant(search->layout, item) != RCORE_NO_CONSTANT ||
 		    !dwarf_attr(&child, DW_AT_const_value, &attr) ||
-		    dwarf_formsdata(&attr, &value))
+		    dwarf_formudata(&attr, &value))
 			continue;
-		*rcore_item_constant(search->layout, item) = value;
+		*rcore_item_constant(search->layout, item) = (int64_t)value;
 		search->constants.left--;
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
