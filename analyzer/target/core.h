@@ -9,7 +9,7 @@
 /*
  * An ELF core file: of the kernel, gcore or gdb. The file is mapped, not read:
  * opening costs the headers and notes alone, however large the core. PT_LOADs
- * may come in any order and overlap (the first in file order wins), there may
+ * may come in any order and overlap (saved bytes win over none, then the first), there may
  * be more than 65,534 (PN_XNUM), and the file may end anywhere.
  */
 struct rcore_core;

@@ -21,11 +21,11 @@
  */
 enum rcore_fault {
 	RCORE_FAULT_NONE = 0,
-	RCORE_FAULT_UNMAPPED,     /* the process had nothing mapped there */
-	RCORE_FAULT_NOT_SAVED,    /* mapped, but not in the core (coredump_filter) */
+	RCORE_FAULT_UNMAPPED,  /* the process had nothing mapped there */
+	RCORE_FAULT_NOT_SAVED, /* mapped, but not in the core (coredump_filter) */
 	RCORE_FAULT_FILE_MISSING, /* not in the core, and its file is not on this machine, or is another build */
-	RCORE_FAULT_TRUNCATED,    /* the core ends before it */
-	RCORE_FAULT_IO,           /* the reader failed (a debugger, ptrace, a disk) */
+	RCORE_FAULT_TRUNCATED, /* the core ends before it */
+	RCORE_FAULT_IO,        /* the reader failed (a debugger, ptrace, a disk) */
 };
 
 struct rcore_memory {
@@ -39,8 +39,8 @@ struct rcore_memory {
 const char *rcore_fault_text(enum rcore_fault fault);
 
 /* An RCORE_ERROR_FAULT that names `what`, the address, the size and the cause. */
-struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what, uint64_t address,
-				      size_t size);
+struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what,
+				      uint64_t address, size_t size);
 
 static inline enum rcore_fault rcore_read(struct rcore_memory *memory, uint64_t address,
 					  void *buffer, size_t size)

@@ -42,13 +42,13 @@ struct rcore_siginfo {
 };
 
 struct rcore_process {
-	const char *source;      /* "core.1234": what the user named */
-	const char *producer;    /* "kernel", "gcore", "gdb" ...; NULL: not known */
-	unsigned machine;        /* EM_X86_64 or EM_AARCH64 */
-	int pid;                 /* 0: unknown */
-	int signo;               /* pr_cursig of the thread that died; 0: none (gcore) */
-	const char *executable;  /* pr_fname, 15 bytes at most; NULL: unknown */
-	const char *arguments;   /* pr_psargs, one line, 79 bytes at most; NULL: unknown */
+	const char *source;     /* "core.1234": what the user named */
+	const char *producer;   /* "kernel", "gcore", "gdb" ...; NULL: not known */
+	unsigned machine;       /* EM_X86_64 or EM_AARCH64 */
+	int pid;                /* 0: unknown */
+	int signo;              /* pr_cursig of the thread that died; 0: none (gcore) */
+	const char *executable; /* pr_fname, 15 bytes at most; NULL: unknown */
+	const char *arguments;  /* pr_psargs, one line, 79 bytes at most; NULL: unknown */
 	struct rcore_siginfo siginfo;
 
 	/* Order of the core: the thread that died comes first in a kernel core. */
@@ -62,7 +62,8 @@ struct rcore_process {
 	uint64_t *auxv; /* pairs of type and value, without the final AT_NULL */
 	size_t auxv_pairs;
 
-	const char *note; /* one line on what is wrong with the source ("truncated ..."); NULL: nothing */
+	const char *
+		note; /* one line on what is wrong with the source ("truncated ..."); NULL: nothing */
 };
 
 /* Register numbers in rcore_native_thread.registers that hold pc and sp. */

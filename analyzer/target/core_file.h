@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TARGET_CORE_FILE_H
+#define RCORE_TARGET_CORE_FILE_H
+
+#include <gelf.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * A core file as bytes: mapped read-only, so that only what is looked at is ever
+ * read from the disk, and known to be a 64-bit little-endian ELF core of a machine
+ * that is covered.
+ */
+struct rcore_core_file {
+	const uint8_t *bytes;
+	uint64_t size;
+	Elf *elf;                          /* knows no sections: a core has none that matter */
+	const Elf64_Phdr *program_headers; /* may be misaligned: use rcore_core_file_header() */
+	size_t program_header_count;       /* all of them within `size` */
+};
+
+Elf64_Phdr rcore_core_file_header(const struct rcore_core_file *file, size_t index);
+
+/* Errors as rcore_core_open(). */
+struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_file *ret);
+void rcore_core_file_close(struct rcore_core_file *file); /* an all-zero one too */
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/core_notes.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+enum {
+	MAX_NOTE_SEGMENTS = 16, /* the kernel, gdb and qemu write one */
+	MAX_NOTES = 1 << 22,    /* the kernel writes up to eight a thread */
+	MAX_MAPPINGS = 1 << 22, /* as program headers */
+	MAX_AUXV_PAIRS = 256,   /* the kernel writes about 20 */
+};
+
+struct reader {
+	struct rcore_arena *arena;
+	struct rcore_process *process;
+	struct {
+		struct rcore_native_thread *items;
+		size_t count, capacity;
+	} threads;
+	uint32_t first_types[3];
+	size_t seen, damaged;
+	bool gdb_note, no_memory;
+};
+
+static uint64_t word(const uint8_t *bytes, size_t index)
+{
+	uint64_t value;
+	memcpy(&value, bytes + 8 * index, sizeof(value));
+	return value;
+}
+
+static int32_t int_at(const uint8_t *bytes, size_t offset)
+{
+	int32_t value;
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+/* struct elf_prstatus of linux/elfcore.h; the same up to pr_reg on both machines. */
+enum { PRSTATUS_CURSIG = 12, PRSTATUS_PID = 32, PRSTATUS_REG = 112 };
+
+static bool read_prstatus(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	int count = reader->process->machine == EM_AARCH64 ? 34 : 27;
+	if (size < PRSTATUS_REG + 8 * (size_t)count)
+		return false;
+	struct rcore_native_thread *thread = rcore_push(&reader->threads);
+	if (!thread) {
+		reader->no_memory = true;
+		return true;
+	}
+	thread->tid = int_at(bytes, PRSTATUS_PID);
+	thread->has_registers = true;
+	thread->register_count = count;
+	memcpy(thread->registers, bytes + PRSTATUS_REG, 8 * (size_t)count);
+	if (reader->process->machine == EM_X86_64)
+		thread->thread_pointer = thread->registers[21];
+	if (reader->threads.count == 1) {
+		int16_t signo;
+		memcpy(&signo, bytes + PRSTATUS_CURSIG, sizeof(signo));
+		reader->process->signo = signo;
+	}
+	return true;
+}
+
+static bool read_arm_tls(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	if (size < 8 || !reader->threads.count)
+		return false;
+	reader->threads.items[reader->threads.count - 1].thread_pointer = word(bytes, 0);
+	return true;
+}
+
+/* struct elf_prpsinfo of linux/elfcore.h. */
+enum { PRPSINFO_PID = 24, PRPSINFO_FNAME = 40, PRPSINFO_PSARGS = 56, PRPSINFO_SIZE = 136 };
+
+static const char *fixed_text(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	const char *text = (const char *)bytes;
+	size_t length = strnlen(text, size);
+	while (length && text[length - 1] == ' ')
+		length--;
+	if (!length)
+		return NULL;
+	const char *copy = rcore_arena_strndup(reader->arena, text, length);
+	reader->no_memory |= !copy;
+	return copy;
+}
+
+static bool read_prpsinfo(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	if (size < PRPSINFO_SIZE)
+		return false;
+	reader->process->pid = int_at(bytes, PRPSINFO_PID);
+	reader->process->executable = fixed_text(reader, bytes + PRPSINFO_FNAME, 16);
+	reader->process->arguments = fixed_text(reader, bytes + PRPSINFO_PSARGS, 80);
+	return true;
+}
+
+/* siginfo_t of asm-generic/siginfo.h; the union starts at 16. */
+static bool read_siginfo(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	struct rcore_siginfo *info = &reader->process->siginfo;
+	if (size < 24)
+		return false;
+	/* gdb writes one after each thread's status: the first is the signalled thread's. */
+	if (info->present || reader->threads.count > 1)
+		return true;
+	info->present = true;
+	info->signo = int_at(bytes, 0);
+	info->code = int_at(bytes, 8);
+	if (info->code <= 0)
+		info->sender_pid = int_at(bytes, 16);
+	else
+		info->address = word(bytes, 2);
+	return true;
+}
+
+static bool read_auxv(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	struct rcore_process *process = reader->process;
+	if (process->auxv)
+		return true;
+	size_t pairs = 0;
+	while (pairs < size / 16 && word(bytes, 2 * pairs) != AT_NULL)
+		if (++pairs > MAX_AUXV_PAIRS)
+			return false;
+	process->auxv = rcore_arena_alloc(reader->arena, 16 * pairs);
+	if (!process->auxv) {
+		reader->no_memory = true;
+		return true;
+	}
+	memcpy(process->auxv, bytes, 16 * pairs);
+	process->auxv_pairs = pairs;
+	return true;
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct rcore_mapping *a = left, *b = right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Sorts the mappings and drops those that overlap an earlier one. */
+static bool order_mappings(struct rcore_process *process)
+{
+	size_t kept = 0;
+	qsort(process->mappings, process->mapping_count, sizeof(*process->mappings), by_start);
+	for (size_t i = 0; i < process->mapping_count; i++) {
+		if (!kept || process->mappings[i].start >= process->mappings[kept - 1].end)
+			process->mappings[kept++] = process->mappings[i];
+	}
+	bool whole = kept == process->mapping_count;
+	process->mapping_count = kept;
+	return whole;
+}
+
+/* fill_files_note() of the kernel's fs/binfmt_elf.c: count, page size, then start, end and
+ * offset in pages of each mapping, then their names. */
+static bool read_file(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	struct rcore_process *process = reader->process;
+	if (process->mappings)
+		return true;
+	if (size < 16)
+		return false;
+	uint64_t count = word(bytes, 0), unit = word(bytes, 1);
+	if (count > MAX_MAPPINGS || count > (size - 16) / 24)
+		return false;
+	process->mappings =
+		rcore_arena_alloc(reader->arena, count * sizeof(*process->mappings));
+	if (!process->mappings) {
+		reader->no_memory = true;
+		return true;
+	}
+	const char *name = (const char *)bytes + 16 + 24 * count;
+	const char *end = (const char *)bytes + size;
+	bool whole = true;
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strnlen(name, (size_t)(end - name));
+		if (name + length == end) {
+			whole = false;
+			break;
+		}
+		struct rcore_mapping mapping = {.start = word(bytes, 2 + 3 * i),
+						.end = word(bytes, 3 + 3 * i),
+						.path = name};
+		name += length + 1;
+		if (mapping.start >= mapping.end ||
+		    __builtin_mul_overflow(word(bytes, 4 + 3 * i), unit,
+					   &mapping.file_offset)) {
+			whole = false;
+			continue;
+		}
+		process->mappings[process->mapping_count++] = mapping;
+	}
+	return order_mappings(process) && whole;
+}
+
+/* To have another note read, add its row. */
+static const struct {
+	const char *owner;
+	uint32_t type;
+	bool (*read)(struct reader *reader, const uint8_t *bytes, size_t size);
+} handlers[] = {
+	{"CORE", NT_PRSTATUS, read_prstatus}, {"CORE", NT_PRPSINFO, read_prpsinfo},
+	{"CORE", NT_SIGINFO, read_siginfo},   {"CORE", NT_AUXV, read_auxv},
+	{"CORE", NT_FILE, read_file},         {"LINUX", NT_ARM_TLS, read_arm_tls},
+};
+
+static void read_note(struct reader *reader, const char *owner, size_t owner_size,
+		      uint32_t type, const uint8_t *bytes, size_t size)
+{
+	if (reader->seen < 3)
+		reader->first_types[reader->seen] = type;
+	reader->seen++;
+	owner_size = strnlen(owner, owner_size);
+	reader->gdb_note |= owner_size == 3 && !memcmp(owner, "GDB", 3);
+	for (size_t i = 0; i < sizeof(handlers) / sizeof(*handlers); i++) {
+		if (handlers[i].type == type && strlen(handlers[i].owner) == owner_size &&
+		    !memcmp(handlers[i].owner, owner, owner_size)) {
+			if (!handlers[i].read(reader, bytes, size))
+				reader->damaged++;
+			return;
+		}
+	}
+}
+
+static void read_segment(struct reader *reader, const struct rcore_core_file *file,
+			 const Elf64_Phdr *header)
+{
+	if (header->p_offset >= file->size || header->p_offset % 4) {
+		reader->damaged++;
+		return;
+	}
+	uint64_t size = header->p_filesz;
+	if (size > file->size - header->p_offset)
+		size = file->size - header->p_offset;
+	Elf_Data *data = elf_getdata_rawchunk(file->elf, (int64_t)header->p_offset, size,
+					      header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	size_t offset = 0;
+	while (data && offset < data->d_size && reader->seen < MAX_NOTES) {
+		GElf_Nhdr note;
+		size_t name, desc;
+		size_t next = gelf_getnote(data, offset, &note, &name, &desc);
+		if (!next) {
+			reader->damaged++;
+			return;
+		}
+		const char *bytes = data->d_buf;
+		read_note(reader, bytes + name, note.n_namesz, note.n_type,
+			  (const uint8_t *)bytes + desc, note.n_descsz);
+		offset = next;
+	}
+}
+
+/* The order is the mark of the hand: the kernel starts with status, process, signal (its
+ * fill_note_info()), gdb with the process (its linux_make_corefile_notes()); since version 12
+ * gdb adds a note of its own. gcore is gdb. */
+static const char *producer(const struct reader *reader)
+{
+	static const uint32_t kernel[3] = {NT_PRSTATUS, NT_PRPSINFO, NT_SIGINFO};
+	if (reader->gdb_note)
+		return "gdb";
+	if (reader->seen < 3)
+		return NULL;
+	if (!memcmp(reader->first_types, kernel, sizeof(kernel)))
+		return "kernel";
+	if (reader->first_types[0] == NT_PRPSINFO && reader->first_types[1] == NT_PRSTATUS)
+		return "gdb";
+	return NULL;
+}
+
+/* With these gdb itself stops a process. */
+static bool is_debugger_stop(int signo)
+{
+	return signo == SIGSTOP || signo == SIGTRAP || signo == SIGINT;
+}
+
+static struct rcore_error *finish(struct reader *reader)
+{
+	struct rcore_process *process = reader->process;
+	size_t size = reader->threads.count * sizeof(*process->threads);
+	process->threads = rcore_arena_alloc(reader->arena, size);
+	if (reader->no_memory || !process->threads)
+		return rcore_error_no_memory();
+	if (size)
+		memcpy(process->threads, reader->threads.items, size);
+	process->thread_count = reader->threads.count;
+	process->producer = producer(reader);
+	bool by_gdb = process->producer && !strcmp(process->producer, "gdb");
+	if (by_gdb && (!process->signo || is_debugger_stop(process->signo))) {
+		process->signo = 0;
+		process->siginfo = (struct rcore_siginfo){0};
+	}
+	if (process->signo)
+		process->crashed_tid = process->threads[0].tid;
+	return NULL;
+}
+
+struct rcore_error *rcore_core_notes_read(const struct rcore_core_file *file,
+					  struct rcore_arena *arena,
+					  struct rcore_process *process, size_t *damaged)
+{
+	struct reader reader = {.arena = arena, .process = process};
+	size_t segments = 0;
+	for (size_t i = 0; i < file->program_header_count && segments < MAX_NOTE_SEGMENTS;
+	     i++) {
+		Elf64_Phdr header = rcore_core_file_header(file, i);
+		if (header.p_type != PT_NOTE)
+			continue;
+		segments++;
+		read_segment(&reader, file, &header);
+	}
+	struct rcore_error *err = finish(&reader);
+	free(reader.threads.items);
+	*damaged = reader.damaged;
+	return err;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/memory.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *rcore_fault_text(enum rcore_fault fault)
+{
+	switch (fault) {
+	case RCORE_FAULT_NONE:
+		return "readable";
+	case RCORE_FAULT_UNMAPPED:
+		return "unmapped";
+	case RCORE_FAULT_NOT_SAVED:
+		return "not saved in the core";
+	case RCORE_FAULT_FILE_MISSING:
+		return "its file is not on this machine";
+	case RCORE_FAULT_TRUNCATED:
+		return "past the end of the truncated core";
+	case RCORE_FAULT_IO:
+		return "the read failed";
+	}
+	return "unknown fault";
+}
+
+struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what,
+				      uint64_t address, size_t size)
+{
+	return rcore_error_create(RCORE_ERROR_FAULT,
+				  "cannot read %s: %zu byte%s at 0x%" PRIx64 ": %s", what, size,
+				  size == 1 ? "" : "s", address, rcore_fault_text(fault));
+}
+
+/* Chunks that start and end on multiples of this never cross into a further page. */
+enum { STRING_CHUNK = 256 };
+
+enum rcore_fault rcore_read_string(struct rcore_memory *memory, uint64_t address, char *buffer,
+				   size_t limit)
+{
+	if (!limit)
+		return RCORE_FAULT_NONE;
+	size_t length = 0;
+	while (length < limit - 1) {
+		size_t size = STRING_CHUNK - address % STRING_CHUNK;
+		if (size > limit - 1 - length)
+			size = limit - 1 - length;
+		/* A truncated core may end between the string's NUL and the chunk's end. */
+		if (rcore_read(memory, address, buffer + length, size)) {
+			size = 1;
+			enum rcore_fault fault =
+				rcore_read(memory, address, buffer + length, 1);
+			if (fault)
+				return fault;
+		}
+		if (memchr(buffer + length, '\0', size))
+			return RCORE_FAULT_NONE;
+		length += size;
+		address += size;
+	}
+	buffer[length] = '\0';
+	return RCORE_FAULT_NONE;
+}
