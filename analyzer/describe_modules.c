@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "session.h"
+
+static const char *hex(struct rcore_arena *arena, const unsigned char *bytes, size_t size)
+{
+	if (!size)
+		return NULL;
+	char *text = rcore_arena_alloc(arena, size * 2 + 1);
+	for (size_t i = 0; text && i < size; i++)
+		sprintf(text + i * 2, "%02x", bytes[i]);
+	return text;
+}
+
+static const char *const status_names[] = {
+	[RCORE_MODULE_FOUND] = "found",
+	[RCORE_MODULE_UNVERIFIED] = "unverified",
+	[RCORE_MODULE_WRONG] = "wrong build",
+	[RCORE_MODULE_MISSING] = "missing",
+};
+
+static const char *lost(const struct rcore_module *module, bool is_ruby)
+{
+	if (module->status == RCORE_MODULE_FOUND || module->status == RCORE_MODULE_UNVERIFIED)
+		return NULL;
+	return is_ruby ? "Ruby's version by symbol, the VM's pointer by symbol, and names that lie "
+			 "in its read-only data"
+		       : "what only its file holds: constants and names of its own";
+}
+
+static const char *fix(struct rcore_arena *arena, const struct rcore_module *module,
+		       const char *build_id)
+{
+	switch (module->status) {
+	case RCORE_MODULE_MISSING:
+		return rcore_arena_printf(
+			arena,
+			"copy %s from the machine of the core, and give --sysroot DIR or "
+			"--lib-search-path DIR%s%s",
+			module->path, build_id ? "; or debuginfod-find executable " : "",
+			build_id ? build_id : "");
+	case RCORE_MODULE_WRONG:
+		return rcore_arena_printf(
+			arena,
+			"%s is another build: copy the one with build-id %s from the machine of "
+			"the core, and give --sysroot DIR or --lib-search-path DIR",
+			module->file, build_id ? build_id : "of the core");
+	default:
+		return NULL;
+	}
+}
+
+struct rcore_error *rcore_describe_modules(struct rcore_session *session,
+					   const struct rcore_module *ruby,
+					   struct rcore_snapshot *snapshot)
+{
+	struct rcore_arena *arena = &snapshot->arena;
+	size_t count = rcore_modules_count(session->modules);
+	snapshot->modules = rcore_arena_alloc(arena, (count + 1) * sizeof(*snapshot->modules));
+	if (!snapshot->modules)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		const struct rcore_module *module = rcore_modules_get(session->modules, i);
+		struct rcore_module_info *info = &snapshot->modules[i];
+		info->path = rcore_arena_strdup(arena, module->path);
+		info->file = module->file ? rcore_arena_strdup(arena, module->file) : NULL;
+		info->start = module->start;
+		info->end = module->end;
+		info->build_id = hex(arena, module->build_id, module->build_id_size);
+		info->file_build_id =
+			hex(arena, module->file_build_id, module->file_build_id_size);
+		info->status = status_names[module->status];
+		info->is_ruby = module == ruby;
+		info->lost = lost(module, info->is_ruby);
+		info->fix = fix(arena, module, info->build_id);
+		if (!info->path)
+			return rcore_error_no_memory();
+	}
+	snapshot->module_count = count;
+	return NULL;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ruby/id.h"
+#include "session.h"
+#include "vm/find.h"
+#include "vm/problem.h"
+#include "vm/prove.h"
+
+/* The layouts to try, best first. */
+struct layouts {
+	struct rcore_layout *items;
+	size_t count;
+};
+
+/* How well one of them did. */
+struct trial {
+	size_t passed, count;
+	struct rcore_proof proofs[RCORE_PROOF_LIMIT];
+	enum rcore_vm_rung rung;
+	struct rcore_location location;
+};
+
+static struct rcore_error *read_file(const char *path, char **ret)
+{
+	enum { LIMIT = 1 << 20 };
+	FILE *file = fopen(path, "r");
+	if (!file)
+		return rcore_error_os(errno, "%s", path);
+	char *text = malloc(LIMIT + 1);
+	size_t size = text ? fread(text, 1, LIMIT, file) : 0;
+	bool failed = ferror(file);
+	int saved = errno;
+	fclose(file);
+	if (!text)
+		return rcore_error_no_memory();
+	if (failed) {
+		free(text);
+		return rcore_error_os(saved, "%s", path);
+	}
+	text[size] = 0;
+	*ret = text;
+	return NULL;
+}
+
+static struct rcore_error *from_user(const char *path, struct layouts *ret)
+{
+	char *text;
+	struct rcore_error *err = read_file(path, &text);
+	if (err)
+		return err;
+	ret->items = calloc(1, sizeof(*ret->items));
+	err = ret->items ? rcore_layout_parse(text, path, &ret->items[0])
+			 : rcore_error_no_memory();
+	free(text);
+	ret->count = !err;
+	return err;
+}
+
+/* The target's own DWARF first, then the tables. */
+static struct rcore_error *collect(struct rcore_session *session,
+				   const struct rcore_identity *identity, struct layouts *ret)
+{
+	if (session->layout_file)
+		return from_user(session->layout_file, ret);
+
+	const char *debug = rcore_module_debug_file(session->modules, identity->module);
+	struct rcore_layout own;
+	struct rcore_error *err =
+		debug ? rcore_layout_from_dwarf(debug, identity->version, &own) : NULL;
+	bool has_own = debug && !err;
+	rcore_error_free(err);
+
+	err = rcore_layout_candidates(identity->version, session->process->machine, &ret->items,
+				      &ret->count);
+	if (!has_own)
+		return err;
+	rcore_error_free(err);
+	struct rcore_layout *items =
+		reallocarray(ret->items, ret->count + 1, sizeof(*ret->items));
+	if (!items)
+		return rcore_error_no_memory();
+	memmove(items + 1, items, ret->count * sizeof(*items));
+	items[0] = own;
+	ret->items = items;
+	ret->count++;
+	return NULL;
+}
+
+static bool find_vm(struct rcore_session *session, const struct rcore_identity *identity,
+		    struct trial *trial)
+{
+	static const char pointer[] = "ruby_current_vm_ptr";
+	const struct rcore_layout *layout = &trial->location.layout;
+	struct rcore_symbol symbol;
+	uint64_t variable, start, end;
+
+	if (rcore_module_symbol(session->modules, identity->module, pointer, &symbol) &&
+	    rcore_vm_at(session->memory, layout, symbol.address, &trial->location.vm)) {
+		trial->rung = RCORE_RUNG_SYMBOL;
+		return true;
+	}
+	if (rcore_module_dwarf_variable(session->modules, identity->module, pointer, &variable) &&
+	    rcore_vm_at(session->memory, layout, variable, &trial->location.vm)) {
+		trial->rung = RCORE_RUNG_DWARF;
+		return true;
+	}
+	for (size_t i = 0; rcore_module_writable(session->modules, identity->module, i, &start,
+						 &end);
+	     i++) {
+		if (rcore_vm_search(session->memory, layout, start, end, &trial->location.vm)) {
+			trial->rung = RCORE_RUNG_SEARCH;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void find_symbols(struct rcore_session *session, const struct rcore_identity *identity,
+			 struct rcore_ruby *ruby)
+{
+	/* Its name up to 2.6, and since. */
+	static const char *const names[] = {"ruby_global_symbols", "global_symbols"};
+	struct rcore_symbol symbol;
+	uint64_t start, end;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (rcore_module_symbol(session->modules, identity->module, names[i], &symbol) &&
+		    rcore_symbols_prove(ruby, symbol.address)) {
+			ruby->global_symbols = symbol.address;
+			return;
+		}
+	}
+	for (size_t i = 0; rcore_module_writable(session->modules, identity->module, i, &start,
+						 &end);
+	     i++)
+		if (rcore_symbols_search(ruby, start, end))
+			return;
+}
+
+static bool try(struct rcore_session *session, const struct rcore_identity *identity,
+		struct rcore_snapshot *snapshot, struct trial *trial)
+{
+	if (!find_vm(session, identity, trial))
+		return false;
+	struct rcore_ruby ruby;
+	rcore_ruby_init(&ruby, session->memory, &trial->location.layout, &snapshot->arena);
+	find_symbols(session, identity, &ruby);
+	trial->location.global_symbols = ruby.global_symbols;
+	trial->passed = rcore_prove(&ruby, trial->location.vm, trial->proofs, &trial->count);
+	rcore_ruby_deinit(&ruby);
+	return true;
+}
+
+/* Why no VM can be found: where the pointer has a symbol, its value says. */
+static struct rcore_error *no_vm(struct rcore_session *session,
+				 const struct rcore_identity *identity, size_t tried)
+{
+	struct rcore_symbol symbol;
+	uint64_t vm;
+	if (rcore_module_symbol(session->modules, identity->module, "ruby_current_vm_ptr",
+				&symbol)) {
+		enum rcore_fault fault = rcore_read_u64(session->memory, symbol.address, &vm);
+		if (fault)
+			return rcore_fault_error(fault, "ruby_current_vm_ptr", symbol.address,
+						 sizeof(vm));
+		if (!vm)
+			return rcore_error_create(
+				RCORE_ERROR_CORRUPT,
+				"Ruby %u.%u.%u had not made its VM yet (ruby_current_vm_ptr is "
+				"NULL): the process died while it was starting",
+				identity->version[0], identity->version[1],
+				identity->version[2]);
+	}
+	return rcore_error_create(
+		RCORE_ERROR_CORRUPT,
+		"no VM found in %s with any of %zu layouts of Ruby %u.%u: the process died while "
+		"it was starting, its memory is corrupt or cut off, or the build is unusual; "
+		"`rcore layout FILE > my.layout` on its libruby with debug information and "
+		"--layout my.layout help with the last",
+		identity->module->path, tried, identity->version[0], identity->version[1]);
+}
+
+static void describe(const struct trial *trial, struct rcore_snapshot *snapshot)
+{
+	static const char *const sources[] = {"dwarf", "exact", "approximate"};
+	snapshot->vm = trial->location.vm;
+	snapshot->vm_rung = trial->rung;
+	snapshot->layout_name =
+		rcore_arena_strdup(&snapshot->arena, trial->location.layout.name);
+	snapshot->layout_source = sources[trial->location.layout.source];
+	snapshot->proofs = rcore_arena_alloc(&snapshot->arena, sizeof(trial->proofs));
+	if (!snapshot->proofs)
+		return;
+	memcpy(snapshot->proofs, trial->proofs, sizeof(trial->proofs));
+	snapshot->proof_count = trial->count;
+	for (size_t i = 0; i < trial->count; i++)
+		if (!trial->proofs[i].passed)
+			rcore_problem_add(
+				snapshot,
+				rcore_error_create(
+					RCORE_ERROR_CORRUPT,
+					"layout %s does not hold for this target's %s (%s)%s%s",
+					snapshot->layout_name, trial->proofs[i].name,
+					trial->proofs[i].text,
+					trial->proofs[i].detail ? ": " : "",
+					trial->proofs[i].detail ? trial->proofs[i].detail : ""));
+}
+
+struct rcore_error *rcore_locate(struct rcore_session *session,
+				 const struct rcore_identity *identity,
+				 struct rcore_snapshot *snapshot, struct rcore_location *ret)
+{
+	struct layouts layouts = {0};
+	struct rcore_error *err = collect(session, identity, &layouts);
+	if (err) {
+		free(layouts.items);
+		return err;
+	}
+	struct trial *trials = calloc(2, sizeof(*trials));
+	if (!trials) {
+		free(layouts.items);
+		return rcore_error_no_memory();
+	}
+	struct trial *best = &trials[0], *now = &trials[1];
+	for (size_t i = 0; i < layouts.count; i++) {
+		*now = (struct trial){.location.layout = layouts.items[i]};
+		if (!try(session, identity, snapshot, now) ||
+		    (best->count && now->passed <= best->passed))
+			continue;
+		*best = *now;
+		if (best->passed == best->count)
+			break;
+	}
+	if (best->count) {
+		describe(best, snapshot);
+		*ret = best->location;
+	} else {
+		err = no_vm(session, identity, layouts.count);
+	}
+	free(trials);
+	free(layouts.items);
+	return err;
+}

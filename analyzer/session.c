@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/signal_frame.h"
+#include "model/group.h"
+#include "triage/cause.h"
+#include "vm/load.h"
+#include "vm/problem.h"
+
+static struct rcore_error *open_session(struct rcore_core *core,
+					const struct rcore_process *process,
+					struct rcore_memory *memory,
+					const struct rcore_options *options,
+					struct rcore_session **ret)
+{
+	static const struct rcore_options defaults;
+	if (!options)
+		options = &defaults;
+	struct rcore_session *session = calloc(1, sizeof(*session));
+	if (!session)
+		return rcore_error_no_memory();
+	session->process = process;
+	if (options->layout_file) {
+		session->layout_file = strdup(options->layout_file);
+		if (!session->layout_file) {
+			free(session);
+			return rcore_error_no_memory();
+		}
+	}
+	struct rcore_module_options module_options = {
+		.sysroot = options->sysroot,
+		.search_paths = options->search_paths,
+		.search_path_count = options->search_path_count,
+		.executable = options->executable,
+	};
+	struct rcore_error *err =
+		rcore_modules_open(process, memory, &module_options, &session->modules);
+	if (err) {
+		rcore_close(session);
+		return err;
+	}
+	session->core = core;
+	session->memory = rcore_modules_overlay(session->modules, memory);
+	*ret = session;
+	return NULL;
+}
+
+struct rcore_error *rcore_open_core(const char *path, const struct rcore_options *options,
+				    struct rcore_session **ret)
+{
+	struct rcore_core *core;
+	struct rcore_error *err = rcore_core_open(path, &core);
+	if (err)
+		return err;
+	err = open_session(core, rcore_core_process(core), rcore_core_memory(core), options, ret);
+	if (err)
+		rcore_core_close(core);
+	return err;
+}
+
+struct rcore_error *rcore_open_memory(const struct rcore_process *process,
+				      struct rcore_memory *memory,
+				      const struct rcore_options *options,
+				      struct rcore_session **ret)
+{
+	return open_session(NULL, process, memory, options, ret);
+}
+
+void rcore_close(struct rcore_session *session)
+{
+	if (!session)
+		return;
+	rcore_modules_close(session->modules);
+	rcore_core_close(session->core);
+	free(session->layout_file);
+	free(session);
+}
+
+void rcore_snapshot_free(struct rcore_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	rcore_arena_deinit(&snapshot->arena);
+	free(snapshot);
+}
+
+static const char *copy(struct rcore_snapshot *snapshot, const char *text)
+{
+	return text ? rcore_arena_strdup(&snapshot->arena, text) : NULL;
+}
+
+static struct rcore_error *new_snapshot(struct rcore_session *session,
+					struct rcore_snapshot **ret)
+{
+	const struct rcore_process *process = session->process;
+	struct rcore_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	if (!snapshot)
+		return rcore_error_no_memory();
+	snapshot->source = copy(snapshot, process->source);
+	snapshot->producer = copy(snapshot, process->producer);
+	snapshot->arguments =
+		copy(snapshot, process->arguments ? process->arguments : process->executable);
+	snapshot->pid = process->pid;
+	snapshot->machine = process->machine;
+	snapshot->cause.thread = snapshot->cause.fiber = -1;
+	if (process->note)
+		rcore_problem_add(snapshot,
+				  rcore_error_create(RCORE_ERROR_FORMAT, "%s", process->note));
+	*ret = snapshot;
+	return NULL;
+}
+
+/* Up to where the VM and its layout are known. */
+static struct rcore_error *examine(struct rcore_session *session, struct rcore_snapshot *snapshot,
+				   struct rcore_location *ret)
+{
+	struct rcore_identity identity = {0};
+	struct rcore_error *err = rcore_identify(session, snapshot, &identity);
+	struct rcore_error *modules_err =
+		rcore_describe_modules(session, identity.module, snapshot);
+	if (err) {
+		rcore_error_free(modules_err);
+		return err;
+	}
+	if (modules_err)
+		return modules_err;
+	return rcore_locate(session, &identity, snapshot, ret);
+}
+
+/* The fault that made Ruby abort, on the signal stack of the thread that died. */
+static bool find_original(struct rcore_session *session, struct rcore_siginfo *ret)
+{
+	const struct rcore_process *process = session->process;
+	for (size_t i = 0; i < process->thread_count; i++) {
+		uint64_t pc, sp;
+		if (process->threads[i].tid == process->crashed_tid)
+			return rcore_signal_frame_find(session->memory, process->machine,
+						       &process->threads[i], ret, &pc, &sp);
+	}
+	return false;
+}
+
+static struct rcore_error *decode(struct rcore_session *session,
+				  struct rcore_location *location,
+				  struct rcore_snapshot *snapshot)
+{
+	struct rcore_ruby ruby;
+	struct rcore_siginfo original;
+	rcore_ruby_init(&ruby, session->memory, &location->layout, &snapshot->arena);
+	ruby.global_symbols = location->global_symbols;
+	struct rcore_error *err =
+		rcore_vm_load(&ruby, location->vm, session->process, snapshot);
+	rcore_ruby_deinit(&ruby);
+	if (!err)
+		err = rcore_snapshot_group(snapshot);
+	if (!err)
+		err = rcore_cause_find(session->process,
+				       find_original(session, &original) ? &original : NULL,
+				       snapshot);
+	return err;
+}
+
+struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snapshot **ret)
+{
+	struct rcore_snapshot *snapshot;
+	struct rcore_location *location = calloc(1, sizeof(*location));
+	struct rcore_error *err =
+		location ? new_snapshot(session, &snapshot) : rcore_error_no_memory();
+	if (err) {
+		free(location);
+		return err;
+	}
+	err = examine(session, snapshot, location);
+	if (!err)
+		err = decode(session, location, snapshot);
+	free(location);
+	if (err)
+		rcore_snapshot_free(snapshot);
+	else
+		*ret = snapshot;
+	return err;
+}
+
+struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
+				  struct rcore_error **error)
+{
+	struct rcore_location *location = calloc(1, sizeof(*location));
+	struct rcore_error *err =
+		location ? new_snapshot(session, ret) : rcore_error_no_memory();
+	if (!err)
+		*error = examine(session, *ret, location);
+	free(location);
+	return err;
+}

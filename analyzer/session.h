@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_H
+#define RCORE_SESSION_H
+
+#include "image/modules.h"
+#include "layout/layout.h"
+#include "rcore.h"
+#include "ruby/ruby.h"
+#include "target/core.h"
+
+/* An opened target: private to the files at the top of analyzer/. */
+struct rcore_session {
+	struct rcore_core *core; /* NULL: memory of somebody else */
+	const struct rcore_process *process;
+	struct rcore_modules *modules;
+	struct rcore_memory *memory; /* with files filled in */
+	char *layout_file;
+};
+
+/* Which Ruby the target runs. */
+struct rcore_identity {
+	struct rcore_module *module; /* that holds the VM */
+	unsigned version[3];
+};
+
+/* Finds the module that holds Ruby, and its version; sets the snapshot's ruby_* facts. NOT_RUBY where
+ * no module defines ruby_version and none has libruby's name; NO_LAYOUT where the version cannot be
+ * told. */
+struct rcore_error *rcore_identify(struct rcore_session *session,
+				   struct rcore_snapshot *snapshot,
+				   struct rcore_identity *ret);
+
+/* The VM and the layout that proved itself on it. */
+struct rcore_location {
+	uint64_t vm;
+	struct rcore_layout layout;
+	uint64_t global_symbols;
+};
+
+/*
+ * Tries layouts in order of trust (a user's table, the target's DWARF, tables of the very release,
+ * its neighbours) and the rungs to the VM (symbol, DWARF, search of libruby's writable data), takes
+ * the first pair of which all proofs hold, else the one of which most do, and fills the snapshot's
+ * layout_*, vm_* and proofs. CORRUPT where no layout finds a VM.
+ */
+struct rcore_error *rcore_locate(struct rcore_session *session,
+				 const struct rcore_identity *identity,
+				 struct rcore_snapshot *snapshot, struct rcore_location *ret);
+
+/* Fills snapshot->modules: each with its build-id, status, what is lost and what would help. */
+struct rcore_error *rcore_describe_modules(struct rcore_session *session,
+					   const struct rcore_module *ruby,
+					   struct rcore_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "triage/cause.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* si_code of the signals that a fault raises (sigaction(2)), with what it says of the address. */
+static const struct {
+	int signo, code;
+	const char *name, *text;
+} codes[] = {
+	{SIGSEGV, SEGV_MAPERR, "SEGV_MAPERR", "no memory at address 0x%" PRIx64},
+	{SIGSEGV, SEGV_ACCERR, "SEGV_ACCERR", "access not allowed at address 0x%" PRIx64},
+	{SIGSEGV, SI_KERNEL, "SI_KERNEL", "general protection fault (the address is not known)"},
+	{SIGBUS, BUS_ADRALN, "BUS_ADRALN", "misaligned address 0x%" PRIx64},
+	{SIGBUS, BUS_ADRERR, "BUS_ADRERR",
+	 "no page behind address 0x%" PRIx64 " (a mapped file became shorter?)"},
+	{SIGBUS, BUS_OBJERR, "BUS_OBJERR", "hardware error at address 0x%" PRIx64},
+	{SIGILL, ILL_ILLOPC, "ILL_ILLOPC", "illegal instruction at 0x%" PRIx64},
+	{SIGILL, ILL_ILLOPN, "ILL_ILLOPN", "illegal operand at 0x%" PRIx64},
+	{SIGFPE, FPE_INTDIV, "FPE_INTDIV", "integer division by zero at 0x%" PRIx64},
+	{SIGFPE, FPE_INTOVF, "FPE_INTOVF", "integer overflow at 0x%" PRIx64},
+	{SIGTRAP, TRAP_BRKPT, "TRAP_BRKPT", "breakpoint at 0x%" PRIx64},
+};
+
+static bool has_address(int signo, int code)
+{
+	return code > 0 && code != SI_KERNEL &&
+	       (signo == SIGSEGV || signo == SIGBUS || signo == SIGILL || signo == SIGFPE ||
+		signo == SIGTRAP);
+}
+
+static void signal_name(int signo, char *buffer, size_t size)
+{
+	const char *name = sigabbrev_np(signo);
+	if (name)
+		snprintf(buffer, size, "SIG%s", name);
+	else
+		snprintf(buffer, size, "signal %d", signo);
+}
+
+/* "SIGSEGV: no memory at address 0x28 (SEGV_MAPERR)" */
+static void describe(int signo, int code, uint64_t address, char *buffer, size_t size)
+{
+	char name[32], what[128];
+	signal_name(signo, name, sizeof(name));
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+		if (codes[i].signo != signo || codes[i].code != code)
+			continue;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+		snprintf(what, sizeof(what), codes[i].text, address);
+#pragma GCC diagnostic pop
+		snprintf(buffer, size, "%s: %s (%s)", name, what, codes[i].name);
+		return;
+	}
+	snprintf(buffer, size, "%s", name);
+}
+
+static void find_place(struct rcore_snapshot *snapshot)
+{
+	struct rcore_cause *cause = &snapshot->cause;
+	cause->thread = cause->fiber = -1;
+	for (size_t i = 0; cause->tid && i < snapshot->thread_count; i++) {
+		if (snapshot->threads[i].tid != cause->tid || snapshot->threads[i].is_ended)
+			continue;
+		cause->thread = (int)i;
+		cause->fiber = snapshot->threads[i].current_fiber;
+	}
+}
+
+static void place_text(const struct rcore_snapshot *snapshot, char *buffer, size_t size)
+{
+	const struct rcore_cause *cause = &snapshot->cause;
+	buffer[0] = 0;
+	if (cause->thread < 0) {
+		if (cause->tid)
+			snprintf(buffer, size,
+				 ", in kernel thread %d, which runs no Ruby thread", cause->tid);
+		return;
+	}
+	int used = snprintf(buffer, size, ", in thread %s", snapshot->threads[cause->thread].id);
+	if (cause->fiber >= 0 && used > 0)
+		snprintf(buffer + used, size - (size_t)used, ", fiber %s",
+			 snapshot->fibers[cause->fiber].id);
+}
+
+static const char *text_of(struct rcore_snapshot *snapshot, const struct rcore_process *process)
+{
+	const struct rcore_cause *cause = &snapshot->cause;
+	char what[256], first[256], place[128], sender[64] = "";
+	place_text(snapshot, place, sizeof(place));
+	describe(cause->signo, cause->code, cause->address, what, sizeof(what));
+	if (cause->original_signo) {
+		describe(cause->original_signo, cause->original_code, cause->original_address,
+			 first, sizeof(first));
+		return rcore_arena_printf(&snapshot->arena, "Killed by %s%s; Ruby then ended with %s",
+					  first, place, what);
+	}
+	if (cause->sender_pid && cause->sender_pid == process->pid)
+		snprintf(sender, sizeof(sender), ", raised by the process itself");
+	else if (cause->sender_pid)
+		snprintf(sender, sizeof(sender), ", sent by process %d", cause->sender_pid);
+	return rcore_arena_printf(&snapshot->arena, "Killed by %s%s%s", what, sender, place);
+}
+
+struct rcore_error *rcore_cause_find(const struct rcore_process *process,
+				     const struct rcore_siginfo *original,
+				     struct rcore_snapshot *snapshot)
+{
+	struct rcore_cause *cause = &snapshot->cause;
+	const struct rcore_siginfo *info = &process->siginfo;
+	cause->tid = process->crashed_tid;
+	find_place(snapshot);
+	cause->signo = info->present && info->signo ? info->signo : process->signo;
+	cause->present = cause->signo > 0;
+	if (!cause->present)
+		return NULL;
+	if (info->present) {
+		cause->code = info->code;
+		cause->sender_pid = info->sender_pid;
+		cause->address = info->address;
+		cause->has_address = has_address(cause->signo, cause->code);
+	}
+	if (original) {
+		cause->original_signo = original->signo;
+		cause->original_code = original->code;
+		cause->original_address = original->address;
+		cause->has_original_address = has_address(original->signo, original->code);
+	}
+	cause->text = text_of(snapshot, process);
+	return cause->text ? NULL : rcore_error_no_memory();
+}
