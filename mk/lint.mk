@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+
+LINT_C  = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+LINT_SH = $(shell git ls-files -co --exclude-standard | xargs -r grep -lE '^\#!/bin/sh' 2>/dev/null)
+LINT_RB = $(shell git ls-files -co --exclude-standard '*.rb')
+LINT_PY = $(shell git ls-files -co --exclude-standard '*.py')
+CPPCHECK = cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
+	--enable=warning,performance,portability \
+	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE -Ianalyzer
+
+.PHONY: lint lint-house lint-format lint-c lint-scripts tables
+lint: lint-house lint-format lint-c lint-scripts ## check layers, style, and C, shell, Ruby and Python for mistakes
+
+lint-house:
+	@awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch])
+	@tests/lint/versions.sh
+	@tests/lint/house.sh
+
+lint-format:
+	@clang-format --dry-run --Werror $(LINT_C)
+
+lint-c:
+	@mkdir -p $(BUILD)/cppcheck
+	@$(CPPCHECK) $(filter %.c,$(LINT_C))
+
+lint-scripts:
+	@if command -v shellcheck >/dev/null; then shellcheck -S warning $(LINT_SH); \
+	else echo "lint: shell scripts not checked: install shellcheck"; fi
+	@for f in $(LINT_RB); do ruby -c "$$f" >/dev/null || exit 1; done
+	@[ -z "$(LINT_PY)" ] || python3 -c 'import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]' $(LINT_PY)
+
+tables: $(BUILD)/rcore ## remake the layout tables from builds with DWARF: RUBIES="FILE..."
+	@[ -n "$(RUBIES)" ] || { echo 'which? make tables RUBIES="FILE..."'; exit 1; }
+	@set -e; for file in $(RUBIES); do \
+		$(BUILD)/rcore layout "$$file" >$(BUILD)/new.layout; \
+		name=$$(sed -n 's/^layout //p' $(BUILD)/new.layout); \
+		mv $(BUILD)/new.layout analyzer/layout/tables/$$name.layout; \
+		echo analyzer/layout/tables/$$name.layout; \
+	done

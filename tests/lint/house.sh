@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each source file carries the licence and stays small; no file names a path or a
+# host outside the lists below, so nothing of one developer's machine slips in.
+status=0
+complain() {
+	echo "$1"
+	status=1
+}
+
+sources=$(git ls-files -co --exclude-standard | grep -E '\.(c|h|S|def|awk|mk|py|rb|sh)$|^Makefile$|^scripts/|^\.ci/')
+for file in $sources; do
+	[ -f "$file" ] || continue
+	sed 5q "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
+		complain "$file: no SPDX-License-Identifier: MIT in its first lines"
+	lines=$(wc -l <"$file")
+	[ "$lines" -le 800 ] || complain "$file: $lines lines; 800 is the limit"
+done
+
+folders='app|bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|tmp|usr|var|nonexistent'
+foreign=$(git ls-files -co --exclude-standard | xargs -r grep -IoHnE "(^|[[:space:]\"'=(:])/[a-z][a-z0-9_.-]*/[A-Za-z0-9._-]+" |
+	grep -vE ":[^/]?/($folders)/")
+[ -z "$foreign" ] || complain "$foreign
+a path that not every machine has"
+
+hosts='github\.com|bugs\.ruby-lang\.org|docs\.ruby-lang\.org|www\.ruby-lang\.org|rubygems\.org|deb\.debian\.org|elfutils\.org|debuginfod\.[a-z.]*|json-schema\.org|example\.com'
+foreign=$(git ls-files -co --exclude-standard | xargs -r grep -IoHnE 'https?://[A-Za-z0-9.-]+' |
+	grep -vE "https?://($hosts)\$")
+[ -z "$foreign" ] || complain "$foreign
+a host that is not in the list of $0"
+
+exit $status

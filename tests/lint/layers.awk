@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+# A file of analyzer/ includes from its own folder and from those to its left.
+# Only image/, the core reader and the DWARF readers see elfutils; ruby/ and vm/ see
+# no <sys/...> either, so that they run on fake memory.
+
+BEGIN {
+	count = split("base target image layout model ruby vm weave triage report . cli", names, " ")
+	for (i = 1; i <= count; i++)
+		rank[names[i]] = i
+	elfutils = "^(elfutils/.*|gelf|libelf|libdw|dwarf|nlist)[.]?h?$"
+}
+
+function complain(text) {
+	printf "%s:%d: %s\n", FILENAME, FNR, text
+	failed = 1
+}
+
+FNR == 1 {
+	depth = split(FILENAME, path, "/")
+	own = depth > 2 ? path[2] : "."
+	base = path[depth]
+	may_elf = own == "image" || (own == "target" && base ~ /^core/) ||
+		(own == "layout" && base ~ /^dwarf/)
+	if (!(own in rank))
+		complain("folder " own "/ is not in the list of layers")
+}
+
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+	split($0, quoted, "\"")
+	depth = split(quoted[2], path, "/")
+	from = depth > 1 ? path[1] : "."
+	if (!(from in rank))
+		complain("includes \"" quoted[2] "\", of no layer")
+	else if (rank[from] > rank[own])
+		complain(own "/ includes \"" quoted[2] "\" from its right")
+}
+
+/^[ \t]*#[ \t]*include[ \t]*</ {
+	split($0, quoted, /[<>]/)
+	if (quoted[2] ~ elfutils && !may_elf)
+		complain("elfutils' <" quoted[2] "> belongs in image/, target/core* and layout/dwarf*")
+	if (quoted[2] ~ /^sys\// && (own == "ruby" || own == "vm"))
+		complain(own "/ reads the target through target/ alone, not <" quoted[2] ">")
+}
+
+END { exit failed }
