@@ -11,8 +11,8 @@
  * for the module in RBasic.klass. Mirrors variable.c rb_mod_name0, class.c.
  */
 struct rcore_class_name {
-	const char *path;  /* NULL: anonymous */
-	bool permanent;    /* false: a name under an anonymous class */
+	const char *path; /* NULL: anonymous */
+	bool permanent;   /* false: a name under an anonymous class */
 	bool is_singleton;
 	uint64_t attached; /* of a singleton class; 0 otherwise, or unknown */
 	bool is_module;

@@ -21,7 +21,7 @@ typedef bool rcore_heap_visit(void *context, uint64_t value, const void *copy, s
  * LIMIT where the page list itself makes no sense.
  */
 struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
-				    enum rcore_type type, rcore_heap_visit *visit, void *context,
-				    size_t *unreadable_pages);
+				    enum rcore_type type, rcore_heap_visit *visit,
+				    void *context, size_t *unreadable_pages);
 
 #endif

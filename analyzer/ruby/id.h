@@ -6,17 +6,24 @@
 
 /*
  * An ID is a symbol's number. Up to tLAST_OP_ID it is the character or token of an
- * operator; above, serial = id >> ID_SCOPE_SHIFT, and global_symbols.ids holds, in
- * arrays of 512 pairs, the String and the Symbol of each serial (symbol.c,
- * get_id_serial_entry). A dynamic symbol's ID is the address of its RSymbol.
+ * operator, and its own serial; above, serial = id >> ID_SCOPE_SHIFT. global_symbols.ids holds,
+ * in arrays of 512 pairs, the String and the Symbol of each serial, operators too. A dynamic
+ * symbol gets a serial when it is first used as an ID. Mirrors symbol.c, get_id_serial_entry.
  */
 
-/* The name of an ID, in the arena; cached. CORRUPT: no such ID; NOT_FOUND has no code of
- * its own: an unknown table gives FAULT. */
+/* The name of an ID, in the arena; cached. CORRUPT: no such ID (internal IDs have no name);
+ * FAULT: the symbol table was not found or cannot be read. */
 struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const char **ret);
 
-/* Does a rb_symbols_t stand at `address`? Proved by the first serials after tLAST_OP_ID
- * having String names and by known names (the tokens of defs/id.def: "max", "min", ...). */
+/* Is that its name? Leaves nothing in the arena. */
+bool rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char *expected);
+
+/* The String VALUE of a serial in the Array `ids` (rb_symbols_t.ids); Qnil where there is none. */
+struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
+					uint64_t *ret);
+
+/* Does a rb_symbols_t stand at `address`? Proved by the names of operators and of the
+ * first predefined IDs (defs/id.def). */
 bool rcore_symbols_prove(struct rcore_ruby *ruby, uint64_t address);
 
 /* Searches [start, end) for it, word by word, and sets ruby->global_symbols; false: none.

@@ -22,15 +22,15 @@ enum rcore_iseq_type {
 struct rcore_iseq_info {
 	uint64_t address, body;
 	enum rcore_iseq_type type;
-	uint64_t encoded;        /* address of the first instruction */
-	uint32_t size;           /* in words of 8 bytes */
-	const char *path;        /* location.pathobj; NULL: unreadable, see `problem` */
-	const char *label;       /* as stored: "block in foo" */
+	uint64_t encoded;  /* address of the first instruction */
+	uint32_t size;     /* in words of 8 bytes */
+	const char *path;  /* location.pathobj; NULL: unreadable, see `problem` */
+	const char *label; /* as stored: "block in foo" */
 	const char *base_label;
 	int first_line;
-	uint64_t parent, local;  /* rb_iseq_t; 0: none */
-	bool is_internal;        /* path starts with "<internal:" */
-	bool is_c_trace;         /* BUILTIN_ATTR_C_TRACE: 3.4 prints it like a C method */
+	uint64_t parent, local; /* rb_iseq_t; 0: none */
+	bool is_internal;       /* path starts with "<internal:" */
+	bool is_c_trace;        /* BUILTIN_ATTR_C_TRACE: 3.4 prints it like a C method */
 	const char *problem;
 };
 

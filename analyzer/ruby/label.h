@@ -22,6 +22,7 @@ struct rcore_error *rcore_label(struct rcore_ruby *ruby, const struct rcore_iseq
  * (traits.label_style). */
 struct rcore_error *rcore_native_label(struct rcore_ruby *ruby,
 				       const struct rcore_iseq_info *iseq,
-				       const struct rcore_method_entry *method, const char **ret);
+				       const struct rcore_method_entry *method,
+				       const char **ret);
 
 #endif

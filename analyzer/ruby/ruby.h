@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "layout/layout.h"
+#include "ruby/cache.h"
 #include "target/memory.h"
 
 /*
@@ -22,11 +23,10 @@ struct rcore_ruby {
 	/* The array of rb_shape_t (3.2 to 3.4, where class names need it: 3.2 alone); 0: unknown. */
 	uint64_t shape_list;
 
-	struct rcore_iseq *iseqs;      /* uthash by address; private to ruby/iseq.c */
-	struct rcore_class *classes;   /* uthash by VALUE; private to ruby/class.c */
-	struct rcore_method *methods;  /* uthash by address; private to ruby/method.c */
-	struct rcore_id_name *names;   /* uthash by ID; private to ruby/id.c */
-	struct rcore_label *labels;    /* uthash by iseq and owner; private to ruby/label.c */
+	/* Private to the decoders. */
+	struct rcore_arena scratch; /* what the caches hold, but for strings */
+	struct rcore_cache iseqs, classes, methods, names, labels;
+	uint64_t class_name_ids[3]; /* of __classpath__ ..., see class_ivar.c; 0: not met yet */
 };
 
 /* `memory`, `layout` and `arena` must outlive it. */

@@ -17,4 +17,11 @@ enum { RCORE_STRING_LIMIT = 64 << 10 };
 struct rcore_error *rcore_string(struct rcore_ruby *ruby, uint64_t value, const char **ret,
 				 size_t *ret_length);
 
+/* Where the bytes lie and how many there are; they are not read. Errors as above. */
+struct rcore_error *rcore_string_bytes(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret,
+				       uint64_t *ret_length);
+
+/* Is it a readable String with these bytes (1 to 64)? Leaves nothing in the arena. */
+bool rcore_string_is(struct rcore_ruby *ruby, uint64_t value, const char *expected);
+
 #endif

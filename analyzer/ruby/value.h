@@ -50,6 +50,14 @@ bool rcore_is_nil(const struct rcore_ruby *ruby, uint64_t value);
 /* An address (8-byte aligned, not special): what may be an object. */
 bool rcore_is_object(const struct rcore_ruby *ruby, uint64_t value);
 
+/* The imemo_type in the flags of a T_IMEMO: FL_USER0 to FL_USER3 (internal/imemo.h); -1 for
+ * an object of another type. */
+static inline int rcore_imemo_type(uint64_t flags)
+{
+	return (flags & RCORE_T_MASK) == RCORE_T_IMEMO ? (int)(flags >> RCORE_FL_USHIFT & 0xf)
+						       : -1;
+}
+
 /* Flags and type of a heap object. FAULT where unreadable, CORRUPT where `value`
  * is an immediate. */
 struct rcore_error *rcore_flags(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_GET_H
+#define RCORE_RUBY_GET_H
+
+#include "ruby/ruby.h"
+
+/*
+ * Reads one field of the struct at `base`, as rcore_read_field(), with an error that names
+ * it. FAULT: not readable; UNSUPPORTED: this Ruby has no such field.
+ */
+struct rcore_error *rcore_get(struct rcore_ruby *ruby, uint64_t base,
+			      const struct rcore_field *field, const char *name, uint64_t *ret);
+
+/* RCORE_GET(ruby, address, iseq_body, type, &ret): a field by its name in fields.def. */
+#define RCORE_GET(ruby, base, struct_id, id, ret) \
+	rcore_get(ruby, base, &(ruby)->layout->struct_id.id, #struct_id "." #id, ret)
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "ruby/heap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ruby/get.h"
+
+enum {
+	PAGE_COUNT_LIMIT = 1 << 24, /* 1 TiB of pages of 64 KiB */
+	PAGE_SIZE_LIMIT = 64 << 10,
+	SLOT_SIZE_LIMIT = 1024,
+	LIST_CHUNK = 512, /* page pointers read at once */
+};
+
+/* The array of heap_page pointers. */
+static struct rcore_error *page_list(struct rcore_ruby *ruby, uint64_t objspace, uint64_t *list,
+				     uint64_t *count)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	struct rcore_error *err = RCORE_GET(ruby, objspace, objspace, heap_pages_sorted, list);
+	if (err)
+		return err;
+	if (!layout->traits.heap_pages_darray) {
+		err = RCORE_GET(ruby, objspace, objspace, heap_pages_allocated, count);
+	} else if (!*list) { /* an empty rb_darray */
+		*count = 0;
+	} else {
+		err = RCORE_GET(ruby, *list, darray, length, count);
+		*list += layout->darray.size;
+	}
+	if (!err && *count > PAGE_COUNT_LIMIT)
+		err = rcore_error_create(RCORE_ERROR_LIMIT,
+					 "objspace 0x%" PRIx64 " has %" PRIu64 " heap pages",
+					 objspace, *count);
+	return err;
+}
+
+struct page {
+	uint64_t start;
+	size_t slot_size, slots;
+};
+
+/* Proves the heap_page at `address`: its slots fit into one aligned body, the first word of
+ * which points back. */
+static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *page)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t slots, slot_size = layout->traits.default_slot_size, back;
+	uint64_t align = layout->traits.heap_page_align;
+	if (!rcore_is_object(ruby, address) || !align || align > PAGE_SIZE_LIMIT ||
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.total_slots, &slots) ||
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.start, &page->start))
+		return false;
+	if (rcore_has(&layout->heap_page.slot_size) &&
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.slot_size, &slot_size))
+		return false;
+	uint64_t offset = page->start % align;
+	if (slot_size < 8 || slot_size > SLOT_SIZE_LIMIT || page->start % 8 ||
+	    slots > (align - offset) / slot_size ||
+	    rcore_read_u64(ruby->memory, page->start - offset, &back) || back != address)
+		return false;
+	page->slot_size = slot_size;
+	page->slots = slots;
+	return true;
+}
+
+struct walk {
+	struct rcore_ruby *ruby;
+	enum rcore_type type;
+	rcore_heap_visit *visit;
+	void *context;
+	unsigned char *buffer; /* PAGE_SIZE_LIMIT bytes */
+};
+
+/* false: the page cannot be read. */
+static bool walk_page(const struct walk *walk, const struct page *page, bool *go_on)
+{
+	size_t size = page->slots * page->slot_size;
+	if (size && rcore_read(walk->ruby->memory, page->start, walk->buffer, size))
+		return false;
+	for (size_t i = 0; i < size; i += page->slot_size) {
+		uint64_t flags;
+		memcpy(&flags, walk->buffer + i, sizeof(flags));
+		if ((flags & RCORE_T_MASK) == walk->type &&
+		    !walk->visit(walk->context, page->start + i, walk->buffer + i,
+				 page->slot_size)) {
+			*go_on = false;
+			break;
+		}
+	}
+	return true;
+}
+
+static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uint64_t count,
+				     size_t *unreadable)
+{
+	uint64_t pages[LIST_CHUNK];
+	bool go_on = true;
+	for (uint64_t done = 0; done < count && go_on;) {
+		size_t some = count - done < LIST_CHUNK ? count - done : LIST_CHUNK;
+		uint64_t address = list + done * sizeof(*pages);
+		enum rcore_fault fault =
+			rcore_read(walk->ruby->memory, address, pages, some * sizeof(*pages));
+		if (fault != RCORE_FAULT_NONE)
+			return rcore_fault_error(fault, "list of heap pages", address,
+						 some * sizeof(*pages));
+		for (size_t i = 0; i < some && go_on; i++) {
+			struct page page;
+			if (!read_page(walk->ruby, pages[i], &page) ||
+			    !walk_page(walk, &page, &go_on))
+				++*unreadable;
+		}
+		done += some;
+	}
+	return NULL;
+}
+
+struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
+				    enum rcore_type type, rcore_heap_visit *visit,
+				    void *context, size_t *unreadable_pages)
+{
+	struct walk walk = {ruby, type, visit, context, NULL};
+	uint64_t list, count;
+	size_t unreadable = 0;
+	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
+	if (err)
+		return err;
+	walk.buffer = malloc(PAGE_SIZE_LIMIT);
+	if (!walk.buffer)
+		return rcore_error_no_memory();
+	err = walk_list(&walk, list, count, &unreadable);
+	free(walk.buffer);
+	if (unreadable_pages)
+		*unreadable_pages = unreadable;
+	return err;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "ruby/id.h"
+
+#include <inttypes.h>
+
+#include "ruby/array.h"
+#include "ruby/get.h"
+#include "ruby/string.h"
+
+/* ID_ENTRY_UNIT and ID_ENTRY_SIZE of symbol.c: a serial's String and Symbol stand side by side. */
+enum { ENTRY_UNIT = 512, ENTRY_SIZE = 2 };
+
+static struct rcore_error *no_such_id(uint64_t id)
+{
+	return rcore_error_create(RCORE_ERROR_CORRUPT, "no symbol has the ID 0x%" PRIx64, id);
+}
+
+struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
+					uint64_t *ret)
+{
+	uint64_t unit;
+	struct rcore_error *err = rcore_array_at(ruby, ids, serial / ENTRY_UNIT, &unit);
+	if (err)
+		return err;
+	return rcore_array_at(ruby, unit, serial % ENTRY_UNIT * ENTRY_SIZE, ret);
+}
+
+static struct rcore_error *id_string(struct rcore_ruby *ruby, uint64_t id, uint64_t *ret)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t last, ids, string;
+	if (!ruby->global_symbols)
+		return rcore_error_create(RCORE_ERROR_FAULT,
+					  "the symbol table (global_symbols) was not found");
+	struct rcore_error *err =
+		RCORE_GET(ruby, ruby->global_symbols, symbols, last_id, &last);
+	if (!err)
+		err = RCORE_GET(ruby, ruby->global_symbols, symbols, ids, &ids);
+	if (err)
+		return err;
+	uint64_t serial = id > (uint64_t)layout->constant.last_op_id
+				  ? id >> (layout->constant.id_scope_shift & 63)
+				  : id;
+	if (!serial || serial > last)
+		return no_such_id(id);
+	err = rcore_serial_string(ruby, ids, serial, &string);
+	if (err)
+		return rcore_error_wrap(err, "name of ID 0x%" PRIx64, id);
+	if (rcore_is_nil(ruby, string))
+		return no_such_id(id);
+	*ret = string;
+	return NULL;
+}
+
+struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const char **ret)
+{
+	uint64_t string;
+	const char *name = rcore_cache_get(&ruby->names, id, 0);
+	if (name) {
+		*ret = name;
+		return NULL;
+	}
+	struct rcore_error *err = id_string(ruby, id, &string);
+	if (err)
+		return err;
+	err = rcore_string(ruby, string, &name, NULL);
+	if (err)
+		return rcore_error_wrap(err, "name of ID 0x%" PRIx64, id);
+	if (!rcore_cache_put(&ruby->names, &ruby->scratch, id, 0, (void *)name))
+		return rcore_error_no_memory();
+	*ret = name;
+	return NULL;
+}
+
+bool rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char *expected)
+{
+	uint64_t string;
+	rcore_auto_error err = id_string(ruby, id, &string);
+	return !err && rcore_string_is(ruby, string, expected);
+}
