@@ -4,54 +4,91 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
-CC      ?= gcc
 CFLAGS  ?= -O2 -g
-PKGS     = libelf libdw json-c
 
+LIBDIR  = $(PREFIX)/lib
+DATADIR = $(PREFIX)/share/rcore
+PKGS    = libelf libdw json-c
 VERSION := $(shell sed -n 's/.*RCORE_VERSION "\(.*\)"/\1/p' analyzer/rcore.h)
-WARN     = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter
+SO       = librcore.so.0
+
+WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter
 override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden -MMD -MP
 override CPPFLAGS += -D_GNU_SOURCE -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))
-LIBS     = $(shell pkg-config --libs $(PKGS))
+LIBS = $(shell pkg-config --libs $(PKGS))
 
-LIB_SRC  = $(wildcard analyzer/*.c $(foreach d,base target image layout model ruby vm weave triage report,analyzer/$d/*.c))
-TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
+# `make V=1` shows each command.
+Q = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
+
+LAYERS   = base target image layout model ruby vm weave triage report
+LIB_SRC  = $(wildcard analyzer/*.c $(foreach d,$(LAYERS),analyzer/$d/*.c))
 CLI_SRC  = $(wildcard analyzer/cli/*.c)
 PLUG_SRC = $(wildcard plugin/*.c)
+TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
+HEADERS  = $(wildcard analyzer/*.h $(foreach d,$(LAYERS),analyzer/$d/*.h))
 
-.PHONY: all help clean
-all: $(BUILD)/rcore $(BUILD)/librcore.so $(BUILD)/librcore.a ## build the library, the command and the bridge
+.PHONY: all help install clean
+all: $(BUILD)/rcore $(BUILD)/librcore.so $(BUILD)/librcore.a $(BUILD)/rcore.pc ## build the command, the library and the bridge
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@cat $(MAKEFILE_LIST) | awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 # The tables as C strings, so that the library needs no files at run time.
 $(BUILD)/gen/tables.c: $(TABLES)
 	@mkdir -p $(@D)
-	@{ echo '#include "layout/tables.h"'; echo 'const struct rcore_layout_table rcore_layout_tables[] = {'; \
+	$(call say,GEN,$@)
+	$(Q){ echo '#include "layout/tables.h"'; \
+	echo 'const struct rcore_layout_table rcore_layout_tables[] = {'; \
 	for t in $(TABLES); do echo "{\"$$(basename $$t .layout)\","; \
 	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $$t; echo '},'; done; echo '{0}};'; } > $@
 
 $(BUILD)/gen/tables.o: $(BUILD)/gen/tables.c
-	$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 $(BUILD)/librcore.a: $(LIB_OBJ)
-	rm -f $@ && $(AR) rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/librcore.so: $(LIB_OBJ) $(PLUG_OBJ)
-	$(CC) $(CFLAGS) -shared -Wl,-soname,librcore.so.0 $^ -o $@ $(LDFLAGS) $(LIBS)
+$(BUILD)/$(SO): $(LIB_OBJ) $(PLUG_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs $^ -o $@ $(LDFLAGS) $(LIBS)
+
+$(BUILD)/librcore.so: $(BUILD)/$(SO)
+	$(Q)ln -sf $(SO) $@
 
 $(BUILD)/rcore: $(CLI_OBJ) $(BUILD)/librcore.a
-	$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+
+$(BUILD)/rcore.pc: rcore.pc.in analyzer/rcore.h
+	@mkdir -p $(@D)
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< > $@
+
+install: all ## install under PREFIX (honours DESTDIR)
+	install -D -m755 $(BUILD)/rcore $(DESTDIR)$(PREFIX)/bin/rcore
+	install -D -m755 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)
+	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/librcore.so
+	install -D -m644 $(BUILD)/librcore.a $(DESTDIR)$(LIBDIR)/librcore.a
+	install -D -m644 $(BUILD)/rcore.pc $(DESTDIR)$(LIBDIR)/pkgconfig/rcore.pc
+	for h in $(HEADERS:analyzer/%=%); do \
+		install -D -m644 analyzer/$$h $(DESTDIR)$(PREFIX)/include/rcore/$$h; done
+	install -D -m644 analyzer/layout/fields.def $(DESTDIR)$(PREFIX)/include/rcore/layout/fields.def
+	install -D -m644 plugin/rcore_plugin.h $(DESTDIR)$(PREFIX)/include/rcore/rcore_plugin.h
+	install -D -m644 plugin/rcore_bridge.py $(DESTDIR)$(DATADIR)/plugin/rcore_bridge.py
+	install -D -m644 gdb/rcore-gdb.py $(DESTDIR)$(DATADIR)/gdb/rcore-gdb.py
 
 clean: ## remove what was built
 	rm -rf $(BUILD)
 
+include $(wildcard mk/*.mk)
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

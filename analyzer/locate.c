@@ -49,7 +49,7 @@ static struct rcore_error *read_file(const char *path, char **ret)
 
 static struct rcore_error *from_user(const char *path, struct layouts *ret)
 {
-	char *text;
+	char *text = NULL;
 	struct rcore_error *err = read_file(path, &text);
 	if (err)
 		return err;

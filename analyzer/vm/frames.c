@@ -174,7 +174,7 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 	enum { CHUNK = 512 };
 	const struct rcore_layout *layout = loader->ruby->layout;
 	size_t step = layout->cfp.size;
-	uint64_t cfp, end;
+	uint64_t cfp = 0, end = 0;
 
 	if (fiber->problem)
 		return NULL;
