@@ -4,7 +4,16 @@
 
 /* Each takes its own arguments, argv[0] being the name that --help shows ("rcore
  * layout"), and gives the exit status; usage errors and --help end the process
- * within argp. */
+ * within argp. A new command: its file here, its line in main.c. */
+int rcore_cli_analyze(int argc, char **argv);
+int rcore_cli_doctor(int argc, char **argv);
 int rcore_cli_layout(int argc, char **argv);
+
+/* The last lines of each --help. */
+#define RCORE_CLI_EXIT_STATUS                                                                 \
+	"Exit status: 0 all was decoded; 1 a thread, fiber or frame that is there could not " \
+	"be "                                                                                 \
+	"decoded (what could be is printed); 2 nothing could, or the report could not be "    \
+	"written; 3 not a Ruby process; 64 wrong usage."
 
 #endif

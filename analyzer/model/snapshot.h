@@ -197,6 +197,8 @@ struct rcore_snapshot {
 	size_t problem_count;
 	/* A thread, fiber or frame that is there could not be decoded: exit status 1. */
 	bool incomplete;
+	/* Why nothing of Ruby could be decoded; NULL: it could. */
+	const char *failure;
 };
 
 #endif

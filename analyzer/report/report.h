@@ -15,11 +15,17 @@
  * they leave.
  */
 struct rcore_report_options {
-	bool all;           /* show each fiber, merge no identical stacks */
+	bool all; /* show each fiber and frame: nothing merged, folded or cut */
 	bool color;
-	const char *thread; /* only this thread: "T2", or a Thread VALUE or rb_thread_t address */
-	const char *fiber;  /* only this fiber: "T1.F3", or a Fiber VALUE or rb_fiber_t address */
+	bool verbose; /* addresses, and how things were found */
+	/* Only this thread: "T2", a kernel thread id, a Thread VALUE or rb_thread_t ("0x7f..."). */
+	const char *thread;
+	/* Only this fiber: "T1.F3", a Fiber VALUE or rb_fiber_t ("0x7f..."). */
+	const char *fiber;
 };
+
+/* All three take NULL for the default options. A report that could not be written
+ * whole (a full disk, a closed pipe) is an error of code OS. */
 
 /* The report for people. USAGE when options name a thread or fiber that is not there,
  * with a list of what is. */

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text.h"
+
+#include <string.h>
+
+bool rcore_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+size_t rcore_utf8_decode(const char *text, uint32_t *ret)
+{
+	static const uint32_t minimum[] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *bytes = (const unsigned char *)text;
+	unsigned char first = bytes[0];
+	if (first < 0x80) {
+		*ret = first;
+		return 1;
+	}
+	size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+	if (first < 0xc2 || first > 0xf4)
+		return 0;
+	uint32_t character = first & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+		character = character << 6 | (bytes[i] & 0x3f);
+	}
+	if (character < minimum[length] || character > 0x10ffff ||
+	    (character >= 0xd800 && character <= 0xdfff))
+		return 0;
+	*ret = character;
+	return length;
+}
+
+bool rcore_utf8_valid(const char *text)
+{
+	uint32_t character;
+	while (*text) {
+		size_t length = rcore_utf8_decode(text, &character);
+		if (!length)
+			return false;
+		text += length;
+	}
+	return true;
+}
+
+bool rcore_unsafe_character(uint32_t character)
+{
+	static const struct {
+		uint32_t first, last;
+	} unsafe[] = {
+		{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+		{0x180e, 0x180e}, {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
+		{0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+	};
+	if (character >= 0x20 && character < 0x7f)
+		return false;
+	for (size_t i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++)
+		if (character >= unsafe[i].first && character <= unsafe[i].last)
+			return true;
+	return false;
+}
+
+/* Gives how many bytes of `text` were taken; the escape, or the character as it
+ * is, goes into `piece`. */
+static size_t next_piece(const char *text, char piece[RCORE_ESCAPE_SIZE])
+{
+	static const char letters[] = "abtnvfr"; /* 7 to 13 */
+	uint32_t character;
+	size_t length = rcore_utf8_decode(text, &character);
+	if (!length) {
+		snprintf(piece, RCORE_ESCAPE_SIZE, "\\x%02X", (unsigned char)*text);
+		return 1;
+	}
+	if (!rcore_unsafe_character(character)) {
+		memcpy(piece, text, length);
+		piece[length] = '\0';
+	} else if (character >= 7 && character <= 13) {
+		snprintf(piece, RCORE_ESCAPE_SIZE, "\\%c", letters[character - 7]);
+	} else if (character == 0x1b) {
+		snprintf(piece, RCORE_ESCAPE_SIZE, "\\e");
+	} else if (character < 0x80) {
+		snprintf(piece, RCORE_ESCAPE_SIZE, "\\x%02X", character);
+	} else {
+		snprintf(piece, RCORE_ESCAPE_SIZE, "\\u{%X}", character);
+	}
+	return length;
+}
+
+const char *rcore_escape(char *buffer, size_t size, const char *text)
+{
+	static const char more[] = "...";
+	char piece[RCORE_ESCAPE_SIZE];
+	size_t used = 0;
+	while (*text) {
+		text += next_piece(text, piece);
+		size_t length = strlen(piece);
+		if (used + length + (*text ? sizeof(more) : 1) > size) {
+			memcpy(buffer + used, more, sizeof(more));
+			return buffer;
+		}
+		memcpy(buffer + used, piece, length);
+		used += length;
+	}
+	buffer[used] = '\0';
+	return buffer;
+}
+
+static size_t plain_length(const char *text)
+{
+	size_t length = 0;
+	while (text[length] >= 0x20 && text[length] < 0x7f)
+		length++;
+	return length;
+}
+
+static size_t escape_to(FILE *out, const char *text)
+{
+	char piece[RCORE_ESCAPE_SIZE];
+	size_t width = 0;
+	while (*text) {
+		size_t length = plain_length(text);
+		if (length) {
+			if (out)
+				fwrite(text, 1, length, out);
+			width += length;
+			text += length;
+			continue;
+		}
+		text += next_piece(text, piece);
+		if (out)
+			fputs(piece, out);
+		width += piece[0] == '\\' ? strlen(piece) : 1;
+	}
+	return width;
+}
+
+size_t rcore_escape_write(FILE *out, const char *text)
+{
+	return escape_to(out, text);
+}
+
+size_t rcore_escape_width(const char *text)
+{
+	return escape_to(NULL, text);
+}

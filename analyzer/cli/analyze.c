@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/target.h"
+
+struct arguments {
+	struct rcore_cli_target target;
+	struct rcore_report_options report;
+	bool json;
+};
+
+enum { KEY_THREAD = 0x200, KEY_FIBER };
+
+static const struct argp_option options[] = {
+	{"json", 'j', NULL, 0, "The whole as JSON", 0},
+	{"all", 'a', NULL, 0, "Each fiber and each frame: nothing merged, folded or left out",
+	 0},
+	{"thread", KEY_THREAD, "T", 0,
+	 "Only this thread: its id (T2), its kernel thread id, its Thread VALUE or rb_thread_t "
+	 "in "
+	 "hex",
+	 0},
+	{"fiber", KEY_FIBER, "F", 0,
+	 "Only this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex", 0},
+	{"verbose", 'v', NULL, 0, "Addresses too, and how things were found", 0},
+	{0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->target;
+		return 0;
+	case 'j':
+		arguments->json = true;
+		return 0;
+	case 'a':
+		arguments->report.all = true;
+		return 0;
+	case 'v':
+		arguments->report.verbose = true;
+		return 0;
+	case KEY_THREAD:
+		arguments->report.thread = argument;
+		return 0;
+	case KEY_FIBER:
+		arguments->report.fiber = argument;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{&rcore_cli_target_argp, 0, "Where the target's files are, and looks:", 0},
+	{0},
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = RCORE_CLI_TARGET_DOC,
+	.doc = "Show what a Ruby process was doing when it died: why, and every thread, fiber "
+	       "and "
+	       "Ruby frame. EXE is the program, where rcore does not find it by itself.\v"
+	       "Examples:\n\n"
+	       "  rcore analyze core.1234\n"
+	       "  rcore analyze --fiber T1.F3 core.1234\n"
+	       "  rcore analyze --sysroot /mnt/container core.1234\n"
+	       "  rcore analyze --json core.1234 | jq "
+	       "'.threads[].status'\n\n" RCORE_CLI_EXIT_STATUS,
+	.children = children,
+};
+
+static struct rcore_error *print(const struct rcore_snapshot *snapshot,
+				 const struct arguments *arguments)
+{
+	return arguments->json ? rcore_report_json(snapshot, &arguments->report, stdout)
+			       : rcore_report_text(snapshot, &arguments->report, stdout);
+}
+
+/* Nothing could be decoded; what the core itself says (why it died) is still worth a line. */
+static int print_rest(struct rcore_session *session, const struct arguments *arguments,
+		      struct rcore_error *failure)
+{
+	struct rcore_snapshot *snapshot;
+	rcore_auto_error why = NULL;
+	struct rcore_error *err = rcore_examine(session, &snapshot, &why);
+	if (!err) {
+		const struct arguments plain = {
+			.json = arguments->json,
+			.report = {.color = arguments->report.color,
+				   .verbose = arguments->report.verbose},
+		};
+		if (!snapshot->failure)
+			snapshot->failure =
+				rcore_arena_strdup(&snapshot->arena, failure->message);
+		err = print(snapshot, &plain);
+		rcore_snapshot_free(snapshot);
+	}
+	rcore_error_free(err);
+	return rcore_cli_fail(failure);
+}
+
+static int analyze(const struct arguments *arguments)
+{
+	struct rcore_session *session;
+	struct rcore_snapshot *snapshot;
+
+	rcore_cli_progress_begin();
+	struct rcore_error *err =
+		rcore_open_core(arguments->target.core, &arguments->target.options, &session);
+	if (err) {
+		rcore_cli_progress_end();
+		return rcore_cli_fail(err);
+	}
+	err = rcore_load(session, &snapshot);
+	rcore_cli_progress_end();
+	int status;
+	if (err) {
+		status = print_rest(session, arguments, err);
+	} else {
+		status = snapshot->incomplete ? 1 : 0;
+		err = print(snapshot, arguments);
+		if (err)
+			status = rcore_cli_fail(err);
+		rcore_snapshot_free(snapshot);
+	}
+	rcore_close(session);
+	return status;
+}
+
+int rcore_cli_analyze(int argc, char **argv)
+{
+	struct arguments arguments = {0};
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	arguments.report.color = arguments.target.color;
+	int status = analyze(&arguments);
+	rcore_cli_target_deinit(&arguments.target);
+	return status;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "rcore.h"
+
+static const struct command {
+	const char *name, *title;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{"analyze", "rcore analyze", rcore_cli_analyze},
+	{"doctor", "rcore doctor", rcore_cli_doctor},
+	{"layout", "rcore layout", rcore_cli_layout},
+};
+
+static const struct argp_option options[] = {
+	{"version", 'V', NULL, 0, "Print the version", 0},
+	{0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	switch (key) {
+	case 'V':
+		printf("rcore %s\n", RCORE_VERSION);
+		exit(fflush(stdout) == 0 ? 0 : 2);
+	case ARGP_KEY_ARG:
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "COMMAND ...\nCORE [EXE]",
+	.doc = "What a Ruby program was doing, out of its core file: every thread, every "
+	       "fiber, every "
+	       "Ruby frame. The Ruby may be stripped.\v"
+	       "Commands:\n\n"
+	       "  analyze CORE [EXE]  why it died, and all stacks ('rcore CORE' is the same)\n"
+	       "  doctor CORE [EXE]   what was found and how, what is missing, how to get it\n"
+	       "  layout FILE         the layout table of a Ruby with debug information\n"
+	       "  help [COMMAND]      this, or a command's options and examples\n\n"
+	       "Example:\n\n"
+	       "  rcore analyze core.1234\n\n" RCORE_CLI_EXIT_STATUS,
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	char title[32];
+	snprintf(title, sizeof(title), "%s", command->title);
+	argv[0] = title;
+	return command->run(argc, argv);
+}
+
+static int help(char **argv)
+{
+	const struct command *command = argv[2] ? find_command(argv[2]) : NULL;
+	char option[] = "--help", name[] = "rcore";
+	char *arguments[] = {name, option, NULL};
+	if (command)
+		return run(command, 2, arguments);
+	if (argv[2]) {
+		fprintf(stderr, "rcore: no command '%s'; rcore --help lists them\n", argv[2]);
+		return EX_USAGE;
+	}
+	argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, name);
+	return fflush(stdout) == 0 ? 0 : 2;
+}
+
+/* A mistyped command is no core file that is missing. */
+static bool is_mistyped(const char *word)
+{
+	return word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0' && word[0] != '-' &&
+	       access(word, F_OK) != 0;
+}
+
+static bool is_own_option(const char *word)
+{
+	static const char *const own[] = {"--help", "-?", "--usage", "--version", "-V"};
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (strcmp(word, own[i]) == 0)
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	enum { OUTPUT_BUFFER = 256 << 10 };
+	char *buffer = malloc(OUTPUT_BUFFER);
+	if (buffer)
+		setvbuf(stdout, buffer, _IOFBF, OUTPUT_BUFFER);
+	signal(SIGPIPE, SIG_IGN);
+	argp_err_exit_status = EX_USAGE;
+
+	const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
+	if (command)
+		return run(command, argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "help") == 0)
+		return help(argv);
+	if (argc < 2 || is_own_option(argv[1])) {
+		argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL);
+		argp_help(&argp, stderr, ARGP_HELP_STD_USAGE, "rcore");
+	}
+	if (is_mistyped(argv[1])) {
+		fprintf(stderr,
+			"rcore: '%s' is neither a command nor a file; see rcore --help\n",
+			argv[1]);
+		return EX_USAGE;
+	}
+	return run(&commands[0], argc, argv);
+}

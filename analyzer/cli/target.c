@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { KEY_SYSROOT = 0x100, KEY_SEARCH_PATH, KEY_LAYOUT, KEY_COLOR };
+
+static const struct argp_option options[] = {
+	{"sysroot", KEY_SYSROOT, "DIR", 0,
+	 "Take the target's files from DIR (a container's or another machine's file system)",
+	 0},
+	{"lib-search-path", KEY_SEARCH_PATH, "DIR", 0,
+	 "Look for the target's files in DIR, by build-id and name; may be given again", 0},
+	{"layout", KEY_LAYOUT, "FILE", 0, "Use this layout table (of rcore layout)", 0},
+	{"color", KEY_COLOR, "WHEN", 0, "auto (the default), always or never", 0},
+	{"pid", 'p', "PID", 0, "A living process (not in this version)", 0},
+	{0},
+};
+
+static bool color_by_default(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	if (no_color && no_color[0])
+		return false;
+	return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+static void set_color(struct argp_state *state, struct rcore_cli_target *target,
+		      const char *when)
+{
+	if (strcmp(when, "always") == 0)
+		target->color = true;
+	else if (strcmp(when, "never") == 0)
+		target->color = false;
+	else if (strcmp(when, "auto") != 0)
+		argp_error(state, "--color is auto, always or never, not '%s'", when);
+}
+
+static void add_search_path(struct argp_state *state, struct rcore_cli_target *target,
+			    const char *path)
+{
+	size_t count = target->options.search_path_count;
+	const char **paths = reallocarray(target->search_paths, count + 1, sizeof(*paths));
+	if (!paths)
+		argp_failure(state, 2, 0, "out of memory");
+	paths[count] = path;
+	target->search_paths = paths;
+	target->options.search_paths = paths;
+	target->options.search_path_count = count + 1;
+}
+
+static void add_argument(struct argp_state *state, struct rcore_cli_target *target,
+			 const char *argument)
+{
+	if (!target->core)
+		target->core = argument;
+	else if (!target->options.executable)
+		target->options.executable = argument;
+	else
+		argp_error(state, "one core at a time: what is '%s'?", argument);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct rcore_cli_target *target = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		target->color = color_by_default();
+		return 0;
+	case KEY_SYSROOT:
+		target->options.sysroot = argument;
+		return 0;
+	case KEY_SEARCH_PATH:
+		add_search_path(state, target, argument);
+		return 0;
+	case KEY_LAYOUT:
+		target->options.layout_file = argument;
+		return 0;
+	case KEY_COLOR:
+		set_color(state, target, argument);
+		return 0;
+	case 'p':
+		argp_failure(state, EX_USAGE, 0,
+			     "-p is not supported yet in this version: take a core with "
+			     "'gcore %s' and analyze that",
+			     argument);
+		return 0;
+	case ARGP_KEY_ARG:
+		add_argument(state, target, argument);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which core file?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp rcore_cli_target_argp = {
+	.options = options,
+	.parser = parse,
+};
+
+void rcore_cli_target_deinit(struct rcore_cli_target *target)
+{
+	free(target->search_paths);
+}
+
+int rcore_cli_fail(struct rcore_error *err)
+{
+	int status = err->code == RCORE_ERROR_NOT_RUBY ? 3
+		     : err->code == RCORE_ERROR_USAGE  ? EX_USAGE
+						       : 2;
+	fprintf(stderr, "rcore: %s\n", err->message);
+	rcore_error_free(err);
+	return status;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/report.h"
+#include "report/style.h"
+#include "report/words.h"
+
+static void row(const struct rcore_pen *pen, const char *name, const char *text)
+{
+	fprintf(pen->out, "  %-9s ", name);
+	rcore_escape_write(pen->out, text ? text : "unknown");
+}
+
+static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
+{
+	FILE *out = pen->out;
+	rcore_styled_text(pen, RCORE_STYLE_ID, snapshot->source ? snapshot->source : "target");
+	putc('\n', out);
+
+	row(pen, "process", snapshot->arguments);
+	if (snapshot->pid)
+		fprintf(out, "  pid %d", snapshot->pid);
+	if (snapshot->machine)
+		fprintf(out, "  %s", rcore_machine_name(snapshot->machine));
+	if (snapshot->producer) {
+		fputs("  core by ", out);
+		rcore_escape_write(out, snapshot->producer);
+	}
+	putc('\n', out);
+
+	row(pen, "ruby",
+	    snapshot->ruby_description ? snapshot->ruby_description : snapshot->ruby_version);
+	if (snapshot->version_source) {
+		fputs("  from ", out);
+		rcore_escape_write(out, snapshot->version_source);
+	}
+	putc('\n', out);
+
+	row(pen, "layout", snapshot->layout_name);
+	if (snapshot->layout_source) {
+		fputs("  ", out);
+		rcore_escape_write(out, snapshot->layout_source);
+	}
+	putc('\n', out);
+
+	if (snapshot->vm)
+		fprintf(out, "  %-9s 0x%" PRIx64 "  found %s\n", "VM", snapshot->vm,
+			rcore_vm_rung_words(snapshot->vm_rung));
+	else
+		fprintf(out, "  %-9s not found\n", "VM");
+	if (snapshot->fiber_source) {
+		row(pen, "fibers", "from ");
+		rcore_escape_write(out, snapshot->fiber_source);
+		putc('\n', out);
+	}
+}
+
+static void print_proofs(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
+{
+	if (!snapshot->proof_count)
+		return;
+	int columns = 0;
+	for (size_t i = 0; i < snapshot->proof_count; i++)
+		if ((int)strlen(snapshot->proofs[i].name) > columns)
+			columns = (int)strlen(snapshot->proofs[i].name);
+	fputs("\nProofs of the layout\n", pen->out);
+	for (size_t i = 0; i < snapshot->proof_count; i++) {
+		const struct rcore_proof *proof = &snapshot->proofs[i];
+		rcore_styled(pen, proof->passed ? RCORE_STYLE_GOOD : RCORE_STYLE_CAUSE,
+			     "  %-6s", proof->passed ? "ok" : "FAILED");
+		fprintf(pen->out, "  %-*s", columns, proof->name);
+		if (proof->text) {
+			fputs("  ", pen->out);
+			rcore_escape_write(pen->out, proof->text);
+		}
+		if (proof->detail) {
+			fputs(": ", pen->out);
+			rcore_styled_text(pen, RCORE_STYLE_PROBLEM, proof->detail);
+		}
+		putc('\n', pen->out);
+	}
+}
+
+static void print_build_ids(const struct rcore_pen *pen, const struct rcore_module_info *module)
+{
+	if (module->build_id)
+		fprintf(pen->out, "  build-id %s", module->build_id);
+	else
+		fputs("  no build-id", pen->out);
+	if (module->file_build_id && !rcore_same_text(module->build_id, module->file_build_id))
+		fprintf(pen->out, ", the file's is %s", module->file_build_id);
+}
+
+static void print_module(const struct rcore_pen *pen, const struct rcore_module_info *module)
+{
+	FILE *out = pen->out;
+	bool good = !module->lost && !module->fix;
+	fputs("  ", out);
+	rcore_styled(pen, good ? RCORE_STYLE_GOOD : RCORE_STYLE_PROBLEM, "%-11s",
+		     module->status ? module->status : "unknown");
+	fputs("  ", out);
+	rcore_styled_text(pen, module->is_ruby ? RCORE_STYLE_ID : RCORE_STYLE_PLAIN,
+			  module->path ? module->path : "(no path)");
+	if (module->is_ruby)
+		fputs(" (Ruby)", out);
+	print_build_ids(pen, module);
+	putc('\n', out);
+	if (module->file && !rcore_same_text(module->file, module->path)) {
+		fprintf(out, "  %-11s  file: ", "");
+		rcore_escape_write(out, module->file);
+		putc('\n', out);
+	}
+	if (module->lost) {
+		fprintf(out, "  %-11s  lost: ", "");
+		rcore_escape_write(out, module->lost);
+		putc('\n', out);
+	}
+	if (module->fix) {
+		fprintf(out, "  %-11s  to do: ", "");
+		rcore_escape_write(out, module->fix);
+		putc('\n', out);
+	}
+}
+
+static void print_modules(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
+{
+	if (!snapshot->module_count)
+		return;
+	fputs("\nFiles the process had mapped\n", pen->out);
+	for (size_t i = 0; i < snapshot->module_count; i++)
+		print_module(pen, &snapshot->modules[i]);
+}
+
+static void print_verdict(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot,
+			  const struct rcore_error *error)
+{
+	fputs("\n", pen->out);
+	for (size_t i = 0; i < snapshot->problem_count; i++) {
+		rcore_styled_text(pen, RCORE_STYLE_PROBLEM, snapshot->problems[i]);
+		putc('\n', pen->out);
+	}
+	if (error)
+		rcore_styled_text(pen, RCORE_STYLE_CAUSE, error->message);
+	else if (rcore_same_text(snapshot->layout_source, "approximate"))
+		rcore_styled_text(
+			pen, RCORE_STYLE_PROBLEM,
+			"Ready to analyze, with a layout that is approximate: details "
+			"may be wrong");
+	else
+		rcore_styled_text(pen, RCORE_STYLE_GOOD, "Ready to analyze");
+	putc('\n', pen->out);
+}
+
+struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *snapshot,
+					const struct rcore_error *error,
+					const struct rcore_report_options *options, FILE *out)
+{
+	struct rcore_pen pen = {.out = out, .color = options && options->color};
+	print_found(&pen, snapshot);
+	print_proofs(&pen, snapshot);
+	print_modules(&pen, snapshot);
+	print_verdict(&pen, snapshot, error);
+	return rcore_pen_error(out);
+}

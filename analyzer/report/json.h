@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_REPORT_JSON_H
+#define RCORE_REPORT_JSON_H
+
+#include "report/json_writer.h"
+#include "report/pick.h"
+
+/* The parts of rcore_report_json() (docs/json.md says what each field means). */
+void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+void rcore_json_threads(struct rcore_json *json, const struct rcore_snapshot *snapshot,
+			const struct rcore_pick *pick);
+void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *snapshot,
+		       const struct rcore_pick *pick);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text.h"
+#include "report/json.h"
+#include "report/words.h"
+
+/* Only where it differs from the newest Ruby's: most frames of 3.4 and later are the same. */
+static void add_native(struct rcore_json *json, struct json_object *object,
+		       const struct rcore_frame *frame)
+{
+	if (!frame->native_label && !frame->native_path) {
+		rcore_json_add_flag(json, object, "native_hidden", true);
+		return;
+	}
+	if (!rcore_same_text(frame->native_label, frame->label))
+		rcore_json_add_text(json, object, "native_label", frame->native_label);
+	if (!rcore_same_text(frame->native_path, frame->path))
+		rcore_json_add_text(json, object, "native_path", frame->native_path);
+	if (frame->native_line != frame->line)
+		rcore_json_add_int(json, object, "native_line", frame->native_line);
+}
+
+static struct json_object *frame_object(struct rcore_json *json,
+					const struct rcore_frame *frame)
+{
+	struct json_object *object = rcore_json_object(json);
+	rcore_json_add_text(json, object, "kind", rcore_frame_kind_name(frame->kind));
+	rcore_json_add_text(json, object, "label", frame->label);
+	rcore_json_add_text(json, object, "path", frame->path);
+	rcore_json_add_count(json, object, "line", frame->line);
+	add_native(json, object, frame);
+	rcore_json_add_flag(json, object, "under_construction", frame->under_construction);
+	rcore_json_add_text(json, object, "problem", frame->problem);
+	rcore_json_add_hex(json, object, "cfp", frame->cfp);
+	rcore_json_add_hex(json, object, "pc", frame->pc);
+	rcore_json_add_hex(json, object, "iseq", frame->iseq);
+	rcore_json_add_hex(json, object, "self", frame->self);
+	rcore_json_add_hex(json, object, "ep", frame->ep);
+	rcore_json_add_hex(json, object, "method_entry", frame->method_entry);
+	rcore_json_add_hex(json, object, "flags", frame->flags);
+	return object;
+}
+
+static struct json_object *fiber_object(struct rcore_json *json,
+					const struct rcore_snapshot *snapshot,
+					const struct rcore_fiber *fiber)
+{
+	struct json_object *object = rcore_json_object(json);
+	rcore_json_add_text(json, object, "id", fiber->id);
+	if (fiber->thread >= 0)
+		rcore_json_add_text(json, object, "thread",
+				    snapshot->threads[fiber->thread].id);
+	rcore_json_add_text(json, object, "status", rcore_fiber_status_name(fiber->status));
+	rcore_json_add_flag(json, object, "root", fiber->is_root);
+	rcore_json_add_flag(json, object, "current", fiber->is_current);
+	rcore_json_add_flag(json, object, "continuation", fiber->is_continuation);
+	rcore_json_add_flag(json, object, "yielding", fiber->yielding);
+	rcore_json_add_flag(json, object, "blocking", fiber->blocking);
+	if (fiber->resumed_by >= 0)
+		rcore_json_add_text(json, object, "resumed_by",
+				    snapshot->fibers[fiber->resumed_by].id);
+	if (fiber->resuming >= 0)
+		rcore_json_add_text(json, object, "resuming",
+				    snapshot->fibers[fiber->resuming].id);
+	rcore_json_add_hex(json, object, "object", fiber->object);
+	rcore_json_add_hex(json, object, "address", fiber->address);
+	rcore_json_add_hex(json, object, "ec", fiber->ec);
+	rcore_json_add_hex(json, object, "vm_stack", fiber->vm_stack);
+	rcore_json_add_count(json, object, "vm_stack_size", (int64_t)fiber->vm_stack_size);
+	rcore_json_add_hex(json, object, "machine_stack", fiber->machine_stack);
+	rcore_json_add_count(json, object, "machine_stack_size",
+			     (int64_t)fiber->machine_stack_size);
+	rcore_json_add_flag(json, object, "frames_truncated", fiber->frames_truncated);
+	rcore_json_add_text(json, object, "problem", fiber->problem);
+	return object;
+}
+
+void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *snapshot,
+		       const struct rcore_pick *pick)
+{
+	rcore_json_open(json, "fibers", '[');
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		if (!rcore_pick_fiber(snapshot, pick, i))
+			continue;
+		rcore_json_open(json, NULL, '{');
+		rcore_json_put_members(json, fiber_object(json, snapshot, fiber));
+		rcore_json_open(json, "frames", '[');
+		for (size_t j = 0; j < fiber->frame_count && !ferror(json->out); j++)
+			rcore_json_put(json, NULL, frame_object(json, &fiber->frames[j]));
+		rcore_json_close(json, ']');
+		rcore_json_close(json, '}');
+	}
+	rcore_json_close(json, ']');
+}

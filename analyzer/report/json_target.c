@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/json.h"
+#include "report/words.h"
+
+static void put_process(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+{
+	struct json_object *object = rcore_json_object(json);
+	rcore_json_add_text(json, object, "source", snapshot->source);
+	rcore_json_add_text(json, object, "producer", snapshot->producer);
+	rcore_json_add_count(json, object, "pid", snapshot->pid);
+	if (snapshot->machine)
+		rcore_json_add_text(json, object, "machine",
+				    rcore_machine_name(snapshot->machine));
+	rcore_json_add_text(json, object, "arguments", snapshot->arguments);
+	rcore_json_put_members(json, object);
+}
+
+static void put_ruby(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+{
+	struct json_object *ruby = rcore_json_object(json);
+	rcore_json_add_text(json, ruby, "version", snapshot->ruby_version);
+	rcore_json_add_text(json, ruby, "description", snapshot->ruby_description);
+	rcore_json_add_text(json, ruby, "found_by", snapshot->version_source);
+	rcore_json_put(json, "ruby", ruby);
+
+	struct json_object *layout = rcore_json_object(json);
+	rcore_json_add_text(json, layout, "name", snapshot->layout_name);
+	rcore_json_add_text(json, layout, "source", snapshot->layout_source);
+	rcore_json_put(json, "layout", layout);
+
+	struct json_object *vm = rcore_json_object(json);
+	rcore_json_add_hex(json, vm, "address", snapshot->vm);
+	if (snapshot->vm)
+		rcore_json_add_text(json, vm, "found_by",
+				    rcore_vm_rung_name(snapshot->vm_rung));
+	rcore_json_add_text(json, vm, "fibers_found_by", snapshot->fiber_source);
+	rcore_json_put(json, "vm", vm);
+}
+
+static void put_proofs(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+{
+	rcore_json_open(json, "proofs", '[');
+	for (size_t i = 0; i < snapshot->proof_count; i++) {
+		const struct rcore_proof *proof = &snapshot->proofs[i];
+		struct json_object *object = rcore_json_object(json);
+		rcore_json_add_text(json, object, "name", proof->name);
+		rcore_json_add_text(json, object, "text", proof->text);
+		rcore_json_add(json, object, "passed", json_object_new_boolean(proof->passed));
+		rcore_json_add_text(json, object, "detail", proof->detail);
+		rcore_json_put(json, NULL, object);
+	}
+	rcore_json_close(json, ']');
+}
+
+static void put_modules(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+{
+	rcore_json_open(json, "modules", '[');
+	for (size_t i = 0; i < snapshot->module_count; i++) {
+		const struct rcore_module_info *module = &snapshot->modules[i];
+		struct json_object *object = rcore_json_object(json);
+		rcore_json_add_text(json, object, "path", module->path);
+		rcore_json_add_text(json, object, "status", module->status);
+		rcore_json_add_text(json, object, "file", module->file);
+		rcore_json_add_hex(json, object, "start", module->start);
+		rcore_json_add_hex(json, object, "end", module->end);
+		rcore_json_add_text(json, object, "build_id", module->build_id);
+		rcore_json_add_text(json, object, "file_build_id", module->file_build_id);
+		rcore_json_add_flag(json, object, "ruby", module->is_ruby);
+		rcore_json_add_text(json, object, "lost", module->lost);
+		rcore_json_add_text(json, object, "fix", module->fix);
+		rcore_json_put(json, NULL, object);
+	}
+	rcore_json_close(json, ']');
+}
+
+static void add_signal(struct rcore_json *json, struct json_object *object, int signo, int code,
+		       bool has_address, uint64_t address)
+{
+	char name[RCORE_SIGNAL_SIZE];
+	rcore_json_add_text(json, object, "signal", rcore_signal_name(signo, name));
+	rcore_json_add_int(json, object, "signo", signo);
+	rcore_json_add_int(json, object, "code", code);
+	if (has_address && !address)
+		rcore_json_add_text(json, object, "address", "0x0");
+	else if (has_address)
+		rcore_json_add_hex(json, object, "address", address);
+}
+
+static void put_cause(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+{
+	const struct rcore_cause *cause = &snapshot->cause;
+	if (!cause->present)
+		return;
+	struct json_object *object = rcore_json_object(json);
+	rcore_json_add_text(json, object, "text", cause->text);
+	add_signal(json, object, cause->signo, cause->code, cause->has_address, cause->address);
+	rcore_json_add_count(json, object, "sender_pid", cause->sender_pid);
+	if (cause->original_signo) {
+		struct json_object *original = rcore_json_object(json);
+		add_signal(json, original, cause->original_signo, cause->original_code,
+			   cause->has_original_address, cause->original_address);
+		rcore_json_add(json, object, "original", original);
+	}
+	rcore_json_add_count(json, object, "tid", cause->tid);
+	if (rcore_index_valid(cause->thread, snapshot->thread_count))
+		rcore_json_add_text(json, object, "thread",
+				    snapshot->threads[cause->thread].id);
+	if (rcore_index_valid(cause->fiber, snapshot->fiber_count))
+		rcore_json_add_text(json, object, "fiber", snapshot->fibers[cause->fiber].id);
+	rcore_json_put(json, "cause", object);
+}
+
+static void put_problems(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+{
+	rcore_json_open(json, "problems", '[');
+	for (size_t i = 0; i < snapshot->problem_count; i++)
+		rcore_json_put(json, NULL, rcore_json_string(json, snapshot->problems[i]));
+	rcore_json_close(json, ']');
+}
+
+void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+{
+	rcore_json_put(json, "complete",
+		       json_object_new_boolean(!snapshot->incomplete && !snapshot->failure));
+	if (snapshot->failure)
+		rcore_json_put(json, "failure", rcore_json_string(json, snapshot->failure));
+	put_process(json, snapshot);
+	put_ruby(json, snapshot);
+	put_cause(json, snapshot);
+	put_problems(json, snapshot);
+	put_proofs(json, snapshot);
+	put_modules(json, snapshot);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/pick.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { LISTED = 20 };
+
+static bool parse_address(const char *name, uint64_t *ret)
+{
+	if (name[0] != '0' || (name[1] != 'x' && name[1] != 'X') || !name[2])
+		return false;
+	char *end;
+	*ret = strtoull(name, &end, 16);
+	return *end == '\0' && *ret;
+}
+
+static int find_thread(const struct rcore_snapshot *snapshot, const char *name)
+{
+	uint64_t address;
+	bool has_address = parse_address(name, &address);
+	char *end;
+	long tid = strtol(name, &end, 10);
+	bool has_tid = !has_address && *end == '\0' && tid > 0;
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const struct rcore_thread *thread = &snapshot->threads[i];
+		if (strcasecmp(thread->id, name) == 0 || (has_tid && thread->tid == tid) ||
+		    (has_address && (thread->object == address || thread->address == address)))
+			return (int)i;
+	}
+	return -1;
+}
+
+static int find_fiber(const struct rcore_snapshot *snapshot, const char *name)
+{
+	uint64_t address;
+	bool has_address = parse_address(name, &address);
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		if (strcasecmp(fiber->id, name) == 0 ||
+		    (has_address && (fiber->object == address || fiber->address == address)))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* " T1 T2 T3 ...", in memory of the caller, for a message. */
+static void list_ids(const struct rcore_snapshot *snapshot, int thread, bool fibers,
+		     char *buffer, size_t size)
+{
+	size_t count = fibers ? snapshot->fiber_count : snapshot->thread_count;
+	size_t used = 0, shown = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (fibers && thread >= 0 && snapshot->fibers[i].thread != thread)
+			continue;
+		if (shown++ == LISTED) {
+			snprintf(buffer + used, size - used, " ...");
+			return;
+		}
+		const char *id = fibers ? snapshot->fibers[i].id : snapshot->threads[i].id;
+		used += (size_t)snprintf(buffer + used, size - used, " %s", id);
+	}
+	if (!shown)
+		snprintf(buffer, size, " none");
+}
+
+static struct rcore_error *not_there(const struct rcore_snapshot *snapshot, int thread,
+				     bool fibers, const char *name)
+{
+	char ids[LISTED * 24 + 32], escaped[64];
+	const char *what = fibers ? "fiber" : "thread";
+	list_ids(snapshot, thread, fibers, ids, sizeof(ids));
+	rcore_escape(escaped, sizeof(escaped), name);
+	if (thread >= 0)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "no fiber %s in thread %s; its fibers are:%s",
+					  escaped, snapshot->threads[thread].id, ids);
+	return rcore_error_create(RCORE_ERROR_USAGE, "no %s %s here; the %ss are:%s", what,
+				  escaped, what, ids);
+}
+
+struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
+				    const struct rcore_report_options *options,
+				    struct rcore_pick *ret)
+{
+	struct rcore_pick pick = {-1, -1};
+	if (options && options->thread) {
+		pick.thread = find_thread(snapshot, options->thread);
+		if (pick.thread < 0)
+			return not_there(snapshot, -1, false, options->thread);
+	}
+	if (options && options->fiber) {
+		pick.fiber = find_fiber(snapshot, options->fiber);
+		if (pick.fiber < 0 ||
+		    (pick.thread >= 0 && snapshot->fibers[pick.fiber].thread != pick.thread))
+			return not_there(snapshot, pick.thread, true, options->fiber);
+	}
+	*ret = pick;
+	return NULL;
+}
+
+bool rcore_pick_thread(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
+		       size_t thread)
+{
+	if (pick->fiber >= 0)
+		return snapshot->fibers[pick->fiber].thread == (int)thread;
+	return pick->thread < 0 || pick->thread == (int)thread;
+}
+
+bool rcore_pick_fiber(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
+		      size_t fiber)
+{
+	if (pick->fiber >= 0)
+		return pick->fiber == (int)fiber;
+	return pick->thread < 0 || snapshot->fibers[fiber].thread == pick->thread;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "report/text.h"
+#include "report/words.h"
+
+static void print_target(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	FILE *out = text->pen.out;
+	rcore_styled_text(&text->pen, RCORE_STYLE_ID,
+			  snapshot->source ? snapshot->source : "target");
+	if (snapshot->ruby_description) {
+		fputs("  ", out);
+		rcore_escape_write(out, snapshot->ruby_description);
+	} else if (snapshot->ruby_version) {
+		fputs("  ruby ", out);
+		rcore_escape_write(out, snapshot->ruby_version);
+	}
+	if (snapshot->pid)
+		fprintf(out, "  pid %d", snapshot->pid);
+	if (snapshot->arguments) {
+		fputs("  ", out);
+		rcore_escape_write(out, snapshot->arguments);
+	}
+	putc('\n', out);
+}
+
+static void print_signal(const struct rcore_text *text)
+{
+	const struct rcore_cause *cause = &text->snapshot->cause;
+	char name[RCORE_SIGNAL_SIZE];
+	fprintf(text->pen.out, "Killed by %s", rcore_signal_name(cause->signo, name));
+	if (cause->original_signo)
+		fprintf(text->pen.out, " after %s",
+			rcore_signal_name(cause->original_signo, name));
+}
+
+static void print_cause(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	const struct rcore_cause *cause = &snapshot->cause;
+	FILE *out = text->pen.out;
+	if (!cause->present) {
+		fputs("No fatal signal recorded: the process was alive when this was taken\n",
+		      out);
+		return;
+	}
+	rcore_style(&text->pen, RCORE_STYLE_CAUSE);
+	if (cause->text)
+		rcore_escape_write(out, cause->text);
+	else
+		print_signal(text);
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+	if (rcore_index_valid(cause->thread, snapshot->thread_count))
+		fprintf(out, ", in thread %s", snapshot->threads[cause->thread].id);
+	else if (cause->tid)
+		fprintf(out, ", in LWP %d, which runs no Ruby thread", cause->tid);
+	if (rcore_index_valid(cause->fiber, snapshot->fiber_count))
+		fprintf(out, ", fiber %s", snapshot->fibers[cause->fiber].id);
+	putc('\n', out);
+}
+
+static void print_approximate(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
+	fprintf(text->pen.out,
+		"Approximate: there is no layout for this very Ruby; that of %s passed the "
+		"proofs, "
+		"yet details may be wrong\n",
+		snapshot->layout_name ? snapshot->layout_name : "another release");
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+}
+
+static void print_how(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	FILE *out = text->pen.out;
+	rcore_style(&text->pen, RCORE_STYLE_QUIET);
+	if (snapshot->vm)
+		fprintf(out, "VM 0x%" PRIx64 ", found %s\n", snapshot->vm,
+			rcore_vm_rung_words(snapshot->vm_rung));
+	if (snapshot->layout_name)
+		fprintf(out, "Layout %s, %s\n", snapshot->layout_name,
+			snapshot->layout_source ? snapshot->layout_source : "source unknown");
+	if (snapshot->fiber_source)
+		fprintf(out, "Fibers found by: %s\n", snapshot->fiber_source);
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+}
+
+void rcore_text_header(const struct rcore_text *text)
+{
+	const char *layout = text->snapshot->layout_source;
+	print_target(text);
+	print_cause(text);
+	if (rcore_same_text(layout, "approximate"))
+		print_approximate(text);
+	if (text->options.verbose)
+		print_how(text);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/text.h"
+#include "report/text.h"
+#include "report/words.h"
+
+static size_t count_frames(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		for (size_t j = 0; j < snapshot->fibers[i].frame_count; j++)
+			count += snapshot->fibers[i].frames[j].problem != NULL;
+	return count;
+}
+
+static void print_count(const struct rcore_text *text, const char **before, size_t count,
+			const char *what)
+{
+	char number[RCORE_COUNT_SIZE];
+	if (!count)
+		return;
+	fprintf(text->pen.out, "%s%s %s%s", *before, rcore_count_words(count, number), what,
+		count == 1 ? "" : "s");
+	*before = ", ";
+}
+
+static void print_parts(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	size_t ractors = 0, threads = 0, fibers = 0;
+	for (size_t i = 0; i < snapshot->ractor_count; i++)
+		ractors += snapshot->ractors[i].problem != NULL;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		threads += snapshot->threads[i].problem != NULL;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		fibers += snapshot->fibers[i].problem || snapshot->fibers[i].frames_truncated;
+	size_t frames = count_frames(snapshot);
+	if (!ractors && !threads && !fibers && !frames)
+		return;
+	const char *before = "  ! not decoded whole, each marked with \"!\" above: ";
+	print_count(text, &before, ractors, "ractor");
+	print_count(text, &before, threads, "thread");
+	print_count(text, &before, fibers, "fiber");
+	print_count(text, &before, frames, "frame");
+	putc('\n', text->pen.out);
+}
+
+static void print_modules(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	size_t lost = 0;
+	const struct rcore_module_info *first = NULL;
+	for (size_t i = 0; i < snapshot->module_count; i++) {
+		if (!snapshot->modules[i].lost)
+			continue;
+		lost++;
+		if (!first || snapshot->modules[i].is_ruby)
+			first = &snapshot->modules[i];
+	}
+	if (!first)
+		return;
+	FILE *out = text->pen.out;
+	fputs("  ! no file for ", out);
+	rcore_escape_write(out, first->path ? first->path : "a module");
+	if (lost > 1)
+		fprintf(out, " and %zu more", lost - 1);
+	fputs("; what that costs and how to get it: rcore doctor ", out);
+	rcore_escape_write(out, snapshot->source ? snapshot->source : "CORE");
+	putc('\n', out);
+}
+
+static bool has_any(const struct rcore_snapshot *snapshot)
+{
+	if (snapshot->incomplete || snapshot->problem_count)
+		return true;
+	for (size_t i = 0; i < snapshot->module_count; i++)
+		if (snapshot->modules[i].lost)
+			return true;
+	return false;
+}
+
+void rcore_text_problems(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	if (!has_any(snapshot))
+		return;
+	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
+	fputs("\nProblems\n", text->pen.out);
+	print_parts(text);
+	for (size_t i = 0; i < snapshot->problem_count; i++) {
+		fputs("  ! ", text->pen.out);
+		rcore_escape_write(text->pen.out, snapshot->problems[i]);
+		putc('\n', text->pen.out);
+	}
+	print_modules(text);
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_REPORT_TEXT_STACK_H
+#define RCORE_REPORT_TEXT_STACK_H
+
+#include "model/snapshot.h"
+#include "report/style.h"
+
+/* Prints the frames of a fiber, one a line, innermost first. Unless `all`, repeated
+ * cycles are folded, the middle of a very deep stack is left out, and the VM's own
+ * dummy frames are not shown; each omission says so, but for the last. */
+void rcore_text_stack(const struct rcore_pen *pen, const struct rcore_fiber *fiber, bool all);
+
+/* The innermost frame with a place in Ruby source, or NULL. */
+const struct rcore_frame *rcore_text_place(const struct rcore_fiber *fiber);
+
+#endif

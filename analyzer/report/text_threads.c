@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "report/text.h"
+#include "report/words.h"
+
+enum { NAME_COLUMNS = 24 };
+
+static const char *ractor_words(const struct rcore_text *text,
+				const struct rcore_thread *thread,
+				char buffer[RCORE_COUNT_SIZE])
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	if (snapshot->ractor_count < 2 || thread->ractor < 0)
+		return "";
+	snprintf(buffer, RCORE_COUNT_SIZE, "  ractor %" PRIu64,
+		 snapshot->ractors[thread->ractor].id);
+	return buffer;
+}
+
+/* Columns of: main "name" */
+static int name_width(const struct rcore_thread *thread)
+{
+	size_t width = thread->is_main ? 4 : 0;
+	if (thread->name && thread->name[0])
+		width += (width ? 1 : 0) + 2 + rcore_escape_width(thread->name);
+	return width > NAME_COLUMNS ? NAME_COLUMNS : (int)width;
+}
+
+static void print_name(const struct rcore_text *text, const struct rcore_thread *thread)
+{
+	FILE *out = text->pen.out;
+	int width = name_width(thread);
+	if (thread->is_main)
+		fputs("main", out);
+	if (thread->name && thread->name[0]) {
+		fputs(thread->is_main ? " \"" : "\"", out);
+		rcore_escape_write(out, thread->name);
+		putc('"', out);
+	}
+	fprintf(out, "%*s", text->columns.name - width, "");
+}
+
+static void measure(struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	int *columns[] = {&text->columns.id, &text->columns.tid, &text->columns.name,
+			  &text->columns.status};
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const struct rcore_thread *thread = &snapshot->threads[i];
+		int widths[] = {
+			snprintf(NULL, 0, "%s", thread->id),
+			thread->tid ? snprintf(NULL, 0, "LWP %d", thread->tid) : 0,
+			name_width(thread),
+			snprintf(NULL, 0, "%s", rcore_thread_words(thread)),
+		};
+		if (!rcore_pick_thread(snapshot, &text->pick, i) || thread->is_ended)
+			continue;
+		for (size_t j = 0; j < sizeof(widths) / sizeof(widths[0]); j++)
+			if (widths[j] > *columns[j])
+				*columns[j] = widths[j];
+	}
+}
+
+static void print_addresses(const struct rcore_text *text, const struct rcore_thread *thread)
+{
+	rcore_style(&text->pen, RCORE_STYLE_QUIET);
+	if (thread->object)
+		fprintf(text->pen.out, "  Thread 0x%" PRIx64, thread->object);
+	if (thread->address)
+		fprintf(text->pen.out, "  rb_thread_t 0x%" PRIx64, thread->address);
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+}
+
+static void print_thread(const struct rcore_text *text, size_t index)
+{
+	const struct rcore_thread *thread = &text->snapshot->threads[index];
+	FILE *out = text->pen.out;
+	char ractor[RCORE_COUNT_SIZE], number[RCORE_COUNT_SIZE], lwp[24] = "";
+
+	if (!thread->is_ended)
+		putc('\n', out);
+	if (thread->tid)
+		snprintf(lwp, sizeof(lwp), "LWP %d", thread->tid);
+	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-*s", text->columns.id, thread->id);
+	if (text->columns.tid)
+		fprintf(out, "  %-*s", text->columns.tid, lwp);
+	if (text->columns.name) {
+		fputs("  ", out);
+		print_name(text, thread);
+	}
+	fprintf(out, "  %-*s%s  %s fiber%s", text->columns.status, rcore_thread_words(thread),
+		ractor_words(text, thread, ractor),
+		rcore_count_words(thread->fiber_count, number),
+		thread->fiber_count == 1 ? "" : "s");
+	if (text->options.verbose)
+		print_addresses(text, thread);
+	putc('\n', out);
+	if (thread->problem)
+		rcore_text_problem(text, thread->problem);
+	rcore_text_fibers(text, thread->fibers, thread->fiber_count);
+}
+
+static void print_living(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	int died = snapshot->cause.present ? snapshot->cause.thread : -1;
+	if (!rcore_index_valid(died, snapshot->thread_count))
+		died = -1;
+	if (died >= 0 && rcore_pick_thread(snapshot, &text->pick, (size_t)died) &&
+	    !snapshot->threads[died].is_ended)
+		print_thread(text, (size_t)died);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		if ((int)i != died && !snapshot->threads[i].is_ended &&
+		    rcore_pick_thread(snapshot, &text->pick, i))
+			print_thread(text, i);
+	rcore_text_groups(text, false);
+}
+
+static void print_ended(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	size_t count = text->orphan_count;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		count += snapshot->threads[i].is_ended &&
+			 rcore_pick_thread(snapshot, &text->pick, i);
+	if (!count)
+		return;
+	fputs("\nFibers whose thread has ended\n", text->pen.out);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		if (snapshot->threads[i].is_ended &&
+		    rcore_pick_thread(snapshot, &text->pick, i))
+			print_thread(text, i);
+	if (text->orphan_count) {
+		fputs("thread unknown\n", text->pen.out);
+		rcore_text_fibers(text, text->orphans, text->orphan_count);
+	}
+	rcore_text_groups(text, true);
+}
+
+static void print_others(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	FILE *out = text->pen.out;
+	if (!snapshot->other_count || text->pick.thread >= 0 || text->pick.fiber >= 0)
+		return;
+	size_t shown = text->options.all || snapshot->other_count < RCORE_TEXT_IDS
+			       ? snapshot->other_count
+			       : RCORE_TEXT_IDS;
+	char number[RCORE_COUNT_SIZE];
+	fprintf(out, "\n%s other kernel thread%s without Ruby: LWP",
+		rcore_count_words(snapshot->other_count, number),
+		snapshot->other_count == 1 ? "" : "s");
+	for (size_t i = 0; i < shown; i++)
+		fprintf(out, " %d", snapshot->others[i].tid);
+	rcore_text_ids_end(text, snapshot->other_count, shown);
+}
+
+static void print_ractor_problems(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	for (size_t i = 0; i < snapshot->ractor_count; i++) {
+		if (!snapshot->ractors[i].problem)
+			continue;
+		fprintf(text->pen.out, "\nractor %" PRIu64 "\n", snapshot->ractors[i].id);
+		rcore_text_problem(text, snapshot->ractors[i].problem);
+	}
+}
+
+void rcore_text_problem(const struct rcore_text *text, const char *problem)
+{
+	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
+	fputs("    ! ", text->pen.out);
+	rcore_escape_write(text->pen.out, problem);
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+	putc('\n', text->pen.out);
+}
+
+void rcore_text_threads(struct rcore_text *text)
+{
+	measure(text);
+	print_ractor_problems(text);
+	print_living(text);
+	print_ended(text);
+	print_others(text);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/words.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORD(table, index)                                                      \
+	((size_t)(index) < sizeof(table) / sizeof((table)[0]) && (table)[index] \
+		 ? (table)[index]                                               \
+		 : "unknown")
+
+const char *rcore_frame_kind_name(enum rcore_frame_kind kind)
+{
+	static const char *const names[] = {
+		[RCORE_FRAME_RUBY] = "ruby",     [RCORE_FRAME_CFUNC] = "cfunc",
+		[RCORE_FRAME_IFUNC] = "ifunc",   [RCORE_FRAME_DUMMY] = "dummy",
+		[RCORE_FRAME_BROKEN] = "broken",
+	};
+	return WORD(names, kind);
+}
+
+const char *rcore_fiber_status_name(enum rcore_fiber_status status)
+{
+	static const char *const names[] = {
+		[RCORE_FIBER_CREATED] = "created",
+		[RCORE_FIBER_RESUMED] = "resumed",
+		[RCORE_FIBER_SUSPENDED] = "suspended",
+		[RCORE_FIBER_TERMINATED] = "terminated",
+	};
+	return WORD(names, status);
+}
+
+const char *rcore_thread_status_name(const struct rcore_thread *thread)
+{
+	static const char *const names[] = {
+		[RCORE_THREAD_RUNNABLE] = "run",
+		[RCORE_THREAD_STOPPED] = "sleep",
+		[RCORE_THREAD_STOPPED_FOREVER] = "sleep_forever",
+		[RCORE_THREAD_KILLED] = "dead",
+	};
+	if (thread->to_kill && thread->status == RCORE_THREAD_RUNNABLE)
+		return "aborting";
+	return WORD(names, thread->status);
+}
+
+const char *rcore_gvl_name(enum rcore_gvl gvl)
+{
+	static const char *const names[] = {
+		[RCORE_GVL_HOLDER] = "holder",
+		[RCORE_GVL_RELEASED] = "released",
+		[RCORE_GVL_WAITING] = "waiting",
+	};
+	return WORD(names, gvl);
+}
+
+const char *rcore_vm_rung_name(enum rcore_vm_rung rung)
+{
+	static const char *const names[] = {
+		[RCORE_RUNG_SYMBOL] = "symbol",
+		[RCORE_RUNG_DWARF] = "dwarf",
+		[RCORE_RUNG_SEARCH] = "search",
+	};
+	return WORD(names, rung);
+}
+
+const char *rcore_vm_rung_words(enum rcore_vm_rung rung)
+{
+	static const char *const words[] = {
+		[RCORE_RUNG_SYMBOL] = "by the symbol ruby_current_vm_ptr",
+		[RCORE_RUNG_DWARF] = "by Ruby's debug information",
+		[RCORE_RUNG_SEARCH] = "by a search of Ruby's writable data",
+	};
+	return WORD(words, rung);
+}
+
+const char *rcore_machine_name(unsigned machine)
+{
+	switch (machine) {
+	case 62: /* EM_X86_64; elf.h is not for this layer */
+		return "x86_64";
+	case 183: /* EM_AARCH64 */
+		return "aarch64";
+	default:
+		return "unknown";
+	}
+}
+
+const char *rcore_thread_words(const struct rcore_thread *thread)
+{
+	static const char *const words[][RCORE_GVL_WAITING + 1] = {
+		[RCORE_THREAD_RUNNABLE] = {"runnable", "running, holds the GVL",
+					   "running without the GVL",
+					   "ready, waits for the GVL"},
+		[RCORE_THREAD_STOPPED] = {"sleeping", "sleeping, holds the GVL", "sleeping",
+					  "waking up, waits for the GVL"},
+		[RCORE_THREAD_STOPPED_FOREVER] = {"sleeping forever",
+						  "sleeping forever, holds the GVL",
+						  "sleeping forever",
+						  "waking up, waits for the GVL"},
+		[RCORE_THREAD_KILLED] = {"dead", "dying, holds the GVL", "dead", "dead"},
+	};
+	if (thread->is_ended)
+		return "ended";
+	if (thread->to_kill && thread->status != RCORE_THREAD_KILLED)
+		return "being killed";
+	if ((size_t)thread->status >= sizeof(words) / sizeof(words[0]) ||
+	    (size_t)thread->gvl > RCORE_GVL_WAITING)
+		return "status unknown";
+	return words[thread->status][thread->gvl];
+}
+
+const char *rcore_signal_name(int signo, char buffer[RCORE_SIGNAL_SIZE])
+{
+	const char *name = sigabbrev_np(signo);
+	if (name)
+		snprintf(buffer, RCORE_SIGNAL_SIZE, "SIG%s", name);
+	else
+		snprintf(buffer, RCORE_SIGNAL_SIZE, "signal %d", signo);
+	return buffer;
+}
+
+const char *rcore_count_words(uint64_t count, char buffer[RCORE_COUNT_SIZE])
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	char *out = buffer;
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return buffer;
+}
