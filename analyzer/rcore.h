@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/api.h"
 #include "base/error.h"
 #include "layout/layout.h"
 #include "model/snapshot.h"
@@ -32,7 +33,6 @@
 #include "target/process.h"
 
 #define RCORE_VERSION "0.1.0"
-#define RCORE_API     __attribute__((visibility("default")))
 
 /* All-zero means the defaults. Strings need not outlive the call. */
 struct rcore_options {

@@ -187,11 +187,22 @@ struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snaps
 struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
 				  struct rcore_error **error)
 {
+	struct rcore_snapshot *snapshot = NULL;
+	struct rcore_error *failure = NULL;
 	struct rcore_location *location = calloc(1, sizeof(*location));
 	struct rcore_error *err =
-		location ? new_snapshot(session, ret) : rcore_error_no_memory();
-	if (!err)
-		*error = examine(session, *ret, location);
+		location ? new_snapshot(session, &snapshot) : rcore_error_no_memory();
+	if (!err) {
+		failure = examine(session, snapshot, location);
+		err = rcore_cause_find(session->process, NULL, snapshot);
+	}
 	free(location);
-	return err;
+	if (err) {
+		rcore_error_free(failure);
+		rcore_snapshot_free(snapshot);
+		return err;
+	}
+	*ret = snapshot;
+	*error = failure;
+	return NULL;
 }

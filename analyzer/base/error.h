@@ -15,6 +15,8 @@
 
 #include <stdarg.h>
 
+#include "base/api.h"
+
 enum rcore_error_code {
 	RCORE_ERROR_NO_MEMORY = 1, /* the analyzer's own memory */
 	RCORE_ERROR_OS,            /* a system call failed; the message has errno's text */
@@ -51,7 +53,7 @@ struct rcore_error *rcore_error_wrap(struct rcore_error *err, const char *format
 	__attribute__((format(printf, 2, 3)));
 
 /* NULL-safe. */
-void rcore_error_free(struct rcore_error *err);
+RCORE_API void rcore_error_free(struct rcore_error *err);
 
 static inline void rcore_error_freep(struct rcore_error **err)
 {

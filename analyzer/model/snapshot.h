@@ -137,7 +137,7 @@ struct rcore_cause {
 	uint64_t original_address;
 	int tid;               /* the thread that died; 0: unknown */
 	int thread, fiber;     /* indices; -1: not a Ruby thread, unknown */
-	const char *text;      /* one line for people */
+	const char *text;      /* one line for people, with the place */
 };
 
 enum rcore_vm_rung { RCORE_RUNG_SYMBOL, RCORE_RUNG_DWARF, RCORE_RUNG_SEARCH };

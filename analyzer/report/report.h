@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/api.h"
 #include "base/error.h"
 #include "model/snapshot.h"
 
@@ -29,17 +30,20 @@ struct rcore_report_options {
 
 /* The report for people. USAGE when options name a thread or fiber that is not there,
  * with a list of what is. */
-struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
-				      const struct rcore_report_options *options, FILE *out);
+RCORE_API struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
+						const struct rcore_report_options *options,
+						FILE *out);
 
 /* The same snapshot as JSON (docs/json.md): stable names, addresses as hex strings,
  * every field optional, "schema" first. */
-struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,
-				      const struct rcore_report_options *options, FILE *out);
+RCORE_API struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,
+						const struct rcore_report_options *options,
+						FILE *out);
 
 /* What was found and how: `rcore doctor`. `error` is why the analysis gives up, or NULL. */
-struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *snapshot,
-					const struct rcore_error *error,
-					const struct rcore_report_options *options, FILE *out);
+RCORE_API struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *snapshot,
+						  const struct rcore_error *error,
+						  const struct rcore_report_options *options,
+						  FILE *out);
 
 #endif

@@ -27,20 +27,10 @@ static void print_target(const struct rcore_text *text)
 	putc('\n', out);
 }
 
-static void print_signal(const struct rcore_text *text)
+static void print_cause(const struct rcore_text *text)
 {
 	const struct rcore_cause *cause = &text->snapshot->cause;
 	char name[RCORE_SIGNAL_SIZE];
-	fprintf(text->pen.out, "Killed by %s", rcore_signal_name(cause->signo, name));
-	if (cause->original_signo)
-		fprintf(text->pen.out, " after %s",
-			rcore_signal_name(cause->original_signo, name));
-}
-
-static void print_cause(const struct rcore_text *text)
-{
-	const struct rcore_snapshot *snapshot = text->snapshot;
-	const struct rcore_cause *cause = &snapshot->cause;
 	FILE *out = text->pen.out;
 	if (!cause->present) {
 		fputs("No fatal signal recorded: the process was alive when this was taken\n",
@@ -51,14 +41,8 @@ static void print_cause(const struct rcore_text *text)
 	if (cause->text)
 		rcore_escape_write(out, cause->text);
 	else
-		print_signal(text);
+		fprintf(out, "Killed by %s", rcore_signal_name(cause->signo, name));
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
-	if (rcore_index_valid(cause->thread, snapshot->thread_count))
-		fprintf(out, ", in thread %s", snapshot->threads[cause->thread].id);
-	else if (cause->tid)
-		fprintf(out, ", in LWP %d, which runs no Ruby thread", cause->tid);
-	if (rcore_index_valid(cause->fiber, snapshot->fiber_count))
-		fprintf(out, ", fiber %s", snapshot->fibers[cause->fiber].id);
 	putc('\n', out);
 }
 
