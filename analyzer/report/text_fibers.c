@@ -38,12 +38,10 @@ static void print_state(const struct rcore_text *text, const struct rcore_fiber 
 			    snapshot->threads[fiber->thread].status == RCORE_THREAD_RUNNABLE;
 		fputs(runs ? "running" : "current", out);
 	} else {
-		fputs(rcore_fiber_status_name(fiber->status), out);
+		fputs(rcore_fiber_status_words(fiber->status), out);
 	}
 	if (fiber->resumed_by >= 0)
 		fprintf(out, ", resumed by %s", snapshot->fibers[fiber->resumed_by].id);
-	if (fiber->status == RCORE_FIBER_CREATED)
-		fputs(", not started", out);
 }
 
 static void print_addresses(const struct rcore_text *text, const struct rcore_fiber *fiber)
@@ -65,9 +63,9 @@ static void print_fiber(const struct rcore_text *text, size_t index)
 
 	fputs(died_here ? "* " : "  ", text->pen.out);
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-8s", fiber->id);
-	fprintf(text->pen.out, " %-7s ",
-		fiber->is_root           ? "root"
-		: fiber->is_continuation ? "callcc"
+	fprintf(text->pen.out, " %s",
+		fiber->is_root           ? "root, "
+		: fiber->is_continuation ? "callcc, "
 					 : "");
 	print_state(text, fiber);
 	if (fiber->frame_count > 100)

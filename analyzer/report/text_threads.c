@@ -29,7 +29,8 @@ static int name_width(const struct rcore_thread *thread)
 	return width > NAME_COLUMNS ? NAME_COLUMNS : (int)width;
 }
 
-static void print_name(const struct rcore_text *text, const struct rcore_thread *thread)
+static void print_name(const struct rcore_text *text, const struct rcore_thread *thread,
+		       int columns)
 {
 	FILE *out = text->pen.out;
 	int width = name_width(thread);
@@ -40,7 +41,7 @@ static void print_name(const struct rcore_text *text, const struct rcore_thread 
 		rcore_escape_write(out, thread->name);
 		putc('"', out);
 	}
-	fprintf(out, "%*s", text->columns.name - width, "");
+	fprintf(out, "%*s", columns > width ? columns - width : 0, "");
 }
 
 static void measure(struct rcore_text *text)
@@ -74,14 +75,25 @@ static void print_addresses(const struct rcore_text *text, const struct rcore_th
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
 
+static void print_fiber_count(const struct rcore_text *text, const struct rcore_thread *thread)
+{
+	char number[RCORE_COUNT_SIZE];
+	fprintf(text->pen.out, "  %s fiber%s", rcore_count_words(thread->fiber_count, number),
+		thread->fiber_count == 1 ? "" : "s");
+	if (text->options.verbose)
+		print_addresses(text, thread);
+	putc('\n', text->pen.out);
+	if (thread->problem)
+		rcore_text_problem(text, thread->problem);
+}
+
 static void print_thread(const struct rcore_text *text, size_t index)
 {
 	const struct rcore_thread *thread = &text->snapshot->threads[index];
 	FILE *out = text->pen.out;
-	char ractor[RCORE_COUNT_SIZE], number[RCORE_COUNT_SIZE], lwp[24] = "";
+	char ractor[RCORE_COUNT_SIZE], lwp[24] = "";
 
-	if (!thread->is_ended)
-		putc('\n', out);
+	putc('\n', out);
 	if (thread->tid)
 		snprintf(lwp, sizeof(lwp), "LWP %d", thread->tid);
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-*s", text->columns.id, thread->id);
@@ -89,17 +101,23 @@ static void print_thread(const struct rcore_text *text, size_t index)
 		fprintf(out, "  %-*s", text->columns.tid, lwp);
 	if (text->columns.name) {
 		fputs("  ", out);
-		print_name(text, thread);
+		print_name(text, thread, text->columns.name);
 	}
-	fprintf(out, "  %-*s%s  %s fiber%s", text->columns.status, rcore_thread_words(thread),
-		ractor_words(text, thread, ractor),
-		rcore_count_words(thread->fiber_count, number),
-		thread->fiber_count == 1 ? "" : "s");
-	if (text->options.verbose)
-		print_addresses(text, thread);
-	putc('\n', out);
-	if (thread->problem)
-		rcore_text_problem(text, thread->problem);
+	fprintf(out, "  %-*s%s", text->columns.status, rcore_thread_words(thread),
+		ractor_words(text, thread, ractor));
+	print_fiber_count(text, thread);
+	rcore_text_fibers(text, thread->fibers, thread->fiber_count);
+}
+
+static void print_ended_thread(const struct rcore_text *text, size_t index)
+{
+	const struct rcore_thread *thread = &text->snapshot->threads[index];
+	rcore_styled(&text->pen, RCORE_STYLE_ID, "%s", thread->id);
+	if (thread->name && thread->name[0]) {
+		fputs("  ", text->pen.out);
+		print_name(text, thread, 0);
+	}
+	print_fiber_count(text, thread);
 	rcore_text_fibers(text, thread->fibers, thread->fiber_count);
 }
 
@@ -132,7 +150,7 @@ static void print_ended(const struct rcore_text *text)
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		if (snapshot->threads[i].is_ended &&
 		    rcore_pick_thread(snapshot, &text->pick, i))
-			print_thread(text, i);
+			print_ended_thread(text, i);
 	if (text->orphan_count) {
 		fputs("thread unknown\n", text->pen.out);
 		rcore_text_fibers(text, text->orphans, text->orphan_count);

@@ -32,6 +32,15 @@ const char *rcore_fiber_status_name(enum rcore_fiber_status status)
 	return WORD(names, status);
 }
 
+const char *rcore_fiber_status_words(enum rcore_fiber_status status)
+{
+	if (status == RCORE_FIBER_CREATED)
+		return "created, not started";
+	if (status >= RCORE_FIBER_STATUS_UNKNOWN)
+		return "status unknown";
+	return rcore_fiber_status_name(status);
+}
+
 const char *rcore_thread_status_name(const struct rcore_thread *thread)
 {
 	static const char *const names[] = {

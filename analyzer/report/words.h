@@ -16,6 +16,7 @@ const char *rcore_gvl_name(enum rcore_gvl gvl);
 const char *rcore_vm_rung_name(enum rcore_vm_rung rung);
 const char *rcore_machine_name(unsigned machine);
 
+const char *rcore_fiber_status_words(enum rcore_fiber_status status);
 const char *rcore_thread_words(const struct rcore_thread *thread); /* "sleeping" ... */
 const char *rcore_vm_rung_words(enum rcore_vm_rung rung);
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "snapshots.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/group.h"
+
+static struct rcore_frame ruby(const char *label, const char *path, int line)
+{
+	return (struct rcore_frame){
+		.kind = RCORE_FRAME_RUBY,
+		.cfp = 0x7f0000001000,
+		.pc = 0x55550000,
+		.iseq = 0x7f0000002000,
+		.self = 8,
+		.ep = 0x7f0000003000,
+		.flags = 0x11110001,
+		.label = label,
+		.path = path,
+		.line = line,
+		.native_label = label,
+		.native_path = path,
+		.native_line = line,
+	};
+}
+
+static struct rcore_frame cfunc(const char *label)
+{
+	return (struct rcore_frame){
+		.kind = RCORE_FRAME_CFUNC,
+		.cfp = 0x7f0000001038,
+		.label = label,
+		.native_label = label,
+		.native_path = "app.rb",
+		.native_line = 31,
+	};
+}
+
+static void set_frames(struct rcore_snapshot *snapshot, struct rcore_fiber *fiber,
+		       const struct rcore_frame *frames, size_t count)
+{
+	fiber->frames = rcore_arena_alloc(&snapshot->arena, (count + 1) * sizeof(*frames));
+	memcpy(fiber->frames, frames, count * sizeof(*frames));
+	fiber->frame_count = count;
+}
+
+static struct rcore_fiber *add_fiber(struct rcore_snapshot *snapshot, int thread,
+				     enum rcore_fiber_status status)
+{
+	struct rcore_thread *owner = &snapshot->threads[thread];
+	struct rcore_fiber *fiber = &snapshot->fibers[snapshot->fiber_count];
+	*fiber = (struct rcore_fiber){
+		.address = 0x7f1000000000 + 0x1000 * snapshot->fiber_count,
+		.ec = 0x7f1000000040 + 0x1000 * snapshot->fiber_count,
+		.status = status,
+		.is_root = owner->fiber_count == 0 && !owner->is_ended,
+		.resumed_by = -1,
+		.resuming = -1,
+		.thread = thread,
+		.group = -1,
+	};
+	if (!fiber->is_root)
+		fiber->object = 0x7f2000000000 + 40 * snapshot->fiber_count;
+	snprintf(fiber->id, sizeof(fiber->id), "%.12s.F%zu", owner->id, owner->fiber_count);
+	owner->fibers[owner->fiber_count++] = (int)snapshot->fiber_count++;
+	return fiber;
+}
+
+static struct rcore_thread *add_thread(struct rcore_snapshot *snapshot, const char *id, int tid,
+				       size_t fibers)
+{
+	struct rcore_thread *thread = &snapshot->threads[snapshot->thread_count++];
+	*thread = (struct rcore_thread){
+		.address = 0x7f3000000000 + 0x1000 * snapshot->thread_count,
+		.object = 0x7f4000000000 + 40 * snapshot->thread_count,
+		.tid = tid,
+		.ractor = -1,
+		.current_fiber = -1,
+		.fibers = rcore_arena_alloc(&snapshot->arena, fibers * sizeof(int)),
+	};
+	strcpy(thread->id, id);
+	return thread;
+}
+
+static void start(struct rcore_snapshot *snapshot, size_t threads, size_t fibers)
+{
+	*snapshot = (struct rcore_snapshot){
+		.source = "core.1234",
+		.producer = "kernel",
+		.pid = 1234,
+		.machine = 62,
+		.arguments = "ruby app.rb",
+		.ruby_version = "3.3.8",
+		.ruby_description = "ruby 3.3.8 (2025-04-09 revision b200bad6cd) "
+				    "[x86_64-linux-gnu]",
+		.version_source = "ruby_description in libruby-3.3.so.3.3.8",
+		.layout_name = "3.3.8-x86_64-cet",
+		.layout_source = "exact",
+		.vm_rung = RCORE_RUNG_SEARCH,
+		.vm = 0x5555deadb000,
+		.fiber_source = "jit_cont list",
+		.cause = {.thread = -1, .fiber = -1},
+	};
+	snapshot->threads =
+		rcore_arena_alloc(&snapshot->arena, threads * sizeof(*snapshot->threads));
+	snapshot->fibers =
+		rcore_arena_alloc(&snapshot->arena, fibers * sizeof(*snapshot->fibers));
+}
+
+static void add_main_thread(struct rcore_snapshot *snapshot)
+{
+	struct rcore_frame parser[] = {
+		ruby("Parser#next_token", "lib/parser.rb", 88),
+		ruby("block in Parser#parse", "lib/parser.rb", 52),
+		cfunc("Kernel#loop"),
+		ruby("Parser#parse", "lib/parser.rb", 50),
+		{.kind = RCORE_FRAME_BROKEN,
+		 .problem = "iseq 0x10: unmapped (16 bytes)",
+		 .native_label = "?",
+		 .cfp = 0x7f0000001100},
+		{.kind = RCORE_FRAME_IFUNC, .label = "Enumerator#each", .native_label = "each"},
+		{.kind = RCORE_FRAME_DUMMY, .cfp = 0x7f0000001fff},
+	};
+	struct rcore_frame main_frames[] = {
+		cfunc("Fiber#resume"),
+		ruby("block in <main>", "app.rb", 31),
+		cfunc("Array#each"),
+		ruby("<main>", "app.rb", 31),
+	};
+	main_frames[1].under_construction = true;
+	struct rcore_thread *thread = add_thread(snapshot, "T1", 1234, 64);
+	thread->is_main = thread->is_crashed = true;
+	thread->gvl = RCORE_GVL_HOLDER;
+	thread->ractor = 0;
+	struct rcore_fiber *root = add_fiber(snapshot, 0, RCORE_FIBER_RESUMED);
+	set_frames(snapshot, root, main_frames, 4);
+	root->resuming = 1;
+	struct rcore_fiber *current = add_fiber(snapshot, 0, RCORE_FIBER_RESUMED);
+	set_frames(snapshot, current, parser, 7);
+	current->is_current = true;
+	current->resumed_by = 0;
+	thread->current_fiber = 1;
+	snapshot->cause = (struct rcore_cause){
+		.present = true,
+		.signo = 6,
+		.code = -6,
+		.sender_pid = 1234,
+		.original_signo = 11,
+		.original_code = 1,
+		.has_original_address = true,
+		.original_address = 0x28,
+		.tid = 1234,
+		.thread = 0,
+		.fiber = 1,
+		.text = "Killed by SIGSEGV: no memory at address 0x28 (SEGV_MAPERR), in thread "
+			"T1, "
+			"fiber T1.F1; Ruby then ended with SIGABRT",
+	};
+	for (int i = 0; i < 30; i++)
+		add_fiber(snapshot, 0, RCORE_FIBER_CREATED);
+	struct rcore_frame parked[] = {
+		cfunc("Fiber.yield"),
+		ruby("Async::Task#yield", "<internal:kernel>", 7),
+		ruby("block in Async::Task#run", "async/task.rb", 163),
+	};
+	for (int i = 0; i < 25; i++)
+		set_frames(snapshot, add_fiber(snapshot, 0, RCORE_FIBER_SUSPENDED), parked, 3);
+	struct rcore_frame alone = ruby("block in <main>", "app.rb", 9);
+	set_frames(snapshot, add_fiber(snapshot, 0, RCORE_FIBER_SUSPENDED), &alone, 1);
+	add_fiber(snapshot, 0, RCORE_FIBER_TERMINATED);
+}
+
+static void add_other_threads(struct rcore_snapshot *snapshot)
+{
+	struct rcore_thread *sleeper = add_thread(snapshot, "T2", 1240, 8);
+	sleeper->name = "puma srv \033[31mtp\xff 001";
+	sleeper->status = RCORE_THREAD_STOPPED_FOREVER;
+	sleeper->gvl = RCORE_GVL_RELEASED;
+	sleeper->ractor = 1;
+	struct rcore_fiber *root = add_fiber(snapshot, 1, RCORE_FIBER_RESUMED);
+	struct rcore_frame frames[] = {
+		cfunc("Thread::Queue#pop"),
+		ruby("Caf\xc3\xa9#\xe2\x80\xaeserve", "/srv/caf\xe9/pool.rb\n", 120),
+	};
+	set_frames(snapshot, root, frames, 2);
+	root->is_current = true;
+	sleeper->current_fiber = (int)snapshot->fiber_count - 1;
+	struct rcore_fiber *broken = add_fiber(snapshot, 1, RCORE_FIBER_STATUS_UNKNOWN);
+	broken->problem =
+		"fiber at 0x7f100003c000: its saved EC cannot be read: not saved in the "
+		"core";
+
+	struct rcore_thread *starting = add_thread(snapshot, "T3", 0, 8);
+	starting->gvl = RCORE_GVL_WAITING;
+	starting->ractor = 1;
+	starting->problem = "thread at 0x7f3000003000: ec is 0";
+
+	struct rcore_thread *ended = add_thread(snapshot, "E1", 0, 8);
+	ended->is_ended = true;
+	ended->status = RCORE_THREAD_KILLED;
+	ended->name = "worker";
+	struct rcore_frame left = ruby("block in Worker#work", "worker.rb", 4);
+	for (int i = 0; i < 2; i++)
+		set_frames(snapshot, add_fiber(snapshot, 3, RCORE_FIBER_SUSPENDED), &left, 1);
+	struct rcore_fiber *orphan = &snapshot->fibers[snapshot->fiber_count++];
+	*orphan = (struct rcore_fiber){
+		.id = "E.F0",
+		.status = RCORE_FIBER_SUSPENDED,
+		.resumed_by = -1,
+		.resuming = -1,
+		.thread = -1,
+		.group = -1,
+		.address = 0x7f1000777000,
+		.problem = "its thread cannot be read",
+	};
+}
+
+void rcore_test_rich(struct rcore_snapshot *snapshot)
+{
+	static int first[] = {0}, second[] = {1, 2};
+	static struct rcore_ractor ractors[] = {
+		{.id = 1, .address = 0x7f5000000000, .threads = first, .thread_count = 1},
+		{.id = 2,
+		 .address = 0x7f5000001000,
+		 .name = "crawler",
+		 .threads = second,
+		 .thread_count = 2},
+	};
+	static struct rcore_other_thread others[] = {{1235}, {1236}};
+	static struct rcore_proof proofs[] = {
+		{"vm.main_thread", "vm->main_thread->vm == vm", true, NULL},
+		{"fiber.stack", "stack_pointer is inside stack", false,
+		 "fiber 0x7f1000000000: stack_pointer 0x0"},
+	};
+	static struct rcore_module_info modules[] = {
+		{.path = "/usr/lib/x86_64-linux-gnu/libruby-3.3.so.3.3.8",
+		 .file = "/mnt/c/usr/lib/x86_64-linux-gnu/libruby-3.3.so.3.3.8",
+		 .start = 0x7f6000000000,
+		 .end = 0x7f6000400000,
+		 .build_id = "a1b2c3",
+		 .status = "found",
+		 .is_ruby = true},
+		{.path = "/srv/ext.so",
+		 .file = "/srv/ext.so",
+		 .start = 0x7f7000000000,
+		 .end = 0x7f7000004000,
+		 .build_id = "0102",
+		 .file_build_id = "0304",
+		 .status = "wrong build",
+		 .lost = "constants of its own",
+		 .fix = "copy the one with build-id 0102, and give --sysroot DIR"},
+		{.path = "/srv/gone.so", .status = "missing", .lost = "constants of its own"},
+	};
+	static const char *problems[] = {"core.1234 ends early: 4096 of 8192 bytes"};
+
+	start(snapshot, 8, 80);
+	snapshot->layout_source = "approximate";
+	snapshot->ractors = ractors;
+	snapshot->ractor_count = 2;
+	snapshot->others = others;
+	snapshot->other_count = 2;
+	snapshot->proofs = proofs;
+	snapshot->proof_count = 2;
+	snapshot->modules = modules;
+	snapshot->module_count = 3;
+	snapshot->problems = problems;
+	snapshot->problem_count = 1;
+	snapshot->incomplete = true;
+	add_main_thread(snapshot);
+	add_other_threads(snapshot);
+	rcore_error_free(rcore_snapshot_group(snapshot));
+}
+
+void rcore_test_deep(struct rcore_snapshot *snapshot, size_t depth, size_t period)
+{
+	start(snapshot, 1, 1);
+	add_thread(snapshot, "T1", 1234, 1)->is_main = true;
+	struct rcore_fiber *fiber = add_fiber(snapshot, 0, RCORE_FIBER_RESUMED);
+	fiber->is_current = true;
+	snapshot->threads[0].current_fiber = 0;
+	fiber->frames = rcore_arena_alloc(&snapshot->arena, depth * sizeof(*fiber->frames));
+	fiber->frame_count = depth;
+	for (size_t i = 0; i < depth; i++)
+		fiber->frames[i] =
+			ruby(rcore_arena_printf(&snapshot->arena, "Object#m%zu", i % period),
+			     "deep.rb", (int)(i % period) + 1);
+	if (depth)
+		fiber->frames[depth - 1] = ruby("<main>", "deep.rb", 99);
+}
+
+void rcore_test_parked(struct rcore_snapshot *snapshot, size_t count, size_t depth)
+{
+	start(snapshot, 1, count + 1);
+	add_thread(snapshot, "T1", 1234, count + 1)->is_main = true;
+	struct rcore_frame *frames =
+		rcore_arena_alloc(&snapshot->arena, (depth + 1) * sizeof(*frames));
+	for (size_t i = 0; i < depth; i++)
+		frames[i] = ruby(rcore_arena_printf(&snapshot->arena, "Task#step%zu", i),
+				 "/srv/app/task.rb", (int)i + 1);
+	add_fiber(snapshot, 0, RCORE_FIBER_RESUMED)->is_current = true;
+	for (size_t i = 0; i < count; i++) {
+		struct rcore_fiber *fiber = add_fiber(snapshot, 0, RCORE_FIBER_SUSPENDED);
+		fiber->frames = frames;
+		fiber->frame_count = depth;
+	}
+	rcore_error_free(rcore_snapshot_group(snapshot));
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TESTS_SNAPSHOTS_H
+#define RCORE_TESTS_SNAPSHOTS_H
+
+#include "model/snapshot.h"
+
+/* Snapshots built by hand. The caller ends each with rcore_arena_deinit(&snapshot->arena). */
+
+/* One of each thing that a report can show, hostile names among them. */
+void rcore_test_rich(struct rcore_snapshot *snapshot);
+
+/* One thread, one fiber, `depth` frames of `period` methods calling each other in turn. */
+void rcore_test_deep(struct rcore_snapshot *snapshot, size_t depth, size_t period);
+
+/* `count` fibers parked at the same place, each `depth` frames deep. */
+void rcore_test_parked(struct rcore_snapshot *snapshot, size_t count, size_t depth);
+
+#endif
