@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 
-LINT_C  = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+LINT_C  = $(wildcard $(shell git ls-files -co --exclude-standard '*.c' '*.h'))
 LINT_SH = $(shell git ls-files -co --exclude-standard | xargs -r grep -lE '^\#!/bin/sh' 2>/dev/null)
-LINT_RB = $(shell git ls-files -co --exclude-standard '*.rb')
-LINT_PY = $(shell git ls-files -co --exclude-standard '*.py')
+LINT_RB = $(wildcard $(shell git ls-files -co --exclude-standard '*.rb'))
+LINT_PY = $(wildcard $(shell git ls-files -co --exclude-standard '*.py'))
 CPPCHECK = cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 	--enable=warning,performance,portability \
 	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE -Ianalyzer

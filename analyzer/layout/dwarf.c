@@ -110,26 +110,11 @@ static void take_enumerators(struct search *search, Dwarf_Die *enumeration)
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
 
-/* C, or a unit that does not say: dwz's partial units, type units. */
-static bool may_be_c(Dwarf_Die *unit)
-{
-	switch (dwarf_srclang(unit)) {
-	case -1:
-	case DW_LANG_C:
-	case DW_LANG_C89:
-	case DW_LANG_C99:
-	case DW_LANG_C11:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void search_unit(struct search *search, Dwarf_Die *unit)
 {
 	Dwarf_Die die;
 
-	if (!may_be_c(unit) || dwarf_child(unit, &die))
+	if (!rcore_dwarf_may_be_c(unit) || dwarf_child(unit, &die))
 		return;
 	do {
 		switch (dwarf_tag(&die)) {
@@ -150,11 +135,12 @@ static void search_unit(struct search *search, Dwarf_Die *unit)
 static void search_units(struct search *search, Dwarf *dwarf)
 {
 	Dwarf_CU *unit = NULL;
-	Dwarf_Die whole, split;
+	Dwarf_Die whole, inner;
+	uint8_t type;
 
 	while ((search->structs.left || search->constants.left) &&
-	       !dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &whole, &split))
-		search_unit(search, split.addr ? &split : &whole);
+	       !dwarf_get_units(dwarf, unit, &unit, NULL, &type, &whole, &inner))
+		search_unit(search, type == DW_UT_skeleton && inner.addr ? &inner : &whole);
 }
 
 static struct rcore_error *find_version(struct rcore_dwarf_file *file, unsigned ret[3])

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout/dwarf_file.h"
 
+#include <dwarf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "layout/schema.h"
@@ -12,7 +14,10 @@
 static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file)
 {
 	GElf_Ehdr header;
+	struct stat status;
 
+	if (!fstat(file->fd, &status) && S_ISDIR(status.st_mode))
+		return rcore_error_create(RCORE_ERROR_FORMAT, "is a directory");
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
@@ -52,6 +57,22 @@ void rcore_dwarf_close(struct rcore_dwarf_file *file)
 	if (file->fd > 0)
 		close(file->fd);
 	memset(file, 0, sizeof(*file));
+}
+
+bool rcore_dwarf_may_be_c(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case -1:
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case 0x2c: /* DW_LANG_C17, DW_LANG_C23: after elfutils 0.188 */
+	case 0x3e:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* Copies a symbol's bytes out of the section that holds them. */

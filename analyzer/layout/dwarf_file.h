@@ -19,6 +19,9 @@ struct rcore_dwarf_file {
 struct rcore_error *rcore_dwarf_open(const char *path, struct rcore_dwarf_file *ret);
 void rcore_dwarf_close(struct rcore_dwarf_file *file); /* an all-zero one too */
 
+/* Whether a unit is of C, or does not say: dwz's partial units, type units. */
+bool rcore_dwarf_may_be_c(Dwarf_Die *unit);
+
 /* The bytes of the data symbol `name` (.symtab, else .dynsym) up to a NUL; false
  * where the file has none, or not its bytes (a separate debug file). */
 bool rcore_dwarf_file_string(struct rcore_dwarf_file *file, const char *name, char *buffer,

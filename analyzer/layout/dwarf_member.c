@@ -50,11 +50,65 @@ static bool constant(Dwarf_Die *die, unsigned name, Dwarf_Word *ret)
 	return dwarf_attr_integrate(die, name, &attr) && !dwarf_formudata(&attr, ret);
 }
 
+/* DWARF 2 writes a member's place as an expression. */
+static bool location(Dwarf_Die *member, Dwarf_Word *ret)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (constant(member, DW_AT_data_member_location, ret))
+		return true;
+	if (!dwarf_attr_integrate(member, DW_AT_data_member_location, &attr) ||
+	    dwarf_getlocation(&attr, &ops, &count) || count != 1 ||
+	    ops[0].atom != DW_OP_plus_uconst)
+		return false;
+	*ret = ops[0].number;
+	return true;
+}
+
 static bool type_of(Dwarf_Die *member, Dwarf_Die *ret)
 {
 	Dwarf_Attribute attr;
 	return dwarf_attr_integrate(member, DW_AT_type, &attr) &&
 	       dwarf_formref_die(&attr, ret) && rcore_dwarf_peel(ret);
+}
+
+/* Elements of an array, all dimensions; 0 for a flexible one. C counts from 0. */
+static Dwarf_Word element_count(Dwarf_Die *array)
+{
+	Dwarf_Word total = 1, count;
+	Dwarf_Die child;
+
+	if (dwarf_child(array, &child))
+		return 0;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_subrange_type)
+			continue;
+		if (constant(&child, DW_AT_upper_bound, &count))
+			count++;
+		else if (!constant(&child, DW_AT_count, &count))
+			return 0;
+		if (__builtin_mul_overflow(total, count, &total))
+			return 0;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return total;
+}
+
+/* dwarf_aggregate_size() gives up on an array in a unit without a language, as
+ * dwz leaves them. */
+static bool size_of(const Dwarf_Die *type, Dwarf_Word *ret)
+{
+	Dwarf_Word count = 1, size;
+	Dwarf_Die element = *type;
+
+	for (int depth = 0; dwarf_tag(&element) == DW_TAG_array_type; depth++) {
+		if (__builtin_mul_overflow(count, element_count(&element), &count) ||
+		    depth == MAX_PEEL || !type_of(&element, &element))
+			return false;
+	}
+	return !dwarf_aggregate_size(&element, &size) &&
+	       !__builtin_mul_overflow(count, size, ret);
 }
 
 /* Where a member starts, in bits from the start of its struct or union. A
@@ -68,14 +122,14 @@ static bool bit_offset(Dwarf_Die *member, Dwarf_Die *type, Dwarf_Word bits, Dwar
 	if (constant(member, DW_AT_data_bit_offset, ret))
 		return *ret <= MAX_BITS;
 	if (dwarf_hasattr_integrate(member, DW_AT_data_member_location) &&
-	    !constant(member, DW_AT_data_member_location, &byte))
+	    !location(member, &byte))
 		return false;
 	if (byte > MAX_BITS / 8)
 		return false;
 	*ret = byte * 8;
 	if (!bits || !constant(member, DW_AT_bit_offset, &offset))
 		return true;
-	if (!constant(member, DW_AT_byte_size, &unit) && dwarf_aggregate_size(type, &unit))
+	if (!constant(member, DW_AT_byte_size, &unit) && !size_of(type, &unit))
 		return false;
 	if (unit > 16 || offset + bits > unit * 8)
 		return false;
@@ -146,8 +200,7 @@ static bool follow(Dwarf_Die *type, const char *path, size_t length, struct rcor
 		path += part + (dot != NULL);
 		length -= part + (dot != NULL);
 	}
-	if (dwarf_aggregate_size(&member.type, &size) || size > UINT16_MAX ||
-	    member.start > MAX_BITS)
+	if (!size_of(&member.type, &size) || size > UINT16_MAX || member.start > MAX_BITS)
 		return false;
 	*ret = (struct rcore_field){
 		.offset = (int32_t)(member.start / 8),

@@ -16,7 +16,7 @@ static void print_producer(FILE *out, Dwarf *dwarf)
 
 	while (!dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL)) {
 		const char *text = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
-		if (!text || strncmp(text, "GNU C", 5))
+		if (!text || !rcore_dwarf_may_be_c(&die))
 			continue;
 		fputs("compiler:", out);
 		while (*(text += strspn(text, " "))) {

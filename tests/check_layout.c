@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/schema.h"
+
+static const char *builtin(const char *wanted)
+{
+	const char *name, *text;
+
+	for (size_t i = 0; (text = rcore_layout_builtin(i, &name)); i++)
+		if (!strcmp(name, wanted))
+			return text;
+	ck_abort_msg("no table %s", wanted);
+	return NULL;
+}
+
+static struct rcore_layout parsed(const char *name)
+{
+	struct rcore_layout layout;
+	struct rcore_error *err = rcore_layout_parse(builtin(name), name, &layout);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	return layout;
+}
+
+static size_t table_count(void)
+{
+	const char *name;
+	size_t count = 0;
+
+	while (rcore_layout_builtin(count, &name))
+		count++;
+	return count;
+}
+
+static const char *past_comments(const char *text)
+{
+	while (*text == '#')
+		text = strchr(text, '\n') + 1;
+	return text;
+}
+
+START_TEST(round_trip)
+{
+	const char *name, *text = rcore_layout_builtin((size_t)_i, &name);
+	struct rcore_layout layout = parsed(name);
+	char *printed = rcore_layout_print(&layout, NULL);
+
+	ck_assert_str_eq(layout.name, name);
+	ck_assert_str_eq(printed, past_comments(text));
+	ck_assert_ptr_ne(text, past_comments(text));
+	free(printed);
+
+	struct rcore_layout renamed = layout;
+	rcore_layout_set_table_name(&renamed);
+	ck_assert_str_eq(renamed.name, name);
+}
+END_TEST
+
+START_TEST(provenance_is_a_comment)
+{
+	struct rcore_layout layout = parsed("3.3.8-x86_64");
+	char *printed = rcore_layout_print(&layout, "one\ntwo\n");
+
+	ck_assert_int_eq(strncmp(printed, "# one\n# two\nlayout ", 19), 0);
+	struct rcore_error *err = rcore_layout_parse(printed, "printed", &layout);
+	ck_assert_ptr_null(err);
+	free(printed);
+}
+END_TEST
+
+/* Structs with unions among the fields that are read. */
+static bool has_unions(const char *group)
+{
+	static const char *const groups[] = {"array", "string", "classext", "method_def"};
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (!strcmp(groups[i], group))
+			return true;
+	return false;
+}
+
+static void bit_range(const struct rcore_field *field, long *start, long *end)
+{
+	*start = field->offset * 8L + field->bit;
+	*end = *start + (field->bits ? field->bits : field->size * 8L);
+}
+
+START_TEST(no_overlap)
+{
+	const char *name;
+	rcore_layout_builtin((size_t)_i, &name);
+	struct rcore_layout layout = parsed(name);
+
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (item->kind != RCORE_ITEM_FIELD || has_unions(item->group))
+			continue;
+		const struct rcore_field *field = rcore_item_field(&layout, item);
+		for (size_t j = i + 1; j < rcore_item_count; j++) {
+			const struct rcore_item *other_item = &rcore_items[j];
+			if (other_item->kind != RCORE_ITEM_FIELD ||
+			    strcmp(item->group, other_item->group))
+				break;
+			const struct rcore_field *other = rcore_item_field(&layout, other_item);
+			long start, end, other_start, other_end;
+			if (field->offset < 0 || other->offset < 0)
+				continue;
+			bit_range(field, &start, &end);
+			bit_range(other, &other_start, &other_end);
+			ck_assert_msg(end <= other_start || other_end <= start,
+				      "%s: %s.%s and %s overlap", name, item->group, item->id,
+				      other_item->id);
+		}
+	}
+}
+END_TEST
+
+START_TEST(sizes)
+{
+	const char *name;
+	rcore_layout_builtin((size_t)_i, &name);
+	struct rcore_layout layout = parsed(name);
+	uint32_t size = 0;
+
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (item->kind == RCORE_ITEM_STRUCT)
+			size = *rcore_item_size(&layout, item);
+		if (item->kind != RCORE_ITEM_FIELD)
+			continue;
+		const struct rcore_field *field = rcore_item_field(&layout, item);
+		ck_assert(size || field->offset < 0);
+		ck_assert(field->offset < 0 || field->size);
+	}
+	ck_assert_uint_gt(layout.vm.size, 1000);
+	ck_assert_int_eq(layout.ec.vm_stack.offset, 0);
+	ck_assert_int_eq(layout.cfp.pc.offset, 0);
+}
+END_TEST
+
+START_TEST(every_field_exists_somewhere)
+{
+	/* of releases that have no table yet */
+	static const char *const elsewhere[] = {"embed_len"};
+
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		bool found = item->kind != RCORE_ITEM_FIELD || !strcmp(item->id, elsewhere[0]);
+		const char *name;
+		for (size_t t = 0; !found && rcore_layout_builtin(t, &name); t++) {
+			struct rcore_layout layout = parsed(name);
+			found = rcore_has(rcore_item_field(&layout, item));
+		}
+		ck_assert_msg(found, "%s.%s is in no table", item->group, item->id);
+	}
+}
+END_TEST
+
+/* Where releases and builds are known to differ: a table made of the wrong build
+ * would miss these. */
+START_TEST(drift)
+{
+	struct rcore_layout old = parsed("2.7.4-x86_64"), ractors = parsed("3.1.2-x86_64");
+	struct rcore_layout plain = parsed("3.3.8-x86_64"), cet = parsed("3.3.8-x86_64-cet");
+	struct rcore_layout plain4 = parsed("3.4.9-x86_64"), cet4 = parsed("3.4.9-x86_64-cet");
+	struct rcore_layout boxes = parsed("4.0.5-x86_64");
+
+	ck_assert(rcore_has(&old.vm.living_threads) && !rcore_has(&ractors.vm.living_threads));
+	ck_assert(!old.ractor.size && ractors.ractor.size);
+	ck_assert_int_eq(ractors.vm.objspace.offset, 1104); /* 1112 from 3.1.5 on */
+	ck_assert_int_eq(plain.vm.objspace.offset, 1304);
+	ck_assert_int_eq(plain4.vm.objspace.offset, 1296);
+	ck_assert_int_eq(boxes.vm.objspace.offset, 1248); /* 1256 from 4.0.6 on */
+	ck_assert_int_eq(ractors.constant.qnil, 8);
+	ck_assert_int_eq(plain.constant.qnil, 4);
+	ck_assert_int_eq(old.constant.last_op_id, 168);
+	ck_assert_int_eq(boxes.constant.last_op_id, 171);
+
+	ck_assert_int_eq(plain.fiber.jmpbuf.size, 40);
+	ck_assert_int_eq(cet.fiber.jmpbuf.size, 200);
+	ck_assert_int_eq(cet.fiber.jit_cont.offset, 664);
+	ck_assert_int_eq(cet4.fiber.jit_cont.offset, 648);
+	ck_assert_int_eq(cet.fiber.status.offset, plain.fiber.status.offset + 160);
+	ck_assert_int_eq(cet4.fiber.status.offset, plain4.fiber.status.offset + 160);
+	ck_assert_mem_eq(&cet.thread, &plain.thread, sizeof(plain.thread));
+	ck_assert_mem_eq(&cet.vm, &plain.vm, sizeof(plain.vm));
+}
+END_TEST
+
+START_TEST(traits)
+{
+	struct rcore_layout old = parsed("3.1.2-x86_64"), plain = parsed("3.3.8-x86_64");
+	struct rcore_layout qualified = parsed("3.4.9-x86_64"), boxes = parsed("4.0.5-x86_64");
+
+	ck_assert(!old.traits.shapes && plain.traits.shapes);
+	ck_assert_uint_eq(old.traits.heap_page_align, 16384);
+	ck_assert_uint_eq(plain.traits.heap_page_align, 65536);
+	ck_assert(!plain.traits.heap_pages_darray && qualified.traits.heap_pages_darray);
+	ck_assert_uint_eq(plain.traits.singleton_flag, 1 << 12);
+	ck_assert_uint_eq(qualified.traits.singleton_flag, 1 << 13);
+	ck_assert_int_eq(plain.traits.label_style, RCORE_LABEL_PLAIN);
+	ck_assert_int_eq(qualified.traits.label_style, RCORE_LABEL_QUALIFIED);
+	ck_assert_int_eq(boxes.traits.label_style, RCORE_LABEL_BACKPATCH);
+}
+END_TEST
+
+START_TEST(candidates)
+{
+	static const struct {
+		unsigned version[3];
+		const char *names; /* in order */
+		enum rcore_layout_source first;
+	} cases[] = {
+		{{3, 3, 8},
+		 "3.3.8-x86_64-cet 3.3.8-x86_64 3.3.11-x86_64-cet ",
+		 RCORE_LAYOUT_EXACT},
+		{{3, 3, 13},
+		 "3.3.11-x86_64-cet 3.3.8-x86_64-cet 3.3.8-x86_64 ",
+		 RCORE_LAYOUT_APPROXIMATE},
+		{{3, 4, 11}, "3.4.9-x86_64-cet 3.4.9-x86_64 ", RCORE_LAYOUT_APPROXIMATE},
+		{{2, 7, 4}, "2.7.4-x86_64 ", RCORE_LAYOUT_EXACT},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rcore_layout *list;
+		size_t count;
+		char names[256] = "";
+		struct rcore_error *err =
+			rcore_layout_candidates(cases[i].version, EM_X86_64, &list, &count);
+		ck_assert_ptr_null(err);
+		for (size_t j = 0; j < count; j++)
+			strcat(strcat(names, list[j].name), " ");
+		ck_assert_str_eq(names, cases[i].names);
+		ck_assert_int_eq(list[0].source, cases[i].first);
+		ck_assert(count == 1 || list[count - 1].source == RCORE_LAYOUT_APPROXIMATE);
+		free(list);
+	}
+}
+END_TEST
+
+START_TEST(no_candidates)
+{
+	static const unsigned unknown[3] = {9, 1, 0}, known[3] = {3, 3, 8};
+	struct rcore_layout *list;
+	size_t count;
+
+	struct rcore_error *err = rcore_layout_candidates(unknown, EM_X86_64, &list, &count);
+	ck_assert_int_eq(err->code, RCORE_ERROR_NO_LAYOUT);
+	ck_assert_ptr_nonnull(strstr(err->message, "no layout for Ruby 9.1.0 on x86_64"));
+	ck_assert_ptr_nonnull(strstr(err->message, "--layout"));
+	rcore_error_free(err);
+	err = rcore_layout_candidates(known, EM_S390, &list, &count);
+	ck_assert_int_eq(err->code, RCORE_ERROR_NO_LAYOUT);
+	rcore_error_free(err);
+}
+END_TEST
+
+START_TEST(versions)
+{
+	static const char *const bad[] = {"",       "3",       "3.3",       "3.3.",   "3.3.8 ",
+					  "3.3.x",  "3.3.8.1", "-3.3.8",    " 3.3.8", "3..8",
+					  "3.3.+8", "v3.3.8",  "3.3.99999", "3.3.8\n"};
+	unsigned version[3] = {1, 2, 3};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!rcore_version_parse(bad[i], version), "'%s'", bad[i]);
+	ck_assert_uint_eq(version[0], 1);
+	ck_assert(rcore_version_parse("3.10.11", version));
+	ck_assert(version[0] == 3 && version[1] == 10 && version[2] == 11);
+}
+END_TEST
+
+/* The table of 3.3.8 with the line that starts with `line` replaced. */
+static char *altered(const char *line, const char *with)
+{
+	const char *text = past_comments(builtin("3.3.8-x86_64"));
+	char needle[64], *result;
+
+	snprintf(needle, sizeof(needle), "\n%s", line);
+	const char *at = *line ? strstr(text, needle) + 1 : text;
+	const char *rest = *line ? strchr(at, '\n') + 1 : text;
+	ck_assert_int_gt(asprintf(&result, "%.*s%s%s", (int)(at - text), text, with, rest), 0);
+	return result;
+}
+
+START_TEST(bad_tables)
+{
+	static const struct {
+		const char *line, *with, *message;
+	} cases[] = {
+		{"", "nonsense\n", "t:1: 'nonsense' starts no line of a layout table"},
+		{"", "vm\x1b[2J.x 1 2\n", "t:1: no field 'vm?[2J.x' is known"},
+		{"", "layout x\n", "t:2: a second 'layout' line"},
+		{"", "a b c d e f\n", "t:1: more than 5 words"},
+		{"ruby ", "", "the table ends without a line 'ruby X.Y.Z'"},
+		{"ruby ", "ruby 3.3\n", "t:2: '3.3' is not a version such as 3.3.8"},
+		{"machine ", "machine vax\n", "t:3: machine 'vax' is not x86_64 or aarch64"},
+		{"struct vm", "struct vm 0\n", "t:5: '0' is not a number from 1 to 16777216"},
+		{"struct vm", "struct wm 9600\n", "t:5: no struct 'wm' is known"},
+		{"struct vm", "struct vm -\n", "lies past the end of struct vm (0 bytes)"},
+		{"vm.ractor_set", "vm.set 8 16\n", "t:6: no field 'vm.set' is known"},
+		{"vm.ractor_set", "", "the table ends without vm.ractor_set; print it anew"},
+		{"vm.ractor_set", "vm.ractor_set\n", "t:6: 'vm.ractor_set' starts no line"},
+		{"vm.ractor_set", "vm.ractor_set 8\n",
+		 "t:6: expected 'vm.ractor_set OFFSET SIZE [BIT:BITS]' or '-'"},
+		{"vm.ractor_set", "vm.ractor_set 8 x\n", "t:6: 'x' is not a number"},
+		{"vm.ractor_set", "vm.ractor_set -8 16\n", "t:6: '-8' is not a number from 0"},
+		{"vm.ractor_set", "vm.ractor_set 8 99999\n", "t:6: '99999' is not a number"},
+		{"vm.ractor_set", "vm.ractor_set 99999999999999999999 8\n", "t:6: '9999"},
+		{"vm.ractor_set", "vm.ractor_set 9596 8\n",
+		 "t:6: vm.ractor_set lies past the end of struct vm (9600 bytes)"},
+		{"vm.ractor_count", "vm.ractor_set 8 16\n", "t:7: the same item as line 6"},
+		{"thread.status", "thread.status 240 4 9:2\n",
+		 "'9' is not a number from 0 to 7"},
+		{"thread.status", "thread.status 240 4 2\n", "'2' is not BIT:BITS"},
+		{"enum qnil", "enum qnil four\n", "'four' is not a number"},
+		{"enum qnil", "enum nil 4\n", "no enumerator 'nil' is known"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rcore_layout layout = {.name = "untouched"};
+		char *text = altered(cases[i].line, cases[i].with);
+		struct rcore_error *err = rcore_layout_parse(text, "t", &layout);
+		ck_assert_msg(err != NULL, "taken: %s", cases[i].with);
+		ck_assert_int_eq(err->code, RCORE_ERROR_FORMAT);
+		ck_assert_msg(strstr(err->message, cases[i].message), "%s", err->message);
+		ck_assert_str_eq(layout.name, "untouched");
+		rcore_error_free(err);
+		free(text);
+	}
+}
+END_TEST
+
+START_TEST(long_line)
+{
+	char line[4096];
+	memset(line, 'x', sizeof(line) - 2);
+	line[sizeof(line) - 2] = '\n';
+	line[sizeof(line) - 1] = '\0';
+	char *text = altered("", line);
+	struct rcore_layout layout;
+	struct rcore_error *err = rcore_layout_parse(text, "t", &layout);
+	ck_assert_ptr_nonnull(strstr(err->message, "t:1: a line of more than 511 characters"));
+	rcore_error_free(err);
+	free(text);
+}
+END_TEST
+
+/* A table that ends anywhere is an error, but for its last newline. */
+START_TEST(cut_off)
+{
+	char *text = altered("", "");
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < length - 2; i++) {
+		char *cut = strndup(text, i);
+		struct rcore_layout layout;
+		struct rcore_error *err = rcore_layout_parse(cut, "t", &layout);
+		ck_assert(err || text[i] == '\n' || i > length - 8);
+		rcore_error_free(err);
+		free(cut);
+	}
+	free(text);
+}
+END_TEST
+
+struct bytes {
+	struct rcore_memory memory;
+	uint64_t start;
+	unsigned char data[16];
+};
+
+static enum rcore_fault read_bytes(struct rcore_memory *memory, uint64_t address, void *buffer,
+				   size_t size)
+{
+	struct bytes *bytes = (struct bytes *)memory;
+
+	if (address < bytes->start || address - bytes->start > sizeof(bytes->data) ||
+	    size > sizeof(bytes->data) - (address - bytes->start))
+		return RCORE_FAULT_NOT_SAVED;
+	memcpy(buffer, bytes->data + (address - bytes->start), size);
+	return RCORE_FAULT_NONE;
+}
+
+START_TEST(read_field)
+{
+	static const struct {
+		struct rcore_field field;
+		enum rcore_fault fault;
+		uint64_t value;
+	} cases[] = {
+		{{.offset = 0, .size = 1}, RCORE_FAULT_NONE, 0x11},
+		{{.offset = 1, .size = 2}, RCORE_FAULT_NONE, 0x3322},
+		{{.offset = 0, .size = 8}, RCORE_FAULT_NONE, 0x8877665544332211},
+		{{.offset = 8, .size = 8}, RCORE_FAULT_NONE, 0xf0e0d0c0b0a09080},
+		{{.offset = 9, .size = 8}, RCORE_FAULT_NOT_SAVED, 0},
+		{{.offset = 0, .size = 4, .bit = 4, .bits = 4}, RCORE_FAULT_NONE, 1},
+		{{.offset = 0, .size = 4, .bit = 4, .bits = 8}, RCORE_FAULT_NONE, 0x21},
+		{{.offset = 15, .size = 4, .bit = 6, .bits = 2}, RCORE_FAULT_NONE, 3},
+		{{.offset = 0, .size = 8, .bit = 0, .bits = 64},
+		 RCORE_FAULT_NONE,
+		 0x8877665544332211},
+		{{.offset = 1, .size = 8, .bit = 4, .bits = 64},
+		 RCORE_FAULT_NONE,
+		 0x0808877665544332},
+		{{.offset = -1, .size = 8}, RCORE_FAULT_UNMAPPED, 0},
+		{{.offset = 0, .size = 16}, RCORE_FAULT_UNMAPPED, 0},
+		{{.offset = 0, .size = 0}, RCORE_FAULT_UNMAPPED, 0},
+	};
+	struct bytes bytes = {{read_bytes}, 0x1000, {0}};
+
+	for (int i = 0; i < 16; i++)
+		bytes.data[i] = (unsigned char)(i < 8 ? 0x11 * (i + 1) : i << 4);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t value = 0, copied = 0;
+		ck_assert_int_eq(
+			rcore_read_field(&bytes.memory, 0x1000, &cases[i].field, &value),
+			cases[i].fault);
+		ck_assert_uint_eq(value, cases[i].value);
+		ck_assert_int_eq(rcore_field_of(bytes.data, sizeof(bytes.data), &cases[i].field,
+						&copied),
+				 cases[i].fault == RCORE_FAULT_NONE);
+		ck_assert_uint_eq(copied, cases[i].value);
+	}
+	struct rcore_field last = {.offset = 8, .size = 8};
+	uint64_t value;
+	ck_assert_int_eq(rcore_read_field(&bytes.memory, UINT64_MAX - 4, &last, &value),
+			 RCORE_FAULT_UNMAPPED);
+	ck_assert(!rcore_field_of(bytes.data, 15, &last, &value));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("layout");
+	TCase *tables = tcase_create("tables"), *parser = tcase_create("parser");
+	int count = (int)table_count();
+
+	tcase_add_loop_test(tables, round_trip, 0, count);
+	tcase_add_loop_test(tables, no_overlap, 0, count);
+	tcase_add_loop_test(tables, sizes, 0, count);
+	tcase_add_test(tables, every_field_exists_somewhere);
+	tcase_add_test(tables, drift);
+	tcase_add_test(tables, traits);
+	tcase_add_test(tables, candidates);
+	tcase_add_test(tables, no_candidates);
+	suite_add_tcase(suite, tables);
+	tcase_add_test(parser, provenance_is_a_comment);
+	tcase_add_test(parser, versions);
+	tcase_add_test(parser, bad_tables);
+	tcase_add_test(parser, long_line);
+	tcase_add_test(parser, cut_off);
+	tcase_add_test(parser, read_field);
+	suite_add_tcase(suite, parser);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
