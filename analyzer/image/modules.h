@@ -15,31 +15,32 @@
  * unverified. No file is ever taken by path alone against a build-id.
  */
 enum rcore_module_status {
-	RCORE_MODULE_FOUND,      /* build-ids agree */
+	RCORE_MODULE_FOUND, /* build-ids agree */
 	RCORE_MODULE_UNVERIFIED, /* a file is there; the target's build-id cannot be read, or there is none */
-	RCORE_MODULE_WRONG,      /* a file is there, with another build-id */
-	RCORE_MODULE_MISSING,    /* no file */
+	RCORE_MODULE_WRONG,   /* a file is there, with another build-id */
+	RCORE_MODULE_MISSING, /* no file */
 };
 
 struct rcore_module {
-	const char *path;  /* as the target saw it */
+	const char *path;    /* as the target saw it */
 	uint64_t start, end; /* lowest and highest mapped address */
 	enum rcore_module_status status;
-	const char *file;       /* the file used, or the wrong one found; NULL when missing */
-	unsigned char build_id[64]; /* the target's, else the file's */
-	size_t build_id_size;   /* 0: none */
+	const char *file; /* the file used, or the wrong one found; NULL when missing */
+	unsigned char build_id[64];      /* the target's, else the file's */
+	size_t build_id_size;            /* 0: none */
 	unsigned char file_build_id[64]; /* of a wrong file */
 	size_t file_build_id_size;
-	uint64_t bias; /* run-time address = address in the file + bias; valid if `file` is used */
+	uint64_t
+		bias; /* run-time address = address in the file + bias; valid if `file` is used */
 	struct rcore_elf *elf; /* private to image/; NULL unless FOUND or UNVERIFIED */
-	bool is_executable; /* the main program */
+	bool is_executable;    /* the main program */
 };
 
 struct rcore_module_options {
-	const char *sysroot;     /* prefix for every path of the target; NULL: none */
+	const char *sysroot;             /* prefix for every path of the target; NULL: none */
 	const char *const *search_paths; /* folders searched by build-id and file name */
 	size_t search_path_count;
-	const char *executable;  /* the user's EXE; NULL: take it from the core */
+	const char *executable; /* the user's EXE; NULL: take it from the core */
 };
 
 struct rcore_modules;

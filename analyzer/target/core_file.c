@@ -2,7 +2,6 @@
 #include "target/core_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -211,31 +210,25 @@ static struct rcore_error *open_elf(const char *path, struct rcore_core_file *fi
 	return NULL;
 }
 
-static struct rcore_error *map(const char *path, int fd, struct rcore_core_file *file)
+static struct rcore_error *map(const char *path, struct rcore_core_file *file)
 {
-	struct stat status;
-	if (fstat(fd, &status))
-		return rcore_error_os(errno, "%s", path);
-	if (!S_ISREG(status.st_mode))
-		return not_a_file(path, status.st_mode);
-	file->size = (uint64_t)status.st_size;
-	if (!file->size)
+	int errnum = rcore_map_file(path, &file->map);
+	if (!errnum) {
+		file->bytes = file->map.bytes;
+		file->size = file->map.size;
 		return NULL;
-	void *bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return rcore_error_os(errno, "%s: cannot map the file", path);
-	file->bytes = bytes;
-	return NULL;
+	}
+	if (!file->map.mode)
+		return open_error(path, errnum);
+	if (!S_ISREG(file->map.mode))
+		return not_a_file(path, file->map.mode);
+	return rcore_error_os(errnum, "%s: cannot map the file", path);
 }
 
 struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_file *ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return open_error(path, errno);
 	struct rcore_core_file file = {0};
-	struct rcore_error *err = map(path, fd, &file);
-	close(fd);
+	struct rcore_error *err = map(path, &file);
 	if (!err)
 		err = check_magic(path, &file);
 	if (!err)
@@ -255,7 +248,6 @@ struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_fil
 void rcore_core_file_close(struct rcore_core_file *file)
 {
 	elf_end(file->elf);
-	if (file->bytes)
-		munmap((void *)file->bytes, file->size);
+	rcore_unmap_file(&file->map);
 	*file = (struct rcore_core_file){0};
 }

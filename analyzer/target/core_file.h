@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "target/map_file.h"
 
 /*
  * A core file as bytes: mapped read-only, so that only what is looked at is ever
@@ -13,7 +14,8 @@
  * that is covered.
  */
 struct rcore_core_file {
-	const uint8_t *bytes;
+	struct rcore_mapped_file map;
+	const uint8_t *bytes; /* of `map` */
 	uint64_t size;
 	Elf *elf;                          /* knows no sections: a core has none that matter */
 	const Elf64_Phdr *program_headers; /* may be misaligned: use rcore_core_file_header() */

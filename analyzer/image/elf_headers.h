@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_IMAGE_ELF_HEADERS_H
+#define RCORE_IMAGE_ELF_HEADERS_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "target/memory.h"
+
+/* What an ELF file's headers say, whether they come from a file or from memory. */
+struct rcore_elf_headers {
+	uint16_t type; /* ET_DYN ... */
+	uint64_t entry;
+	GElf_Phdr *items;
+	size_t count;
+	unsigned char build_id[64];
+	size_t build_id_size; /* 0: none */
+};
+
+/* false: not a 64-bit ELF program or library of `machine`, or memory is short. */
+bool rcore_elf_headers_read(Elf *elf, unsigned machine, struct rcore_elf_headers *ret);
+void rcore_elf_headers_deinit(struct rcore_elf_headers *headers);
+
+/* The same of a module in memory whose ELF header is at `start`. */
+enum rcore_elf_in_memory { RCORE_ELF_READ, RCORE_ELF_NONE, RCORE_ELF_UNREADABLE };
+enum rcore_elf_in_memory rcore_elf_headers_from_memory(struct rcore_memory *memory,
+						       uint64_t start, unsigned machine,
+						       struct rcore_elf_headers *ret);
+
+/* run-time address - address in the file, for a file of these headers of which
+ * `file_offset` is mapped at `start`. false: no segment holds that offset. */
+bool rcore_elf_headers_bias(const struct rcore_elf_headers *headers, uint64_t start,
+			    uint64_t file_offset, uint64_t *ret);
+
+/* Lowest and highest address of the segments in memory, as the file has them. */
+bool rcore_elf_headers_extent(const struct rcore_elf_headers *headers, uint64_t *low,
+			      uint64_t *high);
+
+/* The first program header of this type, or NULL. */
+const GElf_Phdr *rcore_elf_headers_find(const struct rcore_elf_headers *headers, uint32_t type);
+
+/* The loadable segment that holds an address of the file, or NULL. */
+const GElf_Phdr *rcore_elf_headers_load(const struct rcore_elf_headers *headers,
+					uint64_t address);
+
+#endif

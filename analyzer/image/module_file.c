@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "image/build_id.h"
+#include "image/locate.h"
+#include "image/module_private.h"
+
+static bool same_build_id(const struct rcore_module *module,
+			  const struct rcore_elf_headers *file)
+{
+	return module->build_id_size == file->build_id_size &&
+	       !memcmp(module->build_id, file->build_id, file->build_id_size);
+}
+
+/* Without a build-id to compare: the same program headers as in memory, or, where memory
+ * has none, segments where the mappings say. A build of another day rarely passes. */
+static bool fits(const struct rcore_modules *modules, const struct rcore_module_entry *entry,
+		 const struct rcore_elf *elf)
+{
+	const struct rcore_elf_headers *headers = &elf->headers;
+	if (entry->headers.count)
+		return headers->count == entry->headers.count &&
+		       !memcmp(headers->items, entry->headers.items,
+			       headers->count * sizeof(*headers->items));
+	uint64_t bias, low, high;
+	if (!rcore_elf_headers_bias(headers, entry->module.start, 0, &bias) ||
+	    !rcore_elf_headers_extent(headers, &low, &high))
+		return false;
+	for (size_t i = 0; i < modules->rows.count; i++) {
+		const struct rcore_module_row *row = &modules->rows.items[i];
+		if (&modules->list.items[row->module] != entry)
+			continue;
+		bool placed = false;
+		for (size_t j = 0; j < headers->count && !placed; j++) {
+			const GElf_Phdr *item = &headers->items[j];
+			uint64_t here =
+				bias + item->p_vaddr - item->p_offset + row->file_offset;
+			placed = item->p_type == PT_LOAD && here == row->start &&
+				 row->file_offset < item->p_offset + item->p_filesz;
+		}
+		if (!placed)
+			return false;
+	}
+	return true;
+}
+
+static void use(struct rcore_module *module, const char *path, struct rcore_elf *elf,
+		enum rcore_module_status status)
+{
+	rcore_elf_close(module->elf);
+	module->file = path;
+	module->elf = elf;
+	module->status = status;
+	module->file_build_id_size = 0;
+	uint64_t bias;
+	if (rcore_elf_headers_bias(&elf->headers, module->start, 0, &bias))
+		module->bias = bias;
+	if (!module->build_id_size) {
+		module->build_id_size = elf->headers.build_id_size;
+		memcpy(module->build_id, elf->headers.build_id, module->build_id_size);
+	}
+}
+
+static void remember_wrong(struct rcore_module *module, const char *path,
+			   const struct rcore_elf *elf)
+{
+	if (module->status == RCORE_MODULE_WRONG)
+		return;
+	module->status = RCORE_MODULE_WRONG;
+	module->file = path;
+	module->file_build_id_size = elf->headers.build_id_size;
+	memcpy(module->file_build_id, elf->headers.build_id, elf->headers.build_id_size);
+}
+
+/* Takes `elf` where it stands for the module. */
+static bool try_file(struct rcore_modules *modules, struct rcore_module_entry *entry,
+		     const char *path, bool by_name, struct rcore_elf *elf)
+{
+	struct rcore_module *module = &entry->module;
+	if (module->build_id_size ? same_build_id(module, &elf->headers)
+				  : by_name && fits(modules, entry, elf)) {
+		use(module, path, elf,
+		    module->build_id_size ? RCORE_MODULE_FOUND : RCORE_MODULE_UNVERIFIED);
+		return true;
+	}
+	if (by_name || module->build_id_size)
+		remember_wrong(module, path, elf);
+	return false;
+}
+
+struct rcore_error *rcore_module_find_file(struct rcore_modules *modules,
+					   struct rcore_module_entry *entry)
+{
+	struct rcore_candidate candidates[RCORE_MAX_CANDIDATES];
+	struct rcore_module *module = &entry->module;
+	size_t count = rcore_locate(&modules->arena, &modules->options, module->path,
+				    module->build_id, module->build_id_size, candidates);
+	module->status = RCORE_MODULE_MISSING;
+	for (size_t i = 0; i < count; i++) {
+		struct rcore_elf *elf;
+		struct rcore_error *err =
+			rcore_elf_open(candidates[i].path, modules->process->machine, &elf);
+		if (err && err->code == RCORE_ERROR_NO_MEMORY)
+			return err;
+		if (err) {
+			rcore_error_free(err);
+			continue;
+		}
+		if (try_file(modules, entry, candidates[i].path, candidates[i].by_name, elf))
+			return NULL;
+		rcore_elf_close(elf);
+	}
+	return NULL;
+}
+
+struct rcore_error *rcore_module_use_executable(struct rcore_modules *modules,
+						struct rcore_module_entry *entry)
+{
+	struct rcore_module *module = &entry->module;
+	const char *path = modules->options.executable;
+	struct rcore_elf *elf;
+	struct rcore_error *err = rcore_elf_open(path, modules->process->machine, &elf);
+	if (err)
+		return rcore_error_wrap(err, "the executable");
+	if (try_file(modules, entry, path, true, elf))
+		return NULL;
+	char wanted[RCORE_BUILD_ID_TEXT], found[RCORE_BUILD_ID_TEXT];
+	rcore_build_id_text(module->build_id, module->build_id_size, wanted);
+	rcore_build_id_text(elf->headers.build_id, elf->headers.build_id_size, found);
+	rcore_elf_close(elf);
+	if (!module->build_id_size)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"%s: is not the program that dumped this core (%s): its "
+			"segments differ; name the one that ran, or leave it out",
+			path, module->path);
+	return rcore_error_create(
+		RCORE_ERROR_USAGE,
+		"%s: is not the program that dumped this core (%s): its build-id "
+		"is %s, not %s; name the one that ran, or leave it out",
+		path, module->path, found, wanted);
+}

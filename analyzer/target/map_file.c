@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/map_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int map(int fd, struct rcore_mapped_file *ret)
+{
+	struct stat status;
+	if (fstat(fd, &status))
+		return errno;
+	ret->mode = status.st_mode;
+	if (!S_ISREG(status.st_mode))
+		return EINVAL;
+	if (!status.st_size)
+		return 0;
+	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE,
+			   fd, 0);
+	if (bytes == MAP_FAILED)
+		return errno;
+	ret->bytes = bytes;
+	ret->size = (uint64_t)status.st_size;
+	return 0;
+}
+
+int rcore_map_file(const char *path, struct rcore_mapped_file *ret)
+{
+	*ret = (struct rcore_mapped_file){0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return errno;
+	int errnum = map(fd, ret);
+	close(fd);
+	return errnum;
+}
+
+void rcore_unmap_file(struct rcore_mapped_file *file)
+{
+	if (file->bytes)
+		munmap((void *)file->bytes, file->size);
+	*file = (struct rcore_mapped_file){0};
+}

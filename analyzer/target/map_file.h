@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TARGET_MAP_FILE_H
+#define RCORE_TARGET_MAP_FILE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A file's bytes, mapped read-only: nothing is read before it is looked at. */
+struct rcore_mapped_file {
+	const uint8_t *bytes; /* NULL: the file is empty */
+	uint64_t size;
+	mode_t mode; /* of what was opened; 0: it could not be */
+};
+
+/* 0, or errno; EINVAL where `mode` is not that of a regular file. Never waits for the
+ * other end of a pipe. `ret` is written in any case. */
+int rcore_map_file(const char *path, struct rcore_mapped_file *ret);
+void rcore_unmap_file(struct rcore_mapped_file *file); /* an all-zero one too */
+
+#endif
