@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/module_debug.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* "+" has a file that .gnu_debuglink names checked by its CRC. */
@@ -33,12 +33,46 @@ static int no_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Add
 	return -1;
 }
 
+/* By .gnu_debuglink, through a module without a build-id: for one with a build-id libdwfl
+ * would go on to load libdebuginfod and all that it needs, 5 ms, only to learn that no
+ * server is set. */
+static int find_by_link(struct rcore_module_debug *debug, const char *file, const char *link,
+			GElf_Word crc, char **ret)
+{
+	int fd = -1;
+	Dwfl *dwfl = dwfl_begin(&debug->callbacks);
+	if (!dwfl)
+		return -1;
+	dwfl_report_begin(dwfl);
+	Dwfl_Module *module = dwfl_report_module(dwfl, file, 1, 2);
+	dwfl_report_end(dwfl, NULL, NULL);
+	if (module)
+		fd = dwfl_standard_find_debuginfo(module, NULL, file, 0, file, link, crc, ret);
+	dwfl_end(dwfl);
+	return fd;
+}
+
+static int find_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr start,
+			   const char *file, const char *link, GElf_Word crc, char **ret)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	/* Without a CRC it is the file that dwz shares among debug files. */
+	if ((servers && *servers) || (link && !crc))
+		return dwfl_standard_find_debuginfo(module, data, name, start, file, link, crc,
+						    ret);
+	int fd = dwfl_build_id_find_debuginfo(module, data, name, start, file, link, crc, ret);
+	if (fd >= 0 || !file || !link || !*data)
+		return fd;
+	return find_by_link(*data, file, link, crc, ret);
+}
+
 /* Where the module's file is not here, its debug file may be: found by build-id, it then
  * stands for both. */
 static int find_by_build_id(struct rcore_module_debug *debug, const struct rcore_module *module,
-			    char **path)
+			    char **ret)
 {
 	int fd = -1;
+	void *data = NULL;
 	Dwfl *dwfl = dwfl_begin(&debug->callbacks);
 	if (!dwfl)
 		return -1;
@@ -48,8 +82,8 @@ static int find_by_build_id(struct rcore_module_debug *debug, const struct rcore
 	if (reported && !dwfl_module_report_build_id(reported, module->build_id,
 						     module->build_id_size, 0)) {
 		dwfl_report_end(dwfl, NULL, NULL);
-		fd = dwfl_standard_find_debuginfo(reported, NULL, module->path, module->start,
-						  NULL, NULL, 0, path);
+		fd = find_debug_file(reported, &data, module->path, module->start, NULL, NULL,
+				     0, ret);
 	}
 	dwfl_end(dwfl);
 	return fd;
@@ -60,21 +94,22 @@ static void report(struct rcore_module_debug *debug, const struct rcore_module *
 	char *path = NULL;
 	int fd = -1;
 	if (!module->elf) {
-		if (!module->build_id_size)
+		if (module->build_id_size)
+			fd = find_by_build_id(debug, module, &path);
+		if (fd < 0)
 			return;
-		fd = find_by_build_id(debug, module, &path);
-		if (fd < 0 || !path) {
-			free(path);
-			return;
-		}
 	}
 	debug->dwfl = dwfl_begin(&debug->callbacks);
 	if (debug->dwfl) {
 		dwfl_report_begin(debug->dwfl);
 		debug->module = dwfl_report_elf(debug->dwfl, module->path,
-						module->elf ? module->file : path, fd, 0, true);
+						fd < 0 ? module->file : path, fd, 0, true);
 		dwfl_report_end(debug->dwfl, NULL, NULL);
 	}
+	void **data;
+	if (debug->module &&
+	    dwfl_module_info(debug->module, &data, NULL, NULL, NULL, NULL, NULL, NULL))
+		*data = debug;
 	if (!debug->module && fd >= 0)
 		close(fd);
 	free(path);
@@ -94,7 +129,7 @@ struct rcore_module_debug *rcore_module_debug(struct rcore_modules *modules,
 		return NULL;
 	}
 	debug->callbacks.find_elf = no_file;
-	debug->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+	debug->callbacks.find_debuginfo = find_debug_file;
 	debug->callbacks.debuginfo_path = &debug->folders;
 	report(debug, &entry->module);
 	entry->debug = debug;
