@@ -235,7 +235,7 @@ void rcore_test_rich(struct rcore_snapshot *snapshot)
 	};
 	static struct rcore_module_info modules[] = {
 		{.path = "/usr/lib/x86_64-linux-gnu/libruby-3.3.so.3.3.8",
-		 .file = "/mnt/c/usr/lib/x86_64-linux-gnu/libruby-3.3.so.3.3.8",
+		 .file = "/srv/image/usr/lib/x86_64-linux-gnu/libruby-3.3.so.3.3.8",
 		 .start = 0x7f6000000000,
 		 .end = 0x7f6000400000,
 		 .build_id = "a1b2c3",

@@ -92,16 +92,18 @@ const char *rcore_escape(char *buffer, size_t size, const char *text)
 {
 	static const char more[] = "...";
 	char piece[RCORE_ESCAPE_SIZE];
-	size_t used = 0;
+	size_t used = 0, safe = 0;
 	while (*text) {
 		text += next_piece(text, piece);
 		size_t length = strlen(piece);
-		if (used + length + (*text ? sizeof(more) : 1) > size) {
-			memcpy(buffer + used, more, sizeof(more));
+		if (used + length + 1 > size) {
+			memcpy(buffer + safe, more, sizeof(more));
 			return buffer;
 		}
 		memcpy(buffer + used, piece, length);
 		used += length;
+		if (used + sizeof(more) <= size)
+			safe = used;
 	}
 	buffer[used] = '\0';
 	return buffer;

@@ -68,7 +68,7 @@ static const struct argp argp = {
 	       "Examples:\n\n"
 	       "  rcore analyze core.1234\n"
 	       "  rcore analyze --fiber T1.F3 core.1234\n"
-	       "  rcore analyze --sysroot /mnt/container core.1234\n"
+	       "  rcore analyze --sysroot /srv/container core.1234\n"
 	       "  rcore analyze --json core.1234 | jq "
 	       "'.threads[].status'\n\n" RCORE_CLI_EXIT_STATUS,
 	.children = children,

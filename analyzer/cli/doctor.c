@@ -23,7 +23,7 @@ static const struct argp argp = {
 	       "brings it.\v"
 	       "Examples:\n\n"
 	       "  rcore doctor core.1234\n"
-	       "  rcore doctor --sysroot /mnt/container core.1234\n\n"
+	       "  rcore doctor --sysroot /srv/container core.1234\n\n"
 	       "Exit status: 0 ready to analyze; 2 the analysis would give up, or the report "
 	       "could "
 	       "not be written; 3 not a Ruby process; 64 wrong usage.",

@@ -6,6 +6,8 @@
 #include "report/report.h"
 #include "report/style.h"
 #include "report/words.h"
+#include "target/machine.h"
+#include "target/machine.h"
 
 static void row(const struct rcore_pen *pen, const char *name, const char *text)
 {
@@ -22,7 +24,7 @@ static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot
 	row(pen, "process", snapshot->arguments);
 	if (snapshot->pid)
 		fprintf(out, "  pid %d", snapshot->pid);
-	if (snapshot->machine)
+	if (rcore_machine_name(snapshot->machine))
 		fprintf(out, "  %s", rcore_machine_name(snapshot->machine));
 	if (snapshot->producer) {
 		fputs("  core by ", out);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/signal_name.h"
 #include "report/json.h"
 #include "report/words.h"
+#include "target/machine.h"
+#include "target/machine.h"
 
 static void put_process(struct rcore_json *json, const struct rcore_snapshot *snapshot)
 {
@@ -8,9 +11,7 @@ static void put_process(struct rcore_json *json, const struct rcore_snapshot *sn
 	rcore_json_add_text(json, object, "source", snapshot->source);
 	rcore_json_add_text(json, object, "producer", snapshot->producer);
 	rcore_json_add_count(json, object, "pid", snapshot->pid);
-	if (snapshot->machine)
-		rcore_json_add_text(json, object, "machine",
-				    rcore_machine_name(snapshot->machine));
+	rcore_json_add_text(json, object, "machine", rcore_machine_name(snapshot->machine));
 	rcore_json_add_text(json, object, "arguments", snapshot->arguments);
 	rcore_json_put_members(json, object);
 }

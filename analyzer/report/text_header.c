@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "base/signal_name.h"
 #include "base/text.h"
 #include "report/text.h"
 #include "report/words.h"

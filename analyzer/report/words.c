@@ -2,9 +2,7 @@
 #include "report/words.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #define WORD(table, index)                                                      \
 	((size_t)(index) < sizeof(table) / sizeof((table)[0]) && (table)[index] \
@@ -84,18 +82,6 @@ const char *rcore_vm_rung_words(enum rcore_vm_rung rung)
 	return WORD(words, rung);
 }
 
-const char *rcore_machine_name(unsigned machine)
-{
-	switch (machine) {
-	case 62: /* EM_X86_64; elf.h is not for this layer */
-		return "x86_64";
-	case 183: /* EM_AARCH64 */
-		return "aarch64";
-	default:
-		return "unknown";
-	}
-}
-
 const char *rcore_thread_words(const struct rcore_thread *thread)
 {
 	static const char *const words[][RCORE_GVL_WAITING + 1] = {
@@ -118,16 +104,6 @@ const char *rcore_thread_words(const struct rcore_thread *thread)
 	    (size_t)thread->gvl > RCORE_GVL_WAITING)
 		return "status unknown";
 	return words[thread->status][thread->gvl];
-}
-
-const char *rcore_signal_name(int signo, char buffer[RCORE_SIGNAL_SIZE])
-{
-	const char *name = sigabbrev_np(signo);
-	if (name)
-		snprintf(buffer, RCORE_SIGNAL_SIZE, "SIG%s", name);
-	else
-		snprintf(buffer, RCORE_SIGNAL_SIZE, "signal %d", signo);
-	return buffer;
 }
 
 const char *rcore_count_words(uint64_t count, char buffer[RCORE_COUNT_SIZE])

@@ -14,15 +14,10 @@ const char *rcore_fiber_status_name(enum rcore_fiber_status status);
 const char *rcore_thread_status_name(const struct rcore_thread *thread); /* as Thread#inspect */
 const char *rcore_gvl_name(enum rcore_gvl gvl);
 const char *rcore_vm_rung_name(enum rcore_vm_rung rung);
-const char *rcore_machine_name(unsigned machine);
 
 const char *rcore_fiber_status_words(enum rcore_fiber_status status);
 const char *rcore_thread_words(const struct rcore_thread *thread); /* "sleeping" ... */
 const char *rcore_vm_rung_words(enum rcore_vm_rung rung);
-
-/* "SIGSEGV"; "signal 99" where it has no name (then in `buffer`). */
-enum { RCORE_SIGNAL_SIZE = 24 };
-const char *rcore_signal_name(int signo, char buffer[RCORE_SIGNAL_SIZE]);
 
 /* A count with commas, "12,345", in `buffer`. */
 enum { RCORE_COUNT_SIZE = 32 };

@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "base/signal_name.h"
 
 /* si_code of the signals that a fault raises (sigaction(2)), with what it says of the address. */
 static const struct {
@@ -13,7 +14,8 @@ static const struct {
 } codes[] = {
 	{SIGSEGV, SEGV_MAPERR, "SEGV_MAPERR", "no memory at address 0x%" PRIx64},
 	{SIGSEGV, SEGV_ACCERR, "SEGV_ACCERR", "access not allowed at address 0x%" PRIx64},
-	{SIGSEGV, SI_KERNEL, "SI_KERNEL", "general protection fault (the address is not known)"},
+	{SIGSEGV, SI_KERNEL, "SI_KERNEL",
+	 "general protection fault (the address is not known)"},
 	{SIGBUS, BUS_ADRALN, "BUS_ADRALN", "misaligned address 0x%" PRIx64},
 	{SIGBUS, BUS_ADRERR, "BUS_ADRERR",
 	 "no page behind address 0x%" PRIx64 " (a mapped file became shorter?)"},
@@ -32,20 +34,11 @@ static bool has_address(int signo, int code)
 		signo == SIGTRAP);
 }
 
-static void signal_name(int signo, char *buffer, size_t size)
-{
-	const char *name = sigabbrev_np(signo);
-	if (name)
-		snprintf(buffer, size, "SIG%s", name);
-	else
-		snprintf(buffer, size, "signal %d", signo);
-}
-
 /* "SIGSEGV: no memory at address 0x28 (SEGV_MAPERR)" */
 static void describe(int signo, int code, uint64_t address, char *buffer, size_t size)
 {
-	char name[32], what[128];
-	signal_name(signo, name, sizeof(name));
+	char name[RCORE_SIGNAL_SIZE], what[128];
+	rcore_signal_name(signo, name);
 	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
 		if (codes[i].signo != signo || codes[i].code != code)
 			continue;
@@ -79,10 +72,12 @@ static void place_text(const struct rcore_snapshot *snapshot, char *buffer, size
 	if (cause->thread < 0) {
 		if (cause->tid)
 			snprintf(buffer, size,
-				 ", in kernel thread %d, which runs no Ruby thread", cause->tid);
+				 ", in kernel thread %d, which runs no Ruby thread",
+				 cause->tid);
 		return;
 	}
-	int used = snprintf(buffer, size, ", in thread %s", snapshot->threads[cause->thread].id);
+	int used =
+		snprintf(buffer, size, ", in thread %s", snapshot->threads[cause->thread].id);
 	if (cause->fiber >= 0 && used > 0)
 		snprintf(buffer + used, size - (size_t)used, ", fiber %s",
 			 snapshot->fibers[cause->fiber].id);
@@ -97,8 +92,9 @@ static const char *text_of(struct rcore_snapshot *snapshot, const struct rcore_p
 	if (cause->original_signo) {
 		describe(cause->original_signo, cause->original_code, cause->original_address,
 			 first, sizeof(first));
-		return rcore_arena_printf(&snapshot->arena, "Killed by %s%s; Ruby then ended with %s",
-					  first, place, what);
+		return rcore_arena_printf(&snapshot->arena,
+					  "Killed by %s%s; Ruby then ended with %s", first,
+					  place, what);
 	}
 	if (cause->sender_pid && cause->sender_pid == process->pid)
 		snprintf(sender, sizeof(sender), ", raised by the process itself");
