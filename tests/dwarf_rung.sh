@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# No Debian Ruby carries DWARF. To keep that rung alive, this compiles the private
+# headers of several releases, as the gem datadog-ruby_core_source brings them, with
+# -g against each Ruby's own public headers, and compares what rcore reads of the
+# result with the built-in tables.
+#
+#	tests/dwarf_rung.sh RCORE	compare; status 1 if anything differs
+#	tests/dwarf_rung.sh fetch	only bring the gem
+set -u
+
+gem=datadog-ruby_core_source-3.5.6
+cache=${RCORE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rcore}
+here=$(dirname "$0")
+tables=$here/../analyzer/layout/tables
+
+fail() {
+	echo "dwarf rung: $*" >&2
+	exit 1
+}
+
+fetch() {
+	[ -d "$cache/gems/$gem" ] && return
+	if ! { mkdir -p "$cache/gems" && cd "$cache/gems" &&
+		gem fetch --quiet "${gem%-*}" -v "${gem##*-}" >/dev/null &&
+		gem unpack --quiet $gem.gem >/dev/null; }; then
+		fail "cannot fetch the gem $gem: check the network and the sources of gem"
+	fi
+}
+
+# The folder before usr/include/ruby-X.Y.0: the machine's own, or a Ruby's folder.
+headers_root() {
+	for root in "" "$cache/rubies/$1"; do
+		if [ -d "$root/usr/include/ruby-$1.0" ]; then
+			echo "$root/"
+			return
+		fi
+	done
+	fail "no headers of Ruby $1; \`make setup-tests\` brings them"
+}
+
+# The rows of a table that say something. rb_vm_t grew at its end within 3.3 (3.3.7).
+rows() {
+	grep -E '^(struct|enum|[a-z_]+\.)' "$1" | grep -v -e ' -$' -e '^struct vm ' | sort
+}
+
+# compare SERIES HEADERS TABLE NEEDED...: the gem's folder, and what must be found.
+compare() {
+	series=$1 headers=$2 table=$3
+	shift 3
+	root=$(headers_root "$series") || return 1
+	private=$cache/gems/$gem/lib/datadog/ruby_core_source/$headers
+	public=${root}usr/include
+	${CC:-cc} -g -w -shared -fPIC -DRUNG_VERSION="\"${table%%-*}\"" -I"$private" -I"$public/ruby-$series.0" \
+		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/rung.so" "$here/dwarf/private.c" ||
+		fail "cannot compile the headers of $headers"
+	"$rcore" layout "$work/rung.so" >"$work/rung.layout" || fail "rcore layout failed on $headers"
+	rows "$work/rung.layout" >"$work/got"
+	rows "$tables/$table.layout" >"$work/expected"
+	for needed; do
+		grep -q "^$needed\." "$work/got" || fail "$headers: no struct $needed in its DWARF"
+	done
+	if different=$(comm -23 "$work/got" "$work/expected" | grep .); then
+		echo "dwarf rung: $headers against $table differs; DWARF says:" >&2
+		echo "$different" >&2
+		return 1
+	fi
+	echo "dwarf rung: $headers: $(wc -l <"$work/got") rows, all as in $table"
+}
+
+[ $# -eq 1 ] || fail "usage: $0 RCORE | fetch"
+(fetch) || exit 1
+[ "$1" != fetch ] || exit 0
+
+rcore=$1
+machine=$(uname -m)
+[ "$machine" = x86_64 ] || fail "no built-in table of $machine to compare with yet"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+status=0
+compare 2.7 ruby-2.7.0-p0 "2.7.4-$machine" vm thread ec cfp iseq_body method_def string || status=1
+compare 3.1 ruby-3.1.0-p0 "3.1.2-$machine" vm ractor thread ec cfp iseq_body method_def string || status=1
+compare 3.3 ruby-3.3.5-p100 "3.3.8-$machine" vm ractor thread native_thread ec cfp iseq_body method_def shape classext string || status=1
+compare 3.4 ruby-3.4.0-p0 "3.4.9-$machine" vm ractor thread native_thread ec cfp iseq_body method_def shape classext string || status=1
+exit $status
