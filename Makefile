@@ -57,7 +57,7 @@ $(BUILD)/gen/tables.o: $(BUILD)/gen/tables.c
 
 $(BUILD)/librcore.a: $(LIB_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcsP $@ $^
 
 $(BUILD)/$(SO): $(LIB_OBJ) $(PLUG_OBJ)
 	$(call say,LD,$@)

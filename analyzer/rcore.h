@@ -40,13 +40,14 @@ struct rcore_options {
 	const char *sysroot;             /* prefix for every path of the target */
 	const char *const *search_paths; /* folders searched by build-id and file name */
 	size_t search_path_count;
-	const char *layout_file;         /* a table to use in place of the built-in ones */
+	const char *layout_file; /* a table to use in place of the built-in ones */
 };
 
 struct rcore_session;
 
 /* Opens a core file. Errors as rcore_core_open() and rcore_modules_open(). */
-RCORE_API struct rcore_error *rcore_open_core(const char *path, const struct rcore_options *options,
+RCORE_API struct rcore_error *rcore_open_core(const char *path,
+					      const struct rcore_options *options,
 					      struct rcore_session **ret);
 
 /* Opens a target that somebody else has stopped: a debugger. `process` (with all

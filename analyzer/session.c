@@ -55,7 +55,8 @@ struct rcore_error *rcore_open_core(const char *path, const struct rcore_options
 	struct rcore_error *err = rcore_core_open(path, &core);
 	if (err)
 		return err;
-	err = open_session(core, rcore_core_process(core), rcore_core_memory(core), options, ret);
+	err = open_session(core, rcore_core_process(core), rcore_core_memory(core), options,
+			   ret);
 	if (err)
 		rcore_core_close(core);
 	return err;
@@ -114,20 +115,20 @@ static struct rcore_error *new_snapshot(struct rcore_session *session,
 }
 
 /* Up to where the VM and its layout are known. */
-static struct rcore_error *examine(struct rcore_session *session, struct rcore_snapshot *snapshot,
-				   struct rcore_location *ret)
+static struct rcore_error *examine(struct rcore_session *session,
+				   struct rcore_snapshot *snapshot, struct rcore_location *ret)
 {
 	struct rcore_identity identity = {0};
-	struct rcore_error *err = rcore_identify(session, snapshot, &identity);
+	struct rcore_error *err = rcore_session_identify(session, snapshot, &identity);
 	struct rcore_error *modules_err =
-		rcore_describe_modules(session, identity.module, snapshot);
+		rcore_session_modules(session, identity.module, snapshot);
 	if (err) {
 		rcore_error_free(modules_err);
 		return err;
 	}
 	if (modules_err)
 		return modules_err;
-	return rcore_locate(session, &identity, snapshot, ret);
+	return rcore_session_locate(session, &identity, snapshot, ret);
 }
 
 /* The fault that made Ruby abort, on the signal stack of the thread that died. */

@@ -26,9 +26,9 @@ struct rcore_identity {
 /* Finds the module that holds Ruby, and its version; sets the snapshot's ruby_* facts. NOT_RUBY where
  * no module defines ruby_version and none has libruby's name; NO_LAYOUT where the version cannot be
  * told. */
-struct rcore_error *rcore_identify(struct rcore_session *session,
-				   struct rcore_snapshot *snapshot,
-				   struct rcore_identity *ret);
+struct rcore_error *rcore_session_identify(struct rcore_session *session,
+					   struct rcore_snapshot *snapshot,
+					   struct rcore_identity *ret);
 
 /* The VM and the layout that proved itself on it. */
 struct rcore_location {
@@ -43,13 +43,14 @@ struct rcore_location {
  * the first pair of which all proofs hold, else the one of which most do, and fills the snapshot's
  * layout_*, vm_* and proofs. CORRUPT where no layout finds a VM.
  */
-struct rcore_error *rcore_locate(struct rcore_session *session,
-				 const struct rcore_identity *identity,
-				 struct rcore_snapshot *snapshot, struct rcore_location *ret);
+struct rcore_error *rcore_session_locate(struct rcore_session *session,
+					 const struct rcore_identity *identity,
+					 struct rcore_snapshot *snapshot,
+					 struct rcore_location *ret);
 
 /* Fills snapshot->modules: each with its build-id, status, what is lost and what would help. */
-struct rcore_error *rcore_describe_modules(struct rcore_session *session,
-					   const struct rcore_module *ruby,
-					   struct rcore_snapshot *snapshot);
+struct rcore_error *rcore_session_modules(struct rcore_session *session,
+					  const struct rcore_module *ruby,
+					  struct rcore_snapshot *snapshot);
 
 #endif

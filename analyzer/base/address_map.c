@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define HASH_NONFATAL_OOM 1
+#define HASH_NONFATAL_OOM          1
 #define uthash_nonfatal_oom(entry) ((entry)->index = -1)
 #include <uthash.h>
 
@@ -16,7 +16,7 @@ struct rcore_address_entry {
 void rcore_address_map_deinit(struct rcore_address_map *map)
 {
 	struct rcore_address_entry *entry, *next;
-	HASH_ITER(hh, map->entries, entry, next) {
+	HASH_ITER (hh, map->entries, entry, next) {
 		HASH_DEL(map->entries, entry);
 		free(entry);
 	}

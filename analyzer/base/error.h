@@ -21,13 +21,13 @@ enum rcore_error_code {
 	RCORE_ERROR_NO_MEMORY = 1, /* the analyzer's own memory */
 	RCORE_ERROR_OS,            /* a system call failed; the message has errno's text */
 	RCORE_ERROR_USAGE,         /* the caller asked for something that cannot be */
-	RCORE_ERROR_FORMAT,        /* a file is not what it should be (not ELF, not a core ...) */
-	RCORE_ERROR_UNSUPPORTED,   /* understood, but not covered (32-bit, another machine) */
-	RCORE_ERROR_NOT_RUBY,      /* no Ruby VM in the target */
-	RCORE_ERROR_NO_LAYOUT,     /* a Ruby for which there is no layout */
-	RCORE_ERROR_FAULT,         /* memory of the target could not be read */
-	RCORE_ERROR_CORRUPT,       /* memory was read and makes no sense */
-	RCORE_ERROR_LIMIT,         /* a length or a count is past its named limit */
+	RCORE_ERROR_FORMAT,      /* a file is not what it should be (not ELF, not a core ...) */
+	RCORE_ERROR_UNSUPPORTED, /* understood, but not covered (32-bit, another machine) */
+	RCORE_ERROR_NOT_RUBY,    /* no Ruby VM in the target */
+	RCORE_ERROR_NO_LAYOUT,   /* a Ruby for which there is no layout */
+	RCORE_ERROR_FAULT,       /* memory of the target could not be read */
+	RCORE_ERROR_CORRUPT,     /* memory was read and makes no sense */
+	RCORE_ERROR_LIMIT,       /* a length or a count is past its named limit */
 };
 
 struct rcore_error {

@@ -26,11 +26,11 @@ static inline bool rcore_grow(void **array, size_t count, size_t *capacity, size
 
 /* For `struct { T *items; size_t count, capacity; }`: a pointer to a new, zeroed last
  * element, or NULL when memory is short. */
-#define rcore_push(vector)                                                                        \
-	(rcore_grow((void **)&(vector)->items, (vector)->count, &(vector)->capacity,              \
-		    sizeof(*(vector)->items))                                                     \
-		 ? (memset(&(vector)->items[(vector)->count], 0, sizeof(*(vector)->items)),       \
-		    &(vector)->items[(vector)->count++])                                          \
+#define rcore_push(vector)                                                                  \
+	(rcore_grow((void **)&(vector)->items, (vector)->count, &(vector)->capacity,        \
+		    sizeof(*(vector)->items))                                               \
+		 ? (memset(&(vector)->items[(vector)->count], 0, sizeof(*(vector)->items)), \
+		    &(vector)->items[(vector)->count++])                                    \
 		 : NULL)
 
 #endif

@@ -51,25 +51,3 @@ void rcore_layout_init(struct rcore_layout *ret)
 			*rcore_item_constant(ret, item) = RCORE_NO_CONSTANT;
 	}
 }
-
-/* The values of EM_X86_64 and EM_AARCH64 in the ELF specification. */
-static const struct {
-	unsigned number;
-	const char *name;
-} machines[] = {{62, "x86_64"}, {183, "aarch64"}};
-
-const char *rcore_machine_name(unsigned machine)
-{
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
-		if (machines[i].number == machine)
-			return machines[i].name;
-	return NULL;
-}
-
-unsigned rcore_machine_number(const char *name)
-{
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
-		if (!strcmp(machines[i].name, name))
-			return machines[i].number;
-	return 0;
-}

@@ -3,6 +3,7 @@
 #define RCORE_LAYOUT_SCHEMA_H
 
 #include "layout/layout.h"
+#include "target/machine.h"
 
 /*
  * fields.def as an array, in its order: what the parser, the printer and the
@@ -33,9 +34,5 @@ int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_ite
 
 /* A layout in which nothing is known: sizes 0, fields absent, constants RCORE_NO_CONSTANT. */
 void rcore_layout_init(struct rcore_layout *ret);
-
-/* EM_* and the name that tables use for it; NULL and 0 for others. */
-const char *rcore_machine_name(unsigned machine);
-unsigned rcore_machine_number(const char *name);
 
 #endif

@@ -17,8 +17,7 @@ static bool look(struct rcore_ruby *ruby, const struct rcore_frame *frame, struc
 	enum rcore_label_style style = ruby->layout->traits.label_style;
 	*entry = (struct entry){0};
 	if (frame->method_entry)
-		rcore_error_free(
-			rcore_method_entry(ruby, frame->method_entry, &entry->method));
+		rcore_error_free(rcore_method_entry(ruby, frame->method_entry, &entry->method));
 	if (frame->kind == RCORE_FRAME_CFUNC) {
 		entry->shown = entry->method != NULL;
 		return entry->shown;
@@ -31,8 +30,9 @@ static bool look(struct rcore_ruby *ruby, const struct rcore_frame *frame, struc
 	struct rcore_error *err = rcore_iseq(ruby, frame->iseq, &entry->iseq);
 	rcore_error_free(err);
 	entry->shown = !err;
-	entry->internal = !err && ((style == RCORE_LABEL_QUALIFIED && entry->iseq->is_c_trace) ||
-				   (style == RCORE_LABEL_BACKPATCH && entry->iseq->is_internal));
+	entry->internal =
+		!err && ((style == RCORE_LABEL_QUALIFIED && entry->iseq->is_c_trace) ||
+			 (style == RCORE_LABEL_BACKPATCH && entry->iseq->is_internal));
 	return entry->shown;
 }
 

@@ -39,9 +39,9 @@ static struct rcore_error *walk_list(struct rcore_ruby *ruby, uint64_t known,
 	if (rcore_read_field(ruby->memory, known, &layout->fiber.jit_cont, &at) ||
 	    !read_node(ruby, at, &node) ||
 	    node.ec != known + (uint64_t)layout->fiber.saved_ec.offset) {
-		*broken = rcore_error_create(RCORE_ERROR_CORRUPT,
-					     "fiber 0x%" PRIx64 " is not on the VM's fiber list",
-					     known);
+		*broken = rcore_error_create(
+			RCORE_ERROR_CORRUPT,
+			"fiber 0x%" PRIx64 " is not on the VM's fiber list", known);
 		return NULL;
 	}
 	size_t steps = 0;
@@ -125,8 +125,8 @@ static bool is_fiber_type(struct heap_search *search, uint64_t type, uint64_t ob
 	for (size_t i = 0; i < search->types.count; i++)
 		if (search->types.items[i].address == type)
 			return search->types.items[i].is_fiber;
-	bool is_fiber = names_fiber(search->ruby, type) ||
-			is_fiber_data(search->ruby, object, data);
+	bool is_fiber =
+		names_fiber(search->ruby, type) || is_fiber_data(search->ruby, object, data);
 	if (search->types.count < TYPE_LIMIT) {
 		struct type *known = rcore_push(&search->types);
 		if (known)
@@ -165,13 +165,15 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby, uint64_t vm,
 		      : rcore_heap_walk(ruby, objspace, RCORE_T_DATA, visit_data, &search,
 					&unreadable);
 	if (err)
-		rcore_problem_add(snapshot, rcore_error_wrap(err, "parked fibers may be missing"));
-	else if (unreadable)
 		rcore_problem_add(snapshot,
-				  rcore_error_create(RCORE_ERROR_FAULT,
-						     "parked fibers may be missing: %zu pages of "
-						     "the Ruby heap cannot be read",
-						     unreadable));
+				  rcore_error_wrap(err, "parked fibers may be missing"));
+	else if (unreadable)
+		rcore_problem_add(
+			snapshot,
+			rcore_error_create(RCORE_ERROR_FAULT,
+					   "parked fibers may be missing: %zu pages of "
+					   "the Ruby heap cannot be read",
+					   unreadable));
 	err = search.out_of_memory ? rcore_error_no_memory() : NULL;
 	for (size_t i = 0; i < search.fibers.count && !err; i++)
 		err = found(context, search.fibers.items[i]);

@@ -43,7 +43,8 @@ static enum rcore_fiber_status status_of(uint64_t status)
 
 /* Adds the fiber at `address`. `certain`: something that is no search points to it, so a
  * struct that does not prove itself is kept, as a problem. */
-static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t address, bool certain)
+static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t address,
+				     bool certain)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
 	char copy[RCORE_FIBER_STRUCT_LIMIT];
@@ -88,11 +89,11 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	fiber->vm_stack_size =
 		ec_word_of(layout, copy, size, &layout->ec.vm_stack_size) * sizeof(uint64_t);
 	if (fiber->status == RCORE_FIBER_STATUS_UNKNOWN)
-		fiber->problem = rcore_problem(
-			loader->snapshot,
-			rcore_error_create(RCORE_ERROR_CORRUPT,
-					   "fiber at 0x%" PRIx64 ": status out of range",
-					   address));
+		fiber->problem = rcore_problem(loader->snapshot,
+					       rcore_error_create(RCORE_ERROR_CORRUPT,
+								  "fiber at 0x%" PRIx64
+								  ": status out of range",
+								  address));
 	return NULL;
 }
 
@@ -106,7 +107,8 @@ static struct rcore_error *add_from_thread(struct rcore_loader *loader,
 
 	if (thread->status == RCORE_THREAD_STATUS_UNKNOWN)
 		return NULL;
-	if (!rcore_read_field(memory, thread->address, &layout->thread.root_fiber, &root) && root) {
+	if (!rcore_read_field(memory, thread->address, &layout->thread.root_fiber, &root) &&
+	    root) {
 		struct rcore_error *err = add_fiber(loader, root, true);
 		if (err)
 			return err;

@@ -30,7 +30,8 @@ static struct rcore_error *read_flags(struct rcore_ruby *ruby, uint64_t *ep, uin
 		*ep = moved;
 	if (!(flags & 1))
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "environment at 0x%" PRIx64 " has no frame flags", *ep);
+					  "environment at 0x%" PRIx64 " has no frame flags",
+					  *ep);
 	*ret = flags;
 	return NULL;
 }
@@ -93,10 +94,9 @@ static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore
 		return decode_ruby(loader, frame, method);
 	case RCORE_FRAME_CFUNC:
 		if (!method)
-			return rcore_error_create(RCORE_ERROR_CORRUPT,
-						  "C frame at 0x%" PRIx64
-						  " without a method entry",
-						  frame->cfp);
+			return rcore_error_create(
+				RCORE_ERROR_CORRUPT,
+				"C frame at 0x%" PRIx64 " without a method entry", frame->cfp);
 		return rcore_label(loader->ruby, NULL, method, &frame->label, &frame->problem);
 	case RCORE_FRAME_DUMMY:
 		/* With an iseq it stands for a file that is being loaded or compiled. */
@@ -161,7 +161,8 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 	if (end < fiber->vm_stack || cfp < fiber->vm_stack || cfp > end ||
 	    (end - cfp) % layout->cfp.size || fiber->vm_stack % sizeof(uint64_t))
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "cfp 0x%" PRIx64 " is no frame of the VM stack 0x%" PRIx64
+					  "cfp 0x%" PRIx64
+					  " is no frame of the VM stack 0x%" PRIx64
 					  "-0x%" PRIx64,
 					  cfp, fiber->vm_stack, end);
 	*ret_cfp = cfp;
@@ -208,8 +209,7 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 				rcore_fault_error(fault, "control frames", at, now * step));
 			break;
 		}
-		struct rcore_frame *grown =
-			reallocarray(frames, done + now, sizeof(*frames));
+		struct rcore_frame *grown = reallocarray(frames, done + now, sizeof(*frames));
 		if (!grown) {
 			err = rcore_error_no_memory();
 			break;
@@ -223,8 +223,8 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 		done += now;
 	}
 	if (!err && done) {
-		fiber->frames = rcore_arena_alloc(&loader->snapshot->arena,
-						  done * sizeof(*frames));
+		fiber->frames =
+			rcore_arena_alloc(&loader->snapshot->arena, done * sizeof(*frames));
 		if (fiber->frames) {
 			memcpy(fiber->frames, frames, done * sizeof(*frames));
 			fiber->frame_count = done;

@@ -44,9 +44,9 @@ static struct rcore_error *load_others(struct rcore_loader *loader)
 static struct rcore_error *keep_all(struct rcore_loader *loader)
 {
 	struct rcore_snapshot *snapshot = loader->snapshot;
-	struct rcore_error *err =
-		keep(&snapshot->arena, loader->ractors.items, loader->ractors.count,
-		     sizeof(*loader->ractors.items), &snapshot->ractors, &snapshot->ractor_count);
+	struct rcore_error *err = keep(&snapshot->arena, loader->ractors.items,
+				       loader->ractors.count, sizeof(*loader->ractors.items),
+				       &snapshot->ractors, &snapshot->ractor_count);
 	if (!err)
 		err = keep(&snapshot->arena, loader->threads.items, loader->threads.count,
 			   sizeof(*loader->threads.items), &snapshot->threads,

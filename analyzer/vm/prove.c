@@ -44,7 +44,8 @@ static void count(struct tally *tally, bool held)
 
 /* Keeps what a list says, and whether it closes and is as long as its counter says. */
 static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t head,
-			  uint64_t node_offset, uint64_t expected, uint64_t *items, size_t limit)
+			  uint64_t node_offset, uint64_t expected, uint64_t *items,
+			  size_t limit)
 {
 	uint64_t *nodes;
 	size_t total;
@@ -54,9 +55,9 @@ static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t
 	if (err)
 		tally->detail = rcore_arena_strdup(subject->ruby->arena, err->message);
 	else if (total != expected)
-		tally->detail = rcore_arena_printf(subject->ruby->arena,
-						   "%zu entries, counted as %" PRIu64, total,
-						   expected);
+		tally->detail =
+			rcore_arena_printf(subject->ruby->arena,
+					   "%zu entries, counted as %" PRIu64, total, expected);
 	rcore_error_free(err);
 	size_t kept = total < limit ? total : limit;
 	for (size_t i = 0; i < kept; i++)
@@ -88,8 +89,7 @@ static void sample(struct subject *subject)
 			expected = 0;
 			get(subject, ractors[i], &layout->ractor.threads_count, &expected);
 			sample_threads(subject,
-				       ractors[i] +
-					       (uint64_t)layout->ractor.threads_set.offset,
+				       ractors[i] + (uint64_t)layout->ractor.threads_set.offset,
 				       expected);
 		}
 	} else {
@@ -105,8 +105,7 @@ static void sample(struct subject *subject)
 
 static void prove_vm(struct subject *subject, struct tally *tally)
 {
-	count(tally,
-	      rcore_vm_prove(subject->ruby->memory, subject->ruby->layout, subject->vm));
+	count(tally, rcore_vm_prove(subject->ruby->memory, subject->ruby->layout, subject->vm));
 }
 
 static void prove_ractors(struct subject *subject, struct tally *tally)
@@ -196,9 +195,9 @@ static void prove_iseq(struct subject *subject, struct tally *tally)
 			    (flags & RCORE_FRAME_MAGIC_MASK) == RCORE_FRAME_MAGIC_DUMMY)
 				continue;
 			struct rcore_error *err = rcore_iseq(subject->ruby, iseq, &info);
-			count(tally, !err && pc >= info->encoded &&
-					     pc <= info->encoded +
-							     info->size * sizeof(uint64_t));
+			count(tally,
+			      !err && pc >= info->encoded &&
+				      pc <= info->encoded + info->size * sizeof(uint64_t));
 			rcore_error_free(err);
 			break;
 		}
@@ -272,9 +271,8 @@ size_t rcore_prove(struct rcore_ruby *ruby, uint64_t vm,
 		if (!tally.tested)
 			proofs[i].detail = "nothing in this target to test it on";
 		else if (!proofs[i].detail && tally.held < tally.tested)
-			proofs[i].detail =
-				rcore_arena_printf(ruby->arena, "%zu of %zu held", tally.held,
-						   tally.tested);
+			proofs[i].detail = rcore_arena_printf(ruby->arena, "%zu of %zu held",
+							      tally.held, tally.tested);
 		passed += proofs[i].passed;
 	}
 	*ret_count = sizeof(table) / sizeof(*table);

@@ -75,7 +75,8 @@ static const char *thread_name(struct rcore_loader *loader, struct rcore_thread 
 		return NULL;
 	struct rcore_error *err = rcore_string(loader->ruby, value, &name, NULL);
 	if (err)
-		thread->problem = rcore_problem(loader->snapshot, rcore_error_wrap(err, "name"));
+		thread->problem =
+			rcore_problem(loader->snapshot, rcore_error_wrap(err, "name"));
 	return name;
 }
 
@@ -118,14 +119,13 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 			? RCORE_THREAD_STATUS_UNKNOWN
 			: (enum rcore_thread_status)status;
 	thread->to_kill = field_or_zero(loader, address, &layout->thread.to_kill);
-	thread->is_main =
-		field_or_zero(loader, loader->vm, &layout->vm.main_thread) == address;
+	thread->is_main = field_or_zero(loader, loader->vm, &layout->vm.main_thread) == address;
 	thread->is_crashed = thread->tid && thread->tid == loader->process->crashed_tid;
 	if (!rcore_read_field(loader->ruby->memory, address, &layout->thread.name, &value))
 		thread->name = thread_name(loader, thread, value);
 	if (!is_ended)
-		thread->gvl = gvl_state(
-			loader, thread, ractor < 0 ? 0 : loader->ractors.items[ractor].address);
+		thread->gvl = gvl_state(loader, thread,
+					ractor < 0 ? 0 : loader->ractors.items[ractor].address);
 	*ret = index;
 	return NULL;
 }
@@ -141,8 +141,8 @@ static struct rcore_error *load_list(struct rcore_loader *loader, uint64_t head,
 		rcore_list(loader->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
 	if (!err && count != expected)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
-					 "thread list has %zu threads, the VM counts %zu", count,
-					 expected);
+					 "thread list has %zu threads, the VM counts %zu",
+					 count, expected);
 	if (err)
 		rcore_problem_add(loader->snapshot, rcore_error_wrap(err, "threads"));
 	err = NULL;

@@ -25,7 +25,8 @@ static const char *lost(const struct rcore_module *module, bool is_ruby)
 {
 	if (module->status == RCORE_MODULE_FOUND || module->status == RCORE_MODULE_UNVERIFIED)
 		return NULL;
-	return is_ruby ? "Ruby's version by symbol, the VM's pointer by symbol, and names that lie "
+	return is_ruby ? "Ruby's version by symbol, the VM's pointer by symbol, and names that "
+			 "lie "
 			 "in its read-only data"
 		       : "what only its file holds: constants and names of its own";
 }
@@ -44,7 +45,8 @@ static const char *fix(struct rcore_arena *arena, const struct rcore_module *mod
 	case RCORE_MODULE_WRONG:
 		return rcore_arena_printf(
 			arena,
-			"%s is another build: copy the one with build-id %s from the machine of "
+			"%s is another build: copy the one with build-id %s from the machine "
+			"of "
 			"the core, and give --sysroot DIR or --lib-search-path DIR",
 			module->file, build_id ? build_id : "of the core");
 	default:
@@ -52,9 +54,9 @@ static const char *fix(struct rcore_arena *arena, const struct rcore_module *mod
 	}
 }
 
-struct rcore_error *rcore_describe_modules(struct rcore_session *session,
-					   const struct rcore_module *ruby,
-					   struct rcore_snapshot *snapshot)
+struct rcore_error *rcore_session_modules(struct rcore_session *session,
+					  const struct rcore_module *ruby,
+					  struct rcore_snapshot *snapshot)
 {
 	struct rcore_arena *arena = &snapshot->arena;
 	size_t count = rcore_modules_count(session->modules);

@@ -104,14 +104,14 @@ static bool find_vm(struct rcore_session *session, const struct rcore_identity *
 		trial->rung = RCORE_RUNG_SYMBOL;
 		return true;
 	}
-	if (rcore_module_dwarf_variable(session->modules, identity->module, pointer, &variable) &&
+	if (rcore_module_dwarf_variable(session->modules, identity->module, pointer,
+					&variable) &&
 	    rcore_vm_at(session->memory, layout, variable, &trial->location.vm)) {
 		trial->rung = RCORE_RUNG_DWARF;
 		return true;
 	}
-	for (size_t i = 0; rcore_module_writable(session->modules, identity->module, i, &start,
-						 &end);
-	     i++) {
+	for (size_t i = 0;
+	     rcore_module_writable(session->modules, identity->module, i, &start, &end); i++) {
 		if (rcore_vm_search(session->memory, layout, start, end, &trial->location.vm)) {
 			trial->rung = RCORE_RUNG_SEARCH;
 			return true;
@@ -128,15 +128,15 @@ static void find_symbols(struct rcore_session *session, const struct rcore_ident
 	struct rcore_symbol symbol;
 	uint64_t start, end;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (rcore_module_symbol(session->modules, identity->module, names[i], &symbol) &&
+		if (rcore_module_symbol(session->modules, identity->module, names[i],
+					&symbol) &&
 		    rcore_symbols_prove(ruby, symbol.address)) {
 			ruby->global_symbols = symbol.address;
 			return;
 		}
 	}
-	for (size_t i = 0; rcore_module_writable(session->modules, identity->module, i, &start,
-						 &end);
-	     i++)
+	for (size_t i = 0;
+	     rcore_module_writable(session->modules, identity->module, i, &start, &end); i++)
 		if (rcore_symbols_search(ruby, start, end))
 			return;
 }
@@ -177,7 +177,8 @@ static struct rcore_error *no_vm(struct rcore_session *session,
 	}
 	return rcore_error_create(
 		RCORE_ERROR_CORRUPT,
-		"no VM found in %s with any of %zu layouts of Ruby %u.%u: the process died while "
+		"no VM found in %s with any of %zu layouts of Ruby %u.%u: the process died "
+		"while "
 		"it was starting, its memory is corrupt or cut off, or the build is unusual; "
 		"`rcore layout FILE > my.layout` on its libruby with debug information and "
 		"--layout my.layout help with the last",
@@ -207,12 +208,14 @@ static void describe(const struct trial *trial, struct rcore_snapshot *snapshot)
 					snapshot->layout_name, trial->proofs[i].name,
 					trial->proofs[i].text,
 					trial->proofs[i].detail ? ": " : "",
-					trial->proofs[i].detail ? trial->proofs[i].detail : ""));
+					trial->proofs[i].detail ? trial->proofs[i].detail
+								: ""));
 }
 
-struct rcore_error *rcore_locate(struct rcore_session *session,
-				 const struct rcore_identity *identity,
-				 struct rcore_snapshot *snapshot, struct rcore_location *ret)
+struct rcore_error *rcore_session_locate(struct rcore_session *session,
+					 const struct rcore_identity *identity,
+					 struct rcore_snapshot *snapshot,
+					 struct rcore_location *ret)
 {
 	struct layouts layouts = {0};
 	struct rcore_error *err = collect(session, identity, &layouts);

@@ -62,8 +62,7 @@ static const char *read_text(struct rcore_session *session, struct rcore_module 
 
 static bool parse(const char *text, unsigned version[3])
 {
-	return text &&
-	       sscanf(text, "%u.%u.%u", &version[0], &version[1], &version[2]) == 3;
+	return text && sscanf(text, "%u.%u.%u", &version[0], &version[1], &version[2]) == 3;
 }
 
 static struct rcore_error *not_ruby(struct rcore_session *session)
@@ -74,13 +73,14 @@ static struct rcore_error *not_ruby(struct rcore_session *session)
 			rcore_modules_get(session->modules, i)->status;
 		missing += status == RCORE_MODULE_MISSING || status == RCORE_MODULE_WRONG;
 	}
-	const char *what = session->process->arguments ? session->process->arguments : "unknown";
+	const char *what =
+		session->process->arguments ? session->process->arguments : "unknown";
 	if (!count)
-		return rcore_error_create(
-			RCORE_ERROR_NOT_RUBY,
-			"no Ruby found: the core (of \"%s\") lists no files; name the executable: "
-			"rcore analyze CORE EXE",
-			what);
+		return rcore_error_create(RCORE_ERROR_NOT_RUBY,
+					  "no Ruby found: the core (of \"%s\") lists no files; "
+					  "name the executable: "
+					  "rcore analyze CORE EXE",
+					  what);
 	if (missing)
 		return rcore_error_create(
 			RCORE_ERROR_NOT_RUBY,
@@ -93,9 +93,9 @@ static struct rcore_error *not_ruby(struct rcore_session *session)
 				  what, count);
 }
 
-struct rcore_error *rcore_identify(struct rcore_session *session,
-				   struct rcore_snapshot *snapshot,
-				   struct rcore_identity *ret)
+struct rcore_error *rcore_session_identify(struct rcore_session *session,
+					   struct rcore_snapshot *snapshot,
+					   struct rcore_identity *ret)
 {
 	unsigned by_name[3];
 	struct rcore_identity found = {.module = find_by_symbol(session)};
@@ -117,9 +117,9 @@ struct rcore_error *rcore_identify(struct rcore_session *session,
 				"here or is another build; give --sysroot DIR or "
 				"--lib-search-path DIR",
 				found.module->path);
-		snapshot->ruby_version = rcore_arena_printf(
-			&snapshot->arena, "%u.%u.%u", found.version[0], found.version[1],
-			found.version[2]);
+		snapshot->ruby_version =
+			rcore_arena_printf(&snapshot->arena, "%u.%u.%u", found.version[0],
+					   found.version[1], found.version[2]);
 		snapshot->ruby_description = NULL;
 		snapshot->version_source = "the file name of libruby";
 	}
