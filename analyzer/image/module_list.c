@@ -10,21 +10,28 @@ static bool same_path(const struct rcore_mapping *a, const struct rcore_mapping 
 }
 
 /* A program that maps an ELF file to look into it (CRuby does, for its own crash report)
- * has no module there: the dynamic linker puts each segment where its header says. */
+ * has no module there: the dynamic linker puts each segment where its header says, and
+ * code never shares a mapping with anything else. */
 static bool is_loaded(const struct rcore_process *process, const struct rcore_mapping *first,
 		      const struct rcore_elf_headers *headers, uint64_t bias)
 {
+	const struct rcore_mapping *code = NULL, *data = NULL;
 	for (size_t i = 0; i < headers->count; i++) {
 		const GElf_Phdr *item = &headers->items[i];
 		if (item->p_type != PT_LOAD || !item->p_filesz)
 			continue;
 		uint64_t address = bias + item->p_vaddr;
 		const struct rcore_mapping *mapping = rcore_process_mapping(process, address);
-		if (mapping && same_path(mapping, first) &&
-		    address - mapping->start + mapping->file_offset != item->p_offset)
+		if (!mapping || !same_path(mapping, first))
+			continue;
+		if (address - mapping->start + mapping->file_offset != item->p_offset)
 			return false;
+		if (item->p_flags & PF_X)
+			code = mapping;
+		else
+			data = mapping;
 	}
-	return true;
+	return !code || code != data;
 }
 
 static bool add_rows(struct rcore_modules *modules, size_t first, uint64_t end)

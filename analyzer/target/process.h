@@ -13,7 +13,8 @@
  * without a flag that says so.
  */
 
-/* One range of the address space that maps a file: a row of NT_FILE. */
+/* One range of the address space that maps a file: a row of NT_FILE, or a line of
+ * /proc/PID/maps; neighbours with other permissions are rows of their own. */
 struct rcore_mapping {
 	uint64_t start, end;
 	uint64_t file_offset; /* bytes */
