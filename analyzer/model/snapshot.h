@@ -17,10 +17,10 @@
  */
 
 enum rcore_frame_kind {
-	RCORE_FRAME_RUBY,  /* has an iseq */
-	RCORE_FRAME_CFUNC, /* a method written in C */
-	RCORE_FRAME_IFUNC, /* a block written in C */
-	RCORE_FRAME_DUMMY, /* pushed by the VM, no code of its own */
+	RCORE_FRAME_RUBY,   /* has an iseq */
+	RCORE_FRAME_CFUNC,  /* a method written in C */
+	RCORE_FRAME_IFUNC,  /* a block written in C */
+	RCORE_FRAME_DUMMY,  /* pushed by the VM, no code of its own */
 	RCORE_FRAME_BROKEN, /* could not be decoded; `problem` says why */
 };
 
@@ -28,17 +28,56 @@ struct rcore_frame {
 	enum rcore_frame_kind kind;
 	uint64_t cfp, pc, iseq, self, ep; /* addresses and VALUEs; 0 as found */
 	uint64_t method_entry;            /* rb_callable_method_entry_t, 0: none */
-	uint32_t flags;                   /* ep[0]: VM_FRAME_FLAG_* and magic, as cruby's vm_core.h */
+	uint32_t flags; /* ep[0]: VM_FRAME_FLAG_* and magic, as cruby's vm_core.h */
 	/* As the newest Ruby's backtrace prints it: "Foo#bar", "block in Foo.bar". */
 	const char *label;
-	const char *path; /* of the iseq; NULL for a cfunc */
-	int line;         /* current line; 0: unknown */
+	const char *path;        /* of the iseq; NULL for a cfunc */
+	int line;                /* current line; 0: unknown */
 	bool under_construction; /* pushed, pc not set yet */
 	/* What this Ruby's own backtrace prints for the frame, as in `caller`; NULL
 	 * where it prints none for it (a dummy, the frame below a rescue). */
 	const char *native_label, *native_path;
 	int native_line;
 	const char *problem;
+};
+
+/* How sure a native frame is, best first. */
+enum rcore_trust {
+	RCORE_TRUST_EXACT, /* registers as saved: the innermost frame, a signal's, a parked fiber's first */
+	RCORE_TRUST_CFI, /* by call frame information of the module */
+	RCORE_TRUST_NO_CFI, /* the caller's code has no CFI: frame pointer or a guess of libdwfl's */
+	RCORE_TRUST_SCANNED, /* a return address found on the stack */
+};
+
+/* A frame of the machine stack. An inlined function has a frame of its own, before the one it was
+ * inlined into, with the same pc and sp. */
+struct rcore_native_frame {
+	uint64_t pc, sp;
+	uint64_t
+		function_start; /* address of its first instruction, by symbol or FDE; 0: unknown */
+	const char *function;     /* NULL: no symbol */
+	uint64_t function_offset; /* pc - start of the symbol */
+	const char *module;       /* base name of the file; NULL: none maps pc (JIT code) */
+	const char *gem;          /* "pg-1.5.4"; NULL: the module is no gem's */
+	const char *file;         /* source, where DWARF has it */
+	int line;
+	enum rcore_trust trust;
+	bool is_signal; /* the handler's return address leads into the kernel's trampoline */
+	bool is_inlined;
+	bool is_interpreter; /* of libruby or the ruby executable: folded by default */
+};
+
+/* A step of the woven stack. */
+enum rcore_step_kind {
+	RCORE_STEP_NATIVE, /* `index` into fiber->native */
+	RCORE_STEP_RUBY,   /* `index` into fiber->frames */
+	RCORE_STEP_GAP,    /* what is here cannot be told; `reason` says why */
+};
+
+struct rcore_step {
+	enum rcore_step_kind kind;
+	int index;
+	const char *reason;
 };
 
 enum rcore_fiber_status {
@@ -50,24 +89,30 @@ enum rcore_fiber_status {
 };
 
 struct rcore_fiber {
-	char id[24];        /* "T1.F3" ("E1.F0" for the first ended thread) */
-	uint64_t address;   /* rb_fiber_t */
-	uint64_t object;    /* Fiber VALUE; 0: never became an object */
-	uint64_t ec;        /* rb_execution_context_t */
+	char id[24];      /* "T1.F3" ("E1.F0" for the first ended thread) */
+	uint64_t address; /* rb_fiber_t */
+	uint64_t object;  /* Fiber VALUE; 0: never became an object */
+	uint64_t ec;      /* rb_execution_context_t */
 	enum rcore_fiber_status status;
 	bool is_root;
-	bool is_current;    /* the fiber its thread runs now */
+	bool is_current;      /* the fiber its thread runs now */
 	bool is_continuation; /* callcc */
 	bool yielding, blocking;
-	int resumed_by;     /* index into snapshot->fibers; -1: none (fiber->prev) */
-	int resuming;       /* index of the fiber that this one resumed; -1: none */
-	int thread;         /* index into snapshot->threads; -1: its thread cannot be read */
-	uint64_t vm_stack, vm_stack_size;       /* bytes */
+	int resumed_by; /* index into snapshot->fibers; -1: none (fiber->prev) */
+	int resuming;   /* index of the fiber that this one resumed; -1: none */
+	int thread;     /* index into snapshot->threads; -1: its thread cannot be read */
+	uint64_t vm_stack, vm_stack_size;           /* bytes */
 	uint64_t machine_stack, machine_stack_size; /* bytes; 0: unknown (root fibers) */
-	struct rcore_frame *frames; /* innermost first */
+	struct rcore_frame *frames;                 /* innermost first */
 	size_t frame_count;
-	bool frames_truncated;      /* more frames than the limit */
-	int group;                  /* index into snapshot->groups; -1: alone */
+	bool frames_truncated;             /* more frames than the limit */
+	struct rcore_native_frame *native; /* innermost first */
+	size_t native_count;
+	const char
+		*native_problem;  /* why the unwinding ended early; NULL: at its natural end */
+	struct rcore_step *steps; /* both stacks woven, innermost first; none: not woven */
+	size_t step_count;
+	int group; /* index into snapshot->groups; -1: alone */
 	const char *problem;
 };
 
@@ -93,21 +138,21 @@ enum rcore_gvl {
 };
 
 struct rcore_thread {
-	char id[16];        /* "T1"; "E1" for a thread that has ended and still owns fibers */
-	uint64_t address;   /* rb_thread_t */
-	uint64_t object;    /* Thread VALUE */
-	int tid;            /* kernel thread; 0: none or unknown */
-	const char *name;   /* Thread#name; NULL: none */
+	char id[16];      /* "T1"; "E1" for a thread that has ended and still owns fibers */
+	uint64_t address; /* rb_thread_t */
+	uint64_t object;  /* Thread VALUE */
+	int tid;          /* kernel thread; 0: none or unknown */
+	const char *name; /* Thread#name; NULL: none */
 	enum rcore_thread_status status;
-	bool to_kill;       /* "aborting" */
+	bool to_kill; /* "aborting" */
 	enum rcore_gvl gvl;
 	bool is_main;
 	bool is_ended;
-	bool is_crashed;    /* the kernel thread that died */
-	int ractor;         /* index into snapshot->ractors; -1: ended, or before 3.0 */
-	int *fibers;        /* indices into snapshot->fibers: root first, then by age or address */
+	bool is_crashed; /* the kernel thread that died */
+	int ractor;      /* index into snapshot->ractors; -1: ended, or before 3.0 */
+	int *fibers;     /* indices into snapshot->fibers: root first, then by age or address */
 	size_t fiber_count;
-	int current_fiber;  /* index; -1: unknown */
+	int current_fiber; /* index; -1: unknown */
 	const char *problem;
 };
 
@@ -126,25 +171,25 @@ struct rcore_other_thread {
 };
 
 struct rcore_cause {
-	bool present;          /* false: the process was not killed (gcore, live) */
+	bool present; /* false: the process was not killed (gcore, live) */
 	int signo, code;
 	bool has_address;
 	uint64_t address;
-	int sender_pid;        /* who sent it; 0: the kernel, or unknown */
+	int sender_pid; /* who sent it; 0: the kernel, or unknown */
 	/* The fault that made Ruby abort, from its signal stack; signo 0: none found. */
 	int original_signo, original_code;
 	bool has_original_address;
 	uint64_t original_address;
-	int tid;               /* the thread that died; 0: unknown */
-	int thread, fiber;     /* indices; -1: not a Ruby thread, unknown */
-	const char *text;      /* one line for people, with the place */
+	int tid;           /* the thread that died; 0: unknown */
+	int thread, fiber; /* indices; -1: not a Ruby thread, unknown */
+	const char *text;  /* one line for people, with the place */
 };
 
 enum rcore_vm_rung { RCORE_RUNG_SYMBOL, RCORE_RUNG_DWARF, RCORE_RUNG_SEARCH };
 
 struct rcore_proof {
-	const char *name;   /* "thread.ec": what was proved */
-	const char *text;   /* the condition, in words */
+	const char *name; /* "thread.ec": what was proved */
+	const char *text; /* the condition, in words */
 	bool passed;
 	const char *detail; /* why it failed, or what could not be tested; NULL: fine */
 };
@@ -166,9 +211,10 @@ struct rcore_snapshot {
 	int pid;
 	unsigned machine;
 	const char *arguments;
-	const char *ruby_version;     /* "3.3.8" */
-	const char *ruby_description; /* "ruby 3.3.8 (2025-04-09 ...) [x86_64-linux-gnu]"; NULL: unknown */
-	const char *version_source;   /* how the version was found */
+	const char *ruby_version; /* "3.3.8" */
+	const char *
+		ruby_description; /* "ruby 3.3.8 (2025-04-09 ...) [x86_64-linux-gnu]"; NULL: unknown */
+	const char *version_source; /* how the version was found */
 
 	const char *layout_name;
 	const char *layout_source; /* "exact", "approximate", "dwarf" */
@@ -178,7 +224,8 @@ struct rcore_snapshot {
 	size_t proof_count;
 	struct rcore_module_info *modules;
 	size_t module_count;
-	const char *fiber_source; /* how the fibers were found: "jit_cont list", "heap walk" ... */
+	const char
+		*fiber_source; /* how the fibers were found: "jit_cont list", "heap walk" ... */
 
 	struct rcore_cause cause;
 	struct rcore_ractor *ractors;
