@@ -114,10 +114,13 @@ int main(int argc, char **argv)
 		return run(command, argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "help") == 0)
 		return help(argv);
-	if (argc < 2 || is_own_option(argv[1])) {
-		argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL);
-		argp_help(&argp, stderr, ARGP_HELP_STD_USAGE, "rcore");
+	if (argc < 2) {
+		char name[] = "rcore";
+		argp_help(&argp, stderr, ARGP_HELP_STD_USAGE, name);
+		return EX_USAGE;
 	}
+	if (is_own_option(argv[1]))
+		return argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL);
 	if (is_mistyped(argv[1])) {
 		fprintf(stderr,
 			"rcore: '%s' is neither a command nor a file; see rcore --help\n",

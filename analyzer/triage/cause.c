@@ -70,7 +70,7 @@ static void place_text(const struct rcore_snapshot *snapshot, char *buffer, size
 	const struct rcore_cause *cause = &snapshot->cause;
 	buffer[0] = 0;
 	if (cause->thread < 0) {
-		if (cause->tid)
+		if (cause->tid && snapshot->thread_count)
 			snprintf(buffer, size,
 				 ", in kernel thread %d, which runs no Ruby thread",
 				 cause->tid);
