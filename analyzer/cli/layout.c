@@ -2,7 +2,6 @@
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sysexits.h>
 
 #include "cli/commands.h"
 #include "layout/layout.h"
@@ -63,7 +62,6 @@ int rcore_cli_layout(int argc, char **argv)
 	struct arguments arguments = {0};
 	struct rcore_layout layout;
 
-	argp_err_exit_status = EX_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	rcore_auto_error err = rcore_layout_from_dwarf(
 		arguments.file, arguments.has_version ? arguments.version : NULL, &layout);
