@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "image/modules.h"
-#include "model/snapshot.h"
+#include "image/native_frame.h"
 #include "target/memory.h"
 
 /*
@@ -14,10 +14,12 @@
  * already; libdwfl looks for no file by itself.
  */
 struct rcore_unwind_context {
-	uint64_t registers[RCORE_MAX_REGISTERS]; /* order of elf_gregset_t, as rcore_native_thread */
-	uint64_t known;          /* bit n: register n is known (a parked fiber saved only some) */
-	bool is_parked;          /* pc is a return address, not an interrupted instruction */
-	uint64_t stack_start, stack_end; /* bounds of its machine stack; 0: unknown. Unwinding ends outside. */
+	uint64_t registers
+		[RCORE_MAX_REGISTERS]; /* order of elf_gregset_t, as rcore_native_thread */
+	uint64_t known; /* bit n: register n is known (a parked fiber saved only some) */
+	bool is_parked; /* pc is a return address, not an interrupted instruction */
+	uint64_t stack_start,
+		stack_end; /* bounds of its machine stack; 0: unknown. Unwinding ends outside. */
 
 	struct rcore_native_frame *frames; /* result, in the arena; innermost first */
 	size_t frame_count;
