@@ -146,9 +146,15 @@ bool rcore_version_parse(const char *text, unsigned ret[3]);
 /* Sets layout->traits from layout->version: the one place that compares versions. */
 void rcore_layout_set_traits(struct rcore_layout *layout);
 
-/* Reads a layout from the DWARF of a file (ELF: a ruby, a libruby, or the separate
- * debug file of one). `version` is that of the target when known, else NULL: then it
- * comes from the file itself (ruby_version). FORMAT: no ELF, no DWARF, no Ruby in it. */
+/*
+ * Reads a layout from the DWARF of a file: a ruby, a libruby, a program that embeds
+ * one, or the separate debug file of one. `version` is that of the target when known,
+ * else NULL: then it comes from the file itself (ruby_version), which a debug file
+ * does not hold. A struct that no C unit of the file defines has size 0, its fields
+ * are absent; VM, thread and EC are always there. The name is the file's base name.
+ * Errors, each naming the file: OS, FORMAT (no ELF, no DWARF, no Ruby in it, no
+ * version), UNSUPPORTED (32-bit, another machine).
+ */
 struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
 					    struct rcore_layout *ret);
 
