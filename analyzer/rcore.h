@@ -79,4 +79,12 @@ RCORE_API struct rcore_error *rcore_examine(struct rcore_session *session,
 					    struct rcore_snapshot **ret,
 					    struct rcore_error **error);
 
+/*
+ * rcore_load(), and where that gives up, what the core itself says (why it died): the snapshot
+ * then has its `failure` set, and `failure` is the error of rcore_load() (NULL: it loaded).
+ */
+RCORE_API struct rcore_error *rcore_load_partial(struct rcore_session *session,
+						 struct rcore_snapshot **ret,
+						 struct rcore_error **failure);
+
 #endif

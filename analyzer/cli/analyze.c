@@ -81,53 +81,28 @@ static struct rcore_error *print(const struct rcore_snapshot *snapshot,
 			       : rcore_report_text(snapshot, &arguments->report, stdout);
 }
 
-/* Nothing could be decoded; what the core itself says (why it died) is still worth a line. */
-static int print_rest(struct rcore_session *session, const struct arguments *arguments,
-		      struct rcore_error *failure)
-{
-	struct rcore_snapshot *snapshot;
-	rcore_auto_error why = NULL;
-	struct rcore_error *err = rcore_examine(session, &snapshot, &why);
-	if (!err) {
-		const struct arguments plain = {
-			.json = arguments->json,
-			.report = {.color = arguments->report.color,
-				   .verbose = arguments->report.verbose},
-		};
-		if (!snapshot->failure)
-			snapshot->failure =
-				rcore_arena_strdup(&snapshot->arena, failure->message);
-		err = print(snapshot, &plain);
-		rcore_snapshot_free(snapshot);
-	}
-	rcore_error_free(err);
-	return rcore_cli_fail(failure);
-}
-
 static int analyze(const struct arguments *arguments)
 {
-	struct rcore_session *session;
-	struct rcore_snapshot *snapshot;
+	struct rcore_session *session = NULL;
+	struct rcore_snapshot *snapshot = NULL;
+	struct rcore_error *failure = NULL;
 
 	rcore_cli_progress_begin();
 	struct rcore_error *err =
 		rcore_open_core(arguments->target.core, &arguments->target.options, &session);
-	if (err) {
-		rcore_cli_progress_end();
-		return rcore_cli_fail(err);
-	}
-	err = rcore_load(session, &snapshot);
+	if (!err)
+		err = rcore_load_partial(session, &snapshot, &failure);
 	rcore_cli_progress_end();
-	int status;
-	if (err) {
-		status = print_rest(session, arguments, err);
-	} else {
-		status = snapshot->incomplete ? 1 : 0;
+	if (!err)
 		err = print(snapshot, arguments);
-		if (err)
-			status = rcore_cli_fail(err);
-		rcore_snapshot_free(snapshot);
+	int status = snapshot && snapshot->incomplete ? 1 : 0;
+	if (err) {
+		rcore_error_free(failure);
+		status = rcore_cli_fail(err);
+	} else if (failure) {
+		status = rcore_cli_fail(failure);
 	}
+	rcore_snapshot_free(snapshot);
 	rcore_close(session);
 	return status;
 }

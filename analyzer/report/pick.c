@@ -86,6 +86,8 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 				    struct rcore_pick *ret)
 {
 	struct rcore_pick pick = {-1, -1};
+	if (snapshot->failure)
+		options = NULL;
 	if (options && options->thread) {
 		pick.thread = find_thread(snapshot, options->thread);
 		if (pick.thread < 0)

@@ -16,7 +16,7 @@ struct rcore_pick {
 	int fiber;  /* index; -1: all */
 };
 
-/* `options` may be NULL. USAGE where it names what is not there, with a list of
+/* `options` may be NULL, and pick nothing of a snapshot in which nothing was decoded. USAGE where it names what is not there, with a list of
  * what is. */
 struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 				    const struct rcore_report_options *options,
