@@ -12,25 +12,24 @@ static bool same_build_id(const struct rcore_module *module,
 	       !memcmp(module->build_id, file->build_id, file->build_id_size);
 }
 
-/* Without a build-id to compare: the same program headers as in memory, or, where memory
- * has none, segments where the mappings say. A build of another day rarely passes. */
-static bool fits(const struct rcore_modules *modules, const struct rcore_module_entry *entry,
-		 const struct rcore_elf *elf)
+static bool bias_of(const struct rcore_module_entry *entry, const struct rcore_elf *elf,
+		    uint64_t *ret)
 {
-	const struct rcore_elf_headers *headers = &elf->headers;
-	if (entry->headers.count)
-		return headers->count == entry->headers.count &&
-		       !memcmp(headers->items, entry->headers.items,
-			       headers->count * sizeof(*headers->items));
-	uint64_t bias, low, high;
-	if (!rcore_elf_headers_bias(headers, entry->module.start, 0, &bias) ||
-	    !rcore_elf_headers_extent(headers, &low, &high))
-		return false;
+	if (entry->bias_known) {
+		*ret = entry->module.bias;
+		return true;
+	}
+	return rcore_elf_headers_bias(&elf->headers, entry->module.start, 0, ret);
+}
+
+/* Is every mapped range of the module one that the headers would give? */
+static bool rows_fit(const struct rcore_modules *modules,
+		     const struct rcore_module_entry *entry,
+		     const struct rcore_elf_headers *headers, uint64_t bias)
+{
 	for (size_t i = 0; i < modules->rows.count; i++) {
 		const struct rcore_module_row *row = &modules->rows.items[i];
-		if (&modules->list.items[row->module] != entry)
-			continue;
-		bool placed = false;
+		bool placed = &modules->list.items[row->module] != entry;
 		for (size_t j = 0; j < headers->count && !placed; j++) {
 			const GElf_Phdr *item = &headers->items[j];
 			uint64_t here =
@@ -44,17 +43,42 @@ static bool fits(const struct rcore_modules *modules, const struct rcore_module_
 	return true;
 }
 
-static void use(struct rcore_module *module, const char *path, struct rcore_elf *elf,
+/* Without a build-id to compare: the same program headers as in memory, or, where memory
+ * has none, all that is known of where things are. A build of another day rarely passes. */
+static bool fits(const struct rcore_modules *modules, const struct rcore_module_entry *entry,
+		 const struct rcore_elf *elf)
+{
+	const struct rcore_elf_headers *headers = &elf->headers;
+	uint64_t bias, entry_point;
+	if (entry->headers.count)
+		return headers->count == entry->headers.count &&
+		       !memcmp(headers->items, entry->headers.items,
+			       headers->count * sizeof(*headers->items));
+	if (!bias_of(entry, elf, &bias))
+		return false;
+	if (entry->module.is_executable &&
+	    rcore_process_auxv(modules->process, AT_ENTRY, &entry_point) &&
+	    bias + headers->entry != entry_point)
+		return false;
+	const GElf_Phdr *dynamic = rcore_elf_headers_find(headers, PT_DYNAMIC);
+	if (entry->dynamic && (!dynamic || bias + dynamic->p_vaddr != entry->dynamic))
+		return false;
+	return rows_fit(modules, entry, headers, bias);
+}
+
+static void use(struct rcore_module_entry *entry, const char *path, struct rcore_elf *elf,
 		enum rcore_module_status status)
 {
-	rcore_elf_close(module->elf);
+	struct rcore_module *module = &entry->module;
+	uint64_t low, high;
+	bias_of(entry, elf, &module->bias);
+	if (entry->bias_known && rcore_elf_headers_extent(&elf->headers, &low, &high))
+		module->start = module->bias + low;
+	entry->bias_known = true;
 	module->file = path;
 	module->elf = elf;
 	module->status = status;
 	module->file_build_id_size = 0;
-	uint64_t bias;
-	if (rcore_elf_headers_bias(&elf->headers, module->start, 0, &bias))
-		module->bias = bias;
 	if (!module->build_id_size) {
 		module->build_id_size = elf->headers.build_id_size;
 		memcpy(module->build_id, elf->headers.build_id, module->build_id_size);
@@ -79,7 +103,7 @@ static bool try_file(struct rcore_modules *modules, struct rcore_module_entry *e
 	struct rcore_module *module = &entry->module;
 	if (module->build_id_size ? same_build_id(module, &elf->headers)
 				  : by_name && fits(modules, entry, elf)) {
-		use(module, path, elf,
+		use(entry, path, elf,
 		    module->build_id_size ? RCORE_MODULE_FOUND : RCORE_MODULE_UNVERIFIED);
 		return true;
 	}

@@ -106,6 +106,7 @@ static struct rcore_error *add(struct rcore_modules *modules, size_t first)
 	entry->module.start = mapping->start;
 	entry->module.end = end;
 	entry->module.bias = bias;
+	entry->bias_known = headers.count > 0;
 	entry->module.build_id_size = headers.build_id_size;
 	memcpy(entry->module.build_id, headers.build_id, headers.build_id_size);
 	return add_rows(modules, first, end) ? NULL : rcore_error_no_memory();

@@ -13,6 +13,8 @@ struct rcore_module_debug;
 struct rcore_module_entry {
 	struct rcore_module module;       /* first: the public functions cast back */
 	struct rcore_elf_headers headers; /* from the target's memory; count 0: unreadable */
+	bool bias_known;                  /* module.bias is right even without a file */
+	uint64_t dynamic;                 /* where its dynamic section is; 0: not known */
 	struct rcore_module_debug *debug; /* made when first asked for */
 	struct rcore_symbol_index *symbols;
 };
