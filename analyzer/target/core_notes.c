@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/core_notes.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,22 +100,14 @@ static bool read_prpsinfo(struct reader *reader, const uint8_t *bytes, size_t si
 	return true;
 }
 
-/* siginfo_t of asm-generic/siginfo.h; the union starts at 16. */
 static bool read_siginfo(struct reader *reader, const uint8_t *bytes, size_t size)
 {
 	struct rcore_siginfo *info = &reader->process->siginfo;
-	if (size < 24)
+	if (size < RCORE_SIGINFO_SIZE)
 		return false;
 	/* gdb writes one after each thread's status: the first is the signalled thread's. */
-	if (info->present || reader->threads.count > 1)
-		return true;
-	info->present = true;
-	info->signo = int_at(bytes, 0);
-	info->code = int_at(bytes, 8);
-	if (info->code <= 0)
-		info->sender_pid = int_at(bytes, 16);
-	else
-		info->address = word(bytes, 2);
+	if (!info->present && reader->threads.count <= 1)
+		rcore_siginfo_parse(bytes, info);
 	return true;
 }
 
@@ -137,26 +128,6 @@ static bool read_auxv(struct reader *reader, const uint8_t *bytes, size_t size)
 	memcpy(process->auxv, bytes, 16 * pairs);
 	process->auxv_pairs = pairs;
 	return true;
-}
-
-static int by_start(const void *left, const void *right)
-{
-	const struct rcore_mapping *a = left, *b = right;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* Sorts the mappings and drops those that overlap an earlier one. */
-static bool order_mappings(struct rcore_process *process)
-{
-	size_t kept = 0;
-	qsort(process->mappings, process->mapping_count, sizeof(*process->mappings), by_start);
-	for (size_t i = 0; i < process->mapping_count; i++) {
-		if (!kept || process->mappings[i].start >= process->mappings[kept - 1].end)
-			process->mappings[kept++] = process->mappings[i];
-	}
-	bool whole = kept == process->mapping_count;
-	process->mapping_count = kept;
-	return whole;
 }
 
 /* fill_files_note() of the kernel's fs/binfmt_elf.c: count, page size, then start, end and
@@ -198,7 +169,7 @@ static bool read_file(struct reader *reader, const uint8_t *bytes, size_t size)
 		}
 		process->mappings[process->mapping_count++] = mapping;
 	}
-	return order_mappings(process) && whole;
+	return rcore_process_order_mappings(process) && whole;
 }
 
 /* To have another note read, add its row. */
@@ -275,12 +246,6 @@ static const char *producer(const struct reader *reader)
 	return NULL;
 }
 
-/* With these gdb itself stops a process. */
-static bool is_debugger_stop(int signo)
-{
-	return signo == SIGSTOP || signo == SIGTRAP || signo == SIGINT;
-}
-
 static struct rcore_error *finish(struct reader *reader)
 {
 	struct rcore_process *process = reader->process;
@@ -292,13 +257,8 @@ static struct rcore_error *finish(struct reader *reader)
 		memcpy(process->threads, reader->threads.items, size);
 	process->thread_count = reader->threads.count;
 	process->producer = producer(reader);
-	bool by_gdb = process->producer && !strcmp(process->producer, "gdb");
-	if (by_gdb && (!process->signo || is_debugger_stop(process->signo))) {
-		process->signo = 0;
-		process->siginfo = (struct rcore_siginfo){0};
-	}
-	if (process->signo)
-		process->crashed_tid = process->threads[0].tid;
+	rcore_process_settle_signal(process,
+				    process->producer && !strcmp(process->producer, "gdb"));
 	return NULL;
 }
 

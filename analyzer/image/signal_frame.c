@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/signal_frame.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum {
+	MAX_SCAN = 1 << 20, /* bytes of stack; CRuby's report uses some ten KiB of it */
+	CHUNK = 4096,
+	FRAME_SIZE = 640, /* of either machine's frame, as far as it is read */
+	MAX_SIGNAL = 64,
+};
+
+/*
+ * What the kernel pushes, lowest address first:
+ *
+ *	x86-64				aarch64
+ *	0    return to the restorer	0    siginfo_t
+ *	8    ucontext			128  ucontext
+ *	48     r8 ... sp ip flags cs	304    fault address, x0 ... sp pc
+ *	312  siginfo_t			592    records: FPSIMD first
+ */
+struct frame_layout {
+	unsigned machine;
+	size_t siginfo, sp, pc;
+	bool (*is_frame)(struct rcore_memory *memory, const uint8_t *frame);
+};
+
+static uint64_t word(const uint8_t *frame, size_t offset)
+{
+	uint64_t value;
+	memcpy(&value, frame + offset, sizeof(value));
+	return value;
+}
+
+enum { X86_LINK = 16, X86_SEGMENTS = 192, X86_USER_CS = 0x33, X86_USER_SS = 0x2b };
+
+/* glibc's and musl's restorer: mov $15,%rax or %eax (rt_sigreturn); syscall. */
+static bool is_restorer(const uint8_t *code)
+{
+	return !memcmp(code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9) ||
+	       !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7);
+}
+
+static bool is_x86_frame(struct rcore_memory *memory, const uint8_t *frame)
+{
+	uint8_t code[9];
+	uint64_t segments = word(frame, X86_SEGMENTS);
+	if (word(frame, X86_LINK) || (segments & 0xffff) != X86_USER_CS)
+		return false;
+	/* Where libc's file is not here, the selectors of user code and data, each at its
+	 * place, must do. */
+	if (rcore_read(memory, word(frame, 0), code, sizeof(code)))
+		return segments >> 48 == X86_USER_SS;
+	return is_restorer(code);
+}
+
+enum { ARM_LINK = 136, ARM_RECORDS = 592, FPSIMD_MAGIC = 0x46508001, FPSIMD_SIZE = 528 };
+
+static bool is_arm_frame(struct rcore_memory *memory, const uint8_t *frame)
+{
+	return !word(frame, ARM_LINK) &&
+	       word(frame, ARM_RECORDS) == (FPSIMD_MAGIC | (uint64_t)FPSIMD_SIZE << 32);
+}
+
+static const struct frame_layout layouts[] = {
+	{EM_X86_64, 312, 168, 176, is_x86_frame},
+	{EM_AARCH64, 0, 560, 568, is_arm_frame},
+};
+
+/* After a stack overflow sp is in the guard page: the stack is above. */
+static bool is_stack(struct rcore_memory *memory, uint64_t sp)
+{
+	uint64_t value;
+	return !rcore_read_u64(memory, sp, &value) ||
+	       !rcore_read_u64(memory, sp + CHUNK, &value);
+}
+
+static bool check(struct rcore_memory *memory, const struct frame_layout *layout,
+		  const uint8_t *frame, struct rcore_siginfo *info, uint64_t *pc, uint64_t *sp)
+{
+	struct rcore_siginfo found;
+	uint8_t code;
+	rcore_siginfo_parse(frame + layout->siginfo, &found);
+	if (found.signo < 1 || found.signo > MAX_SIGNAL || !layout->is_frame(memory, frame))
+		return false;
+	uint64_t at = word(frame, layout->pc), stack = word(frame, layout->sp);
+	/* A jump into the void faults at its target. */
+	bool has_code = rcore_read(memory, at, &code, 1) != RCORE_FAULT_UNMAPPED;
+	if (!is_stack(memory, stack) || !(has_code || found.address == at))
+		return false;
+	*info = found;
+	*pc = at;
+	*sp = stack;
+	return true;
+}
+
+bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
+			     const struct rcore_native_thread *thread,
+			     struct rcore_siginfo *ret, uint64_t *pc, uint64_t *sp)
+{
+	const struct frame_layout *layout = NULL;
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
+		if (layouts[i].machine == machine)
+			layout = &layouts[i];
+	if (!layout || !thread->has_registers)
+		return false;
+	uint8_t window[CHUNK + FRAME_SIZE];
+	uint64_t base = thread->registers[rcore_register_sp(machine)] & ~(uint64_t)7;
+	/* A window ends with its page, so that nothing above the stack is asked for. */
+	for (size_t done = 0; done < MAX_SCAN;) {
+		size_t step = CHUNK - (base + done) % CHUNK;
+		size_t size = step + FRAME_SIZE;
+		if (rcore_read(memory, base + done, window, size)) {
+			size = step;
+			if (rcore_read(memory, base + done, window, size))
+				return false;
+		}
+		for (size_t i = 0; i < step && i + FRAME_SIZE <= size; i += 8)
+			if (check(memory, layout, window + i, ret, pc, sp))
+				return true;
+		done += step;
+	}
+	return false;
+}
