@@ -22,17 +22,28 @@ static const char *const names[RCORE_CLASS_IVAR_COUNT] = {
 
 /* Which of them an ID names, -1: none. They get their IDs when the process starts, so each is
  * known by its name once and by its number from then on. */
-static int which(struct rcore_ruby *ruby, uint64_t id)
+static struct rcore_error *which(struct rcore_ruby *ruby, uint64_t id, int *ret)
 {
+	*ret = -1;
 	for (int i = 0; i < RCORE_CLASS_IVAR_COUNT; i++)
-		if (ruby->class_name_ids[i] == id)
-			return i;
-	for (int i = 0; i < RCORE_CLASS_IVAR_COUNT; i++)
-		if (!ruby->class_name_ids[i] && rcore_id_is(ruby, id, names[i])) {
-			ruby->class_name_ids[i] = id;
-			return i;
+		if (ruby->class_name_ids[i] == id) {
+			*ret = i;
+			return NULL;
 		}
-	return -1;
+	for (int i = 0; i < RCORE_CLASS_IVAR_COUNT; i++) {
+		bool same;
+		if (ruby->class_name_ids[i])
+			continue;
+		struct rcore_error *err = rcore_id_is(ruby, id, names[i], &same);
+		if (err)
+			return err;
+		if (same) {
+			ruby->class_name_ids[i] = id;
+			*ret = i;
+			return NULL;
+		}
+	}
+	return NULL;
 }
 
 static struct rcore_error *from_table(struct rcore_ruby *ruby, uint64_t table, uint64_t *ret)
@@ -40,10 +51,11 @@ static struct rcore_error *from_table(struct rcore_ruby *ruby, uint64_t table, u
 	struct rcore_st_iterator iterator;
 	uint64_t id, value;
 	bool found;
+	int i;
 	struct rcore_error *err = rcore_st_begin(&iterator, ruby, table, IVAR_LIMIT);
 	while (!err && !(err = rcore_st_next(&iterator, &found, &id, &value)) && found) {
-		int i = which(ruby, id);
-		if (i >= 0)
+		err = which(ruby, id, &i);
+		if (!err && i >= 0)
 			ret[i] = value;
 	}
 	return err;
@@ -68,7 +80,9 @@ static struct rcore_error *from_shape(struct rcore_ruby *ruby, uint64_t iv_ptr,
 		    (err = RCORE_GET(ruby, shape, shape, next_index, &next)) ||
 		    (err = RCORE_GET(ruby, shape, shape, parent_id, &parent)))
 			return err;
-		int i = type == SHAPE_IVAR && next > 0 ? which(ruby, id) : -1;
+		int i = -1;
+		if (type == SHAPE_IVAR && next > 0 && (err = which(ruby, id, &i)))
+			return err;
 		if (i >= 0) {
 			uint64_t address = iv_ptr + (next - 1) * 8;
 			enum rcore_fault fault = rcore_read_u64(ruby->memory, address, &ret[i]);

@@ -10,11 +10,6 @@
 /* ID_ENTRY_UNIT and ID_ENTRY_SIZE of symbol.c: a serial's String and Symbol stand side by side. */
 enum { ENTRY_UNIT = 512, ENTRY_SIZE = 2 };
 
-static struct rcore_error *no_such_id(uint64_t id)
-{
-	return rcore_error_create(RCORE_ERROR_CORRUPT, "no symbol has the ID 0x%" PRIx64, id);
-}
-
 struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
 					uint64_t *ret)
 {
@@ -25,6 +20,7 @@ struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, u
 	return rcore_array_at(ruby, unit, serial % ENTRY_UNIT * ENTRY_SIZE, ret);
 }
 
+/* The String that names an ID; *ret is 0 where there is no such ID. */
 static struct rcore_error *id_string(struct rcore_ruby *ruby, uint64_t id, uint64_t *ret)
 {
 	const struct rcore_layout *layout = ruby->layout;
@@ -41,14 +37,14 @@ static struct rcore_error *id_string(struct rcore_ruby *ruby, uint64_t id, uint6
 	uint64_t serial = id > (uint64_t)layout->constant.last_op_id
 				  ? id >> (layout->constant.id_scope_shift & 63)
 				  : id;
-	if (!serial || serial > last)
-		return no_such_id(id);
+	if (!serial || serial > last) {
+		*ret = 0;
+		return NULL;
+	}
 	err = rcore_serial_string(ruby, ids, serial, &string);
 	if (err)
 		return rcore_error_wrap(err, "name of ID 0x%" PRIx64, id);
-	if (rcore_is_nil(ruby, string))
-		return no_such_id(id);
-	*ret = string;
+	*ret = rcore_is_nil(ruby, string) ? 0 : string;
 	return NULL;
 }
 
@@ -63,6 +59,9 @@ struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const ch
 	struct rcore_error *err = id_string(ruby, id, &string);
 	if (err)
 		return err;
+	if (!string)
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "no symbol has the ID 0x%" PRIx64, id);
 	err = rcore_string(ruby, string, &name, NULL);
 	if (err)
 		return rcore_error_wrap(err, "name of ID 0x%" PRIx64, id);
@@ -72,9 +71,16 @@ struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const ch
 	return NULL;
 }
 
-bool rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char *expected)
+struct rcore_error *rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char *expected,
+				bool *ret)
 {
 	uint64_t string;
-	rcore_auto_error err = id_string(ruby, id, &string);
-	return !err && rcore_string_is(ruby, string, expected);
+	struct rcore_error *err = id_string(ruby, id, &string);
+	if (err)
+		return err;
+	if (!string) {
+		*ret = false;
+		return NULL;
+	}
+	return rcore_string_is(ruby, string, expected, ret);
 }

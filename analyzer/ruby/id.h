@@ -15,8 +15,9 @@
  * FAULT: the symbol table was not found or cannot be read. */
 struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const char **ret);
 
-/* Is that its name? Leaves nothing in the arena. */
-bool rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char *expected);
+/* Is that its name? No for an ID without one. Leaves nothing in the arena. */
+struct rcore_error *rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char *expected,
+				bool *ret);
 
 /* The String VALUE of a serial in the Array `ids` (rb_symbols_t.ids); Qnil where there is none. */
 struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,

@@ -10,7 +10,9 @@ enum { PARENT_LIMIT = 10000 }; /* iseqs one within the other */
 static const char unknown_method[] = "unknown method"; /* location_format of vm_backtrace.c */
 
 struct label {
-	const char *text, *problem;
+	const char *text; /* as the newest Ruby prints it */
+	const char *full; /* the same, saying which frame is a rescue or ensure body */
+	const char *problem;
 };
 
 /* Takes ownership of `err`: the first one becomes the label's problem; only want of memory
@@ -97,7 +99,7 @@ static struct rcore_error *iseq_label(struct rcore_ruby *ruby, uint64_t owner,
 	if ((err = note(ruby, label, err)))
 		return err;
 	if (!text) {
-		text = start->label;
+		text = label->full = start->label; /* says of itself what it is */
 		if (!label->problem)
 			label->problem = start->problem ? start->problem : iseq->problem;
 	}
@@ -118,6 +120,8 @@ static struct rcore_error *behaves_like_c(struct rcore_ruby *ruby,
 	struct rcore_error *err = rcore_iseq(ruby, method->iseq, &iseq);
 	if (!err)
 		*ret = by_c_trace ? iseq->is_c_trace : iseq->is_internal;
+	if (!err && !by_c_trace && !iseq->path)
+		label->problem = iseq->problem;
 	return note(ruby, label, err);
 }
 
@@ -146,6 +150,23 @@ static struct rcore_error *make_label(struct rcore_ruby *ruby,
 	return NULL;
 }
 
+/* Ruby 3.4 gives the body of a rescue its method's label and leaves the method's own frame out; we
+ * show both frames, so they have to differ. */
+static struct rcore_error *tell_body(struct rcore_ruby *ruby,
+				     const struct rcore_iseq_info *iseq, struct label *label)
+{
+	if (label->full)
+		return NULL;
+	const char *body = !iseq                             ? NULL
+			   : iseq->type == RCORE_ISEQ_RESCUE ? "rescue"
+			   : iseq->type == RCORE_ISEQ_ENSURE ? "ensure"
+							     : NULL;
+	label->full = body && label->text
+			      ? rcore_arena_printf(ruby->arena, "%s in %s", body, label->text)
+			      : label->text;
+	return label->text && !label->full ? rcore_error_no_memory() : NULL;
+}
+
 static struct rcore_error *cached_label(struct rcore_ruby *ruby,
 					const struct rcore_iseq_info *iseq,
 					const struct rcore_method_entry *method,
@@ -160,6 +181,8 @@ static struct rcore_error *cached_label(struct rcore_ruby *ruby,
 		if (!label)
 			return rcore_error_no_memory();
 		struct rcore_error *err = make_label(ruby, iseq, method, by_c_trace, label);
+		if (!err)
+			err = tell_body(ruby, iseq, label);
 		if (err)
 			return err;
 		if (!rcore_cache_put(&ruby->labels, &ruby->scratch, first, second, label))
@@ -177,7 +200,7 @@ struct rcore_error *rcore_label(struct rcore_ruby *ruby, const struct rcore_iseq
 	struct rcore_error *err = cached_label(ruby, iseq, method, false, &label);
 	if (err)
 		return err;
-	*ret = label->text;
+	*ret = label->full;
 	if (problem && label->problem)
 		*problem = label->problem;
 	return NULL;
@@ -196,6 +219,8 @@ struct rcore_error *rcore_native_label(struct rcore_ruby *ruby,
 	}
 	struct rcore_error *err =
 		cached_label(ruby, iseq, method, style == RCORE_LABEL_QUALIFIED, &label);
+	if (!err && label->problem)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "%s", label->problem);
 	if (!err)
 		*ret = label->text;
 	return err;

@@ -89,13 +89,22 @@ struct rcore_error *rcore_string(struct rcore_ruby *ruby, uint64_t value, const 
 	return NULL;
 }
 
-bool rcore_string_is(struct rcore_ruby *ruby, uint64_t value, const char *expected)
+struct rcore_error *rcore_string_is(struct rcore_ruby *ruby, uint64_t value,
+				    const char *expected, bool *ret)
 {
-	char text[64];
+	char text[RCORE_STRING_IS_LIMIT];
 	uint64_t bytes, length;
 	size_t wanted = strlen(expected);
-	rcore_auto_error err = rcore_string_bytes(ruby, value, &bytes, &length);
-	return !err && length == wanted && wanted <= sizeof(text) &&
-	       rcore_read(ruby->memory, bytes, text, wanted) == RCORE_FAULT_NONE &&
-	       !memcmp(text, expected, wanted);
+	struct rcore_error *err = rcore_string_bytes(ruby, value, &bytes, &length);
+	if (err)
+		return err;
+	if (length != wanted || wanted > sizeof(text)) {
+		*ret = false;
+		return NULL;
+	}
+	enum rcore_fault fault = rcore_read(ruby->memory, bytes, text, wanted);
+	if (fault != RCORE_FAULT_NONE)
+		return rcore_fault_error(fault, "bytes of a String", bytes, wanted);
+	*ret = !memcmp(text, expected, wanted);
+	return NULL;
 }

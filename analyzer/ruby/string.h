@@ -21,7 +21,10 @@ struct rcore_error *rcore_string(struct rcore_ruby *ruby, uint64_t value, const 
 struct rcore_error *rcore_string_bytes(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret,
 				       uint64_t *ret_length);
 
-/* Is it a readable String with these bytes (1 to 64)? Leaves nothing in the arena. */
-bool rcore_string_is(struct rcore_ruby *ruby, uint64_t value, const char *expected);
+enum { RCORE_STRING_IS_LIMIT = 64 };
+
+/* Are these its bytes? 1 to RCORE_STRING_IS_LIMIT of them. Leaves nothing in the arena. */
+struct rcore_error *rcore_string_is(struct rcore_ruby *ruby, uint64_t value,
+				    const char *expected, bool *ret);
 
 #endif

@@ -21,8 +21,11 @@ static bool has_name(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
 		     const char *expected)
 {
 	uint64_t string;
+	bool same = false;
 	rcore_auto_error err = rcore_serial_string(ruby, ids, serial, &string);
-	return !err && rcore_string_is(ruby, string, expected);
+	if (!err)
+		err = rcore_string_is(ruby, string, expected, &same);
+	return !err && same;
 }
 
 /* The head of a rb_symbols_t, cheap to test: a count and an Array that may be one. */
