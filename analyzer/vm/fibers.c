@@ -245,16 +245,28 @@ static struct rcore_error *assign(struct rcore_loader *loader)
 	return err;
 }
 
+/* Any fiber leads into the VM's list of them; that of the main thread is first at hand. */
+static uint64_t any_fiber(const struct rcore_loader *loader)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	for (size_t i = 0; i < loader->threads.count; i++) {
+		uint64_t ec;
+		if (!rcore_read_field(loader->ruby->memory, loader->threads.items[i].address,
+				      &layout->thread.ec, &ec) &&
+		    ec)
+			return ec - (uint64_t)layout->fiber.saved_ec.offset;
+	}
+	return 0;
+}
+
 struct rcore_error *rcore_load_fibers(struct rcore_loader *loader)
 {
-	struct rcore_error *err = NULL;
+	/* The search first: it knows the fibers' age. */
+	struct rcore_error *err =
+		rcore_fiber_search(loader->ruby, loader->vm, any_fiber(loader), add_found,
+				   loader, loader->snapshot);
 	for (size_t i = 0; i < loader->threads.count && !err; i++)
 		err = add_from_thread(loader, &loader->threads.items[i]);
-	size_t named = loader->fibers.count;
-	if (!err)
-		err = rcore_fiber_search(loader->ruby, loader->vm,
-					 named ? loader->fibers.items[0].address : 0, add_found,
-					 loader, loader->snapshot);
 	if (!err)
 		err = add_chains(loader);
 	if (!err)
