@@ -29,6 +29,7 @@ struct rcore_frame {
 	enum rcore_frame_kind kind;
 	uint64_t cfp, pc, iseq, self, ep; /* addresses and VALUEs; 0 as found */
 	uint64_t method_entry;            /* rb_callable_method_entry_t, 0: none */
+	uint64_t cfunc;                   /* C function of a cfunc; 0: none or unknown */
 	uint32_t flags; /* ep[0]: VM_FRAME_FLAG_* and magic, as cruby's vm_core.h */
 	/* As the newest Ruby's backtrace prints it: "Foo#bar", "block in Foo.bar". */
 	const char *label;
@@ -78,7 +79,8 @@ struct rcore_fiber {
 	int thread;     /* index into snapshot->threads; -1: its thread cannot be read */
 	uint64_t vm_stack, vm_stack_size;           /* bytes */
 	uint64_t machine_stack, machine_stack_size; /* bytes; 0: unknown (root fibers) */
-	struct rcore_frame *frames;                 /* innermost first */
+	uint64_t stack_pointer;     /* saved when it was switched away from; 0: never */
+	struct rcore_frame *frames; /* innermost first */
 	size_t frame_count;
 	bool frames_truncated;             /* more frames than the limit */
 	struct rcore_native_frame *native; /* innermost first */
@@ -143,6 +145,9 @@ struct rcore_ractor {
 /* A kernel thread that runs no Ruby thread (timer, GC, C libraries). */
 struct rcore_other_thread {
 	int tid;
+	struct rcore_native_frame *native; /* innermost first */
+	size_t native_count;
+	const char *native_problem;
 };
 
 struct rcore_cause {

@@ -85,6 +85,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	fiber->blocking = word_of(copy, size, &layout->fiber.blocking);
 	fiber->machine_stack = word_of(copy, size, &layout->fiber.stack_base);
 	fiber->machine_stack_size = word_of(copy, size, &layout->fiber.stack_size);
+	fiber->stack_pointer = word_of(copy, size, &layout->fiber.context_stack_pointer);
 	fiber->vm_stack = ec_word_of(layout, copy, size, &layout->ec.vm_stack);
 	fiber->vm_stack_size =
 		ec_word_of(layout, copy, size, &layout->ec.vm_stack_size) * sizeof(uint64_t);

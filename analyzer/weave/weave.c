@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "weave/weave.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "weave/learn.h"
+
+/* How far ahead the two stacks may be apart before they agree again. */
+enum { LOOKAHEAD = 64 };
+
+/* What both stacks have in common: entering the interpreter, or a C function. */
+struct event {
+	uint64_t function; /* of a C method; 0: the interpreter is entered */
+	size_t index;      /* of the frame, counted from the innermost */
+};
+
+struct events {
+	struct event *items;
+	size_t count, capacity;
+};
+
+struct weaver {
+	struct rcore_fiber *fiber;
+	struct events native, ruby; /* outermost first */
+	struct {
+		struct rcore_step *items;
+		size_t count, capacity;
+	} steps; /* outermost first */
+	/* Frames not woven yet, counted from the innermost; 0: all done. */
+	size_t native_left, ruby_left;
+	bool out_of_memory;
+};
+
+static void add_event(struct weaver *weaver, struct events *events, uint64_t function,
+		      size_t index)
+{
+	struct event *event = rcore_push(events);
+	if (event)
+		*event = (struct event){function, index};
+	else
+		weaver->out_of_memory = true;
+}
+
+static void add_step(struct weaver *weaver, enum rcore_step_kind kind, size_t index,
+		     const char *reason)
+{
+	struct rcore_step *step = rcore_push(&weaver->steps);
+	if (step)
+		*step = (struct rcore_step){kind, (int)index, reason};
+	else
+		weaver->out_of_memory = true;
+}
+
+static void list_ruby(struct weaver *weaver)
+{
+	for (size_t i = weaver->fiber->frame_count; i-- > 0;) {
+		const struct rcore_frame *frame = &weaver->fiber->frames[i];
+		if (rcore_enters_interpreter(frame))
+			add_event(weaver, &weaver->ruby, 0, i);
+		else if (frame->kind == RCORE_FRAME_CFUNC && frame->cfunc)
+			add_event(weaver, &weaver->ruby, frame->cfunc, i);
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Native frames count as C methods only where some control frame here is of that function. */
+static void list_native(struct weaver *weaver, uint64_t activation)
+{
+	uint64_t *functions = calloc(weaver->ruby.count + 1, sizeof(*functions));
+	if (!functions) {
+		weaver->out_of_memory = true;
+		return;
+	}
+	size_t count = 0;
+	for (size_t i = 0; i < weaver->ruby.count; i++)
+		if (weaver->ruby.items[i].function)
+			functions[count++] = weaver->ruby.items[i].function;
+	qsort(functions, count, sizeof(*functions), compare);
+	for (size_t i = weaver->fiber->native_count; i-- > 0;) {
+		const struct rcore_native_frame *frame = &weaver->fiber->native[i];
+		uint64_t start = frame->function_start;
+		if (frame->is_inlined || !start)
+			continue;
+		if (start == activation)
+			add_event(weaver, &weaver->native, 0, i);
+		else if (bsearch(&start, functions, count, sizeof(*functions), compare))
+			add_event(weaver, &weaver->native, start, i);
+	}
+	free(functions);
+}
+
+static void emit_native(struct weaver *weaver, size_t down_to)
+{
+	while (weaver->native_left > down_to)
+		add_step(weaver, RCORE_STEP_NATIVE, --weaver->native_left, NULL);
+}
+
+static void emit_ruby(struct weaver *weaver, size_t down_to)
+{
+	while (weaver->ruby_left > down_to)
+		add_step(weaver, RCORE_STEP_RUBY, --weaver->ruby_left, NULL);
+}
+
+/* One pair of events that stand for the same thing. */
+static void emit_pair(struct weaver *weaver, const struct event *native,
+		      const struct event *ruby)
+{
+	/* Control frames outside the event ran in the activation before it. */
+	emit_ruby(weaver, ruby->index + 1);
+	if (ruby->function) {
+		emit_native(weaver, native->index + 1);
+		emit_ruby(weaver, ruby->index);
+		emit_native(weaver, native->index);
+	} else {
+		emit_native(weaver, native->index);
+		emit_ruby(weaver, ruby->index);
+	}
+}
+
+/* The nearest pair of equal events behind those that differ. */
+static bool resynchronise(const struct weaver *weaver, size_t *native, size_t *ruby)
+{
+	for (size_t sum = 1; sum <= LOOKAHEAD; sum++) {
+		for (size_t i = 0; i <= sum; i++) {
+			size_t n = *native + i, r = *ruby + sum - i;
+			if (n >= weaver->native.count || r >= weaver->ruby.count ||
+			    weaver->native.items[n].function != weaver->ruby.items[r].function)
+				continue;
+			*native = n;
+			*ruby = r;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Is the interpreter entered in a stretch of events? */
+static bool entered(const struct events *events, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (!events->items[i].function)
+			return true;
+	return false;
+}
+
+static void weave(struct weaver *weaver)
+{
+	size_t native = 0, ruby = 0;
+	while (native < weaver->native.count && ruby < weaver->ruby.count) {
+		size_t n = native, r = ruby;
+		if (weaver->native.items[n].function != weaver->ruby.items[r].function &&
+		    !resynchronise(weaver, &n, &r))
+			break;
+		/* A C function without a frame of its own (a tail call) does not blur the
+		 * order; an activation that nothing answers to does. */
+		if (entered(&weaver->native, native, n) || entered(&weaver->ruby, ruby, r))
+			add_step(weaver, RCORE_STEP_GAP, 0,
+				 "native and Ruby frames of this stretch cannot be matched");
+		emit_pair(weaver, &weaver->native.items[n], &weaver->ruby.items[r]);
+		native = n + 1;
+		ruby = r + 1;
+	}
+	/* The innermost frame may be pushed just before the interpreter is entered. */
+	if (entered(&weaver->native, native, weaver->native.count) ||
+	    (ruby < weaver->ruby.count && entered(&weaver->ruby, ruby, weaver->ruby.count - 1)))
+		add_step(weaver, RCORE_STEP_GAP, 0,
+			 "native and Ruby frames from here inwards cannot be matched");
+	emit_ruby(weaver, 0);
+	emit_native(weaver, 0);
+}
+
+static bool keep(struct weaver *weaver, struct rcore_arena *arena)
+{
+	size_t count = weaver->steps.count;
+	struct rcore_step *steps = rcore_arena_alloc(arena, (count + 1) * sizeof(*steps));
+	if (!steps)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		steps[i] = weaver->steps.items[count - 1 - i];
+	weaver->fiber->steps = steps;
+	weaver->fiber->step_count = count;
+	return true;
+}
+
+struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot, uint64_t activation)
+{
+	struct weaver weaver = {0};
+	if (!activation)
+		activation = rcore_learn_activation(snapshot);
+	for (size_t i = 0; i < snapshot->fiber_count && !weaver.out_of_memory; i++) {
+		struct rcore_fiber *fiber = &snapshot->fibers[i];
+		if (!fiber->native_count)
+			continue;
+		weaver.fiber = fiber;
+		weaver.native.count = weaver.ruby.count = weaver.steps.count = 0;
+		weaver.native_left = fiber->native_count;
+		weaver.ruby_left = fiber->frame_count;
+		list_ruby(&weaver);
+		list_native(&weaver, activation);
+		if (!weaver.out_of_memory)
+			weave(&weaver);
+		weaver.out_of_memory |= !keep(&weaver, &snapshot->arena);
+	}
+	free(weaver.native.items);
+	free(weaver.ruby.items);
+	free(weaver.steps.items);
+	return weaver.out_of_memory ? rcore_error_no_memory() : NULL;
+}
