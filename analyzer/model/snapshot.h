@@ -160,6 +160,7 @@ struct rcore_cause {
 	int original_signo, original_code;
 	bool has_original_address;
 	uint64_t original_address;
+	int original_sender_pid;
 	int tid;           /* the thread that died; 0: unknown */
 	int thread, fiber; /* indices; -1: not a Ruby thread, unknown */
 	const char *text;  /* one line for people, with the place */

@@ -83,24 +83,36 @@ static void place_text(const struct rcore_snapshot *snapshot, char *buffer, size
 			 snapshot->fibers[cause->fiber].id);
 }
 
+static void sender_text(int sender, const struct rcore_process *process, char *buffer,
+			size_t size)
+{
+	buffer[0] = 0;
+	if (sender && sender == process->pid)
+		snprintf(buffer, size, ", raised by the process itself");
+	else if (sender)
+		snprintf(buffer, size, ", sent by process %d", sender);
+}
+
 static const char *text_of(struct rcore_snapshot *snapshot, const struct rcore_process *process)
 {
 	const struct rcore_cause *cause = &snapshot->cause;
-	char what[256], first[256], place[128], sender[64] = "";
+	char what[256], place[128], sender[64], end[64] = "";
 	place_text(snapshot, place, sizeof(place));
-	describe(cause->signo, cause->code, cause->address, what, sizeof(what));
-	if (cause->original_signo) {
+	if (!cause->original_signo) {
+		describe(cause->signo, cause->code, cause->address, what, sizeof(what));
+		sender_text(cause->sender_pid, process, sender, sizeof(sender));
+	} else {
 		describe(cause->original_signo, cause->original_code, cause->original_address,
-			 first, sizeof(first));
-		return rcore_arena_printf(&snapshot->arena,
-					  "Killed by %s%s; Ruby then ended with %s", first,
-					  place, what);
+			 what, sizeof(what));
+		sender_text(cause->original_sender_pid, process, sender, sizeof(sender));
+		if (cause->signo != cause->original_signo) {
+			char name[32];
+			signal_name(cause->signo, name, sizeof(name));
+			snprintf(end, sizeof(end), "; Ruby then ended with %s", name);
+		}
 	}
-	if (cause->sender_pid && cause->sender_pid == process->pid)
-		snprintf(sender, sizeof(sender), ", raised by the process itself");
-	else if (cause->sender_pid)
-		snprintf(sender, sizeof(sender), ", sent by process %d", cause->sender_pid);
-	return rcore_arena_printf(&snapshot->arena, "Killed by %s%s%s", what, sender, place);
+	return rcore_arena_printf(&snapshot->arena, "Killed by %s%s%s%s", what, sender, place,
+				  end);
 }
 
 struct rcore_error *rcore_cause_find(const struct rcore_process *process,
@@ -125,6 +137,7 @@ struct rcore_error *rcore_cause_find(const struct rcore_process *process,
 		cause->original_signo = original->signo;
 		cause->original_code = original->code;
 		cause->original_address = original->address;
+		cause->original_sender_pid = original->sender_pid;
 		cause->has_original_address = has_address(original->signo, original->code);
 	}
 	cause->text = text_of(snapshot, process);
