@@ -106,9 +106,9 @@ static const char *text_of(struct rcore_snapshot *snapshot, const struct rcore_p
 			 what, sizeof(what));
 		sender_text(cause->original_sender_pid, process, sender, sizeof(sender));
 		if (cause->signo != cause->original_signo) {
-			char name[32];
-			signal_name(cause->signo, name, sizeof(name));
-			snprintf(end, sizeof(end), "; Ruby then ended with %s", name);
+			char name[RCORE_SIGNAL_SIZE];
+			snprintf(end, sizeof(end), "; Ruby then ended with %s",
+				 rcore_signal_name(cause->signo, name));
 		}
 	}
 	return rcore_arena_printf(&snapshot->arena, "Killed by %s%s%s%s", what, sender, place,
