@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""librcore for debuggers written in Python: what GDB and LLDB share.
+
+A debugger's own script makes a Target, tells it what it knows of the process, and asks for
+the report. Nothing of a debugger is imported here. Every failure is an Error with one line.
+"""
+
+import ctypes
+import os
+
+ABI = 1
+ALL, JSON, VERBOSE = 1, 2, 4
+
+_READ = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64
+)
+_TEXT = ctypes.c_char_p
+_PLUGIN = ctypes.c_void_p
+
+# What rcore_plugin.h declares: name, result, arguments.
+_FUNCTIONS = (
+    ("rcore_plugin_abi", ctypes.c_uint32, ()),
+    ("rcore_plugin_version", _TEXT, ()),
+    ("rcore_plugin_open", _PLUGIN, (_READ, ctypes.c_void_p)),
+    ("rcore_plugin_close", None, (_PLUGIN,)),
+    ("rcore_plugin_set_text", ctypes.c_int32, (_PLUGIN, _TEXT, _TEXT)),
+    ("rcore_plugin_set_number", ctypes.c_int32, (_PLUGIN, _TEXT, ctypes.c_int64)),
+    (
+        "rcore_plugin_set_siginfo",
+        ctypes.c_int32,
+        (_PLUGIN, ctypes.c_int32, ctypes.c_int32, ctypes.c_uint64, ctypes.c_int32),
+    ),
+    (
+        "rcore_plugin_add_thread",
+        ctypes.c_int32,
+        (
+            _PLUGIN,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_uint64),
+            ctypes.c_uint32,
+            ctypes.c_uint64,
+        ),
+    ),
+    (
+        "rcore_plugin_add_mapping",
+        ctypes.c_int32,
+        (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, _TEXT),
+    ),
+    ("rcore_plugin_add_auxv", ctypes.c_int32, (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64)),
+    (
+        "rcore_plugin_fibers",
+        ctypes.c_int32,
+        (_PLUGIN, ctypes.c_uint32, _TEXT, _TEXT, ctypes.POINTER(ctypes.c_void_p)),
+    ),
+    ("rcore_plugin_text_free", None, (ctypes.c_void_p,)),
+    ("rcore_plugin_error", _TEXT, (_PLUGIN,)),
+)
+
+# elf_gregset_t, by the names that debuggers give the registers.
+REGISTERS = {
+    "x86_64": (
+        "r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss "
+        "fs_base gs_base ds es fs gs"
+    ).split(),
+    "aarch64": ["x%d" % number for number in range(31)] + ["sp", "pc", "cpsr"],
+}
+THREAD_POINTERS = {"x86_64": "fs_base", "aarch64": "tpidr"}
+
+
+class Error(Exception):
+    """What the user is told: one line."""
+
+
+def _candidates():
+    here = os.path.dirname(os.path.realpath(__file__))
+    named = os.environ.get("RCORE_LIBRARY")
+    if named:
+        return [named]
+    prefix = os.path.join(here, "..", "..", "..")
+    machine = os.uname().machine
+    folders = [
+        os.path.join(here, "..", "build"),
+        os.path.join(prefix, "lib"),
+        os.path.join(prefix, "lib64"),
+        os.path.join(prefix, "lib", machine + "-linux-gnu"),
+    ]
+    files = [os.path.normpath(os.path.join(folder, "librcore.so.0")) for folder in folders]
+    return [file for file in files if os.path.exists(file)] + ["librcore.so.0"]
+
+
+def load():
+    """The library, its functions declared and its ABI compared."""
+    tried = []
+    for file in _candidates():
+        try:
+            library = ctypes.CDLL(file)
+        except OSError as error:
+            tried.append(str(error).replace("\n", " "))
+            continue
+        try:
+            for name, result, arguments in _FUNCTIONS:
+                function = getattr(library, name)
+                function.restype = result
+                function.argtypes = arguments
+        except AttributeError:
+            raise Error("%s is of another rcore than this script: install both anew" % file)
+        if library.rcore_plugin_abi() != ABI:
+            raise Error(
+                "%s has plugin ABI %d, this script needs %d: install both anew"
+                % (file, library.rcore_plugin_abi(), ABI)
+            )
+        return library
+    raise Error(
+        "librcore.so.0 cannot be loaded (%s): run make in the top folder, or set RCORE_LIBRARY"
+        % "; ".join(tried)
+    )
+
+
+def _bytes(text):
+    return None if text is None else os.fsencode(text).split(b"\0")[0]
+
+
+class Target:
+    """A stopped process. `read(address, size)` gives that many bytes, or raises anything."""
+
+    def __init__(self, library, read):
+        self._library = library
+        self._read = read
+        self._raised = None
+        # ctypes does not keep the callback alive.
+        self._callback = _READ(self._copy)
+        self._plugin = library.rcore_plugin_open(self._callback, None)
+        if not self._plugin:
+            raise Error("out of memory")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self._library.rcore_plugin_close(self._plugin)
+        self._plugin = None
+
+    # An exception must not leave a callback: ctypes would print it. A Ctrl-C is kept until the
+    # library has come back, and every read after it fails at once.
+    def _copy(self, _context, address, buffer, size):
+        if self._raised is not None:
+            return 1
+        try:
+            data = bytes(self._read(address, size))
+            if len(data) != size:
+                return 1
+            ctypes.memmove(buffer, data, size)
+            return 0
+        except KeyboardInterrupt as interrupt:
+            self._raised = interrupt
+        except BaseException:  # whatever a debugger raises for memory it cannot read
+            pass
+        return 1
+
+    def _check(self, status):
+        if status:
+            raise Error(self._error())
+
+    def _error(self):
+        text = self._library.rcore_plugin_error(self._plugin)
+        return os.fsdecode(text) if text else "rcore failed"
+
+    def set_text(self, name, value):
+        if value is not None:
+            self._check(
+                self._library.rcore_plugin_set_text(self._plugin, _bytes(name), _bytes(value))
+            )
+
+    def set_number(self, name, value):
+        if value is not None:
+            self._check(self._library.rcore_plugin_set_number(self._plugin, _bytes(name), value))
+
+    def set_siginfo(self, signo, code, address, sender_pid):
+        self._check(
+            self._library.rcore_plugin_set_siginfo(self._plugin, signo, code, address, sender_pid)
+        )
+
+    def add_thread(self, tid, registers, thread_pointer):
+        """`registers` in the order of REGISTERS, or None."""
+        count = len(registers) if registers else 0
+        words = (ctypes.c_uint64 * count)(*registers) if registers else None
+        self._check(
+            self._library.rcore_plugin_add_thread(self._plugin, tid, words, count, thread_pointer)
+        )
+
+    def add_mapping(self, start, end, offset, path):
+        self._check(
+            self._library.rcore_plugin_add_mapping(self._plugin, start, end, offset, _bytes(path))
+        )
+
+    def add_auxv(self, kind, value):
+        self._check(self._library.rcore_plugin_add_auxv(self._plugin, kind, value))
+
+    def fibers(self, flags=0, thread=None, fiber=None):
+        """The report as bytes (UTF-8), None where there is none, and the error, or None."""
+        pointer = ctypes.c_void_p()
+        status = self._library.rcore_plugin_fibers(
+            self._plugin, flags, _bytes(thread), _bytes(fiber), ctypes.byref(pointer)
+        )
+        text = ctypes.string_at(pointer) if pointer else None
+        self._library.rcore_plugin_text_free(pointer)
+        if self._raised is not None:
+            raise self._raised
+        return text, self._error() if status > 1 else None
