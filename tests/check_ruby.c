@@ -131,6 +131,9 @@ START_TEST(test_id)
 				 RCORE_ERROR_CORRUPT);
 	uint64_t next = fake.serials << fake.layout.constant.id_scope_shift;
 	ck_assert_int_eq(code(rcore_id_name(&ruby, next, &name)), RCORE_ERROR_CORRUPT);
+	fake_put_field(&fake.target, fake.symbols, &fake.layout.symbols.last_id, 1000000);
+	next = UINT64_C(999999) << fake.layout.constant.id_scope_shift;
+	ck_assert_int_eq(code(rcore_id_name(&ruby, next, &name)), RCORE_ERROR_CORRUPT);
 	ruby.global_symbols = 0;
 	ck_assert_int_eq(code(rcore_id_name(&ruby, fake.classpath, &name)), RCORE_ERROR_FAULT);
 }

@@ -10,14 +10,30 @@
 /* ID_ENTRY_UNIT and ID_ENTRY_SIZE of symbol.c: a serial's String and Symbol stand side by side. */
 enum { ENTRY_UNIT = 512, ENTRY_SIZE = 2 };
 
+/* rb_ary_entry: nothing past the end. */
+static struct rcore_error *entry(struct rcore_ruby *ruby, uint64_t array, uint64_t index,
+				 uint64_t *ret)
+{
+	uint64_t elements, length;
+	struct rcore_error *err = rcore_array(ruby, array, &elements, &length);
+	if (err || index >= length)
+		return err;
+	uint64_t address = elements + index * sizeof(*ret);
+	enum rcore_fault fault = rcore_read_u64(ruby->memory, address, ret);
+	return fault == RCORE_FAULT_NONE
+		       ? NULL
+		       : rcore_fault_error(fault, "symbol table", address, sizeof(*ret));
+}
+
 struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
 					uint64_t *ret)
 {
-	uint64_t unit;
-	struct rcore_error *err = rcore_array_at(ruby, ids, serial / ENTRY_UNIT, &unit);
-	if (err)
+	uint64_t unit = 0;
+	*ret = 0;
+	struct rcore_error *err = entry(ruby, ids, serial / ENTRY_UNIT, &unit);
+	if (err || rcore_is_nil(ruby, unit))
 		return err;
-	return rcore_array_at(ruby, unit, serial % ENTRY_UNIT * ENTRY_SIZE, ret);
+	return entry(ruby, unit, serial % ENTRY_UNIT * ENTRY_SIZE, ret);
 }
 
 /* The String that names an ID; *ret is 0 where there is no such ID. */

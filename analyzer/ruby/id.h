@@ -19,7 +19,8 @@ struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const ch
 struct rcore_error *rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char *expected,
 				bool *ret);
 
-/* The String VALUE of a serial in the Array `ids` (rb_symbols_t.ids); Qnil where there is none. */
+/* The String VALUE of a serial in the Array `ids` (rb_symbols_t.ids); nil or 0 where there is
+ * none. */
 struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
 					uint64_t *ret);
 
