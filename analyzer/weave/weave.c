@@ -167,13 +167,18 @@ static void weave(struct weaver *weaver)
 		native = n + 1;
 		ruby = r + 1;
 	}
-	/* The innermost frame may be pushed just before the interpreter is entered. */
+	/* The innermost control frame may be pushed, and its activation not entered yet. */
+	size_t last = weaver->ruby.count;
+	bool pushed_only = ruby < last && !weaver->ruby.items[last - 1].function &&
+			   !weaver->ruby.items[last - 1].index &&
+			   native == weaver->native.count;
 	if (entered(&weaver->native, native, weaver->native.count) ||
-	    (ruby < weaver->ruby.count && entered(&weaver->ruby, ruby, weaver->ruby.count - 1)))
+	    entered(&weaver->ruby, ruby, last - pushed_only))
 		add_step(weaver, RCORE_STEP_GAP, 0,
 			 "native and Ruby frames from here inwards cannot be matched");
-	emit_ruby(weaver, 0);
+	emit_ruby(weaver, pushed_only);
 	emit_native(weaver, 0);
+	emit_ruby(weaver, 0);
 }
 
 static bool keep(struct weaver *weaver, struct rcore_arena *arena)

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Weaving on stacks written as words, outermost first. A word is the letter of a frame:
+ * control frames  F enters the interpreter, r runs in it, a-e C function a-e, D dummy with FINISH
+ * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, n anything else
+ * woven           the same words, control frames with a dot before them, gaps as "?". */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weave/learn.h"
+#include "weave/weave.h"
+
+enum { ACTIVATION = 0x1000, INTERPRETER = 0x2000, OTHER = 0x3000, METHODS = 0x4000, MAX = 256 };
+
+struct stacks {
+	struct rcore_snapshot snapshot;
+	struct rcore_fiber fibers[4];
+	struct rcore_frame frames[4][MAX];
+	struct rcore_native_frame native[4][MAX];
+	char ruby_words[4][MAX], native_words[4][MAX];
+};
+
+static struct rcore_frame control_frame(char word)
+{
+	switch (word) {
+	case 'F':
+		return (struct rcore_frame){.kind = RCORE_FRAME_RUBY, .flags = 0x20};
+	case 'D':
+		return (struct rcore_frame){.kind = RCORE_FRAME_DUMMY, .flags = 0x20};
+	case 'r':
+		return (struct rcore_frame){.kind = RCORE_FRAME_RUBY};
+	default:
+		return (struct rcore_frame){.kind = RCORE_FRAME_CFUNC,
+					    .cfunc = METHODS + (uint64_t)word};
+	}
+}
+
+static struct rcore_native_frame native_frame(char word)
+{
+	switch (word) {
+	case 'X':
+		return (struct rcore_native_frame){.function_start = ACTIVATION,
+						   .is_interpreter = true};
+	case 'i':
+		return (struct rcore_native_frame){.function_start = INTERPRETER,
+						   .is_interpreter = true};
+	case 'n':
+		return (struct rcore_native_frame){.function_start = OTHER};
+	default:
+		return (struct rcore_native_frame){.function_start = METHODS + (uint64_t)word};
+	}
+}
+
+static void add(struct stacks *stacks, const char *ruby, const char *native)
+{
+	size_t place = stacks->snapshot.fiber_count++;
+	struct rcore_fiber *fiber = &stacks->fibers[place];
+	fiber->frame_count = strlen(ruby);
+	fiber->native_count = strlen(native);
+	fiber->frames = stacks->frames[place];
+	fiber->native = stacks->native[place];
+	strcpy(stacks->ruby_words[place], ruby);
+	strcpy(stacks->native_words[place], native);
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		fiber->frames[i] = control_frame(ruby[fiber->frame_count - 1 - i]);
+	for (size_t i = 0; i < fiber->native_count; i++)
+		fiber->native[i] = native_frame(native[fiber->native_count - 1 - i]);
+	stacks->snapshot.fibers = stacks->fibers;
+}
+
+static void woven(const struct stacks *stacks, size_t place, char *out)
+{
+	const struct rcore_fiber *fiber = &stacks->fibers[place];
+	for (size_t i = fiber->step_count; i-- > 0;) {
+		const struct rcore_step *step = &fiber->steps[i];
+		size_t index = (size_t)step->index;
+		if (step->kind == RCORE_STEP_GAP) {
+			*out++ = '?';
+		} else if (step->kind == RCORE_STEP_RUBY) {
+			*out++ = '.';
+			*out++ = stacks->ruby_words[place][fiber->frame_count - 1 - index];
+		} else {
+			*out++ = stacks->native_words[place][fiber->native_count - 1 - index];
+		}
+	}
+	*out = 0;
+}
+
+static const struct {
+	const char *ruby, *native, *woven;
+} cases[] = {
+	{"F", "nX", "nX.F"},
+	/* <main> calls a C method that yields to a block. */
+	{"FraF", "nXiaiX", "nX.F.ri.aaiX.F"},
+	{"Fra", "nXian", "nX.F.ri.aan"},
+	/* Two activations with no C method between: a #hash called by an instruction. */
+	{"FrFrb", "nXiiXibn", "nX.F.riiX.F.ri.bbn"},
+	/* A C method whose native frame is gone (tail call) costs no mark. */
+	{"FabF", "nXbiX", "nX.F.a.bbiX.F"},
+	/* A signal handler, or the GC, over Ruby code. */
+	{"Fr", "nXnnn", "nX.F.rnnn"},
+	/* An activation that the native stack does not show: only that stretch is marked. */
+	{"FaFbF", "nXabiX", "nX.F.aa?.F.bbiX.F"},
+	/* Pushed, not entered yet. */
+	{"FaF", "nXai", "nX.F.aai.F"},
+	/* A dummy has FINISH and enters nothing; the C method pushed it. */
+	{"FaDF", "nXaiX", "nX.F.aa.DiX.F"},
+	{"", "nnn", "nnn"},
+};
+
+START_TEST(test_case)
+{
+	static struct stacks stacks;
+	char text[3 * MAX];
+	memset(&stacks, 0, sizeof(stacks));
+	add(&stacks, cases[_i].ruby, cases[_i].native);
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot, ACTIVATION));
+	woven(&stacks, 0, text);
+	ck_assert_str_eq(text, cases[_i].woven);
+	rcore_arena_deinit(&stacks.snapshot.arena);
+}
+END_TEST
+
+START_TEST(test_every_frame_once)
+{
+	static const char ruby_words[] = "Frabc", native_words[] = "Xinabc";
+	srand(7);
+	for (int round = 0; round < 2000; round++) {
+		static struct stacks stacks;
+		char ruby[MAX] = "", native[MAX] = "", text[3 * MAX];
+		int length = rand() % 100;
+		for (int i = 0; i < length; i++)
+			ruby[i] = ruby_words[rand() % 5];
+		length = rand() % 100 + 1;
+		for (int i = 0; i < length; i++)
+			native[i] = native_words[rand() % 6];
+		memset(&stacks, 0, sizeof(stacks));
+		add(&stacks, ruby, native);
+		ck_assert_ptr_null(rcore_weave(&stacks.snapshot, ACTIVATION));
+		woven(&stacks, 0, text);
+		char *r = ruby, *n = native;
+		for (const char *at = text; *at; at++) {
+			if (*at == '?')
+				continue;
+			if (*at == '.')
+				ck_assert_int_eq(*++at, *r++);
+			else
+				ck_assert_int_eq(*at, *n++);
+		}
+		ck_assert_int_eq(*r, 0);
+		ck_assert_int_eq(*n, 0);
+		rcore_arena_deinit(&stacks.snapshot.arena);
+	}
+}
+END_TEST
+
+START_TEST(test_learn)
+{
+	static struct stacks stacks;
+	memset(&stacks, 0, sizeof(stacks));
+	add(&stacks, "FraF", "niXiaiX");
+	add(&stacks, "Fr", "niXi");
+	add(&stacks, "FaFbF", "niXaiXbiX");
+	add(&stacks, "FaF", "niXai");
+	ck_assert_uint_eq(rcore_learn_activation(&stacks.snapshot), ACTIVATION);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("weave");
+	TCase *tcase = tcase_create("weave");
+	tcase_add_loop_test(tcase, test_case, 0, (int)(sizeof(cases) / sizeof(*cases)));
+	tcase_add_test(tcase, test_every_frame_once);
+	tcase_add_test(tcase, test_learn);
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
