@@ -33,8 +33,10 @@ class _Facts:
         r"(?:\s+[-r][-w][-x][-ps])?\s+(\S.*?)\s*$"
     )
     _AUXV = re.compile(r"^(\d+)\s+\S+\s.*?(0x[0-9a-f]+|\d+)(?: \".*\")?$")
-    _CORE = re.compile(r"^Core file: `(.*)', file type .*\n((?:\s+\[\d+\].*\n?)*)", re.MULTILINE)
-    _SECTION = re.compile(r"^\s+\[\d+\]\s+\S+ at \S+: (\S+)", re.MULTILINE)
+    _CORE = re.compile(r"^Core file: [`'](.*)', file type .*\n((?:\s+\[\d+\].*\n?)*)", re.MULTILINE)
+    _SECTION = re.compile(
+        r"^\s+\[\d+\]\s+(0x[0-9a-f]+)->(0x[0-9a-f]+) at \S+ (\S+)(.*)$", re.MULTILINE
+    )
     _MACHINES = {"i386:x86-64": "x86_64", "aarch64": "aarch64"}
     _AT_NULL, _AT_ENTRY = 0, 9
 
@@ -85,20 +87,34 @@ class _Facts:
         found = re.search(r"^%s = '(.*)'$" % word, self._ask("info proc"), re.MULTILINE)
         return found.group(1) if found else None
 
-    # GDB keeps the notes of a core as sections, in their order: the kernel writes the siginfo of
-    # the thread that died right behind its status; gdb, and so gcore, writes it later.
+    # GDB shows a core as sections: its notes in their order, its segments as load1, or load1a
+    # and load1b where only a part was saved. For a page that the core lacks, GDB gives zeroes or
+    # what a file on this machine has, whatever its build: so it is told which pages it may ask.
     def _tell_core(self, target):
         found = self._CORE.search(self._ask("maint info sections"))
-        if not found:
-            return
+        sections = self._SECTION.findall(found.group(2)) if found else []
+        segments = [section for section in sections if re.match(r"load\d+[a-z]?$", section[2])]
+        if not segments:
+            raise self._bridge.Error(
+                "this GDB does not say what the core holds (maint info sections): "
+                "use rcore analyze CORE"
+            )
+        for start, end, _, flags in segments:
+            if int(start, 16) < int(end, 16):
+                target.add_segment(int(start, 16), int(end, 16), "HAS_CONTENTS" in flags)
         target.set_text("source", found.group(1))
-        names = self._SECTION.findall(found.group(2))
+        target.set_text("producer", self._producer([section[2] for section in sections]))
+
+    # The kernel writes the siginfo of the thread that died right behind its status; gdb, and so
+    # gcore, writes it later.
+    @staticmethod
+    def _producer(names):
         if ".gdb-tdesc" in names:
-            target.set_text("producer", "gdb")
-        elif ".reg" in names:
-            after = names[names.index(".reg") + 1 :] + [""]
-            is_kernel = after[0].startswith(".note.linuxcore.siginfo")
-            target.set_text("producer", "kernel" if is_kernel else "gdb")
+            return "gdb"
+        if ".reg" not in names:
+            return None
+        after = names[names.index(".reg") + 1 :] + [""]
+        return "kernel" if after[0].startswith(".note.linuxcore.siginfo") else "gdb"
 
     def _mappings(self):
         mappings = []

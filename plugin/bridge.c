@@ -13,6 +13,11 @@
 
 enum { STATUS_COMPLETE, STATUS_PARTIAL, STATUS_FAILED, STATUS_NOT_RUBY, STATUS_USAGE = 64 };
 
+struct segment {
+	uint64_t start, end;
+	bool is_saved;
+};
+
 /* What process and options have is put there only when a report is asked for. */
 struct rcore_plugin {
 	struct rcore_memory memory;
@@ -30,6 +35,10 @@ struct rcore_plugin {
 		struct rcore_mapping *items;
 		size_t count, capacity;
 	} mappings;
+	struct {
+		struct segment *items;
+		size_t count, capacity;
+	} segments;
 	struct {
 		uint64_t (*items)[2];
 		size_t count, capacity;
@@ -51,18 +60,50 @@ const char *rcore_plugin_version(void)
 	return RCORE_VERSION;
 }
 
-/* A debugger says no more than that it failed; where the process had a file mapped, the page is
- * one that the core left out. */
+/* The segment that holds `address`, else NULL; segments do not overlap. */
+static const struct segment *find_segment(const struct rcore_plugin *plugin, uint64_t address)
+{
+	size_t low = 0, high = plugin->segments.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (plugin->segments.items[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct segment *segment = &plugin->segments.items[low];
+	return low < plugin->segments.count && segment->start <= address ? segment : NULL;
+}
+
+static enum rcore_fault check_segments(const struct rcore_plugin *plugin, uint64_t address,
+				       size_t size)
+{
+	uint64_t end = address + size;
+	while (address < end) {
+		const struct segment *segment = find_segment(plugin, address);
+		if (!segment)
+			return RCORE_FAULT_UNMAPPED;
+		if (!segment->is_saved)
+			return RCORE_FAULT_NOT_SAVED;
+		address = segment->end;
+	}
+	return RCORE_FAULT_NONE;
+}
+
 static enum rcore_fault read_target(struct rcore_memory *memory, uint64_t address, void *buffer,
 				    size_t size)
 {
 	struct rcore_plugin *plugin = (struct rcore_plugin *)memory;
 	if (address + size < address)
 		return RCORE_FAULT_UNMAPPED;
+	if (plugin->segments.count) {
+		enum rcore_fault fault = check_segments(plugin, address, size);
+		if (fault)
+			return fault;
+	}
 	if (plugin->read(plugin->context, address, buffer, size) == 0)
 		return RCORE_FAULT_NONE;
-	return rcore_process_mapping(&plugin->process, address) ? RCORE_FAULT_NOT_SAVED
-								: RCORE_FAULT_UNMAPPED;
+	return plugin->is_live ? RCORE_FAULT_UNMAPPED : RCORE_FAULT_TRUNCATED;
 }
 
 struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, void *context)
@@ -84,6 +125,7 @@ void rcore_plugin_close(struct rcore_plugin *plugin)
 	rcore_arena_deinit(&plugin->arena);
 	free(plugin->threads.items);
 	free(plugin->mappings.items);
+	free(plugin->segments.items);
 	free(plugin->auxv.items);
 	free(plugin->search_paths.items);
 	free(plugin);
@@ -220,6 +262,20 @@ int32_t rcore_plugin_add_mapping(struct rcore_plugin *plugin, uint64_t start, ui
 	return settle(plugin, NULL);
 }
 
+int32_t rcore_plugin_add_segment(struct rcore_plugin *plugin, uint64_t start, uint64_t end,
+				 int32_t saved)
+{
+	if (start >= end)
+		return settle(plugin,
+			      rcore_error_create(RCORE_ERROR_USAGE,
+						 "a segment that ends before it starts"));
+	struct segment *segment = rcore_push(&plugin->segments);
+	if (!segment)
+		return settle(plugin, rcore_error_no_memory());
+	*segment = (struct segment){.start = start, .end = end, .is_saved = saved != 0};
+	return settle(plugin, NULL);
+}
+
 int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint64_t type, uint64_t value)
 {
 	uint64_t(*pair)[2] = rcore_push(&plugin->auxv);
@@ -228,6 +284,30 @@ int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint64_t type, uint64
 	(*pair)[0] = type;
 	(*pair)[1] = value;
 	return settle(plugin, NULL);
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct segment *a = left, *b = right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* In order, without overlap: what an earlier one covers is cut off. */
+static void order_segments(struct rcore_plugin *plugin)
+{
+	struct segment *items = plugin->segments.items;
+	size_t kept = 0;
+	if (!plugin->segments.count)
+		return;
+	qsort(items, plugin->segments.count, sizeof(*items), by_start);
+	for (size_t i = 0; i < plugin->segments.count; i++) {
+		struct segment segment = items[i];
+		if (kept && segment.start < items[kept - 1].end)
+			segment.start = items[kept - 1].end;
+		if (segment.start < segment.end)
+			items[kept++] = segment;
+	}
+	plugin->segments.count = kept;
 }
 
 static void gather(struct rcore_plugin *plugin)
@@ -241,6 +321,7 @@ static void gather(struct rcore_plugin *plugin)
 	process->auxv_pairs = plugin->auxv.count;
 	plugin->options.search_paths = plugin->search_paths.items;
 	plugin->options.search_path_count = plugin->search_paths.count;
+	order_segments(plugin);
 	rcore_process_order_mappings(process);
 	plugin->mappings.count = process->mapping_count;
 	rcore_process_settle_signal(process, plugin->is_live ||

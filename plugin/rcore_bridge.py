@@ -46,6 +46,11 @@ _FUNCTIONS = (
         ctypes.c_int32,
         (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, _TEXT),
     ),
+    (
+        "rcore_plugin_add_segment",
+        ctypes.c_int32,
+        (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int32),
+    ),
     ("rcore_plugin_add_auxv", ctypes.c_int32, (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64)),
     (
         "rcore_plugin_fibers",
@@ -192,6 +197,9 @@ class Target:
         self._check(
             self._library.rcore_plugin_add_mapping(self._plugin, start, end, offset, _bytes(path))
         )
+
+    def add_segment(self, start, end, saved):
+        self._check(self._library.rcore_plugin_add_segment(self._plugin, start, end, saved))
 
     def add_auxv(self, kind, value):
         self._check(self._library.rcore_plugin_add_auxv(self._plugin, kind, value))

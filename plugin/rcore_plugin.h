@@ -11,6 +11,7 @@
  *	rcore_plugin_set_text(plugin, "machine", "x86_64");
  *	rcore_plugin_add_thread(plugin, 1234, registers, 27, fs_base);
  *	rcore_plugin_add_mapping(plugin, start, end, offset, path);
+ *	rcore_plugin_add_segment(plugin, start, end, saved);
  *	...
  *	status = rcore_plugin_fibers(plugin, 0, NULL, NULL, &text);
  *	if (text)
@@ -83,6 +84,12 @@ RCORE_PLUGIN_API int32_t rcore_plugin_add_thread(struct rcore_plugin *plugin, in
 RCORE_PLUGIN_API int32_t rcore_plugin_add_mapping(struct rcore_plugin *plugin, uint64_t start,
 						  uint64_t end, uint64_t file_offset,
 						  const char *path);
+
+/* A range of memory as the core's program headers have it, in any order; `saved` is 0 where the core
+ * does not hold its bytes. Once one was given, nothing outside the saved ones is asked of the debugger:
+ * debuggers answer such reads with zeroes, or from a file that may be of another build. */
+RCORE_PLUGIN_API int32_t rcore_plugin_add_segment(struct rcore_plugin *plugin, uint64_t start,
+						  uint64_t end, int32_t saved);
 
 /* A pair of the auxiliary vector. */
 RCORE_PLUGIN_API int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint64_t type,

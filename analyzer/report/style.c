@@ -21,17 +21,21 @@ void rcore_styled(const struct rcore_pen *pen, enum rcore_style style, const cha
 {
 	va_list args;
 	va_start(args, format);
-	rcore_style(pen, style);
+	if (style != RCORE_STYLE_PLAIN)
+		rcore_style(pen, style);
 	vfprintf(pen->out, format, args);
-	rcore_style(pen, RCORE_STYLE_PLAIN);
+	if (style != RCORE_STYLE_PLAIN)
+		rcore_style(pen, RCORE_STYLE_PLAIN);
 	va_end(args);
 }
 
 void rcore_styled_text(const struct rcore_pen *pen, enum rcore_style style, const char *text)
 {
-	rcore_style(pen, style);
+	if (style != RCORE_STYLE_PLAIN)
+		rcore_style(pen, style);
 	rcore_escape_write(pen->out, text);
-	rcore_style(pen, RCORE_STYLE_PLAIN);
+	if (style != RCORE_STYLE_PLAIN)
+		rcore_style(pen, RCORE_STYLE_PLAIN);
 }
 
 struct rcore_error *rcore_pen_error(FILE *out)
