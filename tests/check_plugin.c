@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../plugin/rcore_plugin.h"
+
+/* A target of 64 KiB at 0x10000 that counts what it is asked for. */
+struct target {
+	uint64_t lowest, highest;
+	int reads;
+};
+
+enum { START = 0x10000, END = 0x20000 };
+
+static int32_t read_target(void *context, uint64_t address, void *buffer, uint64_t size)
+{
+	struct target *target = context;
+	target->reads++;
+	if (address < target->lowest)
+		target->lowest = address;
+	if (address + size > target->highest)
+		target->highest = address + size;
+	if (address < START || address + size > END)
+		return 1;
+	memset(buffer, 0, size);
+	return 0;
+}
+
+static struct rcore_plugin *opened(struct target *target)
+{
+	*target = (struct target){.lowest = UINT64_MAX};
+	struct rcore_plugin *plugin = rcore_plugin_open(read_target, target);
+	ck_assert_int_eq(rcore_plugin_set_text(plugin, "machine", "x86_64"), 0);
+	ck_assert_int_eq(rcore_plugin_set_text(plugin, "source", "core.7"), 0);
+	ck_assert_int_eq(rcore_plugin_add_mapping(plugin, START, END, 0, "/nonexistent/a.out"),
+			 0);
+	return plugin;
+}
+
+START_TEST(versions)
+{
+	ck_assert_uint_eq(rcore_plugin_abi(), RCORE_PLUGIN_ABI);
+	ck_assert_uint_gt(strlen(rcore_plugin_version()), 0);
+}
+END_TEST
+
+START_TEST(no_ruby)
+{
+	struct target target;
+	struct rcore_plugin *plugin = opened(&target);
+	char *text;
+	ck_assert_int_eq(rcore_plugin_set_number(plugin, "pid", 7), 0);
+	ck_assert_int_eq(rcore_plugin_set_number(plugin, "signal", 6), 0);
+	ck_assert_int_eq(rcore_plugin_add_thread(plugin, 7, NULL, 0, 0), 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(rcore_plugin_fibers(plugin, 0, "T1", NULL, &text), 3);
+		ck_assert_str_eq(text, "core.7  pid 7\nKilled by SIGABRT\n");
+		ck_assert(rcore_plugin_error(plugin));
+		rcore_plugin_text_free(text);
+	}
+	ck_assert_int_eq(rcore_plugin_fibers(plugin, RCORE_PLUGIN_JSON, NULL, NULL, &text), 3);
+	ck_assert(strstr(text, "\"failure\": \""));
+	rcore_plugin_text_free(text);
+	rcore_plugin_close(plugin);
+}
+END_TEST
+
+START_TEST(debugger_stop)
+{
+	struct target target;
+	struct rcore_plugin *plugin = opened(&target);
+	char *text;
+	rcore_plugin_set_number(plugin, "live", 1);
+	rcore_plugin_set_number(plugin, "signal", 19);
+	rcore_plugin_set_siginfo(plugin, 19, 0, 0, 1);
+	rcore_plugin_fibers(plugin, 0, NULL, NULL, &text);
+	ck_assert(strstr(text, "No fatal signal recorded"));
+	rcore_plugin_text_free(text);
+	rcore_plugin_close(plugin);
+}
+END_TEST
+
+/* A debugger gives zeroes for what a core does not hold, so it must not be asked. */
+START_TEST(only_saved_segments_are_read)
+{
+	struct target target;
+	struct rcore_plugin *plugin = opened(&target);
+	char *text;
+	ck_assert_int_eq(rcore_plugin_add_segment(plugin, START + 0x4000, END, 0), 0);
+	ck_assert_int_eq(rcore_plugin_add_segment(plugin, START, START + 0x2000, 1), 0);
+	ck_assert_int_eq(rcore_plugin_add_segment(plugin, START + 0x1000, START + 0x4000, 0),
+			 0);
+	ck_assert_int_eq(rcore_plugin_fibers(plugin, 0, NULL, NULL, &text), 3);
+	ck_assert_int_gt(target.reads, 0);
+	ck_assert_uint_ge(target.lowest, START);
+	ck_assert_uint_le(target.highest, START + 0x2000);
+	rcore_plugin_text_free(text);
+	rcore_plugin_close(plugin);
+}
+END_TEST
+
+START_TEST(bad_facts)
+{
+	static const uint64_t registers[64];
+	struct target target;
+	struct rcore_plugin *plugin = opened(&target);
+	ck_assert_int_eq(rcore_plugin_set_text(plugin, "colour\033", "red"), 64);
+	ck_assert_str_eq(rcore_plugin_error(plugin), "no text is called \"colour\\e\"");
+	ck_assert_int_eq(rcore_plugin_set_text(plugin, "machine", "vax"), 64);
+	ck_assert_str_eq(rcore_plugin_error(plugin),
+			 "no machine that rcore reads is called \"vax\"");
+	ck_assert_int_eq(rcore_plugin_set_number(plugin, "age", 1), 64);
+	ck_assert_int_eq(rcore_plugin_add_thread(plugin, 1, registers, 64, 0), 64);
+	ck_assert_int_eq(rcore_plugin_add_mapping(plugin, 2, 1, 0, "/a"), 64);
+	ck_assert_int_eq(rcore_plugin_add_segment(plugin, 2, 2, 1), 64);
+	ck_assert(rcore_plugin_error(plugin));
+	ck_assert_int_eq(rcore_plugin_add_auxv(plugin, 1, 1), 0);
+	ck_assert(!rcore_plugin_error(plugin));
+	rcore_plugin_close(plugin);
+	rcore_plugin_close(NULL);
+	rcore_plugin_text_free(NULL);
+}
+END_TEST
+
+START_TEST(nothing_is_known)
+{
+	struct target target = {0};
+	struct rcore_plugin *plugin = rcore_plugin_open(read_target, &target);
+	char *text;
+	ck_assert_int_ge(rcore_plugin_fibers(plugin, 0, NULL, NULL, &text), 2);
+	ck_assert(rcore_plugin_error(plugin));
+	rcore_plugin_text_free(text);
+	rcore_plugin_close(plugin);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("plugin");
+	TCase *plugin = tcase_create("plugin");
+	tcase_add_test(plugin, versions);
+	tcase_add_test(plugin, no_ruby);
+	tcase_add_test(plugin, debugger_stop);
+	tcase_add_test(plugin, only_saved_segments_are_read);
+	tcase_add_test(plugin, bad_facts);
+	tcase_add_test(plugin, nothing_is_known);
+	suite_add_tcase(suite, plugin);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# ruby-fibers in GDB prints what `rcore analyze` prints, byte for byte, on a core; on a
+# living process the same but for its name; and whatever goes wrong is one line.
+#
+#	tests/check_plugin.sh RCORE LIBRCORE.SO
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+rcore=$1
+RCORE_LIBRARY=$2
+export RCORE_LIBRARY LC_ALL=C.UTF-8
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+complain() {
+	echo "check_plugin: $*" >&2
+	failed=1
+}
+
+# Runs GDB's commands, one an argument; the output starts behind the marker.
+in_gdb() {
+	set -- "$@" --
+	while [ "$1" != -- ]; do
+		set -- "$@" -ex "$1"
+		shift
+	done
+	shift
+	gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load off' \
+		-iex "source $here/../gdb/rcore-gdb.py" "$@" >"$work/gdb" 2>&1 </dev/null
+	sed '1,/^=== begin$/d; /^=== end$/,$d' "$work/gdb" >"$work/output"
+}
+
+begin='echo === begin\n'
+end='echo === end\n'
+
+program=${RCORE_TEST_RUBY:-/usr/bin/ruby}
+in_gdb "file $program" "set args $here/check_plugin.rb" 'handle SIGSEGV nostop noprint' \
+	'set print thread-events off' run "$begin" ruby-fibers "$end" \
+	"generate-core-file $work/core"
+[ -f "$work/core" ] || {
+	cat "$work/gdb" >&2
+	complain "GDB made no core"
+	exit 1
+}
+"$rcore" analyze "$work/core" | tail -n +2 >"$work/expected"
+tail -n +2 "$work/output" | cmp - "$work/expected" || complain "a living process is shown otherwise"
+grep -q 'parked with the same stack' "$work/expected" || complain "not the program's fibers"
+
+for options in '' --all --json --verbose '--thread T2' '--fiber T1.F1' '--all --fiber=T1.F0'; do
+	in_gdb "core-file $work/core" "$begin" "ruby-fibers $options" "$end"
+	# shellcheck disable=SC2086
+	"$rcore" analyze $options "$work/core" >"$work/expected"
+	cmp "$work/output" "$work/expected" || complain "ruby-fibers $options: not what rcore analyze prints"
+done
+
+# GDB itself has more to say, and in no fixed order.
+one_line() {
+	if grep -qE 'Traceback|Python Exception|File "' "$work/gdb" ||
+		[ "$(grep -cE '^(rcore|ruby-fibers): ' "$work/gdb")" -ne 1 ] ||
+		! grep -q "$1" "$work/gdb"; then
+		complain "expected one line with '$1', got: $(cat "$work/gdb")"
+	fi
+}
+in_gdb "core-file $work/core" "$begin" 'ruby-fibers --thread T99' "$end"
+one_line '^rcore: no thread T99 here; the threads are: T1 '
+in_gdb "core-file $work/core" "$begin" 'ruby-fibers --bogus' "$end"
+one_line '^ruby-fibers: unrecognized arguments: --bogus; see help ruby-fibers$'
+in_gdb "core-file $work/core" "$begin" "ruby-fibers 'T1" "$end"
+one_line 'ruby-fibers'
+in_gdb "$begin" ruby-fibers "$end"
+one_line '^rcore: no process here'
+RCORE_LIBRARY=/nonexistent
+in_gdb "core-file $work/core" "$begin" ruby-fibers "$end"
+one_line '^rcore: librcore.so.0 cannot be loaded'
+
+exit $failed
