@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* libdwfl looks for build-ids in absolute folders alone. */
+static void add_folder(FILE *out, const char *folder, const char *below)
+{
+	char *absolute = realpath(folder, NULL);
+	fprintf(out, ":%s%s", absolute ? absolute : folder, below);
+	free(absolute);
+}
+
 /* "+" has a file that .gnu_debuglink names checked by its CRC. */
 static char *debug_folders(const struct rcore_module_options *options)
 {
@@ -15,9 +23,9 @@ static char *debug_folders(const struct rcore_module_options *options)
 		return NULL;
 	fputs("+:.debug", out);
 	if (options->sysroot)
-		fprintf(out, ":%s/usr/lib/debug", options->sysroot);
+		add_folder(out, options->sysroot, "/usr/lib/debug");
 	for (size_t i = 0; i < options->search_path_count; i++)
-		fprintf(out, ":%s", options->search_paths[i]);
+		add_folder(out, options->search_paths[i], "");
 	fputs(":/usr/lib/debug", out);
 	if (fclose(out)) {
 		free(text);

@@ -147,7 +147,6 @@ struct rcore_memory *rcore_cache_memory(struct rcore_cache *cache)
 
 void rcore_cache_drop(struct rcore_cache *cache)
 {
-	struct block *block, *next;
-	HASH_ITER (hh, cache->blocks, block, next)
-		forget(cache, block);
+	while (cache->blocks)
+		forget(cache, cache->blocks);
 }
