@@ -65,25 +65,15 @@ static void print_modules(const struct rcore_text *text)
 	rcore_escape_write(out, first->path ? first->path : "a module");
 	if (lost > 1)
 		fprintf(out, " and %zu more", lost - 1);
-	fputs("; what that costs and how to get it: rcore doctor ", out);
-	rcore_escape_write(out, snapshot->source ? snapshot->source : "CORE");
+	fputs(" on this machine; rcore doctor tells what that costs and how to get it", out);
 	putc('\n', out);
-}
-
-static bool has_any(const struct rcore_snapshot *snapshot)
-{
-	if (snapshot->incomplete || snapshot->problem_count)
-		return true;
-	for (size_t i = 0; i < snapshot->module_count; i++)
-		if (snapshot->modules[i].lost)
-			return true;
-	return false;
 }
 
 void rcore_text_problems(const struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
-	if (!has_any(snapshot))
+	bool is_whole = !snapshot->incomplete && !snapshot->failure;
+	if (is_whole && !snapshot->problem_count)
 		return;
 	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
 	fputs("\nProblems\n", text->pen.out);
@@ -93,6 +83,7 @@ void rcore_text_problems(const struct rcore_text *text)
 		rcore_escape_write(text->pen.out, snapshot->problems[i]);
 		putc('\n', text->pen.out);
 	}
-	print_modules(text);
+	if (!is_whole)
+		print_modules(text);
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
