@@ -227,7 +227,7 @@ void rcore_test_rich(struct rcore_snapshot *snapshot)
 		 .threads = second,
 		 .thread_count = 2},
 	};
-	static struct rcore_other_thread others[] = {{1235}, {1236}};
+	static struct rcore_other_thread others[] = {{.tid = 1235}, {.tid = 1236}};
 	static struct rcore_proof proofs[] = {
 		{"vm.main_thread", "vm->main_thread->vm == vm", true, NULL},
 		{"fiber.stack", "stack_pointer is inside stack", false,

@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/doctor.h"
 #include "report/report.h"
-#include "report/style.h"
 #include "report/words.h"
-#include "target/machine.h"
 #include "target/machine.h"
 
 static void row(const struct rcore_pen *pen, const char *name, const char *text)
@@ -85,56 +84,6 @@ static void print_proofs(const struct rcore_pen *pen, const struct rcore_snapsho
 	}
 }
 
-static void print_build_ids(const struct rcore_pen *pen, const struct rcore_module_info *module)
-{
-	if (module->build_id)
-		fprintf(pen->out, "  build-id %s", module->build_id);
-	else
-		fputs("  no build-id", pen->out);
-	if (module->file_build_id && !rcore_same_text(module->build_id, module->file_build_id))
-		fprintf(pen->out, ", the file's is %s", module->file_build_id);
-}
-
-static void print_module(const struct rcore_pen *pen, const struct rcore_module_info *module)
-{
-	FILE *out = pen->out;
-	bool good = !module->lost && !module->fix;
-	fputs("  ", out);
-	rcore_styled(pen, good ? RCORE_STYLE_GOOD : RCORE_STYLE_PROBLEM, "%-11s",
-		     module->status ? module->status : "unknown");
-	fputs("  ", out);
-	rcore_styled_text(pen, module->is_ruby ? RCORE_STYLE_ID : RCORE_STYLE_PLAIN,
-			  module->path ? module->path : "(no path)");
-	if (module->is_ruby)
-		fputs(" (Ruby)", out);
-	print_build_ids(pen, module);
-	putc('\n', out);
-	if (module->file && !rcore_same_text(module->file, module->path)) {
-		fprintf(out, "  %-11s  file: ", "");
-		rcore_escape_write(out, module->file);
-		putc('\n', out);
-	}
-	if (module->lost) {
-		fprintf(out, "  %-11s  lost: ", "");
-		rcore_escape_write(out, module->lost);
-		putc('\n', out);
-	}
-	if (module->fix) {
-		fprintf(out, "  %-11s  to do: ", "");
-		rcore_escape_write(out, module->fix);
-		putc('\n', out);
-	}
-}
-
-static void print_modules(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
-{
-	if (!snapshot->module_count)
-		return;
-	fputs("\nFiles the process had mapped\n", pen->out);
-	for (size_t i = 0; i < snapshot->module_count; i++)
-		print_module(pen, &snapshot->modules[i]);
-}
-
 static void print_verdict(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot,
 			  const struct rcore_error *error)
 {
@@ -162,7 +111,7 @@ struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *snapshot,
 	struct rcore_pen pen = {.out = out, .color = options && options->color};
 	print_found(&pen, snapshot);
 	print_proofs(&pen, snapshot);
-	print_modules(&pen, snapshot);
+	rcore_doctor_modules(&pen, snapshot);
 	print_verdict(&pen, snapshot, error);
 	return rcore_pen_error(out);
 }
