@@ -306,7 +306,7 @@ START_TEST(recursion_is_folded)
 }
 END_TEST
 
-/* A frame with a problem of its own is never folded away. */
+/* A problem that one frame alone has is never folded away. */
 START_TEST(problems_are_not_folded)
 {
 	struct rcore_snapshot snapshot;

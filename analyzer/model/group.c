@@ -21,7 +21,8 @@ struct stack {
 bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b)
 {
 	return a->kind == b->kind && a->line == b->line &&
-	       rcore_same_text(a->label, b->label) && rcore_same_text(a->path, b->path);
+	       rcore_same_text(a->label, b->label) && rcore_same_text(a->path, b->path) &&
+	       rcore_same_text(a->problem, b->problem);
 }
 
 static bool same_stack(const struct rcore_fiber *a, const struct rcore_fiber *b)
@@ -60,13 +61,9 @@ static uint64_t stack_hash(const struct rcore_snapshot *snapshot,
 
 static bool is_parked(const struct rcore_fiber *fiber)
 {
-	if (fiber->status != RCORE_FIBER_SUSPENDED || fiber->is_root || fiber->is_current ||
-	    fiber->problem || fiber->frames_truncated || !fiber->frame_count)
-		return false;
-	for (size_t i = 0; i < fiber->frame_count; i++)
-		if (fiber->frames[i].problem)
-			return false;
-	return true;
+	return fiber->status == RCORE_FIBER_SUSPENDED && !fiber->is_root &&
+	       !fiber->is_current && fiber->resuming < 0 && !fiber->problem &&
+	       !fiber->frames_truncated && fiber->frame_count;
 }
 
 /* fiber->group is the index into `stacks` on the way, -1 for a fiber left alone. */

@@ -13,7 +13,7 @@ static size_t rounds_of(const struct rcore_fiber *fiber, size_t first, size_t pe
 {
 	const struct rcore_frame *frames = fiber->frames;
 	size_t at = first;
-	while (at < fiber->frame_count && !frames[at].problem &&
+	while (at < fiber->frame_count &&
 	       (at < first + period || rcore_frame_same(&frames[at], &frames[at - period])))
 		at++;
 	return (at - first) / period;
