@@ -17,6 +17,8 @@ const char *rcore_fault_text(enum rcore_fault fault)
 		return "its file is not on this machine";
 	case RCORE_FAULT_TRUNCATED:
 		return "past the end of the truncated core";
+	case RCORE_FAULT_NOT_COPIED:
+		return "mapped, but not copied from the process";
 	case RCORE_FAULT_IO:
 		return "the read failed";
 	}

@@ -19,6 +19,8 @@ struct rcore_mapping {
 	uint64_t start, end;
 	uint64_t file_offset; /* bytes */
 	const char *path;     /* as the target saw it (chroot-relative in a chroot) */
+	const char *
+		file; /* under which a live process's very file can be opened from here; NULL: unknown */
 };
 
 /* General registers as the kernel's elf_gregset_t has them (NT_PRSTATUS); 27
