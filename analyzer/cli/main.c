@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <argp.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case 'V':
 		printf("rcore %s\n", RCORE_VERSION);
-		exit(fflush(stdout) == 0 ? 0 : 2);
+		exit(0);
 	case ARGP_KEY_ARG:
 		return 0;
 	default:
@@ -81,7 +82,7 @@ static int help(char **argv)
 		return EX_USAGE;
 	}
 	argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, name);
-	return fflush(stdout) == 0 ? 0 : 2;
+	return 0;
 }
 
 /* A mistyped command is no core file that is missing. */
@@ -100,12 +101,20 @@ static bool is_own_option(const char *word)
 	return false;
 }
 
+/* What --help and the like wrote may still fail to be written; commands have told of theirs. */
+static void close_output(void)
+{
+	if (ferror(stdout) || fclose(stdout) == 0)
+		return;
+	fprintf(stderr, "rcore: cannot write the output: %s\n", strerror(errno));
+	_exit(2);
+}
+
 int main(int argc, char **argv)
 {
-	enum { OUTPUT_BUFFER = 256 << 10 };
-	char *buffer = malloc(OUTPUT_BUFFER);
-	if (buffer)
-		setvbuf(stdout, buffer, _IOFBF, OUTPUT_BUFFER);
+	static char buffer[256 << 10];
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	atexit(close_output);
 	signal(SIGPIPE, SIG_IGN);
 	argp_err_exit_status = EX_USAGE;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/target.h"
 
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -116,5 +117,6 @@ int rcore_cli_fail(struct rcore_error *err)
 						       : 2;
 	fprintf(stderr, "rcore: %s\n", err->message);
 	rcore_error_free(err);
+	__fpurge(stdout); /* what could not be written was told */
 	return status;
 }
