@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "image/headers_image.h"
 
 /* libdwfl looks for build-ids in absolute folders alone. */
 static void add_folder(FILE *out, const char *folder, const char *below)
@@ -35,9 +36,12 @@ static char *debug_folders(const struct rcore_module_options *options)
 }
 
 /* libdwfl asks this for a module that was reported without a file. */
-static int no_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr start,
-		   char **file, Elf **elf)
+static int find_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr start,
+		     char **file, Elf **elf)
 {
+	struct rcore_module_debug *debug = *data;
+	if (debug && debug->image)
+		*elf = elf_memory(debug->image, debug->image_size);
 	return -1;
 }
 
@@ -74,53 +78,21 @@ static int find_debug_file(Dwfl_Module *module, void **data, const char *name, D
 	return find_by_link(*data, file, link, crc, ret);
 }
 
-/* Where the module's file is not here, its debug file may be: found by build-id, it then
- * stands for both. */
-static int find_by_build_id(struct rcore_module_debug *debug, const struct rcore_module *module,
-			    char **ret)
+static Dwfl_Module *report(struct rcore_module_debug *debug,
+			   const struct rcore_module_entry *entry, unsigned machine)
 {
-	int fd = -1;
-	void *data = NULL;
-	Dwfl *dwfl = dwfl_begin(&debug->callbacks);
-	if (!dwfl)
-		return -1;
-	dwfl_report_begin(dwfl);
-	Dwfl_Module *reported =
-		dwfl_report_module(dwfl, module->path, module->start, module->end);
-	if (reported && !dwfl_module_report_build_id(reported, module->build_id,
-						     module->build_id_size, 0)) {
-		dwfl_report_end(dwfl, NULL, NULL);
-		fd = find_debug_file(reported, &data, module->path, module->start, NULL, NULL,
-				     0, ret);
-	}
-	dwfl_end(dwfl);
-	return fd;
-}
-
-static void report(struct rcore_module_debug *debug, const struct rcore_module *module)
-{
-	char *path = NULL;
-	int fd = -1;
-	if (!module->elf) {
-		if (module->build_id_size)
-			fd = find_by_build_id(debug, module, &path);
-		if (fd < 0)
-			return;
-	}
-	debug->dwfl = dwfl_begin(&debug->callbacks);
-	if (debug->dwfl) {
-		dwfl_report_begin(debug->dwfl);
-		debug->module = dwfl_report_elf(debug->dwfl, module->path,
-						fd < 0 ? module->file : path, fd, 0, true);
-		dwfl_report_end(debug->dwfl, NULL, NULL);
-	}
-	void **data;
-	if (debug->module &&
-	    dwfl_module_info(debug->module, &data, NULL, NULL, NULL, NULL, NULL, NULL))
-		*data = debug;
-	if (!debug->module && fd >= 0)
-		close(fd);
-	free(path);
+	const struct rcore_module *module = &entry->module;
+	uint64_t low, high;
+	if (module->elf)
+		return dwfl_report_elf(debug->dwfl, module->path, module->file, -1, 0, true);
+	/* Without the file, all that can find a debug file is a build-id. */
+	if (!entry->headers.build_id_size ||
+	    !rcore_elf_headers_extent(&entry->headers, &low, &high))
+		return NULL;
+	debug->image = rcore_headers_image(&entry->headers, machine, &debug->image_size);
+	return debug->image ? dwfl_report_module(debug->dwfl, module->path,
+						 low & ~UINT64_C(4095), high)
+			    : NULL;
 }
 
 struct rcore_module_debug *rcore_module_debug(struct rcore_modules *modules,
@@ -136,10 +108,19 @@ struct rcore_module_debug *rcore_module_debug(struct rcore_modules *modules,
 		free(debug);
 		return NULL;
 	}
-	debug->callbacks.find_elf = no_file;
+	debug->callbacks.find_elf = find_file;
 	debug->callbacks.find_debuginfo = find_debug_file;
 	debug->callbacks.debuginfo_path = &debug->folders;
-	report(debug, &entry->module);
+	debug->dwfl = dwfl_begin(&debug->callbacks);
+	if (debug->dwfl) {
+		void **data;
+		dwfl_report_begin(debug->dwfl);
+		debug->module = report(debug, entry, modules->process->machine);
+		dwfl_report_end(debug->dwfl, NULL, NULL);
+		if (debug->module &&
+		    dwfl_module_info(debug->module, &data, NULL, NULL, NULL, NULL, NULL, NULL))
+			*data = debug;
+	}
 	entry->debug = debug;
 	return debug;
 }
@@ -151,6 +132,7 @@ void rcore_module_debug_free(struct rcore_module_debug *debug)
 	rcore_symbol_index_free(debug->variables);
 	if (debug->dwfl)
 		dwfl_end(debug->dwfl);
+	free(debug->image);
 	free(debug->folders);
 	free(debug);
 }

@@ -16,6 +16,8 @@
 struct rcore_module_debug {
 	Dwfl_Callbacks callbacks;
 	char *folders; /* callbacks point to it */
+	char *image;   /* stands for the module's file where that is not here */
+	size_t image_size;
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* NULL: neither file nor debug file */
 	bool looked_for_file;
