@@ -35,7 +35,7 @@ class _Facts:
     _AUXV = re.compile(r"^(\d+)\s+\S+\s.*?(0x[0-9a-f]+|\d+)(?: \".*\")?$")
     _CORE = re.compile(r"^Core file: [`'](.*)', file type .*\n((?:\s+\[\d+\].*\n?)*)", re.MULTILINE)
     _SECTION = re.compile(
-        r"^\s+\[\d+\]\s+(0x[0-9a-f]+)->(0x[0-9a-f]+) at \S+ (\S+)(.*)$", re.MULTILINE
+        r"^\s+\[\d+\]\s+(0x[0-9a-f]+)->(0x[0-9a-f]+) at (0x[0-9a-f]+): (\S+)(.*)$", re.MULTILINE
     )
     _MACHINES = {"i386:x86-64": "x86_64", "aarch64": "aarch64"}
     _AT_NULL, _AT_ENTRY = 0, 9
@@ -93,17 +93,31 @@ class _Facts:
     def _tell_core(self, target):
         found = self._CORE.search(self._ask("maint info sections"))
         sections = self._SECTION.findall(found.group(2)) if found else []
-        segments = [section for section in sections if re.match(r"load\d+[a-z]?$", section[2])]
+        segments = [section for section in sections if re.match(r"load\d+[a-z]?$", section[3])]
         if not segments:
             raise self._bridge.Error(
                 "this GDB does not say what the core holds (maint info sections): "
                 "use rcore analyze CORE"
             )
-        for start, end, _, flags in segments:
-            if int(start, 16) < int(end, 16):
-                target.add_segment(int(start, 16), int(end, 16), "HAS_CONTENTS" in flags)
-        target.set_text("source", found.group(1))
-        target.set_text("producer", self._producer([section[2] for section in sections]))
+        path = found.group(1)
+        self._tell_segments(target, segments, os.path.getsize(path))
+        target.set_text("source", path)
+        target.set_text("producer", self._producer([section[3] for section in sections]))
+
+    def _tell_segments(self, target, segments, file_size):
+        bridge, saved_bytes, lost_bytes = self._bridge, 0, 0
+        for start, end, offset, _, flags in segments:
+            start, end, offset = int(start, 16), int(end, 16), int(offset, 16)
+            if "HAS_CONTENTS" not in flags:
+                target.add_segment(start, end, bridge.NOT_SAVED)
+                continue
+            there = min(end, start + max(0, file_size - offset))
+            target.add_segment(start, there, bridge.SAVED)
+            target.add_segment(there, end, bridge.CUT_OFF)
+            saved_bytes += there - start
+            lost_bytes += end - there
+        target.set_number("saved-bytes", saved_bytes)
+        target.set_number("lost-bytes", lost_bytes)
 
     # The kernel writes the siginfo of the thread that died right behind its status; gdb, and so
     # gcore, writes it later.
@@ -249,6 +263,8 @@ is only read."""
             raise gdb.GdbError("rcore: %s" % failure)
         except (KeyboardInterrupt, gdb.GdbError):
             raise
+        except OSError as failure:
+            raise gdb.GdbError("rcore: %s" % failure)
         except Exception as failure:  # a fault of this script must not end in a traceback
             name = type(failure).__name__
             raise gdb.GdbError("rcore: unexpected %s: %s; please report it" % (name, failure))

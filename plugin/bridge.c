@@ -9,14 +9,11 @@
 #include "base/text.h"
 #include "rcore.h"
 #include "target/cache.h"
+#include "target/core.h"
 #include "target/machine.h"
+#include "target/segments.h"
 
 enum { STATUS_COMPLETE, STATUS_PARTIAL, STATUS_FAILED, STATUS_NOT_RUBY, STATUS_USAGE = 64 };
-
-struct segment {
-	uint64_t start, end;
-	bool is_saved;
-};
 
 /* What process and options have is put there only when a report is asked for. */
 struct rcore_plugin {
@@ -35,10 +32,9 @@ struct rcore_plugin {
 		struct rcore_mapping *items;
 		size_t count, capacity;
 	} mappings;
-	struct {
-		struct segment *items;
-		size_t count, capacity;
-	} segments;
+	struct rcore_segments
+		segments; /* pieces that `read` gives, and pieces that cannot be read */
+	uint64_t lost_bytes, saved_bytes;
 	struct {
 		uint64_t (*items)[2];
 		size_t count, capacity;
@@ -60,36 +56,6 @@ const char *rcore_plugin_version(void)
 	return RCORE_VERSION;
 }
 
-/* The segment that holds `address`, else NULL; segments do not overlap. */
-static const struct segment *find_segment(const struct rcore_plugin *plugin, uint64_t address)
-{
-	size_t low = 0, high = plugin->segments.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (plugin->segments.items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct segment *segment = &plugin->segments.items[low];
-	return low < plugin->segments.count && segment->start <= address ? segment : NULL;
-}
-
-static enum rcore_fault check_segments(const struct rcore_plugin *plugin, uint64_t address,
-				       size_t size)
-{
-	uint64_t end = address + size;
-	while (address < end) {
-		const struct segment *segment = find_segment(plugin, address);
-		if (!segment)
-			return RCORE_FAULT_UNMAPPED;
-		if (!segment->is_saved)
-			return RCORE_FAULT_NOT_SAVED;
-		address = segment->end;
-	}
-	return RCORE_FAULT_NONE;
-}
-
 static enum rcore_fault read_target(struct rcore_memory *memory, uint64_t address, void *buffer,
 				    size_t size)
 {
@@ -97,13 +63,14 @@ static enum rcore_fault read_target(struct rcore_memory *memory, uint64_t addres
 	if (address + size < address)
 		return RCORE_FAULT_UNMAPPED;
 	if (plugin->segments.count) {
-		enum rcore_fault fault = check_segments(plugin, address, size);
+		enum rcore_fault fault =
+			rcore_segments_read(&plugin->segments, address, buffer, size);
 		if (fault)
 			return fault;
 	}
 	if (plugin->read(plugin->context, address, buffer, size) == 0)
 		return RCORE_FAULT_NONE;
-	return plugin->is_live ? RCORE_FAULT_UNMAPPED : RCORE_FAULT_TRUNCATED;
+	return plugin->is_live ? RCORE_FAULT_UNMAPPED : RCORE_FAULT_IO;
 }
 
 struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, void *context)
@@ -125,7 +92,7 @@ void rcore_plugin_close(struct rcore_plugin *plugin)
 	rcore_arena_deinit(&plugin->arena);
 	free(plugin->threads.items);
 	free(plugin->mappings.items);
-	free(plugin->segments.items);
+	rcore_segments_deinit(&plugin->segments);
 	free(plugin->auxv.items);
 	free(plugin->search_paths.items);
 	free(plugin);
@@ -204,6 +171,10 @@ int32_t rcore_plugin_set_number(struct rcore_plugin *plugin, const char *name, i
 		plugin->process.signo = (int)value;
 	else if (strcmp(name, "thread") == 0)
 		plugin->process.crashed_tid = (int)value;
+	else if (strcmp(name, "saved-bytes") == 0)
+		plugin->saved_bytes = (uint64_t)value;
+	else if (strcmp(name, "lost-bytes") == 0)
+		plugin->lost_bytes = (uint64_t)value;
 	else if (strcmp(name, "live") == 0)
 		plugin->is_live = value != 0;
 	else
@@ -263,16 +234,22 @@ int32_t rcore_plugin_add_mapping(struct rcore_plugin *plugin, uint64_t start, ui
 }
 
 int32_t rcore_plugin_add_segment(struct rcore_plugin *plugin, uint64_t start, uint64_t end,
-				 int32_t saved)
+				 uint32_t held)
 {
+	static const enum rcore_fault faults[] = {
+		[RCORE_PLUGIN_NOT_SAVED] = RCORE_FAULT_NOT_SAVED,
+		[RCORE_PLUGIN_SAVED] = RCORE_FAULT_NONE,
+		[RCORE_PLUGIN_CUT_OFF] = RCORE_FAULT_TRUNCATED,
+	};
+	if (held >= sizeof(faults) / sizeof(faults[0]))
+		return settle(plugin, rcore_error_create(RCORE_ERROR_USAGE,
+							 "a segment is not held so: %u", held));
 	if (start >= end)
 		return settle(plugin,
 			      rcore_error_create(RCORE_ERROR_USAGE,
 						 "a segment that ends before it starts"));
-	struct segment *segment = rcore_push(&plugin->segments);
-	if (!segment)
+	if (!rcore_segments_add(&plugin->segments, start, end - start, NULL, faults[held]))
 		return settle(plugin, rcore_error_no_memory());
-	*segment = (struct segment){.start = start, .end = end, .is_saved = saved != 0};
 	return settle(plugin, NULL);
 }
 
@@ -286,31 +263,7 @@ int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint64_t type, uint64
 	return settle(plugin, NULL);
 }
 
-static int by_start(const void *left, const void *right)
-{
-	const struct segment *a = left, *b = right;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* In order, without overlap: what an earlier one covers is cut off. */
-static void order_segments(struct rcore_plugin *plugin)
-{
-	struct segment *items = plugin->segments.items;
-	size_t kept = 0;
-	if (!plugin->segments.count)
-		return;
-	qsort(items, plugin->segments.count, sizeof(*items), by_start);
-	for (size_t i = 0; i < plugin->segments.count; i++) {
-		struct segment segment = items[i];
-		if (kept && segment.start < items[kept - 1].end)
-			segment.start = items[kept - 1].end;
-		if (segment.start < segment.end)
-			items[kept++] = segment;
-	}
-	plugin->segments.count = kept;
-}
-
-static void gather(struct rcore_plugin *plugin)
+static struct rcore_error *gather(struct rcore_plugin *plugin)
 {
 	struct rcore_process *process = &plugin->process;
 	process->threads = plugin->threads.items;
@@ -321,11 +274,14 @@ static void gather(struct rcore_plugin *plugin)
 	process->auxv_pairs = plugin->auxv.count;
 	plugin->options.search_paths = plugin->search_paths.items;
 	plugin->options.search_path_count = plugin->search_paths.count;
-	order_segments(plugin);
 	rcore_process_order_mappings(process);
 	plugin->mappings.count = process->mapping_count;
 	rcore_process_settle_signal(process, plugin->is_live ||
 						     rcore_same_text(process->producer, "gdb"));
+	if (plugin->lost_bytes)
+		process->note = rcore_core_cut_off(&plugin->arena, plugin->lost_bytes,
+						   plugin->saved_bytes);
+	return rcore_segments_ready(&plugin->segments) ? NULL : rcore_error_no_memory();
 }
 
 static struct rcore_error *print(const struct rcore_snapshot *snapshot, uint32_t flags,
@@ -362,8 +318,9 @@ int32_t rcore_plugin_fibers(struct rcore_plugin *plugin, uint32_t flags, const c
 	struct rcore_snapshot *snapshot = NULL;
 	struct rcore_error *failure = NULL;
 	*ret = NULL;
-	gather(plugin);
-	struct rcore_error *err = rcore_cache_open(&plugin->memory, NULL, &cache);
+	struct rcore_error *err = gather(plugin);
+	if (!err)
+		err = rcore_cache_open(&plugin->memory, NULL, &cache);
 	if (!err)
 		err = rcore_open_memory(&plugin->process, rcore_cache_memory(cache),
 					&plugin->options, &session);

@@ -10,6 +10,7 @@ import os
 
 ABI = 1
 ALL, JSON, VERBOSE = 1, 2, 4
+NOT_SAVED, SAVED, CUT_OFF = 0, 1, 2
 
 _READ = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64
@@ -49,7 +50,7 @@ _FUNCTIONS = (
     (
         "rcore_plugin_add_segment",
         ctypes.c_int32,
-        (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int32),
+        (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32),
     ),
     ("rcore_plugin_add_auxv", ctypes.c_int32, (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64)),
     (
@@ -198,8 +199,10 @@ class Target:
             self._library.rcore_plugin_add_mapping(self._plugin, start, end, offset, _bytes(path))
         )
 
-    def add_segment(self, start, end, saved):
-        self._check(self._library.rcore_plugin_add_segment(self._plugin, start, end, saved))
+    def add_segment(self, start, end, held):
+        """`held` is NOT_SAVED, SAVED or CUT_OFF."""
+        if start < end:
+            self._check(self._library.rcore_plugin_add_segment(self._plugin, start, end, held))
 
     def add_auxv(self, kind, value):
         self._check(self._library.rcore_plugin_add_auxv(self._plugin, kind, value))

@@ -11,7 +11,7 @@
  *	rcore_plugin_set_text(plugin, "machine", "x86_64");
  *	rcore_plugin_add_thread(plugin, 1234, registers, 27, fs_base);
  *	rcore_plugin_add_mapping(plugin, start, end, offset, path);
- *	rcore_plugin_add_segment(plugin, start, end, saved);
+ *	rcore_plugin_add_segment(plugin, start, end, RCORE_PLUGIN_SAVED);
  *	...
  *	status = rcore_plugin_fibers(plugin, 0, NULL, NULL, &text);
  *	if (text)
@@ -64,7 +64,8 @@ RCORE_PLUGIN_API int32_t rcore_plugin_set_text(struct rcore_plugin *plugin, cons
 					       const char *value);
 
 /* Numbers: "pid"; "signal" (that killed or stopped the process); "thread" (the kernel thread it
- * hit; the first, unless set); "live" (not 0: the process lives, and is stopped by the debugger). */
+ * hit; the first, unless set); "live" (not 0: the process lives, and is stopped by the debugger);
+ * of a core file that ends early, "lost-bytes" of its memory, and "saved-bytes" that are there. */
 RCORE_PLUGIN_API int32_t rcore_plugin_set_number(struct rcore_plugin *plugin, const char *name,
 						 int64_t value);
 
@@ -85,11 +86,14 @@ RCORE_PLUGIN_API int32_t rcore_plugin_add_mapping(struct rcore_plugin *plugin, u
 						  uint64_t end, uint64_t file_offset,
 						  const char *path);
 
-/* A range of memory as the core's program headers have it, in any order; `saved` is 0 where the core
- * does not hold its bytes. Once one was given, nothing outside the saved ones is asked of the debugger:
- * debuggers answer such reads with zeroes, or from a file that may be of another build. */
+/* A range of memory as the core's program headers have it, in any order. Once one was given, nothing
+ * but what is SAVED is asked of the debugger: for the rest debuggers give zeroes, or what a file has
+ * that may be of another build. */
+#define RCORE_PLUGIN_NOT_SAVED 0u
+#define RCORE_PLUGIN_SAVED     1u
+#define RCORE_PLUGIN_CUT_OFF   2u /* the file ends before it */
 RCORE_PLUGIN_API int32_t rcore_plugin_add_segment(struct rcore_plugin *plugin, uint64_t start,
-						  uint64_t end, int32_t saved);
+						  uint64_t end, uint32_t held);
 
 /* A pair of the auxiliary vector. */
 RCORE_PLUGIN_API int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint64_t type,

@@ -87,9 +87,12 @@ START_TEST(only_saved_segments_are_read)
 	struct target target;
 	struct rcore_plugin *plugin = opened(&target);
 	char *text;
-	ck_assert_int_eq(rcore_plugin_add_segment(plugin, START + 0x4000, END, 0), 0);
-	ck_assert_int_eq(rcore_plugin_add_segment(plugin, START, START + 0x2000, 1), 0);
-	ck_assert_int_eq(rcore_plugin_add_segment(plugin, START + 0x1000, START + 0x4000, 0),
+	ck_assert_int_eq(
+		rcore_plugin_add_segment(plugin, START + 0x4000, END, RCORE_PLUGIN_CUT_OFF), 0);
+	ck_assert_int_eq(
+		rcore_plugin_add_segment(plugin, START, START + 0x2000, RCORE_PLUGIN_SAVED), 0);
+	ck_assert_int_eq(rcore_plugin_add_segment(plugin, START + 0x1000, START + 0x4000,
+						  RCORE_PLUGIN_NOT_SAVED),
 			 0);
 	ck_assert_int_eq(rcore_plugin_fibers(plugin, 0, NULL, NULL, &text), 3);
 	ck_assert_int_gt(target.reads, 0);
@@ -113,7 +116,8 @@ START_TEST(bad_facts)
 	ck_assert_int_eq(rcore_plugin_set_number(plugin, "age", 1), 64);
 	ck_assert_int_eq(rcore_plugin_add_thread(plugin, 1, registers, 64, 0), 64);
 	ck_assert_int_eq(rcore_plugin_add_mapping(plugin, 2, 1, 0, "/a"), 64);
-	ck_assert_int_eq(rcore_plugin_add_segment(plugin, 2, 2, 1), 64);
+	ck_assert_int_eq(rcore_plugin_add_segment(plugin, 2, 2, RCORE_PLUGIN_SAVED), 64);
+	ck_assert_int_eq(rcore_plugin_add_segment(plugin, 1, 2, 7), 64);
 	ck_assert(rcore_plugin_error(plugin));
 	ck_assert_int_eq(rcore_plugin_add_auxv(plugin, 1, 1), 0);
 	ck_assert(!rcore_plugin_error(plugin));

@@ -69,11 +69,20 @@ static void print_modules(const struct rcore_text *text)
 	putc('\n', out);
 }
 
+static bool has_lost(const struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->module_count; i++)
+		if (snapshot->modules[i].lost)
+			return true;
+	return false;
+}
+
 void rcore_text_problems(const struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
-	bool is_whole = !snapshot->incomplete && !snapshot->failure;
-	if (is_whole && !snapshot->problem_count)
+	/* A file that is not here matters only where something could not be decoded. */
+	bool tell_files = (snapshot->incomplete || snapshot->failure) && has_lost(snapshot);
+	if (!snapshot->incomplete && !snapshot->problem_count && !tell_files)
 		return;
 	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
 	fputs("\nProblems\n", text->pen.out);
@@ -83,7 +92,7 @@ void rcore_text_problems(const struct rcore_text *text)
 		rcore_escape_write(text->pen.out, snapshot->problems[i]);
 		putc('\n', text->pen.out);
 	}
-	if (!is_whole)
+	if (tell_files)
 		print_modules(text);
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }

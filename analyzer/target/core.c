@@ -75,16 +75,20 @@ static bool add_loads(struct rcore_core *core)
 	return rcore_segments_ready(&core->segments);
 }
 
+const char *rcore_core_cut_off(struct rcore_arena *arena, uint64_t lost, uint64_t saved)
+{
+	return rcore_arena_printf(
+		arena,
+		"the core is cut off: %.1f of %.1f MiB of saved memory are missing (was the disk "
+		"full, `ulimit -c` too low, or the copy incomplete?)",
+		(double)lost / (1 << 20), ((double)saved + (double)lost) / (1 << 20));
+}
+
 static bool describe(struct rcore_core *core, size_t damaged)
 {
 	if (core->lost_bytes)
-		core->process.note = rcore_arena_printf(
-			&core->arena,
-			"the core is cut off: %.1f of %.1f MiB of saved memory are missing "
-			"(was "
-			"the disk full, `ulimit -c` too low, or the copy incomplete?)",
-			(double)core->lost_bytes / (1 << 20),
-			((double)core->saved_bytes + (double)core->lost_bytes) / (1 << 20));
+		core->process.note =
+			rcore_core_cut_off(&core->arena, core->lost_bytes, core->saved_bytes);
 	else if (damaged)
 		core->process.note = rcore_arena_printf(
 			&core->arena, "%zu of the core's notes cannot be read", damaged);

@@ -2,6 +2,7 @@
 #ifndef RCORE_TARGET_CORE_H
 #define RCORE_TARGET_CORE_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "target/memory.h"
 #include "target/process.h"
@@ -32,5 +33,8 @@ struct rcore_segment {
 	bool readable, writable, executable;
 };
 bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcore_segment *ret);
+
+/* What process->note says of a core that ends early; of `arena`, NULL when memory is short. */
+const char *rcore_core_cut_off(struct rcore_arena *arena, uint64_t lost, uint64_t saved);
 
 #endif

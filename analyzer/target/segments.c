@@ -6,8 +6,8 @@
 
 #include "base/grow.h"
 
-/* Pieces without bytes rank after all with bytes. */
-static const uint32_t WITHOUT_BYTES = UINT32_C(1) << 31;
+/* Pieces that cannot be read rank after all that can. */
+static const uint32_t UNREADABLE = UINT32_C(1) << 31;
 
 bool rcore_segments_add(struct rcore_segments *segments, uint64_t start, uint64_t size,
 			const uint8_t *bytes, enum rcore_fault fault)
@@ -25,7 +25,8 @@ bool rcore_segments_add(struct rcore_segments *segments, uint64_t start, uint64_
 		.end = end,
 		.bytes = bytes,
 		.fault = bytes ? RCORE_FAULT_NONE : fault,
-		.rank = (uint32_t)(segments->count - 1) | (bytes ? 0 : WITHOUT_BYTES),
+		.rank = (uint32_t)(segments->count - 1) |
+			(bytes || fault == RCORE_FAULT_NONE ? 0 : UNREADABLE),
 	};
 	return true;
 }
@@ -170,12 +171,13 @@ enum rcore_fault rcore_segments_read(struct rcore_segments *segments, uint64_t a
 		const struct rcore_piece *piece = find(segments, address);
 		if (!piece)
 			return RCORE_FAULT_UNMAPPED;
-		if (!piece->bytes)
+		if (piece->fault)
 			return piece->fault;
 		uint64_t part = piece->end - address;
 		if (part > size)
 			part = size;
-		memcpy(out, piece->bytes + (address - piece->start), part);
+		if (piece->bytes)
+			memcpy(out, piece->bytes + (address - piece->start), part);
 		out += part;
 		address += part;
 		size -= part;

@@ -10,6 +10,9 @@
  * turns them into a sorted array without overlap, so that a read is one look at the
  * piece of the last read, or one binary search. Where pieces overlap, one with bytes
  * wins over one without, and then the one added first.
+ *
+ * A piece without bytes whose fault is NONE is one that the caller reads himself: a read
+ * passes over it, and leaves the buffer as it is.
  */
 struct rcore_piece {
 	uint64_t start, end;
