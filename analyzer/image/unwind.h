@@ -11,28 +11,39 @@
 /*
  * Native unwinding by libdwfl with callbacks of our own: kernel threads and parked fibers are one set of
  * "threads", cores and live processes one code path. Modules are those of `modules`, matched by build-id
- * already; libdwfl looks for no file by itself.
+ * already; libdwfl looks for no file by itself. A module whose file is not here is read from
+ * the target's memory where that holds it.
  */
 struct rcore_unwind_context {
-	uint64_t registers
-		[RCORE_MAX_REGISTERS]; /* order of elf_gregset_t, as rcore_native_thread */
-	uint64_t known; /* bit n: register n is known (a parked fiber saved only some) */
+	/* In the order of elf_gregset_t, as rcore_native_thread has them; bit n of `known`: register n is
+	 * (a parked fiber saved only some). */
+	uint64_t registers[RCORE_MAX_REGISTERS];
+	uint64_t known;
 	bool is_parked; /* pc is a return address, not an interrupted instruction */
-	uint64_t stack_start,
-		stack_end; /* bounds of its machine stack; 0: unknown. Unwinding ends outside. */
+
+	/* All of its machine stack, as it was mapped (Ruby's own idea of where a thread's stack starts
+	 * leaves out the outermost frames); 0: unknown. Once inside, the stack ends where it leaves
+	 * these bounds; a signal may change stacks. */
+	uint64_t stack_start, stack_end;
 
 	struct rcore_native_frame *frames; /* result, in the arena; innermost first */
 	size_t frame_count;
 	const char *problem; /* why it ended early; NULL: at the natural end of the stack */
 };
 
-/* More native frames than this in one stack end the unwinding, and `problem` says so. */
-enum { RCORE_NATIVE_FRAME_LIMIT = 100000 };
+/* More native frames than this in one stack, or in all, end the unwinding, and `problem` says
+ * so. */
+enum { RCORE_NATIVE_FRAME_LIMIT = 100000, RCORE_NATIVE_TOTAL_LIMIT = 2000000 };
 
 /*
  * Unwinds and symbolises all `contexts` in one walk. `memory` is the overlaid memory. Frames' strings
  * are in `arena`, shared between frames of the same function. An error only where nothing could be
- * unwound at all; each context tells its own trouble.
+ * unwound at all (NO_MEMORY, UNSUPPORTED machine); each context tells its own trouble.
+ *
+ * Where code has no call frame information (that of a JIT, a module whose file is not here, an address that
+ * is none), the stack is picked up again: at a frame pointer, or at the nearest return address from which it
+ * goes on; the frame there says so by its trust. Such a step leaves out the frames that
+ * cannot be seen.
  */
 struct rcore_error *rcore_unwind(struct rcore_modules *modules, struct rcore_memory *memory,
 				 unsigned machine, struct rcore_arena *arena,

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/unwind_machine.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* mov $15 (rt_sigreturn), %rax or %eax; syscall */
+static bool is_x86_restorer(const uint8_t *code)
+{
+	return !memcmp(code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9) ||
+	       !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7);
+}
+
+/* call rel32, or FF /2: one opcode, ModRM, maybe SIB and displacement. */
+static bool is_x86_call(const uint8_t *end, size_t size)
+{
+	if (size >= 5 && end[-5] == 0xe8)
+		return true;
+	for (size_t length = 2; length <= 7 && length <= size; length++) {
+		const uint8_t *code = end - length;
+		if (code[0] != 0xff || (code[1] >> 3 & 7) != 2)
+			continue;
+		unsigned mod = code[1] >> 6, rm = code[1] & 7;
+		bool sib = mod != 3 && rm == 4;
+		bool far = mod == 2 || (!mod && rm == 5) || (!mod && sib && (code[2] & 7) == 5);
+		if (length == 2u + sib + (far ? 4 : mod == 1))
+			return true;
+	}
+	return false;
+}
+
+/* push %rbp; mov %rsp,%rbp, perhaps behind endbr64 */
+static bool has_x86_frame_pointer(const uint8_t *code, size_t size)
+{
+	if (size >= 8 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4)) {
+		code += 4;
+		size -= 4;
+	}
+	return size >= 4 &&
+	       (!memcmp(code, "\x55\x48\x89\xe5", 4) || !memcmp(code, "\x55\x48\x8b\xec", 4));
+}
+
+static uint32_t instruction(const uint8_t *code)
+{
+	uint32_t value;
+	memcpy(&value, code, sizeof(value));
+	return value;
+}
+
+/* mov x8, #139 (rt_sigreturn); svc #0 */
+static bool is_arm_restorer(const uint8_t *code)
+{
+	return instruction(code) == 0xd2801168 && instruction(code + 4) == 0xd4000001;
+}
+
+/* bl; blr; blraa and its like */
+static bool is_arm_call(const uint8_t *end, size_t size)
+{
+	if (size < 4)
+		return false;
+	uint32_t code = instruction(end - 4);
+	return (code & 0xfc000000) == 0x94000000 || (code & 0xfffffc1f) == 0xd63f0000 ||
+	       (code & 0xfefff800) == 0xd63f0800;
+}
+
+/* The procedure call standard has every function that saves x30 keep a frame record. */
+static bool has_arm_frame_pointer(const uint8_t *code, size_t size)
+{
+	return true;
+}
+
+static const struct rcore_unwind_machine machines[] = {
+	{
+		.machine = EM_X86_64,
+		.register_count = 16, /* rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15 */
+		.sp = 7,
+		.fp = 6,
+		.link = -1,
+		.gregset = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0},
+		.gregset_pc = 16,
+		/* From the ucontext on; struct sigcontext of asm/sigcontext.h. */
+		.signal_base = 40,
+		.signal = {13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7},
+		.signal_pc = 16,
+		.is_restorer = is_x86_restorer,
+		.is_call = is_x86_call,
+		.has_frame_pointer = has_x86_frame_pointer,
+	},
+	{
+		.machine = EM_AARCH64,
+		.register_count = 32, /* x0 ... x30 sp */
+		.sp = 31,
+		.fp = 29,
+		.link = 30,
+		.gregset = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+			    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
+		.gregset_pc = 32,
+		/* From the siginfo on: it, the ucontext, the fault address. */
+		.signal_base = 312,
+		.signal = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+			   16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
+		.signal_pc = 32,
+		.is_restorer = is_arm_restorer,
+		.is_call = is_arm_call,
+		.has_frame_pointer = has_arm_frame_pointer,
+	},
+};
+
+const struct rcore_unwind_machine *rcore_unwind_machine(unsigned machine)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+		if (machines[i].machine == machine)
+			return &machines[i];
+	return NULL;
+}

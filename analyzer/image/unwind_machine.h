@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_IMAGE_UNWIND_MACHINE_H
+#define RCORE_IMAGE_UNWIND_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What unwinding has to know of a machine. Registers have their DWARF numbers; pc is none
+ * of them here. To add a machine, add its row to the table in unwind_machine.c. */
+enum { RCORE_MAX_DWARF_REGISTERS = 32 };
+
+struct rcore_unwind_machine {
+	unsigned machine; /* EM_* */
+	unsigned register_count;
+	unsigned sp, fp; /* DWARF numbers */
+	int link; /* the register that a call leaves the return address in; -1: the stack */
+
+	/* Places in elf_gregset_t, words. */
+	unsigned char gregset[RCORE_MAX_DWARF_REGISTERS];
+	unsigned char gregset_pc;
+
+	/* The kernel's signal frame: where the registers lie from the sp that the restorer
+	 * runs with, bytes to the first and words from there. */
+	unsigned signal_base;
+	unsigned char signal[RCORE_MAX_DWARF_REGISTERS];
+	unsigned char signal_pc;
+	bool (*is_restorer)(const uint8_t *code); /* RCORE_RESTORER_BYTES of them */
+
+	/* Do the bytes that end at a return address end with a call? */
+	bool (*is_call)(const uint8_t *end, size_t size);
+
+	/* Does a function that begins so keep a frame pointer? */
+	bool (*has_frame_pointer)(const uint8_t *code, size_t size);
+};
+
+enum { RCORE_RESTORER_BYTES = 9, RCORE_CALL_BYTES = 8, RCORE_PROLOGUE_BYTES = 16 };
+
+/* NULL: not covered. */
+const struct rcore_unwind_machine *rcore_unwind_machine(unsigned machine);
+
+/* Registers of one frame. */
+struct rcore_unwind_registers {
+	uint64_t value[RCORE_MAX_DWARF_REGISTERS];
+	uint64_t known; /* bit n: value[n] */
+	uint64_t pc;
+};
+
+static inline bool rcore_register_known(const struct rcore_unwind_registers *registers,
+					unsigned number)
+{
+	return registers->known >> number & 1;
+}
+
+static inline void rcore_register_set(struct rcore_unwind_registers *registers, unsigned number,
+				      uint64_t value)
+{
+	registers->value[number] = value;
+	registers->known |= UINT64_C(1) << number;
+}
+
+#endif

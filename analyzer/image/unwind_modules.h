@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_IMAGE_UNWIND_MODULES_H
+#define RCORE_IMAGE_UNWIND_MODULES_H
+
+#include <elfutils/libdwfl.h>
+
+#include "image/module_private.h"
+#include "image/symbolize_symbols.h"
+#include "image/unwind_image.h"
+
+/*
+ * The target's modules as libdwfl sees them, at their run-time addresses: those of `modules`, and the
+ * vdso. libdwfl opens nothing by itself: it gets the file that stands for the module,
+ * else what of it is in the target's memory, else its debug file.
+ */
+struct rcore_native_module {
+	struct rcore_native_modules *all;
+	struct rcore_module_entry *entry;
+	Dwfl_Module *dwfl;
+	struct rcore_elf_image image;
+
+	/* .eh_frame_hdr: pairs of addresses relative to it, sorted; NULL: none. */
+	bool looked_for_table;
+	const int32_t (*table)[2];
+	size_t table_size;
+	uint64_t table_address;
+
+	bool named; /* the rest is filled */
+	const char *name, *gem;
+	bool is_interpreter;
+	struct rcore_symbols *symbols;
+	struct rcore_units *units;
+};
+
+struct rcore_native_modules {
+	struct rcore_modules *modules;
+	struct rcore_memory *memory;
+	unsigned machine;
+	Dwfl_Callbacks callbacks;
+	char *folders; /* callbacks point to it; of some module's debug information */
+	Dwfl *dwfl;
+	Elf64_Ehdr header; /* tells libdwfl the machine where no file is here */
+	Elf *header_elf;
+	struct rcore_module_entry vdso;
+	struct rcore_native_module *items;
+	size_t count;
+};
+
+/* `memory` is the overlaid memory; both must outlive the result. An error leaves nothing to
+ * close. */
+struct rcore_error *rcore_native_modules_open(struct rcore_modules *modules,
+					      struct rcore_memory *memory, unsigned machine,
+					      struct rcore_native_modules **ret);
+void rcore_native_modules_close(struct rcore_native_modules *native); /* NULL-safe */
+
+/* The module that maps an address; NULL: none. */
+struct rcore_native_module *rcore_native_module_at(struct rcore_native_modules *native,
+						   uint64_t address);
+
+/* The start of the function whose call frame information covers an address of the module,
+ * for an address that some does cover; 0: unknown. */
+uint64_t rcore_native_module_fde_start(struct rcore_native_module *module, uint64_t address);
+
+#endif

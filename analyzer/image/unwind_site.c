@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/unwind_site.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+void rcore_sites_deinit(struct rcore_sites *sites)
+{
+	rcore_symbolizer_deinit(&sites->symbolizer);
+	rcore_address_map_deinit(&sites->at);
+	free(sites->list.items);
+	rcore_arena_deinit(&sites->arena);
+}
+
+/* How libdw says that a register's value is lost: no operations, in the caller's buffer. */
+static bool is_undefined(Dwarf_Frame *frame, int number)
+{
+	Dwarf_Op buffer[3], *operations;
+	size_t count;
+	return number >= 0 &&
+	       !dwarf_frame_register(frame, number, buffer, &operations, &count) && !count &&
+	       operations == buffer;
+}
+
+static void look_up(struct rcore_site *site, Dwarf_Frame *frame)
+{
+	Dwarf_Op *operations;
+	size_t count;
+	int link = dwarf_frame_info(frame, NULL, NULL, &site->is_signal);
+	site->covered = true;
+	site->is_outermost = is_undefined(frame, link);
+	if (!dwarf_frame_cfa(frame, &operations, &count) && count == 1 &&
+	    operations->atom == DW_OP_bregx && operations->number < 64)
+		site->base_register = (int)operations->number;
+	free(frame);
+}
+
+/* In the order of libdwfl: what is loaded with the code, then .debug_frame. */
+static void find_cover(struct rcore_site *site)
+{
+	Dwarf_Frame *frame;
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(site->module->dwfl, &bias);
+	if (cfi && !dwarf_cfi_addrframe(cfi, site->address - bias, &frame)) {
+		look_up(site, frame);
+		site->fde_start = rcore_native_module_fde_start(site->module, site->address);
+		return;
+	}
+	cfi = dwfl_module_dwarf_cfi(site->module->dwfl, &bias);
+	if (cfi && !dwarf_cfi_addrframe(cfi, site->address - bias, &frame))
+		look_up(site, frame);
+}
+
+struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
+{
+	int index = rcore_address_map_get(&sites->at, address);
+	if (index >= 0)
+		return sites->list.items[index];
+	struct rcore_site *site = rcore_arena_alloc(&sites->arena, sizeof(*site));
+	struct rcore_site **slot = site ? rcore_push(&sites->list) : NULL;
+	if (!slot || !rcore_address_map_put(&sites->at, address, (int)sites->list.count - 1))
+		return NULL;
+	*slot = site;
+	site->address = address;
+	site->base_register = -1;
+	site->module = rcore_native_module_at(sites->native, address);
+	if (site->module)
+		find_cover(site);
+	return site;
+}
+
+bool rcore_site_name(struct rcore_sites *sites, struct rcore_site *site)
+{
+	if (!site->frames)
+		site->frame_count =
+			rcore_symbolize(&sites->symbolizer, site->module, site->address,
+					site->fde_start, &site->frames);
+	return site->frame_count;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/unwind_walk.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/text.h"
+#include "image/unwind_resume.h"
+
+void rcore_walk_problem(struct rcore_walk *walk, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	if (walk->context->problem)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	walk->context->problem = rcore_arena_strdup(walk->unwinder->arena, text);
+	walk->unwinder->no_memory |= !walk->context->problem;
+}
+
+bool rcore_walk_read(struct rcore_unwinder *unwinder, uint64_t address, uint64_t *ret)
+{
+	uint64_t value;
+	unwinder->fault = rcore_read_u64(&unwinder->memory.memory, address, &value);
+	unwinder->fault_address = address;
+	if (unwinder->fault) {
+		unwinder->walk->read_failed = true;
+		return false;
+	}
+	*ret = rcore_walk_code_address(unwinder, value);
+	return true;
+}
+
+bool rcore_walk_registers(Dwfl_Thread *thread, void *argument)
+{
+	struct rcore_walk *walk = argument;
+	const struct rcore_unwind_registers *start = &walk->start;
+	for (unsigned i = 0; i < walk->unwinder->machine->register_count; i++)
+		if (rcore_register_known(start, i) &&
+		    !dwfl_thread_state_registers(thread, (int)i, 1, &start->value[i]))
+			return false;
+	/* libdwfl takes the pc of the first frame as it is. */
+	dwfl_thread_state_register_pc(thread, walk->is_exact ? start->pc : start->pc - 1);
+	return true;
+}
+
+static int end(struct rcore_walk *walk)
+{
+	walk->ended = true;
+	return DWARF_CB_ABORT;
+}
+
+/* Inside the known bounds; where there are none, everywhere. */
+static bool is_inside(const struct rcore_unwind_context *context, uint64_t sp)
+{
+	return !context->stack_end || (context->stack_start <= sp && sp <= context->stack_end);
+}
+
+static bool leads_back(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
+{
+	if (walk->last.depth && pc == walk->seen_pc && sp == walk->seen_sp)
+		return true;
+	if (walk->last.depth >= 2 * walk->seen_at) {
+		walk->seen_at = walk->last.depth + 1;
+		walk->seen_pc = pc;
+		walk->seen_sp = sp;
+	}
+	return false;
+}
+
+/* May the stack go on to a frame? `problem` is set where that is not its natural end. */
+static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
+{
+	const struct rcore_unwind_context *context = walk->context;
+	struct rcore_walk_place *last = &walk->last;
+	bool still = last->depth && sp == last->sp && !walk->may_jump;
+	bool inside = is_inside(context, sp);
+	/* No room for a caller: CRuby starts a fiber with the top of its stack empty. */
+	if (last->depth && context->stack_end && inside && sp > context->stack_end - 16)
+		return false;
+	if (leads_back(walk, pc, sp) || (still && (pc == last->pc || last->stood_still)))
+		rcore_walk_problem(walk,
+				   "the stack leads back to itself at pc 0x%" PRIx64
+				   ", sp 0x%" PRIx64,
+				   pc, sp);
+	else if (last->depth && sp < last->sp && !walk->may_jump)
+		rcore_walk_problem(walk,
+				   "the stack turns back from sp 0x%" PRIx64 " to 0x%" PRIx64,
+				   last->sp, sp);
+	else if (last->is_inside && !inside && !walk->may_jump)
+		rcore_walk_problem(walk,
+				   "the stack leaves its bounds 0x%" PRIx64 "-0x%" PRIx64
+				   " for sp 0x%" PRIx64,
+				   context->stack_start, context->stack_end, sp);
+	else if (last->depth >= RCORE_NATIVE_FRAME_LIMIT)
+		rcore_walk_problem(walk, "more than %d native frames",
+				   RCORE_NATIVE_FRAME_LIMIT);
+	else if (!walk->unwinder->frames_left)
+		rcore_walk_problem(walk, "more than %d native frames in all stacks",
+				   RCORE_NATIVE_TOTAL_LIMIT);
+	if (context->problem)
+		return false;
+	last->depth++;
+	last->pc = pc;
+	last->sp = sp;
+	last->is_exact = walk->is_exact;
+	last->stood_still = still;
+	last->is_inside = inside && context->stack_end;
+	return true;
+}
+
+static bool add_frame(struct rcore_walk *walk, struct rcore_site *site, uint64_t pc,
+		      uint64_t sp)
+{
+	if (!rcore_site_name(&walk->unwinder->sites, site))
+		return false;
+	for (size_t i = 0; i < site->frame_count; i++) {
+		struct rcore_native_frame *frame = rcore_push(&walk->frames);
+		if (!frame)
+			return false;
+		*frame = site->frames[i];
+		if (frame->function_start)
+			frame->function_offset += pc - site->address;
+		frame->pc = pc;
+		frame->sp = sp;
+		frame->trust = walk->trust;
+		frame->is_signal = site->is_signal;
+	}
+	walk->unwinder->frames_left--;
+	return true;
+}
+
+static void capture(struct rcore_walk *walk, Dwfl_Frame *frame)
+{
+	walk->at = (struct rcore_unwind_registers){.pc = walk->last.pc};
+	for (unsigned i = 0; i < walk->unwinder->machine->register_count; i++) {
+		Dwarf_Word value;
+		if (!dwfl_frame_reg(frame, i, &value))
+			rcore_register_set(&walk->at, i, value);
+	}
+	walk->is_stopped = true;
+}
+
+static int on_frame(Dwfl_Frame *frame, void *argument)
+{
+	struct rcore_walk *walk = argument;
+	struct rcore_unwinder *unwinder = walk->unwinder;
+	Dwarf_Addr pc;
+	Dwarf_Word sp, base;
+	if (!dwfl_frame_pc(frame, &pc, NULL) ||
+	    dwfl_frame_reg(frame, unwinder->machine->sp, &sp)) {
+		rcore_walk_problem(walk, "the stack pointer of a frame is not known");
+		return end(walk);
+	}
+	if (walk->at_start)
+		pc = walk->start.pc;
+	walk->at_start = false;
+	if (walk->on_probation && walk->last.depth > walk->probation_last.depth) {
+		if (!rcore_walk_is_return(walk, pc))
+			return end(walk);
+		walk->on_probation = false;
+	}
+	if (!may_go_on(walk, pc, sp))
+		return end(walk);
+	struct rcore_site *site = rcore_site_at(&unwinder->sites, walk->is_exact ? pc : pc - 1);
+	if (!site || !add_frame(walk, site, pc, sp)) {
+		unwinder->no_memory = true;
+		return end(walk);
+	}
+	walk->last.site = site;
+	walk->trust = site->is_signal ? RCORE_TRUST_EXACT : RCORE_TRUST_CFI;
+	walk->is_exact = walk->may_jump = site->is_signal;
+	walk->read_failed = false;
+	if (site->covered && (site->base_register < 0 ||
+			      !dwfl_frame_reg(frame, (unsigned)site->base_register, &base)))
+		return DWARF_CB_OK;
+	if (walk->on_probation)
+		return end(walk);
+	capture(walk, frame);
+	return DWARF_CB_ABORT;
+}
+
+/* Where libdwfl came to an end of its own. */
+static bool is_natural(const struct rcore_walk *walk, int status)
+{
+	const struct rcore_site *site = walk->last.site;
+	if (walk->ended || !site)
+		return false;
+	/* Both machines' ABIs have the outermost frame pointer 0, for code that says no more. */
+	if (walk->is_stopped) {
+		unsigned fp = walk->unwinder->machine->fp;
+		return site->module && !site->covered && rcore_register_known(&walk->at, fp) &&
+		       !walk->at.value[fp];
+	}
+	/* A return address of 0 ends a stack too. */
+	return site->is_outermost || (!status && !walk->read_failed);
+}
+
+static void tell_why(struct rcore_walk *walk)
+{
+	const struct rcore_unwinder *unwinder = walk->unwinder;
+	const struct rcore_site *site = walk->last.site;
+	const struct rcore_native_module *module = site ? site->module : NULL;
+	char name[128];
+	if (module)
+		rcore_escape(name, sizeof(name), module->name ? module->name : "a module");
+	if (walk->read_failed)
+		rcore_walk_problem(walk, "cannot read the stack at 0x%" PRIx64 ": %s",
+				   unwinder->fault_address, rcore_fault_text(unwinder->fault));
+	else if (!site)
+		rcore_walk_problem(walk, "libdwfl cannot begin: %s", dwfl_errmsg(-1));
+	else if (!module)
+		rcore_walk_problem(walk,
+				   "no module holds the code at 0x%" PRIx64
+				   ", and nothing above it on the stack leads on",
+				   walk->last.pc);
+	else if (!site->covered)
+		rcore_walk_problem(walk,
+				   "%s: %s for 0x%" PRIx64
+				   ", and nothing above it on the stack leads on",
+				   name,
+				   module->entry->module.elf
+					   ? "no call frame information"
+					   : "its file is not on this machine, hence no call "
+					     "frame information",
+				   walk->last.pc);
+	else
+		rcore_walk_problem(walk,
+				   "%s: the call frame information for 0x%" PRIx64
+				   " cannot be used: %s",
+				   name, walk->last.pc, dwfl_errmsg(-1));
+}
+
+/* One stretch. Gives whether there is another, at walk->start. */
+static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
+{
+	walk->at_start = true;
+	walk->is_stopped = walk->ended = walk->read_failed = false;
+	int status = dwfl_thread_getframes(thread, on_frame, walk);
+	if (walk->unwinder->no_memory)
+		return false;
+	if (walk->on_probation) {
+		if (!walk->ended && is_natural(walk, status))
+			return false;
+		if (rcore_walk_rescan(walk))
+			return true;
+		walk->is_stopped = true;
+	} else if (walk->is_stopped && rcore_walk_resume(walk)) {
+		return true;
+	}
+	if (!walk->ended && !is_natural(walk, status))
+		tell_why(walk);
+	return false;
+}
+
+static bool begin(struct rcore_walk *walk)
+{
+	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
+	const struct rcore_unwind_context *context = walk->context;
+	for (unsigned i = 0; i < machine->register_count; i++) {
+		unsigned number = machine->gregset[i];
+		if (context->known >> number & 1)
+			rcore_register_set(&walk->start, i, context->registers[number]);
+	}
+	if (!rcore_register_known(&walk->start, machine->sp) ||
+	    !(context->known >> machine->gregset_pc & 1)) {
+		rcore_walk_problem(walk, "its registers were not saved");
+		return false;
+	}
+	uint64_t pc = context->registers[machine->gregset_pc];
+	walk->start.pc = rcore_walk_code_address(walk->unwinder, pc);
+	if (machine->link >= 0)
+		walk->start.value[machine->link] = rcore_walk_code_address(
+			walk->unwinder, walk->start.value[machine->link]);
+	walk->trust = RCORE_TRUST_EXACT;
+	walk->is_exact = !context->is_parked;
+	return true;
+}
+
+static bool keep(struct rcore_walk *walk)
+{
+	struct rcore_unwind_context *context = walk->context;
+	size_t size = walk->frames.count * sizeof(*walk->frames.items);
+	if (!size)
+		return true;
+	context->frames = rcore_arena_alloc(walk->unwinder->arena, size);
+	if (!context->frames)
+		return false;
+	memcpy(context->frames, walk->frames.items, size);
+	context->frame_count = walk->frames.count;
+	return true;
+}
+
+void rcore_walk_stack(struct rcore_walk *walk, Dwfl_Thread *thread)
+{
+	if (begin(walk))
+		while (walk_stretch(walk, thread))
+			;
+	if (!keep(walk))
+		walk->unwinder->no_memory = true;
+}
