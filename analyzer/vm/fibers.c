@@ -157,6 +157,17 @@ static int linked(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 	return rcore_address_map_get(&loader->fiber_at, other);
 }
 
+/* Before 3.0 only the resumed fiber knows of the other: its prev is set by a resume alone
+ * (fiber_switch() in cont.c). */
+static void turn_chains(struct rcore_loader *loader)
+{
+	for (size_t i = 0; i < loader->fibers.count; i++) {
+		int other = loader->fibers.items[i].resumed_by;
+		if (other >= 0 && loader->fibers.items[other].resuming < 0)
+			loader->fibers.items[other].resuming = (int)i;
+	}
+}
+
 /* Gives each fiber its thread; a thread in no list any more has ended. A living fiber keeps its
  * Thread object, hence the rb_thread_t, alive (cont_mark in cont.c). */
 static struct rcore_error *find_owners(struct rcore_loader *loader)
@@ -179,6 +190,8 @@ static struct rcore_error *find_owners(struct rcore_loader *loader)
 		fiber->resumed_by = linked(loader, fiber, &layout->fiber.prev);
 		fiber->resuming = linked(loader, fiber, &layout->fiber.resuming_fiber);
 	}
+	if (!rcore_has(&layout->fiber.resuming_fiber))
+		turn_chains(loader);
 	return NULL;
 }
 
