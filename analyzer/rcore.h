@@ -41,6 +41,7 @@ struct rcore_options {
 	const char *const *search_paths; /* folders searched by build-id and file name */
 	size_t search_path_count;
 	const char *layout_file; /* a table to use in place of the built-in ones */
+	bool no_stop;            /* of rcore_open_pid() */
 };
 
 struct rcore_session;
@@ -49,6 +50,16 @@ struct rcore_session;
 RCORE_API struct rcore_error *rcore_open_core(const char *path,
 					      const struct rcore_options *options,
 					      struct rcore_session **ret);
+
+/*
+ * Opens a running process. rcore_load() stops it, copies what it needs, and lets it go before
+ * it unwinds and names anything (snapshot->live says for how long it stood still), each time
+ * anew; with options->no_stop it reads while the process runs. Whatever becomes of the caller,
+ * the process runs on. Errors: OS (no such process, not allowed ...), USAGE (a thread's id),
+ * UNSUPPORTED (32-bit), and as rcore_modules_open().
+ */
+RCORE_API struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *options,
+					     struct rcore_session **ret);
 
 /* Opens a target that somebody else has stopped: a debugger. `process` (with all
  * it points to) and `memory` must outlive the session. */

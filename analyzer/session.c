@@ -10,11 +10,10 @@
 #include "vm/load.h"
 #include "vm/problem.h"
 
-static struct rcore_error *open_session(struct rcore_core *core,
-					const struct rcore_process *process,
-					struct rcore_memory *memory,
-					const struct rcore_options *options,
-					struct rcore_session **ret)
+struct rcore_error *rcore_session_open(const struct rcore_process *process,
+				       struct rcore_memory *memory,
+				       const struct rcore_options *options,
+				       struct rcore_session **ret)
 {
 	static const struct rcore_options defaults;
 	if (!options)
@@ -42,7 +41,6 @@ static struct rcore_error *open_session(struct rcore_core *core,
 		rcore_close(session);
 		return err;
 	}
-	session->core = core;
 	session->memory = rcore_modules_overlay(session->modules, memory);
 	*ret = session;
 	return NULL;
@@ -55,10 +53,12 @@ struct rcore_error *rcore_open_core(const char *path, const struct rcore_options
 	struct rcore_error *err = rcore_core_open(path, &core);
 	if (err)
 		return err;
-	err = open_session(core, rcore_core_process(core), rcore_core_memory(core), options,
-			   ret);
+	err = rcore_session_open(rcore_core_process(core), rcore_core_memory(core), options,
+				 ret);
 	if (err)
 		rcore_core_close(core);
+	else
+		(*ret)->core = core;
 	return err;
 }
 
@@ -67,7 +67,7 @@ struct rcore_error *rcore_open_memory(const struct rcore_process *process,
 				      const struct rcore_options *options,
 				      struct rcore_session **ret)
 {
-	return open_session(NULL, process, memory, options, ret);
+	return rcore_session_open(process, memory, options, ret);
 }
 
 void rcore_close(struct rcore_session *session)
@@ -76,6 +76,7 @@ void rcore_close(struct rcore_session *session)
 		return;
 	rcore_modules_close(session->modules);
 	rcore_core_close(session->core);
+	rcore_live_close(session->live);
 	free(session->layout_file);
 	free(session);
 }
@@ -149,22 +150,16 @@ static struct rcore_error *decode(struct rcore_session *session,
 				  struct rcore_snapshot *snapshot)
 {
 	struct rcore_ruby ruby;
-	struct rcore_siginfo original;
 	rcore_ruby_init(&ruby, session->memory, &location->layout, &snapshot->arena);
 	ruby.global_symbols = location->global_symbols;
 	struct rcore_error *err =
 		rcore_vm_load(&ruby, location->vm, session->process, snapshot);
 	rcore_ruby_deinit(&ruby);
-	if (!err)
-		err = rcore_snapshot_group(snapshot);
-	if (!err)
-		err = rcore_cause_find(session->process,
-				       find_original(session, &original) ? &original : NULL,
-				       snapshot);
 	return err;
 }
 
-struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snapshot **ret)
+struct rcore_error *rcore_session_read(struct rcore_session *session,
+				       struct rcore_snapshot **ret)
 {
 	struct rcore_snapshot *snapshot;
 	struct rcore_location *location = calloc(1, sizeof(*location));
@@ -185,6 +180,34 @@ struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snaps
 	return err;
 }
 
+/* A running process has been let go by now: it is read no more but for what was kept of it. */
+static struct rcore_error *conclude(struct rcore_session *session,
+				    struct rcore_snapshot *snapshot)
+{
+	struct rcore_siginfo original;
+	struct rcore_error *err = rcore_snapshot_group(snapshot);
+	if (!err)
+		err = rcore_cause_find(session->process,
+				       find_original(session, &original) ? &original : NULL,
+				       snapshot);
+	return err;
+}
+
+struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snapshot **ret)
+{
+	struct rcore_snapshot *snapshot;
+	struct rcore_error *err = session->live ? rcore_session_read_live(session, &snapshot)
+						: rcore_session_read(session, &snapshot);
+	if (err)
+		return err;
+	err = conclude(session, snapshot);
+	if (err)
+		rcore_snapshot_free(snapshot);
+	else
+		*ret = snapshot;
+	return err;
+}
+
 struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
 				  struct rcore_error **error)
 {
@@ -193,6 +216,8 @@ struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_sn
 	struct rcore_location *location = calloc(1, sizeof(*location));
 	struct rcore_error *err =
 		location ? new_snapshot(session, &snapshot) : rcore_error_no_memory();
+	if (session->live)
+		rcore_live_forget(session->live);
 	if (!err) {
 		failure = examine(session, snapshot, location);
 		err = rcore_cause_find(session->process, NULL, snapshot);

@@ -7,15 +7,38 @@
 #include "rcore.h"
 #include "ruby/ruby.h"
 #include "target/core.h"
+#include "target/live.h"
 
 /* An opened target: private to the files at the top of analyzer/. */
 struct rcore_session {
-	struct rcore_core *core; /* NULL: memory of somebody else */
+	struct rcore_core *core; /* these two NULL: memory of somebody else */
+	struct rcore_live *live;
+	bool no_stop;
 	const struct rcore_process *process;
 	struct rcore_modules *modules;
 	struct rcore_memory *memory; /* with files filled in */
 	char *layout_file;
 };
+
+/* Errors as rcore_modules_open(). Does not own `process` and `memory`. */
+struct rcore_error *rcore_session_open(const struct rcore_process *process,
+				       struct rcore_memory *memory,
+				       const struct rcore_options *options,
+				       struct rcore_session **ret);
+
+/* The part of rcore_load() that reads what a running target changes. */
+struct rcore_error *rcore_session_read(struct rcore_session *session,
+				       struct rcore_snapshot **ret);
+
+/* The same of a running process, which stands still for as short as possible. Also OS: it has
+ * ended, or may not be stopped. */
+struct rcore_error *rcore_session_read_live(struct rcore_session *session,
+					    struct rcore_snapshot **ret);
+
+/* Has the used part of each machine stack kept that the snapshot's fibers and the kernel threads have.
+ * Error: NO_MEMORY. */
+struct rcore_error *rcore_session_keep_stacks(struct rcore_session *session,
+					      const struct rcore_snapshot *snapshot);
 
 /* Which Ruby the target runs. */
 struct rcore_identity {

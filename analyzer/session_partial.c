@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rcore.h"
+#include "session.h"
 
 struct rcore_error *rcore_load_partial(struct rcore_session *session,
 				       struct rcore_snapshot **ret,
@@ -11,6 +11,8 @@ struct rcore_error *rcore_load_partial(struct rcore_session *session,
 		*failure = NULL;
 		return NULL;
 	}
+	if (session->live)
+		return err;
 	struct rcore_error *again = rcore_examine(session, ret, &why);
 	if (again) {
 		rcore_error_free(again);

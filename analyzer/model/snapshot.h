@@ -142,6 +142,15 @@ struct rcore_ractor {
 	const char *problem;
 };
 
+/* Of a process that runs on. */
+struct rcore_live_facts {
+	bool present; /* false: the target is no running process of ours */
+	bool stopped; /* false: read while it ran, so what it changed meanwhile may not fit together */
+	uint64_t pause_ns;   /* how long it stood still */
+	size_t thread_count; /* that were stopped */
+	int inner_pid;       /* its number in its own pid namespace; 0: that of ours */
+};
+
 /* A kernel thread that runs no Ruby thread (timer, GC, C libraries). */
 struct rcore_other_thread {
 	int tid;
@@ -190,6 +199,7 @@ struct rcore_snapshot {
 
 	const char *source, *producer;
 	int pid;
+	struct rcore_live_facts live;
 	unsigned machine;
 	const char *arguments;
 	const char *ruby_version; /* "3.3.8" */

@@ -128,7 +128,6 @@ static struct rcore_error *describe(struct rcore_live *live)
 	if (errnum)
 		return rcore_live_explain(live->pid, live->folder, errnum);
 	process->pid = live->pid;
-	process->producer = "live";
 #ifdef __aarch64__
 	process->machine = EM_AARCH64;
 #else

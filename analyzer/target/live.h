@@ -10,8 +10,8 @@
  * A running process. It is read in rounds:
  *
  *	rcore_live_forget()   reads now give the memory of the running process, and are noted
- *	rcore_live_begin()    the process is stopped; what was noted and the stacks of
- *	                      its threads are copied at once; reads are of that moment
+ *	rcore_live_begin()    the process is stopped; what was noted is copied at once,
+ *	                      and reads are of that moment
  *	rcore_live_keep()     ... what else will be needed
  *	rcore_live_end()      the process runs on; reads give what was read or kept in this round
  *
@@ -19,7 +19,7 @@
  */
 struct rcore_live;
 
-/* More of one stack is not copied. */
+/* More of one stack is not worth its while. */
 enum { RCORE_LIVE_STACK_LIMIT = 16 << 20 };
 
 /* Stops nothing yet. Errors (OS, UNSUPPORTED, USAGE) name the process and the next step: no such process,
@@ -38,9 +38,16 @@ void rcore_live_forget(struct rcore_live *live);
  * has ended), NO_MEMORY. */
 struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop);
 
-/* Wants [start, end) to be readable after the round; end 0: up to the end of what is mapped around
- * `start`. Of a stack, start is its stack pointer. */
+/* Wants [start, end) to be readable after the round. */
 void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end);
+
+/*
+ * Where the used part of a machine stack ends that starts at `sp`. What is mapped behind a thread's own
+ * stack may be one mapping with it; the thread pointer (0: not known) shows where the stack
+ * ends, for the C library keeps its own struct there. At most RCORE_LIVE_STACK_LIMIT away.
+ */
+uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
+			      uint64_t thread_pointer);
 
 struct rcore_live_pause {
 	uint64_t nanoseconds;

@@ -50,10 +50,8 @@ static bool add_thread(struct rcore_live *live, int tid, const struct rcore_nati
 	return true;
 }
 
-/* The part of a machine stack above `sp`. What lies behind the end of a thread's own stack may be
- * mapped with it in one; the thread pointer shows where that is, for the C library keeps its
- * struct there. */
-static uint64_t stack_end(const struct rcore_live *live, uint64_t sp, uint64_t thread_pointer)
+uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
+			      uint64_t thread_pointer)
 {
 	enum { UNKNOWN = 256 << 10 };
 	const struct rcore_live_region *region = rcore_live_region_at(&live->maps, sp);
@@ -61,22 +59,13 @@ static uint64_t stack_end(const struct rcore_live *live, uint64_t sp, uint64_t t
 	uint64_t top = (thread_pointer | (RCORE_LIVE_PAGE - 1)) + 1;
 	if (thread_pointer > sp && top - sp < RCORE_LIVE_STACK_LIMIT && (top < end || !region))
 		end = top;
-	return end;
-}
-
-static void keep_stack(struct rcore_live *live, uint64_t sp, uint64_t end)
-{
-	enum { RED_ZONE = 128 };
-	if (end <= sp)
-		return;
-	if (end - sp > RCORE_LIVE_STACK_LIMIT)
-		end = sp + RCORE_LIVE_STACK_LIMIT;
-	rcore_live_pages_want(&live->pages, sp < RED_ZONE ? 0 : sp - RED_ZONE, end);
+	return end - sp > RCORE_LIVE_STACK_LIMIT ? sp + RCORE_LIVE_STACK_LIMIT : end;
 }
 
 void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end)
 {
-	keep_stack(live, start, end ? end : stack_end(live, start, 0));
+	if (start < end)
+		rcore_live_pages_want(&live->pages, start, end);
 }
 
 static struct rcore_error *list_running(struct rcore_live *live)
@@ -95,17 +84,10 @@ static struct rcore_error *stop_process(struct rcore_live *live)
 		return rcore_live_explain(live->pid, live->folder, errnum);
 	live->memory.stop = live->stop;
 	size_t count;
-	int sp = rcore_register_sp(live->process.machine);
 	const struct rcore_stopped_thread *threads = rcore_stop_threads(live->stop, &count);
-	for (size_t i = 0; i < count; i++) {
-		const struct rcore_native_thread *thread = &threads[i].thread;
-		if (!add_thread(live, threads[i].tid, thread))
+	for (size_t i = 0; i < count; i++)
+		if (!add_thread(live, threads[i].tid, &threads[i].thread))
 			return rcore_error_no_memory();
-		if (thread->has_registers)
-			keep_stack(
-				live, thread->registers[sp],
-				stack_end(live, thread->registers[sp], thread->thread_pointer));
-	}
 	return NULL;
 }
 

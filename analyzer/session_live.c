@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+#include "vm/problem.h"
+
+struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *options,
+				   struct rcore_session **ret)
+{
+	struct rcore_live *live;
+	struct rcore_error *err = rcore_live_open(pid, &live);
+	if (err)
+		return err;
+	err = rcore_session_open(rcore_live_process(live), rcore_live_memory(live), options,
+				 ret);
+	if (err) {
+		struct rcore_error *ended = rcore_live_check(live);
+		rcore_live_close(live);
+		if (!ended)
+			return err;
+		rcore_error_free(err);
+		return ended;
+	}
+	(*ret)->live = live;
+	(*ret)->no_stop = options && options->no_stop;
+	return NULL;
+}
+
+static void describe(const struct rcore_session *session, const struct rcore_live_pause *pause,
+		     struct rcore_snapshot *snapshot)
+{
+	snapshot->live = (struct rcore_live_facts){
+		.present = true,
+		.stopped = !session->no_stop,
+		.pause_ns = pause->nanoseconds,
+		.thread_count = pause->thread_count,
+		.inner_pid = rcore_live_inner_pid(session->live),
+	};
+	if (pause->unstopped_count)
+		rcore_problem_add(snapshot,
+				  rcore_error_create(RCORE_ERROR_OS,
+						     "%zu threads were busy in the kernel and "
+						     "did not stop in time: their native "
+						     "stacks are not known",
+						     pause->unstopped_count));
+	if (pause->overdue)
+		rcore_problem_add(
+			snapshot,
+			rcore_error_create(RCORE_ERROR_LIMIT,
+					   "the process was let go before all was read: it is "
+					   "not held for longer than 2 s; take a core with "
+					   "`gcore %d` and analyze that",
+					   snapshot->pid));
+}
+
+/* One look at the process; the pages that the last one needed are copied at once. */
+static struct rcore_error *read_once(struct rcore_session *session, struct rcore_snapshot **ret)
+{
+	struct rcore_live_pause pause;
+	struct rcore_snapshot *snapshot = NULL;
+	struct rcore_error *err = rcore_live_begin(session->live, !session->no_stop);
+	if (err)
+		return err;
+	err = rcore_session_read(session, &snapshot);
+	if (!err && !session->no_stop)
+		err = rcore_session_keep_stacks(session, snapshot);
+	rcore_live_end(session->live, &pause);
+	if (err) {
+		rcore_snapshot_free(snapshot);
+		return err;
+	}
+	describe(session, &pause, snapshot);
+	*ret = snapshot;
+	return NULL;
+}
+
+/* What is read while the process runs may not fit together; it does so rarely twice. */
+static struct rcore_error *read_running(struct rcore_session *session,
+					struct rcore_snapshot **ret)
+{
+	enum { ATTEMPTS = 5 };
+	for (int i = 1;; i++) {
+		struct rcore_snapshot *snapshot = NULL;
+		struct rcore_error *err = read_once(session, &snapshot);
+		if (i == ATTEMPTS || (!err && !snapshot->incomplete)) {
+			*ret = snapshot;
+			return err;
+		}
+		rcore_error_free(err);
+		rcore_snapshot_free(snapshot);
+	}
+}
+
+/* Finds out, while the process runs, whether it is Ruby and which pages there are to copy. A failure here
+ * may be due to its running. */
+static struct rcore_error *rehearse(struct rcore_session *session)
+{
+	struct rcore_snapshot *snapshot;
+	rcore_live_forget(session->live);
+	struct rcore_error *err = rcore_session_read(session, &snapshot);
+	if (!err) {
+		if (!session->no_stop)
+			err = rcore_session_keep_stacks(session, snapshot);
+		rcore_snapshot_free(snapshot);
+		return err;
+	}
+	if (err->code == RCORE_ERROR_NOT_RUBY || err->code == RCORE_ERROR_NO_LAYOUT ||
+	    err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	rcore_error_free(err);
+	return NULL;
+}
+
+struct rcore_error *rcore_session_read_live(struct rcore_session *session,
+					    struct rcore_snapshot **ret)
+{
+	struct rcore_snapshot *snapshot = NULL;
+	struct rcore_error *err = rehearse(session);
+	if (!err)
+		err = session->no_stop ? read_running(session, &snapshot)
+				       : read_once(session, &snapshot);
+	if (err || snapshot->incomplete) {
+		struct rcore_error *ended = rcore_live_check(session->live);
+		if (ended) {
+			rcore_error_free(err);
+			rcore_snapshot_free(snapshot);
+			return ended;
+		}
+	}
+	if (!err)
+		*ret = snapshot;
+	return err;
+}
