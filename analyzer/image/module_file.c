@@ -112,29 +112,40 @@ static bool try_file(struct rcore_modules *modules, struct rcore_module_entry *e
 	return false;
 }
 
+/* Sets elf where the file stands for the module; an error only when memory is short. */
+static struct rcore_error *try_candidate(struct rcore_modules *modules,
+					 struct rcore_module_entry *entry,
+					 const struct rcore_candidate *candidate)
+{
+	struct rcore_elf *elf;
+	struct rcore_error *err =
+		rcore_elf_open(candidate->path, modules->process->machine, &elf);
+	if (err && err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	if (err)
+		rcore_error_free(err);
+	else if (!try_file(modules, entry, candidate->path, candidate->by_name, elf))
+		rcore_elf_close(elf);
+	return NULL;
+}
+
 struct rcore_error *rcore_module_find_file(struct rcore_modules *modules,
 					   struct rcore_module_entry *entry)
 {
 	struct rcore_candidate candidates[RCORE_MAX_CANDIDATES];
+	struct rcore_candidate live = {entry->live_file, true};
 	struct rcore_module *module = &entry->module;
+	struct rcore_error *err = NULL;
+	module->status = RCORE_MODULE_MISSING;
+	if (live.path)
+		err = try_candidate(modules, entry, &live);
+	if (err || module->elf)
+		return err;
 	size_t count = rcore_locate(&modules->arena, &modules->options, module->path,
 				    module->build_id, module->build_id_size, candidates);
-	module->status = RCORE_MODULE_MISSING;
-	for (size_t i = 0; i < count; i++) {
-		struct rcore_elf *elf;
-		struct rcore_error *err =
-			rcore_elf_open(candidates[i].path, modules->process->machine, &elf);
-		if (err && err->code == RCORE_ERROR_NO_MEMORY)
-			return err;
-		if (err) {
-			rcore_error_free(err);
-			continue;
-		}
-		if (try_file(modules, entry, candidates[i].path, candidates[i].by_name, elf))
-			return NULL;
-		rcore_elf_close(elf);
-	}
-	return NULL;
+	for (size_t i = 0; i < count && !err && !module->elf; i++)
+		err = try_candidate(modules, entry, &candidates[i]);
+	return err;
 }
 
 struct rcore_error *rcore_module_use_executable(struct rcore_modules *modules,

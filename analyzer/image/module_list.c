@@ -103,6 +103,7 @@ static struct rcore_error *add(struct rcore_modules *modules, size_t first)
 	}
 	entry->headers = headers;
 	entry->module.path = mapping->path;
+	entry->live_file = mapping->file;
 	entry->module.start = mapping->start;
 	entry->module.end = end;
 	entry->module.bias = bias;

@@ -13,6 +13,7 @@ struct rcore_module_debug;
 struct rcore_module_entry {
 	struct rcore_module module;       /* first: the public functions cast back */
 	struct rcore_elf_headers headers; /* from the target's memory; count 0: unreadable */
+	const char *live_file;            /* mapping.file of a live process; NULL: none */
 	bool bias_known;                  /* module.bias is right even without a file */
 	uint64_t dynamic;                 /* where its dynamic section is; 0: not known */
 	struct rcore_module_debug *debug; /* made when first asked for */

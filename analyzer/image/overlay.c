@@ -38,9 +38,11 @@ static enum rcore_fault fill(struct rcore_modules *modules, uint64_t address, ch
 	const struct rcore_module_row *row = find_row(modules, address);
 	if (!row || fault == RCORE_FAULT_IO)
 		return fault;
-	/* Written pages are gone with the end of a truncated core, and were never saved by
-	 * a core without anonymous memory. */
-	if (row->writable && (fault == RCORE_FAULT_TRUNCATED || !modules->anonymous_saved))
+	/* Written pages are gone with the end of a truncated core, stay behind in a process
+	 * that runs on, and were never saved by a core without anonymous memory. */
+	bool may_be_lost = fault == RCORE_FAULT_TRUNCATED || fault == RCORE_FAULT_NOT_COPIED ||
+			   !modules->anonymous_saved;
+	if (row->writable && may_be_lost)
 		return fault;
 	const struct rcore_elf *elf = modules->list.items[row->module].module.elf;
 	if (!elf)
