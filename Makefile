@@ -29,10 +29,13 @@ TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
-HEADERS  = $(wildcard analyzer/*.h $(foreach d,$(LAYERS),analyzer/$d/*.h))
+# What rcore.h includes.
+HEADERS  = rcore.h base/api.h base/arena.h base/error.h image/native_frame.h layout/fields.def \
+	layout/layout.h model/snapshot.h report/report.h target/live_tree.h target/memory.h \
+	target/process.h
 
 .PHONY: all help install clean
-all: $(BUILD)/rcore $(BUILD)/librcore.so $(BUILD)/librcore.a $(BUILD)/rcore.pc ## build the command, the library and the bridge
+all: $(BUILD)/rcore $(BUILD)/librcore.so $(BUILD)/librcore.a ## build the command, the library and the bridge
 
 help: ## list the targets
 	@cat $(MAKEFILE_LIST) | awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}'
@@ -70,19 +73,15 @@ $(BUILD)/rcore: $(CLI_OBJ) $(BUILD)/librcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 
-$(BUILD)/rcore.pc: rcore.pc.in analyzer/rcore.h
-	@mkdir -p $(@D)
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' $< > $@
-
 install: all ## install under PREFIX (honours DESTDIR)
 	install -D -m755 $(BUILD)/rcore $(DESTDIR)$(PREFIX)/bin/rcore
 	install -D -m755 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)
 	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/librcore.so
 	install -D -m644 $(BUILD)/librcore.a $(DESTDIR)$(LIBDIR)/librcore.a
-	install -D -m644 $(BUILD)/rcore.pc $(DESTDIR)$(LIBDIR)/pkgconfig/rcore.pc
-	for h in $(HEADERS:analyzer/%=%); do \
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' rcore.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/rcore.pc
+	for h in $(HEADERS); do \
 		install -D -m644 analyzer/$$h $(DESTDIR)$(PREFIX)/include/rcore/$$h; done
-	install -D -m644 analyzer/layout/fields.def $(DESTDIR)$(PREFIX)/include/rcore/layout/fields.def
 	install -D -m644 plugin/rcore_plugin.h $(DESTDIR)$(PREFIX)/include/rcore/rcore_plugin.h
 	install -D -m644 plugin/rcore_bridge.py $(DESTDIR)$(DATADIR)/plugin/rcore_bridge.py
 	install -D -m644 gdb/rcore-gdb.py $(DESTDIR)$(DATADIR)/gdb/rcore-gdb.py

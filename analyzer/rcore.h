@@ -29,6 +29,7 @@
 #include "layout/layout.h"
 #include "model/snapshot.h"
 #include "report/report.h"
+#include "target/live_tree.h"
 #include "target/memory.h"
 #include "target/process.h"
 
@@ -41,6 +42,7 @@ struct rcore_options {
 	const char *const *search_paths; /* folders searched by build-id and file name */
 	size_t search_path_count;
 	const char *layout_file; /* a table to use in place of the built-in ones */
+	bool no_native;          /* Ruby stacks only: do not unwind machine stacks */
 	bool no_stop;            /* of rcore_open_pid() */
 };
 
@@ -52,7 +54,7 @@ RCORE_API struct rcore_error *rcore_open_core(const char *path,
 					      struct rcore_session **ret);
 
 /*
- * Opens a running process. rcore_load() stops it, copies what it needs, and lets it go before
+ * Opens a running process (rcore_process_tree() names a whole tree). rcore_load() stops it, copies what it needs, and lets it go before
  * it unwinds and names anything (snapshot->live says for how long it stood still), each time
  * anew; with options->no_stop it reads while the process runs. Whatever becomes of the caller,
  * the process runs on. Errors: OS (no such process, not allowed ...), USAGE (a thread's id),

@@ -22,6 +22,7 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 	if (!session)
 		return rcore_error_no_memory();
 	session->process = process;
+	session->no_native = options->no_native;
 	if (options->layout_file) {
 		session->layout_file = strdup(options->layout_file);
 		if (!session->layout_file) {
@@ -129,7 +130,11 @@ static struct rcore_error *examine(struct rcore_session *session,
 	}
 	if (modules_err)
 		return modules_err;
-	return rcore_session_locate(session, &identity, snapshot, ret);
+	err = rcore_session_locate(session, &identity, snapshot, ret);
+	session->ruby = identity.module;
+	if (!err)
+		session->traits = ret->layout.traits;
+	return err;
 }
 
 /* The fault that made Ruby abort, on the signal stack of the thread that died. */
@@ -151,6 +156,7 @@ static struct rcore_error *decode(struct rcore_session *session,
 {
 	struct rcore_ruby ruby;
 	rcore_ruby_init(&ruby, session->memory, &location->layout, &snapshot->arena);
+	rcore_ruby_set_vm(&ruby, location->vm);
 	ruby.global_symbols = location->global_symbols;
 	struct rcore_error *err =
 		rcore_vm_load(&ruby, location->vm, session->process, snapshot);
@@ -186,6 +192,8 @@ static struct rcore_error *conclude(struct rcore_session *session,
 {
 	struct rcore_siginfo original;
 	struct rcore_error *err = rcore_snapshot_group(snapshot);
+	if (!err && !session->no_native && !session->no_stop)
+		err = rcore_session_native(session, snapshot);
 	if (!err)
 		err = rcore_cause_find(session->process,
 				       find_original(session, &original) ? &original : NULL,
@@ -208,8 +216,8 @@ struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snaps
 	return err;
 }
 
-struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
-				  struct rcore_error **error)
+static struct rcore_error *examine_once(struct rcore_session *session,
+					struct rcore_snapshot **ret, struct rcore_error **error)
 {
 	struct rcore_snapshot *snapshot = NULL;
 	struct rcore_error *failure = NULL;
@@ -231,4 +239,25 @@ struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_sn
 	*ret = snapshot;
 	*error = failure;
 	return NULL;
+}
+
+/* A running process may change in the midst of a proof; it does so rarely twice. */
+struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
+				  struct rcore_error **error)
+{
+	enum { LIVE_ATTEMPTS = 5 };
+	for (int left = session->live ? LIVE_ATTEMPTS : 1;; left--) {
+		struct rcore_snapshot *snapshot;
+		struct rcore_error *failure;
+		struct rcore_error *err = examine_once(session, &snapshot, &failure);
+		if (err)
+			return err;
+		if (left == 1 || (!failure && !snapshot->incomplete)) {
+			*ret = snapshot;
+			*error = failure;
+			return NULL;
+		}
+		rcore_snapshot_free(snapshot);
+		rcore_error_free(failure);
+	}
 }

@@ -13,11 +13,14 @@
 struct rcore_session {
 	struct rcore_core *core; /* these two NULL: memory of somebody else */
 	struct rcore_live *live;
-	bool no_stop;
+	bool no_stop, no_native;
 	const struct rcore_process *process;
 	struct rcore_modules *modules;
 	struct rcore_memory *memory; /* with files filled in */
 	char *layout_file;
+	/* Known once the target was examined. */
+	struct rcore_module *ruby;
+	struct rcore_traits traits;
 };
 
 /* Errors as rcore_modules_open(). Does not own `process` and `memory`. */
@@ -75,5 +78,10 @@ struct rcore_error *rcore_session_locate(struct rcore_session *session,
 struct rcore_error *rcore_session_modules(struct rcore_session *session,
 					  const struct rcore_module *ruby,
 					  struct rcore_snapshot *snapshot);
+
+/* Unwinds the machine stack of each kernel thread and parked fiber, and weaves it with the Ruby
+ * frames. */
+struct rcore_error *rcore_session_native(struct rcore_session *session,
+					 struct rcore_snapshot *snapshot);
 
 #endif

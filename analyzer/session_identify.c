@@ -84,7 +84,7 @@ static struct rcore_error *not_ruby(struct rcore_session *session)
 	if (missing)
 		return rcore_error_create(
 			RCORE_ERROR_NOT_RUBY,
-			"no Ruby found in the core of \"%s\"; %zu of its %zu files are missing "
+			"no Ruby found in \"%s\"; %zu of its %zu files are missing "
 			"here: give --sysroot DIR or --lib-search-path DIR",
 			what, missing, count);
 	return rcore_error_create(RCORE_ERROR_NOT_RUBY,

@@ -60,7 +60,7 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 	if (err)
 		return err;
 	err = rcore_session_read(session, &snapshot);
-	if (!err && !session->no_stop)
+	if (!err)
 		err = rcore_session_keep_stacks(session, snapshot);
 	rcore_live_end(session->live, &pause);
 	if (err) {
@@ -97,8 +97,7 @@ static struct rcore_error *rehearse(struct rcore_session *session)
 	rcore_live_forget(session->live);
 	struct rcore_error *err = rcore_session_read(session, &snapshot);
 	if (!err) {
-		if (!session->no_stop)
-			err = rcore_session_keep_stacks(session, snapshot);
+		err = rcore_session_keep_stacks(session, snapshot);
 		rcore_snapshot_free(snapshot);
 		return err;
 	}

@@ -148,11 +148,36 @@ static bool try(struct rcore_session *session, const struct rcore_identity *iden
 		return false;
 	struct rcore_ruby ruby;
 	rcore_ruby_init(&ruby, session->memory, &trial->location.layout, &snapshot->arena);
+	rcore_ruby_set_vm(&ruby, trial->location.vm);
 	find_symbols(session, identity, &ruby);
 	trial->location.global_symbols = ruby.global_symbols;
 	trial->passed = rcore_prove(&ruby, trial->location.vm, trial->proofs, &trial->count);
 	rcore_ruby_deinit(&ruby);
 	return true;
+}
+
+static size_t missed(const struct trial *trial)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < trial->count; i++)
+		sum += trial->proofs[i].missed;
+	return sum;
+}
+
+/* Of builds of one release the one that holds more often: a wrong one may pass by chance. */
+static bool better(const struct trial *trial, const struct trial *best)
+{
+	if (!best->count || trial->passed != best->passed)
+		return !best->count || trial->passed > best->passed;
+	return trial->location.layout.source == best->location.layout.source &&
+	       missed(trial) < missed(best);
+}
+
+/* Whether `next` need not be tried any more. */
+static bool settles(const struct trial *best, const struct rcore_layout *next)
+{
+	return best->count && best->passed == best->count &&
+	       (!missed(best) || next->source != best->location.layout.source);
 }
 
 /* Why no VM can be found: where the pointer has a symbol, its value says. */
@@ -229,14 +254,10 @@ struct rcore_error *rcore_session_locate(struct rcore_session *session,
 		return rcore_error_no_memory();
 	}
 	struct trial *best = &trials[0], *now = &trials[1];
-	for (size_t i = 0; i < layouts.count; i++) {
+	for (size_t i = 0; i < layouts.count && !settles(best, &layouts.items[i]); i++) {
 		*now = (struct trial){.location.layout = layouts.items[i]};
-		if (!try(session, identity, snapshot, now) ||
-		    (best->count && now->passed <= best->passed))
-			continue;
-		*best = *now;
-		if (best->passed == best->count)
-			break;
+		if (try(session, identity, snapshot, now) && better(now, best))
+			*best = *now;
 	}
 	if (best->count) {
 		describe(best, snapshot);

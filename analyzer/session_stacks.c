@@ -52,16 +52,22 @@ static size_t first_gap(const struct gaps *gaps, uint64_t address)
 	return low;
 }
 
+/* More of one stack is not kept: eight times what a main thread has by default. */
+enum { STACK_LIMIT = 64 << 20, RED_ZONE = 128 };
+
 static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, uint64_t end)
 {
-	enum { RED_ZONE = 128 };
-	uint64_t start = sp < RED_ZONE ? 0 : sp - RED_ZONE;
-	for (size_t i = first_gap(gaps, start); i < gaps->count && gaps->items[i].start < end;
-	     i++) {
-		rcore_live_keep(live, start, gaps->items[i].start);
-		start = gaps->items[i].end;
+	uint64_t start = sp < RED_ZONE ? 0 : sp - RED_ZONE, left = STACK_LIMIT;
+	for (size_t i = first_gap(gaps, start); start < end && left; i++) {
+		bool is_gap = i < gaps->count && gaps->items[i].start < end;
+		uint64_t stop = is_gap ? gaps->items[i].start : end;
+		uint64_t size = stop > start ? stop - start : 0;
+		if (size > left)
+			size = left;
+		rcore_live_keep(live, start, start + size);
+		left -= size;
+		start = is_gap ? gaps->items[i].end : end;
 	}
-	rcore_live_keep(live, start, end);
 }
 
 struct rcore_error *rcore_session_keep_stacks(struct rcore_session *session,
@@ -70,6 +76,8 @@ struct rcore_error *rcore_session_keep_stacks(struct rcore_session *session,
 	struct rcore_live *live = session->live;
 	const struct rcore_process *process = session->process;
 	struct gaps gaps;
+	if (session->no_native || session->no_stop)
+		return NULL;
 	if (!find_gaps(snapshot, &gaps))
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < process->thread_count; i++) {

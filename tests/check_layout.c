@@ -7,14 +7,24 @@
 
 #include "layout/schema.h"
 
+/* The table of a release and build, "3.3.8-x86_64-cet", by whatever range it is called. */
 static const char *builtin(const char *wanted)
 {
-	const char *name, *text;
+	const char *name, *text, *build = strchr(wanted, '-');
+	unsigned release[3], first[3], last_patch;
+	char range[32];
 
-	for (size_t i = 0; (text = rcore_layout_builtin(i, &name)); i++)
-		if (!strcmp(name, wanted))
+	snprintf(range, sizeof(range), "%.*s", (int)(build - wanted), wanted);
+	ck_assert(rcore_version_parse(range, release));
+	for (size_t i = 0; (text = rcore_layout_builtin(i, &name)); i++) {
+		snprintf(range, sizeof(range), "%.*s", (int)strcspn(name, "-"), name);
+		ck_assert(rcore_version_range_parse(range, first, &last_patch));
+		if (!strcmp(strchr(name, '-'), build) && first[0] == release[0] &&
+		    first[1] == release[1] && first[2] <= release[2] &&
+		    release[2] <= last_patch)
 			return text;
-	ck_abort_msg("no table %s", wanted);
+	}
+	ck_abort_msg("no table of %s", wanted);
 	return NULL;
 }
 
@@ -145,11 +155,12 @@ END_TEST
 START_TEST(every_field_exists_somewhere)
 {
 	/* of releases that have no table yet */
-	static const char *const elsewhere[] = {"embed_len"};
+	static const char *const elsewhere[] = {"embed_len", "shape_list"};
 
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
-		bool found = item->kind != RCORE_ITEM_FIELD || !strcmp(item->id, elsewhere[0]);
+		bool found = item->kind != RCORE_ITEM_FIELD ||
+			     !strcmp(item->id, elsewhere[0]) || !strcmp(item->id, elsewhere[1]);
 		const char *name;
 		for (size_t t = 0; !found && rcore_layout_builtin(t, &name); t++) {
 			struct rcore_layout layout = parsed(name);
@@ -274,6 +285,45 @@ START_TEST(versions)
 }
 END_TEST
 
+START_TEST(ranges)
+{
+	static const char *const bad[] = {"",
+					  "3.3",
+					  "..",
+					  "3.3.1..",
+					  "..3.3.1",
+					  "3.3.1..3.3.0",
+					  "3.3.1..3.4.6",
+					  "3.3.1..4.3.6",
+					  "3.3.1...3.3.6",
+					  "3.3.1..3.3.6-cet",
+					  "3.3.1..3.3.6..",
+					  "3.3.1..6"};
+	unsigned version[3] = {1, 2, 3}, last = 4;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!rcore_version_range_parse(bad[i], version, &last), "'%s'",
+			      bad[i]);
+	ck_assert(version[0] == 1 && last == 4);
+	ck_assert(rcore_version_range_parse("3.3.9..3.3.11", version, &last));
+	ck_assert(version[0] == 3 && version[1] == 3 && version[2] == 9 && last == 11);
+	ck_assert(rcore_version_range_parse("2.7.8", version, &last));
+	ck_assert(version[0] == 2 && version[2] == 8 && last == 8);
+
+	struct rcore_layout layout = parsed("3.3.8-x86_64-cet");
+	layout.version[2] = 7;
+	layout.last_patch = 11;
+	rcore_layout_set_table_name(&layout);
+	ck_assert_str_eq(layout.name, "3.3.7..3.3.11-x86_64-cet");
+	char *printed = rcore_layout_print(&layout, NULL);
+	struct rcore_layout again;
+	ck_assert_ptr_null(rcore_layout_parse(printed, "t", &again));
+	ck_assert_str_eq(again.name, layout.name);
+	ck_assert(again.version[2] == 7 && again.last_patch == 11);
+	free(printed);
+}
+END_TEST
+
 /* The table of 3.3.8 with the line that starts with `line` replaced. */
 static char *altered(const char *line, const char *with)
 {
@@ -297,7 +347,10 @@ START_TEST(bad_tables)
 		{"", "layout x\n", "t:2: a second 'layout' line"},
 		{"", "a b c d e f\n", "t:1: more than 5 words"},
 		{"ruby ", "", "the table ends without a line 'ruby X.Y.Z'"},
-		{"ruby ", "ruby 3.3\n", "t:2: '3.3' is not a version such as 3.3.8"},
+		{"ruby ", "ruby 3.3\n",
+		 "t:2: '3.3' is neither a version such as 3.3.0 nor a range such as"},
+		{"ruby ", "ruby 3.3.8..3.4.0\n", "t:2: '3.3.8..3.4.0' is neither"},
+		{"ruby ", "ruby 3.3.8 ..3.3.9\n", "t:2: 'ruby' starts no line"},
 		{"machine ", "machine vax\n", "t:3: machine 'vax' is not x86_64 or aarch64"},
 		{"struct vm", "struct vm 0\n", "t:5: '0' is not a number from 1 to 16777216"},
 		{"struct vm", "struct wm 9600\n", "t:5: no struct 'wm' is known"},
@@ -451,6 +504,7 @@ int main(void)
 	suite_add_tcase(suite, tables);
 	tcase_add_test(parser, provenance_is_a_comment);
 	tcase_add_test(parser, versions);
+	tcase_add_test(parser, ranges);
 	tcase_add_test(parser, bad_tables);
 	tcase_add_test(parser, long_line);
 	tcase_add_test(parser, cut_off);

@@ -183,6 +183,25 @@ START_TEST(truncated_core)
 	end(&target);
 }
 
+/* gdb leaves out a segment that it does not save; its file's mapping is still known. */
+START_TEST(no_segment)
+{
+	struct target target;
+	make(&target, 0x1000, 0x1000, 0x1000);
+	target.builder.loads[3].header.p_type = PT_NULL;
+	open_target(&target, 0);
+	faults(&target, BASE + 0x2000, 8, RCORE_FAULT_NOT_SAVED);
+	faults(&target, BASE + 0x1000, 8, RCORE_FAULT_UNMAPPED);
+	has_file_bytes(&target, BASE, 0x1000, 0);
+	target.builder.loads[2].header.p_type = PT_NULL;
+	rcore_modules_close(target.modules);
+	rcore_core_close(target.core);
+	open_target(&target, 0);
+	ck_assert_int_eq(rcore_modules_get(target.modules, 0)->status, RCORE_MODULE_UNVERIFIED);
+	has_file_bytes(&target, BASE, 0x1000, 0);
+	end(&target);
+}
+
 START_TEST(file_gone)
 {
 	struct target target;
@@ -204,6 +223,7 @@ int main(void)
 	tcase_add_test(overlay, saved_pages_win);
 	tcase_add_test(overlay, core_without_anonymous_memory);
 	tcase_add_test(overlay, truncated_core);
+	tcase_add_test(overlay, no_segment);
 	tcase_add_test(overlay, file_gone);
 	suite_add_tcase(suite, overlay);
 

@@ -60,30 +60,42 @@ static const struct golden {
 	const char *path;
 	writer *write;
 	struct rcore_report_options options;
+	void (*make)(struct rcore_snapshot *); /* NULL: rcore_test_rich */
 } goldens[] = {
-	{"tests/golden/report.txt", rcore_report_text, {0}},
-	{"tests/golden/report-all.txt", rcore_report_text, {.all = true}},
-	{"tests/golden/report-color.txt", rcore_report_text, {.color = true}},
+	{"tests/golden/report.txt", rcore_report_text, {0}, NULL},
+	{"tests/golden/report-all.txt", rcore_report_text, {.all = true}, NULL},
+	{"tests/golden/report-color.txt", rcore_report_text, {.color = true}, NULL},
 	{"tests/golden/report-thread.txt",
 	 rcore_report_text,
-	 {.thread = "T2", .verbose = true}},
-	{"tests/golden/report-fiber.txt", rcore_report_text, {.fiber = "0x7f2000000500"}},
-	{"tests/golden/report.json", rcore_report_json, {.thread = "T2"}},
-	{"tests/golden/doctor.txt", write_doctor, {0}},
+	 {.thread = "T2", .verbose = true},
+	 NULL},
+	{"tests/golden/report-fiber.txt", rcore_report_text, {.fiber = "0x7f2000000500"}, NULL},
+	{"tests/golden/report.json", rcore_report_json, {.thread = "T2"}, NULL},
+	{"tests/golden/doctor.txt", write_doctor, {0}, NULL},
+	{"tests/golden/woven.txt", rcore_report_text, {0}, rcore_test_woven},
+	{"tests/golden/woven-all.txt",
+	 rcore_report_text,
+	 {.native = RCORE_NATIVE_ALL},
+	 rcore_test_woven},
+	{"tests/golden/woven-none.txt",
+	 rcore_report_text,
+	 {.native = RCORE_NATIVE_NONE},
+	 rcore_test_woven},
+	{"tests/golden/woven.json", rcore_report_json, {0}, rcore_test_woven},
 };
 
 START_TEST(golden)
 {
-	const struct golden *golden = &goldens[_i];
+	const struct golden *wanted = &goldens[_i];
 	const char *mode = getenv("RCORE_GOLDEN");
-	struct rcore_snapshot snapshot;
-	rcore_test_rich(&snapshot);
-	char *text = written(golden->write, &snapshot, &golden->options);
+	struct rcore_snapshot snapshot = {0};
+	(wanted->make ? wanted->make : rcore_test_rich)(&snapshot);
+	char *text = written(wanted->write, &snapshot, &wanted->options);
 	if (mode && strcmp(mode, "update") == 0) {
-		FILE *out = fopen(golden->path, "w");
+		FILE *out = fopen(wanted->path, "w");
 		ck_assert(out && fputs(text, out) >= 0 && fclose(out) == 0);
 	}
-	char *expected = file_text(golden->path);
+	char *expected = file_text(wanted->path);
 	ck_assert_str_eq(text, expected);
 	free(expected);
 	free(text);
@@ -124,6 +136,15 @@ static struct json_object *parsed(const struct rcore_snapshot *snapshot,
 	free(text);
 	return document;
 }
+
+START_TEST(woven_json_is_valid)
+{
+	struct rcore_snapshot snapshot;
+	rcore_test_woven(&snapshot);
+	json_object_put(parsed(&snapshot, NULL));
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
 
 static struct json_object *at(struct json_object *array, const char *key, size_t index)
 {
@@ -313,9 +334,13 @@ START_TEST(problems_are_not_folded)
 	struct rcore_fold item;
 	rcore_test_deep(&snapshot, 1000, 1);
 	snapshot.fibers[0].frames[500].problem = "broken";
-	for (size_t frame = 0; rcore_fold_next(&snapshot.fibers[0], &frame, &item);)
+	struct rcore_rows rows;
+	ck_assert_ptr_null(
+		rcore_rows_init(&rows, &snapshot.fibers[0], RCORE_NATIVE_FOLDED, true));
+	for (size_t row = 0; rcore_fold_next(&rows, &row, &item);)
 		ck_assert(item.rounds == 1 || 500 < item.first ||
 			  500 >= item.first + item.period * item.rounds);
+	rcore_rows_deinit(&rows);
 	rcore_arena_deinit(&snapshot.arena);
 }
 END_TEST
@@ -392,6 +417,7 @@ int main(void)
 {
 	Suite *suite = suite_create("report");
 	TCase *report = tcase_create("report");
+	tcase_add_test(report, woven_json_is_valid);
 	tcase_add_loop_test(report, golden, 0, sizeof(goldens) / sizeof(goldens[0]));
 	tcase_add_loop_test(report, printable, 0, 3);
 	tcase_add_loop_test(report, pick, 0, sizeof(picks) / sizeof(picks[0]));

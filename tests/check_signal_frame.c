@@ -135,10 +135,22 @@ START_TEST(proves_a_frame)
 	ck_assert(!find(fake, machine, STACK, &info, &pc, &sp));
 	machines[_i].put(fake, frame, 0, STACK + 0x3000, 0);
 	ck_assert(find(fake, machine, STACK, &info, &pc, &sp));
-	/* No signal has that number. */
+	/* A leftover, and no signal at all. */
+	uint64_t signo = machine == EM_X86_64 ? frame + 312 : frame;
 	machines[_i].put(fake, frame, CODE, STACK + 0x3000, 0x28);
-	put(fake, machine == EM_X86_64 ? frame + 312 : frame, 65, 4);
+	put(fake, signo, SIGVTALRM, 4);
 	ck_assert(!find(fake, machine, STACK, &info, &pc, &sp));
+	put(fake, signo, 0, 4);
+	ck_assert(!find(fake, machine, STACK, &info, &pc, &sp));
+	/* The fault behind an abort, and an abort alone. */
+	put(fake, signo, SIGABRT, 4);
+	ck_assert(find(fake, machine, STACK, &info, &pc, &sp));
+	ck_assert_int_eq(info.signo, SIGABRT);
+	machines[_i].put(fake, frame + 0x1800, CODE + 8, STACK + 0x3000, 0x30);
+	ck_assert(find(fake, machine, STACK, &info, &pc, &sp));
+	ck_assert_int_eq(info.signo, SIGSEGV);
+	ck_assert_uint_eq(info.address, 0x30);
+	memset(fake->stack, 0, STACK_SIZE);
 	if (machine == EM_X86_64) {
 		put_x86(fake, frame, CODE, STACK + 0x3000, 0x28);
 		ck_assert(find(fake, machine, STACK, &info, &pc, &sp));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Weaving on stacks written as words, outermost first. A word is the letter of a frame:
- * control frames  F enters the interpreter, r runs in it, a-e C function a-e, D dummy with FINISH
+ * control frames  F enters the interpreter, r runs in it, a-e C function a-e, B block in C with function b, D dummy with FINISH,
+ *                 T FINISH and no pc
  * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, n anything else
  * woven           the same words, control frames with a dot before them, gaps as "?". */
 #include <check.h>
@@ -27,6 +28,11 @@ static struct rcore_frame control_frame(char word)
 		return (struct rcore_frame){.kind = RCORE_FRAME_RUBY, .flags = 0x20};
 	case 'D':
 		return (struct rcore_frame){.kind = RCORE_FRAME_DUMMY, .flags = 0x20};
+	case 'T':
+		return (struct rcore_frame){
+			.kind = RCORE_FRAME_RUBY, .flags = 0x20, .under_construction = true};
+	case 'B':
+		return (struct rcore_frame){.kind = RCORE_FRAME_IFUNC, .cfunc = METHODS + 'b'};
 	case 'r':
 		return (struct rcore_frame){.kind = RCORE_FRAME_RUBY};
 	default:
@@ -105,6 +111,10 @@ static const struct {
 	{"FaF", "nXai", "nX.F.aai.F"},
 	/* A dummy has FINISH and enters nothing; the C method pushed it. */
 	{"FaDF", "nXaiX", "nX.F.aa.DiX.F"},
+	/* A C method calls another function, and that a block in C. */
+	{"FaBF", "nXanibiX", "nX.F.aani.BbiX.F"},
+	/* An extension is being loaded, and its Init calls Ruby. */
+	{"FaTF", "nXainiX", "nX.F.aa.TiniX.F"},
 	{"", "nnn", "nnn"},
 };
 

@@ -229,9 +229,9 @@ void rcore_test_rich(struct rcore_snapshot *snapshot)
 	};
 	static struct rcore_other_thread others[] = {{.tid = 1235}, {.tid = 1236}};
 	static struct rcore_proof proofs[] = {
-		{"vm.main_thread", "vm->main_thread->vm == vm", true, NULL},
+		{"vm.main_thread", "vm->main_thread->vm == vm", true, NULL, 0},
 		{"fiber.stack", "stack_pointer is inside stack", false,
-		 "fiber 0x7f1000000000: stack_pointer 0x0"},
+		 "fiber 0x7f1000000000: stack_pointer 0x0", 1},
 	};
 	static struct rcore_module_info modules[] = {
 		{.path = "/usr/lib/x86_64-linux-gnu/libruby-3.3.so.3.3.8",
@@ -305,4 +305,65 @@ void rcore_test_parked(struct rcore_snapshot *snapshot, size_t count, size_t dep
 		fiber->frame_count = depth;
 	}
 	rcore_error_free(rcore_snapshot_group(snapshot));
+}
+
+void rcore_test_woven(struct rcore_snapshot *snapshot)
+{
+	static const struct rcore_frame frames[] = {
+		{.kind = RCORE_FRAME_CFUNC,
+		 .label = "PG::Connection#exec",
+		 .cfunc = 0x7f0000002000},
+		{.kind = RCORE_FRAME_RUBY, .label = "Row.find", .path = "row.rb", .line = 7},
+		{.kind = RCORE_FRAME_RUBY, .label = "<main>", .path = "app.rb", .line = 1},
+	};
+	static const struct rcore_native_frame native[] = {
+		{.pc = 0x7f0000001010,
+		 .function = "raise",
+		 .function_offset = 16,
+		 .module = "libc.so.6",
+		 .file = "../sysdeps/posix/raise.c",
+		 .line = 26},
+		{.pc = 0x7f0000001100, .module = "libc.so.6", .is_signal = true},
+		{.pc = 0x7f0000002030,
+		 .function = "inlined\x1b[31m",
+		 .module = "pg_ext.so",
+		 .gem = "pg-1.5.4",
+		 .is_inlined = true,
+		 .trust = RCORE_TRUST_CFI},
+		{.pc = 0x7f0000002030,
+		 .function_start = 0x7f0000002000,
+		 .function = "pgconn_exec",
+		 .function_offset = 48,
+		 .module = "pg_ext.so",
+		 .gem = "pg-1.5.4",
+		 .trust = RCORE_TRUST_CFI},
+		{.pc = 0x7f0000003000,
+		 .module = "libruby.so.3.4",
+		 .is_interpreter = true,
+		 .trust = RCORE_TRUST_CFI},
+		{.pc = 0x7f0000003100,
+		 .module = "libruby.so.3.4",
+		 .is_interpreter = true,
+		 .trust = RCORE_TRUST_CFI},
+		{.pc = 0x7f0000009000, .trust = RCORE_TRUST_NO_CFI},
+		{.pc = 0x7f0000004000, .module = "libc.so.6", .trust = RCORE_TRUST_SCANNED},
+	};
+	static const struct rcore_step steps[] = {
+		{RCORE_STEP_NATIVE, 0, NULL}, {RCORE_STEP_NATIVE, 1, NULL},
+		{RCORE_STEP_NATIVE, 2, NULL}, {RCORE_STEP_NATIVE, 3, NULL},
+		{RCORE_STEP_RUBY, 0, NULL},   {RCORE_STEP_NATIVE, 4, NULL},
+		{RCORE_STEP_NATIVE, 5, NULL}, {RCORE_STEP_RUBY, 1, NULL},
+		{RCORE_STEP_NATIVE, 6, NULL}, {RCORE_STEP_GAP, 0, "cannot be matched"},
+		{RCORE_STEP_RUBY, 2, NULL},   {RCORE_STEP_NATIVE, 7, NULL},
+	};
+	rcore_test_deep(snapshot, 0, 1);
+	struct rcore_fiber *fiber = &snapshot->fibers[0];
+	set_frames(snapshot, fiber, frames, sizeof(frames) / sizeof(*frames));
+	fiber->native = rcore_arena_alloc(&snapshot->arena, sizeof(native));
+	fiber->steps = rcore_arena_alloc(&snapshot->arena, sizeof(steps));
+	memcpy(fiber->native, native, sizeof(native));
+	memcpy(fiber->steps, steps, sizeof(steps));
+	fiber->native_count = sizeof(native) / sizeof(*native);
+	fiber->step_count = sizeof(steps) / sizeof(*steps);
+	fiber->native_problem = "the stack ends before its bottom";
 }

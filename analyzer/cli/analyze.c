@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/target.h"
@@ -9,11 +11,14 @@ struct arguments {
 	bool json;
 };
 
-enum { KEY_THREAD = 0x200, KEY_FIBER };
+enum { KEY_THREAD = 0x200, KEY_FIBER, KEY_NATIVE };
 
 static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "The whole as JSON", 0},
-	{"all", 'a', NULL, 0, "Each fiber and each frame: nothing merged, folded or left out",
+	{"all", 'a', NULL, 0,
+	 "Each fiber and each frame: nothing merged, no repetition left out", 0},
+	{"native", KEY_NATIVE, "WHICH", 0,
+	 "Native frames: all, fold (those of the interpreter as a count; the default), none",
 	 0},
 	{"thread", KEY_THREAD, "T", 0,
 	 "Only this thread: its id (T2), its kernel thread id, its Thread VALUE or rb_thread_t "
@@ -48,6 +53,18 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	case KEY_FIBER:
 		arguments->report.fiber = argument;
 		return 0;
+	case KEY_NATIVE:
+		if (!strcmp(argument, "all"))
+			arguments->report.native = RCORE_NATIVE_ALL;
+		else if (!strcmp(argument, "fold"))
+			arguments->report.native = RCORE_NATIVE_FOLDED;
+		else if (!strcmp(argument, "none"))
+			arguments->report.native = RCORE_NATIVE_NONE;
+		else
+			argp_error(state, "--native=%s: all, fold or none", argument);
+		arguments->target.options.no_native =
+			arguments->report.native == RCORE_NATIVE_NONE;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -62,13 +79,16 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = RCORE_CLI_TARGET_DOC,
-	.doc = "Show what a Ruby process was doing when it died: why, and every thread, fiber "
-	       "and "
-	       "Ruby frame. EXE is the program, where rcore does not find it by itself.\v"
+	.doc = "Show what a Ruby process was doing when it died, or is doing now: why, and "
+	       "every "
+	       "thread, fiber and "
+	       "frame, Ruby and native in one stack. EXE is the program, where rcore does not "
+	       "find it by itself.\v"
 	       "Examples:\n\n"
 	       "  rcore analyze core.1234\n"
-	       "  rcore analyze --fiber T1.F3 core.1234\n"
+	       "  rcore analyze --fiber T1.F3 --native=all core.1234\n"
 	       "  rcore analyze --sysroot /srv/container core.1234\n"
+	       "  rcore analyze -p 1234\n"
 	       "  rcore analyze --json core.1234 | jq "
 	       "'.threads[].status'\n\n" RCORE_CLI_EXIT_STATUS,
 	.children = children,
@@ -81,27 +101,25 @@ static struct rcore_error *print(const struct rcore_snapshot *snapshot,
 			       : rcore_report_text(snapshot, &arguments->report, stdout);
 }
 
-static int analyze(const struct arguments *arguments)
+static int analyze(const struct rcore_cli_target *target, void *context,
+		   struct rcore_error **ret_error)
 {
+	const struct arguments *arguments = context;
 	struct rcore_session *session = NULL;
 	struct rcore_snapshot *snapshot = NULL;
 	struct rcore_error *failure = NULL;
 
 	rcore_cli_progress_begin();
-	struct rcore_error *err =
-		rcore_open_core(arguments->target.core, &arguments->target.options, &session);
+	struct rcore_error *err = rcore_cli_target_open(target, &session);
 	if (!err)
 		err = rcore_load_partial(session, &snapshot, &failure);
 	rcore_cli_progress_end();
 	if (!err)
 		err = print(snapshot, arguments);
 	int status = snapshot && snapshot->incomplete ? 1 : 0;
-	if (err) {
+	if (err)
 		rcore_error_free(failure);
-		status = rcore_cli_fail(err);
-	} else if (failure) {
-		status = rcore_cli_fail(failure);
-	}
+	*ret_error = err ? err : failure;
 	rcore_snapshot_free(snapshot);
 	rcore_close(session);
 	return status;
@@ -112,7 +130,7 @@ int rcore_cli_analyze(int argc, char **argv)
 	struct arguments arguments = {0};
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	arguments.report.color = arguments.target.color;
-	int status = analyze(&arguments);
+	int status = rcore_cli_target_each(&arguments.target, analyze, &arguments);
 	rcore_cli_target_deinit(&arguments.target);
 	return status;
 }

@@ -41,13 +41,14 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "COMMAND ...\nCORE [EXE]",
-	.doc = "What a Ruby program was doing, out of its core file: every thread, every "
-	       "fiber, every "
+	.args_doc = "COMMAND ...\nCORE [EXE]\n-p PID",
+	.doc = "What a Ruby program was doing, out of its core file, or is doing now: every "
+	       "thread, every fiber, every "
 	       "Ruby frame. The Ruby may be stripped.\v"
 	       "Commands:\n\n"
 	       "  analyze CORE [EXE]  why it died, and all stacks ('rcore CORE' is the same)\n"
 	       "  doctor CORE [EXE]   what was found and how, what is missing, how to get it\n"
+	       "                      both take -p PID for a running process in place of CORE\n"
 	       "  layout FILE         the layout table of a Ruby with debug information\n"
 	       "  help [COMMAND]      this, or a command's options and examples\n\n"
 	       "Example:\n\n"

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/target.h"
 
+#include <limits.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
-enum { KEY_SYSROOT = 0x100, KEY_SEARCH_PATH, KEY_LAYOUT, KEY_COLOR };
+#include "base/text.h"
+
+enum {
+	KEY_SYSROOT = 0x100,
+	KEY_SEARCH_PATH,
+	KEY_LAYOUT,
+	KEY_COLOR,
+	KEY_NO_STOP,
+	KEY_CHILDREN,
+};
 
 static const struct argp_option options[] = {
 	{"sysroot", KEY_SYSROOT, "DIR", 0,
@@ -17,7 +27,12 @@ static const struct argp_option options[] = {
 	 "Look for the target's files in DIR, by build-id and name; may be given again", 0},
 	{"layout", KEY_LAYOUT, "FILE", 0, "Use this layout table (of rcore layout)", 0},
 	{"color", KEY_COLOR, "WHEN", 0, "auto (the default), always or never", 0},
-	{"pid", 'p', "PID", 0, "A living process (not in this version)", 0},
+	{"pid", 'p', "PID", 0,
+	 "A running process in place of a core: stopped for some milliseconds, and let go", 0},
+	{"children", KEY_CHILDREN, NULL, 0,
+	 "With -p, also the processes that descend from it (a cluster of workers)", 0},
+	{"no-stop", KEY_NO_STOP, NULL, 0,
+	 "With -p, read while it runs: Ruby frames only, and they may not fit together", 0},
 	{0},
 };
 
@@ -64,6 +79,26 @@ static void add_argument(struct argp_state *state, struct rcore_cli_target *targ
 		argp_error(state, "one core at a time: what is '%s'?", argument);
 }
 
+static int parse_pid(const struct argp_state *state, const char *text)
+{
+	char *end;
+	long pid = strtol(text, &end, 10);
+	if (*end || end == text || pid <= 0 || pid > INT_MAX)
+		argp_error(state, "-p takes the number of a process, not '%s'", text);
+	return (int)pid;
+}
+
+static void check(const struct argp_state *state, const struct rcore_cli_target *target)
+{
+	if (target->core && target->pid)
+		argp_error(state, "a core or -p, not both: what is '%s'?", target->core);
+	if (!target->core && !target->pid)
+		argp_error(state, "which core file? (or -p PID for a running process)");
+	if (!target->pid && (target->children || target->options.no_stop))
+		argp_error(state, "%s goes with -p PID",
+			   target->children ? "--children" : "--no-stop");
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
 	struct rcore_cli_target *target = state->input;
@@ -84,16 +119,19 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		set_color(state, target, argument);
 		return 0;
 	case 'p':
-		argp_failure(state, EX_USAGE, 0,
-			     "-p is not supported yet in this version: take a core with "
-			     "'gcore %s' and analyze that",
-			     argument);
+		target->pid = parse_pid(state, argument);
+		return 0;
+	case KEY_NO_STOP:
+		target->options.no_stop = true;
+		return 0;
+	case KEY_CHILDREN:
+		target->children = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		add_argument(state, target, argument);
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which core file?");
+	case ARGP_KEY_END:
+		check(state, target);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -110,12 +148,22 @@ void rcore_cli_target_deinit(struct rcore_cli_target *target)
 	free(target->search_paths);
 }
 
+struct rcore_error *rcore_cli_target_open(const struct rcore_cli_target *target,
+					  struct rcore_session **ret)
+{
+	return target->pid ? rcore_open_pid(target->pid, &target->options, ret)
+			   : rcore_open_core(target->core, &target->options, ret);
+}
+
 int rcore_cli_fail(struct rcore_error *err)
 {
 	int status = err->code == RCORE_ERROR_NOT_RUBY ? 3
 		     : err->code == RCORE_ERROR_USAGE  ? EX_USAGE
 						       : 2;
-	fprintf(stderr, "rcore: %s\n", err->message);
+	/* A path on the command line may hold anything, and a message is one line. */
+	fputs("rcore: ", stderr);
+	rcore_escape_write(stderr, err->message);
+	putc('\n', stderr);
 	rcore_error_free(err);
 	__fpurge(stdout); /* what could not be written was told */
 	return status;

@@ -12,7 +12,9 @@
  * input.
  */
 struct rcore_cli_target {
-	const char *core;
+	const char *core; /* NULL: `pid` */
+	int pid;
+	bool children;
 	struct rcore_options options;
 	const char **search_paths; /* what options.search_paths points to */
 	bool color;
@@ -20,8 +22,19 @@ struct rcore_cli_target {
 
 extern const struct argp rcore_cli_target_argp;
 
-/* "CORE [EXE]", for argp's args_doc. */
-#define RCORE_CLI_TARGET_DOC "CORE [EXE]"
+/* For argp's args_doc. */
+#define RCORE_CLI_TARGET_DOC "CORE [EXE]\n-p PID"
+
+struct rcore_error *rcore_cli_target_open(const struct rcore_cli_target *target,
+					  struct rcore_session **ret);
+
+/* Calls `run` for the target, or with --children for each process of the tree, one after the other; what
+ * is no Ruby process there, or has ended by then, is skipped with a line. `run` gives its exit status and
+ * may set *ret_error in place of it. Gives the exit status of the whole. */
+int rcore_cli_target_each(const struct rcore_cli_target *target,
+			  int (*run)(const struct rcore_cli_target *target, void *context,
+				     struct rcore_error **ret_error),
+			  void *context);
 
 void rcore_cli_target_deinit(struct rcore_cli_target *target);
 

@@ -58,8 +58,9 @@ size_t rcore_locate(struct rcore_arena *arena, const struct rcore_module_options
 		add(&list, rcore_arena_printf(arena, "%s/%s", folder, by_id), false);
 		add(&list, rcore_arena_printf(arena, "%s/%s.debug", folder, by_id), false);
 	}
-	if (*path == '/')
-		add(&list, path, !options->sysroot);
+	/* A relative path is one of the target's folder, which nobody knows. */
+	if (slash)
+		add(&list, path, *path == '/' && !options->sysroot);
 	if (by_id)
 		add(&list, rcore_arena_printf(arena, "/usr/lib/debug/%s", by_id), false);
 	return list.count;

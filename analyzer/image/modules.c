@@ -221,12 +221,14 @@ bool rcore_module_writable(struct rcore_modules *modules, const struct rcore_mod
 		rcore_module_headers((const struct rcore_module_entry *)module);
 	for (size_t i = 0; i < headers->count; i++) {
 		const GElf_Phdr *item = &headers->items[i];
-		if (item->p_type != PT_LOAD || !(item->p_flags & PF_W) || !item->p_memsz)
+		uint64_t from = module->bias + item->p_vaddr, to;
+		if (item->p_type != PT_LOAD || !(item->p_flags & PF_W) || !item->p_memsz ||
+		    __builtin_add_overflow(from, item->p_memsz, &to))
 			continue;
 		if (index--)
 			continue;
-		*start = module->bias + item->p_vaddr;
-		*end = *start + item->p_memsz;
+		*start = from;
+		*end = to;
 		return true;
 	}
 	return false;

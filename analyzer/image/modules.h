@@ -66,9 +66,11 @@ struct rcore_module *rcore_modules_find(struct rcore_modules *modules, uint64_t 
 struct rcore_memory *rcore_modules_overlay(struct rcore_modules *modules,
 					   struct rcore_memory *below);
 
-/* The run-time address and size of a defined symbol: .symtab of the file or of its
- * separate debug file, else .dynsym; of the file, else (file missing) of the
- * dynamic section in memory. False: no such symbol. */
+/* The run-time address and size of a defined symbol that is no thread-local: of .dynsym, by
+ * its hash table (of the file, else of the dynamic section in memory), else of .symtab (of
+ * the file, its separate debug file, or .gnu_debugdata). .dynsym comes first because a
+ * look-up there is nearly free and .symtab says the same of its names. False: no such
+ * symbol; a first no may cost a search for the debug file. */
 struct rcore_symbol {
 	uint64_t address, size;
 	bool is_dynamic; /* from .dynsym */

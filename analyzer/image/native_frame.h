@@ -5,28 +5,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How sure a native frame is, best first. */
+/* How a frame was reached from the one inside it, surest first. Each is as sure as the least sure of
+ * those inside it. */
 enum rcore_trust {
-	RCORE_TRUST_EXACT, /* registers as saved: the innermost frame, a signal's, a parked fiber's first */
-	RCORE_TRUST_CFI, /* by call frame information of the module */
-	RCORE_TRUST_NO_CFI, /* the caller's code has no CFI: frame pointer or a guess of libdwfl's */
-	RCORE_TRUST_SCANNED, /* a return address found on the stack */
+	RCORE_TRUST_EXACT, /* registers as saved: the innermost frame, what a signal interrupted */
+	RCORE_TRUST_CFI,    /* by the call frame information of the code inside it */
+	RCORE_TRUST_NO_CFI, /* that code has none: by its frame pointer or return address register,
+			       or a call to where no code is */
+	RCORE_TRUST_SCANNED, /* nor these: a return address on the stack, from which it goes on.
+				Frames may be missing before it. */
 };
 
 /* A frame of the machine stack. An inlined function has a frame of its own, before the one it was
- * inlined into, with the same pc and sp. */
+ * inlined into, with the same pc and sp. Strings are raw bytes of files and of the target. */
 struct rcore_native_frame {
-	uint64_t pc, sp;
-	uint64_t
-		function_start; /* address of its first instruction, by symbol or FDE; 0: unknown */
-	const char *function;     /* NULL: no symbol */
-	uint64_t function_offset; /* pc - start of the symbol */
+	uint64_t pc, sp; /* a return address, where the function inside called another */
+	/* Address of its first instruction, by symbol, else by call frame information, so that it
+	 * is known without symbols; of NAME for a symbol "NAME.cold". 0: unknown, or inlined. */
+	uint64_t function_start;
+	const char *function; /* as linkers know it (C++ and Rust mangled); NULL: no symbol */
+	uint64_t function_offset; /* pc - the start of the symbol, else function_start */
 	const char *module;       /* base name of the file; NULL: none maps pc (JIT code) */
-	const char *gem;          /* "pg-1.5.4"; NULL: the module is no gem's */
+	const char *gem;          /* full name, "pg-1.5.4"; NULL: the module is no gem's */
 	const char *file;         /* source, where DWARF has it */
-	int line;
+	int line;                 /* 0: unknown */
 	enum rcore_trust trust;
-	bool is_signal; /* the handler's return address leads into the kernel's trampoline */
+	bool is_signal; /* the kernel's trampoline: what is outside of it was interrupted, not
+			   called */
 	bool is_inlined;
 	bool is_interpreter; /* of libruby or the ruby executable: folded by default */
 };

@@ -30,19 +30,29 @@ static const struct rcore_module_row *find_row(struct rcore_modules *modules, ui
 	return &modules->rows.items[low];
 }
 
+/* May what a file says stand for bytes that `fault` denies? For a page of data only when the
+ * core says that it left the page out: then it was never written to. Pages that were written
+ * are gone with the end of a truncated core, are in no core without anonymous memory, and of
+ * a running process only its own memory tells. */
+static bool file_may_tell(const struct rcore_modules *modules,
+			  const struct rcore_module_row *row, enum rcore_fault fault)
+{
+	if (row->writable)
+		return fault == RCORE_FAULT_NOT_SAVED && modules->anonymous_saved;
+	return fault != RCORE_FAULT_IO;
+}
+
 /* Bytes within one page. Past the end of the file the last page is zero, as the kernel
  * maps it; whole pages past the end are not there at all. */
 static enum rcore_fault fill(struct rcore_modules *modules, uint64_t address, char *buffer,
 			     size_t size, enum rcore_fault fault)
 {
 	const struct rcore_module_row *row = find_row(modules, address);
-	if (!row || fault == RCORE_FAULT_IO)
-		return fault;
-	/* Written pages are gone with the end of a truncated core, stay behind in a process
-	 * that runs on, and were never saved by a core without anonymous memory. */
-	bool may_be_lost = fault == RCORE_FAULT_TRUNCATED || fault == RCORE_FAULT_NOT_COPIED ||
-			   !modules->anonymous_saved;
-	if (row->writable && may_be_lost)
+	bool may_tell = row && file_may_tell(modules, row, fault);
+	/* gdb leaves out the segment as well. */
+	if (fault == RCORE_FAULT_UNMAPPED && rcore_process_mapping(modules->process, address))
+		fault = RCORE_FAULT_NOT_SAVED;
+	if (!may_tell)
 		return fault;
 	const struct rcore_elf *elf = modules->list.items[row->module].module.elf;
 	if (!elf)
@@ -74,11 +84,12 @@ static enum rcore_fault read_overlay(struct rcore_memory *memory, uint64_t addre
 	if (__builtin_add_overflow(address, (uint64_t)size, &end))
 		return RCORE_FAULT_UNMAPPED;
 	char *out = buffer;
-	while (size) {
+	for (bool first = true; size; first = false) {
 		uint64_t part = modules->page_size - address % modules->page_size;
 		if (part > size)
 			part = size;
-		fault = rcore_read(modules->below, address, out, part);
+		if (!first || part < size)
+			fault = rcore_read(modules->below, address, out, part);
 		if (fault)
 			fault = fill(modules, address, out, part, fault);
 		if (fault)

@@ -2,14 +2,25 @@
 #include "image/signal_frame.h"
 
 #include <elf.h>
+#include <signal.h>
 #include <string.h>
 
 enum {
 	MAX_SCAN = 1 << 20, /* bytes of stack; CRuby's report uses some ten KiB of it */
 	CHUNK = 4096,
 	FRAME_SIZE = 640, /* of either machine's frame, as far as it is read */
-	MAX_SIGNAL = 64,
 };
+
+/* Frames of other signals are leftovers of handlers that came back long ago. */
+static bool is_fatal(int signo)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE,
+				      SIGTRAP, SIGSYS, SIGABRT};
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (signals[i] == signo)
+			return true;
+	return false;
+}
 
 /*
  * What the kernel pushes, lowest address first:
@@ -82,7 +93,7 @@ static bool check(struct rcore_memory *memory, const struct frame_layout *layout
 	struct rcore_siginfo found;
 	uint8_t code;
 	rcore_siginfo_parse(frame + layout->siginfo, &found);
-	if (found.signo < 1 || found.signo > MAX_SIGNAL || !layout->is_frame(memory, frame))
+	if (!is_fatal(found.signo) || !layout->is_frame(memory, frame))
 		return false;
 	uint64_t at = word(frame, layout->pc), stack = word(frame, layout->sp);
 	/* A jump into the void faults at its target. */
@@ -107,6 +118,7 @@ bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 		return false;
 	uint8_t window[CHUNK + FRAME_SIZE];
 	uint64_t base = thread->registers[rcore_register_sp(machine)] & ~(uint64_t)7;
+	bool aborted = false;
 	/* A window ends with its page, so that nothing above the stack is asked for. */
 	for (size_t done = 0; done < MAX_SCAN;) {
 		size_t step = CHUNK - (base + done) % CHUNK;
@@ -114,12 +126,23 @@ bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 		if (rcore_read(memory, base + done, window, size)) {
 			size = step;
 			if (rcore_read(memory, base + done, window, size))
-				return false;
+				break;
 		}
-		for (size_t i = 0; i < step && i + FRAME_SIZE <= size; i += 8)
-			if (check(memory, layout, window + i, ret, pc, sp))
+		for (size_t i = 0; i < step && i + FRAME_SIZE <= size; i += 8) {
+			struct rcore_siginfo info;
+			uint64_t at, stack;
+			if (!check(memory, layout, window + i, &info, &at, &stack) ||
+			    (aborted && info.signo == SIGABRT))
+				continue;
+			*ret = info;
+			*pc = at;
+			*sp = stack;
+			/* From 4.0 on CRuby handles SIGABRT as well; a fault may be behind it. */
+			if (info.signo != SIGABRT)
 				return true;
+			aborted = true;
+		}
 		done += step;
 	}
-	return false;
+	return aborted;
 }

@@ -14,12 +14,12 @@ struct rcore_symbols {
 	size_t count, capacity;
 };
 
-/* Higher is better. Functions that the linker keeps local have a public name as well. */
+/* Higher is better: of the names of one function those for the public. */
 static int rank_of(const GElf_Sym *symbol, const char *name)
 {
 	int binding = GELF_ST_BIND(symbol->st_info);
-	int rank = binding == STB_GLOBAL ? 4 : binding == STB_WEAK ? 2 : 0;
-	return rank + (name[0] != '_');
+	int rank = binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0;
+	return rank + (name[0] == '_' ? 0 : 4);
 }
 
 static bool is_function(const GElf_Sym *symbol, GElf_Word section, const char *name)

@@ -11,8 +11,7 @@
 /*
  * Native unwinding by libdwfl with callbacks of our own: kernel threads and parked fibers are one set of
  * "threads", cores and live processes one code path. Modules are those of `modules`, matched by build-id
- * already; libdwfl looks for no file by itself. A module whose file is not here is read from
- * the target's memory where that holds it.
+ * already; libdwfl looks for no file by itself.
  */
 struct rcore_unwind_context {
 	/* In the order of elf_gregset_t, as rcore_native_thread has them; bit n of `known`: register n is

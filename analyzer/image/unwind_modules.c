@@ -18,17 +18,11 @@ static int find_elf(Dwfl_Module *dwfl, void **data, const char *name, Dwarf_Addr
 		*elf = elf_begin(-1, ELF_C_READ, entry->module.elf->elf);
 		return -1;
 	}
-	if (entry->bias_known && rcore_elf_image_read(module->all->memory, &entry->headers,
-						      entry->module.bias, &module->image)) {
-		*elf = elf_begin(-1, ELF_C_READ, module->image.elf);
-		return -1;
-	}
+	/* Headers alone, for libdwfl to look for a debug file by. What else of the module may be in
+	 * memory it must not see: call frame information made by an enemy exhausts libdw. */
 	struct rcore_module_debug *debug = rcore_module_debug(module->all->modules, entry);
-	const char *found = NULL;
-	if (debug && debug->module)
-		dwfl_module_info(debug->module, NULL, NULL, NULL, NULL, NULL, &found, NULL);
-	if (found)
-		*file = strdup(found);
+	if (debug && debug->image)
+		*elf = elf_memory(debug->image, debug->image_size);
 	return -1;
 }
 
@@ -80,8 +74,7 @@ static bool report(struct rcore_native_modules *native, struct rcore_module_entr
 	return true;
 }
 
-/* The kernel's own library, which has no file. Signal handlers return through it on aarch64, and
- * a thread may stand in it. */
+/* The kernel's own library, which has no file. A thread may stand in it. */
 static bool find_vdso(struct rcore_native_modules *native)
 {
 	struct rcore_module_entry *entry = &native->vdso;
@@ -172,11 +165,8 @@ void rcore_native_modules_close(struct rcore_native_modules *native)
 	}
 	if (native->dwfl)
 		dwfl_end(native->dwfl);
-	for (size_t i = 0; native->items && i < native->count; i++) {
-		elf_end(native->items[i].image.elf);
-		free(native->items[i].image.bytes);
-	}
 	elf_end(native->header_elf);
+	rcore_module_debug_free(native->vdso.debug);
 	rcore_elf_headers_deinit(&native->vdso.headers);
 	free(native->items);
 	free(native);

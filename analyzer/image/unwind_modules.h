@@ -6,18 +6,16 @@
 
 #include "image/module_private.h"
 #include "image/symbolize_symbols.h"
-#include "image/unwind_image.h"
 
 /*
  * The target's modules as libdwfl sees them, at their run-time addresses: those of `modules`, and the
  * vdso. libdwfl opens nothing by itself: it gets the file that stands for the module,
- * else what of it is in the target's memory, else its debug file.
+ * else its headers alone.
  */
 struct rcore_native_module {
 	struct rcore_native_modules *all;
 	struct rcore_module_entry *entry;
 	Dwfl_Module *dwfl;
-	struct rcore_elf_image image;
 
 	/* .eh_frame_hdr: pairs of addresses relative to it, sorted; NULL: none. */
 	bool looked_for_table;

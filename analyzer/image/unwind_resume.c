@@ -36,7 +36,7 @@ static bool read_word(struct rcore_walk *walk, uint64_t address, uint64_t *ret)
 	return !rcore_read_u64(&walk->unwinder->memory.memory, address, ret);
 }
 
-static bool from_signal(struct rcore_walk *walk)
+bool rcore_walk_resume_signal(struct rcore_walk *walk)
 {
 	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
 	struct rcore_memory *memory = &walk->unwinder->memory.memory;
@@ -96,6 +96,21 @@ static bool keeps_frame_pointer(struct rcore_walk *walk)
 	return unwinder->machine->has_frame_pointer(code, sizeof(code));
 }
 
+/* The caller's sp is where the return address was popped. On aarch64 the record that the frame
+ * pointer leads to may lie anywhere in its frame: there the caller's information says how its own
+ * record and its sp are apart. */
+static uint64_t caller_sp(struct rcore_walk *walk, uint64_t fp, uint64_t caller_fp, uint64_t pc)
+{
+	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
+	const struct rcore_site *site = rcore_site_at(&walk->unwinder->sites, pc - 1);
+	uint64_t sp = fp + 16;
+	if (machine->link < 0 || !site || !site->saves_fp ||
+	    site->base_register != (int)machine->sp)
+		return sp;
+	uint64_t told = caller_fp - site->fp_offset - site->base_offset;
+	return told >= sp && told <= caller_fp ? told : sp;
+}
+
 static bool from_frame_pointer(struct rcore_walk *walk)
 {
 	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
@@ -107,7 +122,7 @@ static bool from_frame_pointer(struct rcore_walk *walk)
 	pc = rcore_walk_code_address(walk->unwinder, pc);
 	if (!rcore_walk_is_return(walk, pc))
 		return false;
-	set_start(walk, pc, fp + 16, RCORE_TRUST_NO_CFI);
+	set_start(walk, pc, caller_sp(walk, fp, caller_fp, pc), RCORE_TRUST_NO_CFI);
 	rcore_register_set(&walk->start, machine->fp, caller_fp);
 	return true;
 }
@@ -123,7 +138,10 @@ static bool scan(struct rcore_walk *walk, uint64_t slot)
 		pc = rcore_walk_code_address(walk->unwinder, pc);
 		if (!rcore_walk_is_return(walk, pc))
 			continue;
-		set_start(walk, pc, slot + 8, RCORE_TRUST_SCANNED);
+		/* Right where a call into the void has pushed it. */
+		bool pushed = walk->last.is_exact && slot == walk->last.sp;
+		set_start(walk, pc, slot + 8,
+			  pushed ? RCORE_TRUST_NO_CFI : RCORE_TRUST_SCANNED);
 		walk->on_probation = true;
 		walk->probation_slot = slot;
 		return true;
@@ -133,7 +151,7 @@ static bool scan(struct rcore_walk *walk, uint64_t slot)
 
 bool rcore_walk_resume(struct rcore_walk *walk)
 {
-	if (from_signal(walk) || from_link(walk) || from_frame_pointer(walk))
+	if (rcore_walk_resume_signal(walk) || from_link(walk) || from_frame_pointer(walk))
 		return true;
 	walk->probation_frames = walk->frames.count;
 	walk->probation_last = walk->last;

@@ -15,6 +15,9 @@
  */
 bool rcore_walk_resume(struct rcore_walk *walk);
 
+/* The first of these alone. */
+bool rcore_walk_resume_signal(struct rcore_walk *walk);
+
 /* Drops the return address that is on probation and looks for the next. */
 bool rcore_walk_rescan(struct rcore_walk *walk);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "image/unwind_machine.h"
 
 void rcore_sites_deinit(struct rcore_sites *sites)
 {
@@ -25,16 +26,34 @@ static bool is_undefined(Dwarf_Frame *frame, int number)
 	       operations == buffer;
 }
 
+/* libdw spells "saved at offset N from the frame address" as two operations. */
+static bool is_saved(Dwarf_Frame *frame, int number, uint64_t *offset)
+{
+	Dwarf_Op buffer[3], *operations;
+	size_t count;
+	if (dwarf_frame_register(frame, number, buffer, &operations, &count) || count != 2 ||
+	    operations[0].atom != DW_OP_call_frame_cfa ||
+	    operations[1].atom != DW_OP_plus_uconst)
+		return false;
+	*offset = operations[1].number;
+	return true;
+}
+
 static void look_up(struct rcore_site *site, Dwarf_Frame *frame)
 {
+	const struct rcore_unwind_machine *machine =
+		rcore_unwind_machine(site->module->all->machine);
 	Dwarf_Op *operations;
 	size_t count;
 	int link = dwarf_frame_info(frame, NULL, NULL, &site->is_signal);
 	site->covered = true;
 	site->is_outermost = is_undefined(frame, link);
 	if (!dwarf_frame_cfa(frame, &operations, &count) && count == 1 &&
-	    operations->atom == DW_OP_bregx && operations->number < 64)
+	    operations->atom == DW_OP_bregx && operations->number < 64) {
 		site->base_register = (int)operations->number;
+		site->base_offset = operations->number2;
+	}
+	site->saves_fp = is_saved(frame, (int)machine->fp, &site->fp_offset);
 	free(frame);
 }
 
@@ -74,9 +93,11 @@ struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
 
 bool rcore_site_name(struct rcore_sites *sites, struct rcore_site *site)
 {
+	/* Nothing called the trampoline: its information begins a byte early for those who
+	 * look before a return address, its symbol does not. */
+	uint64_t address = site->address + site->is_signal;
 	if (!site->frames)
-		site->frame_count =
-			rcore_symbolize(&sites->symbolizer, site->module, site->address,
-					site->fde_start, &site->frames);
+		site->frame_count = rcore_symbolize(&sites->symbolizer, site->module, address,
+						    site->fde_start, &site->frames);
 	return site->frame_count;
 }

@@ -12,7 +12,12 @@ struct rcore_site {
 	bool covered;                       /* by call frame information */
 	bool is_signal;                     /* ... of the trampoline that a signal returns to */
 	bool is_outermost;                  /* ... which says that nothing called it */
-	int base_register; /* that its caller's frame is told from; -1: by more than that */
+	/* The canonical frame address is this register's value and the offset; -1: other. */
+	int base_register;
+	uint64_t base_offset;
+	/* The frame pointer of its caller is saved at that address and this offset. */
+	bool saves_fp;
+	uint64_t fp_offset;
 	uint64_t address, fde_start;
 	struct rcore_native_frame *frames; /* NULL: not asked for yet */
 	size_t frame_count;

@@ -125,7 +125,7 @@ static bool add_frame(struct rcore_walk *walk, struct rcore_site *site, uint64_t
 			return false;
 		*frame = site->frames[i];
 		if (frame->function_start)
-			frame->function_offset += pc - site->address;
+			frame->function_offset += pc - frame->pc;
 		frame->pc = pc;
 		frame->sp = sp;
 		frame->trust = walk->trust;
@@ -185,35 +185,50 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 	return DWARF_CB_ABORT;
 }
 
-/* Where libdwfl came to an end of its own. */
-static bool is_natural(const struct rcore_walk *walk, int status)
+enum { MAX_CLONE = 32 }; /* bytes from the system call to where the new thread goes */
+
+/* A thread that was made and has not run yet stands in clone(), which says that nothing called
+ * it only where the new thread goes on. */
+static bool is_newborn(struct rcore_walk *walk)
+{
+	if (walk->last.depth != 1 || !walk->last.is_exact)
+		return false;
+	for (uint64_t i = 1; i <= MAX_CLONE; i++) {
+		const struct rcore_site *next =
+			rcore_site_at(&walk->unwinder->sites, walk->last.pc + i);
+		if (!next || next->covered)
+			return next && next->is_outermost;
+	}
+	return false;
+}
+
+/* Where libdwfl came to an end of its own: is it that of the stack? */
+static bool is_natural(struct rcore_walk *walk, int status)
 {
 	const struct rcore_site *site = walk->last.site;
-	if (walk->ended || !site)
+	unsigned fp = walk->unwinder->machine->fp;
+	if (walk->ended)
 		return false;
-	/* Both machines' ABIs have the outermost frame pointer 0, for code that says no more. */
-	if (walk->is_stopped) {
-		unsigned fp = walk->unwinder->machine->fp;
-		return site->module && !site->covered && rcore_register_known(&walk->at, fp) &&
-		       !walk->at.value[fp];
-	}
 	/* A return address of 0 ends a stack too. */
-	return site->is_outermost || (!status && !walk->read_failed);
+	if (!walk->is_stopped)
+		return site->is_outermost || (!status && !walk->read_failed);
+	/* Both machines' ABIs have the outermost frame pointer 0, for code that says no more. */
+	return site->module && !site->covered &&
+	       ((rcore_register_known(&walk->at, fp) && !walk->at.value[fp]) ||
+		is_newborn(walk));
 }
 
 static void tell_why(struct rcore_walk *walk)
 {
 	const struct rcore_unwinder *unwinder = walk->unwinder;
 	const struct rcore_site *site = walk->last.site;
-	const struct rcore_native_module *module = site ? site->module : NULL;
+	const struct rcore_native_module *module = site->module;
 	char name[128];
 	if (module)
 		rcore_escape(name, sizeof(name), module->name ? module->name : "a module");
 	if (walk->read_failed)
 		rcore_walk_problem(walk, "cannot read the stack at 0x%" PRIx64 ": %s",
 				   unwinder->fault_address, rcore_fault_text(unwinder->fault));
-	else if (!site)
-		rcore_walk_problem(walk, "libdwfl cannot begin: %s", dwfl_errmsg(-1));
 	else if (!module)
 		rcore_walk_problem(walk,
 				   "no module holds the code at 0x%" PRIx64
@@ -244,8 +259,17 @@ static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 	int status = dwfl_thread_getframes(thread, on_frame, walk);
 	if (walk->unwinder->no_memory)
 		return false;
+	if (walk->at_start) {
+		rcore_walk_problem(walk, "libdwfl cannot begin: %s", dwfl_errmsg(-1));
+		return false;
+	}
+	/* A signal may have struck at pc 0, which libdwfl takes for the end. */
+	if (!walk->ended && !walk->is_stopped && walk->last.site->is_signal &&
+	    rcore_walk_resume_signal(walk))
+		return true;
 	if (walk->on_probation) {
-		if (!walk->ended && is_natural(walk, status))
+		/* A 0 on the stack is no proof. */
+		if (!walk->ended && walk->last.site->is_outermost)
 			return false;
 		if (rcore_walk_rescan(walk))
 			return true;

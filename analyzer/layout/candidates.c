@@ -17,25 +17,27 @@ const char *rcore_layout_builtin(size_t index, const char **name)
 	return rcore_layout_tables[index].text;
 }
 
+/* How many patch levels off; 0 for those that it was measured on. */
 static unsigned distance(const struct rcore_layout *layout, unsigned patch)
 {
-	return layout->version[2] > patch ? layout->version[2] - patch
-					  : patch - layout->version[2];
+	if (patch < layout->version[2])
+		return layout->version[2] - patch;
+	return patch > layout->last_patch ? patch - layout->last_patch : 0;
 }
 
-/* Whether the table called `name`, "3.3.8-x86_64-cet", is of this minor release. */
+/* Whether the table called `name`, "3.3.1..3.3.6-x86_64-cet", is of this minor release. */
 static bool same_minor(const char *name, const unsigned version[3])
 {
-	char text[16];
-	unsigned of_table[3];
+	char text[RCORE_RANGE_TEXT];
+	unsigned of_table[3], last_patch;
 	size_t length = strcspn(name, "-");
 
 	if (length >= sizeof(text))
 		return false;
 	memcpy(text, name, length);
 	text[length] = '\0';
-	return rcore_version_parse(text, of_table) && of_table[0] == version[0] &&
-	       of_table[1] == version[1];
+	return rcore_version_range_parse(text, of_table, &last_patch) &&
+	       of_table[0] == version[0] && of_table[1] == version[1];
 }
 
 /* Before which of the candidates so far `layout` goes: the nearer release first;

@@ -28,6 +28,7 @@ struct names {
 struct search {
 	struct rcore_layout *layout;
 	struct names structs, constants;
+	bool *is_settled; /* of each item: a struct that was found with members */
 };
 
 static int compare(const void *a, const void *b)
@@ -69,22 +70,37 @@ static const struct rcore_item *lookup(const struct names *names, const char *te
 	return found ? found->item : NULL;
 }
 
+/* Looks a struct's fields up; whether it has any of them. */
+static bool take_members(struct search *search, const struct rcore_item *item, Dwarf_Die *type)
+{
+	const struct rcore_item *end = rcore_items + rcore_item_count;
+	bool any = false;
+
+	for (item++; item < end && item->kind == RCORE_ITEM_FIELD; item++)
+		any |= rcore_dwarf_member(type, item->names,
+					  rcore_item_field(search->layout, item));
+	return any;
+}
+
+/* A program that embeds Ruby may have a struct of its own by that name: one that has any of
+ * the members goes before one that has none. */
 static void take_struct(struct search *search, Dwarf_Die *die)
 {
 	const struct rcore_item *item = lookup(&search->structs, dwarf_diename(die));
-	if (!item || *rcore_item_size(search->layout, item))
+	if (!item || search->is_settled[item - rcore_items])
 		return;
 	Dwarf_Die type = *die;
 	uint32_t size = rcore_dwarf_peel(&type) ? rcore_dwarf_struct_size(&type) : 0;
 	if (!size)
 		return;
-	*rcore_item_size(search->layout, item) = size;
-	search->structs.left--;
-	const struct rcore_item *end = rcore_items + rcore_item_count;
-	for (const struct rcore_item *field = item + 1;
-	     field < end && field->kind == RCORE_ITEM_FIELD; field++)
-		rcore_dwarf_member(&type, field->names,
-				   rcore_item_field(search->layout, field));
+	uint32_t *known = rcore_item_size(search->layout, item);
+	if (take_members(search, item, &type)) {
+		*known = size;
+		search->is_settled[item - rcore_items] = true;
+		search->structs.left--;
+	} else if (!*known) {
+		*known = size;
+	}
 }
 
 /* Compilers write an enumerator that is negative as DW_FORM_sdata, which
@@ -160,7 +176,10 @@ static struct rcore_error *read_layout(struct rcore_dwarf_file *file,
 {
 	struct search search = {.layout = layout};
 
-	struct rcore_error *err = collect(RCORE_ITEM_STRUCT, &search.structs);
+	search.is_settled = calloc(rcore_item_count, sizeof(*search.is_settled));
+	struct rcore_error *err = search.is_settled
+					  ? collect(RCORE_ITEM_STRUCT, &search.structs)
+					  : rcore_error_no_memory();
 	if (!err)
 		err = collect(RCORE_ITEM_ENUM, &search.constants);
 	if (!err) {
@@ -171,6 +190,7 @@ static struct rcore_error *read_layout(struct rcore_dwarf_file *file,
 	}
 	free(search.structs.list);
 	free(search.constants.list);
+	free(search.is_settled);
 	if (!err && !(layout->vm.size && layout->thread.size && layout->ec.size))
 		err = rcore_error_create(RCORE_ERROR_FORMAT,
 					 "its debug information does not describe Ruby's VM "
@@ -194,6 +214,7 @@ struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned ver
 		err = find_version(&file, layout.version);
 	if (!err)
 		err = read_layout(&file, &layout);
+	layout.last_patch = layout.version[2];
 	layout.machine = file.machine;
 	rcore_dwarf_close(&file);
 	if (err)

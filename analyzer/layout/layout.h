@@ -34,6 +34,7 @@ enum rcore_label_style {
 struct rcore_traits {
 	enum rcore_label_style label_style;
 	bool fibers_listed;         /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
+	bool coroutine_link;        /* 3.3 on: a parked fiber's pc is its saved x30 (aarch64) */
 	bool shapes;                /* 3.2 on: ivars by shape */
 	unsigned heap_page_align;   /* bytes: 16 KiB up to 3.1, 64 KiB later */
 	unsigned default_slot_size; /* where heap_page has no slot_size */
@@ -52,9 +53,11 @@ enum rcore_layout_source {
 #define RCORE_NO_CONSTANT INT64_MIN
 
 struct rcore_layout {
-	char name[64]; /* "3.3.8-x86_64-cet": the table's name, or the DWARF file's base name */
-	unsigned version[3];
-	unsigned machine; /* EM_X86_64, EM_AARCH64 */
+	char name
+		[64]; /* "3.3.1..3.3.6-x86_64-cet": the table's, or the DWARF file's base name */
+	unsigned version[3]; /* the first release that it was measured on */
+	unsigned last_patch; /* and the patch level of the last, 6; each in between was, too */
+	unsigned machine;    /* EM_X86_64, EM_AARCH64 */
 	enum rcore_layout_source source;
 	struct rcore_traits traits;
 
@@ -111,8 +114,8 @@ bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *fie
  * Tables. Text, one item a line, as `rcore layout FILE` prints and
  * layout/tables/ and a user's `--layout FILE` hold:
  *   # free comment, provenance
- *   layout 3.3.8-x86_64-cet
- *   ruby 3.3.8
+ *   layout 3.3.1..3.3.6-x86_64-cet
+ *   ruby 3.3.1..3.3.6           or one release: 3.3.0
  *   machine x86_64
  *   struct vm 9600
  *   vm.ractor_set 8 16          field, offset, size
@@ -143,6 +146,9 @@ struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned 
 /* "3.3.8" to its three numbers; false, `ret` untouched, for anything else. */
 bool rcore_version_parse(const char *text, unsigned ret[3]);
 
+/* "3.3.1..3.3.6", or "3.3.0" alone, to the first release and the last's patch level. */
+bool rcore_version_range_parse(const char *text, unsigned ret[3], unsigned *ret_last_patch);
+
 /* Sets layout->traits from layout->version: the one place that compares versions. */
 void rcore_layout_set_traits(struct rcore_layout *layout);
 
@@ -162,7 +168,7 @@ struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned ver
  * lines, malloc'ed. NULL when the file cannot be read or memory is short. */
 char *rcore_layout_provenance(const char *path);
 
-/* Names a layout as the tables are: "3.3.8-x86_64", "3.3.8-x86_64-cet". */
+/* Names a layout as the tables are: "3.3.0-x86_64", "3.3.1..3.3.6-x86_64-cet". */
 void rcore_layout_set_table_name(struct rcore_layout *layout);
 
 #endif

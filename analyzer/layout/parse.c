@@ -159,8 +159,10 @@ static struct rcore_error *parse_head(struct parser *parser, char **words)
 					sizeof(layout->name) - 1);
 		strcpy(layout->name, words[1]);
 	} else if (seen == &parser->has_version) {
-		if (!rcore_version_parse(words[1], layout->version))
-			return complain(parser, "'%s' is not a version such as 3.3.8",
+		if (!rcore_version_range_parse(words[1], layout->version, &layout->last_patch))
+			return complain(parser,
+					"'%s' is neither a version such as 3.3.0 nor a range "
+					"such as 3.3.1..3.3.6",
 					words[1]);
 	} else {
 		layout->machine = rcore_machine_number(words[1]);

@@ -46,6 +46,7 @@ char *rcore_layout_print(const struct rcore_layout *layout, const char *provenan
 {
 	const char *machine = rcore_machine_name(layout->machine);
 	struct rcore_layout copy = *layout;
+	char range[RCORE_RANGE_TEXT];
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -54,8 +55,9 @@ char *rcore_layout_print(const struct rcore_layout *layout, const char *provenan
 		return NULL;
 	if (provenance)
 		print_provenance(out, provenance);
-	fprintf(out, "layout %s\nruby %u.%u.%u\nmachine %s\n", copy.name, copy.version[0],
-		copy.version[1], copy.version[2], machine ? machine : "unknown");
+	rcore_layout_print_range(layout, range);
+	fprintf(out, "layout %s\nruby %s\nmachine %s\n", copy.name, range,
+		machine ? machine : "unknown");
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		if (rcore_items[i].kind == RCORE_ITEM_ENUM &&
 		    (!i || rcore_items[i - 1].kind != RCORE_ITEM_ENUM))

@@ -32,6 +32,10 @@ struct rcore_field *rcore_item_field(struct rcore_layout *layout,
 				     const struct rcore_item *item);
 int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_item *item);
 
+/* "3.3.1..3.3.6", or "3.3.0": the releases that a layout was measured on. */
+enum { RCORE_RANGE_TEXT = 80 };
+void rcore_layout_print_range(const struct rcore_layout *layout, char ret[RCORE_RANGE_TEXT]);
+
 /* A layout in which nothing is known: sizes 0, fields absent, constants RCORE_NO_CONSTANT. */
 void rcore_layout_init(struct rcore_layout *ret);
 

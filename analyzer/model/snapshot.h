@@ -29,7 +29,7 @@ struct rcore_frame {
 	enum rcore_frame_kind kind;
 	uint64_t cfp, pc, iseq, self, ep; /* addresses and VALUEs; 0 as found */
 	uint64_t method_entry;            /* rb_callable_method_entry_t, 0: none */
-	uint64_t cfunc;                   /* C function of a cfunc; 0: none or unknown */
+	uint64_t cfunc; /* C function of a cfunc or ifunc; 0: none or unknown */
 	uint32_t flags; /* ep[0]: VM_FRAME_FLAG_* and magic, as cruby's vm_core.h */
 	/* As the newest Ruby's backtrace prints it: "Foo#bar", "block in Foo.bar". */
 	const char *label;
@@ -182,6 +182,7 @@ struct rcore_proof {
 	const char *text; /* the condition, in words */
 	bool passed;
 	const char *detail; /* why it failed, or what could not be tested; NULL: fine */
+	size_t missed;      /* how often it did not hold; a corrupt thread does not fail it */
 };
 
 struct rcore_module_info {

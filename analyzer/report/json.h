@@ -12,4 +12,10 @@ void rcore_json_threads(struct rcore_json *json, const struct rcore_snapshot *sn
 void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *snapshot,
 		       const struct rcore_pick *pick);
 
+/* "native": the frames of a machine stack; nothing where there are none. */
+void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame *frames,
+		       size_t count);
+/* "stack": which of a fiber's frames and native frames follow each other. */
+void rcore_json_steps(struct rcore_json *json, const struct rcore_fiber *fiber);
+
 #endif

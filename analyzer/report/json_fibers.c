@@ -36,6 +36,7 @@ static struct json_object *frame_object(struct rcore_json *json,
 	rcore_json_add_hex(json, object, "self", frame->self);
 	rcore_json_add_hex(json, object, "ep", frame->ep);
 	rcore_json_add_hex(json, object, "method_entry", frame->method_entry);
+	rcore_json_add_hex(json, object, "cfunc", frame->cfunc);
 	rcore_json_add_hex(json, object, "flags", frame->flags);
 	return object;
 }
@@ -71,6 +72,7 @@ static struct json_object *fiber_object(struct rcore_json *json,
 			     (int64_t)fiber->machine_stack_size);
 	rcore_json_add_flag(json, object, "frames_truncated", fiber->frames_truncated);
 	rcore_json_add_text(json, object, "problem", fiber->problem);
+	rcore_json_add_text(json, object, "native_problem", fiber->native_problem);
 	return object;
 }
 
@@ -88,6 +90,8 @@ void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *sna
 		for (size_t j = 0; j < fiber->frame_count && !ferror(json->out); j++)
 			rcore_json_put(json, NULL, frame_object(json, &fiber->frames[j]));
 		rcore_json_close(json, ']');
+		rcore_json_native(json, fiber->native, fiber->native_count);
+		rcore_json_steps(json, fiber);
 		rcore_json_close(json, '}');
 	}
 	rcore_json_close(json, ']');

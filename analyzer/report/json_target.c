@@ -5,6 +5,20 @@
 #include "target/machine.h"
 #include "target/machine.h"
 
+static void put_live(struct rcore_json *json, const struct rcore_live_facts *live)
+{
+	if (!live->present)
+		return;
+	struct json_object *object = rcore_json_object(json);
+	rcore_json_add_flag(json, object, "stopped", live->stopped);
+	if (live->stopped)
+		rcore_json_add(json, object, "pause_ns",
+			       json_object_new_uint64(live->pause_ns));
+	rcore_json_add_count(json, object, "stopped_threads", live->thread_count);
+	rcore_json_add_count(json, object, "inner_pid", live->inner_pid);
+	rcore_json_put(json, "live", object);
+}
+
 static void put_process(struct rcore_json *json, const struct rcore_snapshot *snapshot)
 {
 	struct json_object *object = rcore_json_object(json);
@@ -14,6 +28,7 @@ static void put_process(struct rcore_json *json, const struct rcore_snapshot *sn
 	rcore_json_add_text(json, object, "machine", rcore_machine_name(snapshot->machine));
 	rcore_json_add_text(json, object, "arguments", snapshot->arguments);
 	rcore_json_put_members(json, object);
+	put_live(json, &snapshot->live);
 }
 
 static void put_ruby(struct rcore_json *json, const struct rcore_snapshot *snapshot)

@@ -105,9 +105,14 @@ static void put_others(struct rcore_json *json, const struct rcore_snapshot *sna
 {
 	rcore_json_open(json, "other_threads", '[');
 	for (size_t i = 0; i < snapshot->other_count; i++) {
+		const struct rcore_other_thread *other = &snapshot->others[i];
 		struct json_object *object = rcore_json_object(json);
-		rcore_json_add_int(json, object, "tid", snapshot->others[i].tid);
-		rcore_json_put(json, NULL, object);
+		rcore_json_add_int(json, object, "tid", other->tid);
+		rcore_json_add_text(json, object, "native_problem", other->native_problem);
+		rcore_json_open(json, NULL, '{');
+		rcore_json_put_members(json, object);
+		rcore_json_native(json, other->native, other->native_count);
+		rcore_json_close(json, '}');
 	}
 	rcore_json_close(json, ']');
 }

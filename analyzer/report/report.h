@@ -15,8 +15,15 @@
  * strings of the target are escaped (control characters, invalid UTF-8) before
  * they leave.
  */
+enum rcore_native_shown {
+	RCORE_NATIVE_FOLDED, /* the interpreter's own native frames as a count */
+	RCORE_NATIVE_ALL,
+	RCORE_NATIVE_NONE, /* Ruby frames alone */
+};
+
 struct rcore_report_options {
-	bool all; /* show each fiber and frame: nothing merged, folded or cut */
+	bool all; /* show each fiber and frame: nothing merged, nothing repeated left out */
+	enum rcore_native_shown native;
 	bool color;
 	bool verbose; /* addresses, and how things were found */
 	/* Only this thread: "T2", a kernel thread id, a Thread VALUE or rb_thread_t ("0x7f..."). */

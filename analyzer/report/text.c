@@ -45,7 +45,7 @@ struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
 		rcore_text_header(&text);
 		rcore_text_threads(&text);
 		rcore_text_problems(&text);
-		err = rcore_pen_error(out);
+		err = text.error ? text.error : rcore_pen_error(out);
 	}
 	free(text.visible);
 	free(text.orphans);

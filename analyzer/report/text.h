@@ -14,6 +14,7 @@ struct rcore_text {
 	size_t *visible; /* fibers shown of each group */
 	int *orphans;    /* fibers whose thread is not known */
 	size_t orphan_count;
+	struct rcore_error *error; /* the first: memory was short */
 	struct {
 		int id, tid, name, status;
 	} columns; /* of the thread lines */
@@ -29,10 +30,10 @@ void rcore_text_threads(struct rcore_text *text);
 
 /* The fibers picked of a list of indices, each with its stack, but for those that differ
  * from others by id alone. */
-void rcore_text_fibers(const struct rcore_text *text, const int *fibers, size_t count);
+void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count);
 
 /* The merged fibers of living threads, or of the others. */
-void rcore_text_groups(const struct rcore_text *text, bool ended);
+void rcore_text_groups(struct rcore_text *text, bool ended);
 
 /* Ends a line of ids: " and 98 more ..." where not all are shown. */
 void rcore_text_ids_end(const struct rcore_text *text, size_t count, size_t shown);

@@ -6,6 +6,17 @@
 #include "report/text_stack.h"
 #include "report/words.h"
 
+static void print_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
+{
+	struct rcore_report_options options = text->options;
+	options.all = all;
+	struct rcore_error *err = rcore_text_stack(&text->pen, &options, fiber);
+	if (text->error)
+		rcore_error_free(err);
+	else
+		text->error = err;
+}
+
 static bool is_grouped(const struct rcore_text *text, const struct rcore_fiber *fiber)
 {
 	return !text->options.all && fiber->group >= 0 && text->visible[fiber->group] > 1;
@@ -54,7 +65,7 @@ static void print_addresses(const struct rcore_text *text, const struct rcore_fi
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
 
-static void print_fiber(const struct rcore_text *text, size_t index)
+static void print_fiber(struct rcore_text *text, size_t index)
 {
 	const struct rcore_fiber *fiber = &text->snapshot->fibers[index];
 	bool died_here =
@@ -74,7 +85,7 @@ static void print_fiber(const struct rcore_text *text, size_t index)
 	if (text->options.verbose)
 		print_addresses(text, fiber);
 	putc('\n', text->pen.out);
-	rcore_text_stack(&text->pen, fiber, text->options.all);
+	print_stack(text, fiber, text->options.all);
 	if (fiber->problem)
 		rcore_text_problem(text, fiber->problem);
 }
@@ -115,7 +126,7 @@ static bool is_merged(const struct rcore_text *text, const struct rcore_fiber *f
 	return is_grouped(text, fiber);
 }
 
-void rcore_text_fibers(const struct rcore_text *text, const int *fibers, size_t count)
+void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	size_t bare_counts[BARE_KINDS] = {0};
@@ -135,7 +146,7 @@ void rcore_text_fibers(const struct rcore_text *text, const int *fibers, size_t 
 			print_bare(text, fibers, count, kind, bare_counts[kind]);
 }
 
-static void print_group(const struct rcore_text *text, size_t index)
+static void print_group(struct rcore_text *text, size_t index)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	const struct rcore_fiber_group *group = &snapshot->groups[index];
@@ -163,10 +174,10 @@ static void print_group(const struct rcore_text *text, size_t index)
 		shown++;
 	}
 	rcore_text_ids_end(text, text->visible[index], shown);
-	rcore_text_stack(&text->pen, first, false);
+	print_stack(text, first, false);
 }
 
-void rcore_text_groups(const struct rcore_text *text, bool ended)
+void rcore_text_groups(struct rcore_text *text, bool ended)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	for (size_t i = 0; i < snapshot->group_count; i++) {

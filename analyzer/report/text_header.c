@@ -19,8 +19,10 @@ static void print_target(const struct rcore_text *text)
 		fputs("  ruby ", out);
 		rcore_escape_write(out, snapshot->ruby_version);
 	}
-	if (snapshot->pid)
+	if (snapshot->pid && !snapshot->live.present)
 		fprintf(out, "  pid %d", snapshot->pid);
+	if (snapshot->live.inner_pid)
+		fprintf(out, "  (pid %d in its container)", snapshot->live.inner_pid);
 	if (snapshot->arguments) {
 		fputs("  ", out);
 		rcore_escape_write(out, snapshot->arguments);
@@ -28,11 +30,27 @@ static void print_target(const struct rcore_text *text)
 	putc('\n', out);
 }
 
+static void print_live(const struct rcore_text *text)
+{
+	if (text->snapshot->live.stopped) {
+		fputs("Alive: one moment of a running process\n", text->pen.out);
+		return;
+	}
+	rcore_styled(
+		&text->pen, RCORE_STYLE_PROBLEM,
+		"Alive, and read without stopping it (--no-stop): Ruby frames only, and what "
+		"changed meanwhile may not fit together\n");
+}
+
 static void print_cause(const struct rcore_text *text)
 {
 	const struct rcore_cause *cause = &text->snapshot->cause;
 	char name[RCORE_SIGNAL_SIZE];
 	FILE *out = text->pen.out;
+	if (text->snapshot->live.present) {
+		print_live(text);
+		return;
+	}
 	if (!cause->present) {
 		fputs("No fatal signal recorded: the process was alive when this was taken\n",
 		      out);
@@ -64,6 +82,9 @@ static void print_how(const struct rcore_text *text)
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	FILE *out = text->pen.out;
 	rcore_style(&text->pen, RCORE_STYLE_QUIET);
+	if (snapshot->live.stopped)
+		fprintf(out, "Stopped: %zu kernel threads, for %.2f ms\n",
+			snapshot->live.thread_count, (double)snapshot->live.pause_ns / 1e6);
 	if (snapshot->vm)
 		fprintf(out, "VM 0x%" PRIx64 ", found %s\n", snapshot->vm,
 			rcore_vm_rung_words(snapshot->vm_rung));

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/fold.h"
+#include "report/text_native.h"
 #include "report/words.h"
 
 enum {
@@ -30,11 +31,17 @@ static const char *frame_label(const struct rcore_frame *frame)
 	}
 }
 
-static size_t label_columns(const struct rcore_fiber *fiber)
+static size_t label_columns(const struct rcore_rows *rows)
 {
 	size_t columns = 0;
-	for (size_t i = 0; i < fiber->frame_count; i++) {
-		size_t width = rcore_escape_width(frame_label(&fiber->frames[i]));
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct rcore_row *row = &rows->items[i];
+		size_t width =
+			row->kind == RCORE_ROW_RUBY ? rcore_escape_width(frame_label(
+							      &rows->fiber->frames[row->index]))
+			: row->kind == RCORE_ROW_NATIVE
+				? rcore_text_native_width(&rows->fiber->native[row->index])
+				: 0;
 		if (width > columns && width <= LABEL_COLUMNS)
 			columns = width;
 	}
@@ -71,9 +78,57 @@ static void print_frame(const struct rcore_pen *pen, const struct rcore_fiber *f
 	putc('\n', pen->out);
 }
 
-static void print_rounds(const struct rcore_pen *pen, const struct rcore_fold *item)
+static void print_count(const struct rcore_pen *pen, size_t count, const char *one,
+			const char *many)
+{
+	char number[RCORE_COUNT_SIZE];
+	rcore_styled(pen, RCORE_STYLE_QUIET, "%8s  (%s %s)", "",
+		     rcore_count_words(count, number), count == 1 ? one : many);
+	putc('\n', pen->out);
+}
+
+static void print_row(const struct rcore_pen *pen, const struct rcore_rows *rows, size_t at,
+		      size_t columns)
+{
+	const struct rcore_row *row = &rows->items[at];
+	switch (row->kind) {
+	case RCORE_ROW_RUBY:
+		print_frame(pen, rows->fiber, row->index, columns);
+		break;
+	case RCORE_ROW_NATIVE:
+		rcore_text_native_frame(pen, &rows->fiber->native[row->index], columns);
+		break;
+	case RCORE_ROW_INTERPRETER:
+		print_count(pen, row->count, "interpreter frame", "interpreter frames");
+		break;
+	case RCORE_ROW_START:
+		print_count(pen, row->count, "frame of its start", "frames of its start");
+		break;
+	case RCORE_ROW_GAP:
+		rcore_styled(pen, RCORE_STYLE_PROBLEM, "%8s  ? %s", "...",
+			     rows->fiber->steps[row->index].reason);
+		putc('\n', pen->out);
+		break;
+	}
+}
+
+/* The number of the last Ruby frame in a stretch of rows; false: it has none. */
+static bool last_number(const struct rcore_rows *rows, size_t first, size_t end, size_t *ret)
+{
+	while (end-- > first) {
+		if (rows->items[end].kind == RCORE_ROW_RUBY) {
+			*ret = rows->items[end].index;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void print_rounds(const struct rcore_pen *pen, const struct rcore_rows *rows,
+			 const struct rcore_fold *item)
 {
 	char times[RCORE_COUNT_SIZE];
+	size_t number;
 	rcore_count_words(item->rounds - 1, times);
 	rcore_style(pen, RCORE_STYLE_QUIET);
 	if (item->period == 1)
@@ -81,31 +136,31 @@ static void print_rounds(const struct rcore_pen *pen, const struct rcore_fold *i
 	else
 		fprintf(pen->out, "%8s  the same %zu frames %s more times", "...", item->period,
 			times);
-	fprintf(pen->out, ", up to frame %zu (--all shows each)",
-		item->first + item->period * item->rounds - 1);
+	if (last_number(rows, item->first, item->first + item->period * item->rounds, &number))
+		fprintf(pen->out, ", up to frame %zu", number);
+	fputs(" (--all shows each)", pen->out);
 	rcore_style(pen, RCORE_STYLE_PLAIN);
 	putc('\n', pen->out);
 }
 
-static void print_item(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
+static void print_item(const struct rcore_pen *pen, const struct rcore_rows *rows,
 		       const struct rcore_fold *item, size_t columns)
 {
 	for (size_t i = item->first; i < item->first + item->period; i++)
-		if (fiber->frames[i].kind != RCORE_FRAME_DUMMY || fiber->frames[i].problem)
-			print_frame(pen, fiber, i, columns);
+		print_row(pen, rows, i, columns);
 	if (item->rounds > 1)
-		print_rounds(pen, item);
+		print_rounds(pen, rows, item);
 }
 
-static void print_folded(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
+static void print_folded(const struct rcore_pen *pen, const struct rcore_rows *rows,
 			 size_t columns)
 {
 	struct rcore_fold item;
 	size_t items = 0, left_out = 0, number = 0;
-	for (size_t at = 0; rcore_fold_next(fiber, &at, &item);)
+	for (size_t at = 0; rcore_fold_next(rows, &at, &item);)
 		items++;
 	bool cut = items > HEAD + TAIL + MARGIN;
-	for (size_t at = 0; rcore_fold_next(fiber, &at, &item); number++) {
+	for (size_t at = 0; rcore_fold_next(rows, &at, &item); number++) {
 		if (!cut || number < HEAD || number >= items - TAIL) {
 			if (left_out) {
 				char count[RCORE_COUNT_SIZE];
@@ -115,27 +170,40 @@ static void print_folded(const struct rcore_pen *pen, const struct rcore_fiber *
 				putc('\n', pen->out);
 				left_out = 0;
 			}
-			print_item(pen, fiber, &item, columns);
+			print_item(pen, rows, &item, columns);
 		} else {
 			left_out += item.period * item.rounds;
 		}
 	}
 }
 
-void rcore_text_stack(const struct rcore_pen *pen, const struct rcore_fiber *fiber, bool all)
+struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
+				     const struct rcore_report_options *options,
+				     const struct rcore_fiber *fiber)
 {
-	size_t columns = label_columns(fiber);
-	if (!all)
-		print_folded(pen, fiber, columns);
+	struct rcore_rows rows;
+	struct rcore_error *err = rcore_rows_init(&rows, fiber, options->native, options->all);
+	if (err)
+		return err;
+	size_t columns = label_columns(&rows);
+	if (!options->all)
+		print_folded(pen, &rows, columns);
 	else
-		for (size_t i = 0; i < fiber->frame_count; i++)
-			print_frame(pen, fiber, i, columns);
+		for (size_t i = 0; i < rows.count; i++)
+			print_row(pen, &rows, i, columns);
+	rcore_rows_deinit(&rows);
 	if (fiber->frames_truncated) {
 		rcore_styled(pen, RCORE_STYLE_PROBLEM,
 			     "%8s  ! more frames than rcore reads; the outermost are missing",
 			     "...");
 		putc('\n', pen->out);
 	}
+	if (fiber->native_problem && options->native != RCORE_NATIVE_NONE) {
+		rcore_styled(pen, RCORE_STYLE_PROBLEM, "%8s  ! native stack: %s", "...",
+			     fiber->native_problem);
+		putc('\n', pen->out);
+	}
+	return NULL;
 }
 
 const struct rcore_frame *rcore_text_place(const struct rcore_fiber *fiber)

@@ -3,12 +3,15 @@
 #define RCORE_REPORT_TEXT_STACK_H
 
 #include "model/snapshot.h"
+#include "report/report.h"
 #include "report/style.h"
 
-/* Prints the frames of a fiber, one a line, innermost first. Unless `all`, repeated
- * cycles are folded, the middle of a very deep stack is left out, and the VM's own
- * dummy frames are not shown; each omission says so, but for the last. */
-void rcore_text_stack(const struct rcore_pen *pen, const struct rcore_fiber *fiber, bool all);
+/* Prints the stack of a fiber, one frame a line, innermost first; Ruby frames have numbers. Unless
+ * options->all, repeated cycles are folded, the middle of a very deep stack is left out, and the VM's own
+ * dummy frames are not shown; each omission says so, but for the last. Error: NO_MEMORY. */
+struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
+				     const struct rcore_report_options *options,
+				     const struct rcore_fiber *fiber);
 
 /* The innermost frame with a place in Ruby source, or NULL. */
 const struct rcore_frame *rcore_text_place(const struct rcore_fiber *fiber);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/text.h"
+#include "report/text_native.h"
 #include "report/words.h"
 
 enum { NAME_COLUMNS = 24 };
@@ -87,7 +88,7 @@ static void print_fiber_count(const struct rcore_text *text, const struct rcore_
 		rcore_text_problem(text, thread->problem);
 }
 
-static void print_thread(const struct rcore_text *text, size_t index)
+static void print_thread(struct rcore_text *text, size_t index)
 {
 	const struct rcore_thread *thread = &text->snapshot->threads[index];
 	FILE *out = text->pen.out;
@@ -109,7 +110,7 @@ static void print_thread(const struct rcore_text *text, size_t index)
 	rcore_text_fibers(text, thread->fibers, thread->fiber_count);
 }
 
-static void print_ended_thread(const struct rcore_text *text, size_t index)
+static void print_ended_thread(struct rcore_text *text, size_t index)
 {
 	const struct rcore_thread *thread = &text->snapshot->threads[index];
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%s", thread->id);
@@ -121,7 +122,7 @@ static void print_ended_thread(const struct rcore_text *text, size_t index)
 	rcore_text_fibers(text, thread->fibers, thread->fiber_count);
 }
 
-static void print_living(const struct rcore_text *text)
+static void print_living(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	int died = snapshot->cause.present ? snapshot->cause.thread : -1;
@@ -137,7 +138,7 @@ static void print_living(const struct rcore_text *text)
 	rcore_text_groups(text, false);
 }
 
-static void print_ended(const struct rcore_text *text)
+static void print_ended(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	size_t count = text->orphan_count;
@@ -158,6 +159,26 @@ static void print_ended(const struct rcore_text *text)
 	rcore_text_groups(text, true);
 }
 
+/* A kernel thread without Ruby has its stack shown when it is the one that died, or on demand. */
+static void print_other_stacks(const struct rcore_text *text)
+{
+	enum { COLUMNS = 32 };
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	for (size_t i = 0; i < snapshot->other_count; i++) {
+		const struct rcore_other_thread *other = &snapshot->others[i];
+		bool died = snapshot->cause.present && snapshot->cause.tid == other->tid;
+		if (text->options.native == RCORE_NATIVE_NONE || !other->native_count ||
+		    (!died && text->options.native != RCORE_NATIVE_ALL))
+			continue;
+		fprintf(text->pen.out, "\n%sLWP %d  runs no Ruby thread\n", died ? "* " : "  ",
+			other->tid);
+		for (size_t j = 0; j < other->native_count; j++)
+			rcore_text_native_frame(&text->pen, &other->native[j], COLUMNS);
+		if (other->native_problem)
+			rcore_text_problem(text, other->native_problem);
+	}
+}
+
 static void print_others(const struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -174,6 +195,7 @@ static void print_others(const struct rcore_text *text)
 	for (size_t i = 0; i < shown; i++)
 		fprintf(out, " %d", snapshot->others[i].tid);
 	rcore_text_ids_end(text, snapshot->other_count, shown);
+	print_other_stacks(text);
 }
 
 static void print_ractor_problems(const struct rcore_text *text)

@@ -52,6 +52,17 @@ const char *rcore_thread_status_name(const struct rcore_thread *thread)
 	return WORD(names, thread->status);
 }
 
+const char *rcore_trust_name(enum rcore_trust trust)
+{
+	static const char *const names[] = {
+		[RCORE_TRUST_EXACT] = "exact",
+		[RCORE_TRUST_CFI] = "cfi",
+		[RCORE_TRUST_NO_CFI] = "no-cfi",
+		[RCORE_TRUST_SCANNED] = "scanned",
+	};
+	return WORD(names, trust);
+}
+
 const char *rcore_gvl_name(enum rcore_gvl gvl)
 {
 	static const char *const names[] = {

@@ -132,8 +132,13 @@ static struct rcore_error *qualifier(struct rcore_ruby *ruby, uint64_t owner,
 	uint64_t flags;
 	*sign = 0;
 	struct rcore_error *err = rcore_flags(ruby, owner, &flags);
-	if (err || !is_class(flags))
+	if (err)
 		return err;
+	if (!is_class(flags))
+		return (flags & RCORE_T_MASK) == RCORE_T_ICLASS
+			       ? NULL
+			       : rcore_error_create(RCORE_ERROR_CORRUPT,
+						    "owner 0x%" PRIx64 " is no class", owner);
 	err = rcore_class_name(ruby, owner, ret);
 	if (err)
 		return err;

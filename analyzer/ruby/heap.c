@@ -96,7 +96,7 @@ static bool walk_page(const struct walk *walk, const struct page *page, bool *go
 static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uint64_t count,
 				     size_t *unreadable)
 {
-	uint64_t pages[LIST_CHUNK];
+	uint64_t pages[LIST_CHUNK], last = 0;
 	bool go_on = true;
 	for (uint64_t done = 0; done < count && go_on;) {
 		size_t some = count - done < LIST_CHUNK ? count - done : LIST_CHUNK;
@@ -108,9 +108,14 @@ static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uin
 						 some * sizeof(*pages));
 		for (size_t i = 0; i < some && go_on; i++) {
 			struct page page;
-			if (!read_page(walk->ruby, pages[i], &page) ||
-			    !walk_page(walk, &page, &go_on))
+			/* In the order of their slots: a page that stands there twice stands
+			 * where another should. */
+			if (!read_page(walk->ruby, pages[i], &page) || page.start <= last ||
+			    !walk_page(walk, &page, &go_on)) {
 				++*unreadable;
+				continue;
+			}
+			last = page.start;
 		}
 		done += some;
 	}

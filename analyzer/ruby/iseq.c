@@ -63,7 +63,7 @@ static struct rcore_error *read_location(struct rcore_ruby *ruby, struct rcore_i
 	err = RCORE_GET(ruby, info->body, iseq_body, base_label, &base_label);
 	if (!err && base_label == label)
 		info->base_label = info->label;
-	else if (!err)
+	else if (!err && base_label) /* the iseq that stands for a file being loaded has none */
 		err = rcore_string(ruby, base_label, &info->base_label, NULL);
 	if ((err = note(ruby, info, "base label", err)))
 		return err;

@@ -7,6 +7,11 @@ void rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
 	*ruby = (struct rcore_ruby){.memory = memory, .layout = layout, .arena = arena};
 }
 
+void rcore_ruby_set_vm(struct rcore_ruby *ruby, uint64_t vm)
+{
+	rcore_read_field(ruby->memory, vm, &ruby->layout->vm.shape_list, &ruby->shape_list);
+}
+
 void rcore_ruby_deinit(struct rcore_ruby *ruby)
 {
 	rcore_cache_deinit(&ruby->iseqs);

@@ -20,7 +20,7 @@ struct rcore_ruby {
 
 	/* rb_symbols_t; 0: not found, then IDs have no names. */
 	uint64_t global_symbols;
-	/* The array of rb_shape_t (3.2 to 3.4, where class names need it: 3.2 alone); 0: unknown. */
+	/* The array of rb_shape_t, where class names need it (3.2); 0: unknown. */
 	uint64_t shape_list;
 
 	/* Private to the decoders. */
@@ -33,5 +33,8 @@ struct rcore_ruby {
 void rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
 		     const struct rcore_layout *layout, struct rcore_arena *arena);
 void rcore_ruby_deinit(struct rcore_ruby *ruby);
+
+/* Takes from the rb_vm_t what decoders need of it. What cannot be read stays unknown. */
+void rcore_ruby_set_vm(struct rcore_ruby *ruby, uint64_t vm);
 
 #endif

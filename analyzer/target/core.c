@@ -77,11 +77,14 @@ static bool add_loads(struct rcore_core *core)
 
 const char *rcore_core_cut_off(struct rcore_arena *arena, uint64_t lost, uint64_t saved)
 {
+	double missing = (double)lost / (1 << 20);
+	double all = missing + (double)saved / (1 << 20);
 	return rcore_arena_printf(
 		arena,
-		"the core is cut off: %.1f of %.1f MiB of saved memory are missing (was the disk "
-		"full, `ulimit -c` too low, or the copy incomplete?)",
-		(double)lost / (1 << 20), ((double)saved + (double)lost) / (1 << 20));
+		"the core is cut off: %.1f of %.1f MiB of saved memory are "
+		"missing (was the disk full, `ulimit -c` too low, or the copy "
+		"incomplete?)",
+		missing, all);
 }
 
 static bool describe(struct rcore_core *core, size_t damaged)

@@ -111,6 +111,12 @@ static struct rcore_error *check_header(const char *path, const uint8_t *bytes)
 			"%s: is of a 32-bit process; rcore reads cores of x86-64 "
 			"and aarch64",
 			path);
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_VERSION] != EV_CURRENT)
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: has a damaged ELF header (class %u, version %u); copy the "
+			"core again, or get a new one",
+			path, header.e_ident[EI_CLASS], header.e_ident[EI_VERSION]);
 	if (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)
 		return rcore_error_create(
 			RCORE_ERROR_UNSUPPORTED,

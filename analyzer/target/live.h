@@ -13,14 +13,12 @@
  *	rcore_live_begin()    the process is stopped; what was noted is copied at once,
  *	                      and reads are of that moment
  *	rcore_live_keep()     ... what else will be needed
- *	rcore_live_end()      the process runs on; reads give what was read or kept in this round
+ *	rcore_live_end()      the process runs on; reads give what was read or kept in this round,
+ *	                      and of files what cannot have changed
  *
  * A round that has nothing noted is as good, but the process stands still for longer.
  */
 struct rcore_live;
-
-/* More of one stack is not worth its while. */
-enum { RCORE_LIVE_STACK_LIMIT = 16 << 20 };
 
 /* Stops nothing yet. Errors (OS, UNSUPPORTED, USAGE) name the process and the next step: no such process,
  * a thread's id, a zombie, a kernel thread, 32-bit, not ours to read. */
@@ -44,7 +42,7 @@ void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end);
 /*
  * Where the used part of a machine stack ends that starts at `sp`. What is mapped behind a thread's own
  * stack may be one mapping with it; the thread pointer (0: not known) shows where the stack
- * ends, for the C library keeps its own struct there. At most RCORE_LIVE_STACK_LIMIT away.
+ * ends, for the C library keeps its own struct there.
  */
 uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
 			      uint64_t thread_pointer);

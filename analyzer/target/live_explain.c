@@ -30,6 +30,19 @@ static const char *name_of(int pid, char name[NAME_SIZE])
 	return name;
 }
 
+/* The kernel tells the thread that traces. */
+static int process_of(int tid)
+{
+	struct rcore_live_status status;
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d", tid);
+	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool read = folder >= 0 && rcore_live_status_read(folder, "status", &status);
+	if (folder >= 0)
+		close(folder);
+	return read && status.tgid ? status.tgid : tid;
+}
+
 static struct rcore_error *no_such_process(int pid)
 {
 	return rcore_error_create(RCORE_ERROR_OS,
@@ -49,6 +62,14 @@ struct rcore_error *rcore_live_refuse(int pid, int folder,
 	if (pid == getpid())
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "process %d is rcore itself: name another", pid);
+	if (status->state == 'Z' && status->thread_count > 1)
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"the main thread of process %d has ended and %d others run on: such a "
+			"process cannot be read by its number; `kill -ABRT %d` makes it leave "
+			"a "
+			"core",
+			pid, status->thread_count - 1, pid);
 	if (status->state == 'Z' || status->state == 'X')
 		return rcore_error_create(
 			RCORE_ERROR_OS,
@@ -90,12 +111,13 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 {
 	char owner[64], own[64], name[NAME_SIZE];
 	struct stat found;
-	if (status->tracer)
+	int tracer = status->tracer ? process_of(status->tracer) : 0;
+	if (tracer)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
 			"process %d is traced by process %d%s already, and there can be one "
 			"tracer: end that one, or use --no-stop (Ruby frames only)",
-			pid, status->tracer, name_of(status->tracer, name));
+			pid, tracer, name_of(tracer, name));
 	if (geteuid() && status->user != geteuid())
 		return rcore_error_create(
 			RCORE_ERROR_OS,
@@ -120,7 +142,8 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 			"%s may; use sudo (the capability CAP_SYS_PTRACE)%s",
 			pid, scope, scope == 1 ? "its parents" : "administrators",
 			scope == 1 ? ", or `sudo sysctl kernel.yama.ptrace_scope=0`" : "");
-	if (geteuid() && folder >= 0 && !fstat(folder, &found) && found.st_uid != status->user)
+	if (geteuid() && folder >= 0 && !fstatat(folder, "auxv", &found, 0) &&
+	    found.st_uid != status->user)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
 			"not allowed to read process %d: it changed its user or forbids core "

@@ -118,6 +118,7 @@ bool rcore_live_status_read(int folder, const char *task, struct rcore_live_stat
 	ret->tgid = number_of(text, "Tgid");
 	ret->parent = number_of(text, "PPid");
 	ret->tracer = number_of(text, "TracerPid");
+	ret->thread_count = number_of(text, "Threads");
 	ret->user = (uid_t)number_of(text, "Uid");
 	read_inner_id(text, ret);
 	free(text);

@@ -24,6 +24,7 @@ struct rcore_live_status {
 	char name[64]; /* of the program, 15 bytes of it; of a kernel thread, more */
 	char state;    /* 'R', 'S', 'D', 'T', 't', 'Z', 'X' ... */
 	int tgid, parent, tracer;
+	int thread_count;
 	/* The id that the process itself sees, in the innermost pid namespace; with it, how
 	 * many namespaces lie between (0: it is in ours). */
 	int inner_id, depth;
@@ -38,7 +39,7 @@ bool rcore_live_is_kernel_thread(int folder);
 /* A range of the address space, of a file or not. */
 struct rcore_live_region {
 	uint64_t start, end;
-	bool readable, is_main_stack;
+	bool is_constant; /* of a file or the vdso, and not writable: its bytes stay what they are */
 };
 
 struct rcore_live_maps {

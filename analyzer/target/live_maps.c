@@ -119,8 +119,8 @@ static bool add_line(struct maps *maps, const struct line *line)
 		return false;
 	region->start = line->start;
 	region->end = line->end;
-	region->readable = line->permissions[0] == 'r';
-	region->is_main_stack = strncmp(line->path, "[stack]\n", 8) == 0;
+	bool is_fixed = *line->path == '/' || strncmp(line->path, "[vdso]\n", 7) == 0;
+	region->is_constant = is_fixed && line->permissions[1] != 'w';
 	return *line->path != '/' || add_mapping(maps, line);
 }
 

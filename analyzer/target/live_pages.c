@@ -65,22 +65,24 @@ static enum rcore_fault read_part(struct rcore_live_pages *pages, uint64_t addre
 	struct rcore_memory *below = &pages->below->memory;
 	uint64_t start = address & ~(uint64_t)(PAGE - 1);
 	struct rcore_live_page *page = find(pages, start);
-	if (pages->is_frozen) {
-		if (!page || page->state != RCORE_LIVE_PAGE_READ)
-			return rcore_live_region_at(pages->below->maps, address)
-				       ? RCORE_FAULT_NOT_COPIED
-				       : RCORE_FAULT_UNMAPPED;
-	} else {
-		if (!page)
-			page = add(pages, start);
-		if (!page)
-			return rcore_read(below, address, buffer, size);
-		if (page->state != RCORE_LIVE_PAGE_READ) {
-			enum rcore_fault fault = rcore_read(below, start, page->bytes, PAGE);
-			if (fault)
-				return fault;
-			page->state = RCORE_LIVE_PAGE_READ;
-		}
+	bool is_read = page && page->state == RCORE_LIVE_PAGE_READ;
+	if (pages->is_frozen && !is_read) {
+		const struct rcore_live_region *region =
+			rcore_live_region_at(pages->below->maps, address);
+		if (!region)
+			return RCORE_FAULT_UNMAPPED;
+		if (!region->is_constant)
+			return RCORE_FAULT_NOT_COPIED;
+	}
+	if (!page)
+		page = add(pages, start);
+	if (!page)
+		return rcore_read(below, address, buffer, size);
+	if (!is_read) {
+		enum rcore_fault fault = rcore_read(below, start, page->bytes, PAGE);
+		if (fault)
+			return fault;
+		page->state = RCORE_LIVE_PAGE_READ;
 	}
 	memcpy(buffer, page->bytes + (address - start), size);
 	return RCORE_FAULT_NONE;

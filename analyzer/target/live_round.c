@@ -57,9 +57,7 @@ uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
 	const struct rcore_live_region *region = rcore_live_region_at(&live->maps, sp);
 	uint64_t end = region ? region->end : sp + UNKNOWN;
 	uint64_t top = (thread_pointer | (RCORE_LIVE_PAGE - 1)) + 1;
-	if (thread_pointer > sp && top - sp < RCORE_LIVE_STACK_LIMIT && (top < end || !region))
-		end = top;
-	return end - sp > RCORE_LIVE_STACK_LIMIT ? sp + RCORE_LIVE_STACK_LIMIT : end;
+	return thread_pointer > sp && top < end ? top : end;
 }
 
 void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end)

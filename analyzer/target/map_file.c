@@ -29,9 +29,18 @@ static int map(int fd, struct rcore_mapped_file *ret)
 int rcore_map_file(const char *path, struct rcore_mapped_file *ret)
 {
 	*ret = (struct rcore_mapped_file){0};
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
+	/* The mere opening of a device can do things, and a core may name any. */
+	struct stat status;
+	if (stat(path, &status))
 		return errno;
+	ret->mode = status.st_mode;
+	if (!S_ISREG(status.st_mode))
+		return EINVAL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0) {
+		ret->mode = 0;
+		return errno;
+	}
 	int errnum = map(fd, ret);
 	close(fd);
 	return errnum;

@@ -9,11 +9,11 @@
 struct rcore_mapped_file {
 	const uint8_t *bytes; /* NULL: the file is empty */
 	uint64_t size;
-	mode_t mode; /* of what was opened; 0: it could not be */
+	mode_t mode; /* of what is there; 0: nothing that can be opened */
 };
 
-/* 0, or errno; EINVAL where `mode` is not that of a regular file. Never waits for the
- * other end of a pipe. `ret` is written in any case. */
+/* 0, or errno; EINVAL where `mode` is not that of a regular file: such are not opened.
+ * `ret` is written in any case. */
 int rcore_map_file(const char *path, struct rcore_mapped_file *ret);
 void rcore_unmap_file(struct rcore_mapped_file *file); /* an all-zero one too */
 

@@ -46,7 +46,7 @@ struct rcore_siginfo {
 
 struct rcore_process {
 	const char *source;     /* "core.1234": what the user named */
-	const char *producer;   /* "kernel", "gcore", "gdb" ...; NULL: not known */
+	const char *producer;   /* "kernel", "gdb" (gcore is gdb) ...; NULL: not known */
 	unsigned machine;       /* EM_X86_64 or EM_AARCH64 */
 	int pid;                /* 0: unknown */
 	int signo;              /* pr_cursig of the thread that died; 0: none (gcore) */

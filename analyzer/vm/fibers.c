@@ -9,10 +9,11 @@
 #include "vm/fiber_search.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
+#include "vm/wrapper.h"
 
 /* enum context_type of cont.c: a callcc continuation shares the list and the head of the
  * struct with fibers, and is none. */
-enum { FIBER_CONTEXT = 1 };
+enum { CONTINUATION_CONTEXT = 0, FIBER_CONTEXT = 1 };
 
 static uint64_t word_of(const void *copy, size_t size, const struct rcore_field *field)
 {
@@ -41,8 +42,31 @@ static enum rcore_fiber_status status_of(uint64_t status)
 						: RCORE_FIBER_STATUS_UNKNOWN;
 }
 
-/* Adds the fiber at `address`. `certain`: something that is no search points to it, so a
- * struct that does not prove itself is kept, as a problem. */
+static void note(struct rcore_loader *loader, struct rcore_fiber *fiber, const char *what)
+{
+	if (!fiber->problem)
+		fiber->problem = rcore_problem(loader->snapshot,
+					       rcore_error_create(RCORE_ERROR_CORRUPT,
+								  "fiber at 0x%" PRIx64 ": %s",
+								  fiber->address, what));
+}
+
+/* A callcc continuation keeps a copy of the EC of the fiber that it was taken in. */
+static bool is_continuation(struct rcore_loader *loader, uint64_t address, uint64_t fiber)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	uint64_t type, back;
+	return fiber != address &&
+	       !rcore_read_field(loader->ruby->memory, fiber, &layout->fiber.type, &type) &&
+	       (uint32_t)type == FIBER_CONTEXT &&
+	       !rcore_read_field(loader->ruby->memory,
+				 fiber + (uint64_t)layout->fiber.saved_ec.offset,
+				 &layout->ec.fiber_ptr, &back) &&
+	       back == fiber;
+}
+
+/* Adds the fiber at `address`. `certain`: what points to it points to nothing else, so a struct
+ * that does not prove itself is kept, as a problem. */
 static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t address,
 				     bool certain)
 {
@@ -56,9 +80,10 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 		size = sizeof(copy);
 	enum rcore_fault fault = rcore_read(loader->ruby->memory, address, copy, size);
 	uint64_t back = fault ? 0 : ec_word_of(layout, copy, size, &layout->ec.fiber_ptr);
-	bool proved = !fault && back == address &&
-		      (uint32_t)word_of(copy, size, &layout->fiber.type) == FIBER_CONTEXT;
-	if (!proved && !certain)
+	uint32_t type = (uint32_t)word_of(copy, size, &layout->fiber.type);
+	bool proved = !fault && back == address && type == FIBER_CONTEXT;
+	if (!proved && (!certain || (!fault && type == CONTINUATION_CONTEXT &&
+				     is_continuation(loader, address, back))))
 		return NULL;
 
 	int index = (int)loader->fibers.count;
@@ -95,10 +120,39 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 								  "fiber at 0x%" PRIx64
 								  ": status out of range",
 								  address));
+	else if (fiber->object && !rcore_wraps(loader->ruby, fiber->object, address))
+		note(loader, fiber, "no Fiber object of it where it says one is");
 	return NULL;
 }
 
-/* The fibers that threads name, before any search: what each runs, and its root fiber. */
+static struct rcore_error *add_found(void *context, uint64_t address)
+{
+	return add_fiber(context, address, true);
+}
+
+/* A fiber that a thread names. The search has found it, if fibers are on a list: one that is cut in
+ * two shows no fault, and this one leads to the rest. */
+static struct rcore_error *add_named(struct rcore_loader *loader, uint64_t address)
+{
+	enum { SEARCH_LIMIT = 4 };
+	if (known(loader, address))
+		return NULL;
+	struct rcore_error *err = add_fiber(loader, address, true);
+	if (err || !loader->ruby->layout->traits.fibers_listed ||
+	    loader->searches >= SEARCH_LIMIT)
+		return err;
+	loader->searches++;
+	rcore_problem_add(loader->snapshot,
+			  rcore_error_create(RCORE_ERROR_CORRUPT,
+					     "fiber 0x%" PRIx64
+					     " is not on the VM's fiber list: "
+					     "parked fibers may be missing",
+					     address));
+	return rcore_fiber_search(loader->ruby, loader->vm, address, add_found, loader,
+				  loader->snapshot);
+}
+
+/* The fibers that a thread names: what it runs, and its root fiber. */
 static struct rcore_error *add_from_thread(struct rcore_loader *loader,
 					   struct rcore_thread *thread)
 {
@@ -110,21 +164,26 @@ static struct rcore_error *add_from_thread(struct rcore_loader *loader,
 		return NULL;
 	if (!rcore_read_field(memory, thread->address, &layout->thread.root_fiber, &root) &&
 	    root) {
-		struct rcore_error *err = add_fiber(loader, root, true);
+		struct rcore_error *err = add_named(loader, root);
 		if (err)
 			return err;
 	}
 	enum rcore_fault fault =
 		rcore_read_field(memory, thread->address, &layout->thread.ec, &ec);
-	if (fault || (!ec && thread->status == RCORE_THREAD_KILLED) || !ec)
+	if (!fault && !ec && thread->status == RCORE_THREAD_KILLED)
 		return NULL;
+	if (fault || !ec) {
+		if (!thread->problem)
+			thread->problem =
+				rcore_problem(loader->snapshot,
+					      rcore_error_create(RCORE_ERROR_CORRUPT,
+								 "thread at 0x%" PRIx64
+								 " has no execution context",
+								 thread->address));
+		return NULL;
+	}
 	/* Not through ec->fiber_ptr: the two prove each other in add_fiber(). */
-	return add_fiber(loader, ec - (uint64_t)layout->fiber.saved_ec.offset, true);
-}
-
-static struct rcore_error *add_found(void *context, uint64_t address)
-{
-	return add_fiber(context, address, false);
+	return add_named(loader, ec - (uint64_t)layout->fiber.saved_ec.offset);
 }
 
 /* Whom each fiber resumed and who resumed it: often the only way to fibers whose Fiber object a
@@ -148,13 +207,16 @@ static struct rcore_error *add_chains(struct rcore_loader *loader)
 	return NULL;
 }
 
-static int linked(struct rcore_loader *loader, const struct rcore_fiber *fiber,
-		  const struct rcore_field *field)
+static int linked(struct rcore_loader *loader, struct rcore_fiber *fiber,
+		  const struct rcore_field *field, const char *missing)
 {
 	uint64_t other;
-	if (rcore_read_field(loader->ruby->memory, fiber->address, field, &other))
+	if (rcore_read_field(loader->ruby->memory, fiber->address, field, &other) || !other)
 		return -1;
-	return rcore_address_map_get(&loader->fiber_at, other);
+	int index = rcore_address_map_get(&loader->fiber_at, other);
+	if (index < 0)
+		note(loader, fiber, missing);
+	return index;
 }
 
 /* Before 3.0 only the resumed fiber knows of the other: its prev is set by a resume alone
@@ -178,8 +240,10 @@ static struct rcore_error *find_owners(struct rcore_loader *loader)
 		uint64_t thread;
 		if (rcore_read_field(loader->ruby->memory, fiber->ec, &layout->ec.thread_ptr,
 				     &thread) ||
-		    !thread)
+		    !thread) {
+			note(loader, fiber, "it belongs to no thread");
 			continue;
+		}
 		fiber->thread = rcore_address_map_get(&loader->thread_at, thread);
 		if (fiber->thread < 0) {
 			struct rcore_error *err =
@@ -187,8 +251,11 @@ static struct rcore_error *find_owners(struct rcore_loader *loader)
 			if (err)
 				return err;
 		}
-		fiber->resumed_by = linked(loader, fiber, &layout->fiber.prev);
-		fiber->resuming = linked(loader, fiber, &layout->fiber.resuming_fiber);
+		fiber->resumed_by =
+			linked(loader, fiber, &layout->fiber.prev,
+			       "no fiber stands where the one that resumed it should");
+		fiber->resuming = linked(loader, fiber, &layout->fiber.resuming_fiber,
+					 "no fiber stands where the one it resumed should");
 	}
 	if (!rcore_has(&layout->fiber.resuming_fiber))
 		turn_chains(loader);
@@ -259,6 +326,27 @@ static struct rcore_error *assign(struct rcore_loader *loader)
 	return err;
 }
 
+/* What a thread runs and what a fiber belongs to are told by two pointers. */
+static void check_current(struct rcore_loader *loader)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	for (size_t i = 0; i < loader->threads.count; i++) {
+		struct rcore_thread *thread = &loader->threads.items[i];
+		uint64_t ec;
+		if (thread->is_ended || thread->problem || thread->current_fiber >= 0 ||
+		    rcore_read_field(loader->ruby->memory, thread->address, &layout->thread.ec,
+				     &ec) ||
+		    !ec)
+			continue;
+		thread->problem = rcore_problem(
+			loader->snapshot,
+			rcore_error_create(RCORE_ERROR_CORRUPT,
+					   "thread at 0x%" PRIx64
+					   " runs a fiber that belongs to another",
+					   thread->address));
+	}
+}
+
 /* Any fiber leads into the VM's list of them; that of the main thread is first at hand. */
 static uint64_t any_fiber(const struct rcore_loader *loader)
 {
@@ -287,5 +375,7 @@ struct rcore_error *rcore_load_fibers(struct rcore_loader *loader)
 		err = find_owners(loader);
 	if (!err)
 		err = assign(loader);
+	if (!err)
+		check_current(loader);
 	return err;
 }

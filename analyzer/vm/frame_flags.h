@@ -20,6 +20,7 @@ enum {
 	RCORE_FRAME_MAGIC_DUMMY = 0x79990001,
 
 	RCORE_ENV_LOCAL = 0x2,
+	RCORE_ENV_ESCAPED = 0x4,   /* moved to the heap */
 	RCORE_FRAME_FINISH = 0x20, /* vm_exec was entered from C for it */
 	RCORE_FRAME_BMETHOD = 0x40,
 	RCORE_FRAME_CFRAME = 0x80,

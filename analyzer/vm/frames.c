@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ruby/get.h"
 #include "ruby/label.h"
 #include "vm/frame_flags.h"
+#include "vm/frame_proof.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
 
@@ -97,12 +99,13 @@ static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore
 			return rcore_error_create(
 				RCORE_ERROR_CORRUPT,
 				"C frame at 0x%" PRIx64 " without a method entry", frame->cfp);
+		frame->cfunc = method->cfunc;
 		return rcore_label(loader->ruby, NULL, method, &frame->label, &frame->problem);
 	case RCORE_FRAME_DUMMY:
 		/* With an iseq it stands for a file that is being loaded or compiled. */
 		return frame->iseq ? decode_ruby(loader, frame, NULL) : NULL;
 	case RCORE_FRAME_IFUNC:
-		return NULL;
+		return RCORE_GET(loader->ruby, frame->iseq, ifunc, func, &frame->cfunc);
 	default:
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
 					  "frame at 0x%" PRIx64 ": unknown kind 0x%" PRIx32,
@@ -110,8 +113,8 @@ static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore
 	}
 }
 
-static void decode(struct rcore_loader *loader, struct rcore_frame *frame, const char *copy,
-		   size_t size)
+static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
+		   struct rcore_frame *frame, const char *copy, size_t size, uint64_t *limit)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
 	const struct rcore_method_entry *method = NULL;
@@ -120,10 +123,10 @@ static void decode(struct rcore_loader *loader, struct rcore_frame *frame, const
 	frame->pc = word_of(copy, size, &layout->cfp.pc);
 	frame->iseq = word_of(copy, size, &layout->cfp.iseq);
 	frame->self = word_of(copy, size, &layout->cfp.self);
-	frame->ep = word_of(copy, size, &layout->cfp.ep);
+	uint64_t ep = frame->ep = word_of(copy, size, &layout->cfp.ep);
 	struct rcore_error *err = read_flags(loader->ruby, &frame->ep, &flags);
 	frame->flags = (uint32_t)flags;
-	frame->kind = err ? RCORE_FRAME_BROKEN : kind_of(frame);
+	frame->kind = err || flags > UINT32_MAX ? RCORE_FRAME_BROKEN : kind_of(frame);
 
 	struct rcore_error *method_err = NULL;
 	if (!err && frame->kind != RCORE_FRAME_DUMMY && frame->kind != RCORE_FRAME_IFUNC)
@@ -132,6 +135,8 @@ static void decode(struct rcore_loader *loader, struct rcore_frame *frame, const
 		err = decode_kind(loader, frame, method);
 	if (err)
 		frame->kind = RCORE_FRAME_BROKEN;
+	else if (!method_err && !frame->problem)
+		err = rcore_frame_prove(loader->ruby, fiber, frame, ep, method, limit);
 	if (err && method_err) {
 		rcore_error_free(method_err);
 		method_err = NULL;
@@ -158,7 +163,7 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 		*ret_cfp = *ret_end = 0;
 		return NULL;
 	}
-	if (end < fiber->vm_stack || cfp < fiber->vm_stack || cfp > end ||
+	if (end < fiber->vm_stack || cfp < fiber->vm_stack || cfp >= end ||
 	    (end - cfp) % layout->cfp.size || fiber->vm_stack % sizeof(uint64_t))
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
 					  "cfp 0x%" PRIx64
@@ -177,7 +182,7 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 	size_t step = layout->cfp.size;
 	uint64_t cfp = 0, end = 0;
 
-	if (fiber->problem)
+	if (fiber->status == RCORE_FIBER_STATUS_UNKNOWN)
 		return NULL;
 	struct rcore_error *err = frame_range(loader, fiber, &cfp, &end);
 	if (err) {
@@ -186,6 +191,13 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 	}
 	size_t count = (end - cfp) / step;
 	/* The outermost is a dummy that stands for no code. */
+	if (count && !rcore_frame_is_bottom(loader->ruby, end - step))
+		fiber->problem =
+			rcore_problem(loader->snapshot,
+				      rcore_error_create(RCORE_ERROR_CORRUPT,
+							 "the VM stack 0x%" PRIx64 "-0x%" PRIx64
+							 " does not begin with a dummy frame",
+							 fiber->vm_stack, end));
 	if (count)
 		count--;
 	if (count > RCORE_FRAME_LIMIT) {
@@ -198,6 +210,7 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 		return rcore_error_no_memory();
 	/* Memory is taken only for frames that could be read. */
 	size_t done = 0;
+	uint64_t limit = cfp;
 	struct rcore_frame *frames = NULL;
 	while (done < count) {
 		size_t now = count - done < CHUNK ? count - done : CHUNK;
@@ -218,7 +231,7 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 		memset(frames + done, 0, now * sizeof(*frames));
 		for (size_t i = 0; i < now; i++) {
 			frames[done + i].cfp = at + i * step;
-			decode(loader, &frames[done + i], copy + i * step, step);
+			decode(loader, fiber, &frames[done + i], copy + i * step, step, &limit);
 		}
 		done += now;
 	}

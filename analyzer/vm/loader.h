@@ -28,6 +28,7 @@ struct rcore_loader {
 	} fibers;
 	struct rcore_address_map thread_at; /* rb_thread_t to index */
 	struct rcore_address_map fiber_at;  /* rb_fiber_t to index */
+	size_t searches;                    /* for fibers that the first search missed */
 };
 
 /* Each adds what it finds to the loader; an error only when memory is short. */

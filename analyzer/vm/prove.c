@@ -152,6 +152,34 @@ static void prove_cfp(struct subject *subject, struct tally *tally)
 	}
 }
 
+/* NULL, or a fiber, whose EC knows it. */
+static bool leads_to_fiber(const struct subject *subject, uint64_t fiber,
+			   const struct rcore_field *field)
+{
+	const struct rcore_layout *layout = subject->ruby->layout;
+	uint64_t other, back;
+	if (!rcore_has(field))
+		return true;
+	if (!get(subject, fiber, field, &other))
+		return false;
+	return !other || (get(subject, other + (uint64_t)layout->fiber.saved_ec.offset,
+			      &layout->ec.fiber_ptr, &back) &&
+			  back == other);
+}
+
+/* A fiber that was given a machine stack runs on it. */
+static bool holds_stack(const struct subject *subject, uint64_t fiber, uint64_t ec)
+{
+	const struct rcore_layout *layout = subject->ruby->layout;
+	uint64_t base, size, start;
+	if (!rcore_has(&layout->fiber.stack_base))
+		return true;
+	return get(subject, fiber, &layout->fiber.stack_base, &base) &&
+	       (!base || (get(subject, fiber, &layout->fiber.stack_size, &size) &&
+			  get(subject, ec, &layout->ec.machine_stack_start, &start) &&
+			  start > base && start - base <= size));
+}
+
 /* The EC of each thread is the saved_ec of a fiber that is resumed; where fibers are on a list, its
  * node leads back. The jump buffer before these fields differs between builds of one release. */
 static void prove_fiber(struct subject *subject, struct tally *tally)
@@ -164,7 +192,10 @@ static void prove_fiber(struct subject *subject, struct tally *tally)
 			continue;
 		bool held = fiber + (uint64_t)layout->fiber.saved_ec.offset == ec &&
 			    get(subject, fiber, &layout->fiber.status, &status) &&
-			    status == RCORE_FIBER_RESUMED;
+			    status == RCORE_FIBER_RESUMED &&
+			    leads_to_fiber(subject, fiber, &layout->fiber.prev) &&
+			    leads_to_fiber(subject, fiber, &layout->fiber.resuming_fiber) &&
+			    holds_stack(subject, fiber, ec);
 		if (held && layout->traits.fibers_listed)
 			held = get(subject, fiber, &layout->fiber.jit_cont, &node) &&
 			       get(subject, node, &layout->jit_cont.ec, &back) && back == ec;
@@ -241,7 +272,7 @@ static const struct {
 	 prove_threads},
 	{"ec", "each thread's EC points back to it", prove_ec},
 	{"cfp", "control frames lie inside the VM stack, a whole number of them", prove_cfp},
-	{"fiber", "each running fiber holds its EC, is resumed, and is on the VM's list",
+	{"fiber", "each running fiber holds its EC, is resumed, and links to fibers",
 	 prove_fiber},
 	{"iseq", "the pc of innermost Ruby frames lies in their iseq's code", prove_iseq},
 	{"symbols", "the symbol table has the names that every Ruby starts with",
@@ -266,6 +297,7 @@ size_t rcore_prove(struct rcore_ruby *ruby, uint64_t vm,
 			.name = table[i].name,
 			.text = table[i].text,
 			.passed = tally.held * 2 >= tally.tested,
+			.missed = tally.tested - tally.held,
 			.detail = tally.detail,
 		};
 		if (!tally.tested)

@@ -9,6 +9,7 @@
 #include "vm/list.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
+#include "vm/wrapper.h"
 
 static uint64_t field_or_zero(struct rcore_loader *loader, uint64_t base,
 			      const struct rcore_field *field)
@@ -20,7 +21,7 @@ static uint64_t field_or_zero(struct rcore_loader *loader, uint64_t base,
 	return value;
 }
 
-/* Up to 3.0 the VM keeps only the pthread_t, which on Linux is the thread pointer. */
+/* On Linux, a pthread_t is the thread pointer. */
 static int tid_of_pthread(const struct rcore_process *process, uint64_t pthread)
 {
 	for (size_t i = 0; pthread && i < process->thread_count; i++)
@@ -32,14 +33,17 @@ static int tid_of_pthread(const struct rcore_process *process, uint64_t pthread)
 static int kernel_tid(struct rcore_loader *loader, uint64_t thread)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
+	const struct rcore_field *thread_id = &layout->thread.thread_id;
+	const struct rcore_field *tid = &layout->thread.tid;
+	uint64_t base = thread;
 	if (rcore_has(&layout->thread.nt)) {
-		uint64_t nt = field_or_zero(loader, thread, &layout->thread.nt);
-		return (int)field_or_zero(loader, nt, &layout->native_thread.tid);
+		base = field_or_zero(loader, thread, &layout->thread.nt);
+		thread_id = &layout->native_thread.thread_id;
+		tid = &layout->native_thread.tid;
 	}
-	if (rcore_has(&layout->thread.tid))
-		return (int)field_or_zero(loader, thread, &layout->thread.tid);
-	return tid_of_pthread(loader->process,
-			      field_or_zero(loader, thread, &layout->thread.thread_id));
+	/* The tid that 3.1 and 3.2 keep is the parent's after a fork; up to 3.0 they keep none. */
+	int found = tid_of_pthread(loader->process, field_or_zero(loader, base, thread_id));
+	return found ? found : (int)field_or_zero(loader, base, tid);
 }
 
 static uint64_t gvl_holder(struct rcore_loader *loader, uint64_t ractor)
@@ -71,7 +75,7 @@ static const char *thread_name(struct rcore_loader *loader, struct rcore_thread 
 			       uint64_t value)
 {
 	const char *name = NULL;
-	if (!rcore_is_object(loader->ruby, value))
+	if (rcore_is_nil(loader->ruby, value))
 		return NULL;
 	struct rcore_error *err = rcore_string(loader->ruby, value, &name, NULL);
 	if (err)
@@ -113,6 +117,13 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 		return NULL;
 	}
 	thread->object = field_or_zero(loader, address, &layout->thread.self);
+	if (thread->object && !rcore_wraps(loader->ruby, thread->object, address))
+		thread->problem = rcore_problem(
+			loader->snapshot,
+			rcore_error_create(RCORE_ERROR_CORRUPT,
+					   "thread at 0x%" PRIx64
+					   ": no Thread object of it where it says one is",
+					   address));
 	thread->tid = is_ended ? 0 : kernel_tid(loader, address);
 	thread->status =
 		rcore_read_field(loader->ruby->memory, address, &layout->thread.status, &status)

@@ -29,8 +29,9 @@ struct learner {
 
 bool rcore_enters_interpreter(const struct rcore_frame *frame)
 {
-	return frame->flags & FINISH && frame->kind != RCORE_FRAME_DUMMY &&
-	       frame->kind != RCORE_FRAME_CFUNC && frame->kind != RCORE_FRAME_IFUNC;
+	return frame->flags & FINISH && !frame->under_construction &&
+	       frame->kind != RCORE_FRAME_DUMMY && frame->kind != RCORE_FRAME_CFUNC &&
+	       frame->kind != RCORE_FRAME_IFUNC;
 }
 
 static struct candidate *candidate(struct learner *learner, uint64_t start)

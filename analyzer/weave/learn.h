@@ -4,7 +4,8 @@
 
 #include "model/snapshot.h"
 
-/* Does C enter the interpreter at this control frame? FINISH, and no dummy. */
+/* Does C enter the interpreter at this control frame? FINISH, no dummy, and code that has begun:
+ * rb_vm_call_cfunc of vm.c pushes one with no pc for an extension whose Init runs. */
 bool rcore_enters_interpreter(const struct rcore_frame *frame);
 
 /*

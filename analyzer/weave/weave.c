@@ -12,7 +12,7 @@ enum { LOOKAHEAD = 64 };
 
 /* What both stacks have in common: entering the interpreter, or a C function. */
 struct event {
-	uint64_t function; /* of a C method; 0: the interpreter is entered */
+	uint64_t function; /* of a C method or block; 0: the interpreter is entered */
 	size_t index;      /* of the frame, counted from the innermost */
 };
 
@@ -59,7 +59,7 @@ static void list_ruby(struct weaver *weaver)
 		const struct rcore_frame *frame = &weaver->fiber->frames[i];
 		if (rcore_enters_interpreter(frame))
 			add_event(weaver, &weaver->ruby, 0, i);
-		else if (frame->kind == RCORE_FRAME_CFUNC && frame->cfunc)
+		else if (frame->cfunc)
 			add_event(weaver, &weaver->ruby, frame->cfunc, i);
 	}
 }

@@ -10,7 +10,7 @@
  *
  * The interpreter runs Ruby-to-Ruby calls in one activation of rb_vm_exec, with no native frame
  * for each; C enters it anew for a block or a method, and the control frame at which it did has
- * FINISH set. A method written in C has a control frame and the native frame of its function.
+ * FINISH set. A method or block written in C has a control frame and the native frame of its function.
  * From the outermost inwards both stacks so tell the same story in two events:
  *
  *   native                        control frames
@@ -24,7 +24,7 @@
  *
  * The events are matched, A with A and C with a C of the same function; where they differ, the
  * nearest place at which they agree again is taken, and only the stretch up to there is marked with
- * a gap. Neither A nor C needs a symbol: C's function is the method entry's, and rb_vm_exec, hidden
+ * a gap. Neither A nor C needs a symbol: C's function is the method entry's, or the block's, and rb_vm_exec, hidden
  * from 3.3 on, is learnt as that function of the interpreter which stands in the stacks as
  * often as FINISH does.
  */

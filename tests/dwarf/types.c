@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "types.h"
 
+struct symbols {
+	int no_such_member_in_ruby;
+} first_of_its_name;
+
 const char ruby_version[] = "3.3.8";
 
 struct rb_vm_struct vm;

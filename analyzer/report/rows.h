@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_REPORT_ROWS_H
+#define RCORE_REPORT_ROWS_H
+
+#include "base/error.h"
+#include "model/snapshot.h"
+#include "report/report.h"
+
+/* A line of a stack. */
+enum rcore_row_kind {
+	RCORE_ROW_RUBY,        /* index into fiber->frames */
+	RCORE_ROW_NATIVE,      /* index into fiber->native */
+	RCORE_ROW_INTERPRETER, /* `count` native frames of the interpreter, from `index` on */
+	RCORE_ROW_START, /* `count` native frames from the outermost Ruby frame outwards */
+	RCORE_ROW_GAP,   /* fiber->steps[index] says why */
+};
+
+struct rcore_row {
+	enum rcore_row_kind kind;
+	size_t index, count;
+};
+
+struct rcore_rows {
+	const struct rcore_fiber *fiber;
+	struct rcore_row *items;
+	size_t count, capacity;
+};
+
+/* The lines to show of a fiber's stack, innermost first; the caller deinits them. The VM's own dummy
+ * frames are among them only `with_dummies` or when broken. Error: NO_MEMORY. */
+struct rcore_error *rcore_rows_init(struct rcore_rows *rows, const struct rcore_fiber *fiber,
+				    enum rcore_native_shown native, bool with_dummies);
+void rcore_rows_deinit(struct rcore_rows *rows);
+
+/* Whether two rows look the same. */
+bool rcore_row_same(const struct rcore_rows *rows, size_t a, size_t b);
+
+#endif

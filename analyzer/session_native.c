@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "image/parked.h"
+#include "image/unwind.h"
+#include "session.h"
+#include "weave/weave.h"
+
+/* Whose stack a context is. */
+struct owner {
+	int fiber; /* index into snapshot->fibers; -1: none */
+	int other; /* index into snapshot->others; -1: none */
+};
+
+struct stacks {
+	struct rcore_unwind_context *contexts;
+	struct owner *owners;
+	size_t count;
+};
+
+static int fiber_of_tid(const struct rcore_snapshot *snapshot, int tid)
+{
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		if (snapshot->threads[i].tid == tid && !snapshot->threads[i].is_ended)
+			return snapshot->threads[i].current_fiber;
+	return -1;
+}
+
+static int other_of_tid(const struct rcore_snapshot *snapshot, int tid)
+{
+	for (size_t i = 0; i < snapshot->other_count; i++)
+		if (snapshot->others[i].tid == tid)
+			return (int)i;
+	return -1;
+}
+
+static void bound(struct rcore_unwind_context *context, const struct rcore_fiber *fiber)
+{
+	context->stack_start = fiber->machine_stack;
+	context->stack_end = fiber->machine_stack + fiber->machine_stack_size;
+}
+
+static void add_kernel_threads(const struct rcore_process *process,
+			       const struct rcore_snapshot *snapshot, struct stacks *stacks)
+{
+	for (size_t i = 0; i < process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &process->threads[i];
+		if (!thread->has_registers)
+			continue;
+		struct rcore_unwind_context *context = &stacks->contexts[stacks->count];
+		struct owner *owner = &stacks->owners[stacks->count++];
+		*owner = (struct owner){fiber_of_tid(snapshot, thread->tid),
+					other_of_tid(snapshot, thread->tid)};
+		for (int j = 0; j < thread->register_count; j++)
+			context->registers[j] = thread->registers[j];
+		context->known = (UINT64_C(1) << thread->register_count) - 1;
+		if (owner->fiber >= 0)
+			bound(context, &snapshot->fibers[owner->fiber]);
+	}
+}
+
+static void add_parked(struct rcore_session *session, const struct rcore_snapshot *snapshot,
+		       struct stacks *stacks)
+{
+	enum rcore_coroutine coroutine =
+		session->traits.coroutine_link ? RCORE_COROUTINE_LINK : RCORE_COROUTINE_PC_SLOT;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		struct rcore_unwind_context *context = &stacks->contexts[stacks->count];
+		if (fiber->status != RCORE_FIBER_SUSPENDED || fiber->is_current ||
+		    !rcore_parked_registers(session->memory, session->process->machine,
+					    fiber->stack_pointer, coroutine, context))
+			continue;
+		bound(context, fiber);
+		stacks->owners[stacks->count++] = (struct owner){(int)i, -1};
+	}
+}
+
+static void hand_out(const struct stacks *stacks, struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < stacks->count; i++) {
+		const struct rcore_unwind_context *context = &stacks->contexts[i];
+		const struct owner *owner = &stacks->owners[i];
+		if (owner->fiber >= 0) {
+			struct rcore_fiber *fiber = &snapshot->fibers[owner->fiber];
+			fiber->native = context->frames;
+			fiber->native_count = context->frame_count;
+			fiber->native_problem = context->problem;
+		}
+		if (owner->other >= 0) {
+			struct rcore_other_thread *other = &snapshot->others[owner->other];
+			other->native = context->frames;
+			other->native_count = context->frame_count;
+			other->native_problem = context->problem;
+		}
+	}
+}
+
+struct rcore_error *rcore_session_native(struct rcore_session *session,
+					 struct rcore_snapshot *snapshot)
+{
+	size_t most = session->process->thread_count + snapshot->fiber_count;
+	struct stacks stacks = {calloc(most + 1, sizeof(*stacks.contexts)),
+				calloc(most + 1, sizeof(*stacks.owners)), 0};
+	struct rcore_error *err =
+		stacks.contexts && stacks.owners ? NULL : rcore_error_no_memory();
+	if (!err) {
+		add_kernel_threads(session->process, snapshot, &stacks);
+		add_parked(session, snapshot, &stacks);
+		err = rcore_unwind(session->modules, session->memory, session->process->machine,
+				   &snapshot->arena, stacks.contexts, stacks.count);
+	}
+	if (!err) {
+		struct rcore_symbol symbol;
+		bool known = rcore_module_symbol(session->modules, session->ruby, "rb_vm_exec",
+						 &symbol);
+		hand_out(&stacks, snapshot);
+		err = rcore_weave(snapshot, known ? symbol.address : 0);
+	}
+	free(stacks.contexts);
+	free(stacks.owners);
+	return err;
+}

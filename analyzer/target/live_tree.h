@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TARGET_LIVE_TREE_H
+#define RCORE_TARGET_LIVE_TREE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* `pid` and the processes that descend from it, each parent before its children, these by their
+ * numbers. The caller frees *ret. Errors: OS (no such process), NO_MEMORY. */
+RCORE_API struct rcore_error *rcore_process_tree(int pid, int **ret, size_t *ret_count);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/wrapper.h"
+
+#include "ruby/value.h"
+
+bool rcore_wraps(struct rcore_ruby *ruby, uint64_t value, uint64_t address)
+{
+	uint64_t flags, data;
+	return rcore_is_object(ruby, value) &&
+	       !rcore_read_field(ruby->memory, value, &ruby->layout->basic.flags, &flags) &&
+	       (flags & RCORE_T_MASK) == RCORE_T_DATA &&
+	       !rcore_read_field(ruby->memory, value, &ruby->layout->data.data, &data) &&
+	       (!data || data == address);
+}

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+
+.PHONY: bench
+bench: all ## measure time and memory, as ratios to eu-stack
+	@RCORE=$(BUILD)/rcore tests/bench/run

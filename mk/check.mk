@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+
+CHECK_SRC   = $(wildcard tests/check_*.c)
+CHECKS      = $(CHECK_SRC:%.c=$(BUILD)/%)
+SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(CHECK_SRC),$(wildcard tests/*.c)))
+CHECK_LIBS  = $(shell pkg-config --libs check)
+SAN_FLAGS   = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+
+$(SUPPORT_OBJ) $(CHECKS:%=%.o): override CPPFLAGS += -Itests -Iplugin $(shell pkg-config --cflags check)
+
+.PHONY: setup setup-tests demo check check-long check-unit check-programs san
+.SECONDARY: $(CHECKS:%=%.o)
+
+setup: ## install what builds rcore and runs the demo (Debian, as root)
+	@scripts/setup build
+
+setup-tests: ## install what the tests need, with a folder for each Ruby
+	@scripts/setup tests
+
+demo: all ## let a small Ruby program crash and analyze its core
+	@examples/demo/run $(BUILD)/rcore
+
+$(BUILD)/tests/support.a: $(SUPPORT_OBJ)
+	$(Q)rm -f $@ && $(AR) rcsP $@ $^
+
+# The plugin is tested through its ABI: the shared library alone.
+$(BUILD)/tests/check_plugin: $(BUILD)/tests/check_plugin.o $(BUILD)/librcore.so
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $< -o $@ $(LDFLAGS) -L$(BUILD) -Wl,-rpath,$(abspath $(BUILD)) -lrcore $(CHECK_LIBS)
+
+$(BUILD)/tests/check_%: $(BUILD)/tests/check_%.o $(BUILD)/tests/support.a $(BUILD)/librcore.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/librcore.a -o $@ $(LDFLAGS) $(CHECK_LIBS) $(LIBS)
+
+check-programs: all $(CHECKS)
+
+check: check-programs flips-program ## run all tests; installs nothing
+	@BUILD=$(BUILD) tests/all
+
+check-long: check-programs flips-program ## the rest: boot, live and aarch64 tests, 10,000 flips for each Ruby
+	@BUILD=$(BUILD) FLIPS=10000 tests/all boot live aarch64 flips
+
+check-unit: check-programs ## run the unit tests alone
+	@BUILD=$(BUILD) tests/all unit
+
+san: ## run the unit and truth tests under ASan and UBSan
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san CFLAGS="$(SAN_FLAGS)" check-programs
+	@BUILD=$(BUILD)/san tests/all unit truth

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_PLUGIN_BRIDGE_H
+#define RCORE_PLUGIN_BRIDGE_H
+
+#include "rcore_plugin.h"
+
+#include "base/arena.h"
+#include "rcore.h"
+#include "target/segments.h"
+
+/* Shared by bridge.c and facts.c, not public. What process and options have is put there only when a report is asked for. */
+struct rcore_plugin {
+	struct rcore_memory memory;
+	rcore_plugin_read read;
+	void *context;
+	struct rcore_arena arena; /* the strings of the facts */
+	struct rcore_process process;
+	struct rcore_options options;
+	bool is_live;
+	struct {
+		struct rcore_native_thread *items;
+		size_t count, capacity;
+	} threads;
+	struct {
+		struct rcore_mapping *items;
+		size_t count, capacity;
+	} mappings;
+	struct rcore_segments
+		segments; /* pieces that `read` gives, and pieces that cannot be read */
+	uint64_t lost_bytes, saved_bytes;
+	struct {
+		uint64_t (*items)[2];
+		size_t count, capacity;
+	} auxv;
+	struct {
+		const char **items;
+		size_t count, capacity;
+	} search_paths;
+	struct rcore_error *error;
+};
+
+/* Takes ownership of `err` as the plugin's last error (NULL: none); gives the status that the
+ * command would exit with. */
+int32_t rcore_plugin_settle(struct rcore_plugin *plugin, struct rcore_error *err);
+
+#endif

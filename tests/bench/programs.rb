@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# The programs that bench measures cores and processes of. Ruby 2.7 and later.
+
+# FIBERS parked in a method, OBJECTS strings alive, THREADS asleep, RESERVE bytes of address space.
+def populate(fibers:, objects:, threads: 5, reserve: 0)
+  $objects = Array.new(objects) { |i| "object #{i}" }
+  $fibers = Array.new(fibers) { Fiber.new { [1].each { park(4) } }.tap(&:resume) }
+  $threads = Array.new(threads) { Thread.new { sleep } }
+  reserve_space(reserve) if reserve > 0
+  Thread.pass until $threads.all? { |thread| thread.status == "sleep" }
+end
+
+def park(depth)
+  depth.zero? ? Fiber.yield : park(depth - 1)
+end
+
+# Pages that nobody touched: they are in the core's size and not on the disk.
+def reserve_space(bytes)
+  require "fiddle"
+  map = Fiddle::Function.new(Fiddle::Handle::DEFAULT["mmap"],
+                             [Fiddle::TYPE_VOIDP, Fiddle::TYPE_SIZE_T, Fiddle::TYPE_INT,
+                              Fiddle::TYPE_INT, Fiddle::TYPE_INT, Fiddle::TYPE_LONG], Fiddle::TYPE_VOIDP)
+  private_anonymous_noreserve = 0x4022
+  map.call(nil, bytes, 3, private_anonymous_noreserve, -1, 0)
+end
+
+options = ARGV.map { |word| key, value = word.split("="); [key.to_sym, value] }.to_h
+ending = options.delete(:ending)
+populate(**options.transform_values(&:to_i))
+puts "ready"
+$stdout.flush
+ending == "abort" ? Process.kill(:ABRT, Process.pid) : nil
+sleep

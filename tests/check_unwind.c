@@ -1,0 +1,716 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_target.h"
+#include "image/parked.h"
+#include "image/symbolize_gem.h"
+#include "image/unwind.h"
+#include "image/unwind_machine.h"
+#include "target/core.h"
+
+/* tests/unwind/target.c, dynamic and static, and where its cores go. */
+static char folder[] = "/tmp/check_unwind.XXXXXX";
+static const char *const compilers[] = {
+	"cc -g -O1 -w -rdynamic tests/unwind/target.c -o %s/target",
+	"cc -g -O1 -w -static tests/unwind/target.c -o %s/target.static",
+};
+
+static void run(const char *format, const char *path)
+{
+	char command[512];
+	snprintf(command, sizeof(command), format, path);
+	if (system(command)) {
+		fprintf(stderr, "check_unwind: failed: %s\n", command);
+		exit(2);
+	}
+}
+
+static void set_up(void)
+{
+	if (!mkdtemp(folder))
+		exit(2);
+	for (size_t i = 0; i < sizeof(compilers) / sizeof(*compilers); i++)
+		run(compilers[i], folder);
+}
+
+static void tear_down(void)
+{
+	run("rm -rf %s", folder);
+}
+
+/* One dead target. */
+struct taken {
+	char folder[64], path[96];
+	struct rcore_core *core;
+	const struct rcore_process *process;
+	struct rcore_modules *modules;
+	struct rcore_memory *memory;
+	struct rcore_arena arena;
+	struct rcore_unwind_context context; /* of its only thread */
+};
+
+static bool kernel_writes_here(void)
+{
+	char pattern[256] = "";
+	FILE *file = fopen("/proc/sys/kernel/core_pattern", "r");
+	if (file) {
+		if (!fgets(pattern, sizeof(pattern), file))
+			pattern[0] = '|';
+		fclose(file);
+	}
+	return !strchr("|/", pattern[0]) && !getenv("RCORE_NO_KERNEL_CORES");
+}
+
+/* The kernel's cores may go elsewhere: then gdb takes one, at the last signal. */
+static void die(const struct taken *taken, const char *program, char *what, char *number)
+{
+	char path[128];
+	bool is_caught = !strcmp(what, "fault") || !strcmp(what, "void");
+	char *handle = is_caught ? "handle SIGSEGV nostop pass" : "handle SIGSEGV stop";
+	char *gdb[] = {"gdb",    "-nx", "-q",  "-batch", "-ex",
+		       handle,   "-ex", "run", "-ex",    "generate-core-file core",
+		       "--args", path,  what,  number,   NULL};
+	char *alone[] = {path, what, number, NULL};
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	snprintf(path, sizeof(path), "%s/%s", taken->folder, program);
+	if (chdir(taken->folder) || setrlimit(RLIMIT_CORE, &limit) ||
+	    !freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+		_exit(2);
+	char **arguments = kernel_writes_here() ? alone : gdb;
+	execvp(arguments[0], arguments);
+	_exit(2);
+}
+
+static void open_taken(struct taken *taken)
+{
+	char command[256];
+	snprintf(command, sizeof(command), "mv %s/core* %s", taken->folder, taken->path);
+	ck_assert_msg(!system(command), "no core: see /proc/sys/kernel/core_pattern");
+	struct rcore_error *err = rcore_core_open(taken->path, &taken->core);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	taken->process = rcore_core_process(taken->core);
+	err = rcore_modules_open(taken->process, rcore_core_memory(taken->core), NULL,
+				 &taken->modules);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	taken->memory = rcore_modules_overlay(taken->modules, rcore_core_memory(taken->core));
+	ck_assert_uint_eq(taken->process->thread_count, 1);
+	const struct rcore_native_thread *thread = taken->process->threads;
+	memcpy(taken->context.registers, thread->registers, sizeof(thread->registers));
+	taken->context.known = (UINT64_C(1) << thread->register_count) - 1;
+}
+
+/* A copy of the program dies of `what`. */
+static struct taken *take(const char *program, char *what, char *number)
+{
+	struct taken *taken = calloc(1, sizeof(*taken));
+	char command[256];
+	snprintf(taken->folder, sizeof(taken->folder), "%s/XXXXXX", folder);
+	ck_assert_ptr_nonnull(mkdtemp(taken->folder));
+	snprintf(command, sizeof(command), "cp %s/%s %s/", folder, program, taken->folder);
+	ck_assert_int_eq(system(command), 0);
+	pid_t pid = fork();
+	if (!pid)
+		die(taken, program, what, number);
+	waitpid(pid, NULL, 0);
+	snprintf(taken->path, sizeof(taken->path), "%s/taken", taken->folder);
+	open_taken(taken);
+	return taken;
+}
+
+static void drop(struct taken *taken)
+{
+	rcore_arena_deinit(&taken->arena);
+	rcore_modules_close(taken->modules);
+	rcore_core_close(taken->core);
+	free(taken);
+}
+
+static void unwind(struct taken *taken, struct rcore_memory *memory,
+		   struct rcore_unwind_context *contexts, size_t count)
+{
+	struct rcore_error *err = rcore_unwind(taken->modules, memory, taken->process->machine,
+					       &taken->arena, contexts, count);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+}
+
+static const struct rcore_unwind_context *unwound(struct taken *taken)
+{
+	unwind(taken, taken->memory, &taken->context, 1);
+	return &taken->context;
+}
+
+static uint64_t address_of(struct taken *taken, const char *name)
+{
+	struct rcore_symbol symbol;
+	for (size_t i = 0; i < rcore_modules_count(taken->modules); i++)
+		if (rcore_module_symbol(taken->modules, rcore_modules_get(taken->modules, i),
+					name, &symbol))
+			return symbol.address;
+	ck_abort_msg("no symbol %s", name);
+	return 0;
+}
+
+static uint64_t word_at(struct taken *taken, uint64_t address)
+{
+	uint64_t word = 0;
+	ck_assert_int_eq(rcore_read_u64(taken->memory, address, &word), RCORE_FAULT_NONE);
+	return word;
+}
+
+static const char *dump(const struct rcore_unwind_context *context)
+{
+	static char text[1 << 14];
+	size_t used = (size_t)snprintf(text, sizeof(text), "%s\n",
+				       context->problem ? context->problem : "no problem");
+	for (size_t i = 0; i < context->frame_count && used < sizeof(text) - 512; i++) {
+		const struct rcore_native_frame *frame = &context->frames[i];
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used,
+			"#%zu %" PRIx64 " sp %" PRIx64 " %.99s+%" PRIu64
+			" %.99s:%d in %.99s, trust %d%s\n",
+			i, frame->pc, frame->sp, frame->function ? frame->function : "?",
+			frame->function_offset, frame->file ? frame->file : "?", frame->line,
+			frame->module ? frame->module : "?", (int)frame->trust,
+			frame->is_inlined ? ", inlined" : "");
+	}
+	return text;
+}
+
+#define ok(condition) ck_assert_msg(condition, "%s: %s", #condition, dump(context))
+
+static bool is_named(const struct rcore_native_frame *frame, const char *name)
+{
+	return name ? frame->function && !strcmp(frame->function, name) : !frame->function;
+}
+
+static const struct rcore_native_frame *named(const struct rcore_unwind_context *context,
+					      const char *name)
+{
+	for (size_t i = 0; i < context->frame_count; i++)
+		if (is_named(&context->frames[i], name))
+			return &context->frames[i];
+	ck_abort_msg("no frame of %s: %s", name ? name : "no name", dump(context));
+	return NULL;
+}
+
+/* The stack is whole: it ends where programs start, and nowhere for want of more. */
+static void is_whole(const struct rcore_unwind_context *context)
+{
+	ok(!context->problem);
+	ok(context->frame_count > 2);
+	ok(is_named(&context->frames[context->frame_count - 1], "_start"));
+	ok(context->frames[0].trust == RCORE_TRUST_EXACT);
+}
+
+/* What the functions wrote down of their frames, outermost first. */
+static void agrees(struct taken *taken, const char *const *functions)
+{
+	const struct rcore_unwind_context *context = &taken->context;
+	uint64_t notes = address_of(taken, "notes"), count = 0;
+	size_t last = context->frame_count;
+	for (; functions[count]; count++) {
+		uint64_t pc = word_at(taken, notes + 16 * count);
+		uint64_t sp = word_at(taken, notes + 16 * count + 8);
+		size_t i = 0;
+		while (i < last && (context->frames[i].pc != pc || context->frames[i].sp != sp))
+			i++;
+		ck_assert_msg(i < last, "%s does not return to %" PRIx64 ", sp %" PRIx64 ": %s",
+			      functions[count], pc, sp, dump(context));
+		const struct rcore_native_frame *callee = &context->frames[i - 1];
+		ok(i > 0 && is_named(callee, functions[count]));
+		ok(callee->function_start == address_of(taken, functions[count]));
+		ok(callee->pc == callee->function_start + callee->function_offset);
+		last = i;
+	}
+	ck_assert_uint_eq(word_at(taken, address_of(taken, "note_count")), count);
+}
+
+/* eu-stack walks the same cores by libdwfl's own callbacks. */
+static void equals_eu_stack(struct taken *taken)
+{
+	const struct rcore_unwind_context *context = &taken->context;
+	char command[160], line[512];
+	size_t next = 0;
+	snprintf(command, sizeof(command), "eu-stack -n 0 --core %s", taken->path);
+	FILE *in = popen(command, "r");
+	ck_assert_ptr_nonnull(in);
+	while (fgets(line, sizeof(line), in)) {
+		uint64_t pc;
+		if (sscanf(line, "#%*d %" SCNx64, &pc) != 1)
+			continue;
+		while (next < context->frame_count && context->frames[next].is_inlined)
+			next++;
+		ck_assert_msg(next < context->frame_count, "eu-stack goes on: %s", line);
+		ck_assert_msg(context->frames[next++].pc == pc, "%s%s", line, dump(context));
+	}
+	ck_assert_int_eq(pclose(in), 0);
+	ck_assert_uint_eq(next, context->frame_count);
+}
+
+START_TEST(nested)
+{
+	static const char *const functions[] = {"outer", "middle", "compare", "innermost",
+						NULL};
+	struct taken *taken = take("target", "nest", NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	is_whole(context);
+	agrees(taken, functions);
+	equals_eu_stack(taken);
+	for (size_t i = 0; i < context->frame_count; i++) {
+		const struct rcore_native_frame *frame = &context->frames[i];
+		ok(i == 0 || frame->sp >= frame[-1].sp);
+		ok(frame->module && !frame->gem && !frame->is_interpreter && !frame->is_signal);
+		ok(frame->trust ==
+		   (frame->pc == context->frames[0].pc ? RCORE_TRUST_EXACT : RCORE_TRUST_CFI));
+	}
+	const struct rcore_native_frame *inlined = named(context, "inlined");
+	ok(inlined->is_inlined && !inlined->function_start && is_named(inlined + 1, "compare"));
+	ok(inlined->pc == inlined[1].pc && inlined->sp == inlined[1].sp);
+	ok(!inlined[1].is_inlined && inlined->line && inlined[1].line > inlined->line);
+	ok(strstr(inlined->file, "tests/unwind/target.c") && inlined[1].file == inlined->file);
+	ck_assert_str_eq(named(context, "main")->module, "target");
+	/* Names are shared. */
+	ok(named(context, "main")->module == named(context, "outer")->module);
+	drop(taken);
+}
+END_TEST
+
+START_TEST(through_signal)
+{
+	static const char *const functions[] = {"fault", "innermost", NULL};
+	struct taken *taken = take("target", "fault", NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	is_whole(context);
+	agrees(taken, functions);
+	equals_eu_stack(taken);
+	const struct rcore_native_frame *frame = named(context, "on_fault") + 1;
+	ok(frame->is_signal && frame->trust == RCORE_TRUST_CFI);
+	ok(is_named(frame + 1, "fault") && frame[1].trust == RCORE_TRUST_EXACT);
+	ok(!frame[1].is_signal && is_named(frame + 2, "main"));
+	drop(taken);
+}
+END_TEST
+
+/* A call of NULL: in a thread that died of it, and behind the handler of its signal. */
+static char *const voids[] = {"uncaught", "void"};
+
+START_TEST(into_the_void)
+{
+	struct taken *taken = take("target", voids[_i], NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	is_whole(context);
+	const struct rcore_native_frame *frame = named(context, "call") - 1;
+	ok(frame >= context->frames && !frame->pc && !frame->module);
+	ok(is_named(frame, NULL) && frame->trust == RCORE_TRUST_EXACT);
+	ok(is_named(frame + 1, "call") && frame[1].trust == RCORE_TRUST_NO_CFI);
+	ok(is_named(frame + 2, "main") && frame[2].trust == RCORE_TRUST_CFI);
+	drop(taken);
+}
+END_TEST
+
+/* Code without call frame information calls innermost(). */
+static const struct {
+	char *what;
+	const char *function, *caller;
+	enum rcore_trust trust;
+} gaps[] = {
+	{"jit", NULL, "run_jit", RCORE_TRUST_SCANNED},
+	{"no_information", "no_information", "through_no_information", RCORE_TRUST_SCANNED},
+	{"frame_pointer", "with_frame_pointer", "through_frame_pointer", RCORE_TRUST_NO_CFI},
+};
+
+START_TEST(without_information)
+{
+	static const char *const functions[] = {"call", "innermost", NULL};
+	struct taken *taken = take("target", gaps[_i].what, NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	is_whole(context);
+	agrees(taken, functions);
+	/* All code for aarch64 keeps frame pointers. */
+	bool arm = taken->process->machine == EM_AARCH64;
+	const struct rcore_native_frame *frame = named(context, "innermost") + 1;
+	ok(frame->trust == RCORE_TRUST_CFI && is_named(frame, gaps[_i].function));
+	ok(is_named(frame + 1, gaps[_i].caller));
+	ok(frame[1].trust == (arm ? RCORE_TRUST_NO_CFI : gaps[_i].trust));
+	ok(is_named(frame + 2, "call") && frame[2].trust == RCORE_TRUST_CFI);
+	drop(taken);
+}
+END_TEST
+
+START_TEST(parked_stacks)
+{
+	static const char *const suspended[] = {"park", "entry"};
+	struct taken *taken = take("target", "parked", NULL);
+	struct rcore_unwind_context contexts[3] = {taken->context};
+	static const char *const names[] = {"parked", "created"};
+	static const uint64_t sizes[] = {1 << 16, 1 << 12};
+	for (int i = 0; i < 2; i++) {
+		struct rcore_unwind_context *context = &contexts[1 + i];
+		char name[32];
+		snprintf(name, sizeof(name), "%s_sp", names[i]);
+		uint64_t sp = word_at(taken, address_of(taken, name));
+		ck_assert(rcore_parked_registers(taken->memory, taken->process->machine, sp,
+						 RCORE_COROUTINE_LINK, context));
+		ck_assert_int_eq(context->is_parked, i == 0);
+		snprintf(name, sizeof(name), "%s_stack", names[i]);
+		context->stack_start = address_of(taken, name);
+		context->stack_end = context->stack_start + sizes[i];
+	}
+	unwind(taken, taken->memory, contexts, 3);
+	is_whole(&contexts[0]);
+	const struct rcore_unwind_context *context = &contexts[1];
+	ok(!context->problem && context->frame_count == 2);
+	for (size_t i = 0; i < 2; i++)
+		ok(is_named(&context->frames[i], suspended[i]));
+	uint64_t notes = address_of(taken, "notes");
+	ok(context->frames[1].pc == word_at(taken, notes));
+	ok(context->frames[1].sp == word_at(taken, notes + 8));
+	ok(context->frames[0].trust == RCORE_TRUST_EXACT);
+	ok(context->frames[1].trust == RCORE_TRUST_CFI);
+	context = &contexts[2];
+	ok(!context->problem && context->frame_count == 1);
+	ok(is_named(context->frames, "entry") && !context->frames->function_offset);
+	drop(taken);
+}
+END_TEST
+
+START_TEST(deep)
+{
+	struct taken *taken = take("target", "recurse", "50000");
+	const struct rcore_unwind_context *context = unwound(taken);
+	size_t count = 0;
+	is_whole(context);
+	for (size_t i = 0; i < context->frame_count; i++)
+		count += is_named(&context->frames[i], "recurse");
+	ck_assert_uint_eq(count, 50000);
+	drop(taken);
+}
+END_TEST
+
+START_TEST(too_deep)
+{
+	struct taken *taken = take("target", "recurse", "110000");
+	const struct rcore_unwind_context *context = unwound(taken);
+	ok(context->frame_count >= RCORE_NATIVE_FRAME_LIMIT);
+	ok(context->problem && strstr(context->problem, "more than 100000"));
+	drop(taken);
+}
+END_TEST
+
+START_TEST(bounds)
+{
+	struct taken *taken = take("target", "nest", NULL);
+	struct rcore_unwind_context cut = taken->context;
+	const struct rcore_unwind_context *context = unwound(taken);
+	uint64_t bottom = context->frames[0].sp;
+	uint64_t top = named(context, "middle")->sp + 32;
+	cut.stack_start = bottom;
+	cut.stack_end = top;
+	context = &cut;
+	unwind(taken, taken->memory, &cut, 1);
+	ok(cut.problem && strstr(cut.problem, "leaves its bounds"));
+	ok(is_named(&cut.frames[cut.frame_count - 1], "middle"));
+	/* A stack that starts outside may come in. */
+	cut.stack_start = top;
+	cut.stack_end = top + (1 << 20);
+	cut.problem = NULL;
+	unwind(taken, taken->memory, &cut, 1);
+	is_whole(&cut);
+	drop(taken);
+}
+END_TEST
+
+START_TEST(no_registers)
+{
+	struct taken *taken = take("target", "nest", NULL);
+	const struct rcore_unwind_context *context = &taken->context;
+	taken->context.known = 0;
+	unwound(taken);
+	ok(!context->frame_count && strstr(context->problem, "registers"));
+	struct rcore_error *err =
+		rcore_unwind(taken->modules, taken->memory, EM_386, &taken->arena, NULL, 0);
+	ck_assert_ptr_nonnull(err);
+	ck_assert_int_eq(err->code, RCORE_ERROR_UNSUPPORTED);
+	rcore_error_free(err);
+	drop(taken);
+}
+END_TEST
+
+/* The program's file is gone: the frames of its callers are found behind it. */
+START_TEST(missing_file)
+{
+	struct taken *taken = take("target", "nest-", NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	size_t nameless = 0, guessed = 0;
+	for (size_t i = 0; i < context->frame_count; i++) {
+		const struct rcore_native_frame *frame = &context->frames[i];
+		if (frame->module && !strcmp(frame->module, "target"))
+			nameless += is_named(frame, NULL) && !frame->function_start;
+		guessed += frame->trust >= RCORE_TRUST_NO_CFI;
+	}
+	ok(nameless > 0 && guessed > 0);
+	ok(context->problem ? strstr(context->problem, "file is not on this machine") != NULL
+			    : true);
+	drop(taken);
+}
+END_TEST
+
+/* Memory in which one word is another. */
+struct flipped {
+	struct rcore_memory memory;
+	struct rcore_memory *below;
+	uint64_t address, value;
+};
+
+static enum rcore_fault read_flipped(struct rcore_memory *memory, uint64_t address,
+				     void *buffer, size_t size)
+{
+	struct flipped *flipped = (struct flipped *)memory;
+	enum rcore_fault fault = rcore_read(flipped->below, address, buffer, size);
+	if (!fault && flipped->address >= address && flipped->address - address < size &&
+	    size - (flipped->address - address) >= 8)
+		memcpy((char *)buffer + (flipped->address - address), &flipped->value, 8);
+	return fault;
+}
+
+/* Each word of the stack turned into what may mislead: the walk ends, tells why or reaches the
+ * end, and claims no more than it has. */
+START_TEST(corrupt)
+{
+	enum { WORDS = 160 };
+	struct taken *taken = take("target.static", "nest", NULL);
+	const struct rcore_unwind_context whole = *unwound(taken);
+	is_whole(&whole);
+	uint64_t sp = whole.frames[0].sp, code = whole.frames[2].pc;
+	struct flipped flipped = {{read_flipped}, taken->memory, 0, 0};
+	size_t early = 0;
+	for (size_t i = 0; i < WORDS; i++) {
+		uint64_t values[] = {
+			0, UINT64_C(0x4141414141414141), sp, sp + 8 * i - 16, code, UINT64_MAX};
+		flipped.address = sp + 8 * i;
+		for (size_t j = 0; j < sizeof(values) / sizeof(*values); j++) {
+			struct rcore_unwind_context broken = taken->context;
+			const struct rcore_unwind_context *context = &broken;
+			flipped.value = values[j];
+			broken.frames = NULL;
+			broken.frame_count = 0;
+			unwind(taken, &flipped.memory, &broken, 1);
+			ok(broken.frame_count > 0 && broken.frame_count < 1000);
+			ok(broken.frames[0].pc == whole.frames[0].pc);
+			early += broken.problem != NULL;
+			if (broken.problem)
+				ok(!strchr(broken.problem, '\n'));
+		}
+	}
+	ck_assert_uint_gt(early, 0);
+	drop(taken);
+}
+END_TEST
+
+/* Two return addresses that lead to each other's frames. */
+START_TEST(cycle)
+{
+	struct taken *taken = take("target.static", "nest", NULL);
+	const struct rcore_unwind_context whole = *unwound(taken), *context = &whole;
+	is_whole(&whole);
+	/* A frame pointer that leads back: middle() keeps one. */
+	uint64_t pc = named(context, "middle")->pc;
+	struct rcore_unwind_context back = taken->context;
+	struct flipped flipped = {{read_flipped}, taken->memory, 0, 0};
+	bool found = false;
+	for (uint64_t at = whole.frames[0].sp; at < named(context, "main")->sp; at += 8) {
+		if (word_at(taken, at) != pc)
+			continue;
+		flipped.address = at;
+		flipped.value = named(context, "innermost")->pc;
+		unwind(taken, &flipped.memory, &back, 1);
+		ck_assert_uint_lt(back.frame_count, 1000);
+		found = true;
+	}
+	ck_assert(found);
+	drop(taken);
+}
+END_TEST
+
+static const struct {
+	const char *path, *gem;
+} gems[] = {
+	{"/var/lib/gems/3.1.0/gems/pg-1.5.4/lib/pg_ext.so", "pg-1.5.4"},
+	{"/var/lib/gems/3.1.0/extensions/x86_64-linux/3.1.0/pg-1.5.4/pg_ext.so", "pg-1.5.4"},
+	{"/app/vendor/bundle/ruby/3.3.0/gems/ruby-profiler-0.1.0/ext/a.so",
+	 "ruby-profiler-0.1.0"},
+	{"/usr/lib/ruby/gems/3.1.0/gems/nokogiri-1.16.0-x86_64-linux/lib/nokogiri/3.1/"
+	 "nokogiri.so",
+	 "nokogiri-1.16.0-x86_64-linux"},
+	{"/srv/bundler/gems/my-gem-0a1b2c3d4e5f/lib/my.so", "my-gem-0a1b2c3d4e5f"},
+	{"/srv/bundler/gems/extensions/x86_64-linux/3.1.0/my-gem-0a1b2c3d4e5f/my.so",
+	 "my-gem-0a1b2c3d4e5f"},
+	{"/opt/gems/outer-1.0/vendor/gems/inner-2.0.beta1/inner.so", "inner-2.0.beta1"},
+	{"/opt/gems/outer-1.0/vendor/lib/inner.so", "outer-1.0"},
+	{"/usr/lib/ruby/gems/3.1.0/a.so", NULL},
+	{"/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1", NULL},
+	{"/usr/lib/x86_64-linux-gnu/ruby/vendor_ruby/3.1.0/pg_ext.so", NULL},
+	{"/opt/gems/pg-1.5.4", NULL},
+	{"/opt/mygems/pg-1.5.4/a.so", NULL},
+	{"/opt/gems/no-version/a.so", NULL},
+	{"/opt/gems/-1/a.so", NULL},
+	{"/opt/extensions/a", NULL},
+	{"gems/pg-1/a", NULL},
+	{"", NULL},
+};
+
+START_TEST(gem_of_path)
+{
+	const char *start = NULL, *gem = gems[_i].gem;
+	size_t size = rcore_gem_of_path(gems[_i].path, &start);
+	ck_assert_msg(size == (gem ? strlen(gem) : 0), "%s: %zu", gems[_i].path, size);
+	if (gem)
+		ck_assert_msg(!strncmp(start, gem, size), "%s: %s", gems[_i].path, start);
+}
+END_TEST
+
+static const struct {
+	unsigned machine;
+	bool is_call;
+	uint8_t code[8]; /* up to a return address */
+} calls[] = {
+	{EM_X86_64, true, {0, 0, 0, 0xe8, 1, 2, 3, 4}},
+	{EM_X86_64, true, {0, 0, 0, 0, 0, 0, 0xff, 0xd0}},       /* *%rax */
+	{EM_X86_64, true, {0, 0, 0, 0, 0, 0x41, 0xff, 0xd4}},    /* *%r12 */
+	{EM_X86_64, true, {0, 0, 0, 0, 0, 0xff, 0x53, 0x10}},    /* *16(%rbx) */
+	{EM_X86_64, true, {0, 0, 0, 0, 0, 0xff, 0x14, 0xc3}},    /* *(%rbx,%rax,8) */
+	{EM_X86_64, true, {0, 0, 0, 0, 0xff, 0x54, 0x24, 0x08}}, /* *8(%rsp) */
+	{EM_X86_64, true, {0, 0, 0xff, 0x15, 1, 2, 3, 4}},       /* *x(%rip) */
+	{EM_X86_64, true, {0, 0, 0xff, 0x93, 1, 2, 3, 4}},       /* *x(%rbx) */
+	{EM_X86_64, true, {0, 0xff, 0x94, 0x24, 1, 2, 3, 4}},    /* *x(%rsp) */
+	{EM_X86_64, true, {0, 0xff, 0x14, 0xc5, 1, 2, 3, 4}},    /* *x(,%rax,8) */
+	{EM_X86_64, false, {0, 0, 0, 0, 0, 0, 0xff, 0xe0}},      /* jmp *%rax */
+	{EM_X86_64, false, {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90}},
+	{EM_X86_64, false, {0, 0, 0xe8, 1, 2, 3, 4, 0x90}},
+	{EM_AARCH64, true, {0, 0, 0, 0, 0x12, 0x34, 0x00, 0x94}},  /* bl */
+	{EM_AARCH64, true, {0, 0, 0, 0, 0x60, 0x00, 0x3f, 0xd6}},  /* blr x3 */
+	{EM_AARCH64, true, {0, 0, 0, 0, 0x71, 0x08, 0x3f, 0xd7}},  /* blraa x3, x17 */
+	{EM_AARCH64, false, {0, 0, 0, 0, 0x12, 0x34, 0x00, 0x14}}, /* b */
+	{EM_AARCH64, false, {0, 0, 0, 0, 0x60, 0x00, 0x1f, 0xd6}}, /* br x3 */
+};
+
+START_TEST(call_instructions)
+{
+	const struct rcore_unwind_machine *machine = rcore_unwind_machine(calls[_i].machine);
+	ck_assert_int_eq(machine->is_call(calls[_i].code + 8, 8), calls[_i].is_call);
+}
+END_TEST
+
+/* Word n of the saved registers is n + 1; then where they go, by elf_gregset_t's numbers. */
+static const struct {
+	unsigned machine;
+	enum rcore_coroutine coroutine;
+	unsigned words, pc;
+	int count;
+	struct {
+		int number, word;
+	} registers[12];
+} saved[] = {
+	{EM_X86_64,
+	 RCORE_COROUTINE_PC_SLOT,
+	 7,
+	 6,
+	 6,
+	 {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {5, 4}, {4, 5}}},
+	{EM_X86_64,
+	 RCORE_COROUTINE_LINK,
+	 7,
+	 6,
+	 6,
+	 {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {5, 4}, {4, 5}}},
+	{EM_AARCH64, RCORE_COROUTINE_PC_SLOT, 22, 20, 3, {{19, 8}, {28, 17}, {29, 18}}},
+	{EM_AARCH64, RCORE_COROUTINE_LINK, 20, 19, 3, {{19, 8}, {28, 17}, {29, 18}}},
+};
+
+START_TEST(parked_registers)
+{
+	struct fake_target target;
+	struct rcore_unwind_context context;
+	unsigned machine = saved[_i].machine;
+	int sp = rcore_register_sp(machine), pc = rcore_register_pc(machine);
+	fake_target_init(&target);
+	uint64_t stack = fake_alloc(&target, 8 * 32, 16);
+
+	ck_assert(!rcore_parked_registers(&target.memory, machine, 0, saved[_i].coroutine,
+					  &context));
+	ck_assert(!rcore_parked_registers(&target.memory, machine, stack + 8 * 31,
+					  saved[_i].coroutine, &context));
+	ck_assert(!rcore_parked_registers(&target.memory, EM_386, stack, saved[_i].coroutine,
+					  &context));
+
+	/* Never resumed: nothing but where to start, signed on aarch64. */
+	uint64_t start = 0x555500001234, mark = UINT64_C(0x3a) << 56;
+	fake_put(&target, stack + 8 * saved[_i].pc, start | (machine == EM_AARCH64 ? mark : 0));
+	ck_assert(rcore_parked_registers(&target.memory, machine, stack, saved[_i].coroutine,
+					 &context));
+	ck_assert(!context.is_parked && context.registers[pc] == start);
+
+	for (unsigned i = 0; i < saved[_i].words; i++)
+		fake_put(&target, stack + 8 * i, i + 1);
+	ck_assert(rcore_parked_registers(&target.memory, machine, stack, saved[_i].coroutine,
+					 &context));
+	ck_assert(context.is_parked);
+	ck_assert_uint_eq(context.registers[pc], saved[_i].pc + 1);
+	ck_assert_uint_eq(context.registers[sp], stack + 8 * saved[_i].words);
+	uint64_t known = UINT64_C(1) << pc | UINT64_C(1) << sp;
+	for (int i = 0; i < saved[_i].count; i++) {
+		int number = saved[_i].registers[i].number;
+		ck_assert_int_eq((int)context.registers[number],
+				 saved[_i].registers[i].word + 1);
+		known |= UINT64_C(1) << number;
+	}
+	ck_assert_uint_eq(known & ~context.known, 0);
+	ck_assert(!context.stack_start && !context.stack_end && !context.problem);
+	fake_target_deinit(&target);
+}
+END_TEST
+
+#define add_loop(tcase, test, table) \
+	tcase_add_loop_test(tcase, test, 0, sizeof(table) / sizeof(*(table)))
+
+int main(void)
+{
+	Suite *suite = suite_create("unwind");
+	TCase *tables = tcase_create("tables");
+	add_loop(tables, gem_of_path, gems);
+	add_loop(tables, call_instructions, calls);
+	add_loop(tables, parked_registers, saved);
+	suite_add_tcase(suite, tables);
+
+	TCase *cores = tcase_create("cores");
+	tcase_set_timeout(cores, 300);
+	tcase_add_unchecked_fixture(cores, set_up, tear_down);
+	tcase_add_test(cores, nested);
+	tcase_add_test(cores, through_signal);
+	add_loop(cores, into_the_void, voids);
+	add_loop(cores, without_information, gaps);
+	tcase_add_test(cores, parked_stacks);
+	tcase_add_test(cores, deep);
+	tcase_add_test(cores, too_deep);
+	tcase_add_test(cores, bounds);
+	tcase_add_test(cores, no_registers);
+	tcase_add_test(cores, missing_file);
+	tcase_add_test(cores, corrupt);
+	tcase_add_test(cores, cycle);
+	suite_add_tcase(suite, cores);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef FAKE_VM_H
+#define FAKE_VM_H
+
+#include "fake_ruby.h"
+#include "model/snapshot.h"
+
+/*
+ * A VM of CRuby laid out in fake memory as a layout has it: one ractor (from 3.0 on), its main
+ * thread with a root fiber, and what a test adds. Addresses are of the structs.
+ */
+struct fake_vm {
+	struct fake_ruby ruby;
+	uint64_t address, objspace, ractor, main_thread;
+	uint64_t slot, slots_end; /* of the heap's page, for Thread and Fiber objects */
+	uint64_t fiber_type, thread_type;
+	uint64_t newest; /* rb_jit_cont; 0: none */
+	int next_tid;
+};
+
+/* `layout` is copied. */
+void fake_vm_init(struct fake_vm *vm, const struct rcore_layout *layout);
+void fake_vm_deinit(struct fake_vm *vm);
+
+/* Of 2.7 it is 0. */
+uint64_t fake_ractor(struct fake_vm *vm, uint64_t id, const char *name);
+
+struct fake_thread {
+	uint64_t ractor; /* 0: the main one */
+	enum rcore_thread_status status;
+	const char *name; /* NULL: nil */
+	int tid;
+	bool to_kill, holds_gvl, in_blocking_region;
+	bool has_ended; /* in no list, without EC */
+};
+/* With a root fiber that it runs, and a stack that holds the dummy alone. */
+uint64_t fake_thread(struct fake_vm *vm, const struct fake_thread *of);
+
+/* A fiber with its Fiber object; of a status that has one, with a stack. */
+uint64_t fake_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber_status status);
+/* The one that a thread runs, and lets it run another that the first has resumed. */
+uint64_t fake_current_fiber(struct fake_vm *vm, uint64_t thread);
+void fake_resume(struct fake_vm *vm, uint64_t thread, uint64_t fiber);
+
+struct fake_frame {
+	uint32_t flags; /* ep[0]: magic and flags */
+	uint64_t iseq;
+	int64_t pc; /* words into the iseq's code; -1: NULL */
+	uint64_t self;
+	uint64_t me_cref, outer; /* ep[-2], ep[-1] */
+	bool escaped;            /* the environment is in the heap */
+};
+/* Pushes a frame on a fiber's stack: the new innermost. Gives its ep. */
+uint64_t fake_push(struct fake_vm *vm, uint64_t fiber, const struct fake_frame *of);
+/* The innermost frame's address. */
+uint64_t fake_cfp(struct fake_vm *vm, uint64_t fiber);
+
+/* A field, by the names of fields.def. */
+#define FAKE_GET(vm, base, struct_id, id) \
+	fake_get_field(&(vm)->ruby, base, &(vm)->ruby.layout.struct_id.id)
+#define FAKE_PUT(vm, base, struct_id, id, value) \
+	fake_put_field(&(vm)->ruby.target, base, &(vm)->ruby.layout.struct_id.id, value)
+uint64_t fake_get_field(struct fake_ruby *ruby, uint64_t base, const struct rcore_field *field);
+
+#endif

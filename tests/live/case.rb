@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+require "json"
+require "open3"
+require "tmpdir"
+require "fileutils"
+require "timeout"
+
+# One test: it has a name, and says what is wrong.
+class LiveCase
+  ROOT = Process.uid.zero? ? [] : %w[sudo -n]
+  TIMEOUT = 120
+
+  attr_reader :name, :note
+
+  def initialize(name, &test)
+    @name, @test = name, test
+    @differences = []
+  end
+
+  def run
+    Timeout.timeout(10 * TIMEOUT) { instance_eval(&@test) }
+    @differences
+  rescue StandardError => error
+    @differences << "#{error.class}: #{error.message} (#{error.backtrace.first})"
+  end
+
+  def note=(text)
+    @note = " (#{text})"
+  end
+
+  def fail(what)
+    @differences << what
+  end
+
+  def same(what, wanted, found)
+    fail("#{what}: #{wanted.inspect} is wanted, not #{found.inspect}") unless wanted == found
+  end
+
+  # [output, errors, exit status]
+  def rcore(*arguments)
+    out, err, status = Open3.capture3(*ROOT, Suite::RCORE, "analyze", *arguments.map(&:to_s), binmode: true)
+    [out.force_encoding("UTF-8"), err.force_encoding("UTF-8"), status.exitstatus || status.inspect]
+  end
+
+  def report(*arguments)
+    out, err, status = rcore("--json", *arguments)
+    fail("rcore complains: #{err}") unless err.empty?
+    [JSON.parse(out, max_nesting: false), status]
+  rescue JSON::ParserError => error
+    fail("no JSON (status #{status}): #{error.message[0, 200]}")
+    [nil, status]
+  end
+
+  def wait_until(what)
+    Timeout.timeout(TIMEOUT) { sleep 0.005 until yield }
+  rescue Timeout::Error
+    raise Debuggee::Failed, "no #{what} after #{TIMEOUT} seconds"
+  end
+
+  # Runs a program of this folder on a Ruby while the block does; it gets its process id and
+  # a file that counts as long as the program runs.
+  def with_program(ruby, program, *arguments, before: [], environment: {})
+    Dir.mktmpdir("rcore-live.", ruby.outside("/tmp")) do |folder|
+      File.chmod(0o777, folder)
+      FileUtils.cp(File.join(__dir__, program), folder)
+      inside = File.join("/tmp", File.basename(folder))
+      command = before + ruby.command([program, *arguments], directory: inside, environment: environment)
+      spawned = Process.spawn(*command, in: "/dev/null", %i[out err] => [File.join(folder, "output"), "w"], pgroup: true)
+      begin
+        counter = Counter.new(File.join(folder, "counter"))
+        wait_until("sign of life: #{File.read(File.join(folder, "output"))}") { counter.value > 0 }
+        yield Integer(File.read(File.join(folder, "pid"))), counter, folder, spawned
+      ensure
+        system(*ROOT, "kill", "-KILL", "--", "-#{spawned}", err: File::NULL)
+        Process.wait(spawned)
+      end
+    end
+  end
+
+  # What the program writes eight bytes to, again and again.
+  class Counter
+    attr_reader :path
+
+    def initialize(path)
+      @path = path
+    end
+
+    def value
+      File.binread(@path).to_i
+    rescue Errno::ENOENT
+      0
+    end
+  end
+
+  def goes_on(counter)
+    before = counter.value
+    wait_until("progress of the program") { counter.value > before + 1 }
+  end
+end

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+
+# Processes in containers, of whole trees, with files that are gone; and what is no Ruby process.
+module Elsewhere
+  def self.cases(rubies)
+    own = rubies.find { |ruby| ruby.root.empty? } || rubies.first
+    rubies.reject { |ruby| ruby.root.empty? }.map do |ruby|
+      LiveCase.new("container #{ruby.name}") { Elsewhere.container(self, ruby) }
+    end + [
+      LiveCase.new("children #{own.name}") { Elsewhere.children(self, own) },
+      LiveCase.new("replaced files #{own.name}") { Elsewhere.replaced(self, own) },
+      LiveCase.new("verbose #{own.name}") { Elsewhere.verbose(self, own) },
+      LiveCase.new("not ruby") { Elsewhere.not_ruby(self) },
+      LiveCase.new("usage") { Elsewhere.usage(self) },
+    ]
+  end
+
+  # Namespaces of its own for processes and mounts, and a root folder of its own: in it, nothing of
+  # the outside is to be seen.
+  def self.container(test, ruby)
+    before = [*LiveCase::ROOT, "unshare", "--pid", "--mount", "--fork", "--kill-child"]
+    test.with_program(ruby, "busy.rb", before: before) do |pid, counter, folder, spawned|
+      test.same("pid inside", 1, pid)
+      outside = descendants(spawned).find { |each| inner_pid(each) == 1 } or next test.fail("no process 1 in it")
+      tids = Dir.children("/proc/#{outside}/task").size
+      report, status = test.report("-p", outside)
+      next unless report
+      test.fail("exit status #{status}") unless [0, 1].include?(status)
+      test.same("pid", outside, report["pid"])
+      test.same("pid inside", 1, report.dig("live", "inner_pid"))
+      main = report["threads"].find { |thread| thread["main"] }
+      test.same("tid of the main thread", 1, main["tid"])
+      test.fail("no threads but #{tids} kernel threads") if report["threads"].size < 5
+      test.same("modules", [], report["modules"].reject { |each| each["status"] == "found" }.map { |each| each["path"] })
+      out, = test.rcore("-p", outside)
+      test.fail("the report does not tell the pid inside") unless out.lines.first.include?("(pid 1 in its container)")
+      test.goes_on(counter)
+    end
+  end
+
+  def self.descendants(pid)
+    found = [pid]
+    found.each { |each| Dir["/proc/#{each}/task/*/children"].each { |file| found.concat(numbers(file)) } }
+  end
+
+  # None where the thread has ended by now.
+  def self.numbers(file)
+    File.read(file).split.map(&:to_i)
+  rescue SystemCallError
+    []
+  end
+
+  def self.inner_pid(pid)
+    File.read("/proc/#{pid}/status")[/^NSpid:.*?(\d+)$/, 1].to_i
+  end
+
+  # As a cluster of workers: a Ruby that forks Rubies and something else.
+  def self.children(test, ruby)
+    test.with_program(ruby, "cluster.rb") do |pid, counter|
+      workers = File.read(File.join(File.dirname(counter.path), "workers")).split.map(&:to_i)
+      other = File.read(File.join(File.dirname(counter.path), "other")).to_i
+      out, err, status = test.rcore("--json", "-p", pid, "--children")
+      test.same("exit status", 0, status)
+      reports = out.split(/^(?=\{$)/).map { |text| JSON.parse(text, max_nesting: false) }
+      test.same("reports", [pid, *workers].sort, reports.map { |each| each["pid"] }.sort)
+      test.same("first", pid, reports.first["pid"])
+      test.same("lines about what is no Ruby", 1, err.lines.size)
+      test.fail(err) unless err.start_with?("rcore: process #{other} skipped: not a Ruby process")
+      out, = test.rcore("-p", pid, "--children")
+      test.same("headers", 3, out.lines.grep(/\Aprocess \d+ /).size)
+      test.goes_on(counter)
+    end
+  end
+
+  # libruby was upgraded while the process ran: another file has its name, or none.
+  def self.replaced(test, ruby)
+    library = `ldd #{ruby.program}`[%r{libruby\S+ => (\S+)}, 1] or return test.fail("#{ruby.program} has no libruby")
+    Dir.mktmpdir do |folder|
+      copy = File.join(folder, File.basename(library))
+      [:gone, :another].each do |how|
+        FileUtils.cp(File.realpath(library), copy)
+        test.with_program(ruby, "busy.rb", environment: { "LD_LIBRARY_PATH" => folder }) do |pid, counter|
+          File.delete(copy)
+          FileUtils.cp(File.realpath("/bin/true"), copy) if how == :another
+          report, status = test.report("-p", pid)
+          next unless report
+          test.fail("#{how}: exit status #{status}") unless [0, 1].include?(status)
+          module_ = report["modules"].find { |each| each["ruby"] }
+          test.same("#{how}: libruby", "found", module_["status"])
+          test.same("#{how}: path", "#{copy} (deleted)", module_["path"])
+          test.goes_on(counter)
+        end
+        FileUtils.rm_f(copy)
+      end
+    end
+  end
+
+
+  def self.verbose(test, ruby)
+    test.with_program(ruby, "busy.rb") do |pid, counter|
+      out, = test.rcore("-p", pid, "-v")
+      test.fail("-v does not tell the pause") unless out =~ /^Stopped: \d+ kernel threads, for \d+\.\d\d ms$/
+      out, = test.rcore("-p", pid, "--no-stop")
+      test.fail("--no-stop is not told") unless out.lines[1].include?("--no-stop")
+      out, err, status = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, "doctor", "-p", pid.to_s)
+      test.same("doctor: exit status", 0, status.exitstatus)
+      test.same("doctor: errors", "", err)
+      test.fail("doctor: #{out}") unless out.include?("Ready to analyze")
+      test.goes_on(counter)
+    end
+  end
+
+  def self.not_ruby(test)
+    pid = Process.spawn("sleep", "1000")
+    test.wait_until("sleep") { File.read("/proc/#{pid}/comm") == "sleep\n" }
+    out, err, status = test.rcore("-p", pid)
+    test.same("exit status", 3, status)
+    test.same("output", "", out)
+    test.fail(err) unless err.start_with?("rcore: not a Ruby process: \"sleep 1000\"") && err.lines.size == 1
+    out, err, status = test.rcore("-p", pid, "--children")
+    test.same("--children: exit status", 3, status)
+    test.same("--children: lines", 1, err.lines.size)
+    Process.kill(:KILL, pid)
+    test.wait_until("zombie") { File.read("/proc/#{pid}/status")[/^State:\s*(\w)/, 1] == "Z" }
+    _, err, status = test.rcore("-p", pid)
+    test.same("zombie: exit status", 2, status)
+    test.fail(err) unless err.include?("is a zombie") && err.lines.size == 1
+    Process.wait(pid)
+    _, err, status = test.rcore("-p", pid)
+    test.same("ended: exit status", 2, status)
+    test.fail(err) unless err.include?("no process #{pid}") && err.lines.size == 1
+  end
+
+  def self.usage(test)
+    { %w[-p x] => "not 'x'", %w[-p 0] => "not '0'", %w[-p] => "requires an argument", %w[--no-stop core] => "--no-stop goes with -p",
+      %w[--children core] => "--children goes with -p", %w[-p 1 core] => "not both", [] => "which core file" }.each do |arguments, words|
+      out, err, status = test.rcore(*arguments)
+      test.same("#{arguments}: exit status", 64, status)
+      test.same("#{arguments}: output", "", out)
+      test.fail("#{arguments}: #{err}") unless err.include?(words)
+    end
+  end
+end

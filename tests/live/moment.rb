@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+
+# rcore -p and rcore on a core that gcore takes of the same process, stopped all the time, say the
+# same; and it is the truth.
+module Moment
+  FIXTURES = %w[asleep threads fibers enumerators ended ractors deep many_fibers yjit].freeze
+  # What is of the core or of the process alone; gdb's note keeps 79 bytes of the arguments.
+  APART = %w[source producer live arguments modules].freeze
+
+  def self.cases(rubies)
+    Fixture.all.select { |fixture| FIXTURES.include?(fixture.name) }.flat_map do |fixture|
+      rubies.select { |ruby| fixture.runs_on?(ruby.version) }.map do |ruby|
+        LiveCase.new("moment #{fixture.name} #{ruby.name}") { Moment.test(self, fixture, ruby) }
+      end
+    end
+  end
+
+  def self.test(test, fixture, ruby)
+    workshop = Workshop.new(ruby)
+    folder = workshop.make(fixture)
+    ending = fixture.options["end"] == "sleep" ? :sleep : :stop
+    LiveDebuggee.new(ruby, fixture, ending, folder).run do |debuggee|
+      live, status = test.report("-p", debuggee.pid)
+      next unless live
+      compare = Compare.new(debuggee.truth, Labels.new(debuggee.rehearsal), live, ending, []).run(status)
+      compare.differences.each { |line| test.fail("truth: #{line}") }
+      test.note = "#{compare.frames} frames"
+      test.same("stopped", true, live.dig("live", "stopped"))
+      no_stop(test, debuggee, live)
+      core(test, debuggee, ruby, live)
+    end
+  ensure
+    workshop.remove(folder) if folder
+    workshop.close if workshop
+  end
+
+  # The process stands still by itself, so these Ruby frames are the same.
+  def self.no_stop(test, debuggee, live)
+    running, status = test.report("-p", debuggee.pid, "--no-stop")
+    return unless running
+    test.same("--no-stop: exit status", 0, status)
+    test.same("--no-stop: stopped", nil, running.dig("live", "stopped"))
+    fibers = [live, running].map { |each| each["fibers"].map { |fiber| ruby_only(fiber) } }
+    same_parts(test, "--no-stop", *fibers)
+  end
+
+  def self.core(test, debuggee, ruby, live)
+    core, = test.report(debuggee.take_core, *ruby.files)
+    return unless core
+    lost = debuggee.lost
+    parts = (live.keys | core.keys) - APART
+    parts -= %w[complete problems groups other_threads] if lost.any?
+    parts.each do |part|
+      mine, other = live[part], core[part]
+      mine, other = sound(mine, other) if part == "fibers" && lost.any?
+      same_parts(test, "core: #{part}", mine, other)
+    end
+  end
+
+  # The Ruby stacks that gdb did not leave out of the core in part.
+  def self.sound(mine, other)
+    bad = other.select { |fiber| fiber["problem"] || fiber["frames"].any? { |frame| frame["kind"] == "broken" } }
+    bad = bad.map { |fiber| fiber["id"] }
+    [mine, other].map { |fibers| fibers.reject { |fiber| bad.include?(fiber["id"]) }.map { |fiber| ruby_only(fiber) } }
+  end
+
+  def self.ruby_only(fiber)
+    fiber.reject { |name, _| name.start_with?("native") || name == "stack" }
+  end
+
+  # The first difference of two trees, by its place.
+  def self.same_parts(test, place, mine, other)
+    return if mine == other
+    return test.same(place, mine, other) unless mine.class == other.class && (mine.is_a?(Array) || mine.is_a?(Hash))
+    keys = mine.is_a?(Hash) ? mine.keys | other.keys : (0...[mine.size, other.size].max).to_a
+    key = keys.find { |each| mine[each] != other[each] }
+    name = mine[key].is_a?(Hash) && mine[key]["id"] ? "#{key} #{mine[key]['id']}" : key
+    same_parts(test, "#{place} #{name}", mine[key], other[key])
+  end
+
+  # A fixture that waits while the block looks at it.
+  class LiveDebuggee < Debuggee
+    attr_reader :pid
+
+    def initialize(ruby, fixture, ending, directory)
+      super(ruby, fixture, nil, ending, directory)
+    end
+
+    def run
+      rehearse
+      spawned = spawn_ruby(@ending == :stop ? "stop" : "sleep")
+      wait_until("truth.json") { File.exist?(path("truth.json")) }
+      @truth = read("truth.json")
+      @pid = @truth["pid"]
+      wait_until("state #{@ending}") { state(@pid) == (@ending == :stop ? "T" : "S") }
+      yield self
+    ensure
+      system(*ROOT, "kill", "-KILL", (@pid || spawned).to_s, err: File::NULL) if spawned
+      Process.wait(spawned) if spawned
+    end
+
+    def take_core
+      system(*ROOT, "gcore", "-o", path("core"), @pid.to_s, %i[out err] => [path("output"), "a"])
+      @core = path("core.#{@pid}")
+      raise Failed, "gcore took no core in #{@outside}#{output}" unless File.exist?(@core)
+      own(@core)
+      @core
+    end
+  end
+end

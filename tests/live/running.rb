@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+
+# Processes that never stand still by themselves.
+module Running
+  ANALYSES = 50
+  KILLS = 60
+
+  def self.cases(rubies)
+    rubies.flat_map do |ruby|
+      [
+        LiveCase.new("busy #{ruby.name}") { Running.busy(self, ruby, []) },
+        LiveCase.new("busy --no-stop #{ruby.name}") { Running.busy(self, ruby, ["--no-stop"]) },
+        LiveCase.new("killed #{ruby.name}") { Running.killed(self, ruby) },
+      ]
+    end
+  end
+
+  # Threads and fibers start and end all the time. What rcore cannot decode at such a moment it
+  # marks, and prints the rest.
+  def self.busy(test, ruby, options)
+    test.with_program(ruby, "busy.rb") do |pid, counter|
+      whole = 0
+      problem = nil
+      ANALYSES.times do
+        report, status = test.report("-p", pid, *options)
+        break unless report
+        test.fail("exit status #{status}: #{report['failure']}") unless [0, 1].include?(status)
+        test.same("status of what is incomplete", status.zero?, report["complete"])
+        test.fail("not stopped") unless options.any? || report.dig("live", "stopped")
+        status.zero? ? whole += 1 : problem ||= Running.problem(report)
+        known(test, report)
+        test.goes_on(counter)
+      end
+      test.note = "#{whole} of #{ANALYSES} complete#{problem && ": #{problem}"}"
+      test.same("failures within", "", File.read(File.join(File.dirname(counter.path), "output")))
+    end
+  end
+
+  # The first that is told.
+  def self.problem(report)
+    parts = report["threads"] + report["fibers"] + report["fibers"].flat_map { |fiber| fiber["frames"] }
+    (report["problems"] + parts.map { |part| part["problem"] }.compact).first
+  end
+
+  CLASSES = "Array|Class|Fiber|File|IO|Integer|Kernel|Numeric|Range|Thread(?:::Mutex|::Queue)?|Mutex|Queue"
+  LABEL = /\A(?:(?:block (?:\(\d levels\) )?in )?(?:<main>|(?:Object#)?(?:deep|park))|(?:#{CLASSES})[#.]\w+[?!=<]*)\z/
+
+  # No frame but those that the program has. (Read while it runs, a frame may have lost its class.)
+  def self.known(test, report)
+    report["fibers"].each do |fiber|
+      fiber["frames"].each do |frame|
+        next if frame["problem"] || %w[dummy ifunc broken].include?(frame["kind"])
+        own = frame["path"].nil? || frame["path"] =~ /\A<internal:|\bbusy\.rb\z/
+        test.fail("#{fiber['id']}: #{frame['label']} at #{frame['path']}") unless own && frame["label"] =~ LABEL
+      end
+    end
+  end
+
+  # rcore is killed at any moment; nobody holds the process then.
+  def self.killed(test, ruby)
+    test.with_program(ruby, "busy.rb") do |pid, counter|
+      random = Random.new(1)
+      held = 0
+      KILLS.times do |number|
+        rcore = Process.spawn(Suite::RCORE, "analyze", "-p", pid.to_s, %i[out err] => File::NULL)
+        if number.even?
+          sleep(random.rand * 0.05)
+        else
+          held += 1 if held_by?(pid, rcore)
+        end
+        Process.kill(:KILL, rcore)
+        Process.wait(rcore)
+        test.goes_on(counter)
+      end
+      test.same("tracer", "0", tracer(pid))
+      test.note = "#{held} of #{KILLS} when it was seen to be held"
+    end
+  end
+
+  # Waits until it is, or rcore has ended.
+  def self.held_by?(pid, rcore)
+    loop do
+      return true if tracer(pid) != "0"
+      return false if File.read("/proc/#{rcore}/stat")[/\) (\w)/, 1] == "Z"
+    end
+  end
+
+  def self.tracer(pid)
+    File.read("/proc/#{pid}/status")[/^TracerPid:\s*(\d+)/, 1]
+  end
+end

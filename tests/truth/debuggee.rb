@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+require "json"
+require "timeout"
+
+# One run of a fixture on a Ruby, up to its core file and its truth.
+class Debuggee
+  class Failed < StandardError; end
+
+  TIMEOUT = 120
+  ROOT = Process.uid.zero? ? [] : %w[sudo -n]
+
+  attr_reader :core, :truth
+
+  # directory: holds a copy of tests/fixtures, as the Ruby sees it.
+  def initialize(ruby, fixture, variant, ending, directory)
+    @ruby, @fixture, @variant, @ending = ruby, fixture, variant, ending
+    @inside = File.join(directory, fixture.name)
+    @outside = ruby.outside(@inside)
+  end
+
+  def run
+    rehearse
+    case @ending
+    when :abort then Debuggee.kernel_cores? ? die : die_under_gdb
+    else wait_for_gcore
+    end
+    @truth = read("truth.json")
+    self
+  end
+
+  def rehearsal
+    read("rehearsal.json")
+  end
+
+  # What gdb could not read when it took the core, and filled with zeroes: newer C
+  # libraries guard a thread's stack with a page inside its mapping, and gdb gives
+  # the rest of the mapping up.
+  def lost
+    return [] if @ending == :abort
+    starts = File.read(path("output")).scrub.scan(/Memory read failed for corefile section, \d+ bytes at (0x\h+)/)
+    segments = IO.popen(["readelf", "-lW", @core], err: File::NULL, &:read).scan(/^ +LOAD +\S+ +(0x\h+) +\S+ +\S+ +(0x\h+)/)
+    starts.flat_map do |(start)|
+      segments.map { |address, size| [address.hex, address.hex + size.hex] }
+              .select { |from, to| (from...to).cover?(start.hex) }.map { |_, to| start.hex...to }
+    end
+  end
+
+  # Whether the kernel leaves cores in the working directory.
+  def self.kernel_cores?
+    return false if ENV["RCORE_NO_KERNEL_CORES"]
+    File.read("/proc/sys/kernel/core_pattern") !~ %r{\A\||/}
+  end
+
+  private
+
+  def rehearse
+    pid = spawn_ruby("rehearsal")
+    status = wait(pid)
+    raise Failed, "the rehearsal ended with #{status.inspect}#{output}" unless File.exist?(path("rehearsal.json"))
+    leave_no_core
+  end
+
+  def die
+    wait(spawn_ruby("abort"))
+    @core = Dir[path("core*")].max_by { |file| File.mtime(file) }
+    raise Failed, "no core file in #{@outside}#{output}" unless @core
+    own(@core)
+  end
+
+  # A SIGSEGV that Ruby handles ends in SIGABRT; one that it does not ends at once.
+  def die_under_gdb
+    @core = path("core")
+    %w[nostop stop].each do |at_fault|
+      arguments = ["-q", "-batch", "-ex", "handle SIGSEGV #{at_fault} pass", "-ex", "handle SIGUSR1 nostop pass",
+                   "-ex", "run", "-ex", "generate-core-file #{@core}", "--args", *command("abort")]
+      wait(Process.spawn("gdb", *arguments, in: "/dev/null", %i[out err] => [path("output"), "w"]))
+      return if File.exist?(@core)
+    end
+    raise Failed, "gdb took no core in #{@outside}#{output}"
+  end
+
+  def wait_for_gcore
+    pid = spawn_ruby(@ending == :stop ? "stop" : "sleep")
+    wait_until("truth.json") { File.exist?(path("truth.json")) }
+    process = read("truth.json")["pid"]
+    wait_until("state #{@ending}") { state(process) == (@ending == :stop ? "T" : "S") }
+    system(*ROOT, "gcore", "-o", path("core"), process.to_s, %i[out err] => [path("output"), "a"])
+    @core = path("core.#{process}")
+    raise Failed, "gcore took no core in #{@outside}#{output}" unless File.exist?(@core)
+    own(@core)
+  ensure
+    system(*ROOT, "kill", "-KILL", (process || pid).to_s, err: File::NULL) if pid
+    Process.wait(pid) if pid
+  end
+
+  def command(truth)
+    arguments = [*@fixture.flags, "-W0", "main.rb", *@variant]
+    @ruby.command(arguments, directory: @inside, environment: @fixture.environment.merge("TRUTH" => truth))
+  end
+
+  def spawn_ruby(truth)
+    Process.spawn(*command(truth), rlimit_core: Process::RLIM_INFINITY, in: "/dev/null",
+                  %i[out err] => [path("output"), "w"])
+  end
+
+  def wait(pid)
+    Timeout.timeout(TIMEOUT) { Process.wait2(pid).last }
+  rescue Timeout::Error
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
+    raise Failed, "still runs after #{TIMEOUT} seconds#{output}"
+  end
+
+  def wait_until(what)
+    Timeout.timeout(TIMEOUT) { sleep 0.02 until yield }
+  rescue Timeout::Error
+    raise Failed, "no #{what} after #{TIMEOUT} seconds#{output}"
+  end
+
+  # Of the main thread.
+  def state(pid)
+    sleep 0.1
+    File.read("/proc/#{pid}/stat")[/\) (\w)/, 1]
+  end
+
+  # The kernel writes a core that only root reads where sudo had a part in it.
+  def own(file)
+    system(*ROOT, "chown", Process.uid.to_s, file) unless ROOT.empty?
+  end
+
+  def leave_no_core
+    Dir[path("core*")].each { |file| File.delete(file) }
+  end
+
+  def path(name)
+    File.join(@outside, name)
+  end
+
+  def read(name)
+    JSON.parse(File.read(path(name)), max_nesting: false)
+  rescue Errno::ENOENT
+    raise Failed, "no #{name} in #{@outside}#{output}"
+  end
+
+  def output
+    text = File.exist?(path("output")) ? File.read(path("output")).scrub : ""
+    text.empty? ? "" : ":\n" + text.lines.first(15).join
+  end
+end

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+
+# A Ruby of tests/rubies: the machine's own, or one in a folder to chroot into.
+class TestRuby
+  LIST = File.expand_path("../rubies", __dir__)
+  CACHE = ENV["RCORE_CACHE"] || File.join(ENV["XDG_CACHE_HOME"] || File.join(Dir.home, ".cache"), "rcore")
+
+  attr_reader :name, :program, :root
+
+  def self.all
+    File.readlines(LIST, chomp: true).reject { |line| line.start_with?("#") }.map do |line|
+      name, folder, suite, program, = line.split
+      new(name, folder, suite, program)
+    end
+  end
+
+  def initialize(name, folder, suite, program)
+    @name, @suite, @program = name, suite, program
+    @folder = File.join(CACHE, "rubies", folder)
+    @root = name == folder && File.executable?(program) ? "" : @folder
+  end
+
+  # nil where it can run; else why not.
+  def missing
+    return if File.executable?(File.join(@root, @program))
+    return "no Ruby #{@name}: `make setup-tests` makes #{@folder}" unless File.directory?(@folder)
+    "#{@folder} holds no #{@program}: Debian's #{@suite} carries it no more"
+  end
+
+  def version
+    @version ||= Gem::Version.new(IO.popen(command(["-e", "print RUBY_VERSION"]), &:read))
+  end
+
+  def machine
+    "x86_64"
+  end
+
+  # What runs this Ruby in `directory` (as it sees it), with no more environment
+  # than `environment`.
+  def command(arguments, directory: "/", environment: {})
+    clean = ["env", "-i", "PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8", *environment.map { |pair| pair.join("=") }]
+    shell([*clean, @program, *arguments], directory: directory)
+  end
+
+  # What runs a command where this Ruby lives.
+  def shell(command, directory: "/")
+    inside = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', directory, *command]
+    return inside if @root.empty?
+    return ["chroot", @root, *inside] if Process.uid.zero?
+    ["sudo", "-n", "chroot", "--userspec=#{Process.uid}:#{Process.gid}", @root, *inside]
+  end
+
+  # A path that this Ruby sees, from here.
+  def outside(path)
+    File.join(@root.empty? ? "/" : @root, path)
+  end
+
+  # What rcore needs to be told of its files.
+  def files
+    @root.empty? ? [] : ["--sysroot", @root]
+  end
+
+  # What runs a fixture on it, and the ways to a core that it has.
+  def debuggee
+    Debuggee
+  end
+
+  def endings
+    %i[abort stop sleep]
+  end
+
+  # Headers and compiler flags for an extension; nil without ruby-dev.
+  def build_flags
+    code = 'c = RbConfig::CONFIG; h = c["rubyhdrdir"]; ' \
+           'print File.exist?(h + "/ruby.h") ? ["-I#{h}", "-I#{c["rubyarchhdrdir"]}"].join(" ") : ""'
+    flags = IO.popen(command(["-rrbconfig", "-e", code]), &:read).split
+    flags unless flags.empty?
+  end
+end

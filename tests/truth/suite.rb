@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+require "etc"
+require "open3"
+require_relative "fixture"
+require_relative "workshop"
+require_relative "debuggee"
+require_relative "labels"
+require_relative "compare"
+
+# Fixtures on Rubies, and all that rcore reports of each core against what the fixture
+# said before it died.
+class Suite
+  RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
+  JOBS = (ENV["JOBS"] || Etc.nprocessors).to_i
+  SHOWN = (ENV["SHOWN"] || 8).to_i
+
+  Job = Struct.new(:fixture, :variant, :ending, :ruby) do
+    def to_s
+      ["#{fixture.name}#{":#{variant}" if variant}", ruby.name, ending].join(" ")
+    end
+  end
+
+  # program: says what goes wrong. fixture: "NAME", "NAME:VARIANT", or nil for all.
+  def initialize(program, rubies, fixture)
+    @program, @rubies = program, rubies
+    @name, @variant = fixture && fixture.split(":")
+    @lock = Mutex.new
+    @passed = @failed = 0
+    @skipped = Hash.new(0)
+  end
+
+  # The exit status.
+  def run
+    abort "#{@program}: no #{RCORE}: run `make` first" unless File.executable?(RCORE)
+    queue = Queue.new
+    jobs.each { |job| queue << job }
+    queue.close
+    $stdout.sync = true
+    @workshops = @rubies.to_h { |ruby| [ruby, Workshop.new(ruby, fixtures)] }
+    Array.new(JOBS) do
+      Thread.new do
+        while (job = queue.pop)
+          work(job)
+        end
+      end
+    end.each(&:join)
+    @workshops.each_value(&:close)
+    @skipped.each { |ruby, count| puts "skipped #{count} cases with an extension on #{ruby}: no ruby-dev for it" }
+    puts "#{@passed} passed, #{@failed} failed"
+    @failed.zero? ? 0 : 1
+  end
+
+  private
+
+  # The folder of its programs.
+  def fixtures
+    Fixture::FOLDER
+  end
+
+  def jobs
+    cases = Fixture.all(fixtures).select { |fixture| @name.nil? || fixture.name == @name }
+    abort "#{@program}: no such case or Ruby" if @rubies.empty? || cases.empty?
+    missing = @rubies.map(&:missing).compact
+    abort missing.map { |line| "#{@program}: #{line}" }.join("\n") unless missing.empty?
+    cases.flat_map do |fixture|
+      @rubies.select { |ruby| fixture.runs_on?(ruby.version, ruby.machine) }.flat_map do |ruby|
+        variants = @variant ? [@variant] : fixture.variants
+        variants.product(fixture.endings & ruby.endings).map { |variant, ending| Job.new(fixture, variant, ending, ruby) }
+      end
+    end
+  end
+
+  def work(job)
+    workshop = @workshops[job.ruby]
+    if job.fixture.options["ext"] && !workshop.extension
+      return @lock.synchronize { @skipped[job.ruby.name] += 1 }
+    end
+    folder = workshop.make(job.fixture)
+    differences, frames = test(job, folder)
+    workshop.remove(folder) if differences.empty?
+    @lock.synchronize do
+      differences.empty? ? @passed += 1 : @failed += 1
+      say(job, differences, frames, job.ruby.outside(folder))
+    end
+  end
+
+  # [differences, frames compared]
+  def test(job, folder)
+    debuggee = job.ruby.debuggee.new(job.ruby, job.fixture, job.variant, job.ending, folder).run
+    report, status, differences = analyze(job, debuggee.core)
+    return [differences, 0] unless report && report["fibers"]
+    compare = Compare.new(debuggee.truth, Labels.new(debuggee.rehearsal), report, job.ending, debuggee.lost).run(status)
+    [differences + compare.differences, compare.frames]
+  rescue Debuggee::Failed => error
+    [[error.message], 0]
+  end
+
+  def analyze(job, core)
+    out, err, status = Open3.capture3(RCORE, "analyze", "--json", core, *job.ruby.files, binmode: true)
+    differences = []
+    differences << "rcore complains: #{err}" unless err.empty?
+    [JSON.parse(out.force_encoding("UTF-8"), max_nesting: false), status.exitstatus, differences]
+  rescue JSON::ParserError => error
+    [nil, status.exitstatus, differences << "no JSON (#{status.inspect}): #{error.message[0, 200]}"]
+  end
+
+  def say(job, differences, frames, kept)
+    return puts("ok    #{job} (#{frames} frames)") if differences.empty?
+    puts "FAIL  #{job}"
+    differences.first(SHOWN).each { |line| puts "      #{line}" }
+    puts "      and #{differences.size - SHOWN} more" if differences.size > SHOWN
+    puts "      kept in #{kept}"
+  end
+end

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * The program that check_unwind.c takes cores of. Functions write down what their frame
+ * is: where they return to, and the stack pointer there.
+ */
+enum { MAX_NOTES = 64 };
+
+struct note {
+	uint64_t pc, sp;
+};
+struct note notes[MAX_NOTES]; /* outermost first */
+uint64_t note_count;
+#define NOTE()                                                                      \
+	(notes[note_count++] = (struct note){(uint64_t)__builtin_return_address(0), \
+					     (uint64_t)__builtin_dwarf_cfa()})
+
+/* Calls are no tail calls. */
+#define KEEP()   __asm__ volatile("" ::: "memory")
+#define NOINLINE __attribute__((noinline, noclone))
+
+NOINLINE void innermost(void)
+{
+	NOTE();
+	abort();
+}
+
+static inline __attribute__((always_inline)) void inlined(int *value)
+{
+	if (*value)
+		innermost();
+	*value = 2;
+}
+
+NOINLINE int compare(const void *left, const void *right)
+{
+	int value = 1;
+	NOTE();
+	inlined(&value);
+	return value;
+}
+
+NOINLINE void middle(int size)
+{
+	/* A frame of a size that only run time tells. */
+	volatile int *values = __builtin_alloca((size_t)size * sizeof(int));
+	NOTE();
+	for (int i = 0; i < size; i++)
+		values[i] = i;
+	qsort((void *)values, (size_t)size, sizeof(int), compare);
+	KEEP();
+}
+
+NOINLINE void outer(int size)
+{
+	NOTE();
+	middle(size);
+	KEEP();
+}
+
+#pragma GCC diagnostic ignored "-Winfinite-recursion"
+NOINLINE int recurse(volatile int *left)
+{
+	if (--*left <= 0)
+		abort();
+	int more = recurse(left);
+	KEEP();
+	return more + 1;
+}
+
+static void on_fault(int signo)
+{
+	innermost();
+}
+
+static void catch_faults(void)
+{
+	stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+	struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};
+	sigaltstack(&stack, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+}
+
+NOINLINE void fault(volatile int *where)
+{
+	NOTE();
+	*where = 1;
+	KEEP();
+}
+
+NOINLINE void call(void (*function)(void))
+{
+	NOTE();
+	function();
+	KEEP();
+}
+
+/* As CRuby's coroutine/amd64/Context.S and coroutine/arm64/Context.S lay registers down. */
+void *parked_sp, *created_sp;
+char parked_stack[1 << 16] __attribute__((aligned(16)));
+char created_stack[1 << 12] __attribute__((aligned(16)));
+void transfer(void **from, void **to);
+void no_information(void (*function)(void));
+void with_frame_pointer(void (*function)(void));
+extern const char jit[], jit_end[];
+
+#ifdef __aarch64__
+enum { SAVED = 20, START = 19 };
+__asm__(".text\n"
+	"transfer:\n"
+	"	sub sp, sp, 0xa0\n"
+	"	stp d8, d9, [sp, 0x00]\n"
+	"	stp d10, d11, [sp, 0x10]\n"
+	"	stp d12, d13, [sp, 0x20]\n"
+	"	stp d14, d15, [sp, 0x30]\n"
+	"	stp x19, x20, [sp, 0x40]\n"
+	"	stp x21, x22, [sp, 0x50]\n"
+	"	stp x23, x24, [sp, 0x60]\n"
+	"	stp x25, x26, [sp, 0x70]\n"
+	"	stp x27, x28, [sp, 0x80]\n"
+	"	stp x29, x30, [sp, 0x90]\n"
+	"	mov x2, sp\n"
+	"	str x2, [x0]\n"
+	"	ldr x3, [x1]\n"
+	"	mov sp, x3\n"
+	"	ldp x19, x20, [sp, 0x40]\n"
+	"	ldp x29, x30, [sp, 0x90]\n"
+	"	add sp, sp, 0xa0\n"
+	"	ret\n"
+	".macro calls name\n"
+	".type \\name, %function\n"
+	"\\name:\n"
+	"	stp x29, x30, [sp, #-48]!\n"
+	"	mov x29, sp\n"
+	"	blr x0\n"
+	"	ldp x29, x30, [sp], #48\n"
+	"	ret\n"
+	".size \\name, . - \\name\n"
+	".endm\n"
+	"calls no_information\n"
+	"calls with_frame_pointer\n"
+	"calls jit\n"
+	"jit_end:\n");
+#else
+enum { SAVED = 8, START = 6 };
+__asm__(".text\n"
+	"transfer:\n"
+	"	sub $48, %rsp\n"
+	"	mov %rbp, 40(%rsp)\n"
+	"	mov %rbx, 32(%rsp)\n"
+	"	mov %r12, 24(%rsp)\n"
+	"	mov %r13, 16(%rsp)\n"
+	"	mov %r14, 8(%rsp)\n"
+	"	mov %r15, (%rsp)\n"
+	"	mov %rsp, (%rdi)\n"
+	"	mov (%rsi), %rsp\n"
+	"	mov 40(%rsp), %rbp\n"
+	"	mov 32(%rsp), %rbx\n"
+	"	mov 24(%rsp), %r12\n"
+	"	mov 16(%rsp), %r13\n"
+	"	mov 8(%rsp), %r14\n"
+	"	mov (%rsp), %r15\n"
+	"	add $48, %rsp\n"
+	"	ret\n"
+	".type no_information, @function\n"
+	"no_information:\n"
+	"	sub $40, %rsp\n"
+	"	call *%rdi\n"
+	"	add $40, %rsp\n"
+	"	ret\n"
+	".size no_information, . - no_information\n"
+	".type with_frame_pointer, @function\n"
+	"with_frame_pointer:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	sub $1024, %rsp\n"
+	"	call *%rdi\n"
+	"	leave\n"
+	"	ret\n"
+	".size with_frame_pointer, . - with_frame_pointer\n"
+	"jit:\n"
+	"	push %rbx\n"
+	"	sub $32, %rsp\n"
+	"	call *%rdi\n"
+	"	add $32, %rsp\n"
+	"	pop %rbx\n"
+	"	ret\n"
+	"jit_end:\n");
+#endif
+
+static void *main_sp;
+
+/* Like CRuby's fiber_switch(), it has something in a register meanwhile. */
+NOINLINE void park(void)
+{
+	uint64_t kept = 1;
+	NOTE();
+	__asm__ volatile("" : "+r"(kept));
+	transfer(&parked_sp, &main_sp);
+	__asm__ volatile("" : "+r"(kept));
+}
+
+NOINLINE void entry(void)
+{
+	park();
+	abort();
+}
+
+static void *prepare(char *stack, size_t size)
+{
+	void **top = (void **)(stack + size) - SAVED;
+	top[START] = (void *)entry;
+	return top;
+}
+
+static void run_jit(void)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(code, jit, (size_t)(jit_end - jit));
+	__builtin___clear_cache(code, (char *)code + 4096);
+	((void (*)(void (*)(void)))code)(innermost);
+	KEEP();
+}
+
+static void through_no_information(void)
+{
+	no_information(innermost);
+	KEEP();
+}
+
+static void through_frame_pointer(void)
+{
+	with_frame_pointer(innermost);
+	KEEP();
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int number = argc > 2 ? atoi(argv[2]) : 0;
+	if (strchr(what, '-'))
+		unlink(argv[0]);
+	if (!strncmp(what, "nest", 4))
+		outer(16);
+	if (!strcmp(what, "recurse"))
+		return recurse(&number);
+	if (!strcmp(what, "fault")) {
+		catch_faults();
+		fault(NULL);
+	}
+	if (!strcmp(what, "void")) {
+		catch_faults();
+		call(NULL);
+	}
+	if (!strcmp(what, "uncaught"))
+		call(NULL);
+	if (!strcmp(what, "jit"))
+		call(run_jit);
+	if (!strcmp(what, "no_information"))
+		call(through_no_information);
+	if (!strcmp(what, "frame_pointer"))
+		call(through_frame_pointer);
+	if (!strcmp(what, "parked")) {
+		created_sp = prepare(created_stack, sizeof(created_stack));
+		parked_sp = prepare(parked_stack, sizeof(parked_stack));
+		transfer(&main_sp, &parked_sp);
+		abort();
+	}
+	return 64;
+}

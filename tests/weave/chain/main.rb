@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+#: ext gdb=chain also=gcore variants=chain
+require_relative "../cases"

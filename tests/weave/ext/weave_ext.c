@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+#include "weave_log.h"
+
+#include <pthread.h>
+#include <ruby.h>
+#include <ruby/thread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Goes between C and Ruby in each way that CRuby's API has, and logs it. */
+
+enum { LOGS = 256, DEPTH = 16384, NAME = 96, START = 16384, NEAR = 65536 };
+
+struct entry {
+	uintptr_t address;
+	int is_ruby;
+	char name[NAME];
+};
+
+static struct log {
+	uintptr_t top; /* everything on its stack is below */
+	VALUE fiber;
+	int count;
+	struct entry *entries;
+} logs[LOGS];
+static int log_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int waiting;
+
+static int find_log(uintptr_t address)
+{
+	int found = -1;
+	for (int i = 0; i < log_count; i++)
+		if (logs[i].top >= address && (found < 0 || logs[i].top < logs[found].top))
+			found = i;
+	if (found < 0)
+		abort();
+	return found;
+}
+
+static struct weave_mark enter(const char *name, int is_ruby, void *frame)
+{
+	uintptr_t address = (uintptr_t)frame;
+	pthread_mutex_lock(&lock);
+	int at = find_log(address);
+	struct log *log = &logs[at];
+	/* What an exception went past. Ruby code notes itself from deeper than it is. */
+	for (int i = log->count;
+	     i-- > 0 && (log->entries[i].is_ruby || log->entries[i].address < address);)
+		if (!log->entries[i].is_ruby)
+			log->count = i;
+	struct weave_mark mark = {at, log->count};
+	if (log->count < DEPTH) {
+		struct entry *entry = &log->entries[log->count++];
+		entry->address = address;
+		entry->is_ruby = is_ruby;
+		snprintf(entry->name, NAME, "%s", name);
+	}
+	pthread_mutex_unlock(&lock);
+	return mark;
+}
+
+struct weave_mark enter_log(const char *name, void *frame)
+{
+	return enter(name, 0, frame);
+}
+
+void leave_log(struct weave_mark *mark)
+{
+	pthread_mutex_lock(&lock);
+	logs[mark->log].count = mark->count;
+	pthread_mutex_unlock(&lock);
+}
+
+/* The stack of a thread or fiber, before it enters anything. */
+static VALUE start(VALUE self)
+{
+	VALUE fiber = rb_fiber_current();
+	uintptr_t top = (uintptr_t)__builtin_frame_address(0) + START;
+	int at = 0;
+	pthread_mutex_lock(&lock);
+	while (at < log_count && (logs[at].top > top + NEAR || logs[at].top + NEAR < top))
+		at++;
+	if (at == LOGS)
+		abort();
+	if (at == log_count)
+		logs[log_count++].entries = calloc(DEPTH, sizeof(struct entry));
+	logs[at].top = top;
+	logs[at].fiber = fiber;
+	logs[at].count = 0;
+	pthread_mutex_unlock(&lock);
+	rb_gc_register_mark_object(fiber);
+	return Qnil;
+}
+
+/* The Ruby method or block that calls this. */
+static VALUE note(VALUE self)
+{
+	VALUE locations = rb_funcall(rb_mKernel, rb_intern("caller_locations"), 2, INT2FIX(1),
+				     INT2FIX(1));
+	VALUE label = rb_funcall(rb_ary_entry(locations, 0), rb_intern("label"), 0);
+	enter(StringValueCStr(label), 1, __builtin_frame_address(0));
+	return Qnil;
+}
+
+static void write_name(FILE *file, const char *name)
+{
+	for (; *name; name++)
+		fprintf(file, *name == '"' || *name == '\\' ? "\\%c" : "%c", *name);
+}
+
+/* Runs in a collection, too: nothing of Ruby's API. */
+static void dump(void)
+{
+	FILE *file = fopen("truth.new", "w");
+	pthread_mutex_lock(&lock);
+	fprintf(file, "{\"pid\": %d, \"stacks\": [", getpid());
+	for (int i = 0; i < log_count; i++) {
+		fprintf(file, "%s\n{\"fiber\": \"%#lx\", \"entries\": [", i ? "," : "",
+			logs[i].fiber);
+		for (int j = logs[i].count; j-- > 0;) {
+			const struct entry *entry = &logs[i].entries[j];
+			fprintf(file, "[\"%s\", \"", entry->is_ruby ? "ruby" : "native");
+			write_name(file, entry->name);
+			fprintf(file, "\"]%s", j ? ", " : "");
+		}
+		fputs("]}", file);
+	}
+	fputs("]}\n", file);
+	pthread_mutex_unlock(&lock);
+	fclose(file);
+	rename("truth.new", "truth.json");
+}
+
+static inline __attribute__((always_inline)) void end(void)
+{
+	dump();
+	if (strcmp(getenv("TRUTH"), "stop") == 0)
+		raise(SIGSTOP);
+	abort();
+}
+
+VALUE die(VALUE self)
+{
+	ENTER();
+	end();
+	return Qnil;
+}
+
+VALUE segv(VALUE self)
+{
+	ENTER();
+	dump();
+	*(volatile int *)0x28 = 1;
+	return Qnil;
+}
+
+VALUE park(VALUE self)
+{
+	ENTER();
+	return rb_fiber_yield(0, NULL);
+}
+
+void *sleep_in_c(void *argument)
+{
+	ENTER();
+	__sync_fetch_and_add(&waiting, 1);
+	for (;;)
+		sleep(1000);
+	return NULL;
+}
+
+VALUE sleep_without_gvl(VALUE self)
+{
+	ENTER();
+	rb_thread_call_without_gvl(sleep_in_c, NULL, RUBY_UBF_IO, NULL);
+	return Qnil;
+}
+
+static VALUE sleepers(VALUE self)
+{
+	return INT2FIX(waiting);
+}
+
+VALUE c_funcall(VALUE self, VALUE object, VALUE name)
+{
+	ENTER();
+	return rb_funcall(object, rb_sym2id(name), 0);
+}
+
+VALUE c_yield(VALUE self)
+{
+	ENTER();
+	return rb_yield(Qnil);
+}
+
+VALUE yield_body(VALUE argument)
+{
+	ENTER();
+	return rb_yield(argument);
+}
+
+VALUE nothing_body(VALUE argument)
+{
+	ENTER();
+	return argument;
+}
+
+VALUE c_protect(VALUE self)
+{
+	ENTER();
+	int state;
+	return rb_protect(yield_body, Qnil, &state);
+}
+
+VALUE c_ensure(VALUE self)
+{
+	ENTER();
+	return rb_ensure(yield_body, Qnil, nothing_body, Qnil);
+}
+
+VALUE c_ensured(VALUE self)
+{
+	ENTER();
+	return rb_ensure(nothing_body, Qnil, yield_body, Qnil);
+}
+
+static VALUE raise_body(VALUE argument)
+{
+	rb_raise(rb_eRuntimeError, "trouble");
+	return Qnil;
+}
+
+VALUE rescue_body(VALUE argument, VALUE error)
+{
+	ENTER();
+	return rb_yield(argument);
+}
+
+VALUE c_rescue2(VALUE self)
+{
+	ENTER();
+	return rb_rescue2(raise_body, Qnil, rescue_body, Qnil, rb_eRuntimeError, (VALUE)0);
+}
+
+VALUE block_in_c(RB_BLOCK_CALL_FUNC_ARGLIST(argument, data))
+{
+	ENTER();
+	return rb_funcall(data, rb_intern("call"), 0);
+}
+
+VALUE c_block_call(VALUE self, VALUE object, VALUE name, VALUE proc)
+{
+	ENTER();
+	return rb_block_call(object, rb_sym2id(name), 0, NULL, block_in_c, proc);
+}
+
+/* Between the method and its block there is a function of its own. */
+VALUE iterate_deeper(VALUE argument)
+{
+	ENTER();
+	return rb_yield(argument);
+}
+
+VALUE iterate(VALUE self)
+{
+	ENTER();
+	return iterate_deeper(Qnil);
+}
+
+VALUE c_proc_new(VALUE self, VALUE proc)
+{
+	ENTER();
+	return rb_funcall(rb_proc_new(block_in_c, proc), rb_intern("call"), 0);
+}
+
+void *with_gvl(void *argument)
+{
+	ENTER();
+	rb_yield(Qnil);
+	return NULL;
+}
+
+void *without_gvl(void *argument)
+{
+	ENTER();
+	return rb_thread_call_with_gvl(with_gvl, argument);
+}
+
+VALUE c_nogvl(VALUE self)
+{
+	ENTER();
+	rb_thread_call_without_gvl(without_gvl, NULL, NULL, NULL);
+	return Qnil;
+}
+
+int compare_by_ruby(const void *a, const void *b)
+{
+	ENTER();
+	rb_yield(Qnil);
+	return *(const int *)a - *(const int *)b;
+}
+
+VALUE c_qsort(VALUE self)
+{
+	ENTER();
+	int numbers[2] = {2, 1};
+	qsort(numbers, 2, sizeof(*numbers), compare_by_ruby);
+	return Qnil;
+}
+
+VALUE method_in_c(int argc, VALUE *argv, VALUE self)
+{
+	ENTER();
+	return rb_yield(Qnil);
+}
+
+VALUE missing_in_c(int argc, VALUE *argv, VALUE self)
+{
+	ENTER();
+	return rb_yield(Qnil);
+}
+
+VALUE c_define_method(VALUE self, VALUE proc)
+{
+	ENTER();
+	VALUE name = ID2SYM(rb_intern("defined")), object = rb_class_new(rb_cObject);
+	rb_block_call(object, rb_intern("define_method"), 1, &name, block_in_c, proc);
+	return rb_funcall(rb_class_new_instance(0, NULL, object), rb_intern("defined"), 0);
+}
+
+int foreach_body(VALUE key, VALUE value, VALUE argument)
+{
+	ENTER();
+	rb_yield(argument);
+	return 0;
+}
+
+VALUE c_hash_foreach(VALUE self, VALUE hash)
+{
+	ENTER();
+	rb_hash_foreach(hash, foreach_body, Qnil);
+	return Qnil;
+}
+
+VALUE c_synchronize(VALUE self)
+{
+	ENTER();
+	return rb_mutex_synchronize(rb_mutex_new(), yield_body, Qnil);
+}
+
+VALUE catch_body(RB_BLOCK_CALL_FUNC_ARGLIST(tag, data))
+{
+	ENTER();
+	return rb_funcall(data, rb_intern("call"), 0);
+}
+
+VALUE c_catch(VALUE self, VALUE proc)
+{
+	ENTER();
+	return rb_catch("tag", catch_body, proc);
+}
+
+VALUE c_instance_exec(VALUE self, VALUE object)
+{
+	ENTER();
+	return rb_obj_instance_exec(0, NULL, object);
+}
+
+VALUE fiber_in_c(RB_BLOCK_CALL_FUNC_ARGLIST(argument, proc))
+{
+	start(Qnil);
+	ENTER();
+	return rb_funcall(proc, rb_intern("call"), 0);
+}
+
+static VALUE c_fiber(VALUE self, VALUE proc)
+{
+	VALUE fiber = rb_fiber_new(fiber_in_c, proc);
+	rb_fiber_resume(fiber, 0, NULL);
+	return fiber;
+}
+
+VALUE thread_in_c(void *proc)
+{
+	start(Qnil);
+	ENTER();
+	return rb_funcall((VALUE)proc, rb_intern("call"), 0);
+}
+
+static VALUE c_thread(VALUE self, VALUE proc)
+{
+	rb_gc_register_mark_object(proc);
+	return rb_thread_create(thread_in_c, (void *)proc);
+}
+
+void overflow_deeper(volatile char *page)
+{
+	volatile char here[256];
+	here[0] = page ? page[0] : 0;
+	overflow_deeper(here);
+	here[1] = here[0];
+}
+
+VALUE overflow(VALUE self)
+{
+	ENTER();
+	dump();
+	/* Ruby's handler makes an exception of it. */
+	signal(SIGSEGV, SIG_DFL);
+	overflow_deeper(NULL);
+	return Qnil;
+}
+
+static int free_ends;
+
+void free_data(void *data)
+{
+	if (!free_ends)
+		return;
+	ENTER();
+	end();
+}
+
+static const rb_data_type_t data_type = {
+	"weave", {NULL, free_data}, NULL, NULL, RUBY_TYPED_FREE_IMMEDIATELY};
+
+static VALUE garbage(VALUE self)
+{
+	free_ends = 1;
+	for (int i = 0; i < 1000; i++)
+		rb_data_typed_object_wrap(rb_cObject, &free_ends, &data_type);
+	return Qnil;
+}
+
+static const struct {
+	const char *name;
+	VALUE (*function)();
+	int arguments;
+} functions[] = {
+	{"start", start, 0},
+	{"note", note, 0},
+	{"die", die, 0},
+	{"segv", segv, 0},
+	{"park", park, 0},
+	{"sleep", sleep_without_gvl, 0},
+	{"sleepers", sleepers, 0},
+	{"funcall", c_funcall, 2},
+	{"yield", c_yield, 0},
+	{"protect", c_protect, 0},
+	{"ensure", c_ensure, 0},
+	{"ensured", c_ensured, 0},
+	{"rescue2", c_rescue2, 0},
+	{"block_call", c_block_call, 3},
+	{"iterate", iterate, 0},
+	{"proc_new", c_proc_new, 1},
+	{"nogvl", c_nogvl, 0},
+	{"qsort", c_qsort, 0},
+	{"define_method_in_c", c_define_method, 1},
+	{"hash_foreach", c_hash_foreach, 1},
+	{"synchronize", c_synchronize, 0},
+	{"catch_in_c", c_catch, 1},
+	{"exec", c_instance_exec, 1},
+	{"fiber", c_fiber, 1},
+	{"thread", c_thread, 1},
+	{"overflow", overflow, 0},
+	{"garbage", garbage, 0},
+};
+
+void Init_weave_ext(void)
+{
+	VALUE weave = rb_define_module("Weave");
+	VALUE thing = rb_define_class_under(weave, "Thing", rb_cObject);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		rb_define_singleton_method(weave, functions[i].name, functions[i].function,
+					   functions[i].arguments);
+	rb_define_method(thing, "in_c", method_in_c, -1);
+	rb_define_method(thing, "method_missing", missing_in_c, -1);
+	rb_define_const(weave, "ENTER", ULL2NUM((uintptr_t)enter_log));
+	rb_define_const(weave, "LEAVE", ULL2NUM((uintptr_t)leave_log));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef WEAVE_LOG_H
+#define WEAVE_LOG_H
+
+#include <stdint.h>
+
+/*
+ * What is on each machine stack right now, in the order in which it was entered: the true
+ * interleaving, whatever a debugger makes of it. Each function in C enters itself with its name
+ * and the address of its frame, and leaves as its scope ends; Ruby code enters by calling
+ * Weave.note.
+ */
+struct weave_mark {
+	int log, count;
+};
+
+typedef struct weave_mark weave_enter(const char *name, void *frame);
+typedef void weave_leave(struct weave_mark *mark);
+
+weave_enter enter_log;
+weave_leave leave_log;
+
+#define ENTER()                                                               \
+	struct weave_mark mark_ __attribute__((cleanup(leave_log), unused)) = \
+		enter_log(__func__, __builtin_frame_address(0))
+
+#endif

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+
+# Holds the woven stacks of a report against what the extension logged.
+class Order
+  OURS = /\Aweave_/
+  UNLOGGED = "overflow_deeper" # calls itself until the stack is full
+  BLOCKS = %w[block_in_c catch_body fiber_in_c].freeze
+  PROGRAM = /(\A|\/)(cases|steps|deep)\.rb\z/
+
+  attr_reader :differences, :frames
+
+  # lost: addresses that are not in the core.
+  def initialize(truth, report, lost)
+    @truth, @report, @lost = truth, report, lost
+    @differences = []
+    @frames = 0
+  end
+
+  def run
+    fibers = @report["fibers"].to_h { |fiber| [fiber["object"], fiber] }
+    @report["fibers"].each { |fiber| whole(fiber) unless lost?(fiber) }
+    @truth["stacks"].each do |told|
+      fiber = fibers[told["fiber"]]
+      next @differences << "no fiber #{told['fiber']}" unless fiber
+      next if lost?(fiber)
+      next @differences << "#{fiber['id']}: no stack" unless fiber["stack"]
+      order(fiber, told["entries"])
+      answered(fiber)
+    end
+    self
+  end
+
+  def lost?(fiber)
+    sp = fiber["native"] && fiber["native"].first && fiber["native"].first["sp"]
+    at = [sp, fiber["vm_stack"]].compact.map(&:hex)
+    @lost.any? { |range| at.any? { |address| range.cover?(address) } }
+  end
+
+  private
+
+  # Every frame stands in it once, in order, and there is no gap.
+  def whole(fiber)
+    return unless fiber["native"]
+    stack = fiber["stack"]
+    %w[frame native].each do |kind|
+      indexes = stack.map { |step| step[kind] }.compact
+      count = fiber[kind == "frame" ? "frames" : "native"].size
+      next if indexes == (0...count).to_a
+      @differences << "#{fiber['id']}: #{kind}s 0 to #{count - 1} stand in the stack as #{indexes}"
+    end
+    stack.each { |step| @differences << "#{fiber['id']}: gap: #{step['gap']}" if step["gap"] }
+    @differences << "#{fiber['id']}: #{fiber['native_problem']}" if fiber["native_problem"]
+  end
+
+  def order(fiber, told)
+    woven = fiber["stack"].map { |step| entry(fiber, step) }.compact
+    @frames += woven.size
+    return if woven == told
+    at = (0..told.size).find { |i| woven[-1 - i] != told[-1 - i] }
+    @differences << "#{fiber['id']}: of #{told.size} entries the #{at}. from outside is #{told[-1 - at].inspect}, " \
+                    "rcore's is #{woven[-1 - at].inspect} (of #{woven.size}); before it #{told[told.size - at, 3].inspect}"
+  end
+
+  def entry(fiber, step)
+    if step["native"]
+      frame = fiber["native"][step["native"]]
+      ["native", frame["function"]] if frame["module"] =~ OURS && frame["function"] != UNLOGGED
+    elsif step["frame"]
+      frame = fiber["frames"][step["frame"]]
+      ["ruby", frame["native_label"] || frame["label"]] if frame["path"] =~ PROGRAM
+    end
+  end
+
+  # A method in C stands just outside its function, unless that made a tail call and is
+  # gone; a block in C outside that of the extension.
+  def answered(fiber)
+    starts = fiber["native"].reject { |native| native["inlined"] }.group_by { |native| native["function_start"] }
+    stretches(fiber).each do |number, inner|
+      frame = fiber["frames"][number]
+      what = "#{fiber['id']}: frame #{number}, #{frame['label'] || frame['kind']},"
+      if frame["kind"] == "cfunc" && inner.none? { |native| native["function_start"] == frame["cfunc"] }
+        @differences << "#{what} is not around its function" if starts.key?(frame["cfunc"]) || frame["label"] =~ /\AWeave/
+      elsif frame["kind"] == "ifunc"
+        ours = inner.reverse.find { |native| native["module"] =~ OURS }
+        @differences << "#{what} stands around #{ours['function']}" unless ours.nil? || BLOCKS.include?(ours["function"])
+      end
+    end
+  end
+
+  # Each Ruby frame with the native ones between it and the next one inwards.
+  def stretches(fiber)
+    inner = []
+    fiber["stack"].each_with_object([]) do |step, found|
+      inner << fiber["native"][step["native"]] if step["native"]
+      next unless step["frame"]
+      found << [step["frame"], inner]
+      inner = []
+    end
+  end
+end

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+require_relative "../truth/suite"
+require_relative "order"
+require_relative "gdb"
+require_relative "folded"
+
+# Programs of this folder on Rubies, and the stacks that rcore wove of each core.
+class WeaveSuite < Suite
+  # Nothing to rehearse: labels are compared as this Ruby prints them.
+  class Program < Debuggee
+    private
+
+    def rehearse
+    end
+  end
+
+  private
+
+  def fixtures
+    __dir__
+  end
+
+  def test(job, folder)
+    program = Program.new(job.ruby, job.fixture, job.variant, job.ending, folder).run
+    report, _, differences = analyze(job, program.core)
+    return [differences, 0] unless report && report["fibers"]
+    order = Order.new(program.truth, report, program.lost).run
+    differences += order.differences
+    differences += compiled(report, job.fixture.options["compiled"]) if job.variant == "hot"
+    differences += Folded.new(job, program.core, report).run if job.fixture.options["folds"]
+    differences += Gdb.new(job.ruby, program.core).compare(report, order) if gdb?(job)
+    [differences, order.frames]
+  rescue Debuggee::Failed, Gdb::Failed => error
+    [[error.message], 0]
+  end
+
+  # Whether what a JIT compiled ran at all: its code is in no file.
+  def compiled(report, least)
+    count = report["fibers"].map { |fiber| fiber["native"].to_a.count { |frame| frame["module"].nil? } }.sum
+    count >= least.to_i ? [] : ["#{count} frames are of compiled code"]
+  end
+
+  def gdb?(job)
+    job.fixture.options["gdb"].to_s.split("+").include?(job.variant)
+  end
+end
