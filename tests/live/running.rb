@@ -11,6 +11,7 @@ module Running
         LiveCase.new("busy #{ruby.name}") { Running.busy(self, ruby, []) },
         LiveCase.new("busy --no-stop #{ruby.name}") { Running.busy(self, ruby, ["--no-stop"]) },
         LiveCase.new("killed #{ruby.name}") { Running.killed(self, ruby) },
+        LiveCase.new("short of memory #{ruby.name}") { Running.short_of_memory(self, ruby) },
       ]
     end
   end
@@ -74,6 +75,24 @@ module Running
       end
       test.same("tracer", "0", tracer(pid))
       test.note = "#{held} of #{KILLS} when it was seen to be held"
+    end
+  end
+
+  # rcore gets no more memory at one point or another: it says so, or does without, and nobody is held.
+  def self.short_of_memory(test, ruby)
+    test.with_program(ruby, "busy.rb") do |pid, counter|
+      statuses = (10..130).step(5).map do |mebibytes|
+        command = ["prlimit", "--as=#{mebibytes << 20}", Suite::RCORE, "analyze", "-p", pid.to_s]
+        out, err, status = Open3.capture3(*command, binmode: true)
+        test.goes_on(counter)
+        test.same("tracer", "0", tracer(pid))
+        # elfutils ends a program with abort() where its tables cannot grow.
+        sound = status.exitstatus || status.termsig == Signal.list["ABRT"]
+        test.fail("#{mebibytes} MiB: #{status.inspect}, #{out.size} bytes, #{err}") unless sound
+        test.fail("#{mebibytes} MiB: #{status.inspect} without a word") if !status.success? && (out + err).empty?
+        status.exitstatus || "aborted"
+      end
+      test.note = "statuses #{statuses.tally.map { |status, count| "#{status}: #{count}" }.join(", ")}"
     end
   end
 
