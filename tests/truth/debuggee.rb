@@ -36,7 +36,6 @@ class Debuggee
   # libraries guard a thread's stack with a page inside its mapping, and gdb gives
   # the rest of the mapping up.
   def lost
-    return [] if @ending == :abort
     starts = File.read(path("output")).scrub.scan(/Memory read failed for corefile section, \d+ bytes at (0x\h+)/)
     segments = IO.popen(["readelf", "-lW", @core], err: File::NULL, &:read).scan(/^ +LOAD +\S+ +(0x\h+) +\S+ +\S+ +(0x\h+)/)
     starts.flat_map do |(start)|
@@ -72,6 +71,7 @@ class Debuggee
     @core = path("core")
     %w[nostop stop].each do |at_fault|
       arguments = ["-q", "-batch", "-ex", "handle SIGSEGV #{at_fault} pass", "-ex", "handle SIGUSR1 nostop pass",
+                   "-ex", "set follow-fork-mode #{@fixture.forks?(@variant) ? 'child' : 'parent'}",
                    "-ex", "run", "-ex", "generate-core-file #{@core}", "--args", *command("abort")]
       wait(Process.spawn("gdb", *arguments, in: "/dev/null", %i[out err] => [path("output"), "w"]))
       return if File.exist?(@core)

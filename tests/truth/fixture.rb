@@ -6,6 +6,7 @@
 #   machine=x86_64      and their machine
 #   variants=a,b        runs once with each as its argument
 #   flags=--a,--b env=A=1,B=2
+#   forks=a             the variants in which a child dies
 #   also=gcore          once more, with the core taken by gcore
 #   end=sleep           it does not die: gcore takes the core
 class Fixture
@@ -31,6 +32,10 @@ class Fixture
 
   def variants
     options.key?("variants") ? options["variants"].split(",") : [nil]
+  end
+
+  def forks?(variant)
+    options.fetch("forks", "").split(",").include?(variant)
   end
 
   def endings
