@@ -4,9 +4,7 @@
 
 /* Each takes its own arguments, argv[0] being the name that --help shows ("rcore
  * layout"), and gives the exit status; usage errors and --help end the process
- * within argp. A new command: its file here, its line in main.c. */
-int rcore_cli_analyze(int argc, char **argv);
-int rcore_cli_doctor(int argc, char **argv);
+ * within argp. These take no TARGET; those that do are in command/. */
 int rcore_cli_layout(int argc, char **argv);
 
 /* The last lines of each --help. */

@@ -8,16 +8,22 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "rcore.h"
 
-static const struct command {
-	const char *name, *title;
+/* Those that take no TARGET. */
+static const struct own_command {
+	const char *name, *usage, *summary;
 	int (*run)(int argc, char **argv);
-} commands[] = {
-	{"analyze", "rcore analyze", rcore_cli_analyze},
-	{"doctor", "rcore doctor", rcore_cli_doctor},
-	{"layout", "rcore layout", rcore_cli_layout},
+} own_commands[] = {
+	{"layout", "layout FILE", "the layout table of a Ruby with debug information",
+	 rcore_cli_layout},
+};
+
+struct command {
+	const struct rcore_command *shared; /* NULL: none of command/ */
+	const struct own_command *own;      /* NULL: none of these */
 };
 
 static const struct argp_option options[] = {
@@ -38,46 +44,74 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	}
 }
 
+static char *list_commands(int key, const char *text, void *input)
+{
+	char *list = NULL;
+	size_t size;
+	FILE *out = key == ARGP_KEY_HELP_POST_DOC ? open_memstream(&list, &size) : NULL;
+	if (!out)
+		return (char *)text;
+	fputs("Commands:\n\n", out);
+	for (const struct rcore_command *const *command = rcore_commands; *command; command++) {
+		char usage[64];
+		snprintf(usage, sizeof(usage), "%s TARGET%s%s", (*command)->name,
+			 (*command)->words ? " " : "",
+			 (*command)->words ? (*command)->words : "");
+		fprintf(out, "  %-20s%s\n", usage, (*command)->summary);
+	}
+	for (size_t i = 0; i < sizeof(own_commands) / sizeof(own_commands[0]); i++)
+		fprintf(out, "  %-20s%s\n", own_commands[i].usage, own_commands[i].summary);
+	fputs("  help [COMMAND]      this, or a command's options and examples\n\n"
+	      "TARGET is CORE [EXE], or -p PID for a running process; "
+	      "'rcore CORE' is 'rcore analyze CORE'.\n\n"
+	      "Example:\n\n"
+	      "  rcore analyze core.1234\n\n" RCORE_CLI_EXIT_STATUS,
+	      out);
+	if (fclose(out) == 0)
+		return list;
+	free(list);
+	return (char *)text;
+}
+
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "COMMAND ...\nCORE [EXE]\n-p PID",
 	.doc = "What a Ruby program was doing, out of its core file, or is doing now: every "
 	       "thread, every fiber, every "
-	       "Ruby frame. The Ruby may be stripped.\v"
-	       "Commands:\n\n"
-	       "  analyze CORE [EXE]  why it died, and all stacks ('rcore CORE' is the same)\n"
-	       "  doctor CORE [EXE]   what was found and how, what is missing, how to get it\n"
-	       "                      both take -p PID for a running process in place of CORE\n"
-	       "  layout FILE         the layout table of a Ruby with debug information\n"
-	       "  help [COMMAND]      this, or a command's options and examples\n\n"
-	       "Example:\n\n"
-	       "  rcore analyze core.1234\n\n" RCORE_CLI_EXIT_STATUS,
+	       "Ruby frame. The Ruby may be stripped.\v ",
+	.help_filter = list_commands,
 };
 
-static const struct command *find_command(const char *name)
+static bool find_command(const char *name, struct command *ret)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
-	return NULL;
+	*ret = (struct command){0};
+	for (const struct rcore_command *const *command = rcore_commands; *command; command++)
+		if (strcmp((*command)->name, name) == 0)
+			ret->shared = *command;
+	for (size_t i = 0; i < sizeof(own_commands) / sizeof(own_commands[0]); i++)
+		if (strcmp(own_commands[i].name, name) == 0)
+			ret->own = &own_commands[i];
+	return ret->shared || ret->own;
 }
 
 static int run(const struct command *command, int argc, char **argv)
 {
 	char title[32];
-	snprintf(title, sizeof(title), "%s", command->title);
+	snprintf(title, sizeof(title), "rcore %s",
+		 command->own ? command->own->name : command->shared->name);
 	argv[0] = title;
-	return command->run(argc, argv);
+	return command->own ? command->own->run(argc, argv)
+			    : rcore_cli_command(command->shared, argc, argv);
 }
 
 static int help(char **argv)
 {
-	const struct command *command = argv[2] ? find_command(argv[2]) : NULL;
+	struct command command;
 	char option[] = "--help", name[] = "rcore";
 	char *arguments[] = {name, option, NULL};
-	if (command)
-		return run(command, 2, arguments);
+	if (argv[2] && find_command(argv[2], &command))
+		return run(&command, 2, arguments);
 	if (argv[2]) {
 		fprintf(stderr, "rcore: no command '%s'; rcore --help lists them\n", argv[2]);
 		return EX_USAGE;
@@ -119,9 +153,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	argp_err_exit_status = EX_USAGE;
 
-	const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
-	if (command)
-		return run(command, argc - 1, argv + 1);
+	struct command command;
+	if (argc > 1 && find_command(argv[1], &command))
+		return run(&command, argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "help") == 0)
 		return help(argv);
 	if (argc < 2) {
@@ -137,5 +171,6 @@ int main(int argc, char **argv)
 			argv[1]);
 		return EX_USAGE;
 	}
-	return run(&commands[0], argc, argv);
+	find_command("analyze", &command);
+	return run(&command, argc, argv);
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/list.h"
+
+struct arguments {
+	struct rcore_report_options report;
+	int native;
+	bool json;
+};
+
+#define MEMBER(name) offsetof(struct arguments, name)
+
+static const char *const natives[] = {"fold", "all", "none", NULL};
+static const enum rcore_native_shown shown[] = {RCORE_NATIVE_FOLDED, RCORE_NATIVE_ALL,
+						RCORE_NATIVE_NONE};
+
+static const struct rcore_option options[] = {
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "The whole as JSON"},
+	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
+	 .help = "Each fiber and each frame: nothing merged, no repetition left out"},
+	{"native", 0, RCORE_OPTION_CHOICE, MEMBER(native), "WHICH",
+	 "Native frames: all, fold (those of the interpreter as a count; the default), none",
+	 natives, RCORE_COMPLETE_NOTHING},
+	{"thread", 0, RCORE_OPTION_TEXT, MEMBER(report.thread), "T",
+	 "Only this thread: its id (T2), its kernel thread id, its Thread VALUE or rb_thread_t "
+	 "in hex",
+	 .completion = RCORE_COMPLETE_THREAD},
+	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
+	 "Only this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
+	 .completion = RCORE_COMPLETE_FIBER},
+	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose),
+	 .help = "Addresses too, and how things were found"},
+	{0},
+};
+
+static void prepare(const void *given, struct rcore_options *open)
+{
+	const struct arguments *arguments = given;
+	open->no_native = shown[arguments->native] == RCORE_NATIVE_NONE;
+}
+
+static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
+{
+	const struct arguments *arguments = given;
+	struct rcore_report_options report = arguments->report;
+	const struct rcore_snapshot *snapshot;
+	struct rcore_error *failure;
+	report.color = view->color;
+	report.native = shown[arguments->native];
+	struct rcore_error *err = rcore_view_load(view, &snapshot, &failure);
+	if (err)
+		return err;
+	err = arguments->json ? rcore_report_json(snapshot, &report, out)
+			      : rcore_report_text(snapshot, &report, out);
+	if (!err)
+		return failure;
+	rcore_error_free(failure);
+	return err;
+}
+
+const struct rcore_command rcore_command_analyze = {
+	.name = "analyze",
+	.verb = "fibers",
+	.summary = "why it died, and all stacks",
+	.doc = "Show what a Ruby process was doing when it died, or is doing now: why, and "
+	       "every thread, fiber and frame, Ruby and native in one stack.",
+	.options = options,
+	.size = sizeof(struct arguments),
+	.examples = (const char *const[]){"", "--fiber T1.F3 --native=all", "--thread T2 --all",
+					  NULL},
+	.shell_examples =
+		(const char *const[]){"rcore analyze --sysroot /srv/container core.1234",
+				      "rcore analyze -p 1234",
+				      "rcore analyze --json core.1234 | jq "
+				      "'.threads[].status'",
+				      NULL},
+	.prepare = prepare,
+	.run = run,
+};

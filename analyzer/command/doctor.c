@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/list.h"
+
+static struct rcore_error *run(struct rcore_view *view, const void *arguments, FILE *out)
+{
+	struct rcore_snapshot *snapshot;
+	struct rcore_error *failure;
+	struct rcore_error *err = rcore_examine(view->session, &snapshot, &failure);
+	rcore_view_print(view);
+	if (err)
+		return err;
+	const struct rcore_report_options options = {.color = view->color};
+	err = rcore_report_doctor(snapshot, failure, &options, out);
+	rcore_snapshot_free(snapshot);
+	if (!err)
+		return failure;
+	rcore_error_free(failure);
+	return err;
+}
+
+const struct rcore_command rcore_command_doctor = {
+	.name = "doctor",
+	.verb = "doctor",
+	.summary = "what was found and how, what is missing, how to get it",
+	.doc = "Say what rcore finds in a core or a process and how: the Ruby, its VM, the "
+	       "layout and its proofs, each file that was mapped; what is missing, what that "
+	       "costs, and the command that brings it.",
+	.examples = (const char *const[]){"", NULL},
+	.shell_examples =
+		(const char *const[]){"rcore doctor --sysroot /srv/container core.1234",
+				      "rcore doctor -p 1234", NULL},
+	.exit_status =
+		"Exit status: 0 ready to analyze; 2 the analysis would give up, or the report "
+		"could not be written; 3 not a Ruby process; 64 wrong usage.",
+	.run = run,
+};

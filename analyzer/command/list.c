@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/list.h"
+
+const struct rcore_command *const rcore_commands[] = {
+	&rcore_command_analyze,
+	&rcore_command_doctor,
+	NULL,
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_COMMAND_LIST_H
+#define RCORE_COMMAND_LIST_H
+
+#include "command/command.h"
+
+extern const struct rcore_command rcore_command_analyze;
+extern const struct rcore_command rcore_command_doctor;
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/command.h"
+
+void rcore_view_print(struct rcore_view *view)
+{
+	if (view->done_reading)
+		view->done_reading();
+}
+
+struct rcore_error *rcore_view_load(struct rcore_view *view, const struct rcore_snapshot **ret,
+				    struct rcore_error **failure)
+{
+	if (!view->snapshot) {
+		struct rcore_error *err =
+			rcore_load_partial(view->session, &view->snapshot, &view->failure);
+		if (err)
+			return err;
+	}
+	rcore_view_print(view);
+	view->is_partial = view->snapshot->incomplete;
+	*ret = view->snapshot;
+	*failure = view->failure ? rcore_error_create(view->failure->code, "%s",
+						      view->failure->message)
+				 : NULL;
+	return NULL;
+}
+
+void rcore_view_deinit(struct rcore_view *view)
+{
+	rcore_snapshot_free(view->snapshot);
+	rcore_error_free(view->failure);
+	view->snapshot = NULL;
+	view->failure = NULL;
+}
