@@ -156,7 +156,7 @@ END_TEST
 /* Builds of one release that differ in the jump buffer alone are told apart by the fiber. */
 START_TEST(test_builds)
 {
-	static const char *const builds[] = {"3.3.8-x86_64", "3.3.8-x86_64-cet"};
+	static const char *const builds[] = {"3.4.9-x86_64", "3.4.9-x86_64-cet"};
 	for (int is = 0; is < 2; is++) {
 		struct rcore_layout layout = world_layout(builds[is]);
 		world_begin_with(&layout);

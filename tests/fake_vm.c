@@ -234,6 +234,8 @@ void fake_vm_init(struct fake_vm *vm, const struct rcore_layout *layout)
 	vm->fiber_type = data_type(vm, "fiber");
 	vm->thread_type = data_type(vm, "VM/thread");
 	FAKE_PUT(vm, vm->address, vm, objspace, vm->objspace);
+	if (rcore_has(&layout->vm.shape_list))
+		FAKE_PUT(vm, vm->address, vm, shape_list, vm->ruby.shapes);
 	if (rcore_has(&layout->vm.ractor_set))
 		init_list(vm, vm->address + (uint64_t)layout->vm.ractor_set.offset);
 	else

@@ -165,6 +165,7 @@ struct rcore_error *world_try_load(struct rcore_snapshot **ret)
 		return rcore_error_no_memory();
 	rcore_ruby_init(&ruby, &world.vm.ruby.target.memory, &world.vm.ruby.layout,
 			&snapshot->arena);
+	rcore_ruby_set_vm(&ruby, world.vm.address);
 	ruby.global_symbols = world.vm.ruby.symbols;
 	struct rcore_error *err =
 		rcore_vm_load(&ruby, world.vm.address, &world.process, snapshot);
