@@ -7,6 +7,7 @@
 #include "image/signal_frame.h"
 #include "model/group.h"
 #include "triage/cause.h"
+#include "triage/triage.h"
 #include "vm/load.h"
 #include "vm/problem.h"
 
@@ -195,9 +196,9 @@ static struct rcore_error *conclude(struct rcore_session *session,
 	if (!err && !session->no_native && !session->no_stop)
 		err = rcore_session_native(session, snapshot);
 	if (!err)
-		err = rcore_cause_find(session->process,
-				       find_original(session, &original) ? &original : NULL,
-				       snapshot);
+		err = rcore_triage(session->process,
+				   find_original(session, &original) ? &original : NULL,
+				   snapshot);
 	return err;
 }
 

@@ -4,5 +4,6 @@
 const struct rcore_command *const rcore_commands[] = {
 	&rcore_command_analyze,
 	&rcore_command_doctor,
+	&rcore_command_explain,
 	NULL,
 };

@@ -6,5 +6,6 @@
 
 extern const struct rcore_command rcore_command_analyze;
 extern const struct rcore_command rcore_command_doctor;
+extern const struct rcore_command rcore_command_explain;
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "image/native_frame.h"
+#include "model/triage.h"
 
 /*
  * What was found in a target: plain structs that decoders fill and reports
@@ -220,6 +221,8 @@ struct rcore_snapshot {
 		*fiber_source; /* how the fibers were found: "jit_cont list", "heap walk" ... */
 
 	struct rcore_cause cause;
+	struct rcore_blame blame;
+	struct rcore_signature signature;
 	struct rcore_ractor *ractors;
 	size_t ractor_count;
 	struct rcore_thread *threads; /* living first, then ended */

@@ -12,6 +12,10 @@ void rcore_json_threads(struct rcore_json *json, const struct rcore_snapshot *sn
 void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *snapshot,
 		       const struct rcore_pick *pick);
 
+/* "blame" and "signature"; and "frames", those that the signature was made of. */
+void rcore_json_triage(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+void rcore_json_signature(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+
 /* "native": the frames of a machine stack; nothing where there are none. */
 void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame *frames,
 		       size_t count);

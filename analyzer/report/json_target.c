@@ -143,6 +143,7 @@ void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *sna
 	put_process(json, snapshot);
 	put_ruby(json, snapshot);
 	put_cause(json, snapshot);
+	rcore_json_triage(json, snapshot);
 	put_problems(json, snapshot);
 	put_proofs(json, snapshot);
 	put_modules(json, snapshot);

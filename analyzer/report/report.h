@@ -47,6 +47,14 @@ RCORE_API struct rcore_error *rcore_report_json(const struct rcore_snapshot *sna
 						const struct rcore_report_options *options,
 						FILE *out);
 
+/* The signature in clear text, and why each frame counts in it or not: `rcore explain`. */
+RCORE_API struct rcore_error *rcore_report_explain(const struct rcore_snapshot *snapshot,
+						   const struct rcore_report_options *options,
+						   FILE *out);
+RCORE_API struct rcore_error *
+rcore_report_explain_json(const struct rcore_snapshot *snapshot,
+			  const struct rcore_report_options *options, FILE *out);
+
 /* What was found and how: `rcore doctor`. `error` is why the analysis gives up, or NULL. */
 RCORE_API struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *snapshot,
 						  const struct rcore_error *error,

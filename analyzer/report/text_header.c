@@ -4,6 +4,7 @@
 #include "base/signal_name.h"
 #include "base/text.h"
 #include "report/text.h"
+#include "report/text_triage.h"
 #include "report/words.h"
 
 static void print_target(const struct rcore_text *text)
@@ -101,6 +102,10 @@ void rcore_text_header(const struct rcore_text *text)
 	const char *layout = text->snapshot->layout_source;
 	print_target(text);
 	print_cause(text);
+	if (text->snapshot->cause.present) {
+		rcore_text_blame(&text->pen, text->snapshot);
+		rcore_text_signature(&text->pen, text->snapshot);
+	}
 	if (rcore_same_text(layout, "approximate"))
 		print_approximate(text);
 	if (text->options.verbose)

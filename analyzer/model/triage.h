@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_MODEL_TRIAGE_H
+#define RCORE_MODEL_TRIAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whose code a frame is. */
+enum rcore_origin {
+	RCORE_ORIGIN_APP,
+	RCORE_ORIGIN_GEM,
+	RCORE_ORIGIN_STDLIB,      /* Ruby's own library, written in Ruby */
+	RCORE_ORIGIN_CORE,        /* a method of the VM: in C, or <internal:...> */
+	RCORE_ORIGIN_EXTENSION,   /* native: of a gem or of Ruby's library */
+	RCORE_ORIGIN_LIBRARY,     /* native: of the system */
+	RCORE_ORIGIN_INTERPRETER, /* native: of the VM */
+	RCORE_ORIGIN_UNKNOWN,     /* code that belongs to no file */
+};
+
+/* The frame to look at first. */
+struct rcore_blame {
+	bool present;
+	enum rcore_origin origin;
+	int fiber;          /* index into snapshot->fibers; -1: a thread that runs no Ruby */
+	const char *name;   /* label or function; NULL: not known */
+	const char *path;   /* source; NULL: not known */
+	int line;           /* 0: not known */
+	const char *gem;    /* full name, "pg-1.5.4"; NULL: of none */
+	const char *module; /* native file; NULL: a Ruby frame */
+	const char *why;    /* one sentence */
+};
+
+/* A frame of the stack that a signature was made of. */
+struct rcore_signature_frame {
+	const char *name, *place; /* as found: label or function; file or module */
+	enum rcore_origin origin;
+	const char *strict, *loose; /* what went into the hash; NULL: left out */
+	const char *why;            /* why it was left out of one or both; NULL: in both */
+};
+
+/*
+ * Says of two crashes whether they are the same one. "r1:" and 16 hexadecimal digits, XXH3-64 of lines
+ * of text: the cause, then the normalised frames, innermost first. `strict` changes where the way to
+ * the crash does; `loose` stays across releases of Ruby and renamed files.
+ */
+struct rcore_signature {
+	const char *strict, *loose;           /* NULL: no stack to make one of */
+	const char *strict_text, *loose_text; /* what was hashed */
+	struct rcore_signature_frame *frames;
+	size_t frame_count;
+};
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "triage/blame.h"
+
+#include "image/symbolize_gem.h"
+#include "triage/origin.h"
+
+/* In order of interest. */
+static const struct {
+	enum rcore_origin origin;
+	const char *why;
+} choices[] = {
+	{RCORE_ORIGIN_APP, "the innermost frame of the application"},
+	{RCORE_ORIGIN_EXTENSION,
+	 "no frame of the application: the innermost frame of a native extension"},
+	{RCORE_ORIGIN_GEM, "no frame of the application: the innermost frame of a gem"},
+};
+
+static enum rcore_origin origin_of(const struct rcore_crash_frame *frame)
+{
+	return frame->ruby ? rcore_origin_of_frame(frame->ruby)
+			   : rcore_origin_of_native(frame->native);
+}
+
+static struct rcore_error *take_ruby(const struct rcore_frame *frame, struct rcore_arena *arena,
+				     struct rcore_blame *blame)
+{
+	const char *start;
+	size_t length = frame->path ? rcore_gem_of_path(frame->path, &start) : 0;
+	blame->name = frame->label;
+	blame->path = frame->path;
+	blame->line = frame->line;
+	if (length && !(blame->gem = rcore_arena_strndup(arena, start, length)))
+		return rcore_error_no_memory();
+	return NULL;
+}
+
+static void take_native(const struct rcore_native_frame *frame, struct rcore_blame *blame)
+{
+	blame->name = frame->function;
+	blame->path = frame->file;
+	blame->line = frame->line;
+	blame->gem = frame->gem;
+	blame->module = frame->module;
+}
+
+static const struct rcore_crash_frame *choose(const struct rcore_crash_stack *stack,
+					      const char **why)
+{
+	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
+		for (size_t j = 0; j < stack->count; j++)
+			if (origin_of(&stack->frames[j]) == choices[i].origin) {
+				*why = choices[i].why;
+				return &stack->frames[j];
+			}
+	*why = "neither the application nor an extension nor a gem is on the stack: the "
+	       "innermost frame";
+	return stack->count ? &stack->frames[0] : NULL;
+}
+
+struct rcore_error *rcore_blame_find(const struct rcore_crash_stack *stack,
+				     struct rcore_snapshot *snapshot)
+{
+	struct rcore_blame *blame = &snapshot->blame;
+	const struct rcore_crash_frame *frame = choose(stack, &blame->why);
+	if (!frame)
+		return NULL;
+	blame->present = true;
+	blame->fiber = stack->fiber;
+	blame->origin = origin_of(frame);
+	if (frame->ruby)
+		return take_ruby(frame->ruby, &snapshot->arena, blame);
+	take_native(frame->native, blame);
+	return NULL;
+}

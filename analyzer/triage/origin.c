@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "triage/origin.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "image/symbolize_gem.h"
+
+/* .../lib/ruby/3.1.0/..., .../lib/ruby/vendor_ruby/... */
+static bool is_stdlib(const char *path)
+{
+	static const char *const folders[] = {"vendor_ruby/", "site_ruby/"};
+	for (const char *at = path; (at = strstr(at, "/lib/ruby/"));) {
+		at += strlen("/lib/ruby/");
+		if (isdigit((unsigned char)*at))
+			return true;
+		for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+			if (!strncmp(at, folders[i], strlen(folders[i])))
+				return true;
+	}
+	return false;
+}
+
+static enum rcore_origin of_path(const char *path)
+{
+	const char *start;
+	/* "(eval at /srv/app.rb:12)": whose the file is, that is whose the string is. */
+	if (!strncmp(path, "(eval at ", 9))
+		path += 9;
+	if (!strncmp(path, "<internal:", 10))
+		return RCORE_ORIGIN_CORE;
+	if (rcore_gem_of_path(path, &start))
+		return RCORE_ORIGIN_GEM;
+	return is_stdlib(path) ? RCORE_ORIGIN_STDLIB : RCORE_ORIGIN_APP;
+}
+
+enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame)
+{
+	if (frame->kind != RCORE_FRAME_RUBY)
+		return frame->kind == RCORE_FRAME_BROKEN ? RCORE_ORIGIN_UNKNOWN
+							 : RCORE_ORIGIN_CORE;
+	return frame->path ? of_path(frame->path) : RCORE_ORIGIN_UNKNOWN;
+}
+
+static bool is_extension(const char *module)
+{
+	size_t length = strlen(module);
+	return length > 3 && !strcmp(module + length - 3, ".so") && strncmp(module, "lib", 3);
+}
+
+enum rcore_origin rcore_origin_of_native(const struct rcore_native_frame *frame)
+{
+	if (frame->is_interpreter)
+		return RCORE_ORIGIN_INTERPRETER;
+	if (!frame->module)
+		return RCORE_ORIGIN_UNKNOWN;
+	return frame->gem || is_extension(frame->module) ? RCORE_ORIGIN_EXTENSION
+							 : RCORE_ORIGIN_LIBRARY;
+}
+
+const char *rcore_origin_name(enum rcore_origin origin)
+{
+	static const char *const names[] = {
+		[RCORE_ORIGIN_APP] = "application",         [RCORE_ORIGIN_GEM] = "gem",
+		[RCORE_ORIGIN_STDLIB] = "standard library", [RCORE_ORIGIN_CORE] = "core",
+		[RCORE_ORIGIN_EXTENSION] = "extension",     [RCORE_ORIGIN_LIBRARY] = "library",
+		[RCORE_ORIGIN_INTERPRETER] = "interpreter", [RCORE_ORIGIN_UNKNOWN] = "unknown",
+	};
+	return names[origin];
+}

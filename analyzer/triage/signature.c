@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "triage/signature.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The hash that GDB and many others take; a header, nothing to link. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/signal_name.h"
+#include "triage/normalize.h"
+#include "triage/origin.h"
+
+enum {
+	STRICT_FRAMES = 32, /* beyond these, stacks differ by how a program was started */
+	LOOSE_FRAMES = 12,
+	MAX_PERIOD = 16,    /* of a recursion, in frames */
+	NULL_PAGE = 0x10000 /* a field of a NULL pointer */
+};
+
+/* Of one form: the frames that count, as far as they were looked at. */
+struct lines {
+	const char **texts;
+	size_t count;
+};
+
+static const char *cause_line(struct rcore_snapshot *snapshot)
+{
+	const struct rcore_cause *cause = &snapshot->cause;
+	bool original = cause->original_signo;
+	int signo = original ? cause->original_signo : cause->signo;
+	bool has_address = original ? cause->has_original_address : cause->has_address;
+	uint64_t address = original ? cause->original_address : cause->address;
+	char name[RCORE_SIGNAL_SIZE];
+	if (!cause->present)
+		return "alive";
+	return rcore_arena_printf(
+		&snapshot->arena, "%s%s", rcore_signal_name(signo, name),
+		has_address && signo == SIGSEGV && address < NULL_PAGE ? " near NULL" : "");
+}
+
+static struct rcore_error *describe_ruby(const struct rcore_frame *frame, bool innermost,
+					 struct rcore_arena *arena,
+					 struct rcore_signature_frame *ret)
+{
+	ret->name = frame->label;
+	ret->place = frame->path;
+	ret->origin = rcore_origin_of_frame(frame);
+	if (!frame->label) {
+		ret->why = "it has no label";
+		return NULL;
+	}
+	const char *label = rcore_normalize_label(arena, frame->label, false);
+	const char *path = frame->path ? rcore_normalize_path(arena, frame->path) : "[C]";
+	const char *bare = rcore_normalize_label(arena, frame->label, true);
+	if (!label || !path || !bare)
+		return rcore_error_no_memory();
+	ret->strict = label;
+	if (ret->origin == RCORE_ORIGIN_APP)
+		ret->strict = rcore_arena_printf(arena, "%s %s", label, path);
+	if (!ret->strict)
+		return rcore_error_no_memory();
+	if (ret->origin == RCORE_ORIGIN_APP || ret->origin == RCORE_ORIGIN_GEM || innermost)
+		ret->loose = bare;
+	else
+		ret->why = "loose: Ruby's own, and written otherwise in another Ruby";
+	return NULL;
+}
+
+static struct rcore_error *describe_native(const struct rcore_native_frame *frame,
+					   struct rcore_arena *arena,
+					   struct rcore_signature_frame *ret)
+{
+	ret->name = frame->function;
+	ret->place = frame->module;
+	ret->origin = rcore_origin_of_native(frame);
+	if (ret->origin == RCORE_ORIGIN_INTERPRETER) {
+		ret->why = "the interpreter's own";
+		return NULL;
+	}
+	if (frame->is_inlined) {
+		ret->why = "inlined: another compiler may decide otherwise";
+		return NULL;
+	}
+	if (frame->trust == RCORE_TRUST_SCANNED) {
+		ret->why = "found by scanning the stack: it may not be a caller";
+		return NULL;
+	}
+	ret->strict = rcore_normalize_native(arena, frame);
+	if (!ret->strict)
+		return rcore_error_no_memory();
+	if (ret->origin == RCORE_ORIGIN_EXTENSION)
+		ret->loose = ret->strict;
+	else
+		ret->why = "loose: of a library of the system";
+	return NULL;
+}
+
+/* From the outermost Ruby frame outwards is how the thread was started. */
+static size_t end_of(const struct rcore_crash_stack *stack)
+{
+	for (size_t i = stack->count; i-- > 0;)
+		if (stack->frames[i].ruby)
+			return i + 1;
+	return stack->count;
+}
+
+static struct rcore_error *describe(const struct rcore_crash_stack *stack,
+				    struct rcore_snapshot *snapshot)
+{
+	struct rcore_signature *signature = &snapshot->signature;
+	signature->frames = rcore_arena_alloc(&snapshot->arena,
+					      (stack->count + 1) * sizeof(*signature->frames));
+	if (!signature->frames)
+		return rcore_error_no_memory();
+	signature->frame_count = stack->count;
+	size_t end = end_of(stack);
+	bool met_ruby = false;
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct rcore_crash_frame *frame = &stack->frames[i];
+		struct rcore_signature_frame *described = &signature->frames[i];
+		struct rcore_error *err =
+			frame->ruby
+				? describe_ruby(frame->ruby, !met_ruby, &snapshot->arena,
+						described)
+				: describe_native(frame->native, &snapshot->arena, described);
+		if (err)
+			return err;
+		met_ruby |= frame->ruby != NULL;
+		if (i >= end && described->strict) {
+			described->strict = described->loose = NULL;
+			described->why = "how its thread or fiber was started";
+		}
+	}
+	return NULL;
+}
+
+/* Whether the next lines are once more the last ones that were kept. Gives how many, 0: they are
+ * not. */
+static size_t next_round(const char *const *kept, size_t kept_count, const char *const *next,
+			 size_t next_count)
+{
+	for (size_t period = 1; period <= MAX_PERIOD && period <= kept_count; period++) {
+		size_t same = 0;
+		while (same < period && same < next_count &&
+		       !strcmp(kept[kept_count - period + same], next[same]))
+			same++;
+		if (same == period)
+			return period;
+	}
+	return 0;
+}
+
+static const char **slot_of(struct rcore_signature_frame *frame, bool loose)
+{
+	return loose ? &frame->loose : &frame->strict;
+}
+
+/* Leaves out of one form the further rounds of a recursion and what is past its limit, and gathers the
+ * rest in `ret`, which has room for all. */
+static void choose(struct rcore_signature *signature, bool loose, const char **texts,
+		   struct rcore_signature_frame **frames, struct lines *ret)
+{
+	size_t count = 0, limit = loose ? LOOSE_FRAMES : STRICT_FRAMES;
+	for (size_t i = 0; i < signature->frame_count; i++) {
+		const char *text = *slot_of(&signature->frames[i], loose);
+		if (text) {
+			texts[count] = text;
+			frames[count++] = &signature->frames[i];
+		}
+	}
+	*ret = (struct lines){.texts = texts};
+	for (size_t i = 0; i < count;) {
+		size_t round = next_round(texts, ret->count, texts + i, count - i);
+		const char *why = round                 ? "a further round of a recursion"
+				  : ret->count == limit ? "too far from the crash"
+							: NULL;
+		for (size_t end = i + (round ? round : 1); i < end; i++) {
+			if (!why) {
+				texts[ret->count++] = texts[i];
+				continue;
+			}
+			*slot_of(frames[i], loose) = NULL;
+			if (!frames[i]->why || !loose)
+				frames[i]->why = why;
+		}
+	}
+}
+
+static struct rcore_error *hash(struct rcore_arena *arena, const char *cause,
+				const struct lines *lines, const char **ret_text,
+				const char **ret)
+{
+	size_t size = strlen(cause) + 2;
+	for (size_t i = 0; i < lines->count; i++)
+		size += strlen(lines->texts[i]) + 1;
+	char *text = rcore_arena_alloc(arena, size);
+	if (!text)
+		return rcore_error_no_memory();
+	char *end = stpcpy(stpcpy(text, cause), "\n");
+	for (size_t i = 0; i < lines->count; i++)
+		end = stpcpy(stpcpy(end, lines->texts[i]), "\n");
+	*ret_text = text;
+	*ret = rcore_arena_printf(arena, "r1:%016" PRIx64,
+				  (uint64_t)XXH3_64bits(text, (size_t)(end - text)));
+	return *ret ? NULL : rcore_error_no_memory();
+}
+
+struct rcore_error *rcore_signature_find(const struct rcore_crash_stack *stack,
+					 struct rcore_snapshot *snapshot)
+{
+	struct rcore_signature *signature = &snapshot->signature;
+	const char *cause = cause_line(snapshot);
+	if (!cause)
+		return rcore_error_no_memory();
+	if (!stack->count)
+		return NULL;
+	struct rcore_error *err = describe(stack, snapshot);
+	if (err)
+		return err;
+	const char **texts = calloc(stack->count, sizeof(*texts));
+	struct rcore_signature_frame **frames =
+		calloc(stack->count, sizeof(struct rcore_signature_frame *));
+	struct lines lines;
+	if (texts && frames) {
+		choose(signature, false, texts, frames, &lines);
+		err = hash(&snapshot->arena, cause, &lines, &signature->strict_text,
+			   &signature->strict);
+	} else {
+		err = rcore_error_no_memory();
+	}
+	if (!err) {
+		choose(signature, true, texts, frames, &lines);
+		err = hash(&snapshot->arena, cause, &lines, &signature->loose_text,
+			   &signature->loose);
+	}
+	free(texts);
+	free(frames);
+	return err;
+}

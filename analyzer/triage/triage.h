@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TRIAGE_TRIAGE_H
+#define RCORE_TRIAGE_TRIAGE_H
+
+#include "base/error.h"
+#include "model/snapshot.h"
+#include "target/memory.h"
+#include "target/process.h"
+
+/* What a snapshot says of the crash as a whole: cause, blame and signature, from its threads, fibers and
+ * woven stacks. `original` as of rcore_cause_find(). Error: NO_MEMORY. */
+struct rcore_error *rcore_triage(const struct rcore_process *process,
+				 const struct rcore_siginfo *original,
+				 struct rcore_snapshot *snapshot);
+
+#endif
