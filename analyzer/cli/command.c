@@ -18,10 +18,11 @@ struct line {
 	void *arguments;
 };
 
+/* NULL also for argp's own keys, ARGP_KEY_ARG being 0. */
 static const struct rcore_option *find(const struct rcore_command *command, int key)
 {
 	for (int i = 0; command->options && command->options[i].name; i++)
-		if (key == command->options[i].letter || key == KEY_FIRST + i)
+		if (key == KEY_FIRST + i || (key > 0 && key == command->options[i].letter))
 			return &command->options[i];
 	return NULL;
 }
