@@ -83,8 +83,8 @@ install: all ## install under PREFIX (honours DESTDIR)
 	for h in $(HEADERS); do \
 		install -D -m644 analyzer/$$h $(DESTDIR)$(PREFIX)/include/rcore/$$h; done
 	install -D -m644 plugin/rcore_plugin.h $(DESTDIR)$(PREFIX)/include/rcore/rcore_plugin.h
-	install -D -m644 plugin/rcore_bridge.py $(DESTDIR)$(DATADIR)/plugin/rcore_bridge.py
-	install -D -m644 gdb/rcore-gdb.py $(DESTDIR)$(DATADIR)/gdb/rcore-gdb.py
+	for f in $(wildcard plugin/*.py gdb/*.py gdb/rcore_gdb/*.py); do \
+		install -D -m644 $$f $(DESTDIR)$(DATADIR)/$$f; done
 
 clean: ## remove what was built
 	rm -rf $(BUILD)

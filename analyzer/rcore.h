@@ -100,4 +100,14 @@ RCORE_API struct rcore_error *rcore_load_partial(struct rcore_session *session,
 						 struct rcore_snapshot **ret,
 						 struct rcore_error **failure);
 
+/*
+ * With which registers a fiber of the session's snapshot goes on when it is resumed: in the order of
+ * rcore_native_thread, bit n of *known: register n is (CRuby's coroutine_transfer() saves those that a
+ * callee must). The debuggers unwind its stack from them. false: it runs, has not begun or has ended, or
+ * what it saved cannot be read.
+ */
+RCORE_API bool rcore_fiber_registers(struct rcore_session *session,
+				     const struct rcore_fiber *fiber,
+				     uint64_t registers[RCORE_MAX_REGISTERS], uint64_t *known);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "image/parked.h"
 #include "image/unwind.h"
@@ -59,17 +60,34 @@ static void add_kernel_threads(const struct rcore_process *process,
 	}
 }
 
-static void add_parked(struct rcore_session *session, const struct rcore_snapshot *snapshot,
-		       struct stacks *stacks)
+static bool parked(struct rcore_session *session, const struct rcore_fiber *fiber,
+		   struct rcore_unwind_context *ret)
 {
 	enum rcore_coroutine coroutine =
 		session->traits.coroutine_link ? RCORE_COROUTINE_LINK : RCORE_COROUTINE_PC_SLOT;
+	return fiber->status == RCORE_FIBER_SUSPENDED && !fiber->is_current &&
+	       rcore_parked_registers(session->memory, session->process->machine,
+				      fiber->stack_pointer, coroutine, ret);
+}
+
+bool rcore_fiber_registers(struct rcore_session *session, const struct rcore_fiber *fiber,
+			   uint64_t registers[RCORE_MAX_REGISTERS], uint64_t *known)
+{
+	struct rcore_unwind_context context;
+	if (!parked(session, fiber, &context))
+		return false;
+	memcpy(registers, context.registers, sizeof(context.registers));
+	*known = context.known;
+	return true;
+}
+
+static void add_parked(struct rcore_session *session, const struct rcore_snapshot *snapshot,
+		       struct stacks *stacks)
+{
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
 		struct rcore_unwind_context *context = &stacks->contexts[stacks->count];
-		if (fiber->status != RCORE_FIBER_SUSPENDED || fiber->is_current ||
-		    !rcore_parked_registers(session->memory, session->process->machine,
-					    fiber->stack_pointer, coroutine, context))
+		if (!parked(session, fiber, context))
 			continue;
 		bound(context, fiber);
 		stacks->owners[stacks->count++] = (struct owner){(int)i, -1};

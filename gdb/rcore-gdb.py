@@ -1,303 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""rcore's commands for GDB: source this file, then `help ruby-fibers`.
+"""rcore's commands for GDB: source this file, then `help ruby`.
 
-Works with GDB 13 to 18, on a core and on a process that GDB is attached to. The target is read, never
-written, and none of its code is run.
+Works with GDB 13 to 18, on a core and on a process that GDB debugs in any way. The target is read,
+never written, and none of its code is run.
 """
 
-import argparse
-import importlib.util
 import os
-import re
+import sys
 
 import gdb
 
 
-def _load_bridge(folder):
-    path = os.path.normpath(os.path.join(folder, "..", "plugin", "rcore_bridge.py"))
+def _load(folder):
+    for name in ("gdb", "plugin"):
+        path = os.path.normpath(os.path.join(folder, "..", name))
+        if path not in sys.path:
+            sys.path.append(path)
+    # When this file is sourced again, its modules may have been changed.
+    for name in [name for name in sys.modules if name.split(".")[0] in _MODULES]:
+        del sys.modules[name]
     try:
-        spec = importlib.util.spec_from_file_location("rcore_bridge", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    except OSError as error:
-        raise gdb.GdbError("rcore: %s: %s; install rcore anew" % (path, error.strerror))
-    return module
+        import rcore_bridge
+        from rcore_gdb import plugin
+
+        plugin.load(rcore_bridge.load())
+    except ImportError as error:
+        gdb.write("rcore: %s; install rcore anew\n" % error, gdb.STDERR)
+    except rcore_bridge.Error as error:
+        gdb.write("rcore: %s\n" % error, gdb.STDERR)
 
 
-class _Facts:
-    """What GDB knows of the process, in the words of rcore_plugin.h. What GDB does not say stays
-    unknown."""
-
-    _MAPPING = re.compile(
-        r"^\s*(0x[0-9a-f]+)\s+(0x[0-9a-f]+)\s+0x[0-9a-f]+\s+(0x[0-9a-f]+)"
-        r"(?:\s+[-r][-w][-x][-ps])?\s+(\S.*?)\s*$"
-    )
-    _AUXV = re.compile(r"^(\d+)\s+\S+\s.*?(0x[0-9a-f]+|\d+)(?: \".*\")?$")
-    _CORE = re.compile(r"^Core file: [`'](.*)', file type .*\n((?:\s+\[\d+\].*\n?)*)", re.MULTILINE)
-    _SECTION = re.compile(
-        r"^\s+\[\d+\]\s+(0x[0-9a-f]+)->(0x[0-9a-f]+) at (0x[0-9a-f]+): (\S+)(.*)$", re.MULTILINE
-    )
-    _MACHINES = {"i386:x86-64": "x86_64", "aarch64": "aarch64"}
-    _AT_NULL, _AT_ENTRY = 0, 9
-
-    def __init__(self, bridge, inferior):
-        self._bridge = bridge
-        self._inferior = inferior
-        connection = inferior.connection
-        self._is_core = connection is not None and connection.type == "core"
-        name = inferior.architecture().name()
-        if name not in self._MACHINES:
-            raise bridge.Error("this is a process of %s; rcore reads x86-64 and aarch64" % name)
-        self._machine = self._MACHINES[name]
-
-    def tell(self, target):
-        target.set_text("machine", self._machine)
-        target.set_number("pid", self._inferior.pid)
-        target.set_number("live", 0 if self._is_core else 1)
-        target.set_text("arguments", self._arguments())
-        if self._is_core:
-            self._tell_core(target)
-        else:
-            target.set_text("source", "process %d" % self._inferior.pid)
-        mappings = self._mappings()
-        for mapping in mappings:
-            target.add_mapping(*mapping)
-        auxv = self._auxv()
-        for pair in auxv:
-            target.add_auxv(*pair)
-        self._tell_files(target, mappings, dict(auxv))
-        self._tell_threads(target)
-
-    @staticmethod
-    def _ask(command):
-        try:
-            return gdb.execute(command, to_string=True)
-        except gdb.error:
-            return ""
-
-    @staticmethod
-    def _value(expression):
-        try:
-            return int(gdb.parse_and_eval(expression))
-        except gdb.error:
-            return None
-
-    def _arguments(self):
-        word = "exe" if self._is_core else "cmdline"
-        found = re.search(r"^%s = '(.*)'$" % word, self._ask("info proc"), re.MULTILINE)
-        return found.group(1) if found else None
-
-    # GDB shows a core as sections: its notes in their order, its segments as load1, or load1a
-    # and load1b where only a part was saved. For a page that the core lacks, GDB gives zeroes or
-    # what a file on this machine has, whatever its build: so it is told which pages it may ask.
-    def _tell_core(self, target):
-        found = self._CORE.search(self._ask("maint info sections"))
-        sections = self._SECTION.findall(found.group(2)) if found else []
-        segments = [section for section in sections if re.match(r"load\d+[a-z]?$", section[3])]
-        if not segments:
-            raise self._bridge.Error(
-                "this GDB does not say what the core holds (maint info sections): "
-                "use rcore analyze CORE"
-            )
-        path = found.group(1)
-        self._tell_segments(target, segments, os.path.getsize(path))
-        target.set_text("source", path)
-        target.set_text("producer", self._producer([section[3] for section in sections]))
-
-    def _tell_segments(self, target, segments, file_size):
-        bridge, saved_bytes, lost_bytes = self._bridge, 0, 0
-        for start, end, offset, _, flags in segments:
-            start, end, offset = int(start, 16), int(end, 16), int(offset, 16)
-            if "HAS_CONTENTS" not in flags:
-                target.add_segment(start, end, bridge.NOT_SAVED)
-                continue
-            there = min(end, start + max(0, file_size - offset))
-            target.add_segment(start, there, bridge.SAVED)
-            target.add_segment(there, end, bridge.CUT_OFF)
-            saved_bytes += there - start
-            lost_bytes += end - there
-        target.set_number("saved-bytes", saved_bytes)
-        target.set_number("lost-bytes", lost_bytes)
-
-    # The kernel writes the siginfo of the thread that died right behind its status; gdb, and so
-    # gcore, writes it later.
-    @staticmethod
-    def _producer(names):
-        if ".gdb-tdesc" in names:
-            return "gdb"
-        if ".reg" not in names:
-            return None
-        after = names[names.index(".reg") + 1 :] + [""]
-        return "kernel" if after[0].startswith(".note.linuxcore.siginfo") else "gdb"
-
-    def _mappings(self):
-        mappings = []
-        for line in self._ask("info proc mappings").splitlines():
-            found = self._MAPPING.match(line)
-            if found and not found.group(4).startswith("["):
-                numbers = [int(number, 16) for number in found.groups()[:3]]
-                mappings.append(numbers + [found.group(4)])
-        return mappings
-
-    def _auxv(self):
-        lines = self._ask("info auxv").splitlines()
-        found = [match for match in map(self._AUXV.match, lines) if match]
-        pairs = [(int(match.group(1)), int(match.group(2), 0)) for match in found]
-        return [pair for pair in pairs if pair[0] != self._AT_NULL]
-
-    def _tell_files(self, target, mappings, auxv):
-        sysroot = gdb.parameter("sysroot") or ""
-        if sysroot.startswith("/"):
-            target.set_text("sysroot", sysroot)
-        for folder in (gdb.parameter("solib-search-path") or "").split(":"):
-            if folder:
-                target.set_text("lib-search-path", folder)
-        program = gdb.current_progspace().filename
-        entry = auxv.get(self._AT_ENTRY)
-        for start, end, _, path in mappings:
-            if entry is not None and start <= entry < end:
-                path = os.path.join(sysroot if sysroot.startswith("/") else "", path)
-                if program and os.path.exists(program) and not os.path.exists(path):
-                    target.set_text("program", program)
-
-    def _tell_threads(self, target):
-        threads = sorted(self._inferior.threads(), key=lambda thread: thread.num)
-        selected = gdb.selected_thread()
-        frame = gdb.selected_frame() if selected and not selected.is_running() else None
-        died = threads[0] if self._is_core and threads else selected
-        try:
-            for thread in threads:
-                thread.switch()
-                target.add_thread(thread.ptid[1] or thread.ptid[0], *self._registers())
-                if thread.num == died.num:
-                    self._tell_signal(target, thread)
-        finally:
-            if selected:
-                selected.switch()
-            if frame and frame.is_valid():
-                frame.select()
-
-    def _registers(self):
-        try:
-            frame = gdb.newest_frame()
-        except gdb.error:
-            return None, 0
-        words = [self._register(frame, name) for name in self._bridge.REGISTERS[self._machine]]
-        pointer = self._register(frame, self._bridge.THREAD_POINTERS[self._machine]) or 0
-        if words.count(None) == len(words):
-            return None, pointer
-        return [word or 0 for word in words], pointer
-
-    @staticmethod
-    def _register(frame, name):
-        try:
-            value = frame.read_register(name)
-            if value.type.strip_typedefs().code != gdb.TYPE_CODE_INT:
-                value = value.cast(gdb.lookup_type("long"))
-            return int(value) & (1 << 64) - 1
-        except (gdb.error, ValueError):
-            return None
-
-    # Mirrors the core reader: who sent a signal is told where si_code is not positive, the
-    # address where it is.
-    def _tell_signal(self, target, thread):
-        signo = self._value("$_siginfo.si_signo")
-        if signo is not None:
-            code = self._value("$_siginfo.si_code") or 0
-            address = self._value("(unsigned long) $_siginfo._sifields._sigfault.si_addr") or 0
-            sender = self._value("$_siginfo._sifields._kill.si_pid") or 0
-            target.set_siginfo(
-                signo, code, address if code > 0 else 0, sender if code <= 0 else 0
-            )
-        if self._is_core:
-            target.set_number("signal", self._value("$_exitsignal"))
-        elif signo:
-            target.set_number("signal", signo)
-            target.set_number("thread", thread.ptid[1])
-
-
-class _Options(argparse.ArgumentParser):
-    def __init__(self):
-        super().__init__(prog="ruby-fibers", add_help=False)
-        self.add_argument("--all", "-a", action="store_true")
-        self.add_argument("--json", "-j", action="store_true")
-        self.add_argument("--verbose", "-v", action="store_true")
-        self.add_argument("--thread")
-        self.add_argument("--fiber")
-
-    def error(self, message):
-        raise gdb.GdbError("ruby-fibers: %s; see help ruby-fibers" % message)
-
-
-class RubyFibers(gdb.Command):
-    """Show every thread, fiber and Ruby frame of a Ruby process, and why it died.
-
-Usage: ruby-fibers [--all] [--thread T] [--fiber F] [--json] [--verbose]
-
-  --all       each fiber and each frame: nothing merged, folded or left out
-  --thread T  only this thread: its id (T2), its kernel thread id, its Thread VALUE
-              or rb_thread_t in hex
-  --fiber F   only this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex
-  --json      the whole as JSON
-  --verbose   addresses too, and how things were found
-
-Example:
-  (gdb) core-file core.1234
-  (gdb) ruby-fibers
-  (gdb) ruby-fibers --fiber T1.F3
-
-It is the report of `rcore analyze`. Ruby needs no debug information. The process
-is only read."""
-
-    def __init__(self, bridge):
-        super().__init__("ruby-fibers", gdb.COMMAND_STACK)
-        self._bridge = bridge
-        self._library = None
-
-    def invoke(self, argument, from_tty):
-        self.dont_repeat()
-        options = _Options().parse_args(gdb.string_to_argv(argument))
-        try:
-            text, error = self._report(options)
-        except (self._bridge.Error, gdb.error) as failure:
-            raise gdb.GdbError("rcore: %s" % failure)
-        except (KeyboardInterrupt, gdb.GdbError):
-            raise
-        except OSError as failure:
-            raise gdb.GdbError("rcore: %s" % failure)
-        except Exception as failure:  # a fault of this script must not end in a traceback
-            name = type(failure).__name__
-            raise gdb.GdbError("rcore: unexpected %s: %s; please report it" % (name, failure))
-        if text:
-            self._write(text.decode())
-        if error:
-            raise gdb.GdbError("rcore: %s" % error)
-
-    def complete(self, text, word):
-        options = ("--all", "--fiber", "--json", "--thread", "--verbose")
-        return [option for option in options if option.startswith(text.split(" ")[-1])]
-
-    def _report(self, options):
-        bridge, inferior = self._bridge, gdb.selected_inferior()
-        if not inferior.pid:
-            raise bridge.Error("no process here: core-file CORE, or attach PID, and try again")
-        thread = gdb.selected_thread()
-        if thread and thread.is_running():
-            raise bridge.Error("the process is running: stop it first, with interrupt")
-        if self._library is None:
-            self._library = bridge.load()
-        flags = options.all * bridge.ALL
-        flags |= options.json * bridge.JSON | options.verbose * bridge.VERBOSE
-        with bridge.Target(self._library, inferior.read_memory) as target:
-            _Facts(bridge, inferior).tell(target)
-            return target.fibers(flags, options.thread, options.fiber)
-
-    @staticmethod
-    def _write(text):
-        try:
-            gdb.write(text)
-        except UnicodeEncodeError:  # a terminal that is not UTF-8
-            gdb.write(text.encode("ascii", "backslashreplace").decode())
-
-
-RubyFibers(_load_bridge(os.path.dirname(os.path.realpath(__file__))))
+_MODULES = ("rcore_bridge", "rcore_session", "rcore_gdb")
+_load(os.path.dirname(os.path.realpath(__file__)))

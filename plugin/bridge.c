@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "target/cache.h"
 #include "target/core.h"
 
 enum { STATUS_COMPLETE, STATUS_PARTIAL, STATUS_FAILED, STATUS_NOT_RUBY, STATUS_USAGE = 64 };
@@ -48,17 +47,33 @@ struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, void *context)
 	return plugin;
 }
 
-void rcore_plugin_close(struct rcore_plugin *plugin)
+static void drop_view(struct rcore_plugin *plugin)
 {
-	if (!plugin)
-		return;
-	rcore_error_free(plugin->error);
-	rcore_arena_deinit(&plugin->arena);
+	rcore_view_deinit(&plugin->view);
+	rcore_close(plugin->view.session);
+	plugin->view.session = NULL;
+	rcore_cache_close(plugin->cache);
+	plugin->cache = NULL;
+}
+
+void rcore_plugin_forget(struct rcore_plugin *plugin)
+{
+	drop_view(plugin);
 	free(plugin->threads.items);
 	free(plugin->mappings.items);
 	rcore_segments_deinit(&plugin->segments);
 	free(plugin->auxv.items);
 	free(plugin->search_paths.items);
+	rcore_arena_deinit(&plugin->arena);
+	rcore_error_free(plugin->error);
+	*plugin = (struct rcore_plugin){
+		.memory = plugin->memory, .read = plugin->read, .context = plugin->context};
+}
+
+void rcore_plugin_close(struct rcore_plugin *plugin)
+{
+	if (plugin)
+		rcore_plugin_forget(plugin);
 	free(plugin);
 }
 
@@ -94,58 +109,98 @@ static struct rcore_error *gather(struct rcore_plugin *plugin)
 	return rcore_segments_ready(&plugin->segments) ? NULL : rcore_error_no_memory();
 }
 
-static struct rcore_error *print(const struct rcore_snapshot *snapshot, uint32_t flags,
-				 const char *thread, const char *fiber, char **ret)
+struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, struct rcore_view **ret)
 {
-	const struct rcore_report_options options = {
-		.all = flags & RCORE_PLUGIN_ALL,
-		.verbose = flags & RCORE_PLUGIN_VERBOSE,
-		.thread = thread,
-		.fiber = fiber,
-	};
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return rcore_error_no_memory();
-	struct rcore_error *err = flags & RCORE_PLUGIN_JSON
-					  ? rcore_report_json(snapshot, &options, out)
-					  : rcore_report_text(snapshot, &options, out);
-	if (fclose(out) != 0 && !err)
-		err = rcore_error_no_memory();
+	*ret = &plugin->view;
+	if (plugin->view.session)
+		return NULL;
+	struct rcore_error *err = gather(plugin);
+	if (!err)
+		err = rcore_cache_open(&plugin->memory, NULL, &plugin->cache);
+	if (!err)
+		err = rcore_open_memory(&plugin->process, rcore_cache_memory(plugin->cache),
+					&plugin->options, &plugin->view.session);
 	if (err)
-		free(text);
-	else
-		*ret = text;
+		drop_view(plugin);
 	return err;
 }
 
-int32_t rcore_plugin_fibers(struct rcore_plugin *plugin, uint32_t flags, const char *thread,
-			    const char *fiber, char **ret)
+struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin,
+				      const struct rcore_snapshot **ret)
 {
-	struct rcore_cache *cache = NULL;
-	struct rcore_session *session = NULL;
-	struct rcore_snapshot *snapshot = NULL;
+	struct rcore_view *view;
 	struct rcore_error *failure = NULL;
-	*ret = NULL;
-	struct rcore_error *err = gather(plugin);
+	struct rcore_error *err = rcore_plugin_view(plugin, &view);
 	if (!err)
-		err = rcore_cache_open(&plugin->memory, NULL, &cache);
+		err = rcore_view_load(view, ret, &failure);
+	return err ? err : failure;
+}
+
+static const struct rcore_command *find_verb(const char *verb)
+{
+	for (const struct rcore_command *const *command = rcore_commands; *command; command++)
+		if ((*command)->verb && strcmp((*command)->verb, verb) == 0)
+			return *command;
+	return NULL;
+}
+
+static struct rcore_error *parse(const struct rcore_command *command, int32_t argc,
+				 const char *const *argv, void *arguments)
+{
+	struct rcore_error *err = rcore_command_parse(command, argc, argv, arguments);
 	if (!err)
-		err = rcore_open_memory(&plugin->process, rcore_cache_memory(cache),
-					&plugin->options, &session);
-	if (!err)
-		err = rcore_load_partial(session, &snapshot, &failure);
-	if (!err)
-		err = print(snapshot, flags, thread, fiber, ret);
-	bool is_partial = snapshot && snapshot->incomplete;
-	rcore_snapshot_free(snapshot);
-	rcore_close(session);
-	rcore_cache_close(cache);
+		return NULL;
+	struct rcore_error *told = rcore_error_create(RCORE_ERROR_USAGE, "%s; see help ruby-%s",
+						      err->message, command->verb);
+	rcore_error_free(err);
+	return told;
+}
+
+static struct rcore_error *show(struct rcore_plugin *plugin,
+				const struct rcore_command *command, const void *arguments,
+				char **ret)
+{
+	char *text = NULL;
+	size_t size;
+	struct rcore_view *view;
+	struct rcore_error *err = rcore_plugin_view(plugin, &view);
 	if (err)
-		rcore_error_free(failure);
-	int32_t status = rcore_plugin_settle(plugin, err ? err : failure);
-	return status == STATUS_COMPLETE && is_partial ? STATUS_PARTIAL : status;
+		return err;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return rcore_error_no_memory();
+	err = command->run(view, arguments, out);
+	if (fclose(out) != 0 && !err)
+		err = rcore_error_no_memory();
+	if (size)
+		*ret = text;
+	else
+		free(text);
+	return err;
+}
+
+int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc, const char *const *argv,
+			 char **ret)
+{
+	*ret = NULL;
+	plugin->view.is_partial = false;
+	const struct rcore_command *command = argc > 0 ? find_verb(argv[0]) : NULL;
+	if (!command) {
+		char escaped[64];
+		return rcore_plugin_settle(
+			plugin,
+			rcore_error_create(RCORE_ERROR_USAGE, "no command is called ruby-%s",
+					   rcore_escape(escaped, sizeof(escaped),
+							argc > 0 ? argv[0] : "")));
+	}
+	void *arguments = calloc(1, command->size + 1);
+	struct rcore_error *err =
+		arguments ? parse(command, argc, argv, arguments) : rcore_error_no_memory();
+	if (!err)
+		err = show(plugin, command, arguments, ret);
+	free(arguments);
+	int32_t status = rcore_plugin_settle(plugin, err);
+	return status == STATUS_COMPLETE && plugin->view.is_partial ? STATUS_PARTIAL : status;
 }
 
 void rcore_plugin_text_free(char *text)

@@ -5,10 +5,12 @@
 #include "rcore_plugin.h"
 
 #include "base/arena.h"
+#include "command/command.h"
 #include "rcore.h"
+#include "target/cache.h"
 #include "target/segments.h"
 
-/* Shared by bridge.c and facts.c, not public. What process and options have is put there only when a report is asked for. */
+/* Shared by the files of plugin/, not public. What process and options have is put there only when a question is asked. */
 struct rcore_plugin {
 	struct rcore_memory memory;
 	rcore_plugin_read read;
@@ -37,10 +39,20 @@ struct rcore_plugin {
 		size_t count, capacity;
 	} search_paths;
 	struct rcore_error *error;
+	/* What was read since the last stop. */
+	struct rcore_cache *cache;
+	struct rcore_view view;
 };
 
 /* Takes ownership of `err` as the plugin's last error (NULL: none); gives the status that the
  * command would exit with. */
 int32_t rcore_plugin_settle(struct rcore_plugin *plugin, struct rcore_error *err);
+
+/* The target of the facts told, opened unless it is. */
+struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, struct rcore_view **ret);
+
+/* The same, loaded. `ret` belongs to the view. An error also where nothing of Ruby could be decoded. */
+struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin,
+				      const struct rcore_snapshot **ret);
 
 #endif

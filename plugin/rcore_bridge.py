@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """librcore for debuggers written in Python: what GDB and LLDB share.
 
-A debugger's own script makes a Target, tells it what it knows of the process, and asks for
-the report. Nothing of a debugger is imported here. Every failure is an Error with one line.
+The C ABI as a Target, and no more: rcore_session.py has what is done with it. Nothing of a debugger is
+imported here. Every failure is an Error with one line.
 """
 
 import ctypes
+import json
 import os
 
-ABI = 1
-ALL, JSON, VERBOSE = 1, 2, 4
+ABI = 2
 NOT_SAVED, SAVED, CUT_OFF = 0, 1, 2
 
 _READ = ctypes.CFUNCTYPE(
@@ -17,6 +17,26 @@ _READ = ctypes.CFUNCTYPE(
 )
 _TEXT = ctypes.c_char_p
 _PLUGIN = ctypes.c_void_p
+_RET = ctypes.POINTER(ctypes.c_void_p)
+
+
+class Place(ctypes.Structure):
+    """struct rcore_plugin_place: where a fiber is."""
+
+    RUNS, PARKED, NONE = 0, 1, 2
+    _fields_ = [
+        ("id", ctypes.c_char * 32),
+        ("tid", ctypes.c_int32),
+        ("state", ctypes.c_int32),
+        ("known", ctypes.c_uint64),
+        ("registers", ctypes.c_uint64 * 34),
+    ]
+
+    def values(self, machine):
+        """The registers that are known, by name."""
+        names = enumerate(REGISTERS[machine])
+        return {name: self.registers[n] for n, name in names if self.known >> n & 1}
+
 
 # What rcore_plugin.h declares: name, result, arguments.
 _FUNCTIONS = (
@@ -24,6 +44,7 @@ _FUNCTIONS = (
     ("rcore_plugin_version", _TEXT, ()),
     ("rcore_plugin_open", _PLUGIN, (_READ, ctypes.c_void_p)),
     ("rcore_plugin_close", None, (_PLUGIN,)),
+    ("rcore_plugin_forget", None, (_PLUGIN,)),
     ("rcore_plugin_set_text", ctypes.c_int32, (_PLUGIN, _TEXT, _TEXT)),
     ("rcore_plugin_set_number", ctypes.c_int32, (_PLUGIN, _TEXT, ctypes.c_int64)),
     (
@@ -53,11 +74,15 @@ _FUNCTIONS = (
         (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32),
     ),
     ("rcore_plugin_add_auxv", ctypes.c_int32, (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64)),
+    ("rcore_plugin_commands", ctypes.c_void_p, ()),
     (
-        "rcore_plugin_fibers",
+        "rcore_plugin_run",
         ctypes.c_int32,
-        (_PLUGIN, ctypes.c_uint32, _TEXT, _TEXT, ctypes.POINTER(ctypes.c_void_p)),
+        (_PLUGIN, ctypes.c_int32, ctypes.POINTER(_TEXT), _RET),
     ),
+    ("rcore_plugin_complete", ctypes.c_int32, (_PLUGIN, _TEXT, _RET)),
+    ("rcore_plugin_current_fiber", ctypes.c_int32, (_PLUGIN, ctypes.c_int32, _RET)),
+    ("rcore_plugin_locate_fiber", ctypes.c_int32, (_PLUGIN, _TEXT, ctypes.POINTER(Place))),
     ("rcore_plugin_text_free", None, (ctypes.c_void_p,)),
     ("rcore_plugin_error", _TEXT, (_PLUGIN,)),
 )
@@ -122,6 +147,16 @@ def load():
     )
 
 
+def commands(library):
+    """What can be asked: a list of dictionaries, as rcore_plugin.h describes them."""
+    pointer = ctypes.c_void_p(library.rcore_plugin_commands())
+    if not pointer:
+        raise Error("out of memory")
+    text = ctypes.string_at(pointer)
+    library.rcore_plugin_text_free(pointer)
+    return json.loads(text)
+
+
 def _bytes(text):
     return None if text is None else os.fsencode(text).split(b"\0")[0]
 
@@ -143,8 +178,19 @@ class Target:
         return self
 
     def __exit__(self, *exception):
-        self._library.rcore_plugin_close(self._plugin)
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+    def close(self):
+        if self._plugin:
+            self._library.rcore_plugin_close(self._plugin)
         self._plugin = None
+
+    def forget(self):
+        """The target has run, or is another: all facts are to be told anew."""
+        self._library.rcore_plugin_forget(self._plugin)
 
     # An exception must not leave a callback: ctypes would print it. A Ctrl-C is kept until the
     # library has come back, and every read after it fails at once.
@@ -207,14 +253,50 @@ class Target:
     def add_auxv(self, kind, value):
         self._check(self._library.rcore_plugin_add_auxv(self._plugin, kind, value))
 
-    def fibers(self, flags=0, thread=None, fiber=None):
-        """The report as bytes (UTF-8), None where there is none, and the error, or None."""
-        pointer = ctypes.c_void_p()
-        status = self._library.rcore_plugin_fibers(
-            self._plugin, flags, _bytes(thread), _bytes(fiber), ctypes.byref(pointer)
+    def run(self, argv):
+        """A command, argv[0] being its verb: what it prints as bytes (UTF-8) or None, and the
+        error or None."""
+        words = (_TEXT * len(argv))(*[_bytes(word) for word in argv])
+        return self._ask(self._library.rcore_plugin_run, len(argv), words)
+
+    def complete(self, kind):
+        """All ids of "thread" or "fiber" that the target has."""
+        text = self._must(self._library.rcore_plugin_complete, _bytes(kind))
+        return text.decode().split() if text else []
+
+    def current_fiber(self, tid):
+        """The id of the fiber that a kernel thread runs, or None."""
+        text = self._must(self._library.rcore_plugin_current_fiber, tid)
+        return text.decode() if text else None
+
+    def locate_fiber(self, name):
+        """A Place."""
+        place = Place()
+        status = self._library.rcore_plugin_locate_fiber(
+            self._plugin, _bytes(name), ctypes.byref(place)
         )
+        self._settle()
+        if status > 1:
+            raise Error(self._error())
+        return place
+
+    def _ask(self, function, *arguments):
+        pointer = ctypes.c_void_p()
+        status = function(self._plugin, *arguments, ctypes.byref(pointer))
         text = ctypes.string_at(pointer) if pointer else None
         self._library.rcore_plugin_text_free(pointer)
-        if self._raised is not None:
-            raise self._raised
+        self._settle()
         return text, self._error() if status > 1 else None
+
+    def _must(self, function, *arguments):
+        text, error = self._ask(function, *arguments)
+        if error:
+            raise Error(error)
+        return text
+
+    # What was decoded before a Ctrl-C is not the whole, and must not be kept.
+    def _settle(self):
+        raised, self._raised = self._raised, None
+        if raised is not None:
+            self.forget()
+            raise raised

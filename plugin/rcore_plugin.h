@@ -13,7 +13,8 @@
  *	rcore_plugin_add_mapping(plugin, start, end, offset, path);
  *	rcore_plugin_add_segment(plugin, start, end, RCORE_PLUGIN_SAVED);
  *	...
- *	status = rcore_plugin_fibers(plugin, 0, NULL, NULL, &text);
+ *	const char *const argv[] = {"fibers", "--thread", "T2"};
+ *	status = rcore_plugin_run(plugin, 3, argv, &text);
  *	if (text)
  *		puts(text);
  *	if (rcore_plugin_error(plugin))
@@ -35,7 +36,7 @@ extern "C" {
 
 /* Grows with each change that an older caller would not survive; a caller compares it to the
  * one it was written for and gives up when they differ. */
-#define RCORE_PLUGIN_ABI 1
+#define RCORE_PLUGIN_ABI 2
 RCORE_PLUGIN_API uint32_t rcore_plugin_abi(void);
 
 RCORE_PLUGIN_API const char *rcore_plugin_version(void); /* "0.1.0" */
@@ -51,9 +52,14 @@ typedef int32_t (*rcore_plugin_read)(void *context, uint64_t address, void *buff
 RCORE_PLUGIN_API struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, void *context);
 RCORE_PLUGIN_API void rcore_plugin_close(struct rcore_plugin *plugin); /* NULL-safe */
 
+/* To be called whenever the target has run, or been written to: drops all that was read and all facts,
+ * which are to be told anew. */
+RCORE_PLUGIN_API void rcore_plugin_forget(struct rcore_plugin *plugin);
+
 /*
- * Facts of the process; each may be left out, and is then not known. All give 0, or 64 for a name
- * or value that is not understood and 2 when memory is short, with rcore_plugin_error() set.
+ * Facts of the process, before the first question; each may be left out, and is then not known. All
+ * give 0, or 64 for a name or value that is not understood and 2 when memory is short, with
+ * rcore_plugin_error() set.
  *
  * Texts: "source" (what the user calls the target), "machine" ("x86_64", "aarch64": needed),
  * "producer" ("kernel", "gdb": of a core), "arguments", "executable" (the program's short name),
@@ -65,7 +71,8 @@ RCORE_PLUGIN_API int32_t rcore_plugin_set_text(struct rcore_plugin *plugin, cons
 
 /* Numbers: "pid"; "signal" (that killed or stopped the process); "thread" (the kernel thread it
  * hit; the first, unless set); "live" (not 0: the process lives, and is stopped by the debugger);
- * of a core file that ends early, "lost-bytes" of its memory, and "saved-bytes" that are there. */
+ * of a core file that ends early, "lost-bytes" of its memory, and "saved-bytes" that are there; "color" (not 0: texts come with escape
+ * sequences; may be set at any time). */
 RCORE_PLUGIN_API int32_t rcore_plugin_set_number(struct rcore_plugin *plugin, const char *name,
 						 int64_t value);
 
@@ -99,19 +106,58 @@ RCORE_PLUGIN_API int32_t rcore_plugin_add_segment(struct rcore_plugin *plugin, u
 RCORE_PLUGIN_API int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint64_t type,
 					       uint64_t value);
 
-/* Flags of rcore_plugin_fibers(). */
-#define RCORE_PLUGIN_ALL     1u /* each fiber and frame */
-#define RCORE_PLUGIN_JSON    2u
-#define RCORE_PLUGIN_VERBOSE 4u
+/*
+ * What can be asked, as a JSON array; one object each:
+ *	"verb"        argv[0] of rcore_plugin_run(): the debugger's command is ruby-VERB
+ *	"command"     the shell's command is rcore COMMAND
+ *	"summary"     a few words
+ *	"doc"         a paragraph
+ *	"options"     [{"name": "fiber", "letter": "f", "value": "F", "help": "...",
+ *	              "choices": ["..."], "completes": "fiber"}]; all but name and help may be absent;
+ *	              without "value" it is a flag
+ *	"words"       how help calls what may stand beside the options; absent: nothing may
+ *	"completes"   what these words are
+ *	"is_of_selection"  --fiber and --frame default to what is selected in the debugger
+ *	"examples"    ["--fiber T1.F3"]
+ * "completes" is "thread", "fiber", "class" or "file". NULL when memory is short.
+ */
+RCORE_PLUGIN_API char *rcore_plugin_commands(void);
 
 /*
- * The report of `rcore analyze`. `thread` and `fiber` pick (NULL: all). Gives the status that the
- * command would exit with (0 all was decoded, 1 not all, 2 nothing, 3 not a Ruby process, 64 no
- * such thread or fiber); *ret is the text, to be given to rcore_plugin_text_free(), or NULL;
- * rcore_plugin_error() is set for 2 and more. May be called again.
+ * What the shell's command prints. Gives the status that it would exit with (0 all was decoded, 1 not all,
+ * 2 nothing, 3 not a Ruby process, 64 wrong usage, no such thread or fiber); *ret is the text, to be given
+ * to rcore_plugin_text_free(), or NULL; rcore_plugin_error() is set for 2 and more. What was decoded is
+ * kept for the next call, until rcore_plugin_forget().
  */
-RCORE_PLUGIN_API int32_t rcore_plugin_fibers(struct rcore_plugin *plugin, uint32_t flags,
-					     const char *thread, const char *fiber, char **ret);
+RCORE_PLUGIN_API int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc,
+					  const char *const *argv, char **ret);
+
+/* What completes a value: all of `kind` ("thread", "fiber", "class") that the target has, one a line.
+ * Status and *ret as rcore_plugin_run(). */
+RCORE_PLUGIN_API int32_t rcore_plugin_complete(struct rcore_plugin *plugin, const char *kind,
+					       char **ret);
+
+/* The id of the fiber that kernel thread `tid` runs; *ret is NULL where it runs no Ruby. Status as
+ * rcore_plugin_run(). */
+RCORE_PLUGIN_API int32_t rcore_plugin_current_fiber(struct rcore_plugin *plugin, int32_t tid,
+						    char **ret);
+
+/* Where a fiber is. Registers as in rcore_plugin_add_thread(); bit n of `known`: register n is. */
+struct rcore_plugin_place {
+	char id[32]; /* "T1.F7" */
+	int32_t tid; /* of the kernel thread of its Ruby thread; 0: none, or unknown */
+	/* 0: it runs on that thread, whose registers are its own; 1: it is parked, and goes on with these; 2: no
+	 * machine stack of it can be told (it has not begun, or has ended). */
+	int32_t state;
+	uint64_t known;
+	uint64_t registers[34];
+};
+
+/* `fiber` is named as in --fiber. Status as rcore_plugin_run(). */
+RCORE_PLUGIN_API int32_t rcore_plugin_locate_fiber(struct rcore_plugin *plugin,
+						   const char *fiber,
+						   struct rcore_plugin_place *ret);
+
 RCORE_PLUGIN_API void rcore_plugin_text_free(char *text); /* NULL-safe */
 
 /* One line on why the last call failed; NULL: it did not. Belongs to the plugin, until the next

@@ -27,6 +27,12 @@ static int32_t read_target(void *context, uint64_t address, void *buffer, uint64
 	return 0;
 }
 
+static int32_t run(struct rcore_plugin *plugin, const char *verb, const char *word, char **ret)
+{
+	const char *const argv[] = {verb, word};
+	return rcore_plugin_run(plugin, word ? 2 : 1, argv, ret);
+}
+
 static struct rcore_plugin *opened(struct target *target)
 {
 	*target = (struct target){.lowest = UINT64_MAX};
@@ -54,14 +60,99 @@ START_TEST(no_ruby)
 	ck_assert_int_eq(rcore_plugin_set_number(plugin, "signal", 6), 0);
 	ck_assert_int_eq(rcore_plugin_add_thread(plugin, 7, NULL, 0, 0), 0);
 	for (int i = 0; i < 2; i++) {
-		ck_assert_int_eq(rcore_plugin_fibers(plugin, 0, "T1", NULL, &text), 3);
+		ck_assert_int_eq(run(plugin, "fibers", "--thread=T1", &text), 3);
 		ck_assert_str_eq(text, "core.7  pid 7\nKilled by SIGABRT\n");
 		ck_assert(rcore_plugin_error(plugin));
 		rcore_plugin_text_free(text);
 	}
-	ck_assert_int_eq(rcore_plugin_fibers(plugin, RCORE_PLUGIN_JSON, NULL, NULL, &text), 3);
+	ck_assert_int_eq(run(plugin, "fibers", "-j", &text), 3);
 	ck_assert(strstr(text, "\"failure\": \""));
 	rcore_plugin_text_free(text);
+	rcore_plugin_close(plugin);
+}
+END_TEST
+
+START_TEST(command_lines)
+{
+	static const struct {
+		const char *verb, *word, *error;
+	} lines[] = {
+		{"fibres", NULL, "no command is called ruby-fibres"},
+		{"fibers", "--bogus", "no option is called '--bogus'; see help ruby-fibers"},
+		{"fibers", "-ax", "no option is called '-ax'; see help ruby-fibers"},
+		{"fibers", "--fiber",
+		 "a value is missing behind '--fiber'; see help ruby-fibers"},
+		{"fibers", "--all=1", "takes no value: '--all=1'; see help ruby-fibers"},
+		{"fibers", "T1\033", "takes no word such as 'T1\\e'; see help ruby-fibers"},
+		{"fibers", "--native=some",
+		 "--native is fold, all or none, not 'some'; see help ruby-fibers"},
+	};
+	struct target target;
+	struct rcore_plugin *plugin = opened(&target);
+	char *text;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		ck_assert_int_eq(run(plugin, lines[i].verb, lines[i].word, &text), 64);
+		ck_assert_ptr_null(text);
+		ck_assert_str_eq(rcore_plugin_error(plugin), lines[i].error);
+	}
+	ck_assert_int_eq(target.reads, 0);
+	static const char *const good[] = {"-av", "--nat=none", "--all", "--", "-j"};
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		ck_assert_int_eq(run(plugin, "fibers", good[i], &text), 3);
+		rcore_plugin_text_free(text);
+	}
+	rcore_plugin_close(plugin);
+}
+END_TEST
+
+START_TEST(commands_are_described)
+{
+	char *text = rcore_plugin_commands();
+	ck_assert(strstr(text, "\"verb\":\"fibers\""));
+	ck_assert(strstr(text, "\"completes\":\"fiber\""));
+	rcore_plugin_text_free(text);
+}
+END_TEST
+
+/* After a stop the facts are told anew, and nothing of the last is left. */
+START_TEST(a_stop_forgets)
+{
+	struct target target;
+	struct rcore_plugin *plugin = opened(&target);
+	char *text;
+	ck_assert_int_eq(run(plugin, "fibers", NULL, &text), 3);
+	ck_assert(strncmp(text, "core.7\nNo fatal signal", 22) == 0);
+	rcore_plugin_text_free(text);
+	int reads = target.reads;
+	ck_assert_int_eq(run(plugin, "fibers", NULL, &text), 3);
+	rcore_plugin_text_free(text);
+	ck_assert_int_eq(target.reads, reads);
+	rcore_plugin_forget(plugin);
+	ck_assert_int_ge(run(plugin, "fibers", NULL, &text), 2);
+	rcore_plugin_text_free(text);
+	rcore_plugin_forget(plugin);
+	rcore_plugin_set_text(plugin, "machine", "x86_64");
+	rcore_plugin_set_text(plugin, "source", "again");
+	rcore_plugin_add_mapping(plugin, START, END, 0, "/nonexistent/a.out");
+	ck_assert_int_eq(run(plugin, "fibers", NULL, &text), 3);
+	ck_assert(strncmp(text, "again\nNo fatal signal", 21) == 0);
+	ck_assert_int_gt(target.reads, reads);
+	rcore_plugin_text_free(text);
+	rcore_plugin_close(plugin);
+}
+END_TEST
+
+START_TEST(no_fibers)
+{
+	struct target target;
+	struct rcore_plugin *plugin = opened(&target);
+	struct rcore_plugin_place place;
+	char *text;
+	ck_assert_int_eq(rcore_plugin_complete(plugin, "fiber", &text), 3);
+	ck_assert_ptr_null(text);
+	ck_assert_int_eq(rcore_plugin_current_fiber(plugin, 7, &text), 3);
+	ck_assert_ptr_null(text);
+	ck_assert_int_eq(rcore_plugin_locate_fiber(plugin, "T1.F1", &place), 3);
 	rcore_plugin_close(plugin);
 }
 END_TEST
@@ -74,7 +165,7 @@ START_TEST(debugger_stop)
 	rcore_plugin_set_number(plugin, "live", 1);
 	rcore_plugin_set_number(plugin, "signal", 19);
 	rcore_plugin_set_siginfo(plugin, 19, 0, 0, 1);
-	rcore_plugin_fibers(plugin, 0, NULL, NULL, &text);
+	run(plugin, "fibers", NULL, &text);
 	ck_assert(strstr(text, "No fatal signal recorded"));
 	rcore_plugin_text_free(text);
 	rcore_plugin_close(plugin);
@@ -94,7 +185,7 @@ START_TEST(only_saved_segments_are_read)
 	ck_assert_int_eq(rcore_plugin_add_segment(plugin, START + 0x1000, START + 0x4000,
 						  RCORE_PLUGIN_NOT_SAVED),
 			 0);
-	ck_assert_int_eq(rcore_plugin_fibers(plugin, 0, NULL, NULL, &text), 3);
+	ck_assert_int_eq(run(plugin, "fibers", NULL, &text), 3);
 	ck_assert_int_gt(target.reads, 0);
 	ck_assert_uint_ge(target.lowest, START);
 	ck_assert_uint_le(target.highest, START + 0x2000);
@@ -132,7 +223,7 @@ START_TEST(nothing_is_known)
 	struct target target = {0};
 	struct rcore_plugin *plugin = rcore_plugin_open(read_target, &target);
 	char *text;
-	ck_assert_int_ge(rcore_plugin_fibers(plugin, 0, NULL, NULL, &text), 2);
+	ck_assert_int_ge(run(plugin, "fibers", NULL, &text), 2);
 	ck_assert(rcore_plugin_error(plugin));
 	rcore_plugin_text_free(text);
 	rcore_plugin_close(plugin);
@@ -145,6 +236,10 @@ int main(void)
 	TCase *plugin = tcase_create("plugin");
 	tcase_add_test(plugin, versions);
 	tcase_add_test(plugin, no_ruby);
+	tcase_add_test(plugin, command_lines);
+	tcase_add_test(plugin, commands_are_described);
+	tcase_add_test(plugin, a_stop_forgets);
+	tcase_add_test(plugin, no_fibers);
 	tcase_add_test(plugin, debugger_stop);
 	tcase_add_test(plugin, only_saved_segments_are_read);
 	tcase_add_test(plugin, bad_facts);

@@ -18,7 +18,7 @@ import rcore_bridge  # noqa: E402
 
 
 class Bridge(unittest.TestCase):
-    def report(self, read, **options):
+    def report(self, read, *options):
         errors = io.StringIO()
         with contextlib.redirect_stderr(errors):
             with rcore_bridge.Target(rcore_bridge.load(), read) as target:
@@ -28,7 +28,7 @@ class Bridge(unittest.TestCase):
                 target.add_mapping(0x10000, 0x20000, 0, "/nonexistent/a.out")
                 target.add_thread(7, None, 0)
                 try:
-                    return target.fibers(**options)
+                    return target.run(["fibers", *options])
                 finally:
                     self.assertEqual(errors.getvalue(), "")
 

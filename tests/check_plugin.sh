@@ -59,7 +59,7 @@ done
 # GDB itself has more to say, and in no fixed order.
 one_line() {
 	if grep -qE 'Traceback|Python Exception|File "' "$work/gdb" ||
-		[ "$(grep -cE '^(rcore|ruby-fibers): ' "$work/gdb")" -ne 1 ] ||
+		[ "$(grep -cE '^rcore: ' "$work/gdb")" -ne 1 ] ||
 		! grep -q "$1" "$work/gdb"; then
 		complain "expected one line with '$1', got: $(cat "$work/gdb")"
 	fi
@@ -67,13 +67,13 @@ one_line() {
 in_gdb "core-file $work/core" "$begin" 'ruby-fibers --thread T99' "$end"
 one_line '^rcore: no thread T99 here; the threads are: T1 '
 in_gdb "core-file $work/core" "$begin" 'ruby-fibers --bogus' "$end"
-one_line '^ruby-fibers: unrecognized arguments: --bogus; see help ruby-fibers$'
-in_gdb "core-file $work/core" "$begin" "ruby-fibers 'T1" "$end"
-one_line 'ruby-fibers'
+one_line "^rcore: no option is called '--bogus'; see help ruby-fibers\$"
+in_gdb "core-file $work/core" "$begin" 'ruby-fibers T1' "$end"
+one_line "^rcore: takes no word such as 'T1'; see help ruby-fibers\$"
 in_gdb "$begin" ruby-fibers "$end"
 one_line '^rcore: no process here'
 RCORE_LIBRARY=/nonexistent
-in_gdb "core-file $work/core" "$begin" ruby-fibers "$end"
+in_gdb "core-file $work/core" "$begin" "$end"
 one_line '^rcore: librcore.so.0 cannot be loaded'
 
 exit $failed

@@ -21,6 +21,8 @@ struct line {
 /* NULL also for argp's own keys, ARGP_KEY_ARG being 0. */
 static const struct rcore_option *find(const struct rcore_command *command, int key)
 {
+	if (key <= 0) /* ARGP_KEY_ARG is 0, as is the letter of an option that has none */
+		return NULL;
 	for (int i = 0; command->options && command->options[i].name; i++)
 		if (key == KEY_FIRST + i || (key > 0 && key == command->options[i].letter))
 			return &command->options[i];

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""rcore's commands for GDB; ../rcore-gdb.py loads them."""

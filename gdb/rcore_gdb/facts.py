@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""What GDB knows of a process, for rcore."""
+
+import os
+import re
+
+import gdb
+from rcore_bridge import CUT_OFF, NOT_SAVED, REGISTERS, SAVED, THREAD_POINTERS, Error
+
+
+class Facts:
+    """What GDB knows of the process, in the words of rcore_plugin.h. What GDB does not say stays
+    unknown."""
+
+    _MAPPING = re.compile(
+        r"^\s*(0x[0-9a-f]+)\s+(0x[0-9a-f]+)\s+0x[0-9a-f]+\s+(0x[0-9a-f]+)"
+        r"(?:\s+[-r][-w][-x][-ps])?\s+(\S.*?)\s*$"
+    )
+    _AUXV = re.compile(r"^(\d+)\s+\S+\s.*?(0x[0-9a-f]+|\d+)(?: \".*\")?$")
+    _CORE = re.compile(r"^Core file: [`'](.*)', file type .*\n((?:\s+\[\d+\].*\n?)*)", re.MULTILINE)
+    _SECTION = re.compile(
+        r"^\s+\[\d+\]\s+(0x[0-9a-f]+)->(0x[0-9a-f]+) at (0x[0-9a-f]+): (\S+)(.*)$", re.MULTILINE
+    )
+    _MACHINES = {"i386:x86-64": "x86_64", "aarch64": "aarch64"}
+    _AT_NULL, _AT_ENTRY = 0, 9
+
+    def __init__(self, inferior):
+        self._inferior = inferior
+        connection = inferior.connection
+        self._is_core = connection is not None and connection.type == "core"
+        name = inferior.architecture().name()
+        if name not in self._MACHINES:
+            raise Error("this is a process of %s; rcore reads x86-64 and aarch64" % name)
+        self._machine = self._MACHINES[name]
+
+    def tell(self, target):
+        target.set_text("machine", self._machine)
+        target.set_number("pid", self._inferior.pid)
+        target.set_number("live", 0 if self._is_core else 1)
+        target.set_text("arguments", self._arguments())
+        if self._is_core:
+            self._tell_core(target)
+        else:
+            target.set_text("source", "process %d" % self._inferior.pid)
+        mappings = self._mappings()
+        for mapping in mappings:
+            target.add_mapping(*mapping)
+        auxv = self._auxv()
+        for pair in auxv:
+            target.add_auxv(*pair)
+        self._tell_files(target, mappings, dict(auxv))
+        self._tell_threads(target)
+
+    @staticmethod
+    def _ask(command):
+        try:
+            return gdb.execute(command, to_string=True)
+        except gdb.error:
+            return ""
+
+    @staticmethod
+    def _value(expression):
+        try:
+            return int(gdb.parse_and_eval(expression))
+        except gdb.error:
+            return None
+
+    def _arguments(self):
+        word = "exe" if self._is_core else "cmdline"
+        found = re.search(r"^%s = '(.*)'$" % word, self._ask("info proc"), re.MULTILINE)
+        return found.group(1) if found else None
+
+    # GDB shows a core as sections: its notes in their order, its segments as load1, or load1a
+    # and load1b where only a part was saved. For a page that the core lacks, GDB gives zeroes or
+    # what a file on this machine has, whatever its build: so it is told which pages it may ask.
+    def _tell_core(self, target):
+        found = self._CORE.search(self._ask("maint info sections"))
+        sections = self._SECTION.findall(found.group(2)) if found else []
+        segments = [section for section in sections if re.match(r"load\d+[a-z]?$", section[3])]
+        if not segments:
+            raise Error(
+                "this GDB does not say what the core holds (maint info sections): "
+                "use rcore analyze CORE"
+            )
+        path = found.group(1)
+        self._tell_segments(target, segments, os.path.getsize(path))
+        target.set_text("source", path)
+        target.set_text("producer", self._producer([section[3] for section in sections]))
+
+    def _tell_segments(self, target, segments, file_size):
+        saved_bytes, lost_bytes = 0, 0
+        for start, end, offset, _, flags in segments:
+            start, end, offset = int(start, 16), int(end, 16), int(offset, 16)
+            if "HAS_CONTENTS" not in flags:
+                target.add_segment(start, end, NOT_SAVED)
+                continue
+            there = min(end, start + max(0, file_size - offset))
+            target.add_segment(start, there, SAVED)
+            target.add_segment(there, end, CUT_OFF)
+            saved_bytes += there - start
+            lost_bytes += end - there
+        target.set_number("saved-bytes", saved_bytes)
+        target.set_number("lost-bytes", lost_bytes)
+
+    # The kernel writes the siginfo of the thread that died right behind its status; gdb, and so
+    # gcore, writes it later.
+    @staticmethod
+    def _producer(names):
+        if ".gdb-tdesc" in names:
+            return "gdb"
+        if ".reg" not in names:
+            return None
+        after = names[names.index(".reg") + 1 :] + [""]
+        return "kernel" if after[0].startswith(".note.linuxcore.siginfo") else "gdb"
+
+    def _mappings(self):
+        mappings = []
+        for line in self._ask("info proc mappings").splitlines():
+            found = self._MAPPING.match(line)
+            if found and not found.group(4).startswith("["):
+                numbers = [int(number, 16) for number in found.groups()[:3]]
+                mappings.append(numbers + [found.group(4)])
+        return mappings
+
+    def _auxv(self):
+        lines = self._ask("info auxv").splitlines()
+        found = [match for match in map(self._AUXV.match, lines) if match]
+        pairs = [(int(match.group(1)), int(match.group(2), 0)) for match in found]
+        return [pair for pair in pairs if pair[0] != self._AT_NULL]
+
+    def _tell_files(self, target, mappings, auxv):
+        sysroot = gdb.parameter("sysroot") or ""
+        if sysroot.startswith("/"):
+            target.set_text("sysroot", sysroot)
+        for folder in (gdb.parameter("solib-search-path") or "").split(":"):
+            if folder:
+                target.set_text("lib-search-path", folder)
+        program = gdb.current_progspace().filename
+        entry = auxv.get(self._AT_ENTRY)
+        for start, end, _, path in mappings:
+            if entry is not None and start <= entry < end:
+                path = os.path.join(sysroot if sysroot.startswith("/") else "", path)
+                if program and os.path.exists(program) and not os.path.exists(path):
+                    target.set_text("program", program)
+
+    def _tell_threads(self, target):
+        threads = sorted(self._inferior.threads(), key=lambda thread: thread.num)
+        selected = gdb.selected_thread()
+        frame = gdb.selected_frame() if selected and not selected.is_running() else None
+        died = threads[0] if self._is_core and threads else selected
+        try:
+            for thread in threads:
+                thread.switch()
+                target.add_thread(thread.ptid[1] or thread.ptid[0], *self._registers())
+                if thread.num == died.num:
+                    self._tell_signal(target, thread)
+        finally:
+            if selected:
+                selected.switch()
+            if frame and frame.is_valid():
+                frame.select()
+
+    def _registers(self):
+        try:
+            frame = gdb.newest_frame()
+        except gdb.error:
+            return None, 0
+        words = [self._register(frame, name) for name in REGISTERS[self._machine]]
+        pointer = self._register(frame, THREAD_POINTERS[self._machine]) or 0
+        if words.count(None) == len(words):
+            return None, pointer
+        return [word or 0 for word in words], pointer
+
+    @staticmethod
+    def _register(frame, name):
+        try:
+            value = frame.read_register(name)
+            if value.type.strip_typedefs().code != gdb.TYPE_CODE_INT:
+                value = value.cast(gdb.lookup_type("long"))
+            return int(value) & (1 << 64) - 1
+        except (gdb.error, ValueError):
+            return None
+
+    # Mirrors the core reader: who sent a signal is told where si_code is not positive, the
+    # address where it is.
+    def _tell_signal(self, target, thread):
+        signo = self._value("$_siginfo.si_signo")
+        if signo is not None:
+            code = self._value("$_siginfo.si_code") or 0
+            address = self._value("(unsigned long) $_siginfo._sifields._sigfault.si_addr") or 0
+            sender = self._value("$_siginfo._sifields._kill.si_pid") or 0
+            target.set_siginfo(
+                signo, code, address if code > 0 else 0, sender if code <= 0 else 0
+            )
+        if self._is_core:
+            target.set_number("signal", self._value("$_exitsignal"))
+        elif signo:
+            target.set_number("signal", signo)
+            target.set_number("thread", thread.ptid[1])

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""Everything that the plugin adds to GDB."""
+
+import gdb
+from gdb.unwinder import register_unwinder
+from rcore_session import all_commands
+
+from . import commands
+from .process import Processes
+from .stack import STACKS
+
+
+def load(library):
+    processes = Processes(library)
+    commands.register(processes, all_commands(library))
+    register_unwinder(None, STACKS, replace=True)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""The inferiors, each with a Session of rcore, and when what was read of them does not hold any more."""
+
+import functools
+
+import gdb
+from rcore_bridge import Error
+from rcore_session import Session
+
+from .facts import Facts
+from .stack import STACKS
+
+
+def guarded(function):
+    """Whatever goes wrong is one line: a fault of these scripts must not end in a traceback."""
+
+    @functools.wraps(function)
+    def call(*arguments):
+        try:
+            return function(*arguments)
+        except (KeyboardInterrupt, gdb.GdbError):
+            raise
+        except (Error, gdb.error, OSError) as failure:
+            raise gdb.GdbError("rcore: %s" % str(failure).replace("\n", " "))
+        except Exception as failure:
+            name = type(failure).__name__
+            raise gdb.GdbError("rcore: unexpected %s: %s; please report it" % (name, failure))
+
+    return call
+
+
+class Adapter:
+    """GDB, as rcore_session wants it."""
+
+    def __init__(self, inferior):
+        self._inferior = inferior
+
+    def token(self):
+        if not self._inferior.pid:
+            raise Error("no process here: core-file CORE, or attach PID, and try again")
+        thread = gdb.selected_thread()
+        if thread and thread.is_running():
+            raise Error("the process is running: stop it first, with interrupt")
+        connection = self._inferior.connection
+        return (
+            self._inferior.pid,
+            connection.num if connection else 0,
+            self._inferior.progspace.filename,
+            gdb.parameter("sysroot"),
+            gdb.parameter("solib-search-path"),
+        )
+
+    def read(self, address, size):
+        return self._inferior.read_memory(address, size)
+
+    def tell(self, target):
+        Facts(self._inferior).tell(target)
+
+    def tid(self):
+        thread = gdb.selected_thread()
+        if not thread:
+            return 0
+        return thread.ptid[1] or thread.ptid[0]
+
+    def color(self):
+        return bool(gdb.parameter("style enabled"))
+
+    def select(self, place):
+        STACKS.select(self._inferior, place)
+
+    def evaluate(self, text):
+        try:
+            return int(gdb.parse_and_eval(text))
+        except (gdb.error, ValueError, OverflowError):
+            return None
+
+
+class Processes:
+    """The sessions, by inferior."""
+
+    def __init__(self, library):
+        self._library = library
+        self._sessions = {}
+        events = gdb.events
+        for event in (events.cont, events.stop, events.exited):
+            event.connect(self._on_run)
+        for event in (events.memory_changed, events.register_changed):
+            event.connect(self._on_write)
+        events.inferior_deleted.connect(self._on_delete)
+
+    def session(self):
+        """That of the selected inferior."""
+        inferior = gdb.selected_inferior()
+        if inferior.num not in self._sessions:
+            self._sessions[inferior.num] = Session(self._library, Adapter(inferior))
+        return self._sessions[inferior.num]
+
+    # Which inferiors run besides the one of an event is not said: all are read anew.
+    def _on_run(self, _event):
+        for session in self._sessions.values():
+            session.resumed()
+        STACKS.clear()
+
+    def _on_write(self, _event):
+        for session in self._sessions.values():
+            session.stale()
+
+    def _on_delete(self, event):
+        self._sessions.pop(event.inferior.num, None)

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""The commands of GDB and LLDB: what they are called, take and do. A debugger's own script registers
+COMMANDS + what the library describes, and gives a Session an adapter:
+
+    token()          anything that differs for each process, and each time files are looked for elsewhere;
+                     raises Error where there is no process, or it runs
+    read(a, n)       n bytes at a, or raises
+    tell(target)     gives a Target its facts
+    tid()            the kernel thread that is selected
+    color()          whether text may have colors
+    select(place)    makes the stack of a parked fiber (a Place) that of its thread; None: ends that
+    evaluate(text)   the value of an expression as an int, or None
+"""
+
+import textwrap
+
+from rcore_bridge import Error, Place, Target, commands
+
+# Those that are not the library's; as rcore_plugin_commands() describes its own.
+COMMANDS = [
+    {
+        "verb": "fiber",
+        "summary": "select a fiber",
+        "doc": "Select a parked fiber: from then on bt, up, frame, info locals and info registers of the "
+        "debugger work on its stack, and the ruby commands on it, until the process runs on. "
+        "Without an argument, say which is selected; off returns to where the thread stands.",
+        "words": "[ID|off]",
+        "completes": "fiber",
+        "options": [],
+        "examples": ["T1.F7", "0x7f1234567890", "off"],
+    },
+    {
+        "verb": "frame",
+        "summary": "select a Ruby frame",
+        "doc": "Select a Ruby frame of the selected fiber by the number that ruby-bt shows; ruby-locals and "
+        "ruby-print work on it. Without an argument, show the one that is selected.",
+        "words": "[N]",
+        "options": [],
+        "examples": ["2", ""],
+    },
+    {
+        "verb": "up",
+        "summary": "select the Ruby frame that called this one",
+        "doc": "Select the Ruby frame that called the selected one, or that N frames further out.",
+        "words": "[N]",
+        "options": [],
+        "examples": ["", "2"],
+    },
+    {
+        "verb": "down",
+        "summary": "select the Ruby frame that this one called",
+        "doc": "Select the Ruby frame that the selected one called, or that N frames further in.",
+        "words": "[N]",
+        "options": [],
+        "examples": ["", "2"],
+    },
+]
+
+ALIASES = {"rp": "print", "rb_ps": "fibers", "rbbt": "bt"}
+
+
+def all_commands(library):
+    """By verb."""
+    return {command["verb"]: command for command in commands(library) + COMMANDS}
+
+
+def help_text(command, prompt):
+    """The first line is the summary; `prompt` is "(gdb) " or the like."""
+    name = "ruby-" + command["verb"]
+    usage = " ".join([name] + ["[OPTION...]"] * bool(command["options"]))
+    if command.get("words"):
+        usage += " " + command["words"]
+    summary = command["summary"]
+    lines = [summary[0].upper() + summary[1:] + ".", "", "Usage: " + usage, ""]
+    lines += textwrap.wrap(command["doc"], 78)
+    lines += [""] * bool(command["options"])
+    for option in command["options"]:
+        letter = "-%s, " % option["letter"] if "letter" in option else "    "
+        value = " " + option["value"] if "value" in option else ""
+        head = "  %s--%s%s" % (letter, option["name"], value)
+        body = textwrap.wrap(option["help"], 52)
+        lines += ["%-24s  %s" % (head, body[0])] + [" " * 26 + line for line in body[1:]]
+    lines += ["", "Example:" if len(command["examples"]) == 1 else "Examples:"]
+    lines += [("  %s%s %s" % (prompt, name, words)).rstrip() for words in command["examples"]]
+    return "\n".join(lines)
+
+
+def _option(command, word):
+    """The option that a word of the command line is, or None."""
+    name = word.split("=")[0]
+    for option in command["options"]:
+        if name == "--" + option["name"] or name == "-" + option.get("letter", " "):
+            return option
+    return None
+
+
+def complete(session, command, text):
+    """For a command line that ends in `text`: what was begun, and all that it may become."""
+    words = text.split(" ")
+    last, before = words[-1], _option(command, words[-2]) if len(words) > 1 else None
+    if "=" in last and last.startswith("--"):
+        option, last = _option(command, last), last.split("=", 1)[1]
+        return last, _values(session, option, last) if option else []
+    if before and "value" in before and "=" not in words[-2]:
+        return last, _values(session, before, last)
+    if last.startswith("-"):
+        names = ["--" + option["name"] for option in command["options"]]
+        return last, [name for name in names if name.startswith(last)]
+    return last, _values(session, command, last)
+
+
+def _values(session, what, begun):
+    choices = list(what.get("choices", ()))
+    if what.get("completes") in ("thread", "fiber", "class"):
+        choices += session.ids(what["completes"])
+    return [choice for choice in choices if choice.lower().startswith(begun.lower())]
+
+
+class Session:
+    """A process under a debugger, and what the user has selected in it."""
+
+    def __init__(self, library, adapter):
+        self._adapter = adapter
+        self._target = Target(library, adapter.read)
+        self._token = None
+        self._commands = all_commands(library)
+        self._own = {
+            "fiber": self._select_fiber,
+            "frame": self._select_frame,
+            "up": lambda words: self._move(words, 1),
+            "down": lambda words: self._move(words, -1),
+        }
+        self.place = None  # of the fiber that is selected
+        self.frame = 0
+
+    def stale(self):
+        """Memory or registers have changed: what was read does not hold."""
+        self._token = None
+
+    def resumed(self):
+        """The process runs: nothing is selected any more."""
+        self.stale()
+        self.place, self.frame = None, 0
+
+    def target(self):
+        """The Target, told of all there is to tell."""
+        token = self._adapter.token()
+        if token != self._token:
+            if self._token is not None:
+                self.resumed()
+            self._target.forget()
+            self._adapter.tell(self._target)
+            self._token = token
+        return self._target
+
+    def ids(self, kind):
+        try:
+            return self.target().complete(kind)
+        except Error:
+            return []
+
+    def fiber(self):
+        """The id of the fiber that is selected, or that the selected thread runs; None: neither."""
+        if self.place:
+            return self.place.id.decode()
+        return self.target().current_fiber(self._adapter.tid())
+
+    def run(self, verb, words):
+        """A command: its text as bytes, or None, and its error, or None. May raise Error."""
+        if verb in self._own:
+            return self._own[verb](words)
+        target = self.target()
+        target.set_number("color", int(self._adapter.color()))
+        return target.run([verb, *self._selected(self._commands[verb], words), *words])
+
+    def _selected(self, command, words):
+        given = {option["name"] for option in map(lambda w: _option(command, w), words) if option}
+        takes = {option["name"] for option in command["options"]} - given
+        if not command.get("is_of_selection") or "fiber" not in takes or "thread" in given:
+            return []
+        fiber = self.fiber()
+        chosen = ["--fiber", fiber] if fiber else []
+        if chosen and "frame" in takes and self.frame:
+            chosen += ["--frame", str(self.frame)]
+        return chosen
+
+    def _select_fiber(self, words):
+        if len(words) > 1:
+            raise Error("one fiber at a time; see help ruby-fiber")
+        target = self.target()
+        if not words:
+            return self._describe()
+        if words[0] == "off":
+            if not self.place:
+                raise Error("no fiber is selected")
+            self.place, self.frame = None, 0
+            self._adapter.select(None)
+            return None, None
+        place = target.locate_fiber(words[0])
+        if place.state == Place.NONE:
+            raise Error(
+                "fiber %s has no stack to select: it has not begun, or has ended" % place.id.decode()
+            )
+        self.place, self.frame = place, 0
+        self._adapter.select(place)
+        return self._describe()
+
+    def _describe(self):
+        fiber = self.fiber()
+        if not fiber:
+            raise Error("the selected thread runs no Ruby; ruby-fibers lists the fibers")
+        place = self.place and self.place.state == Place.PARKED
+        how = "parked; ruby-fiber off returns to its thread" if place else "run by the selected thread"
+        return ("fiber %s, %s\n" % (fiber, how)).encode(), None
+
+    def _select_frame(self, words):
+        return self._go(_number(words, self.frame, "frame"))
+
+    def _move(self, words, direction):
+        verb = "up" if direction > 0 else "down"
+        number = self.frame + direction * _number(words, 1, verb)
+        if number < 0:
+            raise Error("frame 0 is the innermost")
+        return self._go(number)
+
+    def _go(self, number):
+        before, self.frame = self.frame, number
+        text, error = self.run("bt", ["--frame", str(number)])
+        if error:
+            self.frame = before
+        return text, error
+
+
+def _number(words, default, verb):
+    if not words:
+        return default
+    if len(words) == 1 and words[0].isdigit():
+        return int(words[0])
+    raise Error("ruby-%s takes one number; see help ruby-%s" % (verb, verb))
