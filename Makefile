@@ -46,13 +46,10 @@ $(BUILD)/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
 # The tables as C strings, so that the library needs no files at run time.
-$(BUILD)/gen/tables.c: $(TABLES)
+$(BUILD)/gen/tables.c: scripts/pack-tables.awk $(TABLES)
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
-	$(Q){ echo '#include "layout/tables.h"'; \
-	echo 'const struct rcore_layout_table rcore_layout_tables[] = {'; \
-	for t in $(TABLES); do echo "{\"$$(basename $$t .layout)\","; \
-	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $$t; echo '},'; done; echo '{0}};'; } > $@
+	$(Q)awk -f $^ > $@
 
 $(BUILD)/gen/tables.o: $(BUILD)/gen/tables.c
 	$(call say,CC,$<)

@@ -6,80 +6,65 @@
 #include <string.h>
 
 #include "layout/schema.h"
+#include "tables.h"
 
-/* The table of a release and build, "3.3.8-x86_64-cet", by whatever range it is called. */
-static const char *builtin(const char *wanted)
+static char *printed(struct rcore_layout layout)
 {
-	const char *name, *text, *build = strchr(wanted, '-');
-	unsigned release[3], first[3], last_patch;
-	char range[32];
-
-	snprintf(range, sizeof(range), "%.*s", (int)(build - wanted), wanted);
-	if (!rcore_version_parse(range, release)) /* it names the range itself */
-		ck_assert(rcore_version_range_parse(range, release, &last_patch));
-	for (size_t i = 0; (text = rcore_layout_builtin(i, &name)); i++) {
-		snprintf(range, sizeof(range), "%.*s", (int)strcspn(name, "-"), name);
-		ck_assert(rcore_version_range_parse(range, first, &last_patch));
-		if (!strcmp(strchr(name, '-'), build) && first[0] == release[0] &&
-		    first[1] == release[1] && first[2] <= release[2] &&
-		    release[2] <= last_patch)
-			return text;
-	}
-	ck_abort_msg("no table of %s", wanted);
-	return NULL;
-}
-
-static struct rcore_layout parsed(const char *name)
-{
-	struct rcore_layout layout;
-	struct rcore_error *err = rcore_layout_parse(builtin(name), name, &layout);
-	ck_assert_msg(!err, "%s", err ? err->message : "");
-	return layout;
-}
-
-static size_t table_count(void)
-{
-	const char *name;
-	size_t count = 0;
-
-	while (rcore_layout_builtin(count, &name))
-		count++;
-	return count;
-}
-
-static const char *past_comments(const char *text)
-{
-	while (*text == '#')
-		text = strchr(text, '\n') + 1;
+	char *text = rcore_layout_print(&layout, NULL);
+	ck_assert_ptr_nonnull(text);
 	return text;
 }
 
+/* The file that a table was made of, without its comments. */
+static char *file_of(const char *name)
+{
+	char path[128], line[512], *text = NULL;
+	size_t size;
+	snprintf(path, sizeof(path), "analyzer/layout/tables/%s.layout", name);
+	FILE *in = fopen(path, "r"), *out = open_memstream(&text, &size);
+	ck_assert_msg(in && out, "%s", path);
+	bool has_provenance = false;
+	while (fgets(line, sizeof(line), in))
+		if (*line == '#')
+			has_provenance = true;
+		else
+			fputs(line, out);
+	fclose(in);
+	fclose(out);
+	ck_assert_msg(has_provenance, "%s does not say what it was made of", path);
+	return text;
+}
+
+/* The tables are packed: each as it differs from the first of its series. */
 START_TEST(round_trip)
 {
-	const char *name, *text = rcore_layout_builtin((size_t)_i, &name);
-	struct rcore_layout layout = parsed(name);
-	char *printed = rcore_layout_print(&layout, NULL);
+	struct rcore_layout layout = table_at(_i), again;
+	char *text = printed(layout), *file = file_of(layout.name);
 
-	ck_assert_str_eq(layout.name, name);
-	ck_assert_str_eq(printed, past_comments(text));
-	ck_assert_ptr_ne(text, past_comments(text));
-	free(printed);
+	ck_assert_str_eq(layout.name, rcore_layout_builtin_name((size_t)_i));
+	ck_assert_str_eq(text, file);
+	ck_assert_ptr_null(rcore_layout_parse(text, "printed", &again));
+	free(file);
+	file = printed(again);
+	ck_assert_str_eq(text, file);
+	free(file);
+	free(text);
 
-	struct rcore_layout renamed = layout;
-	rcore_layout_set_table_name(&renamed);
-	ck_assert_str_eq(renamed.name, name);
+	again = layout;
+	rcore_layout_set_table_name(&again);
+	ck_assert_str_eq(again.name, layout.name);
 }
 END_TEST
 
 START_TEST(provenance_is_a_comment)
 {
-	struct rcore_layout layout = parsed("3.3.8-x86_64");
-	char *printed = rcore_layout_print(&layout, "one\ntwo\n");
+	struct rcore_layout layout = table_of("3.3.8-x86_64");
+	char *text = rcore_layout_print(&layout, "one\ntwo\n");
 
-	ck_assert_int_eq(strncmp(printed, "# one\n# two\nlayout ", 19), 0);
-	struct rcore_error *err = rcore_layout_parse(printed, "printed", &layout);
+	ck_assert_int_eq(strncmp(text, "# one\n# two\nlayout ", 19), 0);
+	struct rcore_error *err = rcore_layout_parse(text, "printed", &layout);
 	ck_assert_ptr_null(err);
-	free(printed);
+	free(text);
 }
 END_TEST
 
@@ -103,9 +88,7 @@ static void bit_range(const struct rcore_field *field, long *start, long *end)
 
 START_TEST(no_overlap)
 {
-	const char *name;
-	rcore_layout_builtin((size_t)_i, &name);
-	struct rcore_layout layout = parsed(name);
+	struct rcore_layout layout = table_at(_i);
 
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
@@ -124,8 +107,8 @@ START_TEST(no_overlap)
 			bit_range(field, &start, &end);
 			bit_range(other, &other_start, &other_end);
 			ck_assert_msg(end <= other_start || other_end <= start,
-				      "%s: %s.%s and %s overlap", name, item->group, item->id,
-				      other_item->id);
+				      "%s: %s.%s and %s overlap", layout.name, item->group,
+				      item->id, other_item->id);
 		}
 	}
 }
@@ -133,9 +116,7 @@ END_TEST
 
 START_TEST(sizes)
 {
-	const char *name;
-	rcore_layout_builtin((size_t)_i, &name);
-	struct rcore_layout layout = parsed(name);
+	struct rcore_layout layout = table_at(_i);
 	uint32_t size = 0;
 
 	for (size_t i = 0; i < rcore_item_count; i++) {
@@ -159,9 +140,8 @@ START_TEST(every_field_exists_somewhere)
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
 		bool found = item->kind != RCORE_ITEM_FIELD;
-		const char *name;
-		for (size_t t = 0; !found && rcore_layout_builtin(t, &name); t++) {
-			struct rcore_layout layout = parsed(name);
+		for (int t = 0; !found && t < table_count(); t++) {
+			struct rcore_layout layout = table_at(t);
 			found = rcore_has(rcore_item_field(&layout, item));
 		}
 		ck_assert_msg(found, "%s.%s is in no table", item->group, item->id);
@@ -169,41 +149,147 @@ START_TEST(every_field_exists_somewhere)
 }
 END_TEST
 
-/* Where releases and builds are known to differ: a table made of the wrong build
- * would miss these. */
+static bool same_build(const struct rcore_layout *a, const struct rcore_layout *b)
+{
+	return a->version[0] == b->version[0] && a->version[1] == b->version[1] &&
+	       !strcmp(strchr(a->name, '-'), strchr(b->name, '-'));
+}
+
+/* A patch release adds members; it takes none away. */
+START_TEST(sizes_grow)
+{
+	struct rcore_layout layout = table_at(_i);
+
+	for (int i = 0; i < table_count(); i++) {
+		struct rcore_layout next = table_at(i);
+		if (!same_build(&layout, &next) || next.version[2] != layout.last_patch + 1)
+			continue;
+		for (size_t j = 0; j < rcore_item_count; j++) {
+			const struct rcore_item *item = &rcore_items[j];
+			if (item->kind == RCORE_ITEM_STRUCT)
+				ck_assert_msg(*rcore_item_size(&next, item) >=
+						      *rcore_item_size(&layout, item),
+					      "%s shrinks from %s to %s", item->group,
+					      layout.name, next.name);
+			else if (item->kind == RCORE_ITEM_ENUM)
+				ck_assert_int_eq(*rcore_item_constant(&next, item),
+						 *rcore_item_constant(&layout, item));
+		}
+	}
+}
+END_TEST
+
+/* A field's offset, "vm.objspace", or a struct's size, "vm". */
+static long measure(const char *table, const char *what)
+{
+	struct rcore_layout layout = table_of(table);
+	size_t length = strcspn(what, ".");
+
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (strncmp(item->group, what, length) || item->group[length])
+			continue;
+		if (!what[length] && item->kind == RCORE_ITEM_STRUCT)
+			return *rcore_item_size(&layout, item);
+		if (what[length] && item->kind == RCORE_ITEM_FIELD &&
+		    !strcmp(item->id, what + length + 1))
+			return rcore_item_field(&layout, item)->offset;
+	}
+	ck_abort_msg("no %s", what);
+}
+
+/* Where patch releases and builds are known to differ: a table made of the wrong source
+ * or build would miss these. */
 START_TEST(drift)
 {
-	struct rcore_layout old = parsed("2.7.4-x86_64"), ractors = parsed("3.1.2-x86_64");
-	struct rcore_layout plain = parsed("3.3.8-x86_64"), cet = parsed("3.3.8-x86_64-cet");
-	struct rcore_layout plain4 = parsed("3.4.9-x86_64"), cet4 = parsed("3.4.9-x86_64-cet");
-	struct rcore_layout boxes = parsed("4.0.5-x86_64");
+	static const struct {
+		const char *table, *what;
+		long value;
+	} known[] = {
+		{"2.6.10-x86_64", "vm.objspace", 1224},
+		{"3.0.7-x86_64", "vm.objspace", 1088},
+		{"3.1.4-x86_64", "vm.objspace", 1104},
+		{"3.1.5-x86_64", "vm.objspace", 1112},
+		{"3.1.7-x86_64", "vm.objspace", 1112},
+		{"3.2.2-x86_64", "vm.objspace", 1128},
+		{"3.2.3-x86_64", "vm.objspace", 1136},
+		{"3.2.4-x86_64", "vm.objspace", 1144},
+		{"3.2.6-x86_64", "vm", 9424},
+		{"3.2.7-x86_64", "vm", 9432},
+		{"3.2.11-x86_64", "vm.shape_list", 376},
+		{"3.2.11-aarch64", "vm.shape_list", 392},
+		{"3.3.0-x86_64", "vm", 9584},
+		{"3.3.1-x86_64", "vm", 9592},
+		{"3.3.6-x86_64", "vm", 9592},
+		{"3.3.7-x86_64", "vm", 9600},
+		{"3.3.11-x86_64", "vm.objspace", 1304},
+		{"3.4.0-x86_64", "vm.objspace", 1296},
+		{"3.4.9-x86_64", "vm.objspace", 1296},
+		{"4.0.0-x86_64", "vm.objspace", 1248},
+		{"4.0.5-x86_64", "vm.objspace", 1248},
+		{"2.6.10-aarch64", "vm.objspace", 1248},
+		{"3.0.7-aarch64", "ractor.running_ec", 536},
+		{"3.4.9-aarch64", "vm.objspace", 1320},
+		{"4.0.5-aarch64", "vm.objspace", 1272},
+		{"3.3.11-x86_64-cet", "fiber.jit_cont", 664},
+		{"3.3.11-x86_64", "fiber.jit_cont", 504},
+		{"3.4.9-x86_64-cet", "fiber.jit_cont", 648},
+		{"3.4.9-x86_64", "fiber.jit_cont", 488},
+		{"3.3.11-aarch64", "fiber.jit_cont", 616},
+		{"3.4.9-aarch64", "fiber.jit_cont", 872},
+		{"2.6.10-x86_64", "fiber.status", 680},
+		{"2.7.4-x86_64", "thread.name", 360},
+		{"2.7.4-x86_64-cet", "thread.name", 520},
+		{"3.0.7-x86_64-cet", "thread.name", 544},
+		{"4.0.5-x86_64", "fiber.status", 552},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		ck_assert_msg(measure(known[i].table, known[i].what) == known[i].value,
+			      "%s of %s: %ld", known[i].what, known[i].table,
+			      measure(known[i].table, known[i].what));
+}
+END_TEST
+
+/* A hardened build moves the fiber struct behind its jump buffer, and nothing else; up to 3.0 the thread
+ * had one, too. */
+START_TEST(builds)
+{
+	static const char *const releases[] = {"3.1.7", "3.2.11", "3.3.11", "3.4.9"};
+	for (size_t i = 0; i < sizeof(releases) / sizeof(*releases); i++) {
+		char name[64];
+		snprintf(name, sizeof(name), "%s-x86_64", releases[i]);
+		struct rcore_layout plain = table_of(name);
+		strcat(name, "-cet");
+		struct rcore_layout cet = table_of(name);
+		ck_assert_int_eq(plain.fiber.jmpbuf.size, 40);
+		ck_assert_int_eq(cet.fiber.jmpbuf.size, 200);
+		ck_assert_int_eq(cet.fiber.status.offset, plain.fiber.status.offset + 160);
+		ck_assert_mem_eq(&cet.thread, &plain.thread, sizeof(plain.thread));
+		ck_assert_mem_eq(&cet.vm, &plain.vm, sizeof(plain.vm));
+	}
+}
+END_TEST
+
+/* What came with a series, and went. */
+START_TEST(series)
+{
+	struct rcore_layout old = table_of("2.7.4-x86_64"), ractors = table_of("3.1.2-x86_64");
 
 	ck_assert(rcore_has(&old.vm.living_threads) && !rcore_has(&ractors.vm.living_threads));
 	ck_assert(!old.ractor.size && ractors.ractor.size);
-	ck_assert_int_eq(ractors.vm.objspace.offset, 1104); /* 1112 from 3.1.5 on */
-	ck_assert_int_eq(plain.vm.objspace.offset, 1304);
-	ck_assert_int_eq(plain4.vm.objspace.offset, 1296);
-	ck_assert_int_eq(boxes.vm.objspace.offset, 1248); /* 1256 from 4.0.6 on */
 	ck_assert_int_eq(ractors.constant.qnil, 8);
-	ck_assert_int_eq(plain.constant.qnil, 4);
+	ck_assert_int_eq(table_of("3.2.2-x86_64").constant.qnil, 4);
 	ck_assert_int_eq(old.constant.last_op_id, 168);
-	ck_assert_int_eq(boxes.constant.last_op_id, 171);
-
-	ck_assert_int_eq(plain.fiber.jmpbuf.size, 40);
-	ck_assert_int_eq(cet.fiber.jmpbuf.size, 200);
-	ck_assert_int_eq(cet.fiber.jit_cont.offset, 664);
-	ck_assert_int_eq(cet4.fiber.jit_cont.offset, 648);
-	ck_assert_int_eq(cet.fiber.status.offset, plain.fiber.status.offset + 160);
-	ck_assert_int_eq(cet4.fiber.status.offset, plain4.fiber.status.offset + 160);
-	ck_assert_mem_eq(&cet.thread, &plain.thread, sizeof(plain.thread));
-	ck_assert_mem_eq(&cet.vm, &plain.vm, sizeof(plain.vm));
+	ck_assert_int_eq(table_of("4.0.5-x86_64").constant.last_op_id, 171);
 }
 END_TEST
 
 START_TEST(traits)
 {
-	struct rcore_layout old = parsed("3.1.2-x86_64"), plain = parsed("3.3.8-x86_64");
-	struct rcore_layout qualified = parsed("3.4.9-x86_64"), boxes = parsed("4.0.5-x86_64");
+	struct rcore_layout old = table_of("3.1.2-x86_64"), plain = table_of("3.3.8-x86_64");
+	struct rcore_layout qualified = table_of("3.4.9-x86_64"),
+			    boxes = table_of("4.0.5-x86_64");
 
 	ck_assert(!old.traits.shapes && plain.traits.shapes);
 	ck_assert_uint_eq(old.traits.heap_page_align, 16384);
@@ -217,7 +303,7 @@ START_TEST(traits)
 }
 END_TEST
 
-static unsigned patches_away(const struct rcore_layout *layout, unsigned patch)
+static unsigned off(const struct rcore_layout *layout, unsigned patch)
 {
 	return patch < layout->version[2]   ? layout->version[2] - patch
 	       : patch > layout->last_patch ? patch - layout->last_patch
@@ -227,33 +313,40 @@ static unsigned patches_away(const struct rcore_layout *layout, unsigned patch)
 START_TEST(candidates)
 {
 	static const struct {
-		unsigned version[3];
-		enum rcore_layout_source first;
+		unsigned version[3], machine;
+		const char *first;
+		enum rcore_layout_source source;
+		size_t exact; /* builds of the very release */
 	} cases[] = {
-		{{3, 3, 8}, RCORE_LAYOUT_EXACT},
-		{{3, 3, 13}, RCORE_LAYOUT_APPROXIMATE},
-		{{3, 4, 11}, RCORE_LAYOUT_APPROXIMATE},
-		{{2, 7, 4}, RCORE_LAYOUT_EXACT},
+		{{3, 3, 8}, EM_X86_64, "3.3.8-x86_64", RCORE_LAYOUT_EXACT, 2},
+		{{3, 3, 99}, EM_X86_64, "3.3.11-x86_64", RCORE_LAYOUT_APPROXIMATE, 0},
+		{{3, 4, 11}, EM_X86_64, "3.4.9-x86_64", RCORE_LAYOUT_APPROXIMATE, 0},
+		{{2, 7, 4}, EM_X86_64, "2.7.4-x86_64", RCORE_LAYOUT_EXACT, 2},
+		{{2, 6, 10}, EM_X86_64, "2.6.10-x86_64", RCORE_LAYOUT_EXACT, 1},
+		{{3, 1, 2}, EM_AARCH64, "3.1.2-aarch64", RCORE_LAYOUT_EXACT, 1},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rcore_layout *list, first = table_of(cases[i].first);
 		const unsigned *version = cases[i].version;
-		struct rcore_layout *list;
-		size_t count;
+		size_t count, exact = 0;
 		struct rcore_error *err =
-			rcore_layout_candidates(version, EM_X86_64, &list, &count);
+			rcore_layout_candidates(version, cases[i].machine, &list, &count);
 		ck_assert_ptr_null(err);
-		ck_assert_uint_ge(count, 2); /* two builds */
-		ck_assert_int_eq(list[0].source, cases[i].first);
+		ck_assert_uint_ge(count, cases[i].exact);
+		ck_assert_int_eq(list[0].source, cases[i].source);
+		ck_assert_uint_eq(off(&list[0], version[2]), off(&first, version[2]));
 		for (size_t j = 0; j < count; j++) {
-			unsigned away = patches_away(&list[j], version[2]);
-			ck_assert_uint_eq(list[j].version[0], version[0]);
-			ck_assert_uint_eq(list[j].version[1], version[1]);
-			ck_assert_int_eq(list[j].source,
-					 away ? RCORE_LAYOUT_APPROXIMATE : RCORE_LAYOUT_EXACT);
-			if (j)
-				ck_assert_uint_ge(away, patches_away(&list[j - 1], version[2]));
+			ck_assert_uint_eq(list[j].machine, cases[i].machine);
+			ck_assert(list[j].version[0] == version[0] &&
+				  list[j].version[1] == version[1]);
+			exact += list[j].source == RCORE_LAYOUT_EXACT;
+			ck_assert_int_eq(list[j].source == RCORE_LAYOUT_EXACT,
+					 off(&list[j], version[2]) == 0);
+			ck_assert(!j ||
+				  off(&list[j], version[2]) >= off(&list[j - 1], version[2]));
 		}
+		ck_assert_uint_eq(exact, cases[i].exact);
 		free(list);
 	}
 }
@@ -316,30 +409,30 @@ START_TEST(ranges)
 	ck_assert(rcore_version_range_parse("2.7.8", version, &last));
 	ck_assert(version[0] == 2 && version[2] == 8 && last == 8);
 
-	struct rcore_layout layout = parsed("3.3.8-x86_64-cet");
+	struct rcore_layout layout = table_of("3.3.8-x86_64-cet");
 	layout.version[2] = 7;
 	layout.last_patch = 11;
 	rcore_layout_set_table_name(&layout);
 	ck_assert_str_eq(layout.name, "3.3.7..3.3.11-x86_64-cet");
-	char *printed = rcore_layout_print(&layout, NULL);
+	char *text = rcore_layout_print(&layout, NULL);
 	struct rcore_layout again;
-	ck_assert_ptr_null(rcore_layout_parse(printed, "t", &again));
+	ck_assert_ptr_null(rcore_layout_parse(text, "t", &again));
 	ck_assert_str_eq(again.name, layout.name);
 	ck_assert(again.version[2] == 7 && again.last_patch == 11);
-	free(printed);
+	free(text);
 }
 END_TEST
 
 /* The table of 3.3.8 with the line that starts with `line` replaced. */
 static char *altered(const char *line, const char *with)
 {
-	const char *text = past_comments(builtin("3.3.8-x86_64"));
-	char needle[64], *result;
+	char needle[64], *result, *text = printed(table_of("3.3.8-x86_64"));
 
 	snprintf(needle, sizeof(needle), "\n%s", line);
 	const char *at = *line ? strstr(text, needle) + 1 : text;
 	const char *rest = *line ? strchr(at, '\n') + 1 : text;
 	ck_assert_int_gt(asprintf(&result, "%.*s%s%s", (int)(at - text), text, with, rest), 0);
+	free(text);
 	return result;
 }
 
@@ -497,13 +590,16 @@ int main(void)
 {
 	Suite *suite = suite_create("layout");
 	TCase *tables = tcase_create("tables"), *parser = tcase_create("parser");
-	int count = (int)table_count();
+	int count = table_count();
 
 	tcase_add_loop_test(tables, round_trip, 0, count);
 	tcase_add_loop_test(tables, no_overlap, 0, count);
 	tcase_add_loop_test(tables, sizes, 0, count);
 	tcase_add_test(tables, every_field_exists_somewhere);
+	tcase_add_loop_test(tables, sizes_grow, 0, count);
 	tcase_add_test(tables, drift);
+	tcase_add_test(tables, builds);
+	tcase_add_test(tables, series);
 	tcase_add_test(tables, traits);
 	tcase_add_test(tables, candidates);
 	tcase_add_test(tables, no_candidates);

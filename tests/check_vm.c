@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tables.h"
 #include "vm/find.h"
 #include "vm/frame_flags.h"
 #include "vm/list.h"
@@ -102,6 +103,7 @@ static size_t prove(const struct rcore_layout *layout, const char **failed)
 	struct rcore_proof proofs[RCORE_PROOF_LIMIT];
 	size_t count = 0;
 	rcore_ruby_init(&ruby, &world.vm.ruby.target.memory, layout, &arena);
+	rcore_ruby_set_vm(&ruby, world.vm.address);
 	ruby.global_symbols = world.vm.ruby.symbols;
 	size_t passed = rcore_prove(&ruby, world.vm.address, proofs, &count);
 	*failed = NULL;
@@ -158,12 +160,12 @@ START_TEST(test_builds)
 {
 	static const char *const builds[] = {"3.4.9-x86_64", "3.4.9-x86_64-cet"};
 	for (int is = 0; is < 2; is++) {
-		struct rcore_layout layout = world_layout(builds[is]);
+		struct rcore_layout layout = table_of(builds[is]);
 		world_begin_with(&layout);
 		put_string();
 		for (int taken = 0; taken < 2; taken++) {
 			const char *failed;
-			layout = world_layout(builds[taken]);
+			layout = table_of(builds[taken]);
 			size_t failures = prove(&layout, &failed);
 			ck_assert_uint_eq(failures, is == taken ? 0 : 1);
 			if (is != taken)

@@ -5,29 +5,12 @@
 #include <string.h>
 
 #include "ruby/value.h"
+#include "tables.h"
 
 struct fake_ruby fake;
 struct rcore_ruby ruby;
 struct rcore_arena arena;
 struct classes classes;
-
-static int builtin_count(void)
-{
-	int count = 0;
-	const char *name;
-	while (rcore_layout_builtin((size_t)count, &name))
-		count++;
-	return count;
-}
-
-static struct rcore_layout layout_at(int index)
-{
-	const char *name = NULL;
-	struct rcore_layout layout;
-	const char *text = rcore_layout_builtin((size_t)index, &name);
-	ck_assert_ptr_null(rcore_layout_parse(text, name, &layout));
-	return layout;
-}
 
 static void start_reading(void)
 {
@@ -44,7 +27,7 @@ static void stop_reading(void)
 
 void begin(int index)
 {
-	struct rcore_layout layout = layout_at(index);
+	struct rcore_layout layout = series_at(index);
 	fake_ruby_init(&fake, &layout);
 	start_reading();
 }
@@ -115,7 +98,7 @@ int run_suite(const char *name, const TTest *const *tests, size_t count)
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create(name);
 	for (size_t i = 0; i < count; i++)
-		tcase_add_loop_test(tcase, tests[i], 0, builtin_count());
+		tcase_add_loop_test(tcase, tests[i], 0, series_count());
 	tcase_add_checked_fixture(tcase, NULL, end);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);

@@ -7,37 +7,11 @@
 
 #include "ruby/ruby.h"
 #include "ruby/value.h"
+#include "tables.h"
 #include "vm/frame_flags.h"
 #include "vm/load.h"
 
 struct world world;
-
-static int builtin_count(void)
-{
-	int count = 0;
-	const char *name;
-	while (rcore_layout_builtin((size_t)count, &name))
-		count++;
-	return count;
-}
-
-static struct rcore_layout layout_at(size_t index)
-{
-	const char *name = NULL;
-	struct rcore_layout layout;
-	const char *text = rcore_layout_builtin(index, &name);
-	ck_assert_ptr_null(rcore_layout_parse(text, name, &layout));
-	return layout;
-}
-
-struct rcore_layout world_layout(const char *wanted)
-{
-	const char *name = NULL;
-	size_t index = 0;
-	while (rcore_layout_builtin(index, &name) && strcmp(name, wanted))
-		index++;
-	return layout_at(index);
-}
 
 #define ISEQ(type_, label_, ...)       \
 	fake_iseq(ruby,                \
@@ -148,7 +122,7 @@ void world_begin_with(const struct rcore_layout *layout)
 
 void world_begin(int index)
 {
-	struct rcore_layout layout = layout_at((size_t)index);
+	struct rcore_layout layout = series_at(index);
 	world_begin_with(&layout);
 }
 
@@ -265,7 +239,7 @@ int world_run(const char *name, const TTest *const *tests, size_t count)
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create(name);
 	for (size_t i = 0; i < count; i++)
-		tcase_add_loop_test(tcase, tests[i], 0, builtin_count());
+		tcase_add_loop_test(tcase, tests[i], 0, series_count());
 	tcase_add_checked_fixture(tcase, NULL, end);
 	tcase_set_timeout(tcase, 240);
 	suite_add_tcase(suite, tcase);

@@ -31,10 +31,9 @@ struct world {
 
 extern struct world world;
 
-/* Builds it with the layout of a test's loop index; its end comes by itself. */
+/* Builds it with the layout of a test's loop index (series_at()); its end comes by itself. */
 void world_begin(int index);
 void world_begin_with(const struct rcore_layout *layout);
-struct rcore_layout world_layout(const char *name);
 
 /* rcore_vm_load() on it, asserted to be no error. The caller frees. */
 struct rcore_snapshot *world_load(void);

@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout/schema.h"
-#include "layout/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const char *rcore_layout_builtin(size_t index, const char **name)
-{
-	size_t count = 0;
-
-	while (rcore_layout_tables[count].name)
-		count++;
-	if (index >= count)
-		return NULL;
-	*name = rcore_layout_tables[index].name;
-	return rcore_layout_tables[index].text;
-}
 
 /* How many patch levels off; 0 for those that it was measured on. */
 static unsigned distance(const struct rcore_layout *layout, unsigned patch)
@@ -25,18 +12,21 @@ static unsigned distance(const struct rcore_layout *layout, unsigned patch)
 	return patch > layout->last_patch ? patch - layout->last_patch : 0;
 }
 
-/* Whether the table called `name`, "3.3.1..3.3.6-x86_64-cet", is of this minor release. */
-static bool same_minor(const char *name, const unsigned version[3])
+/* Whether the table called `name`, "3.3.1..3.3.6-x86_64-cet", is of this minor release and machine. */
+static bool concerns(const char *name, const unsigned version[3], unsigned machine)
 {
-	char text[RCORE_RANGE_TEXT];
+	const char *wanted = rcore_machine_name(machine);
 	unsigned of_table[3], last_patch;
-	size_t length = strcspn(name, "-");
+	char range[RCORE_RANGE_TEXT];
+	size_t length = strcspn(name, "-"), machine_length = wanted ? strlen(wanted) : 0;
 
-	if (length >= sizeof(text))
+	if (!wanted || length >= sizeof(range) || name[length] != '-' ||
+	    strncmp(name + length + 1, wanted, machine_length) ||
+	    (name[length + 1 + machine_length] && name[length + 1 + machine_length] != '-'))
 		return false;
-	memcpy(text, name, length);
-	text[length] = '\0';
-	return rcore_version_range_parse(text, of_table, &last_patch) &&
+	memcpy(range, name, length);
+	range[length] = '\0';
+	return rcore_version_range_parse(range, of_table, &last_patch) &&
 	       of_table[0] == version[0] && of_table[1] == version[1];
 }
 
@@ -70,17 +60,15 @@ struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned 
 	struct rcore_layout *list = NULL;
 	struct rcore_error *err = NULL;
 	size_t count = 0;
-	const char *name, *text;
+	const char *name;
 
-	for (size_t i = 0; (text = rcore_layout_builtin(i, &name)); i++) {
+	for (size_t i = 0; (name = rcore_layout_builtin_name(i)); i++) {
 		struct rcore_layout layout;
-		if (!same_minor(name, version))
+		if (!concerns(name, version, machine))
 			continue;
-		err = rcore_layout_parse(text, name, &layout);
+		err = rcore_layout_builtin(i, &layout);
 		if (err)
 			break;
-		if (layout.machine != machine)
-			continue;
 		struct rcore_layout *grown = realloc(list, (count + 1) * sizeof(*list));
 		if (!grown) {
 			err = rcore_error_no_memory();

@@ -134,8 +134,11 @@ struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
  * printed as comment lines at the top (may be NULL). */
 char *rcore_layout_print(const struct rcore_layout *layout, const char *provenance);
 
-/* The text of the index-th table compiled in, and its name; NULL past the last. */
-const char *rcore_layout_builtin(size_t index, const char **name);
+/* The name of the index-th table compiled in; NULL past the last. */
+const char *rcore_layout_builtin_name(size_t index);
+
+/* That table. Errors: as rcore_layout_parse(); a table of an older fields.def. */
+struct rcore_error *rcore_layout_builtin(size_t index, struct rcore_layout *ret);
 
 /* Candidates for a target, best first: exact version first (each build of it),
  * then the other releases of the same minor, nearest first. `ret[]` is malloc'ed

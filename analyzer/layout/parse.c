@@ -19,6 +19,7 @@ struct parser {
 	unsigned *seen; /* line of each item, 0: not yet */
 	size_t next;    /* the item after the last one: tables are printed in order */
 	bool has_name, has_version, has_machine;
+	bool may_lack_items; /* those of `layout` stand */
 };
 
 __attribute__((format(printf, 2, 3))) static struct rcore_error *
@@ -90,11 +91,10 @@ static struct rcore_error *parse_enum(struct parser *parser, const char *id, con
 	const struct rcore_item *item = find(parser, RCORE_ITEM_ENUM, "", id);
 	if (!item)
 		return complain(parser, "no enumerator '%s' is known", id);
-	long value = 0;
+	long value = RCORE_NO_CONSTANT;
 	struct rcore_error *err = see(parser, item);
-	if (err || !strcmp(word, "-"))
-		return err;
-	err = number(parser, word, INT32_MIN, UINT32_MAX, &value);
+	if (!err && strcmp(word, "-"))
+		err = number(parser, word, INT32_MIN, UINT32_MAX, &value);
 	if (!err)
 		*rcore_item_constant(parser->layout, item) = value;
 	return err;
@@ -124,8 +124,12 @@ static struct rcore_error *parse_field(struct parser *parser, char **words, size
 	if (!item)
 		return complain(parser, "no field '%s.%s' is known", words[0], dot + 1);
 	struct rcore_error *err = see(parser, item);
-	if (err || (count == 2 && !strcmp(words[1], "-")))
+	if (err)
 		return err;
+	if (count == 2 && !strcmp(words[1], "-")) {
+		*rcore_item_field(parser->layout, item) = (struct rcore_field){.offset = -1};
+		return NULL;
+	}
 	if (count < 3 || count > 4)
 		return complain(parser, "expected '%s.%s OFFSET SIZE [BIT:BITS]' or '-'",
 				words[0], dot + 1);
@@ -228,7 +232,7 @@ static struct rcore_error *check(struct parser *parser)
 	uint32_t size = 0;
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
-		if (!parser->seen[i])
+		if (!parser->seen[i] && !parser->may_lack_items)
 			return complain(parser,
 					"the table ends without %s%s%s; print it anew with "
 					"'rcore layout FILE'",
@@ -254,8 +258,8 @@ static struct rcore_error *check(struct parser *parser)
 	return NULL;
 }
 
-struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
-				       struct rcore_layout *ret)
+struct rcore_error *rcore_layout_parse_over(const struct rcore_layout *base, const char *text,
+					    const char *origin, struct rcore_layout *ret)
 {
 	struct rcore_layout layout;
 	struct parser parser = {.layout = &layout, .origin = origin};
@@ -265,6 +269,10 @@ struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
 	if (!parser.seen)
 		return rcore_error_no_memory();
 	rcore_layout_init(&layout);
+	if (base) {
+		layout = *base;
+		parser.may_lack_items = parser.has_machine = true;
+	}
 	while (!err && *text) {
 		char line[MAX_LINE];
 		size_t length = strcspn(text, "\n");
@@ -283,4 +291,10 @@ struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
 	rcore_layout_set_traits(&layout);
 	*ret = layout;
 	return NULL;
+}
+
+struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
+				       struct rcore_layout *ret)
+{
+	return rcore_layout_parse_over(NULL, text, origin, ret);
 }

@@ -36,6 +36,11 @@ int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_ite
 enum { RCORE_RANGE_TEXT = 80 };
 void rcore_layout_print_range(const struct rcore_layout *layout, char ret[RCORE_RANGE_TEXT]);
 
+/* rcore_layout_parse(), of a text that may lack items, and the machine: they are as in `base`. NULL: of a
+ * whole text. */
+struct rcore_error *rcore_layout_parse_over(const struct rcore_layout *base, const char *text,
+					    const char *origin, struct rcore_layout *ret);
+
 /* A layout in which nothing is known: sizes 0, fields absent, constants RCORE_NO_CONSTANT. */
 void rcore_layout_init(struct rcore_layout *ret);
 
