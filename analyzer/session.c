@@ -139,14 +139,14 @@ static struct rcore_error *examine(struct rcore_session *session,
 }
 
 /* The fault that made Ruby abort, on the signal stack of the thread that died. */
-static bool find_original(struct rcore_session *session, struct rcore_siginfo *ret)
+static bool find_original(struct rcore_session *session, struct rcore_original_fault *ret)
 {
 	const struct rcore_process *process = session->process;
 	for (size_t i = 0; i < process->thread_count; i++) {
-		uint64_t pc, sp;
 		if (process->threads[i].tid == process->crashed_tid)
 			return rcore_signal_frame_find(session->memory, process->machine,
-						       &process->threads[i], ret, &pc, &sp);
+						       &process->threads[i], &ret->info,
+						       &ret->pc, &ret->sp);
 	}
 	return false;
 }
@@ -191,7 +191,7 @@ struct rcore_error *rcore_session_read(struct rcore_session *session,
 static struct rcore_error *conclude(struct rcore_session *session,
 				    struct rcore_snapshot *snapshot)
 {
-	struct rcore_siginfo original;
+	struct rcore_original_fault original;
 	struct rcore_error *err = rcore_snapshot_group(snapshot);
 	if (!err && !session->no_native && !session->no_stop)
 		err = rcore_session_native(session, snapshot);

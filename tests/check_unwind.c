@@ -81,9 +81,11 @@ static void die(const struct taken *taken, const char *program, char *what, char
 		       "--args", path,  what,  number,   NULL};
 	char *alone[] = {path, what, number, NULL};
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit stack = {128 << 20, RLIM_INFINITY};
 	snprintf(path, sizeof(path), "%s/%s", taken->folder, program);
 	if (chdir(taken->folder) || setrlimit(RLIMIT_CORE, &limit) ||
-	    !freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+	    setrlimit(RLIMIT_STACK, &stack) || !freopen("/dev/null", "w", stdout) ||
+	    !freopen("/dev/null", "w", stderr))
 		_exit(2);
 	char **arguments = kernel_writes_here() ? alone : gdb;
 	execvp(arguments[0], arguments);
@@ -398,10 +400,10 @@ END_TEST
 
 START_TEST(too_deep)
 {
-	struct taken *taken = take("target", "recurse", "110000");
+	struct taken *taken = take("target", "recurse", "1100000");
 	const struct rcore_unwind_context *context = unwound(taken);
 	ok(context->frame_count >= RCORE_NATIVE_FRAME_LIMIT);
-	ok(context->problem && strstr(context->problem, "more than 100000"));
+	ok(context->problem && strstr(context->problem, "more than 1048576"));
 	drop(taken);
 }
 END_TEST

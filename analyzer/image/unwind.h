@@ -30,9 +30,9 @@ struct rcore_unwind_context {
 	const char *problem; /* why it ended early; NULL: at the natural end of the stack */
 };
 
-/* More native frames than this in one stack, or in all, end the unwinding, and `problem` says
+/* More native frames than this in one stack (8 MiB have room for 524,288 of the smallest), or in all, end the unwinding, and `problem` says
  * so. */
-enum { RCORE_NATIVE_FRAME_LIMIT = 100000, RCORE_NATIVE_TOTAL_LIMIT = 2000000 };
+enum { RCORE_NATIVE_FRAME_LIMIT = 1 << 20, RCORE_NATIVE_TOTAL_LIMIT = 2000000 };
 
 /*
  * Unwinds and symbolises all `contexts` in one walk. `memory` is the overlaid memory. Frames' strings

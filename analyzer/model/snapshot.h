@@ -80,7 +80,10 @@ struct rcore_fiber {
 	int thread;     /* index into snapshot->threads; -1: its thread cannot be read */
 	uint64_t vm_stack, vm_stack_size;           /* bytes */
 	uint64_t machine_stack, machine_stack_size; /* bytes; 0: unknown (root fibers) */
-	uint64_t stack_pointer;     /* saved when it was switched away from; 0: never */
+	uint64_t stack_pointer; /* saved when it was switched away from; 0: never */
+	uint64_t
+		stack_base; /* ec->machine.stack_start: an address next to its outermost frames, where
+				the GC starts to look; 0: unknown */
 	struct rcore_frame *frames; /* innermost first */
 	size_t frame_count;
 	bool frames_truncated;             /* more frames than the limit */
@@ -160,6 +163,16 @@ struct rcore_other_thread {
 	const char *native_problem;
 };
 
+/* A fault that was a machine stack running over, and how that is known. */
+struct rcore_overflow {
+	bool present;
+	int fiber; /* index, of the fiber whose stack it is; -1: of a thread without Ruby */
+	uint64_t stack_start, stack_end; /* what its frames may use */
+	uint64_t guard_start,
+		guard_end; /* the pages below it that nobody may touch, where the fault
+					    was; both 0: nothing is mapped there */
+};
+
 struct rcore_cause {
 	bool present; /* false: the process was not killed (gcore, live) */
 	int signo, code;
@@ -173,7 +186,8 @@ struct rcore_cause {
 	int original_sender_pid;
 	int tid;           /* the thread that died; 0: unknown */
 	int thread, fiber; /* indices; -1: not a Ruby thread, unknown */
-	const char *text;  /* one line for people, with the place */
+	struct rcore_overflow overflow;
+	const char *text; /* one line for people, with the place */
 };
 
 enum rcore_vm_rung { RCORE_RUNG_SYMBOL, RCORE_RUNG_DWARF, RCORE_RUNG_SEARCH };

@@ -102,6 +102,22 @@ static void add_signal(struct rcore_json *json, struct json_object *object, int 
 		rcore_json_add_hex(json, object, "address", address);
 }
 
+static void add_overflow(struct rcore_json *json, struct json_object *object,
+			 const struct rcore_snapshot *snapshot)
+{
+	const struct rcore_overflow *overflow = &snapshot->cause.overflow;
+	if (!overflow->present)
+		return;
+	struct json_object *part = rcore_json_object(json);
+	if (rcore_index_valid(overflow->fiber, snapshot->fiber_count))
+		rcore_json_add_text(json, part, "fiber", snapshot->fibers[overflow->fiber].id);
+	rcore_json_add_hex(json, part, "stack_start", overflow->stack_start);
+	rcore_json_add_hex(json, part, "stack_end", overflow->stack_end);
+	rcore_json_add_hex(json, part, "guard_start", overflow->guard_start);
+	rcore_json_add_hex(json, part, "guard_end", overflow->guard_end);
+	rcore_json_add(json, object, "stack_overflow", part);
+}
+
 static void put_cause(struct rcore_json *json, const struct rcore_snapshot *snapshot)
 {
 	const struct rcore_cause *cause = &snapshot->cause;
@@ -117,6 +133,7 @@ static void put_cause(struct rcore_json *json, const struct rcore_snapshot *snap
 			   cause->has_original_address, cause->original_address);
 		rcore_json_add(json, object, "original", original);
 	}
+	add_overflow(json, object, snapshot);
 	rcore_json_add_count(json, object, "tid", cause->tid);
 	if (rcore_index_valid(cause->thread, snapshot->thread_count))
 		rcore_json_add_text(json, object, "thread",

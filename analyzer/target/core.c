@@ -111,6 +111,8 @@ static struct rcore_error *load(struct rcore_core *core, const char *path)
 	core->process.source = rcore_arena_strdup(&core->arena, path);
 	if (!core->process.source || !add_loads(core))
 		return rcore_error_no_memory();
+	core->process.segments = core->list;
+	core->process.segment_count = core->list_count;
 	size_t damaged;
 	err = rcore_core_notes_read(&core->file, &core->arena, &core->process, &damaged);
 	if (err)

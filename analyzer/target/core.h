@@ -25,13 +25,7 @@ void rcore_core_close(struct rcore_core *core); /* NULL-safe */
 struct rcore_memory *rcore_core_memory(struct rcore_core *core);
 const struct rcore_process *rcore_core_process(const struct rcore_core *core);
 
-/* Writable or readable segments as the core's program headers have them, in
- * address order: what is mapped at all. `saved` is how many bytes from the start
- * the file holds. Returns false past the last. */
-struct rcore_segment {
-	uint64_t start, size, saved;
-	bool readable, writable, executable;
-};
+/* The segments of process->segments one by one. Returns false past the last. */
 bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcore_segment *ret);
 
 /* What process->note says of a core that ends early; of `arena`, NULL when memory is short. */

@@ -23,6 +23,13 @@ struct rcore_mapping {
 		file; /* under which a live process's very file can be opened from here; NULL: unknown */
 };
 
+/* One range of memory that was mapped, as a PT_LOAD of the core tells. The file holds `saved` bytes of
+ * it, from its start on. */
+struct rcore_segment {
+	uint64_t start, size, saved;
+	bool readable, writable, executable;
+};
+
 /* General registers as the kernel's elf_gregset_t has them (NT_PRSTATUS); 27
  * words on x86-64, 34 on aarch64 (x0-x30, sp, pc, pstate). */
 enum { RCORE_MAX_REGISTERS = 34 };
@@ -61,6 +68,11 @@ struct rcore_process {
 
 	struct rcore_mapping *mappings; /* sorted by start; NT_FILE */
 	size_t mapping_count;
+
+	/* Sorted by start: all that was mapped, guard pages too; none: not known (a live process,
+	 * a debugger). */
+	const struct rcore_segment *segments;
+	size_t segment_count;
 
 	uint64_t *auxv; /* pairs of type and value, without the final AT_NULL */
 	size_t auxv_pairs;

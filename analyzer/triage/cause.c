@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/signal_name.h"
+#include "triage/overflow.h"
 
 /* si_code of the signals that a fault raises (sigaction(2)), with what it says of the address. */
 static const struct {
@@ -69,6 +70,8 @@ static void place_text(const struct rcore_snapshot *snapshot, char *buffer, size
 {
 	const struct rcore_cause *cause = &snapshot->cause;
 	buffer[0] = 0;
+	if (cause->overflow.present)
+		return;
 	if (cause->thread < 0) {
 		if (cause->tid && snapshot->thread_count)
 			snprintf(buffer, size,
@@ -93,30 +96,72 @@ static void sender_text(int sender, const struct rcore_process *process, char *b
 		snprintf(buffer, size, ", sent by process %d", sender);
 }
 
+/* What the fault was, the one that Ruby made an abort of where there is one. */
+static void fault_text(struct rcore_snapshot *snapshot, char *buffer, size_t size)
+{
+	const struct rcore_cause *cause = &snapshot->cause;
+	bool handled = cause->original_signo;
+	char name[RCORE_SIGNAL_SIZE], what[256];
+	int signo = handled ? cause->original_signo : cause->signo;
+	uint64_t address = handled ? cause->original_address : cause->address;
+	if (!cause->overflow.present) {
+		describe(signo, handled ? cause->original_code : cause->code, address, buffer,
+			 size);
+		return;
+	}
+	rcore_overflow_text(snapshot, address, what, sizeof(what));
+	snprintf(buffer, size, "%s: %s", rcore_signal_name(signo, name), what);
+}
+
 static const char *text_of(struct rcore_snapshot *snapshot, const struct rcore_process *process)
 {
 	const struct rcore_cause *cause = &snapshot->cause;
-	char what[256], place[128], sender[64], end[64] = "";
+	char what[320], place[128], sender[64], end[64] = "";
+	bool handled = cause->original_signo;
+	fault_text(snapshot, what, sizeof(what));
 	place_text(snapshot, place, sizeof(place));
-	if (!cause->original_signo) {
-		describe(cause->signo, cause->code, cause->address, what, sizeof(what));
-		sender_text(cause->sender_pid, process, sender, sizeof(sender));
-	} else {
-		describe(cause->original_signo, cause->original_code, cause->original_address,
-			 what, sizeof(what));
-		sender_text(cause->original_sender_pid, process, sender, sizeof(sender));
-		if (cause->signo != cause->original_signo) {
-			char name[RCORE_SIGNAL_SIZE];
-			snprintf(end, sizeof(end), "; Ruby then ended with %s",
-				 rcore_signal_name(cause->signo, name));
-		}
+	sender_text(handled ? cause->original_sender_pid : cause->sender_pid, process, sender,
+		    sizeof(sender));
+	if (handled && cause->signo != cause->original_signo) {
+		char name[RCORE_SIGNAL_SIZE];
+		snprintf(end, sizeof(end), "; Ruby then ended with %s",
+			 rcore_signal_name(cause->signo, name));
 	}
 	return rcore_arena_printf(&snapshot->arena, "Killed by %s%s%s%s", what, sender, place,
 				  end);
 }
 
+/* The stack pointer of the code that the fault struck; 0: unknown. */
+static uint64_t fault_sp(const struct rcore_process *process,
+			 const struct rcore_original_fault *original)
+{
+	if (original)
+		return original->sp;
+	for (size_t i = 0; i < process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &process->threads[i];
+		if (thread->tid == process->crashed_tid && thread->has_registers)
+			return thread->registers[rcore_register_sp(process->machine)];
+	}
+	return 0;
+}
+
+static void find_overflow(const struct rcore_process *process,
+			  const struct rcore_original_fault *original,
+			  struct rcore_snapshot *snapshot)
+{
+	struct rcore_cause *cause = &snapshot->cause;
+	int signo = original ? cause->original_signo : cause->signo;
+	bool known = original ? cause->has_original_address : cause->has_address;
+	uint64_t sp = fault_sp(process, original);
+	if (signo != SIGSEGV || !known || !sp)
+		return;
+	rcore_overflow_find(process, snapshot,
+			    original ? cause->original_address : cause->address, sp,
+			    &cause->overflow);
+}
+
 struct rcore_error *rcore_cause_find(const struct rcore_process *process,
-				     const struct rcore_siginfo *original,
+				     const struct rcore_original_fault *original,
 				     struct rcore_snapshot *snapshot)
 {
 	struct rcore_cause *cause = &snapshot->cause;
@@ -134,12 +179,14 @@ struct rcore_error *rcore_cause_find(const struct rcore_process *process,
 		cause->has_address = has_address(cause->signo, cause->code);
 	}
 	if (original) {
-		cause->original_signo = original->signo;
-		cause->original_code = original->code;
-		cause->original_address = original->address;
-		cause->original_sender_pid = original->sender_pid;
-		cause->has_original_address = has_address(original->signo, original->code);
+		const struct rcore_siginfo *fault = &original->info;
+		cause->original_signo = fault->signo;
+		cause->original_code = fault->code;
+		cause->original_address = fault->address;
+		cause->original_sender_pid = fault->sender_pid;
+		cause->has_original_address = has_address(fault->signo, fault->code);
 	}
+	find_overflow(process, original, snapshot);
 	cause->text = text_of(snapshot, process);
 	return cause->text ? NULL : rcore_error_no_memory();
 }

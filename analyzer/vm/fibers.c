@@ -111,6 +111,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	fiber->machine_stack = word_of(copy, size, &layout->fiber.stack_base);
 	fiber->machine_stack_size = word_of(copy, size, &layout->fiber.stack_size);
 	fiber->stack_pointer = word_of(copy, size, &layout->fiber.context_stack_pointer);
+	fiber->stack_base = ec_word_of(layout, copy, size, &layout->ec.machine_stack_start);
 	fiber->vm_stack = ec_word_of(layout, copy, size, &layout->ec.vm_stack);
 	fiber->vm_stack_size =
 		ec_word_of(layout, copy, size, &layout->ec.vm_stack_size) * sizeof(uint64_t);

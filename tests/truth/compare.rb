@@ -192,6 +192,19 @@ class Compare
     end
   end
 
+  # A machine stack that ran over: whose, and where it ended by what the kernel said of it.
+  def overflow(told, fault, cause)
+    return same("stack overflow", nil, cause["stack_overflow"]) unless told["overflow"]
+    found = cause["stack_overflow"] or return fail("no stack overflow: #{cause['text']}")
+    same("stack overflow: fiber", cause["fiber"], found["fiber"])
+    fail("stack overflow: #{cause['text']}") unless cause["text"].include?("stack overflow of #{told['overflow']} ")
+    start, guard_start, guard = found.values_at("stack_start", "guard_start", "guard_end").map { |each| each && each.hex }
+    same("stack overflow: end of the stack", told["end"], start)
+    same("stack overflow: end of the guard page", told["overflow"] == "the main thread" ? nil : start, guard)
+    reach = guard ? guard_start...guard : start - 8192...start
+    fail("stack overflow: fault at #{fault['address']}, guard from #{found['guard_start']}") unless reach.cover?(fault["address"].hex)
+  end
+
   def cause
     return same("cause", nil, @report["cause"]) unless @ending == :abort
     told, reported = @truth["cause"], @report["cause"]
@@ -200,6 +213,7 @@ class Compare
     fault = reported["original"] || reported
     same("signal", told["signal"], fault["signal"])
     same("fault address", told["address"], fault["address"]) if told["address"]
+    overflow(told, fault, reported)
     return if told["thread"] == "any"
     dying = @report["threads"].find { |thread| thread["object"] == @truth["dying"] } || {}
     same("thread that died", dying["id"], reported["thread"])

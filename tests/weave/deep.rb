@@ -1,14 +1,43 @@
 # SPDX-License-Identifier: MIT
 require_relative "ext/weave_ext"
 
-# Stacks too deep to be shown whole: a C function that calls itself until the stack is
-# full, and 3,000 blocks that C yields to, each within the other.
+# Stacks too deep to be shown whole: C functions that call themselves, or each other, until the
+# stack is full; blocks that C yields to, each within the other.
 def deeper(left)
   Weave.note
   return Weave.die if left == 0
   Weave.yield { Weave.note; deeper(left - 1) }
 end
 
+# Ruby to C to Ruby until no more than `left` bytes of the stack are: Ruby looks for its own
+# end in some of its functions, and would raise an exception.
+def fill(left, stack_end = Weave.stack_end)
+  Weave.note
+  return Weave.overflow(:deeper) if Weave.room(stack_end) < left
+  Weave.large { Weave.note; fill(left, stack_end) }
+end
+
+def in_fiber
+  Weave.note
+  Fiber.new { Weave.start; Weave.note; yield }.resume
+end
+
+def in_thread
+  Weave.note
+  Thread.new { Weave.start; Weave.note; yield }
+  Weave.sleep
+end
+
+SMALL = 64 << 10
 Weave.start
 Weave.note
-ARGV == ["native"] ? Weave.yield { Weave.note; Weave.overflow } : deeper(3000)
+case ARGV.first
+when "yield" then deeper(3000)
+when "native" then Weave.yield { Weave.note; Weave.overflow(:deeper) }
+when "smallest" then Weave.yield { Weave.note; Weave.overflow(:smallest) }
+when "mutual" then Weave.yield { Weave.note; Weave.overflow(:mutual) }
+when "rounds" then fill(1200 << 10)
+when "fiber" then in_fiber { Weave.note; fill(SMALL) }
+when "thread" then in_thread { Weave.note; fill(SMALL) }
+when "fiber_of_thread" then in_thread { Weave.note; in_fiber { Weave.note; fill(SMALL) } }
+end

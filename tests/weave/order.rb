@@ -3,7 +3,7 @@
 # Holds the woven stacks of a report against what the extension logged.
 class Order
   OURS = /\Aweave_/
-  UNLOGGED = "overflow_deeper" # calls itself until the stack is full
+  UNLOGGED = %w[overflow_deeper overflow_mutual overflow_other overflow_smallest].freeze # until the stack is full
   BLOCKS = %w[block_in_c catch_body fiber_in_c].freeze
   PROGRAM = /(\A|\/)(cases|steps|deep)\.rb\z/
 
@@ -64,7 +64,7 @@ class Order
   def entry(fiber, step)
     if step["native"]
       frame = fiber["native"][step["native"]]
-      ["native", frame["function"]] if frame["module"] =~ OURS && frame["function"] != UNLOGGED
+      ["native", frame["function"]] if frame["module"] =~ OURS && !UNLOGGED.include?(frame["function"])
     elsif step["frame"]
       frame = fiber["frames"][step["frame"]]
       ["ruby", frame["native_label"] || frame["label"]] if frame["path"] =~ PROGRAM

@@ -405,14 +405,75 @@ void overflow_deeper(volatile char *page)
 	here[1] = here[0];
 }
 
-VALUE overflow(VALUE self)
+void overflow_other(volatile char *page, int depth);
+
+void overflow_mutual(volatile char *page, int depth)
+{
+	volatile char here[256];
+	here[0] = page ? page[0] : 0;
+	overflow_other(here, depth + 1);
+	here[1] = here[0];
+}
+
+void overflow_other(volatile char *page, int depth)
+{
+	volatile char here[1024];
+	here[0] = page[depth & 1];
+	overflow_mutual(here, depth + 1);
+	here[1] = here[0];
+}
+
+/* As many frames as a stack has room for. */
+int overflow_smallest(int depth)
+{
+	int deepest = overflow_smallest(depth + 1);
+	__asm__ volatile(""); /* no loop is to come of it */
+	return deepest + 1;
+}
+
+VALUE overflow(VALUE self, VALUE how)
 {
 	ENTER();
 	dump();
 	/* Ruby's handler makes an exception of it. */
 	signal(SIGSEGV, SIG_DFL);
-	overflow_deeper(NULL);
+	if (rb_sym2id(how) == rb_intern("smallest"))
+		return INT2FIX(overflow_smallest(0));
+	if (rb_sym2id(how) == rb_intern("mutual"))
+		overflow_mutual(NULL, 0);
+	else
+		overflow_deeper(NULL);
 	return Qnil;
+}
+
+VALUE large(VALUE self)
+{
+	volatile char here[8192];
+	ENTER();
+	here[0] = 0;
+	VALUE value = rb_yield(Qnil);
+	return here[0] ? Qnil : value;
+}
+
+/* The lowest address of this stack that can be read, once it has grown to what it may. */
+static VALUE stack_end(VALUE self)
+{
+	uintptr_t page = (uintptr_t)&self & -(uintptr_t)4096;
+	int ends[2];
+	char byte;
+	if (pipe(ends))
+		rb_sys_fail("pipe");
+	/* The kernel says where there is nothing, and no signal comes of it. */
+	while (write(ends[1], (const void *)(page - 1), 1) == 1 && read(ends[0], &byte, 1) == 1)
+		page -= 4096;
+	close(ends[0]);
+	close(ends[1]);
+	return SIZET2NUM(page);
+}
+
+static VALUE room(VALUE self, VALUE end)
+{
+	return SIZET2NUM((uintptr_t)__builtin_frame_address(0) - NUM2SIZET(end));
 }
 
 static int free_ends;
@@ -466,7 +527,10 @@ static const struct {
 	{"exec", c_instance_exec, 1},
 	{"fiber", c_fiber, 1},
 	{"thread", c_thread, 1},
-	{"overflow", overflow, 0},
+	{"overflow", overflow, 1},
+	{"large", large, 0},
+	{"stack_end", stack_end, 0},
+	{"room", room, 1},
 	{"garbage", garbage, 0},
 };
 

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
-#: ext variants=native,yield folds=yes
+#: ext variants=native,smallest,mutual,yield,rounds,fiber,thread,fiber_of_thread folds=yes
 require_relative "../deep"
