@@ -2,11 +2,10 @@
 #include "triage/triage.h"
 
 #include "triage/blame.h"
-#include "triage/cause.h"
 #include "triage/signature.h"
 
 struct rcore_error *rcore_triage(const struct rcore_process *process,
-				 const struct rcore_siginfo *original,
+				 const struct rcore_original_fault *original,
 				 struct rcore_snapshot *snapshot)
 {
 	struct rcore_crash_stack stack;

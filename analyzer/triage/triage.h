@@ -4,13 +4,12 @@
 
 #include "base/error.h"
 #include "model/snapshot.h"
-#include "target/memory.h"
-#include "target/process.h"
+#include "triage/cause.h"
 
 /* What a snapshot says of the crash as a whole: cause, blame and signature, from its threads, fibers and
  * woven stacks. `original` as of rcore_cause_find(). Error: NO_MEMORY. */
 struct rcore_error *rcore_triage(const struct rcore_process *process,
-				 const struct rcore_siginfo *original,
+				 const struct rcore_original_fault *original,
 				 struct rcore_snapshot *snapshot);
 
 #endif
