@@ -129,11 +129,8 @@ struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin,
 				      const struct rcore_snapshot **ret)
 {
 	struct rcore_view *view;
-	struct rcore_error *failure = NULL;
 	struct rcore_error *err = rcore_plugin_view(plugin, &view);
-	if (!err)
-		err = rcore_view_load(view, ret, &failure);
-	return err ? err : failure;
+	return err ? err : rcore_view_need(view, ret);
 }
 
 static const struct rcore_command *find_verb(const char *verb)

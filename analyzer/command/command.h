@@ -28,7 +28,8 @@ enum rcore_completion {
 enum rcore_option_kind {
 	RCORE_OPTION_FLAG,   /* bool, to true */
 	RCORE_OPTION_TEXT,   /* const char *, into argv */
-	RCORE_OPTION_NUMBER, /* size_t */
+	RCORE_OPTION_NUMBER, /* size_t; 0 where it is not given */
+	RCORE_OPTION_INDEX,  /* struct rcore_index: a number of which 0 is one */
 	RCORE_OPTION_CHOICE, /* int: an index into choices */
 	RCORE_OPTION_LIST,   /* struct rcore_words: may be given again */
 };
@@ -38,6 +39,11 @@ enum { RCORE_MAX_WORDS = 32 };
 struct rcore_words {
 	const char *items[RCORE_MAX_WORDS];
 	size_t count;
+};
+
+struct rcore_index {
+	bool is_given;
+	size_t number;
 };
 
 struct rcore_option {
@@ -104,6 +110,9 @@ struct rcore_error *rcore_command_parse(const struct rcore_command *command, int
  * caller's own. */
 struct rcore_error *rcore_view_load(struct rcore_view *view, const struct rcore_snapshot **ret,
 				    struct rcore_error **failure);
+
+/* The same for commands that show nothing where nothing of Ruby could be decoded: that is an error. */
+struct rcore_error *rcore_view_need(struct rcore_view *view, const struct rcore_snapshot **ret);
 
 /* Before anything else is printed than what rcore_view_load() loaded. */
 void rcore_view_print(struct rcore_view *view);

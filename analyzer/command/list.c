@@ -2,8 +2,6 @@
 #include "command/list.h"
 
 const struct rcore_command *const rcore_commands[] = {
-	&rcore_command_analyze,
-	&rcore_command_doctor,
-	&rcore_command_explain,
-	NULL,
+	&rcore_command_analyze, &rcore_command_threads, &rcore_command_bt,
+	&rcore_command_doctor,  &rcore_command_explain, NULL,
 };

@@ -5,6 +5,8 @@
 #include "command/command.h"
 
 extern const struct rcore_command rcore_command_analyze;
+extern const struct rcore_command rcore_command_threads;
+extern const struct rcore_command rcore_command_bt;
 extern const struct rcore_command rcore_command_doctor;
 extern const struct rcore_command rcore_command_explain;
 

@@ -10,7 +10,7 @@ static struct rcore_error *bad_value(const struct rcore_option *option, const ch
 {
 	char escaped[64];
 	rcore_escape(escaped, sizeof(escaped), value);
-	if (option->kind == RCORE_OPTION_NUMBER)
+	if (!option->choices)
 		return rcore_error_create(RCORE_ERROR_USAGE, "--%s takes a number, not '%s'",
 					  option->name, escaped);
 	char choices[128] = "";
@@ -68,6 +68,11 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 		return NULL;
 	case RCORE_OPTION_NUMBER:
 		return parse_number(value, member) ? NULL : bad_value(option, value);
+	case RCORE_OPTION_INDEX:
+		((struct rcore_index *)member)->is_given = true;
+		return parse_number(value, &((struct rcore_index *)member)->number)
+			       ? NULL
+			       : bad_value(option, value);
 	case RCORE_OPTION_CHOICE:
 		return parse_choice(option->choices, value, member) ? NULL
 								    : bad_value(option, value);

@@ -25,6 +25,13 @@ struct rcore_error *rcore_view_load(struct rcore_view *view, const struct rcore_
 	return NULL;
 }
 
+struct rcore_error *rcore_view_need(struct rcore_view *view, const struct rcore_snapshot **ret)
+{
+	struct rcore_error *failure = NULL;
+	struct rcore_error *err = rcore_view_load(view, ret, &failure);
+	return err ? err : failure;
+}
+
 void rcore_view_deinit(struct rcore_view *view)
 {
 	rcore_snapshot_free(view->snapshot);

@@ -103,6 +103,41 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 	return NULL;
 }
 
+static int default_thread(const struct rcore_snapshot *snapshot)
+{
+	if (snapshot->cause.present && snapshot->cause.thread >= 0)
+		return snapshot->cause.thread;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		if (snapshot->threads[i].is_main)
+			return (int)i;
+	return snapshot->thread_count ? 0 : -1;
+}
+
+struct rcore_error *rcore_pick_one_fiber(const struct rcore_snapshot *snapshot,
+					 const struct rcore_report_options *options, int *ret)
+{
+	struct rcore_pick pick = {-1, -1};
+	struct rcore_error *err = rcore_pick_init(snapshot, options, &pick);
+	if (err)
+		return err;
+	int fiber = pick.fiber;
+	int thread = pick.thread;
+	if (fiber < 0 && thread < 0 && snapshot->cause.present)
+		fiber = snapshot->cause.fiber;
+	if (fiber < 0 && thread < 0)
+		thread = default_thread(snapshot);
+	if (fiber < 0 && thread >= 0)
+		fiber = snapshot->threads[thread].current_fiber;
+	if (fiber < 0)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  thread < 0
+						  ? "there is no Ruby thread here"
+						  : "%s runs no fiber: name one with --fiber",
+					  thread < 0 ? "" : snapshot->threads[thread].id);
+	*ret = fiber;
+	return NULL;
+}
+
 bool rcore_pick_thread(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		       size_t thread)
 {

@@ -22,6 +22,12 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 				    const struct rcore_report_options *options,
 				    struct rcore_pick *ret);
 
+/* The one fiber that a command is about: the fiber picked; else the one that runs on the thread picked; else
+ * the one that died; else that of the main thread. `ret` is its index. USAGE as above, and where that
+ * thread runs none. */
+struct rcore_error *rcore_pick_one_fiber(const struct rcore_snapshot *snapshot,
+					 const struct rcore_report_options *options, int *ret);
+
 bool rcore_pick_thread(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		       size_t thread);
 bool rcore_pick_fiber(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,

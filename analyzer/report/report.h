@@ -25,7 +25,8 @@ struct rcore_report_options {
 	bool all; /* show each fiber and frame: nothing merged, nothing repeated left out */
 	enum rcore_native_shown native;
 	bool color;
-	bool verbose; /* addresses, and how things were found */
+	bool verbose;   /* addresses, and how things were found */
+	bool no_stacks; /* of threads, their lines alone */
 	/* Only this thread: "T2", a kernel thread id, a Thread VALUE or rb_thread_t ("0x7f..."). */
 	const char *thread;
 	/* Only this fiber: "T1.F3", a Fiber VALUE or rb_fiber_t ("0x7f..."). */
@@ -40,6 +41,13 @@ struct rcore_report_options {
 RCORE_API struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
 						const struct rcore_report_options *options,
 						FILE *out);
+
+/* The stack of one fiber, without the rest of the report: that of options->fiber, else the one that
+ * options->thread runs, else as rcore_pick_one_fiber(). `frame` is the number of one Ruby frame to show
+ * alone, or -1. USAGE as above, and where there is no such frame. */
+RCORE_API struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
+						 const struct rcore_report_options *options,
+						 long frame, FILE *out);
 
 /* The same snapshot as JSON (docs/json.md): stable names, addresses as hex strings,
  * every field optional, "schema" first. */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "report/text_stack.h"
+
 static struct rcore_error *count_visible(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -42,7 +44,8 @@ struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
 	if (!err)
 		err = list_orphans(&text);
 	if (!err) {
-		rcore_text_header(&text);
+		if (!text.options.no_stacks)
+			rcore_text_header(&text);
 		rcore_text_threads(&text);
 		rcore_text_problems(&text);
 		err = text.error ? text.error : rcore_pen_error(out);
@@ -50,4 +53,38 @@ struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
 	free(text.visible);
 	free(text.orphans);
 	return err;
+}
+
+static struct rcore_error *print_one(struct rcore_text *text, int fiber, long frame)
+{
+	const struct rcore_fiber *picked = &text->snapshot->fibers[fiber];
+	if (frame < 0) {
+		struct rcore_error *err = count_visible(text);
+		if (!err)
+			rcore_text_fibers(text, &fiber, 1);
+		free(text->visible);
+		return err ? err : text->error;
+	}
+	if ((size_t)frame >= picked->frame_count)
+		return rcore_error_create(RCORE_ERROR_USAGE, "no frame %ld in %s: it has %zu",
+					  frame, picked->id, picked->frame_count);
+	rcore_text_frame(&text->pen, picked, (size_t)frame);
+	return NULL;
+}
+
+struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
+				       const struct rcore_report_options *options, long frame,
+				       FILE *out)
+{
+	struct rcore_text text = {.snapshot = snapshot};
+	if (options)
+		text.options = *options;
+	text.pen = (struct rcore_pen){.out = out, .color = text.options.color};
+	int fiber = -1;
+	struct rcore_error *err = rcore_pick_one_fiber(snapshot, options, &fiber);
+	if (err)
+		return err;
+	text.pick = (struct rcore_pick){-1, fiber};
+	err = print_one(&text, fiber, frame);
+	return err ? err : rcore_pen_error(out);
 }

@@ -206,6 +206,12 @@ struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 	return NULL;
 }
 
+void rcore_text_frame(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
+		      size_t index)
+{
+	print_frame(pen, fiber, index, 0);
+}
+
 const struct rcore_frame *rcore_text_place(const struct rcore_fiber *fiber)
 {
 	for (size_t i = 0; i < fiber->frame_count; i++) {

@@ -13,6 +13,10 @@ struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 				     const struct rcore_report_options *options,
 				     const struct rcore_fiber *fiber);
 
+/* A Ruby frame on a line of its own. */
+void rcore_text_frame(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
+		      size_t index);
+
 /* The innermost frame with a place in Ruby source, or NULL. */
 const struct rcore_frame *rcore_text_place(const struct rcore_fiber *fiber);
 

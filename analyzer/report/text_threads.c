@@ -94,7 +94,8 @@ static void print_thread(struct rcore_text *text, size_t index)
 	FILE *out = text->pen.out;
 	char ractor[RCORE_COUNT_SIZE], lwp[24] = "";
 
-	putc('\n', out);
+	if (!text->options.no_stacks)
+		putc('\n', out);
 	if (thread->tid)
 		snprintf(lwp, sizeof(lwp), "LWP %d", thread->tid);
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-*s", text->columns.id, thread->id);
@@ -107,7 +108,8 @@ static void print_thread(struct rcore_text *text, size_t index)
 	fprintf(out, "  %-*s%s", text->columns.status, rcore_thread_words(thread),
 		ractor_words(text, thread, ractor));
 	print_fiber_count(text, thread);
-	rcore_text_fibers(text, thread->fibers, thread->fiber_count);
+	if (!text->options.no_stacks)
+		rcore_text_fibers(text, thread->fibers, thread->fiber_count);
 }
 
 static void print_ended_thread(struct rcore_text *text, size_t index)
@@ -119,7 +121,8 @@ static void print_ended_thread(struct rcore_text *text, size_t index)
 		print_name(text, thread, 0);
 	}
 	print_fiber_count(text, thread);
-	rcore_text_fibers(text, thread->fibers, thread->fiber_count);
+	if (!text->options.no_stacks)
+		rcore_text_fibers(text, thread->fibers, thread->fiber_count);
 }
 
 static void print_living(struct rcore_text *text)
@@ -135,7 +138,8 @@ static void print_living(struct rcore_text *text)
 		if ((int)i != died && !snapshot->threads[i].is_ended &&
 		    rcore_pick_thread(snapshot, &text->pick, i))
 			print_thread(text, i);
-	rcore_text_groups(text, false);
+	if (!text->options.no_stacks)
+		rcore_text_groups(text, false);
 }
 
 static void print_ended(struct rcore_text *text)
@@ -154,9 +158,11 @@ static void print_ended(struct rcore_text *text)
 			print_ended_thread(text, i);
 	if (text->orphan_count) {
 		fputs("thread unknown\n", text->pen.out);
-		rcore_text_fibers(text, text->orphans, text->orphan_count);
+		if (!text->options.no_stacks)
+			rcore_text_fibers(text, text->orphans, text->orphan_count);
 	}
-	rcore_text_groups(text, true);
+	if (!text->options.no_stacks)
+		rcore_text_groups(text, true);
 }
 
 /* A kernel thread without Ruby has its stack shown when it is the one that died, or on demand. */
@@ -195,7 +201,8 @@ static void print_others(const struct rcore_text *text)
 	for (size_t i = 0; i < shown; i++)
 		fprintf(out, " %d", snapshot->others[i].tid);
 	rcore_text_ids_end(text, snapshot->other_count, shown);
-	print_other_stacks(text);
+	if (!text->options.no_stacks)
+		print_other_stacks(text);
 }
 
 static void print_ractor_problems(const struct rcore_text *text)

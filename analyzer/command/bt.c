@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/list.h"
+
+struct arguments {
+	struct rcore_report_options report;
+	int native;
+	struct rcore_index frame;
+};
+
+#define MEMBER(name) offsetof(struct arguments, name)
+
+static const char *const natives[] = {"fold", "all", "none", NULL};
+static const enum rcore_native_shown shown[] = {RCORE_NATIVE_FOLDED, RCORE_NATIVE_ALL,
+						RCORE_NATIVE_NONE};
+
+static const struct rcore_option options[] = {
+	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
+	 "The stack of this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
+	 .completion = RCORE_COMPLETE_FIBER},
+	{"thread", 0, RCORE_OPTION_TEXT, MEMBER(report.thread), "T",
+	 "The stack of the fiber that this thread runs", .completion = RCORE_COMPLETE_THREAD},
+	{"frame", 0, RCORE_OPTION_INDEX, MEMBER(frame), "N",
+	 .help = "Only the Ruby frame of this number"},
+	{"native", 0, RCORE_OPTION_CHOICE, MEMBER(native), "WHICH",
+	 "Native frames: all, fold (those of the interpreter as a count; the default), none",
+	 natives, RCORE_COMPLETE_NOTHING},
+	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
+	 .help = "Each frame: no repetition left out"},
+	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose), .help = "Addresses too"},
+	{0},
+};
+
+static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
+{
+	const struct arguments *arguments = given;
+	struct rcore_report_options report = arguments->report;
+	const struct rcore_snapshot *snapshot;
+	report.color = view->color;
+	report.native = shown[arguments->native];
+	struct rcore_error *err = rcore_view_need(view, &snapshot);
+	if (err)
+		return err;
+	return rcore_report_stack(
+		snapshot, &report,
+		arguments->frame.is_given ? (long)arguments->frame.number : -1, out);
+}
+
+const struct rcore_command rcore_command_bt = {
+	.name = "bt",
+	.verb = "bt",
+	.summary = "the stack of one fiber",
+	.doc = "Show one stack, Ruby and native frames in one: by default that of the fiber "
+	       "that "
+	       "died, or of the main thread; in a debugger, of the selected fiber or thread.",
+	.options = options,
+	.size = sizeof(struct arguments),
+	.is_of_selection = true,
+	.examples =
+		(const char *const[]){"", "--fiber T1.F3", "--thread T2 --native=all", NULL},
+	.run = run,
+};

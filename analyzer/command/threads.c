@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/list.h"
+
+static const struct rcore_option options[] = {
+	{"thread", 0, RCORE_OPTION_TEXT, offsetof(struct rcore_report_options, thread), "T",
+	 "Only this thread: its id (T2), its kernel thread id, its Thread VALUE or rb_thread_t "
+	 "in hex",
+	 .completion = RCORE_COMPLETE_THREAD},
+	{"verbose", 'v', RCORE_OPTION_FLAG, offsetof(struct rcore_report_options, verbose),
+	 .help = "Addresses too"},
+	{0},
+};
+
+static void prepare(const void *arguments, struct rcore_options *open)
+{
+	open->no_native = true;
+}
+
+static struct rcore_error *run(struct rcore_view *view, const void *arguments, FILE *out)
+{
+	struct rcore_report_options report = *(const struct rcore_report_options *)arguments;
+	const struct rcore_snapshot *snapshot;
+	report.color = view->color;
+	report.no_stacks = true;
+	struct rcore_error *err = rcore_view_need(view, &snapshot);
+	return err ? err : rcore_report_text(snapshot, &report, out);
+}
+
+const struct rcore_command rcore_command_threads = {
+	.name = "threads",
+	.verb = "threads",
+	.summary = "the threads, one a line",
+	.doc = "List the Ruby threads of a process: the id, the kernel thread, the name, what "
+	       "it "
+	       "does, how many fibers it has; and the kernel threads that run no Ruby.",
+	.options = options,
+	.size = sizeof(struct rcore_report_options),
+	.examples = (const char *const[]){"", "--thread T2 --verbose", NULL},
+	.prepare = prepare,
+	.run = run,
+};
