@@ -23,6 +23,15 @@ static struct rcore_error *classext(struct rcore_ruby *ruby, uint64_t klass, uin
 	return NULL;
 }
 
+struct rcore_error *rcore_class_super(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
+{
+	uint64_t ext;
+	if (rcore_has(&ruby->layout->klass.super))
+		return RCORE_GET(ruby, klass, klass, super, ret);
+	struct rcore_error *err = classext(ruby, klass, &ext);
+	return err ? err : RCORE_GET(ruby, ext, classext, super, ret);
+}
+
 struct raw_names {
 	uint64_t path; /* String; 0: none */
 	bool permanent;

@@ -22,6 +22,16 @@ struct rcore_class_name {
 struct rcore_error *rcore_class_name(struct rcore_ruby *ruby, uint64_t klass,
 				     struct rcore_class_name *ret);
 
+/* The superclass, an include class (T_ICLASS) maybe; 0: none. */
+struct rcore_error *rcore_class_super(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret);
+
+/* The class of a class, singleton or include class: the next above (or itself) that is none of the
+ * last two. Mirrors rb_class_real of object.c. */
+struct rcore_error *rcore_real_class(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret);
+
+/* obj.class of an object, not of an immediate. CORRUPT, FAULT. */
+struct rcore_error *rcore_value_class(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret);
+
 /*
  * "Foo#bar", "Foo.bar" for a singleton of a class or module, plain "bar" where the owner
  * has no permanent name: rb_gen_method_name of vm_backtrace.c, 3.4. In the arena. An owner

@@ -64,6 +64,18 @@ static struct rcore_error *id_string(struct rcore_ruby *ruby, uint64_t id, uint6
 	return NULL;
 }
 
+struct rcore_error *rcore_id_string(struct rcore_ruby *ruby, uint64_t id, uint64_t *ret)
+{
+	uint64_t string;
+	struct rcore_error *err = id_string(ruby, id, &string);
+	if (!err && !string)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "no symbol has the ID 0x%" PRIx64,
+					 id);
+	if (!err)
+		*ret = string;
+	return err;
+}
+
 struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const char **ret)
 {
 	uint64_t string;
@@ -72,12 +84,9 @@ struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const ch
 		*ret = name;
 		return NULL;
 	}
-	struct rcore_error *err = id_string(ruby, id, &string);
+	struct rcore_error *err = rcore_id_string(ruby, id, &string);
 	if (err)
 		return err;
-	if (!string)
-		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "no symbol has the ID 0x%" PRIx64, id);
 	err = rcore_string(ruby, string, &name, NULL);
 	if (err)
 		return rcore_error_wrap(err, "name of ID 0x%" PRIx64, id);

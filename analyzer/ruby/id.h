@@ -15,6 +15,9 @@
  * FAULT: the symbol table was not found or cannot be read. */
 struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const char **ret);
 
+/* The String that names an ID. Errors as rcore_id_name(). */
+struct rcore_error *rcore_id_string(struct rcore_ruby *ruby, uint64_t id, uint64_t *ret);
+
 /* Is that its name? No for an ID without one. Leaves nothing in the arena. */
 struct rcore_error *rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char *expected,
 				bool *ret);

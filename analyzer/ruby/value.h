@@ -44,6 +44,24 @@ enum {
 	RCORE_FL_USHIFT = 12, /* RUBY_FL_USHIFT: FL_USERn is bit 12 + n */
 };
 
+enum rcore_immediate {
+	RCORE_NO_IMMEDIATE, /* an address, or nothing */
+	RCORE_FALSE,
+	RCORE_NIL,
+	RCORE_TRUE,
+	RCORE_UNDEF,
+	RCORE_FIXNUM,        /* int64_t >> 1 */
+	RCORE_FLONUM,        /* rcore_flonum() */
+	RCORE_STATIC_SYMBOL, /* its ID: >> RCORE_SPECIAL_SHIFT */
+};
+
+enum { RCORE_SPECIAL_SHIFT = 8 }; /* RUBY_SPECIAL_SHIFT */
+
+enum rcore_immediate rcore_immediate(const struct rcore_ruby *ruby, uint64_t value);
+
+/* A Float in a VALUE, its exponent cut short: rb_float_flonum_value of internal/numeric.h. */
+double rcore_flonum(uint64_t value);
+
 /* nil or false, under the layout's Qnil. */
 bool rcore_is_nil(const struct rcore_ruby *ruby, uint64_t value);
 

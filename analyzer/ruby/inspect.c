@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "ruby/inspect.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "ruby/get.h"
+#include "ruby/inspect_private.h"
+
+static rcore_inspect_type *const types[RCORE_T_MASK + 1] = {
+	[RCORE_T_FLOAT] = rcore_inspect_float,
+	[RCORE_T_STRING] = rcore_inspect_string,
+	[RCORE_T_ARRAY] = rcore_inspect_array,
+	[RCORE_T_SYMBOL] = rcore_inspect_symbol,
+};
+
+bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value)
+{
+	for (size_t i = 0; i < inspect->frames.count; i++)
+		if (inspect->frames.items[i].value == value)
+			return true;
+	return false;
+}
+
+struct rcore_inspect_frame *rcore_inspect_open(struct rcore_inspect *inspect, uint64_t value,
+					       uint64_t count, rcore_inspect_next *next,
+					       const char *close)
+{
+	bool too_deep = inspect->frames.count >= inspect->options.depth;
+	uint64_t limit = too_deep ? 0 : inspect->options.max_items;
+	struct rcore_inspect_frame *frame = rcore_push(&inspect->frames);
+	if (!frame) {
+		inspect->out_of_memory = true;
+		return NULL;
+	}
+	frame->next = next;
+	frame->close = close;
+	frame->value = value;
+	frame->count = count;
+	frame->limit = count < limit ? count : limit;
+	return frame;
+}
+
+static void close_frame(struct rcore_inspect *inspect)
+{
+	struct rcore_inspect_frame *frame = &inspect->frames.items[--inspect->frames.count];
+	if (frame->close)
+		rcore_inspect_puts(inspect, frame->close);
+	free(frame->state);
+}
+
+void rcore_inspect_problem(struct rcore_inspect *inspect, struct rcore_error *err)
+{
+	if (!err)
+		return;
+	if (err->code == RCORE_ERROR_NO_MEMORY)
+		inspect->out_of_memory = true;
+	else if (!inspect->problem_count++ && !(inspect->problem = strdup(err->message)))
+		inspect->out_of_memory = true;
+	rcore_error_free(err);
+}
+
+/* What Ruby code never gets hold of. */
+static bool inspect_slot(struct rcore_inspect *inspect, uint64_t value, uint64_t flags)
+{
+	static const char *const names[] = {
+		[RCORE_T_NONE] = "freed",    [RCORE_T_IMEMO] = "internal",
+		[RCORE_T_NODE] = "internal", [RCORE_T_ICLASS] = "internal",
+		[RCORE_T_ZOMBIE] = "zombie",
+	};
+	unsigned type = flags & RCORE_T_MASK;
+	uint64_t to;
+	if (type == RCORE_T_MOVED) {
+		/* struct RMoved: flags, dummy, destination; before 3.4 flags, destination */
+		if (rcore_read_u64(inspect->ruby->memory, value + 16, &to) != RCORE_FAULT_NONE)
+			to = 0;
+		rcore_inspect_printf(inspect, "<moved 0x%" PRIx64 " to 0x%" PRIx64 ">", value,
+				     to);
+		return true;
+	}
+	if (type >= sizeof(names) / sizeof(*names) || !names[type])
+		return false;
+	rcore_inspect_printf(inspect, "<%s 0x%" PRIx64 ">", names[type], value);
+	return true;
+}
+
+static bool inspect_immediate(struct rcore_inspect *inspect, uint64_t value,
+			      struct rcore_error **err)
+{
+	enum rcore_immediate kind = rcore_immediate(inspect->ruby, value);
+	static const char *const texts[] = {
+		[RCORE_FALSE] = "false",
+		[RCORE_NIL] = "nil",
+		[RCORE_TRUE] = "true",
+		[RCORE_UNDEF] = "<undef>",
+	};
+	switch (kind) {
+	case RCORE_NO_IMMEDIATE:
+		return false;
+	case RCORE_FIXNUM:
+		rcore_inspect_printf(inspect, "%" PRId64, (int64_t)value >> 1);
+		return true;
+	case RCORE_FLONUM:
+		rcore_inspect_double(inspect, rcore_flonum(value));
+		return true;
+	case RCORE_STATIC_SYMBOL:
+		*err = rcore_inspect_id(inspect, value >> RCORE_SPECIAL_SHIFT);
+		return true;
+	default:
+		rcore_inspect_puts(inspect, texts[kind]);
+		return true;
+	}
+}
+
+static void inspect_value(struct rcore_inspect *inspect, uint64_t value)
+{
+	uint64_t flags;
+	struct rcore_error *err = NULL;
+	size_t start = inspect->text.count;
+	if (!inspect_immediate(inspect, value, &err)) {
+		err = rcore_flags(inspect->ruby, value, &flags);
+		if (!err && !inspect_slot(inspect, value, flags)) {
+			rcore_inspect_type *type = types[flags & RCORE_T_MASK];
+			if (type) {
+				err = type(inspect, value, flags);
+			} else {
+				rcore_inspect_address(inspect, value);
+				rcore_inspect_puts(inspect, ">");
+			}
+		}
+	}
+	if (err && inspect->text.count == start)
+		rcore_inspect_printf(inspect, "<unreadable 0x%" PRIx64 ">", value);
+	rcore_inspect_problem(inspect, err);
+}
+
+static void run(struct rcore_inspect *inspect, uint64_t value)
+{
+	inspect_value(inspect, value);
+	while (inspect->frames.count && !inspect->out_of_memory) {
+		struct rcore_inspect_frame *frame =
+			&inspect->frames.items[inspect->frames.count - 1];
+		bool more = false;
+		uint64_t child = 0;
+		struct rcore_error *err =
+			inspect->full ? NULL : frame->next(inspect, frame, &more, &child);
+		if (err)
+			rcore_inspect_puts(inspect, "<unreadable>");
+		rcore_inspect_problem(inspect, err);
+		if (more && !err)
+			inspect_value(inspect, child);
+		else
+			close_frame(inspect);
+	}
+	while (inspect->frames.count)
+		close_frame(inspect);
+}
+
+static bool finish(struct rcore_inspect *inspect, struct rcore_value *value)
+{
+	struct rcore_arena *arena = inspect->ruby->arena;
+	if (inspect->full)
+		rcore_inspect_problem(inspect,
+				      rcore_error_create(RCORE_ERROR_LIMIT,
+							 "cut off: it takes more than %d bytes",
+							 RCORE_INSPECT_TEXT_LIMIT));
+	if (inspect->out_of_memory)
+		return false;
+	value->text = rcore_arena_strndup(arena, inspect->text.items, inspect->text.count);
+	if (inspect->problem_count > 1)
+		value->problem =
+			rcore_arena_printf(arena, "%s (and %zu more)", inspect->problem,
+					   inspect->problem_count - 1);
+	else if (inspect->problem_count)
+		value->problem = rcore_arena_strdup(arena, inspect->problem);
+	return value->text && (value->problem || !inspect->problem_count);
+}
+
+static unsigned or_default(unsigned option, unsigned value)
+{
+	return option ? option : value;
+}
+
+struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
+				  const struct rcore_inspect_options *options,
+				  struct rcore_value *ret)
+{
+	static const struct rcore_inspect_options none;
+	if (!options)
+		options = &none;
+	struct rcore_inspect inspect = {
+		.ruby = ruby,
+		.options =
+			{
+				or_default(options->depth, RCORE_INSPECT_DEPTH),
+				or_default(options->max_string, RCORE_INSPECT_MAX_STRING),
+				or_default(options->max_items, RCORE_INSPECT_MAX_ITEMS),
+			},
+	};
+	struct rcore_value result = {.value = value};
+	struct rcore_error *err = rcore_value_class_name(ruby, value, &result.class_name);
+	rcore_error_free(err);
+	run(&inspect, value);
+	bool done = finish(&inspect, &result);
+	free(inspect.text.items);
+	free(inspect.frames.items);
+	free(inspect.problem);
+	if (!done)
+		return rcore_error_no_memory();
+	*ret = result;
+	return NULL;
+}

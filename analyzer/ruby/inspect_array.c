@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "ruby/array.h"
+#include "ruby/inspect_private.h"
+
+static struct rcore_error *next(struct rcore_inspect *inspect,
+				struct rcore_inspect_frame *frame, bool *more, uint64_t *child)
+{
+	if (frame->index == frame->limit) {
+		if (frame->limit < frame->count)
+			rcore_inspect_more(inspect, frame->index > 0,
+					   frame->count - frame->limit);
+		return NULL;
+	}
+	if (frame->index > 0)
+		rcore_inspect_puts(inspect, ", ");
+	*more = true;
+	return rcore_array_at(inspect->ruby, frame->value, frame->index++, child);
+}
+
+struct rcore_error *rcore_inspect_array(struct rcore_inspect *inspect, uint64_t value,
+					uint64_t flags)
+{
+	uint64_t elements, length;
+	if (rcore_inspect_is_open(inspect, value)) {
+		rcore_inspect_puts(inspect, "[...]");
+		return NULL;
+	}
+	struct rcore_error *err = rcore_array(inspect->ruby, value, &elements, &length);
+	if (err)
+		return err;
+	rcore_inspect_puts(inspect, "[");
+	return rcore_inspect_open(inspect, value, length, next, "]") ? NULL
+								     : rcore_error_no_memory();
+}
