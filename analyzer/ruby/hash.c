@@ -15,11 +15,10 @@ enum {
 };
 
 /* Where the table is: a pointer to it, or behind the RHash. */
-static struct rcore_error *table(struct rcore_ruby *ruby, uint64_t value,
-				 const struct rcore_field *pointer, uint64_t *ret)
+static struct rcore_error *table(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret)
 {
-	if (rcore_has(pointer))
-		return rcore_get(ruby, value, pointer, "hash.table", ret);
+	if (rcore_has(&ruby->layout->hash.table))
+		return RCORE_GET(ruby, value, hash, table, ret);
 	*ret = value + ruby->layout->hash.size;
 	return NULL;
 }
@@ -34,12 +33,12 @@ static struct rcore_error *begin_ar(struct rcore_hash_iterator *iterator, uint64
 	if (iterator->count > AR_MAX || iterator->bound > AR_MAX ||
 	    iterator->count > iterator->bound)
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "Hash 0x%" PRIx64 " has %" PRIu64
-					  " pairs in %" PRIu64 " places",
+					  "Hash 0x%" PRIx64 " has %" PRIu64 " pairs in %" PRIu64
+					  " places",
 					  value, iterator->count, iterator->bound);
 	if (!iterator->count)
 		return NULL;
-	struct rcore_error *err = table(iterator->ruby, value, &layout->hash.ar, &address);
+	struct rcore_error *err = table(iterator->ruby, value, &address);
 	if (!err && !rcore_has(&layout->ar_table.pairs))
 		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					 "layout %s has no field ar_table.pairs", layout->name);
@@ -52,7 +51,7 @@ static struct rcore_error *begin_st(struct rcore_hash_iterator *iterator, uint64
 {
 	struct rcore_ruby *ruby = iterator->ruby;
 	uint64_t address;
-	struct rcore_error *err = table(ruby, value, &ruby->layout->hash.st, &address);
+	struct rcore_error *err = table(ruby, value, &address);
 	if (!err)
 		err = rcore_st_begin(&iterator->st, ruby, address, RCORE_HASH_LIMIT);
 	if (!err)
