@@ -31,27 +31,47 @@ static struct rcore_error *list_orphans(struct rcore_text *text)
 	return NULL;
 }
 
+struct rcore_error *rcore_text_init(struct rcore_text *text,
+				    const struct rcore_snapshot *snapshot,
+				    const struct rcore_report_options *options, FILE *out)
+{
+	*text = (struct rcore_text){.snapshot = snapshot};
+	if (options)
+		text->options = *options;
+	text->pen = (struct rcore_pen){.out = out, .color = text->options.color};
+	struct rcore_error *err = rcore_pick_init(snapshot, options, &text->pick);
+	if (!err)
+		err = count_visible(text);
+	if (!err)
+		err = list_orphans(text);
+	if (err)
+		rcore_text_deinit(text);
+	else
+		rcore_text_measure(text);
+	return err;
+}
+
+void rcore_text_deinit(struct rcore_text *text)
+{
+	free(text->visible);
+	free(text->orphans);
+	text->visible = NULL;
+	text->orphans = NULL;
+}
+
 struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
 				      const struct rcore_report_options *options, FILE *out)
 {
-	struct rcore_text text = {.snapshot = snapshot};
-	if (options)
-		text.options = *options;
-	text.pen = (struct rcore_pen){.out = out, .color = text.options.color};
-	struct rcore_error *err = rcore_pick_init(snapshot, options, &text.pick);
-	if (!err)
-		err = count_visible(&text);
-	if (!err)
-		err = list_orphans(&text);
-	if (!err) {
-		if (!text.options.no_stacks)
-			rcore_text_header(&text);
-		rcore_text_threads(&text);
-		rcore_text_problems(&text);
-		err = text.error ? text.error : rcore_pen_error(out);
-	}
-	free(text.visible);
-	free(text.orphans);
+	struct rcore_text text;
+	struct rcore_error *err = rcore_text_init(&text, snapshot, options, out);
+	if (err)
+		return err;
+	if (!text.options.no_stacks)
+		rcore_text_header(&text);
+	rcore_text_threads(&text);
+	rcore_text_problems(&text);
+	err = text.error ? text.error : rcore_pen_error(out);
+	rcore_text_deinit(&text);
 	return err;
 }
 

@@ -23,10 +23,27 @@ struct rcore_text {
 /* Ids listed before "98 more". */
 enum { RCORE_TEXT_IDS = 20 };
 
+/* Gives what rcore_text_deinit() frees. USAGE as rcore_report_text(). */
+struct rcore_error *rcore_text_init(struct rcore_text *text,
+				    const struct rcore_snapshot *snapshot,
+				    const struct rcore_report_options *options, FILE *out);
+void rcore_text_deinit(struct rcore_text *text);
+
+/* How wide the columns of the thread lines are. */
+void rcore_text_measure(struct rcore_text *text);
+
 /* "core.1234  ruby 3.3.8 ..." and "Killed by ...", and what is wrong with both. */
 void rcore_text_header(const struct rcore_text *text);
 
 void rcore_text_threads(struct rcore_text *text);
+
+/* Its parts: a thread's line and fibers; and what stands behind the threads. */
+void rcore_text_thread(struct rcore_text *text, size_t index);
+void rcore_text_rest(struct rcore_text *text);
+
+/* The indices of the living threads that are shown, that which died first. `ret` has room for
+ * snapshot->thread_count; gives how many. */
+size_t rcore_text_thread_order(const struct rcore_text *text, size_t *ret);
 
 /* The fibers picked of a list of indices, each with its stack, but for those that differ
  * from others by id alone. */

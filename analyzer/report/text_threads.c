@@ -45,7 +45,7 @@ static void print_name(const struct rcore_text *text, const struct rcore_thread 
 	fprintf(out, "%*s", columns > width ? columns - width : 0, "");
 }
 
-static void measure(struct rcore_text *text)
+void rcore_text_measure(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	int *columns[] = {&text->columns.id, &text->columns.tid, &text->columns.name,
@@ -88,14 +88,12 @@ static void print_fiber_count(const struct rcore_text *text, const struct rcore_
 		rcore_text_problem(text, thread->problem);
 }
 
-static void print_thread(struct rcore_text *text, size_t index)
+void rcore_text_thread(struct rcore_text *text, size_t index)
 {
 	const struct rcore_thread *thread = &text->snapshot->threads[index];
 	FILE *out = text->pen.out;
 	char ractor[RCORE_COUNT_SIZE], lwp[24] = "";
 
-	if (!text->options.no_stacks)
-		putc('\n', out);
 	if (thread->tid)
 		snprintf(lwp, sizeof(lwp), "LWP %d", thread->tid);
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-*s", text->columns.id, thread->id);
@@ -125,21 +123,33 @@ static void print_ended_thread(struct rcore_text *text, size_t index)
 		rcore_text_fibers(text, thread->fibers, thread->fiber_count);
 }
 
-static void print_living(struct rcore_text *text)
+size_t rcore_text_thread_order(const struct rcore_text *text, size_t *ret)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	int died = snapshot->cause.present ? snapshot->cause.thread : -1;
-	if (!rcore_index_valid(died, snapshot->thread_count))
-		died = -1;
-	if (died >= 0 && rcore_pick_thread(snapshot, &text->pick, (size_t)died) &&
-	    !snapshot->threads[died].is_ended)
-		print_thread(text, (size_t)died);
-	for (size_t i = 0; i < snapshot->thread_count; i++)
-		if ((int)i != died && !snapshot->threads[i].is_ended &&
-		    rcore_pick_thread(snapshot, &text->pick, i))
-			print_thread(text, i);
-	if (!text->options.no_stacks)
-		rcore_text_groups(text, false);
+	size_t count = 0;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < snapshot->thread_count; i++)
+			if (((int)i == died) == !pass && !snapshot->threads[i].is_ended &&
+			    rcore_pick_thread(snapshot, &text->pick, i))
+				ret[count++] = i;
+	return count;
+}
+
+static void print_living(struct rcore_text *text)
+{
+	size_t *order = calloc(text->snapshot->thread_count + 1, sizeof(*order));
+	if (!order) {
+		text->error = text->error ? text->error : rcore_error_no_memory();
+		return;
+	}
+	size_t count = rcore_text_thread_order(text, order);
+	for (size_t i = 0; i < count; i++) {
+		if (!text->options.no_stacks)
+			putc('\n', text->pen.out);
+		rcore_text_thread(text, order[i]);
+	}
+	free(order);
 }
 
 static void print_ended(struct rcore_text *text)
@@ -225,11 +235,17 @@ void rcore_text_problem(const struct rcore_text *text, const char *problem)
 	putc('\n', text->pen.out);
 }
 
-void rcore_text_threads(struct rcore_text *text)
+void rcore_text_rest(struct rcore_text *text)
 {
-	measure(text);
-	print_ractor_problems(text);
-	print_living(text);
+	if (!text->options.no_stacks)
+		rcore_text_groups(text, false);
 	print_ended(text);
 	print_others(text);
+}
+
+void rcore_text_threads(struct rcore_text *text)
+{
+	print_ractor_problems(text);
+	print_living(text);
+	rcore_text_rest(text);
 }
