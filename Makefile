@@ -9,7 +9,7 @@ CFLAGS  ?= -O2 -g
 LIBDIR  = $(PREFIX)/lib
 DATADIR = $(PREFIX)/share/rcore
 PKGS    = libelf libdw json-c
-VERSION := $(shell sed -n 's/.*RCORE_VERSION "\(.*\)"/\1/p' analyzer/rcore.h)
+VERSION := $(shell sed -n 's/.*RCORE_VERSION "\(.*\)"/\1/p' analyzer/base/version.h)
 SO       = librcore.so.0
 
 WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter
@@ -30,7 +30,7 @@ LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
 # What rcore.h includes.
-HEADERS  = rcore.h base/api.h base/arena.h base/error.h image/native_frame.h layout/fields.def \
+HEADERS  = rcore.h base/api.h base/arena.h base/error.h base/version.h image/native_frame.h layout/fields.def \
 	layout/layout.h model/snapshot.h model/triage.h model/value.h report/report.h target/live_tree.h target/memory.h \
 	target/process.h
 

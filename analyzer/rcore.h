@@ -26,14 +26,13 @@
 
 #include "base/api.h"
 #include "base/error.h"
+#include "base/version.h"
 #include "layout/layout.h"
 #include "model/snapshot.h"
 #include "report/report.h"
 #include "target/live_tree.h"
 #include "target/memory.h"
 #include "target/process.h"
-
-#define RCORE_VERSION "0.1.0"
 
 /* All-zero means the defaults. Strings need not outlive the call. */
 struct rcore_options {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/list.h"
+#include "command/output.h"
+#include "report/formats.h"
 
 struct arguments {
 	struct rcore_report_options report;
 	int native;
 	bool json;
+	int format;
+	struct rcore_words outputs;
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
@@ -13,8 +17,26 @@ static const char *const natives[] = {"fold", "all", "none", NULL};
 static const enum rcore_native_shown shown[] = {RCORE_NATIVE_FOLDED, RCORE_NATIVE_ALL,
 						RCORE_NATIVE_NONE};
 
+/* As in rcore_formats. */
+static const char *const formats[] = {"text",  "json",  "markdown", "github",
+				      "sarif", "junit", "gitlab",   NULL};
+
 static const struct rcore_option options[] = {
-	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "The whole as JSON"},
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "As --format=json"},
+	{"format", 0, RCORE_OPTION_CHOICE, MEMBER(format), "FORMAT",
+	 "text (the default), json, markdown, github (workflow annotations), sarif, junit, "
+	 "gitlab (Code Quality)",
+	 formats, RCORE_COMPLETE_NOTHING},
+	{"output", 'o', RCORE_OPTION_LIST, MEMBER(outputs), "FILE",
+	 "Write to FILE, in the format of its ending: .txt .json .md .sarif .xml (JUnit); or "
+	 "name "
+	 "the format, as in gitlab:FILE. May be given again; printed is then only what another "
+	 "--format than text asks for",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"source-root", 0, RCORE_OPTION_TEXT, MEMBER(report.source_root), "DIR",
+	 "The folder that paths in formats of CI systems are relative to, as the target names "
+	 "it",
+	 .completion = RCORE_COMPLETE_FILE},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Each fiber and each frame: nothing merged, no repetition left out"},
 	{"native", 0, RCORE_OPTION_CHOICE, MEMBER(native), "WHICH",
@@ -38,6 +60,17 @@ static void prepare(const void *given, struct rcore_options *open)
 	open->no_native = shown[arguments->native] == RCORE_NATIVE_NONE;
 }
 
+static struct rcore_error *print(const struct arguments *arguments,
+				 const struct rcore_snapshot *snapshot,
+				 const struct rcore_report_options *report, FILE *out)
+{
+	int format = arguments->json ? 1 : arguments->format;
+	struct rcore_error *err = rcore_outputs_write(&arguments->outputs, snapshot, report);
+	if (err || (arguments->outputs.count && !format))
+		return err;
+	return rcore_formats[format].write(snapshot, report, out);
+}
+
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
 	const struct arguments *arguments = given;
@@ -46,11 +79,12 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	struct rcore_error *failure;
 	report.color = view->color;
 	report.native = shown[arguments->native];
-	struct rcore_error *err = rcore_view_load(view, &snapshot, &failure);
+	struct rcore_error *err = rcore_outputs_check(&arguments->outputs);
+	if (!err)
+		err = rcore_view_load(view, &snapshot, &failure);
 	if (err)
 		return err;
-	err = arguments->json ? rcore_report_json(snapshot, &report, out)
-			      : rcore_report_text(snapshot, &report, out);
+	err = print(arguments, snapshot, &report, out);
 	if (!err)
 		return failure;
 	rcore_error_free(failure);
@@ -70,6 +104,7 @@ const struct rcore_command rcore_command_analyze = {
 	.shell_examples =
 		(const char *const[]){"rcore analyze --sysroot /srv/container core.1234",
 				      "rcore analyze -p 1234",
+				      "rcore analyze core.1234 -o report.md -o report.sarif",
 				      "rcore analyze --json core.1234 | jq "
 				      "'.threads[].status'",
 				      NULL},

@@ -31,6 +31,9 @@ struct rcore_report_options {
 	const char *thread;
 	/* Only this fiber: "T1.F3", a Fiber VALUE or rb_fiber_t ("0x7f..."). */
 	const char *fiber;
+	/* The folder that paths of CI formats are relative to; NULL: only relative paths are the
+	 * application's own. */
+	const char *source_root;
 };
 
 /* All three take NULL for the default options. A report that could not be written
@@ -54,6 +57,28 @@ RCORE_API struct rcore_error *rcore_report_stack(const struct rcore_snapshot *sn
 RCORE_API struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,
 						const struct rcore_report_options *options,
 						FILE *out);
+
+/*
+ * For CI systems. Markdown: a section for each thread, at most 1 MiB (what GitHub takes as a step's
+ * summary). The others say one thing, that a process crashed at a place of the application's
+ * code, and nothing where no signal killed it: GitHub's workflow commands (ten annotations at most), SARIF 2.1.0,
+ * JUnit XML (a failed case, or a passed one), GitLab's Code Quality.
+ */
+RCORE_API struct rcore_error *rcore_report_markdown(const struct rcore_snapshot *snapshot,
+						    const struct rcore_report_options *options,
+						    FILE *out);
+RCORE_API struct rcore_error *rcore_report_github(const struct rcore_snapshot *snapshot,
+						  const struct rcore_report_options *options,
+						  FILE *out);
+RCORE_API struct rcore_error *rcore_report_sarif(const struct rcore_snapshot *snapshot,
+						 const struct rcore_report_options *options,
+						 FILE *out);
+RCORE_API struct rcore_error *rcore_report_junit(const struct rcore_snapshot *snapshot,
+						 const struct rcore_report_options *options,
+						 FILE *out);
+RCORE_API struct rcore_error *rcore_report_gitlab(const struct rcore_snapshot *snapshot,
+						  const struct rcore_report_options *options,
+						  FILE *out);
 
 /* The signature in clear text, and why each frame counts in it or not: `rcore explain`. */
 RCORE_API struct rcore_error *rcore_report_explain(const struct rcore_snapshot *snapshot,
