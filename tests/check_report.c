@@ -82,6 +82,12 @@ static const struct golden {
 	 {.native = RCORE_NATIVE_NONE},
 	 rcore_test_woven},
 	{"tests/golden/woven.json", rcore_report_json, {0}, rcore_test_woven},
+	{"tests/golden/hostile.md", rcore_report_markdown, {0}, rcore_test_hostile},
+	{"tests/golden/hostile-github.txt", rcore_report_github, {0}, rcore_test_hostile},
+	{"tests/golden/hostile.sarif", rcore_report_sarif, {0}, rcore_test_hostile},
+	{"tests/golden/hostile.xml", rcore_report_junit, {0}, rcore_test_hostile},
+	{"tests/golden/hostile-gitlab.json", rcore_report_gitlab, {0}, rcore_test_hostile},
+	{"tests/golden/hostile-explain.txt", rcore_report_explain, {0}, rcore_test_hostile},
 };
 
 START_TEST(golden)
@@ -103,14 +109,20 @@ START_TEST(golden)
 }
 END_TEST
 
+static writer *const writers[] = {
+	rcore_report_text,         rcore_report_json,   write_doctor,
+	rcore_report_markdown,     rcore_report_github, rcore_report_sarif,
+	rcore_report_junit,        rcore_report_gitlab, rcore_report_explain,
+	rcore_report_explain_json,
+};
+
 /* Whatever the options, no byte of the target drives a terminal. */
 START_TEST(printable)
 {
-	static writer *const writers[] = {rcore_report_text, rcore_report_json, write_doctor};
 	const struct rcore_report_options options = {.all = true, .verbose = true};
-	struct rcore_snapshot snapshot;
-	rcore_test_rich(&snapshot);
-	char *text = written(writers[_i], &snapshot, &options);
+	struct rcore_snapshot snapshot = {0};
+	(_i % 2 ? rcore_test_hostile : rcore_test_rich)(&snapshot);
+	char *text = written(writers[_i / 2], &snapshot, &options);
 	for (const char *at = text; *at;) {
 		uint32_t character = 0;
 		size_t length = rcore_utf8_decode(at, &character);
@@ -275,7 +287,6 @@ END_TEST
 
 START_TEST(full_disk)
 {
-	static writer *const writers[] = {rcore_report_text, rcore_report_json, write_doctor};
 	struct rcore_snapshot snapshot;
 	rcore_test_rich(&snapshot);
 	FILE *out = fopen("/dev/full", "w");
@@ -419,9 +430,9 @@ int main(void)
 	TCase *report = tcase_create("report");
 	tcase_add_test(report, woven_json_is_valid);
 	tcase_add_loop_test(report, golden, 0, sizeof(goldens) / sizeof(goldens[0]));
-	tcase_add_loop_test(report, printable, 0, 3);
+	tcase_add_loop_test(report, printable, 0, 2 * sizeof(writers) / sizeof(*writers));
 	tcase_add_loop_test(report, pick, 0, sizeof(picks) / sizeof(picks[0]));
-	tcase_add_loop_test(report, full_disk, 0, 3);
+	tcase_add_loop_test(report, full_disk, 0, sizeof(writers) / sizeof(*writers));
 	tcase_add_test(report, json_is_valid);
 	tcase_add_test(report, json_keeps_bytes);
 	tcase_add_test(report, json_is_streamed);

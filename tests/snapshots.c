@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "model/group.h"
+#include "triage/blame.h"
+#include "triage/signature.h"
 
 static struct rcore_frame ruby(const char *label, const char *path, int line)
 {
@@ -366,4 +368,29 @@ void rcore_test_woven(struct rcore_snapshot *snapshot)
 	fiber->native_count = sizeof(native) / sizeof(*native);
 	fiber->step_count = sizeof(steps) / sizeof(*steps);
 	fiber->native_problem = "the stack ends before its bottom";
+}
+
+void rcore_test_hostile(struct rcore_snapshot *snapshot)
+{
+	const struct rcore_frame frames[] = {
+		cfunc("Evil#\x1b[31m]]></failure><script>"),
+		ruby("</details><img src=x onerror=alert(1)> @everyone #1 [x](y) | `a`",
+		     "a,b:c%0A::error::x\n::stop-commands::t/```` & <\"'>.rb", 7),
+		ruby("\xff\xfe invalid \xe2\x80\xae", "lib/\u00e4 b.rb", 8),
+		ruby("<main>", "main.rb", 9),
+	};
+	rcore_test_deep(snapshot, 1, 1);
+	snapshot->arguments = "ruby ]]>&<";
+	snapshot->threads[0].name = "</summary>```\n# x";
+	set_frames(snapshot, &snapshot->fibers[0], frames, sizeof(frames) / sizeof(*frames));
+	snapshot->cause =
+		(struct rcore_cause){.present = true, .signo = 11, .text = "Killed by SIGSEGV"};
+	struct rcore_crash_stack stack;
+	struct rcore_error *err = rcore_crash_stack_init(snapshot, &stack);
+	if (!err)
+		err = rcore_blame_find(&stack, snapshot);
+	if (!err)
+		err = rcore_signature_find(&stack, snapshot);
+	rcore_crash_stack_deinit(&stack);
+	rcore_error_free(err);
 }

@@ -18,4 +18,7 @@ void rcore_test_parked(struct rcore_snapshot *snapshot, size_t count, size_t dep
 /* One thread whose fiber has native frames of every kind, woven, with a gap. */
 void rcore_test_woven(struct rcore_snapshot *snapshot);
 
+/* A crash whose names are made to break out of every format that carries them. */
+void rcore_test_hostile(struct rcore_snapshot *snapshot);
+
 #endif

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/finding.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/signal_name.h"
+#include "base/text.h"
 #include "triage/crash_stack.h"
 #include "triage/origin.h"
+
+/* NULL: memory is short. */
+static const char *escaped(struct rcore_arena *arena, const char *text)
+{
+	char *copy = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&copy, &size);
+	if (!stream)
+		return NULL;
+	rcore_escape_write(stream, text);
+	if (fclose(stream))
+		return NULL;
+	const char *kept = rcore_arena_strdup(arena, copy);
+	free(copy);
+	return kept;
+}
 
 /* NULL: not below the source folder. */
 static const char *below(const char *path, const char *root)
@@ -37,8 +55,14 @@ static struct rcore_error *find_places(const struct rcore_crash_stack *stack, co
 		if (!frame || rcore_origin_of_frame(frame) != RCORE_ORIGIN_APP ||
 		    !is_file(frame->path) || !frame->line || !below(frame->path, root))
 			continue;
-		struct rcore_finding_place place = {frame->label, below(frame->path, root),
-						    frame->line};
+		struct rcore_finding_place place = {
+			.label = frame->label ? escaped(arena, frame->label) : NULL,
+			.path = below(frame->path, root),
+			.line = frame->line,
+		};
+		place.shown_path = escaped(arena, place.path);
+		if (!place.shown_path)
+			return rcore_error_no_memory();
 		const struct rcore_finding_place *last =
 			finding->place_count ? &finding->places[finding->place_count - 1]
 					     : NULL;
@@ -61,13 +85,16 @@ struct rcore_error *rcore_finding_make(const struct rcore_snapshot *snapshot, co
 	}
 	rcore_signal_name(cause->original_signo ? cause->original_signo : cause->signo, name);
 	finding.kind = rcore_arena_strdup(arena, name);
-	const char *where = blame->name     ? blame->name
-			    : blame->module ? blame->module
-					    : "unknown code";
+	const char *where = escaped(arena, blame->name     ? blame->name
+					   : blame->module ? blame->module
+							   : "unknown code");
+	const char *text = escaped(arena, cause->text ? cause->text : name);
+	if (!where || !text)
+		return rcore_error_no_memory();
 	finding.title = rcore_arena_printf(arena, "%s in %s", name, where);
 	finding.message = rcore_arena_printf(
-		arena, "%s. Blamed: %s (%s). Signature %s", cause->text ? cause->text : name,
-		where, blame->present ? blame->why : "no stack",
+		arena, "%s. Blamed: %s (%s). Signature %s", text, where,
+		blame->present ? blame->why : "no stack",
 		snapshot->signature.loose ? snapshot->signature.loose : "unknown");
 	if (!finding.kind || !finding.title || !finding.message)
 		return rcore_error_no_memory();

@@ -8,12 +8,14 @@
 
 /* A line of the application on the stack of the crash. */
 struct rcore_finding_place {
-	const char *label;
-	const char *path; /* below the source folder, without a '/' at its start */
+	const char *label; /* escaped; NULL: none */
+	const char *path;  /* below the source folder, without a '/' at its start; raw bytes */
+	const char *shown_path; /* escaped */
 	int line;
 };
 
-/* What the formats of CI systems say of a crash: the same in all of them. */
+/* What the formats of CI systems say of a crash: the same in all of them. Texts are one line, escaped
+ * as by base/text.h, so that no format meets a byte that it has no way to write. */
 struct rcore_finding {
 	bool present;        /* false: the process did not die */
 	const char *kind;    /* "SIGSEGV": of what crash reports a person groups by */

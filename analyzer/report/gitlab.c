@@ -20,7 +20,7 @@ static void put_violation(struct rcore_json *json, const struct rcore_finding *f
 			    snapshot->signature.strict ? snapshot->signature.strict
 						       : finding->kind);
 	rcore_json_add_text(json, object, "severity", "blocker");
-	rcore_json_add_text(json, location, "path", place ? place->path : ".");
+	rcore_json_add_text(json, location, "path", place ? place->shown_path : ".");
 	rcore_json_add_int(json, lines, "begin", place ? place->line : 1);
 	rcore_json_add(json, location, "lines", lines);
 	rcore_json_add(json, object, "location", location);

@@ -64,7 +64,7 @@ struct rcore_error *rcore_report_junit(const struct rcore_snapshot *snapshot,
 			finding.present);
 		put_attribute(out, "name", name);
 		if (place) {
-			put_attribute(out, "file", place->path);
+			put_attribute(out, "file", place->shown_path);
 			fprintf(out, " line=\"%d\"", place->line);
 		}
 		if (finding.present)
