@@ -12,6 +12,7 @@ COMMANDS + what the library describes, and gives a Session an adapter:
     evaluate(text)   the value of an expression as an int, or None
 """
 
+import json
 import textwrap
 
 from rcore_bridge import Error, Place, Target, commands
@@ -130,8 +131,11 @@ class Session:
             "up": lambda words: self._move(words, 1),
             "down": lambda words: self._move(words, -1),
         }
-        self.place = None  # of the fiber that is selected
-        self.frame = 0
+        self._place = None  # of the fiber that is selected
+        self._tid = 0  # and of the thread whose stack it has
+        self._frame = 0
+        self._frame_of = None  # the fiber whose frame that is
+        self._stacks = {}
 
     def stale(self):
         """Memory or registers have changed: what was read does not hold."""
@@ -140,7 +144,7 @@ class Session:
     def resumed(self):
         """The process runs: nothing is selected any more."""
         self.stale()
-        self.place, self.frame = None, 0
+        self._place, self._frame = None, 0
 
     def target(self):
         """The Target, told of all there is to tell."""
@@ -148,6 +152,7 @@ class Session:
         if token != self._token:
             if self._token is not None:
                 self.resumed()
+            self._stacks.clear()
             self._target.forget()
             self._adapter.tell(self._target)
             self._token = token
@@ -161,9 +166,25 @@ class Session:
 
     def fiber(self):
         """The id of the fiber that is selected, or that the selected thread runs; None: neither."""
-        if self.place:
-            return self.place.id.decode()
-        return self.target().current_fiber(self._adapter.tid())
+        tid = self._adapter.tid()
+        if self._place and self._tid == tid:
+            return self._place.id.decode()
+        return self.target().current_fiber(tid)
+
+    def frame(self):
+        """The number of the Ruby frame that is selected in fiber()."""
+        return self._frame if self._frame and self._frame_of == self.fiber() else 0
+
+    def stack(self):
+        """What docs/json.md says of fiber(), as a dictionary; None: there is none."""
+        target, fiber = self.target(), self.fiber()
+        if fiber and fiber not in self._stacks:
+            text, error = target.run(["fibers", "--json", "--fiber", fiber])
+            if error:
+                raise Error(error)
+            found = json.loads(text)["fibers"]
+            self._stacks[fiber] = found[0] if found else None
+        return self._stacks.get(fiber)
 
     def run(self, verb, words):
         """A command: its text as bytes, or None, and its error, or None. May raise Error."""
@@ -180,8 +201,8 @@ class Session:
             return []
         fiber = self.fiber()
         chosen = ["--fiber", fiber] if fiber else []
-        if chosen and "frame" in takes and self.frame:
-            chosen += ["--frame", str(self.frame)]
+        if chosen and "frame" in takes and self.frame():
+            chosen += ["--frame", str(self.frame())]
         return chosen
 
     def _select_fiber(self, words):
@@ -191,43 +212,46 @@ class Session:
         if not words:
             return self._describe()
         if words[0] == "off":
-            if not self.place:
+            if not self._place:
                 raise Error("no fiber is selected")
-            self.place, self.frame = None, 0
-            self._adapter.select(None)
+            self._choose(None)
             return None, None
         place = target.locate_fiber(words[0])
         if place.state == Place.NONE:
             raise Error(
                 "fiber %s has no stack to select: it has not begun, or has ended" % place.id.decode()
             )
-        self.place, self.frame = place, 0
-        self._adapter.select(place)
+        self._choose(place)
         return self._describe()
+
+    def _choose(self, place):
+        self._place, self._frame = None, 0
+        self._adapter.select(place)
+        if place and place.state == Place.PARKED:
+            self._place, self._tid = place, self._adapter.tid()
 
     def _describe(self):
         fiber = self.fiber()
         if not fiber:
             raise Error("the selected thread runs no Ruby; ruby-fibers lists the fibers")
-        place = self.place and self.place.state == Place.PARKED
-        how = "parked; ruby-fiber off returns to its thread" if place else "run by the selected thread"
+        parked = self._place and self._tid == self._adapter.tid()
+        how = "parked; ruby-fiber off returns to its thread" if parked else "run by this thread"
         return ("fiber %s, %s\n" % (fiber, how)).encode(), None
 
     def _select_frame(self, words):
-        return self._go(_number(words, self.frame, "frame"))
+        return self._go(_number(words, self.frame(), "frame"))
 
     def _move(self, words, direction):
         verb = "up" if direction > 0 else "down"
-        number = self.frame + direction * _number(words, 1, verb)
+        number = self.frame() + direction * _number(words, 1, verb)
         if number < 0:
             raise Error("frame 0 is the innermost")
         return self._go(number)
 
     def _go(self, number):
-        before, self.frame = self.frame, number
         text, error = self.run("bt", ["--frame", str(number)])
-        if error:
-            self.frame = before
+        if not error:
+            self._frame, self._frame_of = number, self.fiber()
         return text, error
 
 

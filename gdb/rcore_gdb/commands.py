@@ -44,6 +44,9 @@ class Prefix(gdb.Command):
     def __init__(self):
         super().__init__("ruby", gdb.COMMAND_STACK, prefix=True)
 
+    def invoke(self, argument, from_tty):
+        gdb.execute("help ruby")
+
 
 def _is_free(name):
     try:

@@ -146,7 +146,7 @@ class Facts:
     def _tell_threads(self, target):
         threads = sorted(self._inferior.threads(), key=lambda thread: thread.num)
         selected = gdb.selected_thread()
-        frame = gdb.selected_frame() if selected and not selected.is_running() else None
+        frame = self._selected_frame()
         died = threads[0] if self._is_core and threads else selected
         try:
             for thread in threads:
@@ -159,6 +159,13 @@ class Facts:
                 selected.switch()
             if frame and frame.is_valid():
                 frame.select()
+
+    @staticmethod
+    def _selected_frame():
+        try:
+            return gdb.selected_frame()
+        except gdb.error:  # its thread is running
+            return None
 
     def _registers(self):
         try:

@@ -5,7 +5,8 @@ import gdb
 from gdb.unwinder import register_unwinder
 from rcore_session import all_commands
 
-from . import commands
+from . import commands, functions, settings
+from .frames import RubyFrames
 from .process import Processes
 from .stack import STACKS
 
@@ -13,4 +14,7 @@ from .stack import STACKS
 def load(library):
     processes = Processes(library)
     commands.register(processes, all_commands(library))
+    functions.register(processes)
+    switches = settings.register()
+    RubyFrames(processes, switches["frames"])
     register_unwinder(None, STACKS, replace=True)

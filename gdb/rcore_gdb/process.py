@@ -38,8 +38,7 @@ class Adapter:
     def token(self):
         if not self._inferior.pid:
             raise Error("no process here: core-file CORE, or attach PID, and try again")
-        thread = gdb.selected_thread()
-        if thread and thread.is_running():
+        if not self._is_stopped():
             raise Error("the process is running: stop it first, with interrupt")
         connection = self._inferior.connection
         return (
@@ -49,6 +48,18 @@ class Adapter:
             gdb.parameter("sysroot"),
             gdb.parameter("solib-search-path"),
         )
+
+    # While GDB evaluates the condition of a breakpoint, its threads still count as running.
+    @staticmethod
+    def _is_stopped():
+        thread = gdb.selected_thread()
+        if not thread or not thread.is_running():
+            return True
+        try:
+            gdb.newest_frame()
+        except gdb.error:
+            return False
+        return True
 
     def read(self, address, size):
         return self._inferior.read_memory(address, size)
@@ -87,6 +98,14 @@ class Processes:
         for event in (events.memory_changed, events.register_changed):
             event.connect(self._on_write)
         events.inferior_deleted.connect(self._on_delete)
+
+    def fresh_session(self):
+        """The same from within a condition, of which GDB does not tell when the process runs on."""
+        session = self.session()
+        thread = gdb.selected_thread()
+        if thread and thread.is_running():
+            session.resumed()
+        return session
 
     def session(self):
         """That of the selected inferior."""

@@ -20,7 +20,7 @@ class Stacks(Unwinder):
 
     def __init__(self):
         super().__init__("rcore-fiber")
-        self._places = {}  # by number of the inferior: tid of its thread, Place
+        self._places = {}  # by number of the inferior: connection, thread, Place
 
     def clear(self):
         self._places.clear()
@@ -28,13 +28,14 @@ class Stacks(Unwinder):
     def select(self, inferior, place):
         """Selects frame #1; the place is None, or that of a running fiber: frame #0."""
         self._places.pop(inferior.num, None)
+        connection = inferior.connection.num if inferior.connection else 0
         thread = self._thread(inferior, place) if place else None
         if thread:
             thread.switch()
         selected = gdb.selected_thread()
         parked = place and place.state == Place.PARKED and selected
         if parked:
-            self._places[inferior.num] = (selected.ptid, place)
+            self._places[inferior.num] = (connection, selected.ptid, place)
         gdb.invalidate_cached_frames()
         frame = gdb.newest_frame()
         (frame.older() if parked and frame.older() else frame).select()
@@ -42,7 +43,7 @@ class Stacks(Unwinder):
     @staticmethod
     def _thread(inferior, place):
         for thread in inferior.threads():
-            if place.tid and place.tid in (thread.ptid[1], thread.ptid[0]):
+            if place.tid and place.tid == (thread.ptid[1] or thread.ptid[0]):
                 return thread
         return None
 
@@ -51,8 +52,10 @@ class Stacks(Unwinder):
         thread = gdb.selected_thread()
         if not self._places or not thread:
             return None
-        ptid, place = self._places.get(thread.inferior.num, (None, None))
-        return place if ptid == thread.ptid else None
+        inferior = thread.inferior
+        connection = inferior.connection.num if inferior.connection else 0
+        *whose, place = self._places.get(inferior.num, (None, None, None))
+        return place if whose == [connection, thread.ptid] else None
 
     def __call__(self, pending_frame):
         if not self._places or pending_frame.level() > 0:
@@ -62,12 +65,14 @@ class Stacks(Unwinder):
         if not place or not names:
             return None
         machine, pc, sp = names
-        values = place.values(machine)
+        registers = {
+            name: gdb.Value(value).cast(pending_frame.read_register(name).type)
+            for name, value in place.values(machine).items()
+        }
         # The stack pointer is further in than that of each frame of the fiber.
-        info = pending_frame.create_unwind_info(_FrameId(values[sp], values[pc]))
-        for name, value in values.items():
-            kind = pending_frame.read_register(name).type
-            info.add_saved_register(name, gdb.Value(value).cast(kind))
+        info = pending_frame.create_unwind_info(_FrameId(registers[sp], registers[pc]))
+        for name, value in registers.items():
+            info.add_saved_register(name, value)
         return info
 
 

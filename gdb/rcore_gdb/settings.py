@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""set ruby ... and show ruby ..."""
+
+import gdb
+
+
+class _Prefix(gdb.Command):
+    def __init__(self, name, doc):
+        self.__doc__ = doc
+        super().__init__(name, gdb.COMMAND_STACK, prefix=True)
+
+
+class Switch(gdb.Parameter):
+    def __init__(self, name, value, doc, what):
+        self.__doc__ = self.set_doc = self.show_doc = doc
+        self._what = what
+        super().__init__("ruby " + name, gdb.COMMAND_STACK, gdb.PARAM_BOOLEAN)
+        self.value = value
+
+    def get_set_string(self):
+        return ""
+
+    def get_show_string(self, value):
+        return "%s is %s." % (self._what, value)
+
+
+def register():
+    """The settings, by name."""
+    _Prefix("set ruby", "Settings of the ruby commands.")
+    _Prefix("show ruby", "Show settings of the ruby commands.")
+    return {
+        "frames": Switch(
+            "frames",
+            True,
+            "Whether GDB's own backtrace shows Ruby frames (bt -no-filters shows it without, once).",
+            "Ruby frames in backtraces",
+        ),
+    }
