@@ -80,6 +80,7 @@ void rcore_close(struct rcore_session *session)
 	rcore_core_close(session->core);
 	rcore_live_close(session->live);
 	free(session->layout_file);
+	free((void *)session->statics.writable);
 	free(session);
 }
 
@@ -132,6 +133,8 @@ static struct rcore_error *examine(struct rcore_session *session,
 	if (modules_err)
 		return modules_err;
 	err = rcore_session_locate(session, &identity, snapshot, ret);
+	if (!err)
+		err = rcore_session_statics(session, identity.module);
 	session->ruby = identity.module;
 	if (!err)
 		session->traits = ret->layout.traits;
@@ -159,8 +162,10 @@ static struct rcore_error *decode(struct rcore_session *session,
 	rcore_ruby_init(&ruby, session->memory, &location->layout, &snapshot->arena);
 	rcore_ruby_set_vm(&ruby, location->vm);
 	ruby.global_symbols = location->global_symbols;
+	ruby.statics = session->statics;
 	struct rcore_error *err =
 		rcore_vm_load(&ruby, location->vm, session->process, snapshot);
+	session->statics = ruby.statics;
 	rcore_ruby_deinit(&ruby);
 	return err;
 }

@@ -21,6 +21,7 @@ struct rcore_session {
 	/* Known once the target was examined. */
 	struct rcore_module *ruby;
 	struct rcore_traits traits;
+	struct rcore_statics statics; /* `writable` is the session's */
 };
 
 /* Errors as rcore_modules_open(). Does not own `process` and `memory`. */
@@ -73,6 +74,11 @@ struct rcore_error *rcore_session_locate(struct rcore_session *session,
 					 const struct rcore_identity *identity,
 					 struct rcore_snapshot *snapshot,
 					 struct rcore_location *ret);
+
+/* Fills session->statics, once: what symbols say of them, and where to search for the others.
+ * Error: NO_MEMORY. */
+struct rcore_error *rcore_session_statics(struct rcore_session *session,
+					  struct rcore_module *ruby);
 
 /* Fills snapshot->modules: each with its build-id, status, what is lost and what would help. */
 struct rcore_error *rcore_session_modules(struct rcore_session *session,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fake_ivar.h"
 #include "ruby/value.h"
 
 #define PUT(ruby, base, struct_id, id, value) \
@@ -12,7 +13,6 @@
 enum {
 	UNIT = 512, /* ID_ENTRY_UNIT */
 	UNIT_COUNT = 4,
-	SHAPE_COUNT = 64,
 	SLOT = 40, /* the smallest slot */
 	FL_USER1 = 1 << 13,
 };
@@ -143,11 +143,8 @@ void fake_ruby_init(struct fake_ruby *ruby, const struct rcore_layout *layout)
 	*ruby = (struct fake_ruby){.layout = *layout};
 	fake_target_init(&ruby->target);
 	make_symbols(ruby);
-	if (rcore_has(&layout->classext.iv_tbl) || rcore_has(&layout->classext.classpath))
-		return;
-	ruby->shapes = fake_alloc(&ruby->target, SHAPE_COUNT * layout->shape.size, 8);
-	PUT(ruby, ruby->shapes, shape, parent_id, UINT32_MAX);
-	ruby->shape_count = 1;
+	ruby->statics = fake_alloc(&ruby->target, FAKE_STATICS_SIZE, 8);
+	fake_make_shapes(ruby);
 }
 
 void fake_ruby_deinit(struct fake_ruby *ruby)
@@ -155,69 +152,19 @@ void fake_ruby_deinit(struct fake_ruby *ruby)
 	fake_target_deinit(&ruby->target);
 }
 
-struct ivar {
-	uint64_t id, value;
-};
-
-/* With a deleted entry and one of another name before those asked for. */
-static uint64_t st_table(struct fake_ruby *ruby, const struct ivar *ivars, size_t count)
+/* Among variables of other names. */
+static void put_names(struct fake_ruby *ruby, uint64_t klass, const struct fake_class *of,
+		      uint64_t path)
 {
-	struct ivar other = {fake_id(ruby, "@other"), nil(ruby)};
-	size_t size = ruby->layout.st_entry.size;
-	uint64_t table = fake_alloc(&ruby->target, ruby->layout.st_table.size, 8);
-	uint64_t entries = fake_alloc(&ruby->target, 16 * size, 8);
-	PUT(ruby, table, st_table, entry_power, 4);
-	PUT(ruby, table, st_table, num_entries, count + 1);
-	PUT(ruby, table, st_table, entries_start, 1);
-	PUT(ruby, table, st_table, entries_bound, count + 3);
-	PUT(ruby, table, st_table, entries, entries);
-	PUT(ruby, entries + 1 * size, st_entry, hash, UINT64_MAX);
-	for (size_t i = 0; i <= count; i++) {
-		const struct ivar *ivar = i ? &ivars[i - 1] : &other;
-		PUT(ruby, entries + (i + 2) * size, st_entry, hash, 0x1234 + i);
-		PUT(ruby, entries + (i + 2) * size, st_entry, key, ivar->id);
-		PUT(ruby, entries + (i + 2) * size, st_entry, record, ivar->value);
-	}
-	return table;
-}
-
-/* Adds a shape for each ivar and gives the last one's ID. */
-static uint64_t shape(struct fake_ruby *ruby, const struct ivar *ivars, size_t count)
-{
-	uint64_t parent = 0;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t id = ruby->shape_count++;
-		uint64_t at = ruby->shapes + id * ruby->layout.shape.size;
-		if (id >= SHAPE_COUNT)
-			abort();
-		PUT(ruby, at, shape, type, 1);
-		PUT(ruby, at, shape, edge_name, ivars[i].id);
-		PUT(ruby, at, shape, next_index, i + 1);
-		PUT(ruby, at, shape, parent_id, parent);
-		parent = id;
-	}
-	return parent;
-}
-
-static void put_ivars(struct fake_ruby *ruby, uint64_t klass, uint64_t ext,
-		      const struct fake_class *of, uint64_t path)
-{
-	struct ivar ivars[2];
+	struct fake_ivar ivars[4];
 	size_t count = 0;
+	ivars[count++] = (struct fake_ivar){fake_id(ruby, "@other"), nil(ruby)};
 	if (path)
-		ivars[count++] = (struct ivar){
+		ivars[count++] = (struct fake_ivar){
 			of->permanent ? ruby->classpath : ruby->tmp_classpath, path};
 	if (of->attached)
-		ivars[count++] = (struct ivar){ruby->attached, of->attached};
-	if (rcore_has(&ruby->layout.classext.iv_tbl)) {
-		PUT(ruby, ext, classext, iv_tbl, count ? st_table(ruby, ivars, count) : 0);
-		return;
-	}
-	uint64_t values = fake_alloc(&ruby->target, sizeof(uint64_t) * (count + 1), 8);
-	for (size_t i = 0; i < count; i++)
-		fake_put(&ruby->target, values + i * sizeof(uint64_t), ivars[i].value);
-	PUT(ruby, ext, classext, iv_ptr, values);
-	fake_write(&ruby->target, klass + 4, &(uint32_t){shape(ruby, ivars, count)}, 4);
+		ivars[count++] = (struct fake_ivar){ruby->attached, of->attached};
+	fake_set_ivars(ruby, klass, FAKE_IVAR_HEAP, ivars, count);
 }
 
 uint64_t fake_class(struct fake_ruby *ruby, const struct fake_class *of)
@@ -237,7 +184,7 @@ uint64_t fake_class(struct fake_ruby *ruby, const struct fake_class *of)
 		PUT(ruby, ext, classext, permanent_classpath, of->permanent);
 		PUT(ruby, ext, classext, attached_object, of->attached);
 	} else {
-		put_ivars(ruby, klass, ext, of, path);
+		put_names(ruby, klass, of, path);
 	}
 	return klass;
 }

@@ -10,14 +10,19 @@
  * Objects of CRuby laid out in fake memory as a layout has them, for tests of the decoders.
  * Each call gives the address or VALUE of what it made.
  */
+enum { FAKE_STATICS_SIZE = 128, FAKE_GENERIC_COUNT = 256 };
 struct fake_ruby {
 	struct fake_target target;
 	struct rcore_layout layout;
 	uint64_t symbols; /* rb_symbols_t: operators, "max", "min", then those of fake_id() */
 	uint64_t serials; /* the next serial */
 	uint64_t units;   /* elements of rb_symbols_t.ids */
-	uint64_t shapes;  /* the array of shapes, where class names need it (3.2) */
-	uint64_t shape_count;
+	uint64_t statics; /* FAKE_STATICS_SIZE bytes of static variables */
+	uint64_t shapes;  /* the array of shapes, from 3.2 on */
+	uint64_t shape_count, shape_tree;
+	uint32_t too_complex;                    /* ID of that shape */
+	uint64_t generic[FAKE_GENERIC_COUNT][2]; /* objects and what the generic table has */
+	size_t generic_count;
 	uint64_t classpath, tmp_classpath, attached; /* IDs */
 };
 

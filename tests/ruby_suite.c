@@ -16,7 +16,11 @@ static void start_reading(void)
 {
 	rcore_ruby_init(&ruby, &fake.target.memory, &fake.layout, &arena);
 	ruby.global_symbols = fake.symbols;
-	ruby.shape_list = fake.shapes;
+	static struct rcore_range writable;
+	writable = (struct rcore_range){fake.statics, fake.statics + FAKE_STATICS_SIZE};
+	ruby.statics = (struct rcore_statics){.writable = &writable, .writable_count = 1};
+	if (rcore_has(&fake.layout.vm.shape_list))
+		ruby.shape_list = fake.shapes;
 }
 
 static void stop_reading(void)

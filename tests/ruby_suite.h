@@ -8,8 +8,7 @@
 #include "ruby/ruby.h"
 
 /*
- * What the tests of ruby/ share. Each test runs with every built-in table, and with one that
- * keeps class names as 3.2 does, of which there is no table.
+ * What the tests of ruby/ share. Each test runs with every built-in table.
  */
 extern struct fake_ruby fake;
 extern struct rcore_ruby ruby;

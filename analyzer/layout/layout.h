@@ -20,7 +20,8 @@
  * in the byte, and its width in bits; a plain field has bits == 0. */
 struct rcore_field {
 	int32_t offset;
-	uint16_t size; /* bytes; of the member's type, arrays and structs whole */
+	uint16_t
+		size; /* bytes; of the member's type, arrays and structs whole; 0: an array to the end */
 	uint8_t bit, bits;
 };
 
@@ -36,6 +37,8 @@ struct rcore_traits {
 	bool fibers_listed;         /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
 	bool coroutine_link;        /* 3.3 on: a parked fiber's pc is its saved x30 (aarch64) */
 	bool shapes;                /* 3.2 on: ivars by shape */
+	uint32_t shape_id_mask;     /* bits of a shape's ID that are its place in the list */
+	bool shape_tree_is_struct;  /* 4.0 on: rb_shape_tree is the struct, no pointer to it */
 	unsigned heap_page_align;   /* bytes: 16 KiB up to 3.1, 64 KiB later */
 	unsigned default_slot_size; /* where heap_page has no slot_size */
 	bool heap_pages_darray;     /* 3.4 on: heap_pages.sorted is a rb_darray */

@@ -137,7 +137,7 @@ static struct rcore_error *parse_field(struct parser *parser, char **words, size
 	struct rcore_field field = {0};
 	err = number(parser, words[1], 0, MAX_STRUCT, &offset);
 	if (!err)
-		err = number(parser, words[2], 1, UINT16_MAX, &size);
+		err = number(parser, words[2], 0, UINT16_MAX, &size);
 	if (!err && count == 4)
 		err = parse_bits(parser, words[3], &field);
 	if (err)

@@ -24,6 +24,9 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		/* coroutine/arm64/Context.S */
 		.coroutine_link = since(layout, 3, 3),
 		.shapes = since(layout, 3, 2),
+		/* shape.h, SHAPE_ID_OFFSET_MASK */
+		.shape_id_mask = since(layout, 4, 0) ? (1u << 19) - 1 : UINT32_MAX,
+		.shape_tree_is_struct = since(layout, 4, 0),
 		/* gc.c, HEAP_PAGE_ALIGN_LOG */
 		.heap_page_align = since(layout, 3, 2) ? 64 * 1024 : 16 * 1024,
 		.default_slot_size = 40,

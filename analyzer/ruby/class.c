@@ -11,7 +11,7 @@
  *   up to 3.1            RClass.ptr ──> rb_classext_struct
  *   3.2 on     RClass | rb_classext_struct               in one slot, one behind the other
  */
-static struct rcore_error *classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
+struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
 {
 	const struct rcore_layout *layout = ruby->layout;
 	if (rcore_has(&layout->klass.ptr))
@@ -28,7 +28,7 @@ struct rcore_error *rcore_class_super(struct rcore_ruby *ruby, uint64_t klass, u
 	uint64_t ext;
 	if (rcore_has(&ruby->layout->klass.super))
 		return RCORE_GET(ruby, klass, klass, super, ret);
-	struct rcore_error *err = classext(ruby, klass, &ext);
+	struct rcore_error *err = rcore_classext(ruby, klass, &ext);
 	return err ? err : RCORE_GET(ruby, ext, classext, super, ret);
 }
 
@@ -51,13 +51,11 @@ static struct rcore_error *names_from_fields(struct rcore_ruby *ruby, uint64_t e
 	return err;
 }
 
-static struct rcore_error *names_from_ivars(struct rcore_ruby *ruby, uint64_t ext,
-					    uint64_t flags, struct raw_names *ret)
+static struct rcore_error *names_from_ivars(struct rcore_ruby *ruby, uint64_t klass,
+					    struct raw_names *ret)
 {
 	uint64_t ivars[RCORE_CLASS_IVAR_COUNT];
-	if (!ext) /* just being allocated */
-		return NULL;
-	struct rcore_error *err = rcore_class_ivars(ruby, ext, flags, ivars);
+	struct rcore_error *err = rcore_class_ivars(ruby, klass, ivars);
 	if (err)
 		return err;
 	ret->permanent = ivars[RCORE_CLASSPATH] != 0;
@@ -95,7 +93,7 @@ static struct rcore_error *read_name(struct rcore_ruby *ruby, uint64_t klass,
 	uint64_t flags, ext;
 	struct rcore_error *err = resolve(ruby, &klass, &flags);
 	if (!err)
-		err = classext(ruby, klass, &ext);
+		err = rcore_classext(ruby, klass, &ext);
 	if (err)
 		return err;
 	name->is_module = (flags & RCORE_T_MASK) == RCORE_T_MODULE;
@@ -103,7 +101,7 @@ static struct rcore_error *read_name(struct rcore_ruby *ruby, uint64_t klass,
 	if (rcore_has(&ruby->layout->classext.classpath))
 		err = names_from_fields(ruby, ext, name->is_singleton, &raw);
 	else
-		err = names_from_ivars(ruby, ext, flags, &raw);
+		err = names_from_ivars(ruby, klass, &raw);
 	if (err)
 		return err;
 	name->permanent = raw.permanent;

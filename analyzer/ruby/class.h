@@ -32,6 +32,9 @@ struct rcore_error *rcore_real_class(struct rcore_ruby *ruby, uint64_t klass, ui
 /* obj.class of an object, not of an immediate. CORRUPT, FAULT. */
 struct rcore_error *rcore_value_class(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret);
 
+/* Where a class's rb_classext_t is; 0 while it is being allocated (up to 3.1). FAULT. */
+struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret);
+
 /*
  * "Foo#bar", "Foo.bar" for a singleton of a class or module, plain "bar" where the owner
  * has no permanent name: rb_gen_method_name of vm_backtrace.c, 3.4. In the arena. An owner

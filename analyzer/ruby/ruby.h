@@ -9,6 +9,22 @@
 #include "target/memory.h"
 
 /*
+ * Static variables of the VM that no symbol of a stripped Ruby names. They are searched for when
+ * the first object needs them, and stay where they are as long as the process lives: whoever
+ * reads it again hands them on.
+ */
+struct rcore_statics {
+	/* Writable data of the module that holds the VM, in address order; not owned. */
+	const struct rcore_range {
+		uint64_t start, end;
+	} * writable;
+	size_t writable_count;
+	uint64_t shape_tree;    /* rb_shape_tree, rb_shape_tree_ptr; 0: not known yet */
+	uint64_t generic_ivars; /* generic_fields_tbl_, generic_iv_tbl_, generic_iv_tbl */
+	unsigned shape_searches, generic_searches;
+};
+
+/*
  * What every decoder of a Ruby object needs: the bytes, where the fields are, and
  * the few global tables of the VM. Decoders only read; what they find they keep
  * in caches here (an iseq is shared by thousands of frames), strings in `arena`.
@@ -20,8 +36,9 @@ struct rcore_ruby {
 
 	/* rb_symbols_t; 0: not found, then IDs have no names. */
 	uint64_t global_symbols;
-	/* The array of rb_shape_t, where class names need it (3.2); 0: unknown. */
+	/* The array of rb_shape_t (3.2: of the VM; later found by rcore_shape()); 0: unknown. */
 	uint64_t shape_list;
+	struct rcore_statics statics;
 
 	/* Private to the decoders. */
 	struct rcore_arena scratch; /* what the caches hold, but for strings */

@@ -25,4 +25,13 @@ struct rcore_error *rcore_st_begin(struct rcore_st_iterator *iterator, struct rc
 struct rcore_error *rcore_st_next(struct rcore_st_iterator *iterator, bool *found,
 				  uint64_t *key, uint64_t *record);
 
+/*
+ * The record of a key in a table whose keys are numbers, IDs or addresses (st_init_numtable), by
+ * the way that the VM takes: its hash leads to a bin, that to an entry, or on to the next bin; a
+ * table of 16 entries or fewer has no bins. Mirrors rb_st_numhash and find_table_bin_ind of st.c.
+ * Errors as rcore_st_begin() (of a table of any size), FAULT.
+ */
+struct rcore_error *rcore_st_find_number(struct rcore_ruby *ruby, uint64_t table, uint64_t key,
+					 uint64_t *record, bool *found);
+
 #endif

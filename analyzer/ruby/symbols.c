@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ruby/get.h"
 #include "ruby/id.h"
+#include "ruby/search.h"
 #include "ruby/string.h"
 
 /*
@@ -13,8 +14,6 @@ static const char operators[] = "!%&*+-/<>^|~";
 enum {
 	PREDEFINED_LIMIT = 128,    /* serials looked at for "max" */
 	LAST_ID_LIMIT = 100 << 20, /* symbols that a process may have */
-	SEARCH_CHUNK = 64 << 10,
-	SEARCH_STEP = 4096, /* how much is passed over where memory cannot be read */
 };
 
 static bool has_name(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
@@ -71,43 +70,16 @@ bool rcore_symbols_prove(struct rcore_ruby *ruby, uint64_t address)
 	       plausible(ruby, head, size, &ids) && prove(ruby, ids);
 }
 
-/* Searches what was read of a range; a head that lies across its end is found in the next
- * chunk, which begins `head` bytes earlier. */
-static bool search_chunk(struct rcore_ruby *ruby, uint64_t start, const unsigned char *bytes,
-			 size_t size, size_t head)
+static bool test(void *context, uint64_t address, const void *copy, size_t size)
 {
-	for (size_t i = 0; i + head <= size; i += 8) {
-		uint64_t ids;
-		if (plausible(ruby, bytes + i, size - i, &ids) && prove(ruby, ids)) {
-			ruby->global_symbols = start + i;
-			return true;
-		}
-	}
-	return false;
+	struct rcore_ruby *ruby = context;
+	uint64_t ids;
+	(void)address;
+	return plausible(ruby, copy, size, &ids) && prove(ruby, ids);
 }
 
 bool rcore_symbols_search(struct rcore_ruby *ruby, uint64_t start, uint64_t end)
 {
-	unsigned char bytes[SEARCH_CHUNK];
-	size_t head = head_size(ruby->layout);
-	if (!head || head > SEARCH_STEP / 2)
-		return false;
-	start = (start + 7) & ~UINT64_C(7);
-	size_t overlap = (head + 7) & ~(size_t)7;
-	while (start < end && end - start >= head) {
-		size_t size = end - start < sizeof(bytes) ? end - start : sizeof(bytes);
-		if (rcore_read(ruby->memory, start, bytes, size) != RCORE_FAULT_NONE) {
-			/* Up to the next page, then on. */
-			size_t step = SEARCH_STEP - start % SEARCH_STEP;
-			size = step < size ? step : size;
-			if (rcore_read(ruby->memory, start, bytes, size) != RCORE_FAULT_NONE) {
-				start += size;
-				continue;
-			}
-		}
-		if (search_chunk(ruby, start, bytes, size, head))
-			return true;
-		start += size > overlap && size < end - start ? size - overlap : size;
-	}
-	return false;
+	return rcore_search(ruby, start, end, head_size(ruby->layout), test, ruby,
+			    &ruby->global_symbols);
 }
