@@ -9,13 +9,15 @@ CFLAGS  ?= -O2 -g
 LIBDIR  = $(PREFIX)/lib
 DATADIR = $(PREFIX)/share/rcore
 PKGS    = libelf libdw json-c
+# Debian 12's libarchive.pc asks for the development packages of what it links.
+LIBARCHIVE = -larchive
 VERSION := $(shell sed -n 's/.*RCORE_VERSION "\(.*\)"/\1/p' analyzer/base/version.h)
 SO       = librcore.so.0
 
 WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter
 override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden -MMD -MP
 override CPPFLAGS += -D_GNU_SOURCE -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))
-LIBS = $(shell pkg-config --libs $(PKGS))
+LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE)
 
 # `make V=1` shows each command.
 Q = $(if $(V),,@)

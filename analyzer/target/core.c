@@ -92,6 +92,9 @@ static bool describe(struct rcore_core *core, size_t damaged)
 	if (core->lost_bytes)
 		core->process.note =
 			rcore_core_cut_off(&core->arena, core->lost_bytes, core->saved_bytes);
+	else if (core->file.is_cut_off)
+		core->process.note = "the compressed core is damaged or ends early: what comes "
+				     "behind is missing; copy it again";
 	else if (damaged)
 		core->process.note = rcore_arena_printf(
 			&core->arena, "%zu of the core's notes cannot be read", damaged);
@@ -108,7 +111,8 @@ static struct rcore_error *load(struct rcore_core *core, const char *path)
 	Elf64_Ehdr header;
 	memcpy(&header, core->file.bytes, sizeof(header));
 	core->process.machine = header.e_machine;
-	core->process.source = rcore_arena_strdup(&core->arena, path);
+	core->process.source =
+		rcore_arena_strdup(&core->arena, strcmp(path, "-") ? path : "standard input");
 	if (!core->process.source || !add_loads(core))
 		return rcore_error_no_memory();
 	core->process.segments = core->list;

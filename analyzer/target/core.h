@@ -15,7 +15,7 @@
  */
 struct rcore_core;
 
-/* Errors: OS (missing, not readable, a directory), FORMAT (empty, not ELF, not a
+/* `path` may be a compressed core (target/spool.h), or "-": the standard input. Errors: OS (missing, not readable, a directory), FORMAT (empty, not ELF, not a
  * core, headers cut off), UNSUPPORTED (32-bit, big-endian, another machine). A
  * core cut off after its headers opens, with process->note saying so. */
 struct rcore_error *rcore_core_open(const char *path, struct rcore_core **ret);

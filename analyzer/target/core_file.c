@@ -2,28 +2,17 @@
 #include "target/core_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "target/spool.h"
+
 /* vm.max_map_count is 65,530 by default and rarely set above a million. */
 enum { MAX_PROGRAM_HEADERS = 1 << 22 };
-
-static const struct {
-	const char *magic;
-	size_t size;
-	const char *name, *command;
-} compressions[] = {
-	{"\x28\xb5\x2f\xfd", 4, "zstd", "zstd -d"},
-	{"\xfd"
-	 "7zXZ",
-	 6, "xz", "xz -dk"},
-	{"\x04\x22\x4d\x18", 4, "lz4", "lz4 -d"},
-	{"\x1f\x8b", 2, "gzip", "gunzip -k"},
-	{"BZh", 3, "bzip2", "bunzip2 -k"},
-};
 
 static struct rcore_error *open_error(const char *path, int errnum)
 {
@@ -61,14 +50,6 @@ static struct rcore_error *check_magic(const char *path, const struct rcore_core
 			"%s: is empty; was the disk full, or `ulimit -c` 0, when "
 			"the core was written?",
 			path);
-	for (size_t i = 0; i < sizeof(compressions) / sizeof(*compressions); i++) {
-		if (file->size >= compressions[i].size &&
-		    !memcmp(file->bytes, compressions[i].magic, compressions[i].size))
-			return rcore_error_create(
-				RCORE_ERROR_FORMAT,
-				"%s: is compressed with %s; decompress it first: %s '%s'", path,
-				compressions[i].name, compressions[i].command, path);
-	}
 	size_t size = file->size < SELFMAG ? file->size : SELFMAG;
 	if (memcmp(file->bytes, ELFMAG, size))
 		return rcore_error_create(
@@ -216,14 +197,27 @@ static struct rcore_error *open_elf(const char *path, struct rcore_core_file *fi
 	return NULL;
 }
 
+static struct rcore_error *spool(const char *path, int fd, struct rcore_core_file *file)
+{
+	rcore_unmap_file(&file->map);
+	return rcore_spool(fd, path, &file->map, &file->is_cut_off);
+}
+
 static struct rcore_error *map(const char *path, struct rcore_core_file *file)
 {
+	if (!strcmp(path, "-"))
+		return spool("standard input", STDIN_FILENO, file);
 	int errnum = rcore_map_file(path, &file->map);
-	if (!errnum) {
-		file->bytes = file->map.bytes;
-		file->size = file->map.size;
-		return NULL;
+	if (!errnum && rcore_compression_of(file->map.bytes, file->map.size)) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return open_error(path, errno);
+		struct rcore_error *err = spool(path, fd, file);
+		close(fd);
+		return err;
 	}
+	if (!errnum)
+		return NULL;
 	if (!file->map.mode)
 		return open_error(path, errnum);
 	if (!S_ISREG(file->map.mode))
@@ -235,6 +229,8 @@ struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_fil
 {
 	struct rcore_core_file file = {0};
 	struct rcore_error *err = map(path, &file);
+	file.bytes = file.map.bytes;
+	file.size = file.map.size;
 	if (!err)
 		err = check_magic(path, &file);
 	if (!err)

@@ -3,6 +3,7 @@
 #define RCORE_TARGET_CORE_FILE_H
 
 #include <gelf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -20,11 +21,12 @@ struct rcore_core_file {
 	Elf *elf;                          /* knows no sections: a core has none that matter */
 	const Elf64_Phdr *program_headers; /* may be misaligned: use rcore_core_file_header() */
 	size_t program_header_count;       /* all of them within `size` */
+	bool is_cut_off; /* it was compressed, and the stream ended early or is damaged */
 };
 
 Elf64_Phdr rcore_core_file_header(const struct rcore_core_file *file, size_t index);
 
-/* Errors as rcore_core_open(). */
+/* "-" is the standard input. Errors as rcore_core_open(). */
 struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_file *ret);
 void rcore_core_file_close(struct rcore_core_file *file); /* an all-zero one too */
 

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# A compressed core, or one through a pipe, gives the report of the core itself; one that ends
+# early what there is of it, and says so.
+#
+#	tests/compressed.sh RCORE
+set -eu
+
+rcore=$1
+work=$(mktemp -d)
+ruby -e 'Fiber.new { Fiber.yield }.resume; $stdout.puts; $stdout.close; sleep' >"$work/ready" &
+pid=$!
+trap 'kill $pid; rm -rf "$work"' EXIT
+until [ -s "$work/ready" ]; do sleep 0.1; done
+gcore -o "$work/core" $pid >/dev/null 2>&1
+core=$work/core.$pid
+# systemd keeps them under other names; the first bytes tell.
+zstd -qc "$core" >"$work/zstd"
+xz -c0 "$core" >"$work/xz"
+lz4 -qc "$core" >"$work/lz4"
+gzip -c1 "$core" >"$work/gzip"
+bzip2 -c1 "$core" >"$work/bzip2"
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+
+# All but the core's name.
+report() {
+	"$rcore" analyze "$@" >"$work/out"
+	sed '1s/^.*  ruby/ruby/' "$work/out"
+}
+
+report "$core" >"$work/expected"
+grep -q 'Fiber.yield' "$work/expected" || fail "the core itself gives no report"
+for format in zstd xz lz4 gzip bzip2; do
+	report "$work/$format" >"$work/got"
+	cmp "$work/expected" "$work/got" || fail "$format: another report"
+	report - <"$work/$format" >"$work/got"
+	cmp "$work/expected" "$work/got" || fail "$format through a pipe: another report"
+	head -c "$(($(stat -c %s "$work/$format") / 2))" "$work/$format" >"$work/half"
+	status=0
+	"$rcore" analyze "$work/half" >"$work/out" 2>&1 || status=$?
+	[ $status -le 2 ] || fail "half of $format: status $status"
+	grep -qE 'cut off|ends early|cannot be decompressed' "$work/out" ||
+		fail "half of $format does not say so: $(cat "$work/out")"
+done
+report - <"$core" | cmp "$work/expected" - || fail "standard input: another report"
+status=0
+TMPDIR=/nonexistent "$rcore" analyze "$work/zstd" 2>"$work/err" || status=$?
+[ $status = 2 ] || fail "no folder for temporary files: status $status"
+grep -q 'TMPDIR' "$work/err" || fail "no folder for temporary files: $(cat "$work/err")"
+[ -z "$(find "${TMPDIR:-/var/tmp}" -maxdepth 1 -name 'rcore.*' -newer "$work/ready")" ] ||
+	fail "a temporary file is left"
