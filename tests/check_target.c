@@ -420,15 +420,18 @@ START_TEST(refused)
 	refuses("/dev/null", RCORE_ERROR_OS, "device");
 	refuses(write_file("empty", "", 0), RCORE_ERROR_FORMAT, "is empty");
 	refuses(write_file("text", "hello", 5), RCORE_ERROR_FORMAT, "not an ELF file");
-	refuses(write_file("zst", "\x28\xb5\x2f\xfd....", 8), RCORE_ERROR_FORMAT, "zstd -d");
+	refuses(write_file("zst", "\x28\xb5\x2f\xfd....", 8), RCORE_ERROR_FORMAT,
+		"cannot be decompressed");
 	refuses(write_file("xz",
 			   "\xfd"
 			   "7zXZ\0...",
 			   8),
-		RCORE_ERROR_FORMAT, "xz -dk");
-	refuses(write_file("lz4", "\x04\x22\x4d\x18....", 8), RCORE_ERROR_FORMAT, "lz4 -d");
-	refuses(write_file("gz", "\x1f\x8b......", 8), RCORE_ERROR_FORMAT, "gunzip");
-	refuses(write_file("bz2", "BZh9....", 8), RCORE_ERROR_FORMAT, "bunzip2");
+		RCORE_ERROR_FORMAT, "cannot be decompressed");
+	refuses(write_file("lz4", "\x04\x22\x4d\x18....", 8), RCORE_ERROR_FORMAT,
+		"cannot be decompressed");
+	refuses(write_file("gz", "\x1f\x8b......", 8), RCORE_ERROR_FORMAT,
+		"cannot be decompressed");
+	refuses(write_file("bz2", "BZh9....", 8), RCORE_ERROR_FORMAT, "cannot be decompressed");
 	refuses("/proc/self/exe", RCORE_ERROR_FORMAT, "executable");
 
 	header->e_type = ET_REL;

@@ -200,7 +200,13 @@ static struct rcore_error *open_elf(const char *path, struct rcore_core_file *fi
 static struct rcore_error *spool(const char *path, int fd, struct rcore_core_file *file)
 {
 	rcore_unmap_file(&file->map);
-	return rcore_spool(fd, path, &file->map, &file->is_cut_off);
+	struct rcore_error *err = rcore_spool(fd, path, &file->map, &file->is_cut_off);
+	if (err || !rcore_compression_of(file->map.bytes, file->map.size))
+		return err;
+	return rcore_error_create(RCORE_ERROR_FORMAT,
+				  "%s: cannot be decompressed (damaged, or compressed twice); "
+				  "copy the core again, or get a new one",
+				  path);
 }
 
 static struct rcore_error *map(const char *path, struct rcore_core_file *file)
