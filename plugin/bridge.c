@@ -47,18 +47,20 @@ struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, void *context)
 	return plugin;
 }
 
-static void drop_view(struct rcore_plugin *plugin)
+static void drop_views(struct rcore_plugin *plugin)
 {
-	rcore_view_deinit(&plugin->view);
-	rcore_close(plugin->view.session);
-	plugin->view.session = NULL;
+	for (size_t i = 0; i < sizeof(plugin->views) / sizeof(plugin->views[0]); i++) {
+		rcore_view_deinit(&plugin->views[i]);
+		rcore_close(plugin->views[i].session);
+		plugin->views[i].session = NULL;
+	}
 	rcore_cache_close(plugin->cache);
 	plugin->cache = NULL;
 }
 
 void rcore_plugin_forget(struct rcore_plugin *plugin)
 {
-	drop_view(plugin);
+	drop_views(plugin);
 	free(plugin->threads.items);
 	free(plugin->mappings.items);
 	rcore_segments_deinit(&plugin->segments);
@@ -109,19 +111,25 @@ static struct rcore_error *gather(struct rcore_plugin *plugin)
 	return rcore_segments_ready(&plugin->segments) ? NULL : rcore_error_no_memory();
 }
 
-struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, struct rcore_view **ret)
+struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_native,
+				      struct rcore_view **ret)
 {
-	*ret = &plugin->view;
-	if (plugin->view.session)
+	struct rcore_view *view = &plugin->views[no_native];
+	struct rcore_error *err = NULL;
+	*ret = view;
+	view->color = plugin->color;
+	view->is_partial = false;
+	if (view->session)
 		return NULL;
-	struct rcore_error *err = gather(plugin);
-	if (!err)
-		err = rcore_cache_open(&plugin->memory, NULL, &plugin->cache);
+	if (!plugin->cache) {
+		err = gather(plugin);
+		if (!err)
+			err = rcore_cache_open(&plugin->memory, NULL, &plugin->cache);
+	}
+	plugin->options.no_native = no_native;
 	if (!err)
 		err = rcore_open_memory(&plugin->process, rcore_cache_memory(plugin->cache),
-					&plugin->options, &plugin->view.session);
-	if (err)
-		drop_view(plugin);
+					&plugin->options, &view->session);
 	return err;
 }
 
@@ -129,8 +137,11 @@ struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin,
 				      const struct rcore_snapshot **ret)
 {
 	struct rcore_view *view;
-	struct rcore_error *err = rcore_plugin_view(plugin, &view);
-	return err ? err : rcore_view_need(view, ret);
+	struct rcore_error *err = rcore_plugin_view(plugin, false, &view);
+	if (!err)
+		err = rcore_view_need(view, ret);
+	plugin->is_partial = !err && view->is_partial;
+	return err;
 }
 
 static const struct rcore_command *find_verb(const char *verb)
@@ -160,13 +171,17 @@ static struct rcore_error *show(struct rcore_plugin *plugin,
 	char *text = NULL;
 	size_t size;
 	struct rcore_view *view;
-	struct rcore_error *err = rcore_plugin_view(plugin, &view);
+	struct rcore_options options = {0};
+	if (command->prepare)
+		command->prepare(arguments, &options);
+	struct rcore_error *err = rcore_plugin_view(plugin, options.no_native, &view);
 	if (err)
 		return err;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return rcore_error_no_memory();
 	err = command->run(view, arguments, out);
+	plugin->is_partial = view->is_partial;
 	if (fclose(out) != 0 && !err)
 		err = rcore_error_no_memory();
 	if (size)
@@ -180,7 +195,7 @@ int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc, const char *
 			 char **ret)
 {
 	*ret = NULL;
-	plugin->view.is_partial = false;
+	plugin->is_partial = false;
 	const struct rcore_command *command = argc > 0 ? find_verb(argv[0]) : NULL;
 	if (!command) {
 		char escaped[64];
@@ -197,7 +212,7 @@ int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc, const char *
 		err = show(plugin, command, arguments, ret);
 	free(arguments);
 	int32_t status = rcore_plugin_settle(plugin, err);
-	return status == STATUS_COMPLETE && plugin->view.is_partial ? STATUS_PARTIAL : status;
+	return status == STATUS_COMPLETE && plugin->is_partial ? STATUS_PARTIAL : status;
 }
 
 void rcore_plugin_text_free(char *text)

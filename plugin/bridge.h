@@ -41,15 +41,18 @@ struct rcore_plugin {
 	struct rcore_error *error;
 	/* What was read since the last stop. */
 	struct rcore_cache *cache;
-	struct rcore_view view;
+	struct rcore_view views[2]; /* with native stacks, and without */
+	bool color;
+	bool is_partial; /* the last answer lacks something */
 };
 
 /* Takes ownership of `err` as the plugin's last error (NULL: none); gives the status that the
  * command would exit with. */
 int32_t rcore_plugin_settle(struct rcore_plugin *plugin, struct rcore_error *err);
 
-/* The target of the facts told, opened unless it is. */
-struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, struct rcore_view **ret);
+/* The target of the facts told, opened unless it is; `no_native` as in rcore_options. */
+struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_native,
+				      struct rcore_view **ret);
 
 /* The same, loaded. `ret` belongs to the view. An error also where nothing of Ruby could be decoded. */
 struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin,

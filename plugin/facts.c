@@ -74,7 +74,7 @@ int32_t rcore_plugin_set_number(struct rcore_plugin *plugin, const char *name, i
 	else if (strcmp(name, "lost-bytes") == 0)
 		plugin->lost_bytes = (uint64_t)value;
 	else if (strcmp(name, "color") == 0)
-		plugin->view.color = value != 0;
+		plugin->color = value != 0;
 	else if (strcmp(name, "live") == 0)
 		plugin->is_live = value != 0;
 	else

@@ -11,7 +11,7 @@ enum { PLACE_RUNS, PLACE_PARKED, PLACE_NONE };
 static int32_t finish(struct rcore_plugin *plugin, struct rcore_error *err)
 {
 	int32_t status = rcore_plugin_settle(plugin, err);
-	return status == 0 && plugin->view.is_partial ? 1 : status;
+	return status == 0 && plugin->is_partial ? 1 : status;
 }
 
 static struct rcore_error *copy(const char *text, char **ret)
@@ -43,7 +43,7 @@ static void locate(struct rcore_plugin *plugin, const struct rcore_snapshot *sna
 		ret->tid = snapshot->threads[fiber->thread].tid;
 	if (fiber->is_current)
 		ret->state = PLACE_RUNS;
-	else if (rcore_fiber_registers(plugin->view.session, fiber, ret->registers,
+	else if (rcore_fiber_registers(plugin->views[0].session, fiber, ret->registers,
 				       &ret->known))
 		ret->state = PLACE_PARKED;
 }

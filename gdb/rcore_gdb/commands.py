@@ -31,8 +31,16 @@ class Command(gdb.Command):
         if error:
             raise gdb.GdbError("rcore: %s" % error)
 
-    @guarded
     def complete(self, text, word):
+        if word is None:  # GDB asks for characters that end a word
+            return []
+        try:
+            return self._complete(text, word)
+        except gdb.GdbError:  # completion is no place to complain
+            return []
+
+    @guarded
+    def _complete(self, text, word):
         begun, found = complete(self._processes.session(), self._command, text)
         cut = len(begun) - len(word)
         return [candidate[max(cut, 0) :] for candidate in found]

@@ -129,9 +129,10 @@ class Facts:
         return [pair for pair in pairs if pair[0] != self._AT_NULL]
 
     def _tell_files(self, target, mappings, auxv):
-        sysroot = gdb.parameter("sysroot") or ""
-        if sysroot.startswith("/"):
-            target.set_text("sysroot", sysroot)
+        sysroot = (gdb.parameter("sysroot") or "").rstrip("/")
+        if not sysroot.startswith("/"):  # none, or target:
+            sysroot = ""
+        target.set_text("sysroot", sysroot or None)
         for folder in (gdb.parameter("solib-search-path") or "").split(":"):
             if folder:
                 target.set_text("lib-search-path", folder)
@@ -139,7 +140,7 @@ class Facts:
         entry = auxv.get(self._AT_ENTRY)
         for start, end, _, path in mappings:
             if entry is not None and start <= entry < end:
-                path = os.path.join(sysroot if sysroot.startswith("/") else "", path)
+                path = sysroot + path
                 if program and os.path.exists(program) and not os.path.exists(path):
                     target.set_text("program", program)
 

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+require "json"
+require_relative "case"
+
+# What the commands print on a core, against what rcore prints.
+module Cores
+  LINES = [
+    "fibers", "fibers --all", "fibers --json", "fibers --verbose", "fibers --native=all", "fibers --native none",
+    "fibers --thread T2", "fibers --fiber=T1.F1", "fibers -av", "fibers --thread T99", "fibers --fiber T1.F99",
+    "doctor", "threads", "threads --verbose", "bt", "bt --fiber T1.F3", "bt --thread T2 --all", "bt --fiber T1.F3 --frame 1",
+    "bt --frame 99"
+  ].freeze
+
+  # A program that ends by a signal of its own, and tells no truth.
+  class Program < Debuggee
+    def run
+      Debuggee.kernel_cores? ? die : die_under_gdb
+      self
+    end
+  end
+
+  # The core of a program on a Ruby, made when it is first asked for.
+  class Core
+    attr_reader :ruby
+
+    def initialize(ruby)
+      @ruby = ruby
+      @lock = Mutex.new
+      @workshop = Workshop.new(ruby, File.join(__dir__, "programs"))
+    end
+
+    def path
+      @lock.synchronize do
+        @path ||= begin
+          fixture = Fixture.new("parked", File.join(__dir__, "programs"))
+          @folder = @workshop.make(fixture)
+          Program.new(ruby, fixture, nil, :abort, @folder).run.core
+        end
+      end
+    end
+
+    def rcore(line)
+      command, *words = line.split
+      out, = Open3.capture2e(Suite::RCORE, command, path, *words, *ruby.files, binmode: true)
+      out.force_encoding("UTF-8")
+    end
+
+    def report
+      @report ||= JSON.parse(rcore("analyze --json"), max_nesting: false)
+    end
+
+    # The id of a fiber: that which died, or the first of a status.
+    def fiber(status = nil)
+      status ? report["fibers"].find { |fiber| fiber["status"] == status }["id"] : report["cause"]["fiber"]
+    end
+
+    # What GDB is told to open it.
+    def before
+      ["set sysroot #{ruby.root}", "file #{ruby.outside(ruby.program)}", "core-file #{path}"]
+    end
+
+    def remove
+      @workshop.remove(@folder) if @folder
+      @workshop.close
+    end
+  end
+
+  def self.cases(rubies, debuggers)
+    rubies.flat_map do |ruby|
+      core = Core.new(ruby)
+      at_exit { core.remove }
+      debuggers.select { |debugger| debugger.own? || ruby.name == "3.3" }.flat_map do |debugger|
+        %w[same help stacks selection frames errors].map do |part|
+          Case.new("core of #{ruby.name}, #{debugger.name}: #{part}") { Cores.send(part, self, core, debugger) }
+        end
+      end
+    end
+  end
+
+  # The shell's name of a command where it is another.
+  def self.shell(line)
+    line.sub(/\Afibers/, "analyze")
+  end
+
+  def self.same(test, core, debugger)
+    told = debugger.run(LINES.map { |line| "ruby-#{line}" }, before: core.before)
+    LINES.zip(told) do |line, text|
+      wanted = core.rcore(shell(line))
+      test.same("ruby-#{line}", wanted, text)
+    end
+    test.fail("the report is empty") if told[0].lines.size < 20
+  end
+
+  def self.help(test, _core, debugger)
+    verbs = debugger.run(["help ruby"])[0].scan(/^ruby ([a-z]+) --/).flatten
+    test.fail("few commands: #{verbs}") if verbs.size < 8
+    debugger.run(verbs.flat_map { |verb| ["help ruby-#{verb}", "help ruby #{verb}"] }).each_with_index do |text, at|
+      test.fail("help of #{verbs[at / 2]}: #{text}") unless text =~ /^Usage: ruby-/ && text =~ /^Examples?:\n  \(gdb\) ruby-/
+    end
+    whole, choice, id = debugger.run(["complete ruby-fibers --th", "complete ruby-fibers --native=a", "complete ruby-bt --fiber T1"])
+    test.same("completion of options", "ruby-fibers --thread\n", whole)
+    test.same("completion of choices", "ruby-fibers --native=all\n", choice)
+    test.same("completion without a process", "", id)
+  end
+
+  STACK = <<~PYTHON
+    python
+    def stack():
+        pcs, frame = [], gdb.newest_frame().older()
+        while frame is not None and frame.pc():
+            if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+                pcs.append(hex(frame.pc()))
+            frame = frame.older()
+        return ' '.join(pcs)
+    end
+  PYTHON
+
+  # The stack of each parked fiber, as GDB unwinds it.
+  def self.stacks(test, core, debugger)
+    script = "#{core.path}.#{debugger.own?}.gdb"
+    File.write(script, STACK)
+    fibers = core.report["fibers"].select { |fiber| fiber["status"] == "suspended" }
+    test.fail("only #{fibers.size} parked fibers") if fibers.size < 6
+    commands = fibers.flat_map { |fiber| ["ruby-fiber #{fiber['id']}", "maint flush register-cache", "python print(stack())"] }
+    told = debugger.run(commands, before: core.before + ["source #{script}"])
+    fibers.each_with_index do |fiber, at|
+      native = fiber["native"].reject { |frame| frame["inlined"] }.map { |frame| frame["pc"] }
+      test.same("stack of #{fiber['id']}", native.join(" "), told[3 * at + 2].lines.last.to_s.chomp)
+    end
+  ensure
+    File.delete(script) if File.exist?(script)
+  end
+
+  # Selecting a fiber, and what stays of it.
+  def self.selection(test, core, debugger)
+    fiber = core.report["fibers"].find { |one| one["id"] == "T1.F3" }
+    pc = "0x%016x" % fiber["native"][0]["pc"].hex
+    other = core.report["threads"].find { |thread| thread["id"] == "T2" }["tid"]
+    commands = ["ruby-fiber", "ruby-fiber T1.F3", "frame", "bt 1", "ruby-bt", "ruby-frame 1", "ruby-bt --frame 0",
+                "ruby-up", "ruby-down 2", "python [t.switch() for t in gdb.selected_inferior().threads() if t.ptid[1] == #{other}]",
+                "ruby-fiber", "bt -no-filters 1", "thread 1", "bt -no-filters 2", "ruby-fiber #{fiber['address']}", "ruby-fiber off",
+                "bt 1", "ruby-fiber off", "ruby-fiber #{core.fiber('created')}"]
+    told = debugger.run(commands, before: core.before)
+    said = commands.zip(told).to_a
+    test.same("nothing selected", "fiber #{core.fiber}, run by this thread\n", told[0])
+    test.same("a fiber", "fiber T1.F3, parked; ruby-fiber off returns to its thread\n", told[1])
+    test.fail("frame: #{told[2]}") unless told[2] =~ /\A#1 .*#{pc}/
+    test.fail("bt: #{told[3]}") unless told[3] =~ /\A#1 .*#{pc}/
+    test.same("ruby-bt", core.rcore("bt --fiber T1.F3"), told[4])
+    [[5, 1], [6, 0], [7, 2], [8, 0]].each { |at, frame| test.same(commands[at], core.rcore("bt --fiber T1.F3 --frame #{frame}"), told[at]) }
+    test.same("in another thread", "fiber T2.F0, run by this thread\n", told[10])
+    test.fail("bt of another thread: #{told[11]}") if told[11].include?(pc)
+    test.fail("bt back in its thread: #{told[13]}") unless told[13] =~ /^#1 .*#{pc}/
+    test.same("by address", told[1], told[14])
+    test.same("off", "", told[15])
+    test.fail("bt after off: #{told[16]}") unless told[16].start_with?("#0 ")
+    test.same("off again", "rcore: no fiber is selected\n", told[17])
+    test.same("a fiber that has not begun", "rcore: fiber #{core.fiber('created')} has no stack to select: it has not begun, or has ended\n", told[18])
+    said
+  end
+
+  # Ruby frames in GDB's backtrace: all of them, in their order.
+  def self.frames(test, core, debugger)
+    ids = ["T1.F3", core.fiber]
+    commands = ["ruby-fiber T1.F3", "bt", "set ruby frames off", "bt", "set ruby frames on", "bt -no-filters", "ruby-fiber off", "bt", "bt -2", "bt 2"]
+    told = debugger.run(commands, before: core.before)
+    ids.zip([told[1], told[7]]) do |id, text|
+      fiber = core.report["fibers"].find { |one| one["id"] == id }
+      wanted = fiber["frames"].reject { |frame| frame["kind"] == "dummy" }
+                              .map { |frame| frame["label"] + " ()" + (frame["path"] ? " at #{frame['path']}:#{frame['line']}" : "") }
+      test.same("Ruby frames of #{id}", wanted, text.scan(/^    (\S.*)$/).flatten)
+      order(test, fiber, text)
+    end
+    [3, 5].each { |at| test.fail("#{commands[at]}: #{told[at]}") if told[at] =~ /Worker/ }
+    test.fail("bt of a fiber begins with #{told[1].lines[0]}") unless told[1].start_with?("#1 ")
+    test.same("frames of bt 2", 2, told[9].lines.grep(/^#/).size)
+  end
+
+  # Native and Ruby frames alternate as in rcore's own stack.
+  def self.order(test, fiber, text)
+    wanted = fiber["stack"].map do |step|
+      next "ruby" if step["frame"] && fiber["frames"][step["frame"]]["kind"] != "dummy"
+      "0x%016x" % fiber["native"][step["native"]]["pc"].hex if step["native"] && !fiber["native"][step["native"]]["inlined"]
+    end
+    told = text.lines.map { |line| line.start_with?("    ") ? "ruby" : line[/\A#\d+ +(0x\h+)/, 1] }
+    wanted = wanted.compact
+    # GDB leaves an address out where its line begins there, and looks on below the first function.
+    told.compact!
+    told.pop if told.last == "0x#{'0' * 16}"
+    wanted.shift while wanted.any? && wanted[0] != told[0]
+    test.same("order of frames of #{fiber['id']}", wanted, told)
+  end
+
+  # One line, whatever is wrong, and the next command works.
+  def self.errors(test, core, debugger)
+    wrong = { "ruby-fibers --bogus" => "no option is called '--bogus'; see help ruby-fibers",
+              "ruby-fibers T1" => "takes no word such as 'T1'; see help ruby-fibers",
+              "ruby-fiber T1.F1 T1.F2" => "one fiber at a time; see help ruby-fiber",
+              "ruby-frame x" => "ruby-frame takes one number; see help ruby-frame",
+              "ruby-down 3" => "frame 0 is the innermost",
+              "ruby-bt --native=some" => "--native is fold, all or none, not 'some'; see help ruby-bt" }
+    told = debugger.run(wrong.keys + ["ruby-threads"], before: core.before)
+    wrong.values.zip(told) { |message, text| test.same(message, "rcore: #{message}\n", text) }
+    test.same("and then", core.rcore("threads"), told.last)
+    text = debugger.run(["ruby-bt", "bt", "ruby", "ruby-fiber T1.F1"])
+    test.same("no process", "rcore: no process here: core-file CORE, or attach PID, and try again\n", text[0])
+    test.same("no process", "No stack.\n", text[1])
+    test.same("no process", text[0], text[3])
+    test.fail("ruby alone: #{text[2]}") unless text[2].include?("ruby fibers --")
+  end
+end
