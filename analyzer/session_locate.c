@@ -10,6 +10,10 @@
 #include "vm/find.h"
 #include "vm/problem.h"
 #include "vm/prove.h"
+#include "vm/slide.h"
+
+/* Nearest releases of which a layout is tried to be made to fit, in their builds. */
+enum { FITTED_LAYOUTS = 4 };
 
 /* The layouts to try, best first. */
 struct layouts {
@@ -23,6 +27,8 @@ struct trial {
 	struct rcore_proof proofs[RCORE_PROOF_LIMIT];
 	enum rcore_vm_rung rung;
 	struct rcore_location location;
+	struct rcore_slide slides[RCORE_SLIDE_COUNT];
+	size_t slide_count;
 };
 
 static struct rcore_error *read_file(const char *path, char **ret)
@@ -141,11 +147,9 @@ static void find_symbols(struct rcore_session *session, const struct rcore_ident
 			return;
 }
 
-static bool try(struct rcore_session *session, const struct rcore_identity *identity,
-		struct rcore_snapshot *snapshot, struct trial *trial)
+static void prove(struct rcore_session *session, const struct rcore_identity *identity,
+		  struct rcore_snapshot *snapshot, struct trial *trial)
 {
-	if (!find_vm(session, identity, trial))
-		return false;
 	struct rcore_ruby ruby;
 	rcore_ruby_init(&ruby, session->memory, &trial->location.layout, &snapshot->arena);
 	rcore_ruby_set_vm(&ruby, trial->location.vm);
@@ -153,6 +157,50 @@ static bool try(struct rcore_session *session, const struct rcore_identity *iden
 	trial->location.global_symbols = ruby.global_symbols;
 	trial->passed = rcore_prove(&ruby, trial->location.vm, trial->proofs, &trial->count);
 	rcore_ruby_deinit(&ruby);
+}
+
+static bool try(struct rcore_session *session, const struct rcore_identity *identity,
+		struct rcore_snapshot *snapshot, struct trial *trial)
+{
+	if (!find_vm(session, identity, trial))
+		return false;
+	prove(session, identity, snapshot, trial);
+	return true;
+}
+
+/* Moves the structs of a layout that do not fit; false: none moved, or too little speaks for it. */
+static bool slide(struct rcore_session *session, struct rcore_snapshot *snapshot,
+		  struct trial *trial)
+{
+	/* A table of the very release is wrong in an unusual build alone: a corrupt thread is likelier. */
+	enum { ENOUGH = 3 };
+	struct rcore_layout *layout = &trial->location.layout;
+	bool is_exact = layout->source == RCORE_LAYOUT_EXACT;
+	struct rcore_ruby ruby;
+	int held = 0;
+
+	rcore_ruby_init(&ruby, session->memory, layout, &snapshot->arena);
+	rcore_ruby_set_vm(&ruby, trial->location.vm);
+	trial->slide_count =
+		rcore_slide(&ruby, session->process, trial->location.vm, layout, trial->slides);
+	rcore_ruby_deinit(&ruby);
+	layout->source = RCORE_LAYOUT_APPROXIMATE;
+	for (size_t i = 0; i < trial->slide_count; i++)
+		held += trial->slides[i].held;
+	return held >= (is_exact ? ENOUGH : 1);
+}
+
+/* A layout that finds the VM but for the ractor, which patch releases have moved, may be made to fit. */
+static bool try_to_fit(struct rcore_session *session, const struct rcore_identity *identity,
+		       struct rcore_snapshot *snapshot, struct trial *trial)
+{
+	struct rcore_field threads_main = trial->location.layout.ractor.threads_main;
+	trial->location.layout.ractor.threads_main.offset = -1;
+	bool found = find_vm(session, identity, trial);
+	trial->location.layout.ractor.threads_main = threads_main;
+	if (!found || !slide(session, snapshot, trial))
+		return false;
+	prove(session, identity, snapshot, trial);
 	return true;
 }
 
@@ -178,6 +226,29 @@ static bool settles(const struct trial *best, const struct rcore_layout *next)
 {
 	return best->count && best->passed == best->count &&
 	       (!missed(best) || next->source != best->location.layout.source);
+}
+
+/* Makes a layout fit: the nearest release's where it holds but for some fields, else the first of a few
+ * with which more holds. */
+static void fit(struct rcore_session *session, const struct rcore_identity *identity,
+		struct rcore_snapshot *snapshot, const struct layouts *layouts,
+		struct trial *best, struct trial *now)
+{
+	bool is_whole = best->count && best->passed == best->count;
+	if (is_whole && best->location.layout.source == RCORE_LAYOUT_APPROXIMATE) {
+		*now = (struct trial){.location.layout = best->location.layout};
+		if (try_to_fit(session, identity, snapshot, now) && now->passed >= best->passed)
+			*best = *now;
+		return;
+	}
+	for (size_t i = 0; !is_whole && i < layouts->count && i < FITTED_LAYOUTS; i++) {
+		if (layouts->items[i].source == RCORE_LAYOUT_DWARF || session->layout_file)
+			continue;
+		*now = (struct trial){.location.layout = layouts->items[i]};
+		if (try_to_fit(session, identity, snapshot, now) &&
+		    (!best->count || now->passed > best->passed))
+			*best = *now;
+	}
 }
 
 /* Why no VM can be found: where the pointer has a symbol, its value says. */
@@ -218,6 +289,8 @@ static void describe(const struct trial *trial, struct rcore_snapshot *snapshot)
 	snapshot->layout_name =
 		rcore_arena_strdup(&snapshot->arena, trial->location.layout.name);
 	snapshot->layout_source = sources[trial->location.layout.source];
+	memcpy(snapshot->slides, trial->slides, sizeof(snapshot->slides));
+	snapshot->slide_count = trial->slide_count;
 	snapshot->proofs = rcore_arena_alloc(&snapshot->arena, sizeof(trial->proofs));
 	if (!snapshot->proofs)
 		return;
@@ -259,6 +332,7 @@ struct rcore_error *rcore_session_locate(struct rcore_session *session,
 		if (try(session, identity, snapshot, now) && better(now, best))
 			*best = *now;
 	}
+	fit(session, identity, snapshot, &layouts, best, now);
 	if (best->count) {
 		describe(best, snapshot);
 		*ret = best->location;

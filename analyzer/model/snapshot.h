@@ -200,6 +200,15 @@ struct rcore_proof {
 	size_t missed;      /* how often it did not hold; a corrupt thread does not fail it */
 };
 
+/* A struct of an approximate layout whose fields were moved until their proofs held. */
+enum { RCORE_SLIDE_COUNT = 8 };
+struct rcore_slide {
+	const char *group; /* "thread", as the tables call it */
+	const char *from;  /* the first field that was moved; all behind it went along */
+	int by;            /* bytes */
+	int held;          /* how many more of its fields hold than before */
+};
+
 struct rcore_module_info {
 	const char *path, *file;
 	uint64_t start, end;
@@ -225,6 +234,8 @@ struct rcore_snapshot {
 
 	const char *layout_name;
 	const char *layout_source; /* "exact", "approximate", "dwarf" */
+	struct rcore_slide slides[RCORE_SLIDE_COUNT];
+	size_t slide_count;
 	enum rcore_vm_rung vm_rung;
 	uint64_t vm;
 	struct rcore_proof *proofs;

@@ -46,6 +46,8 @@ static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot
 	}
 	putc('\n', out);
 
+	rcore_write_slides(snapshot, out);
+
 	if (snapshot->vm)
 		fprintf(out, "  %-9s 0x%" PRIx64 "  found %s\n", "VM", snapshot->vm,
 			rcore_vm_rung_words(snapshot->vm_rung));

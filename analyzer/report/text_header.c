@@ -75,6 +75,7 @@ static void print_approximate(const struct rcore_text *text)
 		"proofs, "
 		"yet details may be wrong\n",
 		snapshot->layout_name ? snapshot->layout_name : "another release");
+	rcore_write_slides(snapshot, text->pen.out);
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
 

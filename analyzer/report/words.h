@@ -2,6 +2,8 @@
 #ifndef RCORE_REPORT_WORDS_H
 #define RCORE_REPORT_WORDS_H
 
+#include <stdio.h>
+
 #include "model/snapshot.h"
 
 /*
@@ -19,6 +21,9 @@ const char *rcore_vm_rung_name(enum rcore_vm_rung rung);
 const char *rcore_fiber_status_words(enum rcore_fiber_status status);
 const char *rcore_thread_words(const struct rcore_thread *thread); /* "sleeping" ... */
 const char *rcore_vm_rung_words(enum rcore_vm_rung rung);
+
+/* A line for each struct of the layout that was moved to fit. */
+void rcore_write_slides(const struct rcore_snapshot *snapshot, FILE *out);
 
 /* A count with commas, "12,345", in `buffer`. */
 enum { RCORE_COUNT_SIZE = 32 };

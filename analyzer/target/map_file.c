@@ -17,8 +17,9 @@ static int map(int fd, struct rcore_mapped_file *ret)
 		return EINVAL;
 	if (!status.st_size)
 		return 0;
-	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE,
-			   fd, 0);
+	/* libelf writes to the headers of compressed sections: to pages of ours, never to the file. */
+	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return errno;
 	ret->bytes = bytes;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A file's bytes, mapped read-only: nothing is read before it is looked at. */
+/* A file's bytes, mapped: nothing is read before it is looked at. */
 struct rcore_mapped_file {
 	const uint8_t *bytes; /* NULL: the file is empty */
 	uint64_t size;

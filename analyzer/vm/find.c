@@ -19,6 +19,10 @@ bool rcore_vm_prove(struct rcore_memory *memory, const struct rcore_layout *layo
 		return false;
 	if (!rcore_has(&layout->vm.main_ractor))
 		return true;
+	if (!rcore_has(&layout->ractor.threads_main))
+		return follow(memory, address, &layout->vm.main_ractor, &ractor) &&
+		       follow(memory, thread, &layout->thread.ractor, &back) &&
+		       back == ractor && ractor;
 	return follow(memory, address, &layout->vm.main_ractor, &ractor) &&
 	       follow(memory, ractor, &layout->ractor.threads_main, &back) && back == thread;
 }

@@ -7,7 +7,8 @@
 #include "target/memory.h"
 
 /* Does a rb_vm_t stand at `address`? The main thread's vm points back, its EC's thread_ptr
- * points back to the thread, and (3.0 on) the main ractor's main thread is that thread. Three
+ * points back to the thread, and (3.0 on) the main ractor's main thread is that thread; in a layout
+ * without ractor.threads_main, the thread's ractor is that ractor. Three
  * round trips through pointers: no other memory passes by chance. */
 bool rcore_vm_prove(struct rcore_memory *memory, const struct rcore_layout *layout,
 		    uint64_t address);

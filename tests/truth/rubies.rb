@@ -8,6 +8,7 @@ class TestRuby
   attr_reader :name, :program, :root
 
   def self.all
+    return [OwnRuby.new(ENV["RCORE_RUBY"])] if ENV["RCORE_RUBY"]
     File.readlines(LIST, chomp: true).reject { |line| line.start_with?("#") }.map do |line|
       name, folder, suite, program, = line.split
       new(name, folder, suite, program)
@@ -75,5 +76,28 @@ class TestRuby
            'print File.exist?(h + "/ruby.h") ? ["-I#{h}", "-I#{c["rubyarchhdrdir"]}"].join(" ") : ""'
     flags = IO.popen(command(["-rrbconfig", "-e", code]), &:read).split
     flags unless flags.empty?
+  end
+end
+
+# A Ruby that one has built, in place of those of tests/rubies: RCORE_RUBY=path/to/ruby. What it runs
+# with besides: RCORE_RUBY_ENV="LD_PRELOAD=libjemalloc.so.2 RUBY_MN_THREADS=1"; where its headers are,
+# if it is not installed: RCORE_RUBY_CFLAGS="-I... -I...".
+class OwnRuby < TestRuby
+  def initialize(program)
+    super(ENV["RCORE_RUBY_NAME"] || program, "none", nil, File.expand_path(program))
+    @root = ""
+  end
+
+  def missing
+    "no Ruby #{@program}" unless File.executable?(@program)
+  end
+
+  def command(arguments, directory: "/", environment: {})
+    own = ENV.fetch("RCORE_RUBY_ENV", "").split.to_h { |pair| pair.split("=", 2) }
+    super(arguments, directory: directory, environment: own.merge(environment))
+  end
+
+  def build_flags
+    ENV["RCORE_RUBY_CFLAGS"]&.split || super
   end
 end

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_FIELD_PROOF_H
+#define RCORE_VM_FIELD_PROOF_H
+
+#include "layout/schema.h"
+#include "vm/specimens.h"
+
+/*
+ * Proves single fields, on all instances at hand: a pointer that leads back, a VALUE of the type that
+ * can stand there, a list that closes. A NULL, or a number that says little, is silent.
+ */
+enum rcore_verdict { RCORE_SILENT, RCORE_HOLDS, RCORE_FAILS };
+
+/* One of fields.def on the specimens; `field` is where to look for it, the layout's own or a guess.
+ * *has_rule (may be NULL): whether there is a proof of this field at all. */
+enum rcore_verdict rcore_field_prove(const struct rcore_specimens *specimens,
+				     const struct rcore_item *item,
+				     const struct rcore_field *field, bool *has_rule);
+
+/* The rules, in two files: of the VM and what runs in it; of code and objects. */
+typedef enum rcore_verdict rcore_judge(const struct rcore_specimens *specimens, uint64_t base,
+				       const struct rcore_field *field);
+struct rcore_field_rule {
+	size_t field;     /* offset in struct rcore_layout */
+	size_t specimens; /* of its list in struct rcore_specimens */
+	rcore_judge *judge;
+};
+extern const struct rcore_field_rule rcore_vm_rules[], rcore_code_rules[];
+extern const size_t rcore_vm_rules_count, rcore_code_rules_count;
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/slide.h"
+
+#include <string.h>
+
+#include "vm/field_proof.h"
+
+enum { STEP = 8, FIELD_LIMIT = 64 };
+
+/* In the order in which one leads to the next. */
+static const char *const structs[] = {"vm", "ractor", "thread", "native_thread", "ec", "fiber"};
+_Static_assert(sizeof(structs) / sizeof(*structs) <= RCORE_SLIDE_COUNT, "slides fit");
+
+/* The fields of a struct that this Ruby has, by offset. */
+struct fields {
+	const struct rcore_item *items[FIELD_LIMIT], *of;
+	size_t count;
+};
+
+/* How many fields of a struct hold, and fail. */
+struct score {
+	int held, failed;
+};
+
+static void collect(struct rcore_layout *layout, const char *group, struct fields *ret)
+{
+	*ret = (struct fields){0};
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (strcmp(item->group, group))
+			continue;
+		if (item->kind == RCORE_ITEM_STRUCT)
+			ret->of = item;
+		if (item->kind != RCORE_ITEM_FIELD || ret->count == FIELD_LIMIT ||
+		    !rcore_has(rcore_item_field(layout, item)))
+			continue;
+		int32_t offset = rcore_item_field(layout, item)->offset;
+		size_t at = ret->count++;
+		for (; at && rcore_item_field(layout, ret->items[at - 1])->offset > offset;
+		     at--)
+			ret->items[at] = ret->items[at - 1];
+		ret->items[at] = item;
+	}
+}
+
+static void move(struct rcore_layout *layout, const struct fields *fields, size_t first, int by)
+{
+	for (size_t i = first; i < fields->count; i++)
+		rcore_item_field(layout, fields->items[i])->offset += by;
+	*rcore_item_size(layout, fields->of) += (uint32_t)by;
+}
+
+static struct score prove(const struct rcore_specimens *specimens, struct rcore_layout *layout,
+			  const struct fields *fields)
+{
+	struct score score = {0};
+	for (size_t i = 0; i < fields->count; i++) {
+		enum rcore_verdict verdict =
+			rcore_field_prove(specimens, fields->items[i],
+					  rcore_item_field(layout, fields->items[i]), NULL);
+		score.held += verdict == RCORE_HOLDS;
+		score.failed += verdict == RCORE_FAILS;
+	}
+	return score;
+}
+
+/* Tries to move the fields from `first` on, and moves them back. */
+static struct score try(const struct rcore_specimens *specimens, struct rcore_layout *layout,
+			const struct fields *fields, size_t first, int by)
+{
+	struct score none = {0, INT32_MAX};
+	/* They neither leave the struct nor lie over the field before. */
+	int32_t offset = rcore_item_field(layout, fields->items[first])->offset + by;
+	if (offset < 0)
+		return none;
+	if (first) {
+		const struct rcore_field *before =
+			rcore_item_field(layout, fields->items[first - 1]);
+		if (offset < before->offset + (int32_t)rcore_field_width(before))
+			return none;
+	}
+	move(layout, fields, first, by);
+	struct score score = prove(specimens, layout, fields);
+	move(layout, fields, first, -by);
+	return score;
+}
+
+/* Bit-fields of one word move together. */
+static bool shares_word(struct rcore_layout *layout, const struct fields *fields, size_t index)
+{
+	const struct rcore_field *field = rcore_item_field(layout, fields->items[index]);
+	return index && field->bits &&
+	       rcore_item_field(layout, fields->items[index - 1])->offset / STEP ==
+		       field->offset / STEP;
+}
+
+static bool fit(const struct rcore_specimens *specimens, struct rcore_layout *layout,
+		const char *group, struct rcore_slide *ret)
+{
+	struct fields fields;
+	collect(layout, group, &fields);
+	struct score as_is = prove(specimens, layout, &fields), best = as_is;
+	size_t best_first = 0;
+	int best_by = 0;
+
+	for (int distance = STEP; as_is.failed && !best_by && distance <= RCORE_SLIDE_LIMIT;
+	     distance += STEP) {
+		for (int by = distance; by >= -distance; by -= 2 * distance) {
+			for (size_t first = 0; first < fields.count; first++) {
+				struct score score;
+				if (shares_word(layout, &fields, first))
+					continue;
+				score = try(specimens, layout, &fields, first, by);
+				if (score.failed || score.held <= best.held)
+					continue;
+				best = score;
+				best_first = first;
+				best_by = by;
+			}
+		}
+	}
+	if (!best_by)
+		return false;
+	move(layout, &fields, best_first, best_by);
+	*ret = (struct rcore_slide){.group = group,
+				    .from = fields.items[best_first]->id,
+				    .by = best_by,
+				    .held = best.held - as_is.held};
+	return true;
+}
+
+size_t rcore_slide(struct rcore_ruby *ruby, const struct rcore_process *process, uint64_t vm,
+		   struct rcore_layout *layout, struct rcore_slide ret[RCORE_SLIDE_COUNT])
+{
+	size_t count = 0;
+	for (size_t i = 0; i < sizeof(structs) / sizeof(*structs); i++) {
+		struct rcore_specimens specimens;
+		rcore_specimens_take(ruby, process, vm, &specimens);
+		count += fit(&specimens, layout, structs[i], &ret[count]);
+	}
+	return count;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_SLIDE_H
+#define RCORE_VM_SLIDE_H
+
+#include "model/snapshot.h"
+#include "vm/specimens.h"
+
+/* How far a patch release, or an unusual build, may have moved a struct's fields. Members that were
+ * inserted so far moved them by 8 or 16. */
+enum { RCORE_SLIDE_LIMIT = 64 /* bytes */ };
+
+/*
+ * Fits a layout that does not hold: in each struct some of whose fields fail their proof, tries to
+ * move all fields from one on by up to RCORE_SLIDE_LIMIT bytes either way, and takes the shortest way
+ * after which none fails and more hold than before; where that can be told at more than one field,
+ * the first after the last that is known to stand. A struct that fits nowhere stays as it is. Changes `layout`
+ * (ruby->layout), and fills `ret[]` (strings static). Gives how many structs were moved.
+ */
+size_t rcore_slide(struct rcore_ruby *ruby, const struct rcore_process *process, uint64_t vm,
+		   struct rcore_layout *layout, struct rcore_slide ret[RCORE_SLIDE_COUNT]);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_SPECIMENS_H
+#define RCORE_VM_SPECIMENS_H
+
+#include "ruby/ruby.h"
+#include "target/process.h"
+
+/* A few instances of a struct prove its fields as well as ten thousand. */
+enum { RCORE_SPECIMENS = 32 };
+
+struct rcore_specimen_list {
+	uint64_t at[RCORE_SPECIMENS];
+	size_t count;
+};
+
+/*
+ * Instances of Ruby's structs in a target, to prove single fields on. They are reached from the VM
+ * through the members at the head of each struct, which no patch release of 2.6 to 4.0 has moved: the
+ * rest of the layout may be wrong. Named as in fields.def.
+ */
+struct rcore_specimens {
+	struct rcore_ruby *ruby;
+	const struct rcore_process *process; /* NULL: not known */
+	struct rcore_specimen_list vm, ractor, thread, native_thread, ec, fiber, jit_cont, cfp,
+		iseq, iseq_body, cme, method_def, data, data_type, objspace, symbols;
+};
+
+/* `ruby` with its layout, and `process`, must outlive it. */
+void rcore_specimens_take(struct rcore_ruby *ruby, const struct rcore_process *process,
+			  uint64_t vm, struct rcore_specimens *ret);
+
+/* The main thread. */
+static inline uint64_t rcore_specimens_main_thread(const struct rcore_specimens *specimens)
+{
+	return specimens->thread.count ? specimens->thread.at[0] : 0;
+}
+
+/* The field of the struct at `base`; false: no such field, no base, unreadable. */
+static inline bool rcore_specimen_read(const struct rcore_specimens *specimens, uint64_t base,
+				       const struct rcore_field *field, uint64_t *ret)
+{
+	return base && rcore_has(field) &&
+	       !rcore_read_field(specimens->ruby->memory, base, field, ret);
+}
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/field_proof.h"
+#include "vm/slide.h"
+#include "vm_suite.h"
+
+static struct rcore_arena arena;
+static struct rcore_layout layout; /* what the analyzer believes */
+static struct rcore_ruby ruby;
+
+/* A machine stack for what a thread runs, with its handler of exceptions. */
+static void put_machine_stack(uint64_t thread)
+{
+	enum { SIZE = 4096 };
+	struct fake_vm *vm = &world.vm;
+	uint64_t fiber = fake_current_fiber(vm, thread);
+	uint64_t ec = FAKE_GET(vm, thread, thread, ec);
+	uint64_t stack = fake_alloc(&vm->ruby.target, SIZE, 16);
+	FAKE_PUT(vm, ec, ec, machine_stack_start, stack + SIZE);
+	FAKE_PUT(vm, ec, ec, machine_stack_maxsize, SIZE);
+	FAKE_PUT(vm, ec, ec, tag, stack + 64);
+	FAKE_PUT(vm, fiber, fiber, status, RCORE_FIBER_RESUMED);
+	if (FAKE_GET(vm, thread, thread, blocking_region_buffer))
+		FAKE_PUT(vm, thread, thread, blocking_region_buffer, stack + 128);
+}
+
+/* The world of the other tests, with what a VM has besides. */
+static void begin(int index)
+{
+	world_begin(index);
+	struct fake_vm *vm = &world.vm;
+	layout = vm->ruby.layout;
+	FAKE_PUT(vm, vm->slot, basic, flags, RCORE_T_STRING);
+	put_machine_stack(vm->main_thread);
+	put_machine_stack(world.sleeper);
+	put_machine_stack(world.other);
+	if (rcore_has(&layout.vm.loaded_features))
+		FAKE_PUT(vm, vm->address, vm, loaded_features,
+			 fake_object(&vm->ruby, RCORE_T_ARRAY, 40));
+	if (vm->ractor) {
+		FAKE_PUT(vm, vm->ractor, ractor, status, 1);
+		FAKE_PUT(vm, vm->ractor, ractor, running_ec,
+			 FAKE_GET(vm, vm->main_thread, thread, ec));
+	}
+	rcore_ruby_init(&ruby, &vm->ruby.target.memory, &layout, &arena);
+	rcore_ruby_set_vm(&ruby, vm->address);
+	ruby.global_symbols = vm->ruby.symbols;
+}
+
+static void finish(void)
+{
+	rcore_ruby_deinit(&ruby);
+	rcore_arena_deinit(&arena);
+}
+
+static enum rcore_verdict verdict(const struct rcore_item *item)
+{
+	struct rcore_specimens specimens;
+	rcore_specimens_take(&ruby, &world.process, world.vm.address, &specimens);
+	return rcore_field_prove(&specimens, item, rcore_item_field(&layout, item), NULL);
+}
+
+START_TEST(test_rules)
+{
+	size_t held = 0;
+	begin(_i);
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		if (rcore_items[i].kind != RCORE_ITEM_FIELD)
+			continue;
+		enum rcore_verdict of = verdict(&rcore_items[i]);
+		ck_assert_msg(of != RCORE_FAILS, "%s: %s.%s", layout.name, rcore_items[i].group,
+			      rcore_items[i].id);
+		held += of == RCORE_HOLDS;
+	}
+	ck_assert_uint_gt(held, 40);
+	finish();
+}
+END_TEST
+
+static const struct rcore_item *item_of(const char *group, const char *id)
+{
+	for (size_t i = 0; i < rcore_item_count; i++)
+		if (rcore_items[i].kind == RCORE_ITEM_FIELD &&
+		    !strcmp(rcore_items[i].group, group) && !strcmp(rcore_items[i].id, id))
+			return &rcore_items[i];
+	ck_abort_msg("no %s.%s", group, id);
+}
+
+/* Moves the fields of a struct from one on. */
+static void shift(const struct rcore_item *from, int by)
+{
+	int32_t first = rcore_item_field(&layout, from)->offset;
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (item->kind == RCORE_ITEM_FIELD && !strcmp(item->group, from->group) &&
+		    rcore_item_field(&layout, item)->offset >= first)
+			rcore_item_field(&layout, item)->offset += by;
+	}
+}
+
+static const struct {
+	const char *group, *from;
+} movable[] = {
+	{"vm", "objspace"},   {"ractor", "running_ec"}, {"thread", "name"},
+	{"thread", "status"}, {"fiber", "prev"},        {"ec", "machine_stack_start"},
+};
+
+/* As if the target were of a release that has a member more, or less, than the layout knows. */
+START_TEST(test_moved)
+{
+	static const int steps[] = {8, -8, 16};
+	int noticed = 0;
+	for (size_t m = 0; m < sizeof(movable) / sizeof(*movable); m++) {
+		for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++) {
+			struct rcore_slide slides[RCORE_SLIDE_COUNT];
+			begin(_i);
+			struct rcore_layout truth = layout;
+			const struct rcore_item *from =
+				item_of(movable[m].group, movable[m].from);
+			if (!rcore_has(rcore_item_field(&layout, from))) {
+				finish();
+				continue;
+			}
+			shift(from, -steps[s]);
+			bool is_noticed = verdict(from) == RCORE_FAILS;
+			size_t count = rcore_slide(&ruby, &world.process, world.vm.address,
+						   &layout, slides);
+			noticed += is_noticed;
+			if (is_noticed) {
+				ck_assert_msg(count == 1, "%s: %s.%s by %d: %zu moved",
+					      truth.name, movable[m].group, movable[m].from,
+					      steps[s], count);
+				ck_assert_str_eq(slides[0].group, movable[m].group);
+				ck_assert_int_eq(slides[0].by, steps[s]);
+				ck_assert_int_eq(rcore_item_field(&layout, from)->offset,
+						 rcore_item_field(&truth, from)->offset);
+			}
+			finish();
+			fake_vm_deinit(&world.vm);
+			world.vm = (struct fake_vm){0};
+		}
+	}
+	ck_assert_int_ge(noticed, 7);
+	world_begin(_i);
+}
+END_TEST
+
+/* Farther than any patch release went, nothing is believed. */
+START_TEST(test_refused)
+{
+	struct rcore_slide slides[RCORE_SLIDE_COUNT];
+	begin(_i);
+	shift(item_of("vm", "objspace"), -(RCORE_SLIDE_LIMIT + 8));
+	struct rcore_layout wrong = layout;
+	ck_assert_uint_eq(rcore_slide(&ruby, &world.process, world.vm.address, &layout, slides),
+			  0);
+	ck_assert_mem_eq(&layout, &wrong, sizeof(layout));
+	finish();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {test_rules, test_moved, test_refused};
+	return world_run("slide", tests, sizeof(tests) / sizeof(*tests));
+}
