@@ -65,7 +65,7 @@ static bool parked(struct rcore_session *session, const struct rcore_fiber *fibe
 {
 	enum rcore_coroutine coroutine =
 		session->traits.coroutine_link ? RCORE_COROUTINE_LINK : RCORE_COROUTINE_PC_SLOT;
-	return fiber->status == RCORE_FIBER_SUSPENDED && !fiber->is_current &&
+	return fiber->is_parked &&
 	       rcore_parked_registers(session->memory, session->process->machine,
 				      fiber->stack_pointer, coroutine, ret);
 }

@@ -91,7 +91,8 @@ struct rcore_error *rcore_session_keep_stacks(struct rcore_session *session,
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
 		uint64_t sp = fiber->stack_pointer;
 		uint64_t end = fiber->machine_stack + fiber->machine_stack_size;
-		if (!sp || fiber->is_current || fiber->status == RCORE_FIBER_TERMINATED)
+		if (!sp || (fiber->is_current && !fiber->is_parked) ||
+		    fiber->status == RCORE_FIBER_TERMINATED)
 			continue;
 		if (sp < fiber->machine_stack || sp >= end)
 			end = rcore_live_stack_end(live, sp, 0);

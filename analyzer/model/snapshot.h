@@ -81,6 +81,7 @@ struct rcore_fiber {
 	uint64_t vm_stack, vm_stack_size;           /* bytes */
 	uint64_t machine_stack, machine_stack_size; /* bytes; 0: unknown (root fibers) */
 	uint64_t stack_pointer; /* saved when it was switched away from; 0: never */
+	bool is_parked;         /* what its CPU registers were is saved there now */
 	uint64_t
 		stack_base; /* ec->machine.stack_start: an address next to its outermost frames, where
 				the GC starts to look; 0: unknown */
@@ -123,6 +124,7 @@ struct rcore_thread {
 	uint64_t address; /* rb_thread_t */
 	uint64_t object;  /* Thread VALUE */
 	int tid;          /* kernel thread; 0: none or unknown */
+	bool is_parked;   /* waits without a kernel thread (M:N scheduling, 3.3 on) */
 	const char *name; /* Thread#name; NULL: none */
 	enum rcore_thread_status status;
 	bool to_kill; /* "aborting" */

@@ -60,6 +60,7 @@ static struct json_object *thread_object(struct rcore_json *json,
 	struct json_object *object = rcore_json_object(json);
 	rcore_json_add_text(json, object, "id", thread->id);
 	rcore_json_add_count(json, object, "tid", thread->tid);
+	rcore_json_add_flag(json, object, "parked", thread->is_parked);
 	rcore_json_add_text(json, object, "name", thread->name);
 	rcore_json_add_text(json, object, "status", rcore_thread_status_name(thread));
 	if (thread->gvl != RCORE_GVL_UNKNOWN)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/text.h"
@@ -45,6 +46,17 @@ static void print_name(const struct rcore_text *text, const struct rcore_thread 
 	fprintf(out, "%*s", columns > width ? columns - width : 0, "");
 }
 
+enum { LWP_SIZE = 24 };
+
+static const char *lwp_words(const struct rcore_thread *thread, char buffer[LWP_SIZE])
+{
+	if (thread->tid)
+		snprintf(buffer, LWP_SIZE, "LWP %d", thread->tid);
+	else
+		snprintf(buffer, LWP_SIZE, "%s", thread->is_parked ? "no LWP" : "");
+	return buffer;
+}
+
 void rcore_text_measure(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -52,9 +64,10 @@ void rcore_text_measure(struct rcore_text *text)
 			  &text->columns.status};
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];
+		char lwp[LWP_SIZE];
 		int widths[] = {
 			snprintf(NULL, 0, "%s", thread->id),
-			thread->tid ? snprintf(NULL, 0, "LWP %d", thread->tid) : 0,
+			(int)strlen(lwp_words(thread, lwp)),
 			name_width(thread),
 			snprintf(NULL, 0, "%s", rcore_thread_words(thread)),
 		};
@@ -92,13 +105,11 @@ void rcore_text_thread(struct rcore_text *text, size_t index)
 {
 	const struct rcore_thread *thread = &text->snapshot->threads[index];
 	FILE *out = text->pen.out;
-	char ractor[RCORE_COUNT_SIZE], lwp[24] = "";
+	char ractor[RCORE_COUNT_SIZE], lwp[LWP_SIZE];
 
-	if (thread->tid)
-		snprintf(lwp, sizeof(lwp), "LWP %d", thread->tid);
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-*s", text->columns.id, thread->id);
 	if (text->columns.tid)
-		fprintf(out, "  %-*s", text->columns.tid, lwp);
+		fprintf(out, "  %-*s", text->columns.tid, lwp_words(thread, lwp));
 	if (text->columns.name) {
 		fputs("  ", out);
 		print_name(text, thread, text->columns.name);

@@ -376,7 +376,9 @@ struct rcore_error *rcore_load_fibers(struct rcore_loader *loader)
 		err = find_owners(loader);
 	if (!err)
 		err = assign(loader);
-	if (!err)
+	if (!err) {
 		check_current(loader);
+		rcore_mark_parked(loader);
+	}
 	return err;
 }

@@ -36,6 +36,9 @@ struct rcore_error *rcore_load_threads(struct rcore_loader *loader);
 struct rcore_error *rcore_load_fibers(struct rcore_loader *loader);
 struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_fiber *fiber);
 
+/* Sets is_parked of the threads and fibers, all being loaded. */
+void rcore_mark_parked(struct rcore_loader *loader);
+
 /* Adds the thread at `address`; *ret is its index. `ractor` is an index or -1. */
 struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t address, int ractor,
 				      bool is_ended, int *ret);

@@ -75,9 +75,12 @@ class Compare
     same("#{what}: main", !!told["main"], !!reported["main"]) if told.key?("main")
     same("#{what}: tid", told["tid"], reported["tid"]) if told.key?("tid")
     same("#{what}: ractor", told["ractor"] || 1, reported["ractor"]) if reported.key?("ractor") || told.key?("ractor")
+    # Only M:N scheduling leaves a thread without a kernel thread.
+    same("#{what}: parked", told["tid"] ? nil : true, reported["parked"]) if told.key?("tid")
     fail("#{what}: #{reported['problem']}") if reported["problem"]
     fiber = @fibers[reported["current_fiber"]] or return fail("#{what}: no current fiber")
     stack("#{what} #{fiber['id']}", told["frames"], fiber)
+    fail("#{what}: no native stack") unless fiber["native"] || lost?(fiber)
   end
 
   def fibers

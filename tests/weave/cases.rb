@@ -89,6 +89,7 @@ THREADS = [
   Thread.new { Weave.start; Weave.note; Weave.yield { Weave.note; Weave.sleep } },
   Thread.new { Weave.start; Weave.note; [1].each { Weave.note; Queue.new.pop } },
   Thread.new { Weave.start; Weave.note; Weave.nogvl { Weave.note; sleep } },
+  Thread.new { Weave.start; Weave.note; Fiber.new { Weave.start; Weave.note; Weave.yield { Weave.note; Queue.new.pop } }.resume },
   Weave.thread(-> { Weave.note; Weave.yield { Weave.note; Weave.sleep } }),
 ]
 sleep 0.01 until Weave.sleepers == 3 && THREADS.all?(&:stop?)

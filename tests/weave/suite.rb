@@ -27,6 +27,7 @@ class WeaveSuite < Suite
     order = Order.new(program.truth, report, program.lost).run
     differences += order.differences
     differences += compiled(report, job.fixture.options["compiled"]) if job.variant == "hot"
+    differences += parked(report, job.fixture.options["parked"])
     differences += Folded.new(job, program.core, report).run if job.fixture.options["folds"]
     differences += Gdb.new(job.ruby, program.core).compare(report, order) if gdb?(job)
     [differences, order.frames]
@@ -38,6 +39,12 @@ class WeaveSuite < Suite
   def compiled(report, least)
     count = report["fibers"].map { |fiber| fiber["native"].to_a.count { |frame| frame["module"].nil? } }.sum
     count >= least.to_i ? [] : ["#{count} frames are of compiled code"]
+  end
+
+  # Whether there were threads without a kernel thread at all.
+  def parked(report, least)
+    count = report["threads"].count { |thread| thread["parked"] && !thread["tid"] }
+    count >= least.to_i ? [] : ["#{count} threads have no kernel thread"]
   end
 
   def gdb?(job)
