@@ -169,6 +169,9 @@ struct rcore_other_thread {
 struct rcore_overflow {
 	bool present;
 	int fiber; /* index, of the fiber whose stack it is; -1: of a thread without Ruby */
+	uint64_t
+		address; /* of the fault; 0: not saved (qemu's cores), the stack pointer alone tells */
+	uint64_t stack_pointer;
 	uint64_t stack_start, stack_end; /* what its frames may use */
 	uint64_t guard_start,
 		guard_end; /* the pages below it that nobody may touch, where the fault

@@ -109,7 +109,7 @@ static void fault_text(struct rcore_snapshot *snapshot, char *buffer, size_t siz
 			 size);
 		return;
 	}
-	rcore_overflow_text(snapshot, address, what, sizeof(what));
+	rcore_overflow_text(snapshot, what, sizeof(what));
 	snprintf(buffer, size, "%s: %s", rcore_signal_name(signo, name), what);
 }
 
@@ -153,11 +153,10 @@ static void find_overflow(const struct rcore_process *process,
 	int signo = original ? cause->original_signo : cause->signo;
 	bool known = original ? cause->has_original_address : cause->has_address;
 	uint64_t sp = fault_sp(process, original);
-	if (signo != SIGSEGV || !known || !sp)
-		return;
-	rcore_overflow_find(process, snapshot,
-			    original ? cause->original_address : cause->address, sp,
-			    &cause->overflow);
+	bool nothing_saved = !original && !process->siginfo.present;
+	uint64_t address = original ? cause->original_address : cause->address;
+	if (signo == SIGSEGV && sp && (known ? address != 0 : nothing_saved))
+		rcore_overflow_find(process, snapshot, address, sp, &cause->overflow);
 }
 
 struct rcore_error *rcore_cause_find(const struct rcore_process *process,

@@ -10,6 +10,7 @@ enum {
 	/* From a stack's lowest page to a fault that is its own: the kernel keeps 256 pages free
 	 * below one that grows (stack_guard_gap). */
 	NEAR = 1 << 20,
+	STEP = 512, /* stp of aarch64 goes down so far at most, and faults before sp does */
 	MARKED = 64 << 10, /* of guard pages within a stack's own mapping */
 };
 
@@ -88,6 +89,15 @@ static bool by_fiber(const struct rcore_fiber *fiber, const struct fault *fault,
 	return ret->guard_start <= fault->address && fault->address < ret->guard_end;
 }
 
+static bool find(const struct rcore_process *process, const struct rcore_fiber *fiber,
+		 const struct fault *fault, struct rcore_overflow *ret)
+{
+	bool is_one = fiber && fiber->machine_stack
+			      ? by_fiber(fiber, fault, ret)
+			      : by_map(process, fault, fiber ? fiber->stack_base : 0, ret);
+	return is_one && ran_into(fault, ret->stack_start);
+}
+
 void rcore_overflow_find(const struct rcore_process *process,
 			 const struct rcore_snapshot *snapshot, uint64_t address, uint64_t sp,
 			 struct rcore_overflow *ret)
@@ -99,13 +109,19 @@ void rcore_overflow_find(const struct rcore_process *process,
 	uint64_t page;
 	if (rcore_process_auxv(process, AT_PAGESZ, &page) && page && !(page & (page - 1)))
 		fault.page = page;
-	bool is_one = fiber && fiber->machine_stack
-			      ? by_fiber(fiber, &fault, &found)
-			      : by_map(process, &fault, fiber ? fiber->stack_base : 0, &found);
-	if (!is_one || !ran_into(&fault, found.stack_start))
+	if (!address)
+		fault.address = sp;
+	bool is_one = find(process, fiber, &fault, &found);
+	if (!is_one && !address && sp > STEP) {
+		fault.address = sp - STEP;
+		is_one = find(process, fiber, &fault, &found);
+	}
+	if (!is_one)
 		return;
 	found.present = true;
 	found.fiber = index;
+	found.address = address;
+	found.stack_pointer = sp;
 	*ret = found;
 }
 
@@ -126,20 +142,22 @@ static void whose(const struct rcore_snapshot *snapshot, char *buffer, size_t si
 		snprintf(buffer, size, "fiber %s", fiber->id);
 }
 
-void rcore_overflow_text(const struct rcore_snapshot *snapshot, uint64_t address, char *buffer,
-			 size_t size)
+void rcore_overflow_text(const struct rcore_snapshot *snapshot, char *buffer, size_t size)
 {
 	const struct rcore_overflow *overflow = &snapshot->cause.overflow;
 	char who[128], what[96];
 	whose(snapshot, who, sizeof(who));
 	if (overflow->guard_end)
 		snprintf(what, sizeof(what),
-			 "in the guard page 0x%" PRIx64 "-0x%" PRIx64 " below",
-			 overflow->guard_start, overflow->guard_end);
+			 "%s the guard page 0x%" PRIx64 "-0x%" PRIx64 " below",
+			 overflow->address ? "in" : "at", overflow->guard_start,
+			 overflow->guard_end);
 	else
 		snprintf(what, sizeof(what), "where nothing is mapped, just below");
 	snprintf(buffer, size,
-		 "stack overflow of %s: address 0x%" PRIx64
-		 " is %s its machine stack of %" PRIu64 " KiB",
-		 who, address, what, (overflow->stack_end - overflow->stack_start) >> 10);
+		 "stack overflow of %s: %s 0x%" PRIx64 " is %s its machine stack of %" PRIu64
+		 " KiB",
+		 who, overflow->address ? "address" : "its stack pointer",
+		 overflow->address ? overflow->address : overflow->stack_pointer, what,
+		 (overflow->stack_end - overflow->stack_start) >> 10);
 }

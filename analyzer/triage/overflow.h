@@ -21,15 +21,14 @@
  * replaced.)
  */
 
-/* Of the fault at `address` with `sp`, in the thread that snapshot->cause names. `ret` is written only where
- * it was. */
+/* Of the fault at `address` (0: not known) with `sp`, in the thread that snapshot->cause names. `ret` is written
+ * only where it was. */
 void rcore_overflow_find(const struct rcore_process *process,
 			 const struct rcore_snapshot *snapshot, uint64_t address, uint64_t sp,
 			 struct rcore_overflow *ret);
 
 /* "stack overflow of fiber T1.F3: address 0x.. is in the guard page 0x..-0x.. below its machine
  * stack of 128 KiB", of snapshot->cause.overflow. */
-void rcore_overflow_text(const struct rcore_snapshot *snapshot, uint64_t address, char *buffer,
-			 size_t size);
+void rcore_overflow_text(const struct rcore_snapshot *snapshot, char *buffer, size_t size);
 
 #endif

@@ -56,7 +56,7 @@ class EmulatedDebuggee < Debuggee
     notes = IO.popen(["eu-readelf", "-n", @core], &:read)
     unless notes.scan(/^    pid: (\d+)/).flatten.map(&:to_i).include?(@truth["pid"])
       parent = notes[/ppid: (\d+)/, 1].to_i
-      @truth["threads"].each { |thread| thread["tid"] = parent if thread["tid"] == @truth["pid"] }
+      @truth["threads"].to_a.each { |thread| thread["tid"] = parent if thread["tid"] == @truth["pid"] }
     end
     self
   end

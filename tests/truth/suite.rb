@@ -96,7 +96,10 @@ class Suite
   end
 
   def analyze(job, core)
-    out, err, status = Open3.capture3(RCORE, "analyze", "--json", core, *job.ruby.files, binmode: true)
+    # Built for this run, it is nowhere else.
+    extensions = File.expand_path("../ext", File.dirname(core))
+    out, err, status = Open3.capture3(RCORE, "analyze", "--json", core, *job.ruby.files,
+                                      "--lib-search-path", extensions, binmode: true)
     differences = []
     differences << "rcore complains: #{err}" unless err.empty?
     [JSON.parse(out.force_encoding("UTF-8"), max_nesting: false), status.exitstatus, differences]

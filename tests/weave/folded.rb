@@ -26,7 +26,8 @@ class Folded
   end
 
   def run
-    text, = Open3.capture2(Suite::RCORE, "analyze", @core, *@files)
+    extensions = File.expand_path("../ext", File.dirname(@core))
+    text, = Open3.capture2(Suite::RCORE, "analyze", @core, *@files, "--lib-search-path", extensions)
     text = text.scrub
     shown = text[/^\* #{@fiber['id']}.*?(?=^ *T\d|\z)/m].to_s.lines
     differences = []
@@ -39,7 +40,8 @@ class Folded
 
   def verdict(text)
     return @cause["stack_overflow"] ? ["no stack ran over: #{@cause['text']}"] : [] unless @case.whose
-    words = "Killed by SIGSEGV: stack overflow of #{@case.whose}: address #{@cause['address']} is "
+    at = @cause["address"] ? "address #{@cause['address']}" : "its stack pointer #{@fiber.dig('native', 0, 'sp')}"
+    words = "Killed by SIGSEGV: stack overflow of #{@case.whose}: #{at} is "
     text.include?(words) ? [] : ["not told: #{words}: #{@cause['text']}"]
   end
 

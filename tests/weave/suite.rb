@@ -7,7 +7,7 @@ require_relative "folded"
 # Programs of this folder on Rubies, and the stacks that rcore wove of each core.
 class WeaveSuite < Suite
   # Nothing to rehearse: labels are compared as this Ruby prints them.
-  class Program < Debuggee
+  module Unrehearsed
     private
 
     def rehearse
@@ -21,7 +21,7 @@ class WeaveSuite < Suite
   end
 
   def test(job, folder)
-    program = Program.new(job.ruby, job.fixture, job.variant, job.ending, folder).run
+    program = job.ruby.debuggee.new(job.ruby, job.fixture, job.variant, job.ending, folder).extend(Unrehearsed).run
     report, _, differences = analyze(job, program.core)
     return [differences, 0] unless report && report["fibers"]
     order = Order.new(program.truth, report, program.lost).run
@@ -47,7 +47,9 @@ class WeaveSuite < Suite
     count >= least.to_i ? [] : ["#{count} threads have no kernel thread"]
   end
 
+  # gdb knows the machine that it runs on.
   def gdb?(job)
+    return false unless job.ruby.machine == TestRuby.all.first.machine
     job.fixture.options["gdb"].to_s.split("+").include?(job.variant)
   end
 end
