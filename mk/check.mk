@@ -32,6 +32,9 @@ $(BUILD)/tests/check_%: $(BUILD)/tests/check_%.o $(BUILD)/tests/support.a $(BUIL
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/librcore.a -o $@ $(LDFLAGS) $(CHECK_LIBS) $(LIBS)
 
+# What only the command has.
+$(BUILD)/tests/check_jobs: $(BUILD)/analyzer/cli/jobs.o
+
 check-programs: all $(CHECKS)
 
 check: check-programs flips-program ## run all tests; installs nothing

@@ -19,6 +19,8 @@ static const struct own_command {
 } own_commands[] = {
 	{"layout", "layout FILE", "the layout table of a Ruby with debug information",
 	 rcore_cli_layout},
+	{"triage", "triage DIR|CORE...", "many cores, grouped by their crash: which are new",
+	 rcore_cli_triage},
 };
 
 struct command {

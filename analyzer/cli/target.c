@@ -19,7 +19,7 @@ enum {
 	KEY_CHILDREN,
 };
 
-static const struct argp_option options[] = {
+static const struct argp_option files_options[] = {
 	{"sysroot", KEY_SYSROOT, "DIR", 0,
 	 "Take the target's files from DIR (a container's or another machine's file system)",
 	 0},
@@ -27,6 +27,10 @@ static const struct argp_option options[] = {
 	 "Look for the target's files in DIR, by build-id and name; may be given again", 0},
 	{"layout", KEY_LAYOUT, "FILE", 0, "Use this layout table (of rcore layout)", 0},
 	{"color", KEY_COLOR, "WHEN", 0, "auto (the default), always or never", 0},
+	{0},
+};
+
+static const struct argp_option options[] = {
 	{"pid", 'p', "PID", 0,
 	 "A running process in place of a core: stopped for some milliseconds, and let go", 0},
 	{"children", KEY_CHILDREN, NULL, 0,
@@ -99,7 +103,7 @@ static void check(const struct argp_state *state, const struct rcore_cli_target 
 			   target->children ? "--children" : "--no-stop");
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static error_t parse_files(int key, char *argument, struct argp_state *state)
 {
 	struct rcore_cli_target *target = state->input;
 	switch (key) {
@@ -117,6 +121,23 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		return 0;
 	case KEY_COLOR:
 		set_color(state, target, argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp rcore_cli_files_argp = {
+	.options = files_options,
+	.parser = parse_files,
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct rcore_cli_target *target = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = target;
 		return 0;
 	case 'p':
 		target->pid = parse_pid(state, argument);
@@ -138,9 +159,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{&rcore_cli_files_argp, 0, NULL, 0}, {0}};
+
 const struct argp rcore_cli_target_argp = {
 	.options = options,
 	.parser = parse,
+	.children = children,
 };
 
 void rcore_cli_target_deinit(struct rcore_cli_target *target)

@@ -22,6 +22,9 @@ struct rcore_cli_target {
 
 extern const struct argp rcore_cli_target_argp;
 
+/* The part that says where files are, for a command with targets of its own kind; the same input. */
+extern const struct argp rcore_cli_files_argp;
+
 /* For argp's args_doc. */
 #define RCORE_CLI_TARGET_DOC "CORE [EXE]\n-p PID"
 

@@ -228,7 +228,8 @@ static struct rcore_error *map(const char *path, struct rcore_core_file *file)
 		return open_error(path, errnum);
 	if (!S_ISREG(file->map.mode))
 		return not_a_file(path, file->map.mode);
-	return rcore_error_os(errnum, "%s: cannot map the file", path);
+	return errnum == ENOMEM ? rcore_error_no_memory()
+				: rcore_error_os(errnum, "%s: cannot map the file", path);
 }
 
 struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_file *ret)

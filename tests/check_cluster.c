@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rcore.h"
+#include "report/result.h"
+#include "triage/cluster.h"
+
+static struct rcore_arena arena;
+
+static void setup(void)
+{
+	arena = (struct rcore_arena){0};
+}
+
+static void teardown(void)
+{
+	rcore_arena_deinit(&arena);
+}
+
+static struct rcore_result crash(const char *core, const char *loose, const char *text)
+{
+	return (struct rcore_result){.core = core, .loose = loose, .loose_text = text};
+}
+
+START_TEST(groups)
+{
+	struct rcore_result results[] = {
+		crash("a", "r1:1", "X\nfoo\nbar\n"),
+		crash("b", "r1:2", "X\nbaz\n"),
+		crash("c", "r1:2", "X\nbaz\n"),
+		{.core = "d", .status = 2, .error = "no"},
+		crash("e", "r1:3", "X\nfoo\nbar\nqux\n"),
+	};
+	struct rcore_clusters clusters;
+	results[1].status = 1;
+	ck_assert_ptr_null(rcore_cluster_make(results, 5, NULL, 0, &arena, &clusters));
+	ck_assert_uint_eq(clusters.count, 3);
+	ck_assert_str_eq(clusters.items[0].signature, "r1:2");
+	ck_assert_uint_eq(clusters.items[0].count, 2);
+	ck_assert_str_eq(clusters.items[0].first->core, "c");
+	ck_assert_int_eq(clusters.items[0].novelty, RCORE_NOVELTY_UNKNOWN);
+	ck_assert_ptr_null(clusters.items[1].similar_to);
+	ck_assert_str_eq(clusters.items[2].similar_to, "r1:1");
+	ck_assert_uint_eq(clusters.items[2].similarity, 85);
+	ck_assert_uint_eq(clusters.failed_count, 1);
+	ck_assert_str_eq(clusters.failed[0]->core, "d");
+	ck_assert_uint_eq(clusters.gone_count, 0);
+}
+END_TEST
+
+START_TEST(baseline)
+{
+	const struct rcore_result results[] = {crash("a", "r1:1", "X\nfoo\n"),
+					       crash("b", "r1:2", "X\nbar\nbaz\n")};
+	const struct rcore_result old[] = {crash("o", "r1:4", "X\nq\n"),
+					   crash("p", "r1:1", "X\nfoo\n"),
+					   crash("q", "r1:3", "X\nbar\nbaz\nq\n"),
+					   crash("r", "r1:4", "X\nq\n"),
+					   {.core = "s"}};
+	struct rcore_clusters clusters;
+	ck_assert_ptr_null(rcore_cluster_make(results, 2, old, 5, &arena, &clusters));
+	ck_assert_uint_eq(clusters.count, 2);
+	ck_assert_int_eq(clusters.items[0].novelty, RCORE_NOVELTY_KNOWN);
+	ck_assert_int_eq(clusters.items[1].novelty, RCORE_NOVELTY_NEW);
+	ck_assert_str_eq(clusters.items[1].similar_to, "r1:3");
+	ck_assert_uint_eq(clusters.gone_count, 2);
+	ck_assert_str_eq(clusters.gone[0]->loose, "r1:3");
+	ck_assert_str_eq(clusters.gone[1]->loose, "r1:4");
+	ck_assert_ptr_null(rcore_cluster_make(results, 2, old, 0, &arena, &clusters));
+	ck_assert_int_eq(clusters.items[0].novelty, RCORE_NOVELTY_NEW);
+	ck_assert_ptr_null(rcore_cluster_make(NULL, 0, NULL, 0, &arena, &clusters));
+	ck_assert_uint_eq(clusters.count, 0);
+}
+END_TEST
+
+START_TEST(similarity)
+{
+	ck_assert_uint_eq(rcore_similarity("a\nb\nc\n", "a\nb\nc\n"), 100);
+	ck_assert_uint_eq(rcore_similarity("a\nb\n", "c\nd\n"), 0);
+	ck_assert_uint_eq(rcore_similarity("a\nb\nc\nd", "a\nx\nc\nd"), 75);
+	ck_assert_uint_eq(rcore_similarity("ab\nc", "a\nbc"), 0);
+	ck_assert_uint_eq(rcore_similarity("", ""), 0);
+	ck_assert_uint_eq(rcore_similarity("a", ""), 0);
+}
+END_TEST
+
+/* What is written is read back as it was. */
+START_TEST(lines)
+{
+	const struct rcore_result result = {
+		.core = "core \"x\"\n",
+		.status = 1,
+		.cause = "Killed \x1b",
+		.blame = "Foo#bar",
+		.path = "a.rb",
+		.line = 7,
+		.loose = "r1:0123456789abcdef",
+		.loose_text = "SIGSEGV\nFoo#bar\n",
+	};
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	ck_assert_ptr_null(rcore_result_write(&result, out));
+	fclose(out);
+	ck_assert_ptr_eq(strchr(text, '\n'), text + size - 1);
+	struct rcore_result back;
+	ck_assert_ptr_null(rcore_result_parse(text, &arena, &back));
+	ck_assert_str_eq(back.core, result.core);
+	ck_assert_str_eq(back.cause, result.cause);
+	ck_assert_str_eq(back.loose_text, result.loose_text);
+	ck_assert_int_eq(back.line, 7);
+	ck_assert_int_eq(back.status, 1);
+	ck_assert_ptr_null(back.gem);
+	free(text);
+}
+END_TEST
+
+static const char *const wrong[] = {
+	"",
+	"{",
+	"[]",
+	"7",
+	"null",
+	"{}",
+	"{\"schema\":\"rcore/1\",\"core\":\"x\"}",
+	"{\"schema\":\"rcore-triage/1\"}",
+	"{\"schema\":7,\"core\":\"x\"}",
+	"{\"schema\":\"rcore-triage/1\",\"core\":[]}",
+};
+
+START_TEST(wrong_lines)
+{
+	struct rcore_result back;
+	struct rcore_error *err = rcore_result_parse(wrong[_i], &arena, &back);
+	ck_assert(err && err->code == RCORE_ERROR_FORMAT);
+	rcore_error_free(err);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cluster");
+	TCase *tests = tcase_create("cluster");
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, groups);
+	tcase_add_test(tests, baseline);
+	tcase_add_test(tests, similarity);
+	tcase_add_test(tests, lines);
+	tcase_add_loop_test(tests, wrong_lines, 0, sizeof(wrong) / sizeof(*wrong));
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
