@@ -40,9 +40,10 @@ struct rcore_options {
 	const char *sysroot;             /* prefix for every path of the target */
 	const char *const *search_paths; /* folders searched by build-id and file name */
 	size_t search_path_count;
-	const char *layout_file; /* a table to use in place of the built-in ones */
-	bool no_native;          /* Ruby stacks only: do not unwind machine stacks */
-	bool no_stop;            /* of rcore_open_pid() */
+	const char *layout_file;            /* a table to use in place of the built-in ones */
+	bool no_native;                     /* Ruby stacks only: do not unwind machine stacks */
+	bool no_stop;                       /* of rcore_open_pid() */
+	struct rcore_locals_options values; /* what to read of each frame */
 };
 
 struct rcore_session;

@@ -24,6 +24,7 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 		return rcore_error_no_memory();
 	session->process = process;
 	session->no_native = options->no_native;
+	session->values = options->values;
 	if (options->layout_file) {
 		session->layout_file = strdup(options->layout_file);
 		if (!session->layout_file) {
@@ -165,6 +166,8 @@ static struct rcore_error *decode(struct rcore_session *session,
 	ruby.statics = session->statics;
 	struct rcore_error *err =
 		rcore_vm_load(&ruby, location->vm, session->process, snapshot);
+	if (!err)
+		err = rcore_session_details(session, &ruby, location->vm, snapshot);
 	session->statics = ruby.statics;
 	rcore_ruby_deinit(&ruby);
 	return err;

@@ -14,6 +14,7 @@ struct rcore_session {
 	struct rcore_core *core; /* these two NULL: memory of somebody else */
 	struct rcore_live *live;
 	bool no_stop, no_native;
+	struct rcore_locals_options values;
 	const struct rcore_process *process;
 	struct rcore_modules *modules;
 	struct rcore_memory *memory; /* with files filled in */
@@ -33,6 +34,15 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 /* The part of rcore_load() that reads what a running target changes. */
 struct rcore_error *rcore_session_read(struct rcore_session *session,
 				       struct rcore_snapshot **ret);
+
+/* What rcore_session_read() reads beside threads, fibers and frames: exceptions, and what
+ * session->values asks for. Error: NO_MEMORY. */
+struct rcore_error *rcore_session_details(struct rcore_session *session,
+					  struct rcore_ruby *ruby, uint64_t vm,
+					  struct rcore_snapshot *snapshot);
+
+/* Sets snapshot->facts.rubyopt: RUBYOPT as it is in the environment now; nothing else of that is kept. */
+void rcore_session_environment(struct rcore_session *session, struct rcore_snapshot *snapshot);
 
 /* The same of a running process, which stands still for as short as possible. Also OS: it has
  * ended, or may not be stopped. */

@@ -18,6 +18,9 @@ void rcore_test_parked(struct rcore_snapshot *snapshot, size_t count, size_t dep
 /* One thread whose fiber has native frames of every kind, woven, with a gap. */
 void rcore_test_woven(struct rcore_snapshot *snapshot);
 
+/* Three frames of one fiber with all that they and their thread can know. */
+void rcore_test_knowing(struct rcore_snapshot *snapshot);
+
 /* A crash whose names are made to break out of every format that carries them. */
 void rcore_test_hostile(struct rcore_snapshot *snapshot);
 

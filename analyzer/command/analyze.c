@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
+
 #include "command/list.h"
 #include "command/output.h"
 #include "report/formats.h"
 
 struct arguments {
 	struct rcore_report_options report;
+	struct rcore_locals_options values;
+	size_t depth, max_string, max_items;
 	int native;
 	bool json;
 	int format;
@@ -49,15 +53,37 @@ static const struct rcore_option options[] = {
 	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
 	 "Only this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
 	 .completion = RCORE_COMPLETE_FIBER},
+	{"self", 0, RCORE_OPTION_FLAG, MEMBER(values.self), .help = "self of each frame"},
+	{"args", 0, RCORE_OPTION_FLAG, MEMBER(values.arguments),
+	 .help = "The arguments of each frame"},
+	{"locals", 0, RCORE_OPTION_FLAG, MEMBER(values.locals),
+	 .help = "The arguments and local variables of each frame, those of the blocks around "
+		 "it "
+		 "too (--all: also what Ruby itself hides)"},
+	{"depth", 0, RCORE_OPTION_NUMBER, MEMBER(depth), .value = "N",
+	 .help = "Of values: N containers one within the other (4)"},
+	{"max-string", 0, RCORE_OPTION_NUMBER, MEMBER(max_string), .value = "N",
+	 .help = "Of values: N bytes of a String (256)"},
+	{"max-items", 0, RCORE_OPTION_NUMBER, MEMBER(max_items), .value = "N",
+	 .help = "Of values: N items of a container (100)"},
 	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose),
 	 .help = "Addresses too, and how things were found"},
 	{0},
 };
 
+static unsigned bounded(size_t number)
+{
+	return number > UINT_MAX ? UINT_MAX : (unsigned)number;
+}
+
 static void prepare(const void *given, struct rcore_options *open)
 {
 	const struct arguments *arguments = given;
 	open->no_native = shown[arguments->native] == RCORE_NATIVE_NONE;
+	open->values = arguments->values;
+	open->values.depth = bounded(arguments->depth);
+	open->values.max_string = bounded(arguments->max_string);
+	open->values.max_items = bounded(arguments->max_items);
 }
 
 static struct rcore_error *print(const struct arguments *arguments,
@@ -100,7 +126,7 @@ const struct rcore_command rcore_command_analyze = {
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--fiber T1.F3 --native=all", "--thread T2 --all",
-					  NULL},
+					  "--fiber T1.F0 --self --locals", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore analyze --sysroot /srv/container core.1234",
 				      "rcore analyze -p 1234",

@@ -32,6 +32,13 @@ enum rcore_label_style {
 	RCORE_LABEL_BACKPATCH, /* 4.0: <internal: frames take the caller's path and line */
 };
 
+/* In which order a Thread::Backtrace keeps its locations. */
+enum rcore_backtrace_order {
+	RCORE_BACKTRACE_OUTERMOST_FIRST, /* up to 2.7 */
+	RCORE_BACKTRACE_OUTERMOST_EXTRA, /* 3.0: the innermost, the last, is never shown */
+	RCORE_BACKTRACE_INNERMOST_FIRST, /* 3.1 on */
+};
+
 struct rcore_traits {
 	enum rcore_label_style label_style;
 	bool fibers_listed;         /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
@@ -43,6 +50,11 @@ struct rcore_traits {
 	unsigned default_slot_size; /* where heap_page has no slot_size */
 	bool heap_pages_darray;     /* 3.4 on: heap_pages.sorted is a rb_darray */
 	unsigned singleton_flag;    /* mask in RBasic.flags of a T_CLASS: FL_SINGLETON */
+	bool numbered_are_locals;   /* up to 3.4: binding.local_variables lists _1 */
+	bool name_error_inspects; /* up to 3.2: NameError#message has the receiver's inspect */
+	bool local_storage_is_st; /* up to 2.7: ec->local_storage is a st_table */
+	bool env_isolated; /* 3.0 on: VM_ENV_FLAG_ISOLATED; before, the bit says PASSED */
+	enum rcore_backtrace_order backtrace_order;
 	unsigned imemo_ment, imemo_svar, imemo_cref, imemo_iseq, imemo_env; /* imemo types */
 };
 

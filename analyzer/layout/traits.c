@@ -33,6 +33,17 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		/* gc/default/default.c, heap_pages.sorted */
 		.heap_pages_darray = since(layout, 3, 4),
 		.singleton_flag = since(layout, 3, 4) ? FL_USER1 : FL_USER0,
+		/* vm_eval.c, local_var_list_add */
+		.numbered_are_locals = !since(layout, 4, 0),
+		/* vm_core.h */
+		.local_storage_is_st = !since(layout, 3, 0),
+		.env_isolated = since(layout, 3, 0),
+		/* vm_backtrace.c, backtrace_collect */
+		.backtrace_order = since(layout, 3, 1)   ? RCORE_BACKTRACE_INNERMOST_FIRST
+				   : since(layout, 3, 0) ? RCORE_BACKTRACE_OUTERMOST_EXTRA
+							 : RCORE_BACKTRACE_OUTERMOST_FIRST,
+		/* error.c, name_err_mesg_to_str */
+		.name_error_inspects = !since(layout, 3, 3),
 		/* internal/imemo.h, the same from 2.6 to 4.0 */
 		.imemo_env = 0,
 		.imemo_cref = 1,

@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "base/text.h"
+#include "model/locals_same.h"
 
 struct stack {
 	uint64_t hash;
@@ -22,7 +23,8 @@ bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b)
 {
 	return a->kind == b->kind && a->line == b->line &&
 	       rcore_same_text(a->label, b->label) && rcore_same_text(a->path, b->path) &&
-	       rcore_same_text(a->problem, b->problem);
+	       rcore_same_text(a->problem, b->problem) &&
+	       rcore_frame_values_same(a->values, b->values);
 }
 
 static bool same_stack(const struct rcore_fiber *a, const struct rcore_fiber *b)

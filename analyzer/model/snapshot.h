@@ -8,6 +8,10 @@
 
 #include "base/arena.h"
 #include "image/native_frame.h"
+#include "model/exception.h"
+#include "model/facts.h"
+#include "model/locals.h"
+#include "model/storage.h"
 #include "model/triage.h"
 
 /*
@@ -41,6 +45,7 @@ struct rcore_frame {
 	 * where it prints none for it (a dummy, the frame below a rescue). */
 	const char *native_label, *native_path;
 	int native_line;
+	struct rcore_frame_values *values; /* self, arguments, locals; NULL: not asked for */
 	const char *problem;
 };
 
@@ -94,7 +99,10 @@ struct rcore_fiber {
 		*native_problem;  /* why the unwinding ended early; NULL: at its natural end */
 	struct rcore_step *steps; /* both stacks woven, innermost first; none: not woven */
 	size_t step_count;
-	int group; /* index into snapshot->groups; -1: alone */
+	int group;                              /* index into snapshot->groups; -1: alone */
+	struct rcore_variables storage, locals; /* Fiber[:x]; Thread#[] */
+	struct rcore_exception *exceptions;     /* what it is handling, innermost first: $! */
+	size_t exception_count;
 	const char *problem;
 };
 
@@ -135,7 +143,8 @@ struct rcore_thread {
 	int ractor;      /* index into snapshot->ractors; -1: ended, or before 3.0 */
 	int *fibers;     /* indices into snapshot->fibers: root first, then by age or address */
 	size_t fiber_count;
-	int current_fiber; /* index; -1: unknown */
+	int current_fiber;                /* index; -1: unknown */
+	struct rcore_variables variables; /* Thread#thread_variable_get */
 	const char *problem;
 };
 
@@ -250,6 +259,7 @@ struct rcore_snapshot {
 	const char
 		*fiber_source; /* how the fibers were found: "jit_cont list", "heap walk" ... */
 
+	struct rcore_facts facts;
 	struct rcore_cause cause;
 	struct rcore_blame blame;
 	struct rcore_signature signature;
@@ -264,6 +274,7 @@ struct rcore_snapshot {
 	struct rcore_other_thread *others;
 	size_t other_count;
 
+	bool has_values; /* frames were asked for self, arguments or locals */
 	/* What could not be read, on the whole; each one line. */
 	const char **problems;
 	size_t problem_count;

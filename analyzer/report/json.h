@@ -19,6 +19,10 @@ void rcore_json_signature(struct rcore_json *json, const struct rcore_snapshot *
 /* "native": the frames of a machine stack; nothing where there are none. */
 void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame *frames,
 		       size_t count);
+/* "facts": what the VM as a whole is up to. */
+void rcore_json_facts(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+/* "exceptions": what a fiber is handling; nothing where there is none. */
+void rcore_json_exceptions(struct rcore_json *json, const struct rcore_fiber *fiber);
 /* "stack": which of a fiber's frames and native frames follow each other. */
 void rcore_json_steps(struct rcore_json *json, const struct rcore_fiber *fiber);
 

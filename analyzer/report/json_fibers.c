@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 #include "report/json.h"
+#include "report/json_values.h"
 #include "report/words.h"
 
 /* Only where it differs from the newest Ruby's: most frames of 3.4 and later are the same. */
@@ -38,6 +39,7 @@ static struct json_object *frame_object(struct rcore_json *json,
 	rcore_json_add_hex(json, object, "method_entry", frame->method_entry);
 	rcore_json_add_hex(json, object, "cfunc", frame->cfunc);
 	rcore_json_add_hex(json, object, "flags", frame->flags);
+	rcore_json_add_frame_values(json, object, frame->values);
 	return object;
 }
 
@@ -92,6 +94,10 @@ void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *sna
 		rcore_json_close(json, ']');
 		rcore_json_native(json, fiber->native, fiber->native_count);
 		rcore_json_steps(json, fiber);
+		rcore_json_put_variables(json, "storage", "storage_problem", &fiber->storage);
+		rcore_json_put_variables(json, "fiber_locals", "fiber_locals_problem",
+					 &fiber->locals);
+		rcore_json_exceptions(json, fiber);
 		rcore_json_close(json, '}');
 	}
 	rcore_json_close(json, ']');

@@ -177,6 +177,7 @@ void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *sna
 		rcore_json_put(json, "failure", rcore_json_string(json, snapshot->failure));
 	put_process(json, snapshot);
 	put_ruby(json, snapshot);
+	rcore_json_facts(json, snapshot);
 	put_cause(json, snapshot);
 	rcore_json_triage(json, snapshot);
 	put_problems(json, snapshot);

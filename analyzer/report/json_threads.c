@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json.h"
+#include "report/json_values.h"
 #include "report/words.h"
 
 static void add_id(struct rcore_json *json, struct json_object *array, const char *id)
@@ -79,6 +80,8 @@ static struct json_object *thread_object(struct rcore_json *json,
 				    snapshot->fibers[thread->current_fiber].id);
 	rcore_json_add(json, object, "fibers",
 		       fiber_ids(json, snapshot, thread->fibers, thread->fiber_count, pick));
+	rcore_json_add_variables(json, object, "variables", "variables_problem",
+				 &thread->variables);
 	rcore_json_add_text(json, object, "problem", thread->problem);
 	return object;
 }

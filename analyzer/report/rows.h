@@ -24,6 +24,7 @@ struct rcore_rows {
 	const struct rcore_fiber *fiber;
 	struct rcore_row *items;
 	size_t count, capacity;
+	bool with_hidden; /* hidden locals too; set by the caller */
 };
 
 /* The lines to show of a fiber's stack, innermost first; the caller deinits them. The VM's own dummy

@@ -3,7 +3,9 @@
 
 #include "base/text.h"
 #include "report/text.h"
+#include "report/text_exceptions.h"
 #include "report/text_stack.h"
+#include "report/text_values.h"
 #include "report/words.h"
 
 static void print_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
@@ -86,6 +88,11 @@ static void print_fiber(struct rcore_text *text, size_t index)
 		print_addresses(text, fiber);
 	putc('\n', text->pen.out);
 	print_stack(text, fiber, text->options.all);
+	rcore_text_exceptions(&text->pen, fiber, text->options.all);
+	if (text->options.verbose || text->snapshot->has_values) {
+		rcore_text_variables(&text->pen, "storage", &fiber->storage);
+		rcore_text_variables(&text->pen, "fiber local", &fiber->locals);
+	}
 	if (fiber->problem)
 		rcore_text_problem(text, fiber->problem);
 }

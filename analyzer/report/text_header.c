@@ -13,9 +13,12 @@ static void print_target(const struct rcore_text *text)
 	FILE *out = text->pen.out;
 	rcore_styled_text(&text->pen, RCORE_STYLE_ID,
 			  snapshot->source ? snapshot->source : "target");
-	if (snapshot->ruby_description) {
+	/* That of the running VM knows what is on: "+YJIT". */
+	const char *description = snapshot->facts.description ? snapshot->facts.description
+							      : snapshot->ruby_description;
+	if (description) {
 		fputs("  ", out);
-		rcore_escape_write(out, snapshot->ruby_description);
+		rcore_escape_write(out, description);
 	} else if (snapshot->ruby_version) {
 		fputs("  ruby ", out);
 		rcore_escape_write(out, snapshot->ruby_version);
@@ -109,6 +112,7 @@ void rcore_text_header(const struct rcore_text *text)
 	}
 	if (rcore_same_text(layout, "approximate"))
 		print_approximate(text);
+	rcore_text_facts(text);
 	if (text->options.verbose)
 		print_how(text);
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "report/fold.h"
 #include "report/text_native.h"
+#include "report/text_values.h"
 #include "report/words.h"
 
 enum {
@@ -49,7 +50,7 @@ static size_t label_columns(const struct rcore_rows *rows)
 }
 
 static void print_frame(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
-			size_t index, size_t columns)
+			size_t index, size_t columns, bool with_hidden)
 {
 	const struct rcore_frame *frame = &fiber->frames[index];
 	bool in_c = frame->kind == RCORE_FRAME_CFUNC || frame->kind == RCORE_FRAME_IFUNC;
@@ -76,6 +77,7 @@ static void print_frame(const struct rcore_pen *pen, const struct rcore_fiber *f
 		rcore_style(pen, RCORE_STYLE_PLAIN);
 	}
 	putc('\n', pen->out);
+	rcore_text_frame_values(pen, frame->values, with_hidden);
 }
 
 static void print_count(const struct rcore_pen *pen, size_t count, const char *one,
@@ -93,7 +95,7 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_rows *rows
 	const struct rcore_row *row = &rows->items[at];
 	switch (row->kind) {
 	case RCORE_ROW_RUBY:
-		print_frame(pen, rows->fiber, row->index, columns);
+		print_frame(pen, rows->fiber, row->index, columns, rows->with_hidden);
 		break;
 	case RCORE_ROW_NATIVE:
 		rcore_text_native_frame(pen, &rows->fiber->native[row->index], columns);
@@ -186,6 +188,7 @@ struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 	if (err)
 		return err;
 	size_t columns = label_columns(&rows);
+	rows.with_hidden = options->all || options->verbose;
 	if (!options->all)
 		print_folded(pen, &rows, columns);
 	else
@@ -209,7 +212,7 @@ struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 void rcore_text_frame(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
 		      size_t index)
 {
-	print_frame(pen, fiber, index, 0);
+	print_frame(pen, fiber, index, 0, false);
 }
 
 const struct rcore_frame *rcore_text_place(const struct rcore_fiber *fiber)

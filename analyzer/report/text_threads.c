@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "report/text.h"
 #include "report/text_native.h"
+#include "report/text_values.h"
 #include "report/words.h"
 
 enum { NAME_COLUMNS = 24 };
@@ -117,6 +118,8 @@ void rcore_text_thread(struct rcore_text *text, size_t index)
 	fprintf(out, "  %-*s%s", text->columns.status, rcore_thread_words(thread),
 		ractor_words(text, thread, ractor));
 	print_fiber_count(text, thread);
+	if (text->options.verbose || text->snapshot->has_values)
+		rcore_text_variables(&text->pen, "thread variable", &thread->variables);
 	if (!text->options.no_stacks)
 		rcore_text_fibers(text, thread->fibers, thread->fiber_count);
 }

@@ -73,6 +73,17 @@ const char *rcore_gvl_name(enum rcore_gvl gvl)
 	return WORD(names, gvl);
 }
 
+const char *rcore_parameter_name(enum rcore_parameter parameter)
+{
+	static const char *const names[] = {
+		[RCORE_PARAMETER_NONE] = NULL,         [RCORE_PARAMETER_REQ] = "req",
+		[RCORE_PARAMETER_OPT] = "opt",         [RCORE_PARAMETER_REST] = "rest",
+		[RCORE_PARAMETER_KEYREQ] = "keyreq",   [RCORE_PARAMETER_KEY] = "key",
+		[RCORE_PARAMETER_KEYREST] = "keyrest", [RCORE_PARAMETER_BLOCK] = "block",
+	};
+	return (size_t)parameter < sizeof(names) / sizeof(names[0]) ? names[parameter] : NULL;
+}
+
 const char *rcore_vm_rung_name(enum rcore_vm_rung rung)
 {
 	static const char *const names[] = {

@@ -15,6 +15,8 @@ const char *rcore_frame_kind_name(enum rcore_frame_kind kind);
 const char *rcore_fiber_status_name(enum rcore_fiber_status status);
 const char *rcore_thread_status_name(const struct rcore_thread *thread); /* as Thread#inspect */
 const char *rcore_gvl_name(enum rcore_gvl gvl);
+const char *
+rcore_parameter_name(enum rcore_parameter parameter); /* as Method#parameters; NULL: none */
 const char *rcore_trust_name(enum rcore_trust trust);
 const char *rcore_vm_rung_name(enum rcore_vm_rung rung);
 

@@ -2,7 +2,7 @@
 #ifndef RCORE_RUBY_ISEQ_PRIVATE_H
 #define RCORE_RUBY_ISEQ_PRIVATE_H
 
-#include "ruby/iseq.h"
+#include "ruby/iseq_locals.h"
 
 /* An iseq in the cache; shared by iseq.c and iseq_line.c. */
 struct rcore_iseq {
@@ -11,7 +11,9 @@ struct rcore_iseq {
 	uint32_t line_count;
 	int32_t *lines; /* of each entry of insns_info */
 	const unsigned char *succ_index_table;
-	size_t succ_index_size; /* bytes */
+	size_t succ_index_size;          /* bytes */
+	struct rcore_iseq_local *locals; /* NULL: not read yet */
+	size_t local_count;
 };
 
 #endif

@@ -21,10 +21,12 @@ enum {
 
 	RCORE_ENV_LOCAL = 0x2,
 	RCORE_ENV_ESCAPED = 0x4,   /* moved to the heap */
+	RCORE_ENV_ISOLATED = 0x10, /* 3.0 on: of a shareable Proc */
 	RCORE_FRAME_FINISH = 0x20, /* vm_exec was entered from C for it */
 	RCORE_FRAME_BMETHOD = 0x40,
 	RCORE_FRAME_CFRAME = 0x80,
 	RCORE_FRAME_LAMBDA = 0x100,
+	RCORE_FRAME_MODIFIED_BLOCK_PARAM = 0x200, /* the Proc of &block was made */
 };
 
 #endif

@@ -3,6 +3,9 @@
 # Holds a report of rcore (its JSON) against what the debuggee said (its truth).
 # Each difference is a line; nothing is left out of the comparison.
 class Compare
+  # Classes that compare what a fixture tells beside its stacks: new(truth, report).run gives differences.
+  MORE = []
+
   HANDLER = /\A(?:rescue|ensure) in /
 
   attr_reader :differences, :frames
@@ -25,6 +28,7 @@ class Compare
     fibers
     ids
     cause
+    MORE.each { |more| @differences.concat(more.new(@truth, @report).run) }
     self
   end
 

@@ -7,6 +7,7 @@
 #   variants=a,b        runs once with each as its argument
 #   flags=--a,--b env=A=1,B=2
 #   forks=a             the variants in which a child dies
+#   analyze=--a,--b     what rcore is told beside --json
 #   also=gcore          once more, with the core taken by gcore
 #   end=sleep           it does not die: gcore takes the core
 class Fixture
@@ -45,6 +46,10 @@ class Fixture
 
   def flags
     options.fetch("flags", "").split(",")
+  end
+
+  def analyze
+    options.fetch("analyze", "").split(",")
   end
 
   def environment

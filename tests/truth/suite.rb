@@ -6,6 +6,7 @@ require_relative "workshop"
 require_relative "debuggee"
 require_relative "labels"
 require_relative "compare"
+require_relative "compare_known"
 
 # Fixtures on Rubies, and all that rcore reports of each core against what the fixture
 # said before it died.
@@ -98,7 +99,7 @@ class Suite
   def analyze(job, core)
     # Built for this run, it is nowhere else.
     extensions = File.expand_path("../ext", File.dirname(core))
-    out, err, status = Open3.capture3(RCORE, "analyze", "--json", core, *job.ruby.files,
+    out, err, status = Open3.capture3(RCORE, "analyze", "--json", *job.fixture.analyze, core, *job.ruby.files,
                                       "--lib-search-path", extensions, binmode: true)
     differences = []
     differences << "rcore complains: #{err}" unless err.empty?

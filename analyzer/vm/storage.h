@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_STORAGE_H
+#define RCORE_VM_STORAGE_H
+
+#include "model/snapshot.h"
+#include "ruby/inspect.h"
+#include "ruby/ruby.h"
+
+enum { RCORE_VARIABLE_LIMIT = 1000 }; /* of one kind of one fiber or thread */
+
+/*
+ * What is kept for fibers and threads by name:
+ *
+ *   Fiber[:x]                    ec->storage, a Hash; 3.2 on           fiber->storage
+ *   Thread#[]                    ec->local_storage, a rb_id_table,     fiber->locals
+ *                                up to 2.7 a st_table of IDs
+ *   Thread#thread_variable_get   the Thread's hidden ivar "locals",    thread->variables
+ *                                a Hash
+ *
+ * Mirrors rb_fiber_storage_aref of cont.c, rb_thread_local_aref and rb_thread_variable_get of thread.c.
+ * Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_vm_storage(struct rcore_ruby *ruby, struct rcore_snapshot *snapshot,
+				     const struct rcore_inspect_options *options);
+
+#endif
