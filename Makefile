@@ -72,6 +72,7 @@ $(BUILD)/rcore: $(CLI_OBJ) $(BUILD)/librcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 
+HEADERS += report/converted.h
 install: all ## install under PREFIX (honours DESTDIR)
 	install -D -m755 $(BUILD)/rcore $(DESTDIR)$(PREFIX)/bin/rcore
 	install -D -m755 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)

@@ -29,6 +29,7 @@
 #include "base/version.h"
 #include "layout/layout.h"
 #include "model/snapshot.h"
+#include "report/converted.h"
 #include "report/report.h"
 #include "target/live_tree.h"
 #include "target/memory.h"
@@ -82,6 +83,19 @@ RCORE_API void rcore_close(struct rcore_session *session); /* NULL-safe */
 RCORE_API struct rcore_error *rcore_load(struct rcore_session *session,
 					 struct rcore_snapshot **ret);
 RCORE_API void rcore_snapshot_free(struct rcore_snapshot *snapshot); /* NULL-safe */
+
+/*
+ * Writes a copy of a core to `path` in which each parked fiber is a thread of its own, for debuggers
+ * that know nothing of Ruby. `snapshot` is one of this session. *ret (the caller frees it) has
+ * the fibers in the snapshot's order: those parked, and those that a kernel thread runs.
+ * A fiber T2.F13 becomes LWP 20000013 (ids that have no such number follow from 5000000; both
+ * are more than any kernel thread's). Errors: USAGE (no core; `path` is the core itself),
+ * OS, FORMAT, NO_MEMORY; there is no file then.
+ */
+RCORE_API struct rcore_error *rcore_convert_fibers(struct rcore_session *session,
+						   const struct rcore_snapshot *snapshot,
+						   const char *path,
+						   struct rcore_converted **ret, size_t *count);
 
 /*
  * What could be found without decoding the VM: version, modules, rung, layout,

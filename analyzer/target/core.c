@@ -160,6 +160,11 @@ const struct rcore_process *rcore_core_process(const struct rcore_core *core)
 	return &core->process;
 }
 
+const struct rcore_core_file *rcore_core_file(const struct rcore_core *core)
+{
+	return &core->file;
+}
+
 bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcore_segment *ret)
 {
 	if (index >= core->list_count)

@@ -28,6 +28,10 @@ const struct rcore_process *rcore_core_process(const struct rcore_core *core);
 /* The segments of process->segments one by one. Returns false past the last. */
 bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcore_segment *ret);
 
+/* The file behind it, to be copied (target/core_copy.h); belongs to the core. */
+struct rcore_core_file;
+const struct rcore_core_file *rcore_core_file(const struct rcore_core *core);
+
 /* What process->note says of a core that ends early; of `arena`, NULL when memory is short. */
 const char *rcore_core_cut_off(struct rcore_arena *arena, uint64_t lost, uint64_t saved);
 

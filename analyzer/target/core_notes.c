@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "target/core_extend.h"
+#include "target/prstatus.h"
 
 enum {
 	MAX_NOTE_SEGMENTS = 16, /* the kernel, gdb and qemu write one */
@@ -23,6 +25,7 @@ struct reader {
 	uint32_t first_types[3];
 	size_t seen, damaged;
 	bool gdb_note, no_memory;
+	bool added; /* what comes now was added by rcore_core_copy() */
 };
 
 static uint64_t word(const uint8_t *bytes, size_t index)
@@ -39,28 +42,25 @@ static int32_t int_at(const uint8_t *bytes, size_t offset)
 	return value;
 }
 
-/* struct elf_prstatus of linux/elfcore.h; the same up to pr_reg on both machines. */
-enum { PRSTATUS_CURSIG = 12, PRSTATUS_PID = 32, PRSTATUS_REG = 112 };
-
 static bool read_prstatus(struct reader *reader, const uint8_t *bytes, size_t size)
 {
-	int count = reader->process->machine == EM_AARCH64 ? 34 : 27;
-	if (size < PRSTATUS_REG + 8 * (size_t)count)
+	int count = rcore_register_count(reader->process->machine);
+	if (size < RCORE_PRSTATUS_REG + 8 * (size_t)count)
 		return false;
 	struct rcore_native_thread *thread = rcore_push(&reader->threads);
 	if (!thread) {
 		reader->no_memory = true;
 		return true;
 	}
-	thread->tid = int_at(bytes, PRSTATUS_PID);
+	thread->tid = int_at(bytes, RCORE_PRSTATUS_PID);
 	thread->has_registers = true;
 	thread->register_count = count;
-	memcpy(thread->registers, bytes + PRSTATUS_REG, 8 * (size_t)count);
+	memcpy(thread->registers, bytes + RCORE_PRSTATUS_REG, 8 * (size_t)count);
 	if (reader->process->machine == EM_X86_64)
 		thread->thread_pointer = thread->registers[21];
 	if (reader->threads.count == 1) {
 		int16_t signo;
-		memcpy(&signo, bytes + PRSTATUS_CURSIG, sizeof(signo));
+		memcpy(&signo, bytes + RCORE_PRSTATUS_CURSIG, sizeof(signo));
 		reader->process->signo = signo;
 	}
 	return true;
@@ -73,9 +73,6 @@ static bool read_arm_tls(struct reader *reader, const uint8_t *bytes, size_t siz
 	reader->threads.items[reader->threads.count - 1].thread_pointer = word(bytes, 0);
 	return true;
 }
-
-/* struct elf_prpsinfo of linux/elfcore.h. */
-enum { PRPSINFO_PID = 24, PRPSINFO_FNAME = 40, PRPSINFO_PSARGS = 56, PRPSINFO_SIZE = 136 };
 
 static const char *fixed_text(struct reader *reader, const uint8_t *bytes, size_t size)
 {
@@ -92,11 +89,11 @@ static const char *fixed_text(struct reader *reader, const uint8_t *bytes, size_
 
 static bool read_prpsinfo(struct reader *reader, const uint8_t *bytes, size_t size)
 {
-	if (size < PRPSINFO_SIZE)
+	if (size < RCORE_PRPSINFO_SIZE)
 		return false;
-	reader->process->pid = int_at(bytes, PRPSINFO_PID);
-	reader->process->executable = fixed_text(reader, bytes + PRPSINFO_FNAME, 16);
-	reader->process->arguments = fixed_text(reader, bytes + PRPSINFO_PSARGS, 80);
+	reader->process->pid = int_at(bytes, RCORE_PRPSINFO_PID);
+	reader->process->executable = fixed_text(reader, bytes + RCORE_PRPSINFO_FNAME, 16);
+	reader->process->arguments = fixed_text(reader, bytes + RCORE_PRPSINFO_PSARGS, 80);
 	return true;
 }
 
@@ -172,15 +169,25 @@ static bool read_file(struct reader *reader, const uint8_t *bytes, size_t size)
 	return rcore_process_order_mappings(process) && whole;
 }
 
+static bool read_added(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	reader->added = true;
+	return true;
+}
+
 /* To have another note read, add its row. */
 static const struct {
 	const char *owner;
 	uint32_t type;
 	bool (*read)(struct reader *reader, const uint8_t *bytes, size_t size);
 } handlers[] = {
-	{"CORE", NT_PRSTATUS, read_prstatus}, {"CORE", NT_PRPSINFO, read_prpsinfo},
-	{"CORE", NT_SIGINFO, read_siginfo},   {"CORE", NT_AUXV, read_auxv},
-	{"CORE", NT_FILE, read_file},         {"LINUX", NT_ARM_TLS, read_arm_tls},
+	{"CORE", NT_PRSTATUS, read_prstatus},
+	{"CORE", NT_PRPSINFO, read_prpsinfo},
+	{"CORE", NT_SIGINFO, read_siginfo},
+	{"CORE", NT_AUXV, read_auxv},
+	{"CORE", NT_FILE, read_file},
+	{"LINUX", NT_ARM_TLS, read_arm_tls},
+	{RCORE_NOTE_OWNER, RCORE_NOTE_ADDED, read_added},
 };
 
 static void read_note(struct reader *reader, const char *owner, size_t owner_size,
@@ -214,7 +221,8 @@ static void read_segment(struct reader *reader, const struct rcore_core_file *fi
 	Elf_Data *data = elf_getdata_rawchunk(file->elf, (int64_t)header->p_offset, size,
 					      header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 	size_t offset = 0;
-	while (data && offset < data->d_size && reader->seen < MAX_NOTES) {
+	reader->added = false;
+	while (data && offset < data->d_size && reader->seen < MAX_NOTES && !reader->added) {
 		GElf_Nhdr note;
 		size_t name, desc;
 		size_t next = gelf_getnote(data, offset, &note, &name, &desc);

@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+int rcore_register_count(unsigned machine)
+{
+	return machine == EM_AARCH64 ? 34 : 27;
+}
+
 int rcore_register_pc(unsigned machine)
 {
 	return machine == EM_AARCH64 ? 32 : 16;

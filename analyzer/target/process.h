@@ -81,7 +81,9 @@ struct rcore_process {
 		note; /* one line on what is wrong with the source ("truncated ..."); NULL: nothing */
 };
 
-/* Register numbers in rcore_native_thread.registers that hold pc and sp. */
+/* How many registers a thread has, and the numbers of those that hold pc and sp in
+ * rcore_native_thread.registers. */
+int rcore_register_count(unsigned machine);
 int rcore_register_pc(unsigned machine);
 int rcore_register_sp(unsigned machine);
 
