@@ -60,16 +60,16 @@ static const struct rcore_native_thread *native_thread(const struct rcore_proces
 static bool fill(struct rcore_session *session, const struct rcore_fiber *fiber, int tid,
 		 struct rcore_added_thread *ret)
 {
-	struct rcore_unwind_context context;
+	uint64_t saved[RCORE_MAX_REGISTERS], known;
 	const struct machine *machine = find_machine(session->process->machine);
 	const struct rcore_native_thread *owner = native_thread(session->process, tid);
-	if (!machine || !rcore_session_parked(session, fiber, &context))
+	if (!machine || !rcore_fiber_registers(session, fiber, saved, &known))
 		return false;
 	ret->owner = tid;
 	snprintf(ret->name, sizeof(ret->name), "%.15s", fiber->id);
 	for (int i = 0; i < rcore_register_count(machine->number); i++) {
-		if (context.known >> i & 1)
-			ret->registers[i] = context.registers[i];
+		if (known >> i & 1)
+			ret->registers[i] = saved[i];
 		else if (owner && machine->of_thread >> i & 1)
 			ret->registers[i] = owner->registers[i];
 	}
