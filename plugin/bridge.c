@@ -121,12 +121,14 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 	view->is_partial = false;
 	if (view->session)
 		return NULL;
+	plugin->options.no_native = no_native;
 	if (!plugin->cache) {
 		err = gather(plugin);
 		if (!err)
 			err = rcore_cache_open(&plugin->memory, NULL, &plugin->cache);
 	}
-	plugin->options.no_native = no_native;
+	if (!err && plugin->core)
+		return rcore_open_core(plugin->core, &plugin->options, &view->session);
 	if (!err)
 		err = rcore_open_memory(&plugin->process, rcore_cache_memory(plugin->cache),
 					&plugin->options, &view->session);

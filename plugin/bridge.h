@@ -18,6 +18,8 @@ struct rcore_plugin {
 	struct rcore_arena arena; /* the strings of the facts */
 	struct rcore_process process;
 	struct rcore_options options;
+	const char *
+		core; /* read by ourselves; NULL: `read` gives memory, and the rest are facts */
 	bool is_live;
 	struct {
 		struct rcore_native_thread *items;

@@ -43,7 +43,7 @@ int32_t rcore_plugin_set_text(struct rcore_plugin *plugin, const char *name, con
 		{"source", &process->source},       {"producer", &process->producer},
 		{"arguments", &process->arguments}, {"executable", &process->executable},
 		{"program", &options->executable},  {"sysroot", &options->sysroot},
-		{"layout", &options->layout_file},
+		{"layout", &options->layout_file},  {"core", &plugin->core},
 	};
 	if (strcmp(name, "machine") == 0)
 		return set_machine(plugin, value);

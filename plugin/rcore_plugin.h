@@ -64,7 +64,8 @@ RCORE_PLUGIN_API void rcore_plugin_forget(struct rcore_plugin *plugin);
  * Texts: "source" (what the user calls the target), "machine" ("x86_64", "aarch64": needed),
  * "producer" ("kernel", "gdb": of a core), "arguments", "executable" (the program's short name),
  * and where to find files: "program" (the user's EXE), "sysroot", "lib-search-path" (may come
- * again), "layout" (a table).
+ * again), "layout" (a table). "core" is the path of a core file that is here: it says all itself, and is
+ * read without the debugger; of the rest only where to find files matters then.
  */
 RCORE_PLUGIN_API int32_t rcore_plugin_set_text(struct rcore_plugin *plugin, const char *name,
 					       const char *value);

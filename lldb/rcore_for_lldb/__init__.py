@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""rcore's commands for LLDB; ../rcore_lldb.py loads them."""

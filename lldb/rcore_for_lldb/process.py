@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""The processes of LLDB, each with a Session of rcore."""
+
+import lldb
+from rcore_bridge import Error
+from rcore_session import Session
+
+from .facts import Facts
+from .stack import Stacks
+
+_STOPPED = (lldb.eStateStopped, lldb.eStateCrashed, lldb.eStateSuspended)
+_RUNNING = (lldb.eStateRunning, lldb.eStateStepping, lldb.eStateLaunching, lldb.eStateAttaching)
+
+
+class Adapter:
+    """LLDB, as rcore_session wants it."""
+
+    def __init__(self, debugger, target, files):
+        self._debugger = debugger
+        self._target = target
+        self._files = files
+        self._told = None  # the Target that was told last
+        self.stacks = Stacks(debugger)
+
+    def token(self):
+        process = self._target.GetProcess()
+        state = process.GetState()
+        if state in _RUNNING:
+            raise Error("the process is running: stop it first, with process interrupt")
+        if state not in _STOPPED:
+            raise Error("no process here: target create -c CORE, or attach, and try again")
+        program = self._target.GetExecutable()
+        return (
+            process.GetUniqueID(),
+            process.GetStopID(True),
+            self._target.GetNumModules(),
+            program.fullpath,
+            tuple(self._files),
+        )
+
+    def read(self, address, size):
+        error = lldb.SBError()
+        data = self._target.GetProcess().ReadMemory(address, size, error)
+        if error.Fail():
+            raise Error(error.GetCString())
+        return data
+
+    def tell(self, target):
+        self._told = target
+        Facts(self._target, self._files, self.stacks).tell(target)
+
+    def tid(self):
+        thread = self._target.GetProcess().GetSelectedThread()
+        return thread.GetThreadID() if thread.IsValid() else 0
+
+    def color(self):
+        return self._debugger.GetUseColor()
+
+    def select(self, place):
+        self.stacks.select(self._target.GetProcess(), place, self._told)
+
+    def evaluate(self, text):
+        thread = self._target.GetProcess().GetSelectedThread()
+        frame = thread.GetSelectedFrame() if thread.IsValid() else None
+        options = lldb.SBExpressionOptions()
+        options.SetAllowJIT(False)  # nothing of the target is run, nothing written to it
+        value = (frame or self._target).EvaluateExpression(text, options)
+        return value.GetValueAsUnsigned() if value.GetError().Success() else None
+
+
+class Processes:
+    """The sessions, by number of the process."""
+
+    def __init__(self, library):
+        self._library = library
+        self._sessions = {}
+        self._files = []
+
+    def look_in(self, sysroot=None, lib_search_path=(), layout=None):
+        """Where files of the processes are, as the options of these names of rcore say."""
+        named = [("sysroot", sysroot), ("layout", layout)]
+        named += [("lib-search-path", folder) for folder in lib_search_path]
+        self._files[:] = [(name, value) for name, value in named if value]
+
+    def session(self, debugger, target):
+        """That of the target's process."""
+        process = target.GetProcess()
+        number = process.GetUniqueID() if process.IsValid() else 0
+        if number not in self._sessions:
+            adapter = Adapter(debugger, target, self._files)
+            self._sessions[number] = (adapter, Session(self._library, adapter))
+        adapter, session = self._sessions[number]
+        if process.IsValid():
+            adapter.stacks.follow(process, session)
+        return session
