@@ -83,7 +83,7 @@ install: all ## install under PREFIX (honours DESTDIR)
 	for h in $(HEADERS); do \
 		install -D -m644 analyzer/$$h $(DESTDIR)$(PREFIX)/include/rcore/$$h; done
 	install -D -m644 plugin/rcore_plugin.h $(DESTDIR)$(PREFIX)/include/rcore/rcore_plugin.h
-	for f in $(wildcard plugin/*.py gdb/*.py gdb/rcore_gdb/*.py); do \
+	for f in $(wildcard plugin/*.py gdb/*.py gdb/rcore_gdb/*.py lldb/*.py lldb/rcore_for_lldb/*.py); do \
 		install -D -m644 $$f $(DESTDIR)$(DATADIR)/$$f; done
 
 clean: ## remove what was built

@@ -8,6 +8,10 @@
 int rcore_cli_layout(int argc, char **argv);
 int rcore_cli_triage(int argc, char **argv);
 
+/* These two become the debugger. */
+int rcore_cli_gdb(int argc, char **argv);
+int rcore_cli_lldb(int argc, char **argv);
+
 /* The last lines of each --help. */
 #define RCORE_CLI_EXIT_STATUS                                                                 \
 	"Exit status: 0 all was decoded; 1 a thread, fiber or frame that is there could not " \

@@ -12,11 +12,13 @@
 #include "cli/commands.h"
 #include "rcore.h"
 
-/* Those that take no TARGET. */
+/* Those that do not ask a TARGET. */
 static const struct own_command {
 	const char *name, *usage, *summary;
 	int (*run)(int argc, char **argv);
 } own_commands[] = {
+	{"gdb", "gdb TARGET", "start gdb with rcore's commands in it", rcore_cli_gdb},
+	{"lldb", "lldb TARGET", "start lldb with rcore's commands in it", rcore_cli_lldb},
 	{"layout", "layout FILE", "the layout table of a Ruby with debug information",
 	 rcore_cli_layout},
 	{"triage", "triage DIR|CORE...", "many cores, grouped by their crash: which are new",

@@ -76,11 +76,11 @@ class Processes:
         self._sessions = {}
         self._files = []
 
-    def look_in(self, sysroot=None, lib_search_path=(), layout=None):
-        """Where files of the processes are, as the options of these names of rcore say."""
-        named = [("sysroot", sysroot), ("layout", layout)]
-        named += [("lib-search-path", folder) for folder in lib_search_path]
-        self._files[:] = [(name, value) for name, value in named if value]
+    def look_in(self, sysroot=None, lib_search_path=None, layout=None):
+        """Where files of the processes are, as the options of these names of rcore say; adds to what
+        was said before."""
+        said = (("sysroot", sysroot), ("lib-search-path", lib_search_path), ("layout", layout))
+        self._files += [(name, value) for name, value in said if value]
 
     def session(self, debugger, target):
         """That of the target's process."""

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/debug.h"
+
+#include <argp.h>
+#include <elf.h>
+#include <err.h>
+#include <errno.h>
+#include <glob.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/target.h"
+#include "target/core.h"
+
+/* A debugger: its names, first choice first, and how it is told. */
+struct debugger {
+	const char *const *programs;
+	const char *package, *script;
+	void (*tell)(const struct rcore_debug *debug, struct rcore_words_made *before,
+		     struct rcore_words_made *behind);
+};
+
+static const struct debugger gdb = {
+	.programs = (const char *const[]){"gdb", NULL},
+	.package = "gdb",
+	.script = "gdb/rcore-gdb.py",
+	.tell = rcore_debug_gdb,
+};
+
+static const struct debugger lldb = {
+	.programs = (const char *const[]){"lldb", "lldb-22", "lldb-21", "lldb-20", "lldb-19",
+					  "lldb-18", "lldb-17", "lldb-16", "lldb-15", "lldb-14",
+					  NULL},
+	.package = "lldb",
+	.script = "lldb/rcore_lldb.py",
+	.tell = rcore_debug_lldb,
+};
+
+struct arguments {
+	struct rcore_debug debug;
+	struct {
+		const char **items;
+		size_t count, capacity;
+	} search_paths;
+	const char *program; /* --debugger */
+};
+
+enum { KEY_SYSROOT = 0x100, KEY_SEARCH_PATH, KEY_DEBUGGER };
+
+static const struct argp_option options[] = {
+	{"pid", 'p', "PID", 0, "Attach to a running process", 0},
+	{"sysroot", KEY_SYSROOT, "DIR", 0,
+	 "Take the target's files from DIR (a container's or another machine's file system)",
+	 0},
+	{"lib-search-path", KEY_SEARCH_PATH, "DIR", 0,
+	 "Look for the target's libraries in DIR too; may be given again", 0},
+	{"debugger", KEY_DEBUGGER, "PROGRAM", 0, "Start PROGRAM, of the same kind", 0},
+	{0},
+};
+
+static error_t take_word(struct argp_state *state, struct rcore_debug *debug, char *word)
+{
+	if (!debug->core && !debug->pid)
+		debug->core = word;
+	else if (!debug->executable)
+		debug->executable = word;
+	else
+		argp_error(state, "what is '%s'? arguments of the debugger stand behind --",
+			   word);
+	return 0;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+	const char **path;
+	switch (key) {
+	case 'p':
+		if (!argument[0] || argument[strspn(argument, "0123456789")])
+			argp_error(state, "-p takes the number of a process, not '%s'",
+				   argument);
+		arguments->debug.pid = argument;
+		return 0;
+	case KEY_SYSROOT:
+		arguments->debug.sysroot = argument;
+		return 0;
+	case KEY_SEARCH_PATH:
+		path = rcore_push(&arguments->search_paths);
+		if (!path)
+			argp_failure(state, 2, 0, "out of memory");
+		*path = argument;
+		return 0;
+	case KEY_DEBUGGER:
+		arguments->program = argument;
+		return 0;
+	case ARGP_KEY_ARG:
+		return take_word(state, &arguments->debug, argument);
+	case ARGP_KEY_END:
+		if (!arguments->debug.core && !arguments->debug.pid)
+			argp_error(state, "which core file? (or -p PID for a running process)");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The folder of this very program. */
+static bool own_folder(char ret[PATH_MAX])
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	snprintf(ret, PATH_MAX, "%s", dirname(path));
+	return true;
+}
+
+/* Beside a program that was installed, and one that stands where it was built. */
+static struct rcore_error *find_script(const char *name, char ret[PATH_MAX])
+{
+	static const char *const places[] = {"../share/rcore", "..", "../.."};
+	char folder[PATH_MAX], path[PATH_MAX + 64];
+	if (own_folder(folder)) {
+		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+			snprintf(path, sizeof(path), "%s/%s/%s", folder, places[i], name);
+			if (realpath(path, ret))
+				return NULL;
+		}
+	}
+	return rcore_error_create(RCORE_ERROR_OS,
+				  "its script %s is not where rcore is; install rcore anew",
+				  name);
+}
+
+/* A library beside the program is the one that was built with it. */
+static void choose_library(void)
+{
+	char folder[PATH_MAX], path[PATH_MAX + 16];
+	if (!own_folder(folder))
+		return;
+	snprintf(path, sizeof(path), "%s/librcore.so.0", folder);
+	if (access(path, R_OK) == 0)
+		setenv("RCORE_LIBRARY", path, 0);
+}
+
+/* The program that the core says it is of, where it is here. */
+static char *find_program(const struct rcore_core *core, const char *sysroot)
+{
+	const struct rcore_process *process = rcore_core_process(core);
+	const struct rcore_mapping *mapping = NULL;
+	uint64_t entry;
+	char *path;
+	if (rcore_process_auxv(process, AT_ENTRY, &entry))
+		mapping = rcore_process_mapping(process, entry);
+	if (!mapping || asprintf(&path, "%s%s", sysroot ? sysroot : "", mapping->path) < 0)
+		return NULL;
+	if (access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* A core that cannot be read is told here, in rcore's words. */
+static struct rcore_error *look_at_core(struct rcore_debug *debug)
+{
+	struct rcore_core *core;
+	if (!debug->core)
+		return NULL;
+	struct rcore_error *err = rcore_core_open(debug->core, &core);
+	if (err)
+		return err;
+	if (!debug->executable)
+		debug->executable = find_program(core, debug->sysroot);
+	rcore_core_close(core);
+	return NULL;
+}
+
+static char *in_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	char *folders = strdup(path ? path : "/usr/local/bin:/usr/bin:/bin"), *rest = folders;
+	char *folder, *found = NULL;
+	while (!found && (folder = strsep(&rest, ":"))) {
+		if (asprintf(&found, "%s/%s", folder[0] ? folder : ".", program) < 0)
+			errx(2, "out of memory");
+		if (access(found, X_OK)) {
+			free(found);
+			found = NULL;
+		}
+	}
+	free(folders);
+	return found;
+}
+
+static char *find_debugger(const struct debugger *debugger, const char *wanted)
+{
+	const char *const only[] = {wanted, NULL};
+	const char *const *programs = wanted ? only : debugger->programs;
+	char *found = NULL;
+	for (; *programs && !found; programs++)
+		found = strchr(*programs, '/') ? strdup(*programs) : in_path(*programs);
+	return found;
+}
+
+/* Debian's LLDB 14 looks for its Python where it is not: beside the program. */
+static void tell_python(const char *program)
+{
+	char path[PATH_MAX], pattern[PATH_MAX + 64];
+	glob_t found;
+	if (!realpath(program, path))
+		return;
+	snprintf(pattern, sizeof(pattern), "%s/../lib/python3.*/*-packages/lldb",
+		 dirname(path));
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		const char *before = getenv("PYTHONPATH");
+		char *value;
+		if (asprintf(&value, "%s%s%s", dirname(found.gl_pathv[0]), before ? ":" : "",
+			     before ? before : "") >= 0)
+			setenv("PYTHONPATH", value, 1);
+	}
+	globfree(&found);
+}
+
+static struct rcore_error *start(const struct debugger *debugger, struct arguments *arguments,
+				 char **rest)
+{
+	char script[PATH_MAX];
+	struct rcore_words_made words = {0}, behind = {0};
+	char *program = find_debugger(debugger, arguments->program);
+	if (!program)
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"%s is not installed: apt-get install %s, or name one with --debugger",
+			arguments->program ? arguments->program : debugger->programs[0],
+			debugger->package);
+	struct rcore_error *err = find_script(debugger->script, script);
+	if (!err)
+		err = look_at_core(&arguments->debug);
+	if (err)
+		return err;
+	arguments->debug.script = script;
+	arguments->debug.search_paths = arguments->search_paths.items;
+	arguments->debug.search_path_count = arguments->search_paths.count;
+	rcore_words_add(&words, "%s", program);
+	debugger->tell(&arguments->debug, &words, &behind);
+	for (; *rest; rest++)
+		rcore_words_add(&words, "%s", *rest);
+	for (size_t i = 0; i < behind.count; i++)
+		rcore_words_add(&words, "%s", behind.items[i]);
+	if (!rcore_push(&words))
+		return rcore_error_no_memory();
+	choose_library();
+	signal(SIGPIPE, SIG_DFL); /* as the debugger, and what it starts, expects it */
+	if (debugger == &lldb)
+		tell_python(program);
+	execv(program, words.items);
+	return rcore_error_os(errno, "%s", program);
+}
+
+#define DOC(name)                                                                              \
+	"Start " name                                                                          \
+	" on a core or a running process, with rcore's commands in it (ruby-fibers "           \
+	"and the rest; `help ruby` lists them). EXE is the program, where it is not found by " \
+	"itself; "                                                                             \
+	"what stands behind -- goes to " name "."
+
+#define EXIT_STATUS \
+	"Exit status: that of the debugger; 2 it could not be started, 64 wrong usage."
+
+static int debug(const struct debugger *debugger, const char *doc, int argc, char **argv)
+{
+	struct arguments arguments = {0};
+	const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "CORE [EXE] [-- ARGUMENT...]\n-p PID [EXE] [-- ARGUMENT...]",
+		.doc = doc,
+	};
+	char **rest = argv + argc;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			rest = argv + i + 1;
+			argc = i;
+			argv[i] = NULL;
+		}
+	}
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	return rcore_cli_fail(start(debugger, &arguments, rest));
+}
+
+int rcore_cli_gdb(int argc, char **argv)
+{
+	return debug(
+		&gdb,
+		DOC("gdb") "\vExamples:\n\n"
+			   "  rcore gdb core.1234\n"
+			   "  rcore gdb -p 1234\n"
+			   "  rcore gdb --sysroot /srv/container core.1234\n"
+			   "  rcore gdb core.1234 -- -batch -ex ruby-fibers\n\n" EXIT_STATUS,
+		argc, argv);
+}
+
+int rcore_cli_lldb(int argc, char **argv)
+{
+	return debug(
+		&lldb,
+		DOC("lldb") "\vExamples:\n\n"
+			    "  rcore lldb core.1234\n"
+			    "  rcore lldb -p 1234\n"
+			    "  rcore lldb --sysroot /srv/container core.1234\n"
+			    "  rcore lldb --debugger lldb-14 core.1234\n"
+			    "  rcore lldb core.1234 -- --batch -o ruby-fibers\n\n" EXIT_STATUS,
+		argc, argv);
+}
