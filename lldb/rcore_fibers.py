@@ -3,29 +3,23 @@
 
 import struct
 
-from rcore_bridge import REGISTERS
 from rcore_for_lldb import stack
 
-# Registers that a parked fiber has saved: LLDB's name, its number in DWARF, what LLDB calls it.
-_SAVED = {
-    "x86_64": [
-        ("rbx", 3, None),
-        ("rbp", 6, "fp"),
-        ("rsp", 7, "sp"),
-        ("r12", 12, None),
-        ("r13", 13, None),
-        ("r14", 14, None),
-        ("r15", 15, None),
-        ("rip", 16, "pc"),
-    ],
-    "aarch64": [("x%d" % n, n, None) for n in range(19, 29)]
-    + [("fp", 29, "fp"), ("sp", 31, "sp"), ("pc", 32, "pc")],
+# By their numbers in DWARF. LLDB unwinds through some code only where it is told of all of them.
+_NAMES = {
+    "x86_64": "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split(),
+    "aarch64": ["x%d" % number for number in range(31)] + ["sp", "pc"],
 }
-_OURS = {"fp": "x29"}  # where rcore has another name
+_GENERIC = {"rbp": "fp", "rsp": "sp", "rip": "pc", "x29": "fp", "x30": "ra", "sp": "sp", "pc": "pc"}
+# What coroutine_transfer() of CRuby keeps.
+_SAVED = {
+    "x86_64": "rbx rbp rsp r12 r13 r14 r15 rip".split(),
+    "aarch64": ["x%d" % number for number in range(19, 30)] + ["sp", "pc"],
+}
 
 
 def _machine(process):
-    return process.GetTarget().GetTriple().split("-")[0]
+    return process.GetTarget().GetTriple().split("-")[0].replace("arm64", "aarch64")
 
 
 class OperatingSystemPlugIn:
@@ -33,7 +27,8 @@ class OperatingSystemPlugIn:
 
     def __init__(self, process):
         self._process = process
-        self._registers = _SAVED.get(_machine(process), [])
+        self._machine = _machine(process)
+        self._names = _NAMES.get(self._machine, [])
 
     def get_thread_info(self):
         return [
@@ -49,26 +44,24 @@ class OperatingSystemPlugIn:
 
     def get_register_info(self):
         registers = []
-        for index, (name, number, generic) in enumerate(self._registers):
+        for number, name in enumerate(self._names):
             register = {
                 "name": name,
                 "bitsize": 64,
-                "offset": 8 * index,
+                "offset": 8 * number,
                 "encoding": "uint",
                 "format": "hex",
-                "set": 0,
+                "set": 0 if name in _SAVED[self._machine] else 1,
                 "gcc": number,
                 "dwarf": number,
             }
-            if generic:
-                register["generic"] = generic
+            if name in _GENERIC:
+                register["generic"] = _GENERIC[name]
             registers.append(register)
-        return {"sets": ["Saved by the fiber"], "registers": registers}
+        return {"sets": ["Saved by the fiber", "Not saved, so not known"], "registers": registers}
 
     def get_register_data(self, tid):
         place = stack.fibers(self._process).get(tid)
-        if not place:
-            return b""
-        values = place.values(_machine(self._process))
-        words = [values.get(_OURS.get(name, name), 0) for name, _, _ in self._registers]
+        values = place.values(self._machine) if place else {}
+        words = [values.get(name, 0) for name in self._names]
         return struct.pack("<%dQ" % len(words), *words)

@@ -171,6 +171,10 @@ class Session:
             return self._place.id.decode()
         return self.target().current_fiber(tid)
 
+    def follow(self, place):
+        """Where parked fibers are threads of the debugger: the Place of the one that was selected there."""
+        self._place, self._tid = place, self._adapter.tid()
+
     def frame(self):
         """The number of the Ruby frame that is selected in fiber()."""
         return self._frame if self._frame and self._frame_of == self.fiber() else 0

@@ -48,18 +48,13 @@ class Stacks:
             tid = self._thread_of(process, place)
         process.SetSelectedThreadByID(tid)
 
-    def follow(self, process, session):
-        """Whichever way a thread was selected, that is what is selected in the session."""
+    @staticmethod
+    def follow(process, session):
+        """A fiber may have been selected as the thread that it is here."""
         thread = process.GetSelectedThread()
-        tid = thread.GetThreadID() if thread.IsValid() else 0
-        place = fibers(process).get(tid)
-        selected = session.place
-        if place and not (selected and selected.id == place.id):
-            session.place, session.frame = place, 0
-        elif not place and selected and tid != selected.tid:
-            session.place, session.frame = None, 0
-        elif not place and selected and selected.state == Place.PARKED:
-            session.place, session.frame = None, 0
+        place = fibers(process).get(thread.GetThreadID()) if thread.IsValid() else None
+        if place:
+            session.follow(place)
 
     def _begin(self, process, target):
         places = {}

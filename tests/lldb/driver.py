@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Runs commands inside LLDB and writes what each gave, byte for byte, as JSON:
+
+    command script import driver.py
+    drive IN.json OUT.json
+
+IN has a list; a word that begins with @ is one of QUESTIONS.
+"""
+
+import hashlib
+import json
+import time
+
+import lldb
+
+
+def pcs(process, debugger):
+    """Of the selected thread, without inlined frames."""
+    thread = process.GetSelectedThread()
+    return [hex(frame.GetPC()) for frame in thread.frames if not frame.IsInlined()]
+
+
+def all_pcs(process, debugger):
+    """By name or number of each thread."""
+    stacks = {}
+    for thread in process:
+        frames = [hex(frame.GetPC()) for frame in thread.frames if not frame.IsInlined()]
+        stacks[str(thread.GetThreadID())] = [thread.GetName(), frames]
+    return stacks
+
+
+def memory(process, debugger):
+    """A digest of all that the process can write to."""
+    digest, error = hashlib.sha256(), lldb.SBError()
+    regions = process.GetMemoryRegions()
+    for index in range(regions.GetSize()):
+        region = lldb.SBMemoryRegionInfo()
+        regions.GetMemoryRegionAtIndex(index, region)
+        start, end = region.GetRegionBase(), region.GetRegionEnd()
+        if not region.IsWritable() or not region.IsReadable():
+            continue
+        for address in range(start, end, 1 << 22):
+            data = process.ReadMemory(address, min(1 << 22, end - address), error)
+            if error.Success() and data.strip(b"\0"):
+                digest.update(b"%d:" % address + data)
+    return digest.hexdigest()
+
+
+def until(process, states):
+    for _ in range(600):
+        if process.GetState() in states:
+            return None
+        time.sleep(0.05)
+    return "the process is in state %d" % process.GetState()
+
+
+def go_on(process, debugger):
+    debugger.SetAsync(True)
+    process.Continue()
+    return until(process, (lldb.eStateRunning,))
+
+
+def stop(process, debugger):
+    process.SendAsyncInterrupt()
+    problem = until(process, (lldb.eStateStopped,))
+    debugger.SetAsync(False)
+    return problem
+
+
+QUESTIONS = {
+    "@pcs": pcs,
+    "@all_pcs": all_pcs,
+    "@memory": memory,
+    "@continue": go_on,
+    "@stop": stop,
+}
+
+
+def answer(debugger, command):
+    process = debugger.GetSelectedTarget().GetProcess()
+    if command in QUESTIONS:
+        return {"value": QUESTIONS[command](process, debugger)}
+    result = lldb.SBCommandReturnObject()
+    debugger.GetCommandInterpreter().HandleCommand(command, result)
+    return {"output": result.GetOutput() or "", "error": result.GetError() or ""}
+
+
+def drive(debugger, argument, result, _dictionary):
+    given, wanted = argument.split()
+    with open(given) as file:
+        commands = json.load(file)
+    answers = [answer(debugger, command) for command in commands]
+    with open(wanted, "w") as file:
+        json.dump(answers, file)
+
+
+def __lldb_init_module(debugger, _dictionary):
+    debugger.HandleCommand("command script add -f %s.drive drive" % __name__)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+require "json"
+require "open3"
+require "timeout"
+require "tmpdir"
+
+# An LLDB, started by `rcore lldb`.
+class Lldb
+  class Failed < StandardError; end
+
+  Answer = Struct.new(:command, :output, :error, :value)
+
+  CACHE = ENV["RCORE_CACHE"] || File.join(ENV["XDG_CACHE_HOME"] || File.join(Dir.home, ".cache"), "rcore")
+
+  attr_reader :name
+
+  # Debian's packages of several LLDBs exclude each other: all but one are in folders.
+  def self.all
+    [new("lldb-19", "lldb-19", nil), new("lldb-14", File.join(CACHE, "lldb-14/usr/lib/llvm-14/bin/lldb"), File.join(CACHE, "lldb-14/usr/lib/x86_64-linux-gnu"))]
+  end
+
+  def initialize(name, program, libraries)
+    @name, @program, @libraries = name, program, libraries
+  end
+
+  # target: what stands behind `rcore lldb`. Gives an Answer for each command.
+  def run(rcore, target, commands)
+    drive(commands) { |arguments| [rcore, "lldb", "--debugger", @program, *target, "--", *arguments] }
+  end
+
+  # Without a target of rcore's: the plugin is imported, and `before` done.
+  def bare(rcore, before, commands)
+    script = File.expand_path("../../lldb/rcore_lldb.py", __dir__)
+    lines = ["command script import #{script}", *before].flat_map { |line| ["-o", line] }
+    drive(commands, "RCORE_LIBRARY" => File.join(File.dirname(rcore), "librcore.so.0")) { |arguments| [@program, *lines, *arguments] }
+  end
+
+  # A core as people without rcore open it.
+  def plain(core, ruby, commands)
+    sysroot = ruby.root.empty? ? [] : ["-O", "platform select --sysroot #{ruby.root} remote-linux"]
+    drive(commands) { |arguments| [@program, *sysroot, "--core", core, ruby.outside(ruby.program), *arguments] }
+  end
+
+  # nil: none that can be asked for a port of its own.
+  def server
+    "lldb-server-19" if @program == "lldb-19"
+  end
+
+  # Gives the port under which the process can be debugged.
+  def serve(pid)
+    Dir.mktmpdir do |folder|
+      pipe = File.join(folder, "port")
+      File.mkfifo(pipe)
+      child = Process.spawn(server, "gdbserver", "--attach", pid.to_s, "--named-pipe", pipe, "127.0.0.1:0", %i[out err] => File::NULL)
+      begin
+        yield Timeout.timeout(30) { File.read(pipe).to_i }
+      ensure
+        Process.kill(:KILL, child)
+        Process.wait(child)
+      end
+    end
+  end
+
+  private
+
+  def drive(commands, more = {})
+    Dir.mktmpdir do |folder|
+      given, wanted = File.join(folder, "in"), File.join(folder, "out")
+      File.write(given, JSON.generate(commands))
+      driver = File.expand_path("driver.py", __dir__)
+      line = yield ["--no-lldbinit", "--batch", "-o", "command script import #{driver}", "-o", "drive #{given} #{wanted}"]
+      out, status = Open3.capture2e(environment.merge(more), *line, stdin_data: "")
+      raise Failed, "#{name} came to no end (#{status.inspect}): #{out}" unless File.exist?(wanted)
+      raise Failed, "#{name} printed a traceback: #{out}" if out =~ /Traceback|File "/
+      answers = JSON.parse(File.read(wanted))
+      commands.zip(answers).map { |command, answer| Answer.new(command, *answer.values_at("output", "error", "value")) }
+    end
+  end
+
+  # What an embedder of its own would have to know: where its libraries are, and no colors.
+  def environment
+    { "LD_LIBRARY_PATH" => @libraries, "TERM" => "dumb", "LC_ALL" => "C.UTF-8", "PYTHONDONTWRITEBYTECODE" => "1" }
+  end
+end

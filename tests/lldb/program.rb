@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+require "fileutils"
+require "timeout"
+require "tmpdir"
+
+# tests/lldb/parked on a Ruby: it sleeps until it is stopped.
+class Program
+  TIMEOUT = 60
+  ROOT = Process.uid.zero? ? [] : %w[sudo -n]
+
+  attr_reader :pid, :core
+
+  def initialize(ruby)
+    @folder = Dir.mktmpdir("rcore-tests.", ruby.outside("/tmp"))
+    File.chmod(0o755, @folder)
+    FileUtils.cp(File.join(__dir__, "parked/main.rb"), @folder)
+    inside = ruby.root.empty? ? @folder : @folder.delete_prefix(ruby.root)
+    @child = Process.spawn(*ruby.command(["main.rb"], directory: inside), in: "/dev/null", %i[out err] => File.join(@folder, "output"))
+    wait_until("ready") { File.exist?(path("ready")) }
+    @pid = Integer(File.read(path("ready")))
+    wait_until("asleep") { asleep? }
+    take_core
+  end
+
+  def alive?
+    !File.read("/proc/#{@pid}/stat")[/\) (\w)/, 1].match?(/[ZX]/)
+  rescue Errno::ENOENT
+    false
+  end
+
+  def path(name)
+    File.join(@folder, name)
+  end
+
+  def close
+    system(*ROOT, "kill", "-KILL", @pid.to_s)
+    Process.wait(@child)
+    FileUtils.rm_rf(@folder)
+  end
+
+  private
+
+  def wait_until(what)
+    Timeout.timeout(TIMEOUT) { sleep 0.05 until yield }
+  rescue Timeout::Error
+    raise "the program is not #{what} after #{TIMEOUT} seconds: #{File.read(path("output"))}"
+  end
+
+  # Twice in a row, so that it is no short wait on the way there.
+  def asleep?
+    2.times.all? { sleep 0.1; File.read("/proc/#{@pid}/stat")[/\) (\w)/, 1] == "S" }
+  end
+
+  def take_core
+    system(*ROOT, "gcore", "-o", path("core"), @pid.to_s, %i[out err] => path("gcore")) or raise "no core: #{File.read(path("gcore"))}"
+    @core = path("core.#{@pid}")
+    system(*ROOT, "chown", Process.uid.to_s, @core) unless ROOT.empty?
+  end
+end

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+require "digest"
+require_relative "converted"
+require_relative "lldb"
+require_relative "program"
+
+class LldbSuite
+  # What LLDB is asked, and what the shell is.
+  SAME = {
+    "ruby-fibers" => %w[analyze],
+    "ruby-fibers --all --native=all --verbose" => %w[analyze --all --native=all --verbose],
+    "ruby fibers --json" => %w[analyze --json],
+    "ruby-fibers --thread T2" => %w[analyze --thread T2],
+    "ruby-threads" => %w[threads],
+    "ruby-doctor" => %w[doctor],
+    "ruby-bt" => %w[bt --fiber T1.F0],
+    "ruby-bt --fiber T1.F2" => %w[bt --fiber T1.F2],
+    "rbbt" => %w[bt --fiber T1.F0],
+  }.freeze
+
+  WRONG = {
+    "ruby-fibers --bogus" => "no option is called '--bogus'; see help ruby-fibers",
+    "ruby-fibers --thread T99" => "no thread T99 here",
+    "ruby-fiber T9.F9" => "no fiber T9.F9 here",
+    "ruby-fiber T1.F6" => "has no stack to select",
+    "ruby-fiber off" => "no fiber is selected",
+    "ruby-fiber a b" => "one fiber at a time",
+    "ruby-fibers 'T1" => "No closing quotation",
+    "ruby-down" => "frame 0 is the innermost",
+    "ruby-up x" => "takes one number",
+  }.freeze
+
+  def initialize(rcore, rubies)
+    @rcore, @rubies = rcore, rubies
+    @passed = @failed = 0
+  end
+
+  # The exit status.
+  def run
+    $stdout.sync = true
+    missing = @rubies.map(&:missing).compact
+    abort missing.map { |line| "tests/lldb/run: #{line}" }.join("\n") unless missing.empty?
+    newest, *older = Lldb.all
+    @rubies.each { |ruby| with(ruby) { |program| [newest, *(older if ruby == @rubies.first)].each { |lldb| all(lldb, ruby, program) } } }
+    check("nothing there") { nothing_there(newest) }
+    puts "#{@passed} passed, #{@failed} failed"
+    @failed.zero? ? 0 : 1
+  end
+
+  private
+
+  def with(ruby)
+    program = Program.new(ruby)
+    @files = ruby.files
+    @report = JSON.parse(shell(%w[analyze --json], program.core), max_nesting: false)
+    @parked = @report["fibers"].select { |fiber| fiber["status"] == "suspended" && fiber["native"] }
+    check("#{ruby.name} converted") { Converted.new(@rcore, ruby, program, @report).differences }
+    yield program
+  ensure
+    program&.close
+  end
+
+  def all(lldb, ruby, program)
+    check("#{ruby.name} #{lldb.name} core") { on_core(lldb, program) }
+    check("#{ruby.name} #{lldb.name} process") { on_process(lldb, program) }
+    check("#{ruby.name} #{lldb.name} remote") { on_remote(lldb, ruby, program) } if lldb.server
+  end
+
+  def check(name)
+    differences = yield
+    differences.empty? ? @passed += 1 : @failed += 1
+    puts "#{differences.empty? ? "ok   " : "FAIL "} #{name}"
+    differences.first(10).each { |line| puts "      #{line}" }
+  rescue Lldb::Failed, RuntimeError => error
+    @failed += 1
+    puts "FAIL  #{name}: #{error.message}"
+  end
+
+  def shell(words, *target)
+    out, = Open3.capture2({ "TERM" => "dumb" }, @rcore, words.first, *target, *@files, *words.drop(1))
+    out.force_encoding("UTF-8")
+  end
+
+  def target(program)
+    [program.core, *@files]
+  end
+
+  def on_core(lldb, program)
+    answers = lldb.run(@rcore, target(program), [*SAME.keys, *WRONG.keys, *selections, *SAME.keys, "help ruby"])
+    same(answers.shift(SAME.size), program) + wrong(answers.shift(WRONG.size)) +
+      selected(answers.shift(selections.size), program) +
+      # From the second half on rcore runs in a session that has seen errors and fibers.
+      same(answers.shift(SAME.size), program) + helps(lldb, program, answers.last)
+  end
+
+  def same(answers, program)
+    answers.flat_map do |answer|
+      expected = shell(SAME[answer.command], program.core)
+      next [] if answer.output == expected && answer.error.empty?
+      ["#{answer.command}: #{first_difference(expected, answer.output)}#{answer.error}"]
+    end
+  end
+
+  def first_difference(expected, seen)
+    left, right = expected.lines, seen.lines
+    at = (0..left.size).find { |index| left[index] != right[index] }
+    at ? "line #{at + 1} is #{right[at].inspect}, not #{left[at].inspect}" : ""
+  end
+
+  def wrong(answers)
+    answers.flat_map do |answer|
+      next [] if answer.error.lines.size == 1 && answer.error.start_with?("error: rcore: ") && answer.error.include?(WRONG[answer.command])
+      ["#{answer.command}: #{answer.error.inspect}, not a line with #{WRONG[answer.command].inspect}"]
+    end
+  end
+
+  def selections
+    @parked.flat_map { |fiber| ["ruby-fiber #{fiber["id"]}", "@pcs", "ruby-bt", "ruby-fiber"] } +
+      ["up", "register read", "thread list", "ruby-fiber off", "@all_pcs", "ruby-fiber"]
+  end
+
+  def selected(answers, program)
+    stacks = answers.shift(4 * @parked.size).each_slice(4).zip(@parked).flat_map do |(selection, pcs, bt, told), fiber|
+      native = fiber["native"].reject { |frame| frame["inlined"] }.map { |frame| frame["pc"] }
+      problems = []
+      problems << selection.error unless selection.error.empty?
+      problems << "#{fiber["id"]}: bt is #{pcs.value}, not #{native}" if pcs.value != native
+      problems << "#{fiber["id"]}: ruby-bt differs" if program && bt.output != shell(%W[bt --fiber #{fiber["id"]}], program.core)
+      problems << "#{fiber["id"]}: ruby-fiber says #{told.output.inspect}" unless told.output.start_with?("fiber #{fiber["id"]}, parked")
+      problems
+    end
+    up, registers, list, _, left, back = answers
+    problems = []
+    problems << "up: #{up.error}" unless up.output.include?("frame #1")
+    problems << "register read: #{registers.output}" unless registers.output.include?("rsp = ")
+    @parked.each { |fiber| problems << "thread list lacks #{fiber["id"]}" unless list.output.include?("'#{fiber["id"]}'") }
+    problems << "threads are left after off: #{left.value.keys}" if left.value.keys.any? { |tid| tid.to_i > 4194304 }
+    problems << "after off: #{back.output}#{back.error}" unless back.output =~ /\Afiber T\d+\.F\d+, run by this thread\n\z/
+    stacks + problems
+  end
+
+  def helps(lldb, program, overview)
+    verbs = overview.output.scan(/^ +([a-z]+) +-- /).flatten
+    return ["help ruby lists #{verbs}"] if verbs.size < 8
+    lldb.run(@rcore, target(program), verbs.map { |verb| "help ruby-#{verb}" }).zip(verbs).flat_map do |answer, verb|
+      whole = answer.output.include?("Usage: ruby-#{verb}") && answer.output =~ /Examples?:\n +\(lldb\) ruby-#{verb}/
+      whole ? [] : ["help ruby-#{verb}: #{answer.output}#{answer.error}"]
+    end
+  end
+
+  # A process that stands still has the stacks that its core has; the first line says what it is.
+  def on_process(lldb, program)
+    differences = living(lldb.run(@rcore, ["-p", program.pid.to_s, *@files], living_commands), program)
+    differences << "the process is dead" unless program.alive?
+    differences
+  end
+
+  def living_commands
+    ["@memory", "ruby-fibers --all --native=all", *selections, *WRONG.keys * 3, "ruby-fiber T1.F2", "ruby-fibers --all --native=all", "@memory", "@continue", "ruby-fibers", "@stop",
+     "ruby-fibers --all --native=all", "ruby-fiber", "@all_pcs", "detach"]
+  end
+
+  def living(answers, program)
+    before, all, *rest = answers
+    differences = living_report(all, program)
+    differences += selected(rest.shift(selections.size), nil) + wrong(rest.shift(3 * WRONG.size))
+    _, again, after, gone_on, running, stopped, later, fiber, threads = rest
+    differences += [gone_on.value, stopped.value].compact
+    differences += living_report(again, program) + living_report(later, program)
+    differences << "memory was written to" unless before.value == after.value
+    differences << "while it runs: #{running.error}" unless running.error.include?("the process is running: stop it first")
+    differences << "a fiber is selected after the process ran: #{fiber.output}#{fiber.error}" unless fiber.output.include?("run by this thread")
+    differences << "fibers are threads after the process ran" if threads.value.keys.any? { |tid| tid.to_i > 4194304 }
+    differences
+  end
+
+  def living_report(answer, program)
+    expected = shell(%w[analyze --all --native=all], program.core).lines.drop(1).join
+    seen = answer.output.lines.drop(1).join
+    seen == expected ? [] : ["#{answer.command} of the process: #{first_difference(expected, seen)}#{answer.error}"]
+  end
+
+  def on_remote(lldb, ruby, program)
+    lldb.serve(program.pid) do |port|
+      commands = ["ruby-fibers --all --native=all", *selections, "detach"]
+      answers = lldb.bare(@rcore, ["gdb-remote 127.0.0.1:#{port}"], commands)
+      living_report(answers.shift, program) + selected(answers.shift(selections.size), nil)
+    end
+  end
+
+  def nothing_there(lldb)
+    asleep = Process.spawn("sleep", "60")
+    differences = []
+    { [] => /no process here/, ["process attach -p #{asleep}"] => /not a Ruby|no Ruby|Ruby/ }.each do |before, words|
+      lldb.bare(@rcore, before, ["ruby-fibers", "ruby-fiber T1.F1", "ruby-threads", "ruby-bt"]).each do |answer|
+        next if answer.error.lines.size == 1 && answer.error.start_with?("error: rcore: ") && answer.error =~ words
+        differences << "#{answer.command} with #{before}: #{answer.error.inspect}"
+      end
+    end
+    differences
+  ensure
+    Process.kill(:KILL, asleep)
+    Process.wait(asleep)
+  end
+end
