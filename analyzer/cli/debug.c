@@ -169,12 +169,27 @@ static char *find_program(const struct rcore_core *core, const char *sysroot)
 	return NULL;
 }
 
+/* The program of a process, as it is seen from here. */
+static char *find_running(const char *pid)
+{
+	char link[64], path[PATH_MAX];
+	snprintf(link, sizeof(link), "/proc/%.20s/exe", pid);
+	ssize_t length = readlink(link, path, sizeof(path) - 1);
+	if (length <= 0)
+		return NULL;
+	path[length] = '\0';
+	return strdup(access(path, R_OK) == 0 ? path : link);
+}
+
 /* A core that cannot be read is told here, in rcore's words. */
-static struct rcore_error *look_at_core(struct rcore_debug *debug)
+static struct rcore_error *look_at_target(struct rcore_debug *debug)
 {
 	struct rcore_core *core;
-	if (!debug->core)
+	if (!debug->core) {
+		if (!debug->executable)
+			debug->executable = find_running(debug->pid);
 		return NULL;
+	}
 	struct rcore_error *err = rcore_core_open(debug->core, &core);
 	if (err)
 		return err;
@@ -244,7 +259,7 @@ static struct rcore_error *start(const struct debugger *debugger, struct argumen
 			debugger->package);
 	struct rcore_error *err = find_script(debugger->script, script);
 	if (!err)
-		err = look_at_core(&arguments->debug);
+		err = look_at_target(&arguments->debug);
 	if (err)
 		return err;
 	arguments->debug.script = script;

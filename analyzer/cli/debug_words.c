@@ -65,14 +65,31 @@ void rcore_debug_gdb(const struct rcore_debug *debug, struct rcore_words_made *b
 		rcore_words_add(behind, "--pid=%s", debug->pid);
 }
 
-/* LLDB looks for the files of a core under the folder of a platform, and has no other option for it. */
-static void tell_lldb_sysroot(const char *sysroot, struct rcore_words_made *before)
+/* LLDB looks for the files of a core under the folder of a platform, and for those of a process under
+ * search paths of a target that is there before it is attached to; it has no other option for it. */
+static void tell_lldb_sysroot(const struct rcore_debug *debug, struct rcore_words_made *before)
 {
-	char *quoted = rcore_quoted(sysroot);
-	rcore_words_add(before, "-O");
-	rcore_words_add(before, "platform select --sysroot %s remote-linux", quoted);
+	char *quoted = rcore_quoted(debug->sysroot);
 	rcore_words_add(before, "-O");
 	rcore_words_add(before, "script rcore_lldb.look_in(sysroot=%s)", quoted);
+	if (debug->core) {
+		rcore_words_add(before, "-O");
+		rcore_words_add(before, "platform select --sysroot %s remote-linux", quoted);
+	}
+	free(quoted);
+}
+
+/* A process of another root names its files from there. */
+static void attach_under(const struct rcore_debug *debug, struct rcore_words_made *before)
+{
+	char *program = rcore_quoted(debug->executable), *quoted = rcore_quoted(debug->sysroot);
+	rcore_words_add(before, "-o");
+	rcore_words_add(before, "target create %s", program);
+	rcore_words_add(before, "-o");
+	rcore_words_add(before, "target modules search-paths add / %s", quoted);
+	rcore_words_add(before, "-o");
+	rcore_words_add(before, "process attach --pid %s", debug->pid);
+	free(program);
 	free(quoted);
 }
 
@@ -98,8 +115,12 @@ void rcore_debug_lldb(const struct rcore_debug *debug, struct rcore_words_made *
 	rcore_words_add(before, "command script import %s", script);
 	free(script);
 	if (debug->sysroot)
-		tell_lldb_sysroot(debug->sysroot, before);
+		tell_lldb_sysroot(debug, before);
 	tell_lldb_search_paths(debug, before);
+	if (debug->pid && debug->sysroot && debug->executable) {
+		attach_under(debug, before);
+		return;
+	}
 	if (debug->core) {
 		rcore_words_add(behind, "--core");
 		rcore_words_add(behind, "%s", debug->core);

@@ -10,6 +10,7 @@ from rcore_bridge import REGISTERS, THREAD_POINTERS, Error
 from . import stack
 
 _AT_PHDR, _AT_ENTRY, _AT_SYSINFO_EHDR = 3, 9, 33
+_PT_LOAD, _MAX_HEADERS = 1, 64
 _NO_ADDRESS = lldb.LLDB_INVALID_ADDRESS
 
 # LLDB's names where rcore's are others.
@@ -22,10 +23,11 @@ class Facts:
 
     _MACHINES = {"x86_64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 
-    def __init__(self, target, files, stacks):
+    def __init__(self, target, files):
         self._target = target
         self._process = target.GetProcess()
         self._files = files
+        self._paths = []  # of a process that lives, as they are seen from its debugger
         name = target.GetTriple().split("-")[0]
         if name not in self._MACHINES:
             raise Error("this is a process of %s; rcore reads x86-64 and aarch64" % name)
@@ -45,8 +47,10 @@ class Facts:
         target.set_text("source", "process %d" % pid)
         target.set_number("pid", pid)
         target.set_number("live", 1)
-        for mapping in self._mappings():
+        mappings = list(self._mappings())
+        for mapping in mappings:
             target.add_mapping(*mapping)
+        self._paths = [path for *_, path in mappings]
         for kind, value in self._auxv():
             target.add_auxv(kind, value)
         for thread in self._process:
@@ -54,10 +58,10 @@ class Facts:
                 target.add_thread(thread.GetThreadID(), *self._registers(thread))
         self._tell_signal(target, self._process.GetSelectedThread())
 
-    # Of a region LLDB says the file, but not the offset in it: that is in the program headers.
+    # Of a region LLDB says the file, but not where in it: the program headers do, as they are in memory.
+    # LLDB's own modules may be of other files, where a process has another root.
     def _mappings(self):
-        loads = sorted(self._loads())
-        first = {}
+        first, loads = {}, {}
         regions = self._process.GetMemoryRegions()
         for index in range(regions.GetSize()):
             region = lldb.SBMemoryRegionInfo()
@@ -65,19 +69,32 @@ class Facts:
             path, start, end = region.GetName(), region.GetRegionBase(), region.GetRegionEnd()
             if not path or path.startswith("["):
                 continue
-            offset = start - first.setdefault(path, start)
-            for address, size, in_file in loads:
+            if path not in first:
+                first[path], loads[path] = start, list(self._loads(start))
+            offset = start - first[path]
+            for address, size, in_file in loads[path]:
                 if address < end and start < address + size:
                     offset = max(0, in_file + start - address)
                     break
             yield start, end, offset, path
 
-    def _loads(self):
-        for module in self._target.module_iter():
-            for section in module.section_iter():
-                address = section.GetLoadAddress(self._target)
-                if address != _NO_ADDRESS and section.GetName().startswith("PT_LOAD"):
-                    yield address, section.GetByteSize(), section.GetFileOffset()
+    def _loads(self, start):
+        header = self._read(start, 64)
+        if header[:4] != b"\x7fELF":
+            return
+        at, count = struct.unpack_from("<Q", header, 32)[0], struct.unpack_from("<H", header, 56)[0]
+        programs = self._read(start + at, 56 * min(count, _MAX_HEADERS))
+        bias = None
+        for kind, _, offset, address, _, _, size, _ in struct.iter_unpack("<IIQQQQQQ", programs):
+            if kind == _PT_LOAD:
+                if bias is None:
+                    bias = start - (address - offset)
+                yield bias + address, size, offset
+
+    def _read(self, address, size):
+        error = lldb.SBError()
+        data = self._process.ReadMemory(address, size, error)
+        return data if error.Success() and len(data) == size else b""
 
     def _auxv(self):
         program = self._target.FindModule(self._target.GetExecutable())
@@ -86,22 +103,19 @@ class Facts:
             yield _AT_ENTRY, entry
         header = program.GetObjectFileHeaderAddress().GetLoadAddress(self._target)
         if header != _NO_ADDRESS:
-            yield _AT_PHDR, header + self._word(header + 32)
+            offset = self._read(header + 32, 8)
+            if offset:
+                yield _AT_PHDR, header + struct.unpack("<Q", offset)[0]
         for module in self._target.module_iter():
             if module.GetFileSpec().GetFilename() == "[vdso]":
                 address = module.GetSectionAtIndex(0).GetLoadAddress(self._target)
                 if address != _NO_ADDRESS:
                     yield _AT_SYSINFO_EHDR, address
 
-    def _word(self, address):
-        error = lldb.SBError()
-        data = self._process.ReadMemory(address, 8, error)
-        return struct.unpack("<Q", data)[0] if error.Success() else 0
-
     def _tell_files(self, target):
         named = dict(self._files)
         sysroot = named.get("sysroot") or self._sysroot()
-        if sysroot:
+        if sysroot and not any(path.startswith(sysroot) for path in self._paths):
             target.set_text("sysroot", sysroot)
         for name, value in self._files:
             if name != "sysroot":

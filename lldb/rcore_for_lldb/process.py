@@ -47,7 +47,7 @@ class Adapter:
 
     def tell(self, target):
         self._told = target
-        Facts(self._target, self._files, self.stacks).tell(target)
+        Facts(self._target, self._files).tell(target)
 
     def tid(self):
         thread = self._target.GetProcess().GetSelectedThread()
