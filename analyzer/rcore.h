@@ -106,6 +106,11 @@ RCORE_API struct rcore_error *rcore_examine(struct rcore_session *session,
 					    struct rcore_snapshot **ret,
 					    struct rcore_error **error);
 
+/* The same with the snapshot's field_checks: each field of the layout, proved or not. */
+RCORE_API struct rcore_error *rcore_check_layout(struct rcore_session *session,
+						 struct rcore_snapshot **ret,
+						 struct rcore_error **error);
+
 /*
  * rcore_load(), and where that gives up, what the core itself says (why it died): the snapshot
  * then has its `failure` set, and `failure` is the error of rcore_load() (NULL: it loaded).

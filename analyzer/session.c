@@ -136,6 +136,8 @@ static struct rcore_error *examine(struct rcore_session *session,
 	err = rcore_session_locate(session, &identity, snapshot, ret);
 	if (!err)
 		err = rcore_session_statics(session, identity.module);
+	if (!err && session->checks_fields)
+		err = rcore_session_check(session, ret, snapshot);
 	session->ruby = identity.module;
 	if (!err)
 		session->traits = ret->layout.traits;

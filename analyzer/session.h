@@ -15,6 +15,7 @@ struct rcore_session {
 	struct rcore_live *live;
 	bool no_stop, no_native;
 	struct rcore_locals_options values;
+	bool checks_fields; /* when it is examined */
 	const struct rcore_process *process;
 	struct rcore_modules *modules;
 	struct rcore_memory *memory; /* with files filled in */
@@ -89,6 +90,11 @@ struct rcore_error *rcore_session_locate(struct rcore_session *session,
  * Error: NO_MEMORY. */
 struct rcore_error *rcore_session_statics(struct rcore_session *session,
 					  struct rcore_module *ruby);
+
+/* Fills snapshot->field_checks. Error: NO_MEMORY. */
+struct rcore_error *rcore_session_check(struct rcore_session *session,
+					const struct rcore_location *location,
+					struct rcore_snapshot *snapshot);
 
 /* Fills snapshot->modules: each with its build-id, status, what is lost and what would help. */
 struct rcore_error *rcore_session_modules(struct rcore_session *session,

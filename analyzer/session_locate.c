@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout/store.h"
 #include "ruby/id.h"
 #include "session.h"
 #include "vm/find.h"
@@ -31,38 +32,11 @@ struct trial {
 	size_t slide_count;
 };
 
-static struct rcore_error *read_file(const char *path, char **ret)
-{
-	enum { LIMIT = 1 << 20 };
-	FILE *file = fopen(path, "r");
-	if (!file)
-		return rcore_error_os(errno, "%s", path);
-	char *text = malloc(LIMIT + 1);
-	size_t size = text ? fread(text, 1, LIMIT, file) : 0;
-	bool failed = ferror(file);
-	int saved = errno;
-	fclose(file);
-	if (!text)
-		return rcore_error_no_memory();
-	if (failed) {
-		free(text);
-		return rcore_error_os(saved, "%s", path);
-	}
-	text[size] = 0;
-	*ret = text;
-	return NULL;
-}
-
 static struct rcore_error *from_user(const char *path, struct layouts *ret)
 {
-	char *text = NULL;
-	struct rcore_error *err = read_file(path, &text);
-	if (err)
-		return err;
 	ret->items = calloc(1, sizeof(*ret->items));
-	err = ret->items ? rcore_layout_parse(text, path, &ret->items[0])
-			 : rcore_error_no_memory();
-	free(text);
+	struct rcore_error *err =
+		ret->items ? rcore_layout_read(path, &ret->items[0]) : rcore_error_no_memory();
 	ret->count = !err;
 	return err;
 }
@@ -77,7 +51,7 @@ static struct rcore_error *collect(struct rcore_session *session,
 	const char *debug = rcore_module_debug_file(session->modules, identity->module);
 	struct rcore_layout own;
 	struct rcore_error *err =
-		debug ? rcore_layout_from_dwarf(debug, identity->version, &own) : NULL;
+		debug ? rcore_layout_from_dwarf_kept(debug, identity->version, &own) : NULL;
 	bool has_own = debug && !err;
 	rcore_error_free(err);
 

@@ -2,19 +2,30 @@
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/layout.h"
+#include "command/list.h"
 #include "layout/layout.h"
 
 struct arguments {
-	const char *file;
+	const char *files[2];
+	int count;
 	unsigned version[3];
-	bool has_version;
+	bool has_version, list, diff;
 };
 
 static const struct argp_option options[] = {
 	{"ruby", 'r', "X.Y.Z", 0,
 	 "The Ruby release, for a file that does not say (a debug file)", 0},
+	{"list", 'l', NULL, 0, "The tables that are built in, and those of your folder", 0},
+	{"diff", 'd', NULL, 0, "What differs between two tables", 0},
+	{"check", 'c', NULL, 0,
+	 "Prove each field of the layout that a core or a process is read with; "
+	 "`rcore layout --check --help` says more",
+	 0},
 	{0},
 };
 
@@ -28,13 +39,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' is not a Ruby release such as 3.3.8", arg);
 		arguments->has_version = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->file)
-			argp_error(state, "one FILE at a time");
-		arguments->file = arg;
+	case 'l':
+		arguments->list = true;
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which FILE?");
+	case 'd':
+		arguments->diff = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->count == 2)
+			return ARGP_ERR_UNKNOWN;
+		arguments->files[arguments->count++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (arguments->list ? arguments->count != 0
+				    : arguments->count != (arguments->diff ? 2 : 1))
+			argp_error(state, arguments->list   ? "--list takes no file"
+					  : arguments->diff ? "--diff takes two tables"
+							    : "one FILE, please");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -44,7 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "FILE",
+	.args_doc = "FILE\n--list\n--diff TABLE TABLE\n--check CORE [EXE]\n--check -p PID",
 	.doc = "Print where Ruby's structs keep what rcore reads, as the debug information of "
 	       "FILE "
 	       "has it: a ruby, a libruby, a program that embeds one, or the separate debug "
@@ -53,31 +74,58 @@ static const struct argp argp = {
 	       "The table goes to the standard output:\n\n"
 	       "  rcore layout libruby.so.3.3 > 3.3.layout\n"
 	       "  rcore layout --ruby 3.3.8 /usr/lib/debug/.build-id/ab/cd.debug > 3.3.layout\n"
-	       "  rcore analyze --layout 3.3.layout core.1234\n\n"
-	       "Exit status: 0 printed, 2 no such debug information in FILE, 64 usage.",
+	       "  rcore analyze --layout 3.3.layout core.1234\n"
+	       "  rcore layout --diff 3.3.0 3.3.11\n"
+	       "  rcore layout --check core.1234\n\n"
+	       "A table that is kept as $XDG_DATA_HOME/rcore/layouts/NAME.layout (else "
+	       "~/.local/share/rcore/layouts/NAME.layout) needs no --layout: it goes before "
+	       "the "
+	       "built-in ones that are as near to the target's release.\n\n"
+	       "Exit status: 0 printed, and nothing differs; 1 tables differ; 2 no such debug "
+	       "information in FILE, or no such table; 64 usage.",
 };
+
+static struct rcore_error *print_table(const struct arguments *arguments)
+{
+	struct rcore_layout layout;
+	struct rcore_error *err = rcore_layout_from_dwarf(
+		arguments->files[0], arguments->has_version ? arguments->version : NULL,
+		&layout);
+	if (err)
+		return err;
+	rcore_layout_set_table_name(&layout);
+	char *provenance = rcore_layout_provenance(arguments->files[0]);
+	char *text = rcore_layout_print(&layout, provenance);
+	if (text)
+		fputs(text, stdout);
+	else
+		err = rcore_error_no_memory();
+	free(text);
+	free(provenance);
+	return err;
+}
 
 int rcore_cli_layout(int argc, char **argv)
 {
 	struct arguments arguments = {0};
-	struct rcore_layout layout;
+	bool differ = false;
 
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--check") || !strcmp(argv[i], "-c"))
+			return rcore_cli_command(&rcore_command_check, argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	rcore_auto_error err = rcore_layout_from_dwarf(
-		arguments.file, arguments.has_version ? arguments.version : NULL, &layout);
+	rcore_auto_error err =
+		arguments.list ? rcore_cli_layout_list()
+		: arguments.diff
+			? rcore_cli_layout_diff(arguments.files[0], arguments.files[1], &differ)
+			: print_table(&arguments);
 	if (err) {
 		fprintf(stderr, "rcore: %s\n", err->message);
 		return 2;
 	}
-	rcore_layout_set_table_name(&layout);
-	char *provenance = rcore_layout_provenance(arguments.file);
-	char *text = rcore_layout_print(&layout, provenance);
-	bool failed = !text || fputs(text, stdout) == EOF || fflush(stdout) == EOF;
-	free(text);
-	free(provenance);
-	if (failed) {
+	if (fflush(stdout) == EOF || ferror(stdout)) {
 		perror("rcore: writing the table");
 		return 2;
 	}
-	return 0;
+	return differ ? 1 : 0;
 }

@@ -11,4 +11,7 @@ extern const struct rcore_command rcore_command_doctor;
 extern const struct rcore_command rcore_command_explain;
 extern const struct rcore_command rcore_command_convert;
 
+/* Not in the list: what `rcore layout --check` runs. */
+extern const struct rcore_command rcore_command_check;
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout/schema.h"
+#include "layout/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,52 +44,95 @@ static size_t place(const struct rcore_layout *list, size_t count,
 	return i;
 }
 
-static struct rcore_error *nothing(const unsigned version[3], unsigned machine)
+struct candidates {
+	const unsigned *version;
+	unsigned machine;
+	struct rcore_layout *list;
+	size_t count;
+	struct rcore_error *err, *unusable; /* `unusable`: a file of the user's folder */
+};
+
+static struct rcore_error *add(struct candidates *candidates, const struct rcore_layout *layout)
 {
-	const char *name = rcore_machine_name(machine);
+	unsigned patch = candidates->version[2];
+	struct rcore_layout *grown =
+		reallocarray(candidates->list, candidates->count + 1, sizeof(*grown));
+	if (!grown)
+		return rcore_error_no_memory();
+	candidates->list = grown;
+	size_t at = place(grown, candidates->count, layout, patch);
+	memmove(&grown[at + 1], &grown[at], (candidates->count - at) * sizeof(*grown));
+	grown[at] = *layout;
+	if (distance(layout, patch))
+		grown[at].source = RCORE_LAYOUT_APPROXIMATE;
+	candidates->count++;
+	return NULL;
+}
+
+static bool add_file(void *context, const char *path, const struct rcore_layout *layout,
+		     struct rcore_error *err)
+{
+	struct candidates *candidates = context;
+	if (!layout) {
+		rcore_error_free(candidates->unusable);
+		candidates->unusable = err;
+		return true;
+	}
+	if (layout->machine == candidates->machine &&
+	    layout->version[0] == candidates->version[0] &&
+	    layout->version[1] == candidates->version[1])
+		candidates->err = add(candidates, layout);
+	return !candidates->err;
+}
+
+static struct rcore_error *add_builtin(struct candidates *candidates)
+{
+	struct rcore_error *err = NULL;
+	const char *name;
+
+	for (size_t i = 0; !err && (name = rcore_layout_builtin_name(i)); i++) {
+		struct rcore_layout layout;
+		if (!concerns(name, candidates->version, candidates->machine))
+			continue;
+		err = rcore_layout_builtin(i, &layout);
+		if (!err)
+			err = add(candidates, &layout);
+	}
+	return err;
+}
+
+static struct rcore_error *nothing(const struct candidates *candidates)
+{
+	const char *name = rcore_machine_name(candidates->machine);
+	const unsigned *version = candidates->version;
 	return rcore_error_create(
 		RCORE_ERROR_NO_LAYOUT,
 		"no layout for Ruby %u.%u.%u on %s: install its debug information, or print a "
-		"table from a build that has it ('rcore layout FILE > TABLE') and pass "
-		"--layout TABLE",
-		version[0], version[1], version[2], name ? name : "this machine");
+		"table from a build that has it ('rcore layout FILE > my.layout') and pass "
+		"--layout my.layout%s%s%s",
+		version[0], version[1], version[2], name ? name : "this machine",
+		candidates->unusable ? " (" : "",
+		candidates->unusable ? candidates->unusable->message : "",
+		candidates->unusable ? ")" : "");
 }
 
 struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned machine,
 					    struct rcore_layout **ret, size_t *ret_count)
 {
-	struct rcore_layout *list = NULL;
-	struct rcore_error *err = NULL;
-	size_t count = 0;
-	const char *name;
-
-	for (size_t i = 0; (name = rcore_layout_builtin_name(i)); i++) {
-		struct rcore_layout layout;
-		if (!concerns(name, version, machine))
-			continue;
-		err = rcore_layout_builtin(i, &layout);
-		if (err)
-			break;
-		struct rcore_layout *grown = realloc(list, (count + 1) * sizeof(*list));
-		if (!grown) {
-			err = rcore_error_no_memory();
-			break;
-		}
-		list = grown;
-		if (distance(&layout, version[2]))
-			layout.source = RCORE_LAYOUT_APPROXIMATE;
-		size_t at = place(list, count, &layout, version[2]);
-		memmove(&list[at + 1], &list[at], (count - at) * sizeof(*list));
-		list[at] = layout;
-		count++;
-	}
-	if (!err && !count)
-		err = nothing(version, machine);
+	struct candidates candidates = {.version = version, .machine = machine};
+	struct rcore_error *err = rcore_layout_folder_each(add_file, &candidates);
+	if (!err)
+		err = candidates.err;
+	if (!err)
+		err = add_builtin(&candidates);
+	if (!err && !candidates.count)
+		err = nothing(&candidates);
+	rcore_error_free(candidates.unusable);
 	if (err) {
-		free(list);
+		free(candidates.list);
 		return err;
 	}
-	*ret = list;
-	*ret_count = count;
+	*ret = candidates.list;
+	*ret_count = candidates.count;
 	return NULL;
 }

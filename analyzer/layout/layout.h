@@ -156,7 +156,8 @@ const char *rcore_layout_builtin_name(size_t index);
 struct rcore_error *rcore_layout_builtin(size_t index, struct rcore_layout *ret);
 
 /* Candidates for a target, best first: exact version first (each build of it),
- * then the other releases of the same minor, nearest first. `ret[]` is malloc'ed
+ * then the other releases of the same minor, nearest first; of two as near the user's own (store.h) before
+ * the built-in one. `ret[]` is malloc'ed
  * by the callee; NO_LAYOUT, with the next step in its text, when there is none. */
 struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned machine,
 					    struct rcore_layout **ret, size_t *ret_count);

@@ -223,6 +223,19 @@ struct rcore_slide {
 	int held;          /* how many more of its fields hold than before */
 };
 
+/* A field of the layout that this Ruby has, on this target. */
+enum rcore_field_state {
+	RCORE_FIELD_PROVED,
+	RCORE_FIELD_WRONG, /* its proof fails */
+	RCORE_FIELD_SILENT, /* nothing in this target to prove it on: NULL, or too common a number */
+	RCORE_FIELD_NO_PROOF, /* it is used without a proof of its own */
+};
+struct rcore_field_check {
+	const char *group, *id; /* "thread", "name", as the tables call it */
+	int offset;             /* bytes from the struct's start */
+	enum rcore_field_state state;
+};
+
 struct rcore_module_info {
 	const char *path, *file;
 	uint64_t start, end;
@@ -247,7 +260,9 @@ struct rcore_snapshot {
 	const char *version_source; /* how the version was found */
 
 	const char *layout_name;
-	const char *layout_source; /* "exact", "approximate", "dwarf" */
+	const char *layout_source;              /* "exact", "approximate", "dwarf" */
+	struct rcore_field_check *field_checks; /* of rcore_check_layout() alone */
+	size_t field_check_count;
 	struct rcore_slide slides[RCORE_SLIDE_COUNT];
 	size_t slide_count;
 	enum rcore_vm_rung vm_rung;

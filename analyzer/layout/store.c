@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "layout/store.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "layout/schema.h"
+#include "layout/store_private.h"
+
+enum { SIZE_LIMIT = 1 << 20 };
+
+/* As much of a file as a table may have, with a NUL. */
+static struct rcore_error *read_text(int fd, const char *path, char **ret)
+{
+	size_t size = 0;
+	char *text = malloc(SIZE_LIMIT + 1);
+	if (!text)
+		return rcore_error_no_memory();
+	while (size < SIZE_LIMIT) {
+		ssize_t count = read(fd, text + size, SIZE_LIMIT - size);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0) {
+			int errnum = errno;
+			free(text);
+			return rcore_error_os(errnum, "%s", path);
+		}
+		if (!count)
+			break;
+		size += (size_t)count;
+	}
+	if (size == SIZE_LIMIT) {
+		free(text);
+		return rcore_error_create(RCORE_ERROR_LIMIT,
+					  "%s: larger than any layout table (%d bytes)", path,
+					  SIZE_LIMIT);
+	}
+	text[size] = '\0';
+	*ret = text;
+	return NULL;
+}
+
+struct rcore_error *rcore_layout_read_fd(int fd, const char *path, struct rcore_layout *ret)
+{
+	char *text = NULL;
+	struct rcore_error *err = read_text(fd, path, &text);
+	if (!err)
+		err = rcore_layout_parse(text, path, ret);
+	free(text);
+	return err;
+}
+
+struct rcore_error *rcore_layout_read(const char *path, struct rcore_layout *ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return rcore_error_os(errno, "%s", path);
+	struct rcore_error *err = rcore_layout_read_fd(fd, path, ret);
+	close(fd);
+	return err;
+}
+
+char *rcore_layout_xdg_folder(const char *variable, const char *below_home)
+{
+	const char *base = getenv(variable), *home = getenv("HOME");
+	char *path = NULL;
+	int length = -1;
+	if (base && *base == '/')
+		length = asprintf(&path, "%s/rcore/layouts", base);
+	else if (home && *home == '/')
+		length = asprintf(&path, "%s/%s/rcore/layouts", home, below_home);
+	return length < 0 ? NULL : path;
+}
+
+char *rcore_layout_folder(void)
+{
+	return rcore_layout_xdg_folder("XDG_DATA_HOME", ".local/share");
+}
+
+static int is_table(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name), ending = strlen(".layout");
+	return length > ending && !strcmp(entry->d_name + length - ending, ".layout");
+}
+
+struct rcore_error *rcore_layout_folder_each(rcore_layout_visit *visit, void *context)
+{
+	char *folder = rcore_layout_folder();
+	struct dirent **entries = NULL;
+	int count = folder ? scandir(folder, &entries, is_table, alphasort) : 0;
+	struct rcore_error *err = NULL;
+	bool go_on = true;
+
+	for (int i = 0; i < count; i++) {
+		struct rcore_layout layout;
+		char *path = NULL;
+		if (go_on && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0) {
+			path = NULL;
+			go_on = false;
+			err = rcore_error_no_memory();
+		} else if (go_on) {
+			struct rcore_error *bad = rcore_layout_read(path, &layout);
+			go_on = visit(context, path, bad ? NULL : &layout, bad);
+		}
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	free(folder);
+	return err;
+}
+
+/* The range of a built-in table's name holds the release, and the rest is the same. */
+static bool means(const char *word, const char *name)
+{
+	char text[RCORE_RANGE_TEXT];
+	unsigned release[3], first[3], last;
+	size_t length = strcspn(word, "-"), name_length = strcspn(name, "-");
+#ifdef __aarch64__
+	static const char own[] = "-aarch64";
+#else
+	static const char own[] = "-x86_64";
+#endif
+	if (length >= sizeof(text) || name_length >= sizeof(text) ||
+	    strcmp(word[length] ? word + length : own, name + name_length))
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)length, word);
+	if (!rcore_version_parse(text, release))
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)name_length, name);
+	return rcore_version_range_parse(text, first, &last) && first[0] == release[0] &&
+	       first[1] == release[1] && first[2] <= release[2] && release[2] <= last;
+}
+
+struct rcore_error *rcore_layout_find(const char *word, struct rcore_layout *ret)
+{
+	const char *name;
+	for (size_t i = 0; (name = rcore_layout_builtin_name(i)); i++)
+		if (!strcmp(word, name) || means(word, name))
+			return rcore_layout_builtin(i, ret);
+	if (access(word, F_OK) == 0)
+		return rcore_layout_read(word, ret);
+	return rcore_error_create(RCORE_ERROR_NO_LAYOUT,
+				  "%s: neither a file nor a built-in table; `rcore layout "
+				  "--list` shows these",
+				  word);
+}

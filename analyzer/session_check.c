@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "layout/schema.h"
+#include "session.h"
+#include "vm/field_proof.h"
+
+static enum rcore_field_state state_of(const struct rcore_specimens *specimens,
+				       const struct rcore_item *item,
+				       const struct rcore_field *field)
+{
+	bool has_rule;
+	switch (rcore_field_prove(specimens, item, field, &has_rule)) {
+	case RCORE_HOLDS:
+		return RCORE_FIELD_PROVED;
+	case RCORE_FAILS:
+		return RCORE_FIELD_WRONG;
+	case RCORE_SILENT:
+		break;
+	}
+	return has_rule ? RCORE_FIELD_SILENT : RCORE_FIELD_NO_PROOF;
+}
+
+struct rcore_error *rcore_session_check(struct rcore_session *session,
+					const struct rcore_location *location,
+					struct rcore_snapshot *snapshot)
+{
+	struct rcore_layout layout = location->layout;
+	struct rcore_specimens specimens;
+	struct rcore_ruby ruby;
+
+	snapshot->field_checks = rcore_arena_alloc(
+		&snapshot->arena, rcore_item_count * sizeof(*snapshot->field_checks));
+	if (!snapshot->field_checks)
+		return rcore_error_no_memory();
+	rcore_ruby_init(&ruby, session->memory, &layout, &snapshot->arena);
+	rcore_ruby_set_vm(&ruby, location->vm);
+	ruby.global_symbols = location->global_symbols;
+	rcore_specimens_take(&ruby, session->process, location->vm, &specimens);
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (item->kind != RCORE_ITEM_FIELD)
+			continue;
+		const struct rcore_field *field = rcore_item_field(&layout, item);
+		if (!rcore_has(field))
+			continue;
+		snapshot->field_checks[snapshot->field_check_count++] =
+			(struct rcore_field_check){
+				.group = item->group,
+				.id = item->id,
+				.offset = field->offset,
+				.state = state_of(&specimens, item, field),
+			};
+	}
+	rcore_ruby_deinit(&ruby);
+	return NULL;
+}
+
+struct rcore_error *rcore_check_layout(struct rcore_session *session,
+				       struct rcore_snapshot **ret, struct rcore_error **error)
+{
+	session->checks_fields = true;
+	struct rcore_error *err = rcore_examine(session, ret, error);
+	session->checks_fields = false;
+	return err;
+}
