@@ -209,7 +209,7 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 	if (!copy)
 		return rcore_error_no_memory();
 	/* Memory is taken only for frames that could be read. */
-	size_t done = 0;
+	size_t done = 0, capacity = 0;
 	uint64_t limit = cfp;
 	struct rcore_frame *frames = NULL;
 	while (done < count) {
@@ -222,12 +222,16 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 				rcore_fault_error(fault, "control frames", at, now * step));
 			break;
 		}
-		struct rcore_frame *grown = reallocarray(frames, done + now, sizeof(*frames));
-		if (!grown) {
-			err = rcore_error_no_memory();
-			break;
+		if (done + now > capacity) {
+			capacity = capacity ? capacity * 2 : CHUNK;
+			struct rcore_frame *grown =
+				reallocarray(frames, capacity, sizeof(*frames));
+			if (!grown) {
+				err = rcore_error_no_memory();
+				break;
+			}
+			frames = grown;
 		}
-		frames = grown;
 		memset(frames + done, 0, now * sizeof(*frames));
 		for (size_t i = 0; i < now; i++) {
 			frames[done + i].cfp = at + i * step;

@@ -3,7 +3,7 @@
 # rcore -p and rcore on a core that gcore takes of the same process, stopped all the time, say the
 # same; and it is the truth.
 module Moment
-  FIXTURES = %w[asleep threads fibers enumerators ended ractors deep many_fibers yjit].freeze
+  FIXTURES = %w[asleep threads mn_threads fibers enumerators ended ractors deep many_fibers yjit].freeze
   # What is of the core or of the process alone; gdb's note keeps 79 bytes of the arguments.
   APART = %w[source producer live arguments modules].freeze
 
@@ -19,7 +19,7 @@ module Moment
     workshop = Workshop.new(ruby)
     folder = workshop.make(fixture)
     ending = fixture.options["end"] == "sleep" ? :sleep : :stop
-    LiveDebuggee.new(ruby, fixture, ending, folder).run do |debuggee|
+    LiveDebuggee.new(ruby, fixture, nil, ending, folder).run do |debuggee|
       live, status = test.report("-p", debuggee.pid)
       next unless live
       compare = Compare.new(debuggee.truth, Labels.new(debuggee.rehearsal), live, ending, []).run(status)
@@ -81,10 +81,6 @@ module Moment
   # A fixture that waits while the block looks at it.
   class LiveDebuggee < Debuggee
     attr_reader :pid
-
-    def initialize(ruby, fixture, ending, directory)
-      super(ruby, fixture, nil, ending, directory)
-    end
 
     def run
       rehearse

@@ -30,6 +30,8 @@ for thread in gdb.selected_inferior().threads():
     reported = stacks_of(report)
     stacks.flat_map do |tid, told|
       owner = reported[tid] or next ["thread #{tid}: gdb has it, rcore has no stack"]
+      # A fiber's stack ends with a return address of 0, which gdb takes for one more frame.
+      told = told[0..-2] if told.last == "0x0"
       seen = owner["native"].reject { |frame| frame["inlined"] }.map { |frame| frame["pc"] }
       next [] if seen == told || order.lost?(owner)
       at = told.zip(seen).index { |a, b| a != b } || told.size
