@@ -1,46 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 #include "report/json.h"
+#include "report/json_line.h"
 #include "report/json_values.h"
 #include "report/words.h"
 
 /* Only where it differs from the newest Ruby's: most frames of 3.4 and later are the same. */
-static void add_native(struct rcore_json *json, struct json_object *object,
-		       const struct rcore_frame *frame)
+static void native(struct rcore_json_line *line, const struct rcore_frame *frame)
 {
 	if (!frame->native_label && !frame->native_path) {
-		rcore_json_add_flag(json, object, "native_hidden", true);
+		rcore_json_line_flag(line, "native_hidden", true);
 		return;
 	}
 	if (!rcore_same_text(frame->native_label, frame->label))
-		rcore_json_add_text(json, object, "native_label", frame->native_label);
+		rcore_json_line_text(line, "native_label", frame->native_label);
 	if (!rcore_same_text(frame->native_path, frame->path))
-		rcore_json_add_text(json, object, "native_path", frame->native_path);
+		rcore_json_line_text(line, "native_path", frame->native_path);
 	if (frame->native_line != frame->line)
-		rcore_json_add_int(json, object, "native_line", frame->native_line);
+		rcore_json_line_int(line, "native_line", frame->native_line);
 }
 
-static struct json_object *frame_object(struct rcore_json *json,
-					const struct rcore_frame *frame)
+static void put_frame(struct rcore_json *json, const struct rcore_frame *frame)
 {
-	struct json_object *object = rcore_json_object(json);
-	rcore_json_add_text(json, object, "kind", rcore_frame_kind_name(frame->kind));
-	rcore_json_add_text(json, object, "label", frame->label);
-	rcore_json_add_text(json, object, "path", frame->path);
-	rcore_json_add_count(json, object, "line", frame->line);
-	add_native(json, object, frame);
-	rcore_json_add_flag(json, object, "under_construction", frame->under_construction);
-	rcore_json_add_text(json, object, "problem", frame->problem);
-	rcore_json_add_hex(json, object, "cfp", frame->cfp);
-	rcore_json_add_hex(json, object, "pc", frame->pc);
-	rcore_json_add_hex(json, object, "iseq", frame->iseq);
-	rcore_json_add_hex(json, object, "self", frame->self);
-	rcore_json_add_hex(json, object, "ep", frame->ep);
-	rcore_json_add_hex(json, object, "method_entry", frame->method_entry);
-	rcore_json_add_hex(json, object, "cfunc", frame->cfunc);
-	rcore_json_add_hex(json, object, "flags", frame->flags);
-	rcore_json_add_frame_values(json, object, frame->values);
-	return object;
+	struct rcore_json_line line;
+	rcore_json_line_begin(json, &line);
+	rcore_json_line_text(&line, "kind", rcore_frame_kind_name(frame->kind));
+	rcore_json_line_text(&line, "label", frame->label);
+	rcore_json_line_text(&line, "path", frame->path);
+	rcore_json_line_count(&line, "line", frame->line);
+	native(&line, frame);
+	rcore_json_line_flag(&line, "under_construction", frame->under_construction);
+	rcore_json_line_text(&line, "problem", frame->problem);
+	rcore_json_line_hex(&line, "cfp", frame->cfp);
+	rcore_json_line_hex(&line, "pc", frame->pc);
+	rcore_json_line_hex(&line, "iseq", frame->iseq);
+	rcore_json_line_hex(&line, "self", frame->self);
+	rcore_json_line_hex(&line, "ep", frame->ep);
+	rcore_json_line_hex(&line, "method_entry", frame->method_entry);
+	rcore_json_line_hex(&line, "cfunc", frame->cfunc);
+	rcore_json_line_hex(&line, "flags", frame->flags);
+	if (frame->values) {
+		struct json_object *values = rcore_json_object(json);
+		rcore_json_add_frame_values(json, values, frame->values);
+		rcore_json_line_members(&line, values);
+	}
+	rcore_json_line_end(&line);
 }
 
 static struct json_object *fiber_object(struct rcore_json *json,
@@ -90,7 +94,7 @@ void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *sna
 		rcore_json_put_members(json, fiber_object(json, snapshot, fiber));
 		rcore_json_open(json, "frames", '[');
 		for (size_t j = 0; j < fiber->frame_count && !ferror(json->out); j++)
-			rcore_json_put(json, NULL, frame_object(json, &fiber->frames[j]));
+			put_frame(json, &fiber->frames[j]);
 		rcore_json_close(json, ']');
 		rcore_json_native(json, fiber->native, fiber->native_count);
 		rcore_json_steps(json, fiber);

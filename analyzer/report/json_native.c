@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json.h"
+#include "report/json_line.h"
 #include "report/words.h"
 
-static struct json_object *frame_object(struct rcore_json *json,
-					const struct rcore_native_frame *frame)
+static void put_frame(struct rcore_json *json, const struct rcore_native_frame *frame)
 {
-	struct json_object *object = rcore_json_object(json);
-	rcore_json_add_text(json, object, "function", frame->function);
+	struct rcore_json_line line;
+	rcore_json_line_begin(json, &line);
+	rcore_json_line_text(&line, "function", frame->function);
 	if (frame->function)
-		rcore_json_add_count(json, object, "offset", (int64_t)frame->function_offset);
-	rcore_json_add_text(json, object, "module", frame->module);
-	rcore_json_add_text(json, object, "gem", frame->gem);
-	rcore_json_add_text(json, object, "file", frame->file);
-	rcore_json_add_count(json, object, "line", frame->line);
-	rcore_json_add_text(json, object, "trust", rcore_trust_name(frame->trust));
-	rcore_json_add_flag(json, object, "signal", frame->is_signal);
-	rcore_json_add_flag(json, object, "inlined", frame->is_inlined);
-	rcore_json_add_flag(json, object, "interpreter", frame->is_interpreter);
-	rcore_json_add_hex(json, object, "pc", frame->pc);
-	rcore_json_add_hex(json, object, "sp", frame->sp);
-	rcore_json_add_hex(json, object, "function_start", frame->function_start);
-	return object;
+		rcore_json_line_count(&line, "offset", (int64_t)frame->function_offset);
+	rcore_json_line_text(&line, "module", frame->module);
+	rcore_json_line_text(&line, "gem", frame->gem);
+	rcore_json_line_text(&line, "file", frame->file);
+	rcore_json_line_count(&line, "line", frame->line);
+	rcore_json_line_text(&line, "trust", rcore_trust_name(frame->trust));
+	rcore_json_line_flag(&line, "signal", frame->is_signal);
+	rcore_json_line_flag(&line, "inlined", frame->is_inlined);
+	rcore_json_line_flag(&line, "interpreter", frame->is_interpreter);
+	rcore_json_line_hex(&line, "pc", frame->pc);
+	rcore_json_line_hex(&line, "sp", frame->sp);
+	rcore_json_line_hex(&line, "function_start", frame->function_start);
+	rcore_json_line_end(&line);
 }
 
 void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame *frames,
@@ -30,7 +31,7 @@ void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame 
 		return;
 	rcore_json_open(json, "native", '[');
 	for (size_t i = 0; i < count && !ferror(json->out); i++)
-		rcore_json_put(json, NULL, frame_object(json, &frames[i]));
+		put_frame(json, &frames[i]);
 	rcore_json_close(json, ']');
 }
 
@@ -45,12 +46,13 @@ void rcore_json_steps(struct rcore_json *json, const struct rcore_fiber *fiber)
 	rcore_json_open(json, "stack", '[');
 	for (size_t i = 0; i < fiber->step_count && !ferror(json->out); i++) {
 		const struct rcore_step *step = &fiber->steps[i];
-		struct json_object *object = rcore_json_object(json);
+		struct rcore_json_line line;
+		rcore_json_line_begin(json, &line);
 		if (step->kind == RCORE_STEP_GAP)
-			rcore_json_add_text(json, object, "gap", step->reason);
+			rcore_json_line_text(&line, "gap", step->reason);
 		else
-			rcore_json_add_int(json, object, keys[step->kind], step->index);
-		rcore_json_put(json, NULL, object);
+			rcore_json_line_int(&line, keys[step->kind], step->index);
+		rcore_json_line_end(&line);
 	}
 	rcore_json_close(json, ']');
 }

@@ -14,12 +14,15 @@ static struct json_object *checked(struct rcore_json *json, struct json_object *
 	return value;
 }
 
-static void start_line(struct rcore_json *json, const char *key)
+void rcore_json_start(struct rcore_json *json, const char *key)
 {
 	if (json->has_elements)
 		putc(',', json->out);
-	if (json->depth)
-		fprintf(json->out, "\n%*s", json->depth, "");
+	if (json->depth) {
+		putc('\n', json->out);
+		for (int i = 0; i < json->depth; i++)
+			putc(' ', json->out);
+	}
 	if (key)
 		fprintf(json->out, "\"%s\": ", key);
 	json->has_elements = true;
@@ -27,7 +30,7 @@ static void start_line(struct rcore_json *json, const char *key)
 
 void rcore_json_open(struct rcore_json *json, const char *key, char bracket)
 {
-	start_line(json, key);
+	rcore_json_start(json, key);
 	putc(bracket, json->out);
 	json->depth++;
 	json->has_elements = false;
@@ -72,7 +75,7 @@ static void write_safe(FILE *out, const char *text)
 	}
 }
 
-static void write_value(struct rcore_json *json, struct json_object *value)
+void rcore_json_write(struct rcore_json *json, struct json_object *value)
 {
 	const char *text =
 		value ? json_object_to_json_string_ext(
@@ -86,8 +89,8 @@ static void write_value(struct rcore_json *json, struct json_object *value)
 
 void rcore_json_put(struct rcore_json *json, const char *key, struct json_object *value)
 {
-	start_line(json, key);
-	write_value(json, value);
+	rcore_json_start(json, key);
+	rcore_json_write(json, value);
 	json_object_put(value);
 }
 
@@ -96,8 +99,8 @@ void rcore_json_put_members(struct rcore_json *json, struct json_object *value)
 	if (value) {
 		json_object_object_foreach(value, key, member)
 		{
-			start_line(json, key);
-			write_value(json, member);
+			rcore_json_start(json, key);
+			rcore_json_write(json, member);
 		}
 	}
 	json_object_put(value);

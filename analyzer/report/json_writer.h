@@ -27,6 +27,10 @@ struct rcore_json {
 void rcore_json_open(struct rcore_json *json, const char *key, char bracket);
 void rcore_json_close(struct rcore_json *json, char bracket); /* '}' or ']' */
 
+/* The start of a value's line, and the value; for those that write one piece by piece. */
+void rcore_json_start(struct rcore_json *json, const char *key);
+void rcore_json_write(struct rcore_json *json, struct json_object *value);
+
 /* Writes `value`, on a line of its own, and gives it back. */
 void rcore_json_put(struct rcore_json *json, const char *key, struct json_object *value);
 
