@@ -11,13 +11,15 @@ DATADIR = $(PREFIX)/share/rcore
 PKGS    = libelf libdw json-c
 # Debian 12's libarchive.pc asks for the development packages of what it links.
 LIBARCHIVE = -larchive
+# A static library; what of it is in librcore.so must not stand in for that of gdb.
+LIBIBERTY = -liberty
 VERSION := $(shell sed -n 's/.*RCORE_VERSION "\(.*\)"/\1/p' analyzer/base/version.h)
 SO       = librcore.so.0
 
 WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter
 override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden -MMD -MP
 override CPPFLAGS += -D_GNU_SOURCE -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))
-LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE)
+LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY)
 
 # `make V=1` shows each command.
 Q = $(if $(V),,@)
@@ -63,7 +65,7 @@ $(BUILD)/librcore.a: $(LIB_OBJ)
 
 $(BUILD)/$(SO): $(LIB_OBJ) $(PLUG_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs $^ -o $@ $(LDFLAGS) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs -Wl,--exclude-libs,libiberty.a $^ -o $@ $(LDFLAGS) $(LIBS)
 
 $(BUILD)/librcore.so: $(BUILD)/$(SO)
 	$(Q)ln -sf $(SO) $@

@@ -23,7 +23,8 @@ struct rcore_native_frame {
 	/* Address of its first instruction, by symbol, else by call frame information, so that it
 	 * is known without symbols; of NAME for a symbol "NAME.cold". 0: unknown, or inlined. */
 	uint64_t function_start;
-	const char *function; /* as linkers know it (C++ and Rust mangled); NULL: no symbol */
+	const char *function; /* C++ and Rust demangled; NULL: no symbol */
+	const char *symbol;   /* as linkers know it, where that is another name; else NULL */
 	uint64_t function_offset; /* pc - the start of the symbol, else function_start */
 	const char *module;       /* base name of the file; NULL: none maps pc (JIT code) */
 	const char *gem;          /* full name, "pg-1.5.4"; NULL: the module is no gem's */

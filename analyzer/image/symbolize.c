@@ -8,6 +8,7 @@
 #define uthash_nonfatal_oom(text) ((text)->lost = true)
 #include <uthash.h>
 
+#include "image/demangle.h"
 #include "image/dynamic.h"
 #include "image/locate.h"
 #include "image/symbolize_dwarf.h"
@@ -123,6 +124,20 @@ static void name_function(struct rcore_symbolizer *symbolizer,
 		frame->function_offset = frame->pc - fde_start;
 }
 
+/* DWARF names an inlined function as the source does; a symbol is the linker's. */
+static void demangle(struct rcore_symbolizer *symbolizer, struct rcore_native_frame *frame)
+{
+	char *name = rcore_demangle(frame->function);
+	if (!name)
+		return;
+	const char *readable = intern_text(symbolizer, name);
+	if (readable) {
+		frame->symbol = frame->function;
+		frame->function = readable;
+	}
+	free(name);
+}
+
 size_t rcore_symbolize(struct rcore_symbolizer *symbolizer, struct rcore_native_module *module,
 		       uint64_t address, uint64_t fde_start, struct rcore_native_frame **ret)
 {
@@ -155,6 +170,8 @@ size_t rcore_symbolize(struct rcore_symbolizer *symbolizer, struct rcore_native_
 	}
 	if (module)
 		name_function(symbolizer, module, fde_start, &frames[count - 1]);
+	for (size_t i = 0; i < count; i++)
+		demangle(symbolizer, &frames[i]);
 	*ret = frames;
 	return count;
 }

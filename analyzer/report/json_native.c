@@ -8,6 +8,7 @@ static void put_frame(struct rcore_json *json, const struct rcore_native_frame *
 	struct rcore_json_line line;
 	rcore_json_line_begin(json, &line);
 	rcore_json_line_text(&line, "function", frame->function);
+	rcore_json_line_text(&line, "symbol", frame->symbol);
 	if (frame->function)
 		rcore_json_line_count(&line, "offset", (int64_t)frame->function_offset);
 	rcore_json_line_text(&line, "module", frame->module);

@@ -5,6 +5,7 @@ class Order
   OURS = /\Aweave_/
   UNLOGGED = %w[overflow_deeper overflow_mutual overflow_other overflow_smallest].freeze # until the stack is full
   BLOCKS = %w[block_in_c catch_body fiber_in_c].freeze
+  DEMANGLED = { ["Weave::compare(void const*, void const*)", "_ZN5Weave7compareEPKvS1_"] => "compare_by_ruby" }.freeze
   PROGRAM = /(\A|\/)(cases|steps|deep)\.rb\z/
 
   attr_reader :differences, :frames
@@ -64,7 +65,7 @@ class Order
   def entry(fiber, step)
     if step["native"]
       frame = fiber["native"][step["native"]]
-      ["native", frame["function"]] if frame["module"] =~ OURS && !UNLOGGED.include?(frame["function"])
+      ["native", DEMANGLED.fetch(frame.values_at("function", "symbol"), frame["function"])] if frame["module"] =~ OURS && !UNLOGGED.include?(frame["function"])
     elsif step["frame"]
       frame = fiber["frames"][step["frame"]]
       ["ruby", frame["native_label"] || frame["label"]] if frame["path"] =~ PROGRAM

@@ -297,6 +297,9 @@ VALUE c_nogvl(VALUE self)
 	return Qnil;
 }
 
+/* As a C++ compiler names it. */
+int compare_by_ruby(const void *a, const void *b) __asm__("_ZN5Weave7compareEPKvS1_");
+
 int compare_by_ruby(const void *a, const void *b)
 {
 	ENTER();
