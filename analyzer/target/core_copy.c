@@ -152,30 +152,29 @@ static struct rcore_error *write_all(const struct plan *plan, int from, int to)
 	return errnum ? rcore_error_os(errnum, "cannot copy the core's memory") : NULL;
 }
 
-/* The core is mapped already; this is the same file unless somebody replaced it meanwhile. */
-static struct rcore_error *open_original(const char *path, uint64_t size, int *ret,
-					 struct stat *status)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return rcore_error_os(errno, "%s", path);
-	if (fstat(fd, status) || (uint64_t)status->st_size != size) {
-		close(fd);
-		return rcore_error_create(RCORE_ERROR_FORMAT,
-					  "%s: changed while it was read; is it still being "
-					  "written? Try again",
-					  path);
-	}
-	*ret = fd;
-	return NULL;
-}
-
-static struct rcore_error *check_place(const char *path, const struct stat *original)
+/* The very file that is mapped, so that the copy can share its blocks. -1: it was decompressed or came
+ * through a pipe, or somebody replaced it meanwhile; what is mapped is copied then. */
+static int open_original(const char *path, const struct rcore_core_file *file)
 {
 	struct stat status;
+	unsigned char ident[EI_NIDENT];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && !fstat(fd, &status) && (uint64_t)status.st_size == file->size &&
+	    pread(fd, ident, sizeof(ident), 0) == sizeof(ident) &&
+	    !memcmp(ident, file->bytes, sizeof(ident)))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static struct rcore_error *check_place(const char *path, const char *source)
+{
+	struct stat status, original;
 	if (stat(path, &status))
 		return errno == ENOENT ? NULL : rcore_error_os(errno, "%s", path);
-	if (status.st_dev == original->st_dev && status.st_ino == original->st_ino)
+	if (!stat(source, &original) && status.st_dev == original.st_dev &&
+	    status.st_ino == original.st_ino)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "%s: is the core itself, which stays as it is; name "
 					  "another file",
@@ -208,8 +207,6 @@ struct rcore_error *rcore_core_copy(const struct rcore_core *core, const char *p
 	const struct rcore_core_file *file = rcore_core_file(core);
 	const char *source = rcore_core_process(core)->source;
 	struct plan plan = {.file = file, .count = file->program_header_count};
-	struct stat status;
-	int from = -1;
 	plan.notes = plan.count;
 	plan.headers = calloc(plan.count, sizeof(*plan.headers));
 	struct rcore_error *err = plan.headers ? NULL : rcore_error_no_memory();
@@ -220,15 +217,14 @@ struct rcore_error *rcore_core_copy(const struct rcore_core *core, const char *p
 					      &plan.bytes);
 	err = rcore_error_wrap(err, "%s", source);
 	if (!err)
-		err = open_original(source, file->size, &from, &status);
-	if (!err)
-		err = check_place(path, &status);
+		err = check_place(path, source);
 	if (!err) {
+		int from = open_original(source, file);
 		place(&plan);
 		err = write_file(&plan, from, path);
+		if (from >= 0)
+			close(from);
 	}
-	if (from >= 0)
-		close(from);
 	free(plan.headers);
 	free(plan.bytes.items);
 	return err;

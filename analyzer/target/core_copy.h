@@ -21,7 +21,7 @@ struct rcore_added_thread {
  * of it (RCORE_NOTE_ADDED).
  *
  * The file appears whole under `path` or not at all; what was there is replaced, unless it is the
- * core itself or no plain file. Errors: OS, FORMAT (no notes to add to, the core changed under us),
+ * core itself or no plain file. Errors: OS, FORMAT (no notes to add to),
  * USAGE (path), LIMIT, NO_MEMORY.
  */
 struct rcore_error *rcore_core_copy(const struct rcore_core *core, const char *path,

@@ -67,7 +67,17 @@ def stop(process, debugger):
     return problem
 
 
+def select_next(process, debugger):
+    """Another fiber, as people select threads; gives its name."""
+    selected = process.GetSelectedThread().GetThreadID()
+    others = [thread for thread in process if (thread.GetName() or "").startswith("T")]
+    other = [thread for thread in others if ".F" in thread.GetName() and thread.GetThreadID() != selected][0]
+    debugger.HandleCommand("thread select %d" % other.GetIndexID())
+    return other.GetName()
+
+
 QUESTIONS = {
+    "@next": select_next,
     "@pcs": pcs,
     "@all_pcs": all_pcs,
     "@memory": memory,

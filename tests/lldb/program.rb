@@ -28,6 +28,11 @@ class Program
     false
   end
 
+  # Newer C libraries guard a stack with a page inside its mapping, and gdb gives the rest of that up.
+  def lost?
+    File.read(path("gcore")).scrub.include?("Memory read failed for corefile section")
+  end
+
   def path(name)
     File.join(@folder, name)
   end

@@ -5,6 +5,9 @@ require_relative "lldb"
 require_relative "program"
 
 class LldbSuite
+  # The Ruby that all LLDBs are tried on.
+  SHORT = "3.1"
+
   # What LLDB is asked, and what the shell is.
   SAME = {
     "ruby-fibers" => %w[analyze],
@@ -13,16 +16,14 @@ class LldbSuite
     "ruby-fibers --thread T2" => %w[analyze --thread T2],
     "ruby-threads" => %w[threads],
     "ruby-doctor" => %w[doctor],
-    "ruby-bt" => %w[bt --fiber T1.F0],
     "ruby-bt --fiber T1.F2" => %w[bt --fiber T1.F2],
-    "rbbt" => %w[bt --fiber T1.F0],
+    "ruby-bt --fiber T1.F0 --native=all" => %w[bt --fiber T1.F0 --native=all],
   }.freeze
 
   WRONG = {
     "ruby-fibers --bogus" => "no option is called '--bogus'; see help ruby-fibers",
     "ruby-fibers --thread T99" => "no thread T99 here",
     "ruby-fiber T9.F9" => "no fiber T9.F9 here",
-    "ruby-fiber T1.F6" => "has no stack to select",
     "ruby-fiber off" => "no fiber is selected",
     "ruby-fiber a b" => "one fiber at a time",
     "ruby-fibers 'T1" => "No closing quotation",
@@ -41,7 +42,7 @@ class LldbSuite
     missing = @rubies.map(&:missing).compact
     abort missing.map { |line| "tests/lldb/run: #{line}" }.join("\n") unless missing.empty?
     newest, *older = Lldb.all
-    @rubies.each { |ruby| with(ruby) { |program| [newest, *(older if ruby == @rubies.first)].each { |lldb| all(lldb, ruby, program) } } }
+    @rubies.each { |ruby| with(ruby) { |program| [newest, *(older if ruby.name == SHORT)].each { |lldb| all(lldb, ruby, program) } } }
     check("nothing there") { nothing_there(newest) }
     puts "#{@passed} passed, #{@failed} failed"
     @failed.zero? ? 0 : 1
@@ -53,8 +54,14 @@ class LldbSuite
     program = Program.new(ruby)
     @files = ruby.files
     @report = JSON.parse(shell(%w[analyze --json], program.core), max_nesting: false)
-    @parked = @report["fibers"].select { |fiber| fiber["status"] == "suspended" && fiber["native"] }
-    check("#{ruby.name} converted") { Converted.new(@rcore, ruby, program, @report).differences }
+    parked = @report["fibers"].select { |fiber| fiber["status"] == "suspended" }
+    # Those of which gdb saved zeroes.
+    @parked, lost = parked.partition { |fiber| fiber["native"]&.all? { |frame| frame["inlined"] || frame["pc"] } }
+    check("#{ruby.name} core") { lost.empty? || program.lost? ? [] : ["no stack of #{lost.map { |fiber| fiber["id"] }}"] }
+    @unbegun = @report["fibers"].find { |fiber| fiber["status"] == "created" }["id"]
+    @wrong = WRONG.merge("ruby-fiber #{@unbegun}" => "has no stack to select")
+    @living = living_text(program)
+    check("#{ruby.name} converted") { Converted.new(@rcore, ruby, program, @report, @parked).differences }
     yield program
   ensure
     program&.close
@@ -86,8 +93,8 @@ class LldbSuite
   end
 
   def on_core(lldb, program)
-    answers = lldb.run(@rcore, target(program), [*SAME.keys, *WRONG.keys, *selections, *SAME.keys, "help ruby"])
-    same(answers.shift(SAME.size), program) + wrong(answers.shift(WRONG.size)) +
+    answers = lldb.run(@rcore, target(program), [*SAME.keys, *@wrong.keys, *selections, *SAME.keys, "help ruby"])
+    same(answers.shift(SAME.size), program) + wrong(answers.shift(@wrong.size)) +
       selected(answers.shift(selections.size), program) +
       # From the second half on rcore runs in a session that has seen errors and fibers.
       same(answers.shift(SAME.size), program) + helps(lldb, program, answers.last)
@@ -109,14 +116,14 @@ class LldbSuite
 
   def wrong(answers)
     answers.flat_map do |answer|
-      next [] if answer.error.lines.size == 1 && answer.error.start_with?("error: rcore: ") && answer.error.include?(WRONG[answer.command])
-      ["#{answer.command}: #{answer.error.inspect}, not a line with #{WRONG[answer.command].inspect}"]
+      next [] if answer.error.lines.size == 1 && answer.error.start_with?("error: rcore: ") && answer.error.include?(@wrong[answer.command])
+      ["#{answer.command}: #{answer.error.inspect}, not a line with #{@wrong[answer.command].inspect}"]
     end
   end
 
   def selections
     @parked.flat_map { |fiber| ["ruby-fiber #{fiber["id"]}", "@pcs", "ruby-bt", "ruby-fiber"] } +
-      ["up", "register read", "thread list", "ruby-fiber off", "@all_pcs", "ruby-fiber"]
+      ["@next", "ruby-fiber", "up", "register read", "thread list", "ruby-fiber off", "@all_pcs", "ruby-fiber"]
   end
 
   def selected(answers, program)
@@ -129,8 +136,9 @@ class LldbSuite
       problems << "#{fiber["id"]}: ruby-fiber says #{told.output.inspect}" unless told.output.start_with?("fiber #{fiber["id"]}, parked")
       problems
     end
-    up, registers, list, _, left, back = answers
+    other, followed, up, registers, list, _, left, back = answers
     problems = []
+    problems << "thread select of #{other.value}: #{followed.output}#{followed.error}" unless followed.output.start_with?("fiber #{other.value}, parked")
     problems << "up: #{up.error}" unless up.output.include?("frame #1")
     problems << "register read: #{registers.output}" unless registers.output.include?("rsp = ")
     @parked.each { |fiber| problems << "thread list lacks #{fiber["id"]}" unless list.output.include?("'#{fiber["id"]}'") }
@@ -148,25 +156,34 @@ class LldbSuite
     end
   end
 
-  # A process that stands still has the stacks that its core has; the first line says what it is.
+  # Behind what it says of the process itself.
+  def living_text(program)
+    out, = Open3.capture2({ "TERM" => "dumb" }, @rcore, "analyze", "--all", "--native=all", "-p", program.pid.to_s)
+    threads_of(out.force_encoding("UTF-8"))
+  end
+
+  def threads_of(text)
+    text[/^T1 .*/m].to_s
+  end
+
   def on_process(lldb, program)
-    differences = living(lldb.run(@rcore, ["-p", program.pid.to_s, *@files], living_commands), program)
+    differences = living(lldb.run(@rcore, ["-p", program.pid.to_s, *@files], living_commands))
     differences << "the process is dead" unless program.alive?
     differences
   end
 
   def living_commands
-    ["@memory", "ruby-fibers --all --native=all", *selections, *WRONG.keys * 3, "ruby-fiber T1.F2", "ruby-fibers --all --native=all", "@memory", "@continue", "ruby-fibers", "@stop",
+    ["@memory", "ruby-fibers --all --native=all", *selections, *(@wrong.keys * 3), "ruby-fiber T1.F2", "ruby-fibers --all --native=all", "@memory", "@continue", "ruby-fibers", "@stop",
      "ruby-fibers --all --native=all", "ruby-fiber", "@all_pcs", "detach"]
   end
 
-  def living(answers, program)
+  def living(answers)
     before, all, *rest = answers
-    differences = living_report(all, program)
-    differences += selected(rest.shift(selections.size), nil) + wrong(rest.shift(3 * WRONG.size))
+    differences = living_report(all)
+    differences += selected(rest.shift(selections.size), nil) + wrong(rest.shift(3 * @wrong.size))
     _, again, after, gone_on, running, stopped, later, fiber, threads = rest
     differences += [gone_on.value, stopped.value].compact
-    differences += living_report(again, program) + living_report(later, program)
+    differences += living_report(again) + living_report(later)
     differences << "memory was written to" unless before.value == after.value
     differences << "while it runs: #{running.error}" unless running.error.include?("the process is running: stop it first")
     differences << "a fiber is selected after the process ran: #{fiber.output}#{fiber.error}" unless fiber.output.include?("run by this thread")
@@ -174,17 +191,17 @@ class LldbSuite
     differences
   end
 
-  def living_report(answer, program)
-    expected = shell(%w[analyze --all --native=all], program.core).lines.drop(1).join
-    seen = answer.output.lines.drop(1).join
-    seen == expected ? [] : ["#{answer.command} of the process: #{first_difference(expected, seen)}#{answer.error}"]
+  def living_report(answer)
+    seen = threads_of(answer.output)
+    seen == @living && !seen.empty? ? [] : ["#{answer.command} of the process: #{first_difference(@living, seen)}#{answer.error}"]
   end
 
   def on_remote(lldb, ruby, program)
     lldb.serve(program.pid) do |port|
       commands = ["ruby-fibers --all --native=all", *selections, "detach"]
-      answers = lldb.bare(@rcore, ["gdb-remote 127.0.0.1:#{port}"], commands)
-      living_report(answers.shift, program) + selected(answers.shift(selections.size), nil)
+      files = ruby.root.empty? ? [] : ["target create #{ruby.outside(ruby.program)}", "target modules search-paths add / #{ruby.root}/"]
+      answers = lldb.bare(@rcore, [*files, "gdb-remote 127.0.0.1:#{port}"], commands)
+      living_report(answers.shift) + selected(answers.shift(selections.size), nil)
     end
   end
 
