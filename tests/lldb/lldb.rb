@@ -16,7 +16,7 @@ class Lldb
 
   # Debian's packages of several LLDBs exclude each other: all but one are in folders.
   def self.all
-    [new("lldb-19", "lldb-19", nil), new("lldb-14", File.join(CACHE, "lldb-14/usr/lib/llvm-14/bin/lldb"), File.join(CACHE, "lldb-14/usr/lib/x86_64-linux-gnu"))]
+    [new("lldb-19", "lldb-19", nil), new("lldb-14", File.join(CACHE, "debuggers/lldb-14/usr/lib/llvm-14/bin/lldb"), File.join(CACHE, "debuggers/lldb-14/usr/lib/x86_64-linux-gnu"))]
   end
 
   def initialize(name, program, libraries)
