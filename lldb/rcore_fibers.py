@@ -31,16 +31,22 @@ class OperatingSystemPlugIn:
         self._names = _NAMES.get(self._machine, [])
 
     def get_thread_info(self):
-        return [
-            {
-                "tid": tid,
-                "name": place.id.decode(),
-                "queue": "",
-                "state": "stopped",
-                "stop_reason": "none",
-            }
-            for tid, place in sorted(stack.fibers(self._process).items())
-        ]
+        fibers = stack.fibers(self._process)
+        return [self._describe(tid, fibers[tid]) for tid in sorted(fibers)]
+
+    def create_thread(self, tid, _context):
+        place = stack.fibers(self._process).get(tid)
+        return self._describe(tid, place) if place else None
+
+    @staticmethod
+    def _describe(tid, place):
+        return {
+            "tid": tid,
+            "name": place.id.decode(),
+            "queue": "",
+            "state": "stopped",
+            "stop_reason": "none",
+        }
 
     def get_register_info(self):
         registers = []

@@ -2,8 +2,9 @@
 """Parked fibers as threads of LLDB.
 
 LLDB asks an operating system plug-in (../rcore_fibers.py) which threads there are besides those of
-the kernel, each time the process stops. From the first ruby-fiber on, it is told of the parked
-fibers as they are at that stop, and of none once the process has run on.
+the kernel, each time the process stops. The first ruby-fiber loads it, and it tells of the parked
+fibers as they are at that stop; once the process has run on, of none before the next ruby-fiber. It is
+never unloaded: threads may outlive it then in LLDB 19, which crashes.
 """
 
 import os
@@ -19,6 +20,9 @@ _STEP, _FREE, _MAX = 10000000, 5000000, 213
 
 # By unique number of the process: the number of the stop, and the Places by number of the thread.
 FIBERS = {}
+
+# Processes that have the plug-in.
+_LOADED = set()
 
 
 def number(fiber, index):
@@ -63,16 +67,22 @@ class Stacks:
             if place.state == Place.PARKED:
                 places[number(fiber, index)] = place
         FIBERS[process.GetUniqueID()] = (process.GetStopID(), places)
-        self._debugger.HandleCommand('settings set %s "%s"' % (_SETTING, os.path.normpath(_PLUGIN)))
+        if process.GetUniqueID() in _LOADED:
+            for tid in sorted(places):
+                process.CreateOSPluginThread(tid, 0)
+        else:
+            _LOADED.add(process.GetUniqueID())
+            path = os.path.normpath(_PLUGIN)
+            self._debugger.HandleCommand('settings set %s "%s"' % (_SETTING, path))
 
-    def _end(self, process):
-        places = fibers(process)
+    # The threads stay until the process runs on.
+    @staticmethod
+    def _end(process):
         thread = process.GetSelectedThread()
-        place = places.get(thread.GetThreadID()) if thread.IsValid() else None
-        FIBERS.pop(process.GetUniqueID(), None)
-        self._debugger.HandleCommand("settings clear " + _SETTING)
-        if place and place.tid:
-            process.SetSelectedThreadByID(place.tid)
+        place = fibers(process).get(thread.GetThreadID()) if thread.IsValid() else None
+        tids = [thread.GetThreadID() for thread in process if thread.GetThreadID() not in fibers(process)]
+        if place and tids:
+            process.SetSelectedThreadByID(place.tid if place.tid in tids else tids[0])
 
     @staticmethod
     def _thread_of(process, place):

@@ -29,6 +29,10 @@ def all_pcs(process, debugger):
     return stacks
 
 
+def tid(process, debugger):
+    return process.GetSelectedThread().GetThreadID()
+
+
 def memory(process, debugger):
     """A digest of all that the process can write to."""
     digest, error = hashlib.sha256(), lldb.SBError()
@@ -78,6 +82,7 @@ def select_next(process, debugger):
 
 QUESTIONS = {
     "@next": select_next,
+    "@tid": tid,
     "@pcs": pcs,
     "@all_pcs": all_pcs,
     "@memory": memory,

@@ -5,6 +5,8 @@ require_relative "lldb"
 require_relative "program"
 
 class LldbSuite
+  MAX_TID = 4_194_304 # of Linux
+
   # The Ruby that all LLDBs are tried on.
   SHORT = "3.1"
 
@@ -123,7 +125,7 @@ class LldbSuite
 
   def selections
     @parked.flat_map { |fiber| ["ruby-fiber #{fiber["id"]}", "@pcs", "ruby-bt", "ruby-fiber"] } +
-      ["@next", "ruby-fiber", "up", "register read", "thread list", "ruby-fiber off", "@all_pcs", "ruby-fiber"]
+      ["@next", "ruby-fiber", "up", "register read", "thread list", "ruby-fiber off", "@tid", "ruby-fiber"]
   end
 
   def selected(answers, program)
@@ -142,7 +144,7 @@ class LldbSuite
     problems << "up: #{up.error}" unless up.output.include?("frame #1")
     problems << "register read: #{registers.output}" unless registers.output.include?("rsp = ")
     @parked.each { |fiber| problems << "thread list lacks #{fiber["id"]}" unless list.output.include?("'#{fiber["id"]}'") }
-    problems << "threads are left after off: #{left.value.keys}" if left.value.keys.any? { |tid| tid.to_i > 4194304 }
+    problems << "after off thread #{left.value} is selected" if left.value > MAX_TID
     problems << "after off: #{back.output}#{back.error}" unless back.output =~ /\Afiber T\d+\.F\d+, run by this thread\n\z/
     stacks + problems
   end
@@ -174,20 +176,21 @@ class LldbSuite
 
   def living_commands
     ["@memory", "ruby-fibers --all --native=all", *selections, *(@wrong.keys * 3), "ruby-fiber T1.F2", "ruby-fibers --all --native=all", "@memory", "@continue", "ruby-fibers", "@stop",
-     "ruby-fibers --all --native=all", "ruby-fiber", "@all_pcs", "detach"]
+     "ruby-fibers --all --native=all", "ruby-fiber", "@all_pcs", *selections, "detach"]
   end
 
   def living(answers)
     before, all, *rest = answers
     differences = living_report(all)
     differences += selected(rest.shift(selections.size), nil) + wrong(rest.shift(3 * @wrong.size))
-    _, again, after, gone_on, running, stopped, later, fiber, threads = rest
+    _, again, after, gone_on, running, stopped, later, fiber, threads, *selections = rest
     differences += [gone_on.value, stopped.value].compact
     differences += living_report(again) + living_report(later)
+    differences += selected(selections, nil)
     differences << "memory was written to" unless before.value == after.value
     differences << "while it runs: #{running.error}" unless running.error.include?("the process is running: stop it first")
     differences << "a fiber is selected after the process ran: #{fiber.output}#{fiber.error}" unless fiber.output.include?("run by this thread")
-    differences << "fibers are threads after the process ran" if threads.value.keys.any? { |tid| tid.to_i > 4194304 }
+    differences << "fibers are threads after the process ran" if threads.value.keys.any? { |tid| tid.to_i > MAX_TID }
     differences
   end
 
