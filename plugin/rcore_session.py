@@ -179,16 +179,18 @@ class Session:
         """The number of the Ruby frame that is selected in fiber()."""
         return self._frame if self._frame and self._frame_of == self.fiber() else 0
 
-    def stack(self):
-        """What docs/json.md says of fiber(), as a dictionary; None: there is none."""
+    def stack(self, *options):
+        """What docs/json.md says of fiber(), with these options of ruby-fibers, as a dictionary; None: there
+        is none."""
         target, fiber = self.target(), self.fiber()
-        if fiber and fiber not in self._stacks:
-            text, error = target.run(["fibers", "--json", "--fiber", fiber])
+        key = (fiber, *options)
+        if fiber and key not in self._stacks:
+            text, error = target.run(["fibers", "--json", "--fiber", fiber, *options])
             if error:
                 raise Error(error)
             found = json.loads(text)["fibers"]
-            self._stacks[fiber] = found[0] if found else None
-        return self._stacks.get(fiber)
+            self._stacks[key] = found[0] if found else None
+        return self._stacks.get(key)
 
     def run(self, verb, words):
         """A command: its text as bytes, or None, and its error, or None. May raise Error."""

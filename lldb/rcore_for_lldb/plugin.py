@@ -11,7 +11,7 @@ def load(debugger, library, module):
     """`module` gets what LLDB and the user ask it for: the classes of the commands, and the functions for
     the conditions of breakpoints."""
     processes = Processes(library)
-    for name, value in functions.make(processes).items():
+    for name, value in functions.make(processes, debugger).items():
         setattr(module, name, value)
     module.look_in = processes.look_in
     commands.register(debugger, module, processes, all_commands(library))

@@ -20,6 +20,7 @@ class Adapter:
         self._target = target
         self._files = files
         self._told = None  # the Target that was told last
+        self.thread = None  # the one that is asked about; None: the selected one
         self.stacks = Stacks(debugger)
 
     def token(self):
@@ -50,7 +51,7 @@ class Adapter:
         Facts(self._target, self._files).tell(target)
 
     def tid(self):
-        thread = self._target.GetProcess().GetSelectedThread()
+        thread = self.thread or self._target.GetProcess().GetSelectedThread()
         return thread.GetThreadID() if thread.IsValid() else 0
 
     def color(self):
@@ -82,14 +83,15 @@ class Processes:
         said = (("sysroot", sysroot), ("lib-search-path", lib_search_path), ("layout", layout))
         self._files += [(name, value) for name, value in said if value]
 
-    def session(self, debugger, target):
-        """That of the target's process."""
+    def session(self, debugger, target, thread=None):
+        """That of the target's process, of its selected thread or this one."""
         process = target.GetProcess()
         number = process.GetUniqueID() if process.IsValid() else 0
         if number not in self._sessions:
             adapter = Adapter(debugger, target, self._files)
             self._sessions[number] = (adapter, Session(self._library, adapter))
         adapter, session = self._sessions[number]
-        if process.IsValid():
+        adapter.thread = thread
+        if process.IsValid() and not thread:
             adapter.stacks.follow(process, session)
         return session
