@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,8 +22,16 @@ static const char *const status_names[] = {
 	[RCORE_MODULE_MISSING] = "missing",
 };
 
-static const char *lost(const struct rcore_module *module, bool is_ruby)
+static const char *lost(struct rcore_arena *arena, const struct rcore_module *module,
+			bool is_ruby)
 {
+	if (module->whole_size)
+		return rcore_arena_printf(
+			arena,
+			"%s is cut short (%" PRIu64 " of %" PRIu64
+			" bytes): what the rest of it held: constants, names, call frame "
+			"information",
+			module->file, module->file_size, module->whole_size);
 	if (module->status == RCORE_MODULE_FOUND || module->status == RCORE_MODULE_UNVERIFIED)
 		return NULL;
 	return is_ruby ? "Ruby's version by symbol, the VM's pointer by symbol, and names that "
@@ -34,6 +43,9 @@ static const char *lost(const struct rcore_module *module, bool is_ruby)
 static const char *fix(struct rcore_arena *arena, const struct rcore_module *module,
 		       const char *build_id)
 {
+	if (module->whole_size)
+		return rcore_arena_printf(arena, "copy %s again, to its end, in place of %s",
+					  module->path, module->file);
 	switch (module->status) {
 	case RCORE_MODULE_MISSING:
 		return rcore_arena_printf(
@@ -75,7 +87,7 @@ struct rcore_error *rcore_session_modules(struct rcore_session *session,
 			hex(arena, module->file_build_id, module->file_build_id_size);
 		info->status = status_names[module->status];
 		info->is_ruby = module == ruby;
-		info->lost = lost(module, info->is_ruby);
+		info->lost = lost(arena, module, info->is_ruby);
 		info->fix = fix(arena, module, info->build_id);
 		if (!info->path)
 			return rcore_error_no_memory();

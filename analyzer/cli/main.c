@@ -149,12 +149,25 @@ static void close_output(void)
 	_exit(2);
 }
 
+/* Files are mapped: the kernel tells so that one is shorter than it was. Zeroes in place of what is gone would
+ * be a lie, so this is the end. */
+static void on_shrunk_file(int signo)
+{
+	static const char text[] =
+		"rcore: a file became shorter while it was read (the core, or one "
+		"of the target's): wait until it is written, or take a copy\n";
+	ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)ignored;
+	_exit(2);
+}
+
 int main(int argc, char **argv)
 {
 	static char buffer[256 << 10];
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	atexit(close_output);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGBUS, on_shrunk_file);
 	argp_err_exit_status = EX_USAGE;
 
 	struct command command;

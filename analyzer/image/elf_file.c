@@ -64,6 +64,22 @@ void rcore_elf_close(struct rcore_elf *elf)
 	free(elf);
 }
 
+uint64_t rcore_elf_cut_off(const struct rcore_elf *elf)
+{
+	uint64_t whole = 0;
+	for (size_t i = 0; i < elf->headers.count; i++) {
+		const GElf_Phdr *item = &elf->headers.items[i];
+		if (item->p_filesz <= UINT64_MAX - item->p_offset &&
+		    item->p_offset + item->p_filesz > whole)
+			whole = item->p_offset + item->p_filesz;
+	}
+	GElf_Ehdr header;
+	if (gelf_getehdr(elf->elf, &header) && header.e_shoff < INT64_MAX &&
+	    header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize > whole)
+		whole = header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize;
+	return whole > elf->map.size ? whole : 0;
+}
+
 const uint8_t *rcore_elf_bytes(const struct rcore_elf *elf, uint64_t offset, uint64_t size)
 {
 	if (offset > elf->map.size || size > elf->map.size - offset)

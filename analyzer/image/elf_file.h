@@ -20,6 +20,9 @@ struct rcore_elf {
 struct rcore_error *rcore_elf_open(const char *path, unsigned machine, struct rcore_elf **ret);
 void rcore_elf_close(struct rcore_elf *elf); /* NULL-safe */
 
+/* How long the file was when it was whole, by its headers; 0: it is. */
+uint64_t rcore_elf_cut_off(const struct rcore_elf *elf);
+
 /* `size` bytes of the file at `offset`, or NULL when they are not all in it. */
 const uint8_t *rcore_elf_bytes(const struct rcore_elf *elf, uint64_t offset, uint64_t size);
 

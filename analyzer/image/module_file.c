@@ -78,6 +78,8 @@ static void use(struct rcore_module_entry *entry, const char *path, struct rcore
 	module->file = path;
 	module->elf = elf;
 	module->status = status;
+	module->whole_size = rcore_elf_cut_off(elf);
+	module->file_size = module->whole_size ? elf->map.size : 0;
 	module->file_build_id_size = 0;
 	if (!module->build_id_size) {
 		module->build_id_size = elf->headers.build_id_size;

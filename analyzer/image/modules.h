@@ -32,6 +32,8 @@ struct rcore_module {
 	size_t file_build_id_size;
 	uint64_t
 		bias; /* run-time address = address in the file + bias; valid if `file` is used */
+	/* Bytes of a file that is shorter than its headers say, and what they say; 0: it is whole. */
+	uint64_t file_size, whole_size;
 	struct rcore_elf *elf; /* private to image/; NULL unless FOUND or UNVERIFIED */
 	bool is_executable;    /* the main program */
 };

@@ -240,7 +240,10 @@ static void tell_why(struct rcore_walk *walk)
 				   ", and nothing above it on the stack leads on",
 				   name,
 				   module->entry->module.elf
-					   ? "no call frame information"
+					   ? module->entry->module.whole_size
+						     ? "its file is cut short, hence no call "
+						       "frame information"
+						     : "no call frame information"
 					   : "its file is not on this machine, hence no call "
 					     "frame information",
 				   walk->last.pc);

@@ -61,7 +61,10 @@ static void print_modules(const struct rcore_text *text)
 	if (!first)
 		return;
 	FILE *out = text->pen.out;
-	fputs("  ! no file for ", out);
+	fputs(first->file && first->lost && first->status && !strcmp(first->status, "found")
+		      ? "  ! no whole file for "
+		      : "  ! no file for ",
+	      out);
 	rcore_escape_write(out, first->path ? first->path : "a module");
 	if (lost > 1)
 		fprintf(out, " and %zu more", lost - 1);
