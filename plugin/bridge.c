@@ -31,8 +31,12 @@ static enum rcore_fault read_target(struct rcore_memory *memory, uint64_t addres
 		if (fault)
 			return fault;
 	}
-	if (plugin->read(plugin->context, address, buffer, size) == 0)
+	if (plugin->is_interrupted)
+		return RCORE_FAULT_IO;
+	int32_t answer = plugin->read(plugin->context, address, buffer, size);
+	if (answer == RCORE_PLUGIN_READ)
 		return RCORE_FAULT_NONE;
+	plugin->is_interrupted = answer != RCORE_PLUGIN_CANNOT_READ;
 	return plugin->is_live ? RCORE_FAULT_UNMAPPED : RCORE_FAULT_IO;
 }
 
@@ -82,6 +86,10 @@ void rcore_plugin_close(struct rcore_plugin *plugin)
 int32_t rcore_plugin_settle(struct rcore_plugin *plugin, struct rcore_error *err)
 {
 	rcore_error_free(plugin->error);
+	if (plugin->is_interrupted) {
+		rcore_error_free(err);
+		err = rcore_error_create(RCORE_ERROR_FAULT, "interrupted");
+	}
 	plugin->error = err;
 	if (!err)
 		return STATUS_COMPLETE;

@@ -45,6 +45,7 @@ struct rcore_plugin {
 	struct rcore_cache *cache;
 	struct rcore_view views[2]; /* with native stacks, and without */
 	bool color;
+	bool is_interrupted;
 	bool is_partial; /* the last answer lacks something */
 };
 

@@ -8,6 +8,7 @@ imported here. Every failure is an Error with one line.
 import ctypes
 import json
 import os
+import sys
 
 ABI = 2
 NOT_SAVED, SAVED, CUT_OFF = 0, 1, 2
@@ -15,6 +16,7 @@ NOT_SAVED, SAVED, CUT_OFF = 0, 1, 2
 _READ = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64
 )
+_READ_ALL, _CANNOT_READ = 1, 2
 _TEXT = ctypes.c_char_p
 _PLUGIN = ctypes.c_void_p
 _RET = ctypes.POINTER(ctypes.c_void_p)
@@ -168,6 +170,7 @@ class Target:
         self._library = library
         self._read = read
         self._raised = None
+        self.is_told = False  # of the facts, since it forgot them
         # ctypes does not keep the callback alive.
         self._callback = _READ(self._copy)
         self._plugin = library.rcore_plugin_open(self._callback, None)
@@ -190,24 +193,23 @@ class Target:
 
     def forget(self):
         """The target has run, or is another: all facts are to be told anew."""
+        self.is_told = False
         self._library.rcore_plugin_forget(self._plugin)
 
     # An exception must not leave a callback: ctypes would print it. A Ctrl-C is kept until the
-    # library has come back, and every read after it fails at once.
+    # library has come back, which it does soon: it reads no more.
     def _copy(self, _context, address, buffer, size):
-        if self._raised is not None:
-            return 1
         try:
             data = bytes(self._read(address, size))
             if len(data) != size:
-                return 1
+                return _CANNOT_READ
             ctypes.memmove(buffer, data, size)
-            return 0
+            return _READ_ALL
         except KeyboardInterrupt as interrupt:
             self._raised = interrupt
+            return 0
         except BaseException:  # whatever a debugger raises for memory it cannot read
-            pass
-        return 1
+            return _CANNOT_READ
 
     def _check(self, status):
         if status:
@@ -272,31 +274,40 @@ class Target:
     def locate_fiber(self, name):
         """A Place."""
         place = Place()
-        status = self._library.rcore_plugin_locate_fiber(
-            self._plugin, _bytes(name), ctypes.byref(place)
+        status = self._call(
+            self._library.rcore_plugin_locate_fiber, _bytes(name), ctypes.byref(place)
         )
-        self._settle()
         if status > 1:
             raise Error(self._error())
         return place
 
     def _ask(self, function, *arguments):
         pointer = ctypes.c_void_p()
-        status = function(self._plugin, *arguments, ctypes.byref(pointer))
+        status = self._call(function, *arguments, ctypes.byref(pointer))
         text = ctypes.string_at(pointer) if pointer else None
         self._library.rcore_plugin_text_free(pointer)
-        self._settle()
         return text, self._error() if status > 1 else None
+
+    # A Ctrl-C may come before the first line of a callback or behind its last, and ctypes hands it to
+    # this hook. What was decoded by then is not the whole, and must not be kept.
+    def _call(self, function, *arguments):
+        hook = sys.unraisablehook
+        sys.unraisablehook = self._keep
+        try:
+            status = function(self._plugin, *arguments)
+        finally:
+            sys.unraisablehook = hook
+        raised, self._raised = self._raised, None
+        if raised is not None:
+            self.forget()
+            raise raised
+        return status
+
+    def _keep(self, unraisable):
+        self._raised = unraisable.exc_value or KeyboardInterrupt()
 
     def _must(self, function, *arguments):
         text, error = self._ask(function, *arguments)
         if error:
             raise Error(error)
         return text
-
-    # What was decoded before a Ctrl-C is not the whole, and must not be kept.
-    def _settle(self):
-        raised, self._raised = self._raised, None
-        if raised is not None:
-            self.forget()
-            raise raised

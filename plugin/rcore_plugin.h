@@ -43,8 +43,11 @@ RCORE_PLUGIN_API const char *rcore_plugin_version(void); /* "0.1.0" */
 
 struct rcore_plugin;
 
-/* Reads all `size` bytes at `address` of the target into `buffer`: 0. Anything else: they cannot
- * be read. Must not call back into the plugin. */
+/* Reads all `size` bytes at `address` of the target into `buffer`: RCORE_PLUGIN_READ, or tells that they
+ * cannot be. Anything else, as ctypes gives it for a function that did not come to its end: the user
+ * interrupted, nothing more is read, and the answer is an error. Must not call back into the plugin. */
+#define RCORE_PLUGIN_READ        1
+#define RCORE_PLUGIN_CANNOT_READ 2
 typedef int32_t (*rcore_plugin_read)(void *context, uint64_t address, void *buffer,
 				     uint64_t size);
 

@@ -141,20 +141,22 @@ class Session:
         """Memory or registers have changed: what was read does not hold."""
         self._token = None
 
-    def resumed(self):
-        """The process runs: nothing is selected any more."""
+    def resumed(self, tid=None):
+        """The process runs, or one thread of it: what was selected there is so no more."""
         self.stale()
-        self._place, self._frame = None, 0
+        if tid is None or tid == self._tid:
+            self._place, self._frame = None, 0
 
     def target(self):
         """The Target, told of all there is to tell."""
         token = self._adapter.token()
-        if token != self._token:
-            if self._token is not None:
+        if token != self._token or not self._target.is_told:
+            if self._token not in (None, token):
                 self.resumed()
             self._stacks.clear()
             self._target.forget()
             self._adapter.tell(self._target)
+            self._target.is_told = True
             self._token = token
         return self._target
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 struct target {
 	uint64_t lowest, highest;
 	int reads;
+	bool is_interrupted;
 };
 
 enum { START = 0x10000, END = 0x20000 };
@@ -21,10 +23,12 @@ static int32_t read_target(void *context, uint64_t address, void *buffer, uint64
 		target->lowest = address;
 	if (address + size > target->highest)
 		target->highest = address + size;
+	if (target->is_interrupted)
+		return 0;
 	if (address < START || address + size > END)
-		return 1;
+		return RCORE_PLUGIN_CANNOT_READ;
 	memset(buffer, 0, size);
-	return 0;
+	return RCORE_PLUGIN_READ;
 }
 
 static int32_t run(struct rcore_plugin *plugin, const char *verb, const char *word, char **ret)
@@ -142,6 +146,20 @@ START_TEST(a_stop_forgets)
 }
 END_TEST
 
+START_TEST(interrupts)
+{
+	struct target target;
+	struct rcore_plugin *plugin = opened(&target);
+	char *text;
+	target.is_interrupted = true;
+	ck_assert_int_eq(run(plugin, "fibers", NULL, &text), 2);
+	ck_assert_str_eq(rcore_plugin_error(plugin), "interrupted");
+	ck_assert_int_eq(target.reads, 1);
+	rcore_plugin_text_free(text);
+	rcore_plugin_close(plugin);
+}
+END_TEST
+
 START_TEST(no_fibers)
 {
 	struct target target;
@@ -239,6 +257,7 @@ int main(void)
 	tcase_add_test(plugin, command_lines);
 	tcase_add_test(plugin, commands_are_described);
 	tcase_add_test(plugin, a_stop_forgets);
+	tcase_add_test(plugin, interrupts);
 	tcase_add_test(plugin, no_fibers);
 	tcase_add_test(plugin, debugger_stop);
 	tcase_add_test(plugin, only_saved_segments_are_read);

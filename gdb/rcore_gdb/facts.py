@@ -7,6 +7,8 @@ import re
 import gdb
 from rcore_bridge import CUT_OFF, NOT_SAVED, REGISTERS, SAVED, THREAD_POINTERS, Error
 
+from .stack import tid_of
+
 
 class Facts:
     """What GDB knows of the process, in the words of rcore_plugin.h. What GDB does not say stays
@@ -152,7 +154,7 @@ class Facts:
         try:
             for thread in threads:
                 thread.switch()
-                target.add_thread(thread.ptid[1] or thread.ptid[0], *self._registers())
+                target.add_thread(tid_of(thread), *self._registers())
                 if thread.num == died.num:
                     self._tell_signal(target, thread)
         finally:

@@ -8,7 +8,7 @@ from rcore_bridge import Error
 from rcore_session import Session
 
 from .facts import Facts
-from .stack import STACKS
+from .stack import STACKS, tid_of
 
 
 def guarded(function):
@@ -29,6 +29,18 @@ def guarded(function):
     return call
 
 
+def is_condition():
+    """Whether GDB evaluates the condition of a breakpoint: its threads still count as running then."""
+    thread = gdb.selected_thread()
+    if not thread or not thread.is_running():
+        return False
+    try:
+        gdb.newest_frame()
+    except gdb.error:
+        return False
+    return True
+
+
 class Adapter:
     """GDB, as rcore_session wants it."""
 
@@ -38,7 +50,8 @@ class Adapter:
     def token(self):
         if not self._inferior.pid:
             raise Error("no process here: core-file CORE, or attach PID, and try again")
-        if not self._is_stopped():
+        thread = gdb.selected_thread()
+        if thread and thread.is_running() and not is_condition():
             raise Error("the process is running: stop it first, with interrupt")
         connection = self._inferior.connection
         return (
@@ -49,18 +62,6 @@ class Adapter:
             gdb.parameter("solib-search-path"),
         )
 
-    # While GDB evaluates the condition of a breakpoint, its threads still count as running.
-    @staticmethod
-    def _is_stopped():
-        thread = gdb.selected_thread()
-        if not thread or not thread.is_running():
-            return True
-        try:
-            gdb.newest_frame()
-        except gdb.error:
-            return False
-        return True
-
     def read(self, address, size):
         return self._inferior.read_memory(address, size)
 
@@ -69,9 +70,7 @@ class Adapter:
 
     def tid(self):
         thread = gdb.selected_thread()
-        if not thread:
-            return 0
-        return thread.ptid[1] or thread.ptid[0]
+        return tid_of(thread) if thread else 0
 
     def color(self):
         return bool(gdb.parameter("style enabled"))
@@ -99,14 +98,6 @@ class Processes:
             event.connect(self._on_write)
         events.inferior_deleted.connect(self._on_delete)
 
-    def fresh_session(self):
-        """The same from within a condition, of which GDB does not tell when the process runs on."""
-        session = self.session()
-        thread = gdb.selected_thread()
-        if thread and thread.is_running():
-            session.resumed()
-        return session
-
     def session(self):
         """That of the selected inferior."""
         inferior = gdb.selected_inferior()
@@ -114,11 +105,12 @@ class Processes:
             self._sessions[inferior.num] = Session(self._library, Adapter(inferior))
         return self._sessions[inferior.num]
 
-    # Which inferiors run besides the one of an event is not said: all are read anew.
-    def _on_run(self, _event):
+    # In all-stop mode no thread is told, and which inferiors run besides is not said: all are read anew.
+    def _on_run(self, event):
+        thread = getattr(event, "inferior_thread", None)
         for session in self._sessions.values():
-            session.resumed()
-        STACKS.clear()
+            session.resumed(tid_of(thread) if thread else None)
+        STACKS.clear(thread)
 
     def _on_write(self, _event):
         for session in self._sessions.values():

@@ -6,6 +6,11 @@ from gdb.unwinder import Unwinder
 from rcore_bridge import Place
 
 
+def tid_of(thread):
+    """The kernel's number of it."""
+    return thread.ptid[1] or thread.ptid[0]
+
+
 class _FrameId:
     def __init__(self, sp, pc):
         self.sp = sp
@@ -22,8 +27,12 @@ class Stacks(Unwinder):
         super().__init__("rcore-fiber")
         self._places = {}  # by number of the inferior: connection, thread, Place
 
-    def clear(self):
-        self._places.clear()
+    def clear(self, thread):
+        """That thread runs; None: all do."""
+        whose = {number: ptid for number, (_, ptid, _) in self._places.items()}
+        for number, ptid in whose.items():
+            if thread is None or not thread.is_valid() or thread.ptid == ptid:
+                del self._places[number]
 
     def select(self, inferior, place):
         """Selects frame #1; the place is None, or that of a running fiber: frame #0."""
@@ -43,7 +52,7 @@ class Stacks(Unwinder):
     @staticmethod
     def _thread(inferior, place):
         for thread in inferior.threads():
-            if place.tid and place.tid == (thread.ptid[1] or thread.ptid[0]):
+            if place.tid and place.tid == tid_of(thread):
                 return thread
         return None
 

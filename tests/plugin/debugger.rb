@@ -7,6 +7,8 @@ class Debugger
   SCRIPT = File.expand_path("../../gdb/rcore-gdb.py", __dir__)
   LIBRARY = File.expand_path(ENV["RCORE_LIBRARY"] || "../../build/librcore.so", __dir__)
 
+  TIMEOUT = 120
+
   attr_reader :name
 
   def self.all
@@ -28,18 +30,20 @@ class Debugger
   # Runs GDB, then its commands. Gives what each of them printed, on either stream, in their order.
   def run(commands, arguments = [], before: [])
     marked = commands.flat_map { |line| ["python print('\\n=== next', flush=True)", line] }
-    out, = Open3.capture2e(environment, *program, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off",
-                           "-iex", "set auto-load off", "-iex", "set width 0", "-iex", "set height 0",
-                           "-iex", "source #{SCRIPT}",
-                           *(before.flat_map { |line| ["-ex", line] }), *arguments,
-                           *(marked + ["python print('\\n=== end', flush=True)"]).flat_map { |line| ["-ex", line] },
-                           binmode: true, stdin_data: "")
-    # Of a core of a machine with more registers than this GDB knows.
-    out = out.force_encoding("UTF-8").gsub(/^(?:\n)?warning: Section `\.reg-xstate.*' in core file too small\.\n/, "")
-    pieces = out.split(/\n=== (?:next|end)\n/, -1)
-    pieces = pieces.drop(1).first(commands.size)
+    out = raw(marked + ["python print('\\n=== end', flush=True)"], arguments, before: before)
+    pieces = out.split(/\n=== (?:next|end)\n/, -1).drop(1).first(commands.size)
     raise "GDB ended early: #{out.lines.last(5).join}" unless pieces.size == commands.size
     pieces
+  end
+
+  # All that it prints.
+  def raw(commands, arguments = [], before: [])
+    out, = Open3.capture2e(environment, "timeout", "--kill-after=5", TIMEOUT.to_s, *program, "-nx", "-q", "-batch",
+                           "-iex", "set debuginfod enabled off", "-iex", "set auto-load off", "-iex", "set width 0",
+                           "-iex", "set height 0", "-iex", "source #{SCRIPT}", *before.flat_map { |line| ["-ex", line] },
+                           *commands.flat_map { |line| ["-ex", line] }, *arguments, binmode: true, stdin_data: "")
+    # Of a core of a machine with more registers than this GDB knows.
+    out.force_encoding("UTF-8").gsub(/^(?:\n)?warning: Section `\.reg-xstate.*' in core file too small\.\n/, "")
   end
 
   private

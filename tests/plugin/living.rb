@@ -1,9 +1,238 @@
 # SPDX-License-Identifier: MIT
+require "socket"
 require_relative "case"
 
-# Living processes.
+# What the commands print of a living process, against what rcore prints of the core that GDB takes of it at
+# that moment; and that they leave it as it is.
 module Living
+  PROGRAMS = File.join(__dir__, "programs")
+  ROOT = Process.uid.zero? ? [] : %w[sudo -n]
+
+  # The program of programs/living, while a block runs.
+  class Program < Debuggee
+    attr_reader :folder
+
+    def initialize(ruby)
+      @workshop = Workshop.new(ruby, PROGRAMS)
+      fixture = Fixture.new("living", PROGRAMS)
+      super(ruby, fixture, nil, :abort, @made = @workshop.make(fixture))
+    end
+
+    def run(*arguments)
+      @variant = arguments
+      @spawned = spawn_ruby("")
+      wait_until("pid") { File.exist?(path("counter")) }
+      yield self
+    ensure
+      system(*ROOT, "kill", "-KILL", pid.to_s, err: File::NULL) if File.exist?(path("pid"))
+      Process.kill(:KILL, @spawned) rescue nil
+      Process.wait(@spawned)
+      @workshop.remove(@made)
+      @workshop.close
+    end
+
+    def pid
+      Integer(File.read(path("pid")))
+    end
+
+    def counter
+      Integer(File.read(path("counter")))
+    end
+
+    def goes_on?
+      before = counter
+      wait_until("progress") { counter > before + 1 }
+    end
+
+    def file(name)
+      path(name)
+    end
+
+    def files
+      ["set sysroot #{@ruby.root}", "file #{@ruby.outside(@ruby.program)}"]
+    end
+
+    def command_line(*arguments)
+      @variant = arguments
+      command("")
+    end
+  end
+
   def self.cases(rubies, debuggers)
-    []
+    every = rubies.product(debuggers).select { |ruby, debugger| debugger.own? || ruby.name == "3.3" }
+    own = debuggers.find(&:own?)
+    every.flat_map do |ruby, debugger|
+      %w[attached untouched ids].map { |part| one(ruby, debugger, part) }
+    end + rubies.flat_map { |ruby| %w[remote conditions non_stop].map { |part| one(ruby, own, part) } } +
+      rubies.select { |ruby| ruby.root.empty? }.flat_map { |ruby| %w[forks inferiors interrupt].map { |part| one(ruby, own, part) } }
+  end
+
+  def self.one(ruby, debugger, part)
+    Case.new("process of #{ruby.name}, #{debugger.name}: #{part}") do
+      program = Program.new(ruby)
+      program.run { Living.send(part, self, ruby, debugger, program) }
+    end
+  end
+
+  LINES = ["fibers", "fibers --all --native=all", "threads --verbose", "bt", "bt --thread T2", "fibers --json --fiber T1.F1"].freeze
+
+  # The first line names the target, and its core is another.
+  def self.body(line, text)
+    text = text.gsub(/^ "(?:source|producer|arguments)": .*\n/, "") if line.include?("--json")
+    line.start_with?("fibers") && !line.include?("--json") ? text.lines.drop(1).join : text
+  end
+
+  # Both at one stop: GDB's commands, and a core that GDB takes there.
+  def self.compare(test, ruby, debugger, program, before)
+    core = program.file("taken")
+    told = debugger.run(LINES.map { |line| "ruby-#{line}" } + ["generate-core-file #{core}"], before: program.files + before)
+    LINES.zip(told) do |line, text|
+      command, *words = line.sub(/\Afibers/, "analyze").split
+      wanted, = Open3.capture2e(Suite::RCORE, command, core, *words, *ruby.files, binmode: true)
+      test.same("ruby-#{line}", body(line, wanted.force_encoding("UTF-8")), body(line, text))
+    end
+    test.fail("no fibers: #{told[0]}") unless told[0].include?("T1.F3")
+  ensure
+    File.delete(core) if File.exist?(core)
+  end
+
+  def self.attached(test, ruby, debugger, program)
+    compare(test, ruby, debugger, program, ["attach #{program.pid}"])
+    program.goes_on?
+  end
+
+  def self.remote(test, ruby, debugger, program)
+    IO.popen([*ROOT, "gdbserver", "--once", "--attach", "localhost:0", program.pid.to_s, { err: %i[child out] }]) do |server|
+      port = nil
+      port ||= server.gets.to_s[/Listening on port (\d+)/, 1] until port
+      compare(test, ruby, debugger, program, ["target remote localhost:#{port}"])
+    end
+    program.goes_on?
+  end
+
+  SUMS = <<~PYTHON
+    python
+    import hashlib
+    def sums():
+        pid, digest = gdb.selected_inferior().pid, hashlib.sha1()
+        with open("/proc/%d/maps" % pid) as maps, open("/proc/%d/mem" % pid, "rb", 0) as memory:
+            for line in maps:
+                place, rights = line.split()[:2]
+                start, end = (int(number, 16) for number in place.split("-"))
+                if "w" in rights:
+                    memory.seek(start)
+                    digest.update(memory.read(end - start))
+        for thread in gdb.selected_inferior().threads():
+            digest.update(gdb.execute("thread apply %d -q info registers" % thread.num, to_string=True).encode())
+        return digest.hexdigest()
+    end
+  PYTHON
+
+  FIFTY = (["ruby-fibers", "ruby-fibers --json", "ruby-doctor", "ruby-fiber T1.F1", "bt", "ruby-bt", "ruby-frame 1", "ruby-up", "ruby-down",
+            "print $ruby_self()", "print $ruby_ec()", "info registers", "up", "ruby-fiber T1.F99", "ruby-nonsense", "ruby-fibers --fiber",
+            "ruby-frame 9999", "thread 1", "bt full", "complete ruby-fiber T1.", "ruby-fiber off", "ruby-threads --verbose", "thread apply all bt",
+            "ruby-fiber off", "help ruby-bt"] * 2).freeze
+
+  # Fifty commands, errors among them, with all that GDB can do to a process forbidden.
+  def self.untouched(test, _ruby, debugger, program)
+    script = program.file("sums.gdb")
+    File.write(script, SUMS)
+    before = program.files + ["source #{script}", "attach #{program.pid}", "set may-call-functions off", "set may-write-registers off",
+                              "set may-write-memory off", "set may-insert-breakpoints off"]
+    told = debugger.run(["python print(sums())", *FIFTY, "thread 1", "python print(sums())", "detach"], before: before)
+    test.same("memory and registers", told[0], told[-2].lines.last)
+    test.fail("no sum: #{told[0]}") unless told[0] =~ /\A\h{40}\n\z/
+    FIFTY.zip(told.drop(1)) { |line, text| test.fail("#{line}: #{text}") if text =~ /Traceback|Python Exception|unexpected/ }
+    test.fail("nothing was shown: #{told[1]}") unless told[1].include?("T1.F1")
+    program.goes_on?
+  end
+
+  IDS = 'python print(" ".join("%s=%s/%s" % (f["id"], f["address"], f.get("object")) for f in ' \
+        'json.loads(gdb.execute("ruby-fibers --json", to_string=True))["fibers"]))'
+
+  # From stop to stop an id stays that of its fiber.
+  def self.ids(test, _ruby, debugger, program)
+    rounds = 12
+    commands = ["python import json", "break rb_obj_freeze", "continue", IDS] + ["continue 6", IDS] * (rounds - 1)
+    told = debugger.run(commands, before: program.files + ["attach #{program.pid}"])
+    seen = {}
+    maps = told.drop(3).each_slice(2).map { |text,| text.scan(/(\S+)=(\S+)/).to_h }
+    maps.each do |map|
+      test.fail("no fibers at a stop: #{told}") if map.size < 5
+      map.each do |id, fiber|
+        test.same("fiber #{id}", seen[id], fiber) if seen.key?(id)
+        seen[id] = fiber
+      end
+      test.same("ids of one stop", map.size, map.values.uniq.size)
+    end
+    test.fail("no fiber began or ended") if maps.first.keys == maps.last.keys
+    program.goes_on?
+  end
+
+  # The condition holds for 3 alone: its VALUE is 7. Others are passed by.
+  def self.conditions(test, ruby, debugger, program)
+    commands = ["break rb_obj_freeze if $ruby_self() == 7", "continue", "print $ruby_self()", "ruby-bt --frame 0", "continue", "print $ruby_self()"]
+    told = debugger.run(commands, before: program.files + ["attach #{program.pid}"])
+    test.same("self", "$1 = 7\n", told[2])
+    test.fail("frame: #{told[3]}") unless told[3] =~ /#freeze/
+    test.same("self at the next stop", "$2 = 7\n", told[5])
+    program.goes_on?
+  end
+
+  PARKED = 'python import json; gdb.execute("ruby-fiber " + next(f["id"] for f in json.loads(gdb.execute(' \
+           '"ruby-fibers --json", to_string=True))["fibers"] if f["status"] == "suspended"))'
+
+  # One thread is stopped, the other runs.
+  def self.non_stop(test, _ruby, debugger, program)
+    commands = ["info threads", "ruby-threads", "ruby-bt", "ruby-fibers", "thread 2", "ruby-bt", "bt 1", "thread 1", PARKED, "bt 1"]
+    told = debugger.run(commands, before: program.files + ["set non-stop on", "attach #{program.pid}"])
+    test.fail("threads: #{told[1]}") unless told[1] =~ /^T1 .*^T2 /m
+    test.fail("stack: #{told[2]}") unless told[2].include?("<main>")
+    test.fail("report: #{told[3]}") unless told[3].include?("T1.F1")
+    if told[0].include?("(running)")
+      test.same("a thread that runs", "rcore: the process is running: stop it first, with interrupt\n", told[5])
+      test.fail("bt of a thread that runs: #{told[6]}") if told[6] =~ /rcore|Python/
+    end
+    test.fail("bt of a fiber: #{told[8]}#{told[9]}") unless told[9].start_with?("#1 ")
+  end
+
+  # The parent and the child are two inferiors.
+  def self.forks(test, _ruby, debugger, program)
+    commands = ["catch fork", "run", "delete", "tbreak rb_obj_freeze", "continue", "ruby-bt", "inferior 1", "ruby-bt", "inferior 2", "ruby-bt"]
+    settings = ["set detach-on-fork off", "set follow-fork-mode child", "set print inferior-events off", "cd #{File.dirname(program.file('pid'))}"]
+    told = debugger.run(commands, ["--args", *program.command_line("fork")], before: settings)
+    test.fail("the child: #{told[5]}") unless told[5].include?("fork_once") && told[5].include?("stop_here")
+    test.fail("the parent: #{told[7]}") unless told[7].include?("fork_once") && !told[7].include?("stop_here")
+    test.same("the child again", told[5], told[9])
+  end
+
+  # Two processes, and a program without Ruby.
+  def self.inferiors(test, ruby, debugger, program)
+    plain = Process.spawn("sleep", "1000")
+    Program.new(ruby).run do |second|
+      commands = ["ruby-threads", "add-inferior", "inferior 2", "ruby-threads", "attach #{second.pid}", "ruby-threads", "inferior 1", "ruby-threads",
+                  "add-inferior", "inferior 3", "attach #{plain}", "ruby-threads", "bt 1", "detach", "remove-inferiors 3", "inferior 1", "ruby-threads"]
+      told = debugger.run(commands, before: program.files + ["attach #{program.pid}"])
+      test.fail("the first: #{told[0]}") unless told[0].include?("LWP #{program.pid} ")
+      test.same("an empty one", "rcore: no process here: core-file CORE, or attach PID, and try again\n", told[3])
+      test.fail("the second: #{told[5]}") unless told[5].include?("LWP #{second.pid} ")
+      test.same("the first again", told[0], told[7])
+      test.fail("no Ruby: #{told[11]}") unless told[11] =~ /\Arcore: not a Ruby process: [^\n]*\n\z/
+      test.same("the first at last", told[0], told[16])
+    end
+  ensure
+    Process.kill(:KILL, plain)
+    Process.wait(plain)
+  end
+
+  # Ctrl-C at any moment of a command: the next one works.
+  def self.interrupt(test, _ruby, debugger, program)
+    strike = "python import threading, os, signal; threading.Timer(%f, lambda: os.kill(os.getpid(), signal.SIGINT)).start()"
+    commands = (1..12).flat_map { |step| ["set var $x = 1", "flushregs", strike % (step * 0.01), "ruby-fibers", "shell sleep 0.2"] }
+    told = debugger.raw(commands + ["echo === last\\n", "ruby-threads"], before: program.files + ["attach #{program.pid}"])
+    test.fail("at last: #{told}") unless told[/=== last\n.*/m].to_s.include?("LWP #{program.pid} ")
+    test.fail("never interrupted: #{told}") unless told.include?("Quit")
+    test.fail(told) if told =~ /unexpected|ctypes|, line (?!1,)/
+    program.goes_on?
   end
 end
