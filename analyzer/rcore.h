@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "layout/layout.h"
+#include "model/ids.h"
 #include "model/snapshot.h"
 #include "report/converted.h"
 #include "report/report.h"
@@ -41,9 +42,12 @@ struct rcore_options {
 	const char *sysroot;             /* prefix for every path of the target */
 	const char *const *search_paths; /* folders searched by build-id and file name */
 	size_t search_path_count;
-	const char *layout_file;            /* a table to use in place of the built-in ones */
-	bool no_native;                     /* Ruby stacks only: do not unwind machine stacks */
-	bool no_stop;                       /* of rcore_open_pid() */
+	const char *layout_file; /* a table to use in place of the built-in ones */
+	bool no_native;          /* Ruby stacks only: do not unwind machine stacks */
+	bool no_stop;            /* of rcore_open_pid() */
+	struct rcore_ids
+		*ids; /* keeps ids from one load to the next; outlives the session. NULL:
+				  each load numbers anew */
 	struct rcore_locals_options values; /* what to read of each frame */
 };
 

@@ -24,6 +24,7 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 		return rcore_error_no_memory();
 	session->process = process;
 	session->no_native = options->no_native;
+	session->ids = options->ids;
 	session->values = options->values;
 	if (options->layout_file) {
 		session->layout_file = strdup(options->layout_file);
@@ -105,6 +106,7 @@ static struct rcore_error *new_snapshot(struct rcore_session *session,
 	struct rcore_snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	if (!snapshot)
 		return rcore_error_no_memory();
+	snapshot->ids = session->ids;
 	snapshot->source = copy(snapshot, process->source);
 	snapshot->producer = copy(snapshot, process->producer);
 	snapshot->arguments =

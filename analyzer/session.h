@@ -16,6 +16,7 @@ struct rcore_session {
 	bool no_stop, no_native;
 	struct rcore_locals_options values;
 	bool checks_fields; /* when it is examined */
+	struct rcore_ids *ids; /* not its own */
 	const struct rcore_process *process;
 	struct rcore_modules *modules;
 	struct rcore_memory *memory; /* with files filled in */

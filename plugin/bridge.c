@@ -47,6 +47,11 @@ struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, void *context)
 		plugin->memory.read = read_target;
 		plugin->read = read;
 		plugin->context = context;
+		plugin->ids = rcore_ids_open();
+	}
+	if (plugin && !plugin->ids) {
+		free(plugin);
+		return NULL;
 	}
 	return plugin;
 }
@@ -72,14 +77,18 @@ void rcore_plugin_forget(struct rcore_plugin *plugin)
 	free(plugin->search_paths.items);
 	rcore_arena_deinit(&plugin->arena);
 	rcore_error_free(plugin->error);
-	*plugin = (struct rcore_plugin){
-		.memory = plugin->memory, .read = plugin->read, .context = plugin->context};
+	*plugin = (struct rcore_plugin){.memory = plugin->memory,
+					.read = plugin->read,
+					.context = plugin->context,
+					.ids = plugin->ids};
 }
 
 void rcore_plugin_close(struct rcore_plugin *plugin)
 {
-	if (plugin)
-		rcore_plugin_forget(plugin);
+	if (!plugin)
+		return;
+	rcore_plugin_forget(plugin);
+	rcore_ids_close(plugin->ids);
 	free(plugin);
 }
 
@@ -130,6 +139,7 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 	if (view->session)
 		return NULL;
 	plugin->options.no_native = no_native;
+	plugin->options.ids = plugin->ids;
 	if (!plugin->cache) {
 		err = gather(plugin);
 		if (!err)

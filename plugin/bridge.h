@@ -15,6 +15,7 @@ struct rcore_plugin {
 	struct rcore_memory memory;
 	rcore_plugin_read read;
 	void *context;
+	struct rcore_ids *ids;
 	struct rcore_arena arena; /* the strings of the facts */
 	struct rcore_process process;
 	struct rcore_options options;

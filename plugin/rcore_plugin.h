@@ -56,7 +56,7 @@ RCORE_PLUGIN_API struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, 
 RCORE_PLUGIN_API void rcore_plugin_close(struct rcore_plugin *plugin); /* NULL-safe */
 
 /* To be called whenever the target has run, or been written to: drops all that was read and all facts,
- * which are to be told anew. */
+ * which are to be told anew. Threads and fibers keep their ids, and none gets that of another. */
 RCORE_PLUGIN_API void rcore_plugin_forget(struct rcore_plugin *plugin);
 
 /*

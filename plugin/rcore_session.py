@@ -122,7 +122,9 @@ class Session:
 
     def __init__(self, library, adapter):
         self._adapter = adapter
+        self._library = library
         self._target = Target(library, adapter.read)
+        self._identity = None
         self._token = None
         self._commands = all_commands(library)
         self._own = {
@@ -151,8 +153,12 @@ class Session:
         """The Target, told of all there is to tell."""
         token = self._adapter.token()
         if token != self._token or not self._target.is_told:
-            if self._token not in (None, token):
+            # The ids of another process begin anew.
+            if self._identity not in (None, token):
                 self.resumed()
+                self._target.close()
+                self._target = Target(self._library, self._adapter.read)
+            self._identity = token
             self._stacks.clear()
             self._target.forget()
             self._adapter.tell(self._target)

@@ -22,6 +22,8 @@
  * Every part can carry a problem of its own: one line, what and where.
  */
 
+struct rcore_ids;
+
 enum rcore_frame_kind {
 	RCORE_FRAME_RUBY,   /* has an iseq */
 	RCORE_FRAME_CFUNC,  /* a method written in C */
@@ -248,6 +250,7 @@ struct rcore_module_info {
 
 struct rcore_snapshot {
 	struct rcore_arena arena;
+	struct rcore_ids *ids; /* of rcore_options, while it is decoded */
 
 	const char *source, *producer;
 	int pid;

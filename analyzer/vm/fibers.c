@@ -278,8 +278,28 @@ static void mark_root(struct rcore_loader *loader, struct rcore_fiber *fiber)
 	fiber->is_root = root ? root == fiber->address : fiber->ec == ec;
 }
 
-/* Numbers a thread's fibers: the root is F0, the others follow as they were found. */
-static void number(struct rcore_loader *loader)
+/* The root is F0; `place` is where it stands among the others. */
+static bool name_fiber(struct rcore_loader *loader, struct rcore_fiber *fiber, size_t place)
+{
+	static const int ages[] = {
+		[RCORE_FIBER_CREATED] = 0,        [RCORE_FIBER_RESUMED] = 1,
+		[RCORE_FIBER_SUSPENDED] = 1,      [RCORE_FIBER_TERMINATED] = 2,
+		[RCORE_FIBER_STATUS_UNKNOWN] = 2,
+	};
+	const char *thread = loader->threads.items[fiber->thread].id;
+	const struct rcore_who who = {thread, fiber->address, fiber->object,
+				      ages[fiber->status]};
+	if (fiber->is_root)
+		place = 0;
+	else if (loader->snapshot->ids &&
+		 !rcore_ids_number(loader->snapshot->ids, &who, &place))
+		return false;
+	snprintf(fiber->id, sizeof(fiber->id), "%s.F%zu", thread, place);
+	return true;
+}
+
+/* Numbers a thread's fibers: the root first, the others follow as they were found. */
+static bool number(struct rcore_loader *loader)
 {
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < loader->fibers.count; i++) {
@@ -291,12 +311,13 @@ static void number(struct rcore_loader *loader)
 			size_t place = thread->fiber_count++;
 			thread->fibers[place] = (int)i;
 			bool rooted = loader->fibers.items[thread->fibers[0]].is_root;
-			snprintf(fiber->id, sizeof(fiber->id), "%s.F%zu", thread->id,
-				 place + !rooted);
+			if (!name_fiber(loader, fiber, place + !rooted))
+				return false;
 			if (fiber->is_current)
 				thread->current_fiber = (int)i;
 		}
 	}
+	return true;
 }
 
 static struct rcore_error *assign(struct rcore_loader *loader)
@@ -322,8 +343,8 @@ static struct rcore_error *assign(struct rcore_loader *loader)
 			err = rcore_error_no_memory();
 	}
 	free(counts);
-	if (!err)
-		number(loader);
+	if (!err && !number(loader))
+		err = rcore_error_no_memory();
 	return err;
 }
 

@@ -84,6 +84,25 @@ static const char *thread_name(struct rcore_loader *loader, struct rcore_thread 
 	return name;
 }
 
+/* "T2", or "E1" for one that has ended. */
+static bool name_thread(struct rcore_loader *loader, struct rcore_thread *thread)
+{
+	const char *letter = thread->is_ended ? "E" : "T";
+	size_t number = loader->threads.count;
+	if (thread->is_ended)
+		number = ++loader->ended_count;
+	const struct rcore_who who = {
+		.scope = letter,
+		.address = thread->address,
+		.object = field_or_zero(loader, thread->address,
+					&loader->ruby->layout->thread.self),
+	};
+	if (loader->snapshot->ids && !rcore_ids_number(loader->snapshot->ids, &who, &number))
+		return false;
+	snprintf(thread->id, sizeof(thread->id), "%s%zu", letter, number);
+	return true;
+}
+
 struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t address, int ractor,
 				      bool is_ended, int *ret)
 {
@@ -96,10 +115,8 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 	thread->ractor = ractor;
 	thread->is_ended = is_ended;
 	thread->current_fiber = -1;
-	if (is_ended)
-		snprintf(thread->id, sizeof(thread->id), "E%zu", ++loader->ended_count);
-	else
-		snprintf(thread->id, sizeof(thread->id), "T%zu", loader->threads.count);
+	if (!name_thread(loader, thread))
+		return rcore_error_no_memory();
 
 	uint64_t back, status, value;
 	enum rcore_fault fault =

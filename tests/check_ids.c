@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+
+#include "model/ids.h"
+
+static size_t number(struct rcore_ids *ids, const char *scope, uint64_t address,
+		     uint64_t object, int age)
+{
+	const struct rcore_who who = {scope, address, object, age};
+	size_t ret = 0;
+	ck_assert(rcore_ids_number(ids, &who, &ret));
+	return ret;
+}
+
+START_TEST(ids_stay)
+{
+	struct rcore_ids *ids = rcore_ids_open();
+	ck_assert_uint_eq(number(ids, "T", 0x1000, 0, 0), 1);
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 8, 0), 1);
+	ck_assert_uint_eq(number(ids, "T1", 0x2000, 16, 1), 2);
+	ck_assert_uint_eq(number(ids, "T2", 0x3000, 24, 0), 1);
+	ck_assert_uint_eq(number(ids, "T1", 0x2000, 16, 1), 2);
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 8, 2), 1);
+	rcore_ids_close(ids);
+	rcore_ids_close(NULL);
+}
+END_TEST
+
+/* An object that it got, or that could not be read for once, makes it nobody else. */
+START_TEST(ids_of_late_objects)
+{
+	struct rcore_ids *ids = rcore_ids_open();
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 0, 0), 1);
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 8, 0), 1);
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 0, 0), 1);
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 16, 0), 2);
+	rcore_ids_close(ids);
+}
+END_TEST
+
+START_TEST(ids_are_not_used_again)
+{
+	struct rcore_ids *ids = rcore_ids_open();
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 8, 2), 1);
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 8, 0), 2);
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 16, 0), 3);
+	ck_assert_uint_eq(number(ids, "T1", 0x1000, 16, 1), 3);
+	rcore_ids_close(ids);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ids");
+	TCase *ids = tcase_create("ids");
+	tcase_add_test(ids, ids_stay);
+	tcase_add_test(ids, ids_of_late_objects);
+	tcase_add_test(ids, ids_are_not_used_again);
+	suite_add_tcase(suite, ids);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
