@@ -15,7 +15,7 @@ struct rcore_session {
 	struct rcore_live *live;
 	bool no_stop, no_native;
 	struct rcore_locals_options values;
-	bool checks_fields; /* when it is examined */
+	bool checks_fields;    /* when it is examined */
 	struct rcore_ids *ids; /* not its own */
 	const struct rcore_process *process;
 	struct rcore_modules *modules;

@@ -2,8 +2,8 @@
 require "socket"
 require_relative "case"
 
-# What the commands print of a living process, against what rcore prints of the core that GDB takes of it at
-# that moment; and that they leave it as it is.
+# What the commands print of a living process, against what rcore prints of it; and that they leave it as it
+# is.
 module Living
   PROGRAMS = File.join(__dir__, "programs")
   ROOT = Process.uid.zero? ? [] : %w[sudo -n]
@@ -37,6 +37,15 @@ module Living
 
     def counter
       Integer(File.read(path("counter")))
+    end
+
+    # Stopped by a signal while a block runs.
+    def stand
+      system(*ROOT, "kill", "-STOP", pid.to_s)
+      wait_until("stop") { state(pid) == "T" }
+      yield
+    ensure
+      system(*ROOT, "kill", "-CONT", pid.to_s)
     end
 
     def goes_on?
@@ -74,38 +83,37 @@ module Living
     end
   end
 
-  LINES = ["fibers", "fibers --all --native=all", "threads --verbose", "bt", "bt --thread T2", "fibers --json --fiber T1.F1"].freeze
+  LINES = ["fibers", "fibers --all --native=all", "threads --verbose", "bt --thread T1", "bt --thread T2", "fibers --json --fiber T1.F1"].freeze
 
-  # The first line names the target, and its core is another.
+  # Who looks, and for how long the process stood still, differs; the rest is the same.
   def self.body(line, text)
-    text = text.gsub(/^ "(?:source|producer|arguments)": .*\n/, "") if line.include?("--json")
-    line.start_with?("fibers") && !line.include?("--json") ? text.lines.drop(1).join : text
+    return text.gsub(/^ "(?:live|source)": .*\n/, "") if line.include?("--json")
+    line.start_with?("fibers") ? text.lines.drop(2).join : text
   end
 
-  # Both at one stop: GDB's commands, and a core that GDB takes there.
+  # What GDB's commands print, against what rcore prints right after, of a process that a signal has stopped.
   def self.compare(test, ruby, debugger, program, before)
-    core = program.file("taken")
-    told = debugger.run(LINES.map { |line| "ruby-#{line}" } + ["generate-core-file #{core}"], before: program.files + before)
+    told = debugger.run(LINES.map { |line| "ruby-#{line}" }, before: program.files + before)
     LINES.zip(told) do |line, text|
       command, *words = line.sub(/\Afibers/, "analyze").split
-      wanted, = Open3.capture2e(Suite::RCORE, command, core, *words, *ruby.files, binmode: true)
+      wanted, = Open3.capture2e(*ROOT, Suite::RCORE, command, "-p", program.pid.to_s, *words, binmode: true)
       test.same("ruby-#{line}", body(line, wanted.force_encoding("UTF-8")), body(line, text))
     end
     test.fail("no fibers: #{told[0]}") unless told[0].include?("T1.F3")
-  ensure
-    File.delete(core) if File.exist?(core)
   end
 
   def self.attached(test, ruby, debugger, program)
-    compare(test, ruby, debugger, program, ["attach #{program.pid}"])
+    program.stand { compare(test, ruby, debugger, program, ["attach #{program.pid}"]) }
     program.goes_on?
   end
 
   def self.remote(test, ruby, debugger, program)
-    IO.popen([*ROOT, "gdbserver", "--once", "--attach", "localhost:0", program.pid.to_s, { err: %i[child out] }]) do |server|
-      port = nil
-      port ||= server.gets.to_s[/Listening on port (\d+)/, 1] until port
-      compare(test, ruby, debugger, program, ["target remote localhost:#{port}"])
+    program.stand do
+      IO.popen([*ROOT, "gdbserver", "--once", "--attach", "localhost:0", program.pid.to_s, { err: %i[child out] }]) do |server|
+        port = nil
+        port ||= server.gets.to_s[/Listening on port (\d+)/, 1] until port
+        compare(test, ruby, debugger, program, ["target remote localhost:#{port}"])
+      end
     end
     program.goes_on?
   end
@@ -113,6 +121,15 @@ module Living
   SUMS = <<~PYTHON
     python
     import hashlib
+    def read(memory, start, end):
+        parts = []
+        for address in range(start, end, 4096):
+            memory.seek(address)
+            try:
+                parts.append(memory.read(4096))
+            except OSError:  # a guard page within a mapping
+                parts.append(b"none")
+        return b"".join(parts)
     def sums():
         pid, digest = gdb.selected_inferior().pid, hashlib.sha1()
         with open("/proc/%d/maps" % pid) as maps, open("/proc/%d/mem" % pid, "rb", 0) as memory:
@@ -120,8 +137,7 @@ module Living
                 place, rights = line.split()[:2]
                 start, end = (int(number, 16) for number in place.split("-"))
                 if "w" in rights:
-                    memory.seek(start)
-                    digest.update(memory.read(end - start))
+                    digest.update(read(memory, start, end))
         for thread in gdb.selected_inferior().threads():
             digest.update(gdb.execute("thread apply %d -q info registers" % thread.num, to_string=True).encode())
         return digest.hexdigest()
