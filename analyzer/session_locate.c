@@ -263,6 +263,10 @@ static void describe(const struct trial *trial, struct rcore_snapshot *snapshot)
 	snapshot->layout_name =
 		rcore_arena_strdup(&snapshot->arena, trial->location.layout.name);
 	snapshot->layout_source = sources[trial->location.layout.source];
+	const unsigned *neighbour = trial->location.layout.neighbour;
+	if (neighbour[0])
+		snapshot->layout_neighbour = rcore_arena_printf(
+			&snapshot->arena, "%u.%u.%u", neighbour[0], neighbour[1], neighbour[2]);
 	memcpy(snapshot->slides, trial->slides, sizeof(snapshot->slides));
 	snapshot->slide_count = trial->slide_count;
 	snapshot->proofs = rcore_arena_alloc(&snapshot->arena, sizeof(trial->proofs));

@@ -13,13 +13,21 @@
 struct arguments {
 	const char *files[2];
 	int count;
-	unsigned version[3];
+	unsigned version[3], neighbour[3];
+	const char *headers;
 	bool has_version, list, diff;
 };
 
 static const struct argp_option options[] = {
 	{"ruby", 'r', "X.Y.Z", 0,
 	 "The Ruby release, for a file that does not say (a debug file)", 0},
+	{"headers", 'H', "DIR", 0,
+	 "FILE was built of another release's sources with this one's headers, which are in "
+	 "DIR: "
+	 "structs that none of them declares are marked as that release's, and what they are "
+	 "used for as approximate; with --ruby and --neighbour",
+	 0},
+	{"neighbour", 'n', "X.Y.Z", 0, "That other release", 0},
 	{"list", 'l', NULL, 0, "The tables that are built in, and those of your folder", 0},
 	{"diff", 'd', NULL, 0, "What differs between two tables", 0},
 	{"check", 'c', NULL, 0,
@@ -39,6 +47,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' is not a Ruby release such as 3.3.8", arg);
 		arguments->has_version = true;
 		return 0;
+	case 'H':
+		arguments->headers = arg;
+		return 0;
+	case 'n':
+		if (!rcore_version_parse(arg, arguments->neighbour))
+			argp_error(state, "'%s' is not a Ruby release such as 4.0.5", arg);
+		return 0;
 	case 'l':
 		arguments->list = true;
 		return 0;
@@ -51,6 +66,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		arguments->files[arguments->count++] = arg;
 		return 0;
 	case ARGP_KEY_END:
+		if (!arguments->headers != !arguments->neighbour[0] ||
+		    (arguments->headers && !arguments->has_version))
+			argp_error(state, "--headers goes with --ruby and --neighbour");
 		if (arguments->list ? arguments->count != 0
 				    : arguments->count != (arguments->diff ? 2 : 1))
 			argp_error(state, arguments->list   ? "--list takes no file"
@@ -88,13 +106,22 @@ static const struct argp argp = {
 static struct rcore_error *print_table(const struct arguments *arguments)
 {
 	struct rcore_layout layout;
-	struct rcore_error *err = rcore_layout_from_dwarf(
-		arguments->files[0], arguments->has_version ? arguments->version : NULL,
-		&layout);
+	const unsigned *version = arguments->has_version ? arguments->version : NULL;
+	struct rcore_error *err =
+		arguments->headers
+			? rcore_layout_from_headers(arguments->files[0], version,
+						    arguments->headers, arguments->neighbour,
+						    &layout)
+			: rcore_layout_from_dwarf(arguments->files[0], version, &layout);
 	if (err)
 		return err;
 	rcore_layout_set_table_name(&layout);
 	char *provenance = rcore_layout_provenance(arguments->files[0]);
+	const unsigned *neighbour = layout.neighbour;
+	if (arguments->headers)
+		printf("# headers: of this release; structs marked %u.%u.%u are as that has "
+		       "them\n",
+		       neighbour[0], neighbour[1], neighbour[2]);
 	char *text = rcore_layout_print(&layout, provenance);
 	if (text)
 		fputs(text, stdout);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "layout/dwarf_file.h"
 #include "layout/dwarf_member.h"
@@ -27,6 +28,7 @@ struct names {
 
 struct search {
 	struct rcore_layout *layout;
+	const char *headers; /* folder of those of the release; NULL: of its sources */
 	struct names structs, constants;
 	bool *is_settled; /* of each item: a struct that was found with members */
 };
@@ -82,6 +84,23 @@ static bool take_members(struct search *search, const struct rcore_item *item, D
 	return any;
 }
 
+/* Whether the header that declares a type is in the folder, by its name or with the folder it is in. */
+static bool is_of_headers(const struct search *search, Dwarf_Die *type)
+{
+	const char *file = dwarf_decl_file(type);
+	bool found = false;
+	for (const char *end = file ? file + strlen(file) : NULL; end && !found;) {
+		const char *slash = memrchr(file, '/', (size_t)(end - file));
+		char *path;
+		if (asprintf(&path, "%s/%s", search->headers, slash ? slash + 1 : file) < 0)
+			return false;
+		found = access(path, F_OK) == 0;
+		free(path);
+		end = slash;
+	}
+	return found;
+}
+
 /* A program that embeds Ruby may have a struct of its own by that name: one that has any of
  * the members goes before one that has none. */
 static void take_struct(struct search *search, Dwarf_Die *die)
@@ -94,6 +113,8 @@ static void take_struct(struct search *search, Dwarf_Die *die)
 	if (!size)
 		return;
 	uint32_t *known = rcore_item_size(search->layout, item);
+	*rcore_item_borrowed(search->layout, item) =
+		search->headers && !is_of_headers(search, &type);
 	if (take_members(search, item, &type)) {
 		*known = size;
 		search->is_settled[item - rcore_items] = true;
@@ -171,10 +192,10 @@ static struct rcore_error *find_version(struct rcore_dwarf_file *file, unsigned 
 	return NULL;
 }
 
-static struct rcore_error *read_layout(struct rcore_dwarf_file *file,
+static struct rcore_error *read_layout(struct rcore_dwarf_file *file, const char *headers,
 				       struct rcore_layout *layout)
 {
-	struct search search = {.layout = layout};
+	struct search search = {.layout = layout, .headers = headers};
 
 	search.is_settled = calloc(rcore_item_count, sizeof(*search.is_settled));
 	struct rcore_error *err = search.is_settled
@@ -199,8 +220,8 @@ static struct rcore_error *read_layout(struct rcore_dwarf_file *file,
 	return err;
 }
 
-struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
-					    struct rcore_layout *ret)
+static struct rcore_error *from_dwarf(const char *path, const unsigned version[3],
+				      const char *headers, struct rcore_layout *ret)
 {
 	struct rcore_dwarf_file file = {0};
 	struct rcore_layout layout;
@@ -213,7 +234,7 @@ struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned ver
 	else if (!err)
 		err = find_version(&file, layout.version);
 	if (!err)
-		err = read_layout(&file, &layout);
+		err = read_layout(&file, headers, &layout);
 	layout.last_patch = layout.version[2];
 	layout.machine = file.machine;
 	rcore_dwarf_close(&file);
@@ -224,4 +245,20 @@ struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned ver
 	rcore_layout_set_traits(&layout);
 	*ret = layout;
 	return NULL;
+}
+
+struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
+					    struct rcore_layout *ret)
+{
+	return from_dwarf(path, version, NULL, ret);
+}
+
+struct rcore_error *rcore_layout_from_headers(const char *path, const unsigned version[3],
+					      const char *headers, const unsigned neighbour[3],
+					      struct rcore_layout *ret)
+{
+	struct rcore_error *err = from_dwarf(path, version, headers, ret);
+	if (!err)
+		memcpy(ret->neighbour, neighbour, sizeof(ret->neighbour));
+	return err;
 }

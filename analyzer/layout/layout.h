@@ -41,9 +41,10 @@ enum rcore_backtrace_order {
 
 struct rcore_traits {
 	enum rcore_label_style label_style;
-	bool fibers_listed;         /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
-	bool coroutine_link;        /* 3.3 on: a parked fiber's pc is its saved x30 (aarch64) */
-	bool shapes;                /* 3.2 on: ivars by shape */
+	bool fibers_listed;  /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
+	bool guard_inside;   /* up to 2.6: a fiber's machine stack begins with its guard page */
+	bool coroutine_link; /* 3.3 on: a parked fiber's pc is its saved x30 (aarch64) */
+	bool shapes;         /* 3.2 on: ivars by shape */
 	uint32_t shape_id_mask;     /* bits of a shape's ID that are its place in the list */
 	bool shape_tree_is_struct;  /* 4.0 on: rb_shape_tree is the struct, no pointer to it */
 	unsigned heap_page_align;   /* bytes: 16 KiB up to 3.1, 64 KiB later */
@@ -73,12 +74,16 @@ struct rcore_layout {
 	unsigned version[3]; /* the first release that it was measured on */
 	unsigned last_patch; /* and the patch level of the last, 6; each in between was, too */
 	unsigned machine;    /* EM_X86_64, EM_AARCH64 */
+	/* Of a release of which only headers were at hand: from which release the structs are taken that
+	 * only C files define (is_borrowed); 0.0.0: all were measured. Such a layout is APPROXIMATE. */
+	unsigned neighbour[3];
 	enum rcore_layout_source source;
 	struct rcore_traits traits;
 
 #define RCORE_STRUCT(id, names) \
 	struct {                \
-		uint32_t size;
+		uint32_t size;  \
+		bool is_borrowed;
 #define RCORE_FIELD(struct_id, id, paths) struct rcore_field id;
 #define RCORE_END(id) \
 	}             \
@@ -133,6 +138,7 @@ bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *fie
  *   ruby 3.3.1..3.3.6           or one release: 3.3.0
  *   machine x86_64
  *   struct vm 9600
+ *   struct fiber 624 4.0.5      as the other release has it: this one's headers do not tell
  *   vm.ractor_set 8 16          field, offset, size
  *   thread.status 240 4 0:2     field, offset, size, bit:bits
  *   fiber.transferred -         not in this Ruby
@@ -140,7 +146,7 @@ bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *fie
  * A struct or an enumerator that this Ruby lacks has '-' too. Every item of
  * fields.def stands once, in any order; anything else is an error that names
  * `origin` (the file, for messages) and the line. Errors: FORMAT. The layout's
- * source is set to EXACT and its traits to those of its version.
+ * source is set to EXACT (APPROXIMATE where it borrows structs) and its traits to those of its version.
  */
 struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
 				       struct rcore_layout *ret);
@@ -182,6 +188,14 @@ void rcore_layout_set_traits(struct rcore_layout *layout);
  */
 struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
 					    struct rcore_layout *ret);
+
+/*
+ * The same of a file that was built of `neighbour`'s sources with the headers of release `version`, which
+ * lie in the folder `headers`: structs that none of these declares are marked as the neighbour's.
+ */
+struct rcore_error *rcore_layout_from_headers(const char *path, const unsigned version[3],
+					      const char *headers, const unsigned neighbour[3],
+					      struct rcore_layout *ret);
 
 /* What to say of such a layout at the top of a table: file name, build-id, compiler;
  * lines, malloc'ed. NULL when the file cannot be read or memory is short. */

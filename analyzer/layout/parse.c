@@ -72,7 +72,22 @@ static struct rcore_error *see(struct parser *parser, const struct rcore_item *i
 	return NULL;
 }
 
-static struct rcore_error *parse_struct(struct parser *parser, const char *id, const char *word)
+/* "4.0.5" behind a struct: the release that it is taken from, one for all of a table. */
+static struct rcore_error *parse_borrowed(struct parser *parser, const struct rcore_item *item,
+					  const char *word)
+{
+	unsigned *neighbour = parser->layout->neighbour, version[3];
+	if (!rcore_version_parse(word, version))
+		return complain(parser, "'%s' is not a version such as 4.0.5", word);
+	if (neighbour[0] && memcmp(neighbour, version, sizeof(version)))
+		return complain(parser, "structs of two other releases");
+	memcpy(neighbour, version, sizeof(version));
+	*rcore_item_borrowed(parser->layout, item) = true;
+	return NULL;
+}
+
+static struct rcore_error *parse_struct(struct parser *parser, const char *id, const char *word,
+					const char *borrowed)
 {
 	const struct rcore_item *item = find(parser, RCORE_ITEM_STRUCT, id, "");
 	if (!item)
@@ -83,6 +98,9 @@ static struct rcore_error *parse_struct(struct parser *parser, const char *id, c
 		err = number(parser, word, 1, MAX_STRUCT, &size);
 	if (!err)
 		*rcore_item_size(parser->layout, item) = (uint32_t)size;
+	*rcore_item_borrowed(parser->layout, item) = false;
+	if (!err && borrowed)
+		err = parse_borrowed(parser, item, borrowed);
 	return err;
 }
 
@@ -193,8 +211,8 @@ static struct rcore_error *parse_line(struct parser *parser, char *line)
 	if (count == 2 && (!strcmp(words[0], "layout") || !strcmp(words[0], "ruby") ||
 			   !strcmp(words[0], "machine")))
 		return parse_head(parser, words);
-	if (count == 3 && !strcmp(words[0], "struct"))
-		return parse_struct(parser, words[1], words[2]);
+	if ((count == 3 || count == 4) && !strcmp(words[0], "struct"))
+		return parse_struct(parser, words[1], words[2], count == 4 ? words[3] : NULL);
 	if (count == 3 && !strcmp(words[0], "enum"))
 		return parse_enum(parser, words[1], words[2]);
 	if (count >= 2 && strchr(words[0], '.'))
@@ -287,7 +305,7 @@ struct rcore_error *rcore_layout_parse_over(const struct rcore_layout *base, con
 	free(parser.seen);
 	if (err)
 		return err;
-	layout.source = RCORE_LAYOUT_EXACT;
+	layout.source = layout.neighbour[0] ? RCORE_LAYOUT_APPROXIMATE : RCORE_LAYOUT_EXACT;
 	rcore_layout_set_traits(&layout);
 	*ret = layout;
 	return NULL;

@@ -17,10 +17,15 @@ static void print_provenance(FILE *out, const char *text)
 
 static void print_item(FILE *out, struct rcore_layout *layout, const struct rcore_item *item)
 {
+	char neighbour[RCORE_RANGE_TEXT];
+	snprintf(neighbour, sizeof(neighbour), "%u.%u.%u", layout->neighbour[0],
+		 layout->neighbour[1], layout->neighbour[2]);
 	if (item->kind == RCORE_ITEM_STRUCT) {
 		uint32_t size = *rcore_item_size(layout, item);
 		if (size)
-			fprintf(out, "\nstruct %s %" PRIu32 "\n", item->group, size);
+			fprintf(out, "\nstruct %s %" PRIu32 "%s%s\n", item->group, size,
+				*rcore_item_borrowed(layout, item) ? " " : "",
+				*rcore_item_borrowed(layout, item) ? neighbour : "");
 		else
 			fprintf(out, "\nstruct %s -\n", item->group);
 	} else if (item->kind == RCORE_ITEM_FIELD) {

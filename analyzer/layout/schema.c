@@ -4,13 +4,23 @@
 #include <string.h>
 
 const struct rcore_item rcore_items[] = {
-#define RCORE_STRUCT(id, names) \
-	{RCORE_ITEM_STRUCT, #id, "", names, offsetof(struct rcore_layout, id.size)},
-#define RCORE_FIELD(struct_id, id, paths) \
-	{RCORE_ITEM_FIELD, #struct_id, #id, paths, offsetof(struct rcore_layout, struct_id.id)},
+#define RCORE_STRUCT(id, names)                  \
+	{RCORE_ITEM_STRUCT,                      \
+	 #id,                                    \
+	 "",                                     \
+	 names,                                  \
+	 offsetof(struct rcore_layout, id.size), \
+	 offsetof(struct rcore_layout, id.is_borrowed)},
+#define RCORE_FIELD(struct_id, id, paths)             \
+	{RCORE_ITEM_FIELD,                            \
+	 #struct_id,                                  \
+	 #id,                                         \
+	 paths,                                       \
+	 offsetof(struct rcore_layout, struct_id.id), \
+	 0},
 #define RCORE_END(id)
 #define RCORE_ENUM(id, names) \
-	{RCORE_ITEM_ENUM, "", #id, names, offsetof(struct rcore_layout, constant.id)},
+	{RCORE_ITEM_ENUM, "", #id, names, offsetof(struct rcore_layout, constant.id), 0},
 #include "layout/fields.def"
 #undef RCORE_STRUCT
 #undef RCORE_FIELD
@@ -28,6 +38,11 @@ static void *at(struct rcore_layout *layout, const struct rcore_item *item)
 uint32_t *rcore_item_size(struct rcore_layout *layout, const struct rcore_item *item)
 {
 	return at(layout, item);
+}
+
+bool *rcore_item_borrowed(struct rcore_layout *layout, const struct rcore_item *item)
+{
+	return (bool *)((char *)layout + item->borrowed);
 }
 
 struct rcore_field *rcore_item_field(struct rcore_layout *layout, const struct rcore_item *item)

@@ -21,6 +21,7 @@ struct rcore_item {
 	const char *id;    /* the field's or enumerator's id; of a struct, "" */
 	const char *names; /* DWARF names or paths, '|' between, newest first */
 	size_t where;      /* offset in struct rcore_layout */
+	size_t borrowed;   /* of a struct: that of its is_borrowed */
 };
 
 extern const struct rcore_item rcore_items[];
@@ -28,6 +29,7 @@ extern const size_t rcore_item_count;
 
 /* Where the item lives in a layout, typed. */
 uint32_t *rcore_item_size(struct rcore_layout *layout, const struct rcore_item *item);
+bool *rcore_item_borrowed(struct rcore_layout *layout, const struct rcore_item *item);
 struct rcore_field *rcore_item_field(struct rcore_layout *layout,
 				     const struct rcore_item *item);
 int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_item *item);

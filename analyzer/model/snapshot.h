@@ -263,7 +263,9 @@ struct rcore_snapshot {
 	const char *version_source; /* how the version was found */
 
 	const char *layout_name;
-	const char *layout_source;              /* "exact", "approximate", "dwarf" */
+	const char *layout_source; /* "exact", "approximate", "dwarf" */
+	/* "4.0.5": has the structs that the layout's own release does not tell; NULL: none */
+	const char *layout_neighbour;
 	struct rcore_field_check *field_checks; /* of rcore_check_layout() alone */
 	size_t field_check_count;
 	struct rcore_slide slides[RCORE_SLIDE_COUNT];

@@ -44,6 +44,9 @@ static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot
 		fputs("  ", out);
 		rcore_escape_write(out, snapshot->layout_source);
 	}
+	if (snapshot->layout_neighbour)
+		fprintf(out, "; what its headers do not tell is as in %s",
+			snapshot->layout_neighbour);
 	putc('\n', out);
 
 	rcore_write_slides(snapshot, out);

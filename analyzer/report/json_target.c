@@ -58,6 +58,7 @@ static void put_ruby(struct rcore_json *json, const struct rcore_snapshot *snaps
 	struct json_object *layout = rcore_json_object(json);
 	rcore_json_add_text(json, layout, "name", snapshot->layout_name);
 	rcore_json_add_text(json, layout, "source", snapshot->layout_source);
+	rcore_json_add_text(json, layout, "neighbour", snapshot->layout_neighbour);
 	if (snapshot->slide_count)
 		add_slides(json, layout, snapshot);
 	rcore_json_put(json, "layout", layout);

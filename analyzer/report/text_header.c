@@ -73,11 +73,19 @@ static void print_approximate(const struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
-	fprintf(text->pen.out,
-		"Approximate: there is no layout for this very Ruby; that of %s passed the "
-		"proofs, "
-		"yet details may be wrong\n",
-		snapshot->layout_name ? snapshot->layout_name : "another release");
+	if (snapshot->layout_neighbour && !snapshot->slide_count)
+		fprintf(text->pen.out,
+			"Approximate: %s was made of headers; structs that they do not declare "
+			"(fibers, the object heap) are as in %s, and passed the proofs, yet "
+			"details may be wrong\n",
+			snapshot->layout_name, snapshot->layout_neighbour);
+	else
+		fprintf(text->pen.out,
+			"Approximate: there is no layout for this very Ruby; that of %s passed "
+			"the "
+			"proofs, "
+			"yet details may be wrong\n",
+			snapshot->layout_name ? snapshot->layout_name : "another release");
 	rcore_write_slides(snapshot, text->pen.out);
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }

@@ -65,6 +65,20 @@ static bool is_continuation(struct rcore_loader *loader, uint64_t address, uint6
 	       back == fiber;
 }
 
+/* The machine stack is what can be used of it. */
+static void leave_guard(const struct rcore_loader *loader, struct rcore_fiber *fiber)
+{
+	enum { AT_PAGESZ = 6, DEFAULT_PAGE = 4096 };
+	uint64_t page = DEFAULT_PAGE;
+	if (!loader->ruby->layout->traits.guard_inside || !fiber->machine_stack)
+		return;
+	rcore_process_auxv(loader->process, AT_PAGESZ, &page);
+	if (page >= fiber->machine_stack_size)
+		return;
+	fiber->machine_stack += page;
+	fiber->machine_stack_size -= page;
+}
+
 /* Adds the fiber at `address`. `certain`: what points to it points to nothing else, so a struct
  * that does not prove itself is kept, as a problem. */
 static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t address,
@@ -110,6 +124,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	fiber->blocking = word_of(copy, size, &layout->fiber.blocking);
 	fiber->machine_stack = word_of(copy, size, &layout->fiber.stack_base);
 	fiber->machine_stack_size = word_of(copy, size, &layout->fiber.stack_size);
+	leave_guard(loader, fiber);
 	fiber->stack_pointer = word_of(copy, size, &layout->fiber.context_stack_pointer);
 	fiber->stack_base = ec_word_of(layout, copy, size, &layout->ec.machine_stack_start);
 	fiber->vm_stack = ec_word_of(layout, copy, size, &layout->ec.vm_stack);

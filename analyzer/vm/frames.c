@@ -159,7 +159,8 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 	if (fault)
 		return rcore_fault_error(fault, "ec.cfp", fiber->ec, sizeof(cfp));
 	uint64_t end = fiber->vm_stack + fiber->vm_stack_size;
-	if (!fiber->vm_stack && !cfp) {
+	/* 2.6 leaves the cfp of a fiber that has ended. */
+	if (!fiber->vm_stack && (!cfp || fiber->status == RCORE_FIBER_TERMINATED)) {
 		*ret_cfp = *ret_end = 0;
 		return NULL;
 	}
