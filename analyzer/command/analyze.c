@@ -13,6 +13,7 @@ struct arguments {
 	bool json;
 	int format;
 	struct rcore_words outputs;
+	struct rcore_words where;
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
@@ -66,6 +67,11 @@ static const struct rcore_option options[] = {
 	 .help = "Of values: N bytes of a String (256)"},
 	{"max-items", 0, RCORE_OPTION_NUMBER, MEMBER(max_items), .value = "N",
 	 .help = "Of values: N items of a container (100)"},
+	{"where", 'w', RCORE_OPTION_LIST, MEMBER(where), "KEY=VALUE",
+	 "Only fibers whose context has KEY with that VALUE (KEY alone: with any); may be "
+	 "given "
+	 "again",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose),
 	 .help = "Addresses too, and how things were found"},
 	{0},
@@ -104,6 +110,8 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	const struct rcore_snapshot *snapshot;
 	struct rcore_error *failure;
 	report.color = view->color;
+	report.where = arguments->where.items;
+	report.where_count = arguments->where.count;
 	report.native = shown[arguments->native];
 	struct rcore_error *err = rcore_outputs_check(&arguments->outputs);
 	if (!err)

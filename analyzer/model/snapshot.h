@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "image/native_frame.h"
+#include "model/context.h"
 #include "model/exception.h"
 #include "model/facts.h"
 #include "model/locals.h"
@@ -105,6 +106,7 @@ struct rcore_fiber {
 	struct rcore_variables storage, locals; /* Fiber[:x]; Thread#[] */
 	struct rcore_exception *exceptions;     /* what it is handling, innermost first: $! */
 	size_t exception_count;
+	struct rcore_context context;
 	const char *problem;
 };
 

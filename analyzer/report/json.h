@@ -26,4 +26,8 @@ void rcore_json_exceptions(struct rcore_json *json, const struct rcore_fiber *fi
 /* "stack": which of a fiber's frames and native frames follow each other. */
 void rcore_json_steps(struct rcore_json *json, const struct rcore_fiber *fiber);
 
+/* A fiber's context, as an object of json-c. */
+struct json_object *rcore_json_context(struct rcore_json *json,
+				       const struct rcore_context *context);
+
 #endif

@@ -79,6 +79,9 @@ static struct json_object *fiber_object(struct rcore_json *json,
 	rcore_json_add_flag(json, object, "frames_truncated", fiber->frames_truncated);
 	rcore_json_add_text(json, object, "problem", fiber->problem);
 	rcore_json_add_text(json, object, "native_problem", fiber->native_problem);
+	if (rcore_context_has_any(&fiber->context))
+		rcore_json_add(json, object, "context",
+			       rcore_json_context(json, &fiber->context));
 	return object;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/where.h"
 
 enum { LISTED = 20 };
 
@@ -85,7 +86,7 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 				    const struct rcore_report_options *options,
 				    struct rcore_pick *ret)
 {
-	struct rcore_pick pick = {-1, -1};
+	struct rcore_pick pick = {-1, -1, NULL};
 	if (snapshot->failure)
 		options = NULL;
 	if (options && options->thread) {
@@ -98,6 +99,12 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 		if (pick.fiber < 0 ||
 		    (pick.thread >= 0 && snapshot->fibers[pick.fiber].thread != pick.thread))
 			return not_there(snapshot, pick.thread, true, options->fiber);
+	}
+	if (options && options->where_count) {
+		struct rcore_error *err = rcore_where_check(snapshot, options);
+		if (err)
+			return err;
+		pick.where = options;
 	}
 	*ret = pick;
 	return NULL;
@@ -116,7 +123,7 @@ static int default_thread(const struct rcore_snapshot *snapshot)
 struct rcore_error *rcore_pick_one_fiber(const struct rcore_snapshot *snapshot,
 					 const struct rcore_report_options *options, int *ret)
 {
-	struct rcore_pick pick = {-1, -1};
+	struct rcore_pick pick = {-1, -1, NULL};
 	struct rcore_error *err = rcore_pick_init(snapshot, options, &pick);
 	if (err)
 		return err;
@@ -138,11 +145,23 @@ struct rcore_error *rcore_pick_one_fiber(const struct rcore_snapshot *snapshot,
 	return NULL;
 }
 
+static bool has_match(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
+		      size_t thread)
+{
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		if (snapshot->fibers[i].thread == (int)thread &&
+		    rcore_where_matches(pick->where, &snapshot->fibers[i].context))
+			return true;
+	return false;
+}
+
 bool rcore_pick_thread(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		       size_t thread)
 {
 	if (pick->fiber >= 0)
 		return snapshot->fibers[pick->fiber].thread == (int)thread;
+	if (pick->where && !has_match(snapshot, pick, thread))
+		return false;
 	return pick->thread < 0 || pick->thread == (int)thread;
 }
 
@@ -151,5 +170,7 @@ bool rcore_pick_fiber(const struct rcore_snapshot *snapshot, const struct rcore_
 {
 	if (pick->fiber >= 0)
 		return pick->fiber == (int)fiber;
+	if (pick->where && !rcore_where_matches(pick->where, &snapshot->fibers[fiber].context))
+		return false;
 	return pick->thread < 0 || snapshot->fibers[fiber].thread == pick->thread;
 }

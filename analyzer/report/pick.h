@@ -14,6 +14,8 @@
 struct rcore_pick {
 	int thread; /* index; -1: all */
 	int fiber;  /* index; -1: all */
+	/* With conditions on the context; NULL: none. */
+	const struct rcore_report_options *where;
 };
 
 /* `options` may be NULL, and pick nothing of a snapshot in which nothing was decoded. USAGE where it names what is not there, with a list of

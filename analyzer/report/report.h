@@ -31,6 +31,9 @@ struct rcore_report_options {
 	const char *thread;
 	/* Only this fiber: "T1.F3", a Fiber VALUE or rb_fiber_t ("0x7f..."). */
 	const char *fiber;
+	/* Only fibers whose context meets all of these: "key=value", or "key" for any value. */
+	const char *const *where;
+	size_t where_count;
 	/* The folder that paths of CI formats are relative to; NULL: only relative paths are the
 	 * application's own. */
 	const char *source_root;
@@ -87,6 +90,14 @@ RCORE_API struct rcore_error *rcore_report_explain(const struct rcore_snapshot *
 RCORE_API struct rcore_error *
 rcore_report_explain_json(const struct rcore_snapshot *snapshot,
 			  const struct rcore_report_options *options, FILE *out);
+
+/* Each fiber's context, one a line; fibers without one with options->all alone. */
+RCORE_API struct rcore_error *rcore_report_state(const struct rcore_snapshot *snapshot,
+						 const struct rcore_report_options *options,
+						 FILE *out);
+RCORE_API struct rcore_error *
+rcore_report_state_json(const struct rcore_snapshot *snapshot,
+			const struct rcore_report_options *options, FILE *out);
 
 /* What was found and how: `rcore doctor`. `error` is why the analysis gives up, or NULL. */
 RCORE_API struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *snapshot,

@@ -104,7 +104,7 @@ struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
 	struct rcore_error *err = rcore_pick_one_fiber(snapshot, options, &fiber);
 	if (err)
 		return err;
-	text.pick = (struct rcore_pick){-1, fiber};
+	text.pick = (struct rcore_pick){-1, fiber, NULL};
 	err = print_one(&text, fiber, frame);
 	return err ? err : rcore_pen_error(out);
 }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "report/text.h"
+#include "report/text_context.h"
 #include "report/text_exceptions.h"
 #include "report/text_stack.h"
 #include "report/text_values.h"
@@ -84,9 +85,11 @@ static void print_fiber(struct rcore_text *text, size_t index)
 	if (fiber->frame_count > 100)
 		fprintf(text->pen.out, ", %s frames",
 			rcore_count_words(fiber->frame_count, count));
+	rcore_text_context(&text->pen, "  ", &fiber->context);
 	if (text->options.verbose)
 		print_addresses(text, fiber);
 	putc('\n', text->pen.out);
+	rcore_text_context_remarks(&text->pen, "    ", &fiber->context);
 	print_stack(text, fiber, text->options.all);
 	rcore_text_exceptions(&text->pen, fiber, text->options.all);
 	if (text->options.verbose || text->snapshot->has_values) {
@@ -153,6 +156,52 @@ void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count)
 			print_bare(text, fibers, count, kind, bare_counts[kind]);
 }
 
+/* Then each has a line of its own. */
+static bool has_contexts(const struct rcore_text *text, const struct rcore_fiber_group *group)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (rcore_pick_fiber(text->snapshot, &text->pick, (size_t)group->fibers[i]) &&
+		    rcore_context_has_any(&text->snapshot->fibers[group->fibers[i]].context))
+			return true;
+	return false;
+}
+
+static void print_contexts(struct rcore_text *text, size_t index)
+{
+	const struct rcore_fiber_group *group = &text->snapshot->groups[index];
+	size_t shown = 0;
+	putc('\n', text->pen.out);
+	for (size_t i = 0; i < group->count && shown < RCORE_TEXT_IDS; i++) {
+		size_t fiber = (size_t)group->fibers[i];
+		const struct rcore_context *context = &text->snapshot->fibers[fiber].context;
+		if (!rcore_pick_fiber(text->snapshot, &text->pick, fiber))
+			continue;
+		fprintf(text->pen.out, "    %s", text->snapshot->fibers[fiber].id);
+		rcore_text_context(&text->pen, "  ", context);
+		putc('\n', text->pen.out);
+		rcore_text_context_remarks(&text->pen, "      ", context);
+		shown++;
+	}
+	if (text->visible[index] > shown) {
+		fputs("   ", text->pen.out);
+		rcore_text_ids_end(text, text->visible[index], shown);
+	}
+}
+
+static void print_ids(const struct rcore_text *text, size_t index)
+{
+	const struct rcore_fiber_group *group = &text->snapshot->groups[index];
+	size_t shown = 0;
+	for (size_t i = 0; i < group->count && shown < RCORE_TEXT_IDS; i++) {
+		size_t fiber = (size_t)group->fibers[i];
+		if (!rcore_pick_fiber(text->snapshot, &text->pick, fiber))
+			continue;
+		fprintf(text->pen.out, " %s", text->snapshot->fibers[fiber].id);
+		shown++;
+	}
+	rcore_text_ids_end(text, text->visible[index], shown);
+}
+
 static void print_group(struct rcore_text *text, size_t index)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -172,15 +221,10 @@ static void print_group(struct rcore_text *text, size_t index)
 		fprintf(out, ":%d", place->line);
 	}
 	putc(':', out);
-	size_t shown = 0;
-	for (size_t i = 0; i < group->count && shown < RCORE_TEXT_IDS; i++) {
-		size_t fiber = (size_t)group->fibers[i];
-		if (!rcore_pick_fiber(snapshot, &text->pick, fiber))
-			continue;
-		fprintf(out, " %s", snapshot->fibers[fiber].id);
-		shown++;
-	}
-	rcore_text_ids_end(text, text->visible[index], shown);
+	if (has_contexts(text, group))
+		print_contexts(text, index);
+	else
+		print_ids(text, index);
 	print_stack(text, first, false);
 }
 

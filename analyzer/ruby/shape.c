@@ -32,7 +32,8 @@ static bool raw_shape_of(const struct rcore_layout *layout, const void *copy,
 	       rcore_field_of(copy, size, &layout->shape.parent_id, &ret->parent);
 }
 
-/* The tree begins with its root, and a shape comes after its parent. */
+/* The tree begins with its root, and a shape comes after its parent. (Shapes of a T_OBJECT have
+ * none: they stand for the slot's size.) */
 static bool prove_shapes(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 {
 	const struct rcore_layout *layout = ruby->layout;
@@ -51,8 +52,9 @@ static bool prove_shapes(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 		if (!raw_shape_of(layout, bytes + i * size, &shape))
 			return false;
 		bool is_root = (int64_t)shape.type == layout->constant.shape_root;
-		if ((i == 0 && (!is_root || shape.parent != INVALID_SHAPE || shape.next)) ||
-		    (!is_root && (shape.parent & layout->traits.shape_id_mask) >= i) ||
+		bool has_parent = shape.parent != INVALID_SHAPE;
+		if ((i == 0 && (!is_root || has_parent || shape.next)) ||
+		    (has_parent && (shape.parent & layout->traits.shape_id_mask) >= i) ||
 		    shape.type > TYPE_LIMIT || shape.next > i)
 			return false;
 		last_index += shape.next;

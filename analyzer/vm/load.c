@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vm/context.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
 
@@ -41,6 +42,21 @@ static struct rcore_error *load_others(struct rcore_loader *loader)
 	return NULL;
 }
 
+static struct rcore_error *load_context(struct rcore_loader *loader, struct rcore_fiber *fiber)
+{
+	struct rcore_context *context = &fiber->context;
+	if (!fiber->object)
+		return NULL;
+	struct rcore_error *err = rcore_context_load(loader->ruby, fiber->object, context);
+	bool whole = !context->problem;
+	for (size_t i = 0; i < context->pair_count && !err; i++)
+		whole = whole && !context->pairs[i].variable.problem &&
+			!context->pairs[i].variable.value.problem;
+	if (!whole)
+		loader->snapshot->incomplete = true;
+	return err;
+}
+
 static struct rcore_error *keep_all(struct rcore_loader *loader)
 {
 	struct rcore_snapshot *snapshot = loader->snapshot;
@@ -70,6 +86,8 @@ struct rcore_error *rcore_vm_load(struct rcore_ruby *ruby, uint64_t vm,
 		err = rcore_load_fibers(&loader);
 	for (size_t i = 0; i < loader.fibers.count && !err; i++)
 		err = rcore_load_frames(&loader, &loader.fibers.items[i]);
+	for (size_t i = 0; i < loader.fibers.count && !err; i++)
+		err = load_context(&loader, &loader.fibers.items[i]);
 	if (!err)
 		err = load_others(&loader);
 	if (!err)

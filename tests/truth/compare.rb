@@ -110,6 +110,18 @@ class Compare
       same("#{id}: resumed by", nil, fiber["resumed_by"])
     end
     stack(id, told["frames"], fiber) if told["frames"]
+    context(id, told["context"], fiber["context"])
+  end
+
+  # Whole: no key and no fiber has one more or less.
+  def context(id, told, reported)
+    return same("#{id}: context", told, reported) unless told && reported
+    pairs = reported["pairs"]
+    same("#{id}: context", told, pairs.to_h { |pair| [pair["name"], pair["text"]] })
+    same("#{id}: pairs", told.size, pairs.size)
+    same("#{id}: size", told.size, reported["size"])
+    problems = [reported["problem"], *pairs.flat_map { |pair| pair.values_at("problem", "name_problem") }].compact
+    same("#{id}: problems of its context", [], problems)
   end
 
   def lost?(fiber)
