@@ -127,16 +127,15 @@ static struct rcore_error *of_gen_ivtbl(struct rcore_ruby *ruby, uint64_t object
 	return class_indices(ruby, object, &ret->indices);
 }
 
-/* From 4.0 on. An object whose shape is a root has no fields. */
+/* From 4.0 on. An object whose shape is the root has no fields (rb_shape_obj_has_fields of shape.h). */
 static struct rcore_error *of_other(struct rcore_ruby *ruby, uint64_t object, uint64_t flags,
 				    struct rcore_fields *ret)
 {
 	const struct rcore_layout *layout = ruby->layout;
-	uint64_t imemo;
-	struct rcore_shape shape;
-	struct rcore_error *err = rcore_shape(ruby, rcore_shape_id(flags), &shape);
-	if (err || (shape.is_root && !shape.is_too_complex))
-		return err;
+	uint64_t imemo, too_complex = (uint64_t)layout->constant.shape_id_fl_too_complex;
+	struct rcore_error *err;
+	if (!(rcore_shape_id(flags) & (layout->traits.shape_id_mask | too_complex)))
+		return NULL;
 	enum rcore_type type = flags & RCORE_T_MASK;
 	if (type == RCORE_T_STRUCT)
 		return rcore_error_create(
