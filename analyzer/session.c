@@ -171,6 +171,8 @@ static struct rcore_error *decode(struct rcore_session *session,
 	struct rcore_error *err =
 		rcore_vm_load(&ruby, location->vm, session->process, snapshot);
 	if (!err)
+		err = rcore_session_thread_locals(session, &ruby, snapshot);
+	if (!err)
 		err = rcore_session_details(session, &ruby, location->vm, snapshot);
 	session->statics = ruby.statics;
 	rcore_ruby_deinit(&ruby);

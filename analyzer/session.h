@@ -97,6 +97,12 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 					const struct rcore_location *location,
 					struct rcore_snapshot *snapshot);
 
+/* Compares each running fiber's context with the thread-local pointer that the gem publishes.
+ * Error: NO_MEMORY. */
+struct rcore_error *rcore_session_thread_locals(struct rcore_session *session,
+						struct rcore_ruby *ruby,
+						struct rcore_snapshot *snapshot);
+
 /* Fills snapshot->modules: each with its build-id, status, what is lost and what would help. */
 struct rcore_error *rcore_session_modules(struct rcore_session *session,
 					  const struct rcore_module *ruby,

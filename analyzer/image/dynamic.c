@@ -41,6 +41,14 @@ bool rcore_dynamic_init(struct rcore_memory *memory, uint64_t bias,
 			dynamic.gnu_hash = address;
 		else if (entry.d_tag == DT_HASH)
 			dynamic.sysv_hash = address;
+		else if (entry.d_tag == DT_RELA)
+			dynamic.relocations = address;
+		else if (entry.d_tag == DT_RELASZ)
+			dynamic.relocations_size = entry.d_un.d_val;
+		else if (entry.d_tag == DT_JMPREL)
+			dynamic.plt_relocations = address;
+		else if (entry.d_tag == DT_PLTRELSZ)
+			dynamic.plt_relocations_size = entry.d_un.d_val;
 		else if (entry.d_tag == DT_DEBUG)
 			dynamic.debug = entry.d_un.d_ptr;
 	}
@@ -48,34 +56,44 @@ bool rcore_dynamic_init(struct rcore_memory *memory, uint64_t bias,
 	return true;
 }
 
-/* Is the symbol of this index a definition of `name`? */
-static bool matches(const struct rcore_dynamic *dynamic, uint32_t index, const char *name,
-		    size_t size, GElf_Sym *ret)
+/* What is looked for, and what was found. */
+struct lookup {
+	const char *name;
+	size_t size;
+	bool thread_local;
+	GElf_Sym symbol;
+	uint32_t index;
+};
+
+/* Is the symbol of this index a definition of it? */
+static bool matches(const struct rcore_dynamic *dynamic, uint32_t index, struct lookup *lookup)
 {
 	Elf64_Sym symbol;
 	char text[MAX_NAME];
 	if (rcore_read(dynamic->memory, dynamic->symbols + (uint64_t)index * sizeof(symbol),
 		       &symbol, sizeof(symbol)) ||
-	    symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) == STT_TLS ||
+	    symbol.st_shndx == SHN_UNDEF ||
+	    (GELF_ST_TYPE(symbol.st_info) == STT_TLS) != lookup->thread_local ||
 	    symbol.st_name >= dynamic->strings_size ||
-	    size > dynamic->strings_size - symbol.st_name ||
-	    rcore_read(dynamic->memory, dynamic->strings + symbol.st_name, text, size) ||
-	    memcmp(text, name, size))
+	    lookup->size > dynamic->strings_size - symbol.st_name ||
+	    rcore_read(dynamic->memory, dynamic->strings + symbol.st_name, text,
+		       lookup->size) ||
+	    memcmp(text, lookup->name, lookup->size))
 		return false;
-	*ret = symbol;
+	lookup->symbol = symbol;
+	lookup->index = index;
 	return true;
 }
 
 /* https://flapenguin.me/elf-dt-gnu-hash describes the table; glibc's do_lookup_x() reads it. */
-static bool find_gnu(const struct rcore_dynamic *dynamic, const char *name, size_t size,
-		     GElf_Sym *ret)
+static bool find_gnu(const struct rcore_dynamic *dynamic, struct lookup *lookup)
 {
 	struct {
 		uint32_t buckets, first_symbol, bloom_words, bloom_shift;
 	} head;
 	uint32_t hash = 5381, index, link;
 	uint64_t bloom;
-	for (const char *c = name; *c; c++)
+	for (const char *c = lookup->name; *c; c++)
 		hash = hash * 33 + (unsigned char)*c;
 	struct rcore_memory *memory = dynamic->memory;
 	uint64_t table = dynamic->gnu_hash + sizeof(head);
@@ -95,7 +113,7 @@ static bool find_gnu(const struct rcore_dynamic *dynamic, const char *name, size
 		if (rcore_read_u32(memory, links + 4 * (uint64_t)(index - head.first_symbol),
 				   &link))
 			return false;
-		if ((link | 1) == (hash | 1) && matches(dynamic, index, name, size, ret))
+		if ((link | 1) == (hash | 1) && matches(dynamic, index, lookup))
 			return true;
 		if (link & 1)
 			return false;
@@ -103,8 +121,7 @@ static bool find_gnu(const struct rcore_dynamic *dynamic, const char *name, size
 	return false;
 }
 
-static bool find_sysv(const struct rcore_dynamic *dynamic, const char *name, size_t size,
-		      GElf_Sym *ret)
+static bool find_sysv(const struct rcore_dynamic *dynamic, struct lookup *lookup)
 {
 	struct {
 		uint32_t buckets, symbols;
@@ -113,12 +130,13 @@ static bool find_sysv(const struct rcore_dynamic *dynamic, const char *name, siz
 	uint64_t buckets = dynamic->sysv_hash + sizeof(head);
 	uint32_t index;
 	if (rcore_read(memory, dynamic->sysv_hash, &head, sizeof(head)) || !head.buckets ||
-	    rcore_read_u32(memory, buckets + 4 * (uint64_t)(elf_hash(name) % head.buckets),
+	    rcore_read_u32(memory,
+			   buckets + 4 * (uint64_t)(elf_hash(lookup->name) % head.buckets),
 			   &index))
 		return false;
 	uint64_t links = buckets + 4 * (uint64_t)head.buckets;
 	for (unsigned i = 0; index && i < MAX_CHAIN; i++) {
-		if (matches(dynamic, index, name, size, ret))
+		if (matches(dynamic, index, lookup))
 			return true;
 		if (rcore_read_u32(memory, links + 4 * (uint64_t)index, &index))
 			return false;
@@ -126,12 +144,33 @@ static bool find_sysv(const struct rcore_dynamic *dynamic, const char *name, siz
 	return false;
 }
 
-bool rcore_dynamic_symbol(const struct rcore_dynamic *dynamic, const char *name, GElf_Sym *ret)
+static bool find(const struct rcore_dynamic *dynamic, struct lookup *lookup)
 {
-	size_t size = strlen(name) + 1;
-	if (size > MAX_NAME || !dynamic->symbols || !dynamic->strings)
+	lookup->size = strlen(lookup->name) + 1;
+	if (lookup->size > MAX_NAME || !dynamic->symbols || !dynamic->strings)
 		return false;
 	if (dynamic->gnu_hash)
-		return find_gnu(dynamic, name, size, ret);
-	return dynamic->sysv_hash && find_sysv(dynamic, name, size, ret);
+		return find_gnu(dynamic, lookup);
+	return dynamic->sysv_hash && find_sysv(dynamic, lookup);
+}
+
+bool rcore_dynamic_symbol(const struct rcore_dynamic *dynamic, const char *name, GElf_Sym *ret)
+{
+	struct lookup lookup = {.name = name};
+	if (!find(dynamic, &lookup))
+		return false;
+	*ret = lookup.symbol;
+	return true;
+}
+
+bool rcore_dynamic_thread_local(const struct rcore_dynamic *dynamic, const char *name,
+				GElf_Sym *ret, uint32_t *index)
+{
+	struct lookup lookup = {.name = name, .thread_local = true};
+	if (!find(dynamic, &lookup))
+		return false;
+	*ret = lookup.symbol;
+	if (index)
+		*index = lookup.index;
+	return true;
 }

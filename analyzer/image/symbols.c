@@ -1,42 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
-#include "image/dynamic.h"
+#include "image/module_dynamic.h"
 #include "image/module_debug.h"
-
-/* A file read at the addresses that its program headers give. */
-struct file_memory {
-	struct rcore_memory memory; /* first: the callee casts back */
-	const struct rcore_elf *elf;
-};
-
-static enum rcore_fault read_file(struct rcore_memory *memory, uint64_t address, void *buffer,
-				  size_t size)
-{
-	const struct rcore_elf *elf = ((struct file_memory *)memory)->elf;
-	const GElf_Phdr *load = rcore_elf_headers_load(&elf->headers, address);
-	if (!load)
-		return RCORE_FAULT_UNMAPPED;
-	uint64_t offset = address - load->p_vaddr;
-	const uint8_t *bytes = NULL;
-	if (offset < load->p_filesz && size <= load->p_filesz - offset)
-		bytes = rcore_elf_bytes(elf, load->p_offset + offset, size);
-	if (!bytes)
-		return RCORE_FAULT_NOT_SAVED;
-	memcpy(buffer, bytes, size);
-	return RCORE_FAULT_NONE;
-}
 
 static bool find_dynamic(struct rcore_modules *modules, const struct rcore_module_entry *entry,
 			 const char *name, struct rcore_symbol *ret)
 {
-	struct rcore_dynamic dynamic;
-	struct file_memory file = {{read_file}, entry->module.elf};
-	struct rcore_memory *memory = file.elf ? &file.memory : modules->memory;
+	struct rcore_module_dynamic of;
 	GElf_Sym symbol;
-	if (!rcore_dynamic_init(memory, file.elf ? 0 : entry->module.bias,
-				rcore_module_headers(entry), &dynamic) ||
-	    !rcore_dynamic_symbol(&dynamic, name, &symbol))
+	if (!rcore_module_dynamic(modules, entry, &of) ||
+	    !rcore_dynamic_symbol(&of.dynamic, name, &symbol))
 		return false;
 	ret->address = symbol.st_value + (symbol.st_shndx == SHN_ABS ? 0 : entry->module.bias);
 	ret->size = symbol.st_size;

@@ -111,6 +111,15 @@ class Compare
     end
     stack(id, told["frames"], fiber) if told["frames"]
     context(id, told["context"], fiber["context"])
+    thread_local(id, told, fiber) if told["context"] && fiber["current"] && @report["machine"] == "x86_64"
+  end
+
+  # What the process itself would take for the context of the thread that runs this fiber.
+  def thread_local(id, told, fiber)
+    context = fiber["context"] || {}
+    return if @lost.any? && !context.key?("thread_local") # with the thread's stack, where it is kept
+    same("#{id}: its thread's pointer is another", told["stale"], context["thread_local"] != context["table"])
+    same("#{id}: the difference is said", told["stale"], !context["difference"].nil?)
   end
 
   # Whole: no key and no fiber has one more or less.
