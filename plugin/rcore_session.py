@@ -2,8 +2,9 @@
 """The commands of GDB and LLDB: what they are called, take and do. A debugger's own script registers
 COMMANDS + what the library describes, and gives a Session an adapter:
 
-    token()          anything that differs for each process, and each time files are looked for elsewhere;
-                     raises Error where there is no process, or it runs
+    token()          a tuple: first what differs for each process, then whatever else what was read depends on
+                     (where files are looked for, the number of the stop, unless stale() and resumed() are
+                     called); raises Error where there is no process, or it runs
     read(a, n)       n bytes at a, or raises
     tell(target)     gives a Target its facts
     tid()            the kernel thread that is selected
@@ -153,12 +154,14 @@ class Session:
         """The Target, told of all there is to tell."""
         token = self._adapter.token()
         if token != self._token or not self._target.is_told:
+            if self._token not in (None, token):
+                self.resumed()
             # The ids of another process begin anew.
-            if self._identity not in (None, token):
+            if self._identity not in (None, token[0]):
                 self.resumed()
                 self._target.close()
                 self._target = Target(self._library, self._adapter.read)
-            self._identity = token
+            self._identity = token[0]
             self._stacks.clear()
             self._target.forget()
             self._adapter.tell(self._target)

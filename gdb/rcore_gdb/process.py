@@ -55,8 +55,7 @@ class Adapter:
             raise Error("the process is running: stop it first, with interrupt")
         connection = self._inferior.connection
         return (
-            self._inferior.pid,
-            connection.num if connection else 0,
+            (self._inferior.pid, connection.num if connection else 0),
             self._inferior.progspace.filename,
             gdb.parameter("sysroot"),
             gdb.parameter("solib-search-path"),
