@@ -7,8 +7,11 @@
 IN has a list; a word that begins with @ is one of QUESTIONS.
 """
 
+import contextlib
 import hashlib
+import io
 import json
+import sys
 import time
 
 import lldb
@@ -64,6 +67,19 @@ def go_on(process, debugger):
     return until(process, (lldb.eStateRunning,))
 
 
+def run_to_breakpoint(process, debugger):
+    debugger.SetAsync(True)
+    process.Continue()
+    until(process, (lldb.eStateRunning,))
+    for _ in range(1200):
+        time.sleep(0.05)
+        thread = process.GetSelectedThread()
+        if process.GetState() == lldb.eStateStopped and thread.GetStopReason() == lldb.eStopReasonBreakpoint:
+            debugger.SetAsync(False)
+            return None
+    return "no stop at the breakpoint"
+
+
 def stop(process, debugger):
     process.SendAsyncInterrupt()
     problem = until(process, (lldb.eStateStopped,))
@@ -88,6 +104,7 @@ QUESTIONS = {
     "@memory": memory,
     "@continue": go_on,
     "@stop": stop,
+    "@run_to_breakpoint": run_to_breakpoint,
 }
 
 
@@ -95,6 +112,11 @@ def answer(debugger, command):
     process = debugger.GetSelectedTarget().GetProcess()
     if command in QUESTIONS:
         return {"value": QUESTIONS[command](process, debugger)}
+    if command.startswith("script "):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(command[len("script ") :], {"rcore_lldb": sys.modules["rcore_lldb"], "json": json})
+        return {"value": printed.getvalue()}
     result = lldb.SBCommandReturnObject()
     debugger.GetCommandInterpreter().HandleCommand(command, result)
     return {"output": result.GetOutput() or "", "error": result.GetError() or ""}

@@ -69,7 +69,7 @@ class Lldb
       File.write(given, JSON.generate(commands))
       driver = File.expand_path("driver.py", __dir__)
       line = yield ["--no-lldbinit", "--batch", "-o", "command script import #{driver}", "-o", "drive #{given} #{wanted}"]
-      out, status = Open3.capture2e(environment.merge(more), *line, stdin_data: "")
+      out, status = Open3.capture2e(environment.merge(more), "timeout", "-k", "5", "180", *line, stdin_data: "")
       raise Failed, "#{name} came to no end (#{status.inspect}): #{out}" unless File.exist?(wanted)
       raise Failed, "#{name} printed a traceback: #{out}" if out =~ /Traceback|File "/
       answers = JSON.parse(File.read(wanted))

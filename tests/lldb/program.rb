@@ -3,23 +3,22 @@ require "fileutils"
 require "timeout"
 require "tmpdir"
 
-# tests/lldb/parked on a Ruby: it sleeps until it is stopped.
+# A program of this folder on a Ruby: parked sleeps until it is stopped, calls never rests.
 class Program
   TIMEOUT = 60
   ROOT = Process.uid.zero? ? [] : %w[sudo -n]
 
   attr_reader :pid, :core
 
-  def initialize(ruby)
+  def initialize(ruby, name = "parked")
     @folder = Dir.mktmpdir("rcore-tests.", ruby.outside("/tmp"))
     File.chmod(0o755, @folder)
-    FileUtils.cp(File.join(__dir__, "parked/main.rb"), @folder)
+    FileUtils.cp(File.join(__dir__, name, "main.rb"), @folder)
     inside = ruby.root.empty? ? @folder : @folder.delete_prefix(ruby.root)
     @child = Process.spawn(*ruby.command(["main.rb"], directory: inside), in: "/dev/null", %i[out err] => File.join(@folder, "output"))
     wait_until("ready") { File.exist?(path("ready")) }
     @pid = Integer(File.read(path("ready")))
-    wait_until("asleep") { asleep? }
-    take_core
+    rest if name == "parked"
   end
 
   def alive?
@@ -54,6 +53,11 @@ class Program
   # Twice in a row, so that it is no short wait on the way there.
   def asleep?
     2.times.all? { sleep 0.1; File.read("/proc/#{@pid}/stat")[/\) (\w)/, 1] == "S" }
+  end
+
+  def rest
+    wait_until("asleep") { asleep? }
+    take_core
   end
 
   def take_core

@@ -46,6 +46,7 @@ class LldbSuite
     newest, *older = Lldb.all
     @rubies.each { |ruby| with(ruby) { |program| [newest, *(older if ruby.name == SHORT)].each { |lldb| all(lldb, ruby, program) } } }
     check("nothing there") { nothing_there(newest) }
+    @rubies.each { |ruby| check("#{ruby.name} #{newest.name} breakpoint") { on_breakpoint(newest, ruby) } }
     puts "#{@passed} passed, #{@failed} failed"
     @failed.zero? ? 0 : 1
   end
@@ -63,6 +64,7 @@ class LldbSuite
     @unbegun = @report["fibers"].find { |fiber| fiber["status"] == "created" }["id"]
     @wrong = WRONG.merge("ruby-fiber #{@unbegun}" => "has no stack to select")
     @living = living_text(program)
+    check("#{ruby.name} starting") { starting(program) } if ruby.name == SHORT
     check("#{ruby.name} converted") { Converted.new(@rcore, ruby, program, @report, @parked).differences }
     yield program
   ensure
@@ -205,6 +207,64 @@ class LldbSuite
       files = ruby.root.empty? ? [] : ["target create #{ruby.outside(ruby.program)}", "target modules search-paths add / #{ruby.root}/"]
       answers = lldb.bare(@rcore, [*files, "gdb-remote 127.0.0.1:#{port}"], commands)
       living_report(answers.shift) + selected(answers.shift(selections.size), nil)
+    end
+  end
+
+  STOPS = 'return rcore_lldb.ruby_local("user_id", frame) % 7 == 0 and rcore_lldb.ruby_local("even", frame)'.freeze
+  KNOWN = '[rcore_lldb.ruby_local(name) for name in ("user_id", "name", "ratio", "symbol", "even")]'.freeze
+
+  def on_breakpoint(lldb, ruby)
+    program = Program.new(ruby, "calls")
+    answers = lldb.run(@rcore, ["-p", program.pid.to_s, *ruby.files],
+                       ["breakpoint set -n getpgid", "breakpoint command add -s python -o '#{STOPS}' 1", "@run_to_breakpoint",
+                        "script import json; print(json.dumps(#{KNOWN}))", "script print([rcore_lldb.ruby_self(), rcore_lldb.ruby_cfp(), rcore_lldb.ruby_fiber(), rcore_lldb.ruby_ec()])",
+                        "script print(rcore_lldb.ruby_state('none'))", "ruby-fibers --json --fiber T1.F0", "script rcore_lldb.ruby_local('none')", "breakpoint delete 1", "detach"])
+    _, _, stopped, known, addresses, state, json, = answers
+    return [stopped.value] if stopped.value
+    known = JSON.parse(known.value)
+    id, = known
+    differences = []
+    expected = [id, "user \"#{id}\"\n", 0.5, "u\u00e9#{id % 3}", true]
+    differences << "locals are #{known}, not #{expected}" unless known == expected && (id % 14).zero?
+    fiber, = JSON.parse(json.output)["fibers"]
+    seen = fiber["frames"][0].values_at("self", "cfp") + fiber.values_at("address", "ec")
+    differences << "addresses are #{addresses.value}, not #{seen}" unless JSON.parse(addresses.value) == seen.map(&:hex)
+    differences << "the state is #{state.value}" unless state.value == "None\n"
+    differences << "the process is dead" unless program.alive?
+    differences
+  ensure
+    program&.close
+  end
+
+  # rcore gdb and rcore lldb, and what goes wrong with them.
+  def starting(program)
+    core = program.core
+    nothing = { "PATH" => "/nonexistent", "TERM" => "dumb" }
+    none = program.path("none")
+    [
+      [{}, %w[gdb], 64, /which core file/],
+      [{}, ["gdb", core, "--bogus"], 64, /unrecognized option/],
+      [{}, %w[lldb -p x], 64, /number of a process, not 'x'/],
+      [{}, ["lldb", core, "a", "b"], 64, /what is 'b'/],
+      [{}, ["gdb", none], 2, /\Arcore: .*no such file.*\n\z/],
+      [nothing, ["gdb", core], 2, /\Arcore: gdb is not installed: apt-get install gdb, or name one with --debugger\n\z/],
+      [nothing, ["lldb", core], 2, /\Arcore: lldb is not installed: .*\n\z/],
+      [{}, ["lldb", "--debugger", "/nonexistent/lldb", core], 2, %r{\Arcore: /nonexistent/lldb: No such file or directory\n\z}],
+      [{}, ["gdb", core, "--", "-nx", "-batch", "-ex", "ruby-threads"], 0, /^#{Regexp.escape(shell(%w[threads], core))}\z/],
+      [{}, ["gdb", "--help"], 0, /Examples:\n\n  rcore gdb core/],
+      [{}, ["lldb", "--help"], 0, /Examples:\n\n  rcore lldb core/],
+      [{}, ["convert", core], 64, /say --fibers-as-threads/],
+      [{}, ["convert", "--fibers-as-threads", core], 64, /say -o OUT/],
+      [{}, ["convert", "--fibers-as-threads", "-p", program.pid.to_s, "-o", none], 64, /only a core can be converted/],
+      [{}, ["convert", "--fibers-as-threads", core, "-o", core], 64, /is the core itself/],
+      [{}, ["convert", "--fibers-as-threads", core, "-o", "/nonexistent/core"], 2, /\Arcore: .*No such file or directory\n\z/],
+      [{}, ["convert", "--fibers-as-threads", "/dev/null", "-o", none], 2, /\Arcore: .*\n\z/],
+      [{}, ["convert", "--help"], 0, /Examples:\n\n  rcore convert core/],
+    ].flat_map do |environment, words, status, text|
+      out, ended = Open3.capture2e(environment, @rcore, *words, stdin_data: "")
+      out.scrub!
+      next [] if ended.exitstatus == status && out =~ text && !File.exist?(none)
+      ["rcore #{words.join(" ")}: status #{ended.exitstatus}, not #{status}: #{out[0, 300].inspect}"]
     end
   end
 
