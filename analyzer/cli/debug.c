@@ -19,6 +19,8 @@
 #include "cli/commands.h"
 #include "cli/target.h"
 #include "target/core.h"
+#include "target/map_file.h"
+#include "target/spool.h"
 
 /* A debugger: its names, first choice first, and how it is told. */
 struct debugger {
@@ -181,6 +183,23 @@ static char *find_running(const char *pid)
 	return strdup(access(path, R_OK) == 0 ? path : link);
 }
 
+/* We read such cores, debuggers do not. */
+static struct rcore_error *check_plain(const char *path)
+{
+	struct rcore_mapped_file file;
+	if (rcore_map_file(path, &file))
+		return NULL;
+	const char *compression = rcore_compression_of(file.bytes, file.size);
+	rcore_unmap_file(&file);
+	if (!compression)
+		return NULL;
+	return rcore_error_create(
+		RCORE_ERROR_FORMAT,
+		"%s: is compressed with %s, and debuggers read only plain cores; "
+		"decompress it first, or `rcore convert --fibers-as-threads` it",
+		path, compression);
+}
+
 /* A core that cannot be read is told here, in rcore's words. */
 static struct rcore_error *look_at_target(struct rcore_debug *debug)
 {
@@ -190,7 +209,9 @@ static struct rcore_error *look_at_target(struct rcore_debug *debug)
 			debug->executable = find_running(debug->pid);
 		return NULL;
 	}
-	struct rcore_error *err = rcore_core_open(debug->core, &core);
+	struct rcore_error *err = check_plain(debug->core);
+	if (!err)
+		err = rcore_core_open(debug->core, &core);
 	if (err)
 		return err;
 	if (!debug->executable)
