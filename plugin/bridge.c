@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "target/core.h"
 
+enum { VALUED = 2 }; /* in views[] */
+
 enum { STATUS_COMPLETE, STATUS_PARTIAL, STATUS_FAILED, STATUS_NOT_RUBY, STATUS_USAGE = 64 };
 
 uint32_t rcore_plugin_abi(void)
@@ -56,13 +58,17 @@ struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, void *context)
 	return plugin;
 }
 
+static void drop_view(struct rcore_view *view)
+{
+	rcore_view_deinit(view);
+	rcore_close(view->session);
+	view->session = NULL;
+}
+
 static void drop_views(struct rcore_plugin *plugin)
 {
-	for (size_t i = 0; i < sizeof(plugin->views) / sizeof(plugin->views[0]); i++) {
-		rcore_view_deinit(&plugin->views[i]);
-		rcore_close(plugin->views[i].session);
-		plugin->views[i].session = NULL;
-	}
+	for (size_t i = 0; i < sizeof(plugin->views) / sizeof(plugin->views[0]); i++)
+		drop_view(&plugin->views[i]);
 	rcore_cache_close(plugin->cache);
 	plugin->cache = NULL;
 }
@@ -128,6 +134,14 @@ static struct rcore_error *gather(struct rcore_plugin *plugin)
 	return rcore_segments_ready(&plugin->segments) ? NULL : rcore_error_no_memory();
 }
 
+static struct rcore_error *open_session(struct rcore_plugin *plugin, struct rcore_session **ret)
+{
+	return plugin->core
+		       ? rcore_open_core(plugin->core, &plugin->options, ret)
+		       : rcore_open_memory(&plugin->process, rcore_cache_memory(plugin->cache),
+					   &plugin->options, ret);
+}
+
 struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_native,
 				      struct rcore_view **ret)
 {
@@ -145,11 +159,37 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 		if (!err)
 			err = rcore_cache_open(&plugin->memory, NULL, &plugin->cache);
 	}
-	if (!err && plugin->core)
-		return rcore_open_core(plugin->core, &plugin->options, &view->session);
-	if (!err)
-		err = rcore_open_memory(&plugin->process, rcore_cache_memory(plugin->cache),
-					&plugin->options, &view->session);
+	return err ? err : open_session(plugin, &view->session);
+}
+
+static bool same_values(const struct rcore_options *a, const struct rcore_options *b)
+{
+	const struct rcore_locals_options *x = &a->values, *y = &b->values;
+	return a->no_native == b->no_native && x->self == y->self &&
+	       x->arguments == y->arguments && x->locals == y->locals && x->depth == y->depth &&
+	       x->max_string == y->max_string && x->max_items == y->max_items;
+}
+
+/* Values are decoded with the rest, where they are asked for: the last such view is kept. */
+static struct rcore_error *view_values(struct rcore_plugin *plugin,
+				       const struct rcore_options *wanted,
+				       struct rcore_view **ret)
+{
+	struct rcore_view *view = &plugin->views[VALUED], *plain;
+	if (view->session && !same_values(&plugin->valued, wanted))
+		drop_view(view);
+	struct rcore_error *err = rcore_plugin_view(plugin, wanted->no_native, &plain);
+	if (!err && !view->session) {
+		struct rcore_options before = plugin->options;
+		plugin->options.no_native = wanted->no_native;
+		plugin->options.values = wanted->values;
+		plugin->valued = *wanted;
+		err = open_session(plugin, &view->session);
+		plugin->options = before;
+	}
+	view->color = plugin->color;
+	view->is_partial = false;
+	*ret = view;
 	return err;
 }
 
@@ -194,7 +234,11 @@ static struct rcore_error *show(struct rcore_plugin *plugin,
 	struct rcore_options options = {0};
 	if (command->prepare)
 		command->prepare(arguments, &options);
-	struct rcore_error *err = rcore_plugin_view(plugin, options.no_native, &view);
+	bool has_values =
+		options.values.self || options.values.arguments || options.values.locals;
+	struct rcore_error *err = has_values
+					  ? view_values(plugin, &options, &view)
+					  : rcore_plugin_view(plugin, options.no_native, &view);
 	if (err)
 		return err;
 	FILE *out = open_memstream(&text, &size);

@@ -6,7 +6,7 @@ import re
 from rcore_bridge import Error
 
 _CONSTANTS = {"nil": None, "true": True, "false": False}
-_ESCAPES = {"n": "\\n", "t": "\\t", "r": "\\r", "e": "\\x1b", "a": "\\a", "b": "\\b", "v": "\\v", "f": "\\f"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "e": "\x1b", "a": "\a", "b": "\b", "v": "\v", "f": "\f"}
 _ESCAPE = re.compile(r"\\(?:u\{(\h+)\}|u(\h{4})|x(\h{2})|(.))".replace(r"\h", "[0-9A-Fa-f]"), re.DOTALL)
 
 

@@ -68,16 +68,11 @@ def go_on(process, debugger):
 
 
 def run_to_breakpoint(process, debugger):
-    debugger.SetAsync(True)
+    """Comes back once a condition held."""
+    debugger.SetAsync(False)
     process.Continue()
-    until(process, (lldb.eStateRunning,))
-    for _ in range(1200):
-        time.sleep(0.05)
-        thread = process.GetSelectedThread()
-        if process.GetState() == lldb.eStateStopped and thread.GetStopReason() == lldb.eStopReasonBreakpoint:
-            debugger.SetAsync(False)
-            return None
-    return "no stop at the breakpoint"
+    reason = process.GetSelectedThread().GetStopReason()
+    return None if reason == lldb.eStopReasonBreakpoint else "no stop at the breakpoint: %d" % reason
 
 
 def stop(process, debugger):
