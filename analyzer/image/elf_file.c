@@ -20,7 +20,7 @@ static bool is_debug_only(Elf *elf)
 
 static struct rcore_error *load(const char *path, unsigned machine, struct rcore_elf *elf)
 {
-	int errnum = rcore_map_file(path, &elf->map);
+	int errnum = rcore_map_file(path, true, &elf->map);
 	if (errnum && (!elf->map.mode || S_ISREG(elf->map.mode)))
 		return rcore_error_os(errnum, "%s", path);
 	if (elf->map.size >= SELFMAG && !memcmp(elf->map.bytes, ELFMAG, SELFMAG)) {

@@ -213,7 +213,7 @@ static struct rcore_error *map(const char *path, struct rcore_core_file *file)
 {
 	if (!strcmp(path, "-"))
 		return spool("standard input", STDIN_FILENO, file);
-	int errnum = rcore_map_file(path, &file->map);
+	int errnum = rcore_map_file(path, false, &file->map);
 	if (!errnum && rcore_compression_of(file->map.bytes, file->map.size)) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)

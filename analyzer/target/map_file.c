@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int map(int fd, struct rcore_mapped_file *ret)
+static int map(int fd, bool writable, struct rcore_mapped_file *ret)
 {
 	struct stat status;
 	if (fstat(fd, &status))
@@ -17,8 +17,8 @@ static int map(int fd, struct rcore_mapped_file *ret)
 		return EINVAL;
 	if (!status.st_size)
 		return 0;
-	/* libelf writes to the headers of compressed sections: to pages of ours, never to the file. */
-	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE,
+	void *bytes = mmap(NULL, (size_t)status.st_size,
+			   writable ? PROT_READ | PROT_WRITE : PROT_READ,
 			   MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return errno;
@@ -27,7 +27,7 @@ static int map(int fd, struct rcore_mapped_file *ret)
 	return 0;
 }
 
-int rcore_map_file(const char *path, struct rcore_mapped_file *ret)
+int rcore_map_file(const char *path, bool writable, struct rcore_mapped_file *ret)
 {
 	*ret = (struct rcore_mapped_file){0};
 	/* The mere opening of a device can do things, and a core may name any. */
@@ -42,7 +42,7 @@ int rcore_map_file(const char *path, struct rcore_mapped_file *ret)
 		ret->mode = 0;
 		return errno;
 	}
-	int errnum = map(fd, ret);
+	int errnum = map(fd, writable, ret);
 	close(fd);
 	return errnum;
 }

@@ -2,6 +2,7 @@
 #ifndef RCORE_TARGET_MAP_FILE_H
 #define RCORE_TARGET_MAP_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -12,9 +13,11 @@ struct rcore_mapped_file {
 	mode_t mode; /* of what is there; 0: nothing that can be opened */
 };
 
-/* 0, or errno; EINVAL where `mode` is not that of a regular file: such are not opened.
+/* `writable`: what is written goes to pages of ours, never to the file (libelf writes to the headers of
+ * compressed sections); such a mapping counts as memory of this process against its limits.
+ * 0, or errno; EINVAL where `mode` is not that of a regular file: such are not opened.
  * `ret` is written in any case. */
-int rcore_map_file(const char *path, struct rcore_mapped_file *ret);
+int rcore_map_file(const char *path, bool writable, struct rcore_mapped_file *ret);
 void rcore_unmap_file(struct rcore_mapped_file *file); /* an all-zero one too */
 
 #endif
