@@ -48,6 +48,7 @@ struct rcore_options {
 	struct rcore_ids
 		*ids; /* keeps ids from one load to the next; outlives the session. NULL:
 				  each load numbers anew */
+	bool record;  /* keep note of what is read, for rcore_pack() */
 	struct rcore_locals_options values; /* what to read of each frame */
 };
 
@@ -100,6 +101,17 @@ RCORE_API struct rcore_error *rcore_convert_fibers(struct rcore_session *session
 						   const struct rcore_snapshot *snapshot,
 						   const char *path,
 						   struct rcore_converted **ret, size_t *count);
+
+/*
+ * Writes a small core to `path` that holds what rcore_load() read of the session's core and what came out of
+ * files for it: any rcore opens it, on a machine without these files, and comes to the same snapshot; GDB
+ * reads it as a core. What nobody asked for reads as zero or as not saved. `snapshot` is of that
+ * load, the session was opened with options->record. *ret_size: bytes written. Errors: OS, NO_MEMORY, USAGE
+ * (no core, `path` is the core itself).
+ */
+RCORE_API struct rcore_error *rcore_pack(struct rcore_session *session,
+					 const struct rcore_snapshot *snapshot,
+					 const char *path, uint64_t *ret_size);
 
 /*
  * What could be found without decoding the VM: version, modules, rung, layout,

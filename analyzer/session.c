@@ -11,6 +11,24 @@
 #include "vm/load.h"
 #include "vm/problem.h"
 
+/* A pack whose note is damaged is a core of which much was not saved. */
+static struct rcore_error *open_pack(struct rcore_session *session,
+				     const struct rcore_process *process)
+{
+	session->pack = rcore_arena_alloc(&session->pack_arena, sizeof(*session->pack));
+	if (!session->pack)
+		return rcore_error_no_memory();
+	struct rcore_error *err =
+		rcore_pack_note_read(process->pack_note, process->pack_note_size,
+				     &session->pack_arena, session->pack);
+	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	session->pack = NULL;
+	session->pack_problem = strdup(err->message);
+	rcore_error_free(err);
+	return session->pack_problem ? NULL : rcore_error_no_memory();
+}
+
 struct rcore_error *rcore_session_open(const struct rcore_process *process,
 				       struct rcore_memory *memory,
 				       const struct rcore_options *options,
@@ -39,8 +57,19 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 		.search_path_count = options->search_path_count,
 		.executable = options->executable,
 	};
-	struct rcore_error *err =
-		rcore_modules_open(process, memory, &module_options, &session->modules);
+	struct rcore_error *err = NULL;
+	if (options->record) {
+		session->recorder = rcore_recorder_new(memory);
+		if (session->recorder)
+			memory = rcore_recorder_memory(session->recorder);
+		else
+			err = rcore_error_no_memory();
+		module_options.from_memory = true;
+	}
+	if (!err && process->pack_note)
+		err = open_pack(session, process);
+	if (!err)
+		err = rcore_modules_open(process, memory, &module_options, &session->modules);
 	if (err) {
 		rcore_close(session);
 		return err;
@@ -81,6 +110,10 @@ void rcore_close(struct rcore_session *session)
 	rcore_modules_close(session->modules);
 	rcore_core_close(session->core);
 	rcore_live_close(session->live);
+	rcore_recorder_free(session->recorder);
+	rcore_arena_deinit(&session->pack_arena);
+	free(session->layout_text);
+	free(session->pack_problem);
 	free(session->layout_file);
 	free((void *)session->statics.writable);
 	free(session);
@@ -117,6 +150,9 @@ static struct rcore_error *new_snapshot(struct rcore_session *session,
 	if (process->note)
 		rcore_problem_add(snapshot,
 				  rcore_error_create(RCORE_ERROR_FORMAT, "%s", process->note));
+	if (session->pack_problem)
+		rcore_problem_add(snapshot, rcore_error_create(RCORE_ERROR_FORMAT, "%s",
+							       session->pack_problem));
 	*ret = snapshot;
 	return NULL;
 }
@@ -168,6 +204,11 @@ static struct rcore_error *decode(struct rcore_session *session,
 	rcore_ruby_set_vm(&ruby, location->vm);
 	ruby.global_symbols = location->global_symbols;
 	ruby.statics = session->statics;
+	ruby.recorder = session->recorder;
+	if (session->pack) {
+		ruby.packed_fibers = session->pack->fibers;
+		ruby.packed_fiber_count = session->pack->fiber_count;
+	}
 	struct rcore_error *err =
 		rcore_vm_load(&ruby, location->vm, session->process, snapshot);
 	if (!err)
@@ -176,6 +217,12 @@ static struct rcore_error *decode(struct rcore_session *session,
 		err = rcore_session_details(session, &ruby, location->vm, snapshot);
 	session->statics = ruby.statics;
 	rcore_ruby_deinit(&ruby);
+	if (!err && session->recorder) {
+		free(session->layout_text);
+		session->layout_text = rcore_layout_print(&location->layout, NULL);
+		if (!session->layout_text)
+			err = rcore_error_no_memory();
+	}
 	return err;
 }
 

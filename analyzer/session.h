@@ -3,17 +3,24 @@
 #define RCORE_SESSION_H
 
 #include "image/modules.h"
+#include "image/pack_note.h"
 #include "layout/layout.h"
 #include "rcore.h"
 #include "ruby/ruby.h"
 #include "target/core.h"
 #include "target/live.h"
+#include "target/recorder.h"
 
 /* An opened target: private to the files at the top of analyzer/. */
 struct rcore_session {
 	struct rcore_core *core; /* these two NULL: memory of somebody else */
 	struct rcore_live *live;
 	bool no_stop, no_native;
+	struct rcore_recorder *recorder; /* NULL: nothing is to be packed */
+	struct rcore_pack_facts *pack;   /* of the core, when it is a pack */
+	char *pack_problem; /* why it is not taken for one; NULL: nothing is wrong */
+	struct rcore_arena pack_arena;
+	char *layout_text; /* of the layout that was chosen, where something is to be packed */
 	struct rcore_locals_options values;
 	bool checks_fields;    /* when it is examined */
 	struct rcore_ids *ids; /* not its own */
@@ -96,6 +103,9 @@ struct rcore_error *rcore_session_statics(struct rcore_session *session,
 struct rcore_error *rcore_session_check(struct rcore_session *session,
 					const struct rcore_location *location,
 					struct rcore_snapshot *snapshot);
+/* The stack that the pack has of a kernel thread, or of a fiber; NULL: none. */
+const struct rcore_packed_stack *rcore_session_packed(const struct rcore_session *session,
+						      int tid, uint64_t fiber);
 
 /* Compares each running fiber's context with the thread-local pointer that the gem publishes.
  * Error: NO_MEMORY. */

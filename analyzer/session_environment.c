@@ -31,7 +31,7 @@ static bool find_environ(struct rcore_session *session, uint64_t *ret)
 	return false;
 }
 
-void rcore_session_environment(struct rcore_session *session, struct rcore_snapshot *snapshot)
+static void find_rubyopt(struct rcore_session *session, struct rcore_snapshot *snapshot)
 {
 	static const char wanted[] = "RUBYOPT=";
 	enum { LENGTH = sizeof(wanted) - 1 };
@@ -51,4 +51,20 @@ void rcore_session_environment(struct rcore_session *session, struct rcore_snaps
 		snapshot->facts.rubyopt = rcore_arena_strdup(&snapshot->arena, text);
 		return;
 	}
+}
+
+void rcore_session_environment(struct rcore_session *session, struct rcore_snapshot *snapshot)
+{
+	if (session->pack) {
+		if (session->pack->rubyopt)
+			snapshot->facts.rubyopt =
+				rcore_arena_strdup(&snapshot->arena, session->pack->rubyopt);
+		return;
+	}
+	/* A pack takes nothing of the environment but what the report prints. */
+	if (session->recorder)
+		rcore_recorder_pause(session->recorder, true);
+	find_rubyopt(session, snapshot);
+	if (session->recorder)
+		rcore_recorder_pause(session->recorder, false);
 }

@@ -41,12 +41,36 @@ static struct rcore_error *from_user(const char *path, struct layouts *ret)
 	return err;
 }
 
+/* The one that proved itself where the pack was made. */
+static struct rcore_error *from_pack(const struct rcore_pack_facts *pack, struct layouts *ret)
+{
+	static const char *const names[] = {
+		[RCORE_LAYOUT_DWARF] = "dwarf",
+		[RCORE_LAYOUT_EXACT] = "exact",
+		[RCORE_LAYOUT_APPROXIMATE] = "approximate",
+	};
+	ret->items = calloc(1, sizeof(*ret->items));
+	struct rcore_error *err =
+		ret->items ? rcore_layout_parse(pack->layout, "the pack", &ret->items[0])
+			   : rcore_error_no_memory();
+	if (err)
+		return err;
+	ret->items[0].source = RCORE_LAYOUT_APPROXIMATE;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (pack->layout_source && !strcmp(pack->layout_source, names[i]))
+			ret->items[0].source = (enum rcore_layout_source)i;
+	ret->count = 1;
+	return NULL;
+}
+
 /* The target's own DWARF first, then the tables. */
 static struct rcore_error *collect(struct rcore_session *session,
 				   const struct rcore_identity *identity, struct layouts *ret)
 {
 	if (session->layout_file)
 		return from_user(session->layout_file, ret);
+	if (session->pack && session->pack->layout)
+		return from_pack(session->pack, ret);
 
 	const char *debug = rcore_module_debug_file(session->modules, identity->module);
 	struct rcore_layout own;
@@ -127,6 +151,7 @@ static void prove(struct rcore_session *session, const struct rcore_identity *id
 	struct rcore_ruby ruby;
 	rcore_ruby_init(&ruby, session->memory, &trial->location.layout, &snapshot->arena);
 	rcore_ruby_set_vm(&ruby, trial->location.vm);
+	ruby.recorder = session->recorder;
 	find_symbols(session, identity, &ruby);
 	trial->location.global_symbols = ruby.global_symbols;
 	trial->passed = rcore_prove(&ruby, trial->location.vm, trial->proofs, &trial->count);

@@ -87,8 +87,12 @@ struct rcore_error *rcore_session_modules(struct rcore_session *session,
 			hex(arena, module->file_build_id, module->file_build_id_size);
 		info->status = status_names[module->status];
 		info->is_ruby = module == ruby;
-		info->lost = lost(arena, module, info->is_ruby);
-		info->fix = fix(arena, module, info->build_id);
+		if (session->pack && module->status != RCORE_MODULE_FOUND) {
+			info->status = "packed";
+		} else {
+			info->lost = lost(arena, module, info->is_ruby);
+			info->fix = fix(arena, module, info->build_id);
+		}
 		if (!info->path)
 			return rcore_error_no_memory();
 	}

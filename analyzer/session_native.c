@@ -114,6 +114,61 @@ static void hand_out(const struct stacks *stacks, struct rcore_snapshot *snapsho
 	}
 }
 
+/* Frames and their strings outlive the session: they are the snapshot's. */
+static const char *copy(struct rcore_arena *arena, const char *text, bool *no_memory)
+{
+	const char *copied = text ? rcore_arena_strdup(arena, text) : NULL;
+	*no_memory |= text && !copied;
+	return copied;
+}
+
+static struct rcore_error *unpack_one(const struct rcore_packed_stack *packed,
+				      struct rcore_arena *arena,
+				      struct rcore_unwind_context *context)
+{
+	bool no_memory = false;
+	context->frames =
+		rcore_arena_alloc(arena, (packed->frame_count + 1) * sizeof(*context->frames));
+	if (!context->frames)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < packed->frame_count; i++) {
+		struct rcore_native_frame *frame = &context->frames[i];
+		*frame = packed->frames[i];
+		frame->function = copy(arena, frame->function, &no_memory);
+		frame->module = copy(arena, frame->module, &no_memory);
+		frame->gem = copy(arena, frame->gem, &no_memory);
+		frame->file = copy(arena, frame->file, &no_memory);
+	}
+	context->frame_count = packed->frame_count;
+	context->problem = copy(arena, packed->problem, &no_memory);
+	return no_memory ? rcore_error_no_memory() : NULL;
+}
+
+/* In place of unwinding: what the machine that wrote the pack saw. */
+static struct rcore_error *unpack(struct rcore_session *session,
+				  struct rcore_snapshot *snapshot, struct stacks *stacks)
+{
+	size_t parked = 0, kernel = 0;
+	const struct rcore_process *process = session->process;
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < stacks->count && !err; i++) {
+		const struct rcore_packed_stack *packed;
+		if (stacks->contexts[i].is_parked) {
+			packed = rcore_session_packed(
+				session, 0, snapshot->fibers[stacks->owners[i].fiber].address);
+			parked++;
+		} else {
+			while (!process->threads[kernel].has_registers)
+				kernel++;
+			packed = rcore_session_packed(session, process->threads[kernel++].tid,
+						      0);
+		}
+		if (packed)
+			err = unpack_one(packed, &snapshot->arena, &stacks->contexts[i]);
+	}
+	return err;
+}
+
 struct rcore_error *rcore_session_native(struct rcore_session *session,
 					 struct rcore_snapshot *snapshot)
 {
@@ -125,8 +180,12 @@ struct rcore_error *rcore_session_native(struct rcore_session *session,
 	if (!err) {
 		add_kernel_threads(session->process, snapshot, &stacks);
 		add_parked(session, snapshot, &stacks);
-		err = rcore_unwind(session->modules, session->memory, session->process->machine,
-				   &snapshot->arena, stacks.contexts, stacks.count);
+		if (session->pack)
+			err = unpack(session, snapshot, &stacks);
+		else
+			err = rcore_unwind(session->modules, session->memory,
+					   session->process->machine, &snapshot->arena,
+					   stacks.contexts, stacks.count);
 	}
 	if (!err) {
 		struct rcore_symbol symbol;

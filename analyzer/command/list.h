@@ -10,6 +10,7 @@ extern const struct rcore_command rcore_command_bt;
 extern const struct rcore_command rcore_command_state;
 extern const struct rcore_command rcore_command_doctor;
 extern const struct rcore_command rcore_command_explain;
+extern const struct rcore_command rcore_command_pack;
 extern const struct rcore_command rcore_command_convert;
 
 /* Not in the list: what `rcore layout --check` runs. */

@@ -23,9 +23,12 @@ static enum rcore_fault read_file(struct rcore_memory *memory, uint64_t address,
 bool rcore_module_dynamic(struct rcore_modules *modules, const struct rcore_module_entry *entry,
 			  struct rcore_module_dynamic *ret)
 {
-	const struct rcore_elf *elf = entry->module.elf;
+	bool from_memory = modules->options.from_memory;
+	const struct rcore_elf *elf = from_memory ? NULL : entry->module.elf;
 	ret->file = (struct rcore_file_memory){{read_file}, elf};
-	return rcore_dynamic_init(elf ? &ret->file.memory : modules->memory,
+	return rcore_dynamic_init(elf           ? &ret->file.memory
+				  : from_memory ? &modules->overlay
+						: modules->memory,
 				  elf ? 0 : entry->module.bias, rcore_module_headers(entry),
 				  &ret->dynamic);
 }

@@ -23,6 +23,7 @@ static bool copy_options(struct rcore_modules *modules, const struct rcore_modul
 	for (size_t i = 0; i < from->search_path_count; i++)
 		if (!(paths[i] = rcore_arena_strdup(arena, from->search_paths[i])))
 			return false;
+	to->from_memory = from->from_memory;
 	to->search_paths = paths;
 	to->search_path_count = from->search_path_count;
 	return true;

@@ -43,6 +43,7 @@ struct rcore_module_options {
 	const char *const *search_paths; /* folders searched by build-id and file name */
 	size_t search_path_count;
 	const char *executable; /* the user's EXE; NULL: take it from the core */
+	bool from_memory; /* look symbols up in the target's memory, though a file is here */
 };
 
 struct rcore_modules;

@@ -74,11 +74,26 @@ struct walk {
 	unsigned char *buffer; /* PAGE_SIZE_LIMIT bytes */
 };
 
+/* Of a page that is packed the flags are, and nothing of what the objects hold. */
+static bool read_slots(const struct walk *walk, const struct page *page, size_t size)
+{
+	struct rcore_recorder *recorder = walk->ruby->recorder;
+	if (recorder) {
+		for (size_t i = 0; i < size; i += page->slot_size)
+			rcore_recorder_add(recorder, page->start + i, sizeof(uint64_t));
+		rcore_recorder_pause(recorder, true);
+	}
+	bool read = !size || !rcore_read(walk->ruby->memory, page->start, walk->buffer, size);
+	if (recorder)
+		rcore_recorder_pause(recorder, false);
+	return read;
+}
+
 /* false: the page cannot be read. */
 static bool walk_page(const struct walk *walk, const struct page *page, bool *go_on)
 {
 	size_t size = page->slots * page->slot_size;
-	if (size && rcore_read(walk->ruby->memory, page->start, walk->buffer, size))
+	if (!read_slots(walk, page, size))
 		return false;
 	for (size_t i = 0; i < size; i += page->slot_size) {
 		uint64_t flags;

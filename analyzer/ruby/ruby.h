@@ -7,6 +7,7 @@
 #include "layout/layout.h"
 #include "ruby/cache.h"
 #include "target/memory.h"
+#include "target/recorder.h"
 
 /*
  * Static variables of the VM that no symbol of a stripped Ruby names. They are searched for when
@@ -39,6 +40,13 @@ struct rcore_ruby {
 	/* The array of rb_shape_t (3.2: of the VM; later found by rcore_shape()); 0: unknown. */
 	uint64_t shape_list;
 	struct rcore_statics statics;
+
+	/* Where something is to be packed: walks over the whole heap are not, what they find is. NULL:
+	 * nothing is. */
+	struct rcore_recorder *recorder;
+	/* The fibers that such a walk found where the pack was made; NULL: the target is no pack. */
+	const uint64_t *packed_fibers;
+	size_t packed_fiber_count;
 
 	/* Private to the decoders. */
 	struct rcore_arena scratch; /* what the caches hold, but for strings */

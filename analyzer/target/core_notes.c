@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "target/core_extend.h"
 #include "target/prstatus.h"
+#include "target/core_pack.h"
 
 enum {
 	MAX_NOTE_SEGMENTS = 16, /* the kernel, gdb and qemu write one */
@@ -175,6 +176,13 @@ static bool read_added(struct reader *reader, const uint8_t *bytes, size_t size)
 	return true;
 }
 
+static bool read_pack(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	reader->process->pack_note = (const char *)bytes;
+	reader->process->pack_note_size = size;
+	return true;
+}
+
 /* To have another note read, add its row. */
 static const struct {
 	const char *owner;
@@ -188,6 +196,7 @@ static const struct {
 	{"CORE", NT_FILE, read_file},
 	{"LINUX", NT_ARM_TLS, read_arm_tls},
 	{RCORE_NOTE_OWNER, RCORE_NOTE_ADDED, read_added},
+	{RCORE_PACK_OWNER, RCORE_PACK_NOTE, read_pack},
 };
 
 static void read_note(struct reader *reader, const char *owner, size_t owner_size,

@@ -77,6 +77,10 @@ struct rcore_process {
 	uint64_t *auxv; /* pairs of type and value, without the final AT_NULL */
 	size_t auxv_pairs;
 
+	/* The note of a pack (target/core_pack.h); NULL: it is none. */
+	const char *pack_note;
+	size_t pack_note_size;
+
 	const char *
 		note; /* one line on what is wrong with the source ("truncated ..."); NULL: nothing */
 };

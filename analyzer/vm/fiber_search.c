@@ -151,6 +151,15 @@ static bool visit_data(void *context, uint64_t value, const void *copy, size_t s
 	return fiber != NULL;
 }
 
+static struct rcore_error *take_packed(const struct rcore_ruby *ruby, rcore_fiber_found *found,
+				       void *context)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < ruby->packed_fiber_count && !err; i++)
+		err = found(context, ruby->packed_fibers[i]);
+	return err;
+}
+
 static struct rcore_error *walk_heap(struct rcore_ruby *ruby, uint64_t vm,
 				     rcore_fiber_found *found, void *context,
 				     struct rcore_snapshot *snapshot)
@@ -160,10 +169,14 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby, uint64_t vm,
 	size_t unreadable = 0;
 	enum rcore_fault fault =
 		rcore_read_field(ruby->memory, vm, &ruby->layout->vm.objspace, &objspace);
+	if (ruby->recorder)
+		rcore_recorder_pause(ruby->recorder, true);
 	struct rcore_error *err =
 		fault ? rcore_fault_error(fault, "vm.objspace", vm, sizeof(objspace))
 		      : rcore_heap_walk(ruby, objspace, RCORE_T_DATA, visit_data, &search,
 					&unreadable);
+	if (ruby->recorder)
+		rcore_recorder_pause(ruby->recorder, false);
 	if (err)
 		rcore_problem_add(snapshot,
 				  rcore_error_wrap(err, "parked fibers may be missing"));
@@ -195,5 +208,7 @@ struct rcore_error *rcore_fiber_search(struct rcore_ruby *ruby, uint64_t vm, uin
 		rcore_problem_add(snapshot, broken);
 	}
 	snapshot->fiber_source = broken ? "jit_cont list, then heap walk" : "heap walk";
+	if (ruby->packed_fibers)
+		return take_packed(ruby, found, context);
 	return walk_heap(ruby, vm, found, context, snapshot);
 }

@@ -21,9 +21,10 @@ class Suite
     end
   end
 
-  # program: says what goes wrong. fixture: "NAME", "NAME:VARIANT", or nil for all.
-  def initialize(program, rubies, fixture)
-    @program, @rubies = program, rubies
+  # program: says what goes wrong. fixture: "NAME", "NAME:VARIANT", or nil for all. packed: it is
+  # not the core that is analyzed but a pack of it, where no file of the target is found.
+  def initialize(program, rubies, fixture, packed: false)
+    @program, @rubies, @packed = program, rubies, packed
     @name, @variant = fixture && fixture.split(":")
     @lock = Mutex.new
     @passed = @failed = 0
@@ -99,13 +100,22 @@ class Suite
   def analyze(job, core)
     # Built for this run, it is nowhere else.
     extensions = File.expand_path("../ext", File.dirname(core))
-    out, err, status = Open3.capture3(RCORE, "analyze", "--json", *job.fixture.analyze, core, *job.ruby.files,
-                                      "--lib-search-path", extensions, binmode: true)
+    core, *files = [core, *job.ruby.files, "--lib-search-path", extensions]
     differences = []
+    core, *files = pack(job, core, files, differences) if @packed
+    out, err, status = Open3.capture3(RCORE, "analyze", "--json", *job.fixture.analyze, core, *files, binmode: true)
     differences << "rcore complains: #{err}" unless err.empty?
     [JSON.parse(out.force_encoding("UTF-8"), max_nesting: false), status.exitstatus, differences]
   rescue JSON::ParserError => error
     [nil, status.exitstatus, differences << "no JSON (#{status.inspect}): #{error.message[0, 200]}"]
+  end
+
+  def pack(job, core, files, differences)
+    packed = "#{core}.pack"
+    said, status = Open3.capture2e(RCORE, "pack", "-o", packed, *job.fixture.analyze, core, *files, binmode: true)
+    differences << "rcore pack: #{said}" unless File.exist?(packed) && status.exitstatus < 2
+    Dir.mkdir(nothing = "#{core}.nothing")
+    [packed, "--sysroot", nothing]
   end
 
   def say(job, differences, frames, kept)

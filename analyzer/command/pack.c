@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "command/list.h"
+
+struct arguments {
+	struct rcore_locals_options values;
+	const char *output;
+};
+
+static const struct rcore_option options[] = {
+	{
+		.name = "output",
+		.letter = 'o',
+		.kind = RCORE_OPTION_TEXT,
+		.offset = offsetof(struct arguments, output),
+		.value = "PACK",
+		.help = "Write the pack to PACK; the core stays as it is",
+		.completion = RCORE_COMPLETE_FILE,
+	},
+	{"self", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, values.self),
+	 .help = "With what rcore analyze --self prints"},
+	{"args", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, values.arguments),
+	 .help = "With what rcore analyze --args prints"},
+	{"locals", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, values.locals),
+	 .help = "With what rcore analyze --locals prints"},
+	{0},
+};
+
+static void prepare(const void *given, struct rcore_options *open)
+{
+	const struct arguments *arguments = given;
+	open->record = true;
+	open->values = arguments->values;
+}
+
+static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
+{
+	const struct arguments *arguments = given;
+	struct rcore_snapshot *snapshot;
+	uint64_t size = 0;
+	if (!arguments->output)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "where shall the pack go? say -o PACK");
+	struct rcore_error *err = rcore_load(view->session, &snapshot);
+	if (err)
+		return err;
+	err = rcore_pack(view->session, snapshot, arguments->output, &size);
+	rcore_view_print(view);
+	if (!err) {
+		view->is_partial = snapshot->incomplete;
+		rcore_escape_write(out, arguments->output);
+		fprintf(out, "  %" PRIu64 " bytes\n", size);
+	}
+	rcore_snapshot_free(snapshot);
+	return err;
+}
+
+const struct rcore_command rcore_command_pack = {
+	.name = "pack",
+	.summary = "a small core with what the analysis needs, for another machine",
+	.doc = "Write a small core that holds what the analysis read, and what it took from "
+	       "the "
+	       "files of executable and libraries: rcore prints the same report of it on a "
+	       "machine "
+	       "that has neither the core nor these files, and gdb opens it as a core. What "
+	       "the "
+	       "analysis did not read is not in it.",
+	.options = options,
+	.size = sizeof(struct arguments),
+	.examples = (const char *const[]){"-o crash.core", NULL},
+	.shell_examples = (const char *const[]){"rcore analyze crash.core", NULL},
+	.exit_status = "Exit status: 0 written; 1 written, and not all of Ruby could be "
+		       "decoded; 2 nothing "
+		       "was written; 3 not a Ruby process; 64 wrong usage.",
+	.prepare = prepare,
+	.run = run,
+};

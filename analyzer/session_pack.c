@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+#include "target/core_pack.h"
+
+const struct rcore_packed_stack *rcore_session_packed(const struct rcore_session *session,
+						      int tid, uint64_t fiber)
+{
+	const struct rcore_pack_facts *pack = session->pack;
+	for (size_t i = 0; i < pack->stack_count; i++)
+		if (fiber ? pack->stacks[i].fiber == fiber
+			  : !pack->stacks[i].fiber && pack->stacks[i].tid == tid)
+			return &pack->stacks[i];
+	return NULL;
+}
+
+static void add_fiber(const struct rcore_fiber *fiber, int tid, struct rcore_pack_facts *facts)
+{
+	facts->stacks[facts->stack_count++] = (struct rcore_packed_stack){
+		.fiber = tid ? 0 : fiber->address,
+		.tid = tid,
+		.frames = fiber->native,
+		.frame_count = fiber->native_count,
+		.problem = fiber->native_problem,
+	};
+}
+
+/* The stacks as rcore_session_native() handed them out. */
+static void gather(const struct rcore_snapshot *snapshot, struct rcore_pack_facts *facts)
+{
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const struct rcore_thread *thread = &snapshot->threads[i];
+		if (thread->tid && !thread->is_ended && thread->current_fiber >= 0)
+			add_fiber(&snapshot->fibers[thread->current_fiber], thread->tid, facts);
+	}
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		if (snapshot->fibers[i].is_parked)
+			add_fiber(&snapshot->fibers[i], 0, facts);
+	for (size_t i = 0; i < snapshot->other_count; i++)
+		facts->stacks[facts->stack_count++] = (struct rcore_packed_stack){
+			.tid = snapshot->others[i].tid,
+			.frames = snapshot->others[i].native,
+			.frame_count = snapshot->others[i].native_count,
+			.problem = snapshot->others[i].native_problem,
+		};
+}
+
+/* What the symbols of a file pointed to is found by searching where there is no file. */
+static void add_writable(struct rcore_session *session)
+{
+	uint64_t start, end;
+	for (size_t i = 0;
+	     session->ruby &&
+	     rcore_module_writable(session->modules, session->ruby, i, &start, &end);
+	     i++)
+		rcore_recorder_add(session->recorder, start, end - start);
+}
+
+/* gdb takes the libraries from the dynamic linker's list alone, which is read here as it reads it. */
+static void add_link_map(struct rcore_session *session)
+{
+	struct rcore_process process = *session->process;
+	struct rcore_modules *modules = NULL;
+	process.mapping_count = 0;
+	rcore_error_free(rcore_modules_open(&process, session->memory, NULL, &modules));
+	rcore_modules_close(modules);
+}
+
+struct rcore_error *rcore_pack(struct rcore_session *session,
+			       const struct rcore_snapshot *snapshot, const char *path,
+			       uint64_t *ret_size)
+{
+	if (!session->core || !session->recorder)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "only a core can be packed; take one with gcore PID");
+	size_t room = snapshot->thread_count + snapshot->fiber_count + snapshot->other_count;
+	struct rcore_pack_facts facts = {
+		.layout = session->layout_text,
+		.layout_source = snapshot->layout_source,
+		.rubyopt = snapshot->facts.rubyopt,
+		.stacks = calloc(room + 1, sizeof(*facts.stacks)),
+	};
+	uint64_t *fibers = calloc(snapshot->fiber_count + 1, sizeof(*fibers));
+	if (!facts.stacks || !fibers) {
+		free(facts.stacks);
+		free(fibers);
+		return rcore_error_no_memory();
+	}
+	gather(snapshot, &facts);
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		fibers[i] = snapshot->fibers[i].address;
+	facts.fibers = fibers;
+	facts.fiber_count = snapshot->fiber_count;
+	size_t size;
+	char *note = rcore_pack_note_write(&facts, &size);
+	add_writable(session);
+	add_link_map(session);
+	struct rcore_error *err =
+		note ? rcore_core_pack(session->core, session->memory, session->recorder, note,
+				       size, path, ret_size)
+		     : rcore_error_no_memory();
+	free(note);
+	free(fibers);
+	free(facts.stacks);
+	return err;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/core_pack.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/text.h"
+#include "target/core_file.h"
+#include "target/new_file.h"
+
+enum { PAGE = RCORE_RECORDER_PAGE };
+
+/*
+ * The pack: ELF header, program headers, the core's notes, ours, then the pages, each whole. Segments are
+ * split before each run of pages; what of a segment follows a run is claimed by p_memsz alone. More than
+ * 65,534 headers are counted in section 0, as in any core.
+ */
+struct pack {
+	const struct rcore_core *core;
+	struct rcore_memory *memory;
+	struct rcore_recorder *recorder;
+	const char *note;
+	size_t note_size;
+	struct {
+		Elf64_Phdr *items;
+		size_t count, capacity;
+	} headers;
+	struct {
+		const struct rcore_recorded_page **items;
+		size_t count, capacity;
+	} pages; /* that can be read at least in part */
+	FILE *out;
+	uint64_t notes_offset, notes_size, data_offset;
+	bool failed;
+};
+
+/* The bytes that were asked for; false: none of them can be read. */
+static bool fill(struct pack *pack, const struct rcore_recorded_page *page, uint8_t bytes[PAGE])
+{
+	bool any = false;
+	size_t start, size;
+	memset(bytes, 0, PAGE);
+	for (size_t at = 0; rcore_recorded_run(page, &at, &start, &size);) {
+		uint8_t run[PAGE];
+		if (rcore_read(pack->memory, page->start + start, run, size))
+			continue;
+		memcpy(bytes + start, run, size);
+		any = true;
+	}
+	return any;
+}
+
+static bool choose_pages(struct pack *pack)
+{
+	size_t count;
+	const struct rcore_recorded_page *const *pages =
+		rcore_recorder_pages(pack->recorder, &count);
+	uint8_t bytes[PAGE];
+	for (size_t i = 0; pages && i < count; i++) {
+		if (!fill(pack, pages[i], bytes))
+			continue;
+		const struct rcore_recorded_page **slot = rcore_push(&pack->pages);
+		if (!slot)
+			return false;
+		*slot = pages[i];
+	}
+	return pages;
+}
+
+static bool add_header(struct pack *pack, uint32_t type, uint32_t flags, uint64_t address,
+		       uint64_t offset, uint64_t saved, uint64_t size)
+{
+	Elf64_Phdr *header = rcore_push(&pack->headers);
+	if (!header)
+		return false;
+	*header = (Elf64_Phdr){
+		.p_type = type,
+		.p_flags = flags,
+		.p_offset = offset,
+		.p_vaddr = address,
+		.p_filesz = saved,
+		.p_memsz = size,
+		.p_align = type == PT_NOTE ? 4 : 1,
+	};
+	return true;
+}
+
+static uint32_t flags_of(const struct rcore_segment *segment)
+{
+	return (segment->readable ? PF_R : 0) | (segment->writable ? PF_W : 0) |
+	       (segment->executable ? PF_X : 0);
+}
+
+/* Pages from `first` on that follow each other without a hole, below `end`. */
+static size_t run_length(const struct pack *pack, size_t first, uint64_t end)
+{
+	size_t count = 0;
+	while (first + count < pack->pages.count) {
+		uint64_t start = pack->pages.items[first + count]->start;
+		if (start >= end || start != pack->pages.items[first]->start + count * PAGE)
+			break;
+		count++;
+	}
+	return count;
+}
+
+/* The headers of one segment from `at` on; *page is the first page that is not placed yet. */
+static bool place_segment(struct pack *pack, const struct rcore_segment *segment, uint64_t at,
+			  size_t *page)
+{
+	uint64_t end = segment->start + segment->size;
+	while (at < end) {
+		size_t count = 0, next = *page;
+		uint64_t limit = end;
+		if (next < pack->pages.count && pack->pages.items[next]->start == at)
+			count = run_length(pack, next, end);
+		next += count;
+		if (next < pack->pages.count && pack->pages.items[next]->start < end)
+			limit = pack->pages.items[next]->start;
+		if (!add_header(pack, PT_LOAD, flags_of(segment), at, *page * PAGE,
+				count * PAGE, limit - at))
+			return false;
+		*page = next;
+		at = limit;
+	}
+	return true;
+}
+
+/* Pages below `end` of which the core has no segment: files that gdb left out. */
+static bool place_strangers(struct pack *pack, uint64_t end, size_t *page)
+{
+	while (*page < pack->pages.count && pack->pages.items[*page]->start < end) {
+		size_t count = run_length(pack, *page, end);
+		if (!add_header(pack, PT_LOAD, PF_R, pack->pages.items[*page]->start,
+				*page * PAGE, count * PAGE, count * PAGE))
+			return false;
+		*page += count;
+	}
+	return true;
+}
+
+static bool place_all(struct pack *pack)
+{
+	struct rcore_segment segment;
+	uint64_t placed = 0;
+	size_t page = 0;
+	for (size_t i = 0; rcore_core_segment(pack->core, i, &segment); i++) {
+		uint64_t start = segment.start > placed ? segment.start : placed;
+		uint64_t end = segment.start + segment.size;
+		if (start >= end)
+			continue;
+		if (!place_strangers(pack, start, &page) ||
+		    !place_segment(pack, &segment, start, &page))
+			return false;
+		placed = end;
+	}
+	return place_strangers(pack, UINT64_MAX, &page);
+}
+
+static uint64_t aligned(uint64_t offset)
+{
+	return (offset + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+static uint64_t padded(uint64_t size)
+{
+	return (size + 3) & ~UINT64_C(3);
+}
+
+static uint64_t note_segment_size(const struct pack *pack)
+{
+	return sizeof(Elf64_Nhdr) + padded(sizeof(RCORE_PACK_OWNER)) + padded(pack->note_size);
+}
+
+/* Which notes the core has, where in it. */
+static Elf64_Phdr notes_of(const struct pack *pack)
+{
+	const struct rcore_core_file *file = rcore_core_file(pack->core);
+	for (size_t i = 0; i < file->program_header_count; i++) {
+		Elf64_Phdr header = rcore_core_file_header(file, i);
+		if (header.p_type != PT_NOTE || header.p_offset >= file->size)
+			continue;
+		uint64_t left = file->size - header.p_offset;
+		header.p_filesz = header.p_filesz < left ? header.p_filesz : left;
+		return header;
+	}
+	return (Elf64_Phdr){.p_type = PT_NULL};
+}
+
+static bool place(struct pack *pack)
+{
+	Elf64_Phdr notes = notes_of(pack);
+	if (!choose_pages(pack) ||
+	    !add_header(pack, PT_NOTE, 0, 0, 0, padded(notes.p_filesz), 0) ||
+	    !add_header(pack, PT_NOTE, 0, 0, 0, note_segment_size(pack), 0) || !place_all(pack))
+		return false;
+	pack->notes_size = notes.p_filesz;
+	pack->notes_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) +
+			     pack->headers.count * sizeof(Elf64_Phdr);
+	pack->headers.items[0].p_offset = pack->notes_offset;
+	pack->headers.items[1].p_offset = pack->notes_offset + pack->headers.items[0].p_filesz;
+	pack->data_offset =
+		aligned(pack->headers.items[1].p_offset + pack->headers.items[1].p_filesz);
+	for (size_t i = 2; i < pack->headers.count; i++)
+		pack->headers.items[i].p_offset += pack->data_offset;
+	return true;
+}
+
+static void put(struct pack *pack, const void *bytes, size_t size)
+{
+	if (size && fwrite(bytes, 1, size, pack->out) != size)
+		pack->failed = true;
+}
+
+static void put_zeroes(struct pack *pack, uint64_t size)
+{
+	static const uint8_t zeroes[PAGE];
+	while (size) {
+		size_t part = size < sizeof(zeroes) ? (size_t)size : sizeof(zeroes);
+		put(pack, zeroes, part);
+		size -= part;
+	}
+}
+
+static void put_head(struct pack *pack)
+{
+	Elf64_Ehdr header;
+	size_t count = pack->headers.count;
+	bool many = count >= PN_XNUM;
+	memcpy(&header, rcore_core_file(pack->core)->bytes, sizeof(header));
+	Elf64_Shdr section = {.sh_info = many ? (uint32_t)count : 0};
+	header.e_phoff = sizeof(header) + sizeof(section);
+	header.e_phnum = many ? PN_XNUM : (uint16_t)count;
+	header.e_shoff = many ? sizeof(header) : 0;
+	header.e_shnum = many ? 1 : 0;
+	header.e_shentsize = sizeof(section);
+	header.e_shstrndx = SHN_UNDEF;
+	put(pack, &header, sizeof(header));
+	put(pack, &section, sizeof(section));
+	put(pack, pack->headers.items, count * sizeof(Elf64_Phdr));
+}
+
+static void put_notes(struct pack *pack)
+{
+	const Elf64_Nhdr own = {sizeof(RCORE_PACK_OWNER), (uint32_t)pack->note_size,
+				RCORE_PACK_NOTE};
+	Elf64_Phdr notes = notes_of(pack);
+	put(pack, rcore_core_file(pack->core)->bytes + notes.p_offset, notes.p_filesz);
+	put_zeroes(pack, padded(notes.p_filesz) - notes.p_filesz);
+	put(pack, &own, sizeof(own));
+	put(pack, RCORE_PACK_OWNER, sizeof(RCORE_PACK_OWNER));
+	put_zeroes(pack, padded(sizeof(RCORE_PACK_OWNER)) - sizeof(RCORE_PACK_OWNER));
+	put(pack, pack->note, pack->note_size);
+	put_zeroes(pack, padded(pack->note_size) - pack->note_size);
+}
+
+static void put_all(struct pack *pack)
+{
+	uint8_t bytes[PAGE];
+	put_head(pack);
+	put_notes(pack);
+	put_zeroes(pack, pack->data_offset - (pack->headers.items[1].p_offset +
+					      pack->headers.items[1].p_filesz));
+	for (size_t i = 0; i < pack->pages.count && !pack->failed; i++) {
+		fill(pack, pack->pages.items[i], bytes);
+		put(pack, bytes, sizeof(bytes));
+	}
+}
+
+static struct rcore_error *write_file(struct pack *pack, const char *path)
+{
+	struct rcore_new_file file;
+	char escaped[256];
+	rcore_escape(escaped, sizeof(escaped), path);
+	int errnum = rcore_new_file_open(path, &file);
+	if (errnum)
+		return rcore_error_os(errnum, "cannot write %s", escaped);
+	int fd = dup(file.fd);
+	pack->out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!pack->out) {
+		errnum = errno;
+		if (fd >= 0)
+			close(fd);
+	} else {
+		put_all(pack);
+		if (fclose(pack->out) || pack->failed)
+			errnum = errno ? errno : EIO;
+	}
+	if (!errnum)
+		errnum = rcore_new_file_keep(&file, path);
+	rcore_new_file_close(&file);
+	return errnum ? rcore_error_os(errnum, "cannot write %s", escaped) : NULL;
+}
+
+/* The core is mapped: to replace it would not harm it, but nobody means that. */
+static bool is_same_file(const struct pack *pack, const char *path)
+{
+	struct stat core, other;
+	const char *source = rcore_core_process(pack->core)->source;
+	return source && !stat(source, &core) && !stat(path, &other) &&
+	       core.st_dev == other.st_dev && core.st_ino == other.st_ino;
+}
+
+struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_memory *memory,
+				    struct rcore_recorder *recorder, const char *note,
+				    size_t note_size, const char *path, uint64_t *ret_size)
+{
+	struct pack pack = {.core = core,
+			    .memory = memory,
+			    .recorder = recorder,
+			    .note = note,
+			    .note_size = note_size};
+	char escaped[256];
+	if (is_same_file(&pack, path))
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "%s: is the core itself, which stays as it is; name "
+					  "another file",
+					  rcore_escape(escaped, sizeof(escaped), path));
+	struct rcore_error *err = place(&pack) && !rcore_recorder_is_short(recorder)
+					  ? write_file(&pack, path)
+					  : rcore_error_no_memory();
+	*ret_size = pack.data_offset + pack.pages.count * PAGE;
+	free(pack.headers.items);
+	free(pack.pages.items);
+	return err;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TARGET_CORE_PACK_H
+#define RCORE_TARGET_CORE_PACK_H
+
+#include "target/core.h"
+#include "target/recorder.h"
+
+/* The note of a pack: owner RCORE_PACK_OWNER, this type, a JSON text. No debugger has a meaning for it. */
+#define RCORE_PACK_OWNER "rcore"
+enum { RCORE_PACK_NOTE = 0x72636f70 };
+
+/*
+ * Writes a core to `path` that has the notes of `core`, one more with `note`, all its segments, and of
+ * their bytes those that were recorded, as `memory` gives them (with files filled in). The other bytes
+ * of a page that has some are zero; pages that have none are not in it ("not saved").
+ *
+ * The file appears whole under `path` or not at all. Errors: OS, NO_MEMORY, USAGE (`path` is the core
+ * itself). *ret_size: its size in bytes.
+ */
+struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_memory *memory,
+				    struct rcore_recorder *recorder, const char *note,
+				    size_t note_size, const char *path, uint64_t *ret_size);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TARGET_RECORDER_H
+#define RCORE_TARGET_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/memory.h"
+
+/*
+ * Memory that keeps note of every byte that was asked of it, whether it could be read or not: what an
+ * analysis needs to come to the same result again.
+ */
+struct rcore_recorder;
+
+/* `below` must outlive it. NULL: memory is short. */
+struct rcore_recorder *rcore_recorder_new(struct rcore_memory *below);
+void rcore_recorder_free(struct rcore_recorder *recorder); /* NULL-safe */
+
+/* Belongs to the recorder. */
+struct rcore_memory *rcore_recorder_memory(struct rcore_recorder *recorder);
+
+/* Marks a range as asked for. */
+void rcore_recorder_add(struct rcore_recorder *recorder, uint64_t start, uint64_t size);
+
+/* What is read or added meanwhile is not marked; counts, so that it nests. */
+void rcore_recorder_pause(struct rcore_recorder *recorder, bool pause);
+
+/* Some of it is not marked, for memory was short. */
+bool rcore_recorder_is_short(const struct rcore_recorder *recorder);
+
+enum { RCORE_RECORDER_PAGE = 1024 };
+
+/* A page of which bytes were asked for; bit n of asked[n / 64] is byte n. */
+struct rcore_recorded_page {
+	uint64_t start;
+	uint64_t asked[RCORE_RECORDER_PAGE / 64];
+};
+
+/* Puts the pages in order, and gives them; they belong to the recorder. */
+const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recorder *recorder,
+							      size_t *ret_count);
+
+/* The next run of bytes that were asked for, from *at on; moves *at behind it. False: no more. */
+bool rcore_recorded_run(const struct rcore_recorded_page *page, size_t *at, size_t *ret_start,
+			size_t *ret_size);
+
+#endif
