@@ -187,7 +187,7 @@ static char *find_running(const char *pid)
 static struct rcore_error *check_plain(const char *path)
 {
 	struct rcore_mapped_file file;
-	if (rcore_map_file(path, &file))
+	if (rcore_map_file(path, false, &file))
 		return NULL;
 	const char *compression = rcore_compression_of(file.bytes, file.size);
 	rcore_unmap_file(&file);
