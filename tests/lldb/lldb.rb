@@ -37,8 +37,12 @@ class Lldb
 
   # A core as people without rcore open it.
   def plain(core, ruby, commands)
-    sysroot = ruby.root.empty? ? [] : ["-O", "platform select --sysroot #{ruby.root} remote-linux"]
-    drive(commands) { |arguments| [@program, *sysroot, "--core", core, ruby.outside(ruby.program), *arguments] }
+    opened(core, ruby.outside(ruby.program), ruby.root, commands)
+  end
+
+  def opened(core, executable, root, commands)
+    sysroot = root.empty? ? [] : ["-O", "platform select --sysroot #{root} remote-linux"]
+    drive(commands) { |arguments| [@program, *sysroot, "--core", core, executable, *arguments] }
   end
 
   # nil: none that can be asked for a port of its own.

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "digest"
+require "etc"
+require_relative "../aarch64/emulated"
 require_relative "converted"
 require_relative "lldb"
 require_relative "program"
@@ -45,13 +47,19 @@ class LldbSuite
     abort missing.map { |line| "tests/lldb/run: #{line}" }.join("\n") unless missing.empty?
     newest, *older = Lldb.all
     @rubies.each { |ruby| with(ruby) { |program| [newest, *(older if ruby.name == SHORT)].each { |lldb| all(lldb, ruby, program) } } }
-    check("nothing there") { nothing_there(newest) }
+    once(newest) if @rubies.any? { |ruby| ruby.name == SHORT }
     @rubies.each { |ruby| check("#{ruby.name} #{newest.name} breakpoint") { on_breakpoint(newest, ruby) } }
     puts "#{@passed} passed, #{@failed} failed"
     @failed.zero? ? 0 : 1
   end
 
   private
+
+  # What does not depend on a Ruby.
+  def once(lldb)
+    check("nothing there") { nothing_there(lldb) }
+    check("aarch64") { on_arm(lldb, EmulatedRuby.new(SHORT)) }
+  end
 
   def with(ruby)
     program = Program.new(ruby)
@@ -132,7 +140,7 @@ class LldbSuite
 
   def selected(answers, program)
     stacks = answers.shift(4 * @parked.size).each_slice(4).zip(@parked).flat_map do |(selection, pcs, bt, told), fiber|
-      native = fiber["native"].reject { |frame| frame["inlined"] }.map { |frame| frame["pc"] }
+      native = pcs_of(fiber)
       problems = []
       problems << selection.error unless selection.error.empty?
       problems << "#{fiber["id"]}: bt is #{pcs.value}, not #{native}" if pcs.value != native
@@ -144,7 +152,7 @@ class LldbSuite
     problems = []
     problems << "thread select of #{other.value}: #{followed.output}#{followed.error}" unless followed.output.start_with?("fiber #{other.value}, parked")
     problems << "up: #{up.error}" unless up.output.include?("frame #1")
-    problems << "register read: #{registers.output}" unless registers.output.include?("rsp = ")
+    problems << "register read: #{registers.output}" unless registers.output =~ /\bsp = 0x|rsp = 0x/
     @parked.each { |fiber| problems << "thread list lacks #{fiber["id"]}" unless list.output.include?("'#{fiber["id"]}'") }
     problems << "after off thread #{left.value} is selected" if left.value > MAX_TID
     problems << "after off: #{back.output}#{back.error}" unless back.output =~ /\Afiber T\d+\.F\d+, run by this thread\n\z/
@@ -234,6 +242,33 @@ class LldbSuite
     differences
   ensure
     program&.close
+  end
+
+  # A core of another machine, as it is and converted.
+  def on_arm(lldb, ruby)
+    return [ruby.missing] if ruby.missing
+    Dir.mktmpdir("rcore-tests.") do |folder|
+      FileUtils.cp(File.join(__dir__, "parked/main.rb"), folder)
+      pid = Process.spawn(*ruby.command(["-W0", "main.rb"], directory: folder, environment: { "ENDING" => "abort" }),
+                          rlimit_core: Process::RLIM_INFINITY, %i[out err] => File::NULL)
+      Process.wait(pid)
+      core = Dir[File.join(folder, "qemu_*.core")].first or next ["the emulator left no core"]
+      @files = ruby.files
+      @report = JSON.parse(shell(%w[analyze --json], core))
+      @parked = @report["fibers"].select { |fiber| fiber["status"] == "suspended" }
+      out = File.join(folder, "converted")
+      table, status = Open3.capture2e(@rcore, "convert", "--fibers-as-threads", core, *@files, "-o", out)
+      next ["convert: #{table}"] unless status.success?
+      executable, _, root = @files
+      converted, = lldb.opened(out, executable, root, ["@all_pcs"])
+      stacks = converted.value.values.to_h
+      problems = @parked.reject { |fiber| stacks[fiber["id"]] == pcs_of(fiber) }.map { |fiber| "converted: #{fiber["id"]} is #{stacks[fiber["id"]]}, not #{pcs_of(fiber)}" }
+      problems + selected(lldb.run(@rcore, [core, *@files], selections), nil)
+    end
+  end
+
+  def pcs_of(fiber)
+    fiber["native"].reject { |frame| frame["inlined"] }.map { |frame| frame["pc"] }
   end
 
   # rcore gdb and rcore lldb, and what goes wrong with them.

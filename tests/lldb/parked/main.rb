@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Fibers that are parked in every way that changes their machine stack; then sleeps.
+# Fibers that are parked in every way that changes their machine stack; then it sleeps, or aborts.
 class Task
   def park(depth)
     depth.zero? ? Fiber.yield(:parked) : park(depth - 1)
@@ -57,4 +57,5 @@ THREADS.size.times { ready.pop }
 sleep 0.1 until THREADS.all? { |thread| thread.status == "sleep" }
 File.write("pid", Process.pid)
 File.rename("pid", "ready")
+Process.kill(:ABRT, Process.pid) if ENV["ENDING"] == "abort"
 sleep
