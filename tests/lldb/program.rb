@@ -2,6 +2,8 @@
 require "fileutils"
 require "timeout"
 require "tmpdir"
+require_relative "../truth/fixture"
+require_relative "../truth/workshop"
 
 # A program of this folder on a Ruby: parked sleeps until it is stopped, calls never rests.
 class Program
@@ -13,9 +15,10 @@ class Program
   def initialize(ruby, name = "parked")
     @folder = Dir.mktmpdir("rcore-tests.", ruby.outside("/tmp"))
     File.chmod(0o755, @folder)
-    FileUtils.cp(File.join(__dir__, name, "main.rb"), @folder)
+    FileUtils.cp([File.join(__dir__, name, "main.rb"), File.join(__dir__, "context.rb")], @folder)
+    build_extension(ruby) if ruby.version < Gem::Version.new("3.2")
     inside = ruby.root.empty? ? @folder : @folder.delete_prefix(ruby.root)
-    @child = Process.spawn(*ruby.command(["main.rb"], directory: inside), in: "/dev/null", %i[out err] => File.join(@folder, "output"))
+    @child = Process.spawn(*ruby.command(["main.rb"], directory: inside, environment: { "CONTEXTS" => "needed" }), in: "/dev/null", %i[out err] => File.join(@folder, "output"))
     wait_until("ready") { File.exist?(path("ready")) }
     @pid = Integer(File.read(path("ready")))
     rest if name == "parked"
@@ -53,6 +56,13 @@ class Program
   # Twice in a row, so that it is no short wait on the way there.
   def asleep?
     2.times.all? { sleep 0.1; File.read("/proc/#{@pid}/stat")[/\) (\w)/, 1] == "S" }
+  end
+
+  def build_extension(ruby)
+    workshop = Workshop.new(ruby)
+    FileUtils.cp(workshop.extension.find { |file| file.end_with?("/profiler_state.so") }, @folder)
+  ensure
+    workshop&.close
   end
 
   def rest

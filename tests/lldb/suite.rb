@@ -19,6 +19,9 @@ class LldbSuite
     "ruby fibers --json" => %w[analyze --json],
     "ruby-fibers --thread T2" => %w[analyze --thread T2],
     "ruby-threads" => %w[threads],
+    "ruby-state" => %w[state],
+    "ruby state --where user_id=42 --json" => %w[state --where user_id=42 --json],
+    "ruby-fibers --fiber T1.F0 --self --locals" => %w[analyze --fiber T1.F0 --self --locals],
     "ruby-doctor" => %w[doctor],
     "ruby-bt --fiber T1.F2" => %w[bt --fiber T1.F2],
     "ruby-bt --fiber T1.F0 --native=all" => %w[bt --fiber T1.F0 --native=all],
@@ -218,7 +221,7 @@ class LldbSuite
     end
   end
 
-  STOPS = 'return rcore_lldb.ruby_local("user_id", frame) % 7 == 0 and rcore_lldb.ruby_local("even", frame)'.freeze
+  STOPS = 'return rcore_lldb.ruby_state("number", frame) % 7 == 0 and rcore_lldb.ruby_local("even", frame)'.freeze
   KNOWN = '[rcore_lldb.ruby_local(name) for name in ("user_id", "name", "ratio", "symbol", "even")]'.freeze
 
   def on_breakpoint(lldb, ruby)
@@ -226,7 +229,7 @@ class LldbSuite
     answers = lldb.run(@rcore, ["-p", program.pid.to_s, *ruby.files],
                        ["breakpoint set -n getpgid", "breakpoint command add -s python -o '#{STOPS}' 1", "@run_to_breakpoint",
                         "script import json; print(json.dumps(#{KNOWN}))", "script print([rcore_lldb.ruby_self(), rcore_lldb.ruby_cfp(), rcore_lldb.ruby_fiber(), rcore_lldb.ruby_ec()])",
-                        "script print(rcore_lldb.ruby_state('none'))", "ruby-fibers --json --fiber T1.F0", "script rcore_lldb.ruby_local('none')", "breakpoint delete 1", "detach"])
+                        "script print([rcore_lldb.ruby_state(key) for key in ('none', 'number', 'tenant')])", "ruby-fibers --json --fiber T1.F0", "script rcore_lldb.ruby_local('none')", "breakpoint delete 1", "detach"])
     _, _, stopped, known, addresses, state, json, = answers
     return [stopped.value] if stopped.value
     known = JSON.parse(known.value)
@@ -237,7 +240,7 @@ class LldbSuite
     fiber, = JSON.parse(json.output)["fibers"]
     seen = fiber["frames"][0].values_at("self", "cfp") + fiber.values_at("address", "ec")
     differences << "addresses are #{addresses.value}, not #{seen}" unless JSON.parse(addresses.value) == seen.map(&:hex)
-    differences << "the state is #{state.value}" unless state.value == "None\n"
+    differences << "the state is #{state.value}" unless state.value == "[None, #{id}, 't\u00e9']\n"
     differences << "the process is dead" unless program.alive?
     differences
   ensure
@@ -248,7 +251,7 @@ class LldbSuite
   def on_arm(lldb, ruby)
     return [ruby.missing] if ruby.missing
     Dir.mktmpdir("rcore-tests.") do |folder|
-      FileUtils.cp(File.join(__dir__, "parked/main.rb"), folder)
+      FileUtils.cp([File.join(__dir__, "parked/main.rb"), File.join(__dir__, "context.rb")], folder)
       pid = Process.spawn(*ruby.command(["-W0", "main.rb"], directory: folder, environment: { "ENDING" => "abort" }),
                           rlimit_core: Process::RLIM_INFINITY, %i[out err] => File::NULL)
       Process.wait(pid)

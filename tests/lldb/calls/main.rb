@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Calls a method again and again that calls into the C library.
+require_relative "context"
+
 class Caller
   def call(user_id, name, ratio: 0.5)
     symbol = :"u\u00e9#{user_id % 3}"
@@ -13,6 +15,7 @@ File.write("pid", Process.pid)
 File.rename("pid", "ready")
 number = 0
 loop do
+  context(number: number + 1, tenant: "t\u00e9")
   Caller.new.call(number += 1, "user \"#{number}\"\n")
   sleep 0.01
 end

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Fibers that are parked in every way that changes their machine stack; then it sleeps, or aborts.
+require_relative "context"
+
 class Task
   def park(depth)
     depth.zero? ? Fiber.yield(:parked) : park(depth - 1)
@@ -22,9 +24,10 @@ def started(&block)
   Fiber.new(&block).tap(&:resume)
 end
 
+context(request_id: "main", user_id: 1)
 FIBERS = [
-  started { Task.new.park(0) },
-  started { Task.new.park(30) },
+  started { context(request_id: "first", user_id: 42); Task.new.park(0) },
+  started { context(job: :deep, user_id: 43); Task.new.park(30) },
   started { Task.new.in_block },
   started { Task.new.rescued },
   started { [3, 1, 2].sort_by { |number| number == 1 ? Fiber.yield : number } },
