@@ -30,5 +30,5 @@ def _load(folder):
         gdb.write("rcore: %s\n" % error, gdb.STDERR)
 
 
-_MODULES = ("rcore_bridge", "rcore_session", "rcore_gdb")
+_MODULES = ("rcore_bridge", "rcore_session", "rcore_values", "rcore_expression", "rcore_gdb")
 _load(os.path.dirname(os.path.realpath(__file__)))

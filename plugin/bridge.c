@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "target/core.h"
 
 enum { VALUED = 2 }; /* in views[] */
 
@@ -30,6 +29,12 @@ static enum rcore_fault read_target(struct rcore_memory *memory, uint64_t addres
 	if (plugin->segments.count) {
 		enum rcore_fault fault =
 			rcore_segments_read(&plugin->segments, address, buffer, size);
+		if (fault)
+			return fault;
+	}
+	if (plugin->shown) {
+		enum rcore_fault fault =
+			rcore_read(rcore_core_memory(plugin->shown), address, buffer, size);
 		if (fault)
 			return fault;
 	}
@@ -76,6 +81,7 @@ static void drop_views(struct rcore_plugin *plugin)
 void rcore_plugin_forget(struct rcore_plugin *plugin)
 {
 	drop_views(plugin);
+	rcore_core_close(plugin->shown);
 	free(plugin->threads.items);
 	free(plugin->mappings.items);
 	rcore_segments_deinit(&plugin->segments);
@@ -131,6 +137,13 @@ static struct rcore_error *gather(struct rcore_plugin *plugin)
 	if (plugin->lost_bytes)
 		process->note = rcore_core_cut_off(&plugin->arena, plugin->lost_bytes,
 						   plugin->saved_bytes);
+	if (plugin->shown) {
+		const struct rcore_process *core = rcore_core_process(plugin->shown);
+		process->segments = core->segments;
+		process->segment_count = core->segment_count;
+		process->producer = core->producer;
+		process->note = core->note;
+	}
 	return rcore_segments_ready(&plugin->segments) ? NULL : rcore_error_no_memory();
 }
 
@@ -157,7 +170,10 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 	if (!plugin->cache) {
 		err = gather(plugin);
 		if (!err)
-			err = rcore_cache_open(&plugin->memory, &(struct rcore_cache_options){.block_size = 64 << 10}, &plugin->cache);
+			err = rcore_cache_open(
+				&plugin->memory,
+				&(struct rcore_cache_options){.block_size = 64 << 10},
+				&plugin->cache);
 	}
 	return err ? err : open_session(plugin, &view->session);
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "command/command.h"
 #include "rcore.h"
+#include "target/core.h"
 #include "target/cache.h"
 #include "target/segments.h"
 
@@ -33,6 +34,7 @@ struct rcore_plugin {
 	struct rcore_segments
 		segments; /* pieces that `read` gives, and pieces that cannot be read */
 	uint64_t lost_bytes, saved_bytes;
+	struct rcore_core *shown; /* the core that the debugger reads for us; NULL: not told */
 	struct {
 		uint64_t (*items)[2];
 		size_t count, capacity;

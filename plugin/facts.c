@@ -154,6 +154,17 @@ int32_t rcore_plugin_add_segment(struct rcore_plugin *plugin, uint64_t start, ui
 	return rcore_plugin_settle(plugin, NULL);
 }
 
+int32_t rcore_plugin_add_core(struct rcore_plugin *plugin, const char *path)
+{
+	struct rcore_core *core;
+	struct rcore_error *err = rcore_core_open(path, &core);
+	if (!err) {
+		rcore_core_close(plugin->shown);
+		plugin->shown = core;
+	}
+	return rcore_plugin_settle(plugin, err);
+}
+
 int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint64_t type, uint64_t value)
 {
 	uint64_t(*pair)[2] = rcore_push(&plugin->auxv);

@@ -75,6 +75,7 @@ _FUNCTIONS = (
         ctypes.c_int32,
         (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32),
     ),
+    ("rcore_plugin_add_core", ctypes.c_int32, (_PLUGIN, _TEXT)),
     ("rcore_plugin_add_auxv", ctypes.c_int32, (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64)),
     ("rcore_plugin_commands", ctypes.c_void_p, ()),
     (
@@ -251,6 +252,10 @@ class Target:
         """`held` is NOT_SAVED, SAVED or CUT_OFF."""
         if start < end:
             self._check(self._library.rcore_plugin_add_segment(self._plugin, start, end, held))
+
+    def add_core(self, path):
+        """The core file that the debugger shows."""
+        self._check(self._library.rcore_plugin_add_core(self._plugin, _bytes(path)))
 
     def add_auxv(self, kind, value):
         self._check(self._library.rcore_plugin_add_auxv(self._plugin, kind, value))

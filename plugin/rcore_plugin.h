@@ -106,6 +106,11 @@ RCORE_PLUGIN_API int32_t rcore_plugin_add_mapping(struct rcore_plugin *plugin, u
 RCORE_PLUGIN_API int32_t rcore_plugin_add_segment(struct rcore_plugin *plugin, uint64_t start,
 						  uint64_t end, uint32_t held);
 
+/* The core file that the debugger shows: which ranges it holds, as rcore_plugin_add_segment(), what is
+ * cut off, and "producer". Its memory is still asked of the debugger. Also 2 when it cannot be opened, or
+ * is none. */
+RCORE_PLUGIN_API int32_t rcore_plugin_add_core(struct rcore_plugin *plugin, const char *path);
+
 /* A pair of the auxiliary vector. */
 RCORE_PLUGIN_API int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint64_t type,
 					       uint64_t value);

@@ -16,6 +16,7 @@ COMMANDS + what the library describes, and gives a Session an adapter:
 import json
 import textwrap
 
+import rcore_expression
 from rcore_bridge import Error, Place, Target, commands
 
 # Those that are not the library's; as rcore_plugin_commands() describes its own.
@@ -208,6 +209,10 @@ class Session:
         if verb in self._own:
             return self._own[verb](words)
         target = self.target()
+        if verb == "print":
+            words = rcore_expression.values(
+                self, self._adapter.evaluate, self._commands[verb], words
+            )
         target.set_number("color", int(self._adapter.color()))
         return target.run([verb, *self._selected(self._commands[verb], words), *words])
 

@@ -5,7 +5,7 @@ import os
 import re
 
 import gdb
-from rcore_bridge import CUT_OFF, NOT_SAVED, REGISTERS, SAVED, THREAD_POINTERS, Error
+from rcore_bridge import REGISTERS, THREAD_POINTERS, Error
 
 from .stack import tid_of
 
@@ -19,10 +19,7 @@ class Facts:
         r"(?:\s+[-r][-w][-x][-ps])?\s+(\S.*?)\s*$"
     )
     _AUXV = re.compile(r"^(\d+)\s+\S+\s.*?(0x[0-9a-f]+|\d+)(?: \".*\")?$")
-    _CORE = re.compile(r"^Core file: [`'](.*)', file type .*\n((?:\s+\[\d+\].*\n?)*)", re.MULTILINE)
-    _SECTION = re.compile(
-        r"^\s+\[\d+\]\s+(0x[0-9a-f]+)->(0x[0-9a-f]+) at (0x[0-9a-f]+): (\S+)(.*)$", re.MULTILINE
-    )
+    _CORE = re.compile(r"^Core file: [`'](.*)', file type ", re.MULTILINE)
     _MACHINES = {"i386:x86-64": "x86_64", "aarch64": "aarch64"}
     _AT_NULL, _AT_ENTRY = 0, 9
 
@@ -72,48 +69,18 @@ class Facts:
         found = re.search(r"^%s = '(.*)'$" % word, self._ask("info proc"), re.MULTILINE)
         return found.group(1) if found else None
 
-    # GDB shows a core as sections: its notes in their order, its segments as load1, or load1a
-    # and load1b where only a part was saved. For a page that the core lacks, GDB gives zeroes or
-    # what a file on this machine has, whatever its build: so it is told which pages it may ask.
+    # For a page that the core lacks, GDB gives zeroes or what a file on this machine has, whatever its build:
+    # so the library is told of the file, and asks for what it holds. (All sections would take GDB a second
+    # where there are thousands.)
     def _tell_core(self, target):
-        found = self._CORE.search(self._ask("maint info sections"))
-        sections = self._SECTION.findall(found.group(2)) if found else []
-        segments = [section for section in sections if re.match(r"load\d+[a-z]?$", section[3])]
-        if not segments:
+        found = self._CORE.search(self._ask("maint info sections .auxv"))
+        if not found:
             raise Error(
-                "this GDB does not say what the core holds (maint info sections): "
+                "this GDB does not say which file the core is (maint info sections): "
                 "use rcore analyze CORE"
             )
-        path = found.group(1)
-        self._tell_segments(target, segments, os.path.getsize(path))
-        target.set_text("source", path)
-        target.set_text("producer", self._producer([section[3] for section in sections]))
-
-    def _tell_segments(self, target, segments, file_size):
-        saved_bytes, lost_bytes = 0, 0
-        for start, end, offset, _, flags in segments:
-            start, end, offset = int(start, 16), int(end, 16), int(offset, 16)
-            if "HAS_CONTENTS" not in flags:
-                target.add_segment(start, end, NOT_SAVED)
-                continue
-            there = min(end, start + max(0, file_size - offset))
-            target.add_segment(start, there, SAVED)
-            target.add_segment(there, end, CUT_OFF)
-            saved_bytes += there - start
-            lost_bytes += end - there
-        target.set_number("saved-bytes", saved_bytes)
-        target.set_number("lost-bytes", lost_bytes)
-
-    # The kernel writes the siginfo of the thread that died right behind its status; gdb, and so
-    # gcore, writes it later.
-    @staticmethod
-    def _producer(names):
-        if ".gdb-tdesc" in names:
-            return "gdb"
-        if ".reg" not in names:
-            return None
-        after = names[names.index(".reg") + 1 :] + [""]
-        return "kernel" if after[0].startswith(".note.linuxcore.siginfo") else "gdb"
+        target.add_core(found.group(1))
+        target.set_text("source", found.group(1))
 
     def _mappings(self):
         mappings = []

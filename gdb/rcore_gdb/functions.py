@@ -2,6 +2,7 @@
 """Convenience functions, for conditions and scripts: break foo if $ruby_self() == 8."""
 
 import gdb
+import rcore_values
 from rcore_bridge import Error
 
 from .process import guarded, is_condition
@@ -39,7 +40,7 @@ def _address(number):
 
 
 class _Address(_Function):
-    """`of` takes the fiber (docs/json.md) and its selected frame, and gives an address as JSON has it."""
+    """An address of the fiber or of its selected frame, by the name that docs/json.md gives it."""
 
     def __init__(self, processes, name, doc, of):
         call = "$%s()" % name
@@ -47,33 +48,44 @@ class _Address(_Function):
         self._of = of
 
     def _value(self, session):
-        fiber = session.stack() or {}
-        frames = fiber.get("frames", [])
-        number = session.frame()
-        frame = frames[number] if number < len(frames) else {}
-        return _address(int(self._of(fiber, frame) or "0", 16))
+        return _address(rcore_values.address(session, self._of))
+
+
+class _Value(_Function):
+    """A Ruby value by name: Integer, Float and String as GDB's own, nil and false as 0."""
+
+    def __init__(self, processes, name, doc, example, of):
+        doc += " An Integer, a Float, a String (or what inspect prints); nil and false are 0."
+        super().__init__(processes, name, doc, '$%s("NAME")' % name, example)
+        self._of = of
+
+    def _value(self, session, name):
+        value = self._of(session, name.string())
+        try:
+            return gdb.Value(0 if value is None else value)
+        except (ValueError, OverflowError):  # an Integer past 64 bits
+            return gdb.Value(str(value))
 
 
 _ADDRESSES = (
+    ("ruby_self", "self of the selected Ruby frame, a VALUE; 0: there is none.", "self"),
+    ("ruby_cfp", "The selected Ruby frame, a rb_control_frame_t *; 0: there is none.", "cfp"),
+    ("ruby_ec", "The selected fiber's rb_execution_context_t *; 0: there is none.", "ec"),
+    ("ruby_fiber", "The selected fiber, a rb_fiber_t *; 0: there is none.", "address"),
+)
+
+_VALUES = (
     (
-        "ruby_self",
-        "self of the selected Ruby frame, a VALUE; 0: there is none.",
-        lambda fiber, frame: frame.get("self"),
+        "ruby_state",
+        "The value under a key in the context of the selected fiber.",
+        'break foo if $ruby_state("user_id") == 42',
+        rcore_values.state,
     ),
     (
-        "ruby_cfp",
-        "The selected Ruby frame, a rb_control_frame_t *; 0: there is none.",
-        lambda fiber, frame: frame.get("cfp"),
-    ),
-    (
-        "ruby_ec",
-        "The selected fiber's rb_execution_context_t *; 0: there is none.",
-        lambda fiber, frame: fiber.get("ec"),
-    ),
-    (
-        "ruby_fiber",
-        "The selected fiber, a rb_fiber_t *; 0: there is none.",
-        lambda fiber, frame: fiber.get("address"),
+        "ruby_local",
+        "A local or an argument of the selected Ruby frame.",
+        'print $_streq($ruby_local("name"), "abc")',
+        rcore_values.local,
     ),
 )
 
@@ -81,3 +93,5 @@ _ADDRESSES = (
 def register(processes):
     for name, doc, of in _ADDRESSES:
         _Address(processes, name, doc, of)
+    for name, doc, example, of in _VALUES:
+        _Value(processes, name, doc, example, of)

@@ -77,11 +77,19 @@ class Adapter:
     def select(self, place):
         STACKS.select(self._inferior, place)
 
+    # An expression may call functions and assign; not here.
     def evaluate(self, text):
+        names = ("may-call-functions", "may-write-memory", "may-write-registers")
+        before = [name for name in names if gdb.parameter(name)]
         try:
+            for name in before:
+                gdb.execute("set %s off" % name, to_string=True)
             return int(gdb.parse_and_eval(text))
         except (gdb.error, ValueError, OverflowError):
             return None
+        finally:
+            for name in before:
+                gdb.execute("set %s on" % name, to_string=True)
 
 
 class Processes:
