@@ -7,6 +7,8 @@ const struct rcore_command *const rcore_commands[] = {
 	&rcore_command_analyze,
 	&rcore_command_threads,
 	&rcore_command_bt,
+	&rcore_command_locals,
+	&rcore_command_exception,
 	&rcore_command_state,
 	&rcore_command_doctor,
 	&rcore_command_explain,

@@ -7,6 +7,8 @@
 extern const struct rcore_command rcore_command_analyze;
 extern const struct rcore_command rcore_command_threads;
 extern const struct rcore_command rcore_command_bt;
+extern const struct rcore_command rcore_command_locals;
+extern const struct rcore_command rcore_command_exception;
 extern const struct rcore_command rcore_command_state;
 extern const struct rcore_command rcore_command_doctor;
 extern const struct rcore_command rcore_command_explain;

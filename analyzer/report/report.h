@@ -55,6 +55,11 @@ RCORE_API struct rcore_error *rcore_report_stack(const struct rcore_snapshot *sn
 						 const struct rcore_report_options *options,
 						 long frame, FILE *out);
 
+/* What the same fiber is handling, as `rcore exception`. */
+RCORE_API struct rcore_error *rcore_report_exception(const struct rcore_snapshot *snapshot,
+						     const struct rcore_report_options *options,
+						     FILE *out);
+
 /* The same snapshot as JSON (docs/json.md): stable names, addresses as hex strings,
  * every field optional, "schema" first. */
 RCORE_API struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,

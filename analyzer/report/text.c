@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "report/text_exceptions.h"
 #include "report/text_stack.h"
 
 static struct rcore_error *count_visible(struct rcore_text *text)
@@ -107,4 +108,20 @@ struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
 	text.pick = (struct rcore_pick){-1, fiber, NULL};
 	err = print_one(&text, fiber, frame);
 	return err ? err : rcore_pen_error(out);
+}
+
+struct rcore_error *rcore_report_exception(const struct rcore_snapshot *snapshot,
+					   const struct rcore_report_options *options,
+					   FILE *out)
+{
+	const struct rcore_pen pen = {.out = out, .color = options && options->color};
+	int index = -1;
+	struct rcore_error *err = rcore_pick_one_fiber(snapshot, options, &index);
+	if (err)
+		return err;
+	const struct rcore_fiber *fiber = &snapshot->fibers[index];
+	rcore_styled(&pen, RCORE_STYLE_ID, "%s", fiber->id);
+	fputs(fiber->exception_count ? "\n" : "  handles no exception\n", out);
+	rcore_text_exceptions(&pen, fiber, options && options->all);
+	return rcore_pen_error(out);
 }

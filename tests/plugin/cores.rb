@@ -8,7 +8,8 @@ module Cores
     "fibers", "fibers --all", "fibers --json", "fibers --verbose", "fibers --native=all", "fibers --native none",
     "fibers --thread T2", "fibers --fiber=T1.F1", "fibers -av", "fibers --thread T99", "fibers --fiber T1.F99",
     "doctor", "threads", "threads --verbose", "bt", "bt --fiber T1.F3", "bt --thread T2 --all", "bt --fiber T1.F3 --frame 1",
-    "bt --frame 99"
+    "bt --frame 99", "locals", "locals --fiber T1.F3", "locals --fiber T1.F3 --frame 1 --all", "locals --frame 99", "exception",
+    "exception --fiber T1.F3", "state", "state --thread T1", "fibers --locals --args --self", "fibers --locals --depth 1 --json"
   ].freeze
 
   # A program that ends by a signal of its own, and tells no truth.
@@ -89,6 +90,8 @@ module Cores
       test.same("ruby-#{line}", wanted, text)
     end
     test.fail("the report is empty") if told[0].lines.size < 20
+    test.fail("no locals: #{told[LINES.index("locals")]}") unless told[LINES.index("locals")] =~ /answer.*42/
+    test.fail("no exception: #{told[LINES.index("exception")]}") unless told[LINES.index("exception")] =~ /ArgumentError.*not 42/
   end
 
   def self.help(test, _core, debugger)

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+
+#include "command/list.h"
+#include "report/pick.h"
+
+struct arguments {
+	struct rcore_report_options report;
+	struct rcore_index frame;
+	size_t depth, max_string, max_items;
+};
+
+#define MEMBER(name) offsetof(struct arguments, name)
+
+static const struct rcore_option options[] = {
+	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
+	 "A frame of this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
+	 .completion = RCORE_COMPLETE_FIBER},
+	{"thread", 0, RCORE_OPTION_TEXT, MEMBER(report.thread), "T",
+	 "A frame of the fiber that this thread runs", .completion = RCORE_COMPLETE_THREAD},
+	{"frame", 0, RCORE_OPTION_INDEX, MEMBER(frame), .value = "N",
+	 .help = "The Ruby frame of this number (the innermost of Ruby code)"},
+	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
+	 .help = "Also what Ruby itself hides"},
+	{"depth", 0, RCORE_OPTION_NUMBER, MEMBER(depth), .value = "N",
+	 .help = "N containers one within the other (4)"},
+	{"max-string", 0, RCORE_OPTION_NUMBER, MEMBER(max_string), .value = "N",
+	 .help = "N bytes of a String (256)"},
+	{"max-items", 0, RCORE_OPTION_NUMBER, MEMBER(max_items), .value = "N",
+	 .help = "N items of a container (100)"},
+	{0},
+};
+
+static unsigned bounded(size_t number)
+{
+	return number > UINT_MAX ? UINT_MAX : (unsigned)number;
+}
+
+static void prepare(const void *given, struct rcore_options *open)
+{
+	const struct arguments *arguments = given;
+	open->values = (struct rcore_locals_options){
+		.self = true,
+		.arguments = true,
+		.locals = true,
+		.depth = bounded(arguments->depth),
+		.max_string = bounded(arguments->max_string),
+		.max_items = bounded(arguments->max_items),
+	};
+}
+
+static long innermost(const struct rcore_fiber *fiber)
+{
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		if (fiber->frames[i].kind == RCORE_FRAME_RUBY)
+			return (long)i;
+	return 0;
+}
+
+static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
+{
+	const struct arguments *arguments = given;
+	struct rcore_report_options report = arguments->report;
+	const struct rcore_snapshot *snapshot;
+	int fiber = -1;
+	report.color = view->color;
+	struct rcore_error *err = rcore_view_need(view, &snapshot);
+	if (!err)
+		err = rcore_pick_one_fiber(snapshot, &report, &fiber);
+	if (err)
+		return err;
+	long frame = arguments->frame.is_given ? (long)arguments->frame.number
+					       : innermost(&snapshot->fibers[fiber]);
+	return rcore_report_stack(snapshot, &report, frame, out);
+}
+
+const struct rcore_command rcore_command_locals = {
+	.name = "locals",
+	.verb = "locals",
+	.summary = "self, arguments and locals of one frame",
+	.doc = "Show what one Ruby frame knows: self, its arguments and its local variables, "
+	       "those "
+	       "of the blocks around it too. By default it is the innermost frame of Ruby code "
+	       "of "
+	       "the fiber that died, or of the main thread; in a debugger, the selected one.",
+	.options = options,
+	.size = sizeof(struct arguments),
+	.is_of_selection = true,
+	.examples = (const char *const[]){"", "--fiber T1.F3 --frame 2", "--depth 1", NULL},
+	.prepare = prepare,
+	.run = run,
+};
