@@ -3,7 +3,7 @@
 # rcore -p and rcore on a core that gcore takes of the same process, stopped all the time, say the
 # same; and it is the truth.
 module Moment
-  FIXTURES = %w[asleep threads mn_threads fibers enumerators ended ractors deep many_fibers yjit].freeze
+  FIXTURES = %w[asleep threads mn_threads fibers enumerators ended ractors deep many_fibers yjit contexts].freeze
   # What is of the core or of the process alone; gdb's note keeps 79 bytes of the arguments.
   APART = %w[source producer live arguments modules].freeze
 

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# Falcon, with fibers: ruby falcon.rb PORT MARKS
+require "async"
+require "async/http/endpoint"
+require "falcon/server"
+require_relative "app"
+
+endpoint = Async::HTTP::Endpoint.parse("http://127.0.0.1:#{ARGV[0]}")
+Async { Falcon::Server.new(Falcon::Server.middleware(App.new(ARGV[1]), cache: false), endpoint).run }
