@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: MIT
 # The programs that bench measures cores and processes of. Ruby 2.7 and later.
 
-# FIBERS parked in a method, OBJECTS strings alive, THREADS asleep, RESERVE bytes of address space.
-def populate(fibers:, objects:, threads: 5, reserve: 0)
+# FIBERS parked in a method, each with a context of the gem ruby-profiler if CONTEXTS is 1, OBJECTS strings alive,
+# THREADS asleep, RESERVE bytes of address space.
+def populate(fibers:, objects:, threads: 5, reserve: 0, contexts: 0)
+  require "ruby/profiler" if contexts > 0
   $objects = Array.new(objects) { |i| "object #{i}" }
-  $fibers = Array.new(fibers) { Fiber.new { [1].each { park(4) } }.tap(&:resume) }
+  $fibers = Array.new(fibers) { Fiber.new { apply(contexts); [1].each { park(4) } }.tap(&:resume) }
   $threads = Array.new(threads) { Thread.new { sleep } }
   reserve_space(reserve) if reserve > 0
   Thread.pass until $threads.all? { |thread| thread.status == "sleep" }
+end
+
+def apply(contexts)
+  $number = $number.to_i + 1
+  Ruby::Profiler::State.new(request_id: "request #{$number}", user_id: $number).apply! if contexts > 0
 end
 
 def park(depth)

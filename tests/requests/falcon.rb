@@ -5,5 +5,5 @@ require "async/http/endpoint"
 require "falcon/server"
 require_relative "app"
 
-endpoint = Async::HTTP::Endpoint.parse("http://127.0.0.1:#{ARGV[0]}")
+endpoint = Async::HTTP::Endpoint.new(URI::HTTP.build(host: "127.0.0.1", port: ARGV[0].to_i))
 Async { Falcon::Server.new(Falcon::Server.middleware(App.new(ARGV[1]), cache: false), endpoint).run }
