@@ -95,6 +95,15 @@ module Moment
       Process.wait(spawned) if spawned
     end
 
+    # Up to where it stops the next time.
+    def go_on
+      File.delete(path("truth.json"))
+      system(*ROOT, "kill", "-CONT", @pid.to_s)
+      wait_until("truth.json again") { File.exist?(path("truth.json")) }
+      wait_until("state stop again") { state(@pid) == "T" }
+      @truth = read("truth.json")
+    end
+
     def take_core
       system(*ROOT, "gcore", "-o", path("core"), @pid.to_s, %i[out err] => [path("output"), "a"])
       @core = path("core.#{@pid}")

@@ -45,6 +45,9 @@ class Hot
   end
 end
 
+# 2.7 yields across all of these.
+STEADY = %i[array_each block_call funcall hash_each inject instance_exec_in_c integer_times method_in_c sort_by yield_in_c].freeze
+
 ENDS = {
   "hot" => -> { Weave.note; Hot.new(100).call },
   "chain" => -> { Weave.note; chain(Steps::ALL) { Weave.note; finish } },
@@ -70,6 +73,11 @@ ENDS = {
     mine = proc { Weave.note; Weave.yield { Weave.note; finish } }
     100.times { ObjectSpace.define_finalizer(Object.new, mine) }
     Weave.yield { Weave.note; GC.start; sleep }
+  end,
+  "twice" => lambda do
+    Weave.note
+    Fiber.new { Weave.start; Weave.note; chain(STEADY * 3) { Weave.note; Weave.stop_and_park } }.resume
+    Weave.die
   end,
   "init" => lambda do
     Weave.note

@@ -164,6 +164,15 @@ VALUE park(VALUE self)
 	return rb_fiber_yield(0, NULL);
 }
 
+/* The same place, running and parked. */
+VALUE stop_and_park(VALUE self)
+{
+	ENTER();
+	dump();
+	raise(SIGSTOP);
+	return rb_fiber_yield(0, NULL);
+}
+
 void *sleep_in_c(void *argument)
 {
 	ENTER();
@@ -510,6 +519,7 @@ static const struct {
 	{"die", die, 0},
 	{"segv", segv, 0},
 	{"park", park, 0},
+	{"stop_and_park", stop_and_park, 0},
 	{"sleep", sleep_without_gvl, 0},
 	{"sleepers", sleepers, 0},
 	{"funcall", c_funcall, 2},
