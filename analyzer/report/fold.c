@@ -2,7 +2,7 @@
 #include "report/fold.h"
 
 enum {
-	MAX_PERIOD = 16,
+	MAX_PERIOD = 32,
 	MIN_ROUNDS = 4, /* fewer are easier to read as they are */
 	MIN_ROWS = 10,
 };

@@ -16,7 +16,7 @@ struct rcore_fold {
 };
 
 /* The item at row *at; moves *at behind it. False past the last. Looks at cycles of
- * up to 16 rows; in time linear in their number. */
+ * up to 32 rows; in time linear in their number. */
 bool rcore_fold_next(const struct rcore_rows *rows, size_t *at, struct rcore_fold *ret);
 
 #endif

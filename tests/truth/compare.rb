@@ -110,6 +110,7 @@ class Compare
       same("#{id}: resumed by", nil, fiber["resumed_by"])
     end
     stack(id, told["frames"], fiber) if told["frames"]
+    fail("#{id}: no native stack") unless fiber["native"] || told["status"] != "suspended" || lost?(fiber)
     context(id, told["context"], fiber["context"])
     thread_local(id, told, fiber) if told["context"] && fiber["current"] && @report["machine"] == "x86_64"
   end
