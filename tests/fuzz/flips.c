@@ -162,6 +162,27 @@ static void find_roles(struct flips *flips)
 	}
 }
 
+static void tell(const char *part, const char *problem)
+{
+	if (problem)
+		fprintf(stderr, "flips: without flips: %s: %s\n", part, problem);
+}
+
+/* Why there is nothing to compare with. */
+static void tell_problems(const struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->problem_count; i++)
+		tell("the whole", snapshot->problems[i]);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		tell(snapshot->threads[i].id, snapshot->threads[i].problem);
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		tell(fiber->id, fiber->problem);
+		for (size_t j = 0; j < fiber->frame_count; j++)
+			tell(fiber->id, fiber->frames[j].problem);
+	}
+}
+
 static void prepare(struct flips *flips)
 {
 	struct flip_record record;
@@ -176,6 +197,7 @@ static void prepare(struct flips *flips)
 	flip_words_init(&flips->words, &record);
 	flip_record_deinit(&record);
 	if (flips->clean->incomplete || !flips->words.count || !flips->saved) {
+		tell_problems(flips->clean);
 		fprintf(stderr, "flips: %s: not whole without flips\n", flips->path);
 		exit(2);
 	}
