@@ -178,7 +178,7 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 
 struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_fiber *fiber)
 {
-	enum { CHUNK = 512 };
+	enum { CHUNK = 512, BROKEN_LIMIT = 4096 };
 	const struct rcore_layout *layout = loader->ruby->layout;
 	size_t step = layout->cfp.size;
 	uint64_t cfp = 0, end = 0;
@@ -210,7 +210,7 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 	if (!copy)
 		return rcore_error_no_memory();
 	/* Memory is taken only for frames that could be read. */
-	size_t done = 0, capacity = 0;
+	size_t done = 0, capacity = 0, broken = 0;
 	uint64_t limit = cfp;
 	struct rcore_frame *frames = NULL;
 	while (done < count) {
@@ -237,8 +237,14 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 		for (size_t i = 0; i < now; i++) {
 			frames[done + i].cfp = at + i * step;
 			decode(loader, fiber, &frames[done + i], copy + i * step, step, &limit);
+			broken = frames[done + i].kind == RCORE_FRAME_BROKEN ? broken + 1 : 0;
 		}
 		done += now;
+		/* No stack any more, whatever its size is said to be. */
+		if (broken >= BROKEN_LIMIT) {
+			fiber->frames_truncated = true;
+			break;
+		}
 	}
 	if (!err && done) {
 		fiber->frames =
