@@ -161,7 +161,9 @@ void fake_resume(struct fake_vm *vm, uint64_t thread, uint64_t fiber)
 	/* Before 3.0 one that waits for another is suspended like any. */
 	if (!rcore_has(&vm->ruby.layout.fiber.resuming_fiber))
 		FAKE_PUT(vm, before, fiber, status, RCORE_FIBER_SUSPENDED);
-	FAKE_PUT(vm, before, fiber, resuming_fiber, fiber);
+	FAKE_PUT(vm, before, fiber, resuming_fiber,
+		 vm->ruby.layout.traits.resuming_object ? FAKE_GET(vm, fiber, fiber, self)
+							: fiber);
 	FAKE_PUT(vm, fiber, fiber, prev, before);
 	FAKE_PUT(vm, fiber, fiber, status, RCORE_FIBER_RESUMED);
 	FAKE_PUT(vm, thread, thread, ec, ec_of(vm, fiber));

@@ -41,11 +41,12 @@ enum rcore_backtrace_order {
 
 struct rcore_traits {
 	enum rcore_label_style label_style;
-	bool fibers_listed;  /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
-	bool guard_inside;   /* up to 2.6: a fiber's machine stack begins with its guard page */
-	bool coroutine_link; /* 3.3 on: a parked fiber's pc is its saved x30 (aarch64) */
-	bool shapes;         /* 3.2 on: ivars by shape */
-	uint32_t shape_id_mask;     /* bits of a shape's ID that are its place in the list */
+	bool fibers_listed; /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
+	bool guard_inside;  /* up to 2.6: a fiber's machine stack begins with its guard page */
+	bool resuming_object;   /* 3.0: fiber->resuming_fiber is a Fiber, later a rb_fiber_t */
+	bool coroutine_link;    /* 3.3 on: a parked fiber's pc is its saved x30 (aarch64) */
+	bool shapes;            /* 3.2 on: ivars by shape */
+	uint32_t shape_id_mask; /* bits of a shape's ID that are its place in the list */
 	bool shape_tree_is_struct;  /* 4.0 on: rb_shape_tree is the struct, no pointer to it */
 	unsigned heap_page_align;   /* bytes: 16 KiB up to 3.1, 64 KiB later */
 	unsigned default_slot_size; /* where heap_page has no slot_size */

@@ -21,6 +21,8 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 						     : RCORE_LABEL_PLAIN,
 		/* cont.c, cont_init_jit_cont */
 		.fibers_listed = since(layout, 3, 3),
+		/* cont.c, struct rb_fiber_struct */
+		.resuming_object = since(layout, 3, 0) && !since(layout, 3, 1),
 		/* cont.c, fiber_machine_stack_alloc */
 		.guard_inside = !since(layout, 2, 7),
 		/* coroutine/arm64/Context.S */

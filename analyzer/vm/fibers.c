@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "ruby/heap.h"
+#include "vm/fiber_link.h"
 #include "vm/fiber_search.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
@@ -209,25 +210,22 @@ static struct rcore_error *add_chains(struct rcore_loader *loader)
 	const struct rcore_layout *layout = loader->ruby->layout;
 	for (size_t i = 0; i < loader->fibers.count; i++) {
 		uint64_t address = loader->fibers.items[i].address;
-		const struct rcore_field *links[] = {&layout->fiber.prev,
-						     &layout->fiber.resuming_fiber};
-		for (size_t j = 0; j < sizeof(links) / sizeof(*links); j++) {
-			uint64_t other;
-			if (rcore_read_field(loader->ruby->memory, address, links[j], &other))
-				continue;
-			struct rcore_error *err = add_fiber(loader, other, false);
-			if (err)
-				return err;
-		}
+		uint64_t prev = 0, resuming = 0;
+		rcore_read_field(loader->ruby->memory, address, &layout->fiber.prev, &prev);
+		rcore_fiber_resuming(loader->ruby, address, &resuming);
+		struct rcore_error *err = add_fiber(loader, prev, false);
+		if (!err)
+			err = add_fiber(loader, resuming, false);
+		if (err)
+			return err;
 	}
 	return NULL;
 }
 
-static int linked(struct rcore_loader *loader, struct rcore_fiber *fiber,
-		  const struct rcore_field *field, const char *missing)
+static int linked(struct rcore_loader *loader, struct rcore_fiber *fiber, uint64_t other,
+		  const char *missing)
 {
-	uint64_t other;
-	if (rcore_read_field(loader->ruby->memory, fiber->address, field, &other) || !other)
+	if (!other)
 		return -1;
 	int index = rcore_address_map_get(&loader->fiber_at, other);
 	if (index < 0)
@@ -267,10 +265,14 @@ static struct rcore_error *find_owners(struct rcore_loader *loader)
 			if (err)
 				return err;
 		}
+		uint64_t prev = 0, resuming = 0;
+		rcore_read_field(loader->ruby->memory, fiber->address, &layout->fiber.prev,
+				 &prev);
+		rcore_fiber_resuming(loader->ruby, fiber->address, &resuming);
 		fiber->resumed_by =
-			linked(loader, fiber, &layout->fiber.prev,
+			linked(loader, fiber, prev,
 			       "no fiber stands where the one that resumed it should");
-		fiber->resuming = linked(loader, fiber, &layout->fiber.resuming_fiber,
+		fiber->resuming = linked(loader, fiber, resuming,
 					 "no fiber stands where the one it resumed should");
 	}
 	if (!rcore_has(&layout->fiber.resuming_fiber))

@@ -342,6 +342,21 @@ static enum rcore_verdict holds_frames(const struct rcore_specimens *s, uint64_t
 		     : RCORE_SILENT;
 }
 
+/* In 3.0 a Fiber. */
+JUDGE(fiber_resuming)
+{
+	uint64_t value, fiber;
+	if (!layout_of(s)->traits.resuming_object)
+		return a_fiber(s, base, field);
+	if (!get(s, base, field, &value))
+		return RCORE_FAILS;
+	if (!value)
+		return RCORE_SILENT;
+	return told(rcore_is_nil(s->ruby, value) ||
+		    (is_object(s, value, TYPE(DATA)) &&
+		     get(s, value, &layout_of(s)->data.data, &fiber) && is_fiber(s, fiber)));
+}
+
 JUDGE(ec_stack)
 {
 	return holds_frames(s, base, field, &layout_of(s)->ec.vm_stack_size,
@@ -542,6 +557,27 @@ JUDGE(jit_cont_next)
 	return neighbour(s, base, field, &layout_of(s)->jit_cont.prev);
 }
 
+/* Fibers that wait; empty, it leads to itself. */
+JUDGE(a_list)
+{
+	uint64_t *nodes;
+	size_t count;
+	rcore_auto_error err = rcore_list(s->ruby->memory, member(base, field),
+					  RCORE_THREAD_LIMIT, &nodes, &count);
+	free(nodes);
+	return told(!err);
+}
+
+/* Of a thread that is in no queue it is zero, or leads to itself. */
+JUDGE(a_node)
+{
+	uint64_t next;
+	if (!get(s, base, &(struct rcore_field){.offset = field->offset, .size = sizeof(next)},
+		 &next))
+		return RCORE_FAILS;
+	return next ? a_list(s, base, field) : RCORE_SILENT;
+}
+
 const struct rcore_field_rule rcore_vm_rules[] = {
 	RULE(vm, ractor_set, vm_ractor_set),
 	RULE(vm, ractor_count, vm_ractor_count),
@@ -580,6 +616,8 @@ const struct rcore_field_rule rcore_vm_rules[] = {
 	RULE(thread, unblock_func, a_function),
 	RULE(thread, locking_mutex, wrapped_or_null),
 	RULE(thread, keeping_mutexes, pointer_or_null),
+	RULE(thread, readyq_node, a_node),
+	RULE(thread, sched_context, pointer_or_null),
 	RULE(thread, invoke_type, thread_invoke_type),
 	RULE(thread, root_fiber, a_fiber),
 	RULE(thread, name, a_name),
@@ -604,11 +642,14 @@ const struct rcore_field_rule rcore_vm_rules[] = {
 	RULE(fiber, saved_ec, fiber_saved_ec),
 	RULE(fiber, jit_cont, fiber_jit_cont),
 	RULE(fiber, prev, a_fiber),
-	RULE(fiber, resuming_fiber, a_fiber),
+	RULE(fiber, resuming_fiber, fiber_resuming),
 	RULE(fiber, status, fiber_status),
 	RULE(fiber, context_stack_pointer, fiber_stack_pointer),
 	RULE(fiber, stack_base, fiber_stack_base),
 	RULE(fiber, stack_size, fiber_stack_size),
+	RULE(mutex, fiber, a_fiber),
+	RULE(mutex, next_mutex, pointer_or_null),
+	RULE(mutex, waitq, a_list),
 	RULE(jit_cont, ec, jit_cont_ec),
 	RULE(jit_cont, prev, jit_cont_prev),
 	RULE(jit_cont, next, jit_cont_next),

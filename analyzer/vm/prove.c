@@ -7,6 +7,7 @@
 #include "ruby/heap.h"
 #include "ruby/id.h"
 #include "ruby/iseq.h"
+#include "vm/fiber_link.h"
 #include "vm/find.h"
 #include "vm/frame_flags.h"
 #include "vm/list.h"
@@ -153,18 +154,24 @@ static void prove_cfp(struct subject *subject, struct tally *tally)
 }
 
 /* NULL, or a fiber, whose EC knows it. */
-static bool leads_to_fiber(const struct subject *subject, uint64_t fiber,
-			   const struct rcore_field *field)
+static bool is_fiber_or_null(const struct subject *subject, uint64_t other)
 {
 	const struct rcore_layout *layout = subject->ruby->layout;
-	uint64_t other, back;
-	if (!rcore_has(field))
-		return true;
-	if (!get(subject, fiber, field, &other))
-		return false;
+	uint64_t back;
 	return !other || (get(subject, other + (uint64_t)layout->fiber.saved_ec.offset,
 			      &layout->ec.fiber_ptr, &back) &&
 			  back == other);
+}
+
+static bool links_to_fibers(const struct subject *subject, uint64_t fiber)
+{
+	const struct rcore_layout *layout = subject->ruby->layout;
+	uint64_t prev, resuming;
+	return get(subject, fiber, &layout->fiber.prev, &prev) &&
+	       is_fiber_or_null(subject, prev) &&
+	       (!rcore_has(&layout->fiber.resuming_fiber) ||
+		(!rcore_fiber_resuming(subject->ruby, fiber, &resuming) &&
+		 is_fiber_or_null(subject, resuming)));
 }
 
 /* A fiber that was given a machine stack runs on it. */
@@ -192,9 +199,7 @@ static void prove_fiber(struct subject *subject, struct tally *tally)
 			continue;
 		bool held = fiber + (uint64_t)layout->fiber.saved_ec.offset == ec &&
 			    get(subject, fiber, &layout->fiber.status, &status) &&
-			    status == RCORE_FIBER_RESUMED &&
-			    leads_to_fiber(subject, fiber, &layout->fiber.prev) &&
-			    leads_to_fiber(subject, fiber, &layout->fiber.resuming_fiber) &&
+			    status == RCORE_FIBER_RESUMED && links_to_fibers(subject, fiber) &&
 			    holds_stack(subject, fiber, ec);
 		if (held && layout->traits.fibers_listed)
 			held = get(subject, fiber, &layout->fiber.jit_cont, &node) &&

@@ -8,7 +8,8 @@
 enum { STEP = 8, FIELD_LIMIT = 64 };
 
 /* In the order in which one leads to the next. */
-static const char *const structs[] = {"vm", "ractor", "thread", "native_thread", "ec", "fiber"};
+static const char *const structs[] = {"vm", "ractor", "thread", "native_thread",
+				      "ec", "fiber",  "mutex"};
 _Static_assert(sizeof(structs) / sizeof(*structs) <= RCORE_SLIDE_COUNT, "slides fit");
 
 /* The fields of a struct that this Ruby has, by offset. */

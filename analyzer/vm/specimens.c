@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "ruby/data.h"
 #include "ruby/method.h"
 #include "vm/frame_flags.h"
 #include "vm/list.h"
@@ -85,6 +86,22 @@ static void take_frames(struct rcore_specimens *specimens, uint64_t ec)
 	}
 }
 
+/* The Mutex that a thread waits for, and the last of those that it holds. */
+static void take_mutexes(struct rcore_specimens *specimens, uint64_t thread)
+{
+	const struct rcore_layout *layout = specimens->ruby->layout;
+	uint64_t object, mutex;
+	bool is_mutex = false;
+	follow(specimens, thread, &layout->thread.keeping_mutexes, &specimens->mutex);
+	if (!rcore_specimen_read(specimens, thread, &layout->thread.locking_mutex, &object) ||
+	    !object)
+		return;
+	rcore_auto_error err =
+		rcore_data_is(specimens->ruby, object, "mutex", &is_mutex, &mutex);
+	if (!err && is_mutex)
+		add(&specimens->mutex, mutex);
+}
+
 static void take_thread(struct rcore_specimens *specimens, uint64_t thread)
 {
 	const struct rcore_layout *layout = specimens->ruby->layout;
@@ -96,6 +113,7 @@ static void take_thread(struct rcore_specimens *specimens, uint64_t thread)
 		follow(specimens, fiber, &layout->fiber.jit_cont, &specimens->jit_cont);
 	uint64_t object = follow(specimens, thread, &layout->thread.self, &specimens->data);
 	follow(specimens, object, &layout->data.type, &specimens->data_type);
+	take_mutexes(specimens, thread);
 	take_frames(specimens, ec);
 }
 

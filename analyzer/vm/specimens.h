@@ -22,7 +22,7 @@ struct rcore_specimens {
 	struct rcore_ruby *ruby;
 	const struct rcore_process *process; /* NULL: not known */
 	struct rcore_specimen_list vm, ractor, thread, native_thread, ec, fiber, jit_cont, cfp,
-		iseq, iseq_body, cme, method_def, data, data_type, objspace, symbols;
+		iseq, iseq_body, cme, method_def, data, data_type, mutex, objspace, symbols;
 };
 
 /* `ruby` with its layout, and `process`, must outlive it. */
