@@ -178,6 +178,14 @@ START_TEST(borrowed)
 }
 END_TEST
 
+/* 2.7.3 began to pack these on aarch64 (UNALIGNED_WORD_ACCESS). */
+static bool was_packed(const struct rcore_layout *next, const struct rcore_item *item)
+{
+	return !strncmp(next->name, "2.7.3", 5) && next->machine == EM_AARCH64 &&
+	       (!strcmp(item->group, "queue") || !strcmp(item->group, "szqueue") ||
+		!strcmp(item->group, "io"));
+}
+
 /* A patch release adds members; it takes none away. */
 START_TEST(sizes_grow)
 {
@@ -189,7 +197,7 @@ START_TEST(sizes_grow)
 			continue;
 		for (size_t j = 0; j < rcore_item_count; j++) {
 			const struct rcore_item *item = &rcore_items[j];
-			if (item->kind == RCORE_ITEM_STRUCT)
+			if (item->kind == RCORE_ITEM_STRUCT && !was_packed(&next, item))
 				ck_assert_msg(*rcore_item_size(&next, item) >=
 						      *rcore_item_size(&layout, item),
 					      "%s shrinks from %s to %s", item->group,
@@ -250,6 +258,8 @@ START_TEST(drift)
 		{"3.4.9-x86_64", "vm.objspace", 1296},
 		{"4.0.0-x86_64", "vm.objspace", 1248},
 		{"4.0.5-x86_64", "vm.objspace", 1248},
+		{"2.7.2-aarch64", "queue", 40},
+		{"2.7.3-aarch64", "queue", 36},
 		{"4.0.6-x86_64", "vm.objspace", 1256},
 		{"4.0.6-x86_64", "vm.root_box", 576},
 		{"4.0.6-x86_64", "thread.status", 256},
