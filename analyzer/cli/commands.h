@@ -6,6 +6,7 @@
  * layout"), and gives the exit status; usage errors and --help end the process
  * within argp. These take no TARGET; those that do are in command/. */
 int rcore_cli_layout(int argc, char **argv);
+int rcore_cli_collect(int argc, char **argv);
 int rcore_cli_triage(int argc, char **argv);
 
 /* These two become the debugger. */

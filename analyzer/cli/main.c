@@ -21,6 +21,8 @@ static const struct own_command {
 	{"lldb", "lldb TARGET", "start lldb with rcore's commands in it", rcore_cli_lldb},
 	{"layout", "layout FILE", "the layout table of a Ruby with debug information",
 	 rcore_cli_layout},
+	{"collect", "collect", "a core from the kernel's pipe into a report and a pack",
+	 rcore_cli_collect},
 	{"triage", "triage DIR|CORE...", "many cores, grouped by their crash: which are new",
 	 rcore_cli_triage},
 };
