@@ -71,9 +71,9 @@ def _base(session, name):
     fiber = session.stack("--locals", "--self") or {}
     frames = fiber.get("frames", [])
     number = session.frame()
-    if not number:  # the innermost may be a method in C, which has no locals
+    if not number:  # as ruby-locals: the innermost may be a method in C
         ruby = [at for at, frame in enumerate(frames) if frame.get("kind") == "ruby"]
-        number = ruby[0] if ruby and name != "self" else 0
+        number = ruby[0] if ruby else 0
     frame = frames[number] if number < len(frames) else {}
     if name == "self":
         return frame.get("self")

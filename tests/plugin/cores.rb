@@ -71,7 +71,7 @@ module Cores
       core = Core.new(ruby)
       at_exit { core.remove }
       debuggers.select { |debugger| debugger.own? || ruby.name == "3.3" }.flat_map do |debugger|
-        %w[same help stacks selection frames errors].map do |part|
+        %w[same help stacks selection frames values errors].map do |part|
           Case.new("core of #{ruby.name}, #{debugger.name}: #{part}") { Cores.send(part, self, core, debugger) }
         end
       end
@@ -192,6 +192,23 @@ module Cores
     told.pop if told.last == "0x#{'0' * 16}"
     wanted.shift while wanted.any? && wanted[0] != told[0]
     test.same("order of frames of #{fiber['id']}", wanted, told)
+  end
+
+  # Values by name, for the selected frame.
+  def self.values(test, core, debugger)
+    commands = ["print $ruby_local(\"answer\")", "print $ruby_local(\"nosuch\")", "ruby-fiber T1.F3", "ruby-frame 1", "ruby-locals",
+                "print $ruby_local(\"here\")", "print $ruby_local(\"depth\")", "print/x $ruby_self()", "print/x $ruby_fiber()",
+                "print $ruby_state(\"nosuch\")"]
+    told = debugger.run(commands, before: core.before)
+    fiber = core.report["fibers"].find { |one| one["id"] == "T1.F3" }
+    test.same("an Integer", "$1 = 42\n", told[0])
+    test.fail("no local: #{told[1]}") unless told[1] =~ /\Arcore: no local is called nosuch in frame \d\n\z/
+    test.same("ruby-locals", core.rcore("locals --fiber T1.F3 --frame 1"), told[4])
+    test.fail("a String: #{told[5]}") unless told[5] =~ /\A\$2 = "worker \d"\n\z/
+    test.same("a parameter", "$3 = 0\n", told[6])
+    test.same("self", "$4 = #{fiber["frames"][1]["self"]}\n", told[7])
+    test.same("the fiber", "$5 = #{fiber["address"]}\n", told[8])
+    test.same("no context", "$6 = 0\n", told[9])
   end
 
   # One line, whatever is wrong, and the next command works.
