@@ -35,7 +35,7 @@ CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
 # What rcore.h includes.
 HEADERS  = rcore.h base/api.h base/arena.h base/error.h base/version.h image/native_frame.h layout/fields.def \
-	layout/layout.h model/exception.h model/facts.h model/locals.h model/ids.h model/snapshot.h model/storage.h model/triage.h model/value.h report/report.h target/live_tree.h target/memory.h \
+	layout/layout.h model/exception.h model/facts.h model/locals.h model/ids.h model/snapshot.h model/storage.h model/task.h model/triage.h model/value.h report/report.h target/live_tree.h target/memory.h \
 	target/process.h
 
 .PHONY: all help install clean

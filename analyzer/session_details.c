@@ -4,6 +4,7 @@
 #include "vm/facts.h"
 #include "vm/locals.h"
 #include "vm/storage.h"
+#include "vm/tasks.h"
 
 struct rcore_error *rcore_session_details(struct rcore_session *session,
 					  struct rcore_ruby *ruby, uint64_t vm,
@@ -17,6 +18,8 @@ struct rcore_error *rcore_session_details(struct rcore_session *session,
 		err = rcore_vm_exceptions(ruby, snapshot);
 	if (!err)
 		err = rcore_vm_storage(ruby, snapshot, &inspect);
+	if (!err)
+		err = rcore_vm_tasks(ruby, snapshot);
 	if (!err && (values->self || values->arguments || values->locals))
 		err = rcore_vm_locals(ruby, snapshot, values);
 	rcore_session_environment(session, snapshot);

@@ -93,6 +93,26 @@ static struct rcore_gem gems[] = {
 	{"zeitwerk", "2.6"},
 };
 
+static struct rcore_task tasks[] = {
+	{.object = 0x7f3000, .class_name = "Async::Reactor", .parent = -1, .fiber = -1},
+	{.object = 0x7f3028,
+	 .class_name = "Async::Task",
+	 .status = "running",
+	 .annotation = "serves \x1b[31m",
+	 .parent = 0,
+	 .depth = 1,
+	 .fiber = 0},
+	{.object = 0x7f3050,
+	 .class_name = "Async::Task",
+	 .status = "initialized",
+	 .is_transient = true,
+	 .parent = 1,
+	 .depth = 2,
+	 .fiber = -1,
+	 .problem = "@children of 0x7f3050: unmapped"},
+	{.object = 0x7f3078, .parent = -1, .fiber = -1, .problem = "0x7f3078 is no object"},
+};
+
 static const char *argv[] = {"serve", "--port=\x1b[31m80", "\xff"};
 
 void rcore_test_knowing(struct rcore_snapshot *snapshot)
@@ -108,6 +128,8 @@ void rcore_test_knowing(struct rcore_snapshot *snapshot)
 	fiber->locals = (struct rcore_variables){storage, 1, "there are more than 1000"};
 	snapshot->threads[0].variables =
 		(struct rcore_variables){storage, 1, "st_table 0x7f00: unmapped"};
+	snapshot->tasks = tasks;
+	snapshot->task_count = COUNT(tasks);
 	snapshot->facts = (struct rcore_facts){
 		.description = "ruby 3.4.9 (2026-01-01 revision 0) +YJIT +PRISM [x86_64-linux]",
 		.jit = "YJIT",

@@ -13,6 +13,7 @@
 #include "model/facts.h"
 #include "model/locals.h"
 #include "model/storage.h"
+#include "model/task.h"
 #include "model/triage.h"
 
 /*
@@ -293,6 +294,8 @@ struct rcore_snapshot {
 	size_t fiber_count;
 	struct rcore_fiber_group *groups;
 	size_t group_count;
+	struct rcore_task *tasks; /* of the gem async, parents before their children */
+	size_t task_count;
 	struct rcore_other_thread *others;
 	size_t other_count;
 

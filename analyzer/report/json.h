@@ -19,6 +19,8 @@ void rcore_json_signature(struct rcore_json *json, const struct rcore_snapshot *
 /* "native": the frames of a machine stack; nothing where there are none. */
 void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame *frames,
 		       size_t count);
+/* "tasks": of the gem async; nothing where there are none. */
+void rcore_json_tasks(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 /* "facts": what the VM as a whole is up to. */
 void rcore_json_facts(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 /* "exceptions": what a fiber is handling; nothing where there is none. */

@@ -70,6 +70,7 @@ struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
 	if (!text.options.no_stacks)
 		rcore_text_header(&text);
 	rcore_text_threads(&text);
+	rcore_text_tasks(&text);
 	rcore_text_problems(&text);
 	err = text.error ? text.error : rcore_pen_error(out);
 	rcore_text_deinit(&text);

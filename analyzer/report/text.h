@@ -35,6 +35,9 @@ void rcore_text_measure(struct rcore_text *text);
 /* "core.1234  ruby 3.3.8 ..." and "Killed by ...", and what is wrong with both. */
 void rcore_text_header(const struct rcore_text *text);
 
+/* The task tree of the gem async; nothing where there is none. */
+void rcore_text_tasks(const struct rcore_text *text);
+
 /* Ractors, ARGV, RUBYOPT, gems, and what the GC does. */
 void rcore_text_facts(const struct rcore_text *text);
 

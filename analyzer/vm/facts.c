@@ -138,6 +138,18 @@ static uint64_t any_thread(const struct rcore_snapshot *snapshot)
 	return 0;
 }
 
+struct rcore_error *rcore_vm_constant(struct rcore_ruby *ruby,
+				      const struct rcore_snapshot *snapshot, const char *name,
+				      uint64_t *ret)
+{
+	uint64_t thread = any_thread(snapshot), object;
+	*ret = 0;
+	if (!thread)
+		return NULL;
+	struct rcore_error *err = find_object(ruby, thread, &object);
+	return err ? err : constant(ruby, object, name, ret);
+}
+
 struct rcore_error *rcore_vm_facts(struct rcore_ruby *ruby, uint64_t vm,
 				   struct rcore_snapshot *snapshot)
 {

@@ -17,6 +17,11 @@
 struct rcore_error *rcore_vm_facts(struct rcore_ruby *ruby, uint64_t vm,
 				   struct rcore_snapshot *snapshot);
 
+/* A constant of the class Object by its name; *ret is 0 where there is none. Errors of what cannot be read. */
+struct rcore_error *rcore_vm_constant(struct rcore_ruby *ruby,
+				      const struct rcore_snapshot *snapshot, const char *name,
+				      uint64_t *ret);
+
 /* The gems of RubyGems and of $LOADED_FEATURES; `gem` is the module Gem, 0: there is none. Errors of what
  * could not be read; what was found up to there is set. */
 struct rcore_error *rcore_vm_gems(struct rcore_ruby *ruby, uint64_t vm, uint64_t gem,

@@ -6,7 +6,10 @@ require_relative "workshop"
 require_relative "debuggee"
 require_relative "labels"
 require_relative "compare"
+require_relative "compare_facts"
+require_relative "compare_kept"
 require_relative "compare_known"
+require_relative "compare_tasks"
 
 # Fixtures on Rubies, and all that rcore reports of each core against what the fixture
 # said before it died.
