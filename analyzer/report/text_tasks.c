@@ -19,7 +19,8 @@ static void print_task(const struct rcore_text *text, const struct rcore_task *t
 		rcore_styled(&text->pen, RCORE_STYLE_ID, "%s  ",
 			     snapshot->fibers[task->fiber].id);
 	if (!task->status || !task->annotation)
-		rcore_escape_write(out, task->class_name ? task->class_name : "(class unknown)");
+		rcore_escape_write(out,
+				   task->class_name ? task->class_name : "(class unknown)");
 	if (task->annotation) {
 		if (!task->status)
 			fputs("  ", out);
