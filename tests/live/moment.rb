@@ -3,7 +3,8 @@
 # rcore -p and rcore on a core that gcore takes of the same process, stopped all the time, say the
 # same; and it is the truth.
 module Moment
-  FIXTURES = %w[asleep threads mn_threads fibers enumerators ended ractors deep many_fibers yjit contexts].freeze
+  FIXTURES = %w[asleep threads mn_threads fibers enumerators ended ractors deep many_fibers yjit contexts
+                locals exceptions storage async].freeze
   # What is of the core or of the process alone; gdb's note keeps 79 bytes of the arguments.
   APART = %w[source producer live arguments modules].freeze
 
@@ -20,14 +21,14 @@ module Moment
     folder = workshop.make(fixture)
     ending = fixture.options["end"] == "sleep" ? :sleep : :stop
     LiveDebuggee.new(ruby, fixture, nil, ending, folder).run do |debuggee|
-      live, status = test.report("-p", debuggee.pid)
+      live, status = test.report("-p", debuggee.pid, *fixture.analyze)
       next unless live
       compare = Compare.new(debuggee.truth, Labels.new(debuggee.rehearsal), live, ending, []).run(status)
       compare.differences.each { |line| test.fail("truth: #{line}") }
       test.note = "#{compare.frames} frames"
       test.same("stopped", true, live.dig("live", "stopped"))
-      no_stop(test, debuggee, live)
-      core(test, debuggee, ruby, live)
+      no_stop(test, debuggee, fixture, live)
+      core(test, debuggee, ruby, fixture, live)
     end
   ensure
     workshop.remove(folder) if folder
@@ -35,8 +36,8 @@ module Moment
   end
 
   # The process stands still by itself, so these Ruby frames are the same.
-  def self.no_stop(test, debuggee, live)
-    running, status = test.report("-p", debuggee.pid, "--no-stop")
+  def self.no_stop(test, debuggee, fixture, live)
+    running, status = test.report("-p", debuggee.pid, "--no-stop", *fixture.analyze)
     return unless running
     test.same("--no-stop: exit status", 0, status)
     test.same("--no-stop: stopped", nil, running.dig("live", "stopped"))
@@ -44,8 +45,8 @@ module Moment
     same_parts(test, "--no-stop", *fibers)
   end
 
-  def self.core(test, debuggee, ruby, live)
-    core, = test.report(debuggee.take_core, *ruby.files)
+  def self.core(test, debuggee, ruby, fixture, live)
+    core, = test.report(debuggee.take_core, *ruby.files, *fixture.analyze)
     return unless core
     lost = debuggee.lost
     parts = (live.keys | core.keys) - APART
