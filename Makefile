@@ -8,6 +8,8 @@ CFLAGS  ?= -O2 -g
 
 LIBDIR  = $(PREFIX)/lib
 DATADIR = $(PREFIX)/share/rcore
+# The libruby files with which the GDB of PREFIX is to load the plugin by itself.
+AUTOLOAD ?= $(if $(filter /usr,$(PREFIX)),$(wildcard /usr/lib/*/libruby*.so.*.*.*))
 PKGS    = libelf libdw json-c
 # Debian 12's libarchive.pc asks for the development packages of what it links.
 LIBARCHIVE = -larchive
@@ -33,10 +35,8 @@ TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
-# What rcore.h includes.
-HEADERS  = rcore.h base/api.h base/arena.h base/error.h base/version.h image/native_frame.h layout/fields.def \
-	layout/layout.h model/exception.h model/facts.h model/locals.h model/ids.h model/snapshot.h model/storage.h model/task.h model/triage.h model/value.h report/report.h target/live_tree.h target/memory.h \
-	target/process.h
+# What rcore.h includes, as far as it is ours.
+HEADERS  = $(shell $(CC) -std=gnu17 -Ianalyzer -MM analyzer/rcore.h | tr -d '\\' | tr ' ' '\n' | sed -n 's|^analyzer/||p')
 
 .PHONY: all help install clean
 all: $(BUILD)/rcore $(BUILD)/librcore.so $(BUILD)/librcore.a ## build the command, the library and the bridge
@@ -87,6 +87,8 @@ install: all ## install under PREFIX (honours DESTDIR)
 	install -D -m644 plugin/rcore_plugin.h $(DESTDIR)$(PREFIX)/include/rcore/rcore_plugin.h
 	for f in $(wildcard plugin/*.py gdb/*.py gdb/rcore_gdb/*.py lldb/*.py lldb/rcore_for_lldb/*.py); do \
 		install -D -m644 $$f $(DESTDIR)$(DATADIR)/$$f; done
+	for f in $(AUTOLOAD); do \
+		install -D -m644 gdb/auto-load.py $(DESTDIR)$(PREFIX)/share/gdb/auto-load$$f-gdb.py; done
 
 clean: ## remove what was built
 	rm -rf $(BUILD)

@@ -31,4 +31,5 @@ def _load(folder):
 
 
 _MODULES = ("rcore_bridge", "rcore_session", "rcore_values", "rcore_expression", "rcore_gdb")
-_load(os.path.dirname(os.path.realpath(__file__)))
+# __file__ may be that of the script which sourced this one.
+_load(os.path.dirname(os.path.realpath(_load.__code__.co_filename)))

@@ -37,9 +37,12 @@ flags=$(pkg-config --cflags --libs rcore)
 gcc -Wall -Werror -o "$work/shared" "$work/user.c" $flags -Wl,-rpath,"$work/dest/usr/lib"
 # shellcheck disable=SC2086,SC2046 # words
 gcc -Wall -Werror -o "$work/static" "$work/user.c" $(pkg-config --cflags rcore) \
-	"$work/dest/usr/lib/librcore.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf libdw json-c)
+	"$work/dest/usr/lib/librcore.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf libdw json-c libarchive) -l:libiberty.a
 for program in shared static; do
 	"$work/$program" "$work/none" | grep -q 'none: no such file'
 done
 gdb -q -batch -nx -ex "source $work/dest/usr/share/rcore/gdb/rcore-gdb.py" -ex 'help ruby-fibers' | grep -q Usage
+libruby=$(realpath /usr/lib/x86_64-linux-gnu/libruby-*.so.*.*.* | head -n 1)
+gdb -q -batch -nx -iex "set auto-load scripts-directory $work/dest/usr/share/gdb/auto-load" \
+	-iex "add-auto-load-safe-path $work/dest" -iex 'set debuginfod enabled off' "$libruby" -ex 'help ruby-fibers' | grep -q Usage
 "$work/dest/usr/bin/rcore" --version | grep -q .

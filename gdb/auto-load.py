@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+"""GDB loads this with a libruby, beside whose name in GDB's auto-load folder `make install` puts it."""
+
+import os
+import sys
+
+import gdb
+
+if "rcore_gdb" not in sys.modules:
+    here = (lambda: None).__code__.co_filename  # __file__ may be that of another script
+    share = os.path.abspath(here).split("/gdb/auto-load/")[0]
+    gdb.execute("source " + os.path.join(share, "rcore", "gdb", "rcore-gdb.py"))
