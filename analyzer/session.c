@@ -7,6 +7,7 @@
 #include "image/signal_frame.h"
 #include "model/group.h"
 #include "triage/cause.h"
+#include "triage/deadlock.h"
 #include "triage/triage.h"
 #include "vm/load.h"
 #include "vm/problem.h"
@@ -260,6 +261,8 @@ static struct rcore_error *conclude(struct rcore_session *session,
 		err = rcore_triage(session->process,
 				   find_original(session, &original) ? &original : NULL,
 				   snapshot);
+	if (!err)
+		err = rcore_deadlocks_find(snapshot);
 	return err;
 }
 

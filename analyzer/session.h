@@ -58,6 +58,13 @@ void rcore_session_environment(struct rcore_session *session, struct rcore_snaps
 struct rcore_error *rcore_session_read_live(struct rcore_session *session,
 					    struct rcore_snapshot **ret);
 
+/* Of the running process: what it has open where a fiber waits for a descriptor; and, for which it need not
+ * stand still any more, the addresses of sockets among these. Error: NO_MEMORY. */
+struct rcore_error *rcore_session_fds(struct rcore_session *session,
+				      struct rcore_snapshot *snapshot);
+struct rcore_error *rcore_session_sockets(struct rcore_session *session,
+					  struct rcore_snapshot *snapshot);
+
 /* Has the used part of each machine stack kept that the snapshot's fibers and the kernel threads have.
  * Error: NO_MEMORY. */
 struct rcore_error *rcore_session_keep_stacks(struct rcore_session *session,

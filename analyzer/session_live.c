@@ -62,7 +62,11 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 	err = rcore_session_read(session, &snapshot);
 	if (!err)
 		err = rcore_session_keep_stacks(session, snapshot);
+	if (!err)
+		err = rcore_session_fds(session, snapshot);
 	rcore_live_end(session->live, &pause);
+	if (!err)
+		err = rcore_session_sockets(session, snapshot);
 	if (err) {
 		rcore_snapshot_free(snapshot);
 		return err;

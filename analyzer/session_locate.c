@@ -83,6 +83,8 @@ static struct rcore_error *collect(struct rcore_session *session,
 				      &ret->count);
 	if (!has_own)
 		return err;
+	if (!err && ret->count)
+		rcore_layout_complete(&own, &ret->items[0]);
 	rcore_error_free(err);
 	struct rcore_layout *items =
 		reallocarray(ret->items, ret->count + 1, sizeof(*ret->items));

@@ -88,6 +88,12 @@ static const struct golden {
 	 {.all = true, .verbose = true},
 	 rcore_test_knowing},
 	{"tests/golden/knowing.json", rcore_report_json, {0}, rcore_test_knowing},
+	{"tests/golden/waits.txt", rcore_report_waits, {0}, rcore_test_waits},
+	{"tests/golden/waits-report.txt",
+	 rcore_report_text,
+	 {.verbose = true},
+	 rcore_test_waits},
+	{"tests/golden/waits.json", rcore_report_waits_json, {0}, rcore_test_waits},
 	{"tests/golden/hostile.md", rcore_report_markdown, {0}, rcore_test_hostile},
 	{"tests/golden/hostile-github.txt", rcore_report_github, {0}, rcore_test_hostile},
 	{"tests/golden/hostile.sarif", rcore_report_sarif, {0}, rcore_test_hostile},
@@ -119,16 +125,20 @@ static writer *const writers[] = {
 	rcore_report_text,         rcore_report_json,   write_doctor,
 	rcore_report_markdown,     rcore_report_github, rcore_report_sarif,
 	rcore_report_junit,        rcore_report_gitlab, rcore_report_explain,
-	rcore_report_explain_json,
+	rcore_report_explain_json, rcore_report_waits,  rcore_report_waits_json,
 };
+
+enum { SNAPSHOTS = 3 };
 
 /* Whatever the options, no byte of the target drives a terminal. */
 START_TEST(printable)
 {
 	const struct rcore_report_options options = {.all = true, .verbose = true};
 	struct rcore_snapshot snapshot = {0};
-	(_i % 2 ? rcore_test_hostile : rcore_test_rich)(&snapshot);
-	char *text = written(writers[_i / 2], &snapshot, &options);
+	static void (*const makers[])(struct rcore_snapshot * snapshot) = {
+		rcore_test_rich, rcore_test_hostile, rcore_test_waits};
+	makers[_i % SNAPSHOTS](&snapshot);
+	char *text = written(writers[_i / SNAPSHOTS], &snapshot, &options);
 	for (const char *at = text; *at;) {
 		uint32_t character = 0;
 		size_t length = rcore_utf8_decode(at, &character);
@@ -159,6 +169,9 @@ START_TEST(woven_json_is_valid)
 {
 	struct rcore_snapshot snapshot;
 	rcore_test_woven(&snapshot);
+	json_object_put(parsed(&snapshot, NULL));
+	rcore_arena_deinit(&snapshot.arena);
+	rcore_test_waits(&snapshot);
 	json_object_put(parsed(&snapshot, NULL));
 	rcore_arena_deinit(&snapshot.arena);
 }
@@ -436,7 +449,8 @@ int main(void)
 	TCase *report = tcase_create("report");
 	tcase_add_test(report, woven_json_is_valid);
 	tcase_add_loop_test(report, golden, 0, sizeof(goldens) / sizeof(goldens[0]));
-	tcase_add_loop_test(report, printable, 0, 2 * sizeof(writers) / sizeof(*writers));
+	tcase_add_loop_test(report, printable, 0,
+			    SNAPSHOTS * sizeof(writers) / sizeof(*writers));
 	tcase_add_loop_test(report, pick, 0, sizeof(picks) / sizeof(picks[0]));
 	tcase_add_loop_test(report, full_disk, 0, sizeof(writers) / sizeof(*writers));
 	tcase_add_test(report, json_is_valid);

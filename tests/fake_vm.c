@@ -28,7 +28,7 @@ static uint64_t nil(const struct fake_vm *vm)
 	return (uint64_t)vm->ruby.layout.constant.qnil;
 }
 
-static void init_list(struct fake_vm *vm, uint64_t head)
+void fake_list_init(struct fake_vm *vm, uint64_t head)
 {
 	fake_put(&vm->ruby.target, head, head);
 	fake_put(&vm->ruby.target, head + WORD, head);
@@ -43,7 +43,7 @@ static uint64_t word(struct fake_vm *vm, uint64_t address)
 }
 
 /* At the tail. */
-static void add_to_list(struct fake_vm *vm, uint64_t head, uint64_t node)
+void fake_list_add(struct fake_vm *vm, uint64_t head, uint64_t node)
 {
 	uint64_t last = word(vm, head + WORD);
 	fake_put(&vm->ruby.target, node, head);
@@ -52,7 +52,7 @@ static void add_to_list(struct fake_vm *vm, uint64_t head, uint64_t node)
 	fake_put(&vm->ruby.target, head + WORD, node);
 }
 
-static uint64_t data_type(struct fake_vm *vm, const char *name)
+uint64_t fake_data_type(struct fake_vm *vm, const char *name)
 {
 	uint64_t type = fake_alloc(&vm->ruby.target, vm->ruby.layout.data_type.size, 8);
 	uint64_t text = fake_alloc(&vm->ruby.target, strlen(name) + 1, 8);
@@ -62,13 +62,17 @@ static uint64_t data_type(struct fake_vm *vm, const char *name)
 }
 
 /* A T_DATA object in the heap. */
-static uint64_t wrap(struct fake_vm *vm, uint64_t type, uint64_t data)
+uint64_t fake_data(struct fake_vm *vm, uint64_t type, uint64_t data)
 {
 	uint64_t object = vm->slot;
 	if (object == vm->slots_end)
 		abort();
 	vm->slot += SLOT;
-	FAKE_PUT(vm, object, basic, flags, RCORE_T_DATA);
+	uint64_t typed = rcore_has(&vm->ruby.layout.data.typed_flag)
+				 ? 0
+				 : (uint64_t)vm->ruby.layout.constant.typed_fl_is_typed_data;
+	FAKE_PUT(vm, object, basic, flags, RCORE_T_DATA | typed);
+	FAKE_PUT(vm, object, data, typed_flag, 1);
 	FAKE_PUT(vm, object, data, type, type);
 	FAKE_PUT(vm, object, data, data, data);
 	return object;
@@ -82,9 +86,13 @@ uint64_t fake_ractor(struct fake_vm *vm, uint64_t id, const char *name)
 	uint64_t ractor = fake_alloc(&vm->ruby.target, layout->ractor.size, 8);
 	FAKE_PUT(vm, ractor, ractor, id, id);
 	FAKE_PUT(vm, ractor, ractor, name, name ? fake_string(&vm->ruby, name) : nil(vm));
-	init_list(vm, ractor + (uint64_t)layout->ractor.threads_set.offset);
-	add_to_list(vm, vm->address + (uint64_t)layout->vm.ractor_set.offset,
-		    ractor + (uint64_t)layout->ractor.vmlr_node.offset);
+	fake_list_init(vm, ractor + (uint64_t)layout->ractor.threads_set.offset);
+	if (rcore_has(&layout->ractor.sched_readyq))
+		fake_list_init(vm, ractor + (uint64_t)layout->ractor.sched_readyq.offset);
+	if (rcore_has(&layout->ractor.gvl_waitq))
+		fake_list_init(vm, ractor + (uint64_t)layout->ractor.gvl_waitq.offset);
+	fake_list_add(vm, vm->address + (uint64_t)layout->vm.ractor_set.offset,
+		      ractor + (uint64_t)layout->ractor.vmlr_node.offset);
 	FAKE_PUT(vm, vm->address, vm, ractor_count,
 		 FAKE_GET(vm, vm->address, vm, ractor_count) + 1);
 	return ractor;
@@ -143,7 +151,7 @@ static uint64_t make_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber
 uint64_t fake_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber_status status)
 {
 	uint64_t fiber = make_fiber(vm, thread, status);
-	FAKE_PUT(vm, fiber, fiber, self, wrap(vm, vm->fiber_type, fiber));
+	FAKE_PUT(vm, fiber, fiber, self, fake_data(vm, vm->fiber_type, fiber));
 	return fiber;
 }
 
@@ -186,12 +194,13 @@ static void list_thread(struct fake_vm *vm, uint64_t thread, uint64_t ractor)
 	const struct rcore_layout *layout = &vm->ruby.layout;
 	uint64_t node = thread + (uint64_t)layout->thread.node.offset;
 	if (!ractor) {
-		add_to_list(vm, vm->address + (uint64_t)layout->vm.living_threads.offset, node);
+		fake_list_add(vm, vm->address + (uint64_t)layout->vm.living_threads.offset,
+			      node);
 		FAKE_PUT(vm, vm->address, vm, living_count,
 			 FAKE_GET(vm, vm->address, vm, living_count) + 1);
 		return;
 	}
-	add_to_list(vm, ractor + (uint64_t)layout->ractor.threads_set.offset, node);
+	fake_list_add(vm, ractor + (uint64_t)layout->ractor.threads_set.offset, node);
 	FAKE_PUT(vm, ractor, ractor, threads_count,
 		 FAKE_GET(vm, ractor, ractor, threads_count) + 1);
 	FAKE_PUT(vm, thread, thread, ractor, ractor);
@@ -204,7 +213,7 @@ uint64_t fake_thread(struct fake_vm *vm, const struct fake_thread *of)
 	uint64_t thread = fake_alloc(&vm->ruby.target, vm->ruby.layout.thread.size, 8);
 	uint64_t ractor = of->ractor ? of->ractor : vm->ractor;
 	FAKE_PUT(vm, thread, thread, vm, vm->address);
-	FAKE_PUT(vm, thread, thread, self, wrap(vm, vm->thread_type, thread));
+	FAKE_PUT(vm, thread, thread, self, fake_data(vm, vm->thread_type, thread));
 	FAKE_PUT(vm, thread, thread, status, of->status);
 	FAKE_PUT(vm, thread, thread, to_kill, of->to_kill);
 	FAKE_PUT(vm, thread, thread, name,
@@ -233,15 +242,19 @@ void fake_vm_init(struct fake_vm *vm, const struct rcore_layout *layout)
 	vm->address = fake_alloc(&vm->ruby.target, layout->vm.size, 8);
 	vm->objspace = fake_objspace(&vm->ruby, &page, 1, &vm->slot);
 	vm->slots_end = vm->slot + SLOT * SLOT_COUNT;
-	vm->fiber_type = data_type(vm, "fiber");
-	vm->thread_type = data_type(vm, "VM/thread");
+	vm->fiber_type = fake_data_type(vm, "fiber");
+	vm->thread_type = fake_data_type(vm, "VM/thread");
 	FAKE_PUT(vm, vm->address, vm, objspace, vm->objspace);
 	if (rcore_has(&layout->vm.shape_list))
 		FAKE_PUT(vm, vm->address, vm, shape_list, vm->ruby.shapes);
 	if (rcore_has(&layout->vm.ractor_set))
-		init_list(vm, vm->address + (uint64_t)layout->vm.ractor_set.offset);
+		fake_list_init(vm, vm->address + (uint64_t)layout->vm.ractor_set.offset);
 	else
-		init_list(vm, vm->address + (uint64_t)layout->vm.living_threads.offset);
+		fake_list_init(vm, vm->address + (uint64_t)layout->vm.living_threads.offset);
+	if (rcore_has(&layout->vm.gvl_waitq))
+		fake_list_init(vm, vm->address + (uint64_t)layout->vm.gvl_waitq.offset);
+	if (rcore_has(&layout->vm.waiting_fds))
+		fake_list_init(vm, vm->address + (uint64_t)layout->vm.waiting_fds.offset);
 	vm->ractor = fake_ractor(vm, 1, NULL);
 	vm->main_thread = fake_thread(vm, &(struct fake_thread){.status = RCORE_THREAD_RUNNABLE,
 								.tid = MAIN_TID,

@@ -42,6 +42,14 @@ uint64_t fake_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber_status
 uint64_t fake_current_fiber(struct fake_vm *vm, uint64_t thread);
 void fake_resume(struct fake_vm *vm, uint64_t thread, uint64_t fiber);
 
+/* A T_DATA object around the struct at `data`, and a type for it. */
+uint64_t fake_data_type(struct fake_vm *vm, const char *name);
+uint64_t fake_data(struct fake_vm *vm, uint64_t type, uint64_t data);
+
+/* ccan lists: an empty one, and a new last node. */
+void fake_list_init(struct fake_vm *vm, uint64_t head);
+void fake_list_add(struct fake_vm *vm, uint64_t head, uint64_t node);
+
 struct fake_frame {
 	uint32_t flags; /* ep[0]: magic and flags */
 	uint64_t iseq;

@@ -15,6 +15,9 @@ void rcore_test_deep(struct rcore_snapshot *snapshot, size_t depth, size_t perio
 /* `count` fibers parked at the same place, each `depth` frames deep. */
 void rcore_test_parked(struct rcore_snapshot *snapshot, size_t count, size_t depth);
 
+/* Fibers that wait in each way that there is, two of them for each other. */
+void rcore_test_waits(struct rcore_snapshot *snapshot);
+
 /* One thread whose fiber has native frames of every kind, woven, with a gap. */
 void rcore_test_woven(struct rcore_snapshot *snapshot);
 

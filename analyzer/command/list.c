@@ -10,6 +10,7 @@ const struct rcore_command *const rcore_commands[] = {
 	&rcore_command_locals,
 	&rcore_command_exception,
 	&rcore_command_state,
+	&rcore_command_waits,
 	&rcore_command_doctor,
 	&rcore_command_explain,
 	&rcore_command_convert,

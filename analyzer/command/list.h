@@ -14,6 +14,7 @@ extern const struct rcore_command rcore_command_doctor;
 extern const struct rcore_command rcore_command_explain;
 extern const struct rcore_command rcore_command_pack;
 extern const struct rcore_command rcore_command_convert;
+extern const struct rcore_command rcore_command_waits;
 
 /* Not in the list: what `rcore layout --check` runs. */
 extern const struct rcore_command rcore_command_check;

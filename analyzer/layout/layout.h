@@ -198,6 +198,10 @@ struct rcore_error *rcore_layout_from_headers(const char *path, const unsigned v
 					      const char *headers, const unsigned neighbour[3],
 					      struct rcore_layout *ret);
 
+/* Takes the structs that a layout has nothing of from another: what only an extension of Ruby
+ * defines (struct rb_monitor) is in no libruby's DWARF. */
+void rcore_layout_complete(struct rcore_layout *layout, const struct rcore_layout *from);
+
 /* What to say of such a layout at the top of a table: file name, build-id, compiler;
  * lines, malloc'ed. NULL when the file cannot be read or memory is short. */
 char *rcore_layout_provenance(const char *path);

@@ -15,6 +15,7 @@
 #include "model/storage.h"
 #include "model/task.h"
 #include "model/triage.h"
+#include "model/wait.h"
 
 /*
  * What was found in a target: plain structs that decoders fill and reports
@@ -108,6 +109,7 @@ struct rcore_fiber {
 	struct rcore_exception *exceptions;     /* what it is handling, innermost first: $! */
 	size_t exception_count;
 	struct rcore_context context;
+	struct rcore_wait *wait; /* what it waits for; NULL: nothing, or not known */
 	const char *problem;
 };
 
@@ -298,6 +300,12 @@ struct rcore_snapshot {
 	size_t task_count;
 	struct rcore_other_thread *others;
 	size_t other_count;
+	struct rcore_lock *locks; /* that are held */
+	size_t lock_count;
+	struct rcore_deadlock *deadlocks;
+	size_t deadlock_count;
+	const char *
+		wait_problem; /* the first list of who waits that could not be read; NULL: all could */
 
 	bool has_values; /* frames were asked for self, arguments or locals */
 	/* What could not be read, on the whole; each one line. */

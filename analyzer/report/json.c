@@ -17,6 +17,7 @@ struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,
 	rcore_json_threads(&json, snapshot, &pick);
 	rcore_json_fibers(&json, snapshot, &pick);
 	rcore_json_tasks(&json, snapshot);
+	rcore_json_locks(&json, snapshot);
 	rcore_json_close(&json, '}');
 	putc('\n', out);
 	return json.no_memory ? rcore_error_no_memory() : rcore_pen_error(out);

@@ -16,6 +16,11 @@ void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *sna
 void rcore_json_triage(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 void rcore_json_signature(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 
+/* "wait": what a fiber waits for; nothing where that is not known (NULL). "locks" and "deadlocks". */
+void rcore_json_wait(struct rcore_json *json, const struct rcore_snapshot *snapshot,
+		     const struct rcore_wait *wait);
+void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+
 /* "native": the frames of a machine stack; nothing where there are none. */
 void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame *frames,
 		       size_t count);

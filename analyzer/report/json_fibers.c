@@ -95,6 +95,7 @@ void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *sna
 			continue;
 		rcore_json_open(json, NULL, '{');
 		rcore_json_put_members(json, fiber_object(json, snapshot, fiber));
+		rcore_json_wait(json, snapshot, fiber->wait);
 		rcore_json_open(json, "frames", '[');
 		for (size_t j = 0; j < fiber->frame_count && !ferror(json->out); j++)
 			put_frame(json, &fiber->frames[j]);

@@ -104,6 +104,14 @@ RCORE_API struct rcore_error *
 rcore_report_state_json(const struct rcore_snapshot *snapshot,
 			const struct rcore_report_options *options, FILE *out);
 
+/* What each thread and fiber waits for, deadlocks first, then the locks: `rcore waits`. */
+RCORE_API struct rcore_error *rcore_report_waits(const struct rcore_snapshot *snapshot,
+						 const struct rcore_report_options *options,
+						 FILE *out);
+RCORE_API struct rcore_error *
+rcore_report_waits_json(const struct rcore_snapshot *snapshot,
+			const struct rcore_report_options *options, FILE *out);
+
 /* What was found and how: `rcore doctor`. `error` is why the analysis gives up, or NULL. */
 RCORE_API struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *snapshot,
 						  const struct rcore_error *error,

@@ -7,6 +7,7 @@
 #include "report/text_exceptions.h"
 #include "report/text_stack.h"
 #include "report/text_values.h"
+#include "report/text_waits.h"
 #include "report/words.h"
 
 static void print_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
@@ -85,6 +86,7 @@ static void print_fiber(struct rcore_text *text, size_t index)
 	if (fiber->frame_count > 100)
 		fprintf(text->pen.out, ", %s frames",
 			rcore_count_words(fiber->frame_count, count));
+	rcore_text_wait(text, fiber->wait);
 	rcore_text_context(&text->pen, "  ", &fiber->context);
 	if (text->options.verbose)
 		print_addresses(text, fiber);
@@ -225,6 +227,7 @@ static void print_group(struct rcore_text *text, size_t index)
 		print_contexts(text, index);
 	else
 		print_ids(text, index);
+	rcore_text_group_wait(text, group);
 	print_stack(text, first, false);
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "report/text.h"
 #include "report/text_triage.h"
+#include "report/text_waits.h"
 #include "report/words.h"
 
 static void print_target(const struct rcore_text *text)
@@ -118,6 +119,7 @@ void rcore_text_header(const struct rcore_text *text)
 		rcore_text_blame(&text->pen, text->snapshot);
 		rcore_text_signature(&text->pen, text->snapshot);
 	}
+	rcore_text_deadlocks(&text->pen, text->snapshot);
 	if (rcore_same_text(layout, "approximate"))
 		print_approximate(text);
 	rcore_text_facts(text);

@@ -7,6 +7,7 @@
 #include "vm/context.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
+#include "vm/wait.h"
 
 /* Moves a vector of the loader into the arena. */
 static struct rcore_error *keep(struct rcore_arena *arena, const void *items, size_t count,
@@ -88,6 +89,8 @@ struct rcore_error *rcore_vm_load(struct rcore_ruby *ruby, uint64_t vm,
 		err = rcore_load_frames(&loader, &loader.fibers.items[i]);
 	for (size_t i = 0; i < loader.fibers.count && !err; i++)
 		err = load_context(&loader, &loader.fibers.items[i]);
+	if (!err)
+		err = rcore_load_waits(&loader);
 	if (!err)
 		err = load_others(&loader);
 	if (!err)

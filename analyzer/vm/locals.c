@@ -247,25 +247,30 @@ static struct rcore_error *keep_locals(struct walk *walk, struct rcore_frame_val
 	return NULL;
 }
 
-/*
- * The arguments of a method in C that Ruby code called: vm_call_cfunc_with_frame leaves the receiver
- * and them on the VM stack, above the caller's sp and below the environment of the call. Called by
- * C, they are wherever that keeps them.
- */
+bool rcore_c_arguments(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
+		       const struct rcore_frame *frame, uint64_t *ret, size_t *ret_count)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t sp, receiver, caller = frame->cfp + layout->cfp.size;
+	uint64_t end = frame->ep - BOOKKEEPING * WORD;
+	if (frame->kind != RCORE_FRAME_CFUNC ||
+	    rcore_read_field(ruby->memory, caller, &layout->cfp.sp, &sp) ||
+	    sp < fiber->vm_stack || sp >= end || end - fiber->vm_stack > fiber->vm_stack_size ||
+	    sp % WORD != end % WORD || (end - sp) / WORD > RCORE_LOCAL_LIMIT ||
+	    rcore_read_u64(ruby->memory, sp, &receiver) || receiver != frame->self)
+		return false;
+	*ret = sp + WORD;
+	*ret_count = (end - sp) / WORD - 1;
+	return true;
+}
+
 static struct rcore_error *add_c_arguments(struct walk *walk, const struct rcore_frame *frame,
 					   bool *ret_known)
 {
-	const struct rcore_layout *layout = walk->ruby->layout;
-	const struct rcore_fiber *fiber = walk->fiber;
-	uint64_t sp, receiver, caller = frame->cfp + layout->cfp.size;
-	uint64_t end = frame->ep - BOOKKEEPING * WORD;
-	*ret_known = false;
-	if (rcore_read_field(walk->ruby->memory, caller, &layout->cfp.sp, &sp) ||
-	    sp < fiber->vm_stack || sp >= end || end - fiber->vm_stack > fiber->vm_stack_size ||
-	    (end - sp) / WORD > RCORE_LOCAL_LIMIT ||
-	    rcore_read_u64(walk->ruby->memory, sp, &receiver) || receiver != frame->self)
-		return NULL;
-	for (uint64_t at = sp + WORD; at < end; at += WORD) {
+	uint64_t at;
+	size_t count;
+	*ret_known = rcore_c_arguments(walk->ruby, walk->fiber, frame, &at, &count);
+	for (; *ret_known && count; count--, at += WORD) {
 		uint64_t value;
 		enum rcore_fault fault = rcore_read_u64(walk->ruby->memory, at, &value);
 		if (fault)
@@ -278,7 +283,6 @@ static struct rcore_error *add_c_arguments(struct walk *walk, const struct rcore
 		if (err)
 			return err;
 	}
-	*ret_known = true;
 	return NULL;
 }
 

@@ -38,4 +38,18 @@ struct rcore_error *rcore_vm_frame_values(struct rcore_ruby *ruby,
 					  struct rcore_frame *frame,
 					  const struct rcore_locals_options *options);
 
+/*
+ * The arguments of a method in C that Ruby code called: vm_call_cfunc_with_frame of vm_insnhelper.c
+ * leaves the receiver and them on the VM stack, above the caller's sp and below the environment of
+ * the call.
+ *
+ *   caller's sp -> | receiver | argument 1 | ... | argument n | me | block | flags |
+ *                                                                            ^ ep
+ *
+ * Gives the address of the first and how many they are. false: not known; called by C
+ * (rb_funcall), they are wherever that keeps them.
+ */
+bool rcore_c_arguments(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
+		       const struct rcore_frame *frame, uint64_t *ret, size_t *ret_count);
+
 #endif

@@ -3,7 +3,7 @@
 # rcore -p and rcore on a core that gcore takes of the same process, stopped all the time, say the
 # same; and it is the truth.
 module Moment
-  FIXTURES = %w[asleep threads mn_threads fibers enumerators ended ractors deep many_fibers yjit contexts
+  FIXTURES = %w[asleep threads mn_threads waits waits_scheduler fibers enumerators ended ractors deep many_fibers yjit contexts
                 locals exceptions storage async].freeze
   # What is of the core or of the process alone; gdb's note keeps 79 bytes of the arguments.
   APART = %w[source producer live arguments modules].freeze
@@ -41,7 +41,7 @@ module Moment
     return unless running
     test.same("--no-stop: exit status", 0, status)
     test.same("--no-stop: stopped", nil, running.dig("live", "stopped"))
-    fibers = [live, running].map { |each| each["fibers"].map { |fiber| ruby_only(fiber) } }
+    fibers = [live, running].map { |each| each["fibers"].map { |fiber| without_registers(ruby_only(fiber)) } }
     same_parts(test, "--no-stop", *fibers)
   end
 
@@ -50,9 +50,10 @@ module Moment
     return unless core
     lost = debuggee.lost
     parts = (live.keys | core.keys) - APART
-    parts -= %w[complete problems groups other_threads] if lost.any?
+    parts -= %w[complete problems groups other_threads locks deadlocks wait_problem] if lost.any?
     parts.each do |part|
       mine, other = live[part], core[part]
+      mine, other = [mine, other].map { |fibers| fibers.map { |fiber| without_open(fiber) } } if part == "fibers"
       mine, other = sound(mine, other) if part == "fibers" && lost.any?
       same_parts(test, "core: #{part}", mine, other)
     end
@@ -62,7 +63,20 @@ module Moment
   def self.sound(mine, other)
     bad = other.select { |fiber| fiber["problem"] || fiber["frames"].any? { |frame| frame["kind"] == "broken" } }
     bad = bad.map { |fiber| fiber["id"] }
-    [mine, other].map { |fibers| fibers.reject { |fiber| bad.include?(fiber["id"]) }.map { |fiber| ruby_only(fiber) } }
+    [mine, other].map { |fibers| fibers.reject { |fiber| bad.include?(fiber["id"]) }.map { |fiber| ruby_only(fiber).reject { |name, _| name == "wait" } } }
+  end
+
+  # What descriptors are open on is of the process alone.
+  def self.without_open(fiber)
+    return fiber unless fiber.dig("wait", "fds")
+    fds = fiber["wait"]["fds"].map { |fd| fd.reject { |name, _| name == "open" } }
+    fiber.merge("wait" => fiber["wait"].reject { |name, _| name == "text" }.merge("fds" => fds))
+  end
+
+  # What registers tell is known only of a process that was stopped.
+  def self.without_registers(fiber)
+    return fiber unless fiber.dig("wait", "fds")
+    fiber.merge("wait" => fiber["wait"].reject { |name, _| %w[text fds].include?(name) })
   end
 
   # Without registers, or without the thread's stack, nobody can say where its thread-locals are.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+require_relative "waits"
 
 # Holds a report of rcore (its JSON) against what the debuggee said (its truth).
 # Each difference is a line; nothing is left out of the comparison.
@@ -29,6 +30,7 @@ class Compare
     ids
     cause
     MORE.each { |more| @differences.concat(more.new(@truth, @report).run) }
+    Waits.new(@truth, @report).differences.each { |line| fail(line) } if @truth["waits"] && @lost.empty?
     self
   end
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/list.h"
+
+struct arguments {
+	struct rcore_report_options report;
+	bool json;
+};
+
+#define MEMBER(name) offsetof(struct arguments, name)
+
+static const struct rcore_option options[] = {
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "The same as JSON"},
+	{"thread", 0, RCORE_OPTION_TEXT, MEMBER(report.thread), "T",
+	 "Only this thread: its id (T2), its kernel thread id, its Thread VALUE or rb_thread_t "
+	 "in hex",
+	 .completion = RCORE_COMPLETE_THREAD},
+	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
+	 "Only this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
+	 .completion = RCORE_COMPLETE_FIBER},
+	{0},
+};
+
+static void prepare(const void *arguments, struct rcore_options *open)
+{
+	open->no_native = true;
+}
+
+static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
+{
+	const struct arguments *arguments = given;
+	struct rcore_report_options report = arguments->report;
+	const struct rcore_snapshot *snapshot;
+	struct rcore_error *failure;
+	report.color = view->color;
+	struct rcore_error *err = rcore_view_load(view, &snapshot, &failure);
+	if (err)
+		return err;
+	if (failure)
+		return failure;
+	return arguments->json ? rcore_report_waits_json(snapshot, &report, out)
+			       : rcore_report_waits(snapshot, &report, out);
+}
+
+const struct rcore_command rcore_command_waits = {
+	.name = "waits",
+	.verb = "waits",
+	.summary = "what each thread and fiber waits for, who holds which lock; deadlocks",
+	.doc = "Show what each thread and fiber waits for: a Mutex or Monitor and who holds "
+	       "it, "
+	       "a Queue, a ConditionVariable, another thread, a descriptor, a child process, "
+	       "the GVL; and which wait for each other. In brackets stands how that is known.",
+	.options = options,
+	.size = sizeof(struct arguments),
+	.examples = (const char *const[]){"", "--thread T2", "--json", NULL},
+	.shell_examples = (const char *const[]){"rcore waits -p 1234",
+						"rcore waits --json core.1234 | jq "
+						"'.deadlocks[].text'",
+						NULL},
+	.prepare = prepare,
+	.run = run,
+};

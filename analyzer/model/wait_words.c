@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "model/snapshot.h"
+
+static const char *const kind_names[] = {
+	[RCORE_WAIT_MUTEX] = "mutex",
+	[RCORE_WAIT_MONITOR] = "monitor",
+	[RCORE_WAIT_POP] = "pop",
+	[RCORE_WAIT_PUSH] = "push",
+	[RCORE_WAIT_CONDITION] = "condition_variable",
+	[RCORE_WAIT_JOIN] = "join",
+	[RCORE_WAIT_SLEEP] = "sleep",
+	[RCORE_WAIT_STOP] = "stop",
+	[RCORE_WAIT_IO] = "io",
+	[RCORE_WAIT_PROCESS] = "process",
+	[RCORE_WAIT_RACTOR] = "ractor",
+	[RCORE_WAIT_GVL] = "gvl",
+	[RCORE_WAIT_SCHEDULER] = "scheduler",
+	[RCORE_WAIT_SYSCALL] = "syscall",
+};
+
+const char *rcore_wait_kind_name(enum rcore_wait_kind kind)
+{
+	return kind < RCORE_WAIT_KINDS ? kind_names[kind] : "unknown";
+}
+
+const char *rcore_lock_kind_name(enum rcore_lock_kind kind)
+{
+	static const char *const names[] = {
+		[RCORE_LOCK_MUTEX] = "mutex",
+		[RCORE_LOCK_MONITOR] = "monitor",
+		[RCORE_LOCK_WRITE] = "write_lock",
+	};
+	return names[kind];
+}
+
+const char *rcore_wait_source_name(enum rcore_wait_source source)
+{
+	switch (source) {
+	case RCORE_WAIT_BY_VM:
+		return "vm";
+	case RCORE_WAIT_BY_FRAME:
+		return "frame";
+	case RCORE_WAIT_BY_SYSCALL:
+		return "syscall";
+	}
+	return "unknown";
+}
+
+const char *rcore_fiber_words(const struct rcore_snapshot *snapshot, int index)
+{
+	const struct rcore_fiber *fiber = &snapshot->fibers[index];
+	const struct rcore_thread *thread =
+		fiber->thread < 0 ? NULL : &snapshot->threads[fiber->thread];
+	return thread && thread->fiber_count == 1 && !thread->is_ended ? thread->id : fiber->id;
+}
+
+static void write_owner(const struct rcore_snapshot *snapshot, const struct rcore_owner *owner,
+			FILE *out)
+{
+	const char *thread = owner->thread < 0 ? NULL : snapshot->threads[owner->thread].id;
+	if (owner->fiber >= 0) {
+		fprintf(out, " held by %s", rcore_fiber_words(snapshot, owner->fiber));
+		if (snapshot->fibers[owner->fiber].status == RCORE_FIBER_TERMINATED)
+			fputs(", which has ended", out);
+	} else if (owner->address) {
+		fputs(" held by a fiber", out);
+		if (thread)
+			fprintf(out, " of %s", thread);
+		fputs(" that is no more", out);
+	} else if (thread) {
+		fprintf(out, " held by %s", thread);
+		if (snapshot->threads[owner->thread].is_ended)
+			fputs(", which has ended", out);
+	} else {
+		fputs(", which nobody holds now", out);
+	}
+}
+
+void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kind kind,
+		      uint64_t object, uint64_t lock, const struct rcore_owner *owner,
+		      FILE *out)
+{
+	static const char *const names[] = {
+		[RCORE_LOCK_MUTEX] = "Mutex",
+		[RCORE_LOCK_MONITOR] = "Monitor",
+		[RCORE_LOCK_WRITE] = "write lock of IO",
+	};
+	if (object)
+		fprintf(out, "%s 0x%" PRIx64, names[kind], object);
+	else
+		fprintf(out, "rb_mutex_t 0x%" PRIx64, lock);
+	write_owner(snapshot, owner, out);
+}
+
+static void write_queue(const struct rcore_wait *wait, FILE *out)
+{
+	fprintf(out, "waits for %s %s 0x%" PRIx64,
+		wait->kind == RCORE_WAIT_PUSH ? "room in" : "an item of",
+		wait->max ? "SizedQueue" : "Queue", wait->object);
+	if (!wait->has_counts)
+		return;
+	fprintf(out, " (%" PRIu64, wait->length);
+	if (wait->max)
+		fprintf(out, " of %" PRIu64, wait->max);
+	fprintf(out, " item%s, %" PRIu64 " waiting)",
+		wait->length == 1 && !wait->max ? "" : "s", wait->waiting);
+}
+
+/* "waits to read fd 5 (socket:[7]), to write fd 6" */
+static void write_fds(const struct rcore_wait *wait, FILE *out)
+{
+	enum { SHOWN = 8 };
+	fputs(wait->fd_count && wait->fds[0].mode ? "waits" : "waits for", out);
+	if (!wait->fd_count)
+		fputs(" IO", out);
+	for (size_t i = 0; i < wait->fd_count && i < SHOWN; i++) {
+		const struct rcore_wait_fd *fd = &wait->fds[i];
+		const char *name = fd->link ? fd->link : fd->path;
+		if (i)
+			putc(',', out);
+		if (fd->mode)
+			fprintf(out, " to %s", fd->mode);
+		fprintf(out, " fd %d", fd->fd);
+		if (!name)
+			continue;
+		fputs(" (", out);
+		rcore_escape_write(out, name);
+		putc(')', out);
+	}
+	if (wait->fd_count > SHOWN)
+		fprintf(out, " and %zu more", wait->fd_count - SHOWN);
+}
+
+static void write_limit(const struct rcore_wait *wait, FILE *out)
+{
+	if (!wait->argument)
+		return;
+	fputs(", at most ", out);
+	rcore_escape_write(out, wait->argument);
+	fputs(" s", out);
+}
+
+static void write_sleep(const struct rcore_wait *wait, FILE *out)
+{
+	fputs("sleeps", out);
+	if (wait->argument) {
+		fputs(" for ", out);
+		rcore_escape_write(out, wait->argument);
+		fputs(" s", out);
+	} else if (!wait->is_timed) {
+		fputs(" until it is woken", out);
+	}
+}
+
+static void write_process(const struct rcore_wait *wait, FILE *out)
+{
+	if (!wait->has_pid)
+		fputs("waits for a child process", out);
+	else if (wait->pid == -1)
+		fputs("waits for any child process", out);
+	else if (wait->pid > 0)
+		fprintf(out, "waits for process %d", wait->pid);
+	else
+		fprintf(out, "waits for process group %d", -wait->pid);
+}
+
+static void write_ractor(const struct rcore_wait *wait, FILE *out)
+{
+	if (wait->ractor)
+		fprintf(out, "waits for Ractor %" PRIu64, wait->ractor);
+	else
+		fputs("waits for a Ractor", out);
+	if (wait->method) {
+		fputs(" (", out);
+		rcore_escape_write(out, wait->method);
+		putc(')', out);
+	}
+}
+
+void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
+		      FILE *out)
+{
+	switch (wait->kind) {
+	case RCORE_WAIT_MUTEX:
+	case RCORE_WAIT_MONITOR:
+		fputs("waits for ", out);
+		rcore_lock_write(snapshot,
+				 wait->kind == RCORE_WAIT_MONITOR ? RCORE_LOCK_MONITOR
+								  : RCORE_LOCK_MUTEX,
+				 wait->object, wait->lock, &wait->owner, out);
+		break;
+	case RCORE_WAIT_POP:
+	case RCORE_WAIT_PUSH:
+		write_queue(wait, out);
+		break;
+	case RCORE_WAIT_CONDITION:
+		fprintf(out, "waits for ConditionVariable 0x%" PRIx64, wait->object);
+		break;
+	case RCORE_WAIT_JOIN:
+		fprintf(out, "waits for the end of %s",
+			wait->thread < 0 ? "a thread" : snapshot->threads[wait->thread].id);
+		if (wait->is_timed)
+			fputs(", not for ever", out);
+		break;
+	case RCORE_WAIT_SLEEP:
+		write_sleep(wait, out);
+		break;
+	case RCORE_WAIT_STOP:
+		fputs("stopped itself (Thread.stop)", out);
+		break;
+	case RCORE_WAIT_IO:
+		write_fds(wait, out);
+		write_limit(wait, out);
+		break;
+	case RCORE_WAIT_PROCESS:
+		write_process(wait, out);
+		break;
+	case RCORE_WAIT_RACTOR:
+		write_ractor(wait, out);
+		break;
+	case RCORE_WAIT_GVL:
+		fputs("waits for the GVL", out);
+		if (wait->owner.thread >= 0)
+			fprintf(out, " held by %s", snapshot->threads[wait->owner.thread].id);
+		break;
+	case RCORE_WAIT_SCHEDULER:
+		fprintf(out, "waits in the fiber scheduler's hook %s",
+			wait->hook ? wait->hook : "");
+		break;
+	case RCORE_WAIT_SYSCALL:
+		fprintf(out, "waits in the system call %s", wait->syscall ? wait->syscall : "");
+		break;
+	case RCORE_WAIT_KINDS:
+		break;
+	}
+}

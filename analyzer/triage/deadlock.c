@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "triage/deadlock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/* An edge out of a fiber; it has at most two. */
+enum reason {
+	REASON_LOCK,
+	REASON_JOIN,
+	REASON_THREAD, /* its thread runs another, which blocks it */
+	REASONS,
+};
+
+enum visit { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
+
+struct step {
+	int fiber;
+	enum reason next; /* the edge to follow when it comes back on top */
+};
+
+struct graph {
+	struct rcore_snapshot *snapshot;
+	unsigned char *visits; /* enum visit of each fiber */
+	bool *reported;
+	struct {
+		struct step *items;
+		size_t count, capacity;
+	} path;
+	struct {
+		struct rcore_deadlock *items;
+		size_t count, capacity;
+	} found;
+};
+
+static bool takes_a_lock(const struct rcore_wait *wait)
+{
+	return wait && (wait->kind == RCORE_WAIT_MUTEX || wait->kind == RCORE_WAIT_MONITOR);
+}
+
+/* The fiber that a living thread runs, if it waits there in a way that lets no other fiber of the
+ * thread run: not in a hook of the scheduler, which may go on with others. */
+static int blocker_of(const struct rcore_snapshot *snapshot, int thread)
+{
+	if (thread < 0 || snapshot->threads[thread].is_ended)
+		return -1;
+	int fiber = snapshot->threads[thread].current_fiber;
+	const struct rcore_wait *wait = fiber < 0 ? NULL : snapshot->fibers[fiber].wait;
+	return wait && !wait->hook && wait->kind != RCORE_WAIT_GVL ? fiber : -1;
+}
+
+static int edge(const struct rcore_snapshot *snapshot, int index, enum reason reason)
+{
+	const struct rcore_fiber *fiber = &snapshot->fibers[index];
+	const struct rcore_wait *wait = fiber->wait;
+	switch (reason) {
+	case REASON_LOCK:
+		if (!takes_a_lock(wait))
+			return -1;
+		return wait->owner.fiber >= 0 || wait->owner.address
+			       ? wait->owner.fiber
+			       : blocker_of(snapshot, wait->owner.thread);
+	case REASON_JOIN:
+		return wait && wait->kind == RCORE_WAIT_JOIN && !wait->is_timed
+			       ? blocker_of(snapshot, wait->thread)
+			       : -1;
+	case REASON_THREAD:
+		return fiber->is_current || fiber->status == RCORE_FIBER_TERMINATED
+			       ? -1
+			       : blocker_of(snapshot, fiber->thread);
+	default:
+		return -1;
+	}
+}
+
+/* One fiber and why it does not go on, up to where the next is named. */
+static void write_step(const struct rcore_snapshot *snapshot, const struct step *step, int next,
+		       FILE *out)
+{
+	const struct rcore_wait *wait = snapshot->fibers[step->fiber].wait;
+	if (step->next == REASON_THREAD) {
+		fprintf(out, "cannot run before %s does", rcore_fiber_words(snapshot, next));
+		return;
+	}
+	rcore_wait_write(snapshot, wait, out);
+	/* Who holds the lock, or is waited for, is named as a thread; the next one is what it runs. */
+	bool is_thread = step->next == REASON_JOIN || wait->owner.fiber < 0;
+	if (is_thread && strcmp(rcore_fiber_words(snapshot, next),
+				snapshot->threads[snapshot->fibers[next].thread].id))
+		fprintf(out, ", which runs %s", snapshot->fibers[next].id);
+}
+
+static const char *sentence(struct rcore_snapshot *snapshot, const struct step *steps,
+			    size_t count, bool is_cycle)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	fputs(rcore_fiber_words(snapshot, steps[0].fiber), out);
+	for (size_t i = 0; i < count; i++) {
+		putc(' ', out);
+		if (is_cycle) {
+			write_step(snapshot, &steps[i], steps[(i + 1) % count].fiber, out);
+		} else {
+			rcore_wait_write(snapshot, snapshot->fibers[steps[i].fiber].wait, out);
+			fputs(" and never unlocked it", out);
+		}
+		if (i + 1 < count)
+			fputs(", which", out);
+	}
+	const char *kept = fclose(out) ? NULL : rcore_arena_strdup(&snapshot->arena, text);
+	free(text);
+	return kept;
+}
+
+static struct rcore_error *report(struct graph *graph, const struct step *steps, size_t count,
+				  bool is_cycle)
+{
+	struct rcore_snapshot *snapshot = graph->snapshot;
+	struct rcore_deadlock *deadlock = rcore_push(&graph->found);
+	if (!deadlock)
+		return rcore_error_no_memory();
+	deadlock->is_cycle = is_cycle;
+	deadlock->count = count;
+	deadlock->fibers = rcore_arena_alloc(&snapshot->arena, count * sizeof(int));
+	deadlock->text = sentence(snapshot, steps, count, is_cycle);
+	if (!deadlock->fibers || !deadlock->text)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		deadlock->fibers[i] = steps[i].fiber;
+		graph->reported[steps[i].fiber] = true;
+	}
+	return NULL;
+}
+
+/* The top of the path leads back to `fiber`, which is on it. The sentence begins with the first fiber. */
+static struct rcore_error *report_cycle(struct graph *graph, int fiber)
+{
+	size_t first = graph->path.count - 1;
+	while (graph->path.items[first].fiber != fiber)
+		first--;
+	size_t count = graph->path.count - first, lowest = 0;
+	const struct step *cycle = &graph->path.items[first];
+	for (size_t i = 0; i < count; i++) {
+		if (graph->reported[cycle[i].fiber])
+			return NULL;
+		if (cycle[i].fiber < cycle[lowest].fiber)
+			lowest = i;
+	}
+	struct step *turned = calloc(count, sizeof(*turned));
+	if (!turned)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		turned[i] = cycle[(lowest + i) % count];
+	struct rcore_error *err = report(graph, turned, count, true);
+	free(turned);
+	return err;
+}
+
+static bool enter(struct graph *graph, int fiber)
+{
+	struct step *step = rcore_push(&graph->path);
+	if (!step)
+		return false;
+	step->fiber = fiber;
+	graph->visits[fiber] = VISIT_OPEN;
+	return true;
+}
+
+/* Depth first, the path on a stack of our own. step->next is that edge which is being followed. */
+static struct rcore_error *search(struct graph *graph, int start)
+{
+	struct rcore_error *err = NULL;
+	if (!enter(graph, start))
+		return rcore_error_no_memory();
+	while (!err && graph->path.count) {
+		struct step *top = &graph->path.items[graph->path.count - 1];
+		if (top->next == REASONS) {
+			graph->visits[top->fiber] = VISIT_DONE;
+			graph->path.count--;
+			if (graph->path.count)
+				graph->path.items[graph->path.count - 1].next++;
+			continue;
+		}
+		int next = edge(graph->snapshot, top->fiber, top->next);
+		if (next >= 0 && graph->visits[next] == VISIT_NEW) {
+			if (!enter(graph, next))
+				err = rcore_error_no_memory();
+			continue;
+		}
+		if (next >= 0 && graph->visits[next] == VISIT_OPEN)
+			err = report_cycle(graph, next);
+		top->next++;
+	}
+	return err;
+}
+
+/* Waits for a lock whose owner has ended. */
+static struct rcore_error *dead_end(struct graph *graph, int fiber)
+{
+	const struct rcore_snapshot *snapshot = graph->snapshot;
+	const struct rcore_wait *wait = snapshot->fibers[fiber].wait;
+	if (!takes_a_lock(wait) || graph->reported[fiber])
+		return NULL;
+	bool ended = wait->owner.fiber >= 0 ? snapshot->fibers[wait->owner.fiber].status ==
+						      RCORE_FIBER_TERMINATED
+					    : wait->owner.address != 0;
+	struct step step = {.fiber = fiber};
+	return ended ? report(graph, &step, 1, false) : NULL;
+}
+
+struct rcore_error *rcore_deadlocks_find(struct rcore_snapshot *snapshot)
+{
+	struct graph graph = {.snapshot = snapshot};
+	struct rcore_error *err = NULL;
+	graph.visits = calloc(snapshot->fiber_count + 1, sizeof(*graph.visits));
+	graph.reported = calloc(snapshot->fiber_count + 1, sizeof(*graph.reported));
+	if (!graph.visits || !graph.reported)
+		err = rcore_error_no_memory();
+	for (size_t i = 0; !err && i < snapshot->fiber_count; i++)
+		if (graph.visits[i] == VISIT_NEW)
+			err = search(&graph, (int)i);
+	for (size_t i = 0; !err && i < snapshot->fiber_count; i++)
+		err = dead_end(&graph, (int)i);
+	if (!err && graph.found.count) {
+		size_t size = graph.found.count * sizeof(*graph.found.items);
+		snapshot->deadlocks = rcore_arena_alloc(&snapshot->arena, size);
+		if (!snapshot->deadlocks) {
+			err = rcore_error_no_memory();
+		} else {
+			memcpy(snapshot->deadlocks, graph.found.items, size);
+			snapshot->deadlock_count = graph.found.count;
+		}
+	}
+	free(graph.visits);
+	free(graph.reported);
+	free(graph.path.items);
+	free(graph.found.items);
+	return err;
+}
