@@ -170,10 +170,7 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 	if (!plugin->cache) {
 		err = gather(plugin);
 		if (!err)
-			err = rcore_cache_open(
-				&plugin->memory,
-				&(struct rcore_cache_options){.block_size = 64 << 10},
-				&plugin->cache);
+			err = rcore_cache_open(&plugin->memory, NULL, &plugin->cache);
 	}
 	return err ? err : open_session(plugin, &view->session);
 }

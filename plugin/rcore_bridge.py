@@ -201,10 +201,11 @@ class Target:
     # library has come back, which it does soon: it reads no more.
     def _copy(self, _context, address, buffer, size):
         try:
-            data = bytes(self._read(address, size))
+            data = self._read(address, size)
             if len(data) != size:
                 return _CANNOT_READ
-            ctypes.memmove(buffer, data, size)
+            to = (ctypes.c_char * size).from_address(buffer)
+            memoryview(to).cast("B")[:] = memoryview(data).cast("B")
             return _READ_ALL
         except KeyboardInterrupt as interrupt:
             self._raised = interrupt
