@@ -23,7 +23,7 @@ class LldbSuite
     "ruby state --where user_id=42 --json" => %w[state --where user_id=42 --json],
     "ruby-fibers --fiber T1.F0 --self --locals" => %w[analyze --fiber T1.F0 --self --locals],
     "ruby-doctor" => %w[doctor],
-    "ruby-locals --fiber T1.F2" => %w[locals --fiber T1.F2],
+    "ruby-locals --fiber T1.F0" => %w[locals --fiber T1.F0],
     "ruby-exception --fiber T1.F4" => %w[exception --fiber T1.F4],
     "ruby-bt --fiber T1.F2" => %w[bt --fiber T1.F2],
     "ruby-bt --fiber T1.F0 --native=all" => %w[bt --fiber T1.F0 --native=all],
