@@ -252,6 +252,15 @@ static void fit(struct rcore_session *session, const struct rcore_identity *iden
 	}
 }
 
+/* Alpine's C library: its condition variables make other thread structs than any table has. */
+static bool has_musl(struct rcore_session *session)
+{
+	for (size_t i = 0; i < rcore_modules_count(session->modules); i++)
+		if (strstr(rcore_modules_get(session->modules, i)->path, "/ld-musl-"))
+			return true;
+	return false;
+}
+
 /* Why no VM can be found: where the pointer has a symbol, its value says. */
 static struct rcore_error *no_vm(struct rcore_session *session,
 				 const struct rcore_identity *identity, size_t tried)
@@ -272,6 +281,13 @@ static struct rcore_error *no_vm(struct rcore_session *session,
 				identity->version[0], identity->version[1],
 				identity->version[2]);
 	}
+	if (has_musl(session))
+		return rcore_error_create(
+			RCORE_ERROR_NO_LAYOUT,
+			"no layout for Ruby %u.%u.%u on musl (Alpine): print a table from a "
+			"build of it that has debug information ('rcore layout FILE > "
+			"my.layout') and pass --layout my.layout",
+			identity->version[0], identity->version[1], identity->version[2]);
 	return rcore_error_create(
 		RCORE_ERROR_CORRUPT,
 		"no VM found in %s with any of %zu layouts of Ruby %u.%u: the process died "
