@@ -3,25 +3,45 @@
 
 #include <string.h>
 
+static void flush(struct rcore_json_line *line)
+{
+	fwrite_unlocked(line->buffer, 1, line->used, line->json->out);
+	line->used = 0;
+}
+
+static void append(struct rcore_json_line *line, const char *text, size_t size)
+{
+	if (size > sizeof(line->buffer) - line->used) {
+		flush(line);
+		if (size > sizeof(line->buffer)) {
+			fwrite_unlocked(text, 1, size, line->json->out);
+			return;
+		}
+	}
+	memcpy(line->buffer + line->used, text, size);
+	line->used += size;
+}
+
 static void write_key(struct rcore_json_line *line, const char *key)
 {
-	FILE *out = line->json->out;
-	putc_unlocked(line->has_members ? ',' : '{', out);
-	putc_unlocked('"', out);
-	fputs_unlocked(key, out);
-	fputs_unlocked("\":", out);
+	append(line, line->has_members ? ",\"" : "{\"", 2);
+	append(line, key, strlen(key));
+	append(line, "\":", 2);
 	line->has_members = true;
 }
 
 void rcore_json_line_begin(struct rcore_json *json, struct rcore_json_line *ret)
 {
 	rcore_json_start(json, NULL);
-	*ret = (struct rcore_json_line){json, false};
+	ret->json = json;
+	ret->has_members = false;
+	ret->used = 0;
 }
 
 void rcore_json_line_end(struct rcore_json_line *line)
 {
-	fputs_unlocked(line->has_members ? "}" : "{}", line->json->out);
+	append(line, line->has_members ? "}" : "{}", line->has_members ? 1 : 2);
+	flush(line);
 }
 
 /* Digits of `value`, most significant first, into the end of the buffer. */
@@ -42,7 +62,7 @@ void rcore_json_line_int(struct rcore_json_line *line, const char *key, int64_t 
 	if (value < 0)
 		*--first = '-';
 	write_key(line, key);
-	fwrite_unlocked(first, 1, (size_t)(end - first), line->json->out);
+	append(line, first, (size_t)(end - first));
 }
 
 void rcore_json_line_count(struct rcore_json_line *line, const char *key, int64_t value)
@@ -56,7 +76,7 @@ void rcore_json_line_flag(struct rcore_json_line *line, const char *key, bool va
 	if (!value)
 		return;
 	write_key(line, key);
-	fputs_unlocked("true", line->json->out);
+	append(line, "true", 4);
 }
 
 void rcore_json_line_hex(struct rcore_json_line *line, const char *key, uint64_t value)
@@ -70,7 +90,7 @@ void rcore_json_line_hex(struct rcore_json_line *line, const char *key, uint64_t
 	*--first = '0';
 	*--first = '"';
 	write_key(line, key);
-	fwrite_unlocked(first, 1, (size_t)(end + 1 - first), line->json->out);
+	append(line, first, (size_t)(end + 1 - first));
 }
 
 static bool is_plain(const char *text)
@@ -83,7 +103,6 @@ static bool is_plain(const char *text)
 
 void rcore_json_line_text(struct rcore_json_line *line, const char *key, const char *text)
 {
-	FILE *out = line->json->out;
 	if (!text)
 		return;
 	if (!is_plain(text)) {
@@ -93,9 +112,9 @@ void rcore_json_line_text(struct rcore_json_line *line, const char *key, const c
 		return;
 	}
 	write_key(line, key);
-	putc_unlocked('"', out);
-	fputs_unlocked(text, out);
-	putc_unlocked('"', out);
+	append(line, "\"", 1);
+	append(line, text, strlen(text));
+	append(line, "\"", 1);
 }
 
 void rcore_json_line_members(struct rcore_json_line *line, struct json_object *object)
@@ -104,6 +123,7 @@ void rcore_json_line_members(struct rcore_json_line *line, struct json_object *o
 		json_object_object_foreach(object, key, member)
 		{
 			write_key(line, key);
+			flush(line);
 			rcore_json_write(line->json, member);
 		}
 	}

@@ -12,6 +12,8 @@
 struct rcore_json_line {
 	struct rcore_json *json;
 	bool has_members;
+	size_t used; /* of what is not written yet */
+	char buffer[512];
 };
 
 void rcore_json_line_begin(struct rcore_json *json, struct rcore_json_line *ret);
