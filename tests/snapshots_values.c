@@ -120,6 +120,7 @@ void rcore_test_knowing(struct rcore_snapshot *snapshot)
 	rcore_test_deep(snapshot, 3, 3);
 	struct rcore_fiber *fiber = &snapshot->fibers[0];
 	snapshot->has_values = true;
+	snapshot->incomplete = true;
 	fiber->frames[0].values = &c_values;
 	fiber->frames[1].values = &block_values;
 	fiber->exceptions = handled;

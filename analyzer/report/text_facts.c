@@ -66,6 +66,6 @@ void rcore_text_facts(const struct rcore_text *text)
 			rcore_count_words(text->snapshot->ractor_count, number));
 	print_words(text, facts);
 	print_gems(text, facts);
-	if (facts->problem && text->options.verbose)
+	if (facts->problem)
 		rcore_text_problem(text, facts->problem);
 }

@@ -94,7 +94,8 @@ static void print_fiber(struct rcore_text *text, size_t index)
 	rcore_text_context_remarks(&text->pen, "    ", &fiber->context);
 	print_stack(text, fiber, text->options.all);
 	rcore_text_exceptions(&text->pen, fiber, text->options.all);
-	if (text->options.verbose || text->snapshot->has_values) {
+	if (text->options.verbose || text->snapshot->has_values || fiber->storage.problem ||
+	    fiber->locals.problem) {
 		rcore_text_variables(&text->pen, "storage", &fiber->storage);
 		rcore_text_variables(&text->pen, "fiber local", &fiber->locals);
 	}

@@ -14,6 +14,42 @@ static size_t count_frames(const struct rcore_snapshot *snapshot)
 	return count;
 }
 
+static size_t count_exceptions(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		for (size_t j = 0; j < fiber->exception_count; j++)
+			for (const struct rcore_exception *each = &fiber->exceptions[j]; each;
+			     each = each->cause)
+				count += each->problem != NULL;
+	}
+	return count;
+}
+
+/* Lists of variables: of frames, fibers and threads. */
+static size_t count_variables(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		count += snapshot->threads[i].variables.problem != NULL;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		count += (fiber->storage.problem != NULL) + (fiber->locals.problem != NULL);
+		for (size_t j = 0; j < fiber->frame_count; j++)
+			count += fiber->frames[j].values && fiber->frames[j].values->problem;
+	}
+	return count;
+}
+
+static size_t count_tasks(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->task_count; i++)
+		count += snapshot->tasks[i].problem != NULL;
+	return count;
+}
+
 static void print_count(const struct rcore_text *text, const char **before, size_t count,
 			const char *what)
 {
@@ -36,13 +72,18 @@ static void print_parts(const struct rcore_text *text)
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
 		fibers += snapshot->fibers[i].problem || snapshot->fibers[i].frames_truncated;
 	size_t frames = count_frames(snapshot);
-	if (!ractors && !threads && !fibers && !frames)
+	size_t exceptions = count_exceptions(snapshot), tasks = count_tasks(snapshot);
+	size_t variables = count_variables(snapshot);
+	if (!ractors && !threads && !fibers && !frames && !exceptions && !variables && !tasks)
 		return;
 	const char *before = "  ! not decoded whole, each marked with \"!\" above: ";
 	print_count(text, &before, ractors, "ractor");
 	print_count(text, &before, threads, "thread");
 	print_count(text, &before, fibers, "fiber");
 	print_count(text, &before, frames, "frame");
+	print_count(text, &before, exceptions, "exception");
+	print_count(text, &before, variables, "variable list");
+	print_count(text, &before, tasks, "task");
 	putc('\n', text->pen.out);
 }
 

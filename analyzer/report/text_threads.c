@@ -118,7 +118,7 @@ void rcore_text_thread(struct rcore_text *text, size_t index)
 	fprintf(out, "  %-*s%s", text->columns.status, rcore_thread_words(thread),
 		ractor_words(text, thread, ractor));
 	print_fiber_count(text, thread);
-	if (text->options.verbose || text->snapshot->has_values)
+	if (text->options.verbose || text->snapshot->has_values || thread->variables.problem)
 		rcore_text_variables(&text->pen, "thread variable", &thread->variables);
 	if (!text->options.no_stacks)
 		rcore_text_fibers(text, thread->fibers, thread->fiber_count);
