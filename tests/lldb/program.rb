@@ -22,6 +22,9 @@ class Program
     wait_until("ready") { File.exist?(path("ready")) }
     @pid = Integer(File.read(path("ready")))
     rest if name == "parked"
+  rescue StandardError
+    close
+    raise
   end
 
   def alive?
@@ -40,7 +43,7 @@ class Program
   end
 
   def close
-    system(*ROOT, "kill", "-KILL", @pid.to_s)
+    system(*ROOT, "kill", "-KILL", (@pid || @child).to_s, err: File::NULL)
     Process.wait(@child)
     FileUtils.rm_rf(@folder)
   end
