@@ -317,7 +317,8 @@ static uint64_t put_page(struct fake_ruby *ruby, const struct fake_page *page, u
 	*start = body + 40;
 	fake_put(&ruby->target, body, header);
 	PUT(ruby, header, heap_page, slot_size, slot_size);
-	PUT(ruby, header, heap_page, total_slots, page->slots);
+	/* The rest is empty. */
+	PUT(ruby, header, heap_page, total_slots, (align - 40) / slot_size);
 	PUT(ruby, header, heap_page, start, *start);
 	for (size_t i = 0; i < page->slots; i++)
 		fake_put(&ruby->target, *start + i * slot_size, page->flags[i]);

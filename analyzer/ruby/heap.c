@@ -11,6 +11,7 @@ enum {
 	PAGE_COUNT_LIMIT = 1 << 24, /* 1 TiB of pages of 64 KiB */
 	PAGE_SIZE_LIMIT = 64 << 10,
 	SLOT_SIZE_LIMIT = 1024,
+	OVERHEAD = 64,    /* bytes at the end of a page that are no slots */
 	LIST_CHUNK = 512, /* page pointers read at once */
 };
 
@@ -42,8 +43,8 @@ struct page {
 	size_t slot_size, slots;
 };
 
-/* Proves the heap_page at `address`: its slots fit into one aligned body, the first word of
- * which points back. */
+/* Proves the heap_page at `address`: its slots fill one aligned body (to which malloc() takes some
+ * words, HEAP_PAGE_SIZE of gc.c), the first word of which points back. */
 static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *page)
 {
 	const struct rcore_layout *layout = ruby->layout;
@@ -59,6 +60,7 @@ static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *pa
 	uint64_t offset = page->start % align;
 	if (slot_size < 8 || slot_size > SLOT_SIZE_LIMIT || page->start % 8 ||
 	    slots > (align - offset) / slot_size ||
+	    align - offset - slots * slot_size >= slot_size + OVERHEAD ||
 	    rcore_read_u64(ruby->memory, page->start - offset, &back) || back != address)
 		return false;
 	page->slot_size = slot_size;
