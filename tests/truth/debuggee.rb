@@ -6,7 +6,7 @@ require "timeout"
 class Debuggee
   class Failed < StandardError; end
 
-  TIMEOUT = 120
+  TIMEOUT = 300 # seconds: an emulated Ruby on a busy machine is slow
   ROOT = Process.uid.zero? ? [] : %w[sudo -n]
 
   attr_reader :core, :truth
