@@ -29,6 +29,7 @@
 #include "base/version.h"
 #include "layout/layout.h"
 #include "model/ids.h"
+#include "model/printed.h"
 #include "model/snapshot.h"
 #include "report/converted.h"
 #include "report/report.h"
@@ -144,5 +145,18 @@ RCORE_API struct rcore_error *rcore_load_partial(struct rcore_session *session,
 RCORE_API bool rcore_fiber_registers(struct rcore_session *session,
 				     const struct rcore_fiber *fiber,
 				     uint64_t registers[RCORE_MAX_REGISTERS], uint64_t *known);
+
+/*
+ * Reads values of the target by their VALUE: an address, or an immediate such as 8 (nil). What this
+ * Ruby's own inspect prints, with exceptions that ruby/inspect.h lists, and what they hold. The VM is looked for
+ * once in a session; a running process stands still while the values are read. A value that cannot be read says
+ * so itself. `options` may be NULL. Errors as rcore_load(). The caller frees it; it does not need the
+ * session any more.
+ */
+RCORE_API struct rcore_error *rcore_print(struct rcore_session *session, const uint64_t *values,
+					  size_t count,
+					  const struct rcore_inspect_options *options,
+					  struct rcore_print **ret);
+RCORE_API void rcore_print_free(struct rcore_print *print); /* NULL-safe */
 
 #endif

@@ -117,6 +117,7 @@ void rcore_close(struct rcore_session *session)
 	free(session->pack_problem);
 	free(session->layout_file);
 	free((void *)session->statics.writable);
+	free(session->location);
 	free(session);
 }
 
@@ -178,9 +179,15 @@ static struct rcore_error *examine(struct rcore_session *session,
 	if (!err && session->checks_fields)
 		err = rcore_session_check(session, ret, snapshot);
 	session->ruby = identity.module;
-	if (!err)
-		session->traits = ret->layout.traits;
-	return err;
+	if (err)
+		return err;
+	session->traits = ret->layout.traits;
+	if (!session->location)
+		session->location = malloc(sizeof(*session->location));
+	if (!session->location)
+		return rcore_error_no_memory();
+	*session->location = *ret;
+	return NULL;
 }
 
 /* The fault that made Ruby abort, on the signal stack of the thread that died. */

@@ -31,6 +31,8 @@ struct rcore_session {
 	/* Known once the target was examined. */
 	struct rcore_module *ruby;
 	struct rcore_traits traits;
+	struct rcore_location
+		*location;            /* of the VM, for later questions; NULL: not found yet */
 	struct rcore_statics statics; /* `writable` is the session's */
 };
 

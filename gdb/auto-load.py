@@ -8,5 +8,5 @@ import gdb
 
 if "rcore_gdb" not in sys.modules:
     here = (lambda: None).__code__.co_filename  # __file__ may be that of another script
-    share = os.path.abspath(here).split("/gdb/auto-load/")[0]
+    share = os.path.abspath(here).split(os.path.join(os.sep, "gdb", "auto-load", ""))[0]
     gdb.execute("source " + os.path.join(share, "rcore", "gdb", "rcore-gdb.py"))

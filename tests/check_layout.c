@@ -77,8 +77,9 @@ static bool is_flexible(const struct rcore_item *item)
 /* Structs with unions among the fields that are read. */
 static bool has_unions(const char *group)
 {
-	static const char *const groups[] = {"array",    "string", "classext", "method_def",
-					     "location", "object", "gen_ivtbl"};
+	static const char *const groups[] = {"array",    "string", "classext",  "method_def",
+					     "location", "object", "gen_ivtbl", "bignum",
+					     "rstruct",  "block"};
 
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
 		if (!strcmp(groups[i], group))
@@ -183,7 +184,7 @@ static bool was_packed(const struct rcore_layout *next, const struct rcore_item 
 {
 	return !strncmp(next->name, "2.7.3", 5) && next->machine == EM_AARCH64 &&
 	       (!strcmp(item->group, "queue") || !strcmp(item->group, "szqueue") ||
-		!strcmp(item->group, "io"));
+		!strcmp(item->group, "io") || !strcmp(item->group, "time"));
 }
 
 /* A patch release adds members; it takes none away. */

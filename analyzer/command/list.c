@@ -15,6 +15,7 @@ const struct rcore_command *const rcore_commands[] = {
 	&rcore_command_explain,
 	&rcore_command_convert,
 	&rcore_command_pack,
+	&rcore_command_print,
 	NULL,
 };
 /* clang-format on */

@@ -15,6 +15,7 @@ extern const struct rcore_command rcore_command_explain;
 extern const struct rcore_command rcore_command_pack;
 extern const struct rcore_command rcore_command_convert;
 extern const struct rcore_command rcore_command_waits;
+extern const struct rcore_command rcore_command_print;
 
 /* Not in the list: what `rcore layout --check` runs. */
 extern const struct rcore_command rcore_command_check;

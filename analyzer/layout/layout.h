@@ -58,6 +58,20 @@ struct rcore_traits {
 	bool env_isolated; /* 3.0 on: VM_ENV_FLAG_ISOLATED; before, the bit says PASSED */
 	enum rcore_backtrace_order backtrace_order;
 	unsigned imemo_ment, imemo_svar, imemo_cref, imemo_iseq, imemo_env; /* imemo types */
+
+	/* What inspect prints. */
+	unsigned struct_embed_mask; /* of a T_STRUCT's count in its flags: 3; 127 from 3.3 on */
+	bool hash_with_colons;      /* 3.4 on: {a: 1, "b" => 2}, before {:a=>1, "b"=>2} */
+	bool exception_quotes_newlines; /* 3.2 on: #<Foo:"a\nb">, before as it is */
+	bool receiver_inspect_limited;  /* up to 2.7: in the message of a NameError */
+	bool method_shows_parameters;   /* 2.7 on: and its place */
+	bool method_of_class;     /* 2.7: the class of the receiver alone tells its owner */
+	bool method_of_owner;     /* 3.2 on: an UnboundMethod shows its owner alone */
+	bool method_forwards_all; /* 3.2 on: "..." are three parameters; before "*" is */
+	bool time_offset_seconds; /* 3.1 on: +010203, before +0102 */
+	bool next_line_printable; /* up to 3.1: U+0085 */
+	bool dummy_utf_by_mark; /* up to 3.1: a String in UTF-16 is read by its byte order mark */
+	bool encoding_named_binary; /* 3.4 on: #<Encoding:BINARY (ASCII-8BIT)> */
 };
 
 enum rcore_layout_source {

@@ -31,6 +31,26 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		/* shape.h, SHAPE_ID_OFFSET_MASK */
 		.shape_id_mask = since(layout, 4, 0) ? (1u << 19) - 1 : UINT32_MAX,
 		.shape_tree_is_struct = since(layout, 4, 0),
+		/* internal/struct.h, RSTRUCT_EMBED_LEN_MASK */
+		.struct_embed_mask = since(layout, 3, 3) ? 0x7f : 3,
+		/* error.c, exc_inspect */
+		.exception_quotes_newlines = since(layout, 3, 2),
+		/* error.c, name_err_mesg_to_str */
+		.receiver_inspect_limited = !since(layout, 3, 0),
+		/* proc.c, method_inspect */
+		.method_shows_parameters = since(layout, 2, 7),
+		.method_of_class = since(layout, 2, 7) && !since(layout, 3, 0),
+		.method_of_owner = since(layout, 3, 2),
+		.method_forwards_all = since(layout, 3, 2),
+		/* time.c, time_inspect */
+		.time_offset_seconds = since(layout, 3, 1),
+		/* string.c, rb_str_inspect */
+		.next_line_printable = !since(layout, 3, 2),
+		.dummy_utf_by_mark = !since(layout, 3, 2),
+		/* encoding.c, rb_enc_inspect_name */
+		.encoding_named_binary = since(layout, 3, 4),
+		/* hash.c, inspect_i */
+		.hash_with_colons = since(layout, 3, 4),
 		/* gc.c, HEAP_PAGE_ALIGN_LOG */
 		.heap_page_align = since(layout, 3, 2) ? 64 * 1024 : 16 * 1024,
 		.default_slot_size = 40,

@@ -7,6 +7,7 @@
 
 #include "base/api.h"
 #include "base/error.h"
+#include "model/printed.h"
 #include "model/snapshot.h"
 
 /*
@@ -122,5 +123,12 @@ RCORE_API struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *s
 RCORE_API struct rcore_error *rcore_report_check(const struct rcore_snapshot *snapshot,
 						 const struct rcore_report_options *options,
 						 FILE *out);
+
+/* Values: each on a line as its inspect has it, with its problems on lines below; or as JSON. */
+RCORE_API struct rcore_error *rcore_report_print(const struct rcore_print *print,
+						 const struct rcore_report_options *options,
+						 FILE *out);
+RCORE_API struct rcore_error *rcore_report_print_json(const struct rcore_print *print,
+						      FILE *out);
 
 #endif

@@ -7,6 +7,8 @@
 #include "ruby/get.h"
 #include "ruby/string.h"
 
+enum { ANCESTOR_LIMIT = 1 << 16 };
+
 /*
  *   up to 3.1            RClass.ptr ──> rb_classext_struct
  *   3.2 on     RClass | rb_classext_struct               in one slot, one behind the other
@@ -30,6 +32,29 @@ struct rcore_error *rcore_class_super(struct rcore_ruby *ruby, uint64_t klass, u
 		return RCORE_GET(ruby, klass, klass, super, ret);
 	struct rcore_error *err = rcore_classext(ruby, klass, &ext);
 	return err ? err : RCORE_GET(ruby, ext, classext, super, ret);
+}
+
+struct rcore_error *rcore_real_class(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	for (int steps = 0; steps < ANCESTOR_LIMIT; steps++) {
+		uint64_t flags;
+		struct rcore_error *err = rcore_flags(ruby, klass, &flags);
+		unsigned type = flags & RCORE_T_MASK;
+		if (err)
+			return err;
+		if (type != RCORE_T_ICLASS && type != RCORE_T_CLASS)
+			return rcore_error_create(RCORE_ERROR_CORRUPT,
+						  "0x%" PRIx64 " is no class", klass);
+		if (type == RCORE_T_CLASS && !(flags & layout->traits.singleton_flag)) {
+			*ret = klass;
+			return NULL;
+		}
+		err = rcore_class_super(ruby, klass, &klass);
+		if (err)
+			return err;
+	}
+	return rcore_error_create(RCORE_ERROR_LIMIT, "more than %d ancestors", ANCESTOR_LIMIT);
 }
 
 struct raw_names {

@@ -22,18 +22,22 @@ struct rcore_class_name {
 struct rcore_error *rcore_class_name(struct rcore_ruby *ruby, uint64_t klass,
 				     struct rcore_class_name *ret);
 
+/* What Module#name gives, or "#<Class:0x...>" for a nameless one. In the arena. Errors as
+ * rcore_class_name(). Mirrors rb_class_path of variable.c. */
+struct rcore_error *rcore_class_path(struct rcore_ruby *ruby, uint64_t klass, const char **ret);
+
 /* The superclass, an include class (T_ICLASS) maybe; 0: none. */
 struct rcore_error *rcore_class_super(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret);
-
-/* The class of a class, singleton or include class: the next above (or itself) that is none of the
- * last two. Mirrors rb_class_real of object.c. */
-struct rcore_error *rcore_real_class(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret);
 
 /* obj.class of an object, not of an immediate. CORRUPT, FAULT. */
 struct rcore_error *rcore_value_class(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret);
 
 /* Where a class's rb_classext_t is; 0 while it is being allocated (up to 3.1). FAULT. */
 struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret);
+
+/* From RBasic.klass of an object to what Object#class gives: past singleton and include classes.
+ * Mirrors rb_class_real of object.c. FAULT, CORRUPT (no class), LIMIT (a ring). */
+struct rcore_error *rcore_real_class(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret);
 
 /*
  * "Foo#bar", "Foo.bar" for a singleton of a class or module, plain "bar" where the owner

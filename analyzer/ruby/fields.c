@@ -50,7 +50,12 @@ static struct rcore_error *of_object(struct rcore_ruby *ruby, uint64_t object, u
 	if (err)
 		return err;
 	if (layout->traits.shapes)
-		return by_shape(ruby, at, rcore_shape_id(flags), ret);
+		err = by_shape(ruby, at, rcore_shape_id(flags), ret);
+	/* 3.3 leaves the flag of an embedded object that became too complex. */
+	if (!err && embedded && ret->kind == RCORE_FIELDS_TABLE)
+		return RCORE_GET(ruby, object, object, ivptr, &ret->at);
+	if (err || layout->traits.shapes)
+		return err;
 	*ret = (struct rcore_fields){
 		.kind = RCORE_FIELDS_BY_INDEX,
 		.at = at,

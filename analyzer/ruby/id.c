@@ -76,6 +76,21 @@ struct rcore_error *rcore_id_string(struct rcore_ruby *ruby, uint64_t id, uint64
 	return err;
 }
 
+struct rcore_error *rcore_symbol_string(struct rcore_ruby *ruby, uint64_t value,
+					bool *is_symbol, uint64_t *ret)
+{
+	enum rcore_type type;
+	enum rcore_immediate kind = rcore_immediate(ruby, value);
+	*is_symbol = kind == RCORE_STATIC_SYMBOL;
+	if (*is_symbol)
+		return rcore_id_string(ruby, value >> RCORE_SPECIAL_SHIFT, ret);
+	if (kind != RCORE_NO_IMMEDIATE)
+		return NULL;
+	struct rcore_error *err = rcore_type(ruby, value, &type);
+	*is_symbol = !err && type == RCORE_T_SYMBOL;
+	return *is_symbol ? RCORE_GET(ruby, value, symbol, fstr, ret) : err;
+}
+
 struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const char **ret)
 {
 	uint64_t string;

@@ -18,6 +18,11 @@ struct rcore_error *rcore_id_name(struct rcore_ruby *ruby, uint64_t id, const ch
 /* The String that names an ID. Errors as rcore_id_name(). */
 struct rcore_error *rcore_id_string(struct rcore_ruby *ruby, uint64_t id, uint64_t *ret);
 
+/* The String that names a Symbol, static or dynamic (T_SYMBOL); *is_symbol is false for other
+ * values. */
+struct rcore_error *rcore_symbol_string(struct rcore_ruby *ruby, uint64_t value,
+					bool *is_symbol, uint64_t *ret);
+
 /* Is that its name? No for an ID without one. Leaves nothing in the arena. */
 struct rcore_error *rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char *expected,
 				bool *ret);

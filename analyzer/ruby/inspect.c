@@ -10,10 +10,14 @@
 #include "ruby/inspect_private.h"
 
 static rcore_inspect_type *const types[RCORE_T_MASK + 1] = {
-	[RCORE_T_FLOAT] = rcore_inspect_float,
-	[RCORE_T_STRING] = rcore_inspect_string,
-	[RCORE_T_ARRAY] = rcore_inspect_array,
-	[RCORE_T_SYMBOL] = rcore_inspect_symbol,
+	[RCORE_T_OBJECT] = rcore_inspect_object,     [RCORE_T_CLASS] = rcore_inspect_class,
+	[RCORE_T_MODULE] = rcore_inspect_class,      [RCORE_T_FLOAT] = rcore_inspect_float,
+	[RCORE_T_STRING] = rcore_inspect_string,     [RCORE_T_REGEXP] = rcore_inspect_regexp,
+	[RCORE_T_ARRAY] = rcore_inspect_array,       [RCORE_T_HASH] = rcore_inspect_hash,
+	[RCORE_T_STRUCT] = rcore_inspect_struct,     [RCORE_T_BIGNUM] = rcore_inspect_bignum,
+	[RCORE_T_FILE] = rcore_inspect_file,         [RCORE_T_DATA] = rcore_inspect_data,
+	[RCORE_T_MATCH] = rcore_inspect_match,       [RCORE_T_COMPLEX] = rcore_inspect_complex,
+	[RCORE_T_RATIONAL] = rcore_inspect_rational, [RCORE_T_SYMBOL] = rcore_inspect_symbol,
 };
 
 bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value)
@@ -24,23 +28,27 @@ bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value)
 	return false;
 }
 
-struct rcore_inspect_frame *rcore_inspect_open(struct rcore_inspect *inspect, uint64_t value,
-					       uint64_t count, rcore_inspect_next *next,
-					       const char *close)
+struct rcore_error *rcore_inspect_open(struct rcore_inspect *inspect,
+				       const struct rcore_inspect_frame *frame)
 {
-	bool too_deep = inspect->frames.count >= inspect->options.depth;
-	uint64_t limit = too_deep ? 0 : inspect->options.max_items;
-	struct rcore_inspect_frame *frame = rcore_push(&inspect->frames);
-	if (!frame) {
-		inspect->out_of_memory = true;
-		return NULL;
+	const struct rcore_inspect_options *options = &inspect->options;
+	uint64_t limit = inspect->frames.count < options->depth ? options->max_items : 0;
+	struct rcore_inspect_frame *open = NULL;
+	if (inspect->frames.count < RCORE_INSPECT_FRAME_LIMIT)
+		open = rcore_push(&inspect->frames);
+	if (!open) {
+		if (frame->close)
+			rcore_inspect_puts(inspect, frame->close);
+		free(frame->state);
+		if (inspect->frames.count < RCORE_INSPECT_FRAME_LIMIT)
+			return rcore_error_no_memory();
+		return rcore_error_create(RCORE_ERROR_LIMIT,
+					  "more than %d values within each other",
+					  RCORE_INSPECT_FRAME_LIMIT);
 	}
-	frame->next = next;
-	frame->close = close;
-	frame->value = value;
-	frame->count = count;
-	frame->limit = count < limit ? count : limit;
-	return frame;
+	*open = *frame;
+	open->limit = frame->is_whole || frame->count < limit ? frame->count : limit;
+	return NULL;
 }
 
 static void close_frame(struct rcore_inspect *inspect)
@@ -123,12 +131,7 @@ static void inspect_value(struct rcore_inspect *inspect, uint64_t value)
 		err = rcore_flags(inspect->ruby, value, &flags);
 		if (!err && !inspect_slot(inspect, value, flags)) {
 			rcore_inspect_type *type = types[flags & RCORE_T_MASK];
-			if (type) {
-				err = type(inspect, value, flags);
-			} else {
-				rcore_inspect_address(inspect, value);
-				rcore_inspect_puts(inspect, ">");
-			}
+			err = (type ? type : rcore_inspect_default)(inspect, value, flags);
 		}
 	}
 	if (err && inspect->text.count == start)

@@ -2,15 +2,8 @@
 #ifndef RCORE_RUBY_INSPECT_H
 #define RCORE_RUBY_INSPECT_H
 
-#include "model/value.h"
+#include "model/printed.h"
 #include "ruby/ruby.h"
-
-/* How much of a value to show; zero means the default. */
-struct rcore_inspect_options {
-	unsigned depth;      /* of containers within containers */
-	unsigned max_string; /* bytes of each String */
-	unsigned max_items;  /* of each container, pairs and ivars too */
-};
 
 enum {
 	RCORE_INSPECT_DEPTH = 4,

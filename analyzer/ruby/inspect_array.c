@@ -5,16 +5,9 @@
 static struct rcore_error *next(struct rcore_inspect *inspect,
 				struct rcore_inspect_frame *frame, bool *more, uint64_t *child)
 {
-	if (frame->index == frame->limit) {
-		if (frame->limit < frame->count)
-			rcore_inspect_more(inspect, frame->index > 0,
-					   frame->count - frame->limit);
-		return NULL;
-	}
-	if (frame->index > 0)
-		rcore_inspect_puts(inspect, ", ");
-	*more = true;
-	return rcore_array_at(inspect->ruby, frame->value, frame->index++, child);
+	*more = rcore_inspect_item(inspect, frame);
+	return *more ? rcore_array_at(inspect->ruby, frame->value, frame->index - 1, child)
+		     : NULL;
 }
 
 struct rcore_error *rcore_inspect_array(struct rcore_inspect *inspect, uint64_t value,
@@ -29,6 +22,10 @@ struct rcore_error *rcore_inspect_array(struct rcore_inspect *inspect, uint64_t 
 	if (err)
 		return err;
 	rcore_inspect_puts(inspect, "[");
-	return rcore_inspect_open(inspect, value, length, next, "]") ? NULL
-								     : rcore_error_no_memory();
+	return rcore_inspect_open(inspect, &(struct rcore_inspect_frame){
+						   .value = value,
+						   .next = next,
+						   .count = length,
+						   .close = "]",
+					   });
 }

@@ -9,16 +9,40 @@
 
 enum { DIGITS = 17 }; /* enough for any double */
 
-/* The fewest digits that read back as the same number, and where the point is: 0.DIGITS * 10^point.
- * The point that printf writes is the locale's, so only digits are taken. */
+/* Adds one to the last digit of "1.239e+05"; false where it would carry to the left of all. */
+static bool increment(char *text)
+{
+	for (char *p = strchr(text, 'e') - 1; p >= text; p--) {
+		if (*p < '0' || *p > '9')
+			continue;
+		if (*p < '9') {
+			++*p;
+			return true;
+		}
+		*p = '0';
+	}
+	return false;
+}
+
+/*
+ * The fewest digits that read back as the same number, and where the point is: 0.DIGITS * 10^point.
+ * Below a power of two numbers lie closer together than above it, so that the nearest number of so many
+ * digits may miss it and the next one above may not. The point that printf writes is the
+ * locale's, so only digits are taken.
+ */
 static size_t shortest(double number, char digits[DIGITS + 1], int *point)
 {
-	char text[64];
+	char text[64], above[64];
 	size_t count = 0;
 	for (int precision = 0; precision < DIGITS; precision++) {
 		snprintf(text, sizeof(text), "%.*e", precision, number);
 		if (strtod(text, NULL) == number)
 			break;
+		memcpy(above, text, sizeof(above));
+		if (increment(above) && strtod(above, NULL) == number) {
+			memcpy(text, above, sizeof(text));
+			break;
+		}
 	}
 	char *exponent = strchr(text, 'e');
 	for (const char *p = text; p < exponent; p++)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -50,7 +51,7 @@ static bool is_operator(const char *name)
 static bool is_special_global(const char *name)
 {
 	if (*name == '-')
-		return !name[1] || (name_length(name + 1) && strlen(name) == 2) ||
+		return (name_length(name + 1) && strlen(name) == 2) ||
 		       (is_digit(name[1]) && !name[2]);
 	if (is_digit(*name))
 		return strspn(name, "0123456789") == strlen(name);
@@ -73,36 +74,125 @@ static bool is_syntax(const char *name)
 	return !*name;
 }
 
-bool rcore_symbol_is_simple(const char *name, size_t length, unsigned encoding)
+bool rcore_symbol_is_simple(struct rcore_ruby *ruby, const char *name, size_t length,
+			    unsigned index)
 {
-	if (strlen(name) != length || !is_syntax(name))
+	struct rcore_encoding encoding = rcore_encoding(ruby, index);
+	if (strlen(name) != length || !rcore_encoding_is_ascii_compatible(&encoding) ||
+	    !is_syntax(name))
 		return false;
+	bool is_result = true;
 	for (size_t i = 0, size; i < length; i += size) {
-		uint32_t character;
-		size = rcore_utf8_decode(name + i, &character);
-		if (!size ||
-		    (size > 1 && (encoding != RCORE_ENCODING_UTF_8 || character < 0xa0)))
+		uint32_t c;
+		size = rcore_character(encoding.charset, (const unsigned char *)name + i,
+				       length - i, &c);
+		if (size && c >= 0x80)
+			is_result = is_result && rcore_default_encoding(ruby) == index;
+		if (!size || !is_result ||
+		    (encoding.charset == RCORE_CHARSET_UTF_8 && !rcore_is_printable(ruby, c)))
 			return false;
 	}
 	return true;
 }
 
-static struct rcore_error *inspect_name(struct rcore_inspect *inspect, uint64_t string)
-{
-	const char *name;
+struct name {
+	const char *bytes;
 	size_t length;
+	unsigned encoding;
+};
+
+static struct rcore_error *read_name(struct rcore_inspect *inspect, uint64_t string,
+				     struct name *ret)
+{
 	uint64_t flags;
-	struct rcore_error *err = rcore_string(inspect->ruby, string, &name, &length);
+	struct rcore_error *err =
+		rcore_string(inspect->ruby, string, &ret->bytes, &ret->length);
 	if (!err)
 		err = rcore_flags(inspect->ruby, string, &flags);
+	if (!err)
+		ret->encoding = rcore_encoding_index(flags);
+	return err;
+}
+
+static void write_name(struct rcore_inspect *inspect, const struct name *name, bool quoted)
+{
+	if (quoted)
+		rcore_inspect_quoted(inspect, name->bytes, name->length, name->length,
+				     name->encoding);
+	else
+		rcore_inspect_write(inspect, name->bytes, name->length);
+}
+
+static bool is_simple(struct rcore_inspect *inspect, const struct name *name)
+{
+	return rcore_symbol_is_simple(inspect->ruby, name->bytes, name->length, name->encoding);
+}
+
+static struct rcore_error *inspect_name(struct rcore_inspect *inspect, uint64_t string)
+{
+	struct name name;
+	struct rcore_error *err = read_name(inspect, string, &name);
 	if (err)
 		return err;
-	unsigned encoding = rcore_encoding_index(flags);
 	rcore_inspect_puts(inspect, ":");
-	if (rcore_symbol_is_simple(name, length, encoding))
-		rcore_inspect_write(inspect, name, length);
-	else
-		rcore_inspect_quoted(inspect, name, length, length, encoding);
+	write_name(inspect, &name, !is_simple(inspect, &name));
+	return NULL;
+}
+
+/* symbol_key_needs_quote of hash.c: what the parser would not take as "name: value" */
+static bool key_needs_quote(struct rcore_inspect *inspect, const struct name *name)
+{
+	if (!name->length || !is_simple(inspect, name) || strchr("@$!", name->bytes[0]))
+		return true;
+	return strchr("+-*/`%^&|]<=>~@", name->bytes[name->length - 1]);
+}
+
+struct rcore_error *rcore_inspect_symbol_key(struct rcore_inspect *inspect, uint64_t key,
+					     bool *ret)
+{
+	struct name name;
+	uint64_t string;
+	struct rcore_error *err = rcore_symbol_string(inspect->ruby, key, ret, &string);
+	if (err || !*ret)
+		return err;
+	err = read_name(inspect, string, &name);
+	if (err)
+		return err;
+	write_name(inspect, &name, key_needs_quote(inspect, &name));
+	rcore_inspect_puts(inspect, ": ");
+	return NULL;
+}
+
+struct rcore_error *rcore_inspect_symbol_value(struct rcore_inspect *inspect, uint64_t symbol)
+{
+	uint64_t string;
+	bool is_symbol;
+	struct rcore_error *err =
+		rcore_symbol_string(inspect->ruby, symbol, &is_symbol, &string);
+	if (!err && !is_symbol)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Symbol",
+					 symbol);
+	return err ? err : inspect_name(inspect, string);
+}
+
+struct rcore_error *rcore_inspect_member(struct rcore_inspect *inspect, uint64_t symbol)
+{
+	struct name name;
+	uint64_t string;
+	bool is_symbol;
+	struct rcore_error *err =
+		rcore_symbol_string(inspect->ruby, symbol, &is_symbol, &string);
+	if (!err && !is_symbol)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Symbol",
+					 symbol);
+	if (!err)
+		err = read_name(inspect, string, &name);
+	if (err)
+		return err;
+	bool plain = is_simple(inspect, &name) && name_length(name.bytes) == name.length;
+	if (!plain)
+		rcore_inspect_puts(inspect, ":");
+	write_name(inspect, &name, !is_simple(inspect, &name));
 	return NULL;
 }
 

@@ -60,15 +60,31 @@ void rcore_inspect_printf(struct rcore_inspect *inspect, const char *format, ...
 	free(text);
 }
 
-void rcore_inspect_more(struct rcore_inspect *inspect, bool separate, uint64_t count)
+bool rcore_inspect_item(struct rcore_inspect *inspect, struct rcore_inspect_frame *frame)
 {
-	rcore_inspect_printf(inspect, "%s... (%" PRIu64 " more)", separate ? ", " : "", count);
+	const char *separator = frame->index ? ", " : "";
+	if (frame->index < frame->limit) {
+		rcore_inspect_puts(inspect, separator);
+		frame->index++;
+		return true;
+	}
+	if (frame->limit < frame->count)
+		rcore_inspect_printf(inspect, "%s... (%" PRIu64 " more)", separator,
+				     frame->count - frame->limit);
+	return false;
 }
 
 void rcore_inspect_address(struct rcore_inspect *inspect, uint64_t value)
 {
+	rcore_inspect_puts(inspect, "#<");
+	rcore_inspect_class_name(inspect, value);
+	rcore_inspect_printf(inspect, ":0x%016" PRIx64, value);
+}
+
+void rcore_inspect_class_name(struct rcore_inspect *inspect, uint64_t value)
+{
 	const char *name = NULL;
 	struct rcore_error *err = rcore_value_class_name(inspect->ruby, value, &name);
-	rcore_inspect_printf(inspect, "#<%s:0x%016" PRIx64, name ? name : "?", value);
+	rcore_inspect_puts(inspect, name ? name : "?");
 	rcore_inspect_problem(inspect, err);
 }

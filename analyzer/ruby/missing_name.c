@@ -14,7 +14,7 @@
 #include "ruby/string.h"
 
 enum { MESG, RECEIVER, NAME, VALUE_COUNT };
-enum { INSPECT_LIMIT = 65 /* bytes; a longer one gives way to the class */ };
+enum { INSPECT_LIMIT = 65 /* bytes; up to 2.7 a longer one gives way to the class */ };
 
 /* What the format's %1$s to %4$s stand for. */
 enum { ARGUMENT_COUNT = 4 };
@@ -50,7 +50,8 @@ static struct rcore_error *describe_by_inspect(struct rcore_ruby *ruby, uint64_t
 	struct rcore_error *err = inspect(ruby, receiver, &text);
 	if (!err)
 		err = rcore_value_class_name(ruby, receiver, &name);
-	if (!err && strlen(text) > INSPECT_LIMIT)
+	if (!err && ruby->layout->traits.receiver_inspect_limited &&
+	    strlen(text) > INSPECT_LIMIT)
 		err = any_to_s(ruby, receiver, name, &text);
 	if (err)
 		return err;

@@ -7,9 +7,23 @@ void rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
 	*ruby = (struct rcore_ruby){.memory = memory, .layout = layout, .arena = arena};
 }
 
+/* Without boxes there is but the root. */
+static bool boxed(struct rcore_ruby *ruby, uint64_t vm, const struct rcore_field *field,
+		  uint64_t *ret)
+{
+	return rcore_read_field(ruby->memory, vm, field, ret) == RCORE_FAULT_NONE && *ret;
+}
+
 void rcore_ruby_set_vm(struct rcore_ruby *ruby, uint64_t vm)
 {
-	rcore_read_field(ruby->memory, vm, &ruby->layout->vm.shape_list, &ruby->shape_list);
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t box;
+	rcore_read_field(ruby->memory, vm, &layout->vm.shape_list, &ruby->shape_list);
+	if (rcore_has(&layout->vm.top_self))
+		rcore_read_field(ruby->memory, vm, &layout->vm.top_self, &ruby->top_self);
+	else if (boxed(ruby, vm, &layout->vm.main_box, &box) ||
+		 boxed(ruby, vm, &layout->vm.root_box, &box))
+		rcore_read_field(ruby->memory, box, &layout->box.top_self, &ruby->top_self);
 }
 
 void rcore_ruby_deinit(struct rcore_ruby *ruby)

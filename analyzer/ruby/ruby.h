@@ -20,9 +20,13 @@ struct rcore_statics {
 		uint64_t start, end;
 	} * writable;
 	size_t writable_count;
-	uint64_t shape_tree;    /* rb_shape_tree, rb_shape_tree_ptr; 0: not known yet */
-	uint64_t generic_ivars; /* generic_fields_tbl_, generic_iv_tbl_, generic_iv_tbl */
+	uint64_t shape_tree;       /* rb_shape_tree, rb_shape_tree_ptr; 0: not known yet */
+	uint64_t generic_ivars;    /* generic_fields_tbl_, generic_iv_tbl_, generic_iv_tbl */
+	uint64_t encoding_list;    /* rb_encoding_list */
+	uint64_t default_encoding; /* default_internal where it is set, else default_external */
+	uint64_t printable;        /* the element of CodeRanges that leads to CR_Print */
 	unsigned shape_searches, generic_searches;
+	unsigned encoding_searches, default_searches, printable_searches;
 };
 
 /*
@@ -48,9 +52,14 @@ struct rcore_ruby {
 	const uint64_t *packed_fibers;
 	size_t packed_fiber_count;
 
+	uint64_t top_self; /* the object "main"; 0: unknown */
+
 	/* Private to the decoders. */
 	struct rcore_arena scratch; /* what the caches hold, but for strings */
 	struct rcore_cache iseqs, classes, methods, names, labels;
+	bool is_making_message;    /* of a NameError, see inspect_exception.c */
+	const uint32_t *printable; /* pairs of first and last; NULL: not read yet */
+	size_t printable_count;
 	uint64_t class_name_ids[3]; /* of __classpath__ ..., see class_ivar.c; 0: not met yet */
 };
 

@@ -6,8 +6,6 @@
 #include "ruby/inspect.h"
 #include "ruby/value.h"
 
-enum { ANCESTOR_LIMIT = 1000 };
-
 static const char *immediate_class(enum rcore_immediate kind)
 {
 	static const char *const names[] = {
@@ -19,30 +17,6 @@ static const char *immediate_class(enum rcore_immediate kind)
 	return names[kind];
 }
 
-/* rb_class_real of object.c: past singleton and include classes */
-struct rcore_error *rcore_real_class(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
-{
-	for (int steps = 0; steps < ANCESTOR_LIMIT; steps++) {
-		uint64_t flags;
-		struct rcore_error *err = rcore_flags(ruby, klass, &flags);
-		if (err)
-			return err;
-		unsigned type = flags & RCORE_T_MASK;
-		if (type != RCORE_T_ICLASS && type != RCORE_T_CLASS)
-			return rcore_error_create(RCORE_ERROR_CORRUPT,
-						  "0x%" PRIx64 " is no class", klass);
-		if (type == RCORE_T_CLASS && !(flags & ruby->layout->traits.singleton_flag)) {
-			*ret = klass;
-			return NULL;
-		}
-		err = rcore_class_super(ruby, klass, &klass);
-		if (err)
-			return err;
-	}
-	return rcore_error_create(RCORE_ERROR_LIMIT, "a class has more than %d ancestors",
-				  ANCESTOR_LIMIT);
-}
-
 struct rcore_error *rcore_value_class(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret)
 {
 	uint64_t klass;
@@ -52,24 +26,48 @@ struct rcore_error *rcore_value_class(struct rcore_ruby *ruby, uint64_t value, u
 	return rcore_error_wrap(err, "class of 0x%" PRIx64, value);
 }
 
+/* What stands in "#<Class:0x...>": the class of the class. */
+static struct rcore_error *class_of_class(struct rcore_ruby *ruby, uint64_t klass,
+					  const char **ret)
+{
+	struct rcore_class_name name;
+	uint64_t meta;
+	struct rcore_error *err = rcore_value_class(ruby, klass, &meta);
+	if (!err)
+		err = rcore_class_name(ruby, meta, &name);
+	if (err)
+		return err;
+	*ret = name.path ? name.path
+			 : rcore_arena_printf(ruby->arena, "#<Class:0x%016" PRIx64 ">", meta);
+	return *ret ? NULL : rcore_error_no_memory();
+}
+
+struct rcore_error *rcore_class_path(struct rcore_ruby *ruby, uint64_t klass, const char **ret)
+{
+	struct rcore_class_name name;
+	const char *meta;
+	struct rcore_error *err = rcore_class_name(ruby, klass, &name);
+	if (!err && name.path) {
+		*ret = name.path;
+		return NULL;
+	}
+	if (!err)
+		err = class_of_class(ruby, klass, &meta);
+	if (err)
+		return err;
+	*ret = rcore_arena_printf(ruby->arena, "#<%s:0x%016" PRIx64 ">", meta, klass);
+	return *ret ? NULL : rcore_error_no_memory();
+}
+
 struct rcore_error *rcore_value_class_name(struct rcore_ruby *ruby, uint64_t value,
 					   const char **ret)
 {
-	struct rcore_class_name name;
-	uint64_t klass, flags;
+	uint64_t klass;
 	enum rcore_immediate kind = rcore_immediate(ruby, value);
 	if (kind != RCORE_NO_IMMEDIATE) {
 		*ret = immediate_class(kind);
 		return NULL;
 	}
-	struct rcore_error *err = rcore_flags(ruby, value, &flags);
-	if (!err)
-		err = rcore_value_class(ruby, value, &klass);
-	if (!err)
-		err = rcore_class_name(ruby, klass, &name);
-	if (err)
-		return err;
-	*ret = name.path ? name.path
-			 : rcore_arena_printf(ruby->arena, "#<Class:0x%016" PRIx64 ">", klass);
-	return *ret ? NULL : rcore_error_no_memory();
+	struct rcore_error *err = rcore_value_class(ruby, value, &klass);
+	return err ? err : rcore_class_path(ruby, klass, ret);
 }

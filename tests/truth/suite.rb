@@ -10,6 +10,7 @@ require_relative "compare_facts"
 require_relative "compare_kept"
 require_relative "compare_known"
 require_relative "compare_tasks"
+require_relative "values"
 
 # Fixtures on Rubies, and all that rcore reports of each core against what the fixture
 # said before it died.
@@ -95,7 +96,8 @@ class Suite
     report, status, differences = analyze(job, debuggee.core)
     return [differences, 0] unless report && report["fibers"]
     compare = Compare.new(debuggee.truth, Labels.new(debuggee.rehearsal), report, job.ending, debuggee.lost).run(status)
-    [differences + compare.differences, compare.frames]
+    values = Values.new(debuggee.truth["values"] || [], debuggee.core, job.ruby.files).run
+    [differences + compare.differences + values.differences, compare.frames]
   rescue Debuggee::Failed => error
     [[error.message], 0]
   end
