@@ -9,7 +9,6 @@
 #include "flip_compare.h"
 #include "flip_guard.h"
 #include "flip_memory.h"
-#include "flip_print.h"
 #include "flip_rules.h"
 #include "flip_words.h"
 #include "rcore.h"
@@ -34,8 +33,7 @@ struct flips {
 		size_t count, capacity;
 	} roles; /* the place of each one's first word, and the end */
 	struct rcore_snapshot *clean;
-	struct flip_values values; /* of it */
-	const char *report_fault;  /* of the last analysis; NULL: none */
+	const char *report_fault; /* of the last analysis; NULL: none */
 };
 
 static uint64_t next_random(uint64_t *state)
@@ -88,12 +86,8 @@ static struct rcore_error *analyze(struct flips *flips, struct rcore_snapshot **
 	if (err)
 		return err;
 	err = rcore_load(session, ret);
-	flips->report_fault = NULL;
-	if (!err && !flips->values.count)
-		flip_values_init(&flips->values, *ret);
-	if (!err)
-		flips->report_fault = flip_print(&flips->values, session);
 	rcore_close(session);
+	flips->report_fault = NULL;
 	for (int i = 0; !err && i < REPORT_COUNT; i++)
 		write_report(flips, *ret, (enum report)i);
 	return err;
@@ -368,7 +362,6 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < flips.count; i++)
 		counts[run(&flips, flips.from + i)]++;
 	describe(&flips, counts);
-	flip_values_deinit(&flips.values);
 	rcore_snapshot_free(flips.clean);
 	flip_words_deinit(&flips.words);
 	free(flips.roles.items);
