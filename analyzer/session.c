@@ -22,6 +22,12 @@ static struct rcore_error *open_pack(struct rcore_session *session,
 	struct rcore_error *err =
 		rcore_pack_note_read(process->pack_note, process->pack_note_size,
 				     &session->pack_arena, session->pack);
+	if (!err) {
+		session->pack_process = *process;
+		session->pack_process.segments = session->pack->segments;
+		session->pack_process.segment_count = session->pack->segment_count;
+		session->process = &session->pack_process;
+	}
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
 	session->pack = NULL;
@@ -70,7 +76,8 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 	if (!err && process->pack_note)
 		err = open_pack(session, process);
 	if (!err)
-		err = rcore_modules_open(process, memory, &module_options, &session->modules);
+		err = rcore_modules_open(session->process, memory, &module_options,
+					 &session->modules);
 	if (err) {
 		rcore_close(session);
 		return err;

@@ -19,6 +19,8 @@ struct rcore_session {
 	struct rcore_recorder *recorder; /* NULL: nothing is to be packed */
 	struct rcore_pack_facts *pack;   /* of the core, when it is a pack */
 	char *pack_problem; /* why it is not taken for one; NULL: nothing is wrong */
+	struct rcore_process pack_process; /* that of the core, with the segments it had */
+	size_t pack_next;                  /* stack to be asked for next */
 	struct rcore_arena pack_arena;
 	char *layout_text; /* of the layout that was chosen, where something is to be packed */
 	struct rcore_locals_options values;
@@ -113,8 +115,8 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 					const struct rcore_location *location,
 					struct rcore_snapshot *snapshot);
 /* The stack that the pack has of a kernel thread, or of a fiber; NULL: none. */
-const struct rcore_packed_stack *rcore_session_packed(const struct rcore_session *session,
-						      int tid, uint64_t fiber);
+const struct rcore_packed_stack *rcore_session_packed(struct rcore_session *session, int tid,
+						      uint64_t fiber);
 
 /* Compares each running fiber's context with the thread-local pointer that the gem publishes.
  * Error: NO_MEMORY. */

@@ -16,7 +16,7 @@ struct owner {
 struct stacks {
 	struct rcore_unwind_context *contexts;
 	struct owner *owners;
-	size_t count;
+	size_t count, kernel_count; /* those of kernel threads come first */
 };
 
 static int fiber_of_tid(const struct rcore_snapshot *snapshot, int tid)
@@ -148,19 +148,18 @@ static struct rcore_error *unpack_one(const struct rcore_packed_stack *packed,
 static struct rcore_error *unpack(struct rcore_session *session,
 				  struct rcore_snapshot *snapshot, struct stacks *stacks)
 {
-	size_t parked = 0, kernel = 0;
+	size_t thread = 0;
 	const struct rcore_process *process = session->process;
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; i < stacks->count && !err; i++) {
 		const struct rcore_packed_stack *packed;
-		if (stacks->contexts[i].is_parked) {
+		if (i >= stacks->kernel_count) {
 			packed = rcore_session_packed(
 				session, 0, snapshot->fibers[stacks->owners[i].fiber].address);
-			parked++;
 		} else {
-			while (!process->threads[kernel].has_registers)
-				kernel++;
-			packed = rcore_session_packed(session, process->threads[kernel++].tid,
+			while (!process->threads[thread].has_registers)
+				thread++;
+			packed = rcore_session_packed(session, process->threads[thread++].tid,
 						      0);
 		}
 		if (packed)
@@ -174,11 +173,12 @@ struct rcore_error *rcore_session_native(struct rcore_session *session,
 {
 	size_t most = session->process->thread_count + snapshot->fiber_count;
 	struct stacks stacks = {calloc(most + 1, sizeof(*stacks.contexts)),
-				calloc(most + 1, sizeof(*stacks.owners)), 0};
+				calloc(most + 1, sizeof(*stacks.owners)), 0, 0};
 	struct rcore_error *err =
 		stacks.contexts && stacks.owners ? NULL : rcore_error_no_memory();
 	if (!err) {
 		add_kernel_threads(session->process, snapshot, &stacks);
+		stacks.kernel_count = stacks.count;
 		add_parked(session, snapshot, &stacks);
 		if (session->pack)
 			err = unpack(session, snapshot, &stacks);

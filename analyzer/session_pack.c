@@ -5,14 +5,19 @@
 #include "session.h"
 #include "target/core_pack.h"
 
-const struct rcore_packed_stack *rcore_session_packed(const struct rcore_session *session,
-						      int tid, uint64_t fiber)
+const struct rcore_packed_stack *rcore_session_packed(struct rcore_session *session, int tid,
+						      uint64_t fiber)
 {
 	const struct rcore_pack_facts *pack = session->pack;
-	for (size_t i = 0; i < pack->stack_count; i++)
-		if (fiber ? pack->stacks[i].fiber == fiber
-			  : !pack->stacks[i].fiber && pack->stacks[i].tid == tid)
-			return &pack->stacks[i];
+	for (size_t i = 0; i < pack->stack_count; i++) {
+		/* They are asked for in the order in which they stand there. */
+		size_t index = (session->pack_next + i) % pack->stack_count;
+		const struct rcore_packed_stack *stack = &pack->stacks[index];
+		if (fiber ? stack->fiber == fiber : !stack->fiber && stack->tid == tid) {
+			session->pack_next = index + 1;
+			return stack;
+		}
+	}
 	return NULL;
 }
 
@@ -91,6 +96,8 @@ struct rcore_error *rcore_pack(struct rcore_session *session,
 	gather(snapshot, &facts);
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
 		fibers[i] = snapshot->fibers[i].address;
+	facts.segments = session->process->segments;
+	facts.segment_count = session->process->segment_count;
 	facts.fibers = fibers;
 	facts.fiber_count = snapshot->fiber_count;
 	size_t size;

@@ -113,7 +113,13 @@ static struct rcore_pack_facts sample(void)
 		{.fiber = 0x7f1000000000, .frames = frames, .frame_count = 2},
 		{.tid = 78},
 	};
-	return (struct rcore_pack_facts){.layout = "layout x\nruby 3.3.8\n",
+	static const struct rcore_segment segments[] = {
+		{.start = 0x1000, .size = 0x1000, .saved = 0x10, .readable = true},
+		{.start = 0x2000, .size = 0x5000, .writable = true, .executable = true},
+	};
+	return (struct rcore_pack_facts){.segments = segments,
+					 .segment_count = 2,
+					 .layout = "layout x\nruby 3.3.8\n",
 					 .layout_source = "exact",
 					 .fibers = fibers,
 					 .fiber_count = 2,
@@ -137,6 +143,8 @@ START_TEST(note_comes_back)
 	ck_assert_ptr_null(back.rubyopt);
 	ck_assert_uint_eq(back.fiber_count, 2);
 	ck_assert_uint_eq(back.fibers[0], 0x7f1000000000);
+	ck_assert_uint_eq(back.segment_count, 2);
+	ck_assert_mem_eq(back.segments, facts.segments, 2 * sizeof(*back.segments));
 	ck_assert_uint_eq(back.stack_count, 3);
 	for (size_t i = 0; i < 3; i++) {
 		const struct rcore_packed_stack *one = &back.stacks[i];
@@ -192,10 +200,15 @@ END_TEST
 static const char *const wrong[] = {
 	"{}",
 	"[]",
-	"{\"pack\":2,\"code\":[],\"stacks\":[],\"fibers\":[]}",
-	"{\"pack\":1,\"code\":[],\"stacks\":[{\"frames\":[0,1,0]}],\"fibers\":[]}",
-	"{\"pack\":1,\"code\":[{}],\"stacks\":[{\"frames\":[0,1,9]}],\"fibers\":[]}",
-	"{\"pack\":1,\"code\":{},\"stacks\":[],\"fibers\":[]}",
+	"{\"pack\":2,\"code\":[],\"stacks\":[],\"fibers\":[],\"segments\":[]}",
+	"{\"pack\":1,\"code\":[],\"stacks\":[{\"frames\":[0,1,0]}],\"fibers\":[],\"segments\":["
+	"]}",
+	"{\"pack\":1,\"code\":[{}],\"stacks\":[{\"frames\":[0,1,9]}],\"fibers\":[],"
+	"\"segments\":[]}",
+	"{\"pack\":1,\"code\":[],\"stacks\":[],\"fibers\":[],\"segments\":[8,"
+	"18446744073709551615,0,0]}",
+	"{\"pack\":1,\"code\":[],\"stacks\":[],\"fibers\":[],\"segments\":[9,1,0,0,8,1,0,0]}",
+	"{\"pack\":1,\"code\":{},\"stacks\":[],\"fibers\":[],\"segments\":[]}",
 };
 
 START_TEST(wrong_note)

@@ -12,12 +12,13 @@
 
 /*
  * {"pack": 1, "layout": "...", "layout_source": "exact", "rubyopt": "...",
- *  "fibers": [...], "code": [{"pc": ..., "function": ...}, ...],
+ *  "fibers": [...], "segments": [start, size, saved, flags, ...], "code": [{"pc": ..., "function": ...}, ...],
  *  "stacks": [{"fiber": ..., "frames": [code, sp, trust, code, sp, trust, ...]}, ...]}
  *
  * 2,000 fibers stand at the same few dozen addresses, so what an address is called is written once.
  */
-enum { VERSION = 1, WORDS = 3, MAX_FRAMES = 4 << 20 };
+enum { VERSION = 1, WORDS = 3, SEGMENT_WORDS = 4, MAX_FRAMES = 4 << 20 };
+enum { READABLE = 4, WRITABLE = 2, EXECUTABLE = 1 };
 
 struct known {
 	struct {
@@ -129,11 +130,24 @@ static struct json_object *stack_object(struct writer *writer,
 	return object;
 }
 
+static void append_segment(struct writer *writer, struct json_object *segments,
+			   const struct rcore_segment *segment)
+{
+	unsigned flags = (segment->readable ? READABLE : 0) |
+			 (segment->writable ? WRITABLE : 0) |
+			 (segment->executable ? EXECUTABLE : 0);
+	append(writer, segments, json_object_new_uint64(segment->start));
+	append(writer, segments, json_object_new_uint64(segment->size));
+	append(writer, segments, json_object_new_uint64(segment->saved));
+	append(writer, segments, json_object_new_uint64(flags));
+}
+
 char *rcore_pack_note_write(const struct rcore_pack_facts *facts, size_t *ret_size)
 {
 	struct writer writer = {.code = json_object_new_array()};
 	struct json_object *note = json_object_new_object(), *stacks = json_object_new_array();
 	struct json_object *fibers = json_object_new_array();
+	struct json_object *segments = json_object_new_array();
 	struct known *known, *next;
 	add_number(&writer, note, "pack", VERSION);
 	add_text(&writer, note, "layout", facts->layout);
@@ -144,6 +158,9 @@ char *rcore_pack_note_write(const struct rcore_pack_facts *facts, size_t *ret_si
 	for (size_t i = 0; i < facts->fiber_count && !writer.no_memory; i++)
 		append(&writer, fibers, json_object_new_uint64(facts->fibers[i]));
 	add(&writer, note, "fibers", fibers);
+	for (size_t i = 0; i < facts->segment_count && !writer.no_memory; i++)
+		append_segment(&writer, segments, &facts->segments[i]);
+	add(&writer, note, "segments", segments);
 	add(&writer, note, "code", writer.code);
 	add(&writer, note, "stacks", stacks);
 	const char *text =
@@ -268,6 +285,34 @@ static bool read_fibers(struct reader *reader, struct json_object *fibers,
 	return addresses;
 }
 
+static bool read_segments(struct reader *reader, struct json_object *words,
+			  struct rcore_pack_facts *facts)
+{
+	size_t count = json_object_array_length(words) / SEGMENT_WORDS;
+	struct rcore_segment *segments =
+		rcore_arena_alloc(reader->arena, (count + 1) * sizeof(*segments));
+	reader->no_memory |= !segments;
+	for (size_t i = 0; segments && i < count; i++) {
+		uint64_t word[SEGMENT_WORDS];
+		for (size_t j = 0; j < SEGMENT_WORDS; j++)
+			word[j] = json_object_get_uint64(
+				json_object_array_get_idx(words, SEGMENT_WORDS * i + j));
+		if (word[1] > UINT64_MAX - word[0] || (i && word[0] < segments[i - 1].start))
+			return false;
+		segments[i] = (struct rcore_segment){
+			.start = word[0],
+			.size = word[1],
+			.saved = word[2],
+			.readable = word[3] & READABLE,
+			.writable = word[3] & WRITABLE,
+			.executable = word[3] & EXECUTABLE,
+		};
+	}
+	facts->segments = segments;
+	facts->segment_count = count;
+	return segments;
+}
+
 static bool read_stacks(struct reader *reader, struct json_object *stacks,
 			struct rcore_pack_facts *facts)
 {
@@ -301,12 +346,14 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 	struct json_object *code = member(note, "code", json_type_array);
 	struct json_object *stacks = member(note, "stacks", json_type_array);
 	struct json_object *fibers = member(note, "fibers", json_type_array);
-	bool fine = number_of(note, "pack") == VERSION && code && stacks && fibers;
+	struct json_object *segments = member(note, "segments", json_type_array);
+	bool fine = number_of(note, "pack") == VERSION && code && stacks && fibers && segments;
 	if (fine) {
 		facts.layout = text_of(&reader, note, "layout");
 		facts.layout_source = text_of(&reader, note, "layout_source");
 		facts.rubyopt = text_of(&reader, note, "rubyopt");
-		fine = read_fibers(&reader, fibers, &facts) && read_code(&reader, code) &&
+		fine = read_fibers(&reader, fibers, &facts) &&
+		       read_segments(&reader, segments, &facts) && read_code(&reader, code) &&
 		       read_stacks(&reader, stacks, &facts);
 	}
 	json_object_put(note);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "image/native_frame.h"
+#include "target/process.h"
 
 /* The machine stack of a kernel thread or a parked fiber, as it was unwound and named where the files were. */
 struct rcore_packed_stack {
@@ -28,6 +29,9 @@ struct rcore_pack_facts {
 	const char *rubyopt;       /* NULL: not set */
 	const uint64_t *fibers;    /* rb_fiber_t of each */
 	size_t fiber_count;
+	/* What was mapped: a pack's own segments begin and end where bytes of it are. */
+	const struct rcore_segment *segments;
+	size_t segment_count;
 	struct rcore_packed_stack *stacks;
 	size_t stack_count;
 };
