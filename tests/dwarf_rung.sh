@@ -45,14 +45,29 @@ rows() {
 	grep -E '^(struct|enum|[a-z_]+\.)' "$1" | grep -v -e ' -$' -e '^struct vm ' | sort
 }
 
-# compare SERIES HEADERS TABLE NEEDED...: the gem's folder, and what must be found.
+# table_of RELEASE: the table whose range of patch levels has it.
+table_of() {
+	for table in "$tables/${1%.*}".*-"$machine.layout"; do
+		range=$(sed -n 's/^ruby //p' "$table")
+		first=${range%%..*} last=${range##*..}
+		if [ "${1##*.}" -ge "${first##*.}" ] && [ "${1##*.}" -le "${last##*.}" ]; then
+			basename "$table" .layout
+			return
+		fi
+	done
+	fail "no table of Ruby $1"
+}
+
+# compare SERIES HEADERS NEEDED...: the gem's folder, and what must be found.
 compare() {
-	series=$1 headers=$2 table=$3
-	shift 3
+	series=$1 headers=$2
+	shift 2
+	release=${headers#ruby-}
+	table=$(table_of "${release%-p*}") || return 1
 	root=$(headers_root "$series") || return 1
 	private=$cache/gems/$gem/lib/datadog/ruby_core_source/$headers
 	public=${root}usr/include
-	${CC:-cc} -g -w -shared -fPIC -DRUNG_VERSION="\"${table%%-*}\"" -I"$private" -I"$public/ruby-$series.0" \
+	${CC:-cc} -g -w -shared -fPIC -DRUNG_VERSION="\"${release%-p*}\"" -I"$private" -I"$public/ruby-$series.0" \
 		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/rung.so" "$here/dwarf/private.c" ||
 		fail "cannot compile the headers of $headers"
 	"$rcore" layout "$work/rung.so" >"$work/rung.layout" || fail "rcore layout failed on $headers"
@@ -79,8 +94,8 @@ machine=$(uname -m)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
-compare 2.7 ruby-2.7.0-p0 "2.7.4-$machine" vm thread ec cfp iseq_body method_def string || status=1
-compare 3.1 ruby-3.1.0-p0 "3.1.2-$machine" vm ractor thread ec cfp iseq_body method_def string || status=1
-compare 3.3 ruby-3.3.5-p100 "3.3.8-$machine" vm ractor thread native_thread ec cfp iseq_body method_def shape classext string || status=1
-compare 3.4 ruby-3.4.0-p0 "3.4.9-$machine" vm ractor thread native_thread ec cfp iseq_body method_def shape classext string || status=1
+compare 2.7 ruby-2.7.0-p0 vm thread ec cfp iseq_body method_def string || status=1
+compare 3.1 ruby-3.1.0-p0 vm ractor thread ec cfp iseq_body method_def string || status=1
+compare 3.3 ruby-3.3.0-p0 vm ractor thread native_thread ec cfp iseq_body method_def shape classext string || status=1
+compare 3.4 ruby-3.4.0-p0 vm ractor thread native_thread ec cfp iseq_body method_def shape classext string || status=1
 exit $status

@@ -75,6 +75,7 @@ module Moment
 
   # What registers tell is known only of a process that was stopped.
   def self.without_registers(fiber)
+    return fiber.reject { |name, _| name == "wait" } if fiber.dig("wait", "known_by") == "syscall"
     return fiber unless fiber.dig("wait", "fds")
     fiber.merge("wait" => fiber["wait"].reject { |name, _| %w[text fds].include?(name) })
   end
