@@ -24,7 +24,7 @@ class Values
   private
 
   def print(values)
-    out, err, status = Open3.capture3(RCORE, "print", "--json", *WHOLE, *@files, @core, *values, binmode: true)
+    out, err, status = Open3.capture3(RCORE, "print", "--json", *WHOLE, @core, *@files, *values, binmode: true)
     @differences << "rcore print ended with #{status.exitstatus}: #{err}" unless status.success? && err.empty?
     JSON.parse(out.force_encoding("UTF-8"), max_nesting: false)["values"]
   rescue JSON::ParserError => error
