@@ -40,8 +40,8 @@ check-programs: all $(CHECKS)
 check: check-programs flips-program ## run all tests; installs nothing
 	@BUILD=$(BUILD) tests/all
 
-check-long: check-programs flips-program ## 10,000 flips for each Ruby
-	@BUILD=$(BUILD) FLIPS=10000 tests/all flips
+check-long: check-programs flips-program ## the rest: running processes, 10,000 flips for each Ruby
+	@BUILD=$(BUILD) FLIPS=10000 tests/all live flips
 
 check-unit: check-programs ## run the unit tests alone
 	@BUILD=$(BUILD) tests/all unit
