@@ -57,6 +57,22 @@ struct rcore_option {
 	enum rcore_completion completion;
 };
 
+/* What commands that pick one thread or fiber have in common. */
+#define RCORE_OPTION_ONE_THREAD(member)                                             \
+	{                                                                           \
+		"thread", 0, RCORE_OPTION_TEXT, member, "T",                        \
+			"Only this thread: its id (T2), its kernel thread id, its " \
+			"Thread VALUE or rb_thread_t in hex",                       \
+			.completion = RCORE_COMPLETE_THREAD                         \
+	}
+#define RCORE_OPTION_ONE_FIBER(member)                                         \
+	{                                                                      \
+		"fiber", 0, RCORE_OPTION_TEXT, member, "F",                    \
+			"Only this fiber: its id (T1.F3), its Fiber VALUE or " \
+			"rb_fiber_t in hex",                                   \
+			.completion = RCORE_COMPLETE_FIBER                     \
+	}
+
 /* A target that was opened, for one command or for many. */
 struct rcore_view {
 	struct rcore_session *session;

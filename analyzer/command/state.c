@@ -18,13 +18,8 @@ static const struct rcore_option options[] = {
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Fibers without a context too"},
-	{"thread", 0, RCORE_OPTION_TEXT, MEMBER(report.thread), "T",
-	 "Only this thread: its id (T2), its kernel thread id, its Thread VALUE or rb_thread_t "
-	 "in hex",
-	 .completion = RCORE_COMPLETE_THREAD},
-	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
-	 "Only this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
-	 .completion = RCORE_COMPLETE_FIBER},
+	RCORE_OPTION_ONE_THREAD(MEMBER(report.thread)),
+	RCORE_OPTION_ONE_FIBER(MEMBER(report.fiber)),
 	{0},
 };
 

@@ -2,10 +2,7 @@
 #include "command/list.h"
 
 static const struct rcore_option options[] = {
-	{"thread", 0, RCORE_OPTION_TEXT, offsetof(struct rcore_report_options, thread), "T",
-	 "Only this thread: its id (T2), its kernel thread id, its Thread VALUE or rb_thread_t "
-	 "in hex",
-	 .completion = RCORE_COMPLETE_THREAD},
+	RCORE_OPTION_ONE_THREAD(offsetof(struct rcore_report_options, thread)),
 	{"verbose", 'v', RCORE_OPTION_FLAG, offsetof(struct rcore_report_options, verbose),
 	 .help = "Addresses too"},
 	{0},

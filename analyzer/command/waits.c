@@ -10,13 +10,8 @@ struct arguments {
 
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "The same as JSON"},
-	{"thread", 0, RCORE_OPTION_TEXT, MEMBER(report.thread), "T",
-	 "Only this thread: its id (T2), its kernel thread id, its Thread VALUE or rb_thread_t "
-	 "in hex",
-	 .completion = RCORE_COMPLETE_THREAD},
-	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
-	 "Only this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
-	 .completion = RCORE_COMPLETE_FIBER},
+	RCORE_OPTION_ONE_THREAD(MEMBER(report.thread)),
+	RCORE_OPTION_ONE_FIBER(MEMBER(report.fiber)),
 	{0},
 };
 
@@ -30,13 +25,10 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	const struct arguments *arguments = given;
 	struct rcore_report_options report = arguments->report;
 	const struct rcore_snapshot *snapshot;
-	struct rcore_error *failure;
 	report.color = view->color;
-	struct rcore_error *err = rcore_view_load(view, &snapshot, &failure);
+	struct rcore_error *err = rcore_view_need(view, &snapshot);
 	if (err)
 		return err;
-	if (failure)
-		return failure;
 	return arguments->json ? rcore_report_waits_json(snapshot, &report, out)
 			       : rcore_report_waits(snapshot, &report, out);
 }

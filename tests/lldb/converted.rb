@@ -1,26 +1,11 @@
 # SPDX-License-Identifier: MIT
 require "digest"
 require "open3"
+require_relative "../weave/gdb"
 require_relative "lldb"
 
 # A core converted by rcore, in a plain gdb and a plain lldb.
 class Converted
-  PRINT = <<-PYTHON
-import gdb
-for thread in gdb.selected_inferior().threads():
-    thread.switch()
-    pcs = []
-    frame = gdb.newest_frame()
-    while frame is not None:
-        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
-            pcs.append(hex(frame.pc()))
-        try:
-            frame = frame.older()
-        except gdb.error:
-            frame = None
-    print('thread', thread.ptid[1], ' '.join(pcs))
-  PYTHON
-
   # whole: the parked fibers whose stacks are in the core.
   def initialize(rcore, ruby, program, report, whole)
     @rcore, @ruby, @program, @report, @whole = rcore, ruby, program, report, whole
@@ -63,7 +48,7 @@ for thread in gdb.selected_inferior().threads():
 
   def gdb
     script = @program.path("print.py")
-    File.write(script, PRINT)
+    File.write(script, Gdb::PRINT)
     stacks = run_gdb("source #{script}").scan(/^thread (\d+) (.*)$/).to_h { |tid, pcs| [tid.to_i, pcs.split] }
     same("gdb", stacks, @report["threads"].size + @report["other_threads"].size)
   end
