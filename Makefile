@@ -27,8 +27,8 @@ LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY)
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
-LAYERS   = base target image layout model ruby vm weave triage report command
-LIB_SRC  = $(wildcard analyzer/*.c $(foreach d,$(LAYERS),analyzer/$d/*.c))
+LAYERS   = base target image layout model ruby vm weave triage report session command
+LIB_SRC  = $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c))
 CLI_SRC  = $(wildcard analyzer/cli/*.c)
 PLUG_SRC = $(wildcard plugin/*.c)
 TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/layout.h"
+#include "cli/layout_command.h"
 #include "layout/schema.h"
 #include "layout/store.h"
 

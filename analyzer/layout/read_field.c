@@ -15,7 +15,7 @@ static uint64_t value(const struct rcore_field *field, const unsigned char bytes
 	return field->bits < 64 ? low & ((UINT64_C(1) << field->bits) - 1) : low;
 }
 
-static bool readable(const struct rcore_field *field)
+static bool has_place(const struct rcore_field *field)
 {
 	return field->offset >= 0 && field->bit < 8 && field->bits <= 64 &&
 	       rcore_field_width(field) > 0 && (field->bits || field->size <= 8);
@@ -27,7 +27,7 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 	unsigned char bytes[9] = {0};
 	uint64_t address;
 
-	if (!readable(field) || __builtin_add_overflow(base, (uint64_t)field->offset, &address))
+	if (!has_place(field) || __builtin_add_overflow(base, (uint64_t)field->offset, &address))
 		return RCORE_FAULT_UNMAPPED;
 	enum rcore_fault fault = rcore_read(memory, address, bytes, rcore_field_width(field));
 	if (fault == RCORE_FAULT_NONE)
@@ -40,7 +40,7 @@ bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *fie
 {
 	unsigned char bytes[9] = {0};
 
-	if (!readable(field) || rcore_field_width(field) > size ||
+	if (!has_place(field) || rcore_field_width(field) > size ||
 	    (size_t)field->offset > size - rcore_field_width(field))
 		return false;
 	memcpy(bytes, (const char *)copy + field->offset, rcore_field_width(field));

@@ -140,3 +140,12 @@ void rcore_text_problems(const struct rcore_text *text)
 		print_modules(text);
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
+
+void rcore_text_problem(const struct rcore_text *text, const char *problem)
+{
+	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
+	fputs("    ! ", text->pen.out);
+	rcore_escape_write(text->pen.out, problem);
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+	putc('\n', text->pen.out);
+}

@@ -240,15 +240,6 @@ static void print_ractor_problems(const struct rcore_text *text)
 	}
 }
 
-void rcore_text_problem(const struct rcore_text *text, const char *problem)
-{
-	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
-	fputs("    ! ", text->pen.out);
-	rcore_escape_write(text->pen.out, problem);
-	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
-	putc('\n', text->pen.out);
-}
-
 void rcore_text_rest(struct rcore_text *text)
 {
 	if (!text->options.no_stacks)

@@ -4,7 +4,7 @@
 # no <sys/...> either, so that they run on fake memory.
 
 BEGIN {
-	count = split("base target image layout model ruby vm weave triage report . command cli", names, " ")
+	count = split("base target image layout model ruby vm weave triage report . session command cli", names, " ")
 	for (i = 1; i <= count; i++)
 		rank[names[i]] = i
 	elfutils = "^(elfutils/.*|gelf|libelf|libdw|dwarf|nlist)[.]?h?$"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "session.h"
+#include "session/session.h"
 #include "vm/problem.h"
 
 enum { VARIABLE_LIMIT = 10000, TEXT_LIMIT = 4096 };

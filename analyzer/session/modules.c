@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session.h"
+#include "session/session.h"
 
 static const char *hex(struct rcore_arena *arena, const unsigned char *bytes, size_t size)
 {

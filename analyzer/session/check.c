@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout/schema.h"
-#include "session.h"
+#include "session/session.h"
 #include "vm/field_proof.h"
 
 static enum rcore_field_state state_of(const struct rcore_specimens *specimens,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session.h"
+#include "session/session.h"
 #include "vm/problem.h"
 
 struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *options,

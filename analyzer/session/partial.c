@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session.h"
+#include "session/session.h"
 
 struct rcore_error *rcore_load_partial(struct rcore_session *session,
 				       struct rcore_snapshot **ret,

@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/layout.h"
+#include "cli/layout_command.h"
 #include "command/list.h"
 #include "layout/layout.h"
 

@@ -2,7 +2,7 @@
 #include <elf.h>
 
 #include "image/tls.h"
-#include "session.h"
+#include "session/session.h"
 #include "vm/context.h"
 
 enum { PTHREAD_LIMIT = 64 << 10 }; /* a struct pthread is far smaller */

@@ -7,7 +7,7 @@
 
 #include "layout/store.h"
 #include "ruby/id.h"
-#include "session.h"
+#include "session/session.h"
 #include "vm/find.h"
 #include "vm/problem.h"
 #include "vm/prove.h"

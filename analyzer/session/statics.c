@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "session.h"
+#include "session/session.h"
 
 /* Newest name first. */
 static const char *const shape_tree_names[] = {"rb_shape_tree", "rb_shape_tree_ptr", NULL};

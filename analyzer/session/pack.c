@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session.h"
+#include "session/session.h"
 #include "target/core_pack.h"
 
 const struct rcore_packed_stack *rcore_session_packed(struct rcore_session *session, int tid,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
-#include "session.h"
+#include "session/session.h"
 #include "target/live_fds.h"
 
 enum { TEXT_SIZE = 4096, SOCKET_LIMIT = 64 };

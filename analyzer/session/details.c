@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session.h"
+#include "session/session.h"
 #include "vm/exceptions.h"
 #include "vm/facts.h"
 #include "vm/locals.h"

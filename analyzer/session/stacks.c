@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "session.h"
+#include "session/session.h"
 
 /*
  * CRuby puts the VM stack of a thread or a fiber onto its machine stack (alloca in

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session.h"
+#include "session/session.h"
 
 #include <stdlib.h>
 #include <string.h>

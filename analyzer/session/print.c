@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "ruby/print.h"
-#include "session.h"
+#include "session/session.h"
 
 /* Finds the VM where nobody has looked for it yet. */
 static struct rcore_error *locate(struct rcore_session *session)

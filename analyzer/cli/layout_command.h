@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_CLI_LAYOUT_H
-#define RCORE_CLI_LAYOUT_H
+#ifndef RCORE_CLI_LAYOUT_COMMAND_H
+#define RCORE_CLI_LAYOUT_COMMAND_H
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 
 #include "image/parked.h"
 #include "image/unwind.h"
-#include "session.h"
+#include "session/session.h"
 #include "weave/weave.h"
 
 /* Whose stack a context is. */

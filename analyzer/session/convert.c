@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session.h"
+#include "session/session.h"
 #include "target/core_copy.h"
 
 /* The kernel's numbers end at 4,194,304 (PID_MAX_LIMIT). */
