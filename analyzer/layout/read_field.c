@@ -27,7 +27,8 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 	unsigned char bytes[9] = {0};
 	uint64_t address;
 
-	if (!has_place(field) || __builtin_add_overflow(base, (uint64_t)field->offset, &address))
+	if (!has_place(field) ||
+	    __builtin_add_overflow(base, (uint64_t)field->offset, &address))
 		return RCORE_FAULT_UNMAPPED;
 	enum rcore_fault fault = rcore_read(memory, address, bytes, rcore_field_width(field));
 	if (fault == RCORE_FAULT_NONE)
