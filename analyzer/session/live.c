@@ -93,23 +93,38 @@ static struct rcore_error *read_running(struct rcore_session *session,
 	}
 }
 
-/* Finds out, while the process runs, whether it is Ruby and which pages there are to copy. A failure here
- * may be due to its running. */
-static struct rcore_error *rehearse(struct rcore_session *session)
+/* Of a running process: an error that its running does not explain. */
+static struct rcore_error * final(struct rcore_error *err)
 {
-	struct rcore_snapshot *snapshot;
-	rcore_live_forget(session->live);
-	struct rcore_error *err = rcore_session_read(session, &snapshot);
-	if (!err) {
-		err = rcore_session_keep_stacks(session, snapshot);
-		rcore_snapshot_free(snapshot);
-		return err;
-	}
-	if (err->code == RCORE_ERROR_NOT_RUBY || err->code == RCORE_ERROR_NO_LAYOUT ||
+	if (!err || err->code == RCORE_ERROR_NOT_RUBY || err->code == RCORE_ERROR_NO_LAYOUT ||
 	    err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
 	rcore_error_free(err);
 	return NULL;
+}
+
+/* Finds out, while the process runs, whether it is Ruby, with which layout, and then which pages there are to
+ * copy: those that the choice of a layout looked at are no more of use. */
+static struct rcore_error *rehearse(struct rcore_session *session)
+{
+	struct rcore_snapshot *snapshot;
+	if (!session->chosen) {
+		struct rcore_error *failure = NULL;
+		struct rcore_error *err = rcore_examine(session, &snapshot, &failure);
+		if (err)
+			return err;
+		rcore_snapshot_free(snapshot);
+		failure = final(failure);
+		if (failure)
+			return failure;
+	}
+	rcore_live_forget(session->live);
+	struct rcore_error *err = rcore_session_read(session, &snapshot);
+	if (err)
+		return final(err);
+	err = rcore_session_keep_stacks(session, snapshot);
+	rcore_snapshot_free(snapshot);
+	return err;
 }
 
 struct rcore_error *rcore_session_read_live(struct rcore_session *session,

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/store.h"
 #include "ruby/id.h"
 #include "session/session.h"
 #include "vm/find.h"
@@ -16,15 +15,9 @@
 /* Nearest releases of which a layout is tried to be made to fit, in their builds. */
 enum { FITTED_LAYOUTS = 4 };
 
-/* The layouts to try, best first. */
-struct layouts {
-	struct rcore_layout *items;
-	size_t count;
-};
-
-/* How well one of them did. */
-struct trial {
-	size_t passed, count;
+/* How well a layout did. */
+struct rcore_trial {
+	size_t passed, count, misfits;
 	struct rcore_proof proofs[RCORE_PROOF_LIMIT];
 	enum rcore_vm_rung rung;
 	struct rcore_location location;
@@ -32,73 +25,8 @@ struct trial {
 	size_t slide_count;
 };
 
-static struct rcore_error *from_user(const char *path, struct layouts *ret)
-{
-	ret->items = calloc(1, sizeof(*ret->items));
-	struct rcore_error *err =
-		ret->items ? rcore_layout_read(path, &ret->items[0]) : rcore_error_no_memory();
-	ret->count = !err;
-	return err;
-}
-
-/* The one that proved itself where the pack was made. */
-static struct rcore_error *from_pack(const struct rcore_pack_facts *pack, struct layouts *ret)
-{
-	static const char *const names[] = {
-		[RCORE_LAYOUT_DWARF] = "dwarf",
-		[RCORE_LAYOUT_EXACT] = "exact",
-		[RCORE_LAYOUT_APPROXIMATE] = "approximate",
-	};
-	ret->items = calloc(1, sizeof(*ret->items));
-	struct rcore_error *err =
-		ret->items ? rcore_layout_parse(pack->layout, "the pack", &ret->items[0])
-			   : rcore_error_no_memory();
-	if (err)
-		return err;
-	ret->items[0].source = RCORE_LAYOUT_APPROXIMATE;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (pack->layout_source && !strcmp(pack->layout_source, names[i]))
-			ret->items[0].source = (enum rcore_layout_source)i;
-	ret->count = 1;
-	return NULL;
-}
-
-/* The target's own DWARF first, then the tables. */
-static struct rcore_error *collect(struct rcore_session *session,
-				   const struct rcore_identity *identity, struct layouts *ret)
-{
-	if (session->layout_file)
-		return from_user(session->layout_file, ret);
-	if (session->pack && session->pack->layout)
-		return from_pack(session->pack, ret);
-
-	const char *debug = rcore_module_debug_file(session->modules, identity->module);
-	struct rcore_layout own;
-	struct rcore_error *err =
-		debug ? rcore_layout_from_dwarf_kept(debug, identity->version, &own) : NULL;
-	bool has_own = debug && !err;
-	rcore_error_free(err);
-
-	err = rcore_layout_candidates(identity->version, session->process->machine, &ret->items,
-				      &ret->count);
-	if (!has_own)
-		return err;
-	if (!err && ret->count)
-		rcore_layout_complete(&own, &ret->items[0]);
-	rcore_error_free(err);
-	struct rcore_layout *items =
-		reallocarray(ret->items, ret->count + 1, sizeof(*ret->items));
-	if (!items)
-		return rcore_error_no_memory();
-	memmove(items + 1, items, ret->count * sizeof(*items));
-	items[0] = own;
-	ret->items = items;
-	ret->count++;
-	return NULL;
-}
-
 static bool find_vm(struct rcore_session *session, const struct rcore_identity *identity,
-		    struct trial *trial)
+		    struct rcore_trial *trial)
 {
 	static const char pointer[] = "ruby_current_vm_ptr";
 	const struct rcore_layout *layout = &trial->location.layout;
@@ -131,8 +59,14 @@ static void find_symbols(struct rcore_session *session, const struct rcore_ident
 {
 	/* Its name up to 2.6, and since. */
 	static const char *const names[] = {"ruby_global_symbols", "global_symbols"};
+	const struct rcore_trial *chosen = session->chosen;
 	struct rcore_symbol symbol;
 	uint64_t start, end;
+	if (chosen && chosen->location.global_symbols &&
+	    rcore_symbols_prove(ruby, chosen->location.global_symbols)) {
+		ruby->global_symbols = chosen->location.global_symbols;
+		return;
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (rcore_module_symbol(session->modules, identity->module, names[i],
 					&symbol) &&
@@ -148,7 +82,7 @@ static void find_symbols(struct rcore_session *session, const struct rcore_ident
 }
 
 static void prove(struct rcore_session *session, const struct rcore_identity *identity,
-		  struct rcore_snapshot *snapshot, struct trial *trial)
+		  struct rcore_snapshot *snapshot, struct rcore_trial *trial)
 {
 	struct rcore_ruby ruby;
 	rcore_ruby_init(&ruby, session->memory, &trial->location.layout, &snapshot->arena);
@@ -161,7 +95,7 @@ static void prove(struct rcore_session *session, const struct rcore_identity *id
 }
 
 static bool try(struct rcore_session *session, const struct rcore_identity *identity,
-		struct rcore_snapshot *snapshot, struct trial *trial)
+		struct rcore_snapshot *snapshot, struct rcore_trial *trial)
 {
 	if (!find_vm(session, identity, trial))
 		return false;
@@ -169,9 +103,24 @@ static bool try(struct rcore_session *session, const struct rcore_identity *iden
 	return true;
 }
 
+/* Fields of the structs of an approximate layout that do not fit, nor could be made to. */
+static size_t misfits(struct rcore_session *session, struct rcore_snapshot *snapshot,
+		      struct rcore_trial *trial)
+{
+	struct rcore_layout *layout = &trial->location.layout;
+	struct rcore_ruby ruby;
+	if (layout->source != RCORE_LAYOUT_APPROXIMATE)
+		return 0;
+	rcore_ruby_init(&ruby, session->memory, layout, &snapshot->arena);
+	rcore_ruby_set_vm(&ruby, trial->location.vm);
+	size_t count = rcore_slide_misfits(&ruby, session->process, trial->location.vm, layout);
+	rcore_ruby_deinit(&ruby);
+	return count;
+}
+
 /* Moves the structs of a layout that do not fit; false: none moved, or too little speaks for it. */
 static bool slide(struct rcore_session *session, struct rcore_snapshot *snapshot,
-		  struct trial *trial)
+		  struct rcore_trial *trial)
 {
 	/* A table of the very release is wrong in an unusual build alone: a corrupt thread is likelier. */
 	enum { ENOUGH = 3 };
@@ -193,7 +142,7 @@ static bool slide(struct rcore_session *session, struct rcore_snapshot *snapshot
 
 /* A layout that finds the VM but for the ractor, which patch releases have moved, may be made to fit. */
 static bool try_to_fit(struct rcore_session *session, const struct rcore_identity *identity,
-		       struct rcore_snapshot *snapshot, struct trial *trial)
+		       struct rcore_snapshot *snapshot, struct rcore_trial *trial)
 {
 	struct rcore_field threads_main = trial->location.layout.ractor.threads_main;
 	trial->location.layout.ractor.threads_main.offset = -1;
@@ -205,7 +154,7 @@ static bool try_to_fit(struct rcore_session *session, const struct rcore_identit
 	return true;
 }
 
-static size_t missed(const struct trial *trial)
+static size_t missed(const struct rcore_trial *trial)
 {
 	size_t sum = 0;
 	for (size_t i = 0; i < trial->count; i++)
@@ -214,7 +163,7 @@ static size_t missed(const struct trial *trial)
 }
 
 /* Of builds of one release the one that holds more often: a wrong one may pass by chance. */
-static bool better(const struct trial *trial, const struct trial *best)
+static bool better(const struct rcore_trial *trial, const struct rcore_trial *best)
 {
 	if (!best->count || trial->passed != best->passed)
 		return !best->count || trial->passed > best->passed;
@@ -223,7 +172,7 @@ static bool better(const struct trial *trial, const struct trial *best)
 }
 
 /* Whether `next` need not be tried any more. */
-static bool settles(const struct trial *best, const struct rcore_layout *next)
+static bool settles(const struct rcore_trial *best, const struct rcore_layout *next)
 {
 	return best->count && best->passed == best->count &&
 	       (!missed(best) || next->source != best->location.layout.source);
@@ -232,12 +181,12 @@ static bool settles(const struct trial *best, const struct rcore_layout *next)
 /* Makes a layout fit: the nearest release's where it holds but for some fields, else the first of a few
  * with which more holds. */
 static void fit(struct rcore_session *session, const struct rcore_identity *identity,
-		struct rcore_snapshot *snapshot, const struct layouts *layouts,
-		struct trial *best, struct trial *now)
+		struct rcore_snapshot *snapshot, const struct rcore_layouts *layouts,
+		struct rcore_trial *best, struct rcore_trial *now)
 {
 	bool is_whole = best->count && best->passed == best->count;
 	if (is_whole && best->location.layout.source == RCORE_LAYOUT_APPROXIMATE) {
-		*now = (struct trial){.location.layout = best->location.layout};
+		*now = (struct rcore_trial){.location.layout = best->location.layout};
 		if (try_to_fit(session, identity, snapshot, now) && now->passed >= best->passed)
 			*best = *now;
 		return;
@@ -245,7 +194,7 @@ static void fit(struct rcore_session *session, const struct rcore_identity *iden
 	for (size_t i = 0; !is_whole && i < layouts->count && i < FITTED_LAYOUTS; i++) {
 		if (layouts->items[i].source == RCORE_LAYOUT_DWARF || session->layout_file)
 			continue;
-		*now = (struct trial){.location.layout = layouts->items[i]};
+		*now = (struct rcore_trial){.location.layout = layouts->items[i]};
 		if (try_to_fit(session, identity, snapshot, now) &&
 		    (!best->count || now->passed > best->passed))
 			*best = *now;
@@ -298,7 +247,7 @@ static struct rcore_error *no_vm(struct rcore_session *session,
 		identity->module->path, tried, identity->version[0], identity->version[1]);
 }
 
-static void describe(const struct trial *trial, struct rcore_snapshot *snapshot)
+static void describe(const struct rcore_trial *trial, struct rcore_snapshot *snapshot)
 {
 	static const char *const sources[] = {"dwarf", "exact", "approximate"};
 	snapshot->vm = trial->location.vm;
@@ -331,34 +280,75 @@ static void describe(const struct trial *trial, struct rcore_snapshot *snapshot)
 								: ""));
 }
 
+/*
+ * To choose takes tens of milliseconds where no table is of this very release, so a running process is held
+ * only for the proof that what was chosen before still holds; and whoever asks again about a core has it at
+ * once. Takes no less than before: where a proof fails now, the search starts anew.
+ */
+static bool still_holds(struct rcore_session *session, const struct rcore_identity *identity,
+			struct rcore_snapshot *snapshot, struct rcore_trial *now)
+{
+	const struct rcore_trial *chosen = session->chosen;
+	if (!chosen)
+		return false;
+	*now = *chosen;
+	if (!rcore_vm_prove(session->memory, &now->location.layout, now->location.vm))
+		return false;
+	prove(session, identity, snapshot, now);
+	return now->passed == now->count && missed(now) <= missed(chosen) &&
+	       misfits(session, snapshot, now) <= chosen->misfits;
+}
+
+static void choose(struct rcore_session *session, const struct rcore_identity *identity,
+		   struct rcore_snapshot *snapshot, const struct rcore_layouts *layouts,
+		   struct rcore_trial *best, struct rcore_trial *now)
+{
+	for (size_t i = 0; i < layouts->count && !settles(best, &layouts->items[i]); i++) {
+		*now = (struct rcore_trial){.location.layout = layouts->items[i]};
+		if (try(session, identity, snapshot, now) && better(now, best))
+			*best = *now;
+	}
+	fit(session, identity, snapshot, layouts, best, now);
+}
+
+/* Only what holds in all. */
+static struct rcore_error *keep(struct rcore_session *session, struct rcore_snapshot *snapshot,
+				struct rcore_trial *trial)
+{
+	if (trial->passed < trial->count)
+		return NULL;
+	trial->misfits = misfits(session, snapshot, trial);
+	if (!session->chosen)
+		session->chosen = malloc(sizeof(*session->chosen));
+	if (!session->chosen)
+		return rcore_error_no_memory();
+	*session->chosen = *trial;
+	return NULL;
+}
+
 struct rcore_error *rcore_session_locate(struct rcore_session *session,
 					 const struct rcore_identity *identity,
 					 struct rcore_snapshot *snapshot,
 					 struct rcore_location *ret)
 {
-	struct layouts layouts = {0};
-	struct rcore_error *err = collect(session, identity, &layouts);
-	if (err) {
-		free(layouts.items);
-		return err;
-	}
-	struct trial *trials = calloc(2, sizeof(*trials));
-	if (!trials) {
-		free(layouts.items);
+	struct rcore_layouts layouts = {0};
+	struct rcore_error *err = NULL;
+	struct rcore_trial *trials = calloc(2, sizeof(*trials));
+	if (!trials)
 		return rcore_error_no_memory();
+	struct rcore_trial *best = &trials[0], *now = &trials[1];
+	if (!still_holds(session, identity, snapshot, best)) {
+		*best = (struct rcore_trial){0};
+		err = rcore_session_layouts(session, identity, &layouts);
+		if (!err) {
+			choose(session, identity, snapshot, &layouts, best, now);
+			err = best->count ? keep(session, snapshot, best)
+					  : no_vm(session, identity, layouts.count);
+		}
 	}
-	struct trial *best = &trials[0], *now = &trials[1];
-	for (size_t i = 0; i < layouts.count && !settles(best, &layouts.items[i]); i++) {
-		*now = (struct trial){.location.layout = layouts.items[i]};
-		if (try(session, identity, snapshot, now) && better(now, best))
-			*best = *now;
-	}
-	fit(session, identity, snapshot, &layouts, best, now);
-	if (best->count) {
+	if (!err) {
 		describe(best, snapshot);
 		*ret = best->location;
-	} else {
-		err = no_vm(session, identity, layouts.count);
 	}
 	free(trials);
 	free(layouts.items);

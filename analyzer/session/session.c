@@ -125,6 +125,7 @@ void rcore_close(struct rcore_session *session)
 	free(session->layout_file);
 	free((void *)session->statics.writable);
 	free(session->location);
+	free(session->chosen);
 	free(session);
 }
 

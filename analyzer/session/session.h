@@ -34,7 +34,9 @@ struct rcore_session {
 	struct rcore_module *ruby;
 	struct rcore_traits traits;
 	struct rcore_location
-		*location;            /* of the VM, for later questions; NULL: not found yet */
+		*location; /* of the VM, for later questions; NULL: not found yet */
+	struct rcore_trial *
+		chosen; /* layout and VM, to be proved again; NULL: none yet. Of session_locate.c */
 	struct rcore_statics statics; /* `writable` is the session's */
 };
 
@@ -94,11 +96,21 @@ struct rcore_location {
 	uint64_t global_symbols;
 };
 
+/* Layouts to try, best first: a user's table or the pack's alone; else the target's own DWARF, tables of the
+ * very release, its neighbours. `items` to be freed. Errors as rcore_layout_read(), NO_LAYOUT. */
+struct rcore_layouts {
+	struct rcore_layout *items;
+	size_t count;
+};
+struct rcore_error *rcore_session_layouts(struct rcore_session *session,
+					  const struct rcore_identity *identity,
+					  struct rcore_layouts *ret);
+
 /*
- * Tries layouts in order of trust (a user's table, the target's DWARF, tables of the very release,
- * its neighbours) and the rungs to the VM (symbol, DWARF, search of libruby's writable data), takes
+ * Tries these layouts, and the rungs to the VM (symbol, DWARF, search of libruby's writable data), takes
  * the first pair of which all proofs hold, else the one of which most do, and fills the snapshot's
- * layout_*, vm_* and proofs. CORRUPT where no layout finds a VM.
+ * layout_*, vm_* and proofs. What held in all is tried first the next time. CORRUPT where no layout finds a
+ * VM.
  */
 struct rcore_error *rcore_session_locate(struct rcore_session *session,
 					 const struct rcore_identity *identity,

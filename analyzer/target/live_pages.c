@@ -43,13 +43,11 @@ static struct rcore_live_page *find(struct rcore_live_pages *pages, uint64_t add
 	return &pages->items[index];
 }
 
-/* A page that is not on the list yet; NULL: memory is short, or the limit is reached. */
-static struct rcore_live_page *add(struct rcore_live_pages *pages, uint64_t address)
+/* A page that is not on the list yet; its bytes are of room_for_page(). NULL: memory is short. */
+static struct rcore_live_page *add(struct rcore_live_pages *pages, uint64_t address,
+				   uint8_t *bytes)
 {
-	if (pages->count >= RCORE_LIVE_PAGES_LIMIT)
-		return NULL;
-	uint8_t *bytes = room_for_page(pages);
-	struct rcore_live_page *page = bytes ? rcore_push(pages) : NULL;
+	struct rcore_live_page *page = rcore_push(pages);
 	if (!page)
 		return NULL;
 	*page = (struct rcore_live_page){.address = address, .bytes = bytes};
@@ -57,6 +55,26 @@ static struct rcore_live_page *add(struct rcore_live_pages *pages, uint64_t addr
 		return page;
 	pages->count--;
 	return NULL;
+}
+
+/* What cannot be read does not get on the list: while a layout is looked for, most of what is followed is no
+ * pointer, and a copy of many pages has to start again after each that fails. */
+static enum rcore_fault read_new(struct rcore_live_pages *pages, uint64_t start,
+				 struct rcore_live_page **ret)
+{
+	uint8_t *bytes = pages->count < RCORE_LIVE_PAGES_LIMIT ? room_for_page(pages) : NULL;
+	*ret = NULL;
+	if (!bytes)
+		return RCORE_FAULT_NONE;
+	enum rcore_fault fault = rcore_read(&pages->below->memory, start, bytes, PAGE);
+	if (fault) {
+		pages->room++;
+		return fault;
+	}
+	*ret = add(pages, start, bytes);
+	if (*ret)
+		(*ret)->state = RCORE_LIVE_PAGE_READ;
+	return RCORE_FAULT_NONE;
 }
 
 static enum rcore_fault read_part(struct rcore_live_pages *pages, uint64_t address,
@@ -74,11 +92,13 @@ static enum rcore_fault read_part(struct rcore_live_pages *pages, uint64_t addre
 		if (!region->is_constant)
 			return RCORE_FAULT_NOT_COPIED;
 	}
-	if (!page)
-		page = add(pages, start);
-	if (!page)
-		return rcore_read(below, address, buffer, size);
-	if (!is_read) {
+	if (!page) {
+		enum rcore_fault fault = read_new(pages, start, &page);
+		if (fault)
+			return fault;
+		if (!page)
+			return rcore_read(below, address, buffer, size);
+	} else if (!is_read) {
 		enum rcore_fault fault = rcore_read(below, start, page->bytes, PAGE);
 		if (fault)
 			return fault;
@@ -142,9 +162,14 @@ void rcore_live_pages_clear(struct rcore_live_pages *pages)
 
 bool rcore_live_pages_want(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
 {
-	for (start &= ~(uint64_t)(PAGE - 1); start < end; start += PAGE)
-		if (!find(pages, start) && !add(pages, start))
+	for (start &= ~(uint64_t)(PAGE - 1); start < end; start += PAGE) {
+		if (find(pages, start))
+			continue;
+		uint8_t *bytes =
+			pages->count < RCORE_LIVE_PAGES_LIMIT ? room_for_page(pages) : NULL;
+		if (!bytes || !add(pages, start, bytes))
 			return false;
+	}
 	return true;
 }
 

@@ -141,3 +141,17 @@ size_t rcore_slide(struct rcore_ruby *ruby, const struct rcore_process *process,
 	}
 	return count;
 }
+
+size_t rcore_slide_misfits(struct rcore_ruby *ruby, const struct rcore_process *process,
+			   uint64_t vm, struct rcore_layout *layout)
+{
+	struct rcore_specimens specimens;
+	size_t count = 0;
+	rcore_specimens_take(ruby, process, vm, &specimens);
+	for (size_t i = 0; i < sizeof(structs) / sizeof(*structs); i++) {
+		struct fields fields;
+		collect(layout, structs[i], &fields);
+		count += (size_t)prove(&specimens, layout, &fields).failed;
+	}
+	return count;
+}

@@ -19,4 +19,9 @@ enum { RCORE_SLIDE_LIMIT = 64 /* bytes */ };
 size_t rcore_slide(struct rcore_ruby *ruby, const struct rcore_process *process, uint64_t vm,
 		   struct rcore_layout *layout, struct rcore_slide ret[RCORE_SLIDE_COUNT]);
 
+/* How many fields of these structs fail their proof: those of a layout that rcore_slide() could not fit, or
+ * of another target than it was fitted to. */
+size_t rcore_slide_misfits(struct rcore_ruby *ruby, const struct rcore_process *process,
+			   uint64_t vm, struct rcore_layout *layout);
+
 #endif

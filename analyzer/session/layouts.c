@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/store.h"
+#include "session/session.h"
+
+static struct rcore_error *from_user(const char *path, struct rcore_layouts *ret)
+{
+	ret->items = calloc(1, sizeof(*ret->items));
+	struct rcore_error *err =
+		ret->items ? rcore_layout_read(path, &ret->items[0]) : rcore_error_no_memory();
+	ret->count = !err;
+	return err;
+}
+
+/* The one that proved itself where the pack was made. */
+static struct rcore_error *from_pack(const struct rcore_pack_facts *pack,
+				     struct rcore_layouts *ret)
+{
+	static const char *const names[] = {
+		[RCORE_LAYOUT_DWARF] = "dwarf",
+		[RCORE_LAYOUT_EXACT] = "exact",
+		[RCORE_LAYOUT_APPROXIMATE] = "approximate",
+	};
+	ret->items = calloc(1, sizeof(*ret->items));
+	struct rcore_error *err =
+		ret->items ? rcore_layout_parse(pack->layout, "the pack", &ret->items[0])
+			   : rcore_error_no_memory();
+	if (err)
+		return err;
+	ret->items[0].source = RCORE_LAYOUT_APPROXIMATE;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (pack->layout_source && !strcmp(pack->layout_source, names[i]))
+			ret->items[0].source = (enum rcore_layout_source)i;
+	ret->count = 1;
+	return NULL;
+}
+
+struct rcore_error *rcore_session_layouts(struct rcore_session *session,
+					  const struct rcore_identity *identity,
+					  struct rcore_layouts *ret)
+{
+	if (session->layout_file)
+		return from_user(session->layout_file, ret);
+	if (session->pack && session->pack->layout)
+		return from_pack(session->pack, ret);
+
+	const char *debug = rcore_module_debug_file(session->modules, identity->module);
+	struct rcore_layout own;
+	struct rcore_error *err =
+		debug ? rcore_layout_from_dwarf_kept(debug, identity->version, &own) : NULL;
+	bool has_own = debug && !err;
+	rcore_error_free(err);
+
+	err = rcore_layout_candidates(identity->version, session->process->machine, &ret->items,
+				      &ret->count);
+	if (!has_own)
+		return err;
+	if (!err && ret->count)
+		rcore_layout_complete(&own, &ret->items[0]);
+	rcore_error_free(err);
+	struct rcore_layout *items =
+		reallocarray(ret->items, ret->count + 1, sizeof(*ret->items));
+	if (!items)
+		return rcore_error_no_memory();
+	memmove(items + 1, items, ret->count * sizeof(*items));
+	items[0] = own;
+	ret->items = items;
+	ret->count++;
+	return NULL;
+}
