@@ -6,7 +6,7 @@ SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(CHECK_SRC),$(wildcard t
 CHECK_LIBS  = $(shell pkg-config --libs check)
 SAN_FLAGS   = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
-$(SUPPORT_OBJ) $(CHECKS:%=%.o): override CPPFLAGS += -Itests -Iplugin $(shell pkg-config --cflags check)
+$(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests -Iplugin $(shell pkg-config --cflags check)
 
 .PHONY: setup setup-tests demo check check-long check-unit check-programs san
 .SECONDARY: $(CHECKS:%=%.o)
@@ -32,10 +32,15 @@ $(BUILD)/tests/check_%: $(BUILD)/tests/check_%.o $(BUILD)/tests/support.a $(BUIL
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/librcore.a -o $@ $(LDFLAGS) $(CHECK_LIBS) $(LIBS)
 
+# What writes each format of each snapshot, for the schemas of others.
+$(BUILD)/tests/triage/write: $(BUILD)/tests/triage/write.o $(BUILD)/tests/support.a $(BUILD)/librcore.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/librcore.a -o $@ $(LDFLAGS) $(CHECK_LIBS) $(LIBS)
+
 # What only the command has.
 $(BUILD)/tests/check_jobs: $(BUILD)/analyzer/cli/jobs.o
 
-check-programs: all $(CHECKS)
+check-programs: all $(CHECKS) $(BUILD)/tests/triage/write
 
 check: check-programs flips-program ## run all tests; installs nothing
 	@BUILD=$(BUILD) tests/all

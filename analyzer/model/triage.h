@@ -35,7 +35,7 @@ struct rcore_signature_frame {
 	const char *name, *place; /* as found: label or function; file or module */
 	enum rcore_origin origin;
 	const char *strict, *loose; /* what went into the hash; NULL: left out */
-	const char *why;            /* why it was left out of one or both; NULL: in both */
+	const char *why;            /* why it counts, in one or both, or does not */
 };
 
 /*

@@ -43,8 +43,7 @@ static void print_frame(const struct rcore_pen *pen, const struct rcore_signatur
 		fputs("  ", pen->out);
 		rcore_escape_write(pen->out, frame->place);
 	}
-	if (frame->why)
-		rcore_styled(pen, RCORE_STYLE_QUIET, "  (%s)", frame->why);
+	rcore_styled(pen, RCORE_STYLE_QUIET, "  (%s)", frame->why);
 	putc('\n', pen->out);
 }
 

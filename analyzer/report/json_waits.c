@@ -145,7 +145,7 @@ struct rcore_error *rcore_report_waits_json(const struct rcore_snapshot *snapsho
 		return err;
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore/1"));
+	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-waits/1"));
 	rcore_json_open(&json, "waits", '[');
 	for (size_t i = 0; i < snapshot->fiber_count && !ferror(out); i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];

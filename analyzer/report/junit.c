@@ -60,13 +60,14 @@ struct rcore_error *rcore_report_junit(const struct rcore_snapshot *snapshot,
 		fprintf(out,
 			"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
 			"  <testsuite name=\"rcore\" tests=\"1\" failures=\"%d\" errors=\"0\" "
-			"skipped=\"0\">\n    <testcase classname=\"rcore\"",
+			"skipped=\"0\"",
 			finding.present);
-		put_attribute(out, "name", name);
-		if (place) {
+		/* The schema has a file for the suite, and none for the case. */
+		if (place)
 			put_attribute(out, "file", place->shown_path);
-			fprintf(out, " line=\"%d\"", place->line);
-		}
+		fputs(">\n    <testcase", out);
+		put_attribute(out, "classname", place ? place->shown_path : "rcore");
+		put_attribute(out, "name", name);
 		if (finding.present)
 			err = put_failure(&finding, snapshot, options, out);
 		else

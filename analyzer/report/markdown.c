@@ -14,6 +14,7 @@ enum {
 	 * theirs behind. */
 	MAX_SIZE = 900 << 10,
 	MAX_SECTION = 300 << 10,
+	ENDING = 1 << 10, /* what is kept for the lines that say what was left out */
 };
 
 struct section {
@@ -77,10 +78,16 @@ static size_t fitting(const struct section *section, size_t room)
 	return room;
 }
 
+/* What is written, and how much of it still fits. */
+struct page {
+	FILE *out;
+	size_t left;
+};
+
 static void print_details(FILE *out, const char *summary, const struct section *section,
 			  bool is_open, size_t room)
 {
-	size_t size = fitting(section, room < MAX_SECTION ? room : MAX_SECTION);
+	size_t size = fitting(section, room);
 	fprintf(out, "<details%s><summary>", is_open ? " open" : "");
 	rcore_markup_xml(out, summary);
 	fputs("</summary>\n\n", out);
@@ -91,6 +98,29 @@ static void print_details(FILE *out, const char *summary, const struct section *
 			rcore_count_words(section->size - size, count));
 	}
 	fputs("\n</details>\n", out);
+}
+
+/* One that is cut off where the page ends. *ret: whether it is there, it is not where hardly any of it would be. */
+static struct rcore_error *add_details(struct page *page, const char *summary,
+				       const struct section *section, bool is_open, bool *ret)
+{
+	struct section block = {0};
+	size_t room = page->left < ENDING ? 0 : page->left - ENDING;
+	*ret = false;
+	if (!room)
+		return NULL;
+	FILE *out = open_memstream(&block.text, &block.size);
+	if (!out)
+		return rcore_error_no_memory();
+	print_details(out, summary, section, is_open, room < MAX_SECTION ? room : MAX_SECTION);
+	struct rcore_error *err = fclose(out) ? rcore_error_no_memory() : NULL;
+	*ret = !err && block.size <= page->left;
+	if (*ret) {
+		fwrite(block.text, 1, block.size, page->out);
+		page->left -= block.size;
+	}
+	free(block.text);
+	return err;
 }
 
 static void print_title(const struct rcore_text *text, FILE *out)
@@ -104,60 +134,85 @@ static void print_title(const struct rcore_text *text, FILE *out)
 	fputs("\n\n", out);
 }
 
-static struct rcore_error *print_threads(struct rcore_text *text, const size_t *order,
-					 size_t count, FILE *out)
+static struct rcore_error *add_thread(struct rcore_text *text, size_t index, bool is_first,
+				      struct page *page, bool *ret)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
-	size_t used = 0;
+	const struct rcore_thread *thread = &snapshot->threads[index];
+	struct section section;
+	char summary[256], name[128] = "";
+	struct rcore_error *err = capture(text, &section, rcore_text_thread, index);
+	if (err)
+		return err;
+	if (thread->name)
+		rcore_escape(name, sizeof(name), thread->name);
+	snprintf(summary, sizeof(summary), "%s%s%s%s  %s", thread->id,
+		 thread->is_main ? " main" : "", name[0] ? " " : "", name,
+		 rcore_thread_words(thread));
+	bool is_open =
+		snapshot->cause.present ? snapshot->cause.thread == (int)index : is_first;
+	err = add_details(page, summary, &section, is_open, ret);
+	free(section.text);
+	return err;
+}
+
+static struct rcore_error *add_threads(struct rcore_text *text, const size_t *order,
+				       size_t count, struct page *page)
+{
 	for (size_t i = 0; i < count; i++) {
-		const struct rcore_thread *thread = &snapshot->threads[order[i]];
-		struct section section;
-		char summary[256];
-		if (used >= MAX_SIZE) {
-			fprintf(out,
-				"\n%zu more threads were left out; `rcore analyze` prints "
-				"them.\n",
-				count - i);
-			break;
-		}
-		struct rcore_error *err = capture(text, &section, rcore_text_thread, order[i]);
+		bool fits;
+		struct rcore_error *err = add_thread(text, order[i], i == 0, page, &fits);
 		if (err)
 			return err;
-		char name[128];
-		snprintf(summary, sizeof(summary), "%s%s%s  %s", thread->id,
-			 thread->is_main ? " main" : "",
-			 thread->name ? rcore_escape(name, sizeof(name), thread->name) : "",
-			 rcore_thread_words(thread));
-		bool is_open = snapshot->cause.present ? snapshot->cause.thread == (int)order[i]
-						       : i == 0;
-		print_details(out, summary, &section, is_open, MAX_SIZE - used);
-		used += section.size < MAX_SECTION ? section.size : MAX_SECTION;
-		free(section.text);
+		if (fits)
+			continue;
+		fprintf(page->out,
+			"\n%zu more threads were left out; `rcore analyze` prints them.\n",
+			count - i);
+		page->left = 0;
+		return NULL;
 	}
+	return NULL;
+}
+
+static struct rcore_error *print_top(struct rcore_text *text, struct page *page)
+{
+	struct section head, top;
+	struct rcore_error *err = capture(text, &head, write_head, 0);
+	if (err)
+		return err;
+	FILE *out = open_memstream(&top.text, &top.size);
+	if (out) {
+		print_title(text, out);
+		print_fenced(out, head.text, fitting(&head, MAX_SECTION));
+		putc('\n', out);
+	}
+	free(head.text);
+	if (!out || fclose(out))
+		return rcore_error_no_memory();
+	fwrite(top.text, 1, top.size, page->out);
+	page->left -= top.size < page->left ? top.size : page->left;
+	free(top.text);
 	return NULL;
 }
 
 static struct rcore_error *print(struct rcore_text *text)
 {
-	FILE *out = text->pen.out;
-	struct section head, rest = {0};
+	struct page page = {text->pen.out, MAX_SIZE};
+	struct section rest = {0};
+	bool fits;
 	size_t *order = calloc(text->snapshot->thread_count + 1, sizeof(*order));
 	if (!order)
 		return rcore_error_no_memory();
-	print_title(text, out);
-	struct rcore_error *err = capture(text, &head, write_head, 0);
-	if (!err) {
-		print_fenced(out, head.text, fitting(&head, MAX_SECTION));
-		putc('\n', out);
-		free(head.text);
-		err = print_threads(text, order, rcore_text_thread_order(text, order), out);
-	}
+	struct rcore_error *err = print_top(text, &page);
+	if (!err)
+		err = add_threads(text, order, rcore_text_thread_order(text, order), &page);
 	if (!err)
 		err = capture(text, &rest, write_rest, 0);
 	if (!err && rest.size)
-		print_details(out,
-			      "Parked fibers, ended threads, other kernel threads, problems",
-			      &rest, false, MAX_SECTION);
+		err = add_details(
+			&page, "Parked fibers, ended threads, other kernel threads, problems",
+			&rest, false, &fits);
 	free(rest.text);
 	free(order);
 	return err;

@@ -48,6 +48,14 @@ static const char *property(char character, char buffer[8])
 	return character == ':' ? "%3A" : character == ',' ? "%2C" : message(character, buffer);
 }
 
+static const char *sarif(char character, char buffer[8])
+{
+	if (!strchr("[]\\{}", character))
+		return NULL;
+	snprintf(buffer, 8, "%c%c", strchr("{}", character) ? character : '\\', character);
+	return buffer;
+}
+
 static const char *uri(char character, char buffer[8])
 {
 	if (isalnum((unsigned char)character) || strchr("-._~/", character))
@@ -111,6 +119,11 @@ void rcore_markup_message(FILE *out, const char *text)
 void rcore_markup_property(FILE *out, const char *text)
 {
 	write_line(out, text, strlen(text), property);
+}
+
+void rcore_markup_sarif(FILE *out, const char *text)
+{
+	write_line(out, text, strlen(text), sarif);
 }
 
 void rcore_markup_uri(FILE *out, const char *path)

@@ -20,6 +20,10 @@ void rcore_markup_markdown(FILE *out, const char *text);
 void rcore_markup_message(FILE *out, const char *text);
 void rcore_markup_property(FILE *out, const char *text);
 
+/* For a message of SARIF, where "[text](target)" is a link and "{0}" stands for an argument (2.1.0, 3.11.5 and
+ * 3.11.6). */
+void rcore_markup_sarif(FILE *out, const char *text);
+
 /* A path as a relative reference of RFC 3986: all but unreserved characters and '/' by "%". */
 void rcore_markup_uri(FILE *out, const char *path);
 

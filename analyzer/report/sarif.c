@@ -13,7 +13,17 @@
 static struct json_object *message(struct rcore_json *json, const char *text)
 {
 	struct json_object *object = rcore_json_object(json);
-	rcore_json_add_text(json, object, "text", text);
+	char *escaped = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&escaped, &size);
+	if (stream) {
+		rcore_markup_sarif(stream, text);
+		fclose(stream);
+	}
+	if (!escaped)
+		json->no_memory = true;
+	rcore_json_add_text(json, object, "text", escaped);
+	free(escaped);
 	return object;
 }
 

@@ -65,8 +65,11 @@ static struct rcore_error *describe_ruby(const struct rcore_frame *frame, bool i
 		return rcore_error_no_memory();
 	if (ret->origin == RCORE_ORIGIN_APP || ret->origin == RCORE_ORIGIN_GEM || innermost)
 		ret->loose = bare;
-	else
-		ret->why = "loose: Ruby's own, and written otherwise in another Ruby";
+	ret->why = ret->origin == RCORE_ORIGIN_APP   ? "code of the application"
+		   : ret->origin == RCORE_ORIGIN_GEM ? "code of a gem"
+		   : innermost
+			   ? "the innermost Ruby frame"
+			   : "strict alone: Ruby's own, and written otherwise in another Ruby";
 	return NULL;
 }
 
@@ -94,8 +97,8 @@ static struct rcore_error *describe_native(const struct rcore_native_frame *fram
 		return rcore_error_no_memory();
 	if (ret->origin == RCORE_ORIGIN_EXTENSION)
 		ret->loose = ret->strict;
-	else
-		ret->why = "loose: of a library of the system";
+	ret->why = ret->loose ? "code of a native extension"
+			      : "strict alone: of a library of the system";
 	return NULL;
 }
 
@@ -159,6 +162,24 @@ static const char **slot_of(struct rcore_signature_frame *frame, bool loose)
 	return loose ? &frame->loose : &frame->strict;
 }
 
+/* Why a frame that counts by itself does not in one form, for its place in the stack. */
+enum left_out { COUNTS, FURTHER_ROUND, TOO_FAR };
+
+/* Of both forms, in the other one alone; [1]: it counts in the strict one, [2]: in the loose one. */
+static const char *const reasons[][3] = {
+	[FURTHER_ROUND] = {"a further round of a recursion",
+			   "strict alone: a further round of a recursion",
+			   "loose alone: a further round of a recursion"},
+	[TOO_FAR] = {"too far from the crash", "strict alone: the loose form has enough frames",
+		     "loose alone: the strict form has enough frames"},
+};
+
+static void leave_out(struct rcore_signature_frame *frame, bool loose, enum left_out why)
+{
+	*slot_of(frame, loose) = NULL;
+	frame->why = reasons[why][frame->strict ? 1 : frame->loose ? 2 : 0];
+}
+
 /* Leaves out of one form the further rounds of a recursion and what is past its limit, and gathers the
  * rest in `ret`, which has room for all. */
 static void choose(struct rcore_signature *signature, bool loose, const char **texts,
@@ -175,17 +196,14 @@ static void choose(struct rcore_signature *signature, bool loose, const char **t
 	*ret = (struct lines){.texts = texts};
 	for (size_t i = 0; i < count;) {
 		size_t round = next_round(texts, ret->count, texts + i, count - i);
-		const char *why = round                 ? "a further round of a recursion"
-				  : ret->count == limit ? "too far from the crash"
-							: NULL;
+		enum left_out why = round                 ? FURTHER_ROUND
+				    : ret->count == limit ? TOO_FAR
+							  : COUNTS;
 		for (size_t end = i + (round ? round : 1); i < end; i++) {
-			if (!why) {
+			if (why)
+				leave_out(frames[i], loose, why);
+			else
 				texts[ret->count++] = texts[i];
-				continue;
-			}
-			*slot_of(frames[i], loose) = NULL;
-			if (!frames[i]->why || !loose)
-				frames[i]->why = why;
 		}
 	}
 }

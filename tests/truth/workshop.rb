@@ -5,6 +5,9 @@ require "tmpdir"
 # Copies of tests/fixtures (or a folder like it) where a Ruby can see them, one for each run, with the
 # extension built for that Ruby.
 class Workshop
+  # Its folder of programs.
+  attr_reader :fixtures
+
   def initialize(ruby, fixtures = Fixture::FOLDER)
     @ruby, @fixtures = ruby, fixtures
     @lock = Mutex.new
