@@ -147,16 +147,22 @@ RCORE_API bool rcore_fiber_registers(struct rcore_session *session,
 				     uint64_t registers[RCORE_MAX_REGISTERS], uint64_t *known);
 
 /*
- * Reads values of the target by their VALUE: an address, or an immediate such as 8 (nil). What this
- * Ruby's own inspect prints, with exceptions that ruby/inspect.h lists, and what they hold. The VM is looked for
+ * Reads values of the target by their VALUE (an address, or an immediate such as 8, nil), or the values of constants.
+ * What this Ruby's own inspect prints, with exceptions that ruby/inspect.h lists, and what they hold. The VM is looked for
  * once in a session; a running process stands still while the values are read. A value that cannot be read says
- * so itself. `options` may be NULL. Errors as rcore_load(). The caller frees it; it does not need the
+ * so itself. `options` may be NULL. Errors as rcore_load(), USAGE (no such constant, or not loaded yet). The caller frees it; it does not need the
  * session any more.
  */
-RCORE_API struct rcore_error *rcore_print(struct rcore_session *session, const uint64_t *values,
-					  size_t count,
+RCORE_API struct rcore_error *rcore_print(struct rcore_session *session,
+					  const struct rcore_subject *subjects, size_t count,
 					  const struct rcore_inspect_options *options,
 					  struct rcore_print **ret);
 RCORE_API void rcore_print_free(struct rcore_print *print); /* NULL-safe */
+
+/* The constants that `begun` may become: of "Foo::B" those of Foo that begin with B, as "Foo::...". What they
+ * hold is not looked at. Errors as rcore_print(). The caller frees them. */
+RCORE_API struct rcore_error *rcore_constant_names(struct rcore_session *session,
+						   const char *begun, struct rcore_names **ret);
+RCORE_API void rcore_names_free(struct rcore_names *names); /* NULL-safe */
 
 #endif

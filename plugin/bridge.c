@@ -119,6 +119,12 @@ int32_t rcore_plugin_settle(struct rcore_plugin *plugin, struct rcore_error *err
 						 : STATUS_FAILED;
 }
 
+int32_t rcore_plugin_finish(struct rcore_plugin *plugin, struct rcore_error *err)
+{
+	int32_t status = rcore_plugin_settle(plugin, err);
+	return status == STATUS_COMPLETE && plugin->is_partial ? STATUS_PARTIAL : status;
+}
+
 static struct rcore_error *gather(struct rcore_plugin *plugin)
 {
 	struct rcore_process *process = &plugin->process;
@@ -288,8 +294,7 @@ int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc, const char *
 	if (!err)
 		err = show(plugin, command, arguments, ret);
 	free(arguments);
-	int32_t status = rcore_plugin_settle(plugin, err);
-	return status == STATUS_COMPLETE && plugin->is_partial ? STATUS_PARTIAL : status;
+	return rcore_plugin_finish(plugin, err);
 }
 
 void rcore_plugin_text_free(char *text)

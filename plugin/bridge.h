@@ -57,6 +57,9 @@ struct rcore_plugin {
  * command would exit with. */
 int32_t rcore_plugin_settle(struct rcore_plugin *plugin, struct rcore_error *err);
 
+/* The same; 1 where the last answer lacks something. */
+int32_t rcore_plugin_finish(struct rcore_plugin *plugin, struct rcore_error *err);
+
 /* The target of the facts told, opened unless it is; `no_native` as in rcore_options. */
 struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_native,
 				      struct rcore_view **ret);

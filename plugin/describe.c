@@ -7,7 +7,7 @@
 
 static const char *const completions[] = {
 	[RCORE_COMPLETE_NOTHING] = NULL,  [RCORE_COMPLETE_THREAD] = "thread",
-	[RCORE_COMPLETE_FIBER] = "fiber", [RCORE_COMPLETE_CLASS] = "class",
+	[RCORE_COMPLETE_FIBER] = "fiber", [RCORE_COMPLETE_CONSTANT] = "constant",
 	[RCORE_COMPLETE_FILE] = "file",
 };
 

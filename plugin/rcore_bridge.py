@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-ABI = 2
+ABI = 3
 NOT_SAVED, SAVED, CUT_OFF = 0, 1, 2
 
 _READ = ctypes.CFUNCTYPE(
@@ -83,7 +83,7 @@ _FUNCTIONS = (
         ctypes.c_int32,
         (_PLUGIN, ctypes.c_int32, ctypes.POINTER(_TEXT), _RET),
     ),
-    ("rcore_plugin_complete", ctypes.c_int32, (_PLUGIN, _TEXT, _RET)),
+    ("rcore_plugin_complete", ctypes.c_int32, (_PLUGIN, _TEXT, _TEXT, _RET)),
     ("rcore_plugin_current_fiber", ctypes.c_int32, (_PLUGIN, ctypes.c_int32, _RET)),
     ("rcore_plugin_locate_fiber", ctypes.c_int32, (_PLUGIN, _TEXT, ctypes.POINTER(Place))),
     ("rcore_plugin_text_free", None, (ctypes.c_void_p,)),
@@ -267,9 +267,9 @@ class Target:
         words = (_TEXT * len(argv))(*[_bytes(word) for word in argv])
         return self._ask(self._library.rcore_plugin_run, len(argv), words)
 
-    def complete(self, kind):
-        """All ids of "thread" or "fiber" that the target has."""
-        text = self._must(self._library.rcore_plugin_complete, _bytes(kind))
+    def complete(self, kind, begun=""):
+        """Each "thread", "fiber" or "constant" of the target that begins so."""
+        text = self._must(self._library.rcore_plugin_complete, _bytes(kind), _bytes(begun))
         return text.decode().split() if text else []
 
     def current_fiber(self, tid):

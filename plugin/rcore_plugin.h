@@ -36,7 +36,7 @@ extern "C" {
 
 /* Grows with each change that an older caller would not survive; a caller compares it to the
  * one it was written for and gives up when they differ. */
-#define RCORE_PLUGIN_ABI 2
+#define RCORE_PLUGIN_ABI 3
 RCORE_PLUGIN_API uint32_t rcore_plugin_abi(void);
 
 RCORE_PLUGIN_API const char *rcore_plugin_version(void); /* "0.1.0" */
@@ -128,7 +128,7 @@ RCORE_PLUGIN_API int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint
  *	"completes"   what these words are
  *	"is_of_selection"  --fiber and --frame default to what is selected in the debugger
  *	"examples"    ["--fiber T1.F3"]
- * "completes" is "thread", "fiber", "class" or "file". NULL when memory is short.
+ * "completes" is "thread", "fiber", "constant" or "file". NULL when memory is short.
  */
 RCORE_PLUGIN_API char *rcore_plugin_commands(void);
 
@@ -141,10 +141,10 @@ RCORE_PLUGIN_API char *rcore_plugin_commands(void);
 RCORE_PLUGIN_API int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc,
 					  const char *const *argv, char **ret);
 
-/* What completes a value: all of `kind` ("thread", "fiber", "class") that the target has, one a line.
- * Status and *ret as rcore_plugin_run(). */
+/* What completes `begun`: each "thread", "fiber" or "constant" of the target that begins so, one a line. Of
+ * constants those of the scope in `begun`: "Foo::B" gives "Foo::BAR". Status and *ret as rcore_plugin_run(). */
 RCORE_PLUGIN_API int32_t rcore_plugin_complete(struct rcore_plugin *plugin, const char *kind,
-					       char **ret);
+					       const char *begun, char **ret);
 
 /* The id of the fiber that kernel thread `tid` runs; *ret is NULL where it runs no Ruby. Status as
  * rcore_plugin_run(). */

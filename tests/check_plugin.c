@@ -166,7 +166,7 @@ START_TEST(no_fibers)
 	struct rcore_plugin *plugin = opened(&target);
 	struct rcore_plugin_place place;
 	char *text;
-	ck_assert_int_eq(rcore_plugin_complete(plugin, "fiber", &text), 3);
+	ck_assert_int_eq(rcore_plugin_complete(plugin, "fiber", "", &text), 3);
 	ck_assert_ptr_null(text);
 	ck_assert_int_eq(rcore_plugin_current_fiber(plugin, 7, &text), 3);
 	ck_assert_ptr_null(text);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <limits.h>
-
+#include "command/limits.h"
 #include "command/list.h"
 #include "command/output.h"
 #include "report/formats.h"
@@ -8,7 +7,8 @@
 struct arguments {
 	struct rcore_report_options report;
 	struct rcore_locals_options values;
-	size_t depth, max_string, max_items;
+	struct rcore_index depth;
+	size_t max_string, max_items;
 	int native;
 	bool json;
 	int format;
@@ -56,7 +56,7 @@ static const struct rcore_option options[] = {
 	 .help = "The arguments and local variables of each frame, those of the blocks around "
 		 "it "
 		 "too (--all: also what Ruby itself hides)"},
-	{"depth", 0, RCORE_OPTION_NUMBER, MEMBER(depth), .value = "N",
+	{"depth", 0, RCORE_OPTION_INDEX, MEMBER(depth), .value = "N",
 	 .help = "Of values: N containers one within the other (4)"},
 	{"max-string", 0, RCORE_OPTION_NUMBER, MEMBER(max_string), .value = "N",
 	 .help = "Of values: N bytes of a String (256)"},
@@ -72,19 +72,14 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-static unsigned bounded(size_t number)
-{
-	return number > UINT_MAX ? UINT_MAX : (unsigned)number;
-}
-
 static void prepare(const void *given, struct rcore_options *open)
 {
 	const struct arguments *arguments = given;
 	open->no_native = shown[arguments->native] == RCORE_NATIVE_NONE;
 	open->values = arguments->values;
-	open->values.depth = bounded(arguments->depth);
-	open->values.max_string = bounded(arguments->max_string);
-	open->values.max_items = bounded(arguments->max_items);
+	open->values.depth = rcore_depth(arguments->depth);
+	open->values.max_string = rcore_limit(arguments->max_string);
+	open->values.max_items = rcore_limit(arguments->max_items);
 }
 
 static struct rcore_error *print(const struct arguments *arguments,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include <limits.h>
-
+#include "command/limits.h"
 #include "command/list.h"
 #include "report/pick.h"
 
 struct arguments {
 	struct rcore_report_options report;
 	struct rcore_index frame;
-	size_t depth, max_string, max_items;
+	struct rcore_index depth;
+	size_t max_string, max_items;
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
@@ -22,7 +22,7 @@ static const struct rcore_option options[] = {
 	 .help = "The Ruby frame of this number (the innermost of Ruby code)"},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Also what Ruby itself hides"},
-	{"depth", 0, RCORE_OPTION_NUMBER, MEMBER(depth), .value = "N",
+	{"depth", 0, RCORE_OPTION_INDEX, MEMBER(depth), .value = "N",
 	 .help = "N containers one within the other (4)"},
 	{"max-string", 0, RCORE_OPTION_NUMBER, MEMBER(max_string), .value = "N",
 	 .help = "N bytes of a String (256)"},
@@ -31,11 +31,6 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-static unsigned bounded(size_t number)
-{
-	return number > UINT_MAX ? UINT_MAX : (unsigned)number;
-}
-
 static void prepare(const void *given, struct rcore_options *open)
 {
 	const struct arguments *arguments = given;
@@ -43,9 +38,9 @@ static void prepare(const void *given, struct rcore_options *open)
 		.self = true,
 		.arguments = true,
 		.locals = true,
-		.depth = bounded(arguments->depth),
-		.max_string = bounded(arguments->max_string),
-		.max_items = bounded(arguments->max_items),
+		.depth = rcore_depth(arguments->depth),
+		.max_string = rcore_limit(arguments->max_string),
+		.max_items = rcore_limit(arguments->max_items),
 	};
 }
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "command/limits.h"
 #include "command/list.h"
+#include "ruby/value.h"
 
 struct arguments {
-	bool json;
-	size_t depth, max_string, max_items;
+	bool json, id;
+	struct rcore_index depth;
+	size_t max_string, max_items;
 	struct rcore_words values;
 };
 
@@ -15,7 +19,9 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json),
 	 .help = "As JSON, with what each value holds"},
-	{"depth", 0, RCORE_OPTION_NUMBER, MEMBER(depth), "N",
+	{"id", 0, RCORE_OPTION_FLAG, MEMBER(id),
+	 .help = "The numbers are IDs: print the Symbol of each"},
+	{"depth", 0, RCORE_OPTION_INDEX, MEMBER(depth), "N",
 	 .help = "Show containers within containers N deep (4)"},
 	{"max-string", 0, RCORE_OPTION_NUMBER, MEMBER(max_string), "N",
 	 .help = "Show N bytes of a String (256)"},
@@ -24,24 +30,34 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-static struct rcore_error *parse_value(const char *word, uint64_t *ret)
+/* A capital that is not ASCII is of a constant as well. */
+static bool is_constant(const char *word)
+{
+	const char *name = strncmp(word, "::", 2) == 0 ? word + 2 : word;
+	return (*name >= 'A' && *name <= 'Z') || (unsigned char)*name >= 0x80;
+}
+
+static struct rcore_error *parse_subject(const char *word, bool is_id,
+					 struct rcore_subject *ret)
 {
 	char *end;
+	*ret = (struct rcore_subject){0};
+	if (!is_id && is_constant(word)) {
+		ret->constant = word;
+		return NULL;
+	}
 	errno = 0;
-	*ret = strtoull(word, &end, 0);
+	ret->value = strtoull(word, &end, 0);
 	if (errno || *end || end == word || *word == '-')
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"'%s' is no VALUE: give its address, as 0x7f12a5c3e8b0, "
-			"or an immediate's number",
+			is_id ? "'%s' is no ID: give its number"
+			      : "'%s' is no VALUE: give its address, as 0x7f12a5c3e8b0, "
+				"an immediate's number, or a constant's name",
 			word);
+	if (is_id)
+		ret->value = rcore_static_symbol(ret->value);
 	return NULL;
-}
-
-/* Zero is the library's default; what nobody can hold is as good as no limit. */
-static unsigned limit(size_t given)
-{
-	return given > UINT32_MAX ? UINT32_MAX : (unsigned)given;
 }
 
 static bool is_partial(const struct rcore_print *print)
@@ -55,19 +71,21 @@ static bool is_partial(const struct rcore_print *print)
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
 	const struct arguments *arguments = given;
-	const struct rcore_inspect_options inspect = {limit(arguments->depth),
-						      limit(arguments->max_string),
-						      limit(arguments->max_items)};
+	const struct rcore_inspect_options inspect = {rcore_depth(arguments->depth),
+						      rcore_limit(arguments->max_string),
+						      rcore_limit(arguments->max_items)};
 	const struct rcore_report_options report = {.color = view->color};
-	uint64_t values[RCORE_MAX_WORDS];
+	struct rcore_subject subjects[RCORE_MAX_WORDS];
 	struct rcore_print *print;
 	struct rcore_error *err = NULL;
 	if (!arguments->values.count)
-		return rcore_error_create(RCORE_ERROR_USAGE, "which VALUE? Give its address");
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"which VALUE? Give its address, or a constant's name");
 	for (size_t i = 0; i < arguments->values.count && !err; i++)
-		err = parse_value(arguments->values.items[i], &values[i]);
+		err = parse_subject(arguments->values.items[i], arguments->id, &subjects[i]);
 	if (!err)
-		err = rcore_print(view->session, values, arguments->values.count, &inspect,
+		err = rcore_print(view->session, subjects, arguments->values.count, &inspect,
 				  &print);
 	if (err)
 		return err;
@@ -85,20 +103,23 @@ const struct rcore_command rcore_command_print = {
 	.summary = "a value, as its inspect shows it",
 	.doc = "Print Ruby values by their VALUE (an address, or an immediate's number, in hex "
 	       "or "
-	       "decimal) as this Ruby's own inspect does, each on a line. What a class's own "
+	       "decimal) or by a constant's name (Foo::BAR, also a private one) as this Ruby's "
+	       "own inspect does, each on a line. What a class's own "
 	       "inspect, written in Ruby, would print is not known: such an object is shown "
 	       "with "
 	       "its instance variables. What is left out is said: \"... (3 more)\".",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.words = "VALUE...",
+	.words = "VALUE|CONSTANT...",
 	.words_offset = MEMBER(values),
-	.examples = (const char *const[]){"0x7f12a5c3e8b0", "--depth 1 0x7f12a5c3e8b0",
-					  "--max-items 1000 --max-string 100000 0x7f12a5c3e8b0",
-					  NULL},
+	.completion = RCORE_COMPLETE_CONSTANT,
+	.examples =
+		(const char *const[]){"0x7f12a5c3e8b0", "Foo::BAR", "--depth 1 0x7f12a5c3e8b0",
+				      "--max-items 1000 --max-string 100000 0x7f12a5c3e8b0",
+				      NULL},
 	.shell_examples = (const char *const[]){"rcore print --json core.1234 0x7f12a5c3e8b0 | "
 						"jq '.values[].items'",
-						"rcore print -p 1234 0x7f12a5c3e8b0", NULL},
+						"rcore print -p 1234 MyApp::CONFIG", NULL},
 	.exit_status =
 		"Exit status: 0 printed whole; 1 something of a value could not be read; 2 "
 		"nothing could be; 3 not a Ruby process; 64 wrong usage.",

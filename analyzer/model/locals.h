@@ -10,7 +10,7 @@
 /* What to read of frames besides their place; all-zero: nothing. */
 struct rcore_locals_options {
 	bool self, arguments, locals;
-	/* Of each value, 0: the default. Containers within containers, bytes of a String, items of a
+	/* Of each value, 0: the default, `depth` also RCORE_NO_DEPTH. Containers within containers, bytes of a String, items of a
 	 * container. */
 	unsigned depth, max_string, max_items;
 };

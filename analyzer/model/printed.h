@@ -8,9 +8,12 @@
 #include "base/arena.h"
 #include "model/value.h"
 
+/* Depth 0: of a container it is said how much it holds. */
+#define RCORE_NO_DEPTH (~0u)
+
 /* How much of a value to show; zero means the default. */
 struct rcore_inspect_options {
-	unsigned depth;      /* of containers within containers */
+	unsigned depth;      /* of containers within containers; RCORE_NO_DEPTH */
 	unsigned max_string; /* bytes of each String */
 	unsigned max_items;  /* of each container, pairs and ivars too */
 };
@@ -34,10 +37,23 @@ struct rcore_printed {
 	const char *problem; /* of what it holds */
 };
 
+/* What to print. */
+struct rcore_subject {
+	const char *constant; /* its path, "Foo::BAR"; NULL: `value` is the VALUE */
+	uint64_t value;
+};
+
 struct rcore_print {
 	struct rcore_arena arena; /* of everything below */
 	struct rcore_printed *items;
 	size_t count;
+};
+
+/* Names of constants, each once, in the order of strcmp(). */
+struct rcore_names {
+	struct rcore_arena arena;
+	const char **items;
+	size_t count, capacity;
 };
 
 #endif

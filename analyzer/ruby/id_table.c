@@ -72,23 +72,46 @@ struct rcore_error *rcore_serial_name(struct rcore_ruby *ruby, uint64_t serial,
 	return err ? err : rcore_string(ruby, string, ret, NULL);
 }
 
+/* An ID without a name has none that is looked for. */
+static struct rcore_error *is_called(struct rcore_ruby *ruby, uint64_t serial, const char *name,
+				     bool *ret)
+{
+	uint64_t string;
+	*ret = false;
+	struct rcore_error *err = string_of(ruby, serial, &string);
+	if (!err)
+		return rcore_string_is(ruby, string, name, ret);
+	if (err->code != RCORE_ERROR_CORRUPT)
+		return err;
+	rcore_error_free(err);
+	return NULL;
+}
+
 struct rcore_error *rcore_id_table_find(struct rcore_ruby *ruby, uint64_t table,
 					const char *name, bool *found, uint64_t *ret)
 {
 	struct rcore_id_iterator iterator;
-	uint64_t serial, value, string;
+	uint64_t serial, value;
+	struct rcore_error *unread = NULL; /* the first name that may be the one */
 	struct rcore_error *err = rcore_id_table_begin(&iterator, ruby, table);
+	*found = false;
 	while (!err && !(err = rcore_id_table_next(&iterator, found, &serial, &value)) &&
 	       *found) {
 		bool same;
-		err = string_of(ruby, serial, &string);
-		if (!err)
-			err = rcore_string_is(ruby, string, name, &same);
-		if (!err && same) {
+		struct rcore_error *lost = is_called(ruby, serial, name, &same);
+		if (unread)
+			rcore_error_free(lost);
+		else
+			unread = lost;
+		if (same) {
+			rcore_error_free(unread);
 			*ret = value;
 			return NULL;
 		}
 	}
 	*found = false;
+	if (!err)
+		return unread;
+	rcore_error_free(unread);
 	return err;
 }

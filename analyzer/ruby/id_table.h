@@ -28,7 +28,8 @@ struct rcore_error *rcore_id_table_next(struct rcore_id_iterator *iterator, bool
 struct rcore_error *rcore_serial_name(struct rcore_ruby *ruby, uint64_t serial,
 				      const char **ret);
 
-/* The entry of that name; *found is false where there is none, then *ret is untouched. */
+/* The entry of that name; *found is false where there is none, then *ret is untouched. FAULT, CORRUPT: also where
+ * one of the names could not be read, and no other is it. */
 struct rcore_error *rcore_id_table_find(struct rcore_ruby *ruby, uint64_t table,
 					const char *name, bool *found, uint64_t *ret);
 

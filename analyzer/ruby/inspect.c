@@ -197,7 +197,9 @@ struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 		.ruby = ruby,
 		.options =
 			{
-				or_default(options->depth, RCORE_INSPECT_DEPTH),
+				options->depth == RCORE_NO_DEPTH
+					? 0
+					: or_default(options->depth, RCORE_INSPECT_DEPTH),
 				or_default(options->max_string, RCORE_INSPECT_MAX_STRING),
 				or_default(options->max_items, RCORE_INSPECT_MAX_ITEMS),
 			},

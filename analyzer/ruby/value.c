@@ -36,6 +36,11 @@ enum rcore_immediate rcore_immediate(const struct rcore_ruby *ruby, uint64_t val
 	return rcore_is_nil(ruby, value) ? RCORE_NIL : RCORE_NO_IMMEDIATE;
 }
 
+uint64_t rcore_static_symbol(uint64_t id)
+{
+	return id << RCORE_SPECIAL_SHIFT | SYMBOL_FLAG;
+}
+
 double rcore_flonum(uint64_t value)
 {
 	static const uint64_t zero = 0x8000000000000002;

@@ -59,6 +59,9 @@ enum { RCORE_SPECIAL_SHIFT = 8 }; /* RUBY_SPECIAL_SHIFT */
 
 enum rcore_immediate rcore_immediate(const struct rcore_ruby *ruby, uint64_t value);
 
+/* The VALUE of a static Symbol. That of a dynamic Symbol's ID names the same. */
+uint64_t rcore_static_symbol(uint64_t id);
+
 /* A Float in a VALUE, its exponent cut short: rb_float_flonum_value of internal/numeric.h. */
 double rcore_flonum(uint64_t value);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/grow.h"
+#include "ruby/constant.h"
 #include "ruby/print.h"
 #include "session/session.h"
 
@@ -18,53 +21,83 @@ static struct rcore_error *locate(struct rcore_session *session)
 	return failure;
 }
 
-static struct rcore_error *print_all(struct rcore_session *session, const uint64_t *values,
-				     const struct rcore_inspect_options *options,
-				     struct rcore_print *print)
+/* What is asked of the VM, once it was found. */
+typedef struct rcore_error *question(struct rcore_ruby *ruby, void *context);
+
+static struct rcore_error *ask(struct rcore_session *session, struct rcore_arena *arena,
+			       question *asked, void *context)
 {
 	struct rcore_location *location = session->location;
 	struct rcore_ruby ruby;
-	struct rcore_error *err = NULL;
-	rcore_ruby_init(&ruby, session->memory, &location->layout, &print->arena);
+	rcore_ruby_init(&ruby, session->memory, &location->layout, arena);
 	rcore_ruby_set_vm(&ruby, location->vm);
 	ruby.global_symbols = location->global_symbols;
 	ruby.statics = session->statics;
-	for (size_t i = 0; i < print->count && !err; i++)
-		err = rcore_print_value(&ruby, values[i], options, &print->items[i]);
+	struct rcore_error *err = asked(&ruby, context);
 	session->statics = ruby.statics;
 	rcore_ruby_deinit(&ruby);
 	return err;
 }
 
 /* A running process stands still meanwhile. */
-static struct rcore_error *print_live(struct rcore_session *session, const uint64_t *values,
-				      const struct rcore_inspect_options *options,
-				      struct rcore_print *print)
+static struct rcore_error *ask_live(struct rcore_session *session, struct rcore_arena *arena,
+				    question *asked, void *context)
 {
 	struct rcore_live_pause pause;
 	struct rcore_error *err = rcore_live_begin(session->live, !session->no_stop);
 	if (err)
 		return err;
-	err = print_all(session, values, options, print);
+	err = ask(session, arena, asked, context);
 	rcore_live_end(session->live, &pause);
 	return err;
 }
 
-struct rcore_error *rcore_print(struct rcore_session *session, const uint64_t *values,
-				size_t count, const struct rcore_inspect_options *options,
-				struct rcore_print **ret)
+static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_arena *arena,
+				   question *asked, void *context)
 {
 	struct rcore_error *err = locate(session);
 	if (err)
 		return err;
+	return session->live ? ask_live(session, arena, asked, context)
+			     : ask(session, arena, asked, context);
+}
+
+struct printing {
+	const struct rcore_subject *subjects;
+	const struct rcore_inspect_options *options;
+	struct rcore_print *print;
+};
+
+static struct rcore_error *print_all(struct rcore_ruby *ruby, void *context)
+{
+	const struct printing *printing = context;
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < printing->print->count && !err; i++) {
+		const struct rcore_subject *subject = &printing->subjects[i];
+		uint64_t value = subject->value;
+		if (subject->constant)
+			err = rcore_constant(ruby, subject->constant, &value);
+		if (!err)
+			err = rcore_print_value(ruby, value, printing->options,
+						&printing->print->items[i]);
+	}
+	return err;
+}
+
+struct rcore_error *rcore_print(struct rcore_session *session,
+				const struct rcore_subject *subjects, size_t count,
+				const struct rcore_inspect_options *options,
+				struct rcore_print **ret)
+{
 	struct rcore_print *print = calloc(1, sizeof(*print));
 	if (!print)
 		return rcore_error_no_memory();
+	struct printing printing = {subjects, options, print};
 	print->items = rcore_arena_alloc(&print->arena, (count + 1) * sizeof(*print->items));
 	print->count = count;
-	err = !print->items   ? rcore_error_no_memory()
-	      : session->live ? print_live(session, values, options, print)
-			      : print_all(session, values, options, print);
+	struct rcore_error *err =
+		print->items ? ask_any(session, &print->arena, print_all, &printing)
+			     : rcore_error_no_memory();
 	if (err)
 		rcore_print_free(print);
 	else
@@ -78,4 +111,71 @@ void rcore_print_free(struct rcore_print *print)
 		return;
 	rcore_arena_deinit(&print->arena);
 	free(print);
+}
+
+struct naming {
+	const char *begun;
+	struct rcore_names *names;
+};
+
+static struct rcore_error *keep_name(void *context, const char *path)
+{
+	const struct naming *naming = context;
+	struct rcore_names *names = naming->names;
+	if (strncmp(path, naming->begun, strlen(naming->begun)) != 0)
+		return NULL;
+	const char **item = rcore_push(names);
+	if (item)
+		*item = rcore_arena_strdup(&names->arena, path);
+	return item && *item ? NULL : rcore_error_no_memory();
+}
+
+static struct rcore_error *name_all(struct rcore_ruby *ruby, void *context)
+{
+	const struct naming *naming = context;
+	return rcore_constants(ruby, naming->begun, keep_name, context);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void order(struct rcore_names *names)
+{
+	size_t kept = 0;
+	if (names->count)
+		qsort(names->items, names->count, sizeof(*names->items), compare);
+	for (size_t i = 0; i < names->count; i++)
+		if (!kept || strcmp(names->items[kept - 1], names->items[i]) != 0)
+			names->items[kept++] = names->items[i];
+	names->count = kept;
+}
+
+struct rcore_error *rcore_constant_names(struct rcore_session *session, const char *begun,
+					 struct rcore_names **ret)
+{
+	struct rcore_names *names = calloc(1, sizeof(*names));
+	struct rcore_arena arena = {0}; /* what is read on the way */
+	if (!names)
+		return rcore_error_no_memory();
+	struct naming naming = {begun, names};
+	struct rcore_error *err = ask_any(session, &arena, name_all, &naming);
+	rcore_arena_deinit(&arena);
+	if (err) {
+		rcore_names_free(names);
+		return err;
+	}
+	order(names);
+	*ret = names;
+	return NULL;
+}
+
+void rcore_names_free(struct rcore_names *names)
+{
+	if (!names)
+		return;
+	rcore_arena_deinit(&names->arena);
+	free(names->items);
+	free(names);
 }
