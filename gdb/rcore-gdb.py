@@ -30,6 +30,6 @@ def _load(folder):
         gdb.write("rcore: %s\n" % error, gdb.STDERR)
 
 
-_MODULES = ("rcore_bridge", "rcore_session", "rcore_values", "rcore_expression", "rcore_gdb")
+_MODULES = ("rcore_bridge", "rcore_session", "rcore_values", "rcore_expression", "rcore_printer", "rcore_gdb")
 # __file__ may be that of the script which sourced this one.
 _load(os.path.dirname(os.path.realpath(_load.__code__.co_filename)))

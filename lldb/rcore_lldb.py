@@ -10,7 +10,15 @@ import sys
 
 import lldb
 
-_MODULES = ("rcore_bridge", "rcore_session", "rcore_values", "rcore_for_lldb", "rcore_fibers")
+_MODULES = (
+    "rcore_bridge",
+    "rcore_session",
+    "rcore_values",
+    "rcore_expression",
+    "rcore_printer",
+    "rcore_for_lldb",
+    "rcore_fibers",
+)
 
 
 def _load(folder):

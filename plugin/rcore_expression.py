@@ -4,7 +4,8 @@
     0x7f12a5c3e8b0      a number
     self                of the selected Ruby frame
     user                a local or an argument of it
-    @name, user.@id     an instance variable, of self or of what stands before it; in any depth
+    Foo::BAR            a constant
+    @name, user.@id     an instance variable, of self or of what stands before it, in any depth
     (VALUE) argv[0]     any other expression, which the debugger evaluates to an integer
 """
 
@@ -14,7 +15,9 @@ import re
 from rcore_bridge import Error
 
 _NUMBER = re.compile(r"0x[0-9A-Fa-f]+|\d+")
-_PATH = re.compile(r"(self|[a-z_]\w*)?((?:\.?@@?\w+)*)")
+_CONSTANT = re.compile(r"(?:::)?[^\W\d_a-z]\w*(?:::[^\W\d]\w*)*")
+_PATH = re.compile(r"(%s|[^\W\dA-Z]\w*)?((?:\.?@@?\w+)*)" % _CONSTANT.pattern)
+_ALL = ("--depth", "0", "--max-items", "65536")
 _FIRST = re.compile(r"\.?(@@?\w+)")
 
 
@@ -26,12 +29,26 @@ def values(session, evaluate, command, words):
         return options + ["--"] + found if found else options
     text = " ".join(plain)
     number = evaluate(text)
-    if number is None:
-        raise Error(
-            "'%s' is no VALUE, no local of the selected Ruby frame, and no integer expression; "
-            "see help ruby-print" % text
-        )
-    return options + ["--", hex(number & (1 << 64) - 1)]
+    if number is not None:
+        return options + ["--", hex(number & (1 << 64) - 1)]
+    if _CONSTANT.fullmatch(text):
+        return options + ["--", text]  # the library says why there is none
+    raise Error(
+        "'%s' is no VALUE, no local of the selected Ruby frame, no constant, and no integer "
+        "expression; see help ruby-print" % text
+    )
+
+
+def candidates(session, begun):
+    """What a word of ruby-print may become besides a constant, written as it was begun."""
+    head, at, _ = begun.rpartition("@")
+    if not at:
+        _, frame = session.ruby_frame("--locals", "--self")
+        return ["self"] + [variable["name"] for variable in _variables(frame)]
+    head = head.rstrip("@")
+    value = _value(session, head.rstrip(".") or "self")
+    found = _printed(session, value).get("variables", []) if value else []
+    return [head + variable["name"] for variable in found if "name" in variable]
 
 
 def _split(command, words):
@@ -61,33 +78,39 @@ def _value(session, word):
     name, rest = path.groups()
     value = _base(session, name or "self")
     if value is None and rest:
-        raise Error("no local of the selected Ruby frame is called %s" % name)
+        kind = "constant" if _CONSTANT.fullmatch(name) else "local of the selected Ruby frame"
+        raise Error("no %s is called %s" % (kind, name))
     for ivar in _FIRST.findall(rest):
         value = _instance_variable(session, value, ivar)
     return value
 
 
 def _base(session, name):
-    fiber = session.stack("--locals", "--self") or {}
-    frames = fiber.get("frames", [])
-    number = session.frame()
-    if not number:  # as ruby-locals: the innermost may be a method in C
-        ruby = [at for at, frame in enumerate(frames) if frame.get("kind") == "ruby"]
-        number = ruby[0] if ruby else 0
-    frame = frames[number] if number < len(frames) else {}
+    if _CONSTANT.fullmatch(name):
+        text, _ = session.target().run(["print", "--json", *_ALL, name])
+        return json.loads(text)["values"][0].get("value", "0") if text else None
+    _, frame = session.ruby_frame("--locals", "--self")
     if name == "self":
         return frame.get("self")
-    for variable in frame.get("arguments", []) + frame.get("locals", []):
+    for variable in _variables(frame):
         if variable.get("name") == name:
             return variable.get("value", "0")
     return None
 
 
-def _instance_variable(session, value, name):
-    text, error = session.target().run(["print", "--json", value])
+def _variables(frame):
+    return [one for one in frame.get("arguments", []) + frame.get("locals", []) if "name" in one]
+
+
+def _printed(session, value):
+    text, error = session.target().run(["print", "--json", *_ALL, value])
     if error:
         raise Error(error)
-    printed = json.loads(text)["values"][0]
+    return json.loads(text)["values"][0]
+
+
+def _instance_variable(session, value, name):
+    printed = _printed(session, value)
     for variable in printed.get("variables", []):
         if variable.get("name") == name:
             return variable.get("value", "0")

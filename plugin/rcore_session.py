@@ -7,6 +7,7 @@ COMMANDS + what the library describes, and gives a Session an adapter:
                      called); raises Error where there is no process, or it runs
     read(a, n)       n bytes at a, or raises
     tell(target)     gives a Target its facts
+    tell_memory(target)  those that no thread has to be looked at for
     tid()            the kernel thread that is selected
     color()          whether text may have colors
     select(place)    makes the stack of a parked fiber (a Place) that of its thread; None: ends that
@@ -18,6 +19,7 @@ import textwrap
 
 import rcore_expression
 from rcore_bridge import Error, Place, Target, commands
+from rcore_printer import Printer
 
 # Those that are not the library's; as rcore_plugin_commands() describes its own.
 COMMANDS = [
@@ -114,8 +116,8 @@ def complete(session, command, text):
 
 def _values(session, what, begun):
     choices = list(what.get("choices", ()))
-    if what.get("completes") in ("thread", "fiber", "class"):
-        choices += session.ids(what["completes"])
+    if what.get("completes") in ("thread", "fiber", "constant"):
+        choices += session.candidates(what["completes"], begun)
     return [choice for choice in choices if choice.lower().startswith(begun.lower())]
 
 
@@ -126,6 +128,7 @@ class Session:
         self._adapter = adapter
         self._library = library
         self._target = Target(library, adapter.read)
+        self.printer = Printer(library, adapter)
         self._identity = None
         self._token = None
         self._commands = all_commands(library)
@@ -144,6 +147,7 @@ class Session:
     def stale(self):
         """Memory or registers have changed: what was read does not hold."""
         self._token = None
+        self.printer.stale()
 
     def resumed(self, tid=None):
         """The process runs, or one thread of it: what was selected there is so no more."""
@@ -170,11 +174,15 @@ class Session:
             self._token = token
         return self._target
 
-    def ids(self, kind):
+    def candidates(self, kind, begun):
         try:
-            return self.target().complete(kind)
+            found = self.target().complete(kind, begun)
+        except Error:  # completion is no place to complain
+            found = []
+        try:
+            return found + (rcore_expression.candidates(self, begun) if kind == "constant" else [])
         except Error:
-            return []
+            return found
 
     def fiber(self):
         """The id of the fiber that is selected, or that the selected thread runs; None: neither."""
@@ -203,6 +211,14 @@ class Session:
             found = json.loads(text)["fibers"]
             self._stacks[key] = found[0] if found else None
         return self._stacks.get(key)
+
+    def ruby_frame(self, *options):
+        """The number of the selected Ruby frame, else, as for ruby-locals, of the innermost of Ruby code, and what
+        stack() has of it; {}: there is none."""
+        frames = (self.stack(*options) or {}).get("frames", [])
+        ruby = [number for number, frame in enumerate(frames) if frame.get("kind") == "ruby"]
+        number = self.frame() or (ruby[0] if ruby else 0)
+        return number, frames[number] if number < len(frames) else {}
 
     def run(self, verb, words):
         """A command: its text as bytes, or None, and its error, or None. May raise Error."""

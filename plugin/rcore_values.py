@@ -46,22 +46,11 @@ def state(session, key):
 
 def local(session, name):
     """The value of a local or an argument of the selected Ruby frame. Error: it has none of that name."""
-    fiber = session.stack("--locals") or {}
-    frames = fiber.get("frames", [])
-    number = session.frame() or _first_ruby(frames)
-    frame = frames[number] if number < len(frames) else {}
+    number, frame = session.ruby_frame("--locals")
     for variable in frame.get("arguments", []) + frame.get("locals", []):
         if variable.get("name") == name:
             return python(variable)
     raise Error("no local is called %s in frame %d" % (name, number))
-
-
-# The innermost frame may be a method in C, which has no locals.
-def _first_ruby(frames):
-    for number, frame in enumerate(frames):
-        if frame.get("kind") == "ruby":
-            return number
-    return 0
 
 
 def address(session, of):

@@ -33,6 +33,11 @@ class Facts:
         self._machine = self._MACHINES[name]
 
     def tell(self, target):
+        self.tell_memory(target)
+        self._tell_threads(target)
+
+    def tell_memory(self, target):
+        """What needs no thread to be selected, which would end the life of frames that GDB is at."""
         target.set_text("machine", self._machine)
         target.set_number("pid", self._inferior.pid)
         target.set_number("live", 0 if self._is_core else 1)
@@ -48,7 +53,6 @@ class Facts:
         for pair in auxv:
             target.add_auxv(*pair)
         self._tell_files(target, mappings, dict(auxv))
-        self._tell_threads(target)
 
     @staticmethod
     def _ask(command):

@@ -5,7 +5,7 @@ import gdb
 from gdb.unwinder import register_unwinder
 from rcore_session import all_commands
 
-from . import commands, functions, settings
+from . import commands, functions, printers, settings
 from .frames import RubyFrames
 from .process import Processes
 from .stack import STACKS
@@ -17,4 +17,5 @@ def load(library):
     functions.register(processes)
     switches = settings.register()
     RubyFrames(processes, switches["frames"])
+    printers.register(processes, switches["print-values"])
     register_unwinder(None, STACKS, replace=True)

@@ -67,6 +67,9 @@ class Adapter:
     def tell(self, target):
         Facts(self._inferior).tell(target)
 
+    def tell_memory(self, target):
+        Facts(self._inferior).tell_memory(target)
+
     def tid(self):
         thread = gdb.selected_thread()
         return tid_of(thread) if thread else 0

@@ -35,4 +35,10 @@ def register():
             "Whether GDB's own backtrace shows Ruby frames (bt -no-filters shows it without, once).",
             "Ruby frames in backtraces",
         ),
+        "print-values": Switch(
+            "print-values",
+            False,
+            "Whether GDB shows what variables of the types VALUE and ID are in Ruby (print/r shows one without).",
+            "Printing of VALUE and ID as in Ruby",
+        ),
     }

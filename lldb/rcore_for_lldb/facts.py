@@ -34,6 +34,15 @@ class Facts:
         self._machine = self._MACHINES[name]
 
     def tell(self, target):
+        self.tell_memory(target)
+        if not core_file(self._process):
+            for thread in self._process:
+                if thread.GetThreadID() not in stack.fibers(self._process):
+                    target.add_thread(thread.GetThreadID(), *self._registers(thread))
+            self._tell_signal(target, self._process.GetSelectedThread())
+
+    def tell_memory(self, target):
+        """What is no thread's."""
         target.set_text("machine", self._machine)
         core = core_file(self._process)
         if core:
@@ -53,10 +62,6 @@ class Facts:
         self._paths = [path for *_, path in mappings]
         for kind, value in self._auxv():
             target.add_auxv(kind, value)
-        for thread in self._process:
-            if thread.GetThreadID() not in stack.fibers(self._process):
-                target.add_thread(thread.GetThreadID(), *self._registers(thread))
-        self._tell_signal(target, self._process.GetSelectedThread())
 
     # Of a region LLDB says the file, but not where in it: the program headers do, as they are in memory.
     # LLDB's own modules may be of other files, where a process has another root.

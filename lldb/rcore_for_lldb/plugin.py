@@ -3,7 +3,7 @@
 
 from rcore_session import all_commands
 
-from . import commands, functions
+from . import commands, functions, summaries
 from .process import Processes
 
 
@@ -14,4 +14,6 @@ def load(debugger, library, module):
     for name, value in functions.make(processes, debugger).items():
         setattr(module, name, value)
     module.look_in = processes.look_in
+    module.ruby_summary = summaries.make(processes, debugger)
+    summaries.register(debugger, module)
     commands.register(debugger, module, processes, all_commands(library))

@@ -50,6 +50,9 @@ class Adapter:
         self._told = target
         Facts(self._target, self._files).tell(target)
 
+    def tell_memory(self, target):
+        Facts(self._target, self._files).tell_memory(target)
+
     def tid(self):
         thread = self.thread or self._target.GetProcess().GetSelectedThread()
         return thread.GetThreadID() if thread.IsValid() else 0
