@@ -147,7 +147,7 @@ RCORE_API bool rcore_fiber_registers(struct rcore_session *session,
 				     uint64_t registers[RCORE_MAX_REGISTERS], uint64_t *known);
 
 /*
- * Reads values of the target by their VALUE (an address, or an immediate such as 8, nil), or the values of constants.
+ * Reads values of the target by their VALUE (an address, or an immediate such as 0x14, true), or the values of constants.
  * What this Ruby's own inspect prints, with exceptions that ruby/inspect.h lists, and what they hold. The VM is looked for
  * once in a session; a running process stands still while the values are read. A value that cannot be read says
  * so itself. `options` may be NULL. Errors as rcore_load(), USAGE (no such constant, or not loaded yet). The caller frees it; it does not need the

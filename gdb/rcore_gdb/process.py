@@ -29,6 +29,9 @@ def guarded(function):
     return call
 
 
+_WORDS = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_CHAR)
+
+
 def is_condition():
     """Whether GDB evaluates the condition of a breakpoint: its threads still count as running then."""
     thread = gdb.selected_thread()
@@ -87,7 +90,8 @@ class Adapter:
         try:
             for name in before:
                 gdb.execute("set %s off" % name, to_string=True)
-            return int(gdb.parse_and_eval(text))
+            value = gdb.parse_and_eval(text)
+            return int(value) if value.type.strip_typedefs().code in _WORDS else None
         except (gdb.error, ValueError, OverflowError):
             return None
         finally:

@@ -12,6 +12,9 @@ _STOPPED = (lldb.eStateStopped, lldb.eStateCrashed, lldb.eStateSuspended)
 _RUNNING = (lldb.eStateRunning, lldb.eStateStepping, lldb.eStateLaunching, lldb.eStateAttaching)
 
 
+_WORDS = lldb.eTypeIsInteger | lldb.eTypeIsPointer | lldb.eTypeIsEnumeration
+
+
 class Adapter:
     """LLDB, as rcore_session wants it."""
 
@@ -69,7 +72,9 @@ class Adapter:
         options = lldb.SBExpressionOptions()
         options.SetAllowJIT(False)  # nothing of the target is run, nothing written to it
         value = (frame or self._target).EvaluateExpression(text, options)
-        return value.GetValueAsUnsigned() if value.GetError().Success() else None
+        if value.GetError().Fail() or not value.GetType().GetCanonicalType().GetTypeFlags() & _WORDS:
+            return None
+        return value.GetValueAsUnsigned()
 
 
 class Processes:

@@ -91,7 +91,18 @@ def select_next(process, debugger):
     return other.GetName()
 
 
+def look(process, debugger):
+    """Selects the frame of that function."""
+    thread = process.GetSelectedThread()
+    for frame in thread.frames:
+        if frame.GetFunctionName() == "look":
+            thread.SetSelectedFrame(frame.GetFrameID())
+            return None
+    return "no frame is called look"
+
+
 QUESTIONS = {
+    "@look": look,
     "@next": select_next,
     "@tid": tid,
     "@pcs": pcs,
@@ -113,7 +124,13 @@ def answer(debugger, command):
             exec(command[len("script ") :], {"rcore_lldb": sys.modules["rcore_lldb"], "json": json})
         return {"value": printed.getvalue()}
     result = lldb.SBCommandReturnObject()
-    debugger.GetCommandInterpreter().HandleCommand(command, result)
+    # Else it were the frame that was selected when the first command began.
+    frame = process.GetSelectedThread().GetSelectedFrame()
+    interpreter = debugger.GetCommandInterpreter()
+    if frame.IsValid():
+        interpreter.HandleCommand(command, lldb.SBExecutionContext(frame), result)
+    else:
+        interpreter.HandleCommand(command, result)
     return {"output": result.GetOutput() or "", "error": result.GetError() or ""}
 
 

@@ -5,6 +5,7 @@ require_relative "../aarch64/emulated"
 require_relative "converted"
 require_relative "lldb"
 require_relative "program"
+require_relative "values"
 
 class LldbSuite
   MAX_TID = 4_194_304 # of Linux
@@ -52,6 +53,7 @@ class LldbSuite
     abort missing.map { |line| "tests/lldb/run: #{line}" }.join("\n") unless missing.empty?
     newest, *older = Lldb.all
     @rubies.each { |ruby| with(ruby) { |program| [newest, *(older if ruby.name == SHORT)].each { |lldb| all(lldb, ruby, program) } } }
+    @rubies.each { |ruby| values(ruby, newest, *older) }
     once(newest) if @rubies.any? { |ruby| ruby.name == SHORT }
     @rubies.each { |ruby| check("#{ruby.name} #{newest.name} breakpoint") { on_breakpoint(newest, ruby) } }
     puts "#{@passed} passed, #{@failed} failed"
@@ -59,6 +61,13 @@ class LldbSuite
   end
 
   private
+
+  def values(ruby, newest, *older)
+    values = Values.new(ruby)
+    [newest, *(older if ruby.name == SHORT)].each { |lldb| check("#{ruby.name} #{lldb.name} values") { values.differences(lldb, @rcore) } }
+  ensure
+    values&.close
+  end
 
   # What does not depend on a Ruby.
   def once(lldb)

@@ -24,8 +24,8 @@ module Cores
   class Core
     attr_reader :ruby
 
-    def initialize(ruby)
-      @ruby = ruby
+    def initialize(ruby, program = "parked")
+      @ruby, @program = ruby, program
       @lock = Mutex.new
       @workshop = Workshop.new(ruby, File.join(__dir__, "programs"))
     end
@@ -33,12 +33,16 @@ module Cores
     def path
       @lock.synchronize do
         @path ||= begin
-          fixture = Fixture.new("parked", File.join(__dir__, "programs"))
+          fixture = Fixture.new(@program, File.join(__dir__, "programs"))
           @folder = @workshop.make(fixture)
+          prepare(File.join(@folder, @program))
           Program.new(ruby, fixture, nil, :abort, @folder).run.core
         end
       end
     end
+
+    # `folder` is that of the program, as its Ruby sees it.
+    def prepare(folder); end
 
     def rcore(line)
       command, *words = line.split

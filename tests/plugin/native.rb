@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+require "json"
+require_relative "../truth/rubies"
+require_relative "../truth/suite"
+require_relative "cores"
+
+# programs/values on a Ruby: an extension with debug information, called with values that the program wrote down.
+class NativeCore < Cores::Core
+  def initialize(ruby)
+    super(ruby, "values")
+  end
+
+  def prepare(folder)
+    NativeCore.build(ruby, folder)
+  end
+
+  # `folder` as the Ruby sees it.
+  def self.build(ruby, folder)
+    flags = ruby.build_flags or raise "no headers of Ruby #{ruby.name}"
+    gcc = ruby.shell(["gcc", "-std=gnu17", "-O0", "-g", "-w", "-shared", "-fPIC", *flags, "-o", "native.so", "native.c"], directory: folder)
+    system(*gcc) or raise "cannot build native.c for Ruby #{ruby.name}"
+  end
+
+  # What the program wrote.
+  def truth
+    path
+    @truth ||= JSON.parse(File.read(@ruby.outside(File.join(@folder, "values/truth.json"))))
+  end
+
+  # ruby-print's words, and what it is to print.
+  def expressions
+    known = truth
+    constants = known["constants"].map { |name, text| [name, "#{text}\n"] }
+    constants + [
+      ["self", "#{known["self"]}\n"],
+      ["to", "#{known["to"]}\n"],
+      ["café", "#{known["café"]}\n"],
+      ["to urgent café @lines", %w[to urgent café lines].map { |name| "#{known[name]}\n" }.join],
+      ["@number ORDER.@number self.@number", "7\n" * 3],
+      ["self.@base", "#{known["base"]}\n"],
+      ["--depth 1 @lines", "[[... (2 more)], [... (2 more)]]\n"],
+      ["--depth 0 @lines", "[... (2 more)]\n"],
+      ["0x14 0 3", "true\nfalse\n1\n"],
+      # Of the debugger, in the frame of C.
+      ["numbers", "#{known["lines"]}\n"],
+      ["argument", "#{known["to"]}\n"],
+      ["pair.list[1]", "#{known["to"]}\n"],
+      ["*pair.pointer", "#{known["lines"]}\n"],
+      ["pair.list[0]", "nil\n"],
+      ["pair.plain", "#{known["to"]}\n"],
+      ["(VALUE) 7 + 2", "4\n"],
+      ["--id id", ":each_pair\n"],
+    ]
+  end
+
+  # What follows each of these is what a debugger may complete it to.
+  COMPLETIONS = {
+    "Shop::Order::L" => %w[Shop::Order::LIMIT Shop::Order::Later],
+    "::Shop::B" => %w[::Shop::Base],
+    "Shop::Order::OL" => %w[Shop::Order::OLD],
+    "OR" => %w[ORDER],
+    "urg" => %w[urgent],
+    "sel" => %w[self],
+    "@l" => %w[@lines],
+    "self.@n" => %w[self.@number],
+    "ORDER.@" => %w[ORDER.@base ORDER.@lines ORDER.@number],
+    "@base.@" => [],
+    "Nope::" => [],
+    "nope.@" => [],
+    "--max" => %w[--max-items --max-string],
+  }.freeze
+
+  IN_VAIN = "is no VALUE, no local of the selected Ruby frame, no constant, and no integer expression; see help ruby-print".freeze
+
+  WRONG = {
+    "nope" => "'nope' #{IN_VAIN}",
+    "8 nope" => "'8 nope' #{IN_VAIN}",
+    "1 +" => "'1 +' #{IN_VAIN}",
+    "pair" => "'pair' #{IN_VAIN}",
+    "look(1,2,3)" => "'look(1,2,3)' #{IN_VAIN}",
+    "wrong=8" => "'wrong=8' #{IN_VAIN}",
+    "nope.@x" => "no local of the selected Ruby frame is called nope",
+    "Nope.@x" => "no constant is called Nope",
+    "@nope" => /\A#<Shop::Order:0x\h{16} \.\.\. \(3 more\)> has no instance variable @nope\z/,
+    "@lines.@x" => "[... (2 more)] has no instance variable @x",
+    "Nope" => "no constant Nope here",
+    "Shop::Nope" => "no constant Shop::Nope here",
+    "Shop::Order::LIMIT::X" => "Shop::Order::LIMIT is neither a class nor a module: it has no constants",
+    "Shop::Order::Later" => "constant Shop::Order::Later is to be loaded when it is first used, and was not yet",
+    "--bogus 1" => "no option is called '--bogus'; see help ruby-print",
+    "" => "which VALUE? Give its address, or a constant's name",
+  }.freeze
+end
