@@ -2,7 +2,8 @@
 /* Weaving on stacks written as words, outermost first. A word is the letter of a frame:
  * control frames  F enters the interpreter, r runs in it, a-e C function a-e, B block in C with function b, D dummy with FINISH,
  *                 T FINISH and no pc
- * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, n anything else
+ * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, P part of C function a,
+ *                 n anything else
  * woven           the same words, control frames with a dot before them, gaps as "?". */
 #include <check.h>
 #include <stdlib.h>
@@ -52,6 +53,9 @@ static struct rcore_native_frame native_frame(char word)
 						   .is_interpreter = true};
 	case 'n':
 		return (struct rcore_native_frame){.function_start = OTHER};
+	case 'P':
+		return (struct rcore_native_frame){.function_start = OTHER,
+						   .part_of = METHODS + 'a'};
 	default:
 		return (struct rcore_native_frame){.function_start = METHODS + (uint64_t)word};
 	}
@@ -99,6 +103,9 @@ static const struct {
 	/* <main> calls a C method that yields to a block. */
 	{"FraF", "nXiaiX", "nX.F.ri.aaiX.F"},
 	{"Fra", "nXian", "nX.F.ri.aan"},
+	/* The same, from a part of it that has no name; where it is none's method, it says nothing. */
+	{"FraF", "nXiPiX", "nX.F.ri.aPiX.F"},
+	{"FrbF", "nXiPbiX", "nX.F.riP.bbiX.F"},
 	/* Two activations with no C method between: a #hash called by an instruction. */
 	{"FrFrb", "nXiiXibn", "nX.F.riiX.F.ri.bbn"},
 	/* A C method whose native frame is gone (tail call) costs no mark. */

@@ -23,6 +23,9 @@ struct rcore_native_frame {
 	/* Address of its first instruction, by symbol, else by call frame information, so that it
 	 * is known without symbols; of NAME for a symbol "NAME.cold". 0: unknown, or inlined. */
 	uint64_t function_start;
+	/* Where the function starts that alone jumps into this code, which has no name: the rarely run part of a
+	 * method in C, of a stripped file. 0: none is known. */
+	uint64_t part_of;
 	const char *function; /* C++ and Rust demangled; NULL: no symbol */
 	const char *symbol;   /* as linkers know it, where that is another name; else NULL */
 	uint64_t function_offset; /* pc - the start of the symbol, else function_start */

@@ -73,6 +73,7 @@ static void add_code(struct writer *writer, const struct rcore_native_frame *fra
 	struct json_object *object = json_object_new_object();
 	add_number(writer, object, "pc", frame->pc);
 	add_number(writer, object, "start", frame->function_start);
+	add_number(writer, object, "part_of", frame->part_of);
 	add_number(writer, object, "offset", frame->function_offset);
 	add_text(writer, object, "function", frame->function);
 	add_text(writer, object, "module", frame->module);
@@ -227,6 +228,7 @@ static bool read_code(struct reader *reader, struct json_object *code)
 		reader->code[i] = (struct rcore_native_frame){
 			.pc = number_of(object, "pc"),
 			.function_start = number_of(object, "start"),
+			.part_of = number_of(object, "part_of"),
 			.function_offset = number_of(object, "offset"),
 			.function = text_of(reader, object, "function"),
 			.module = text_of(reader, object, "module"),

@@ -64,6 +64,7 @@ static struct rcore_error *walk_all(struct set *set)
 
 struct rcore_error *rcore_unwind(struct rcore_modules *modules, struct rcore_memory *memory,
 				 unsigned machine, struct rcore_arena *arena,
+				 const struct rcore_functions *functions,
 				 struct rcore_unwind_context *contexts, size_t count)
 {
 	const struct rcore_unwind_machine *row = rcore_unwind_machine(machine);
@@ -85,6 +86,7 @@ struct rcore_error *rcore_unwind(struct rcore_modules *modules, struct rcore_mem
 		rcore_native_modules_open(modules, memory, machine, &unwinder->native);
 	if (!err) {
 		unwinder->sites.native = unwinder->native;
+		unwinder->sites.functions = functions;
 		unwinder->sites.symbolizer.arena = arena;
 		err = walk_all(set);
 		rcore_sites_deinit(&unwinder->sites);

@@ -29,6 +29,19 @@ static bool is_x86_call(const uint8_t *end, size_t size)
 	return false;
 }
 
+/* jmp rel32; jcc rel32. Those within one section may be shorter. */
+static bool is_x86_jump(const uint8_t *code, size_t size, struct rcore_jump *jump)
+{
+	jump->is_conditional = size >= 6 && code[0] == 0x0f && (code[1] & 0xf0) == 0x80;
+	if (!jump->is_conditional && (size < 5 || code[0] != 0xe9))
+		return false;
+	size_t length = jump->is_conditional ? 6 : 5;
+	int32_t distance;
+	memcpy(&distance, code + length - sizeof(distance), sizeof(distance));
+	jump->to = jump->from + length + (uint64_t)(int64_t)distance;
+	return true;
+}
+
 /* push %rbp; mov %rsp,%rbp, perhaps behind endbr64 */
 static bool has_x86_frame_pointer(const uint8_t *code, size_t size)
 {
@@ -63,6 +76,30 @@ static bool is_arm_call(const uint8_t *end, size_t size)
 	       (code & 0xfefff800) == 0xd63f0800;
 }
 
+/* The `width` bits from `low` on, signed, times 4. */
+static uint64_t distance(uint32_t code, unsigned low, unsigned width)
+{
+	return (uint64_t)((int64_t)((uint64_t)code << (64 - low - width)) >> (64 - width)) * 4;
+}
+
+/* b; b.cond; cbz, cbnz; tbz, tbnz */
+static bool is_arm_jump(const uint8_t *bytes, size_t size, struct rcore_jump *jump)
+{
+	uint32_t code = size < 4 ? 0 : instruction(bytes);
+	jump->is_conditional = true;
+	if ((code & 0xfc000000) == 0x14000000) {
+		jump->is_conditional = false;
+		jump->to = jump->from + distance(code, 0, 26);
+	} else if ((code & 0xff000010) == 0x54000000 || (code & 0x7e000000) == 0x34000000) {
+		jump->to = jump->from + distance(code, 5, 19);
+	} else if ((code & 0x7e000000) == 0x36000000) {
+		jump->to = jump->from + distance(code, 5, 14);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* The procedure call standard has every function that saves x30 keep a frame record. */
 static bool has_arm_frame_pointer(const uint8_t *code, size_t size)
 {
@@ -84,6 +121,8 @@ static const struct rcore_unwind_machine machines[] = {
 		.signal_pc = 16,
 		.is_restorer = is_x86_restorer,
 		.is_call = is_x86_call,
+		.code_step = 1,
+		.is_jump = is_x86_jump,
 		.has_frame_pointer = has_x86_frame_pointer,
 	},
 	{
@@ -102,6 +141,8 @@ static const struct rcore_unwind_machine machines[] = {
 		.signal_pc = 32,
 		.is_restorer = is_arm_restorer,
 		.is_call = is_arm_call,
+		.code_step = 4,
+		.is_jump = is_arm_jump,
 		.has_frame_pointer = has_arm_frame_pointer,
 	},
 };

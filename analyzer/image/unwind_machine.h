@@ -10,6 +10,11 @@
  * of them here. To add a machine, add its row to the table in unwind_machine.c. */
 enum { RCORE_MAX_DWARF_REGISTERS = 32 };
 
+struct rcore_jump {
+	uint64_t from, to;
+	bool is_conditional;
+};
+
 struct rcore_unwind_machine {
 	unsigned machine; /* EM_* */
 	unsigned register_count;
@@ -30,11 +35,20 @@ struct rcore_unwind_machine {
 	/* Do the bytes that end at a return address end with a call? */
 	bool (*is_call)(const uint8_t *end, size_t size);
 
+	/* Is this a jump to a place that it tells itself? Instructions begin at multiples of code_step. */
+	size_t code_step;
+	bool (*is_jump)(const uint8_t *code, size_t size, struct rcore_jump *jump);
+
 	/* Does a function that begins so keep a frame pointer? */
 	bool (*has_frame_pointer)(const uint8_t *code, size_t size);
 };
 
-enum { RCORE_RESTORER_BYTES = 9, RCORE_CALL_BYTES = 8, RCORE_PROLOGUE_BYTES = 16 };
+enum {
+	RCORE_RESTORER_BYTES = 9,
+	RCORE_CALL_BYTES = 8,
+	RCORE_PROLOGUE_BYTES = 16,
+	RCORE_JUMP_BYTES = 6
+};
 
 /* NULL: not covered. */
 const struct rcore_unwind_machine *rcore_unwind_machine(unsigned machine);

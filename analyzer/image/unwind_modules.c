@@ -160,6 +160,7 @@ void rcore_native_modules_close(struct rcore_native_modules *native)
 	if (!native)
 		return;
 	for (size_t i = 0; native->items && i < native->count; i++) {
+		free(native->items[i].jumps.items);
 		rcore_symbols_free(native->items[i].symbols);
 		rcore_units_free(native->items[i].units);
 	}
@@ -222,7 +223,8 @@ static void find_table(struct rcore_native_module *module)
 	}
 }
 
-uint64_t rcore_native_module_fde_start(struct rcore_native_module *module, uint64_t address)
+bool rcore_native_module_fde(struct rcore_native_module *module, uint64_t address,
+			     uint64_t *start, uint64_t *end)
 {
 	if (!module->looked_for_table)
 		find_table(module);
@@ -235,5 +237,11 @@ uint64_t rcore_native_module_fde_start(struct rcore_native_module *module, uint6
 		else
 			high = middle;
 	}
-	return low ? module->table_address + (uint64_t)(int64_t)module->table[low - 1][0] : 0;
+	if (!low)
+		return false;
+	*start = module->table_address + (uint64_t)(int64_t)module->table[low - 1][0];
+	*end = low < module->table_size
+		       ? module->table_address + (uint64_t)(int64_t)module->table[low][0]
+		       : module->entry->module.end;
+	return true;
 }

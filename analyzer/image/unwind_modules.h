@@ -6,6 +6,7 @@
 
 #include "image/module_private.h"
 #include "image/symbolize_symbols.h"
+#include "image/unwind_machine.h"
 
 /*
  * The target's modules as libdwfl sees them, at their run-time addresses: those of `modules`, and the
@@ -22,6 +23,13 @@ struct rcore_native_module {
 	const int32_t (*table)[2];
 	size_t table_size;
 	uint64_t table_address;
+
+	/* Out of functions that were asked for (cold_part.h); `from` is the function. */
+	bool looked_for_jumps;
+	struct {
+		struct rcore_jump *items;
+		size_t count, capacity;
+	} jumps;
 
 	bool named; /* the rest is filled */
 	const char *name, *gem;
@@ -55,8 +63,9 @@ void rcore_native_modules_close(struct rcore_native_modules *native); /* NULL-sa
 struct rcore_native_module *rcore_native_module_at(struct rcore_native_modules *native,
 						   uint64_t address);
 
-/* The start of the function whose call frame information covers an address of the module,
- * for an address that some does cover; 0: unknown. */
-uint64_t rcore_native_module_fde_start(struct rcore_native_module *module, uint64_t address);
+/* The function, or the part of one, whose call frame information covers an address of the module, up to the
+ * next; for an address that some does cover. false: unknown. */
+bool rcore_native_module_fde(struct rcore_native_module *module, uint64_t address,
+			     uint64_t *start, uint64_t *end);
 
 #endif

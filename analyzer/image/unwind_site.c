@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "image/cold_part.h"
 #include "image/unwind_machine.h"
 
 void rcore_sites_deinit(struct rcore_sites *sites)
@@ -62,10 +63,13 @@ static void find_cover(struct rcore_site *site)
 {
 	Dwarf_Frame *frame;
 	Dwarf_Addr bias;
+	uint64_t end;
 	Dwarf_CFI *cfi = dwfl_module_eh_cfi(site->module->dwfl, &bias);
 	if (cfi && !dwarf_cfi_addrframe(cfi, site->address - bias, &frame)) {
 		look_up(site, frame);
-		site->fde_start = rcore_native_module_fde_start(site->module, site->address);
+		if (!rcore_native_module_fde(site->module, site->address, &site->fde_start,
+					     &end))
+			site->fde_start = 0;
 		return;
 	}
 	cfi = dwfl_module_dwarf_cfi(site->module->dwfl, &bias);
@@ -96,8 +100,14 @@ bool rcore_site_name(struct rcore_sites *sites, struct rcore_site *site)
 	/* Nothing called the trampoline: its information begins a byte early for those who
 	 * look before a return address, its symbol does not. */
 	uint64_t address = site->address + site->is_signal;
-	if (!site->frames)
-		site->frame_count = rcore_symbolize(&sites->symbolizer, site->module, address,
-						    site->fde_start, &site->frames);
-	return site->frame_count;
+	if (site->frames)
+		return true;
+	site->frame_count = rcore_symbolize(&sites->symbolizer, site->module, address,
+					    site->fde_start, &site->frames);
+	if (!site->frame_count)
+		return false;
+	struct rcore_native_frame *frame = &site->frames[site->frame_count - 1];
+	if (!frame->function)
+		frame->part_of = rcore_cold_part_of(sites, sites->functions, site);
+	return true;
 }

@@ -23,8 +23,11 @@ struct rcore_site {
 	size_t frame_count;
 };
 
+struct rcore_functions;
+
 struct rcore_sites {
 	struct rcore_native_modules *native;
+	const struct rcore_functions *functions; /* whose parts are looked for; NULL: none's */
 	struct rcore_symbolizer symbolizer;
 	struct rcore_arena arena;
 	struct rcore_address_map at;

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address_map.h"
+#include "base/grow.h"
 #include "image/parked.h"
 #include "image/unwind.h"
 #include "session/session.h"
@@ -11,6 +13,11 @@
 struct owner {
 	int fiber; /* index into snapshot->fibers; -1: none */
 	int other; /* index into snapshot->others; -1: none */
+};
+
+struct functions {
+	uint64_t *items;
+	size_t count, capacity;
 };
 
 struct stacks {
@@ -94,6 +101,36 @@ static void add_parked(struct rcore_session *session, const struct rcore_snapsho
 	}
 }
 
+static int compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	return (a > b) - (a < b);
+}
+
+/* Those of all methods and blocks in C that run, each once. */
+static struct rcore_error *list_functions(const struct rcore_snapshot *snapshot,
+					  struct functions *ret)
+{
+	struct rcore_address_map seen = {0};
+	bool done = true;
+	for (size_t i = 0; i < snapshot->fiber_count && done; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		for (size_t j = 0; j < fiber->frame_count && done; j++) {
+			uint64_t function = fiber->frames[j].cfunc;
+			if (!function || rcore_address_map_get(&seen, function) >= 0)
+				continue;
+			uint64_t *slot = rcore_push(ret);
+			done = slot && rcore_address_map_put(&seen, function, 0);
+			if (slot)
+				*slot = function;
+		}
+	}
+	rcore_address_map_deinit(&seen);
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare);
+	return done ? NULL : rcore_error_no_memory();
+}
+
 static void hand_out(const struct stacks *stacks, struct rcore_snapshot *snapshot)
 {
 	for (size_t i = 0; i < stacks->count; i++) {
@@ -174,9 +211,12 @@ struct rcore_error *rcore_session_native(struct rcore_session *session,
 	size_t most = session->process->thread_count + snapshot->fiber_count;
 	struct stacks stacks = {calloc(most + 1, sizeof(*stacks.contexts)),
 				calloc(most + 1, sizeof(*stacks.owners)), 0, 0};
-	struct rcore_error *err =
-		stacks.contexts && stacks.owners ? NULL : rcore_error_no_memory();
+	struct functions functions = {0};
+	struct rcore_error *err = stacks.contexts && stacks.owners
+					  ? list_functions(snapshot, &functions)
+					  : rcore_error_no_memory();
 	if (!err) {
+		const struct rcore_functions methods = {functions.items, functions.count};
 		add_kernel_threads(session->process, snapshot, &stacks);
 		stacks.kernel_count = stacks.count;
 		add_parked(session, snapshot, &stacks);
@@ -185,7 +225,7 @@ struct rcore_error *rcore_session_native(struct rcore_session *session,
 		else
 			err = rcore_unwind(session->modules, session->memory,
 					   session->process->machine, &snapshot->arena,
-					   stacks.contexts, stacks.count);
+					   &methods, stacks.contexts, stacks.count);
 	}
 	if (!err) {
 		struct rcore_symbol symbol;
@@ -196,5 +236,6 @@ struct rcore_error *rcore_session_native(struct rcore_session *session,
 	}
 	free(stacks.contexts);
 	free(stacks.owners);
+	free(functions.items);
 	return err;
 }

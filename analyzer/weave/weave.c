@@ -92,6 +92,9 @@ static void list_native(struct weaver *weaver, uint64_t activation)
 			add_event(weaver, &weaver->native, 0, i);
 		else if (bsearch(&start, functions, count, sizeof(*functions), compare))
 			add_event(weaver, &weaver->native, start, i);
+		else if (frame->part_of && bsearch(&frame->part_of, functions, count,
+						   sizeof(*functions), compare))
+			add_event(weaver, &weaver->native, frame->part_of, i);
 	}
 	free(functions);
 }

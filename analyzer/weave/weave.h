@@ -24,7 +24,8 @@
  *
  * The events are matched, A with A and C with a C of the same function; where they differ, the
  * nearest place at which they agree again is taken, and only the stretch up to there is marked with
- * a gap. Neither A nor C needs a symbol: C's function is the method entry's, or the block's, and rb_vm_exec, hidden
+ * a gap. Neither A nor C needs a symbol: C's function is the method entry's, or the block's (the frame may be that of
+ * its cold part, image/cold_part.h), and rb_vm_exec, hidden
  * from 3.3 on, is learnt as that function of the interpreter which stands in the stacks as
  * often as FINISH does.
  */

@@ -54,7 +54,8 @@ class Workshop
     FileUtils.cp_r(File.join(@fixtures, "ext"), built)
     Dir[File.join(built, "*.c")].map do |source|
       target = source.delete_suffix(".c") + ".so"
-      gcc = @ruby.shell(["gcc", "-std=gnu17", "-O1", "-g0", "-w", "-shared", "-fPIC", *flags, "-o", inside(target), inside(source)])
+      own = File.read(source)[%r{^/\* gcc: (.*) \*/$}, 1].to_s.split
+      gcc = @ruby.shell(["gcc", "-std=gnu17", "-O1", "-g0", "-w", "-shared", "-fPIC", *own, *flags, "-o", inside(target), inside(source)])
       system(*gcc) or raise "cannot build #{source} for Ruby #{@ruby.name}"
       target
     end

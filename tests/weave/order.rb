@@ -6,6 +6,7 @@ class Order
   UNLOGGED = %w[overflow_deeper overflow_mutual overflow_other overflow_smallest].freeze # until the stack is full
   BLOCKS = %w[block_in_c catch_body fiber_in_c].freeze
   DEMANGLED = { ["Weave::compare(void const*, void const*)", "_ZN5Weave7compareEPKvS1_"] => "compare_by_ruby" }.freeze
+  COLD = /\ACold[.#](early|late)\z/
   PROGRAM = /(\A|\/)(cases|steps|deep)\.rb\z/
 
   attr_reader :differences, :frames
@@ -73,7 +74,7 @@ class Order
   end
 
   # A method in C stands just outside its function, unless that made a tail call and is
-  # gone; a block in C outside that of the extension.
+  # gone; one of which a part without a name runs, outside that; a block in C outside that of the extension.
   def answered(fiber)
     starts = fiber["native"].reject { |native| native["inlined"] }.group_by { |native| native["function_start"] }
     stretches(fiber).each do |number, inner|
@@ -81,6 +82,8 @@ class Order
       what = "#{fiber['id']}: frame #{number}, #{frame['label'] || frame['kind']},"
       if frame["kind"] == "cfunc" && inner.none? { |native| native["function_start"] == frame["cfunc"] }
         @differences << "#{what} is not around its function" if starts.key?(frame["cfunc"]) || frame["label"] =~ /\AWeave/
+        ours = inner.last
+        @differences << "#{what} is not around its part, but around #{ours}" if frame["label"] =~ COLD && ours&.values_at("module", "function") != ["cold_path.so", nil]
       elsif frame["kind"] == "ifunc"
         ours = inner.reverse.find { |native| native["module"] =~ OURS }
         @differences << "#{what} stands around #{ours['function']}" unless ours.nil? || BLOCKS.include?(ours["function"])

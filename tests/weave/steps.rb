@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "monitor"
 require_relative "ext/weave_ext"
+require_relative "ext/cold_path"
 
 # Each method gets from Ruby to its block over other code: C functions of the
 # extension, C methods of Ruby, instructions that call methods. Everything in Ruby
@@ -293,6 +294,21 @@ module Steps
       Weave.note
       Thread.current[:body] = body
       method(:target).to_proc.call
+    end
+
+    def cold_early
+      Weave.note
+      Cold.early(1) { Weave.note; yield }
+    end
+
+    def cold_late
+      Weave.note
+      Cold.late(1) { Weave.note; yield }
+    end
+
+    def cold_tail
+      Weave.note
+      Cold.first(1) { Weave.note; yield }
     end
 
     def symbol_proc(&body)
