@@ -185,8 +185,8 @@ static bool same_values(const struct rcore_options *a, const struct rcore_option
 {
 	const struct rcore_locals_options *x = &a->values, *y = &b->values;
 	return a->no_native == b->no_native && x->self == y->self &&
-	       x->arguments == y->arguments && x->locals == y->locals && x->depth == y->depth &&
-	       x->max_string == y->max_string && x->max_items == y->max_items;
+	       x->arguments == y->arguments && x->locals == y->locals &&
+	       !memcmp(&x->inspect, &y->inspect, sizeof(x->inspect));
 }
 
 /* Values are decoded with the rest, where they are asked for: the last such view is kept. */

@@ -40,7 +40,7 @@ static void shows_bad(uint64_t value, const char *expected, const char *problem)
 static void shows_with(uint64_t value, unsigned depth, unsigned max_string, unsigned max_items,
 		       const char *expected)
 {
-	const struct rcore_inspect_options options = {depth, max_string, max_items};
+	const struct rcore_inspect_options options = {depth, max_string, max_items, 0};
 	ck_assert_str_eq(inspected(value, &options).text, expected);
 }
 
@@ -196,6 +196,23 @@ START_TEST(test_arrays)
 	struct rcore_value cut = inspected(array, NULL);
 	ck_assert_ptr_nonnull(strstr(cut.text, "<unreadable>]"));
 	ck_assert_ptr_nonnull(cut.problem);
+}
+END_TEST
+
+/* No item is begun past the bytes asked for; each container says what it left out. */
+START_TEST(test_max_text)
+{
+	begin(_i);
+	uint64_t one = FAKE_FIXNUM(1), inner = ARRAY(one, one, one, one);
+	uint64_t list = ARRAY(inner, inner, one);
+	const struct rcore_inspect_options few = {.max_text = 3}, most = {.max_text = 27},
+					   all = {.max_text = 28};
+	ck_assert_str_eq(inspected(list, &few).text, "[[1, ... (3 more)], ... (2 more)]");
+	ck_assert_str_eq(inspected(list, &most).text,
+			 "[[1, 1, 1, 1], [1, 1, 1, 1], ... (1 more)]");
+	struct rcore_value result = inspected(list, &all);
+	ck_assert_str_eq(result.text, "[[1, 1, 1, 1], [1, 1, 1, 1], 1]");
+	ck_assert_ptr_null(result.problem);
 }
 END_TEST
 
@@ -522,10 +539,10 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_immediates, test_floats, test_strings, test_cut_strings, test_symbols,
-		test_arrays,     test_limits, test_hashes,  test_bad_hashes,  test_numbers,
-		test_structs,    test_ranges, test_objects, test_classes,     test_others,
-		test_slots,      test_faults, test_words,
+		test_immediates, test_floats,  test_strings, test_cut_strings, test_symbols,
+		test_max_text,   test_arrays,  test_limits,  test_hashes,      test_bad_hashes,
+		test_numbers,    test_structs, test_ranges,  test_objects,     test_classes,
+		test_others,     test_slots,   test_faults,  test_words,
 	};
 	return run_suite("inspect", tests, sizeof(tests) / sizeof(*tests));
 }

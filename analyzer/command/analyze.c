@@ -7,8 +7,7 @@
 struct arguments {
 	struct rcore_report_options report;
 	struct rcore_locals_options values;
-	struct rcore_index depth;
-	size_t max_string, max_items;
+	struct rcore_limits limits;
 	int native;
 	bool json;
 	int format;
@@ -56,12 +55,7 @@ static const struct rcore_option options[] = {
 	 .help = "The arguments and local variables of each frame, those of the blocks around "
 		 "it "
 		 "too (--all: also what Ruby itself hides)"},
-	{"depth", 0, RCORE_OPTION_INDEX, MEMBER(depth), .value = "N",
-	 .help = "Of values: N containers one within the other (4)"},
-	{"max-string", 0, RCORE_OPTION_NUMBER, MEMBER(max_string), .value = "N",
-	 .help = "Of values: N bytes of a String (256)"},
-	{"max-items", 0, RCORE_OPTION_NUMBER, MEMBER(max_items), .value = "N",
-	 .help = "Of values: N items of a container (100)"},
+	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{"where", 'w', RCORE_OPTION_LIST, MEMBER(where), "KEY=VALUE",
 	 "Only fibers whose context has KEY with that VALUE (KEY alone: with any); may be "
 	 "given "
@@ -77,9 +71,7 @@ static void prepare(const void *given, struct rcore_options *open)
 	const struct arguments *arguments = given;
 	open->no_native = shown[arguments->native] == RCORE_NATIVE_NONE;
 	open->values = arguments->values;
-	open->values.depth = rcore_depth(arguments->depth);
-	open->values.max_string = rcore_limit(arguments->max_string);
-	open->values.max_items = rcore_limit(arguments->max_items);
+	open->values.inspect = rcore_limits_inspect(&arguments->limits);
 }
 
 static struct rcore_error *print(const struct arguments *arguments,

@@ -72,7 +72,6 @@ struct rcore_option {
 			"rb_fiber_t in hex",                                   \
 			.completion = RCORE_COMPLETE_FIBER                     \
 	}
-
 /* A target that was opened, for one command or for many. */
 struct rcore_view {
 	struct rcore_session *session;

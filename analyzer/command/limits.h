@@ -4,16 +4,47 @@
 
 #include "command/command.h"
 
-/* --depth, --max-string, --max-items as the library has them: 0 is its default. What nobody can hold is
- * as good as no limit. */
-static inline unsigned rcore_limit(size_t given)
-{
-	return given < RCORE_NO_DEPTH ? (unsigned)given : RCORE_NO_DEPTH - 1;
-}
+/* How much to show of values, as given. */
+struct rcore_limits {
+	struct rcore_inspect_options inspect; /* without the depth */
+	struct rcore_index depth;
+};
 
-static inline unsigned rcore_depth(struct rcore_index given)
+/* `member`: the offset of a struct rcore_limits; `max_text`: the default, in words. */
+#define RCORE_OPTIONS_OF_LIMITS(member, max_text_words)                                       \
+	{"depth",                                                                             \
+	 0,                                                                                   \
+	 RCORE_OPTION_INDEX,                                                                  \
+	 (member) + offsetof(struct rcore_limits, depth),                                     \
+	 .value = "N",                                                                        \
+	 .help = "Of values: N containers one within the other (4)"},                         \
+		{"max-string",                                                                \
+		 0,                                                                           \
+		 RCORE_OPTION_NUMBER,                                                         \
+		 (member) + offsetof(struct rcore_limits, inspect.max_string),                \
+		 .value = "N",                                                                \
+		 .help = "Of values: N bytes of a String (256)"},                             \
+		{"max-items",                                                                 \
+		 0,                                                                           \
+		 RCORE_OPTION_NUMBER,                                                         \
+		 (member) + offsetof(struct rcore_limits, inspect.max_items),                 \
+		 .value = "N",                                                                \
+		 .help = "Of values: N elements, pairs or instance variables of each (100)"}, \
+	{                                                                                     \
+		"max-text", 0, RCORE_OPTION_NUMBER,                                           \
+			(member) + offsetof(struct rcore_limits, inspect.max_text),           \
+			.value = "N",                                                         \
+			.help = "Of values: N bytes of each altogether (" max_text_words ")"  \
+	}
+
+/* As the library has them: a depth of 0 is one. */
+static inline struct rcore_inspect_options
+rcore_limits_inspect(const struct rcore_limits *limits)
 {
-	return given.is_given && !given.number ? RCORE_NO_DEPTH : rcore_limit(given.number);
+	struct rcore_inspect_options inspect = limits->inspect;
+	inspect.depth = limits->depth.is_given && !limits->depth.number ? RCORE_NO_DEPTH
+									: limits->depth.number;
+	return inspect;
 }
 
 #endif

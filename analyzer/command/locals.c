@@ -6,8 +6,7 @@
 struct arguments {
 	struct rcore_report_options report;
 	struct rcore_index frame;
-	struct rcore_index depth;
-	size_t max_string, max_items;
+	struct rcore_limits limits;
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
@@ -22,12 +21,7 @@ static const struct rcore_option options[] = {
 	 .help = "The Ruby frame of this number (the innermost of Ruby code)"},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Also what Ruby itself hides"},
-	{"depth", 0, RCORE_OPTION_INDEX, MEMBER(depth), .value = "N",
-	 .help = "N containers one within the other (4)"},
-	{"max-string", 0, RCORE_OPTION_NUMBER, MEMBER(max_string), .value = "N",
-	 .help = "N bytes of a String (256)"},
-	{"max-items", 0, RCORE_OPTION_NUMBER, MEMBER(max_items), .value = "N",
-	 .help = "N items of a container (100)"},
+	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{0},
 };
 
@@ -38,9 +32,7 @@ static void prepare(const void *given, struct rcore_options *open)
 		.self = true,
 		.arguments = true,
 		.locals = true,
-		.depth = rcore_depth(arguments->depth),
-		.max_string = rcore_limit(arguments->max_string),
-		.max_items = rcore_limit(arguments->max_items),
+		.inspect = rcore_limits_inspect(&arguments->limits),
 	};
 }
 

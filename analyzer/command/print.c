@@ -9,8 +9,7 @@
 
 struct arguments {
 	bool json, id;
-	struct rcore_index depth;
-	size_t max_string, max_items;
+	struct rcore_limits limits;
 	struct rcore_words values;
 };
 
@@ -21,12 +20,7 @@ static const struct rcore_option options[] = {
 	 .help = "As JSON, with what each value holds"},
 	{"id", 0, RCORE_OPTION_FLAG, MEMBER(id),
 	 .help = "The numbers are IDs: print the Symbol of each"},
-	{"depth", 0, RCORE_OPTION_INDEX, MEMBER(depth), "N",
-	 .help = "Show containers within containers N deep (4)"},
-	{"max-string", 0, RCORE_OPTION_NUMBER, MEMBER(max_string), "N",
-	 .help = "Show N bytes of a String (256)"},
-	{"max-items", 0, RCORE_OPTION_NUMBER, MEMBER(max_items), "N",
-	 .help = "Show N elements, pairs or instance variables of a value (100)"},
+	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1 MiB"),
 	{0},
 };
 
@@ -71,9 +65,7 @@ static bool is_partial(const struct rcore_print *print)
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
 	const struct arguments *arguments = given;
-	const struct rcore_inspect_options inspect = {rcore_depth(arguments->depth),
-						      rcore_limit(arguments->max_string),
-						      rcore_limit(arguments->max_items)};
+	const struct rcore_inspect_options inspect = rcore_limits_inspect(&arguments->limits);
 	const struct rcore_report_options report = {.color = view->color};
 	struct rcore_subject subjects[RCORE_MAX_WORDS];
 	struct rcore_print *print;

@@ -10,10 +10,11 @@
 /* What to read of frames besides their place; all-zero: nothing. */
 struct rcore_locals_options {
 	bool self, arguments, locals;
-	/* Of each value, 0: the default, `depth` also RCORE_NO_DEPTH. Containers within containers, bytes of a String, items of a
-	 * container. */
-	unsigned depth, max_string, max_items;
+	struct rcore_inspect_options inspect; /* max_text: RCORE_LOCALS_MAX_TEXT */
 };
+
+/* The bytes that a stack has room for, of each value in it. */
+enum { RCORE_LOCALS_MAX_TEXT = 1000 };
 
 /* What takes an argument; the words of Method#parameters. */
 enum rcore_parameter {

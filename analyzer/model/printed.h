@@ -8,16 +8,6 @@
 #include "base/arena.h"
 #include "model/value.h"
 
-/* Depth 0: of a container it is said how much it holds. */
-#define RCORE_NO_DEPTH (~0u)
-
-/* How much of a value to show; zero means the default. */
-struct rcore_inspect_options {
-	unsigned depth;      /* of containers within containers; RCORE_NO_DEPTH */
-	unsigned max_string; /* bytes of each String */
-	unsigned max_items;  /* of each container, pairs and ivars too */
-};
-
 /* A pair of a Hash; an element of an Array or a Set, without a key. */
 struct rcore_element {
 	bool has_key;

@@ -181,7 +181,7 @@ static bool finish(struct rcore_inspect *inspect, struct rcore_value *value)
 	return value->text && (value->problem || !inspect->problem_count);
 }
 
-static unsigned or_default(unsigned option, unsigned value)
+static size_t or_default(size_t option, size_t value)
 {
 	return option ? option : value;
 }
@@ -202,6 +202,7 @@ struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 					: or_default(options->depth, RCORE_INSPECT_DEPTH),
 				or_default(options->max_string, RCORE_INSPECT_MAX_STRING),
 				or_default(options->max_items, RCORE_INSPECT_MAX_ITEMS),
+				or_default(options->max_text, RCORE_INSPECT_TEXT_LIMIT),
 			},
 	};
 	struct rcore_value result = {.value = value};

@@ -63,14 +63,15 @@ void rcore_inspect_printf(struct rcore_inspect *inspect, const char *format, ...
 bool rcore_inspect_item(struct rcore_inspect *inspect, struct rcore_inspect_frame *frame)
 {
 	const char *separator = frame->index ? ", " : "";
-	if (frame->index < frame->limit) {
+	bool has_room = frame->is_whole || inspect->text.count < inspect->options.max_text;
+	if (frame->index < frame->limit && has_room) {
 		rcore_inspect_puts(inspect, separator);
 		frame->index++;
 		return true;
 	}
-	if (frame->limit < frame->count)
+	if (frame->index < frame->count)
 		rcore_inspect_printf(inspect, "%s... (%" PRIu64 " more)", separator,
-				     frame->count - frame->limit);
+				     frame->count - frame->index);
 	return false;
 }
 

@@ -347,7 +347,7 @@ static struct walk begin(struct rcore_ruby *ruby, struct rcore_snapshot *snapsho
 		.snapshot = snapshot,
 		.options = options,
 		.nil = (uint64_t)ruby->layout->constant.qnil,
-		.inspect = {options->depth, options->max_string, options->max_items},
+		.inspect = options->inspect,
 	};
 }
 

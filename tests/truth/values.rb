@@ -5,7 +5,7 @@ require "open3"
 # What `rcore print` shows of values, against what their own inspect printed.
 class Values
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
-  WHOLE = %w[--depth 100 --max-string 1000000 --max-items 100000].freeze
+  WHOLE = %w[--depth 100 --max-string 1000000 --max-items 100000 --max-text 100000000].freeze
   AT_ONCE = 30
 
   attr_reader :differences
