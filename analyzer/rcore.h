@@ -83,7 +83,9 @@ RCORE_API void rcore_close(struct rcore_session *session); /* NULL-safe */
  * Decodes everything: ractors, threads, fibers, frames, cause. What could not be
  * read is in the snapshot (problems, problem of each part, incomplete). An error
  * only where nothing at all could be said: NOT_RUBY (no Ruby VM in the target),
- * NO_LAYOUT, FAULT or CORRUPT (the VM cannot be found or proved), NO_MEMORY.
+ * NO_LAYOUT, FAULT or CORRUPT (the VM cannot be found or proved), OS (a file became shorter since it was
+ * opened), NO_MEMORY. Files are mapped: one that is cut off in the midst of a call raises SIGBUS, which the
+ * library leaves to its caller.
  * The caller frees the snapshot; it does not need the session any more.
  */
 RCORE_API struct rcore_error *rcore_load(struct rcore_session *session,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core_builder.h"
+#include "rcore.h"
 #include "target/cache.h"
 #include "target/core.h"
 #include "target/segments.h"
@@ -458,6 +459,33 @@ START_TEST(refused)
 	core_deinit(&builder);
 }
 
+/* As a core that somebody copies over while a debugger has it open. */
+START_TEST(cut_off_while_open)
+{
+	struct core_builder *builder = calloc(1, sizeof(*builder));
+	struct rcore_session *session = NULL;
+	struct rcore_snapshot *snapshot = NULL;
+	size_t size;
+	small_core(builder);
+	unsigned char *file = core_build(builder, &size);
+	const char *path = write_file("core", file, size);
+	ck_assert_ptr_null(rcore_open_core(path, NULL, &session));
+	struct rcore_error *err = rcore_load(session, &snapshot);
+	ck_assert_int_eq(err->code, RCORE_ERROR_NOT_RUBY);
+	rcore_error_free(err);
+	ck_assert_uint_gt(size, 4096);
+	ck_assert_int_eq(truncate(path, 4096), 0);
+	err = rcore_load(session, &snapshot);
+	ck_assert_ptr_nonnull(err);
+	ck_assert_int_eq(err->code, RCORE_ERROR_OS);
+	ck_assert_ptr_nonnull(strstr(err->message, "became shorter"));
+	rcore_error_free(err);
+	rcore_close(session);
+	free(file);
+	free(builder);
+}
+END_TEST
+
 START_TEST(permission)
 {
 	const char *path = write_file("secret", "x", 1);
@@ -656,6 +684,7 @@ int main(void)
 			    sizeof(file_notes) / sizeof(*file_notes));
 	tcase_add_test(core, hostile_notes);
 	tcase_add_test(core, refused);
+	tcase_add_test(core, cut_off_while_open);
 	tcase_add_test(core, permission);
 	tcase_add_test(core, sparse);
 	suite_add_tcase(suite, core);

@@ -55,7 +55,9 @@ static struct rcore_error *ask_live(struct rcore_session *session, struct rcore_
 static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_arena *arena,
 				   question *asked, void *context)
 {
-	struct rcore_error *err = locate(session);
+	struct rcore_error *err = rcore_session_files(session);
+	if (!err)
+		err = locate(session);
 	if (err)
 		return err;
 	return session->live ? ask_live(session, arena, asked, context)

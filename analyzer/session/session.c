@@ -284,8 +284,10 @@ static struct rcore_error *conclude(struct rcore_session *session,
 struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snapshot **ret)
 {
 	struct rcore_snapshot *snapshot;
-	struct rcore_error *err = session->live ? rcore_session_read_live(session, &snapshot)
-						: rcore_session_read(session, &snapshot);
+	struct rcore_error *err = rcore_session_files(session);
+	if (!err)
+		err = session->live ? rcore_session_read_live(session, &snapshot)
+				    : rcore_session_read(session, &snapshot);
 	if (err)
 		return err;
 	err = conclude(session, snapshot);
@@ -326,6 +328,9 @@ struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_sn
 				  struct rcore_error **error)
 {
 	enum { LIVE_ATTEMPTS = 5 };
+	struct rcore_error *cut = rcore_session_files(session);
+	if (cut)
+		return cut;
 	for (int left = session->live ? LIVE_ATTEMPTS : 1;; left--) {
 		struct rcore_snapshot *snapshot;
 		struct rcore_error *failure;

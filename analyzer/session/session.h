@@ -46,6 +46,10 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 				       const struct rcore_options *options,
 				       struct rcore_session **ret);
 
+/* NULL: no file that is mapped has become shorter since; else OS, which names it. What is cut off in the
+ * midst of a read is no more caught by this. */
+struct rcore_error *rcore_session_files(const struct rcore_session *session);
+
 /* The part of rcore_load() that reads what a running target changes. */
 struct rcore_error *rcore_session_read(struct rcore_session *session,
 				       struct rcore_snapshot **ret);

@@ -47,6 +47,22 @@ int rcore_map_file(const char *path, bool writable, struct rcore_mapped_file *re
 	return errnum;
 }
 
+/* The last page is the first to go. To have it populated asks for no more than to touch it would, and gives an
+ * error in place of the signal. */
+bool rcore_mapped_file_is_cut(const struct rcore_mapped_file *file)
+{
+#ifdef MADV_POPULATE_READ
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (!file->size)
+		return false;
+	return madvise((void *)(file->bytes + ((file->size - 1) & -page)), page,
+		       MADV_POPULATE_READ) &&
+	       errno == EFAULT;
+#else
+	return false;
+#endif
+}
+
 void rcore_unmap_file(struct rcore_mapped_file *file)
 {
 	if (file->bytes)
