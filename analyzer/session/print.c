@@ -21,11 +21,44 @@ static struct rcore_error *locate(struct rcore_session *session)
 	return failure;
 }
 
-/* What is asked of the VM, once it was found. */
-typedef struct rcore_error *question(struct rcore_ruby *ruby, void *context);
+/* What is asked of the VM, once it was found: to print values, or for names of constants. */
+struct question {
+	const struct rcore_subject *subjects;
+	const struct rcore_inspect_options *options;
+	struct rcore_print *print;
+	const char *begun;
+	struct rcore_names *names; /* NULL: values are */
+};
+
+static struct rcore_error *print_all(struct rcore_ruby *ruby, const struct question *question)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < question->print->count && !err; i++) {
+		const struct rcore_subject *subject = &question->subjects[i];
+		uint64_t value = subject->value;
+		if (subject->constant)
+			err = rcore_constant(ruby, subject->constant, &value);
+		if (!err)
+			err = rcore_print_value(ruby, value, question->options,
+						&question->print->items[i]);
+	}
+	return err;
+}
+
+static struct rcore_error *keep_name(void *context, const char *path)
+{
+	const struct question *question = context;
+	struct rcore_names *names = question->names;
+	if (strncmp(path, question->begun, strlen(question->begun)) != 0)
+		return NULL;
+	const char **item = rcore_push(names);
+	if (item)
+		*item = rcore_arena_strdup(&names->arena, path);
+	return item && *item ? NULL : rcore_error_no_memory();
+}
 
 static struct rcore_error *ask(struct rcore_session *session, struct rcore_arena *arena,
-			       question *asked, void *context)
+			       struct question *question)
 {
 	struct rcore_location *location = session->location;
 	struct rcore_ruby ruby;
@@ -33,7 +66,9 @@ static struct rcore_error *ask(struct rcore_session *session, struct rcore_arena
 	rcore_ruby_set_vm(&ruby, location->vm);
 	ruby.global_symbols = location->global_symbols;
 	ruby.statics = session->statics;
-	struct rcore_error *err = asked(&ruby, context);
+	struct rcore_error *err =
+		question->names ? rcore_constants(&ruby, question->begun, keep_name, question)
+				: print_all(&ruby, question);
 	session->statics = ruby.statics;
 	rcore_ruby_deinit(&ruby);
 	return err;
@@ -41,49 +76,27 @@ static struct rcore_error *ask(struct rcore_session *session, struct rcore_arena
 
 /* A running process stands still meanwhile. */
 static struct rcore_error *ask_live(struct rcore_session *session, struct rcore_arena *arena,
-				    question *asked, void *context)
+				    struct question *question)
 {
 	struct rcore_live_pause pause;
 	struct rcore_error *err = rcore_live_begin(session->live, !session->no_stop);
 	if (err)
 		return err;
-	err = ask(session, arena, asked, context);
+	err = ask(session, arena, question);
 	rcore_live_end(session->live, &pause);
 	return err;
 }
 
 static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_arena *arena,
-				   question *asked, void *context)
+				   struct question *question)
 {
 	struct rcore_error *err = rcore_session_files(session);
 	if (!err)
 		err = locate(session);
 	if (err)
 		return err;
-	return session->live ? ask_live(session, arena, asked, context)
-			     : ask(session, arena, asked, context);
-}
-
-struct printing {
-	const struct rcore_subject *subjects;
-	const struct rcore_inspect_options *options;
-	struct rcore_print *print;
-};
-
-static struct rcore_error *print_all(struct rcore_ruby *ruby, void *context)
-{
-	const struct printing *printing = context;
-	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < printing->print->count && !err; i++) {
-		const struct rcore_subject *subject = &printing->subjects[i];
-		uint64_t value = subject->value;
-		if (subject->constant)
-			err = rcore_constant(ruby, subject->constant, &value);
-		if (!err)
-			err = rcore_print_value(ruby, value, printing->options,
-						&printing->print->items[i]);
-	}
-	return err;
+	return session->live ? ask_live(session, arena, question)
+			     : ask(session, arena, question);
 }
 
 struct rcore_error *rcore_print(struct rcore_session *session,
@@ -94,12 +107,11 @@ struct rcore_error *rcore_print(struct rcore_session *session,
 	struct rcore_print *print = calloc(1, sizeof(*print));
 	if (!print)
 		return rcore_error_no_memory();
-	struct printing printing = {subjects, options, print};
+	struct question question = {subjects, options, print, NULL, NULL};
 	print->items = rcore_arena_alloc(&print->arena, (count + 1) * sizeof(*print->items));
 	print->count = count;
-	struct rcore_error *err =
-		print->items ? ask_any(session, &print->arena, print_all, &printing)
-			     : rcore_error_no_memory();
+	struct rcore_error *err = print->items ? ask_any(session, &print->arena, &question)
+					       : rcore_error_no_memory();
 	if (err)
 		rcore_print_free(print);
 	else
@@ -113,29 +125,6 @@ void rcore_print_free(struct rcore_print *print)
 		return;
 	rcore_arena_deinit(&print->arena);
 	free(print);
-}
-
-struct naming {
-	const char *begun;
-	struct rcore_names *names;
-};
-
-static struct rcore_error *keep_name(void *context, const char *path)
-{
-	const struct naming *naming = context;
-	struct rcore_names *names = naming->names;
-	if (strncmp(path, naming->begun, strlen(naming->begun)) != 0)
-		return NULL;
-	const char **item = rcore_push(names);
-	if (item)
-		*item = rcore_arena_strdup(&names->arena, path);
-	return item && *item ? NULL : rcore_error_no_memory();
-}
-
-static struct rcore_error *name_all(struct rcore_ruby *ruby, void *context)
-{
-	const struct naming *naming = context;
-	return rcore_constants(ruby, naming->begun, keep_name, context);
 }
 
 static int compare(const void *a, const void *b)
@@ -161,8 +150,8 @@ struct rcore_error *rcore_constant_names(struct rcore_session *session, const ch
 	struct rcore_arena arena = {0}; /* what is read on the way */
 	if (!names)
 		return rcore_error_no_memory();
-	struct naming naming = {begun, names};
-	struct rcore_error *err = ask_any(session, &arena, name_all, &naming);
+	struct question question = {.begun = begun, .names = names};
+	struct rcore_error *err = ask_any(session, &arena, &question);
 	rcore_arena_deinit(&arena);
 	if (err) {
 		rcore_names_free(names);
