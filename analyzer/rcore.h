@@ -49,11 +49,18 @@ struct rcore_options {
 	struct rcore_ids
 		*ids; /* keeps ids from one load to the next; outlives the session. NULL:
 				  each load numbers anew */
-	bool record;  /* keep note of what is read, for rcore_pack() */
+	struct rcore_choice
+		*choice; /* the same for the layout that fits: a session that finds it
+					proves it again, and does not choose anew. NULL: each chooses */
+	bool record;     /* keep note of what is read, for rcore_pack() */
 	struct rcore_locals_options values; /* what to read of each frame */
 };
 
 struct rcore_session;
+
+/* NULL when memory is short. One process each. */
+RCORE_API struct rcore_choice *rcore_choice_open(void);
+RCORE_API void rcore_choice_close(struct rcore_choice *choice); /* NULL-safe */
 
 /* Opens a core file. Errors as rcore_core_open() and rcore_modules_open(). */
 RCORE_API struct rcore_error *rcore_open_core(const char *path,

@@ -55,9 +55,10 @@ struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, void *context)
 		plugin->read = read;
 		plugin->context = context;
 		plugin->ids = rcore_ids_open();
+		plugin->choice = rcore_choice_open();
 	}
-	if (plugin && !plugin->ids) {
-		free(plugin);
+	if (plugin && (!plugin->ids || !plugin->choice)) {
+		rcore_plugin_close(plugin);
 		return NULL;
 	}
 	return plugin;
@@ -92,7 +93,8 @@ void rcore_plugin_forget(struct rcore_plugin *plugin)
 	*plugin = (struct rcore_plugin){.memory = plugin->memory,
 					.read = plugin->read,
 					.context = plugin->context,
-					.ids = plugin->ids};
+					.ids = plugin->ids,
+					.choice = plugin->choice};
 }
 
 void rcore_plugin_close(struct rcore_plugin *plugin)
@@ -101,6 +103,7 @@ void rcore_plugin_close(struct rcore_plugin *plugin)
 		return;
 	rcore_plugin_forget(plugin);
 	rcore_ids_close(plugin->ids);
+	rcore_choice_close(plugin->choice);
 	free(plugin);
 }
 
@@ -173,6 +176,7 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 		return NULL;
 	plugin->options.no_native = no_native;
 	plugin->options.ids = plugin->ids;
+	plugin->options.choice = plugin->choice;
 	if (!plugin->cache) {
 		err = gather(plugin);
 		if (!err)
@@ -212,11 +216,11 @@ static struct rcore_error *view_values(struct rcore_plugin *plugin,
 	return err;
 }
 
-struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin,
+struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin, bool no_native,
 				      const struct rcore_snapshot **ret)
 {
 	struct rcore_view *view;
-	struct rcore_error *err = rcore_plugin_view(plugin, false, &view);
+	struct rcore_error *err = rcore_plugin_view(plugin, no_native, &view);
 	if (!err)
 		err = rcore_view_need(view, ret);
 	plugin->is_partial = !err && view->is_partial;

@@ -17,6 +17,7 @@ struct rcore_plugin {
 	rcore_plugin_read read;
 	void *context;
 	struct rcore_ids *ids;
+	struct rcore_choice *choice;
 	struct rcore_arena arena; /* the strings of the facts */
 	struct rcore_process process;
 	struct rcore_options options;
@@ -65,7 +66,7 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 				      struct rcore_view **ret);
 
 /* The same, loaded. `ret` belongs to the view. An error also where nothing of Ruby could be decoded. */
-struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin,
+struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin, bool no_native,
 				      const struct rcore_snapshot **ret);
 
 #endif

@@ -10,7 +10,8 @@ static struct rcore_error *list_threads(struct rcore_plugin *plugin, const char 
 					FILE *out)
 {
 	const struct rcore_snapshot *snapshot;
-	struct rcore_error *err = rcore_plugin_load(plugin, &snapshot);
+	struct rcore_error *err =
+		rcore_plugin_load(plugin, !plugin->views[0].snapshot, &snapshot);
 	for (size_t i = 0; !err && i < snapshot->thread_count; i++)
 		if (strncasecmp(snapshot->threads[i].id, begun, strlen(begun)) == 0)
 			fprintf(out, "%s\n", snapshot->threads[i].id);
@@ -21,7 +22,8 @@ static struct rcore_error *list_fibers(struct rcore_plugin *plugin, const char *
 				       FILE *out)
 {
 	const struct rcore_snapshot *snapshot;
-	struct rcore_error *err = rcore_plugin_load(plugin, &snapshot);
+	struct rcore_error *err =
+		rcore_plugin_load(plugin, !plugin->views[0].snapshot, &snapshot);
 	for (size_t i = 0; !err && i < snapshot->fiber_count; i++)
 		if (strncasecmp(snapshot->fibers[i].id, begun, strlen(begun)) == 0)
 			fprintf(out, "%s\n", snapshot->fibers[i].id);

@@ -19,7 +19,9 @@ int32_t rcore_plugin_current_fiber(struct rcore_plugin *plugin, int32_t tid, cha
 	const struct rcore_snapshot *snapshot;
 	const char *id = NULL;
 	*ret = NULL;
-	struct rcore_error *err = rcore_plugin_load(plugin, &snapshot);
+	/* Native stacks are not looked at; where they were unwound already, nothing is read twice. */
+	struct rcore_error *err =
+		rcore_plugin_load(plugin, !plugin->views[0].snapshot, &snapshot);
 	for (size_t i = 0; !err && i < snapshot->thread_count; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];
 		if (thread->tid == tid && !thread->is_ended && thread->current_fiber >= 0)
@@ -48,7 +50,7 @@ int32_t rcore_plugin_locate_fiber(struct rcore_plugin *plugin, const char *name,
 	const struct rcore_snapshot *snapshot;
 	const struct rcore_report_options options = {.fiber = name};
 	struct rcore_pick pick = {-1, -1, NULL};
-	struct rcore_error *err = rcore_plugin_load(plugin, &snapshot);
+	struct rcore_error *err = rcore_plugin_load(plugin, false, &snapshot);
 	if (!err)
 		err = rcore_pick_init(snapshot, &options, &pick);
 	if (!err && pick.fiber < 0)

@@ -17,6 +17,7 @@ from rcore_bridge import Error
 _NUMBER = re.compile(r"0x[0-9A-Fa-f]+|\d+")
 _CONSTANT = re.compile(r"(?:::)?[^\W\d_a-z]\w*(?:::[^\W\d]\w*)*")
 _PATH = re.compile(r"(%s|[^\W\dA-Z]\w*)?((?:\.?@@?\w+)*)" % _CONSTANT.pattern)
+_KNOWN = ("--locals", "--self", "--native=none")
 _ALL = ("--depth", "0", "--max-items", "65536")
 _FIRST = re.compile(r"\.?(@@?\w+)")
 
@@ -43,7 +44,7 @@ def candidates(session, begun):
     """What a word of ruby-print may become besides a constant, written as it was begun."""
     head, at, _ = begun.rpartition("@")
     if not at:
-        _, frame = session.ruby_frame("--locals", "--self")
+        _, frame = session.ruby_frame(*_KNOWN)
         return ["self"] + [variable["name"] for variable in _variables(frame)]
     head = head.rstrip("@")
     value = _value(session, head.rstrip(".") or "self")
@@ -89,7 +90,7 @@ def _base(session, name):
     if _CONSTANT.fullmatch(name):
         text, _ = session.target().run(["print", "--json", *_ALL, name])
         return json.loads(text)["values"][0].get("value", "0") if text else None
-    _, frame = session.ruby_frame("--locals", "--self")
+    _, frame = session.ruby_frame(*_KNOWN)
     if name == "self":
         return frame.get("self")
     for variable in _variables(frame):

@@ -10,6 +10,10 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "e": "\x1b", "a": "\a", "b": "\b", 
 _ESCAPE = re.compile(r"\\(?:u\{(\h+)\}|u(\h{4})|x(\h{2})|(.))".replace(r"\h", "[0-9A-Fa-f]"), re.DOTALL)
 
 
+class Missing(Error):
+    """There is nothing of that name."""
+
+
 def _unescape(found):
     braced, four, byte, letter = found.groups()
     code = braced or four or byte
@@ -38,24 +42,24 @@ def python(value):
 
 def state(session, key):
     """The value under `key` in the context of the selected fiber; None: it has none."""
-    fiber = session.stack() or {}
+    fiber = session.stack("--native=none") or {}
     pairs = fiber.get("context", {}).get("pairs", [])
     found = [pair for pair in pairs if pair.get("name") == key]
     return python(found[0]) if found else None
 
 
 def local(session, name):
-    """The value of a local or an argument of the selected Ruby frame. Error: it has none of that name."""
-    number, frame = session.ruby_frame("--locals")
+    """The value of a local or an argument of the selected Ruby frame. Missing: it has none of that name."""
+    number, frame = session.ruby_frame("--locals", "--native=none")
     for variable in frame.get("arguments", []) + frame.get("locals", []):
         if variable.get("name") == name:
             return python(variable)
-    raise Error("no local is called %s in frame %d" % (name, number))
+    raise Missing("no local is called %s in frame %d" % (name, number))
 
 
 def address(session, of):
     """What is at `of` ("address", "object" or "ec" of the fiber, "self" or "cfp" of its frame); 0: nothing."""
-    fiber = session.stack() or {}
+    fiber = session.stack("--native=none") or {}
     frames = fiber.get("frames", [])
     number = session.frame()
     frame = frames[number] if number < len(frames) else {}

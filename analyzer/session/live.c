@@ -108,7 +108,7 @@ static struct rcore_error * final(struct rcore_error *err)
 static struct rcore_error *rehearse(struct rcore_session *session)
 {
 	struct rcore_snapshot *snapshot;
-	if (!session->chosen) {
+	if (!session->choice->trial) {
 		struct rcore_error *failure = NULL;
 		struct rcore_error *err = rcore_examine(session, &snapshot, &failure);
 		if (err)

@@ -59,7 +59,7 @@ static void find_symbols(struct rcore_session *session, const struct rcore_ident
 {
 	/* Its name up to 2.6, and since. */
 	static const char *const names[] = {"ruby_global_symbols", "global_symbols"};
-	const struct rcore_trial *chosen = session->chosen;
+	const struct rcore_trial *chosen = session->choice->trial;
 	struct rcore_symbol symbol;
 	uint64_t start, end;
 	if (chosen && chosen->location.global_symbols &&
@@ -288,7 +288,7 @@ static void describe(const struct rcore_trial *trial, struct rcore_snapshot *sna
 static bool still_holds(struct rcore_session *session, const struct rcore_identity *identity,
 			struct rcore_snapshot *snapshot, struct rcore_trial *now)
 {
-	const struct rcore_trial *chosen = session->chosen;
+	const struct rcore_trial *chosen = session->choice->trial;
 	if (!chosen)
 		return false;
 	*now = *chosen;
@@ -318,11 +318,11 @@ static struct rcore_error *keep(struct rcore_session *session, struct rcore_snap
 	if (trial->passed < trial->count)
 		return NULL;
 	trial->misfits = misfits(session, snapshot, trial);
-	if (!session->chosen)
-		session->chosen = malloc(sizeof(*session->chosen));
-	if (!session->chosen)
+	if (!session->choice->trial)
+		session->choice->trial = malloc(sizeof(*session->choice->trial));
+	if (!session->choice->trial)
 		return rcore_error_no_memory();
-	*session->chosen = *trial;
+	*session->choice->trial = *trial;
 	return NULL;
 }
 

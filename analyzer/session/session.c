@@ -50,6 +50,8 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 	session->process = process;
 	session->no_native = options->no_native;
 	session->ids = options->ids;
+	session->choice = options->choice && !options->layout_file ? options->choice
+								   : &session->own_choice;
 	session->values = options->values;
 	if (options->layout_file) {
 		session->layout_file = strdup(options->layout_file);
@@ -125,8 +127,21 @@ void rcore_close(struct rcore_session *session)
 	free(session->layout_file);
 	free((void *)session->statics.writable);
 	free(session->location);
-	free(session->chosen);
+	free(session->own_choice.trial);
 	free(session);
+}
+
+struct rcore_choice *rcore_choice_open(void)
+{
+	return calloc(1, sizeof(struct rcore_choice));
+}
+
+void rcore_choice_close(struct rcore_choice *choice)
+{
+	if (!choice)
+		return;
+	free(choice->trial);
+	free(choice);
 }
 
 void rcore_snapshot_free(struct rcore_snapshot *snapshot)

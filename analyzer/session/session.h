@@ -11,6 +11,11 @@
 #include "target/live.h"
 #include "target/recorder.h"
 
+/* Layout and VM, to be proved again; NULL: not chosen yet. Of locate.c. */
+struct rcore_choice {
+	struct rcore_trial *trial;
+};
+
 /* An opened target: private to the files at the top of analyzer/. */
 struct rcore_session {
 	struct rcore_core *core; /* these two NULL: memory of somebody else */
@@ -35,9 +40,8 @@ struct rcore_session {
 	struct rcore_traits traits;
 	struct rcore_location
 		*location; /* of the VM, for later questions; NULL: not found yet */
-	struct rcore_trial *
-		chosen; /* layout and VM, to be proved again; NULL: none yet. Of session_locate.c */
-	struct rcore_statics statics; /* `writable` is the session's */
+	struct rcore_choice own_choice, *choice; /* the caller's, or its own */
+	struct rcore_statics statics;            /* `writable` is the session's */
 };
 
 /* Errors as rcore_modules_open(). Does not own `process` and `memory`. */

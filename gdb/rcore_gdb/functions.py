@@ -9,9 +9,12 @@ from .process import guarded, is_condition
 
 
 class _Function(gdb.Function):
+    _counts = ()  # of arguments
+
     def __init__(self, processes, name, doc, usage, example):
         self.__doc__ = "%s\n\nUsage: %s\n\nExample:\n  (gdb) %s" % (doc, usage, example)
         super().__init__(name)
+        self._name = name
         self._processes = processes
         self._told = None
 
@@ -19,6 +22,8 @@ class _Function(gdb.Function):
     # condition cannot know yet, when Ruby is still starting, is 0 to it, and said once.
     @guarded
     def invoke(self, *arguments):
+        if len(arguments) not in self._counts:
+            raise Error("not so many arguments; see help function %s" % self._name)
         session = self._processes.session()
         if not is_condition():
             return self._value(session, *arguments)
@@ -42,6 +47,8 @@ def _address(number):
 class _Address(_Function):
     """An address of the fiber or of its selected frame, by the name that docs/json.md gives it."""
 
+    _counts = (0,)
+
     def __init__(self, processes, name, doc, of):
         call = "$%s()" % name
         super().__init__(processes, name, doc, call, "print/x " + call)
@@ -52,19 +59,44 @@ class _Address(_Function):
 
 
 class _Value(_Function):
-    """A Ruby value by name: Integer, Float and String as GDB's own, nil and false as 0."""
+    """A Ruby value by name: Integer, Float and String as GDB's own, nil and false as 0; or whether it is one
+    that is given."""
+
+    _counts = (1, 2)
 
     def __init__(self, processes, name, doc, example, of):
-        doc += " An Integer, a Float, a String (or what inspect prints); nil and false are 0."
-        super().__init__(processes, name, doc, '$%s("NAME")' % name, example)
+        doc += (
+            "\nAn Integer, a Float, a String (or what inspect prints); nil and false are 0. With a second"
+            "\nargument, 1 if it is that number or string, else 0."
+        )
+        super().__init__(processes, name, doc, '$%s("NAME" [, VALUE])' % name, example)
         self._of = of
 
-    def _value(self, session, name):
-        value = self._of(session, name.string())
+    def _value(self, session, name, wanted=None):
+        name, wanted = _plain(name), None if wanted is None else _plain(wanted)
+        if not isinstance(name, str):
+            raise Error("a name in quotes is wanted; see help function %s" % self._name)
+        if wanted is not None:
+            return gdb.Value(int(self._is(session, name, wanted)))
+        value = self._of(session, name)
         try:
             return gdb.Value(0 if value is None else value)
         except (ValueError, OverflowError):  # an Integer past 64 bits
             return gdb.Value(str(value))
+
+
+    def _is(self, session, name, wanted):
+        try:
+            return self._of(session, name) == wanted
+        except rcore_values.Missing:
+            return False
+
+
+def _plain(value):
+    code = value.type.strip_typedefs().code
+    if code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL):
+        return int(value)
+    return float(value) if code == gdb.TYPE_CODE_FLT else value.string()
 
 
 _ADDRESSES = (
@@ -84,7 +116,7 @@ _VALUES = (
     (
         "ruby_local",
         "A local or an argument of the selected Ruby frame.",
-        'print $_streq($ruby_local("name"), "abc")',
+        'break foo if $ruby_local("name", "abc")',
         rcore_values.local,
     ),
 )

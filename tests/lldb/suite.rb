@@ -56,6 +56,7 @@ class LldbSuite
     @rubies.each { |ruby| values(ruby, newest, *older) }
     once(newest) if @rubies.any? { |ruby| ruby.name == SHORT }
     @rubies.each { |ruby| check("#{ruby.name} #{newest.name} breakpoint") { on_breakpoint(newest, ruby) } }
+    @rubies.each { |ruby| check("#{ruby.name} #{newest.name} turns") { on_turns(newest, ruby) } }
     puts "#{@passed} passed, #{@failed} failed"
     @failed.zero? ? 0 : 1
   end
@@ -254,6 +255,36 @@ class LldbSuite
     differences << "the state is #{state.value}" unless state.value == "[None, #{id}, 't\u00e9']\n"
     differences << "the process is dead" unless program.alive?
     differences
+  ensure
+    program&.close
+  end
+
+  CONDITIONS = {
+    'rcore_lldb.ruby_state("user_id", frame) == 42' => 42,
+    'rcore_lldb.ruby_state("name", frame) == "user 43"' => 43,
+    'rcore_lldb.ruby_local("label", frame) == "turn 44"' => 44,
+  }.freeze
+  TURN = 'script print(json.dumps([rcore_lldb.ruby_state("user_id"), rcore_lldb.ruby_state("name"), rcore_lldb.ruby_local("round")]))'.freeze
+
+  # Conditions that hold for one fiber alone: each turn of that one, and of no other.
+  def on_turns(lldb, ruby)
+    program = Program.new(ruby, "turns")
+    one = ["@run_to_breakpoint", TURN, "ruby-fiber"]
+    lines = CONDITIONS.keys.each_with_index.flat_map do |condition, at|
+      ["breakpoint set -n getpgid", "breakpoint command add -s python -o 'return #{condition}' #{at + 1}", *one * 3, "breakpoint delete #{at + 1}"]
+    end
+    answers = lldb.run(@rcore, ["-p", program.pid.to_s, *ruby.files], [*lines, "detach"])
+    problems = CONDITIONS.flat_map do |condition, user|
+      stops = answers.shift(3 * one.size + 3)[2..-2].each_slice(one.size).to_a
+      lost = stops.map { |stop,| stop.value }.compact
+      next lost unless lost.empty?
+      seen = stops.map { |_, turn,| JSON.parse(turn.value) }
+      wanted = Array.new(3) { |later| [user, "user #{user}", seen[0][2] + later] }
+      fibers = stops.map { |stop| stop.last.output }.uniq
+      seen == wanted && fibers.size == 1 ? [] : ["#{condition}: #{seen} of #{fibers}"]
+    end
+    problems << "the process is dead" unless program.alive?
+    problems
   ensure
     program&.close
   end
