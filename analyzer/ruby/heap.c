@@ -70,7 +70,7 @@ static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *pa
 
 struct walk {
 	struct rcore_ruby *ruby;
-	enum rcore_type type;
+	uint32_t types;
 	rcore_heap_visit *visit;
 	void *context;
 	unsigned char *buffer; /* PAGE_SIZE_LIMIT bytes */
@@ -100,7 +100,7 @@ static bool walk_page(const struct walk *walk, const struct page *page, bool *go
 	for (size_t i = 0; i < size; i += page->slot_size) {
 		uint64_t flags;
 		memcpy(&flags, walk->buffer + i, sizeof(flags));
-		if ((flags & RCORE_T_MASK) == walk->type &&
+		if ((walk->types >> (flags & RCORE_T_MASK) & 1) &&
 		    !walk->visit(walk->context, page->start + i, walk->buffer + i,
 				 page->slot_size)) {
 			*go_on = false;
@@ -139,11 +139,11 @@ static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uin
 	return NULL;
 }
 
-struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
-				    enum rcore_type type, rcore_heap_visit *visit,
-				    void *context, size_t *unreadable_pages)
+struct rcore_error *rcore_heap_walk_types(struct rcore_ruby *ruby, uint64_t objspace,
+					  uint32_t types, rcore_heap_visit *visit,
+					  void *context, size_t *unreadable_pages)
 {
-	struct walk walk = {ruby, type, visit, context, NULL};
+	struct walk walk = {ruby, types, visit, context, NULL};
 	uint64_t list, count;
 	size_t unreadable = 0;
 	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
@@ -157,4 +157,12 @@ struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
 	if (unreadable_pages)
 		*unreadable_pages = unreadable;
 	return err;
+}
+
+struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
+				    enum rcore_type type, rcore_heap_visit *visit,
+				    void *context, size_t *unreadable_pages)
+{
+	return rcore_heap_walk_types(ruby, objspace, UINT32_C(1) << type, visit, context,
+				     unreadable_pages);
 }

@@ -24,4 +24,9 @@ struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
 				    enum rcore_type type, rcore_heap_visit *visit,
 				    void *context, size_t *unreadable_pages);
 
+/* The same of all types whose bits (1 << RCORE_T_...) are in `types`. */
+struct rcore_error *rcore_heap_walk_types(struct rcore_ruby *ruby, uint64_t objspace,
+					  uint32_t types, rcore_heap_visit *visit,
+					  void *context, size_t *unreadable_pages);
+
 #endif

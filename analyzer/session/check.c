@@ -34,7 +34,9 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 	rcore_ruby_init(&ruby, session->memory, &layout, &snapshot->arena);
 	rcore_ruby_set_vm(&ruby, location->vm);
 	ruby.global_symbols = location->global_symbols;
+	ruby.statics = session->statics;
 	rcore_specimens_take(&ruby, session->process, location->vm, &specimens);
+	rcore_specimens_take_heap(&specimens);
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
 		if (item->kind != RCORE_ITEM_FIELD)

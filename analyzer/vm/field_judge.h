@@ -2,8 +2,13 @@
 #ifndef RCORE_VM_FIELD_JUDGE_H
 #define RCORE_VM_FIELD_JUDGE_H
 
+#include <stdlib.h>
+
+#include "ruby/id.h"
 #include "ruby/value.h"
 #include "vm/field_proof.h"
+#include "vm/list.h"
+#include "vm/vm.h"
 
 /*
  * What the judges of fields (field_proof.h) share. A judge looks at the field of one instance: `s` is
@@ -13,11 +18,12 @@
 	static inline enum rcore_verdict name(const struct rcore_specimens *s, uint64_t base, \
 					      const struct rcore_field *field)
 
-#define RULE(struct_id, id, judge)                                         \
+#define RULE_ON(specimens, struct_id, id, judge)                           \
 	{                                                                  \
 		offsetof(struct rcore_layout, struct_id.id),               \
-			offsetof(struct rcore_specimens, struct_id), judge \
+			offsetof(struct rcore_specimens, specimens), judge \
 	}
+#define RULE(struct_id, id, judge) RULE_ON(struct_id, struct_id, id, judge)
 
 static inline enum rcore_verdict told(bool holds)
 {
@@ -77,6 +83,81 @@ static inline uint64_t member(uint64_t base, const struct rcore_field *field)
 static inline bool is_thread(const struct rcore_specimens *s, uint64_t thread)
 {
 	return leads(s, thread, &layout_of(s)->thread.vm, s->vm.at[0]);
+}
+
+/* Whether it holds its EC. */
+static inline bool is_fiber(const struct rcore_specimens *s, uint64_t fiber)
+{
+	return fiber && leads(s, fiber + (uint64_t)layout_of(s)->fiber.saved_ec.offset,
+			      &layout_of(s)->ec.fiber_ptr, fiber);
+}
+
+/* Whether it is a VALUE of what Ruby code can hold. */
+static inline bool is_value(const struct rcore_specimens *s, uint64_t value)
+{
+	enum rcore_immediate immediate = rcore_immediate(s->ruby, value);
+	return immediate != RCORE_NO_IMMEDIATE
+		       ? immediate != RCORE_UNDEF
+		       : is_object(s, value, ~(TYPE(NONE) | TYPE(IMEMO) | TYPE(MOVED)));
+}
+
+/* A VALUE of one of `types`; nil, false or nothing at all is silent. */
+static inline enum rcore_verdict object_of(const struct rcore_specimens *s, uint64_t base,
+					   const struct rcore_field *field, uint32_t types)
+{
+	uint64_t value;
+	if (!get(s, base, field, &value))
+		return RCORE_FAILS;
+	return rcore_is_nil(s->ruby, value) ? RCORE_SILENT : told(is_object(s, value, types));
+}
+
+/* Whether the symbol table has the ID. */
+static inline bool has_name(const struct rcore_specimens *s, uint64_t id)
+{
+	uint64_t name;
+	rcore_auto_error err = rcore_id_string(s->ruby, id, &name);
+	return !err;
+}
+
+/* An ID that the symbol table has; without that nothing is said. */
+JUDGE(an_id)
+{
+	uint64_t id;
+	if (!get(s, base, field, &id))
+		return RCORE_FAILS;
+	return s->ruby->global_symbols ? told(has_name(s, id)) : RCORE_SILENT;
+}
+
+/* A flag or a count that is mostly zero, and small. */
+static inline enum rcore_verdict at_most(const struct rcore_specimens *s, uint64_t base,
+					 const struct rcore_field *field, uint64_t limit)
+{
+	uint64_t value;
+	if (!get(s, base, field, &value) || value > limit)
+		return RCORE_FAILS;
+	return value ? RCORE_HOLDS : RCORE_SILENT;
+}
+
+/* A list that closes: each node's neighbours lead back to it, empty it leads to itself. */
+JUDGE(a_list)
+{
+	uint64_t *nodes;
+	size_t count;
+	rcore_auto_error err = rcore_list(s->ruby->memory, member(base, field),
+					  RCORE_THREAD_LIMIT, &nodes, &count);
+	free(nodes);
+	return told(!err);
+}
+
+/* A function of C; NULL says nothing, nor does a core that has not the names of its files. */
+JUDGE(a_function)
+{
+	uint64_t function;
+	if (!get(s, base, field, &function))
+		return RCORE_FAILS;
+	return function && s->process && s->process->mapping_count
+		       ? told(rcore_process_mapping(s->process, function) != NULL)
+		       : RCORE_SILENT;
 }
 
 /* Says nothing for a field, only against it. */

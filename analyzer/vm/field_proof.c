@@ -18,24 +18,36 @@ static enum rcore_verdict prove(const struct rcore_specimens *specimens,
 	return failed && failed >= held ? RCORE_FAILS : held ? RCORE_HOLDS : RCORE_SILENT;
 }
 
-static const struct rcore_field_rule *find(const struct rcore_field_rule *rules, size_t count,
-					   size_t field)
-{
-	for (size_t i = 0; i < count; i++)
-		if (rules[i].field == field)
-			return &rules[i];
-	return NULL;
-}
-
 enum rcore_verdict rcore_field_prove(const struct rcore_specimens *specimens,
 				     const struct rcore_item *item,
 				     const struct rcore_field *field, bool *has_rule)
 {
-	const struct rcore_field_rule *rule =
-		find(rcore_vm_rules, rcore_vm_rules_count, item->where);
-	if (!rule)
-		rule = find(rcore_code_rules, rcore_code_rules_count, item->where);
+	const struct {
+		const struct rcore_field_rule *rules;
+		size_t count;
+	} files[] = {
+		{rcore_vm_rules, rcore_vm_rules_count},
+		{rcore_code_rules, rcore_code_rules_count},
+		{rcore_method_rules, rcore_method_rules_count},
+		{rcore_object_rules, rcore_object_rules_count},
+		{rcore_table_rules, rcore_table_rules_count},
+		{rcore_wrapped_rules, rcore_wrapped_rules_count},
+		{rcore_wait_rules, rcore_wait_rules_count},
+	};
+	enum rcore_verdict verdict = RCORE_SILENT;
+	bool is_known = false;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		for (size_t j = 0; j < files[i].count; j++) {
+			const struct rcore_field_rule *rule = &files[i].rules[j];
+			if (rule->field != item->where)
+				continue;
+			is_known = true;
+			if (rcore_has(field) && verdict != RCORE_FAILS) {
+				enum rcore_verdict one = prove(specimens, rule, field);
+				verdict = one == RCORE_SILENT ? verdict : one;
+			}
+		}
 	if (has_rule)
-		*has_rule = rule != NULL;
-	return rule && rcore_has(field) ? prove(specimens, rule, field) : RCORE_SILENT;
+		*has_rule = is_known;
+	return verdict;
 }

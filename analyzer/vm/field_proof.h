@@ -17,15 +17,20 @@ enum rcore_verdict rcore_field_prove(const struct rcore_specimens *specimens,
 				     const struct rcore_item *item,
 				     const struct rcore_field *field, bool *has_rule);
 
-/* The rules, in two files: of the VM and what runs in it; of code and objects. */
+/* The rules, in files field_rules*.c: of the VM and what runs in it; of code; of methods and their
+ * parameters; of objects; of tables and classes; of what T_DATA wrap; of who waits. */
 typedef enum rcore_verdict rcore_judge(const struct rcore_specimens *specimens, uint64_t base,
 				       const struct rcore_field *field);
+/* A field may have several, on instances of different kinds; where any fails, it is wrong. */
 struct rcore_field_rule {
 	size_t field;     /* offset in struct rcore_layout */
 	size_t specimens; /* of its list in struct rcore_specimens */
 	rcore_judge *judge;
 };
-extern const struct rcore_field_rule rcore_vm_rules[], rcore_code_rules[];
-extern const size_t rcore_vm_rules_count, rcore_code_rules_count;
+extern const struct rcore_field_rule rcore_vm_rules[], rcore_code_rules[], rcore_method_rules[],
+	rcore_object_rules[], rcore_table_rules[], rcore_wrapped_rules[], rcore_wait_rules[];
+extern const size_t rcore_vm_rules_count, rcore_code_rules_count, rcore_method_rules_count,
+	rcore_object_rules_count, rcore_table_rules_count, rcore_wrapped_rules_count,
+	rcore_wait_rules_count;
 
 #endif

@@ -12,13 +12,6 @@
 /* Members of structs of another version that a field may have been moved past. */
 enum { SLACK = 128 };
 
-/* Whether it holds its EC. */
-static bool is_fiber(const struct rcore_specimens *s, uint64_t fiber)
-{
-	return fiber && leads(s, fiber + (uint64_t)layout_of(s)->fiber.saved_ec.offset,
-			      &layout_of(s)->ec.fiber_ptr, fiber);
-}
-
 /* Whether the struct at `address` is the one that the object wraps. */
 static bool wraps(const struct rcore_specimens *s, uint64_t value, uint64_t address)
 {
@@ -290,16 +283,6 @@ JUDGE(thread_region)
 		      : RCORE_SILENT;
 }
 
-JUDGE(a_function)
-{
-	uint64_t function;
-	if (!get(s, base, field, &function))
-		return RCORE_FAILS;
-	return function && s->process
-		       ? told(rcore_process_mapping(s->process, function) != NULL)
-		       : RCORE_SILENT;
-}
-
 JUDGE(wrapped_or_null)
 {
 	uint64_t value;
@@ -557,25 +540,20 @@ JUDGE(jit_cont_next)
 	return neighbour(s, base, field, &layout_of(s)->jit_cont.prev);
 }
 
-/* Fibers that wait; empty, it leads to itself. */
-JUDGE(a_list)
+/* A mutex that is held knows its holder: a thread or its Thread, a fiber, from 4.0 on an EC's number. */
+JUDGE(a_held_mutex)
 {
-	uint64_t *nodes;
-	size_t count;
-	rcore_auto_error err = rcore_list(s->ruby->memory, member(base, field),
-					  RCORE_THREAD_LIMIT, &nodes, &count);
-	free(nodes);
-	return told(!err);
-}
-
-/* Of a thread that is in no queue it is zero, or leads to itself. */
-JUDGE(a_node)
-{
-	uint64_t next;
-	if (!get(s, base, &(struct rcore_field){.offset = field->offset, .size = sizeof(next)},
-		 &next))
+	const struct rcore_layout *layout = layout_of(s);
+	uint64_t mutex, holder;
+	if (!get(s, base, field, &mutex))
 		return RCORE_FAILS;
-	return next ? a_list(s, base, field) : RCORE_SILENT;
+	if (!mutex)
+		return RCORE_SILENT;
+	if (rcore_has(&layout->mutex.fiber))
+		return told(get(s, mutex, &layout->mutex.fiber, &holder) &&
+			    is_fiber(s, holder));
+	return told(get(s, mutex, &layout->mutex.thread, &holder) &&
+		    (is_thread(s, holder) || is_object(s, holder, TYPE(DATA))));
 }
 
 const struct rcore_field_rule rcore_vm_rules[] = {
@@ -615,8 +593,7 @@ const struct rcore_field_rule rcore_vm_rules[] = {
 	RULE(thread, blocking_region_buffer, thread_region),
 	RULE(thread, unblock_func, a_function),
 	RULE(thread, locking_mutex, wrapped_or_null),
-	RULE(thread, keeping_mutexes, pointer_or_null),
-	RULE(thread, readyq_node, a_node),
+	RULE(thread, keeping_mutexes, a_held_mutex),
 	RULE(thread, sched_context, pointer_or_null),
 	RULE(thread, invoke_type, thread_invoke_type),
 	RULE(thread, root_fiber, a_fiber),
@@ -647,8 +624,12 @@ const struct rcore_field_rule rcore_vm_rules[] = {
 	RULE(fiber, context_stack_pointer, fiber_stack_pointer),
 	RULE(fiber, stack_base, fiber_stack_base),
 	RULE(fiber, stack_size, fiber_stack_size),
+	RULE_ON(parked, fiber, prev, a_fiber),
+	RULE_ON(parked, fiber, resuming_fiber, fiber_resuming),
+	RULE_ON(parked, fiber, stack_base, fiber_stack_base),
+	RULE_ON(parked, fiber, stack_size, fiber_stack_size),
 	RULE(mutex, fiber, a_fiber),
-	RULE(mutex, next_mutex, pointer_or_null),
+	RULE(mutex, next_mutex, a_held_mutex),
 	RULE(mutex, waitq, a_list),
 	RULE(jit_cont, ec, jit_cont_ec),
 	RULE(jit_cont, prev, jit_cont_prev),

@@ -24,9 +24,29 @@ enum rcore_verdict rcore_judge_heap(const struct rcore_specimens *s, uint64_t ob
 	return told(!err && seen);
 }
 
+/* All pages of the list prove themselves; a core may lack some. */
 JUDGE(objspace_pages)
 {
-	return rcore_judge_heap(s, base);
+	size_t unreadable = 0;
+	bool seen = false;
+	if (rcore_judge_heap(s, base) != RCORE_HOLDS)
+		return RCORE_FAILS;
+	rcore_auto_error err =
+		rcore_heap_walk(s->ruby, base, RCORE_T_MASK, stop, &seen, &unreadable);
+	return err ? RCORE_FAILS : unreadable ? RCORE_SILENT : RCORE_HOLDS;
+}
+
+JUDGE(objspace_list)
+{
+	return layout_of(s)->traits.heap_pages_darray ? objspace_pages(s, base, field)
+						      : RCORE_SILENT;
+}
+
+/* Of 3.4 on the list has its length itself. */
+JUDGE(objspace_count)
+{
+	return layout_of(s)->traits.heap_pages_darray ? RCORE_SILENT
+						      : objspace_pages(s, base, field);
 }
 
 static bool pc_lies_in(const struct rcore_specimens *s, uint64_t pc, uint64_t iseq)
@@ -66,6 +86,18 @@ JUDGE(cfp_self)
 		    (!rcore_is_object(s->ruby, self) || is_object(s, self, ~TYPE(NONE))));
 }
 
+/* The block that a C function was called with: code, a Proc or a Symbol; or a handed on one, tagged. */
+JUDGE(cfp_block)
+{
+	enum { TAGS = 3 };
+	uint64_t code;
+	if (!get(s, base, field, &code))
+		return RCORE_FAILS;
+	return code && !(code & TAGS)
+		       ? told(is_object(s, code, TYPE(IMEMO) | TYPE(DATA) | TYPE(SYMBOL)))
+		       : RCORE_SILENT;
+}
+
 JUDGE(iseq_flags)
 {
 	return told(is_imemo(s, base, layout_of(s)->traits.imemo_iseq));
@@ -91,10 +123,9 @@ JUDGE(a_path)
 		    is_object(s, value, TYPE(STRING) | TYPE(ARRAY)));
 }
 
-JUDGE(a_string)
+JUDGE(a_label)
 {
-	uint64_t value;
-	return told(get(s, base, field, &value) && is_object(s, value, TYPE(STRING)));
+	return object_of(s, base, field, TYPE(STRING));
 }
 
 JUDGE(an_iseq)
@@ -126,12 +157,6 @@ JUDGE(a_definition)
 		    get(s, def, &layout_of(s)->method_def.type, &type) && type <= 11);
 }
 
-JUDGE(an_id)
-{
-	uint64_t id;
-	return told(get(s, base, field, &id) && id && id < UINT64_C(1) << 48);
-}
-
 JUDGE(data_type)
 {
 	uint64_t type;
@@ -154,6 +179,23 @@ JUDGE(type_name)
 		    !strcmp(name, "VM/thread"));
 }
 
+static bool has_serial(const struct rcore_specimens *s, uint64_t ids, uint64_t serial)
+{
+	uint64_t name;
+	rcore_auto_error err = rcore_serial_string(s->ruby, ids, serial, &name);
+	return !err && is_object(s, name, TYPE(STRING));
+}
+
+/* The last serial that was given, or the next that will be. */
+JUDGE(last_serial)
+{
+	uint64_t ids, last;
+	return told(get(s, base, &layout_of(s)->symbols.ids, &ids) &&
+		    get(s, base, field, &last) && last &&
+		    (has_serial(s, ids, last) || has_serial(s, ids, last - 1)) &&
+		    !has_serial(s, ids, last + 1));
+}
+
 /* A symbol table that stands here has proved itself by its names. */
 JUDGE(proved)
 {
@@ -166,15 +208,15 @@ const struct rcore_field_rule rcore_code_rules[] = {
 	RULE(cfp, iseq, cfp_iseq),
 	RULE(cfp, self, cfp_self),
 	RULE(cfp, ep, cfp_pointer),
+	RULE(cfp, block_code, cfp_block),
 	RULE(iseq, flags, iseq_flags),
 	RULE(iseq, body, cfp_pointer),
 	RULE(iseq_body, type, iseq_body_type),
 	RULE(iseq_body, iseq_size, iseq_body_code),
 	RULE(iseq_body, iseq_encoded, iseq_body_code),
 	RULE(iseq_body, pathobj, a_path),
-	RULE(iseq_body, base_label, a_string),
-	RULE(iseq_body, label, a_string),
-	RULE(iseq_body, local_table, pointer_or_null),
+	RULE(iseq_body, base_label, a_label),
+	RULE(iseq_body, label, a_label),
 	RULE(iseq_body, parent_iseq, an_iseq),
 	RULE(iseq_body, local_iseq, an_iseq),
 	RULE(cme, flags, a_method),
@@ -182,13 +224,16 @@ const struct rcore_field_rule rcore_code_rules[] = {
 	RULE(cme, def, a_definition),
 	RULE(cme, called_id, an_id),
 	RULE(cme, owner, a_class),
-	RULE(method_def, original_id, an_id),
 	RULE(data, type, data_type),
 	RULE(data, data, data_data),
 	RULE(data_type, wrap_struct_name, type_name),
 	RULE(objspace, heap_pages_sorted, objspace_pages),
-	RULE(objspace, heap_pages_allocated, objspace_pages),
-	RULE(symbols, last_id, proved),
+	RULE(objspace, heap_pages_allocated, objspace_count),
+	RULE_ON(objspace, heap_page, slot_size, objspace_pages),
+	RULE_ON(objspace, heap_page, total_slots, objspace_pages),
+	RULE_ON(objspace, heap_page, start, objspace_pages),
+	RULE_ON(objspace, darray, length, objspace_list),
+	RULE(symbols, last_id, last_serial),
 	RULE(symbols, ids, proved),
 };
 

@@ -9,7 +9,7 @@
 #include "vm/list.h"
 #include "vm/vm.h"
 
-static void add(struct rcore_specimen_list *list, uint64_t address)
+void rcore_specimens_add(struct rcore_specimen_list *list, uint64_t address)
 {
 	if (!address || address % sizeof(uint64_t))
 		return;
@@ -27,9 +27,11 @@ static uint64_t follow(struct rcore_specimens *specimens, uint64_t base,
 	uint64_t address;
 	if (!rcore_specimen_read(specimens, base, field, &address))
 		return 0;
-	add(list, address);
+	rcore_specimens_add(list, address);
 	return address;
 }
+
+enum { THREADS = 32 };
 
 /* Threads of the list at `head` that lead back to the VM. */
 static void take_threads(struct rcore_specimens *specimens, uint64_t vm, uint64_t head)
@@ -39,11 +41,11 @@ static void take_threads(struct rcore_specimens *specimens, uint64_t vm, uint64_
 	size_t count;
 	rcore_auto_error err =
 		rcore_list(specimens->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
-	for (size_t i = 0; i < count && i < RCORE_SPECIMENS; i++) {
+	for (size_t i = 0; i < count && i < THREADS; i++) {
 		uint64_t thread = nodes[i] - (uint64_t)layout->thread.node.offset;
 		if (rcore_specimen_read(specimens, thread, &layout->thread.vm, &back) &&
 		    back == vm)
-			add(&specimens->thread, thread);
+			rcore_specimens_add(&specimens->thread, thread);
 	}
 	free(nodes);
 }
@@ -54,7 +56,7 @@ static void take_method(struct rcore_specimens *specimens, uint64_t ep)
 	rcore_auto_error err = rcore_frame_method_entry(specimens->ruby, ep, &method);
 	if (err || !method)
 		return;
-	add(&specimens->cme, method);
+	rcore_specimens_add(&specimens->cme, method);
 	follow(specimens, method, &specimens->ruby->layout->cme.def, &specimens->method_def);
 }
 
@@ -80,8 +82,8 @@ static void take_frames(struct rcore_specimens *specimens, uint64_t ec)
 		take_method(specimens, ep);
 		if (!iseq || !pc || (flags & RCORE_FRAME_CFRAME))
 			continue;
-		add(&specimens->cfp, cfp);
-		add(&specimens->iseq, iseq);
+		rcore_specimens_add(&specimens->cfp, cfp);
+		rcore_specimens_add(&specimens->iseq, iseq);
 		follow(specimens, iseq, &layout->iseq.body, &specimens->iseq_body);
 	}
 }
@@ -99,7 +101,7 @@ static void take_mutexes(struct rcore_specimens *specimens, uint64_t thread)
 	rcore_auto_error err =
 		rcore_data_is(specimens->ruby, object, "mutex", &is_mutex, &mutex);
 	if (!err && is_mutex)
-		add(&specimens->mutex, mutex);
+		rcore_specimens_add(&specimens->mutex, mutex);
 }
 
 static void take_thread(struct rcore_specimens *specimens, uint64_t thread)
@@ -123,9 +125,11 @@ void rcore_specimens_take(struct rcore_ruby *ruby, const struct rcore_process *p
 	const struct rcore_layout *layout = ruby->layout;
 	*ret = (struct rcore_specimens){.ruby = ruby, .process = process};
 
-	add(&ret->vm, vm);
-	add(&ret->symbols, ruby->global_symbols);
+	rcore_specimens_add(&ret->vm, vm);
+	rcore_specimens_add(&ret->symbols, ruby->global_symbols);
 	follow(ret, vm, &layout->vm.objspace, &ret->objspace);
+	follow(ret, vm, &layout->vm.root_box, &ret->box);
+	follow(ret, vm, &layout->vm.main_box, &ret->box);
 	uint64_t main_thread = follow(ret, vm, &layout->vm.main_thread, &ret->thread);
 	if (rcore_has(&layout->vm.living_threads))
 		take_threads(ret, vm, vm + (uint64_t)layout->vm.living_threads.offset);

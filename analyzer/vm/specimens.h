@@ -6,7 +6,7 @@
 #include "target/process.h"
 
 /* A few instances of a struct prove its fields as well as ten thousand. */
-enum { RCORE_SPECIMENS = 32 };
+enum { RCORE_SPECIMENS = 128 };
 
 struct rcore_specimen_list {
 	uint64_t at[RCORE_SPECIMENS];
@@ -22,12 +22,32 @@ struct rcore_specimens {
 	struct rcore_ruby *ruby;
 	const struct rcore_process *process; /* NULL: not known */
 	struct rcore_specimen_list vm, ractor, thread, native_thread, ec, fiber, jit_cont, cfp,
-		iseq, iseq_body, cme, method_def, data, data_type, mutex, objspace, symbols;
+		iseq, iseq_body, cme, method_def, data, data_type, mutex, objspace, symbols,
+		box;
+
+	/* Of the object heap; those above grow, too, but for thread, ec and fiber. */
+	struct rcore_specimen_list string, array, object, hash, float_, bignum, rational,
+		complex_, rstruct, regexp, pattern, match, rmatch, symbol, file, io, klass,
+		iclass, env, svar;
+	struct rcore_specimen_list generic; /* with ivars in a table of the VM's; up to 3.4 */
+	/* What Ruby's own T_DATA wrap. */
+	struct rcore_specimen_list parked, proc, block, method, time, enumerator, enum_chain,
+		generator, encoding, backtrace, location, set_table, monitor, queue, szqueue,
+		condvar;
+	/* On lists of who waits. */
+	struct rcore_specimen_list join_waiter, waiting_fd, sync_waiter, blocking_operation;
 };
 
 /* `ruby` with its layout, and `process`, must outlive it. */
 void rcore_specimens_take(struct rcore_ruby *ruby, const struct rcore_process *process,
 			  uint64_t vm, struct rcore_specimens *ret);
+
+/* Adds what the object heap holds, the first of each kind; after rcore_specimens_take(). Goes through
+ * as many objects as a small program has, no more. */
+void rcore_specimens_take_heap(struct rcore_specimens *specimens);
+
+/* One more, if there is room and it is not there yet. */
+void rcore_specimens_add(struct rcore_specimen_list *list, uint64_t address);
 
 /* The main thread. */
 static inline uint64_t rcore_specimens_main_thread(const struct rcore_specimens *specimens)
