@@ -21,7 +21,7 @@ SO       = librcore.so.0
 WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter
 override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden -MMD -MP
 override CPPFLAGS += -D_GNU_SOURCE -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))
-LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY)
+LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY) -lm
 
 # `make V=1` shows each command.
 Q = $(if $(V),,@)

@@ -53,6 +53,9 @@ struct rcore_options {
 		*choice; /* the same for the layout that fits: a session that finds it
 					proves it again, and does not choose anew. NULL: each chooses */
 	bool record;     /* keep note of what is read, for rcore_pack() */
+	enum rcore_redact
+		redact; /* what to take out of snapshots, values and packs; a pack that was
+				     redacted more stays so */
 	struct rcore_locals_options values; /* what to read of each frame */
 };
 

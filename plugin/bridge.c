@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-enum { VALUED = 2 }; /* in views[] */
+enum { SPECIAL = 2 }; /* in views[] */
 
 enum { STATUS_COMPLETE, STATUS_PARTIAL, STATUS_FAILED, STATUS_NOT_RUBY, STATUS_USAGE = 64 };
 
@@ -185,28 +185,30 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 	return err ? err : open_session(plugin, &view->session);
 }
 
-static bool same_values(const struct rcore_options *a, const struct rcore_options *b)
+static bool same_special(const struct rcore_options *a, const struct rcore_options *b)
 {
 	const struct rcore_locals_options *x = &a->values, *y = &b->values;
-	return a->no_native == b->no_native && x->self == y->self &&
+	return a->no_native == b->no_native && a->redact == b->redact && x->self == y->self &&
 	       x->arguments == y->arguments && x->locals == y->locals &&
 	       !memcmp(&x->inspect, &y->inspect, sizeof(x->inspect));
 }
 
-/* Values are decoded with the rest, where they are asked for: the last such view is kept. */
-static struct rcore_error *view_values(struct rcore_plugin *plugin,
-				       const struct rcore_options *wanted,
-				       struct rcore_view **ret)
+/* Values are decoded with the rest, where they are asked for, and what is to be taken out goes then: the last such
+ * view is kept. */
+static struct rcore_error *view_special(struct rcore_plugin *plugin,
+					const struct rcore_options *wanted,
+					struct rcore_view **ret)
 {
-	struct rcore_view *view = &plugin->views[VALUED], *plain;
-	if (view->session && !same_values(&plugin->valued, wanted))
+	struct rcore_view *view = &plugin->views[SPECIAL], *plain;
+	if (view->session && !same_special(&plugin->special, wanted))
 		drop_view(view);
 	struct rcore_error *err = rcore_plugin_view(plugin, wanted->no_native, &plain);
 	if (!err && !view->session) {
 		struct rcore_options before = plugin->options;
 		plugin->options.no_native = wanted->no_native;
 		plugin->options.values = wanted->values;
-		plugin->valued = *wanted;
+		plugin->options.redact = wanted->redact;
+		plugin->special = *wanted;
 		err = open_session(plugin, &view->session);
 		plugin->options = before;
 	}
@@ -236,9 +238,10 @@ static const struct rcore_command *find_verb(const char *verb)
 }
 
 static struct rcore_error *parse(const struct rcore_command *command, int32_t argc,
-				 const char *const *argv, void *arguments)
+				 const char *const *argv, void *arguments,
+				 struct rcore_common *common)
 {
-	struct rcore_error *err = rcore_command_parse(command, argc, argv, arguments);
+	struct rcore_error *err = rcore_command_parse(command, argc, argv, arguments, common);
 	if (!err)
 		return NULL;
 	struct rcore_error *told = rcore_error_create(RCORE_ERROR_USAGE, "%s; see help ruby-%s",
@@ -249,18 +252,18 @@ static struct rcore_error *parse(const struct rcore_command *command, int32_t ar
 
 static struct rcore_error *show(struct rcore_plugin *plugin,
 				const struct rcore_command *command, const void *arguments,
-				char **ret)
+				const struct rcore_common *common, char **ret)
 {
 	char *text = NULL;
 	size_t size;
 	struct rcore_view *view;
-	struct rcore_options options = {0};
+	struct rcore_options options = {.redact = (enum rcore_redact)common->redact};
 	if (command->prepare)
 		command->prepare(arguments, &options);
-	bool has_values =
-		options.values.self || options.values.arguments || options.values.locals;
-	struct rcore_error *err = has_values
-					  ? view_values(plugin, &options, &view)
+	bool is_special = options.values.self || options.values.arguments ||
+			  options.values.locals || options.redact;
+	struct rcore_error *err = is_special
+					  ? view_special(plugin, &options, &view)
 					  : rcore_plugin_view(plugin, options.no_native, &view);
 	if (err)
 		return err;
@@ -292,11 +295,12 @@ int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc, const char *
 					   rcore_escape(escaped, sizeof(escaped),
 							argc > 0 ? argv[0] : "")));
 	}
+	struct rcore_common common = {0};
 	void *arguments = calloc(1, command->size + 1);
-	struct rcore_error *err =
-		arguments ? parse(command, argc, argv, arguments) : rcore_error_no_memory();
+	struct rcore_error *err = arguments ? parse(command, argc, argv, arguments, &common)
+					    : rcore_error_no_memory();
 	if (!err)
-		err = show(plugin, command, arguments, ret);
+		err = show(plugin, command, arguments, &common, ret);
 	free(arguments);
 	return rcore_plugin_finish(plugin, err);
 }

@@ -47,8 +47,9 @@ struct rcore_plugin {
 	struct rcore_error *error;
 	/* What was read since the last stop. */
 	struct rcore_cache *cache;
-	struct rcore_view views[3];  /* with native stacks, without, and with values */
-	struct rcore_options valued; /* what the third was opened with */
+	struct rcore_view
+		views[3]; /* with native stacks, without, and with values or redacted */
+	struct rcore_options special; /* what the third was opened with */
 	bool color;
 	bool is_interrupted;
 	bool is_partial; /* the last answer lacks something */

@@ -73,6 +73,8 @@ static struct json_object *describe(const struct rcore_command *command, bool *f
 	for (const struct rcore_option *option = command->options; option && option->name;
 	     option++)
 		push(options, describe_option(option, failed), failed);
+	for (const struct rcore_option *option = rcore_common_options; option->name; option++)
+		push(options, describe_option(option, failed), failed);
 	add_texts(object, "examples", command->examples, failed);
 	return object;
 }

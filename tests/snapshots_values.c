@@ -121,6 +121,9 @@ void rcore_test_knowing(struct rcore_snapshot *snapshot)
 	struct rcore_fiber *fiber = &snapshot->fibers[0];
 	snapshot->has_values = true;
 	snapshot->incomplete = true;
+	snapshot->redaction = (struct rcore_redaction){
+		RCORE_REDACT_SECRETS,
+		{[RCORE_REDACTED_KEY] = 1200, [RCORE_REDACTED_EMAIL] = 1}};
 	fiber->frames[0].values = &c_values;
 	fiber->frames[1].values = &block_values;
 	fiber->exceptions = handled;

@@ -159,7 +159,8 @@ static void note(const struct collect *collect, const struct rcore_error *err)
 
 int rcore_cli_collect(int argc, char **argv)
 {
-	struct collect collect = {.folder = "/var/crash"};
+	struct collect collect = {.folder = "/var/crash",
+				  .target.options.redact = RCORE_REDACT_SECRETS};
 	bool is_partial = false;
 	argp_parse(&argp, argc, argv, 0, NULL, &collect);
 	char root[64];

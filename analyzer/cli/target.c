@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "command/command.h"
 
 enum {
 	KEY_SYSROOT = 0x100,
@@ -17,6 +18,7 @@ enum {
 	KEY_COLOR,
 	KEY_NO_STOP,
 	KEY_CHILDREN,
+	KEY_REDACT,
 };
 
 static const struct argp_option files_options[] = {
@@ -27,6 +29,7 @@ static const struct argp_option files_options[] = {
 	 "Look for the target's files in DIR, by build-id and name; may be given again", 0},
 	{"layout", KEY_LAYOUT, "FILE", 0, "Use this layout table (of rcore layout)", 0},
 	{"color", KEY_COLOR, "WHEN", 0, "auto (the default), always or never", 0},
+	{"redact", KEY_REDACT, "WHAT", 0, RCORE_REDACT_HELP, 0},
 	{0},
 };
 
@@ -57,6 +60,16 @@ static void set_color(struct argp_state *state, struct rcore_cli_target *target,
 		target->color = false;
 	else if (strcmp(when, "auto") != 0)
 		argp_error(state, "--color is auto, always or never, not '%s'", when);
+}
+
+static void set_redact(struct argp_state *state, struct rcore_cli_target *target,
+		       const char *what)
+{
+	struct rcore_common common = {0};
+	rcore_auto_error err = rcore_option_set(&rcore_common_options[0], &common, what);
+	if (err)
+		argp_error(state, "%s", err->message);
+	target->options.redact = (enum rcore_redact)common.redact;
 }
 
 static void add_search_path(struct argp_state *state, struct rcore_cli_target *target,
@@ -121,6 +134,9 @@ static error_t parse_files(int key, char *argument, struct argp_state *state)
 		return 0;
 	case KEY_COLOR:
 		set_color(state, target, argument);
+		return 0;
+	case KEY_REDACT:
+		set_redact(state, target, argument);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -72,6 +72,19 @@ struct rcore_option {
 			"rb_fiber_t in hex",                                   \
 			.completion = RCORE_COMPLETE_FIBER                     \
 	}
+
+#define RCORE_REDACT_HELP                                                                     \
+	"Take out of all that is written: none (the default); secrets, values under keys "    \
+	"such as password and what looks like credentials; strings, contents of Strings and " \
+	"Symbols but names and paths of code; all, these too"
+
+/* What each command takes beside its own options. */
+struct rcore_common {
+	int redact; /* enum rcore_redact */
+};
+extern const struct rcore_option
+	rcore_common_options[]; /* of struct rcore_common; ends with {0} */
+
 /* A target that was opened, for one command or for many. */
 struct rcore_view {
 	struct rcore_session *session;
@@ -117,9 +130,10 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 /* Adds one. USAGE: too many. */
 struct rcore_error *rcore_word_add(struct rcore_words *words, const char *word);
 
-/* A command line without a shell: argv[0] is not looked at, `arguments` is all-zero. USAGE. */
+/* A command line without a shell: argv[0] is not looked at, `arguments` and `common` are all-zero. USAGE. */
 struct rcore_error *rcore_command_parse(const struct rcore_command *command, int argc,
-					const char *const *argv, void *arguments);
+					const char *const *argv, void *arguments,
+					struct rcore_common *common);
 
 /* rcore_load_partial(), once: the snapshot belongs to the view. `failure` as there, the
  * caller's own. */

@@ -90,12 +90,11 @@ static struct rcore_error *complain(const char *what, const char *word)
 }
 
 /* As getopt_long: a name may be cut short where only one begins so. */
-static const struct rcore_option *find_name(const struct rcore_command *command,
+static const struct rcore_option *find_name(const struct rcore_option *options,
 					    const char *name, size_t size)
 {
 	const struct rcore_option *found = NULL;
-	for (const struct rcore_option *option = command->options; option && option->name;
-	     option++) {
+	for (const struct rcore_option *option = options; option && option->name; option++) {
 		if (strncmp(option->name, name, size) != 0)
 			continue;
 		if (option->name[size] == '\0')
@@ -121,32 +120,38 @@ struct line {
 	const char *const *argv;
 	int argc, at;
 	void *arguments;
+	struct rcore_common *common;
 };
 
 /* `value` stands in the same word; NULL: in the next, if at all. */
 static struct rcore_error *set(struct line *line, const struct rcore_option *option,
-			       const char *value)
+			       void *arguments, const char *value)
 {
 	const char *word = line->argv[line->at];
 	if (option->kind == RCORE_OPTION_FLAG)
 		return value ? complain("takes no value:", word)
-			     : rcore_option_set(option, line->arguments, NULL);
+			     : rcore_option_set(option, arguments, NULL);
 	if (!value) {
 		if (line->at + 1 == line->argc)
 			return complain("a value is missing behind", word);
 		value = line->argv[++line->at];
 	}
-	return rcore_option_set(option, line->arguments, value);
+	return rcore_option_set(option, arguments, value);
 }
 
 static struct rcore_error *parse_name(struct line *line)
 {
 	const char *name = line->argv[line->at] + 2;
 	size_t size = strcspn(name, "=");
-	const struct rcore_option *option = size ? find_name(line->command, name, size) : NULL;
-	if (!option)
-		return complain("no option is called", line->argv[line->at]);
-	return set(line, option, name[size] ? name + size + 1 : NULL);
+	const char *value = name[size] ? name + size + 1 : NULL;
+	const struct rcore_option *option =
+		size ? find_name(line->command->options, name, size) : NULL;
+	if (option)
+		return set(line, option, line->arguments, value);
+	option = size ? find_name(rcore_common_options, name, size) : NULL;
+	if (option)
+		return set(line, option, line->common, value);
+	return complain("no option is called", line->argv[line->at]);
 }
 
 static struct rcore_error *parse_letters(struct line *line)
@@ -158,16 +163,18 @@ static struct rcore_error *parse_letters(struct line *line)
 		if (!option)
 			return complain("no option is called", line->argv[at]);
 		if (option->kind != RCORE_OPTION_FLAG)
-			return set(line, option, letter[1] ? letter + 1 : NULL);
+			return set(line, option, line->arguments,
+				   letter[1] ? letter + 1 : NULL);
 		err = rcore_option_set(option, line->arguments, NULL);
 	}
 	return err;
 }
 
 struct rcore_error *rcore_command_parse(const struct rcore_command *command, int argc,
-					const char *const *argv, void *arguments)
+					const char *const *argv, void *arguments,
+					struct rcore_common *common)
 {
-	struct line line = {command, argv, argc, 1, arguments};
+	struct line line = {command, argv, argc, 1, arguments, common};
 	struct rcore_error *err = NULL;
 	bool is_option = true;
 	for (; line.at < argc && !err; line.at++) {

@@ -143,6 +143,15 @@ static void append_segment(struct writer *writer, struct json_object *segments,
 	append(writer, segments, json_object_new_uint64(flags));
 }
 
+static struct json_object *redacted_array(struct writer *writer,
+					  const struct rcore_pack_facts *facts)
+{
+	struct json_object *array = json_object_new_array();
+	for (size_t i = 0; i < RCORE_PACK_REDACTED; i++)
+		append(writer, array, json_object_new_uint64(facts->redacted[i]));
+	return array;
+}
+
 char *rcore_pack_note_write(const struct rcore_pack_facts *facts, size_t *ret_size)
 {
 	struct writer writer = {.code = json_object_new_array()};
@@ -164,6 +173,9 @@ char *rcore_pack_note_write(const struct rcore_pack_facts *facts, size_t *ret_si
 	add(&writer, note, "segments", segments);
 	add(&writer, note, "code", writer.code);
 	add(&writer, note, "stacks", stacks);
+	if (facts->redact)
+		add(&writer, note, "redacted", redacted_array(&writer, facts));
+	add_number(&writer, note, "redact", facts->redact);
 	const char *text =
 		writer.no_memory ? NULL
 				 : json_object_to_json_string_ext(note, JSON_C_TO_STRING_PLAIN);
@@ -334,6 +346,15 @@ static bool read_stacks(struct reader *reader, struct json_object *stacks,
 	return !reader->no_memory;
 }
 
+static void read_redacted(struct json_object *note, struct rcore_pack_facts *facts)
+{
+	struct json_object *counts = member(note, "redacted", json_type_array);
+	facts->redact = number_of(note, "redact");
+	for (size_t i = 0; counts && i < RCORE_PACK_REDACTED; i++)
+		facts->redacted[i] =
+			json_object_get_uint64(json_object_array_get_idx(counts, i));
+}
+
 struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 					 struct rcore_arena *arena,
 					 struct rcore_pack_facts *ret)
@@ -354,6 +375,7 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 		facts.layout = text_of(&reader, note, "layout");
 		facts.layout_source = text_of(&reader, note, "layout_source");
 		facts.rubyopt = text_of(&reader, note, "rubyopt");
+		read_redacted(note, &facts);
 		fine = read_fibers(&reader, fibers, &facts) &&
 		       read_segments(&reader, segments, &facts) && read_code(&reader, code) &&
 		       read_stacks(&reader, stacks, &facts);

@@ -19,6 +19,8 @@ struct rcore_packed_stack {
 	const char *problem; /* why it ended early; NULL: it did not */
 };
 
+enum { RCORE_PACK_REDACTED = 16 };
+
 /*
  * What a pack holds beside memory: what came out of files, which need not be there where it is opened. Call
  * frame information is not packed: frames are, for what somebody else wrote must not be able to drive libdw.
@@ -34,6 +36,8 @@ struct rcore_pack_facts {
 	size_t segment_count;
 	struct rcore_packed_stack *stacks;
 	size_t stack_count;
+	/* What was taken out of it: the mode, and how many pieces of each kind; see model/redaction.h. */
+	uint64_t redact, redacted[RCORE_PACK_REDACTED];
 };
 
 /* As a JSON text, malloc'ed; NULL: memory is short. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "model/redaction.h"
 #include "model/value.h"
 
 /* A pair of a Hash; an element of an Array or a Set, without a key. */
@@ -35,6 +36,7 @@ struct rcore_subject {
 
 struct rcore_print {
 	struct rcore_arena arena; /* of everything below */
+	struct rcore_redaction redaction;
 	struct rcore_printed *items;
 	size_t count;
 };

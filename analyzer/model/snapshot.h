@@ -12,6 +12,7 @@
 #include "model/exception.h"
 #include "model/facts.h"
 #include "model/locals.h"
+#include "model/redaction.h"
 #include "model/storage.h"
 #include "model/task.h"
 #include "model/triage.h"
@@ -284,6 +285,7 @@ struct rcore_snapshot {
 	const char
 		*fiber_source; /* how the fibers were found: "jit_cont list", "heap walk" ... */
 
+	struct rcore_redaction redaction; /* what was taken out of the texts below */
 	struct rcore_facts facts;
 	struct rcore_cause cause;
 	struct rcore_blame blame;

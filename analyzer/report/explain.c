@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/json.h"
+#include "report/redaction.h"
 #include "report/report.h"
 #include "report/text_triage.h"
 #include "triage/origin.h"
@@ -67,6 +68,7 @@ struct rcore_error *rcore_report_explain(const struct rcore_snapshot *snapshot,
 	fputs("Each frame, innermost first, and the signatures that it counts in:\n", out);
 	for (size_t i = 0; i < signature->frame_count; i++)
 		print_frame(&pen, &signature->frames[i]);
+	rcore_text_redaction(&pen, &snapshot->redaction);
 	return rcore_pen_error(out);
 }
 
@@ -78,6 +80,7 @@ struct rcore_error *rcore_report_explain_json(const struct rcore_snapshot *snaps
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
 	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-explain/1"));
+	rcore_json_redaction(&json, &snapshot->redaction);
 	rcore_json_triage(&json, snapshot);
 	struct json_object *texts = rcore_json_object(&json);
 	rcore_json_add_text(&json, texts, "loose_text", signature->loose_text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json_writer.h"
+#include "report/redaction.h"
 #include "report/report.h"
 #include "report/style.h"
 
@@ -77,6 +78,7 @@ struct rcore_error *rcore_report_print_json(const struct rcore_print *print, FIL
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
 	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-print/1"));
+	rcore_json_redaction(&json, &print->redaction);
 	rcore_json_open(&json, "values", '[');
 	for (size_t i = 0; i < print->count; i++)
 		put_printed(&json, &print->items[i]);

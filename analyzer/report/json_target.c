@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/signal_name.h"
 #include "report/json.h"
+#include "report/redaction.h"
 #include "report/words.h"
-#include "target/machine.h"
 #include "target/machine.h"
 
 static void put_live(struct rcore_json *json, const struct rcore_live_facts *live)
@@ -179,6 +179,7 @@ void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *sna
 	put_process(json, snapshot);
 	put_ruby(json, snapshot);
 	rcore_json_facts(json, snapshot);
+	rcore_json_redaction(json, &snapshot->redaction);
 	put_cause(json, snapshot);
 	rcore_json_triage(json, snapshot);
 	put_problems(json, snapshot);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
+#include "report/redaction.h"
 #include "report/report.h"
 #include "report/style.h"
 
@@ -26,5 +27,6 @@ struct rcore_error *rcore_report_print(const struct rcore_print *print,
 		if (!printed->value.problem)
 			print_problem(&pen, printed->problem);
 	}
+	rcore_text_redaction(&pen, &print->redaction);
 	return rcore_pen_error(out);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json.h"
+#include "report/redaction.h"
 #include "report/report.h"
 #include "report/style.h"
 #include "report/text_context.h"
@@ -60,6 +61,7 @@ struct rcore_error *rcore_report_state(const struct rcore_snapshot *snapshot,
 		rcore_styled(&pen, RCORE_STYLE_QUIET,
 			     "%s fiber%s without a context (--all shows each)\n",
 			     rcore_count_words(without, number), without == 1 ? "" : "s");
+	rcore_text_redaction(&pen, &snapshot->redaction);
 	return rcore_pen_error(out);
 }
 
@@ -92,6 +94,7 @@ struct rcore_error *rcore_report_state_json(const struct rcore_snapshot *snapsho
 	rcore_json_open(&json, NULL, '{');
 	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-state/1"));
 	rcore_json_put(&json, "complete", json_object_new_boolean(!snapshot->incomplete));
+	rcore_json_redaction(&json, &snapshot->redaction);
 	rcore_json_open(&json, "fibers", '[');
 	for (size_t i = 0; i < snapshot->fiber_count && !ferror(out); i++)
 		if (is_shown(snapshot, &pick, options, i))

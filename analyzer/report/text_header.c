@@ -3,6 +3,7 @@
 
 #include "base/signal_name.h"
 #include "base/text.h"
+#include "report/redaction.h"
 #include "report/text.h"
 #include "report/text_triage.h"
 #include "report/text_waits.h"
@@ -123,6 +124,7 @@ void rcore_text_header(const struct rcore_text *text)
 	if (rcore_same_text(layout, "approximate"))
 		print_approximate(text);
 	rcore_text_facts(text);
+	rcore_text_redaction(&text->pen, &text->snapshot->redaction);
 	if (text->options.verbose)
 		print_how(text);
 }

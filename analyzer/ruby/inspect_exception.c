@@ -10,7 +10,7 @@ static struct rcore_error *has_newline(struct rcore_ruby *ruby, uint64_t string,
 {
 	const char *text;
 	size_t length;
-	struct rcore_error *err = rcore_string(ruby, string, &text, &length);
+	struct rcore_error *err = rcore_text(ruby, string, &text, &length);
 	if (!err)
 		*ret = memchr(text, '\n', length);
 	return err;

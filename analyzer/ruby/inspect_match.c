@@ -54,7 +54,7 @@ static struct rcore_error *read_match(struct rcore_ruby *ruby, uint64_t value, u
 	if (err || rcore_is_nil(ruby, regexp))
 		return err;
 	err = RCORE_GET(ruby, regexp, regexp, src, &source);
-	return err ? err : rcore_string(ruby, source, &match->source, &match->source_length);
+	return err ? err : rcore_text(ruby, source, &match->source, &match->source_length);
 }
 
 static struct rcore_error *write_group(struct rcore_inspect *inspect, const struct match *match,

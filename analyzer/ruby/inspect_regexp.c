@@ -110,7 +110,7 @@ struct rcore_error *rcore_inspect_regexp(struct rcore_inspect *inspect, uint64_t
 	if (!err && (!pattern || rcore_is_nil(ruby, source)))
 		return rcore_inspect_default(inspect, value, flags);
 	if (!err)
-		err = rcore_string(ruby, source, &text, &length);
+		err = rcore_text(ruby, source, &text, &length);
 	if (err)
 		return err;
 	err = RCORE_GET(ruby, pattern, pattern, options, &options);

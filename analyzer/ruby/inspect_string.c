@@ -165,6 +165,7 @@ static struct rcore_error *read_bytes(struct rcore_inspect *inspect, uint64_t ad
 		free(bytes);
 		return rcore_fault_error(fault, "bytes of a String", address, *length);
 	}
+	rcore_text_taken(inspect->ruby, address, bytes, *length);
 	*ret = bytes;
 	return NULL;
 }

@@ -101,12 +101,14 @@ struct name {
 	unsigned encoding;
 };
 
+/* `is_of_code`: it names a member, it is no value. */
 static struct rcore_error *read_name(struct rcore_inspect *inspect, uint64_t string,
-				     struct name *ret)
+				     bool is_of_code, struct name *ret)
 {
 	uint64_t flags;
 	struct rcore_error *err =
-		rcore_string(inspect->ruby, string, &ret->bytes, &ret->length);
+		is_of_code ? rcore_string(inspect->ruby, string, &ret->bytes, &ret->length)
+			   : rcore_text(inspect->ruby, string, &ret->bytes, &ret->length);
 	if (!err)
 		err = rcore_flags(inspect->ruby, string, &flags);
 	if (!err)
@@ -131,7 +133,7 @@ static bool is_simple(struct rcore_inspect *inspect, const struct name *name)
 static struct rcore_error *inspect_name(struct rcore_inspect *inspect, uint64_t string)
 {
 	struct name name;
-	struct rcore_error *err = read_name(inspect, string, &name);
+	struct rcore_error *err = read_name(inspect, string, false, &name);
 	if (err)
 		return err;
 	rcore_inspect_puts(inspect, ":");
@@ -155,7 +157,7 @@ struct rcore_error *rcore_inspect_symbol_key(struct rcore_inspect *inspect, uint
 	struct rcore_error *err = rcore_symbol_string(inspect->ruby, key, ret, &string);
 	if (err || !*ret)
 		return err;
-	err = read_name(inspect, string, &name);
+	err = read_name(inspect, string, false, &name);
 	if (err)
 		return err;
 	write_name(inspect, &name, key_needs_quote(inspect, &name));
@@ -186,7 +188,7 @@ struct rcore_error *rcore_inspect_member(struct rcore_inspect *inspect, uint64_t
 		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Symbol",
 					 symbol);
 	if (!err)
-		err = read_name(inspect, string, &name);
+		err = read_name(inspect, string, true, &name);
 	if (err)
 		return err;
 	bool plain = is_simple(inspect, &name) && name_length(name.bytes) == name.length;

@@ -48,6 +48,8 @@ struct rcore_ruby {
 	/* Where something is to be packed: walks over the whole heap are not, what they find is. NULL:
 	 * nothing is. */
 	struct rcore_recorder *recorder;
+	bool hides_text; /* contents of Strings and Symbols that the program made are filled with stars */
+	size_t hidden_count; /* of these */
 	/* The fibers that such a walk found where the pack was made; NULL: the target is no pack. */
 	const uint64_t *packed_fibers;
 	size_t packed_fiber_count;

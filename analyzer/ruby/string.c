@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/filler.h"
 #include "ruby/get.h"
 
 enum {
@@ -67,8 +68,18 @@ struct rcore_error *rcore_string_bytes(struct rcore_ruby *ruby, uint64_t value, 
 	return NULL;
 }
 
-struct rcore_error *rcore_string(struct rcore_ruby *ruby, uint64_t value, const char **ret,
-				 size_t *ret_length)
+void rcore_text_taken(struct rcore_ruby *ruby, uint64_t address, char *bytes, size_t length)
+{
+	if (ruby->recorder)
+		rcore_recorder_mark(ruby->recorder, RCORE_RECORDED_TEXT, address, length);
+	if (!ruby->hides_text || !length)
+		return;
+	rcore_fill(bytes, length);
+	ruby->hidden_count++;
+}
+
+static struct rcore_error *read_string(struct rcore_ruby *ruby, uint64_t value, bool is_name,
+				       const char **ret, size_t *ret_length)
 {
 	uint64_t bytes, length;
 	struct rcore_error *err = rcore_string_bytes(ruby, value, &bytes, &length);
@@ -83,10 +94,26 @@ struct rcore_error *rcore_string(struct rcore_ruby *ruby, uint64_t value, const 
 		length ? rcore_read(ruby->memory, bytes, text, length) : RCORE_FAULT_NONE;
 	if (fault != RCORE_FAULT_NONE)
 		return rcore_fault_error(fault, "bytes of a String", bytes, length);
+	if (!is_name)
+		rcore_text_taken(ruby, bytes, text, length);
+	else if (ruby->recorder)
+		rcore_recorder_mark(ruby->recorder, RCORE_RECORDED_NAME, bytes, length);
 	*ret = text;
 	if (ret_length)
 		*ret_length = length;
 	return NULL;
+}
+
+struct rcore_error *rcore_string(struct rcore_ruby *ruby, uint64_t value, const char **ret,
+				 size_t *ret_length)
+{
+	return read_string(ruby, value, true, ret, ret_length);
+}
+
+struct rcore_error *rcore_text(struct rcore_ruby *ruby, uint64_t value, const char **ret,
+			       size_t *ret_length)
+{
+	return read_string(ruby, value, false, ret, ret_length);
 }
 
 struct rcore_error *rcore_string_is(struct rcore_ruby *ruby, uint64_t value,
@@ -105,6 +132,8 @@ struct rcore_error *rcore_string_is(struct rcore_ruby *ruby, uint64_t value,
 	enum rcore_fault fault = rcore_read(ruby->memory, bytes, text, wanted);
 	if (fault != RCORE_FAULT_NONE)
 		return rcore_fault_error(fault, "bytes of a String", bytes, wanted);
+	if (ruby->recorder)
+		rcore_recorder_mark(ruby->recorder, RCORE_RECORDED_NAME, bytes, wanted);
 	*ret = !memcmp(text, expected, wanted);
 	return NULL;
 }

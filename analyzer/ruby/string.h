@@ -17,6 +17,13 @@ enum { RCORE_STRING_LIMIT = 64 << 10 };
 struct rcore_error *rcore_string(struct rcore_ruby *ruby, uint64_t value, const char **ret,
 				 size_t *ret_length);
 
+/* The same of what the program made, no name or path of its code: filled where ruby->hides_text. */
+struct rcore_error *rcore_text(struct rcore_ruby *ruby, uint64_t value, const char **ret,
+			       size_t *ret_length);
+
+/* Who reads such contents without these says so, and has them filled where they are to be hidden. */
+void rcore_text_taken(struct rcore_ruby *ruby, uint64_t address, char *bytes, size_t length);
+
 /* Where the bytes lie and how many there are; they are not read. Errors as above. */
 struct rcore_error *rcore_string_bytes(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret,
 				       uint64_t *ret_length);

@@ -113,6 +113,7 @@ static size_t misfits(struct rcore_session *session, struct rcore_snapshot *snap
 		return 0;
 	rcore_ruby_init(&ruby, session->memory, layout, &snapshot->arena);
 	rcore_ruby_set_vm(&ruby, trial->location.vm);
+	ruby.recorder = session->recorder;
 	size_t count = rcore_slide_misfits(&ruby, session->process, trial->location.vm, layout);
 	rcore_ruby_deinit(&ruby);
 	return count;
@@ -131,6 +132,7 @@ static bool slide(struct rcore_session *session, struct rcore_snapshot *snapshot
 
 	rcore_ruby_init(&ruby, session->memory, layout, &snapshot->arena);
 	rcore_ruby_set_vm(&ruby, trial->location.vm);
+	ruby.recorder = session->recorder;
 	trial->slide_count =
 		rcore_slide(&ruby, session->process, trial->location.vm, layout, trial->slides);
 	rcore_ruby_deinit(&ruby);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/filler.h"
 #include "session/session.h"
 #include "target/core_pack.h"
 
@@ -73,6 +75,32 @@ static void add_link_map(struct rcore_session *session)
 	rcore_modules_close(modules);
 }
 
+/*
+ * Whoever looks through the main thread's stack comes to what the kernel put above it: 16 random bytes, the
+ * command line and the environment, the program's name. No report is made of these.
+ */
+static void drop_environment(struct rcore_session *session)
+{
+	enum { RANDOM_SIZE = 16 };
+	uint64_t random, name;
+	if (rcore_process_auxv(session->process, AT_RANDOM, &random) &&
+	    rcore_process_auxv(session->process, AT_EXECFN, &name) && random < name)
+		rcore_recorder_forget(session->recorder, random + RANDOM_SIZE, name);
+}
+
+static void hide_command(void *context, char *text, size_t size)
+{
+	struct rcore_spans spans = {0};
+	rcore_redactor_command(context, text, size, &spans);
+	/* Where memory is short, less is told. */
+	if (spans.no_memory)
+		rcore_fill(text, size);
+	for (size_t i = 0; i < spans.count; i++)
+		rcore_fill(text + spans.items[i].start,
+			   spans.items[i].end - spans.items[i].start);
+	rcore_spans_deinit(&spans);
+}
+
 struct rcore_error *rcore_pack(struct rcore_session *session,
 			       const struct rcore_snapshot *snapshot, const char *path,
 			       uint64_t *ret_size)
@@ -98,16 +126,22 @@ struct rcore_error *rcore_pack(struct rcore_session *session,
 		fibers[i] = snapshot->fibers[i].address;
 	facts.segments = session->process->segments;
 	facts.segment_count = session->process->segment_count;
+	facts.redact = snapshot->redaction.mode;
+	for (size_t i = 0; i < RCORE_REDACTED_KINDS; i++)
+		facts.redacted[i] = snapshot->redaction.counts[i];
 	facts.fibers = fibers;
 	facts.fiber_count = snapshot->fiber_count;
 	size_t size;
 	char *note = rcore_pack_note_write(&facts, &size);
+	const struct rcore_pack_hiding hiding = {hide_command, session->redactor};
 	add_writable(session);
 	add_link_map(session);
+	drop_environment(session);
 	struct rcore_error *err =
-		note ? rcore_core_pack(session->core, session->memory, session->recorder, note,
-				       size, path, ret_size)
-		     : rcore_error_no_memory();
+		note ? rcore_session_hide(session, snapshot) : rcore_error_no_memory();
+	if (!err)
+		err = rcore_core_pack(session->core, session->memory, session->recorder, note,
+				      size, session->redact ? &hiding : NULL, path, ret_size);
 	free(note);
 	free(fibers);
 	free(facts.stacks);

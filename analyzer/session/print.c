@@ -42,6 +42,7 @@ static struct rcore_error *print_all(struct rcore_ruby *ruby, const struct quest
 			err = rcore_print_value(ruby, value, question->options,
 						&question->print->items[i]);
 	}
+	question->print->redaction.counts[RCORE_REDACTED_STRING] = ruby->hidden_count;
 	return err;
 }
 
@@ -66,6 +67,7 @@ static struct rcore_error *ask(struct rcore_session *session, struct rcore_arena
 	rcore_ruby_set_vm(&ruby, location->vm);
 	ruby.global_symbols = location->global_symbols;
 	ruby.statics = session->statics;
+	ruby.hides_text = session->redact >= RCORE_REDACT_STRINGS;
 	struct rcore_error *err =
 		question->names ? rcore_constants(&ruby, question->begun, keep_name, question)
 				: print_all(&ruby, question);
@@ -112,6 +114,8 @@ struct rcore_error *rcore_print(struct rcore_session *session,
 	print->count = count;
 	struct rcore_error *err = print->items ? ask_any(session, &print->arena, &question)
 					       : rcore_error_no_memory();
+	if (!err)
+		err = rcore_session_redact_print(session, print);
 	if (err)
 		rcore_print_free(print);
 	else

@@ -27,6 +27,10 @@ static struct rcore_error *open_pack(struct rcore_session *session,
 		session->pack_process.segments = session->pack->segments;
 		session->pack_process.segment_count = session->pack->segment_count;
 		session->process = &session->pack_process;
+		if (session->pack->redact > session->redact)
+			session->redact = session->pack->redact < RCORE_REDACT_ALL
+						  ? (enum rcore_redact)session->pack->redact
+						  : RCORE_REDACT_ALL;
 	}
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
@@ -53,6 +57,7 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 	session->choice = options->choice && !options->layout_file ? options->choice
 								   : &session->own_choice;
 	session->values = options->values;
+	session->redact = options->redact;
 	if (options->layout_file) {
 		session->layout_file = strdup(options->layout_file);
 		if (!session->layout_file) {
@@ -121,6 +126,7 @@ void rcore_close(struct rcore_session *session)
 	rcore_core_close(session->core);
 	rcore_live_close(session->live);
 	rcore_recorder_free(session->recorder);
+	rcore_redactor_free(session->redactor);
 	rcore_arena_deinit(&session->pack_arena);
 	free(session->layout_text);
 	free(session->pack_problem);
@@ -227,7 +233,7 @@ static bool find_original(struct rcore_session *session, struct rcore_original_f
 }
 
 static struct rcore_error *decode(struct rcore_session *session,
-				  struct rcore_location *location,
+				  struct rcore_location *location, bool hides_text,
 				  struct rcore_snapshot *snapshot)
 {
 	struct rcore_ruby ruby;
@@ -236,6 +242,7 @@ static struct rcore_error *decode(struct rcore_session *session,
 	ruby.global_symbols = location->global_symbols;
 	ruby.statics = session->statics;
 	ruby.recorder = session->recorder;
+	ruby.hides_text = hides_text;
 	if (session->pack) {
 		ruby.packed_fibers = session->pack->fibers;
 		ruby.packed_fiber_count = session->pack->fiber_count;
@@ -247,6 +254,7 @@ static struct rcore_error *decode(struct rcore_session *session,
 	if (!err)
 		err = rcore_session_details(session, &ruby, location->vm, snapshot);
 	session->statics = ruby.statics;
+	snapshot->redaction.counts[RCORE_REDACTED_STRING] = ruby.hidden_count;
 	rcore_ruby_deinit(&ruby);
 	if (!err && session->recorder) {
 		free(session->layout_text);
@@ -257,8 +265,8 @@ static struct rcore_error *decode(struct rcore_session *session,
 	return err;
 }
 
-struct rcore_error *rcore_session_read(struct rcore_session *session,
-				       struct rcore_snapshot **ret)
+static struct rcore_error *read_all(struct rcore_session *session, bool hides_text,
+				    struct rcore_snapshot **ret)
 {
 	struct rcore_snapshot *snapshot;
 	struct rcore_location *location = calloc(1, sizeof(*location));
@@ -270,8 +278,54 @@ struct rcore_error *rcore_session_read(struct rcore_session *session,
 	}
 	err = examine(session, snapshot, location);
 	if (!err)
-		err = decode(session, location, snapshot);
+		err = decode(session, location, hides_text, snapshot);
 	free(location);
+	if (err)
+		rcore_snapshot_free(snapshot);
+	else
+		*ret = snapshot;
+	return err;
+}
+
+/*
+ * What stands under a key in some frame is a secret wherever else it stands, whether that frame's values are asked
+ * for or not: all are read once more for it. A pack has nothing of that.
+ */
+static struct rcore_error *learn(struct rcore_session *session)
+{
+	static const struct rcore_locals_options everything = {
+		.self = true,
+		.arguments = true,
+		.locals = true,
+		.inspect = {.max_string = 4096, .max_text = 64 << 10}};
+	const struct rcore_locals_options asked = session->values;
+	struct rcore_snapshot *snapshot;
+	session->values = everything;
+	if (session->recorder)
+		rcore_recorder_pause(session->recorder, true);
+	struct rcore_error *err = read_all(session, false, &snapshot);
+	if (session->recorder)
+		rcore_recorder_pause(session->recorder, false);
+	session->values = asked;
+	if (err)
+		return err;
+	err = rcore_session_learn(session, snapshot);
+	rcore_snapshot_free(snapshot);
+	return err;
+}
+
+struct rcore_error *rcore_session_read(struct rcore_session *session,
+				       struct rcore_snapshot **ret)
+{
+	struct rcore_snapshot *snapshot;
+	struct rcore_error *err =
+		read_all(session, session->redact >= RCORE_REDACT_STRINGS, &snapshot);
+	if (err || session->redact == RCORE_REDACT_NONE) {
+		if (!err)
+			*ret = snapshot;
+		return err;
+	}
+	err = learn(session);
 	if (err)
 		rcore_snapshot_free(snapshot);
 	else
@@ -293,6 +347,8 @@ static struct rcore_error *conclude(struct rcore_session *session,
 				   snapshot);
 	if (!err)
 		err = rcore_deadlocks_find(snapshot);
+	if (!err)
+		err = rcore_session_redact(session, snapshot);
 	return err;
 }
 
@@ -327,6 +383,8 @@ static struct rcore_error *examine_once(struct rcore_session *session,
 		failure = examine(session, snapshot, location);
 		err = rcore_cause_find(session->process, NULL, snapshot);
 	}
+	if (!err)
+		err = rcore_session_redact(session, snapshot);
 	free(location);
 	if (err) {
 		rcore_error_free(failure);

@@ -10,6 +10,7 @@
 #include "target/core.h"
 #include "target/live.h"
 #include "target/recorder.h"
+#include "triage/redact.h"
 
 /* Layout and VM, to be proved again; NULL: not chosen yet. Of locate.c. */
 struct rcore_choice {
@@ -29,8 +30,11 @@ struct rcore_session {
 	struct rcore_arena pack_arena;
 	char *layout_text; /* of the layout that was chosen, where something is to be packed */
 	struct rcore_locals_options values;
-	bool checks_fields;    /* when it is examined */
-	struct rcore_ids *ids; /* not its own */
+	enum rcore_redact redact;
+	struct rcore_redactor *redactor; /* NULL: none yet */
+	bool has_learned;                /* of the last load */
+	bool checks_fields;              /* when it is examined */
+	struct rcore_ids *ids;           /* not its own */
 	const struct rcore_process *process;
 	struct rcore_modules *modules;
 	struct rcore_memory *memory; /* with files filled in */
@@ -148,6 +152,20 @@ struct rcore_error *rcore_session_thread_locals(struct rcore_session *session,
 struct rcore_error *rcore_session_modules(struct rcore_session *session,
 					  const struct rcore_module *ruby,
 					  struct rcore_snapshot *snapshot);
+
+/* Learns what stands under keys, in place of what was learned before. NO_MEMORY. */
+struct rcore_error *rcore_session_learn(struct rcore_session *session,
+					struct rcore_snapshot *snapshot);
+
+/* Takes out of what was decoded what session->redact says. NO_MEMORY. */
+struct rcore_error *rcore_session_redact(struct rcore_session *session,
+					 struct rcore_snapshot *snapshot);
+struct rcore_error *rcore_session_redact_print(struct rcore_session *session,
+					       struct rcore_print *print);
+
+/* Marks what the session's pack is to hide of the memory that was recorded. NO_MEMORY. */
+struct rcore_error *rcore_session_hide(struct rcore_session *session,
+				       const struct rcore_snapshot *snapshot);
 
 /* Unwinds the machine stack of each kernel thread and parked fiber, and weaves it with the Ruby
  * frames. */

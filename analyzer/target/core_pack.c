@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/filler.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "target/core_file.h"
@@ -27,6 +28,7 @@ struct pack {
 	struct rcore_recorder *recorder;
 	const char *note;
 	size_t note_size;
+	const struct rcore_pack_hiding *hiding; /* NULL: nothing is to be hidden */
 	struct {
 		Elf64_Phdr *items;
 		size_t count, capacity;
@@ -53,6 +55,9 @@ static bool fill(struct pack *pack, const struct rcore_recorded_page *page, uint
 		memcpy(bytes + start, run, size);
 		any = true;
 	}
+	for (size_t i = 0; any && i < PAGE; i++)
+		if (rcore_recorded_is(page, RCORE_RECORDED_HIDDEN, i))
+			rcore_fill(bytes + i, 1);
 	return any;
 }
 
@@ -246,12 +251,30 @@ static void put_head(struct pack *pack)
 	put(pack, pack->headers.items, count * sizeof(Elf64_Phdr));
 }
 
+static void put_hidden(struct pack *pack, const uint8_t *notes, size_t size, size_t alignment)
+{
+	uint8_t *copy = malloc(size + 1);
+	if (!copy) {
+		errno = ENOMEM;
+		pack->failed = true;
+		return;
+	}
+	memcpy(copy, notes, size);
+	rcore_pack_notes_hide(copy, size, alignment, pack->hiding);
+	put(pack, copy, size);
+	free(copy);
+}
+
 static void put_notes(struct pack *pack)
 {
 	const Elf64_Nhdr own = {sizeof(RCORE_PACK_OWNER), (uint32_t)pack->note_size,
 				RCORE_PACK_NOTE};
 	Elf64_Phdr notes = notes_of(pack);
-	put(pack, rcore_core_file(pack->core)->bytes + notes.p_offset, notes.p_filesz);
+	const uint8_t *bytes = rcore_core_file(pack->core)->bytes + notes.p_offset;
+	if (pack->hiding)
+		put_hidden(pack, bytes, notes.p_filesz, notes.p_align == 8 ? 8 : 4);
+	else
+		put(pack, bytes, notes.p_filesz);
 	put_zeroes(pack, padded(notes.p_filesz) - notes.p_filesz);
 	put(pack, &own, sizeof(own));
 	put(pack, RCORE_PACK_OWNER, sizeof(RCORE_PACK_OWNER));
@@ -309,13 +332,15 @@ static bool is_same_file(const struct pack *pack, const char *path)
 
 struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_memory *memory,
 				    struct rcore_recorder *recorder, const char *note,
-				    size_t note_size, const char *path, uint64_t *ret_size)
+				    size_t note_size, const struct rcore_pack_hiding *hiding,
+				    const char *path, uint64_t *ret_size)
 {
 	struct pack pack = {.core = core,
 			    .memory = memory,
 			    .recorder = recorder,
 			    .note = note,
-			    .note_size = note_size};
+			    .note_size = note_size,
+			    .hiding = hiding};
 	char escaped[256];
 	if (is_same_file(&pack, path))
 		return rcore_error_create(RCORE_ERROR_USAGE,

@@ -3,6 +3,7 @@
 #define RCORE_TARGET_CORE_PACK_H
 
 #include "target/core.h"
+#include "target/pack_notes.h"
 #include "target/recorder.h"
 
 /* The note of a pack: owner RCORE_PACK_OWNER, this type, a JSON text. No debugger has a meaning for it. */
@@ -12,13 +13,15 @@ enum { RCORE_PACK_NOTE = 0x72636f70 };
 /*
  * Writes a core to `path` that has the notes of `core`, one more with `note`, all its segments, and of
  * their bytes those that were recorded, as `memory` gives them (with files filled in). The other bytes
- * of a page that has some are zero; pages that have none are not in it ("not saved").
+ * of a page that has some are zero; pages that have none are not in it ("not saved"). What the recorder has as
+ * RCORE_RECORDED_HIDDEN is filled, and of the notes what `hiding` says (NULL: nothing).
  *
  * The file appears whole under `path` or not at all. Errors: OS, NO_MEMORY, USAGE (`path` is the core
  * itself). *ret_size: its size in bytes.
  */
 struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_memory *memory,
 				    struct rcore_recorder *recorder, const char *note,
-				    size_t note_size, const char *path, uint64_t *ret_size);
+				    size_t note_size, const struct rcore_pack_hiding *hiding,
+				    const char *path, uint64_t *ret_size);
 
 #endif

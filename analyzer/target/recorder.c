@@ -79,20 +79,21 @@ static struct page *page_at(struct rcore_recorder *recorder, uint64_t start)
 	return page;
 }
 
-static void mark(struct rcore_recorded_page *page, size_t start, size_t end)
+static void mark(uint64_t *bits, size_t start, size_t end)
 {
 	for (size_t at = start; at < end;) {
 		size_t word = at / 64, bit = at % 64;
 		size_t count = 64 - bit < end - at ? 64 - bit : end - at;
 		uint64_t ones = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-		page->asked[word] |= ones << bit;
+		bits[word] |= ones << bit;
 		at += count;
 	}
 }
 
-void rcore_recorder_add(struct rcore_recorder *recorder, uint64_t start, uint64_t size)
+void rcore_recorder_mark(struct rcore_recorder *recorder, enum rcore_recorded kind,
+			 uint64_t start, uint64_t size)
 {
-	while (size && !recorder->is_short && !recorder->pauses) {
+	while (size && !recorder->is_short) {
 		size_t in_page = start % RCORE_RECORDER_PAGE;
 		size_t part = RCORE_RECORDER_PAGE - in_page;
 		part = part < size ? part : size;
@@ -100,10 +101,27 @@ void rcore_recorder_add(struct rcore_recorder *recorder, uint64_t start, uint64_
 		if (!page)
 			recorder->is_short = true;
 		else
-			mark(&page->recorded, in_page, in_page + part);
+			mark(page->recorded.bits[kind], in_page, in_page + part);
 		if (__builtin_add_overflow(start, part, &start))
 			return;
 		size -= part;
+	}
+}
+
+void rcore_recorder_add(struct rcore_recorder *recorder, uint64_t start, uint64_t size)
+{
+	if (!recorder->pauses)
+		rcore_recorder_mark(recorder, RCORE_RECORDED_ASKED, start, size);
+}
+
+void rcore_recorder_forget(struct rcore_recorder *recorder, uint64_t start, uint64_t end)
+{
+	for (struct page *page = recorder->pages; page; page = page->hh.next) {
+		struct rcore_recorded_page *recorded = &page->recorded;
+		uint64_t *asked = recorded->bits[RCORE_RECORDED_ASKED];
+		for (size_t i = 0; i < RCORE_RECORDER_PAGE; i++)
+			if (recorded->start + i >= start && recorded->start + i < end)
+				asked[i / 64] &= ~(UINT64_C(1) << i % 64);
 	}
 }
 
@@ -142,19 +160,15 @@ const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recor
 	return recorder->sorted;
 }
 
-static bool is_asked(const struct rcore_recorded_page *page, size_t at)
-{
-	return page->asked[at / 64] >> at % 64 & 1;
-}
-
 bool rcore_recorded_run(const struct rcore_recorded_page *page, size_t *at, size_t *ret_start,
 			size_t *ret_size)
 {
 	size_t start = *at;
-	while (start < RCORE_RECORDER_PAGE && !is_asked(page, start))
+	while (start < RCORE_RECORDER_PAGE &&
+	       !rcore_recorded_is(page, RCORE_RECORDED_ASKED, start))
 		start++;
 	size_t end = start;
-	while (end < RCORE_RECORDER_PAGE && is_asked(page, end))
+	while (end < RCORE_RECORDER_PAGE && rcore_recorded_is(page, RCORE_RECORDED_ASKED, end))
 		end++;
 	*at = end;
 	*ret_start = start;

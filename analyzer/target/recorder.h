@@ -32,11 +32,33 @@ bool rcore_recorder_is_short(const struct rcore_recorder *recorder);
 
 enum { RCORE_RECORDER_PAGE = 1024 };
 
-/* A page of which bytes were asked for; bit n of asked[n / 64] is byte n. */
+/* What is known of a byte. */
+enum rcore_recorded {
+	RCORE_RECORDED_ASKED,
+	RCORE_RECORDED_TEXT,   /* contents of a String that the program made */
+	RCORE_RECORDED_NAME,   /* a name or path of code, whatever else it is */
+	RCORE_RECORDED_HIDDEN, /* a pack has rcore_fill() there */
+	RCORE_RECORDED_KINDS,
+};
+
+/* A page of which bytes were asked for; bit n of bits[kind][n / 64] is byte n. */
 struct rcore_recorded_page {
 	uint64_t start;
-	uint64_t asked[RCORE_RECORDER_PAGE / 64];
+	uint64_t bits[RCORE_RECORDED_KINDS][RCORE_RECORDER_PAGE / 64];
 };
+
+/* Says more of a range, pauses or not. */
+void rcore_recorder_mark(struct rcore_recorder *recorder, enum rcore_recorded kind,
+			 uint64_t start, uint64_t size);
+
+/* As if nobody had asked for a range. */
+void rcore_recorder_forget(struct rcore_recorder *recorder, uint64_t start, uint64_t end);
+
+static inline bool rcore_recorded_is(const struct rcore_recorded_page *page,
+				     enum rcore_recorded kind, size_t at)
+{
+	return page->bits[kind][at / 64] >> at % 64 & 1;
+}
 
 /* Puts the pages in order, and gives them; they belong to the recorder. */
 const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recorder *recorder,

@@ -55,7 +55,7 @@ static struct rcore_error *read_message(struct rcore_ruby *ruby,
 	if (rcore_is_object(ruby, message)) {
 		err = rcore_type(ruby, message, &type);
 		if (!err && type == RCORE_T_STRING)
-			return rcore_string(ruby, message, &exception->message, NULL);
+			return rcore_text(ruby, message, &exception->message, NULL);
 		if (!err && type == RCORE_T_DATA)
 			err = rcore_name_error_message(ruby, message, &exception->message);
 		if (err || exception->message)

@@ -105,7 +105,7 @@ static struct rcore_error *read_argv(struct rcore_ruby *ruby, uint64_t object,
 	for (size_t i = 0; i < count && !err; i++) {
 		err = rcore_array_at(ruby, array, i, &value);
 		if (!err)
-			err = rcore_string(ruby, value, &facts->argv[i], NULL);
+			err = rcore_text(ruby, value, &facts->argv[i], NULL);
 		if (!err)
 			facts->argc++;
 	}

@@ -53,7 +53,7 @@ static struct rcore_error *text_of(struct tree *tree, uint64_t value, const char
 		if (err)
 			return err;
 		if (type == RCORE_T_STRING)
-			return rcore_string(tree->ruby, value, ret, NULL);
+			return rcore_text(tree->ruby, value, ret, NULL);
 	}
 	struct rcore_error *err = rcore_inspect(tree->ruby, value, NULL, &inspected);
 	*ret = inspected.text && inspected.text[0] == ':' ? inspected.text + 1 : inspected.text;

@@ -77,7 +77,7 @@ static const char *thread_name(struct rcore_loader *loader, struct rcore_thread 
 	const char *name = NULL;
 	if (rcore_is_nil(loader->ruby, value))
 		return NULL;
-	struct rcore_error *err = rcore_string(loader->ruby, value, &name, NULL);
+	struct rcore_error *err = rcore_text(loader->ruby, value, &name, NULL);
 	if (err)
 		thread->problem =
 			rcore_problem(loader->snapshot, rcore_error_wrap(err, "name"));
@@ -199,7 +199,7 @@ static struct rcore_error *load_ractor(struct rcore_loader *loader, uint64_t add
 	ractor->id = field_or_zero(loader, address, &layout->ractor.id);
 	uint64_t name = field_or_zero(loader, address, &layout->ractor.name);
 	if (rcore_is_object(loader->ruby, name)) {
-		struct rcore_error *err = rcore_string(loader->ruby, name, &ractor->name, NULL);
+		struct rcore_error *err = rcore_text(loader->ruby, name, &ractor->name, NULL);
 		ractor->problem =
 			rcore_problem(loader->snapshot, rcore_error_wrap(err, "name"));
 	}

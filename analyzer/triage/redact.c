@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+#include "triage/redact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/filler.h"
+#include "triage/known_secrets.h"
+#include "triage/redact_parts.h"
+
+#define MARK "[redacted]"
+
+enum {
+	LEAST_STARS = 6,       /* in a row: they were put there */
+	LEAST_WHOLE_STARS = 3, /* between quotes, or alone */
+};
+
+struct rcore_redactor {
+	enum rcore_redact mode;
+	struct rcore_known_secrets *known;
+	bool has_learned; /* of the process as a whole */
+};
+
+/* One way through a model. */
+struct walk {
+	struct rcore_redactor *redactor;
+	struct rcore_arena *arena;
+	size_t *counts;
+	void (*text)(struct walk *walk, const char **slot, const char *key);
+	void (*name)(struct walk *walk, const char **slot);
+	void (*command)(struct walk *walk, const char **slot);
+	bool no_memory;
+};
+
+struct rcore_redactor *rcore_redactor_new(enum rcore_redact mode)
+{
+	struct rcore_redactor *redactor = calloc(1, sizeof(*redactor));
+	if (!redactor)
+		return NULL;
+	redactor->mode = mode;
+	redactor->known = rcore_known_secrets_new();
+	if (redactor->known)
+		return redactor;
+	free(redactor);
+	return NULL;
+}
+
+void rcore_redactor_free(struct rcore_redactor *redactor)
+{
+	if (!redactor)
+		return;
+	rcore_known_secrets_free(redactor->known);
+	free(redactor);
+}
+
+static bool is_quoted(const char *text, size_t size)
+{
+	size_t at = 0, start, end;
+	return text[0] == '"' && rcore_next_quoted(text, size, &at, &start, &end) && at == size;
+}
+
+/* All of what stands under a key, but for its quotes. */
+static void find_keyed(const char *text, size_t size, const char *key, struct rcore_spans *ret)
+{
+	if (!key || !rcore_secret_is_key(key, strlen(key)) || rcore_secret_is_void(text, size))
+		return;
+	bool quoted = is_quoted(text, size);
+	rcore_span_add(ret, quoted, size - quoted, RCORE_REDACTED_KEY);
+}
+
+static void learn_one(struct walk *walk, const char *text, size_t size)
+{
+	walk->no_memory |= !rcore_known_secrets_add(walk->redactor->known, text, size);
+}
+
+/* What stands in quotes, or a word. */
+static void learn_span(struct walk *walk, const char *text, const struct rcore_span *span)
+{
+	enum { SHORTEST_WORD = 6 }; /* what is shorter stands elsewhere for other things */
+	size_t at = span->start, start, end, size = span->end - span->start;
+	if (at && (text[at - 1] == '"' || text[at - 1] == '\'')) {
+		learn_one(walk, text + at, size);
+		return;
+	}
+	bool any = false;
+	while (rcore_next_quoted(text, span->end, &at, &start, &end)) {
+		any = true;
+		learn_one(walk, text + start, end - start);
+	}
+	bool is_symbol = text[span->start] == ':';
+	if (!any && size >= SHORTEST_WORD && !memchr(text + span->start, ' ', size))
+		learn_one(walk, text + span->start + is_symbol, size - is_symbol);
+}
+
+static void learn(struct walk *walk, const char **slot, const char *key)
+{
+	struct rcore_spans spans = {0};
+	size_t size = strlen(*slot);
+	find_keyed(*slot, size, key, &spans);
+	rcore_secret_keys(*slot, size, &spans);
+	for (size_t i = 0; i < spans.count; i++)
+		learn_span(walk, *slot, &spans.items[i]);
+	walk->no_memory |= spans.no_memory;
+	rcore_spans_deinit(&spans);
+}
+
+static size_t escape_size(const char *text)
+{
+	static const char *const kept[] = {"\\n", "\n", "\\x00", "\\u0000", "\\0"};
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		if (!strncmp(text, kept[i], strlen(kept[i])))
+			return strlen(kept[i]);
+	return 0;
+}
+
+/* Stars in a row, and between them what rcore_fill() leaves: how many characters, and stars. */
+static size_t stars_at(const char *text, size_t *ret_stars)
+{
+	size_t at = 0, end = 0;
+	*ret_stars = 0;
+	while (text[at]) {
+		size_t kept = escape_size(text + at);
+		if (text[at] == RCORE_FILLER) {
+			end = ++at;
+			++*ret_stars;
+		} else if (kept && end) {
+			at += kept;
+		} else {
+			break;
+		}
+	}
+	return end;
+}
+
+/* Each row of stars becomes the mark. */
+static const char *mark_stars(struct walk *walk, const char *text)
+{
+	size_t at = 0, length = 0, stars;
+	char *out = rcore_arena_alloc(walk->arena, strlen(text) * 4 + 1);
+	if (!out) {
+		walk->no_memory = true;
+		return NULL;
+	}
+	while (text[at]) {
+		size_t size = stars_at(text + at, &stars);
+		bool quoted = at && text[at - 1] == '"' && text[at + size] == '"';
+		bool is_whole = !at && !text[size];
+		/* A Symbol that needs quotes for its stars alone. */
+		if (quoted && length > 1 && out[length - 2] == ':' &&
+		    (at < 3 || text[at - 3] != ':')) {
+			length--;
+			at += size + 1;
+			memcpy(out + length, MARK, strlen(MARK));
+			length += strlen(MARK);
+		} else if (stars >= (quoted || is_whole ? LEAST_WHOLE_STARS : LEAST_STARS)) {
+			memcpy(out + length, MARK, strlen(MARK));
+			length += strlen(MARK);
+			at += size;
+		} else {
+			memcpy(out + length, text + at, size ? size : 1);
+			length += size ? size : 1;
+			at += size ? size : 1;
+		}
+	}
+	return out;
+}
+
+/* What was found becomes stars, and then these the mark. */
+static void replace(struct walk *walk, const char **slot, const struct rcore_spans *spans)
+{
+	char *text = (char *)*slot;
+	if (spans->count) {
+		text = rcore_arena_strdup(walk->arena, *slot);
+		if (!text) {
+			walk->no_memory = true;
+			return;
+		}
+	}
+	for (size_t i = 0; i < spans->count; i++) {
+		const struct rcore_span *span = &spans->items[i];
+		if (!rcore_is_filled(text + span->start, span->end - span->start))
+			walk->counts[span->kind]++;
+		memset(text + span->start, RCORE_FILLER, span->end - span->start);
+	}
+	if (strchr(text, RCORE_FILLER))
+		*slot = mark_stars(walk, text);
+}
+
+static void hide(struct walk *walk, const char **slot, const char *key)
+{
+	struct rcore_spans spans = {0};
+	size_t size = strlen(*slot);
+	find_keyed(*slot, size, key, &spans);
+	rcore_redactor_text(walk->redactor, *slot, size, &spans);
+	rcore_spans_settle(&spans);
+	walk->no_memory |= spans.no_memory;
+	replace(walk, slot, &spans);
+	rcore_spans_deinit(&spans);
+}
+
+static void hide_name(struct walk *walk, const char **slot)
+{
+	if (walk->redactor->mode < RCORE_REDACT_ALL || !**slot)
+		return;
+	*slot = MARK;
+	walk->counts[RCORE_REDACTED_NAME]++;
+}
+
+static void hide_command(struct walk *walk, const char **slot)
+{
+	struct rcore_spans spans = {0};
+	rcore_redactor_command(walk->redactor, *slot, strlen(*slot), &spans);
+	rcore_spans_settle(&spans);
+	walk->no_memory |= spans.no_memory;
+	replace(walk, slot, &spans);
+	rcore_spans_deinit(&spans);
+}
+
+static void learn_command(struct walk *walk, const char **slot)
+{
+	learn(walk, slot, NULL);
+}
+
+/* "--token abc": the word behind such an option. */
+static void find_option_values(const char *text, size_t size, struct rcore_spans *ret)
+{
+	bool is_value = false;
+	for (size_t at = 0; at < size;) {
+		const char *space = memchr(text + at, ' ', size - at);
+		size_t end = space ? (size_t)(space - text) : size;
+		if (is_value)
+			rcore_span_add(ret, at, end, RCORE_REDACTED_KEY);
+		is_value = end > at && text[at] == '-' && !memchr(text + at, '=', end - at) &&
+			   rcore_secret_is_key(text + at, end - at);
+		at = end + 1;
+	}
+}
+
+static void learn_name(struct walk *walk, const char **slot)
+{
+}
+
+/* "--token" "abc": two words of a command line. */
+static const char *option_before(const char **words, size_t index)
+{
+	return index && words[index - 1] && words[index - 1][0] == '-' ? words[index - 1]
+								       : NULL;
+}
+
+static void walk_texts(struct walk *walk, const char **words, size_t count)
+{
+	for (size_t i = count; i-- > 0;)
+		if (words[i])
+			walk->text(walk, &words[i], option_before(words, i));
+}
+
+static void walk_one(struct walk *walk, char *object, const struct rcore_shape *shape);
+
+static void walk_part(struct walk *walk, char *object, const struct rcore_part *part)
+{
+	char *at = object + part->offset, *items = NULL;
+	const char **slot = (const char **)at;
+	size_t count = 1;
+	if (part->kind == RCORE_PART_WITHIN)
+		items = at;
+	else
+		memcpy(&items, at, sizeof(items));
+	if (!items)
+		return;
+	if (part->kind == RCORE_PART_MANY || part->kind == RCORE_PART_TEXTS)
+		memcpy(&count, object + part->other, sizeof(count));
+	switch (part->kind) {
+	case RCORE_PART_NAME:
+		walk->name(walk, slot);
+		break;
+	case RCORE_PART_TEXT:
+		walk->text(walk, slot, NULL);
+		break;
+	case RCORE_PART_VALUE:
+		walk->text(walk, slot, *(const char **)(object + part->other));
+		break;
+	case RCORE_PART_COMMAND:
+		walk->command(walk, slot);
+		break;
+	case RCORE_PART_TEXTS:
+		walk_texts(walk, (const char **)items, count);
+		break;
+	default:
+		for (size_t i = 0; i < count && !walk->no_memory; i++)
+			walk_one(walk, items + i * part->shape->size, part->shape);
+	}
+}
+
+/* As deep as shapes stand in each other; causes of causes one after the other. */
+static void walk_one(struct walk *walk, char *object, const struct rcore_shape *shape)
+{
+	while (object && !walk->no_memory) {
+		char *next = NULL;
+		for (size_t i = 0; i < shape->count; i++) {
+			if (shape->parts[i].kind == RCORE_PART_CHAIN)
+				memcpy(&next, object + shape->parts[i].offset, sizeof(next));
+			else
+				walk_part(walk, object, &shape->parts[i]);
+		}
+		object = next;
+	}
+}
+
+static struct rcore_error *learn_all(struct rcore_redactor *redactor, void *object,
+				     const struct rcore_shape *shape)
+{
+	struct walk walk = {
+		.redactor = redactor,
+		.text = learn,
+		.name = learn_name,
+		.command = learn_command,
+	};
+	walk_one(&walk, object, shape);
+	return walk.no_memory ? rcore_error_no_memory() : NULL;
+}
+
+static struct rcore_error *redact(struct rcore_redactor *redactor, struct rcore_arena *arena,
+				  size_t *counts, void *object, const struct rcore_shape *shape)
+{
+	struct walk walk = {
+		.redactor = redactor,
+		.arena = arena,
+		.counts = counts,
+		.text = hide,
+		.name = hide_name,
+		.command = hide_command,
+	};
+	struct rcore_error *err = learn_all(redactor, object, shape);
+	if (err)
+		return err;
+	walk_one(&walk, object, shape);
+	return walk.no_memory ? rcore_error_no_memory() : NULL;
+}
+
+struct rcore_error *rcore_redact_learn(struct rcore_redactor *redactor,
+				       struct rcore_snapshot *snapshot)
+{
+	redactor->has_learned = true;
+	return learn_all(redactor, snapshot, &rcore_snapshot_shape);
+}
+
+struct rcore_error *rcore_redact_snapshot(struct rcore_redactor *redactor,
+					  struct rcore_snapshot *snapshot)
+{
+	snapshot->redaction.mode = redactor->mode;
+	if (redactor->mode == RCORE_REDACT_NONE)
+		return NULL;
+	return redact(redactor, &snapshot->arena, snapshot->redaction.counts, snapshot,
+		      &rcore_snapshot_shape);
+}
+
+struct rcore_error *rcore_redact_print(struct rcore_redactor *redactor,
+				       struct rcore_print *print)
+{
+	print->redaction.mode = redactor->mode;
+	if (redactor->mode == RCORE_REDACT_NONE)
+		return NULL;
+	return redact(redactor, &print->arena, print->redaction.counts, print,
+		      &rcore_print_shape);
+}
+
+void rcore_redactor_text(const struct rcore_redactor *redactor, const char *text, size_t size,
+			 struct rcore_spans *ret)
+{
+	rcore_secret_patterns(text, size, ret);
+	rcore_secret_keys(text, size, ret);
+	rcore_known_secrets_find(redactor->known, text, size, ret);
+	if (rcore_known_secrets_has(redactor->known, text, size))
+		rcore_span_add(ret, 0, size, RCORE_REDACTED_KNOWN);
+}
+
+void rcore_redactor_bytes(const struct rcore_redactor *redactor, const char *bytes, size_t size,
+			  struct rcore_spans *ret)
+{
+	rcore_secret_tokens(bytes, size, ret);
+	rcore_known_secrets_find(redactor->known, bytes, size, ret);
+}
+
+void rcore_redactor_command(const struct rcore_redactor *redactor, const char *text,
+			    size_t size, struct rcore_spans *ret)
+{
+	const char *space = memchr(text, ' ', size);
+	if (redactor->mode >= RCORE_REDACT_STRINGS || !redactor->has_learned) {
+		if (space) /* its first word is the program */
+			rcore_span_add(ret, (size_t)(space - text) + 1, size,
+				       RCORE_REDACTED_STRING);
+		return;
+	}
+	find_option_values(text, size, ret);
+	rcore_redactor_text(redactor, text, size, ret);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TRIAGE_REDACT_PARTS_H
+#define RCORE_TRIAGE_REDACT_PARTS_H
+
+#include <stddef.h>
+
+/*
+ * Where the model holds text, as data. A new field that comes from the target: its line in redact_parts.c.
+ */
+enum rcore_part_kind {
+	RCORE_PART_NAME,    /* const char *, of code: taken out by RCORE_REDACT_ALL alone */
+	RCORE_PART_TEXT,    /* const char * */
+	RCORE_PART_VALUE,   /* const char *, what stands under the key at `other` */
+	RCORE_PART_COMMAND, /* const char *, a command line */
+	RCORE_PART_TEXTS,   /* array of const char *, `other` is its length */
+	RCORE_PART_WITHIN,  /* a struct in the struct */
+	RCORE_PART_ONE,     /* pointer to a struct, may be NULL */
+	RCORE_PART_MANY,    /* array of structs, `other` is its length */
+	RCORE_PART_CHAIN, /* pointer to a struct of the same shape, may be NULL: the last part */
+};
+
+struct rcore_shape;
+
+struct rcore_part {
+	enum rcore_part_kind kind;
+	size_t offset, other;
+	const struct rcore_shape *shape;
+};
+
+struct rcore_shape {
+	size_t size;
+	const struct rcore_part *parts;
+	size_t count;
+};
+
+extern const struct rcore_shape rcore_snapshot_shape, rcore_print_shape;
+
+#endif
