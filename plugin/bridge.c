@@ -128,6 +128,18 @@ int32_t rcore_plugin_finish(struct rcore_plugin *plugin, struct rcore_error *err
 	return status == STATUS_COMPLETE && plugin->is_partial ? STATUS_PARTIAL : status;
 }
 
+/* A debugger does not say all that stands in the core file (GDB: no signal of a core that qemu wrote). */
+static void fill_in(struct rcore_process *process, const struct rcore_process *core)
+{
+	process->segments = core->segments;
+	process->segment_count = core->segment_count;
+	process->producer = core->producer;
+	process->note = core->note;
+	process->signo = core->signo;
+	process->siginfo = core->siginfo;
+	process->crashed_tid = core->crashed_tid;
+}
+
 static struct rcore_error *gather(struct rcore_plugin *plugin)
 {
 	struct rcore_process *process = &plugin->process;
@@ -146,13 +158,8 @@ static struct rcore_error *gather(struct rcore_plugin *plugin)
 	if (plugin->lost_bytes)
 		process->note = rcore_core_cut_off(&plugin->arena, plugin->lost_bytes,
 						   plugin->saved_bytes);
-	if (plugin->shown) {
-		const struct rcore_process *core = rcore_core_process(plugin->shown);
-		process->segments = core->segments;
-		process->segment_count = core->segment_count;
-		process->producer = core->producer;
-		process->note = core->note;
-	}
+	if (plugin->shown)
+		fill_in(process, rcore_core_process(plugin->shown));
 	return rcore_segments_ready(&plugin->segments) ? NULL : rcore_error_no_memory();
 }
 

@@ -110,12 +110,12 @@ class Facts:
             if folder:
                 target.set_text("lib-search-path", folder)
         program = gdb.current_progspace().filename
-        entry = auxv.get(self._AT_ENTRY)
-        for start, end, _, path in mappings:
-            if entry is not None and start <= entry < end:
-                path = sysroot + path
-                if program and os.path.exists(program) and not os.path.exists(path):
-                    target.set_text("program", program)
+        entry = auxv.get(self._AT_ENTRY, 0)
+        # None where the core names no files, as those of qemu.
+        paths = [path for start, end, _, path in mappings if start <= entry < end]
+        is_there = bool(paths) and os.path.exists(sysroot + paths[0])
+        if program and os.path.exists(program) and not is_there:
+            target.set_text("program", program)
 
     def _tell_threads(self, target):
         threads = sorted(self._inferior.threads(), key=lambda thread: thread.num)

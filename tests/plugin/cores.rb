@@ -12,8 +12,8 @@ module Cores
     "exception --fiber T1.F3", "state", "state --thread T1", "fibers --locals --args --self", "fibers --locals --depth 1 --json"
   ].freeze
 
-  # A program that ends by a signal of its own, and tells no truth.
-  class Program < Debuggee
+  # Of a debuggee: it ends by a signal of its own, and tells no truth.
+  module Untold
     def run
       Debuggee.kernel_cores? ? die : die_under_gdb
       self
@@ -36,7 +36,7 @@ module Cores
           fixture = Fixture.new(@program, File.join(__dir__, "programs"))
           @folder = @workshop.make(fixture)
           prepare(File.join(@folder, @program))
-          Program.new(ruby, fixture, nil, :abort, @folder).run.core
+          ruby.debuggee.new(ruby, fixture, nil, :abort, @folder).extend(Untold).run.core
         end
       end
     end
