@@ -46,8 +46,13 @@ module Cores
 
     def rcore(line)
       command, *words = line.split
-      out, = Open3.capture2e(Suite::RCORE, command, path, *words, *ruby.files, binmode: true)
+      out, = Open3.capture2e(Suite::RCORE, command, path, *words, *files, binmode: true)
       out.force_encoding("UTF-8")
+    end
+
+    # What rcore is told of the files of the core.
+    def files
+      ruby.files
     end
 
     def report

@@ -15,8 +15,13 @@ class Debugger
     @all ||= [new("gdb", nil), new("gdb of trixie", "gdb-trixie"), new("gdb of sid", "gdb-sid")]
   end
 
-  def initialize(name, folder)
-    @name, @root = name, folder && File.join(CACHE, folder)
+  # Reads programs of other machines too.
+  def self.multiarch
+    @multiarch ||= new("gdb-multiarch", nil, "gdb-multiarch")
+  end
+
+  def initialize(name, folder, program = "gdb")
+    @name, @root, @program = name, folder && File.join(CACHE, folder), program
   end
 
   def own?
@@ -24,7 +29,8 @@ class Debugger
   end
 
   def missing
-    "no #{@name}: `make setup-tests` makes #{@root}" unless @root.nil? || File.directory?(@root)
+    return "no #{@name}: `make setup-tests` makes #{@root}" unless @root.nil? || File.directory?(@root)
+    "no #{@program}: `make setup-tests` installs it" unless ENV["PATH"].split(":").any? { |bin| File.executable?(File.join(bin, @program)) }
   end
 
   # Runs GDB, then its commands. Gives what each of them printed, on either stream, in their order.
@@ -56,7 +62,7 @@ class Debugger
 
   # A folder's programs run with its own C library, unpacked as they are.
   def program
-    return ["gdb"] unless @root
+    return [@program] unless @root
     folders = %w[usr/lib/x86_64-linux-gnu lib/x86_64-linux-gnu].map { |folder| File.join(@root, folder) }
     [File.join(@root, "usr/lib64/ld-linux-x86-64.so.2"), "--library-path", folders.join(":"), File.join(@root, "usr/bin/gdb"),
      "--data-directory", File.join(@root, "usr/share/gdb")]
