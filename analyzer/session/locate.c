@@ -261,6 +261,14 @@ static void describe(const struct rcore_trial *trial, struct rcore_snapshot *sna
 	if (neighbour[0])
 		snapshot->layout_neighbour = rcore_arena_printf(
 			&snapshot->arena, "%u.%u.%u", neighbour[0], neighbour[1], neighbour[2]);
+	if (trial->misfits)
+		rcore_problem_add(
+			snapshot,
+			rcore_error_create(RCORE_ERROR_CORRUPT,
+					   "%zu fields of layout %s do not hold for this "
+					   "target, nor could they be made to; `rcore "
+					   "layout --check` names them",
+					   trial->misfits, trial->location.layout.name));
 	memcpy(snapshot->slides, trial->slides, sizeof(snapshot->slides));
 	snapshot->slide_count = trial->slide_count;
 	snapshot->proofs = rcore_arena_alloc(&snapshot->arena, sizeof(trial->proofs));

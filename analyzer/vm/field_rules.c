@@ -108,18 +108,13 @@ JUDGE(vm_objspace)
 	return get(s, base, field, &objspace) ? rcore_judge_heap(s, objspace) : RCORE_FAILS;
 }
 
-JUDGE(an_array)
-{
-	uint64_t value;
-	return told(get(s, base, field, &value) && is_object(s, value, TYPE(ARRAY)));
-}
-
 JUDGE(a_box)
 {
 	uint64_t box;
 	if (!get(s, base, field, &box))
 		return RCORE_FAILS;
-	return box ? an_array(s, box, &layout_of(s)->box.loaded_features) : RCORE_SILENT;
+	return box ? object_of(s, box, &layout_of(s)->box.loaded_features, TYPE(ARRAY))
+		   : RCORE_SILENT;
 }
 
 JUDGE(own_object)
@@ -566,7 +561,6 @@ const struct rcore_field_rule rcore_vm_rules[] = {
 	RULE(vm, gvl_owner, a_thread),
 	RULE(vm, shape_list, vm_shape_list),
 	RULE(vm, objspace, vm_objspace),
-	RULE(vm, loaded_features, an_array),
 	RULE(vm, root_box, a_box),
 	RULE(vm, main_box, a_box),
 	RULE(ractor, self, own_object),

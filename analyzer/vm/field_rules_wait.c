@@ -3,7 +3,11 @@
  * What must hold of the fields that tell who waits for what, and of others of the VM that only a detail of
  * the report needs.
  */
+#include <string.h>
+
+#include "ruby/array.h"
 #include "ruby/data.h"
+#include "ruby/string.h"
 #include "vm/field_judge.h"
 
 JUDGE(an_object)
@@ -11,9 +15,35 @@ JUDGE(an_object)
 	return object_of(s, base, field, ~(TYPE(NONE) | TYPE(IMEMO)));
 }
 
+/* "main": an Object with methods of its own (to_s, inspect). */
 JUDGE(main_object)
 {
-	return object_of(s, base, field, TYPE(OBJECT));
+	const struct rcore_layout *layout = layout_of(s);
+	uint64_t object, klass, flags;
+	return told(get(s, base, field, &object) && is_object(s, object, TYPE(OBJECT)) &&
+		    get(s, object, &layout->basic.klass, &klass) &&
+		    get(s, klass, &layout->basic.flags, &flags) &&
+		    flags & layout->traits.singleton_flag);
+}
+
+/* $LOADED_FEATURES: an Array, no hidden copy of one, with the paths of files. */
+JUDGE(loaded_features)
+{
+	static const char ruby[] = ".rb", library[] = ".so";
+	uint64_t array, klass, first, bytes, length;
+	char end[4] = {0};
+	if (!get(s, base, field, &array) || !is_object(s, array, TYPE(ARRAY)) ||
+	    !get(s, array, &layout_of(s)->basic.klass, &klass) || !klass)
+		return RCORE_FAILS;
+	rcore_auto_error err = rcore_array_at(s->ruby, array, 0, &first);
+	if (err)
+		return RCORE_SILENT;
+	err = rcore_string_bytes(s->ruby, first, &bytes, &length);
+	if (err || length < sizeof(end) ||
+	    rcore_read(s->ruby->memory, bytes + length - (sizeof(end) - 1), end,
+		       sizeof(end) - 1))
+		return RCORE_FAILS;
+	return told(!strcmp(end, ruby) || !strcmp(end, library));
 }
 
 JUDGE(an_array)
@@ -224,7 +254,8 @@ const struct rcore_field_rule rcore_wait_rules[] = {
 	RULE(vm, top_self, main_object),
 	RULE(vm, gvl_waitq, a_list),
 	RULE(box, top_self, main_object),
-	RULE(box, loaded_features, an_array),
+	RULE(box, loaded_features, loaded_features),
+	RULE(vm, loaded_features, loaded_features),
 	RULE(ractor, gvl_waitq, a_list),
 	RULE(ractor, sched_readyq, a_list),
 	RULE(thread, join_list, join_list),

@@ -15,12 +15,13 @@ _Static_assert(sizeof(structs) / sizeof(*structs) <= RCORE_SLIDE_COUNT, "slides 
 /* The fields of a struct that this Ruby has, by offset. */
 struct fields {
 	const struct rcore_item *items[FIELD_LIMIT], *of;
+	bool held[FIELD_LIMIT]; /* as the layout has them */
 	size_t count;
 };
 
-/* How many fields of a struct hold, and fail. */
+/* How many fields of a struct hold, and fail; how many were moved that held where they were. */
 struct score {
-	int held, failed;
+	int held, failed, disturbed;
 };
 
 static void collect(struct rcore_layout *layout, const char *group, struct fields *ret)
@@ -69,7 +70,7 @@ static struct score prove(const struct rcore_specimens *specimens, struct rcore_
 static struct score try(const struct rcore_specimens *specimens, struct rcore_layout *layout,
 			const struct fields *fields, size_t first, int by)
 {
-	struct score none = {0, INT32_MAX};
+	struct score none = {.failed = INT32_MAX};
 	/* They neither leave the struct nor lie over the field before. */
 	int32_t offset = rcore_item_field(layout, fields->items[first])->offset + by;
 	if (offset < 0)
@@ -83,7 +84,17 @@ static struct score try(const struct rcore_specimens *specimens, struct rcore_la
 	move(layout, fields, first, by);
 	struct score score = prove(specimens, layout, fields);
 	move(layout, fields, first, -by);
+	for (size_t i = first; i < fields->count; i++)
+		score.disturbed += fields->held[i];
 	return score;
+}
+
+/* More holds; or as much, and less of what held was moved. */
+static bool better(const struct score *score, const struct score *best)
+{
+	return !score->failed &&
+	       (score->held > best->held || (score->held == best->held && !best->failed &&
+					     score->disturbed < best->disturbed));
 }
 
 /* Bit-fields of one word move together. */
@@ -101,6 +112,10 @@ static bool fit(const struct rcore_specimens *specimens, struct rcore_layout *la
 	struct fields fields;
 	collect(layout, group, &fields);
 	struct score as_is = prove(specimens, layout, &fields), best = as_is;
+	for (size_t i = 0; as_is.failed && i < fields.count; i++)
+		fields.held[i] = rcore_field_prove(specimens, fields.items[i],
+						   rcore_item_field(layout, fields.items[i]),
+						   NULL) == RCORE_HOLDS;
 	size_t best_first = 0;
 	int best_by = 0;
 
@@ -112,7 +127,7 @@ static bool fit(const struct rcore_specimens *specimens, struct rcore_layout *la
 				if (shares_word(layout, &fields, first))
 					continue;
 				score = try(specimens, layout, &fields, first, by);
-				if (score.failed || score.held <= best.held)
+				if (!better(&score, &best))
 					continue;
 				best = score;
 				best_first = first;
