@@ -36,9 +36,11 @@ static void begin(int index)
 	put_machine_stack(vm->main_thread);
 	put_machine_stack(world.sleeper);
 	put_machine_stack(world.other);
-	if (rcore_has(&layout.vm.loaded_features))
-		FAKE_PUT(vm, vm->address, vm, loaded_features,
-			 fake_object(&vm->ruby, RCORE_T_ARRAY, 40));
+	if (rcore_has(&layout.vm.loaded_features)) {
+		uint64_t features = fake_object(&vm->ruby, RCORE_T_ARRAY, 40);
+		FAKE_PUT(vm, features, basic, klass, fake_object(&vm->ruby, RCORE_T_CLASS, 40));
+		FAKE_PUT(vm, vm->address, vm, loaded_features, features);
+	}
 	if (vm->ractor) {
 		FAKE_PUT(vm, vm->ractor, ractor, status, 1);
 		FAKE_PUT(vm, vm->ractor, ractor, running_ec,

@@ -20,7 +20,11 @@ JUDGE(main_object)
 {
 	const struct rcore_layout *layout = layout_of(s);
 	uint64_t object, klass, flags;
-	return told(get(s, base, field, &object) && is_object(s, object, TYPE(OBJECT)) &&
+	if (!get(s, base, field, &object))
+		return RCORE_FAILS;
+	if (!object)
+		return RCORE_SILENT;
+	return told(is_object(s, object, TYPE(OBJECT)) &&
 		    get(s, object, &layout->basic.klass, &klass) &&
 		    get(s, klass, &layout->basic.flags, &flags) &&
 		    flags & layout->traits.singleton_flag);
