@@ -103,3 +103,10 @@ void rcore_process_settle_signal(struct rcore_process *process, bool by_debugger
 	if (process->signo && !process->crashed_tid && process->thread_count)
 		process->crashed_tid = process->threads[0].tid;
 }
+
+bool rcore_process_was_killed(const struct rcore_process *process)
+{
+	const struct rcore_siginfo *info = &process->siginfo;
+	return process->signo && info->present && info->sender_pid != process->pid &&
+	       (info->code == SI_USER || info->code == SI_QUEUE);
+}

@@ -113,4 +113,8 @@ bool rcore_process_order_mappings(struct rcore_process *process);
  * crashed_tid says so already. */
 void rcore_process_settle_signal(struct rcore_process *process, bool by_debugger);
 
+/* Whether another process's signal ended it (kill(2) by a watchdog, a CI system): the thread that
+ * it hit did nothing wrong, it ran or waited as the others do. */
+bool rcore_process_was_killed(const struct rcore_process *process);
+
 #endif

@@ -118,12 +118,18 @@ struct rcore_wait *rcore_wait_new(struct rcore_waits *waits, int fiber,
 	return wait;
 }
 
+bool rcore_wait_faulted(const struct rcore_waits *waits, const struct rcore_thread *thread)
+{
+	return thread->is_crashed && !rcore_process_was_killed(waits->loader->process);
+}
+
 bool rcore_wait_is_blocked(const struct rcore_waits *waits, const struct rcore_fiber *fiber)
 {
 	if (!fiber->is_current || fiber->thread < 0)
 		return false;
 	const struct rcore_thread *thread = &waits->loader->threads.items[fiber->thread];
-	return !thread->is_ended && !thread->is_crashed && thread->gvl == RCORE_GVL_RELEASED;
+	return !thread->is_ended && !rcore_wait_faulted(waits, thread) &&
+	       thread->gvl == RCORE_GVL_RELEASED;
 }
 
 static bool put(struct rcore_address_map *map, uint64_t key, int index)

@@ -40,8 +40,9 @@ static struct rcore_error *about_to(struct rcore_waits *waits,
 				    const struct rcore_thread *thread, uint64_t holder)
 {
 	int fiber = thread->current_fiber;
-	if (thread->is_ended || thread->is_crashed || thread->gvl != RCORE_GVL_WAITING ||
-	    fiber < 0 || waits->loader->fibers.items[fiber].wait)
+	if (thread->is_ended || rcore_wait_faulted(waits, thread) ||
+	    thread->gvl != RCORE_GVL_WAITING || fiber < 0 ||
+	    waits->loader->fibers.items[fiber].wait)
 		return NULL;
 	struct rcore_wait *wait =
 		rcore_wait_new(waits, fiber, RCORE_WAIT_GVL, RCORE_WAIT_BY_VM);

@@ -71,6 +71,9 @@ int rcore_wait_fiber(const struct rcore_waits *waits, uint64_t thread, uint64_t 
 struct rcore_wait *rcore_wait_new(struct rcore_waits *waits, int fiber,
 				  enum rcore_wait_kind kind, enum rcore_wait_source source);
 
+/* Did the thread die of what it did itself? It waited for nothing then. */
+bool rcore_wait_faulted(const struct rcore_waits *waits, const struct rcore_thread *thread);
+
 /* Does the thread of a current fiber stand still? */
 bool rcore_wait_is_blocked(const struct rcore_waits *waits, const struct rcore_fiber *fiber);
 
