@@ -202,6 +202,30 @@ START_TEST(test_fault_inside)
 }
 END_TEST
 
+/* The timer thread is as good as any for a signal from outside. */
+START_TEST(test_killed_from_outside)
+{
+	struct rcore_native_frame native = {.module = "libruby.so.3.3", .is_interpreter = true};
+	struct rcore_other_thread timer = {.tid = 77, .native = &native, .native_count = 1};
+	struct rcore_frame frames[] = {RUBY("Object#wait", "/srv/app/wait.rb", 3)};
+	make_crash(&crash, "r", frames, NULL);
+	crash.snapshot.others = &timer;
+	crash.snapshot.other_count = 1;
+	crash.snapshot.cause = (struct rcore_cause){
+		.present = true, .signo = SIGABRT, .tid = 77, .thread = -1, .fiber = -1};
+	triage(&crash);
+	ck_assert_int_eq(crash.snapshot.blame.origin, RCORE_ORIGIN_INTERPRETER);
+	free_crash(&crash);
+	crash.snapshot.arena = (struct rcore_arena){0};
+	crash.snapshot.cause.from_outside = true;
+	triage(&crash);
+	ck_assert_int_eq(crash.snapshot.blame.origin, RCORE_ORIGIN_APP);
+	ck_assert_str_eq(crash.snapshot.signature.strict_text,
+			 "SIGABRT\nObject#wait wait.rb\n");
+	free_crash(&crash);
+}
+END_TEST
+
 START_TEST(test_blames_app_first)
 {
 	struct rcore_native_frame natives[] = {{.module = "pg_ext.so", .function = "pgexec"}};
@@ -337,6 +361,7 @@ int main(void)
 	tcase_add_loop_test(tests, test_origin, 0, sizeof(paths) / sizeof(*paths));
 	tcase_add_test(tests, test_origin_native);
 	tcase_add_test(tests, test_fault_inside);
+	tcase_add_test(tests, test_killed_from_outside);
 	tcase_add_test(tests, test_blames_app_first);
 	tcase_add_test(tests, test_same_crash);
 	tcase_add_test(tests, test_recursion);

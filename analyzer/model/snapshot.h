@@ -200,7 +200,8 @@ struct rcore_cause {
 	int signo, code;
 	bool has_address;
 	uint64_t address;
-	int sender_pid; /* who sent it; 0: the kernel, or unknown */
+	int sender_pid;    /* who sent it; 0: the kernel, or unknown */
+	bool from_outside; /* another process did, a watchdog for one: no thread is to blame */
 	/* The fault that made Ruby abort, from its signal stack; signo 0: none found. */
 	int original_signo, original_code;
 	bool has_original_address;

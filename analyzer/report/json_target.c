@@ -146,6 +146,7 @@ static void put_cause(struct rcore_json *json, const struct rcore_snapshot *snap
 	rcore_json_add_text(json, object, "text", cause->text);
 	add_signal(json, object, cause->signo, cause->code, cause->has_address, cause->address);
 	rcore_json_add_count(json, object, "sender_pid", cause->sender_pid);
+	rcore_json_add_flag(json, object, "from_outside", cause->from_outside);
 	if (cause->original_signo) {
 		struct json_object *original = rcore_json_object(json);
 		add_signal(json, original, cause->original_signo, cause->original_code,

@@ -174,6 +174,7 @@ struct rcore_error *rcore_cause_find(const struct rcore_process *process,
 	if (info->present) {
 		cause->code = info->code;
 		cause->sender_pid = info->sender_pid;
+		cause->from_outside = rcore_process_was_killed(process);
 		cause->address = info->address;
 		cause->has_address = has_address(cause->signo, cause->code);
 	}

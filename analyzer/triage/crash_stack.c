@@ -67,8 +67,9 @@ struct rcore_error *rcore_crash_stack_init(const struct rcore_snapshot *snapshot
 {
 	const struct rcore_other_thread *other = dead_other(snapshot);
 	struct rcore_crash_stack stack = {.fiber = snapshot->cause.fiber};
-	if (stack.fiber < 0 && !other)
-		stack.fiber = main_fiber(snapshot);
+	int first = main_fiber(snapshot);
+	if (first >= 0 && (snapshot->cause.from_outside || (stack.fiber < 0 && !other)))
+		stack.fiber = first;
 	const struct rcore_fiber *fiber =
 		stack.fiber >= 0 ? &snapshot->fibers[stack.fiber] : NULL;
 	size_t room = fiber   ? fiber->step_count + fiber->frame_count

@@ -13,7 +13,8 @@ struct rcore_crash_frame {
 
 /*
  * The stack that a crash is told by, innermost first: of the fiber that died, of the kernel thread that
- * died where that runs no Ruby, else of the main thread's running fiber. It begins where the fault was: what ran
+ * died where that runs no Ruby, else of the main thread's running fiber; of that, too, where the signal came
+ * from outside, since the kernel gives such a one to any thread. It begins where the fault was: what ran
  * after it (the signal's handler, abort()) is left out, and so are the VM's dummy frames.
  */
 struct rcore_crash_stack {
