@@ -42,7 +42,7 @@ $(BUILD)/tests/check_jobs: $(BUILD)/analyzer/cli/jobs.o
 
 check-programs: all $(CHECKS) $(BUILD)/tests/triage/write
 
-check: check-programs flips-program ## run all tests; installs nothing
+check: check-programs flips-program replay-programs ## run all tests; installs nothing
 	@BUILD=$(BUILD) tests/all
 
 check-long: check-programs flips-program ## the rest: running processes, 10,000 flips for each Ruby

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "command/command.h"
+#include "target/journal.h"
 
 enum {
 	KEY_SYSROOT = 0x100,
@@ -19,6 +20,7 @@ enum {
 	KEY_NO_STOP,
 	KEY_CHILDREN,
 	KEY_REDACT,
+	KEY_COREDUMP_DIR,
 };
 
 static const struct argp_option files_options[] = {
@@ -34,6 +36,10 @@ static const struct argp_option files_options[] = {
 };
 
 static const struct argp_option options[] = {
+	{"coredump-dir", KEY_COREDUMP_DIR, "DIR", 0,
+	 "Where CORE is coredump:PID or coredump:NAME, as of coredumpctl: its folder "
+	 "(" RCORE_JOURNAL_FOLDER ")",
+	 0},
 	{"pid", 'p', "PID", 0,
 	 "A running process in place of a core: stopped for some milliseconds, and let go", 0},
 	{"children", KEY_CHILDREN, NULL, 0,
@@ -158,6 +164,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	case 'p':
 		target->pid = parse_pid(state, argument);
 		return 0;
+	case KEY_COREDUMP_DIR:
+		target->coredump_folder = argument;
+		return 0;
 	case KEY_NO_STOP:
 		target->options.no_stop = true;
 		return 0;
@@ -188,11 +197,29 @@ void rcore_cli_target_deinit(struct rcore_cli_target *target)
 	free(target->search_paths);
 }
 
+static struct rcore_error *open_coredump(const struct rcore_cli_target *target, const char *id,
+					 struct rcore_session **ret)
+{
+	const char *folder = target->coredump_folder;
+	char *path;
+	struct rcore_error *err =
+		rcore_journal_find(folder ? folder : RCORE_JOURNAL_FOLDER, id, &path);
+	if (err)
+		return err;
+	err = rcore_open_core(path, &target->options, ret);
+	free(path);
+	return err;
+}
+
 struct rcore_error *rcore_cli_target_open(const struct rcore_cli_target *target,
 					  struct rcore_session **ret)
 {
-	return target->pid ? rcore_open_pid(target->pid, &target->options, ret)
-			   : rcore_open_core(target->core, &target->options, ret);
+	static const char coredump[] = "coredump:";
+	if (target->pid)
+		return rcore_open_pid(target->pid, &target->options, ret);
+	if (!strncmp(target->core, coredump, strlen(coredump)))
+		return open_coredump(target, target->core + strlen(coredump), ret);
+	return rcore_open_core(target->core, &target->options, ret);
 }
 
 int rcore_cli_fail(struct rcore_error *err)

@@ -12,7 +12,8 @@
  * input.
  */
 struct rcore_cli_target {
-	const char *core; /* NULL: `pid` */
+	const char *core;            /* or "coredump:ID" of coredump_folder; NULL: `pid` */
+	const char *coredump_folder; /* NULL: RCORE_JOURNAL_FOLDER */
 	int pid;
 	bool children;
 	struct rcore_options options;
