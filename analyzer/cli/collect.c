@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signal_name.h"
+#include "base/text.h"
 #include "cli/commands.h"
+#include "cli/jobs.h"
 #include "cli/target.h"
 #include "report/formats.h"
 
@@ -20,17 +25,33 @@
 struct collect {
 	struct rcore_cli_target target;
 	const char *folder, *pid;
+	unsigned seconds;
+	size_t megabytes;
 	char stem[PATH_MAX]; /* of all that is written */
+	int status;
 };
 
-enum { KEY_PID = 0x600 };
+enum { KEY_PID = 0x600, KEY_TIME_LIMIT, KEY_MEMORY_LIMIT, STATUS_LIMIT = 124 };
 
 static const struct argp_option options[] = {
 	{"directory", 'd', "DIR", 0, "Where reports and packs go (/var/crash)", 0},
 	{"process", KEY_PID, "PID", 0,
 	 "The process that died, as %P gives it: its files are found where it saw them", 0},
+	{"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "For all of it (120)", 0},
+	{"memory-limit", KEY_MEMORY_LIMIT, "MIB", 0,
+	 "Of rcore's own memory (2048); the core is put into $TMPDIR or /var/tmp meanwhile, "
+	 "not "
+	 "into memory",
+	 0},
 	{0},
 };
+
+static unsigned parse_number(const struct argp_state *state, const char *name, const char *text)
+{
+	if (!text[0] || strlen(text) > 9 || text[strspn(text, "0123456789")] || !atoi(text))
+		argp_error(state, "--%s takes a number, not '%s'", name, text);
+	return (unsigned)atoi(text);
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -46,6 +67,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		if (!argument[0] || argument[strspn(argument, "0123456789")])
 			argp_error(state, "--process takes a number, not '%s'", argument);
 		collect->pid = argument;
+		return 0;
+	case KEY_TIME_LIMIT:
+		collect->seconds = parse_number(state, "time-limit", argument);
+		return 0;
+	case KEY_MEMORY_LIMIT:
+		collect->megabytes = parse_number(state, "memory-limit", argument);
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "the core comes by standard input: what is '%s'?", argument);
@@ -74,7 +101,8 @@ static const struct argp argp = {
 	       "  rcore collect -d reports < core.1234\n\n"
 	       "Exit status: 0 all was decoded; 1 not all was (what could be is written); 2 "
 	       "nothing "
-	       "was written; 3 not a Ruby process; 64 wrong usage.",
+	       "was written; 3 not a Ruby process; 64 wrong usage; 124 given up at a limit of "
+	       "time or memory.",
 	.children = children,
 };
 
@@ -145,23 +173,79 @@ static struct rcore_error *collect_all(struct collect *collect, bool *ret_partia
 }
 
 /* The kernel's handler has nobody to talk to. */
-static void note(const struct collect *collect, const struct rcore_error *err)
+static void note(const struct collect *collect, const char *message)
 {
 	char path[PATH_MAX];
 	snprintf(path, sizeof(path), "%s/rcore.log", collect->folder);
 	FILE *log = fopen(path, "ae");
 	if (!log)
 		return;
-	fprintf(log, "%lld %s: %s\n", (long long)time(NULL),
-		collect->pid ? collect->pid : "core", err->message);
+	fprintf(log, "%lld %s: ", (long long)time(NULL), collect->pid ? collect->pid : "core");
+	rcore_escape_write(log, message);
+	putc('\n', log);
 	fclose(log);
+}
+
+static int run(size_t index, int fd, void *context)
+{
+	struct collect *collect = context;
+	bool is_partial = false;
+	struct rcore_error *err = collect_all(collect, &is_partial);
+	if (!err)
+		return is_partial;
+	dprintf(fd, "%s", err->message);
+	bool is_limit = err->code == RCORE_ERROR_NO_MEMORY;
+	int status = rcore_cli_fail(err);
+	return is_limit ? STATUS_LIMIT : status;
+}
+
+/* What the child could not say itself; NULL: it had nothing to say. */
+static char *why(const struct collect *collect, const char *text, int status)
+{
+	char name[RCORE_SIGNAL_SIZE], *message = NULL;
+	if (status == -SIGXCPU) {
+		if (asprintf(&message, "given up after %u seconds (see --time-limit)",
+			     collect->seconds) < 0)
+			return NULL;
+	} else if (status < 0) {
+		if (asprintf(&message,
+			     "rcore itself was ended by %s on this core: please report it",
+			     rcore_signal_name(-status, name)) < 0)
+			return NULL;
+	} else if (text && text[0]) {
+		message = strdup(text);
+	}
+	return message;
+}
+
+static void done(size_t index, char *text, int status, void *context)
+{
+	struct collect *collect = context;
+	char *message = why(collect, text, status);
+	if (message)
+		note(collect, message);
+	if (message && status < 0)
+		fprintf(stderr, "rcore: %s\n", message);
+	collect->status = status == -SIGXCPU ? STATUS_LIMIT : status < 0 ? 2 : status;
+	free(message);
+	free(text);
+}
+
+/* The kernel gives its handler a standard input alone: no file of ours may take the place of the others. */
+static void open_standard_files(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", O_RDWR);
 }
 
 int rcore_cli_collect(int argc, char **argv)
 {
 	struct collect collect = {.folder = "/var/crash",
-				  .target.options.redact = RCORE_REDACT_SECRETS};
-	bool is_partial = false;
+				  .target.options.redact = RCORE_REDACT_SECRETS,
+				  .seconds = 120,
+				  .megabytes = 2048};
+	open_standard_files();
 	argp_parse(&argp, argc, argv, 0, NULL, &collect);
 	char root[64];
 	snprintf(root, sizeof(root), "/proc/%s/root", collect.pid ? collect.pid : "self");
@@ -172,10 +256,16 @@ int rcore_cli_collect(int argc, char **argv)
 	struct rcore_error *err = NULL;
 	if (mkdir(collect.folder, 0700) && errno != EEXIST)
 		err = rcore_error_os(errno, "%s", collect.folder);
+	const struct rcore_jobs jobs = {
+		.count = 1,
+		.seconds = collect.seconds,
+		.megabytes = collect.megabytes,
+		.run = run,
+		.done = done,
+		.context = &collect,
+	};
 	if (!err)
-		err = collect_all(&collect, &is_partial);
-	if (err)
-		note(&collect, err);
+		err = rcore_jobs_run(&jobs);
 	rcore_cli_target_deinit(&collect.target);
-	return err ? rcore_cli_fail(err) : is_partial;
+	return err ? rcore_cli_fail(err) : collect.status;
 }
