@@ -138,15 +138,36 @@ static inline enum rcore_verdict at_most(const struct rcore_specimens *s, uint64
 	return value ? RCORE_HOLDS : RCORE_SILENT;
 }
 
-/* A list that closes: each node's neighbours lead back to it, empty it leads to itself. */
+/* Nodes of who waits lie on machine stacks, which a core may lack or have as zeroes. */
+static inline bool is_lost(const struct rcore_specimens *s, uint64_t node)
+{
+	uint64_t words[2];
+	return rcore_is_object(s->ruby, node) &&
+	       (rcore_read(s->ruby->memory, node, words, sizeof(words)) ||
+		!(words[0] | words[1]));
+}
+
+/* A list that closes: each node's neighbours lead back to it, empty it leads to itself. How many are on it,
+ * too (may be NULL). */
+static inline enum rcore_verdict list_closes(const struct rcore_specimens *s, uint64_t head,
+					     size_t *ret_count)
+{
+	uint64_t *nodes, next;
+	size_t count;
+	rcore_auto_error err =
+		rcore_list(s->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
+	bool lost = err &&
+		    !rcore_read_u64(s->ruby->memory, count ? nodes[count - 1] : head, &next) &&
+		    is_lost(s, next);
+	free(nodes);
+	if (ret_count)
+		*ret_count = count;
+	return lost ? RCORE_SILENT : told(!err);
+}
+
 JUDGE(a_list)
 {
-	uint64_t *nodes;
-	size_t count;
-	rcore_auto_error err = rcore_list(s->ruby->memory, member(base, field),
-					  RCORE_THREAD_LIMIT, &nodes, &count);
-	free(nodes);
-	return told(!err);
+	return list_closes(s, member(base, field), NULL);
 }
 
 /* A function of C; NULL says nothing, nor does a core that has not the names of its files. */

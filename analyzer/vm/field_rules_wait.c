@@ -120,7 +120,9 @@ JUDGE(fiber_or_null)
 JUDGE(waiting_thread)
 {
 	uint64_t thread;
-	return told(get(s, base, field, &thread) && is_thread(s, thread));
+	if (!get(s, base, field, &thread))
+		return is_lost(s, base) ? RCORE_SILENT : RCORE_FAILS;
+	return thread ? told(is_thread(s, thread)) : RCORE_SILENT;
 }
 
 JUDGE(join_list)
@@ -152,14 +154,14 @@ static enum rcore_verdict waiters_count(const struct rcore_specimens *s, uint64_
 					const struct rcore_field *field,
 					const struct rcore_field *list)
 {
-	uint64_t *nodes, expected;
+	uint64_t expected;
 	size_t count;
 	if (!get(s, base, field, &expected))
 		return RCORE_FAILS;
-	rcore_auto_error err = rcore_list(s->ruby->memory, member(base, list),
-					  RCORE_THREAD_LIMIT, &nodes, &count);
-	free(nodes);
-	return err || expected != count ? RCORE_FAILS : count ? RCORE_HOLDS : RCORE_SILENT;
+	enum rcore_verdict verdict = list_closes(s, member(base, list), &count);
+	if (verdict != RCORE_HOLDS)
+		return verdict;
+	return expected != count ? RCORE_FAILS : count ? RCORE_HOLDS : RCORE_SILENT;
 }
 
 JUDGE(queue_waiting)
