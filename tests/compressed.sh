@@ -48,6 +48,18 @@ for format in zstd xz lz4 gzip bzip2; do
 		fail "half of $format does not say so: $(cat "$work/out")"
 done
 report - <"$core" | cmp "$work/expected" - || fail "standard input: another report"
+# In a stream: neither the core nor a window of 2 GiB goes into memory.
+(
+	# shellcheck disable=SC3045
+	ulimit -d 200000
+	report "$work/zstd" | cmp "$work/expected" -
+	report - <"$core" | cmp "$work/expected" -
+) || fail "200 MB of memory do not do"
+zstd -q -1 --ultra --long=31 -c <"$core" >"$work/wide"
+status=0
+"$rcore" analyze "$work/wide" 2>"$work/err" || status=$?
+[ $status = 2 ] || fail "a window of 2 GiB: status $status"
+grep -q 'cannot be decompressed' "$work/err" || fail "a window of 2 GiB: $(cat "$work/err")"
 status=0
 TMPDIR=/nonexistent "$rcore" analyze "$work/zstd" 2>"$work/err" || status=$?
 [ $status = 2 ] || fail "no folder for temporary files: status $status"

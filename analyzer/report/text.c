@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "report/redaction.h"
 #include "report/text_exceptions.h"
 #include "report/text_stack.h"
 
@@ -72,6 +73,8 @@ struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
 	rcore_text_threads(&text);
 	rcore_text_tasks(&text);
 	rcore_text_problems(&text);
+	if (text.options.no_stacks)
+		rcore_text_redaction(&text.pen, &snapshot->redaction);
 	err = text.error ? text.error : rcore_pen_error(out);
 	rcore_text_deinit(&text);
 	return err;
@@ -108,6 +111,7 @@ struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
 		return err;
 	text.pick = (struct rcore_pick){-1, fiber, NULL};
 	err = print_one(&text, fiber, frame);
+	rcore_text_redaction(&text.pen, &snapshot->redaction);
 	return err ? err : rcore_pen_error(out);
 }
 
@@ -124,5 +128,6 @@ struct rcore_error *rcore_report_exception(const struct rcore_snapshot *snapshot
 	rcore_styled(&pen, RCORE_STYLE_ID, "%s", fiber->id);
 	fputs(fiber->exception_count ? "\n" : "  handles no exception\n", out);
 	rcore_text_exceptions(&pen, fiber, options && options->all);
+	rcore_text_redaction(&pen, &snapshot->redaction);
 	return rcore_pen_error(out);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/redaction.h"
 #include "report/text_waits.h"
 
 #include <stdlib.h>
@@ -210,5 +211,6 @@ struct rcore_error *rcore_report_waits(const struct rcore_snapshot *snapshot,
 		rcore_style(&pen, RCORE_STYLE_PLAIN);
 		putc('\n', out);
 	}
+	rcore_text_redaction(&pen, &snapshot->redaction);
 	return rcore_pen_error(out);
 }

@@ -148,6 +148,11 @@ static const struct rcore_part wait_parts[] = {
 };
 static const struct rcore_shape wait = SHAPE(rcore_wait, wait_parts);
 
+static const struct rcore_part lock_parts[] = {
+	TEXT(rcore_lock, problem),
+};
+static const struct rcore_shape lock = SHAPE(rcore_lock, lock_parts);
+
 static const struct rcore_part fiber_parts[] = {
 	MANY(rcore_fiber, frames, frame_count, frame),
 	WITHIN(rcore_fiber, storage, variables),
@@ -212,6 +217,8 @@ static const struct rcore_part snapshot_parts[] = {
 	MANY(rcore_snapshot, threads, thread_count, thread),
 	MANY(rcore_snapshot, fibers, fiber_count, fiber),
 	MANY(rcore_snapshot, tasks, task_count, task),
+	MANY(rcore_snapshot, locks, lock_count, lock),
+	TEXT(rcore_snapshot, wait_problem),
 	TEXTS(rcore_snapshot, problems, problem_count),
 };
 const struct rcore_shape rcore_snapshot_shape = SHAPE(rcore_snapshot, snapshot_parts);
