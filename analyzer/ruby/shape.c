@@ -8,9 +8,8 @@
 
 enum {
 	SHAPE_SIZE_LIMIT = 128,
-	PROOF_COUNT =
-		64, /* shapes looked at by a proof; a process has hundreds when it starts */
-	PROOF_LEAST = 16,
+	PROOF_COUNT = 64, /* shapes looked at by a proof */
+	PROOF_LEAST = 4,  /* 4.0 has hundreds with its gems, a dozen without */
 	SEARCH_LIMIT = 2,
 	TYPE_LIMIT = 6, /* the highest shape_type of any release */
 };

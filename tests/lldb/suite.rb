@@ -4,6 +4,7 @@ require "etc"
 require_relative "../aarch64/emulated"
 require_relative "converted"
 require_relative "lldb"
+require_relative "debugging"
 require_relative "program"
 require_relative "values"
 
@@ -23,6 +24,10 @@ class LldbSuite
     "ruby-state" => %w[state],
     "ruby state --where user_id=42 --json" => %w[state --where user_id=42 --json],
     "ruby-fibers --fiber T1.F0 --self --locals" => %w[analyze --fiber T1.F0 --self --locals],
+    "ruby-explain" => %w[explain],
+    "ruby-waits" => %w[waits],
+    "ruby waits --json" => %w[waits --json],
+    "ruby-print RUBY_VERSION FIBERS" => %w[print RUBY_VERSION FIBERS],
     "ruby-doctor" => %w[doctor],
     "ruby-locals --fiber T1.F0" => %w[locals --fiber T1.F0],
     "ruby-exception --fiber T1.F4" => %w[exception --fiber T1.F4],
@@ -73,6 +78,9 @@ class LldbSuite
   # What does not depend on a Ruby.
   def once(lldb)
     check("nothing there") { nothing_there(lldb) }
+    debugging = Debugging.new(lldb, @rcore, @rubies.first)
+    check("forks") { debugging.forks }
+    check("interrupt") { debugging.interrupt }
     check("aarch64") { on_arm(lldb, EmulatedRuby.new(SHORT)) }
   end
 
@@ -89,6 +97,7 @@ class LldbSuite
     @living = living_text(program)
     check("#{ruby.name} starting") { starting(program) } if ruby.name == SHORT
     check("#{ruby.name} converted") { Converted.new(@rcore, ruby, program, @report, @parked).differences }
+    check("#{ruby.name} targets") { Debugging.new(Lldb.all.first, @rcore, ruby).targets(program.core) } if ruby.name == SHORT
     yield program
   ensure
     program&.close

@@ -48,7 +48,7 @@ module Arm
                 "ruby-fiber off", "delete", "break rb_obj_freeze if $ruby_self() == 7", "continue", "ruby-bt", "kill"]
     told = debugger.run(commands, before: ["set sysroot #{root}", "file #{program}", "set breakpoint pending on", "target remote localhost:#{port}"])
     test.fail("before Ruby is loaded: #{told[0]}") unless told[0] =~ /\Arcore: not a Ruby process: [^\n]*\n\z/
-    test.fail("threads: #{told[3]}") unless told[3] =~ /\AT1  LWP \d+  main +running, holds the GVL.*\nT2  LWP \d+ /
+    test.fail("threads: #{told[3]}") unless told[3] =~ /\AT1  LWP \d+ +main +running, holds the GVL.*\nT2  LWP \d+ /
     test.fail("report: #{told[4]}") unless told[4].include?("aarch64-linux") && told[4].include?("T1.F1") && told[4] =~ /block in Round#go +main.rb|<main> +\S*main.rb/
     unwound = told[5][/^unwound \[(.*)\]/, 1].to_s.scan(/0x\h+/)
     test.fail("no native stack: #{told[5]}") if unwound.size < 5

@@ -8,7 +8,8 @@ module Cores
     "fibers", "fibers --all", "fibers --json", "fibers --verbose", "fibers --native=all", "fibers --native none",
     "fibers --thread T2", "fibers --fiber=T1.F1", "fibers -av", "fibers --thread T99", "fibers --fiber T1.F99",
     "doctor", "threads", "threads --verbose", "bt", "bt --fiber T1.F3", "bt --thread T2 --all", "bt --fiber T1.F3 --frame 1",
-    "bt --frame 99", "locals", "locals --fiber T1.F3", "locals --fiber T1.F3 --frame 1 --all", "locals --frame 99", "exception",
+    "bt --frame 99", "locals", "locals --fiber T1.F3", "locals --fiber T1.F3 --frame 1 --all", "locals --frame 99", "locals --depth 0",
+    "explain", "waits", "waits --json", "print RUBY_VERSION FIBERS", "print --json Worker", "print Nope", "exception",
     "exception --fiber T1.F3", "state", "state --thread T1", "fibers --locals --args --self", "fibers --locals --depth 1 --json"
   ].freeze
 

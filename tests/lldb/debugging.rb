@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+require "fileutils"
+require "pty"
+require "timeout"
+require_relative "lldb"
+require_relative "program"
+require_relative "../plugin/native"
+
+# Kinds of debugging with LLDB: a program that it starts and that forks, several targets, Ctrl-C. On the machine's own Ruby.
+class Debugging
+  LIVING = File.expand_path("../plugin/programs/living/main.rb", __dir__)
+
+  def initialize(lldb, rcore, ruby)
+    @lldb, @rcore, @ruby = lldb, rcore, ruby
+  end
+
+  # LLDB goes on with the child, whose fibers are those of the parent, but for the other thread's.
+  def forks
+    Dir.mktmpdir("rcore-tests.") do |folder|
+      FileUtils.cp(LIVING, folder)
+      before = ["target create #{@ruby.program}", "settings set -- target.run-args main.rb fork", "breakpoint set -n fork", "process launch -w #{folder}"]
+      commands = ["ruby-threads", "ruby-bt", "ruby-fiber T1.F1", "@pcs", "breakpoint delete 1", "breakpoint set -n rb_obj_freeze",
+                  "settings set target.process.follow-fork-mode child", "@run_to_breakpoint", "ruby-threads", "ruby-bt", "ruby-fiber T1.F1", "@pcs",
+                  "ruby-fiber off", "@run_to_breakpoint", "ruby-fiber", "process kill"]
+      answers = @lldb.bare(@rcore, before, commands)
+      threads, bt, _, pcs = answers
+      stopped, childs, child, _, child_pcs, _, again, fiber = answers.drop(7)
+      pids = [threads, childs].map { |answer| answer.output[/^T1  LWP (\d+)/, 1] }
+      [
+        [threads.output.lines.size == 2, "threads of the parent: #{threads.output}#{threads.error}"],
+        [bt.output.include?("fork_once") && !bt.output.include?("stop_here"), "the parent: #{bt.output}#{bt.error}"],
+        [stopped.value.nil? && again.value.nil?, "#{stopped.value}#{again.value}"],
+        [childs.output.lines.size == 1 && pids.uniq.size == 2, "threads of the child: #{childs.output}#{childs.error}"],
+        [child.output.include?("fork_once") && child.output.include?("stop_here"), "the child: #{child.output}#{child.error}"],
+        [pcs.value.size > 4 && pcs.value == child_pcs.value, "a fiber: #{child_pcs.value} in the child, not #{pcs.value}"],
+        [fiber.output == "fiber T1.F0, run by this thread\n", "later: #{fiber.output}#{fiber.error}"],
+      ].reject(&:first).map(&:last)
+    end
+  end
+
+  # Two cores, a process and a program that does not run, in one LLDB.
+  def targets(core)
+    native = NativeCore.new(@ruby)
+    program = Program.new(@ruby, "turns")
+    cores = [core, native.path]
+    before = cores.map { |path| "target create #{@ruby.program} --core #{path}" } +
+             ["target create #{@ruby.program}", "process attach -p #{program.pid}", "target create #{@ruby.program}"]
+    wanted = cores.map { |path| Open3.capture2(@rcore, "threads", path).first }
+    commands = ["ruby-threads", "target select 0", "ruby-threads", "ruby-fiber T1.F1", "target select 1", "ruby-threads", "ruby-fiber", "target select 2",
+                "ruby-threads", "ruby-fiber T1.F2", "ruby-fiber", "target select 0", "ruby-fiber", "target select 1", "ruby-fiber", "target select 2", "ruby-fiber", "detach"]
+    told = commands.zip(@lldb.bare(@rcore, before, commands)).reject { |command,| command.start_with?("target") }.map { |_, answer| answer.output + answer.error }
+    none, first, one, second, current, third, two, twice, one_again, current_again, two_again = told
+    [
+      [none == "error: rcore: no process here: target create -c CORE, or attach, and try again\n", "no process: #{none}"],
+      [[first, second] == wanted, "two cores: #{[first, second]}, not #{wanted}"],
+      [third =~ /\AT1  LWP #{program.pid} /, "the process: #{third}"],
+      [one.start_with?("fiber T1.F1, parked") && one_again == one, "a fiber of the first: #{one}#{one_again}"],
+      [current == current_again && current.include?("run by this thread"), "no fiber of the second: #{current}#{current_again}"],
+      [two.start_with?("fiber T1.F2, parked") && [twice, two_again].uniq == [two], "a fiber of the process: #{two}#{twice}#{two_again}"],
+      [program.alive?, "the process is dead"],
+    ].reject(&:first).map(&:last)
+  ensure
+    program&.close
+    native&.remove
+  end
+
+  ROUNDS, READS = 20, 10
+
+  # Ctrl-C while a command reads, until one was interrupted; then all works.
+  def interrupt
+    program = Program.new(@ruby, "parked")
+    told = +""
+    environment = { "RCORE_LIBRARY" => File.join(File.dirname(@rcore), "librcore.so.0"), "TERM" => "dumb", "PYTHONDONTWRITEBYTECODE" => "1" }
+    script = File.expand_path("../../lldb/rcore_lldb.py", __dir__)
+    PTY.spawn(environment, "lldb-19", "--no-lldbinit", "-o", "command script import #{script}", "-o", "process attach -p #{program.pid}") do |out, input, pid|
+      ask(told, out, input, "script 1")
+      ROUNDS.times do |round|
+        break if told.include?("rcore: interrupted")
+        # Other files: all is read anew.
+        READS.times do |read|
+          input.puts "script rcore_lldb.look_in(lib_search_path='/nonexistent/#{round}/#{read}')", "ruby-fibers --all"
+        end
+        5.times { sleep 0.1; Process.kill(:INT, pid) }
+        ask(told, out, input, "script 1")
+      end
+      told << "=== last\n"
+      ask(told, out, input, "ruby-threads")
+      input.puts "quit"
+      input.puts "y"
+    end
+    [
+      [told.include?("error: rcore: interrupted"), "never interrupted"],
+      [told !~ /Traceback|unexpected|ctypes/, told],
+      [told[/=== last.*/m] =~ /\bT1  LWP #{program.pid} /, "at last: #{told[/=== last.*/m]}"],
+      [program.alive?, "the process is dead"],
+    ].reject(&:first).map(&:last)
+  ensure
+    program&.close
+  end
+
+  private
+
+  # Comes back when LLDB has printed what is printed behind the command.
+  def ask(told, out, input, command)
+    @marks = (@marks || 0) + 1
+    input.puts command
+    input.puts "script print('ma' 'rk %d.' % #{@marks})"
+    Timeout.timeout(60) { told << out.readpartial(65_536).scrub until told.include?("mark #{@marks}.") }
+  end
+end
