@@ -90,7 +90,8 @@ class Debugging
     end
     [
       [told.include?("error: rcore: interrupted"), "never interrupted"],
-      [told !~ /Traceback|unexpected|ctypes/, told],
+      # The line of Python that it may hit as well is the user's own.
+      [told.gsub(/Traceback[^(]*File "<input>".*?(?=\(lldb\))/m, "") !~ /Traceback|unexpected|ctypes/, told],
       [told[/=== last.*/m] =~ /\bT1  LWP #{program.pid} /, "at last: #{told[/=== last.*/m]}"],
       [program.alive?, "the process is dead"],
     ].reject(&:first).map(&:last)
