@@ -152,10 +152,20 @@ START_TEST(test_broken_label)
 	uint64_t lost = ISEQ(RCORE_ISEQ_RESCUE, "a.rb", "rescue in x", .parent = 0x10000);
 	uint64_t to_block =
 		ISEQ(RCORE_ISEQ_BLOCK, "a.rb", "block in x", .parent = alone, .local = alone);
-	const struct labelled cases[] = {{ring, 0, "block in ring", NULL, NULL, NULL},
-					 {alone, 0, "block in nothing", NULL, NULL, NULL},
-					 {lost, 0, "rescue in x", NULL, NULL, NULL},
-					 {to_block, 0, "block in x", NULL, NULL, NULL}};
+	uint64_t mistyped = ISEQ(RCORE_ISEQ_METHOD, "a.rb", "<class:Bar>");
+	uint64_t within = ISEQ(RCORE_ISEQ_BLOCK, "a.rb", "block in <class:Bar>",
+			       .parent = mistyped, .local = mistyped);
+	uint64_t no_class = ISEQ(RCORE_ISEQ_CLASS, "a.rb", "run");
+	uint64_t method = fake_method(&fake, RCORE_METHOD_ISEQ, classes.foo,
+				      fake_id(&fake, "run"), mistyped);
+	const struct labelled cases[] = {
+		{mistyped, method, "<class:Bar>", NULL, NULL, NULL},
+		{within, method, "block in <class:Bar>", NULL, NULL, NULL},
+		{no_class, 0, "run", NULL, NULL, NULL},
+		{ring, 0, "block in ring", NULL, NULL, NULL},
+		{alone, 0, "block in nothing", NULL, NULL, NULL},
+		{lost, 0, "rescue in x", NULL, NULL, NULL},
+		{to_block, 0, "block in x", NULL, NULL, NULL}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		problem = NULL;
 		OK(read_label(&cases[i], &label, &native, &problem));

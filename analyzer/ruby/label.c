@@ -2,6 +2,7 @@
 #include "ruby/label.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "ruby/class.h"
 
@@ -49,6 +50,17 @@ static struct rcore_error *walk_to_local(struct rcore_ruby *ruby,
 	return NULL;
 }
 
+/* compile.c labels the body of a class or module "<class:Foo>", "<module:Foo>" or "singleton class"; no
+ * method that `def` makes has such a name. */
+static bool fits_type(const struct rcore_iseq_info *iseq, const char *label)
+{
+	bool is_body = !strncmp(label, "<class:", 7) || !strncmp(label, "<module:", 8) ||
+		       !strcmp(label, "singleton class");
+	if (iseq->type == RCORE_ISEQ_CLASS)
+		return is_body;
+	return iseq->type != RCORE_ISEQ_METHOD || !is_body;
+}
+
 /*
  * calculate_iseq_label without its recursion: a block's label is a prefix before that of the
  * method, class or file around it, which is no block again.
@@ -83,6 +95,13 @@ static struct rcore_error *iseq_label(struct rcore_ruby *ruby, uint64_t owner,
 			text = iseq->label;
 			break;
 		}
+	}
+	if (!err && text && !fits_type(iseq, text)) {
+		err = rcore_error_create(RCORE_ERROR_CORRUPT,
+					 "the type of iseq 0x%" PRIx64
+					 " is not that of its label",
+					 iseq->address);
+		text = NULL;
 	}
 	if (!err && text && iseq->type == RCORE_ISEQ_METHOD && owner) {
 		const char *problem = NULL;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,14 +89,20 @@ bool rcore_fiber_registers(struct rcore_session *session, const struct rcore_fib
 	return true;
 }
 
-static void add_parked(struct rcore_session *session, const struct rcore_snapshot *snapshot,
+static void add_parked(struct rcore_session *session, struct rcore_snapshot *snapshot,
 		       struct stacks *stacks)
 {
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
-		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		struct rcore_fiber *fiber = &snapshot->fibers[i];
 		struct rcore_unwind_context *context = &stacks->contexts[stacks->count];
-		if (!parked(session, fiber, context))
+		if (!parked(session, fiber, context)) {
+			if (fiber->is_parked)
+				fiber->native_problem = rcore_arena_printf(
+					&snapshot->arena,
+					"its registers, saved at 0x%" PRIx64 ", cannot be read",
+					fiber->stack_pointer);
 			continue;
+		}
 		bound(context, fiber);
 		stacks->owners[stacks->count++] = (struct owner){(int)i, -1};
 	}
@@ -205,6 +212,21 @@ static struct rcore_error *unpack(struct rcore_session *session,
 	return err;
 }
 
+/* Did each stack come to its natural end, and was each stretch of it woven? */
+static bool is_whole(const struct rcore_snapshot *snapshot)
+{
+	bool whole = true;
+	for (size_t i = 0; i < snapshot->fiber_count && whole; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		whole = !fiber->native_problem;
+		for (size_t j = 0; j < fiber->step_count && whole; j++)
+			whole = fiber->steps[j].kind != RCORE_STEP_GAP;
+	}
+	for (size_t i = 0; i < snapshot->other_count && whole; i++)
+		whole = !snapshot->others[i].native_problem;
+	return whole;
+}
+
 struct rcore_error *rcore_session_native(struct rcore_session *session,
 					 struct rcore_snapshot *snapshot)
 {
@@ -233,6 +255,7 @@ struct rcore_error *rcore_session_native(struct rcore_session *session,
 						 &symbol);
 		hand_out(&stacks, snapshot);
 		err = rcore_weave(snapshot, known ? symbol.address : 0);
+		snapshot->incomplete |= !is_whole(snapshot);
 	}
 	free(stacks.contexts);
 	free(stacks.owners);

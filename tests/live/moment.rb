@@ -107,7 +107,7 @@ module Moment
       wait_until("truth.json") { File.exist?(path("truth.json")) }
       @truth = read("truth.json")
       @pid = @truth["pid"]
-      wait_until("state #{@ending}") { state(@pid) == (@ending == :stop ? "T" : "S") }
+      wait_until("state #{@ending}") { settled?(@pid) }
       yield self
     ensure
       system(*ROOT, "kill", "-KILL", (@pid || spawned).to_s, err: File::NULL) if spawned
@@ -119,7 +119,7 @@ module Moment
       File.delete(path("truth.json"))
       system(*ROOT, "kill", "-CONT", @pid.to_s)
       wait_until("truth.json again") { File.exist?(path("truth.json")) }
-      wait_until("state stop again") { state(@pid) == "T" }
+      wait_until("state stop again") { settled?(@pid) }
       @truth = read("truth.json")
     end
 

@@ -2,8 +2,8 @@
 
 # Processes that never stand still by themselves.
 module Running
-  ANALYSES = 50
-  KILLS = 60
+  ANALYSES = 20
+  KILLS = 30
 
   def self.cases(rubies)
     rubies.flat_map do |ruby|

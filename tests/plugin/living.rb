@@ -42,7 +42,7 @@ module Living
     # Stopped by a signal while a block runs.
     def stand
       system(*ROOT, "kill", "-STOP", pid.to_s)
-      wait_until("stop") { state(pid) == "T" }
+      wait_until("stop") { settled?(pid, :stop) }
       yield
     ensure
       system(*ROOT, "kill", "-CONT", pid.to_s)

@@ -83,7 +83,7 @@ class Debuggee
     pid = spawn_ruby(@ending == :stop ? "stop" : "sleep")
     wait_until("truth.json") { File.exist?(path("truth.json")) }
     process = read("truth.json")["pid"]
-    wait_until("state #{@ending}") { state(process) == (@ending == :stop ? "T" : "S") }
+    wait_until("state #{@ending}") { settled?(process) }
     system(*ROOT, "gcore", "-o", path("core"), process.to_s, %i[out err] => [path("output"), "a"])
     @core = path("core.#{process}")
     raise Failed, "gcore took no core in #{@outside}#{output}" unless File.exist?(@core)
@@ -117,10 +117,16 @@ class Debuggee
     raise Failed, "no #{what} after #{TIMEOUT} seconds#{output}"
   end
 
-  # Of the main thread.
-  def state(pid)
-    sleep 0.1
-    File.read("/proc/#{pid}/stat")[/\) (\w)/, 1]
+  # Whether each thread is stopped, or asleep, and none has run since the last look: a thread that waits for
+  # the GVL on its way to where it will stay sleeps, too.
+  def settled?(pid, ending = @ending)
+    before = @threads
+    @threads = Dir.children("/proc/#{pid}/task").to_h do |tid|
+      [tid, File.read("/proc/#{pid}/task/#{tid}/status").scan(/^(?:State|\w+_ctxt_switches):\s+\S+/)]
+    end
+    @threads == before && @threads.values.all? { |lines| lines.first.end_with?(ending == :stop ? "T" : "S") }
+  rescue Errno::ENOENT, Errno::ESRCH
+    false
   end
 
   # The kernel writes a core that only root reads where sudo had a part in it.
