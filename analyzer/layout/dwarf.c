@@ -228,7 +228,7 @@ static struct rcore_error *from_dwarf(const char *path, const unsigned version[3
 	const char *base = strrchr(path, '/');
 
 	rcore_layout_init(&layout);
-	struct rcore_error *err = rcore_dwarf_open(path, &file);
+	struct rcore_error *err = rcore_dwarf_open(path, headers != NULL, &file);
 	if (!err && version)
 		memcpy(layout.version, version, sizeof(layout.version));
 	else if (!err)

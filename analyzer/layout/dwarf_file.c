@@ -11,7 +11,34 @@
 
 #include "layout/schema.h"
 
-static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file)
+/* Sections that types need nothing of. libdw inflates each that it knows, and compressed they are most of the
+ * time: to it they shall have no bytes. The header is changed in a private mapping. */
+static void hide_unneeded(Elf *elf, bool needs_lines)
+{
+	static const char *const unneeded[] = {
+		".debug_loc",     ".debug_loclists", ".debug_ranges", ".debug_rnglists",
+		".debug_aranges", ".debug_frame",    ".debug_macro",  ".debug_macinfo",
+		".debug_line", /* the last: where declarations are */
+	};
+	size_t count = sizeof(unneeded) / sizeof(*unneeded) - needs_lines, names;
+	Elf_Scn *section = NULL;
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		for (size_t i = 0; name && i < count; i++) {
+			if (strcmp(name, unneeded[i]))
+				continue;
+			header.sh_type = SHT_NOBITS;
+			gelf_update_shdr(section, &header);
+		}
+	}
+}
+
+static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file, bool needs_lines)
 {
 	GElf_Ehdr header;
 	struct stat status;
@@ -19,13 +46,14 @@ static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file)
 	if (!fstat(file->fd, &status) && S_ISDIR(status.st_mode))
 		return rcore_error_create(RCORE_ERROR_FORMAT, "is a directory");
 	elf_version(EV_CURRENT);
-	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
 		return rcore_error_create(RCORE_ERROR_FORMAT, "not an ELF file");
 	file->machine = header.e_machine;
 	if (gelf_getclass(file->elf) != ELFCLASS64 || !rcore_machine_name(file->machine))
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					  "neither x86-64 nor 64-bit ARM");
+	hide_unneeded(file->elf, needs_lines);
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!file->dwarf)
 		return rcore_error_create(
@@ -35,14 +63,15 @@ static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file)
 	return NULL;
 }
 
-struct rcore_error *rcore_dwarf_open(const char *path, struct rcore_dwarf_file *ret)
+struct rcore_error *rcore_dwarf_open(const char *path, bool needs_lines,
+				     struct rcore_dwarf_file *ret)
 {
 	struct rcore_dwarf_file file = {0};
 
 	file.fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (file.fd < 0)
 		return rcore_error_create(RCORE_ERROR_OS, "%s", strerror(errno));
-	struct rcore_error *err = open_dwarf(&file);
+	struct rcore_error *err = open_dwarf(&file, needs_lines);
 	if (err)
 		rcore_dwarf_close(&file);
 	else

@@ -14,9 +14,10 @@ struct rcore_dwarf_file {
 	unsigned machine;
 };
 
-/* Errors: OS, FORMAT (no ELF, no DWARF), UNSUPPORTED (32-bit, another machine).
- * None of them names the file. */
-struct rcore_error *rcore_dwarf_open(const char *path, struct rcore_dwarf_file *ret);
+/* For types; `needs_lines`: and for the files that they are declared in (dwarf_decl_file()). Errors: OS,
+ * FORMAT (no ELF, no DWARF), UNSUPPORTED (32-bit, another machine). None of them names the file. */
+struct rcore_error *rcore_dwarf_open(const char *path, bool needs_lines,
+				     struct rcore_dwarf_file *ret);
 void rcore_dwarf_close(struct rcore_dwarf_file *file); /* an all-zero one too */
 
 /* Whether a unit is of C, or does not say: dwz's partial units, type units. */

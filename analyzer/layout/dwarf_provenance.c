@@ -38,7 +38,7 @@ char *rcore_layout_provenance(const char *path)
 	const char *base = strrchr(path, '/');
 	const void *build_id;
 
-	rcore_auto_error err = rcore_dwarf_open(path, &file);
+	rcore_auto_error err = rcore_dwarf_open(path, false, &file);
 	FILE *out = err ? NULL : open_memstream(&text, &size);
 	if (!out) {
 		rcore_dwarf_close(&file);
