@@ -68,6 +68,34 @@ static void put_arm(struct fake *fake, uint64_t frame, uint64_t pc, uint64_t sp,
 	put(fake, context + 292, 528, 4);
 }
 
+/* The trap number and error code of a page fault; the record that ESR_EL1 comes in. */
+static void put_fault(struct fake *fake, unsigned machine, uint64_t frame, uint64_t code)
+{
+	if (machine == EM_X86_64) {
+		put(fake, frame + 8 + 40 + 19 * 8, code, 8);
+		put(fake, frame + 8 + 40 + 20 * 8, 14, 8);
+		return;
+	}
+	put(fake, frame + 592 + 528, UINT64_C(0x1045535201), 8);
+	put(fake, frame + 592 + 528 + 8, code, 8);
+}
+
+static const struct {
+	unsigned machine;
+	uint64_t code;
+	enum rcore_access access;
+} faults[] = {
+	{EM_X86_64, 4, RCORE_ACCESS_READ},
+	{EM_X86_64, 5, RCORE_ACCESS_READ},
+	{EM_X86_64, 6, RCORE_ACCESS_WRITE},
+	{EM_X86_64, 7, RCORE_ACCESS_WRITE},
+	{EM_X86_64, 0x15, RCORE_ACCESS_EXECUTE},
+	{EM_AARCH64, 0x92000006, RCORE_ACCESS_READ},
+	{EM_AARCH64, 0x92000046, RCORE_ACCESS_WRITE},
+	{EM_AARCH64, 0x8200000f, RCORE_ACCESS_EXECUTE},
+	{EM_AARCH64, 0x02000000, RCORE_ACCESS_UNKNOWN},
+};
+
 static const struct {
 	unsigned machine;
 	void (*put)(struct fake *fake, uint64_t frame, uint64_t pc, uint64_t sp,
@@ -79,7 +107,12 @@ static bool find(struct fake *fake, unsigned machine, uint64_t sp, struct rcore_
 {
 	struct rcore_native_thread thread = {.has_registers = true};
 	thread.registers[rcore_register_sp(machine)] = sp;
-	return rcore_signal_frame_find(&fake->memory, machine, &thread, info, pc, stack);
+	struct rcore_signal_frame frame = {0};
+	bool found = rcore_signal_frame_find(&fake->memory, machine, &thread, &frame);
+	*info = frame.info;
+	*pc = frame.pc;
+	*stack = frame.sp;
+	return found;
 }
 
 START_TEST(finds_a_frame)
@@ -113,6 +146,25 @@ START_TEST(finds_a_frame)
 	fake->no_code = true;
 	ck_assert(find(fake, machine, STACK, &info, &pc, &sp));
 	fake->no_code = false;
+	free(fake);
+}
+
+START_TEST(says_the_access)
+{
+	struct rcore_native_thread thread = {.has_registers = true};
+	struct rcore_signal_frame frame;
+	unsigned machine = faults[_i].machine;
+	struct fake *fake = calloc(1, sizeof(*fake));
+	ck_assert_ptr_nonnull(fake);
+	fake->memory.read = read_fake;
+	thread.registers[rcore_register_sp(machine)] = STACK;
+	machines[machine == EM_AARCH64].put(fake, STACK + 0x100, CODE + 8, STACK + 0x3000,
+					    0x28);
+	ck_assert(rcore_signal_frame_find(&fake->memory, machine, &thread, &frame));
+	ck_assert_int_eq(frame.access, RCORE_ACCESS_UNKNOWN);
+	put_fault(fake, machine, STACK + 0x100, faults[_i].code);
+	ck_assert(rcore_signal_frame_find(&fake->memory, machine, &thread, &frame));
+	ck_assert_int_eq(frame.access, faults[_i].access);
 	free(fake);
 }
 
@@ -169,8 +221,8 @@ static enum rcore_fault read_self(struct rcore_memory *memory, uint64_t address,
 static struct {
 	sigjmp_buf back;
 	bool found;
-	struct rcore_siginfo info;
-	uint64_t pc, sp, true_pc, true_sp;
+	struct rcore_signal_frame frame;
+	uint64_t true_pc, true_sp;
 } real;
 
 static void handler(int signo, siginfo_t *info, void *data)
@@ -187,8 +239,7 @@ static void handler(int signo, siginfo_t *info, void *data)
 	real.true_pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 	real.true_sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 #endif
-	real.found = rcore_signal_frame_find(&memory, self_machine(), &thread, &real.info,
-					     &real.pc, &real.sp);
+	real.found = rcore_signal_frame_find(&memory, self_machine(), &thread, &real.frame);
 	siglongjmp(real.back, 1);
 }
 
@@ -209,10 +260,15 @@ START_TEST(finds_a_real_frame)
 		*nowhere = 1;
 	sigaction(SIGSEGV, &old, NULL);
 	ck_assert(real.found);
-	ck_assert_int_eq(real.info.signo, SIGSEGV);
-	ck_assert_uint_eq(real.info.address, 0x28);
-	ck_assert_uint_eq(real.pc, real.true_pc);
-	ck_assert_uint_eq(real.sp, real.true_sp);
+	ck_assert_int_eq(real.frame.info.signo, SIGSEGV);
+	ck_assert_uint_eq(real.frame.info.address, 0x28);
+	ck_assert_uint_eq(real.frame.pc, real.true_pc);
+	ck_assert_uint_eq(real.frame.sp, real.true_sp);
+	ck_assert_uint_eq(real.frame.registers[rcore_register_pc(self_machine())],
+			  real.true_pc);
+	ck_assert_uint_eq(real.frame.registers[rcore_register_sp(self_machine())],
+			  real.true_sp);
+	ck_assert_int_eq(real.frame.access, RCORE_ACCESS_WRITE);
 }
 
 int main(void)
@@ -220,6 +276,7 @@ int main(void)
 	Suite *suite = suite_create("signal frame");
 	TCase *frame = tcase_create("frame");
 	tcase_add_loop_test(frame, finds_a_frame, 0, 2);
+	tcase_add_loop_test(frame, says_the_access, 0, sizeof(faults) / sizeof(*faults));
 	tcase_add_loop_test(frame, proves_a_frame, 0, 2);
 	tcase_add_test(frame, finds_a_real_frame);
 	suite_add_tcase(suite, frame);

@@ -29,12 +29,15 @@ static bool is_fatal(int signo)
  *	0    return to the restorer	0    siginfo_t
  *	8    ucontext			128  ucontext
  *	48     r8 ... sp ip flags cs	304    fault address, x0 ... sp pc
- *	312  siginfo_t			592    records: FPSIMD first
+ *	200    error code, trap number	592    records: FPSIMD first, then ESR
+ *	312  siginfo_t
  */
 struct frame_layout {
 	unsigned machine;
 	size_t siginfo, sp, pc;
 	bool (*is_frame)(struct rcore_memory *memory, const uint8_t *frame);
+	void (*take)(struct rcore_memory *memory, uint64_t address, const uint8_t *frame,
+		     struct rcore_signal_frame *ret);
 };
 
 static uint64_t word(const uint8_t *frame, size_t offset)
@@ -66,6 +69,32 @@ static bool is_x86_frame(struct rcore_memory *memory, const uint8_t *frame)
 	return is_restorer(code);
 }
 
+enum {
+	X86_REGISTERS = 48,
+	X86_ERROR = 200,
+	X86_TRAP = 208,
+	PAGE_FAULT = 14,  /* vector 14 */
+	ERROR_WRITE = 2,  /* X86_PF_WRITE of arch/x86/include/asm/trap_pf.h */
+	ERROR_FETCH = 16, /* X86_PF_INSTR */
+	X86_GENERAL = 17, /* r8 to rip */
+};
+
+/* struct sigcontext of arch/x86/include/uapi/asm/sigcontext.h. */
+static void take_x86(struct rcore_memory *memory, uint64_t address, const uint8_t *frame,
+		     struct rcore_signal_frame *ret)
+{
+	static const int order[X86_GENERAL] = {9,  8, 7, 6,  3,  2,  1,  0, 14,
+					       13, 4, 5, 12, 10, 11, 19, 16};
+	uint64_t error = word(frame, X86_ERROR);
+	for (int i = 0; i < X86_GENERAL; i++)
+		ret->registers[order[i]] = word(frame, X86_REGISTERS + 8 * (size_t)i);
+	if (word(frame, X86_TRAP) != PAGE_FAULT)
+		return;
+	ret->access = error & ERROR_FETCH   ? RCORE_ACCESS_EXECUTE
+		      : error & ERROR_WRITE ? RCORE_ACCESS_WRITE
+					    : RCORE_ACCESS_READ;
+}
+
 enum { ARM_LINK = 136, ARM_RECORDS = 592, FPSIMD_MAGIC = 0x46508001, FPSIMD_SIZE = 528 };
 
 static bool is_arm_frame(struct rcore_memory *memory, const uint8_t *frame)
@@ -74,9 +103,38 @@ static bool is_arm_frame(struct rcore_memory *memory, const uint8_t *frame)
 	       word(frame, ARM_RECORDS) == (FPSIMD_MAGIC | (uint64_t)FPSIMD_SIZE << 32);
 }
 
+enum {
+	ARM_REGISTERS = 312,
+	ARM_GENERAL = 34, /* x0 to x30, sp, pc, pstate */
+	ESR_MAGIC = 0x45535201,
+	ESR_SIZE = 16,
+	ESR_CLASS = 26,     /* the shift of its exception class */
+	CLASS_FETCH = 0x20, /* an instruction abort of user code */
+	CLASS_DATA = 0x24,  /* a data abort */
+	ESR_WRITE = 1 << 6, /* WnR */
+};
+
+/* struct sigcontext and esr_context of arch/arm64/include/uapi/asm/sigcontext.h. The kernel writes ESR where an
+ * address faulted. */
+static void take_arm(struct rcore_memory *memory, uint64_t address, const uint8_t *frame,
+		     struct rcore_signal_frame *ret)
+{
+	uint64_t record = address + ARM_RECORDS + FPSIMD_SIZE, head, esr;
+	for (int i = 0; i < ARM_GENERAL; i++)
+		ret->registers[i] = word(frame, ARM_REGISTERS + 8 * (size_t)i);
+	if (rcore_read_u64(memory, record, &head) || rcore_read_u64(memory, record + 8, &esr) ||
+	    head != (ESR_MAGIC | (uint64_t)ESR_SIZE << 32))
+		return;
+	uint64_t class = esr >> ESR_CLASS & 0x3f;
+	if (class == CLASS_FETCH)
+		ret->access = RCORE_ACCESS_EXECUTE;
+	else if (class == CLASS_DATA)
+		ret->access = esr & ESR_WRITE ? RCORE_ACCESS_WRITE : RCORE_ACCESS_READ;
+}
+
 static const struct frame_layout layouts[] = {
-	{EM_X86_64, 312, 168, 176, is_x86_frame},
-	{EM_AARCH64, 0, 560, 568, is_arm_frame},
+	{EM_X86_64, 312, 168, 176, is_x86_frame, take_x86},
+	{EM_AARCH64, 0, 560, 568, is_arm_frame, take_arm},
 };
 
 /* After a stack overflow sp is in the guard page: the stack is above. */
@@ -88,7 +146,7 @@ static bool is_stack(struct rcore_memory *memory, uint64_t sp)
 }
 
 static bool check(struct rcore_memory *memory, const struct frame_layout *layout,
-		  const uint8_t *frame, struct rcore_siginfo *info, uint64_t *pc, uint64_t *sp)
+		  uint64_t address, const uint8_t *frame, struct rcore_signal_frame *ret)
 {
 	struct rcore_siginfo found;
 	uint8_t code;
@@ -100,15 +158,14 @@ static bool check(struct rcore_memory *memory, const struct frame_layout *layout
 	bool has_code = rcore_read(memory, at, &code, 1) != RCORE_FAULT_UNMAPPED;
 	if (!is_stack(memory, stack) || !(has_code || found.address == at))
 		return false;
-	*info = found;
-	*pc = at;
-	*sp = stack;
+	*ret = (struct rcore_signal_frame){.info = found, .pc = at, .sp = stack};
+	layout->take(memory, address, frame, ret);
 	return true;
 }
 
 bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 			     const struct rcore_native_thread *thread,
-			     struct rcore_siginfo *ret, uint64_t *pc, uint64_t *sp)
+			     struct rcore_signal_frame *ret)
 {
 	const struct frame_layout *layout = NULL;
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
@@ -129,16 +186,13 @@ bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 				break;
 		}
 		for (size_t i = 0; i < step && i + FRAME_SIZE <= size; i += 8) {
-			struct rcore_siginfo info;
-			uint64_t at, stack;
-			if (!check(memory, layout, window + i, &info, &at, &stack) ||
-			    (aborted && info.signo == SIGABRT))
+			struct rcore_signal_frame found;
+			if (!check(memory, layout, base + done + i, window + i, &found) ||
+			    (aborted && found.info.signo == SIGABRT))
 				continue;
-			*ret = info;
-			*pc = at;
-			*sp = stack;
+			*ret = found;
 			/* From 4.0 on CRuby handles SIGABRT as well; a fault may be behind it. */
-			if (info.signo != SIGABRT)
+			if (found.info.signo != SIGABRT)
 				return true;
 			aborted = true;
 		}

@@ -11,6 +11,7 @@
 #include "model/context.h"
 #include "model/exception.h"
 #include "model/facts.h"
+#include "model/fault.h"
 #include "model/locals.h"
 #include "model/redaction.h"
 #include "model/storage.h"
@@ -210,7 +211,16 @@ struct rcore_cause {
 	int tid;           /* the thread that died; 0: unknown */
 	int thread, fiber; /* indices; -1: not a Ruby thread, unknown */
 	struct rcore_overflow overflow;
-	const char *text; /* one line for people, with the place */
+	struct rcore_fault_facts fault;
+	bool in_gc;                /* a collection was running */
+	const char *abort_message; /* what the C library said when it ended the process */
+	const char *bug;           /* what rb_bug() was called with; NULL: it was not */
+	/* What says that memory was short; NULL: nothing does. (A cgroup's limit ends a process
+	 * without a core.) */
+	const char *out_of_memory;
+	const struct rcore_exception
+		*exception; /* that its fiber was handling, the innermost; NULL: none */
+	const char *text;   /* one line for people, with the place */
 };
 
 enum rcore_vm_rung { RCORE_RUNG_SYMBOL, RCORE_RUNG_DWARF, RCORE_RUNG_SEARCH };

@@ -6,6 +6,7 @@
 
 #include "base/signal_name.h"
 #include "base/text.h"
+#include "report/cause_lines.h"
 #include "triage/crash_stack.h"
 #include "triage/origin.h"
 
@@ -72,6 +73,19 @@ static struct rcore_error *find_places(const struct rcore_crash_stack *stack, co
 	return NULL;
 }
 
+struct gathered {
+	struct rcore_arena *arena;
+	const char *text; /* NULL: memory is short */
+};
+
+static void gather(void *context, const char *line)
+{
+	struct gathered *gathered = context;
+	if (gathered->text)
+		gathered->text =
+			rcore_arena_printf(gathered->arena, "%s %s.", gathered->text, line);
+}
+
 struct rcore_error *rcore_finding_make(const struct rcore_snapshot *snapshot, const char *root,
 				       struct rcore_arena *arena, struct rcore_finding *ret)
 {
@@ -92,8 +106,12 @@ struct rcore_error *rcore_finding_make(const struct rcore_snapshot *snapshot, co
 	if (!where || !text)
 		return rcore_error_no_memory();
 	finding.title = rcore_arena_printf(arena, "%s in %s", name, where);
+	struct gathered gathered = {arena, ""};
+	rcore_cause_lines(cause, gather, &gathered);
+	if (!gathered.text)
+		return rcore_error_no_memory();
 	finding.message = rcore_arena_printf(
-		arena, "%s. Blamed: %s (%s). Signature %s", text, where,
+		arena, "%s.%s Blamed: %s (%s). Signature %s", text, gathered.text, where,
 		blame->present ? blame->why : "no stack",
 		snapshot->signature.loose ? snapshot->signature.loose : "unknown");
 	if (!finding.kind || !finding.title || !finding.message)

@@ -12,6 +12,8 @@ void rcore_json_threads(struct rcore_json *json, const struct rcore_snapshot *sn
 void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *snapshot,
 		       const struct rcore_pick *pick);
 
+/* "cause": nothing where no signal killed it. */
+void rcore_json_cause(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 /* "blame" and "signature"; and "frames", those that the signature was made of. */
 void rcore_json_triage(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 void rcore_json_signature(struct rcore_json *json, const struct rcore_snapshot *snapshot);

@@ -108,61 +108,6 @@ static void put_modules(struct rcore_json *json, const struct rcore_snapshot *sn
 	rcore_json_close(json, ']');
 }
 
-static void add_signal(struct rcore_json *json, struct json_object *object, int signo, int code,
-		       bool has_address, uint64_t address)
-{
-	char name[RCORE_SIGNAL_SIZE];
-	rcore_json_add_text(json, object, "signal", rcore_signal_name(signo, name));
-	rcore_json_add_int(json, object, "signo", signo);
-	rcore_json_add_int(json, object, "code", code);
-	if (has_address && !address)
-		rcore_json_add_text(json, object, "address", "0x0");
-	else if (has_address)
-		rcore_json_add_hex(json, object, "address", address);
-}
-
-static void add_overflow(struct rcore_json *json, struct json_object *object,
-			 const struct rcore_snapshot *snapshot)
-{
-	const struct rcore_overflow *overflow = &snapshot->cause.overflow;
-	if (!overflow->present)
-		return;
-	struct json_object *part = rcore_json_object(json);
-	if (rcore_index_valid(overflow->fiber, snapshot->fiber_count))
-		rcore_json_add_text(json, part, "fiber", snapshot->fibers[overflow->fiber].id);
-	rcore_json_add_hex(json, part, "stack_start", overflow->stack_start);
-	rcore_json_add_hex(json, part, "stack_end", overflow->stack_end);
-	rcore_json_add_hex(json, part, "guard_start", overflow->guard_start);
-	rcore_json_add_hex(json, part, "guard_end", overflow->guard_end);
-	rcore_json_add(json, object, "stack_overflow", part);
-}
-
-static void put_cause(struct rcore_json *json, const struct rcore_snapshot *snapshot)
-{
-	const struct rcore_cause *cause = &snapshot->cause;
-	if (!cause->present)
-		return;
-	struct json_object *object = rcore_json_object(json);
-	rcore_json_add_text(json, object, "text", cause->text);
-	add_signal(json, object, cause->signo, cause->code, cause->has_address, cause->address);
-	rcore_json_add_count(json, object, "sender_pid", cause->sender_pid);
-	rcore_json_add_flag(json, object, "from_outside", cause->from_outside);
-	if (cause->original_signo) {
-		struct json_object *original = rcore_json_object(json);
-		add_signal(json, original, cause->original_signo, cause->original_code,
-			   cause->has_original_address, cause->original_address);
-		rcore_json_add(json, object, "original", original);
-	}
-	add_overflow(json, object, snapshot);
-	rcore_json_add_count(json, object, "tid", cause->tid);
-	if (rcore_index_valid(cause->thread, snapshot->thread_count))
-		rcore_json_add_text(json, object, "thread",
-				    snapshot->threads[cause->thread].id);
-	if (rcore_index_valid(cause->fiber, snapshot->fiber_count))
-		rcore_json_add_text(json, object, "fiber", snapshot->fibers[cause->fiber].id);
-	rcore_json_put(json, "cause", object);
-}
-
 static void put_problems(struct rcore_json *json, const struct rcore_snapshot *snapshot)
 {
 	rcore_json_open(json, "problems", '[');
@@ -181,7 +126,7 @@ void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *sna
 	put_ruby(json, snapshot);
 	rcore_json_facts(json, snapshot);
 	rcore_json_redaction(json, &snapshot->redaction);
-	put_cause(json, snapshot);
+	rcore_json_cause(json, snapshot);
 	rcore_json_triage(json, snapshot);
 	put_problems(json, snapshot);
 	put_proofs(json, snapshot);

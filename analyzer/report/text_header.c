@@ -3,6 +3,7 @@
 
 #include "base/signal_name.h"
 #include "base/text.h"
+#include "report/cause_lines.h"
 #include "report/redaction.h"
 #include "report/text.h"
 #include "report/text_triage.h"
@@ -48,6 +49,11 @@ static void print_live(const struct rcore_text *text)
 		"changed meanwhile may not fit together\n");
 }
 
+static void print_cause_line(void *out, const char *line)
+{
+	fprintf(out, "%s\n", line);
+}
+
 static void print_cause(const struct rcore_text *text)
 {
 	const struct rcore_cause *cause = &text->snapshot->cause;
@@ -69,6 +75,7 @@ static void print_cause(const struct rcore_text *text)
 		fprintf(out, "Killed by %s", rcore_signal_name(cause->signo, name));
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 	putc('\n', out);
+	rcore_cause_lines(cause, print_cause_line, out);
 }
 
 static void print_approximate(const struct rcore_text *text)

@@ -68,6 +68,23 @@ static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *pa
 	return true;
 }
 
+bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,
+		     enum rcore_type *ret_type)
+{
+	uint64_t align = ruby->layout->traits.heap_page_align, heap_page, flags;
+	struct page page;
+	if (!align || rcore_read_u64(ruby->memory, address - address % align, &heap_page) ||
+	    !read_page(ruby, heap_page, &page) || address < page.start ||
+	    address - page.start >= page.slots * page.slot_size)
+		return false;
+	uint64_t value = address - (address - page.start) % page.slot_size;
+	if (rcore_read_u64(ruby->memory, value, &flags))
+		return false;
+	*ret_value = value;
+	*ret_type = flags & RCORE_T_MASK;
+	return true;
+}
+
 struct walk {
 	struct rcore_ruby *ruby;
 	uint32_t types;

@@ -11,6 +11,10 @@
  * Mirrors gc.c (3.4 on: gc/default/default.c).
  */
 
+/* The slot that `address` lies in, and its type; false: it is in no page of the heap. */
+bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,
+		     enum rcore_type *ret_type);
+
 /* One slot: its VALUE and a copy of its first bytes (at least 40 or the slot's size, whichever
  * is less). Return false to stop the walk. */
 typedef bool rcore_heap_visit(void *context, uint64_t value, const void *copy, size_t size);

@@ -13,20 +13,6 @@
 #include "ruby/struct.h"
 #include "ruby/string.h"
 
-static const char *const type_names[] = {
-	[RCORE_T_NONE] = "T_NONE",       [RCORE_T_OBJECT] = "T_OBJECT",
-	[RCORE_T_CLASS] = "T_CLASS",     [RCORE_T_MODULE] = "T_MODULE",
-	[RCORE_T_FLOAT] = "T_FLOAT",     [RCORE_T_STRING] = "T_STRING",
-	[RCORE_T_REGEXP] = "T_REGEXP",   [RCORE_T_ARRAY] = "T_ARRAY",
-	[RCORE_T_HASH] = "T_HASH",       [RCORE_T_STRUCT] = "T_STRUCT",
-	[RCORE_T_BIGNUM] = "T_BIGNUM",   [RCORE_T_FILE] = "T_FILE",
-	[RCORE_T_DATA] = "T_DATA",       [RCORE_T_MATCH] = "T_MATCH",
-	[RCORE_T_COMPLEX] = "T_COMPLEX", [RCORE_T_RATIONAL] = "T_RATIONAL",
-	[RCORE_T_SYMBOL] = "T_SYMBOL",   [RCORE_T_IMEMO] = "T_IMEMO",
-	[RCORE_T_NODE] = "T_NODE",       [RCORE_T_ICLASS] = "T_ICLASS",
-	[RCORE_T_ZOMBIE] = "T_ZOMBIE",   [RCORE_T_MOVED] = "T_MOVED",
-};
-
 struct printer {
 	struct rcore_ruby *ruby;
 	const struct rcore_inspect_options *options;
@@ -203,8 +189,7 @@ struct rcore_error *rcore_print_value(struct rcore_ruby *ruby, uint64_t value,
 		rcore_error_free(err);
 		return NULL;
 	}
-	if (type < sizeof(type_names) / sizeof(*type_names))
-		ret->type = type_names[type];
+	ret->type = rcore_type_name(type);
 	err = print_contents(&printer, value, type);
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
 		return err;

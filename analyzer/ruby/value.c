@@ -80,3 +80,21 @@ struct rcore_error *rcore_type(struct rcore_ruby *ruby, uint64_t value, enum rco
 	*ret = (enum rcore_type)(flags & RCORE_T_MASK);
 	return NULL;
 }
+
+const char *rcore_type_name(enum rcore_type type)
+{
+	static const char *const type_names[] = {
+		[RCORE_T_NONE] = "T_NONE",       [RCORE_T_OBJECT] = "T_OBJECT",
+		[RCORE_T_CLASS] = "T_CLASS",     [RCORE_T_MODULE] = "T_MODULE",
+		[RCORE_T_FLOAT] = "T_FLOAT",     [RCORE_T_STRING] = "T_STRING",
+		[RCORE_T_REGEXP] = "T_REGEXP",   [RCORE_T_ARRAY] = "T_ARRAY",
+		[RCORE_T_HASH] = "T_HASH",       [RCORE_T_STRUCT] = "T_STRUCT",
+		[RCORE_T_BIGNUM] = "T_BIGNUM",   [RCORE_T_FILE] = "T_FILE",
+		[RCORE_T_DATA] = "T_DATA",       [RCORE_T_MATCH] = "T_MATCH",
+		[RCORE_T_COMPLEX] = "T_COMPLEX", [RCORE_T_RATIONAL] = "T_RATIONAL",
+		[RCORE_T_SYMBOL] = "T_SYMBOL",   [RCORE_T_IMEMO] = "T_IMEMO",
+		[RCORE_T_NODE] = "T_NODE",       [RCORE_T_ICLASS] = "T_ICLASS",
+		[RCORE_T_ZOMBIE] = "T_ZOMBIE",   [RCORE_T_MOVED] = "T_MOVED",
+	};
+	return type < sizeof(type_names) / sizeof(*type_names) ? type_names[type] : NULL;
+}

@@ -82,6 +82,9 @@ static inline int rcore_imemo_type(uint64_t flags)
 /* Flags and type of a heap object. FAULT where unreadable, CORRUPT where `value`
  * is an immediate. */
 struct rcore_error *rcore_flags(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret);
+/* "T_STRING"; NULL: no type of CRuby's. */
+const char *rcore_type_name(enum rcore_type type);
+
 struct rcore_error *rcore_type(struct rcore_ruby *ruby, uint64_t value, enum rcore_type *ret);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/signal_frame.h"
 #include "model/group.h"
 #include "triage/cause.h"
 #include "triage/deadlock.h"
@@ -219,19 +218,6 @@ static struct rcore_error *examine(struct rcore_session *session,
 	return NULL;
 }
 
-/* The fault that made Ruby abort, on the signal stack of the thread that died. */
-static bool find_original(struct rcore_session *session, struct rcore_original_fault *ret)
-{
-	const struct rcore_process *process = session->process;
-	for (size_t i = 0; i < process->thread_count; i++) {
-		if (process->threads[i].tid == process->crashed_tid)
-			return rcore_signal_frame_find(session->memory, process->machine,
-						       &process->threads[i], &ret->info,
-						       &ret->pc, &ret->sp);
-	}
-	return false;
-}
-
 static struct rcore_error *decode(struct rcore_session *session,
 				  struct rcore_location *location, bool hides_text,
 				  struct rcore_snapshot *snapshot)
@@ -253,6 +239,8 @@ static struct rcore_error *decode(struct rcore_session *session,
 		err = rcore_session_thread_locals(session, &ruby, snapshot);
 	if (!err)
 		err = rcore_session_details(session, &ruby, location->vm, snapshot);
+	if (!err)
+		rcore_session_fault(session, &ruby, snapshot);
 	session->statics = ruby.statics;
 	snapshot->redaction.counts[RCORE_REDACTED_STRING] = ruby.hidden_count;
 	rcore_ruby_deinit(&ruby);
@@ -337,14 +325,14 @@ struct rcore_error *rcore_session_read(struct rcore_session *session,
 static struct rcore_error *conclude(struct rcore_session *session,
 				    struct rcore_snapshot *snapshot)
 {
-	struct rcore_original_fault original;
 	struct rcore_error *err = rcore_snapshot_group(snapshot);
 	if (!err && !session->no_native && !session->no_stop)
 		err = rcore_session_native(session, snapshot);
 	if (!err)
+		rcore_session_last_words(session, snapshot);
+	if (!err)
 		err = rcore_triage(session->process,
-				   find_original(session, &original) ? &original : NULL,
-				   snapshot);
+				   session->has_original ? &session->original : NULL, snapshot);
 	if (!err)
 		err = rcore_deadlocks_find(snapshot);
 	if (!err)
@@ -381,7 +369,10 @@ static struct rcore_error *examine_once(struct rcore_session *session,
 		rcore_live_forget(session->live);
 	if (!err) {
 		failure = examine(session, snapshot, location);
-		err = rcore_cause_find(session->process, NULL, snapshot);
+		rcore_session_fault(session, NULL, snapshot);
+		err = rcore_cause_find(session->process,
+				       session->has_original ? &session->original : NULL,
+				       snapshot);
 	}
 	if (!err)
 		err = rcore_session_redact(session, snapshot);

@@ -4,6 +4,7 @@
 
 #include "image/modules.h"
 #include "image/pack_note.h"
+#include "image/signal_frame.h"
 #include "layout/layout.h"
 #include "rcore.h"
 #include "ruby/ruby.h"
@@ -46,6 +47,9 @@ struct rcore_session {
 		*location; /* of the VM, for later questions; NULL: not found yet */
 	struct rcore_choice own_choice, *choice; /* the caller's, or its own */
 	struct rcore_statics statics;            /* `writable` is the session's */
+	bool has_original;
+	struct rcore_signal_frame
+		original; /* the fault that made Ruby abort, of the thread that died */
 };
 
 /* Errors as rcore_modules_open(). Does not own `process` and `memory`. */
@@ -67,6 +71,15 @@ struct rcore_error *rcore_session_read(struct rcore_session *session,
 struct rcore_error *rcore_session_details(struct rcore_session *session,
 					  struct rcore_ruby *ruby, uint64_t vm,
 					  struct rcore_snapshot *snapshot);
+
+/* Finds session->original, and sets what of snapshot->cause.fault takes the target's memory: its address, the
+ * access, the slots of the heap (`ruby` NULL: not these). */
+void rcore_session_fault(struct rcore_session *session, struct rcore_ruby *ruby,
+			 struct rcore_snapshot *snapshot);
+
+/* What the process said as it ended, where its memory still has it: snapshot->cause.abort_message and bug. For the
+ * latter the machine stacks must be there. */
+void rcore_session_last_words(struct rcore_session *session, struct rcore_snapshot *snapshot);
 
 /* Sets snapshot->facts.rubyopt: RUBYOPT as it is in the environment now; nothing else of that is kept. */
 void rcore_session_environment(struct rcore_session *session, struct rcore_snapshot *snapshot);

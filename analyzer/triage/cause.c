@@ -4,8 +4,11 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/signal_name.h"
+#include "triage/fault.h"
+#include "triage/messages.h"
 #include "triage/overflow.h"
 
 /* si_code of the signals that a fault raises (sigaction(2)), with what it says of the address. */
@@ -15,8 +18,7 @@ static const struct {
 } codes[] = {
 	{SIGSEGV, SEGV_MAPERR, "SEGV_MAPERR", "no memory at address 0x%" PRIx64},
 	{SIGSEGV, SEGV_ACCERR, "SEGV_ACCERR", "access not allowed at address 0x%" PRIx64},
-	{SIGSEGV, SI_KERNEL, "SI_KERNEL",
-	 "general protection fault (the address is not known)"},
+	{SIGSEGV, SI_KERNEL, "SI_KERNEL", "general protection fault"},
 	{SIGBUS, BUS_ADRALN, "BUS_ADRALN", "misaligned address 0x%" PRIx64},
 	{SIGBUS, BUS_ADRERR, "BUS_ADRERR",
 	 "no page behind address 0x%" PRIx64 " (a mapped file became shorter?)"},
@@ -107,6 +109,10 @@ static void fault_text(struct rcore_snapshot *snapshot, char *buffer, size_t siz
 	if (!cause->overflow.present) {
 		describe(signo, handled ? cause->original_code : cause->code, address, buffer,
 			 size);
+		rcore_fault_words(&cause->fault, what, sizeof(what));
+		size_t used = strlen(buffer);
+		if (what[0])
+			snprintf(buffer + used, size - used, ": %s", what);
 		return;
 	}
 	rcore_overflow_text(snapshot, what, sizeof(what));
@@ -116,7 +122,7 @@ static void fault_text(struct rcore_snapshot *snapshot, char *buffer, size_t siz
 static const char *text_of(struct rcore_snapshot *snapshot, const struct rcore_process *process)
 {
 	const struct rcore_cause *cause = &snapshot->cause;
-	char what[320], place[128], sender[64], end[64] = "";
+	char what[512], place[128], sender[64], end[64] = "";
 	bool handled = cause->original_signo;
 	fault_text(snapshot, what, sizeof(what));
 	place_text(snapshot, place, sizeof(place));
@@ -133,7 +139,7 @@ static const char *text_of(struct rcore_snapshot *snapshot, const struct rcore_p
 
 /* The stack pointer of the code that the fault struck; 0: unknown. */
 static uint64_t fault_sp(const struct rcore_process *process,
-			 const struct rcore_original_fault *original)
+			 const struct rcore_signal_frame *original)
 {
 	if (original)
 		return original->sp;
@@ -146,7 +152,7 @@ static uint64_t fault_sp(const struct rcore_process *process,
 }
 
 static void find_overflow(const struct rcore_process *process,
-			  const struct rcore_original_fault *original,
+			  const struct rcore_signal_frame *original,
 			  struct rcore_snapshot *snapshot)
 {
 	struct rcore_cause *cause = &snapshot->cause;
@@ -160,7 +166,7 @@ static void find_overflow(const struct rcore_process *process,
 }
 
 struct rcore_error *rcore_cause_find(const struct rcore_process *process,
-				     const struct rcore_original_fault *original,
+				     const struct rcore_signal_frame *original,
 				     struct rcore_snapshot *snapshot)
 {
 	struct rcore_cause *cause = &snapshot->cause;
@@ -187,6 +193,10 @@ struct rcore_error *rcore_cause_find(const struct rcore_process *process,
 		cause->has_original_address = has_address(fault->signo, fault->code);
 	}
 	find_overflow(process, original, snapshot);
+	rcore_messages_find(snapshot);
+	struct rcore_error *err = rcore_fault_find(process, snapshot);
+	if (err)
+		return err;
 	cause->text = text_of(snapshot, process);
 	return cause->text ? NULL : rcore_error_no_memory();
 }

@@ -203,6 +203,8 @@ static const struct rcore_shape signature_frame =
 static const struct rcore_part snapshot_parts[] = {
 	COMMAND(rcore_snapshot, arguments),
 	TEXT(rcore_snapshot, cause.text),
+	TEXT(rcore_snapshot, cause.abort_message),
+	TEXT(rcore_snapshot, cause.bug),
 	NAME(rcore_snapshot, blame.name),
 	NAME(rcore_snapshot, blame.path),
 	NAME(rcore_snapshot, blame.gem),

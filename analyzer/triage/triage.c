@@ -5,7 +5,7 @@
 #include "triage/signature.h"
 
 struct rcore_error *rcore_triage(const struct rcore_process *process,
-				 const struct rcore_original_fault *original,
+				 const struct rcore_signal_frame *original,
 				 struct rcore_snapshot *snapshot)
 {
 	struct rcore_crash_stack stack;

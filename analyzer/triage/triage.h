@@ -9,7 +9,7 @@
 /* What a snapshot says of the crash as a whole: cause, blame and signature, from its threads, fibers and
  * woven stacks. `original` as of rcore_cause_find(). Error: NO_MEMORY. */
 struct rcore_error *rcore_triage(const struct rcore_process *process,
-				 const struct rcore_original_fault *original,
+				 const struct rcore_signal_frame *original,
 				 struct rcore_snapshot *snapshot);
 
 #endif

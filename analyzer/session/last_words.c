@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/va_list.h"
+#include "session/session.h"
+
+enum { MESSAGE_LIMIT = 1024 };
+
+/* Up to its NUL, at most `size` - 1 bytes; false: it cannot be read. */
+static bool read_text(struct rcore_memory *memory, uint64_t address, char *text, size_t size)
+{
+	for (size_t i = 0; i + 1 < size; i++) {
+		if (rcore_read(memory, address + i, text + i, 1)) {
+			text[i] = 0;
+			return i > 0;
+		}
+		if (!text[i])
+			return true;
+	}
+	text[size - 1] = 0;
+	return true;
+}
+
+static const char *keep(struct rcore_snapshot *snapshot, char *text)
+{
+	for (size_t length = strlen(text); length && strchr("\n\r ", text[length - 1]);)
+		text[--length] = 0;
+	return text[0] ? rcore_arena_strdup(&snapshot->arena, text) : NULL;
+}
+
+/* glibc keeps what it says before it aborts: __abort_msg points at { unsigned size; char msg[]; } (__libc_message of
+ * sysdeps/posix/libc_fatal.c, assert/assert.c). */
+static const char *abort_message(struct rcore_session *session, struct rcore_snapshot *snapshot)
+{
+	char text[MESSAGE_LIMIT];
+	size_t count = rcore_modules_count(session->modules);
+	for (size_t i = 0; i < count; i++) {
+		struct rcore_module *module = rcore_modules_get(session->modules, i);
+		const char *path = module->path, *slash = path ? strrchr(path, '/') : NULL;
+		struct rcore_symbol symbol;
+		uint64_t message;
+		if (!path || strncmp(slash ? slash + 1 : path, "libc", 4) ||
+		    !rcore_module_symbol(session->modules, module, "__abort_msg", &symbol) ||
+		    rcore_read_u64(session->memory, symbol.address, &message) || !message)
+			continue;
+		if (read_text(session->memory, message + sizeof(unsigned), text, sizeof(text)))
+			return keep(snapshot, text);
+	}
+	return NULL;
+}
+
+/* One conversion of a format, whose letter is at *end. */
+struct conversion {
+	bool is_long;
+	char letter;
+};
+
+static const char *parse(const char *format, struct conversion *ret)
+{
+	*ret = (struct conversion){0};
+	format += strspn(format, "-+ #0123456789.*");
+	for (; *format && strchr("hlqjzt", *format); format++)
+		ret->is_long |= *format != 'h';
+	ret->letter = *format;
+	return *format ? format + 1 : format;
+}
+
+static void convert(struct rcore_va_list *list, const struct conversion *conversion, FILE *out)
+{
+	uint64_t value = 0;
+	char text[MESSAGE_LIMIT];
+	if (conversion->letter == '%') {
+		putc('%', out);
+		return;
+	}
+	if (!rcore_va_list_next(list, &value)) {
+		fputs("...", out);
+		return;
+	}
+	switch (conversion->letter) {
+	case 's':
+		fputs(value && read_text(list->memory, value, text, sizeof(text)) ? text
+										  : "...",
+		      out);
+		break;
+	case 'd':
+	case 'i':
+		fprintf(out, "%" PRId64,
+			conversion->is_long ? (int64_t)value : (int64_t)(int32_t)value);
+		break;
+	case 'u':
+		fprintf(out, "%" PRIu64, conversion->is_long ? value : (uint32_t)value);
+		break;
+	case 'x':
+	case 'X':
+		fprintf(out, "%" PRIx64, conversion->is_long ? value : (uint32_t)value);
+		break;
+	case 'c':
+		putc((int)(value & 0x7f), out);
+		break;
+	case 'p':
+		fprintf(out, "0x%" PRIx64, value);
+		break;
+	default:
+		fputs("...", out);
+	}
+}
+
+/* As printf() would, without widths; a letter that is not known here, and what cannot be read, is "...". */
+static void expand(const char *format, struct rcore_va_list *list, FILE *out)
+{
+	while (*format) {
+		struct conversion conversion;
+		if (*format != '%') {
+			putc(*format++, out);
+			continue;
+		}
+		format = parse(format + 1, &conversion);
+		/* CRuby's own sign of a VALUE, PRIsVALUE. */
+		if (*format == '\v')
+			format++;
+		if (list)
+			convert(list, &conversion, out);
+		else
+			fputs("...", out);
+	}
+}
+
+/*
+ * rb_bug() prints "[BUG] " and what it was called with, to a stderr that keeps nothing. Its frame is still on the
+ * stack: the arguments are in its va_list, and the format is the constant that its caller loaded. Of a caller
+ * whose format is no constant nothing is known.
+ */
+static const char *bug_message(struct rcore_session *session,
+			       const struct rcore_native_frame *frames, size_t count,
+			       struct rcore_snapshot *snapshot)
+{
+	char format[MESSAGE_LIMIT], *text = NULL;
+	size_t size = 0, at = 0;
+	while (at + 1 < count &&
+	       (!frames[at].function || strcmp(frames[at].function, "rb_bug") != 0))
+		at++;
+	if (at + 1 >= count)
+		return NULL;
+	unsigned machine = session->process->machine;
+	struct rcore_va_list list;
+	uint64_t address = rcore_constant_argument(session->memory, machine, frames[at + 1].pc);
+	if (!address || !read_text(session->memory, address, format, sizeof(format)))
+		return NULL;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	bool has_list = rcore_va_list_find(session->memory, machine, frames[at].sp,
+					   frames[at + 1].sp, &list);
+	expand(format, has_list ? &list : NULL, out);
+	const char *kept = fclose(out) ? NULL : keep(snapshot, text);
+	free(text);
+	return kept;
+}
+
+void rcore_session_last_words(struct rcore_session *session, struct rcore_snapshot *snapshot)
+{
+	struct rcore_cause *cause = &snapshot->cause;
+	int tid = session->process->crashed_tid;
+	if (!tid || session->live)
+		return;
+	cause->abort_message = abort_message(session, snapshot);
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const struct rcore_thread *thread = &snapshot->threads[i];
+		if (thread->tid != tid || thread->is_ended || thread->current_fiber < 0)
+			continue;
+		const struct rcore_fiber *fiber = &snapshot->fibers[thread->current_fiber];
+		cause->bug = bug_message(session, fiber->native, fiber->native_count, snapshot);
+	}
+}

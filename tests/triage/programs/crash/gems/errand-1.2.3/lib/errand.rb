@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+module Errand
+  def self.go
+    yield
+  end
+end
