@@ -51,7 +51,13 @@ static const char *abort_message(struct rcore_session *session, struct rcore_sna
 	return NULL;
 }
 
-/* One conversion of a format, whose letter is at *end. */
+/* The arguments of a message; NULL: not known. Texts among them may be contents of Strings. */
+struct arguments {
+	struct rcore_va_list *list;
+	bool hides_text;
+};
+
+/* One conversion of a format. */
 struct conversion {
 	bool is_long;
 	char letter;
@@ -67,23 +73,26 @@ static const char *parse(const char *format, struct conversion *ret)
 	return *format ? format + 1 : format;
 }
 
-static void convert(struct rcore_va_list *list, const struct conversion *conversion, FILE *out)
+static void convert(const struct arguments *arguments, const struct conversion *conversion,
+		    FILE *out)
 {
+	struct rcore_va_list *list = arguments->list;
 	uint64_t value = 0;
 	char text[MESSAGE_LIMIT];
 	if (conversion->letter == '%') {
 		putc('%', out);
 		return;
 	}
-	if (!rcore_va_list_next(list, &value)) {
+	if (!list || !rcore_va_list_next(list, &value)) {
 		fputs("...", out);
 		return;
 	}
 	switch (conversion->letter) {
 	case 's':
-		fputs(value && read_text(list->memory, value, text, sizeof(text)) ? text
-										  : "...",
-		      out);
+		if (!value || arguments->hides_text ||
+		    !read_text(list->memory, value, text, sizeof(text)))
+			strcpy(text, "...");
+		fputs(text, out);
 		break;
 	case 'd':
 	case 'i':
@@ -109,7 +118,7 @@ static void convert(struct rcore_va_list *list, const struct conversion *convers
 }
 
 /* As printf() would, without widths; a letter that is not known here, and what cannot be read, is "...". */
-static void expand(const char *format, struct rcore_va_list *list, FILE *out)
+static void expand(const char *format, const struct arguments *arguments, FILE *out)
 {
 	while (*format) {
 		struct conversion conversion;
@@ -121,10 +130,7 @@ static void expand(const char *format, struct rcore_va_list *list, FILE *out)
 		/* CRuby's own sign of a VALUE, PRIsVALUE. */
 		if (*format == '\v')
 			format++;
-		if (list)
-			convert(list, &conversion, out);
-		else
-			fputs("...", out);
+		convert(arguments, &conversion, out);
 	}
 }
 
@@ -154,7 +160,9 @@ static const char *bug_message(struct rcore_session *session,
 		return NULL;
 	bool has_list = rcore_va_list_find(session->memory, machine, frames[at].sp,
 					   frames[at + 1].sp, &list);
-	expand(format, has_list ? &list : NULL, out);
+	const struct arguments arguments = {has_list ? &list : NULL,
+					    session->redact >= RCORE_REDACT_STRINGS};
+	expand(format, &arguments, out);
 	const char *kept = fclose(out) ? NULL : keep(snapshot, text);
 	free(text);
 	return kept;
