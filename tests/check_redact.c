@@ -255,6 +255,7 @@ static const struct {
 } commands[] = {
 	{RCORE_REDACT_SECRETS, true, "ruby x.rb --token abc d", "ruby x.rb --token *** d"},
 	{RCORE_REDACT_SECRETS, true, "ruby x.rb --token=abc d", "ruby x.rb --token=*** d"},
+	{RCORE_REDACT_SECRETS, true, "ruby --token=abc --pin d", "ruby --token=*** --pin *"},
 	{RCORE_REDACT_SECRETS, false, "ruby x.rb a", "ruby [redacted]"},
 	{RCORE_REDACT_STRINGS, true, "ruby x.rb a", "ruby [redacted]"},
 	{RCORE_REDACT_STRINGS, true, "ruby", "ruby"},
@@ -268,6 +269,21 @@ START_TEST(redacts_commands)
 		ck_assert_ptr_null(rcore_redact_learn(redactor, &other));
 	ck_assert_ptr_null(rcore_redact_snapshot(redactor, &snapshot));
 	ck_assert_str_eq(snapshot.arguments, commands[_i].left);
+	rcore_redactor_free(redactor);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
+START_TEST(redacts_arguments)
+{
+	const char *words[] = {"--token=abcdef", "--password", "hunter2", "x", "hunter2", NULL};
+	static const char *const left[] = {"--token=[redacted]", "--password", "[redacted]",
+					   "x", "[redacted]"};
+	struct rcore_snapshot snapshot = {.facts = {.argv = words, .argc = 5}};
+	struct rcore_redactor *redactor = rcore_redactor_new(RCORE_REDACT_SECRETS);
+	ck_assert_ptr_null(rcore_redact_snapshot(redactor, &snapshot));
+	for (size_t i = 0; i < 5; i++)
+		ck_assert_str_eq(words[i], left[i]);
 	rcore_redactor_free(redactor);
 	rcore_arena_deinit(&snapshot.arena);
 }
@@ -309,6 +325,7 @@ int main(void)
 	tcase_add_test(tests, redacts_a_snapshot);
 	tcase_add_loop_test(tests, redacts_values, 0, sizeof(values) / sizeof(*values));
 	tcase_add_loop_test(tests, redacts_commands, 0, sizeof(commands) / sizeof(*commands));
+	tcase_add_test(tests, redacts_arguments);
 	tcase_add_test(tests, fills_bytes);
 	tcase_add_test(tests, tells_text_from_addresses);
 	suite_add_tcase(suite, tests);

@@ -118,6 +118,12 @@ struct rcore_error *rcore_convert_fibers(struct rcore_session *session,
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
 			"only a core can be converted; take one with gcore PID");
+	if (session->redact)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"a converted core holds all that the core does: nothing can "
+			"be taken out of it; rcore pack --redact makes one that is "
+			"redacted");
 	struct conversion conversion = {
 		.added = calloc(snapshot->fiber_count + 1, sizeof(*conversion.added)),
 		.rows = calloc(snapshot->fiber_count + 1, sizeof(*conversion.rows)),

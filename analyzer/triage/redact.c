@@ -245,8 +245,8 @@ static void learn_name(struct walk *walk, const char **slot)
 /* "--token" "abc": two words of a command line. */
 static const char *option_before(const char **words, size_t index)
 {
-	return index && words[index - 1] && words[index - 1][0] == '-' ? words[index - 1]
-								       : NULL;
+	const char *word = index ? words[index - 1] : NULL;
+	return word && word[0] == '-' && !strchr(word, '=') ? word : NULL;
 }
 
 static void walk_texts(struct walk *walk, const char **words, size_t count)
