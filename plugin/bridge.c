@@ -248,7 +248,12 @@ static struct rcore_error *parse(const struct rcore_command *command, int32_t ar
 				 const char *const *argv, void *arguments,
 				 struct rcore_common *common)
 {
-	struct rcore_error *err = rcore_command_parse(command, argc, argv, arguments, common);
+	const char *const usual[] = {"", command->in_debugger};
+	struct rcore_error *err = NULL;
+	if (command->in_debugger)
+		err = rcore_command_parse(command, 2, usual, arguments, common);
+	if (!err)
+		err = rcore_command_parse(command, argc, argv, arguments, common);
 	if (!err)
 		return NULL;
 	struct rcore_error *told = rcore_error_create(RCORE_ERROR_USAGE, "%s; see help ruby-%s",

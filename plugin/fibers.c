@@ -49,7 +49,7 @@ int32_t rcore_plugin_locate_fiber(struct rcore_plugin *plugin, const char *name,
 {
 	const struct rcore_snapshot *snapshot;
 	const struct rcore_report_options options = {.fiber = name};
-	struct rcore_pick pick = {-1, -1, NULL};
+	struct rcore_pick pick = {.thread = -1, .fiber = -1};
 	struct rcore_error *err = rcore_plugin_load(plugin, false, &snapshot);
 	if (!err)
 		err = rcore_pick_init(snapshot, &options, &pick);

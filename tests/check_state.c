@@ -121,6 +121,30 @@ static struct rcore_report_options conditions(const char *first, const char *sec
 	return (struct rcore_report_options){.where = where, .where_count = second ? 2 : 1};
 }
 
+#define PLAIN_STACK "  T1.F1    suspended  request_id=\"abc123\" user_id=42 kind=:web\n"
+
+/* The same next to stacks: these fibers have none. */
+START_TEST(test_stacks)
+{
+	begin();
+	const struct rcore_report_options one = {.stacks = true, .fiber = "T1.F1"};
+	check(rcore_report_state, &one, PLAIN_STACK);
+	struct rcore_report_options options = conditions("user_id=42", NULL);
+	options.stacks = true;
+	check(rcore_report_state, &options, PLAIN_STACK);
+	const struct rcore_report_options bare = {.stacks = true, .fiber = "T1.F11"};
+	check(rcore_report_state, &bare, "  T1.F11   suspended\n");
+	const struct rcore_report_options every = {.stacks = true};
+	int code;
+	char *text = printed(rcore_report_state, &every, &code);
+	ck_assert_int_eq(code, 0);
+	ck_assert(strstr(text, PLAIN_STACK) && strstr(text, "T1.F10") &&
+		  !strstr(text, "T1.F11"));
+	ck_assert(strstr(text, "\n2 fibers without a context (--all shows each)\n"));
+	free(text);
+}
+END_TEST
+
 START_TEST(test_where)
 {
 	begin();
@@ -244,6 +268,7 @@ int main(void)
 	Suite *suite = suite_create("state");
 	TCase *tcase = tcase_create("state");
 	tcase_add_test(tcase, test_text);
+	tcase_add_test(tcase, test_stacks);
 	tcase_add_test(tcase, test_where);
 	tcase_add_test(tcase, test_report);
 	tcase_add_test(tcase, test_group);

@@ -110,6 +110,7 @@ struct rcore_command {
 	enum rcore_completion completion; /* of words */
 	/* In a debugger, --fiber and --frame default to what is selected there. */
 	bool is_of_selection;
+	const char *in_debugger; /* an option that goes without saying there; NULL: none */
 	const char *const
 		*examples; /* what stands behind the name but for TARGET; ends with NULL */
 	const char *const *shell_examples; /* whole lines; ends with NULL; may be NULL */

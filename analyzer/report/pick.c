@@ -86,7 +86,7 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 				    const struct rcore_report_options *options,
 				    struct rcore_pick *ret)
 {
-	struct rcore_pick pick = {-1, -1, NULL};
+	struct rcore_pick pick = {.thread = -1, .fiber = -1};
 	if (snapshot->failure)
 		options = NULL;
 	if (options && options->thread) {
@@ -106,6 +106,7 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 			return err;
 		pick.where = options;
 	}
+	pick.only_contexts = options && options->only_contexts;
 	*ret = pick;
 	return NULL;
 }
@@ -123,7 +124,7 @@ static int default_thread(const struct rcore_snapshot *snapshot)
 struct rcore_error *rcore_pick_one_fiber(const struct rcore_snapshot *snapshot,
 					 const struct rcore_report_options *options, int *ret)
 {
-	struct rcore_pick pick = {-1, -1, NULL};
+	struct rcore_pick pick = {.thread = -1, .fiber = -1};
 	struct rcore_error *err = rcore_pick_init(snapshot, options, &pick);
 	if (err)
 		return err;
@@ -170,7 +171,10 @@ bool rcore_pick_fiber(const struct rcore_snapshot *snapshot, const struct rcore_
 {
 	if (pick->fiber >= 0)
 		return pick->fiber == (int)fiber;
-	if (pick->where && !rcore_where_matches(pick->where, &snapshot->fibers[fiber].context))
+	const struct rcore_context *context = &snapshot->fibers[fiber].context;
+	if (pick->where && !rcore_where_matches(pick->where, context))
+		return false;
+	if (pick->only_contexts && !rcore_context_has_any(context))
 		return false;
 	return pick->thread < 0 || snapshot->fibers[fiber].thread == pick->thread;
 }

@@ -16,6 +16,7 @@ struct rcore_pick {
 	int fiber;  /* index; -1: all */
 	/* With conditions on the context; NULL: none. */
 	const struct rcore_report_options *where;
+	bool only_contexts;
 };
 
 /* `options` may be NULL, and pick nothing of a snapshot in which nothing was decoded. USAGE where it names what is not there, with a list of

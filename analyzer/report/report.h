@@ -26,8 +26,10 @@ struct rcore_report_options {
 	bool all; /* show each fiber and frame: nothing merged, nothing repeated left out */
 	enum rcore_native_shown native;
 	bool color;
-	bool verbose;   /* addresses, and how things were found */
-	bool no_stacks; /* of threads, their lines alone */
+	bool verbose;       /* addresses, and how things were found */
+	bool no_stacks;     /* of threads, their lines alone */
+	bool stacks;        /* of rcore_report_state(): with the stack of each */
+	bool only_contexts; /* only fibers that have a context, unless one is named */
 	/* Only this thread: "T2", a kernel thread id, a Thread VALUE or rb_thread_t ("0x7f..."). */
 	const char *thread;
 	/* Only this fiber: "T1.F3", a Fiber VALUE or rb_fiber_t ("0x7f..."). */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "report/json.h"
 #include "report/redaction.h"
 #include "report/report.h"
 #include "report/style.h"
+#include "report/text.h"
 #include "report/text_context.h"
 #include "report/words.h"
 
@@ -40,13 +43,60 @@ static void print_fiber(const struct rcore_pen *pen, const struct rcore_fiber *f
 	rcore_text_context_remarks(pen, "    ", &fiber->context);
 }
 
+static void print_without(const struct rcore_pen *pen, size_t count)
+{
+	char number[RCORE_COUNT_SIZE];
+	if (count)
+		rcore_styled(pen, RCORE_STYLE_QUIET,
+			     "%s fiber%s without a context (--all shows each)\n",
+			     rcore_count_words(count, number), count == 1 ? "" : "s");
+}
+
+static void print_stacks(struct rcore_text *text, int *fibers)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	size_t count = 0, without = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		if (rcore_pick_fiber(snapshot, &text->pick, i))
+			fibers[count++] = (int)i;
+	rcore_text_fibers(text, fibers, count);
+	rcore_text_groups(text, false);
+	rcore_text_groups(text, true);
+	text->pick.only_contexts = false;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		without += rcore_pick_fiber(snapshot, &text->pick, i);
+	print_without(&text->pen, without - count);
+}
+
+static struct rcore_error *report_stacks(const struct rcore_snapshot *snapshot,
+					 const struct rcore_report_options *options, FILE *out)
+{
+	struct rcore_report_options chosen = *options;
+	struct rcore_text text;
+	chosen.only_contexts = !options->all;
+	struct rcore_error *err = rcore_text_init(&text, snapshot, &chosen, out);
+	if (err)
+		return err;
+	int *fibers = calloc(snapshot->fiber_count + 1, sizeof(*fibers));
+	if (fibers)
+		print_stacks(&text, fibers);
+	rcore_text_redaction(&text.pen, &snapshot->redaction);
+	err = !fibers      ? rcore_error_no_memory()
+	      : text.error ? text.error
+			   : rcore_pen_error(out);
+	free(fibers);
+	rcore_text_deinit(&text);
+	return err;
+}
+
 struct rcore_error *rcore_report_state(const struct rcore_snapshot *snapshot,
 				       const struct rcore_report_options *options, FILE *out)
 {
 	const struct rcore_pen pen = {.out = out, .color = options && options->color};
-	char number[RCORE_COUNT_SIZE];
 	struct rcore_pick pick;
 	size_t without = 0;
+	if (options && options->stacks)
+		return report_stacks(snapshot, options, out);
 	struct rcore_error *err = rcore_pick_init(snapshot, options, &pick);
 	if (err)
 		return err;
@@ -57,10 +107,7 @@ struct rcore_error *rcore_report_state(const struct rcore_snapshot *snapshot,
 		else
 			without += rcore_pick_fiber(snapshot, &pick, i);
 	}
-	if (without)
-		rcore_styled(&pen, RCORE_STYLE_QUIET,
-			     "%s fiber%s without a context (--all shows each)\n",
-			     rcore_count_words(without, number), without == 1 ? "" : "s");
+	print_without(&pen, without);
 	rcore_text_redaction(&pen, &snapshot->redaction);
 	return rcore_pen_error(out);
 }

@@ -109,7 +109,7 @@ struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
 	struct rcore_error *err = rcore_pick_one_fiber(snapshot, options, &fiber);
 	if (err)
 		return err;
-	text.pick = (struct rcore_pick){-1, fiber, NULL};
+	text.pick = (struct rcore_pick){.thread = -1, .fiber = fiber};
 	err = print_one(&text, fiber, frame);
 	rcore_text_redaction(&text.pen, &snapshot->redaction);
 	return err ? err : rcore_pen_error(out);

@@ -10,7 +10,7 @@ module Cores
     "doctor", "threads", "threads --verbose", "bt", "bt --fiber T1.F3", "bt --thread T2 --all", "bt --fiber T1.F3 --frame 1",
     "bt --frame 99", "locals", "locals --fiber T1.F3", "locals --fiber T1.F3 --frame 1 --all", "locals --frame 99", "locals --depth 0",
     "explain", "waits", "waits --json", "print RUBY_VERSION FIBERS", "print --json Worker", "print Nope", "exception",
-    "exception --fiber T1.F3", "state", "state --thread T1", "fibers --locals --args --self", "fibers --locals --depth 1 --json"
+    "exception --fiber T1.F3", "state", "state --thread T1", "state --lines", "state T1.F3 T1.F1", "state --all", "state T9.F9", "state --json", "fibers --locals --args --self", "fibers --locals --depth 1 --json"
   ].freeze
 
   # Of a debuggee: it ends by a signal of its own, and tells no truth.
@@ -90,7 +90,7 @@ module Cores
 
   # The shell's name of a command where it is another.
   def self.shell(line)
-    line.sub(/\Afibers/, "analyze")
+    line.sub(/\Afibers/, "analyze").sub(/\Astate\b/) { "state --stacks" }
   end
 
   def self.same(test, core, debugger)
