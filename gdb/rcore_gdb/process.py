@@ -2,6 +2,7 @@
 """The inferiors, each with a Session of rcore, and when what was read of them does not hold any more."""
 
 import functools
+import os
 
 import gdb
 from rcore_bridge import Error
@@ -78,7 +79,7 @@ class Adapter:
         return tid_of(thread) if thread else 0
 
     def color(self):
-        return bool(gdb.parameter("style enabled"))
+        return bool(gdb.parameter("style enabled")) and os.isatty(1)
 
     def select(self, place):
         STACKS.select(self._inferior, place)
