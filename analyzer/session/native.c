@@ -8,6 +8,7 @@
 #include "image/parked.h"
 #include "image/unwind.h"
 #include "session/session.h"
+#include "vm/problem.h"
 #include "weave/weave.h"
 
 /* Whose stack a context is. */
@@ -89,9 +90,36 @@ bool rcore_fiber_registers(struct rcore_session *session, const struct rcore_fib
 	return true;
 }
 
+/* A native coroutine saves the stack pointer first of all; of another implementation that word is
+ * something else, or there is none. */
+static void note_coroutine(struct rcore_snapshot *snapshot)
+{
+	size_t lost = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		if (fiber->status != RCORE_FIBER_SUSPENDED || fiber->is_current ||
+		    !fiber->machine_stack)
+			continue;
+		if (fiber->stack_pointer - fiber->machine_stack < fiber->machine_stack_size)
+			return;
+		lost++;
+	}
+	if (lost)
+		rcore_problem_add(
+			snapshot,
+			rcore_error_create(
+				RCORE_ERROR_UNSUPPORTED,
+				"native frames of %zu parked fibers are missing: none has its "
+				"stack "
+				"pointer where native coroutines keep it; was this Ruby built "
+				"--with-coroutine=ucontext or =pthread?",
+				lost));
+}
+
 static void add_parked(struct rcore_session *session, struct rcore_snapshot *snapshot,
 		       struct stacks *stacks)
 {
+	note_coroutine(snapshot);
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		struct rcore_fiber *fiber = &snapshot->fibers[i];
 		struct rcore_unwind_context *context = &stacks->contexts[stacks->count];
