@@ -163,8 +163,34 @@ START_TEST(test_refused)
 }
 END_TEST
 
+/* One fiber alone tells of a field, and its word is corrupt; what stands behind it holds. */
+START_TEST(test_corrupt)
+{
+	struct rcore_slide slides[RCORE_SLIDE_COUNT];
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	if (rcore_has(&layout.fiber.context_stack_pointer) &&
+	    rcore_has(&layout.fiber.stack_base)) {
+		uint64_t fiber = fake_current_fiber(vm, vm->main_thread);
+		uint64_t ec = FAKE_GET(vm, vm->main_thread, thread, ec);
+		uint64_t size = FAKE_GET(vm, ec, ec, machine_stack_maxsize);
+		FAKE_PUT(vm, fiber, fiber, stack_base,
+			 FAKE_GET(vm, ec, ec, machine_stack_start) - size);
+		FAKE_PUT(vm, fiber, fiber, stack_size, size);
+		FAKE_PUT(vm, fiber, fiber, context_stack_pointer, 0x4007fe59278afc0);
+		ck_assert_int_eq(verdict(item_of("fiber", "context_stack_pointer")),
+				 RCORE_FAILS);
+	}
+	struct rcore_layout before = layout;
+	ck_assert_uint_eq(rcore_slide(&ruby, &world.process, world.vm.address, &layout, slides),
+			  0);
+	ck_assert_mem_eq(&layout, &before, sizeof(layout));
+	finish();
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_rules, test_moved, test_refused};
+	const TTest *const tests[] = {test_rules, test_moved, test_refused, test_corrupt};
 	return world_run("slide", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tables.h"
+#include "target/process.h"
 #include "vm/find.h"
 #include "vm/frame_flags.h"
 #include "vm/list.h"
@@ -266,6 +268,41 @@ START_TEST(test_fibers)
 }
 END_TEST
 
+/* th->ec is the fiber that is left, the registers are on the stack of the one that is entered. */
+START_TEST(test_in_a_switch)
+{
+	enum { SIZE = 0x10000, LEFT = 0x7f0000000000, ENTERED = 0x7f0000100000 };
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	if (!rcore_has(&vm->ruby.layout.fiber.stack_base) ||
+	    !rcore_has(&vm->ruby.layout.fiber.context_stack_pointer))
+		return;
+	FAKE_PUT(vm, world.running, fiber, stack_base, LEFT);
+	FAKE_PUT(vm, world.running, fiber, stack_size, SIZE);
+	FAKE_PUT(vm, world.running, fiber, context_stack_pointer, LEFT + SIZE / 2);
+	FAKE_PUT(vm, world.parked, fiber, stack_base, ENTERED);
+	FAKE_PUT(vm, world.parked, fiber, stack_size, SIZE);
+	world.native[0].has_registers = true;
+	world.native[0].registers[rcore_register_sp(EM_X86_64)] = ENTERED + SIZE / 2;
+
+	/* One that overflows into the other's stack is not being left. */
+	struct rcore_snapshot *snapshot = world_load();
+	ck_assert_int_eq(world_fiber(snapshot, world.running)->tid, MAIN_TID);
+	ck_assert_int_eq(world_fiber(snapshot, world.parked)->tid, 0);
+	world_free(snapshot);
+
+	FAKE_PUT(vm, world.running, fiber, status, RCORE_FIBER_SUSPENDED);
+	FAKE_PUT(vm, world.parked, fiber, status, RCORE_FIBER_RESUMED);
+	snapshot = world_load();
+	const struct rcore_fiber *left = world_fiber(snapshot, world.running);
+	const struct rcore_fiber *entered = world_fiber(snapshot, world.parked);
+	ck_assert(left->is_current && left->is_parked && !left->tid);
+	ck_assert(!entered->is_current && !entered->is_parked);
+	ck_assert_int_eq(entered->tid, MAIN_TID);
+	world_free(snapshot);
+}
+END_TEST
+
 /* Loads, and expects the problem. */
 static struct rcore_snapshot *load_broken(const char *words)
 {
@@ -445,11 +482,17 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_list,           test_find,
-		test_prove,          test_builds,
-		test_threads,        test_fibers,
-		test_broken_threads, test_broken_ractors,
-		test_broken_fibers,  test_broken_fiber_list,
+		test_list,
+		test_find,
+		test_prove,
+		test_builds,
+		test_threads,
+		test_fibers,
+		test_in_a_switch,
+		test_broken_threads,
+		test_broken_ractors,
+		test_broken_fibers,
+		test_broken_fiber_list,
 		test_broken_heap,
 	};
 	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));

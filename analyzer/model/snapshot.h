@@ -94,6 +94,8 @@ struct rcore_fiber {
 	uint64_t machine_stack, machine_stack_size; /* bytes; 0: unknown (root fibers) */
 	uint64_t stack_pointer; /* saved when it was switched away from; 0: never */
 	bool is_parked;         /* what its CPU registers were is saved there now */
+	int tid; /* of the kernel thread that runs on its machine stack: its thread's, but in the midst of a
+		    switch; 0: none, or unknown */
 	uint64_t
 		stack_base; /* ec->machine.stack_start: an address next to its outermost frames, where
 				the GC starts to look; 0: unknown */

@@ -30,9 +30,15 @@ struct stacks {
 
 static int fiber_of_tid(const struct rcore_snapshot *snapshot, int tid)
 {
-	for (size_t i = 0; i < snapshot->thread_count; i++)
-		if (snapshot->threads[i].tid == tid && !snapshot->threads[i].is_ended)
-			return snapshot->threads[i].current_fiber;
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const struct rcore_thread *thread = &snapshot->threads[i];
+		if (thread->tid == tid && !thread->is_ended && thread->current_fiber >= 0 &&
+		    snapshot->fibers[thread->current_fiber].tid == tid)
+			return thread->current_fiber;
+	}
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		if (snapshot->fibers[i].tid == tid)
+			return (int)i;
 	return -1;
 }
 

@@ -37,11 +37,9 @@ static void add_fiber(const struct rcore_fiber *fiber, int tid, struct rcore_pac
 /* The stacks as rcore_session_native() handed them out. */
 static void gather(const struct rcore_snapshot *snapshot, struct rcore_pack_facts *facts)
 {
-	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		const struct rcore_thread *thread = &snapshot->threads[i];
-		if (thread->tid && !thread->is_ended && thread->current_fiber >= 0)
-			add_fiber(&snapshot->fibers[thread->current_fiber], thread->tid, facts);
-	}
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		if (snapshot->fibers[i].tid)
+			add_fiber(&snapshot->fibers[i], snapshot->fibers[i].tid, facts);
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
 		if (snapshot->fibers[i].is_parked)
 			add_fiber(&snapshot->fibers[i], 0, facts);

@@ -259,13 +259,23 @@ JUDGE(flag_word)
 	return value ? RCORE_HOLDS : RCORE_SILENT;
 }
 
-/* The machine stack that the EC of a thread runs on grows down from its start. */
-static bool on_machine_stack(const struct rcore_specimens *s, uint64_t ec, uint64_t address)
+static bool is_stack_start(const struct rcore_specimens *s, uint64_t start)
+{
+	return start % sizeof(uint64_t) == 0 && readable(s, start - sizeof(uint64_t));
+}
+
+/* The machine stack that the EC of a thread runs on grows down from its start. One that starts nowhere
+ * says nothing of what is to lie on it. */
+static enum rcore_verdict on_machine_stack(const struct rcore_specimens *s, uint64_t ec,
+					   uint64_t address)
 {
 	uint64_t start, size;
-	return get(s, ec, &layout_of(s)->ec.machine_stack_start, &start) &&
-	       get(s, ec, &layout_of(s)->ec.machine_stack_maxsize, &size) && address < start &&
-	       start - address <= size;
+	if (!get(s, ec, &layout_of(s)->ec.machine_stack_start, &start) ||
+	    !get(s, ec, &layout_of(s)->ec.machine_stack_maxsize, &size))
+		return RCORE_FAILS;
+	if (!is_stack_start(s, start))
+		return RCORE_SILENT;
+	return told(address < start && start - address <= size);
 }
 
 JUDGE(thread_region)
@@ -273,9 +283,10 @@ JUDGE(thread_region)
 	uint64_t region, ec;
 	if (!get(s, base, field, &region))
 		return RCORE_FAILS;
-	return region ? told(get(s, base, &layout_of(s)->thread.ec, &ec) &&
-			     on_machine_stack(s, ec, region))
-		      : RCORE_SILENT;
+	if (!region)
+		return RCORE_SILENT;
+	return get(s, base, &layout_of(s)->thread.ec, &ec) ? on_machine_stack(s, ec, region)
+							   : RCORE_FAILS;
 }
 
 JUDGE(wrapped_or_null)
@@ -358,7 +369,7 @@ JUDGE(ec_tag)
 	uint64_t tag;
 	if (!get(s, base, field, &tag))
 		return RCORE_FAILS;
-	return tag ? told(on_machine_stack(s, base, tag)) : RCORE_SILENT;
+	return tag ? on_machine_stack(s, base, tag) : RCORE_SILENT;
 }
 
 JUDGE(ec_fiber)
@@ -404,7 +415,7 @@ JUDGE(ec_stack_end)
 	uint64_t end;
 	if (!get(s, base, field, &end))
 		return RCORE_FAILS;
-	return end ? told(on_machine_stack(s, base, end)) : RCORE_SILENT;
+	return end ? on_machine_stack(s, base, end) : RCORE_SILENT;
 }
 
 JUDGE(ec_stack_maxsize)
@@ -473,7 +484,7 @@ JUDGE(fiber_stack_pointer)
 	uint64_t sp;
 	if (!get(s, base, field, &sp))
 		return RCORE_FAILS;
-	return sp ? told(on_machine_stack(s, member(base, &layout_of(s)->fiber.saved_ec), sp))
+	return sp ? on_machine_stack(s, member(base, &layout_of(s)->fiber.saved_ec), sp)
 		  : RCORE_SILENT;
 }
 
@@ -488,10 +499,11 @@ static enum rcore_verdict fiber_stack(const struct rcore_specimens *s, uint64_t 
 		return RCORE_FAILS;
 	if (!base)
 		return RCORE_SILENT;
-	return told(get(s, fiber, size_field, &size) &&
-		    get(s, member(fiber, &layout->fiber.saved_ec),
-			&layout->ec.machine_stack_start, &start) &&
-		    start > base && start - base <= size);
+	if (!get(s, fiber, size_field, &size) || !get(s, member(fiber, &layout->fiber.saved_ec),
+						      &layout->ec.machine_stack_start, &start))
+		return RCORE_FAILS;
+	return is_stack_start(s, start) ? told(start > base && start - base <= size)
+					: RCORE_SILENT;
 }
 
 JUDGE(fiber_stack_base)

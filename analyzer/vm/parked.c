@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm/loader.h"
 
+#include "target/process.h"
+
 /*
  * Who has no CPU registers but those that coroutine_transfer() saved:
  *
@@ -13,19 +15,112 @@
  * later (thread_sched_wait_running_turn() of thread_pthread.c). Threads with a kernel thread of
  * their own have no sched.context.
  */
-static uint64_t thread_sp(struct rcore_loader *loader, const struct rcore_thread *thread)
+static uint64_t saved_sp(struct rcore_loader *loader, const struct rcore_thread *thread)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
 	struct rcore_memory *memory = loader->ruby->memory;
-	uint64_t nt, context, sp;
-	if (thread->is_ended || thread->tid || !rcore_has(&layout->thread.sched_context) ||
-	    rcore_read_field(memory, thread->address, &layout->thread.nt, &nt) || nt ||
+	uint64_t context, sp;
+	if (!rcore_has(&layout->thread.sched_context) ||
 	    rcore_read_field(memory, thread->address, &layout->thread.sched_context,
 			     &context) ||
 	    !context ||
 	    rcore_read_field(memory, context, &layout->coroutine.stack_pointer, &sp))
 		return 0;
 	return sp;
+}
+
+static uint64_t thread_sp(struct rcore_loader *loader, const struct rcore_thread *thread)
+{
+	uint64_t nt;
+	if (thread->is_ended || thread->tid || !rcore_has(&loader->ruby->layout->thread.nt) ||
+	    rcore_read_field(loader->ruby->memory, thread->address,
+			     &loader->ruby->layout->thread.nt, &nt) ||
+	    nt)
+		return 0;
+	return saved_sp(loader, thread);
+}
+
+/*
+ * A process that was stopped, or died, in the midst of a switch has the one fiber in its structs and
+ * another's machine stack in its registers:
+ *
+ *	fiber_setcontext() of cont.c: th->ec is the fiber that is left, also after coroutine_transfer()
+ *	thread_sched_switch0() of thread_pthread.c: th->nt is set before the transfer, of the thread that is
+ *	left NULL before it
+ *
+ * The stack pointer tells whose stack it is; the other one is as it was saved. A fiber that is current has
+ * RESUMED unless it is being left: one whose stack overflowed into another's keeps it.
+ */
+static bool has_stack_at(struct rcore_loader *loader, const struct rcore_fiber *fiber,
+			 uint64_t sp)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	uint64_t size;
+	if (fiber->machine_stack)
+		return sp - fiber->machine_stack < fiber->machine_stack_size;
+	if (!fiber->is_root || !fiber->stack_base ||
+	    rcore_read_field(loader->ruby->memory, fiber->ec, &layout->ec.machine_stack_maxsize,
+			     &size))
+		return false;
+	return fiber->stack_base - sp < size;
+}
+
+/* Among those that a kernel thread can have left, or be about to leave; -1: none. */
+static int fiber_with_stack_at(struct rcore_loader *loader, const struct rcore_thread *thread,
+			       const struct rcore_fiber *current, uint64_t sp)
+{
+	bool is_left = current && current->status != RCORE_FIBER_RESUMED;
+	for (size_t i = 0; is_left && i < thread->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &loader->fibers.items[thread->fibers[i]];
+		if (fiber->status == RCORE_FIBER_RESUMED && has_stack_at(loader, fiber, sp))
+			return thread->fibers[i];
+	}
+	for (size_t i = 0; i < loader->threads.count; i++) {
+		const struct rcore_thread *other = &loader->threads.items[i];
+		if (other->is_parked && other->current_fiber >= 0 &&
+		    has_stack_at(loader, &loader->fibers.items[other->current_fiber], sp))
+			return other->current_fiber;
+	}
+	return -1;
+}
+
+static struct rcore_thread *thread_of_tid(struct rcore_loader *loader, int tid)
+{
+	for (size_t i = 0; i < loader->threads.count; i++)
+		if (loader->threads.items[i].tid == tid && !loader->threads.items[i].is_ended)
+			return &loader->threads.items[i];
+	return NULL;
+}
+
+static void find_stack(struct rcore_loader *loader, const struct rcore_native_thread *native)
+{
+	struct rcore_thread *thread = native->tid ? thread_of_tid(loader, native->tid) : NULL;
+	struct rcore_fiber *current = thread && thread->current_fiber >= 0
+					      ? &loader->fibers.items[thread->current_fiber]
+					      : NULL;
+	uint64_t sp = native->registers[rcore_register_sp(loader->process->machine)];
+	if (current)
+		current->tid = native->tid;
+	if (!native->has_registers || (current && has_stack_at(loader, current, sp)))
+		return;
+	int found = fiber_with_stack_at(loader, thread, current, sp);
+	if (found < 0)
+		return;
+	struct rcore_fiber *fiber = &loader->fibers.items[found];
+	struct rcore_thread *owner = &loader->threads.items[fiber->thread];
+	if (current) {
+		uint64_t saved =
+			fiber->thread == current->thread ? 0 : saved_sp(loader, thread);
+		if (saved)
+			current->stack_pointer = saved;
+		current->tid = 0;
+		current->is_parked = saved || (current->status == RCORE_FIBER_SUSPENDED &&
+					       current->stack_pointer);
+	}
+	fiber->tid = native->tid;
+	fiber->is_parked = owner->is_parked = false;
+	if (!thread)
+		owner->tid = native->tid;
 }
 
 void rcore_mark_parked(struct rcore_loader *loader)
@@ -44,4 +139,6 @@ void rcore_mark_parked(struct rcore_loader *loader)
 		thread->is_parked = fiber->is_parked = true;
 		fiber->stack_pointer = sp;
 	}
+	for (size_t i = 0; i < loader->process->thread_count; i++)
+		find_stack(loader, &loader->process->threads[i]);
 }

@@ -15,7 +15,7 @@ _Static_assert(sizeof(structs) / sizeof(*structs) <= RCORE_SLIDE_COUNT, "slides 
 /* The fields of a struct that this Ruby has, by offset. */
 struct fields {
 	const struct rcore_item *items[FIELD_LIMIT], *of;
-	bool held[FIELD_LIMIT]; /* as the layout has them */
+	enum rcore_verdict as_is[FIELD_LIMIT]; /* where the layout has them */
 	size_t count;
 };
 
@@ -66,6 +66,18 @@ static struct score prove(const struct rcore_specimens *specimens, struct rcore_
 	return score;
 }
 
+/* Members behind one that was inserted stand elsewhere, all of them: where more hold as they are than fail, it
+ * is a corrupt instance that fails. */
+static bool stands(const struct fields *fields, size_t first)
+{
+	size_t held = 0, failed = 0;
+	for (size_t i = first; i < fields->count; i++) {
+		held += fields->as_is[i] == RCORE_HOLDS;
+		failed += fields->as_is[i] == RCORE_FAILS;
+	}
+	return held > failed;
+}
+
 /* Tries to move the fields from `first` on, and moves them back. */
 static struct score try(const struct rcore_specimens *specimens, struct rcore_layout *layout,
 			const struct fields *fields, size_t first, int by)
@@ -85,7 +97,7 @@ static struct score try(const struct rcore_specimens *specimens, struct rcore_la
 	struct score score = prove(specimens, layout, fields);
 	move(layout, fields, first, -by);
 	for (size_t i = first; i < fields->count; i++)
-		score.disturbed += fields->held[i];
+		score.disturbed += fields->as_is[i] == RCORE_HOLDS;
 	return score;
 }
 
@@ -113,9 +125,9 @@ static bool fit(const struct rcore_specimens *specimens, struct rcore_layout *la
 	collect(layout, group, &fields);
 	struct score as_is = prove(specimens, layout, &fields), best = as_is;
 	for (size_t i = 0; as_is.failed && i < fields.count; i++)
-		fields.held[i] = rcore_field_prove(specimens, fields.items[i],
-						   rcore_item_field(layout, fields.items[i]),
-						   NULL) == RCORE_HOLDS;
+		fields.as_is[i] =
+			rcore_field_prove(specimens, fields.items[i],
+					  rcore_item_field(layout, fields.items[i]), NULL);
 	size_t best_first = 0;
 	int best_by = 0;
 
@@ -124,7 +136,8 @@ static bool fit(const struct rcore_specimens *specimens, struct rcore_layout *la
 		for (int by = distance; by >= -distance; by -= 2 * distance) {
 			for (size_t first = 0; first < fields.count; first++) {
 				struct score score;
-				if (shares_word(layout, &fields, first))
+				if (stands(&fields, first) ||
+				    shares_word(layout, &fields, first))
 					continue;
 				score = try(specimens, layout, &fields, first, by);
 				if (!better(&score, &best))
