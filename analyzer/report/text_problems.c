@@ -50,6 +50,16 @@ static size_t count_tasks(const struct rcore_snapshot *snapshot)
 	return count;
 }
 
+static size_t count_native(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		count += snapshot->fibers[i].native_problem != NULL;
+	for (size_t i = 0; i < snapshot->other_count; i++)
+		count += snapshot->others[i].native_problem != NULL;
+	return count;
+}
+
 static void print_count(const struct rcore_text *text, const char **before, size_t count,
 			const char *what)
 {
@@ -73,8 +83,9 @@ static void print_parts(const struct rcore_text *text)
 		fibers += snapshot->fibers[i].problem || snapshot->fibers[i].frames_truncated;
 	size_t frames = count_frames(snapshot);
 	size_t exceptions = count_exceptions(snapshot), tasks = count_tasks(snapshot);
-	size_t variables = count_variables(snapshot);
-	if (!ractors && !threads && !fibers && !frames && !exceptions && !variables && !tasks)
+	size_t variables = count_variables(snapshot), native = count_native(snapshot);
+	if (!ractors && !threads && !fibers && !frames && !exceptions && !variables && !tasks &&
+	    !native)
 		return;
 	const char *before = "  ! not decoded whole, each marked with \"!\" above: ";
 	print_count(text, &before, ractors, "ractor");
@@ -84,6 +95,7 @@ static void print_parts(const struct rcore_text *text)
 	print_count(text, &before, exceptions, "exception");
 	print_count(text, &before, variables, "variable list");
 	print_count(text, &before, tasks, "task");
+	print_count(text, &before, native, "native stack");
 	putc('\n', text->pen.out);
 }
 
