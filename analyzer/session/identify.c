@@ -75,8 +75,9 @@ static struct rcore_error *not_ruby(struct rcore_session *session)
 	}
 	const char *what =
 		session->process->arguments ? session->process->arguments : "unknown";
+	/* Whether it ran a Ruby is not known then. */
 	if (!count)
-		return rcore_error_create(RCORE_ERROR_NOT_RUBY,
+		return rcore_error_create(RCORE_ERROR_FORMAT,
 					  "no Ruby found: the core (of \"%s\") lists no files; "
 					  "name the executable: "
 					  "rcore analyze CORE EXE",

@@ -19,23 +19,41 @@ class Crash < Debuggee
   end
 
   # Yields a crash of the program with its core, in a folder of its own that goes then. environment: for the
-  # program; edit: is called with the folder before it runs.
-  def self.of(workshop, ruby, name, variant, environment: {}, edit: nil)
+  # program; edit: is called with the folder before it runs; filter: its coredump_filter; producer: who writes
+  # the core, "kernel" where the program dies, "gcore" or "gdb" (its generate-core-file) where it waits.
+  def self.of(workshop, ruby, name, variant, environment: {}, edit: nil, filter: nil, producer: "kernel")
     fixture = Fixture.new(name, workshop.fixtures)
     folder = workshop.make(fixture)
     edit&.call(ruby.outside(folder))
     crash = new(ruby, fixture, variant, :abort, folder)
     crash.environment = environment
-    yield crash.die_once
+    crash.filter = filter
+    yield(producer == "kernel" ? crash.die_once : crash.wait_for(producer))
   ensure
     workshop.remove(folder) if folder
   end
 
-  attr_writer :environment
+  attr_writer :environment, :filter
 
   def die_once
     Debuggee.kernel_cores? ? die : die_under_gdb
     self
+  end
+
+  def wait_for(producer)
+    pid = spawn_ruby(nil)
+    wait_until("truth.json") { File.exist?(path("truth.json")) }
+    process = read("truth.json")["pid"]
+    @core = path("core.#{process}")
+    command = producer == "gcore" ? ["gcore", "-o", path("core"), process.to_s]
+                                  : ["gdb", "-nx", "-q", "-batch", "-p", process.to_s, "-ex", "generate-core-file #{@core}"]
+    system(*ROOT, *command, %i[out err] => [path("output"), "a"])
+    raise Failed, "#{producer} took no core in #{@outside}#{output}" unless File.exist?(@core)
+    own(@core)
+    self
+  ensure
+    system(*ROOT, "kill", "-KILL", (process || pid).to_s, err: File::NULL) if pid
+    Process.wait(pid) if pid
   end
 
   def truth
@@ -50,6 +68,7 @@ class Crash < Debuggee
   private
 
   def command(_truth)
-    @ruby.command([*@fixture.flags, "-W0", "main.rb", *@variant], directory: @inside, environment: @fixture.environment.merge(@environment))
+    command = @ruby.command([*@fixture.flags, "-W0", "main.rb", *@variant], directory: @inside, environment: @fixture.environment.merge(@environment))
+    @filter ? ["/bin/sh", "-c", 'echo "$0" >/proc/self/coredump_filter && exec "$@"', @filter, *command] : command
   end
 end

@@ -69,5 +69,11 @@ rescue NoMemoryError
   Culprit.fatal
 end
 
+def wait
+  File.write("truth.new", JSON.generate(pid: Process.pid))
+  File.rename("truth.new", "truth.json")
+  sleep
+end
+
 Culprit.default_signals if ENV["DEFAULT_SIGNALS"]
-Worker.new(KINDS.fetch(ARGV[0])).run((ENV["DEPTH"] || 3).to_i)
+Worker.new(KINDS.fetch(ARGV[0]) { method(:wait) }).run((ENV["DEPTH"] || 3).to_i)
