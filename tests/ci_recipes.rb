@@ -1,0 +1,105 @@
+#!/usr/bin/ruby
+# SPDX-License-Identifier: MIT
+#
+# action.yml and the snippet for GitLab of docs/ci.md, as their runners take them: the steps' scripts in order, with
+# the inputs filled in, in a job in which two Rubies crash.
+#
+#	tests/ci_recipes.rb
+require "fileutils"
+require "json"
+require "open3"
+require "tmpdir"
+require "yaml"
+
+TOP = File.expand_path("..", __dir__)
+JOB = <<~RUBY
+  def step0 = Process.kill(:ABRT, Process.pid) && sleep
+  #{(1..14).map { |n| "def step#{n} = [1].each { step#{n - 1} }" }.join("\n  ")}
+  step14
+RUBY
+COMMAND = 'ruby lib/job.rb || true; ruby lib/job.rb "second one"'
+
+def check(what, fine, more = nil)
+  fine or abort "#{what}#{": #{more}" if more}"
+end
+
+# A job's folder, with a sudo that changes nobody where there is none.
+def in_job
+  Dir.mktmpdir("rcore-recipes.") do |folder|
+    FileUtils.mkdir_p([File.join(folder, "lib"), File.join(folder, "bin")])
+    File.write(File.join(folder, "lib/job.rb"), JOB)
+    sudo = File.join(folder, "bin/sudo")
+    File.write(sudo, "#!/bin/sh\n[ \"$1\" != --preserve-env ] || shift\nexec env \"$@\"\n")
+    File.chmod(0o755, sudo)
+    File.symlink(TOP, File.join(folder, "rcore"))
+    yield folder, { "PATH" => "#{Process.uid.zero? ? "#{folder}/bin:" : ''}#{ENV['PATH']}" }
+  end
+end
+
+# With the options that the runner has for "shell: bash".
+def run(script, environment, folder)
+  Open3.capture2e(environment, "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script, chdir: folder, unsetenv_others: false)
+end
+
+def fill(text, inputs)
+  text.gsub(/\$\{\{ inputs\.(\w+) \}\}/) { inputs.fetch($1) }
+end
+
+def action
+  yaml = YAML.load_file(File.join(TOP, "action.yml"))
+  inputs = yaml["inputs"].transform_values { |input| input["default"] }.merge("run" => COMMAND)
+  in_job do |folder, environment|
+    summary = File.join(folder, "summary")
+    FileUtils.touch(summary)
+    github = environment.merge("GITHUB_ACTIONS" => "true", "GITHUB_ACTION_PATH" => TOP, "GITHUB_STEP_SUMMARY" => summary)
+    log = nil
+    yaml["runs"]["steps"].each do |step|
+      check("a step's shell", step["shell"] == "bash")
+      own = (step["env"] || {}).transform_values { |value| fill(value, inputs) }
+      log, status = run(fill(step["run"], inputs), github.merge(own), folder)
+      wanted = step["name"] == "Run" ? 134 : 0
+      check("step #{step['name']}", status.exitstatus == wanted, "#{status}: #{log}")
+    end
+    return unless collected?(log)
+    annotations = log.lines.grep(/^::(error|notice) /)
+    check("annotations", annotations.size == 10 && annotations.any? { |line| line.start_with?("::error file=lib/job.rb,line=1,") }, annotations.inspect)
+    text = File.read(summary)
+    check("summary", text.size < 1 << 20 && text.scan("Blame: Object#step0  lib/job.rb:1").size == 2, text)
+    reports(File.join(folder, fill(yaml["outputs"]["reports"]["value"], inputs)))
+  end
+end
+
+def gitlab
+  snippet = File.read(File.join(TOP, "docs/ci.md"))[/^## GitLab\n.*?```yaml\n(.*?)```/m, 1]
+  job = YAML.safe_load(snippet)["test"]
+  in_job do |folder, environment|
+    environment["RCORE"] = nil
+    job["before_script"].each { |script| (log, status = run(script, environment, folder)) && check(script, status.success?, log) }
+    script = job["script"].map { |line| line.sub("bundle exec rake test", "bash -c '#{COMMAND}'") }.join("\n")
+    log, status = run(script, environment, folder)
+    check("the script", status.exitstatus == 134, "#{status}: #{log}")
+    return unless collected?(log)
+    artifacts = job["artifacts"]
+    check("artifacts", artifacts["paths"].all? { |path| File.directory?(File.join(folder, path)) })
+    artifacts["reports"].each { |kind, glob| check("#{kind}: #{glob}", Dir[File.join(folder, glob)].size >= 2) }
+    reports(File.join(folder, artifacts["paths"][0]))
+  end
+end
+
+# Where cores go elsewhere and nobody here is root, nothing can be reported, and ci/run says so.
+def collected?(log)
+  return true unless log.include?("which only root can change")
+  puts "no cores are to be had here: reports not tested"
+  false
+end
+
+def reports(folder)
+  wanted = [1, 2].flat_map { |n| %w[txt json md sarif xml].map { |ending| "crash-#{n}.#{ending}" } + ["gitlab-#{n}.json"] }
+  check("reports", (wanted - Dir.children(folder)).empty?, Dir.children(folder).inspect)
+  # Where cores of the whole machine are caught there may be others.
+  places = Dir[File.join(folder, "gitlab-*.json")].map { |path| JSON.parse(File.read(path)).dig(0, "location", "path") }
+  check("GitLab's path", places.count("lib/job.rb") == 2, places)
+end
+
+action
+gitlab
