@@ -75,9 +75,10 @@ static struct rcore_error *not_ruby(struct rcore_session *session)
 	}
 	const char *what =
 		session->process->arguments ? session->process->arguments : "unknown";
-	/* Whether it ran a Ruby is not known then. */
+	/* Of a core that is damaged it is not known whether it ran a Ruby. */
 	if (!count)
-		return rcore_error_create(RCORE_ERROR_FORMAT,
+		return rcore_error_create(session->process->note ? RCORE_ERROR_FORMAT
+								 : RCORE_ERROR_NOT_RUBY,
 					  "no Ruby found: the core (of \"%s\") lists no files; "
 					  "name the executable: "
 					  "rcore analyze CORE EXE",
