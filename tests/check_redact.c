@@ -233,7 +233,11 @@ static const struct {
 	{RCORE_REDACT_SECRETS, "x", "\"***\\n***\"", "\"[redacted]\"", "x"},
 	{RCORE_REDACT_SECRETS, "x", "[\"*\", :\"*******\", :a]", "[\"*\", :[redacted], :a]",
 	 "x"},
-	{RCORE_REDACT_ALL, "password", "\"hunter2\"", "\"[redacted]\"", "[redacted]"},
+	{RCORE_REDACT_SECRETS, "x", "[:\"\", :\"a b\", \"******\"]",
+	 "[:\"\", :\"a b\", \"[redacted]\"]", "x"},
+	{RCORE_REDACT_SECRETS, "x", "{\"a\":\"******\"}", "{\"a\":\"[redacted]\"}", "x"},
+	{RCORE_REDACT_ALL, "x", "#<Foo @a=1>", "[redacted]", "[redacted]"},
+	{RCORE_REDACT_ALL, "x", "-12.5", "-12.5", "[redacted]"},
 };
 
 START_TEST(redacts_values)

@@ -132,8 +132,8 @@ struct rcore_error *rcore_string_is(struct rcore_ruby *ruby, uint64_t value,
 	enum rcore_fault fault = rcore_read(ruby->memory, bytes, text, wanted);
 	if (fault != RCORE_FAULT_NONE)
 		return rcore_fault_error(fault, "bytes of a String", bytes, wanted);
-	if (ruby->recorder)
-		rcore_recorder_mark(ruby->recorder, RCORE_RECORDED_NAME, bytes, wanted);
 	*ret = !memcmp(text, expected, wanted);
+	if (ruby->recorder && *ret)
+		rcore_recorder_mark(ruby->recorder, RCORE_RECORDED_WORD, bytes, wanted);
 	return NULL;
 }

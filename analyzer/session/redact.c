@@ -100,11 +100,19 @@ static bool is_marked(const struct stretch *stretch, size_t at, enum rcore_recor
 /* Names stay readable, whatever else their bytes are: every report prints them. */
 static void hide(struct hiding *hiding, const struct stretch *stretch, size_t start, size_t end)
 {
-	bool names_too = hiding->session->redact == RCORE_REDACT_ALL;
+	bool keeps_names = hiding->session->redact < RCORE_REDACT_ALL;
 	for (size_t at = start; at < end; at++)
-		if (names_too || !is_marked(stretch, at, RCORE_RECORDED_NAME))
+		if (!is_marked(stretch, at, RCORE_RECORDED_WORD) &&
+		    !(keeps_names && is_marked(stretch, at, RCORE_RECORDED_NAME)))
 			rcore_recorder_mark(hiding->session->recorder, RCORE_RECORDED_HIDDEN,
 					    stretch->start + at, 1);
+}
+
+static void hide_names(struct hiding *hiding, const struct stretch *stretch)
+{
+	for (size_t at = 0; at < stretch->count; at++)
+		if (is_marked(stretch, at, RCORE_RECORDED_NAME))
+			hide(hiding, stretch, at, at + 1);
 }
 
 static void hide_spans(struct hiding *hiding, const struct stretch *stretch, size_t at,
@@ -165,6 +173,8 @@ static void hide_stretch(struct hiding *hiding, struct stretch *stretch)
 		hide_spans(hiding, stretch, 0, &spans);
 		hide_texts(hiding, stretch);
 		hide_words(hiding, stretch);
+		if (hiding->session->redact == RCORE_REDACT_ALL)
+			hide_names(hiding, stretch);
 	}
 	stretch->count = 0;
 }

@@ -37,6 +37,7 @@ enum rcore_recorded {
 	RCORE_RECORDED_ASKED,
 	RCORE_RECORDED_TEXT,   /* contents of a String that the program made */
 	RCORE_RECORDED_NAME,   /* a name or path of code, whatever else it is */
+	RCORE_RECORDED_WORD,   /* a name that rcore itself looks for */
 	RCORE_RECORDED_HIDDEN, /* a pack has rcore_fill() there */
 	RCORE_RECORDED_KINDS,
 };

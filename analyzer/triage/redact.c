@@ -30,6 +30,8 @@ struct walk {
 	size_t *counts;
 	void (*text)(struct walk *walk, const char **slot, const char *key);
 	void (*name)(struct walk *walk, const char **slot);
+	/* `key` may be NULL. */
+	void (*value)(struct walk *walk, const char **slot, const char *key);
 	void (*command)(struct walk *walk, const char **slot);
 	bool no_memory;
 };
@@ -55,7 +57,7 @@ void rcore_redactor_free(struct rcore_redactor *redactor)
 	free(redactor);
 }
 
-static bool is_quoted(const char *text, size_t size)
+static bool is_literal(const char *text, size_t size)
 {
 	size_t at = 0, start, end;
 	return text[0] == '"' && rcore_next_quoted(text, size, &at, &start, &end) && at == size;
@@ -66,7 +68,7 @@ static void find_keyed(const char *text, size_t size, const char *key, struct rc
 {
 	if (!key || !rcore_secret_is_key(key, strlen(key)) || rcore_secret_is_void(text, size))
 		return;
-	bool quoted = is_quoted(text, size);
+	bool quoted = is_literal(text, size);
 	rcore_span_add(ret, quoted, size - quoted, RCORE_REDACTED_KEY);
 }
 
@@ -134,6 +136,19 @@ static size_t stars_at(const char *text, size_t *ret_stars)
 	return end;
 }
 
+/* The opening quote of a Symbol, which needs it for stars alone? `at` is behind it. */
+static bool is_symbol_quote(const char *text, size_t at)
+{
+	return at > 1 && text[at - 1] == '"' && text[at - 2] == ':' &&
+	       (at == 2 || strchr(" [({,>=", text[at - 3]));
+}
+
+static size_t put_mark(char *out)
+{
+	memcpy(out, MARK, strlen(MARK));
+	return strlen(MARK);
+}
+
 /* Each row of stars becomes the mark. */
 static const char *mark_stars(struct walk *walk, const char *text)
 {
@@ -145,23 +160,18 @@ static const char *mark_stars(struct walk *walk, const char *text)
 	}
 	while (text[at]) {
 		size_t size = stars_at(text + at, &stars);
-		bool quoted = at && text[at - 1] == '"' && text[at + size] == '"';
-		bool is_whole = !at && !text[size];
-		/* A Symbol that needs quotes for its stars alone. */
-		if (quoted && length > 1 && out[length - 2] == ':' &&
-		    (at < 3 || text[at - 3] != ':')) {
-			length--;
-			at += size + 1;
-			memcpy(out + length, MARK, strlen(MARK));
-			length += strlen(MARK);
-		} else if (stars >= (quoted || is_whole ? LEAST_WHOLE_STARS : LEAST_STARS)) {
-			memcpy(out + length, MARK, strlen(MARK));
-			length += strlen(MARK);
-			at += size;
+		bool is_quoted = at && text[at - 1] == '"' && text[at + size] == '"';
+		bool is_whole = is_quoted || (!at && !text[size]);
+		if (stars >= (is_whole ? LEAST_WHOLE_STARS : LEAST_STARS)) {
+			bool is_symbol = is_quoted && is_symbol_quote(text, at);
+			length -= is_symbol;
+			length += put_mark(out + length);
+			at += size + is_symbol;
 		} else {
-			memcpy(out + length, text + at, size ? size : 1);
-			length += size ? size : 1;
-			at += size ? size : 1;
+			size += !size;
+			memcpy(out + length, text + at, size);
+			length += size;
+			at += size;
 		}
 	}
 	return out;
@@ -206,6 +216,17 @@ static void hide_name(struct walk *walk, const char **slot)
 		return;
 	*slot = MARK;
 	walk->counts[RCORE_REDACTED_NAME]++;
+}
+
+/* Numbers and the like name nothing. */
+static void hide_value(struct walk *walk, const char **slot, const char *key)
+{
+	bool is_plain = rcore_secret_is_void(*slot, strlen(*slot)) ||
+			!(*slot)[strspn(*slot, "0123456789.-")];
+	if (walk->redactor->mode == RCORE_REDACT_ALL && !is_plain)
+		hide_name(walk, slot);
+	else
+		hide(walk, slot, key);
 }
 
 static void hide_command(struct walk *walk, const char **slot)
@@ -278,8 +299,11 @@ static void walk_part(struct walk *walk, char *object, const struct rcore_part *
 	case RCORE_PART_TEXT:
 		walk->text(walk, slot, NULL);
 		break;
+	case RCORE_PART_INSPECT:
+		walk->value(walk, slot, NULL);
+		break;
 	case RCORE_PART_VALUE:
-		walk->text(walk, slot, *(const char **)(object + part->other));
+		walk->value(walk, slot, *(const char **)(object + part->other));
 		break;
 	case RCORE_PART_COMMAND:
 		walk->command(walk, slot);
@@ -314,6 +338,7 @@ static struct rcore_error *learn_all(struct rcore_redactor *redactor, void *obje
 	struct walk walk = {
 		.redactor = redactor,
 		.text = learn,
+		.value = learn,
 		.name = learn_name,
 		.command = learn_command,
 	};
@@ -329,6 +354,7 @@ static struct rcore_error *redact(struct rcore_redactor *redactor, struct rcore_
 		.arena = arena,
 		.counts = counts,
 		.text = hide,
+		.value = hide_value,
 		.name = hide_name,
 		.command = hide_command,
 	};

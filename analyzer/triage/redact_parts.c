@@ -12,6 +12,10 @@
 	{                                                               \
 		RCORE_PART_TEXT, offsetof(struct type, member), 0, NULL \
 	}
+#define INSPECT(type, member)                                              \
+	{                                                                  \
+		RCORE_PART_INSPECT, offsetof(struct type, member), 0, NULL \
+	}
 #define COMMAND(type, member)                                              \
 	{                                                                  \
 		RCORE_PART_COMMAND, offsetof(struct type, member), 0, NULL \
@@ -50,7 +54,7 @@
 
 /* A key is looked at before it is taken out itself: names stand behind what they name. */
 static const struct rcore_part value_parts[] = {
-	TEXT(rcore_value, text),
+	INSPECT(rcore_value, text),
 	NAME(rcore_value, class_name),
 	TEXT(rcore_value, problem),
 };
@@ -127,7 +131,7 @@ static const struct rcore_shape location = SHAPE(rcore_backtrace_location, locat
 
 static const struct rcore_shape exception;
 static const struct rcore_part exception_parts[] = {
-	TEXT(rcore_exception, message),
+	INSPECT(rcore_exception, message),
 	NAME(rcore_exception, class_name),
 	MANY(rcore_exception, backtrace, location_count, location),
 	TEXT(rcore_exception, problem),

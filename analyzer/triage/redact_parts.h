@@ -10,7 +10,8 @@
 enum rcore_part_kind {
 	RCORE_PART_NAME,    /* const char *, of code: taken out by RCORE_REDACT_ALL alone */
 	RCORE_PART_TEXT,    /* const char * */
-	RCORE_PART_VALUE,   /* const char *, what stands under the key at `other` */
+	RCORE_PART_INSPECT, /* const char *, of values: names of classes stand in it */
+	RCORE_PART_VALUE,   /* const char *, the same, which stands under the key at `other` */
 	RCORE_PART_COMMAND, /* const char *, a command line */
 	RCORE_PART_TEXTS,   /* array of const char *, `other` is its length */
 	RCORE_PART_WITHIN,  /* a struct in the struct */

@@ -23,10 +23,11 @@ static void run_file(const char *path)
 	do {
 		if (size == room) {
 			room = room ? room * 2 : 1 << 16;
-			bytes = realloc(bytes, room);
+			char *grown = realloc(bytes, room);
+			if (!grown)
+				abort();
+			bytes = grown;
 		}
-		if (!bytes)
-			abort();
 		size += fread(bytes + size, 1, room - size, in);
 	} while (!feof(in) && !ferror(in));
 	fclose(in);
