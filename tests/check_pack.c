@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "image/pack_note.h"
+#include "target/pack_known.h"
 #include "target/recorder.h"
 
 enum { PAGE = RCORE_RECORDER_PAGE };
@@ -63,6 +64,43 @@ START_TEST(records_the_edge_of_memory)
 	ck_assert_uint_eq(size, 4);
 	rcore_recorder_free(recorder);
 	rcore_recorder_free(NULL);
+}
+END_TEST
+
+START_TEST(knows_its_bytes)
+{
+	static const struct rcore_known_run added[] = {
+		{3, 10}, {10, 12}, {400, 401}, {100000, 4000000000}};
+	struct rcore_known_writer writer = {0};
+	struct rcore_known_runs runs = {0};
+	for (size_t i = 0; i < sizeof(added) / sizeof(*added); i++)
+		ck_assert(rcore_known_add(&writer, added[i].start,
+					  added[i].end - added[i].start));
+	ck_assert(rcore_known_read(writer.items, writer.count, 4000000000, &runs));
+	ck_assert_uint_eq(runs.count, 3);
+	ck_assert(runs.items[0].start == 3 && runs.items[0].end == 12);
+	ck_assert(runs.items[1].start == 400 && runs.items[1].end == 401);
+	ck_assert(runs.items[2].start == 100000 && runs.items[2].end == 4000000000);
+	ck_assert_uint_eq(rcore_known_find(&runs, 0), 0);
+	ck_assert_uint_eq(rcore_known_find(&runs, 11), 0);
+	ck_assert_uint_eq(rcore_known_find(&runs, 12), 1);
+	ck_assert_uint_eq(rcore_known_find(&runs, 4000000000), 3);
+	rcore_known_deinit(&runs);
+	/* Of a file that was cut the rest stands; nothing is known past its end. */
+	for (size_t size = 0; size < writer.count; size++) {
+		ck_assert(rcore_known_read(writer.items, size, 4000000000, &runs));
+		ck_assert_uint_le(runs.count, 2);
+		rcore_known_deinit(&runs);
+	}
+	ck_assert(rcore_known_read(writer.items, writer.count, 3999999999, &runs));
+	ck_assert_uint_eq(runs.count, 2);
+	rcore_known_deinit(&runs);
+	static const uint8_t endless[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+					  0xff, 0xff, 0xff, 0xff, 0xff, 1};
+	ck_assert(rcore_known_read(endless, sizeof(endless), UINT64_MAX, &runs));
+	ck_assert_uint_eq(runs.count, 0);
+	rcore_known_writer_deinit(&writer);
+	rcore_known_deinit(&runs);
 }
 END_TEST
 
@@ -229,6 +267,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, records_every_byte);
 	tcase_add_test(tests, records_the_edge_of_memory);
+	tcase_add_test(tests, knows_its_bytes);
 	tcase_add_test(tests, note_comes_back);
 	tcase_add_test(tests, damaged_note);
 	tcase_add_loop_test(tests, wrong_note, 0, sizeof(wrong) / sizeof(*wrong));

@@ -94,36 +94,58 @@ struct walk {
 };
 
 /* Of a page that is packed the flags are, and nothing of what the objects hold. */
-static bool read_slots(const struct walk *walk, const struct page *page, size_t size)
+static bool read_slots(const struct walk *walk, uint64_t start, size_t size)
 {
 	struct rcore_recorder *recorder = walk->ruby->recorder;
-	if (recorder) {
-		for (size_t i = 0; i < size; i += page->slot_size)
-			rcore_recorder_add(recorder, page->start + i, sizeof(uint64_t));
+	if (recorder)
 		rcore_recorder_pause(recorder, true);
-	}
-	bool read = !size || !rcore_read(walk->ruby->memory, page->start, walk->buffer, size);
+	bool read = !size || !rcore_read(walk->ruby->memory, start, walk->buffer, size);
 	if (recorder)
 		rcore_recorder_pause(recorder, false);
 	return read;
 }
 
+static void record_flags(const struct walk *walk, const struct page *page)
+{
+	for (size_t i = 0; walk->ruby->recorder && i < page->slots; i++)
+		rcore_recorder_add(walk->ruby->recorder, page->start + i * page->slot_size,
+				   sizeof(uint64_t));
+}
+
+/* false: nobody wants more. */
+static bool offer(const struct walk *walk, uint64_t value, const unsigned char *copy,
+		  size_t size)
+{
+	uint64_t flags;
+	memcpy(&flags, copy, sizeof(flags));
+	return !(walk->types >> (flags & RCORE_T_MASK) & 1) ||
+	       walk->visit(walk->context, value, copy, size);
+}
+
+/* A page of a pack, or one that a core has in part: what there is of each slot. */
+static bool walk_parts(const struct walk *walk, const struct page *page, bool *go_on)
+{
+	for (size_t i = 0; i < page->slots && *go_on; i++) {
+		uint64_t value = page->start + i * page->slot_size;
+		if (read_slots(walk, value, page->slot_size))
+			*go_on = offer(walk, value, walk->buffer, page->slot_size);
+		else if (read_slots(walk, value, sizeof(uint64_t)))
+			*go_on = offer(walk, value, walk->buffer, sizeof(uint64_t));
+		else if (!i)
+			return false;
+	}
+	return true;
+}
+
 /* false: the page cannot be read. */
 static bool walk_page(const struct walk *walk, const struct page *page, bool *go_on)
 {
-	size_t size = page->slots * page->slot_size;
-	if (!read_slots(walk, page, size))
-		return false;
-	for (size_t i = 0; i < size; i += page->slot_size) {
-		uint64_t flags;
-		memcpy(&flags, walk->buffer + i, sizeof(flags));
-		if ((walk->types >> (flags & RCORE_T_MASK) & 1) &&
-		    !walk->visit(walk->context, page->start + i, walk->buffer + i,
-				 page->slot_size)) {
-			*go_on = false;
-			break;
-		}
-	}
+	record_flags(walk, page);
+	if (!read_slots(walk, page->start, page->slots * page->slot_size))
+		return walk_parts(walk, page, go_on);
+	for (size_t i = 0; i < page->slots && *go_on; i++)
+		*go_on = offer(walk, page->start + i * page->slot_size,
+			       walk->buffer + i * page->slot_size, page->slot_size);
 	return true;
 }
 

@@ -15,8 +15,8 @@
 bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,
 		     enum rcore_type *ret_type);
 
-/* One slot: its VALUE and a copy of its first bytes (at least 40 or the slot's size, whichever
- * is less). Return false to stop the walk. */
+/* One slot: its VALUE and a copy of its first bytes: all of them, or its flags where nothing else is known (a
+ * pack). Return false to stop the walk. */
 typedef bool rcore_heap_visit(void *context, uint64_t value, const void *copy, size_t size);
 
 /*

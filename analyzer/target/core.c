@@ -7,6 +7,7 @@
 
 #include "target/core_file.h"
 #include "target/core_notes.h"
+#include "target/pack_known.h"
 #include "target/segments.h"
 
 struct rcore_core {
@@ -15,7 +16,9 @@ struct rcore_core {
 	struct rcore_process process;
 	struct rcore_arena arena;
 	struct rcore_core_file file;
-	struct rcore_segment *list; /* as in the program headers, by start */
+	struct rcore_known_runs known; /* of a pack */
+	uint64_t pages;                /* where the first segment's bytes are in the file */
+	struct rcore_segment *list;    /* as in the program headers, by start */
 	size_t list_count;
 	uint64_t saved_bytes, lost_bytes;
 };
@@ -25,6 +28,29 @@ static enum rcore_fault read_core(struct rcore_memory *memory, uint64_t address,
 {
 	return rcore_segments_read(&((struct rcore_core *)memory)->segments, address, buffer,
 				   size);
+}
+
+/* Of the bytes that the file has for a segment. */
+static bool add_saved(struct rcore_core *core, const Elf64_Phdr *header, uint64_t saved)
+{
+	if (!core->process.pack_known)
+		return rcore_segments_add(&core->segments, header->p_vaddr, saved,
+					  core->file.bytes + (saved ? header->p_offset : 0),
+					  RCORE_FAULT_NONE);
+	uint64_t start = header->p_offset - core->pages, end = start + saved;
+	const struct rcore_known_runs *known = &core->known;
+	for (size_t i = rcore_known_find(known, start);
+	     i < known->count && saved && known->items[i].start < end; i++) {
+		const struct rcore_known_run *run = &known->items[i];
+		uint64_t from = run->start > start ? run->start : start;
+		uint64_t to = run->end < end ? run->end : end;
+		if (!rcore_segments_add(&core->segments, header->p_vaddr + (from - start),
+					to - from, core->file.bytes + core->pages + from,
+					RCORE_FAULT_NONE))
+			return false;
+	}
+	return rcore_segments_add(&core->segments, header->p_vaddr, saved, NULL,
+				  RCORE_FAULT_NOT_SAVED);
 }
 
 static bool add_load(struct rcore_core *core, const Elf64_Phdr *header)
@@ -46,9 +72,7 @@ static bool add_load(struct rcore_core *core, const Elf64_Phdr *header)
 		.writable = header->p_flags & PF_W,
 		.executable = header->p_flags & PF_X,
 	};
-	return rcore_segments_add(&core->segments, header->p_vaddr, saved,
-				  core->file.bytes + (saved ? header->p_offset : 0),
-				  RCORE_FAULT_NONE) &&
+	return add_saved(core, header, saved) &&
 	       rcore_segments_add(&core->segments, header->p_vaddr + saved, claimed - saved,
 				  NULL, RCORE_FAULT_TRUNCATED) &&
 	       rcore_segments_add(&core->segments, header->p_vaddr + claimed, size - claimed,
@@ -59,6 +83,17 @@ static int by_start(const void *left, const void *right)
 {
 	const struct rcore_segment *a = left, *b = right;
 	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static uint64_t first_offset(const struct rcore_core_file *file)
+{
+	uint64_t first = file->size;
+	for (size_t i = 0; i < file->program_header_count; i++) {
+		Elf64_Phdr header = rcore_core_file_header(file, i);
+		if (header.p_type == PT_LOAD && header.p_filesz && header.p_offset < first)
+			first = header.p_offset;
+	}
+	return first;
 }
 
 static bool add_loads(struct rcore_core *core)
@@ -113,14 +148,20 @@ static struct rcore_error *load(struct rcore_core *core, const char *path)
 	core->process.machine = header.e_machine;
 	core->process.source =
 		rcore_arena_strdup(&core->arena, strcmp(path, "-") ? path : "standard input");
-	if (!core->process.source || !add_loads(core))
+	if (!core->process.source)
 		return rcore_error_no_memory();
-	core->process.segments = core->list;
-	core->process.segment_count = core->list_count;
 	size_t damaged;
 	err = rcore_core_notes_read(&core->file, &core->arena, &core->process, &damaged);
 	if (err)
 		return err;
+	const struct rcore_process *process = &core->process;
+	core->pages = first_offset(&core->file);
+	if (!rcore_known_read(process->pack_known, process->pack_known_size,
+			      core->file.size - core->pages, &core->known) ||
+	    !add_loads(core))
+		return rcore_error_no_memory();
+	core->process.segments = core->list;
+	core->process.segment_count = core->list_count;
 	return describe(core, damaged) ? NULL : rcore_error_no_memory();
 }
 
@@ -144,6 +185,7 @@ void rcore_core_close(struct rcore_core *core)
 	if (!core)
 		return;
 	rcore_segments_deinit(&core->segments);
+	rcore_known_deinit(&core->known);
 	rcore_core_file_close(&core->file);
 	rcore_arena_deinit(&core->arena);
 	free(core->list);

@@ -8,6 +8,7 @@
 #include "target/core_extend.h"
 #include "target/prstatus.h"
 #include "target/core_pack.h"
+#include "target/pack_known.h"
 
 enum {
 	MAX_NOTE_SEGMENTS = 16, /* the kernel, gdb and qemu write one */
@@ -183,6 +184,13 @@ static bool read_pack(struct reader *reader, const uint8_t *bytes, size_t size)
 	return true;
 }
 
+static bool read_known(struct reader *reader, const uint8_t *bytes, size_t size)
+{
+	reader->process->pack_known = bytes;
+	reader->process->pack_known_size = size;
+	return true;
+}
+
 /* To have another note read, add its row. */
 static const struct {
 	const char *owner;
@@ -197,6 +205,7 @@ static const struct {
 	{"LINUX", NT_ARM_TLS, read_arm_tls},
 	{RCORE_NOTE_OWNER, RCORE_NOTE_ADDED, read_added},
 	{RCORE_PACK_OWNER, RCORE_PACK_NOTE, read_pack},
+	{RCORE_PACK_OWNER, RCORE_PACK_KNOWN_NOTE, read_known},
 };
 
 static void read_note(struct reader *reader, const char *owner, size_t owner_size,

@@ -14,11 +14,13 @@
 #include "base/text.h"
 #include "target/core_file.h"
 #include "target/new_file.h"
+#include "target/pack_known.h"
 
 enum { PAGE = RCORE_RECORDER_PAGE };
 
 /*
- * The pack: ELF header, program headers, the core's notes, ours, then the pages, each whole. Segments are
+ * The pack: ELF header, program headers, the core's notes, ours, then the pages, each whole; of the bytes of a
+ * page that nobody asked for, a note says that they are none of the target's. Segments are
  * split before each run of pages; what of a segment follows a run is claimed by p_memsz alone. More than
  * 65,534 headers are counted in section 0, as in any core.
  */
@@ -37,13 +39,16 @@ struct pack {
 		const struct rcore_recorded_page **items;
 		size_t count, capacity;
 	} pages; /* that can be read at least in part */
+	struct rcore_known_writer known;
 	FILE *out;
 	uint64_t notes_offset, notes_size, data_offset;
-	bool failed;
+	bool failed, no_memory;
 };
 
-/* The bytes that were asked for; false: none of them can be read. */
-static bool fill(struct pack *pack, const struct rcore_recorded_page *page, uint8_t bytes[PAGE])
+/* The bytes that were asked for of what is the pack's page `index`, and with `known` a note of them; false:
+ * none of them can be read. */
+static bool fill(struct pack *pack, const struct rcore_recorded_page *page, size_t index,
+		 struct rcore_known_writer *known, uint8_t bytes[PAGE])
 {
 	bool any = false;
 	size_t start, size;
@@ -54,6 +59,8 @@ static bool fill(struct pack *pack, const struct rcore_recorded_page *page, uint
 			continue;
 		memcpy(bytes + start, run, size);
 		any = true;
+		if (known && !rcore_known_add(known, index * PAGE + start, size))
+			pack->no_memory = true;
 	}
 	for (size_t i = 0; any && i < PAGE; i++)
 		if (rcore_recorded_is(page, RCORE_RECORDED_HIDDEN, i))
@@ -68,14 +75,14 @@ static bool choose_pages(struct pack *pack)
 		rcore_recorder_pages(pack->recorder, &count);
 	uint8_t bytes[PAGE];
 	for (size_t i = 0; pages && i < count; i++) {
-		if (!fill(pack, pages[i], bytes))
+		if (!fill(pack, pages[i], pack->pages.count, &pack->known, bytes))
 			continue;
 		const struct rcore_recorded_page **slot = rcore_push(&pack->pages);
 		if (!slot)
 			return false;
 		*slot = pages[i];
 	}
-	return pages;
+	return pages && !pack->no_memory;
 }
 
 static bool add_header(struct pack *pack, uint32_t type, uint32_t flags, uint64_t address,
@@ -180,7 +187,8 @@ static uint64_t padded(uint64_t size)
 
 static uint64_t note_segment_size(const struct pack *pack)
 {
-	return sizeof(Elf64_Nhdr) + padded(sizeof(RCORE_PACK_OWNER)) + padded(pack->note_size);
+	size_t head = sizeof(Elf64_Nhdr) + padded(sizeof(RCORE_PACK_OWNER));
+	return head + padded(pack->note_size) + head + padded(pack->known.count);
 }
 
 /* Which notes the core has, where in it. */
@@ -265,10 +273,18 @@ static void put_hidden(struct pack *pack, const uint8_t *notes, size_t size, siz
 	free(copy);
 }
 
+static void put_note(struct pack *pack, uint32_t type, const void *bytes, size_t size)
+{
+	const Elf64_Nhdr note = {sizeof(RCORE_PACK_OWNER), (uint32_t)size, type};
+	put(pack, &note, sizeof(note));
+	put(pack, RCORE_PACK_OWNER, sizeof(RCORE_PACK_OWNER));
+	put_zeroes(pack, padded(sizeof(RCORE_PACK_OWNER)) - sizeof(RCORE_PACK_OWNER));
+	put(pack, bytes, size);
+	put_zeroes(pack, padded(size) - size);
+}
+
 static void put_notes(struct pack *pack)
 {
-	const Elf64_Nhdr own = {sizeof(RCORE_PACK_OWNER), (uint32_t)pack->note_size,
-				RCORE_PACK_NOTE};
 	Elf64_Phdr notes = notes_of(pack);
 	const uint8_t *bytes = rcore_core_file(pack->core)->bytes + notes.p_offset;
 	if (pack->hiding)
@@ -276,11 +292,8 @@ static void put_notes(struct pack *pack)
 	else
 		put(pack, bytes, notes.p_filesz);
 	put_zeroes(pack, padded(notes.p_filesz) - notes.p_filesz);
-	put(pack, &own, sizeof(own));
-	put(pack, RCORE_PACK_OWNER, sizeof(RCORE_PACK_OWNER));
-	put_zeroes(pack, padded(sizeof(RCORE_PACK_OWNER)) - sizeof(RCORE_PACK_OWNER));
-	put(pack, pack->note, pack->note_size);
-	put_zeroes(pack, padded(pack->note_size) - pack->note_size);
+	put_note(pack, RCORE_PACK_NOTE, pack->note, pack->note_size);
+	put_note(pack, RCORE_PACK_KNOWN_NOTE, pack->known.items, pack->known.count);
 }
 
 static void put_all(struct pack *pack)
@@ -291,7 +304,7 @@ static void put_all(struct pack *pack)
 	put_zeroes(pack, pack->data_offset - (pack->headers.items[1].p_offset +
 					      pack->headers.items[1].p_filesz));
 	for (size_t i = 0; i < pack->pages.count && !pack->failed; i++) {
-		fill(pack, pack->pages.items[i], bytes);
+		fill(pack, pack->pages.items[i], i, NULL, bytes);
 		put(pack, bytes, sizeof(bytes));
 	}
 }
@@ -351,6 +364,7 @@ struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_
 					  ? write_file(&pack, path)
 					  : rcore_error_no_memory();
 	*ret_size = pack.data_offset + pack.pages.count * PAGE;
+	rcore_known_writer_deinit(&pack.known);
 	free(pack.headers.items);
 	free(pack.pages.items);
 	return err;

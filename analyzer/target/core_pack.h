@@ -11,9 +11,9 @@
 enum { RCORE_PACK_NOTE = 0x72636f70 };
 
 /*
- * Writes a core to `path` that has the notes of `core`, one more with `note`, all its segments, and of
+ * Writes a core to `path` that has the notes of `core`, two more with `note` and target/pack_known.h's, all its segments, and of
  * their bytes those that were recorded, as `memory` gives them (with files filled in). The other bytes
- * of a page that has some are zero; pages that have none are not in it ("not saved"). What the recorder has as
+ * of a page that has some are zero (read back, they are "not saved"); pages that have none are not in it ("not saved"). What the recorder has as
  * RCORE_RECORDED_HIDDEN is filled, and of the notes what `hiding` says (NULL: nothing).
  *
  * The file appears whole under `path` or not at all. Errors: OS, NO_MEMORY, USAGE (`path` is the core

@@ -80,6 +80,8 @@ struct rcore_process {
 	/* The note of a pack (target/core_pack.h); NULL: it is none. */
 	const char *pack_note;
 	size_t pack_note_size;
+	const uint8_t *pack_known; /* another note of it (target/pack_known.h); NULL: none */
+	size_t pack_known_size;
 
 	const char *
 		note; /* one line on what is wrong with the source ("truncated ..."); NULL: nothing */
