@@ -305,8 +305,9 @@ static bool still_holds(struct rcore_session *session, const struct rcore_identi
 	if (!rcore_vm_prove(session->memory, &now->location.layout, now->location.vm))
 		return false;
 	prove(session, identity, snapshot, now);
+	now->misfits = misfits(session, snapshot, now);
 	return now->passed == now->count && missed(now) <= missed(chosen) &&
-	       misfits(session, snapshot, now) <= chosen->misfits;
+	       now->misfits <= chosen->misfits;
 }
 
 static void choose(struct rcore_session *session, const struct rcore_identity *identity,
@@ -328,6 +329,9 @@ static struct rcore_error *keep(struct rcore_session *session, struct rcore_snap
 	if (trial->passed < trial->count)
 		return NULL;
 	trial->misfits = misfits(session, snapshot, trial);
+	/* What was moved to fit one moment of a process that runs may not fit another. */
+	if (session->live && trial->slide_count)
+		return NULL;
 	if (!session->choice->trial)
 		session->choice->trial = malloc(sizeof(*session->choice->trial));
 	if (!session->choice->trial)
