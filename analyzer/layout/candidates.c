@@ -13,6 +13,12 @@ static unsigned distance(const struct rcore_layout *layout, unsigned patch)
 	return patch > layout->last_patch ? patch - layout->last_patch : 0;
 }
 
+bool rcore_layout_measures(const struct rcore_layout *layout, const unsigned version[3])
+{
+	return layout->version[0] == version[0] && layout->version[1] == version[1] &&
+	       !distance(layout, version[2]);
+}
+
 /* Whether the table called `name`, "3.3.1..3.3.6-x86_64-cet", is of this minor release and machine. */
 static bool concerns(const char *name, const unsigned version[3], unsigned machine)
 {

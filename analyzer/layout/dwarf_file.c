@@ -43,7 +43,9 @@ static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file, bool needs_
 	GElf_Ehdr header;
 	struct stat status;
 
-	if (!fstat(file->fd, &status) && S_ISDIR(status.st_mode))
+	if (fstat(file->fd, &status))
+		return rcore_error_create(RCORE_ERROR_OS, "%s", strerror(errno));
+	if (S_ISDIR(status.st_mode))
 		return rcore_error_create(RCORE_ERROR_FORMAT, "is a directory");
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
@@ -53,6 +55,10 @@ static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file, bool needs_
 	if (gelf_getclass(file->elf) != ELFCLASS64 || !rcore_machine_name(file->machine))
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					  "neither x86-64 nor 64-bit ARM");
+	if (header.e_shoff > (uint64_t)status.st_size)
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"is cut short: its section headers lie behind its end");
 	hide_unneeded(file->elf, needs_lines);
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!file->dwarf)

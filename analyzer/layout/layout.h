@@ -183,6 +183,9 @@ struct rcore_error *rcore_layout_builtin(size_t index, struct rcore_layout *ret)
 struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned machine,
 					    struct rcore_layout **ret, size_t *ret_count);
 
+/* Whether it was measured on this very release. */
+bool rcore_layout_measures(const struct rcore_layout *layout, const unsigned version[3]);
+
 /* "3.3.8" to its three numbers; false, `ret` untouched, for anything else. */
 bool rcore_version_parse(const char *text, unsigned ret[3]);
 

@@ -3,15 +3,31 @@
 #include <string.h>
 
 #include "layout/store.h"
+#include "layout/schema.h"
 #include "session/session.h"
 
-static struct rcore_error *from_user(const char *path, struct rcore_layouts *ret)
+/* What the user says goes; a table of another release is approximate all the same. */
+static struct rcore_error *from_user(const struct rcore_session *session,
+				     const unsigned version[3], struct rcore_layouts *ret)
 {
+	unsigned machine = session->process->machine;
 	ret->items = calloc(1, sizeof(*ret->items));
-	struct rcore_error *err =
-		ret->items ? rcore_layout_read(path, &ret->items[0]) : rcore_error_no_memory();
-	ret->count = !err;
-	return err;
+	struct rcore_layout *layout = ret->items;
+	struct rcore_error *err = layout ? rcore_layout_read(session->layout_file, layout)
+					 : rcore_error_no_memory();
+	if (!err && layout->machine != machine) {
+		const char *name = rcore_machine_name(machine);
+		err = rcore_error_create(
+			RCORE_ERROR_NO_LAYOUT, "%s: a table of %s; the target is of %s",
+			session->layout_file, rcore_machine_name(layout->machine),
+			name ? name : "another machine");
+	}
+	if (err)
+		return err;
+	if (!rcore_layout_measures(layout, version))
+		layout->source = RCORE_LAYOUT_APPROXIMATE;
+	ret->count = 1;
+	return NULL;
 }
 
 /* The one that proved itself where the pack was made. */
@@ -42,7 +58,7 @@ struct rcore_error *rcore_session_layouts(struct rcore_session *session,
 					  struct rcore_layouts *ret)
 {
 	if (session->layout_file)
-		return from_user(session->layout_file, ret);
+		return from_user(session, identity->version, ret);
 	if (session->pack && session->pack->layout)
 		return from_pack(session->pack, ret);
 

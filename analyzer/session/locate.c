@@ -214,8 +214,10 @@ static bool has_musl(struct rcore_session *session)
 
 /* Why no VM can be found: where the pointer has a symbol, its value says. */
 static struct rcore_error *no_vm(struct rcore_session *session,
-				 const struct rcore_identity *identity, size_t tried)
+				 const struct rcore_identity *identity,
+				 const struct rcore_layouts *layouts)
 {
+	const unsigned *version = identity->version;
 	struct rcore_symbol symbol;
 	uint64_t vm;
 	if (rcore_module_symbol(session->modules, identity->module, "ruby_current_vm_ptr",
@@ -229,8 +231,17 @@ static struct rcore_error *no_vm(struct rcore_session *session,
 				RCORE_ERROR_CORRUPT,
 				"Ruby %u.%u.%u had not made its VM yet (ruby_current_vm_ptr is "
 				"NULL): the process died while it was starting",
-				identity->version[0], identity->version[1],
-				identity->version[2]);
+				version[0], version[1], version[2]);
+	}
+	if (session->layout_file) {
+		const unsigned *own = layouts->items[0].version;
+		return rcore_error_create(
+			RCORE_ERROR_CORRUPT,
+			"no VM found in %s with --layout %s: that is a table of Ruby "
+			"%u.%u.%u, the "
+			"target is Ruby %u.%u.%u; without --layout rcore takes its own tables",
+			identity->module->path, session->layout_file, own[0], own[1], own[2],
+			version[0], version[1], version[2]);
 	}
 	if (has_musl(session))
 		return rcore_error_create(
@@ -238,7 +249,7 @@ static struct rcore_error *no_vm(struct rcore_session *session,
 			"no layout for Ruby %u.%u.%u on musl (Alpine): print a table from a "
 			"build of it that has debug information ('rcore layout FILE > "
 			"my.layout') and pass --layout my.layout",
-			identity->version[0], identity->version[1], identity->version[2]);
+			version[0], version[1], version[2]);
 	return rcore_error_create(
 		RCORE_ERROR_CORRUPT,
 		"no VM found in %s with any of %zu layouts of Ruby %u.%u: the process died "
@@ -246,7 +257,7 @@ static struct rcore_error *no_vm(struct rcore_session *session,
 		"it was starting, its memory is corrupt or cut off, or the build is unusual; "
 		"`rcore layout FILE > my.layout` on its libruby with debug information and "
 		"--layout my.layout help with the last",
-		identity->module->path, tried, identity->version[0], identity->version[1]);
+		identity->module->path, layouts->count, version[0], version[1]);
 }
 
 static void describe(const struct rcore_trial *trial, struct rcore_snapshot *snapshot)
@@ -357,7 +368,7 @@ struct rcore_error *rcore_session_locate(struct rcore_session *session,
 		if (!err) {
 			choose(session, identity, snapshot, &layouts, best, now);
 			err = best->count ? keep(session, snapshot, best)
-					  : no_vm(session, identity, layouts.count);
+					  : no_vm(session, identity, &layouts);
 		}
 	}
 	if (!err) {
