@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/filler.h"
 #include "image/pack_note.h"
 #include "target/pack_known.h"
+#include "target/pack_notes.h"
 #include "target/recorder.h"
 
 enum { PAGE = RCORE_RECORDER_PAGE };
@@ -104,6 +107,89 @@ START_TEST(knows_its_bytes)
 }
 END_TEST
 
+START_TEST(knows_more_of_a_byte)
+{
+	struct rcore_recorder *recorder = rcore_recorder_new(&nothing);
+	size_t count, start, size, at = 0;
+	rcore_recorder_add(recorder, PAGE, 100);
+	rcore_recorder_pause(recorder, true);
+	rcore_recorder_mark(recorder, RCORE_RECORDED_TEXT, PAGE + 10, 5);
+	rcore_recorder_mark(recorder, RCORE_RECORDED_NAME, 3 * PAGE, 5);
+	rcore_recorder_pause(recorder, false);
+	rcore_recorder_forget(recorder, PAGE + 50, PAGE + 60);
+	const struct rcore_recorded_page *const *pages = rcore_recorder_pages(recorder, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert(!rcore_recorded_is(pages[0], RCORE_RECORDED_TEXT, 9));
+	ck_assert(rcore_recorded_is(pages[0], RCORE_RECORDED_TEXT, 10));
+	ck_assert(rcore_recorded_is(pages[0], RCORE_RECORDED_TEXT, 14));
+	ck_assert(!rcore_recorded_is(pages[0], RCORE_RECORDED_TEXT, 15));
+	ck_assert(rcore_recorded_run(pages[0], &at, &start, &size));
+	ck_assert(start == 0 && size == 50);
+	ck_assert(rcore_recorded_run(pages[0], &at, &start, &size));
+	ck_assert(start == 60 && size == 40);
+	at = 0;
+	ck_assert(!rcore_recorded_run(pages[1], &at, &start, &size));
+	rcore_recorder_free(recorder);
+}
+END_TEST
+
+static void hide_all(void *context, char *text, size_t size)
+{
+	rcore_fill(text, size);
+	*(size_t *)context += size;
+}
+
+struct notes {
+	uint8_t bytes[8192];
+	size_t size;
+};
+
+/* A note of which each byte is `byte`; gives where its contents are. */
+static uint8_t *add_note(struct notes *notes, uint32_t type, size_t size, int byte)
+{
+	const Elf64_Nhdr head = {5, (uint32_t)size, type};
+	memcpy(notes->bytes + notes->size, &head, sizeof(head));
+	memcpy(notes->bytes + notes->size + sizeof(head), "CORE", 5);
+	uint8_t *contents = notes->bytes + notes->size + sizeof(head) + 8;
+	memset(contents, byte, size);
+	notes->size += sizeof(head) + 8 + (size + 3) / 4 * 4;
+	return contents;
+}
+
+START_TEST(hides_notes)
+{
+	static struct notes notes;
+	size_t hidden = 0;
+	const struct rcore_pack_hiding hiding = {hide_all, &hidden};
+	const uint64_t words[] = {UINT64_C(0x6472307773736150), UINT64_C(0x00007f4142434445),
+				  42};
+	uint8_t *status = add_note(&notes, NT_PRSTATUS, 336, 0);
+	memcpy(status + 112, words, sizeof(words));
+	uint8_t *process = add_note(&notes, NT_PRPSINFO, 136, 0);
+	strcpy((char *)process + 40, "worker");
+	strcpy((char *)process + 56, "ruby app.rb  ");
+	uint8_t *vector = add_note(&notes, NT_FPREGSET, 512, 7);
+	uint8_t *extended = add_note(&notes, NT_X86_XSTATE, 2696, 7);
+	uint8_t *files = add_note(&notes, NT_FILE, 9, 7);
+	rcore_pack_notes_hide(notes.bytes, notes.size, 4, &hiding);
+	ck_assert_mem_eq(status + 112, "\0\0\0\0\0\0\0\0", 8);
+	ck_assert_mem_eq(status + 120, &words[1], 16);
+	ck_assert_str_eq((char *)process + 40, "******");
+	ck_assert_str_eq((char *)process + 56, "***********  ");
+	ck_assert_uint_eq(hidden, 11);
+	ck_assert(vector[31] == 7 && !vector[32] && !vector[415] && vector[416] == 7);
+	ck_assert(extended[575] == 7 && !extended[576] && !extended[2695]);
+	ck_assert(files[0] == 7 && files[8] == 7);
+	/* Cut off anywhere. */
+	for (size_t size = 0; size < notes.size; size++) {
+		uint8_t *copy = malloc(size + !size);
+		memcpy(copy, notes.bytes, size);
+		rcore_pack_notes_hide(copy, size, size % 2 ? 4 : 8, &hiding);
+		free(copy);
+	}
+}
+END_TEST
+
 static struct rcore_arena arena;
 
 static void setup(void)
@@ -161,6 +247,8 @@ static struct rcore_pack_facts sample(void)
 					 .layout_source = "exact",
 					 .fibers = fibers,
 					 .fiber_count = 2,
+					 .redact = 1,
+					 .redacted = {3, 0, 7},
 					 .stacks = stacks,
 					 .stack_count = 3};
 }
@@ -179,6 +267,8 @@ START_TEST(note_comes_back)
 	ck_assert_str_eq(back.layout, facts.layout);
 	ck_assert_str_eq(back.layout_source, "exact");
 	ck_assert_ptr_null(back.rubyopt);
+	ck_assert_uint_eq(back.redact, 1);
+	ck_assert_mem_eq(back.redacted, facts.redacted, sizeof(back.redacted));
 	ck_assert_uint_eq(back.fiber_count, 2);
 	ck_assert_uint_eq(back.fibers[0], 0x7f1000000000);
 	ck_assert_uint_eq(back.segment_count, 2);
@@ -268,6 +358,8 @@ int main(void)
 	tcase_add_test(tests, records_every_byte);
 	tcase_add_test(tests, records_the_edge_of_memory);
 	tcase_add_test(tests, knows_its_bytes);
+	tcase_add_test(tests, knows_more_of_a_byte);
+	tcase_add_test(tests, hides_notes);
 	tcase_add_test(tests, note_comes_back);
 	tcase_add_test(tests, damaged_note);
 	tcase_add_loop_test(tests, wrong_note, 0, sizeof(wrong) / sizeof(*wrong));
