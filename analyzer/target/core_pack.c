@@ -62,9 +62,10 @@ static bool fill(struct pack *pack, const struct rcore_recorded_page *page, size
 		if (known && !rcore_known_add(known, index * PAGE + start, size))
 			pack->no_memory = true;
 	}
-	for (size_t i = 0; any && i < PAGE; i++)
-		if (rcore_recorded_is(page, RCORE_RECORDED_HIDDEN, i))
-			rcore_fill(bytes + i, 1);
+	for (size_t i = 0; any && i < PAGE; i += 64)
+		for (uint64_t hidden = page->bits[RCORE_RECORDED_HIDDEN][i / 64]; hidden;
+		     hidden &= hidden - 1)
+			rcore_fill(bytes + i + __builtin_ctzll(hidden), 1);
 	return any;
 }
 

@@ -15,10 +15,13 @@ struct page {
 	UT_hash_handle hh;
 };
 
+enum { RECENT = 256 };
+
 struct rcore_recorder {
 	struct rcore_memory memory; /* first: the callee casts back */
 	struct rcore_memory *below;
-	struct page *pages, *last;
+	struct page *pages;
+	struct page *recent[RECENT]; /* by their number, modulo that; saves most look-ups */
 	const struct rcore_recorded_page **sorted;
 	bool is_short;
 	int pauses;
@@ -62,7 +65,8 @@ struct rcore_memory *rcore_recorder_memory(struct rcore_recorder *recorder)
 
 static struct page *page_at(struct rcore_recorder *recorder, uint64_t start)
 {
-	struct page *page = recorder->last;
+	struct page **recent = &recorder->recent[start / RCORE_RECORDER_PAGE % RECENT];
+	struct page *page = *recent;
 	if (page && page->recorded.start == start)
 		return page;
 	HASH_FIND(hh, recorder->pages, &start, sizeof(start), page);
@@ -75,7 +79,7 @@ static struct page *page_at(struct rcore_recorder *recorder, uint64_t start)
 			page = NULL;
 		}
 	}
-	recorder->last = page;
+	*recent = page;
 	return page;
 }
 
@@ -118,6 +122,9 @@ void rcore_recorder_forget(struct rcore_recorder *recorder, uint64_t start, uint
 {
 	for (struct page *page = recorder->pages; page; page = page->hh.next) {
 		struct rcore_recorded_page *recorded = &page->recorded;
+		if (recorded->start >= end ||
+		    recorded->start + (RCORE_RECORDER_PAGE - 1) < start)
+			continue;
 		uint64_t *asked = recorded->bits[RCORE_RECORDED_ASKED];
 		for (size_t i = 0; i < RCORE_RECORDER_PAGE; i++)
 			if (recorded->start + i >= start && recorded->start + i < end)
@@ -160,16 +167,23 @@ const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recor
 	return recorder->sorted;
 }
 
+/* The first byte from `at` on whose bit is `wanted`. */
+static size_t find_bit(const uint64_t *bits, size_t at, bool wanted)
+{
+	while (at < RCORE_RECORDER_PAGE) {
+		uint64_t word = (wanted ? bits[at / 64] : ~bits[at / 64]) >> at % 64;
+		if (word)
+			return at + (size_t)__builtin_ctzll(word);
+		at += 64 - at % 64;
+	}
+	return RCORE_RECORDER_PAGE;
+}
+
 bool rcore_recorded_run(const struct rcore_recorded_page *page, size_t *at, size_t *ret_start,
 			size_t *ret_size)
 {
-	size_t start = *at;
-	while (start < RCORE_RECORDER_PAGE &&
-	       !rcore_recorded_is(page, RCORE_RECORDED_ASKED, start))
-		start++;
-	size_t end = start;
-	while (end < RCORE_RECORDER_PAGE && rcore_recorded_is(page, RCORE_RECORDED_ASKED, end))
-		end++;
+	const uint64_t *asked = page->bits[RCORE_RECORDED_ASKED];
+	size_t start = find_bit(asked, *at, true), end = find_bit(asked, start, false);
 	*at = end;
 	*ret_start = start;
 	*ret_size = end - start;
