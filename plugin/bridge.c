@@ -174,6 +174,8 @@ static struct rcore_error *open_session(struct rcore_plugin *plugin, struct rcor
 struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_native,
 				      struct rcore_view **ret)
 {
+	/* What one view has read the next is to find: 2,000 fibers and half a million objects are 50 MiB. */
+	static const struct rcore_cache_options cache = {.max_bytes = 128 << 20};
 	struct rcore_view *view = &plugin->views[no_native];
 	struct rcore_error *err = NULL;
 	*ret = view;
@@ -187,7 +189,7 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 	if (!plugin->cache) {
 		err = gather(plugin);
 		if (!err)
-			err = rcore_cache_open(&plugin->memory, NULL, &plugin->cache);
+			err = rcore_cache_open(&plugin->memory, &cache, &plugin->cache);
 	}
 	return err ? err : open_session(plugin, &view->session);
 }
