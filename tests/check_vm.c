@@ -271,19 +271,20 @@ END_TEST
 /* th->ec is the fiber that is left, the registers are on the stack of the one that is entered. */
 START_TEST(test_in_a_switch)
 {
-	enum { SIZE = 0x10000, LEFT = 0x7f0000000000, ENTERED = 0x7f0000100000 };
+	static const uint64_t size = 0x10000, left_stack = 0x7f0000000000,
+			      entered_stack = 0x7f0000100000;
 	world_begin(_i);
 	struct fake_vm *vm = &world.vm;
 	if (!rcore_has(&vm->ruby.layout.fiber.stack_base) ||
 	    !rcore_has(&vm->ruby.layout.fiber.context_stack_pointer))
 		return;
-	FAKE_PUT(vm, world.running, fiber, stack_base, LEFT);
-	FAKE_PUT(vm, world.running, fiber, stack_size, SIZE);
-	FAKE_PUT(vm, world.running, fiber, context_stack_pointer, LEFT + SIZE / 2);
-	FAKE_PUT(vm, world.parked, fiber, stack_base, ENTERED);
-	FAKE_PUT(vm, world.parked, fiber, stack_size, SIZE);
+	FAKE_PUT(vm, world.running, fiber, stack_base, left_stack);
+	FAKE_PUT(vm, world.running, fiber, stack_size, size);
+	FAKE_PUT(vm, world.running, fiber, context_stack_pointer, left_stack + size / 2);
+	FAKE_PUT(vm, world.parked, fiber, stack_base, entered_stack);
+	FAKE_PUT(vm, world.parked, fiber, stack_size, size);
 	world.native[0].has_registers = true;
-	world.native[0].registers[rcore_register_sp(EM_X86_64)] = ENTERED + SIZE / 2;
+	world.native[0].registers[rcore_register_sp(EM_X86_64)] = entered_stack + size / 2;
 
 	/* One that overflows into the other's stack is not being left. */
 	struct rcore_snapshot *snapshot = world_load();
