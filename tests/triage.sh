@@ -57,6 +57,10 @@ grep -q 'core-cut.*cut off' "$work/out" || fail "$(cat "$work/out")"
 [ "$(wc -l <"$work/old.jsonl")" = 4 ] || fail "not a line for each core"
 ruby -rjson -e 'ARGF.each { |line| JSON.parse(line).fetch("schema") == "rcore-triage/1" or abort line }' "$work/old.jsonl"
 
+# On a terminal a bar tells how far it is.
+script -qec "$rcore triage $work/cores" "$work/typescript" </dev/null >/dev/null || true
+grep -q 'rcore: \[#*-*\] 1 of 4 cores' "$work/typescript" || fail "no progress: $(cat -v "$work/typescript")"
+
 find "$work/cores" \( -name 'core-other.*' -o -name core-cut \) -delete
 "$rcore" triage "$work/cores" --baseline "$work/old.jsonl" --fail-on new >"$work/out" ||
 	fail "nothing is new: status $?"

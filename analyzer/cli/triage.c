@@ -277,12 +277,19 @@ static struct rcore_result failed(const struct triage *triage, size_t index, int
 	return result;
 }
 
+/* "rcore: [#####-----] 34 of 100 cores", and nothing of it once all are done. */
 static void show_progress(const struct triage *triage)
 {
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[Krcore: %zu of %zu cores%s", triage->done,
-			triage->cores.count,
-			triage->done == triage->cores.count ? "\r\033[K" : "");
+	static const char full[] = "##############################";
+	static const char empty[] = "------------------------------";
+	int width = sizeof(full) - 1,
+	    done = (int)(triage->done * (size_t)width / triage->cores.count);
+	if (!isatty(STDERR_FILENO))
+		return;
+	fputs("\r\033[K", stderr);
+	if (triage->done < triage->cores.count)
+		fprintf(stderr, "rcore: [%.*s%.*s] %zu of %zu cores", done, full, width - done,
+			empty, triage->done, triage->cores.count);
 }
 
 static void take(size_t index, char *text, int status, void *context)
