@@ -69,8 +69,8 @@ static const struct {
 	{"iseq_body.label", OTHER_TEXT},
 	{"iseq_body.base_label", OTHER_TEXT},
 	{"iseq_body.pathobj", OTHER_TEXT},
-	{"basic.flags", OTHER_TEXT}, /* of a String or Array: embedded, and how long */
-	{"thread.name", FLIP_NAME},
+	{"basic.flags", OTHER_TEXT},       /* of a String or Array: embedded, and how long */
+	{"thread.name", TEXT | FLIP_NAME}, /* to another String */
 
 	/* Which frame is the innermost, and whose a parked fiber is. */
 	{"ec.cfp", FLIP_FRAME_LOST},
