@@ -96,36 +96,48 @@ bool rcore_fiber_registers(struct rcore_session *session, const struct rcore_fib
 	return true;
 }
 
+static bool switched_away(const struct rcore_fiber *fiber)
+{
+	return fiber->status == RCORE_FIBER_SUSPENDED && !fiber->is_current &&
+	       fiber->machine_stack;
+}
+
+/* In what is taken for its machine stack, where the rb_fiber_t itself never lies. */
+static bool is_on_own_stack(const struct rcore_fiber *fiber)
+{
+	return fiber->stack_pointer - fiber->machine_stack < fiber->machine_stack_size &&
+	       fiber->address - fiber->machine_stack >= fiber->machine_stack_size;
+}
+
 /* A native coroutine saves the stack pointer first of all; of another implementation that word is
- * something else, or there is none. */
-static void note_coroutine(struct rcore_snapshot *snapshot)
+ * something else, or there is none, and nothing of these stacks is to be believed. */
+static void leave_other_coroutines(struct rcore_snapshot *snapshot)
 {
 	size_t lost = 0;
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
-		if (fiber->status != RCORE_FIBER_SUSPENDED || fiber->is_current ||
-		    !fiber->machine_stack)
-			continue;
-		if (fiber->stack_pointer - fiber->machine_stack < fiber->machine_stack_size)
+		if (switched_away(fiber) && is_on_own_stack(fiber))
 			return;
-		lost++;
+		lost += switched_away(fiber);
 	}
-	if (lost)
-		rcore_problem_add(
-			snapshot,
-			rcore_error_create(
-				RCORE_ERROR_UNSUPPORTED,
-				"native frames of %zu parked fibers are missing: none has its "
-				"stack "
-				"pointer where native coroutines keep it; was this Ruby built "
-				"--with-coroutine=ucontext or =pthread?",
-				lost));
+	if (!lost)
+		return;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		if (switched_away(&snapshot->fibers[i]))
+			snapshot->fibers[i].is_parked = false;
+	rcore_problem_add(
+		snapshot,
+		rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+				   "native frames of %zu parked fibers are missing: none has "
+				   "its stack pointer where native coroutines keep it; was "
+				   "this Ruby built --with-coroutine=ucontext or =pthread?",
+				   lost));
 }
 
 static void add_parked(struct rcore_session *session, struct rcore_snapshot *snapshot,
 		       struct stacks *stacks)
 {
-	note_coroutine(snapshot);
+	leave_other_coroutines(snapshot);
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		struct rcore_fiber *fiber = &snapshot->fibers[i];
 		struct rcore_unwind_context *context = &stacks->contexts[stacks->count];
