@@ -21,9 +21,9 @@ KINDS = {
   "data_call" => -> { page = Culprit.page(3); tell(address: page, access: "execute", place: "memory that may not be executed"); Culprit.jump_to(page) },
   "divide" => -> { tell(signal: "SIGFPE"); Culprit.divide(0) },
   "illegal" => -> { tell(signal: "SIGILL"); Culprit.illegal },
-  "freed_slot" => -> { slot = freed; tell(address: slot, access: "read", place: "T_NONE"); Culprit.lock_object(slot); Culprit.read_from(slot) },
+  "freed_slot" => -> { slot = freed { |free| tell(address: free, access: "read", place: "T_NONE") }; Culprit.lock_object(slot); Culprit.read_from(slot) },
   "live_slot" => -> { slot = Culprit.address_of(KEPT); tell(address: slot, access: "write", place: "T_STRING"); Culprit.lock_object(slot); Culprit.write_to(slot) },
-  "freed_object" => -> { slot = freed; tell(address: 0x18, access: "write", object: slot, type: "T_NONE"); Culprit.hold(slot) },
+  "freed_object" => -> { slot = freed { |free| tell(address: 0x18, access: "write", object: free, type: "T_NONE") }; Culprit.hold(slot) },
   "moved_slot" => -> { moved },
   "free_twice" => -> { tell(signal: "SIGABRT", abort_message: "invalid pointer"); Culprit.free_twice },
   "assertion" => -> { tell(signal: "SIGABRT", abort_message: "fail_assertion: Assertion `two + two == 5' failed."); Culprit.fail_assertion },
@@ -44,14 +44,17 @@ def tell(**truth)
   File.write("truth.json", JSON.generate({ signal: "SIGSEGV" }.merge(truth)))
 end
 
-# The address of a slot that the GC has freed, on a page that still has others.
-def freed
+# The address of a slot that the GC has freed, on a page that still has others. What it yields to may take it again.
+def freed(&block)
   GC.disable
   list = Array.new(2000) { |i| "garbage #{i}" * 20 }
   addresses = Array.new(1000) { Culprit.forgotten(list) }
   GC.enable
   GC.start
-  addresses.find { |address| Culprit.type_at(address).zero? } or abort "nothing was freed"
+  slot = addresses.reverse_each.find { |address| Culprit.type_at(address).zero? } or abort "nothing was freed"
+  GC.disable
+  block.call(slot)
+  Culprit.type_at(slot).zero? ? slot : freed(&block)
 end
 
 def moved
