@@ -5,8 +5,8 @@
 
 #include "base/filler.h"
 #include "target/pack_notes.h"
-#include "triage/known_secrets.h"
-#include "triage/redact.h"
+#include "redact/known_secrets.h"
+#include "redact/redact.h"
 
 static struct rcore_arena arena;
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/field_proof.h"
-#include "vm/slide.h"
+#include "proof/field_proof.h"
+#include "proof/slide.h"
 #include "vm_suite.h"
 
 static struct rcore_arena arena;

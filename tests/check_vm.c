@@ -8,7 +8,7 @@
 #include "vm/find.h"
 #include "vm/frame_flags.h"
 #include "vm/list.h"
-#include "vm/prove.h"
+#include "proof/prove.h"
 #include "vm_suite.h"
 
 static uint64_t node_of(uint64_t thread)

@@ -9,7 +9,7 @@
 /* How much of what the process knew is taken out of reports and packs; each takes what the one before does. */
 enum rcore_redact {
 	RCORE_REDACT_NONE,
-	RCORE_REDACT_SECRETS, /* what smells of credentials, see triage/secrets.h */
+	RCORE_REDACT_SECRETS, /* what smells of credentials, see redact/secrets.h */
 	RCORE_REDACT_STRINGS, /* contents of Strings and Symbols but names and paths of code */
 	RCORE_REDACT_ALL,     /* these too */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout/schema.h"
 #include "session/session.h"
-#include "vm/field_proof.h"
+#include "proof/field_proof.h"
 
 static enum rcore_field_state state_of(const struct rcore_specimens *specimens,
 				       const struct rcore_item *item,

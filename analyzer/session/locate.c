@@ -9,8 +9,8 @@
 #include "session/session.h"
 #include "vm/find.h"
 #include "vm/problem.h"
-#include "vm/prove.h"
-#include "vm/slide.h"
+#include "proof/prove.h"
+#include "proof/slide.h"
 
 /* Nearest releases of which a layout is tried to be made to fit, in their builds. */
 enum { FITTED_LAYOUTS = 4 };

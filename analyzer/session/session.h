@@ -11,7 +11,7 @@
 #include "target/core.h"
 #include "target/live.h"
 #include "target/recorder.h"
-#include "triage/redact.h"
+#include "redact/redact.h"
 
 /* Layout and VM, to be proved again; NULL: not chosen yet. Of locate.c. */
 struct rcore_choice {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # A file of analyzer/ includes from its own folder and from those to its left.
-# Only image/, the core reader and the DWARF readers see elfutils; ruby/ and vm/ see
-# no <sys/...> either, so that they run on fake memory.
+# Only image/, the core reader and the DWARF readers see elfutils; ruby/, vm/ and proof/
+# see no <sys/...> either, so that they run on fake memory.
 
 BEGIN {
-	count = split("base target image layout model ruby vm weave triage report . session command cli", names, " ")
+	count = split("base target image layout model ruby vm proof weave triage redact report . session command cli", names, " ")
 	for (i = 1; i <= count; i++)
 		rank[names[i]] = i
 	elfutils = "^(elfutils/.*|gelf|libelf|libdw|dwarf|nlist)[.]?h?$"
@@ -39,7 +39,7 @@ FNR == 1 {
 	split($0, quoted, /[<>]/)
 	if (quoted[2] ~ elfutils && !may_elf)
 		complain("elfutils' <" quoted[2] "> belongs in image/, target/core* and layout/dwarf*")
-	if (quoted[2] ~ /^sys\// && (own == "ruby" || own == "vm"))
+	if (quoted[2] ~ /^sys\// && (own == "ruby" || own == "vm" || own == "proof"))
 		complain(own "/ reads the target through target/ alone, not <" quoted[2] ">")
 }
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "target.h"
-#include "triage/known_secrets.h"
-#include "triage/redact.h"
+#include "redact/known_secrets.h"
+#include "redact/redact.h"
 
 /* Text that is to be redacted: a message, an inspect, a command line. What was redacted stays as it is. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_VM_PROVE_H
-#define RCORE_VM_PROVE_H
+#ifndef RCORE_PROOF_PROVE_H
+#define RCORE_PROOF_PROVE_H
 
 #include "model/snapshot.h"
 #include "ruby/ruby.h"

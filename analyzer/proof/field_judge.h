@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_VM_FIELD_JUDGE_H
-#define RCORE_VM_FIELD_JUDGE_H
+#ifndef RCORE_PROOF_FIELD_JUDGE_H
+#define RCORE_PROOF_FIELD_JUDGE_H
 
 #include <stdlib.h>
 
 #include "ruby/id.h"
 #include "ruby/value.h"
-#include "vm/field_proof.h"
+#include "proof/field_proof.h"
 #include "vm/list.h"
 #include "vm/vm.h"
 

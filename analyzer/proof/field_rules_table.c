@@ -8,7 +8,7 @@
 #include "ruby/id_table.h"
 #include "ruby/shape.h"
 #include "ruby/st_table.h"
-#include "vm/field_judge.h"
+#include "proof/field_judge.h"
 
 enum {
 	ENTRY_LIMIT = 4096, /* of tables that are gone through */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_VM_SPECIMENS_H
-#define RCORE_VM_SPECIMENS_H
+#ifndef RCORE_PROOF_SPECIMENS_H
+#define RCORE_PROOF_SPECIMENS_H
 
 #include "ruby/ruby.h"
 #include "target/process.h"

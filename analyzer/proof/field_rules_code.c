@@ -6,7 +6,7 @@
 
 #include "ruby/heap.h"
 #include "ruby/iseq.h"
-#include "vm/field_judge.h"
+#include "proof/field_judge.h"
 
 static bool stop(void *context, uint64_t value, const void *copy, size_t size)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_VM_SLIDE_H
-#define RCORE_VM_SLIDE_H
+#ifndef RCORE_PROOF_SLIDE_H
+#define RCORE_PROOF_SLIDE_H
 
 #include "model/snapshot.h"
-#include "vm/specimens.h"
+#include "proof/specimens.h"
 
 /* How far a patch release, or an unusual build, may have moved a struct's fields. Members that were
  * inserted so far moved them by 8 or 16. */

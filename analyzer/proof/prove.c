@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vm/prove.h"
+#include "proof/prove.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "triage/secrets.h"
+#include "redact/secrets.h"
 
 void rcore_span_add(struct rcore_spans *spans, size_t start, size_t end,
 		    enum rcore_redacted kind)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ruby/ivar.h"
-#include "vm/field_judge.h"
+#include "proof/field_judge.h"
 
 enum {
 	EMBED_SHIFT = RCORE_FL_USHIFT + 3, /* RARRAY_EMBED_LEN_SHIFT, BIGNUM_EMBED_LEN_SHIFT */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "triage/known_secrets.h"
+#include "redact/known_secrets.h"
 
 #include <stdint.h>
 #include <stdlib.h>

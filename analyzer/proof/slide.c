@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "vm/slide.h"
+#include "proof/slide.h"
 
 #include <string.h>
 
-#include "vm/field_proof.h"
+#include "proof/field_proof.h"
 
 enum { STEP = 8, FIELD_LIMIT = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_TRIAGE_REDACT_PARTS_H
-#define RCORE_TRIAGE_REDACT_PARTS_H
+#ifndef RCORE_REDACT_REDACT_PARTS_H
+#define RCORE_REDACT_REDACT_PARTS_H
 
 #include <stddef.h>
 

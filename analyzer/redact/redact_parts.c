@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "triage/redact_parts.h"
+#include "redact/redact_parts.h"
 
 #include "model/printed.h"
 #include "model/snapshot.h"

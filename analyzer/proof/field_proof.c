@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vm/field_proof.h"
+#include "proof/field_proof.h"
 
 /* One corrupt instance among many does not make the layout wrong. */
 static enum rcore_verdict prove(const struct rcore_specimens *specimens,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vm/specimens.h"
+#include "proof/specimens.h"
 
 #include <stdlib.h>
 

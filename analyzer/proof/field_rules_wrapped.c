@@ -6,7 +6,7 @@
 
 #include "ruby/block.h"
 #include "ruby/iseq.h"
-#include "vm/field_judge.h"
+#include "proof/field_judge.h"
 
 /* What a block is, its first word shows. */
 static bool is_block(const struct rcore_specimens *s, uint64_t block)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "triage/secrets.h"
+#include "redact/secrets.h"
 
 /* One word of a name, or two that follow each other: "api_key", "apiKey", "API-KEY". */
 static const char *const credentials[] = {

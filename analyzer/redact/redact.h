@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_TRIAGE_REDACT_H
-#define RCORE_TRIAGE_REDACT_H
+#ifndef RCORE_REDACT_REDACT_H
+#define RCORE_REDACT_REDACT_H
 
 #include "model/printed.h"
 #include "model/snapshot.h"
-#include "triage/secrets.h"
+#include "redact/secrets.h"
 
 /*
  * Takes out of a model, before anybody prints it, what `mode` says: "[redacted]" stands there then. In

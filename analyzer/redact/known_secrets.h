@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_TRIAGE_KNOWN_SECRETS_H
-#define RCORE_TRIAGE_KNOWN_SECRETS_H
+#ifndef RCORE_REDACT_KNOWN_SECRETS_H
+#define RCORE_REDACT_KNOWN_SECRETS_H
 
-#include "triage/secrets.h"
+#include "redact/secrets.h"
 
 /* Texts that once stood under a key, to be found wherever else they stand: in a message, on a stack. */
 struct rcore_known_secrets;

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "vm/field_judge.h"
+#include "proof/field_judge.h"
 #include "vm/list.h"
 #include "vm/vm.h"
 

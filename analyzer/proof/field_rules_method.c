@@ -3,7 +3,7 @@
  * What must hold of the fields of methods and of their parameters, locals and lines.
  */
 #include "ruby/iseq.h"
-#include "vm/field_judge.h"
+#include "proof/field_judge.h"
 
 /* enum rb_method_type_t of method.h, the same from 2.6 to 4.0. */
 enum {

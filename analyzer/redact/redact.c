@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "triage/redact.h"
+#include "redact/redact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/filler.h"
-#include "triage/known_secrets.h"
-#include "triage/redact_parts.h"
+#include "redact/known_secrets.h"
+#include "redact/redact_parts.h"
 
 #define MARK "[redacted]"
 

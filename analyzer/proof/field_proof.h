@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_VM_FIELD_PROOF_H
-#define RCORE_VM_FIELD_PROOF_H
+#ifndef RCORE_PROOF_FIELD_PROOF_H
+#define RCORE_PROOF_FIELD_PROOF_H
 
 #include "layout/schema.h"
-#include "vm/specimens.h"
+#include "proof/specimens.h"
 
 /*
  * Proves single fields, on all instances at hand: a pointer that leads back, a VALUE of the type that

@@ -5,7 +5,7 @@
 #include "ruby/data.h"
 #include "ruby/heap.h"
 #include "vm/list.h"
-#include "vm/specimens.h"
+#include "proof/specimens.h"
 #include "vm/vm.h"
 
 enum {

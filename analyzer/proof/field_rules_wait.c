@@ -8,7 +8,7 @@
 #include "ruby/array.h"
 #include "ruby/data.h"
 #include "ruby/string.h"
-#include "vm/field_judge.h"
+#include "proof/field_judge.h"
 
 JUDGE(an_object)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_TRIAGE_SECRETS_H
-#define RCORE_TRIAGE_SECRETS_H
+#ifndef RCORE_REDACT_SECRETS_H
+#define RCORE_REDACT_SECRETS_H
 
 #include <stdbool.h>
 #include <stddef.h>
