@@ -67,7 +67,7 @@ class NativeCore < Cores::Core
     "@base.@" => [],
     "Nope::" => [],
     "nope.@" => [],
-    "--max" => %w[--max-items --max-string],
+    "--max" => %w[--max-items --max-string --max-text],
   }.freeze
 
   IN_VAIN = "is no VALUE, no local of the selected Ruby frame, no constant, and no integer expression; see help ruby-print".freeze
