@@ -47,7 +47,7 @@ module Cores
 
     def rcore(line)
       command, *words = line.split
-      out, = Open3.capture2e(Suite::RCORE, command, path, *words, *files, binmode: true)
+      out, = Open3.capture2e(Suite::RCORE, command, path, *files, *words, binmode: true)
       out.force_encoding("UTF-8")
     end
 
