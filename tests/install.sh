@@ -37,7 +37,7 @@ flags=$(pkg-config --cflags --libs rcore)
 gcc -Wall -Werror -o "$work/shared" "$work/user.c" $flags -Wl,-rpath,"$work/dest/usr/lib"
 # shellcheck disable=SC2086,SC2046 # words
 gcc -Wall -Werror -o "$work/static" "$work/user.c" $(pkg-config --cflags rcore) \
-	"$work/dest/usr/lib/librcore.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf libdw json-c libarchive) -l:libiberty.a
+	"$work/dest/usr/lib/librcore.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf libdw json-c libarchive) -l:libiberty.a -lm
 for program in shared static; do
 	"$work/$program" "$work/none" | grep -q 'none: no such file'
 done
