@@ -28,6 +28,7 @@ static const struct rcore_option options[] = {
 static void prepare(const void *given, struct rcore_options *open)
 {
 	const struct arguments *arguments = given;
+	open->no_native = true;
 	open->values = (struct rcore_locals_options){
 		.self = true,
 		.arguments = true,
