@@ -64,7 +64,7 @@ class Debugging
     native&.remove
   end
 
-  ROUNDS, READS = 20, 10
+  ROUNDS, READS = 60, 10
 
   # Ctrl-C while a command reads, until one was interrupted; then all works.
   def interrupt
@@ -80,7 +80,7 @@ class Debugging
         READS.times do |read|
           input.puts "script rcore_lldb.look_in(lib_search_path='/nonexistent/#{round}/#{read}')", "ruby-fibers --all"
         end
-        5.times { sleep 0.1; Process.kill(:INT, pid) }
+        10.times { sleep 0.04; Process.kill(:INT, pid) }
         ask(told, out, input, "script 1")
       end
       told << "=== last\n"
