@@ -42,7 +42,7 @@ HEADERS  = $(shell $(CC) -std=gnu17 -Ianalyzer -MM analyzer/rcore.h | tr -d '\\'
 all: $(BUILD)/rcore $(BUILD)/librcore.so $(BUILD)/librcore.a ## build the command, the library and the bridge
 
 help: ## list the targets
-	@cat $(MAKEFILE_LIST) | awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}'
+	@cat $(MAKEFILE_LIST) | awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)

@@ -95,23 +95,29 @@ static void take_x86(struct rcore_memory *memory, uint64_t address, const uint8_
 					    : RCORE_ACCESS_READ;
 }
 
-enum { ARM_LINK = 136, ARM_RECORDS = 592, FPSIMD_MAGIC = 0x46508001, FPSIMD_SIZE = 528 };
+/* Prefixed: <signal.h> of aarch64 has macros of the bare names. */
+enum {
+	ARM_LINK = 136,
+	ARM_RECORDS = 592,
+	ARM_FPSIMD_MAGIC = 0x46508001,
+	ARM_FPSIMD_SIZE = 528
+};
 
 static bool is_arm_frame(struct rcore_memory *memory, const uint8_t *frame)
 {
 	return !word(frame, ARM_LINK) &&
-	       word(frame, ARM_RECORDS) == (FPSIMD_MAGIC | (uint64_t)FPSIMD_SIZE << 32);
+	       word(frame, ARM_RECORDS) == (ARM_FPSIMD_MAGIC | (uint64_t)ARM_FPSIMD_SIZE << 32);
 }
 
 enum {
 	ARM_REGISTERS = 312,
 	ARM_GENERAL = 34, /* x0 to x30, sp, pc, pstate */
-	ESR_MAGIC = 0x45535201,
-	ESR_SIZE = 16,
-	ESR_CLASS = 26,     /* the shift of its exception class */
-	CLASS_FETCH = 0x20, /* an instruction abort of user code */
-	CLASS_DATA = 0x24,  /* a data abort */
-	ESR_WRITE = 1 << 6, /* WnR */
+	ARM_ESR_MAGIC = 0x45535201,
+	ARM_ESR_SIZE = 16,
+	ARM_ESR_CLASS = 26,     /* the shift of its exception class */
+	ARM_CLASS_FETCH = 0x20, /* an instruction abort of user code */
+	ARM_CLASS_DATA = 0x24,  /* a data abort */
+	ARM_ESR_WRITE = 1 << 6, /* WnR */
 };
 
 /* struct sigcontext and esr_context of arch/arm64/include/uapi/asm/sigcontext.h. The kernel writes ESR where an
@@ -119,17 +125,17 @@ enum {
 static void take_arm(struct rcore_memory *memory, uint64_t address, const uint8_t *frame,
 		     struct rcore_signal_frame *ret)
 {
-	uint64_t record = address + ARM_RECORDS + FPSIMD_SIZE, head, esr;
+	uint64_t record = address + ARM_RECORDS + ARM_FPSIMD_SIZE, head, esr;
 	for (int i = 0; i < ARM_GENERAL; i++)
 		ret->registers[i] = word(frame, ARM_REGISTERS + 8 * (size_t)i);
 	if (rcore_read_u64(memory, record, &head) || rcore_read_u64(memory, record + 8, &esr) ||
-	    head != (ESR_MAGIC | (uint64_t)ESR_SIZE << 32))
+	    head != (ARM_ESR_MAGIC | (uint64_t)ARM_ESR_SIZE << 32))
 		return;
-	uint64_t class = esr >> ESR_CLASS & 0x3f;
-	if (class == CLASS_FETCH)
+	uint64_t class = esr >> ARM_ESR_CLASS & 0x3f;
+	if (class == ARM_CLASS_FETCH)
 		ret->access = RCORE_ACCESS_EXECUTE;
-	else if (class == CLASS_DATA)
-		ret->access = esr & ESR_WRITE ? RCORE_ACCESS_WRITE : RCORE_ACCESS_READ;
+	else if (class == ARM_CLASS_DATA)
+		ret->access = esr & ARM_ESR_WRITE ? RCORE_ACCESS_WRITE : RCORE_ACCESS_READ;
 }
 
 static const struct frame_layout layouts[] = {

@@ -108,11 +108,16 @@ class Suite
     core, *files = [core, *job.ruby.files, "--lib-search-path", extensions]
     differences = []
     core, *files = pack(job, core, files, differences) if @packed
-    out, err, status = Open3.capture3(RCORE, "analyze", "--json", *job.fixture.analyze, core, *files, binmode: true)
+    out, err, status = ask(["analyze", "--json", *job.fixture.analyze, core, *files], differences)
     differences << "rcore complains: #{err}" unless err.empty?
     [JSON.parse(out.force_encoding("UTF-8"), max_nesting: false), status.exitstatus, differences]
   rescue JSON::ParserError => error
     [nil, status.exitstatus, differences << "no JSON (#{status.inspect}): #{error.message[0, 200]}"]
+  end
+
+  # [output, complaint, status]
+  def ask(arguments, _differences)
+    Open3.capture3(RCORE, *arguments, binmode: true)
   end
 
   def pack(job, core, files, differences)
