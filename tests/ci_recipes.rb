@@ -17,23 +17,43 @@ JOB = <<~RUBY
   #{(1..14).map { |n| "def step#{n} = [1].each { step#{n - 1} }" }.join("\n  ")}
   step14
 RUBY
-COMMAND = 'ruby lib/job.rb || true; ruby lib/job.rb "second one"'
+COMMAND = 'id -u >user; ruby lib/job.rb || true; ruby lib/job.rb "second one"'
 
 def check(what, fine, more = nil)
   fine or abort "#{what}#{": #{more}" if more}"
 end
 
-# A job's folder, with a sudo that changes nobody where there is none.
+# A job's folder, with a sudo that changes nobody but, as sudo does by default, sets PATH and drops the environment; and
+# with a Ruby first in PATH that says it was the one, as setup-ruby's is.
 def in_job
   Dir.mktmpdir("rcore-recipes.") do |folder|
-    FileUtils.mkdir_p([File.join(folder, "lib"), File.join(folder, "bin")])
+    %w[lib bin chosen].each { |name| FileUtils.mkdir_p(File.join(folder, name)) }
     File.write(File.join(folder, "lib/job.rb"), JOB)
-    sudo = File.join(folder, "bin/sudo")
-    File.write(sudo, "#!/bin/sh\n[ \"$1\" != --preserve-env ] || shift\nexec env \"$@\"\n")
-    File.chmod(0o755, sudo)
+    script(folder, "bin/sudo", <<~SH)
+      echo "$*" >>'#{folder}/sudo.log'
+      [ "$1" != -n ] || shift
+      [ "$1" != --preserve-env ] || { shift && exec env PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root SUDO_UID=0 "$@"; }
+      exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root SUDO_UID=0 "$@"
+    SH
+    script(folder, "chosen/ruby", <<~SH)
+      echo "${SUDO_UID:+under sudo}" >>'#{folder}/chosen.log'
+      exec '#{RbConfig.ruby}' "$@"
+    SH
     File.symlink(TOP, File.join(folder, "rcore"))
-    yield folder, { "PATH" => "#{Process.uid.zero? ? "#{folder}/bin:" : ''}#{ENV['PATH']}" }
+    yield folder, { "PATH" => "#{folder}/chosen:#{Process.uid.zero? ? "#{folder}/bin:" : ''}#{ENV['PATH']}" }
   end
+end
+
+def script(folder, name, text)
+  path = File.join(folder, name)
+  File.write(path, "#!/bin/sh\n#{text}")
+  File.chmod(0o755, path)
+end
+
+# setup-ruby's Ruby ran each of the job's, as who the job is.
+def check_user(folder)
+  check("the job's Ruby", File.read(File.join(folder, "chosen.log")) == "\n\n", Dir.children(folder))
+  check("the job's user", File.read(File.join(folder, "user")).to_i == Process.uid)
 end
 
 # With the options that the runner has for "shell: bash".
@@ -60,6 +80,7 @@ def action
       wanted = step["name"] == "Run" ? 134 : 0
       check("step #{step['name']}", status.exitstatus == wanted, "#{status}: #{log}")
     end
+    check_user(folder)
     return unless collected?(log)
     annotations = log.lines.grep(/^::(error|notice) /)
     check("annotations", annotations.size == 10 && annotations.any? { |line| line.start_with?("::error file=lib/job.rb,line=1,") }, annotations.inspect)
@@ -78,6 +99,7 @@ def gitlab
     script = job["script"].map { |line| line.sub("bundle exec rake test", "bash -c '#{COMMAND}'") }.join("\n")
     log, status = run(script, environment, folder)
     check("the script", status.exitstatus == 134, "#{status}: #{log}")
+    check_user(folder)
     return unless collected?(log)
     artifacts = job["artifacts"]
     check("artifacts", artifacts["paths"].all? { |path| File.directory?(File.join(folder, path)) })

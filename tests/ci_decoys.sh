@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# ci/run takes the cores that the kernel wrote of its own job, and no other file. If a process died and left none, it says
+# why. The kernel's setting is not touched: a file stands in its place, in a mount namespace.
+#
+#	tests/ci_decoys.sh RCORE
+set -eu
+
+RCORE=$1
+export RCORE
+top=$(cd "$(dirname "$0")/.." && pwd)
+setting=/proc/sys/kernel/core_pattern
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+
+case $(cat $setting) in
+core | core.%p) ;;
+*)
+	echo "cores do not go where a process stands: not tested"
+	exit 0
+	;;
+esac
+unshare -m true 2>/dev/null || {
+	echo "no mount namespaces here: not tested"
+	exit 0
+}
+
+# with_pattern PATTERN COMMAND...: nobody but the fake sudo can write it.
+with_pattern() {
+	printf '%s\n' "$1" >"$work/pattern"
+	shift
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount --bind "$0" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"' \
+		"$work/pattern" $setting "$@"
+}
+
+# Runs a job in a folder of its own; its status goes to $status, its log to $log.
+job() {
+	rm -rf "$work/job"
+	mkdir "$work/job"
+	cd "$work/job"
+	log=$work/log
+	status=0
+	"$@" >"$log" 2>&1 || status=$?
+}
+
+says() {
+	grep -qE "$1" "$log" || fail "not said: $1: $(cat "$log")"
+}
+
+crash='ruby -e "Process.kill(:ABRT, Process.pid); sleep"'
+
+# A core of a process that no job started.
+mkdir "$work/other"
+(cd "$work/other" && ulimit -c unlimited && eval "exec $crash") >"$work/log" 2>&1 || true
+other=$(find "$work/other" -name 'core*')
+[ -n "$other" ] || fail "no core of another process: $(cat "$work/log")"
+
+# Whatever a job makes stays, if it is named like a core, too.
+export other
+cat >"$work/decoys" <<END
+	mkdir -p dist lib old link sub/core taken
+	echo 'min' >dist/core.min.js
+	echo 'ext' >lib/core_ext.rb
+	echo 'text' >old/core
+	cp "\$other" dist/core
+	cp "\$other" dist/core.1
+	ln -s ../dist/core.min.js link/core
+	echo 'kept' >sub/core/core
+	sleep 100 & gcore -o taken/core \$! >/dev/null 2>&1 && mv taken/core.* taken/core
+	kill \$!
+	[ -s taken/core ]
+END
+decoys=$(cat "$work/decoys")
+job with_pattern core "$top/ci/run" bash -ec "$decoys
+	find . -type f -o -type l | sort >../names
+	$crash"
+[ "$status" = 134 ] || fail "a crash among decoys: status $status: $(cat "$log")"
+says '1 core\(s\)'
+[ -s rcore-reports/crash-1.txt ] || fail "no report: $(cat "$log")"
+find . -path ./rcore-reports -prune -o \( -type f -o -type l \) -print | sort | diff ../names - || fail "files came or went"
+[ "$(cat dist/core.min.js lib/core_ext.rb old/core sub/core/core)" = 'min
+ext
+text
+kept' ] || fail "a file changed"
+cmp -s "$other" dist/core && cmp -s "$other" dist/core.1 || fail "a core of another process changed"
+
+# In the folder that an absolute core_pattern names, too.
+mkdir "$work/absolute"
+cp "$other" "$work/absolute/core.1"
+job with_pattern "$work/absolute/core.%p" "$top/ci/run" bash -c "$crash; mv core* '$work/absolute/core.2'; exit 1"
+says '1 core\(s\)'
+[ "$(ls "$work/absolute")" = core.1 ] || fail "an absolute pattern: $(ls "$work/absolute")"
+
+# With sudo for the setting alone; a core that something else left in ci/run's folder stays.
+mkdir "$work/bin"
+cat >"$work/bin/sudo" <<END
+#!/bin/sh
+[ "\$*" = "-n tee $setting" ] || exit 1
+exec cat >'$work/pattern'
+END
+chmod 755 "$work/bin/sudo"
+# shellcheck disable=SC2016
+PATH=$work/bin:$PATH job with_pattern '|/bin/false' "$top/ci/run" -s bash -c '
+	pattern=$(cat /proc/sys/kernel/core_pattern)
+	cp "$other" "${pattern%/*}/core.7"
+	kill -ABRT $$'
+says 'left no core: no core of it is in'
+says 'not known to be of the job are left in'
+cmp -s "$other" "$work"/tmp/rcore-ci.*/kernel/core.7 || fail "another's core is gone: $(cat "$log")"
+[ "$(cat "$work/pattern")" = '|/bin/false' ] || fail "the pattern was not put back: $(cat "$work/pattern")"
+rm -rf "$work"/tmp/rcore-ci.*
+
+# Why there is none.
+job with_pattern '|/bin/false' "$top/ci/run" bash -c "$crash"
+[ "$status" = 134 ] || fail "a pipe: status $status"
+says "left no core: the kernel hands cores to '\|/bin/false'"
+job with_pattern core bash -c "ulimit -H -c 0; exec '$top/ci/run' bash -c '$crash'"
+says 'left no core: the hard limit of core sizes is 0'
+job with_pattern core "$top/ci/run" bash -c "mkdir core; $crash"
+says 'left no core: a folder stands where the core would go: ./core'
+mkdir "$work/elsewhere"
+job with_pattern core "$top/ci/run" bash -c "cd '$work/elsewhere'; $crash"
+says 'left no core: .* changed to a folder outside'
+job with_pattern core "$top/ci/run" bash -c 'exit 3'
+[ "$status$(cat "$log")" = 3 ] || fail "a job without a crash: status $status: $(cat "$log")"
+[ -z "$(ls "$TMPDIR")" ] || fail "left behind: $(ls "$TMPDIR")"
