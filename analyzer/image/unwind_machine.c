@@ -113,6 +113,7 @@ static const struct rcore_unwind_machine machines[] = {
 		.sp = 7,
 		.fp = 6,
 		.link = -1,
+		.pc = 16,
 		.gregset = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0},
 		.gregset_pc = 16,
 		/* From the ucontext on; struct sigcontext of asm/sigcontext.h. */
@@ -131,6 +132,7 @@ static const struct rcore_unwind_machine machines[] = {
 		.sp = 31,
 		.fp = 29,
 		.link = 30,
+		.pc = -1,
 		.gregset = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 			    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
 		.gregset_pc = 32,

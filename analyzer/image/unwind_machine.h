@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What unwinding has to know of a machine. Registers have their DWARF numbers; pc is none
- * of them here. To add a machine, add its row to the table in unwind_machine.c. */
+/* What unwinding has to know of a machine. Registers have their DWARF numbers.
+ * To add a machine, add its row to the table in unwind_machine.c. */
 enum { RCORE_MAX_DWARF_REGISTERS = 32 };
 
 struct rcore_jump {
@@ -20,6 +20,9 @@ struct rcore_unwind_machine {
 	unsigned register_count;
 	unsigned sp, fp; /* DWARF numbers */
 	int link; /* the register that a call leaves the return address in; -1: the stack */
+	/* The number under which call frame information computes with the pc, as
+	 * that of x86-64's PLT stubs does; -1: the machine has none. */
+	int pc;
 
 	/* Places in elf_gregset_t, words. */
 	unsigned char gregset[RCORE_MAX_DWARF_REGISTERS];

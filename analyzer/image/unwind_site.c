@@ -54,6 +54,8 @@ static void look_up(struct rcore_site *site, Dwarf_Frame *frame)
 		site->base_register = (int)operations->number;
 		site->base_offset = operations->number2;
 	}
+	uint64_t offset;
+	site->saves_link = is_saved(frame, link, &offset);
 	site->saves_fp = is_saved(frame, (int)machine->fp, &site->fp_offset);
 	free(frame);
 }

@@ -15,6 +15,7 @@ struct rcore_site {
 	/* The canonical frame address is this register's value and the offset; -1: other. */
 	int base_register;
 	uint64_t base_offset;
+	bool saves_link; /* its return address lies at an offset from that address */
 	/* The frame pointer of its caller is saved at that address and this offset. */
 	bool saves_fp;
 	uint64_t fp_offset;

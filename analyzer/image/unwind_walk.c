@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind_walk.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ bool rcore_walk_read(struct rcore_unwinder *unwinder, uint64_t address, uint64_t
 		unwinder->walk->read_failed = true;
 		return false;
 	}
+	unwinder->walk->read_zero |= !value;
 	*ret = rcore_walk_code_address(unwinder, value);
 	return true;
 }
@@ -44,6 +46,9 @@ bool rcore_walk_registers(Dwfl_Thread *thread, void *argument)
 		if (rcore_register_known(start, i) &&
 		    !dwfl_thread_state_registers(thread, (int)i, 1, &start->value[i]))
 			return false;
+	if (walk->unwinder->machine->pc >= 0 &&
+	    !dwfl_thread_state_registers(thread, walk->unwinder->machine->pc, 1, &start->pc))
+		return false;
 	/* libdwfl takes the pc of the first frame as it is. */
 	dwfl_thread_state_register_pc(thread, walk->is_exact ? start->pc : start->pc - 1);
 	return true;
@@ -143,7 +148,7 @@ static void capture(struct rcore_walk *walk, Dwfl_Frame *frame)
 		if (!dwfl_frame_reg(frame, i, &value))
 			rcore_register_set(&walk->at, i, value);
 	}
-	walk->is_stopped = true;
+	walk->is_captured = true;
 }
 
 static int on_frame(Dwfl_Frame *frame, void *argument)
@@ -175,13 +180,21 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 	walk->last.site = site;
 	walk->trust = site->is_signal ? RCORE_TRUST_EXACT : RCORE_TRUST_CFI;
 	walk->is_exact = walk->may_jump = site->is_signal;
-	walk->read_failed = false;
-	if (site->covered && (site->base_register < 0 ||
-			      !dwfl_frame_reg(frame, (unsigned)site->base_register, &base)))
+	walk->last.cfa = 0;
+	walk->read_failed = walk->read_zero = walk->is_captured = false;
+	if (site->covered && site->base_register < 0) {
+		/* An expression may ask for what is not known. */
+		capture(walk, frame);
 		return DWARF_CB_OK;
+	}
+	if (site->covered && !dwfl_frame_reg(frame, (unsigned)site->base_register, &base)) {
+		walk->last.cfa = base + site->base_offset;
+		return DWARF_CB_OK;
+	}
 	if (walk->on_probation)
 		return end(walk);
 	capture(walk, frame);
+	walk->is_stopped = true;
 	return DWARF_CB_ABORT;
 }
 
@@ -202,6 +215,35 @@ static bool is_newborn(struct rcore_walk *walk)
 	return false;
 }
 
+enum { MAX_TOP = 64 }; /* bytes that may be above the first frame of a coroutine */
+
+/* A return address of 0 ends the stack of a coroutine, at its top; anywhere else it is no return
+ * address. libdwfl takes one that it cannot compute for one of 0, too. */
+static bool returns_to_zero(const struct rcore_walk *walk)
+{
+	const struct rcore_unwind_context *context = walk->context;
+	const struct rcore_walk_place *last = &walk->last;
+	int link = walk->unwinder->machine->link;
+	if (walk->read_failed)
+		return false;
+	/* One that is about to run its first instruction: its registers are what was made up for it. */
+	if (link >= 0 && last->depth == 1 && last->is_exact && !last->site->saves_link)
+		return !rcore_register_known(&walk->start, (unsigned)link) ||
+		       !walk->start.value[link];
+	if (!last->cfa || !last->site->saves_link)
+		return walk->read_zero;
+	return last->is_inside && context->stack_end - last->cfa <= MAX_TOP;
+}
+
+/* The kernel tells where a program starts, also one whose file is not here. */
+static bool is_program_entry(const struct rcore_walk *walk)
+{
+	enum { ENTRY_BYTES = 64 };
+	uint64_t entry;
+	return rcore_process_auxv(walk->unwinder->native->modules->process, AT_ENTRY, &entry) &&
+	       walk->last.pc - entry < ENTRY_BYTES;
+}
+
 /* Where libdwfl came to an end of its own: is it that of the stack? */
 static bool is_natural(struct rcore_walk *walk, int status)
 {
@@ -209,13 +251,15 @@ static bool is_natural(struct rcore_walk *walk, int status)
 	unsigned fp = walk->unwinder->machine->fp;
 	if (walk->ended)
 		return false;
-	/* A return address of 0 ends a stack too. */
 	if (!walk->is_stopped)
-		return site->is_outermost || (!status && !walk->read_failed);
-	/* Both machines' ABIs have the outermost frame pointer 0, for code that says no more. */
-	return site->module && !site->covered &&
-	       ((rcore_register_known(&walk->at, fp) && !walk->at.value[fp]) ||
-		is_newborn(walk));
+		return site->is_outermost || (!status && returns_to_zero(walk));
+	/* Both machines' ABIs have the outermost frame pointer 0, for code that says no more. Where
+	 * the file is not here nobody knows what the code says, and 0 may be any value. */
+	if (!site->module || site->covered)
+		return false;
+	if (!site->module->entry->module.elf)
+		return is_program_entry(walk);
+	return (rcore_register_known(&walk->at, fp) && !walk->at.value[fp]) || is_newborn(walk);
 }
 
 static void tell_why(struct rcore_walk *walk)
@@ -247,6 +291,11 @@ static void tell_why(struct rcore_walk *walk)
 					   : "its file is not on this machine, hence no call "
 					     "frame information",
 				   walk->last.pc);
+	else if (walk->read_zero)
+		rcore_walk_problem(walk,
+				   "%s: the return address of 0x%" PRIx64
+				   " is 0, and that is not where a stack begins",
+				   name, walk->last.pc);
 	else
 		rcore_walk_problem(walk,
 				   "%s: the call frame information for 0x%" PRIx64
@@ -254,11 +303,18 @@ static void tell_why(struct rcore_walk *walk)
 				   name, walk->last.pc, dwfl_errmsg(-1));
 }
 
+/* Has the stack to be picked up again by other means? */
+static bool is_lost(struct rcore_walk *walk, int status)
+{
+	return walk->is_stopped ||
+	       (!walk->ended && walk->is_captured && !is_natural(walk, status));
+}
+
 /* One stretch. Gives whether there is another, at walk->start. */
 static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 {
 	walk->at_start = true;
-	walk->is_stopped = walk->ended = walk->read_failed = false;
+	walk->is_stopped = walk->is_captured = walk->ended = walk->read_failed = false;
 	int status = dwfl_thread_getframes(thread, on_frame, walk);
 	if (walk->unwinder->no_memory)
 		return false;
@@ -277,7 +333,7 @@ static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 		if (rcore_walk_rescan(walk))
 			return true;
 		walk->is_stopped = true;
-	} else if (walk->is_stopped && rcore_walk_resume(walk)) {
+	} else if (is_lost(walk, status) && rcore_walk_resume(walk)) {
 		return true;
 	}
 	if (!walk->ended && !is_natural(walk, status))

@@ -29,6 +29,7 @@ struct rcore_walk_place {
 	size_t depth; /* frames so far, without those inlined */
 	struct rcore_site *site;
 	uint64_t pc, sp;
+	uint64_t cfa; /* 0: not known */
 	bool is_exact;
 	bool is_inside;   /* of the stack's known bounds */
 	bool stood_still; /* sp was that of the frame before */
@@ -55,9 +56,10 @@ struct rcore_walk {
 	bool may_jump; /* sp may be anywhere: a signal may have changed stacks */
 
 	struct rcore_walk_place last;     /* the last frame */
-	struct rcore_unwind_registers at; /* its registers, only where libdwfl cannot go on */
-	bool is_stopped;                  /* ... which is so */
-	bool read_failed;                 /* of what libdwfl asked for since */
+	struct rcore_unwind_registers at; /* its registers, only where libdwfl may not go on */
+	bool is_captured;                 /* ... which are there */
+	bool is_stopped;                  /* it cannot go on: no call frame information */
+	bool read_failed, read_zero;      /* of what libdwfl asked for since */
 
 	/* To find that a stack leads back into itself, as Brent does. */
 	uint64_t seen_pc, seen_sp;

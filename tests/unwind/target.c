@@ -110,6 +110,9 @@ void transfer(void **from, void **to);
 void no_information(void (*function)(void));
 void with_frame_pointer(void (*function)(void));
 extern const char jit[], jit_end[];
+/* Each calls a function of the C library that the linker gave a stub in .plt, and in .plt.got. */
+void call_lazily(void);
+void call_bound(void);
 
 #ifdef __aarch64__
 enum { SAVED = 20, START = 19 };
@@ -147,7 +150,27 @@ __asm__(".text\n"
 	"calls no_information\n"
 	"calls with_frame_pointer\n"
 	"calls jit\n"
-	"jit_end:\n");
+	"jit_end:\n"
+	".macro calls_stub name, function\n"
+	".globl \\name\n"
+	".type \\name, %function\n"
+	"\\name:\n"
+	"	.cfi_startproc\n"
+	"	stp x29, x30, [sp, #-16]!\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset 29, -16\n"
+	"	.cfi_offset 30, -8\n"
+	"	bl \\function\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	.cfi_def_cfa_offset 0\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size \\name, . - \\name\n"
+	".endm\n"
+	"calls_stub call_lazily, labs\n"
+	"calls_stub call_bound, abs\n");
 #else
 enum { SAVED = 8, START = 6 };
 __asm__(".text\n"
@@ -192,8 +215,26 @@ __asm__(".text\n"
 	"	add $32, %rsp\n"
 	"	pop %rbx\n"
 	"	ret\n"
-	"jit_end:\n");
+	"jit_end:\n"
+	".macro calls_stub name, function\n"
+	".globl \\name\n"
+	".type \\name, @function\n"
+	"\\name:\n"
+	"	.cfi_startproc\n"
+	"	sub $8, %rsp\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	call \\function@PLT\n"
+	"	add $8, %rsp\n"
+	"	.cfi_def_cfa_offset 8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size \\name, . - \\name\n"
+	".endm\n"
+	"calls_stub call_lazily, labs\n"
+	"calls_stub call_bound, abs\n");
 #endif
+
+int (*volatile bound)(int);
 
 static void *main_sp;
 
@@ -268,6 +309,12 @@ int main(int argc, char **argv)
 		call(through_no_information);
 	if (!strcmp(what, "frame_pointer"))
 		call(through_frame_pointer);
+	if (!strcmp(what, "stubs")) {
+		/* A use of its address is what moves a stub to .plt.got. */
+		bound = abs;
+		call_lazily();
+		call_bound();
+	}
 	if (!strcmp(what, "parked")) {
 		created_sp = prepare(created_stack, sizeof(created_stack));
 		parked_sp = prepare(parked_stack, sizeof(parked_stack));
