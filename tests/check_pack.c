@@ -208,6 +208,7 @@ static const struct rcore_native_frame frames[] = {
 	 .function_start = 0x7f0000000ff0,
 	 .function = "poll",
 	 .function_offset = 16,
+	 .module_offset = 0x1000,
 	 .module = "libc.so.6"},
 	{.pc = 0x7f0000002000,
 	 .sp = 0x7ffe00000020,
@@ -289,6 +290,7 @@ START_TEST(note_comes_back)
 			ck_assert_uint_eq(got->function_offset, put->function_offset);
 			ck_assert(same_text(got->function, put->function));
 			ck_assert(same_text(got->module, put->module));
+			ck_assert_uint_eq(got->module_offset, put->module_offset);
 			ck_assert(same_text(got->gem, put->gem));
 			ck_assert(same_text(got->file, put->file));
 			ck_assert_int_eq(got->line, put->line);

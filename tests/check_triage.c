@@ -351,6 +351,22 @@ START_TEST(test_other_thread)
 }
 END_TEST
 
+/* A function without a symbol has the name that it has in each run; the signature leaves out where
+ * in the file it is, which each build changes. */
+START_TEST(test_nameless)
+{
+	struct rcore_native_frame natives[] = {
+		{.module = "pg_ext.so", .pc = 0x7f0000001234, .module_offset = 0x1234}};
+	struct rcore_frame frames[] = {CFUNC("PG::Connection#exec")};
+	make_crash(&crash, "nr", frames, natives);
+	triage(&crash);
+	ck_assert_str_eq(crash.snapshot.blame.name, "pg_ext.so+0x1234");
+	ck_assert_str_eq(crash.snapshot.signature.frames[0].name, "pg_ext.so+0x1234");
+	ck_assert_str_eq(crash.snapshot.signature.frames[0].strict, "pg_ext");
+	free_crash(&crash);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("triage");
@@ -367,6 +383,7 @@ int main(void)
 	tcase_add_test(tests, test_recursion);
 	tcase_add_test(tests, test_nothing);
 	tcase_add_test(tests, test_other_thread);
+	tcase_add_test(tests, test_nameless);
 	suite_add_tcase(suite, tests);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

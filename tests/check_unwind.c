@@ -192,6 +192,12 @@ static uint64_t word_at(struct taken *taken, uint64_t address)
 	return word;
 }
 
+/* Of the program, which is position independent and starts at 0. */
+static uint64_t load_address(struct taken *taken)
+{
+	return rcore_modules_get(taken->modules, 0)->start;
+}
+
 static const char *dump(const struct rcore_unwind_context *context)
 {
 	static char text[1 << 14];
@@ -294,6 +300,9 @@ START_TEST(nested)
 	for (size_t i = 0; i < context->frame_count; i++) {
 		const struct rcore_native_frame *frame = &context->frames[i];
 		ok(i == 0 || frame->sp >= frame[-1].sp);
+		ok(!strcmp(frame->module, "target")
+			   ? frame->pc - frame->module_offset == load_address(taken)
+			   : frame->module_offset > 0);
 		ok(frame->module && !frame->gem && !frame->is_interpreter && !frame->is_signal);
 		ok(frame->trust ==
 		   (frame->pc == context->frames[0].pc ? RCORE_TRUST_EXACT : RCORE_TRUST_CFI));

@@ -30,9 +30,12 @@ struct rcore_native_frame {
 	const char *symbol;   /* as linkers know it, where that is another name; else NULL */
 	uint64_t function_offset; /* pc - the start of the symbol, else function_start */
 	const char *module;       /* base name of the file; NULL: none maps pc (JIT code) */
-	const char *gem;          /* full name, "pg-1.5.4"; NULL: the module is no gem's */
-	const char *file;         /* source, where DWARF has it */
-	int line;                 /* 0: unknown */
+	/* pc as the module's own file has it, wherever it was loaded: what objdump -d and addr2line
+	 * take. 0: unknown. */
+	uint64_t module_offset;
+	const char *gem;  /* full name, "pg-1.5.4"; NULL: the module is no gem's */
+	const char *file; /* source, where DWARF has it */
+	int line;         /* 0: unknown */
 	enum rcore_trust trust;
 	bool is_signal; /* the kernel's trampoline: what is outside of it was interrupted, not
 			   called */

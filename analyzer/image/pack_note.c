@@ -77,6 +77,7 @@ static void add_code(struct writer *writer, const struct rcore_native_frame *fra
 	add_number(writer, object, "offset", frame->function_offset);
 	add_text(writer, object, "function", frame->function);
 	add_text(writer, object, "module", frame->module);
+	add_number(writer, object, "module_offset", frame->module_offset);
 	add_text(writer, object, "gem", frame->gem);
 	add_text(writer, object, "file", frame->file);
 	add_number(writer, object, "line", (uint64_t)frame->line);
@@ -244,6 +245,7 @@ static bool read_code(struct reader *reader, struct json_object *code)
 			.function_offset = number_of(object, "offset"),
 			.function = text_of(reader, object, "function"),
 			.module = text_of(reader, object, "module"),
+			.module_offset = number_of(object, "module_offset"),
 			.gem = text_of(reader, object, "gem"),
 			.file = text_of(reader, object, "file"),
 			.line = int_of(object, "line"),

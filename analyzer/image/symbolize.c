@@ -138,6 +138,13 @@ static void demangle(struct rcore_symbolizer *symbolizer, struct rcore_native_fr
 	free(name);
 }
 
+/* Of a module that nobody knows the place of: from its start. */
+static uint64_t offset_of(const struct rcore_native_module *module, uint64_t address)
+{
+	const struct rcore_module *found = &module->entry->module;
+	return address - (module->entry->bias_known ? found->bias : found->start);
+}
+
 size_t rcore_symbolize(struct rcore_symbolizer *symbolizer, struct rcore_native_module *module,
 		       uint64_t address, uint64_t fde_start, struct rcore_native_frame **ret)
 {
@@ -165,6 +172,7 @@ size_t rcore_symbolize(struct rcore_symbolizer *symbolizer, struct rcore_native_
 		if (!module)
 			continue;
 		frame->module = module->name;
+		frame->module_offset = offset_of(module, address);
 		frame->gem = module->gem;
 		frame->is_interpreter = module->is_interpreter;
 	}

@@ -25,6 +25,8 @@ struct rcore_unwind_context {
 	 * leaves out the outermost frames); 0: unknown. Once inside, the stack ends where it leaves
 	 * these bounds; a signal may change stacks. */
 	uint64_t stack_start, stack_end;
+	/* Ruby's idea of it: of a thread that runs as a coroutine all that there is. 0: unknown. */
+	uint64_t stack_base;
 
 	struct rcore_native_frame *frames; /* result, in the arena; innermost first */
 	size_t frame_count;

@@ -131,6 +131,8 @@ static bool add_frame(struct rcore_walk *walk, struct rcore_site *site, uint64_t
 		*frame = site->frames[i];
 		if (frame->function_start)
 			frame->function_offset += pc - frame->pc;
+		if (frame->module_offset)
+			frame->module_offset += pc - frame->pc;
 		frame->pc = pc;
 		frame->sp = sp;
 		frame->trust = walk->trust;
@@ -215,7 +217,12 @@ static bool is_newborn(struct rcore_walk *walk)
 	return false;
 }
 
-enum { MAX_TOP = 64 }; /* bytes that may be above the first frame of a coroutine */
+/* Is that where the first frame of a coroutine is? Few bytes may be above it. */
+static bool is_top(uint64_t top, uint64_t address)
+{
+	enum { MAX_ABOVE = 64 };
+	return top && top - address <= MAX_ABOVE;
+}
 
 /* A return address of 0 ends the stack of a coroutine, at its top; anywhere else it is no return
  * address. libdwfl takes one that it cannot compute for one of 0, too. */
@@ -232,7 +239,7 @@ static bool returns_to_zero(const struct rcore_walk *walk)
 		       !walk->start.value[link];
 	if (!last->cfa || !last->site->saves_link)
 		return walk->read_zero;
-	return last->is_inside && context->stack_end - last->cfa <= MAX_TOP;
+	return is_top(context->stack_end, last->cfa) || is_top(context->stack_base, last->cfa);
 }
 
 /* The kernel tells where a program starts, also one whose file is not here. */
@@ -294,7 +301,7 @@ static void tell_why(struct rcore_walk *walk)
 	else if (walk->read_zero)
 		rcore_walk_problem(walk,
 				   "%s: the return address of 0x%" PRIx64
-				   " is 0, and that is not where a stack begins",
+				   " is 0, and nothing says that a stack begins there",
 				   name, walk->last.pc);
 	else
 		rcore_walk_problem(walk,

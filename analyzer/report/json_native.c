@@ -12,6 +12,7 @@ static void put_frame(struct rcore_json *json, const struct rcore_native_frame *
 	if (frame->function)
 		rcore_json_line_count(&line, "offset", (int64_t)frame->function_offset);
 	rcore_json_line_text(&line, "module", frame->module);
+	rcore_json_line_count(&line, "module_offset", (int64_t)frame->module_offset);
 	rcore_json_line_text(&line, "gem", frame->gem);
 	rcore_json_line_text(&line, "file", frame->file);
 	rcore_json_line_count(&line, "line", frame->line);

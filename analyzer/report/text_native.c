@@ -14,6 +14,10 @@ static const char *function_of(const struct rcore_native_frame *frame, char offs
 	offset[0] = 0;
 	if (frame->is_signal)
 		return "<signal handler called>";
+	if (!frame->function && frame->module && frame->module_offset) {
+		snprintf(offset, OFFSET_SIZE, "+0x%" PRIx64, frame->module_offset);
+		return frame->module;
+	}
 	if (!frame->function) {
 		snprintf(offset, OFFSET_SIZE, "0x%" PRIx64, frame->pc);
 		return "";

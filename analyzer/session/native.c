@@ -50,10 +50,15 @@ static int other_of_tid(const struct rcore_snapshot *snapshot, int tid)
 	return -1;
 }
 
+/* Since 2.7 a fiber's VM stack lies above its machine stack in one piece of memory
+ * (cont.c, fiber_initialize_coroutine). */
 static void bound(struct rcore_unwind_context *context, const struct rcore_fiber *fiber)
 {
 	context->stack_start = fiber->machine_stack;
 	context->stack_end = fiber->machine_stack + fiber->machine_stack_size;
+	if (fiber->vm_stack - fiber->machine_stack < fiber->machine_stack_size)
+		context->stack_end = fiber->vm_stack;
+	context->stack_base = fiber->stack_base;
 }
 
 static void add_kernel_threads(const struct rcore_process *process,

@@ -2,6 +2,7 @@
 #include "triage/blame.h"
 
 #include "image/symbolize_gem.h"
+#include "triage/normalize.h"
 #include "triage/origin.h"
 
 /* In order of interest. */
@@ -34,13 +35,16 @@ static struct rcore_error *take_ruby(const struct rcore_frame *frame, struct rco
 	return NULL;
 }
 
-static void take_native(const struct rcore_native_frame *frame, struct rcore_blame *blame)
+static struct rcore_error *take_native(const struct rcore_native_frame *frame,
+				       struct rcore_arena *arena, struct rcore_blame *blame)
 {
-	blame->name = frame->function;
+	if (!rcore_native_name(arena, frame, &blame->name))
+		return rcore_error_no_memory();
 	blame->path = frame->file;
 	blame->line = frame->line;
 	blame->gem = frame->gem;
 	blame->module = frame->module;
+	return NULL;
 }
 
 static const struct rcore_crash_frame *choose(const struct rcore_crash_stack *stack,
@@ -69,6 +73,5 @@ struct rcore_error *rcore_blame_find(const struct rcore_crash_stack *stack,
 	blame->origin = origin_of(frame);
 	if (frame->ruby)
 		return take_ruby(frame->ruby, &snapshot->arena, blame);
-	take_native(frame->native, blame);
-	return NULL;
+	return take_native(frame->native, &snapshot->arena, blame);
 }

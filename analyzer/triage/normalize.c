@@ -2,6 +2,7 @@
 #include "triage/normalize.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* What stands before the method's name: "block in ", "block (2 levels) in ", "rescue in " ... Gives
@@ -100,6 +101,16 @@ const char *rcore_normalize_native(struct rcore_arena *arena,
 				  (int)(is_libc(module) ? without_variant(frame->function)
 							: strcspn(frame->function, ".@")),
 				  frame->function);
+}
+
+bool rcore_native_name(struct rcore_arena *arena, const struct rcore_native_frame *frame,
+		       const char **ret)
+{
+	*ret = frame->function;
+	if (frame->function || !frame->module || !frame->module_offset)
+		return true;
+	*ret = rcore_arena_printf(arena, "%s+0x%" PRIx64, frame->module, frame->module_offset);
+	return *ret;
 }
 
 const char *rcore_normalize_path(struct rcore_arena *arena, const char *path)

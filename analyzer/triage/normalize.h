@@ -22,4 +22,9 @@ const char *rcore_normalize_native(struct rcore_arena *arena,
 /* Base name; "(eval)" of every string that was evaluated. */
 const char *rcore_normalize_path(struct rcore_arena *arena, const char *path);
 
+/* What a reader knows a native frame by: its function; without a symbol the file and the place in
+ * it, which are the same in each run. NULL: neither is known. false: memory is short. */
+bool rcore_native_name(struct rcore_arena *arena, const struct rcore_native_frame *frame,
+		       const char **ret);
+
 #endif

@@ -77,7 +77,8 @@ static struct rcore_error *describe_native(const struct rcore_native_frame *fram
 					   struct rcore_arena *arena,
 					   struct rcore_signature_frame *ret)
 {
-	ret->name = frame->function;
+	if (!rcore_native_name(arena, frame, &ret->name))
+		return rcore_error_no_memory();
 	ret->place = frame->module;
 	ret->origin = rcore_origin_of_native(frame);
 	if (ret->origin == RCORE_ORIGIN_INTERPRETER) {
