@@ -248,6 +248,8 @@ static struct rcore_pack_facts sample(void)
 					 .layout_source = "exact",
 					 .fibers = fibers,
 					 .fiber_count = 2,
+					 .activation = 0x7f0000003000,
+					 .activation_source = 2,
 					 .redact = 1,
 					 .redacted = {3, 0, 7},
 					 .stacks = stacks,
@@ -268,6 +270,8 @@ START_TEST(note_comes_back)
 	ck_assert_str_eq(back.layout, facts.layout);
 	ck_assert_str_eq(back.layout_source, "exact");
 	ck_assert_ptr_null(back.rubyopt);
+	ck_assert_uint_eq(back.activation, 0x7f0000003000);
+	ck_assert_uint_eq(back.activation_source, 2);
 	ck_assert_uint_eq(back.redact, 1);
 	ck_assert_mem_eq(back.redacted, facts.redacted, sizeof(back.redacted));
 	ck_assert_uint_eq(back.fiber_count, 2);

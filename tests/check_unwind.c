@@ -164,7 +164,7 @@ static void unwind(struct taken *taken, struct rcore_memory *memory,
 		   struct rcore_unwind_context *contexts, size_t count)
 {
 	struct rcore_error *err = rcore_unwind(taken->modules, memory, taken->process->machine,
-					       &taken->arena, NULL, contexts, count);
+					       &taken->arena, NULL, NULL, contexts, count);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
 }
 
@@ -505,7 +505,7 @@ START_TEST(no_registers)
 	unwound(taken);
 	ok(!context->frame_count && strstr(context->problem, "registers"));
 	struct rcore_error *err = rcore_unwind(taken->modules, taken->memory, EM_386,
-					       &taken->arena, NULL, NULL, 0);
+					       &taken->arena, NULL, NULL, NULL, 0);
 	ck_assert_ptr_nonnull(err);
 	ck_assert_int_eq(err->code, RCORE_ERROR_UNSUPPORTED);
 	rcore_error_free(err);

@@ -123,15 +123,33 @@ static const struct {
 	/* An extension is being loaded, and its Init calls Ruby. */
 	{"FaTF", "nXainiX", "nX.F.aa.TiniX.F"},
 	{"", "nnn", "nnn"},
+	/* Popped, and its activation not left: by `leave`, or by an exception that goes on. */
+	{"Fa", "nXaiX", "nX.F.aaiX"},
+	{"Fa", "nXaiXin", "nX.F.aaiXin"},
+	{"", "nX", "nX"},
+	/* Only the innermost is left so. */
+	{"Fa", "nXaiXiX", "nX.F.aa?iXiX"},
+	{"Fa", "nXaiXai", "nX.F.aa?iXai"},
+	/* Only the innermost is entered so. */
+	{"FaFr", "nXai", "nX.F.aa?.F.ri"},
+	/* A C method whose function a jump has left already, and its caller pops the frame next. */
+	{"FaFrb", "nXaiXn", "nX.F.aaiX.F.r.bn"},
 };
+
+static void reset(struct stacks *stacks, uint64_t activation)
+{
+	memset(stacks, 0, sizeof(*stacks));
+	stacks->snapshot.activation.address = activation;
+	stacks->snapshot.activation.source = activation ? RCORE_ACTIVATION_CODE : 0;
+}
 
 START_TEST(test_case)
 {
 	static struct stacks stacks;
 	char text[3 * MAX];
-	memset(&stacks, 0, sizeof(stacks));
+	reset(&stacks, ACTIVATION);
 	add(&stacks, cases[_i].ruby, cases[_i].native);
-	ck_assert_ptr_null(rcore_weave(&stacks.snapshot, ACTIVATION));
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
 	woven(&stacks, 0, text);
 	ck_assert_str_eq(text, cases[_i].woven);
 	rcore_arena_deinit(&stacks.snapshot.arena);
@@ -151,9 +169,9 @@ START_TEST(test_every_frame_once)
 		length = rand() % 100 + 1;
 		for (int i = 0; i < length; i++)
 			native[i] = native_words[rand() % 6];
-		memset(&stacks, 0, sizeof(stacks));
+		reset(&stacks, round % 2 ? ACTIVATION : 0);
 		add(&stacks, ruby, native);
-		ck_assert_ptr_null(rcore_weave(&stacks.snapshot, ACTIVATION));
+		ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
 		woven(&stacks, 0, text);
 		char *r = ruby, *n = native;
 		for (const char *at = text; *at; at++) {
@@ -171,15 +189,80 @@ START_TEST(test_every_frame_once)
 }
 END_TEST
 
+static const struct {
+	const char *stacks[4][2];
+	uint64_t learnt;
+} lessons[] = {
+	{{{"FraF", "niXiaiX"}, {"Fr", "niXi"}, {"FaFbF", "niXaiXbiX"}, {"FaF", "niXai"}},
+	 ACTIVATION},
+	/* Any function that stands there may be what was entered once. */
+	{{{"F", "niX"}}, 0},
+	{{{"Fa", "niXa"}, {"Fr", "niXi"}}, 0},
+	/* The innermost may not be entered yet. */
+	{{{"FaF", "nXai"}}, 0},
+	{{{"FaF", "nXaiX"}, {"F", "niX"}}, ACTIVATION},
+	/* Stacks that were never entered know of other functions. */
+	{{{"F", "niX"}, {"", "ii"}, {"a", "iia"}}, 0},
+	/* It must be in each. */
+	{{{"FaF", "nXaiX"}, {"Fr", "nii"}}, 0},
+	/* As often as C entered in one stack, and not in another. */
+	{{{"FaFaF", "niXaiXaiX"}, {"FaFr", "nXaiX"}}, ACTIVATION},
+};
+
 START_TEST(test_learn)
 {
 	static struct stacks stacks;
-	memset(&stacks, 0, sizeof(stacks));
-	add(&stacks, "FraF", "niXiaiX");
-	add(&stacks, "Fr", "niXi");
-	add(&stacks, "FaFbF", "niXaiXbiX");
-	add(&stacks, "FaF", "niXai");
-	ck_assert_uint_eq(rcore_learn_activation(&stacks.snapshot), ACTIVATION);
+	reset(&stacks, 0);
+	for (size_t i = 0; i < 4 && lessons[_i].stacks[i][0]; i++)
+		add(&stacks, lessons[_i].stacks[i][0], lessons[_i].stacks[i][1]);
+	ck_assert_uint_eq(rcore_learn_activation(&stacks.snapshot), lessons[_i].learnt);
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+	ck_assert_uint_eq(stacks.snapshot.activation.address, lessons[_i].learnt);
+	ck_assert_int_eq(stacks.snapshot.activation.source,
+			 lessons[_i].learnt ? RCORE_ACTIVATION_STACKS
+					    : RCORE_ACTIVATION_UNKNOWN);
+	rcore_arena_deinit(&stacks.snapshot.arena);
+}
+END_TEST
+
+/* Where the function is not known, nothing is put in any order, and that is said. */
+START_TEST(test_unknown)
+{
+	static struct stacks stacks;
+	char text[3 * MAX];
+	reset(&stacks, 0);
+	add(&stacks, "Fra", "niXia");
+	add(&stacks, "", "ni");
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+	woven(&stacks, 0, text);
+	ck_assert_str_eq(text, ".F.r.a?niXia");
+	woven(&stacks, 1, text);
+	ck_assert_str_eq(text, "ni");
+	rcore_arena_deinit(&stacks.snapshot.arena);
+}
+END_TEST
+
+/* What is known stays known if a stack has no such frame, unless the stacks tell another. */
+START_TEST(test_known)
+{
+	static struct stacks stacks;
+	char text[3 * MAX];
+	reset(&stacks, ACTIVATION);
+	add(&stacks, "Fr", "nii");
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+	woven(&stacks, 0, text);
+	ck_assert_str_eq(text, "?.F.rnii");
+	ck_assert_int_eq(stacks.snapshot.activation.source, RCORE_ACTIVATION_CODE);
+	rcore_arena_deinit(&stacks.snapshot.arena);
+
+	reset(&stacks, OTHER);
+	stacks.snapshot.activation.source = RCORE_ACTIVATION_SYMBOL;
+	add(&stacks, "FaF", "iiXaiX");
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+	woven(&stacks, 0, text);
+	ck_assert_str_eq(text, "iiX.F.aaiX.F");
+	ck_assert_int_eq(stacks.snapshot.activation.source, RCORE_ACTIVATION_STACKS);
+	rcore_arena_deinit(&stacks.snapshot.arena);
 }
 END_TEST
 
@@ -189,7 +272,9 @@ int main(void)
 	TCase *tcase = tcase_create("weave");
 	tcase_add_loop_test(tcase, test_case, 0, (int)(sizeof(cases) / sizeof(*cases)));
 	tcase_add_test(tcase, test_every_frame_once);
-	tcase_add_test(tcase, test_learn);
+	tcase_add_loop_test(tcase, test_learn, 0, (int)(sizeof(lessons) / sizeof(*lessons)));
+	tcase_add_test(tcase, test_unknown);
+	tcase_add_test(tcase, test_known);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

@@ -48,8 +48,7 @@ static void search_module(struct rcore_sites *sites, const struct rcore_function
 			search(sites, module, functions->starts[i]);
 }
 
-/* Nothing is on the stack yet but what a call puts there. */
-static bool can_be_called(struct rcore_sites *sites, uint64_t address)
+bool rcore_can_be_called(struct rcore_sites *sites, uint64_t address)
 {
 	const struct rcore_unwind_machine *machine =
 		rcore_unwind_machine(sites->native->machine);
@@ -72,7 +71,7 @@ uint64_t rcore_cold_part_of(struct rcore_sites *sites, const struct rcore_functi
 	for (size_t i = 0; i < module->jumps.count; i++) {
 		const struct rcore_jump *jump = &module->jumps.items[i];
 		if (jump->to < start || jump->to >= end ||
-		    (jump->to == start && !jump->is_conditional && can_be_called(sites, start)))
+		    (jump->to == start && !jump->is_conditional && rcore_can_be_called(sites, start)))
 			continue;
 		if (found && found != jump->from)
 			return 0;

@@ -2,6 +2,7 @@
 #ifndef RCORE_IMAGE_COLD_PART_H
 #define RCORE_IMAGE_COLD_PART_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,5 +24,8 @@ struct rcore_site;
  * of what can be called may be a tail call, and does not count unless it is a conditional one. 0: none. */
 uint64_t rcore_cold_part_of(struct rcore_sites *sites, const struct rcore_functions *functions,
 			    const struct rcore_site *site);
+
+/* May a function begin at this address: is nothing on the stack yet but what a call puts there? */
+bool rcore_can_be_called(struct rcore_sites *sites, uint64_t address);
 
 #endif

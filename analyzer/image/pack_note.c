@@ -164,6 +164,8 @@ char *rcore_pack_note_write(const struct rcore_pack_facts *facts, size_t *ret_si
 	add_text(&writer, note, "layout", facts->layout);
 	add_text(&writer, note, "layout_source", facts->layout_source);
 	add_text(&writer, note, "rubyopt", facts->rubyopt);
+	add_number(&writer, note, "activation", facts->activation);
+	add_number(&writer, note, "activation_source", facts->activation_source);
 	for (size_t i = 0; i < facts->stack_count && !writer.no_memory; i++)
 		append(&writer, stacks, stack_object(&writer, &facts->stacks[i]));
 	for (size_t i = 0; i < facts->fiber_count && !writer.no_memory; i++)
@@ -377,6 +379,8 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 		facts.layout = text_of(&reader, note, "layout");
 		facts.layout_source = text_of(&reader, note, "layout_source");
 		facts.rubyopt = text_of(&reader, note, "rubyopt");
+		facts.activation = number_of(note, "activation");
+		facts.activation_source = number_of(note, "activation_source");
 		read_redacted(note, &facts);
 		fine = read_fibers(&reader, fibers, &facts) &&
 		       read_segments(&reader, segments, &facts) && read_code(&reader, code) &&

@@ -34,6 +34,8 @@ struct rcore_pack_facts {
 	/* What was mapped: a pack's own segments begin and end where bytes of it are. */
 	const struct rcore_segment *segments;
 	size_t segment_count;
+	/* The function that runs the interpreter, and by what it was known (model/snapshot.h); 0: neither was. */
+	uint64_t activation, activation_source;
 	struct rcore_packed_stack *stacks;
 	size_t stack_count;
 	/* What was taken out of it: the mode, and how many pieces of each kind; see model/redaction.h. */

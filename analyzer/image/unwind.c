@@ -62,9 +62,28 @@ static struct rcore_error *walk_all(struct set *set)
 	return set->unwinder.no_memory ? rcore_error_no_memory() : NULL;
 }
 
+/* A copy of `functions`, with one more unless that is 0. */
+static struct rcore_error *add_function(const struct rcore_functions *functions, uint64_t one,
+					struct rcore_functions *ret)
+{
+	size_t count = functions ? functions->count : 0, i = 0;
+	uint64_t *starts = malloc((count + 1) * sizeof(*starts));
+	if (!starts)
+		return rcore_error_no_memory();
+	for (; i < count && (!one || functions->starts[i] < one); i++)
+		starts[i] = functions->starts[i];
+	if (one)
+		starts[i] = one;
+	for (; i < count; i++)
+		starts[i + 1] = functions->starts[i];
+	*ret = (struct rcore_functions){starts, count + (one != 0)};
+	return NULL;
+}
+
 struct rcore_error *rcore_unwind(struct rcore_modules *modules, struct rcore_memory *memory,
 				 unsigned machine, struct rcore_arena *arena,
 				 const struct rcore_functions *functions,
+				 struct rcore_interpreter *interpreter,
 				 struct rcore_unwind_context *contexts, size_t count)
 {
 	const struct rcore_unwind_machine *row = rcore_unwind_machine(machine);
@@ -75,6 +94,7 @@ struct rcore_error *rcore_unwind(struct rcore_modules *modules, struct rcore_mem
 	struct set *set = calloc(1, sizeof(*set));
 	if (!set)
 		return rcore_error_no_memory();
+	struct rcore_functions all = {0};
 	struct rcore_unwinder *unwinder = &set->unwinder;
 	set->contexts = contexts;
 	set->count = count;
@@ -86,12 +106,18 @@ struct rcore_error *rcore_unwind(struct rcore_modules *modules, struct rcore_mem
 		rcore_native_modules_open(modules, memory, machine, &unwinder->native);
 	if (!err) {
 		unwinder->sites.native = unwinder->native;
-		unwinder->sites.functions = functions;
 		unwinder->sites.symbolizer.arena = arena;
-		err = walk_all(set);
+		if (interpreter && !interpreter->activation)
+			interpreter->activation =
+				rcore_activation_find(&unwinder->sites, interpreter);
+		err = add_function(functions, interpreter ? interpreter->activation : 0, &all);
+		unwinder->sites.functions = &all;
+		if (!err)
+			err = walk_all(set);
 		rcore_sites_deinit(&unwinder->sites);
 		rcore_native_modules_close(unwinder->native);
 	}
+	free((void *)all.starts);
 	free(set->walk.frames.items);
 	free(set);
 	return err;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "image/activation.h"
 #include "image/cold_part.h"
 #include "image/modules.h"
 #include "image/native_frame.h"
@@ -38,8 +39,9 @@ struct rcore_unwind_context {
 enum { RCORE_NATIVE_FRAME_LIMIT = 1 << 20, RCORE_NATIVE_TOTAL_LIMIT = 2000000 };
 
 /*
- * Unwinds and symbolises all `contexts` in one walk; where code without a name is a part of one of
- * `functions` (those of methods; NULL: none), its frames say so. `memory` is the overlaid memory. Frames' strings
+ * Unwinds and symbolises all `contexts` in one walk. If `interpreter` is not NULL, finds
+ * interpreter->activation first, unless it is known. Where code without a name is a part of one of `functions`
+ * (those of methods; NULL: none) or of the activation, its frames say so. `memory` is the overlaid memory. Frames' strings
  * are in `arena`, shared between frames of the same function. An error only where nothing could be
  * unwound at all (NO_MEMORY, UNSUPPORTED machine); each context tells its own trouble.
  *
@@ -51,6 +53,7 @@ enum { RCORE_NATIVE_FRAME_LIMIT = 1 << 20, RCORE_NATIVE_TOTAL_LIMIT = 2000000 };
 struct rcore_error *rcore_unwind(struct rcore_modules *modules, struct rcore_memory *memory,
 				 unsigned machine, struct rcore_arena *arena,
 				 const struct rcore_functions *functions,
+				 struct rcore_interpreter *interpreter,
 				 struct rcore_unwind_context *contexts, size_t count);
 
 #endif

@@ -42,6 +42,24 @@ static bool is_x86_jump(const uint8_t *code, size_t size, struct rcore_jump *jum
 	return true;
 }
 
+/* call rel32, jmp rel32, jcc rel32: told by the distance first, which is rarely the right one. */
+static size_t find_x86_branch(const uint8_t *code, size_t size, uint64_t address, size_t at,
+			      uint64_t target, bool *is_call)
+{
+	uint32_t wanted = (uint32_t)(target - address - sizeof(wanted)), distance;
+	for (size_t i = at + 1; i + sizeof(distance) <= size; i++) {
+		memcpy(&distance, code + i, sizeof(distance));
+		if (distance != wanted - (uint32_t)i)
+			continue;
+		*is_call = code[i - 1] == 0xe8;
+		if (*is_call || code[i - 1] == 0xe9)
+			return i - 1;
+		if (i >= at + 2 && code[i - 2] == 0x0f && (code[i - 1] & 0xf0) == 0x80)
+			return i - 2;
+	}
+	return size;
+}
+
 /* push %rbp; mov %rsp,%rbp, perhaps behind endbr64 */
 static bool has_x86_frame_pointer(const uint8_t *code, size_t size)
 {
@@ -100,6 +118,21 @@ static bool is_arm_jump(const uint8_t *bytes, size_t size, struct rcore_jump *ju
 	return true;
 }
 
+/* bl; b */
+static size_t find_arm_branch(const uint8_t *code, size_t size, uint64_t address, size_t at,
+			      uint64_t target, bool *is_call)
+{
+	for (size_t i = at; i + 4 <= size; i += 4) {
+		uint32_t word = instruction(code + i);
+		if ((word & 0x7c000000) != 0x14000000 ||
+		    address + i + distance(word, 0, 26) != target)
+			continue;
+		*is_call = word >> 31;
+		return i;
+	}
+	return size;
+}
+
 /* The procedure call standard has every function that saves x30 keep a frame record. */
 static bool has_arm_frame_pointer(const uint8_t *code, size_t size)
 {
@@ -124,6 +157,7 @@ static const struct rcore_unwind_machine machines[] = {
 		.is_call = is_x86_call,
 		.code_step = 1,
 		.is_jump = is_x86_jump,
+		.find_branch = find_x86_branch,
 		.has_frame_pointer = has_x86_frame_pointer,
 	},
 	{
@@ -145,6 +179,7 @@ static const struct rcore_unwind_machine machines[] = {
 		.is_call = is_arm_call,
 		.code_step = 4,
 		.is_jump = is_arm_jump,
+		.find_branch = find_arm_branch,
 		.has_frame_pointer = has_arm_frame_pointer,
 	},
 };

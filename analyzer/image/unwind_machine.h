@@ -42,6 +42,11 @@ struct rcore_unwind_machine {
 	size_t code_step;
 	bool (*is_jump)(const uint8_t *code, size_t size, struct rcore_jump *jump);
 
+	/* The place of the first call or jump from `at` on in `code`, which runs at `address`, that leads to
+	 * `target`, whatever of it is data; `size`: there is none. */
+	size_t (*find_branch)(const uint8_t *code, size_t size, uint64_t address, size_t at,
+			      uint64_t target, bool *is_call);
+
 	/* Does a function that begins so keep a frame pointer? */
 	bool (*has_frame_pointer)(const uint8_t *code, size_t size);
 };

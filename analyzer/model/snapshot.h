@@ -267,6 +267,20 @@ struct rcore_module_info {
 	bool is_ruby;       /* holds the VM */
 };
 
+/* By what it is known which native function runs the interpreter: rb_vm_exec of vm.c. */
+enum rcore_activation_source {
+	RCORE_ACTIVATION_NOT_ASKED, /* there are no native stacks */
+	RCORE_ACTIVATION_SYMBOL,
+	RCORE_ACTIVATION_CODE,   /* by the code of the interpreter's instructions, and its callers */
+	RCORE_ACTIVATION_STACKS, /* it alone stands in the stacks as often as C entered Ruby */
+	RCORE_ACTIVATION_UNKNOWN, /* then native and Ruby frames are listed apart */
+};
+
+struct rcore_activation {
+	enum rcore_activation_source source;
+	uint64_t address; /* 0: unknown */
+};
+
 struct rcore_snapshot {
 	struct rcore_arena arena;
 	struct rcore_ids *ids; /* of rcore_options, while it is decoded */
@@ -298,6 +312,7 @@ struct rcore_snapshot {
 	const char
 		*fiber_source; /* how the fibers were found: "jit_cont list", "heap walk" ... */
 
+	struct rcore_activation activation;
 	struct rcore_redaction redaction; /* what was taken out of the texts below */
 	struct rcore_facts facts;
 	struct rcore_cause cause;

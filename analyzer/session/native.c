@@ -263,6 +263,37 @@ static struct rcore_error *unpack(struct rcore_session *session,
 	return err;
 }
 
+/* By its symbol; else of a pack what it says, which the session that wrote it found. */
+static void find_symbol(struct rcore_session *session, struct rcore_activation *ret)
+{
+	struct rcore_symbol symbol;
+	if (rcore_module_symbol(session->modules, session->ruby, "rb_vm_exec", &symbol))
+		*ret = (struct rcore_activation){RCORE_ACTIVATION_SYMBOL, symbol.address};
+	else if (session->pack && session->pack->activation &&
+		 session->pack->activation_source < RCORE_ACTIVATION_UNKNOWN)
+		*ret = (struct rcore_activation){
+			(enum rcore_activation_source)session->pack->activation_source,
+			session->pack->activation};
+}
+
+static struct rcore_error *unwind(struct rcore_session *session,
+				  struct rcore_snapshot *snapshot,
+				  const struct functions *functions, struct stacks *stacks)
+{
+	struct rcore_activation *activation = &snapshot->activation;
+	const struct rcore_functions methods = {functions->items, functions->count};
+	struct rcore_interpreter interpreter = {session->instructions.items,
+						session->instructions.count,
+						activation->address};
+	struct rcore_error *err = rcore_unwind(
+		session->modules, session->memory, session->process->machine, &snapshot->arena,
+		&methods, &interpreter, stacks->contexts, stacks->count);
+	if (!err && interpreter.activation && !activation->address)
+		*activation = (struct rcore_activation){RCORE_ACTIVATION_CODE,
+							interpreter.activation};
+	return err;
+}
+
 /* Did each stack come to its natural end, and was each stretch of it woven? */
 static bool is_whole(const struct rcore_snapshot *snapshot)
 {
@@ -289,23 +320,18 @@ struct rcore_error *rcore_session_native(struct rcore_session *session,
 					  ? list_functions(snapshot, &functions)
 					  : rcore_error_no_memory();
 	if (!err) {
-		const struct rcore_functions methods = {functions.items, functions.count};
+		find_symbol(session, &snapshot->activation);
 		add_kernel_threads(session->process, snapshot, &stacks);
 		stacks.kernel_count = stacks.count;
 		add_parked(session, snapshot, &stacks);
 		if (session->pack)
 			err = unpack(session, snapshot, &stacks);
 		else
-			err = rcore_unwind(session->modules, session->memory,
-					   session->process->machine, &snapshot->arena,
-					   &methods, stacks.contexts, stacks.count);
+			err = unwind(session, snapshot, &functions, &stacks);
 	}
 	if (!err) {
-		struct rcore_symbol symbol;
-		bool known = rcore_module_symbol(session->modules, session->ruby, "rb_vm_exec",
-						 &symbol);
 		hand_out(&stacks, snapshot);
-		err = rcore_weave(snapshot, known ? symbol.address : 0);
+		err = rcore_weave(snapshot);
 		snapshot->incomplete |= !is_whole(snapshot);
 	}
 	free(stacks.contexts);

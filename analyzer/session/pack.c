@@ -111,6 +111,8 @@ struct rcore_error *rcore_pack(struct rcore_session *session,
 		.layout = session->layout_text,
 		.layout_source = snapshot->layout_source,
 		.rubyopt = snapshot->facts.rubyopt,
+		.activation = snapshot->activation.address,
+		.activation_source = snapshot->activation.source,
 		.stacks = calloc(room + 1, sizeof(*facts.stacks)),
 	};
 	uint64_t *fibers = calloc(snapshot->fiber_count + 1, sizeof(*fibers));

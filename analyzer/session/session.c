@@ -239,8 +239,10 @@ static struct rcore_error *decode(struct rcore_session *session,
 		err = rcore_session_thread_locals(session, &ruby, snapshot);
 	if (!err)
 		err = rcore_session_details(session, &ruby, location->vm, snapshot);
-	if (!err)
+	if (!err) {
 		rcore_session_fault(session, &ruby, snapshot);
+		rcore_instructions_sample(&ruby, snapshot, &session->instructions);
+	}
 	session->statics = ruby.statics;
 	snapshot->redaction.counts[RCORE_REDACTED_STRING] = ruby.hidden_count;
 	rcore_ruby_deinit(&ruby);

@@ -12,6 +12,7 @@
 #include "target/live.h"
 #include "target/recorder.h"
 #include "redact/redact.h"
+#include "vm/instructions.h"
 
 /* Layout and VM, to be proved again; NULL: not chosen yet. Of locate.c. */
 struct rcore_choice {
@@ -47,6 +48,7 @@ struct rcore_session {
 		*location; /* of the VM, for later questions; NULL: not found yet */
 	struct rcore_choice own_choice, *choice; /* the caller's, or its own */
 	struct rcore_statics statics;            /* `writable` is the session's */
+	struct rcore_instructions instructions; /* of the last load */
 	bool has_original;
 	struct rcore_signal_frame
 		original; /* the fault that made Ruby abort, of the thread that died */

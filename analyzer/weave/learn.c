@@ -15,9 +15,9 @@ enum { SAMPLE = 256 };
 
 struct candidate {
 	uint64_t start;
-	size_t stacks;      /* it stands in */
-	size_t exact, near; /* ... as often as the interpreter was entered; one off */
-	size_t here;        /* frames in the stack at hand */
+	size_t exact; /* stacks entered more than once in which it stands as often */
+	size_t fits;  /* stacks with which its number agrees */
+	size_t here;  /* frames in the stack at hand */
 	size_t depth; /* sum of the positions of its outermost frames: the less, the further out */
 };
 
@@ -25,6 +25,7 @@ struct learner {
 	struct candidate *items;
 	size_t count, capacity;
 	struct rcore_address_map at;
+	size_t stacks;
 };
 
 bool rcore_enters_interpreter(const struct rcore_frame *frame)
@@ -32,6 +33,49 @@ bool rcore_enters_interpreter(const struct rcore_frame *frame)
 	return frame->flags & FINISH && !frame->under_construction &&
 	       frame->kind != RCORE_FRAME_DUMMY && frame->kind != RCORE_FRAME_CFUNC &&
 	       frame->kind != RCORE_FRAME_IFUNC;
+}
+
+static bool is_whole(const struct rcore_fiber *fiber)
+{
+	return fiber->frame_count && fiber->native_count && !fiber->native_problem &&
+	       !fiber->problem && !fiber->frames_truncated;
+}
+
+static size_t count_entered(const struct rcore_fiber *fiber)
+{
+	size_t entered = 0;
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		entered += rcore_enters_interpreter(&fiber->frames[i]);
+	return entered;
+}
+
+/* The innermost control frame is pushed just before the interpreter is entered for it. */
+static bool may_be_outside(const struct rcore_fiber *fiber)
+{
+	return fiber->frame_count && rcore_enters_interpreter(&fiber->frames[0]);
+}
+
+static bool stands_in(const struct rcore_fiber *fiber, uint64_t function)
+{
+	for (size_t i = 0; i < fiber->native_count; i++)
+		if (fiber->native[i].function_start == function ||
+		    fiber->native[i].part_of == function)
+			return true;
+	return false;
+}
+
+bool rcore_activation_fits(const struct rcore_snapshot *snapshot, uint64_t activation)
+{
+	size_t studied = 0;
+	for (size_t i = 0; i < snapshot->fiber_count && studied < SAMPLE; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		if (!is_whole(fiber) || count_entered(fiber) <= may_be_outside(fiber))
+			continue;
+		if (stands_in(fiber, activation))
+			return true;
+		studied++;
+	}
+	return !studied;
 }
 
 static struct candidate *candidate(struct learner *learner, uint64_t start)
@@ -48,9 +92,7 @@ static struct candidate *candidate(struct learner *learner, uint64_t start)
 
 static bool study(struct learner *learner, const struct rcore_fiber *fiber)
 {
-	size_t entered = 0;
-	for (size_t i = 0; i < fiber->frame_count; i++)
-		entered += rcore_enters_interpreter(&fiber->frames[i]);
+	size_t entered = count_entered(fiber);
 	for (size_t i = 0; i < learner->count; i++)
 		learner->items[i].here = 0;
 	for (size_t i = fiber->native_count; i-- > 0;) {
@@ -60,49 +102,36 @@ static bool study(struct learner *learner, const struct rcore_fiber *fiber)
 		struct candidate *found = candidate(learner, frame->function_start);
 		if (!found)
 			return false;
-		if (!found->here++) {
-			found->stacks++;
+		if (!found->here++)
 			found->depth += fiber->native_count - i;
-		}
 	}
 	for (size_t i = 0; i < learner->count; i++) {
 		struct candidate *item = &learner->items[i];
-		size_t off = item->here > entered ? item->here - entered : entered - item->here;
-		item->exact += off == 0 && entered;
-		item->near += off == 1 && item->here;
+		item->exact += entered > 1 && item->here == entered;
+		item->fits += item->here == entered ||
+			      (may_be_outside(fiber) && item->here + 1 == entered);
 	}
+	learner->stacks++;
 	return true;
-}
-
-static bool better(const struct candidate *a, const struct candidate *b)
-{
-	if (!b)
-		return true;
-	if (a->exact != b->exact)
-		return a->exact > b->exact;
-	if (a->near != b->near)
-		return a->near > b->near;
-	/* Compared by mean depth without dividing. */
-	return a->depth * b->stacks < b->depth * a->stacks;
 }
 
 uint64_t rcore_learn_activation(const struct rcore_snapshot *snapshot)
 {
 	struct learner learner = {0};
 	const struct candidate *best = NULL;
-	size_t studied = 0;
 	bool ok = true;
-	for (size_t i = 0; ok && i < snapshot->fiber_count && studied < SAMPLE; i++) {
+	for (size_t i = 0; ok && i < snapshot->fiber_count && learner.stacks < SAMPLE; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
-		if (!fiber->frame_count || !fiber->native_count || fiber->native_problem)
-			continue;
-		studied++;
-		ok = study(&learner, fiber);
+		if (is_whole(fiber) && count_entered(fiber))
+			ok = study(&learner, fiber);
 	}
-	for (size_t i = 0; i < learner.count; i++)
-		if (learner.items[i].exact + learner.items[i].near &&
-		    better(&learner.items[i], best))
-			best = &learner.items[i];
+	for (size_t i = 0; i < learner.count; i++) {
+		const struct candidate *item = &learner.items[i];
+		if (item->exact && item->fits == learner.stacks &&
+		    (!best || item->exact > best->exact ||
+		     (item->exact == best->exact && item->depth < best->depth)))
+			best = item;
+	}
 	uint64_t start = ok && best ? best->start : 0;
 	free(learner.items);
 	rcore_address_map_deinit(&learner.at);

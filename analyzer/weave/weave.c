@@ -88,7 +88,7 @@ static void list_native(struct weaver *weaver, uint64_t activation)
 		uint64_t start = frame->function_start;
 		if (frame->is_inlined || !start)
 			continue;
-		if (start == activation)
+		if (start == activation || (activation && frame->part_of == activation))
 			add_event(weaver, &weaver->native, 0, i);
 		else if (bsearch(&start, functions, count, sizeof(*functions), compare))
 			add_event(weaver, &weaver->native, start, i);
@@ -153,6 +153,32 @@ static bool entered(const struct events *events, size_t from, size_t to)
 	return false;
 }
 
+/* The innermost control frame is there, and its activation not entered yet. */
+static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ruby)
+{
+	const struct events *events = &weaver->ruby;
+	return native == weaver->native.count && ruby < events->count &&
+	       !events->items[events->count - 1].function &&
+	       !events->items[events->count - 1].index;
+}
+
+/* The innermost activation is there, and its control frame gone: it runs nothing any more. */
+static bool is_popped_only(const struct weaver *weaver, size_t native, size_t ruby)
+{
+	const struct events *events = &weaver->native;
+	return ruby == weaver->ruby.count && native < events->count &&
+	       !events->items[events->count - 1].function;
+}
+
+static void list_apart(struct weaver *weaver)
+{
+	emit_ruby(weaver, 0);
+	add_step(weaver, RCORE_STEP_GAP, 0,
+		 "which native function runs Ruby code is not known: Ruby and native frames "
+		 "are listed one after the other");
+	emit_native(weaver, 0);
+}
+
 static void weave(struct weaver *weaver)
 {
 	size_t native = 0, ruby = 0;
@@ -170,16 +196,13 @@ static void weave(struct weaver *weaver)
 		native = n + 1;
 		ruby = r + 1;
 	}
-	/* The innermost control frame may be pushed, and its activation not entered yet. */
-	size_t last = weaver->ruby.count;
-	bool pushed_only = ruby < last && !weaver->ruby.items[last - 1].function &&
-			   !weaver->ruby.items[last - 1].index &&
-			   native == weaver->native.count;
-	if (entered(&weaver->native, native, weaver->native.count) ||
-	    entered(&weaver->ruby, ruby, last - pushed_only))
+	bool pushed = is_pushed_only(weaver, native, ruby);
+	bool popped = is_popped_only(weaver, native, ruby);
+	if (entered(&weaver->native, native, weaver->native.count - popped) ||
+	    entered(&weaver->ruby, ruby, weaver->ruby.count - pushed))
 		add_step(weaver, RCORE_STEP_GAP, 0,
 			 "native and Ruby frames from here inwards cannot be matched");
-	emit_ruby(weaver, pushed_only);
+	emit_ruby(weaver, pushed);
 	emit_native(weaver, 0);
 	emit_ruby(weaver, 0);
 }
@@ -197,11 +220,22 @@ static bool keep(struct weaver *weaver, struct rcore_arena *arena)
 	return true;
 }
 
-struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot, uint64_t activation)
+static void know_activation(struct rcore_snapshot *snapshot)
+{
+	struct rcore_activation *activation = &snapshot->activation;
+	if (activation->address && rcore_activation_fits(snapshot, activation->address))
+		return;
+	uint64_t learned = rcore_learn_activation(snapshot);
+	if (learned)
+		*activation = (struct rcore_activation){RCORE_ACTIVATION_STACKS, learned};
+	else if (!activation->address)
+		activation->source = RCORE_ACTIVATION_UNKNOWN;
+}
+
+struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot)
 {
 	struct weaver weaver = {0};
-	if (!activation)
-		activation = rcore_learn_activation(snapshot);
+	know_activation(snapshot);
 	for (size_t i = 0; i < snapshot->fiber_count && !weaver.out_of_memory; i++) {
 		struct rcore_fiber *fiber = &snapshot->fibers[i];
 		if (!fiber->native_count)
@@ -211,8 +245,11 @@ struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot, uint64_t activa
 		weaver.native_left = fiber->native_count;
 		weaver.ruby_left = fiber->frame_count;
 		list_ruby(&weaver);
-		list_native(&weaver, activation);
-		if (!weaver.out_of_memory)
+		list_native(&weaver, snapshot->activation.address);
+		if (!snapshot->activation.address &&
+		    entered(&weaver.ruby, 0, weaver.ruby.count))
+			list_apart(&weaver);
+		else
 			weave(&weaver);
 		weaver.out_of_memory |= !keep(&weaver, &snapshot->arena);
 	}

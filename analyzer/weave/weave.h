@@ -22,16 +22,30 @@
  *   rb_vm_exec          A    A    block in Foo#bar  FINISH
  *   ...
  *
- * The events are matched, A with A and C with a C of the same function; where they differ, the
- * nearest place at which they agree again is taken, and only the stretch up to there is marked with
- * a gap. Neither A nor C needs a symbol: C's function is the method entry's, or the block's (the frame may be that of
- * its cold part, image/cold_part.h), and rb_vm_exec, hidden
- * from 3.3 on, is learnt as that function of the interpreter which stands in the stacks as
- * often as FINISH does.
+ * The events are matched, A with A and C with a C of the same function. Where they differ, the
+ * nearest place at which they agree again is taken, and only the stretch up to there is
+ * marked with a gap.
+ *
+ * Neither A nor C needs a symbol. C's function is the method entry's, or the block's; the
+ * frame may be that of its cold part (image/cold_part.h). rb_vm_exec, hidden from 3.3 on, is
+ * found by its code (image/activation.h). Only if that does not tell, the stacks are asked
+ * which function stands in all of them as often as FINISH does (weave/learn.h). If they do not
+ * tell either, no order is invented: control frames and native frames are listed one after the
+ * other, with a gap between them.
+ *
+ * A stop at any instruction may find the innermost event on one side alone:
+ *
+ *   frame 0 enters the interpreter, and no activation follows: pushed, not entered yet
+ *   an activation that no control frame follows: its frame is popped, by `leave` or by an
+ *     exception that ends it (vm_exec_handle_exception), and it is about to return
+ *   a C method whose function has not been called yet, or was left by a longjmp over it
+ *
+ * These are no gaps. Nowhere else may the numbers of A differ.
  */
 
-/* `activation` is the address of rb_vm_exec where a symbol tells it, else 0. An error only when memory is
- * short. Fibers without native frames get no steps. */
-struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot, uint64_t activation);
+/* snapshot->activation says which function is rb_vm_exec if that is known; otherwise, and if the
+ * stacks tell another, sets it. Fibers without native frames get no steps. An error
+ * only if memory is short. */
+struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot);
 
 #endif
