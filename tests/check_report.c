@@ -152,6 +152,57 @@ START_TEST(printable)
 }
 END_TEST
 
+static char *report(const struct rcore_snapshot *snapshot)
+{
+	return written(rcore_report_text, snapshot, NULL);
+}
+
+/* Status 1 comes with a line that says why, and the heading with a line. */
+START_TEST(problems_have_lines)
+{
+	struct rcore_snapshot snapshot = {.cause = {.thread = -1, .fiber = -1}};
+	char *text = report(&snapshot);
+	ck_assert_ptr_null(strstr(text, "Problems"));
+	free(text);
+	snapshot.incomplete = true;
+	text = report(&snapshot);
+	ck_assert_ptr_nonnull(strstr(text, "\nProblems\n  ! not all"));
+	free(text);
+
+	struct rcore_step gap = {RCORE_STEP_GAP, 0, "cannot be matched"};
+	struct rcore_fiber fiber = {
+		.id = "T1.F0", .thread = -1, .steps = &gap, .step_count = 1};
+	snapshot.fibers = &fiber;
+	snapshot.fiber_count = 1;
+	text = report(&snapshot);
+	ck_assert_ptr_nonnull(strstr(text, "\nProblems\n  ! not decoded whole"));
+	ck_assert_ptr_nonnull(strstr(text, ": 1 native stack\n"));
+	free(text);
+}
+END_TEST
+
+START_TEST(doctor_tells_of_weaving)
+{
+	static const char *const words[] = {
+		[RCORE_ACTIVATION_SYMBOL] = "weaving   0x1234  found by its symbol",
+		[RCORE_ACTIVATION_CODE] = "weaving   0x1234  found by the code",
+		[RCORE_ACTIVATION_STACKS] = "weaving   0x1234  guessed",
+		[RCORE_ACTIVATION_UNKNOWN] = "weaving   no symbol",
+	};
+	struct rcore_snapshot snapshot = {.cause = {.thread = -1, .fiber = -1}};
+	char *text = written(write_doctor, &snapshot, NULL);
+	ck_assert_ptr_null(strstr(text, "weaving"));
+	free(text);
+	for (int i = RCORE_ACTIVATION_SYMBOL; i <= RCORE_ACTIVATION_UNKNOWN; i++) {
+		snapshot.activation =
+			(struct rcore_activation){(enum rcore_activation_source)i, 0x1234};
+		text = written(write_doctor, &snapshot, NULL);
+		ck_assert_ptr_nonnull(strstr(text, words[i]));
+		free(text);
+	}
+}
+END_TEST
+
 static struct json_object *parsed(const struct rcore_snapshot *snapshot,
 				  const struct rcore_report_options *options)
 {
@@ -447,6 +498,8 @@ int main(void)
 {
 	Suite *suite = suite_create("report");
 	TCase *report = tcase_create("report");
+	tcase_add_test(report, problems_have_lines);
+	tcase_add_test(report, doctor_tells_of_weaving);
 	tcase_add_test(report, woven_json_is_valid);
 	tcase_add_loop_test(report, golden, 0, sizeof(goldens) / sizeof(goldens[0]));
 	tcase_add_loop_test(report, printable, 0,

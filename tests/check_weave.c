@@ -218,9 +218,9 @@ START_TEST(test_learn)
 	ck_assert_uint_eq(rcore_learn_activation(&stacks.snapshot), lessons[_i].learnt);
 	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
 	ck_assert_uint_eq(stacks.snapshot.activation.address, lessons[_i].learnt);
-	ck_assert_int_eq(stacks.snapshot.activation.source,
-			 lessons[_i].learnt ? RCORE_ACTIVATION_STACKS
-					    : RCORE_ACTIVATION_UNKNOWN);
+	ck_assert_int_eq(stacks.snapshot.activation.source, lessons[_i].learnt
+								    ? RCORE_ACTIVATION_STACKS
+								    : RCORE_ACTIVATION_UNKNOWN);
 	rcore_arena_deinit(&stacks.snapshot.arena);
 }
 END_TEST

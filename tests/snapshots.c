@@ -370,6 +370,7 @@ void rcore_test_woven(struct rcore_snapshot *snapshot)
 	fiber->native_count = sizeof(native) / sizeof(*native);
 	fiber->step_count = sizeof(steps) / sizeof(*steps);
 	fiber->native_problem = "the stack ends before its bottom";
+	snapshot->activation = (struct rcore_activation){RCORE_ACTIVATION_CODE, 0x7f0000003000};
 }
 
 void rcore_test_hostile(struct rcore_snapshot *snapshot)

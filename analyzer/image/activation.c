@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/activation.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "image/cold_part.h"
 #include "image/unwind_machine.h"
@@ -10,8 +10,8 @@
 enum {
 	CHUNK = 64 << 10,
 	CODE_LIMIT = 256 << 20, /* of one module */
-	CALLERS = 64, /* of one function; more say no more */
-	MANY = 6,     /* rb_vm_exec has as many, vm_exec_core has half of them */
+	CALLERS = 64,           /* of one function; more say no more */
+	MANY = 6,               /* rb_vm_exec has as many, vm_exec_core has half of them */
 };
 
 /* Functions that lead to another, each once. */
@@ -83,9 +83,8 @@ static void find_callers(struct rcore_sites *sites, struct rcore_native_module *
 
 /* The function that covers most of the instructions, for a compiler may have moved some rarely run ones out of
  * it. */
-static struct rcore_native_module *find_core(struct rcore_sites *sites,
-					     const struct rcore_interpreter *interpreter,
-					     uint64_t *ret)
+static struct rcore_native_module *
+find_core(struct rcore_sites *sites, const struct rcore_interpreter *interpreter, uint64_t *ret)
 {
 	struct rcore_native_module *module = NULL;
 	size_t votes = 0, count = 0;

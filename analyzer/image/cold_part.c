@@ -71,7 +71,8 @@ uint64_t rcore_cold_part_of(struct rcore_sites *sites, const struct rcore_functi
 	for (size_t i = 0; i < module->jumps.count; i++) {
 		const struct rcore_jump *jump = &module->jumps.items[i];
 		if (jump->to < start || jump->to >= end ||
-		    (jump->to == start && !jump->is_conditional && rcore_can_be_called(sites, start)))
+		    (jump->to == start && !jump->is_conditional &&
+		     rcore_can_be_called(sites, start)))
 			continue;
 		if (found && found != jump->from)
 			return 0;

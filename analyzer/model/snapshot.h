@@ -271,8 +271,8 @@ struct rcore_module_info {
 enum rcore_activation_source {
 	RCORE_ACTIVATION_NOT_ASKED, /* there are no native stacks */
 	RCORE_ACTIVATION_SYMBOL,
-	RCORE_ACTIVATION_CODE,   /* by the code of the interpreter's instructions, and its callers */
-	RCORE_ACTIVATION_STACKS, /* it alone stands in the stacks as often as C entered Ruby */
+	RCORE_ACTIVATION_CODE, /* by the code of the interpreter's instructions, and its callers */
+	RCORE_ACTIVATION_STACKS,  /* it alone stands in the stacks as often as C entered Ruby */
 	RCORE_ACTIVATION_UNKNOWN, /* then native and Ruby frames are listed apart */
 };
 

@@ -14,6 +14,26 @@ static void row(const struct rcore_pen *pen, const char *name, const char *text)
 	rcore_escape_write(pen->out, text ? text : "unknown");
 }
 
+/* What the order of native and Ruby frames rests on. */
+static void print_activation(const struct rcore_pen *pen, const struct rcore_activation *known)
+{
+	static const char *const words[] = {
+		[RCORE_ACTIVATION_SYMBOL] = "found by its symbol rb_vm_exec",
+		[RCORE_ACTIVATION_CODE] = "found by the code that runs Ruby's instructions",
+		[RCORE_ACTIVATION_STACKS] = "guessed by how often it stands in the stacks",
+	};
+	if (known->source == RCORE_ACTIVATION_NOT_ASKED)
+		return;
+	if (known->source == RCORE_ACTIVATION_UNKNOWN)
+		row(pen, "weaving",
+		    "no symbol and no code tells which function runs Ruby code: unless the "
+		    "stacks do, native and Ruby frames are listed apart");
+	else
+		fprintf(pen->out, "  %-9s 0x%" PRIx64 "  %s", "weaving", known->address,
+			words[known->source]);
+	putc('\n', pen->out);
+}
+
 static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
 {
 	FILE *out = pen->out;
@@ -61,6 +81,7 @@ static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot
 		rcore_escape_write(out, snapshot->fiber_source);
 		putc('\n', out);
 	}
+	print_activation(pen, &snapshot->activation);
 }
 
 static void print_proofs(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)

@@ -70,6 +70,15 @@ static void put_ruby(struct rcore_json *json, const struct rcore_snapshot *snaps
 				    rcore_vm_rung_name(snapshot->vm_rung));
 	rcore_json_add_text(json, vm, "fibers_found_by", snapshot->fiber_source);
 	rcore_json_put(json, "vm", vm);
+
+	const struct rcore_activation *activation = &snapshot->activation;
+	if (activation->source == RCORE_ACTIVATION_NOT_ASKED)
+		return;
+	struct json_object *interpreter = rcore_json_object(json);
+	rcore_json_add_hex(json, interpreter, "function", activation->address);
+	rcore_json_add_text(json, interpreter, "found_by",
+			    rcore_activation_source_name(activation->source));
+	rcore_json_put(json, "interpreter", interpreter);
 }
 
 static void put_proofs(struct rcore_json *json, const struct rcore_snapshot *snapshot)

@@ -50,14 +50,32 @@ static size_t count_tasks(const struct rcore_snapshot *snapshot)
 	return count;
 }
 
+static bool has_gap(const struct rcore_fiber *fiber)
+{
+	for (size_t i = 0; i < fiber->step_count; i++)
+		if (fiber->steps[i].kind == RCORE_STEP_GAP)
+			return true;
+	return false;
+}
+
 static size_t count_native(const struct rcore_snapshot *snapshot)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
-		count += snapshot->fibers[i].native_problem != NULL;
+		count += snapshot->fibers[i].native_problem || has_gap(&snapshot->fibers[i]);
 	for (size_t i = 0; i < snapshot->other_count; i++)
 		count += snapshot->others[i].native_problem != NULL;
 	return count;
+}
+
+/* Begins a line; the first brings the heading, which does not stand alone. */
+static FILE *begin_line(const struct rcore_text *text, bool *headed)
+{
+	if (!*headed)
+		fputs("\nProblems\n", text->pen.out);
+	*headed = true;
+	fputs("  ! ", text->pen.out);
+	return text->pen.out;
 }
 
 static void print_count(const struct rcore_text *text, const char **before, size_t count,
@@ -71,7 +89,7 @@ static void print_count(const struct rcore_text *text, const char **before, size
 	*before = ", ";
 }
 
-static void print_parts(const struct rcore_text *text)
+static void print_parts(const struct rcore_text *text, bool *headed)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	size_t ractors = 0, threads = 0, fibers = 0;
@@ -87,7 +105,8 @@ static void print_parts(const struct rcore_text *text)
 	if (!ractors && !threads && !fibers && !frames && !exceptions && !variables && !tasks &&
 	    !native)
 		return;
-	const char *before = "  ! not decoded whole, each marked with \"!\" above: ";
+	begin_line(text, headed);
+	const char *before = "not decoded whole, each marked with \"!\" above: ";
 	print_count(text, &before, ractors, "ractor");
 	print_count(text, &before, threads, "thread");
 	print_count(text, &before, fibers, "fiber");
@@ -99,7 +118,7 @@ static void print_parts(const struct rcore_text *text)
 	putc('\n', text->pen.out);
 }
 
-static void print_modules(const struct rcore_text *text)
+static void print_modules(const struct rcore_text *text, bool *headed)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	size_t lost = 0;
@@ -113,10 +132,10 @@ static void print_modules(const struct rcore_text *text)
 	}
 	if (!first)
 		return;
-	FILE *out = text->pen.out;
+	FILE *out = begin_line(text, headed);
 	fputs(first->file && first->lost && first->status && !strcmp(first->status, "found")
-		      ? "  ! no whole file for "
-		      : "  ! no file for ",
+		      ? "no whole file for "
+		      : "no file for ",
 	      out);
 	rcore_escape_write(out, first->path ? first->path : "a module");
 	if (lost > 1)
@@ -138,18 +157,21 @@ void rcore_text_problems(const struct rcore_text *text)
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	/* A file that is not here matters only where something could not be decoded. */
 	bool tell_files = (snapshot->incomplete || snapshot->failure) && has_lost(snapshot);
+	bool headed = false;
 	if (!snapshot->incomplete && !snapshot->problem_count && !tell_files)
 		return;
 	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
-	fputs("\nProblems\n", text->pen.out);
-	print_parts(text);
+	print_parts(text, &headed);
 	for (size_t i = 0; i < snapshot->problem_count; i++) {
-		fputs("  ! ", text->pen.out);
-		rcore_escape_write(text->pen.out, snapshot->problems[i]);
+		rcore_escape_write(begin_line(text, &headed), snapshot->problems[i]);
 		putc('\n', text->pen.out);
 	}
 	if (tell_files)
-		print_modules(text);
+		print_modules(text, &headed);
+	/* Not to end with status 1 and no word of why. */
+	if (snapshot->incomplete && !headed)
+		fputs("not all could be decoded; it is marked above\n",
+		      begin_line(text, &headed));
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
 

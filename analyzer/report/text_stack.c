@@ -107,7 +107,7 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_rows *rows
 		print_count(pen, row->count, "frame of its start", "frames of its start");
 		break;
 	case RCORE_ROW_GAP:
-		rcore_styled(pen, RCORE_STYLE_PROBLEM, "%8s  ? %s", "...",
+		rcore_styled(pen, RCORE_STYLE_PROBLEM, "%8s  ! %s", "...",
 			     rows->fiber->steps[row->index].reason);
 		putc('\n', pen->out);
 		break;

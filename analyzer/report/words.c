@@ -104,6 +104,17 @@ const char *rcore_vm_rung_words(enum rcore_vm_rung rung)
 	return WORD(words, rung);
 }
 
+const char *rcore_activation_source_name(enum rcore_activation_source source)
+{
+	static const char *const names[] = {
+		[RCORE_ACTIVATION_SYMBOL] = "symbol",
+		[RCORE_ACTIVATION_CODE] = "code",
+		[RCORE_ACTIVATION_STACKS] = "stacks",
+		[RCORE_ACTIVATION_UNKNOWN] = NULL,
+	};
+	return WORD(names, source);
+}
+
 const char *rcore_thread_words(const struct rcore_thread *thread)
 {
 	static const char *const words[][RCORE_GVL_WAITING + 1] = {

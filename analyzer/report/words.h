@@ -24,6 +24,9 @@ const char *rcore_fiber_status_words(enum rcore_fiber_status status);
 const char *rcore_thread_words(const struct rcore_thread *thread); /* "sleeping" ... */
 const char *rcore_vm_rung_words(enum rcore_vm_rung rung);
 
+/* "symbol", "code", "stacks"; NULL: not asked, or nothing told it. */
+const char *rcore_activation_source_name(enum rcore_activation_source source);
+
 /* A line for each struct of the layout that was moved to fit. */
 void rcore_write_slides(const struct rcore_snapshot *snapshot, FILE *out);
 

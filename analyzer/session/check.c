@@ -60,7 +60,7 @@ struct rcore_error *rcore_check_layout(struct rcore_session *session,
 				       struct rcore_snapshot **ret, struct rcore_error **error)
 {
 	session->checks_fields = true;
-	struct rcore_error *err = rcore_examine(session, ret, error);
+	struct rcore_error *err = rcore_session_examine(session, ret, error);
 	session->checks_fields = false;
 	return err;
 }

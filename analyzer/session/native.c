@@ -276,15 +276,15 @@ static void find_symbol(struct rcore_session *session, struct rcore_activation *
 			session->pack->activation};
 }
 
+/* And by code where neither does. */
 static struct rcore_error *unwind(struct rcore_session *session,
 				  struct rcore_snapshot *snapshot,
 				  const struct functions *functions, struct stacks *stacks)
 {
 	struct rcore_activation *activation = &snapshot->activation;
 	const struct rcore_functions methods = {functions->items, functions->count};
-	struct rcore_interpreter interpreter = {session->instructions.items,
-						session->instructions.count,
-						activation->address};
+	struct rcore_interpreter interpreter = {
+		session->instructions.items, session->instructions.count, activation->address};
 	struct rcore_error *err = rcore_unwind(
 		session->modules, session->memory, session->process->machine, &snapshot->arena,
 		&methods, &interpreter, stacks->contexts, stacks->count);
@@ -292,6 +292,53 @@ static struct rcore_error *unwind(struct rcore_session *session,
 		*activation = (struct rcore_activation){RCORE_ACTIVATION_CODE,
 							interpreter.activation};
 	return err;
+}
+
+struct rcore_error *rcore_session_activation(struct rcore_session *session,
+					     struct rcore_snapshot *snapshot)
+{
+	const struct functions no_functions = {0};
+	struct stacks no_stacks = {0};
+	struct rcore_snapshot *frames;
+	struct rcore_error *err = NULL;
+	find_symbol(session, &snapshot->activation);
+	if (snapshot->activation.address || session->pack)
+		return NULL;
+	err = rcore_session_read(session, &frames);
+	if (!err) {
+		rcore_snapshot_free(frames);
+		err = unwind(session, snapshot, &no_functions, &no_stacks);
+	}
+	if (err && err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	rcore_error_free(err);
+	if (!snapshot->activation.address)
+		snapshot->activation.source = RCORE_ACTIVATION_UNKNOWN;
+	return NULL;
+}
+
+/* An order that is a guess, or is not known, is said to be so. */
+static void admit(struct rcore_snapshot *snapshot)
+{
+	bool woven = false;
+	for (size_t i = 0; i < snapshot->fiber_count && !woven; i++)
+		woven = snapshot->fibers[i].frame_count && snapshot->fibers[i].native_count;
+	if (woven && snapshot->activation.source == RCORE_ACTIVATION_UNKNOWN)
+		rcore_problem_add(
+			snapshot,
+			rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					   "native and Ruby frames are not in one order: which "
+					   "function runs Ruby code is not known; the debug "
+					   "information of this Ruby would tell"));
+	else if (woven && snapshot->activation.source == RCORE_ACTIVATION_STACKS)
+		rcore_problem_add(
+			snapshot,
+			rcore_error_create(
+				RCORE_ERROR_UNSUPPORTED,
+				"the order of native and Ruby frames is a guess: which "
+				"function runs Ruby code is only known by how often it stands "
+				"in the stacks; the debug information of this Ruby would "
+				"tell"));
 }
 
 /* Did each stack come to its natural end, and was each stretch of it woven? */
@@ -332,6 +379,7 @@ struct rcore_error *rcore_session_native(struct rcore_session *session,
 	if (!err) {
 		hand_out(&stacks, snapshot);
 		err = rcore_weave(snapshot);
+		admit(snapshot);
 		snapshot->incomplete |= !is_whole(snapshot);
 	}
 	free(stacks.contexts);

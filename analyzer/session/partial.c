@@ -13,7 +13,7 @@ struct rcore_error *rcore_load_partial(struct rcore_session *session,
 	}
 	if (session->live)
 		return err;
-	struct rcore_error *again = rcore_examine(session, ret, &why);
+	struct rcore_error *again = rcore_session_examine(session, ret, &why);
 	if (again) {
 		rcore_error_free(again);
 		return err;

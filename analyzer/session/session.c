@@ -390,8 +390,9 @@ static struct rcore_error *examine_once(struct rcore_session *session,
 }
 
 /* A running process may change in the midst of a proof; it does so rarely twice. */
-struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
-				  struct rcore_error **error)
+struct rcore_error *rcore_session_examine(struct rcore_session *session,
+					  struct rcore_snapshot **ret,
+					  struct rcore_error **error)
 {
 	enum { LIVE_ATTEMPTS = 5 };
 	struct rcore_error *cut = rcore_session_files(session);
@@ -411,4 +412,16 @@ struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_sn
 		rcore_snapshot_free(snapshot);
 		rcore_error_free(failure);
 	}
+}
+
+struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
+				  struct rcore_error **error)
+{
+	struct rcore_error *err = rcore_session_examine(session, ret, error);
+	if (err || *error || session->no_native)
+		return err;
+	err = rcore_session_activation(session, *ret);
+	if (err)
+		rcore_snapshot_free(*ret);
+	return err;
 }

@@ -48,7 +48,7 @@ struct rcore_session {
 		*location; /* of the VM, for later questions; NULL: not found yet */
 	struct rcore_choice own_choice, *choice; /* the caller's, or its own */
 	struct rcore_statics statics;            /* `writable` is the session's */
-	struct rcore_instructions instructions; /* of the last load */
+	struct rcore_instructions instructions;  /* of the last load */
 	bool has_original;
 	struct rcore_signal_frame
 		original; /* the fault that made Ruby abort, of the thread that died */
@@ -181,6 +181,16 @@ struct rcore_error *rcore_session_redact_print(struct rcore_session *session,
 /* Marks what the session's pack is to hide of the memory that was recorded. NO_MEMORY. */
 struct rcore_error *rcore_session_hide(struct rcore_session *session,
 				       const struct rcore_snapshot *snapshot);
+
+/* As rcore_examine(), without a word on native stacks. */
+struct rcore_error *rcore_session_examine(struct rcore_session *session,
+					  struct rcore_snapshot **ret,
+					  struct rcore_error **error);
+
+/* Sets snapshot->activation as far as no stacks are needed for it, for a target that was examined. Error:
+ * NO_MEMORY. */
+struct rcore_error *rcore_session_activation(struct rcore_session *session,
+					     struct rcore_snapshot *snapshot);
 
 /* Unwinds the machine stack of each kernel thread and parked fiber, and weaves it with the Ruby
  * frames. */
