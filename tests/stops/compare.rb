@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+
+# Holds one report of rcore against what Ruby said of the same moment.
+class StackComparison
+  # Where Ruby's own word is not to be had, or is another by nature, and why. Each is counted; nothing else is left out.
+  MASKS = {
+    blocked: "a thread had all signals blocked (it was starting another): it ran on before it could say anything",
+    collecting: "the collector was at work: labels with their classes need new objects; rb_backtrace() alone was compared",
+    no_truth: "the copy died while it made objects: the moment was within an allocator",
+    hung: "the copy waited for a lock that nobody lets go in it",
+  }.freeze
+
+  Difference = Struct.new(:kind, :text)
+
+  attr_reader :differences, :masked, :stacks, :frames
+
+  # layout: the one of this Ruby.
+  def initialize(ruby, layout, look)
+    @ruby, @ruby_layout, @look, @report = ruby, layout, look, look.report
+    @newest = ruby.version >= Gem::Version.new("3.4")
+    @differences = []
+    @masked = []
+    @stacks = @frames = 0
+  end
+
+  def run
+    return fail(:no_report, "status #{@look.status}: #{@look.said}") unless @report && @report["fibers"]
+    sound
+    return @masked << :blocked if @look.blocked.any?
+    @fibers = @report["fibers"].to_h { |fiber| [fiber["id"], fiber] }
+    @by_tid = @report["threads"].select { |thread| thread["tid"] }.to_h { |thread| [thread["tid"], thread] }
+    @compared = {}
+    @look.truth.each { |tid, told| thread(tid, told) if told }
+  end
+
+  private
+
+  def fail(kind, text)
+    @differences << Difference.new(kind, text)
+  end
+
+  # What needs no truth: nothing is missing, and no sound layout is called wrong.
+  def sound
+    fail(:status, "status #{@look.status}, complete #{@report['complete'].inspect}") unless @look.status == 0 && @report["complete"]
+    fail(:said, @look.said) unless @look.said.empty?
+    fail(:layout, "layout #{@report['layout'].inspect}") unless @report.dig("layout") == @ruby_layout
+    @report["problems"].each { |line| fail(:problem, line) }
+    @report["proofs"].each { |proof| fail(:proof, "#{proof['name']}: #{proof['detail']}") unless proof["passed"] }
+    @report["threads"].each { |thread| fail(:thread_problem, "#{thread['id']}: #{thread['problem']}") if thread["problem"] }
+    @report["fibers"].each { |fiber| sound_fiber(fiber) }
+  end
+
+  def sound_fiber(fiber)
+    fail(:fiber_problem, "#{fiber['id']}: #{fiber['problem']}") if fiber["problem"]
+    fail(:native_problem, "#{fiber['id']}: #{fiber['native_problem']}") if fiber["native_problem"]
+    fiber["frames"].each { |frame| fail(:frame_problem, "#{fiber['id']}: #{frame['label']}: #{frame['problem']}") if frame["problem"] }
+    stack = fiber["stack"].to_a
+    stack.each { |each| fail(:gap, "#{fiber['id']}: #{each['gap']}") if each["gap"] }
+    outside(fiber, stack)
+  end
+
+  # A thread's first functions call Ruby: no frame of Ruby's is outside them.
+  OUTERMOST = /\A(?:main|__libc_start_main\w*|__libc_start_call_main|_start|start_thread|clone|clone3|__clone3?|ruby_run_node)\z/
+
+  def outside(fiber, stack)
+    first = stack.index { |each| each["native"] && fiber["native"][each["native"]]["function"].to_s =~ OUTERMOST } or return
+    lost = stack.drop(first).select { |each| each["frame"] && fiber["frames"][each["frame"]]["kind"] != "dummy" }
+    return if lost.empty?
+    labels = lost.map { |each| fiber["frames"][each["frame"]]["label"] }
+    fail(:outside, "#{fiber['id']}: #{labels.first(3).inspect} outside #{fiber['native'][stack[first]['native']]['function']}")
+  end
+
+  def thread(tid, told)
+    case told.state
+    when :collecting then @masked << :collecting
+    when :died then @masked << (told.signal == 9 ? :hung : :no_truth)
+    end
+    own(tid, told.current) if @ruby.version >= Gem::Version.new("3.0")
+    told.stacks.each { |stack| stack(stack) }
+    plain(told) if told.stacks.empty? && told.plain
+  end
+
+  # Since 3.0 each native thread knows its own; before, all know only the one that holds the GVL.
+  def own(tid, current)
+    thread = @by_tid[tid] or return
+    fail(:tid, "#{tid} runs #{current}, not #{thread['object']}") unless thread["object"] == current
+  end
+
+  # One that several copies told of is compared once: nothing moved between them.
+  def stack(told)
+    return if @compared[told.object]
+    @compared[told.object] = true
+    fiber = told.kind == "thread" ? fiber_of_thread(told) : fiber_of(told)
+    return unless fiber
+    return no_frames(told, fiber) unless told.frames
+    compare(fiber, told.frames, shown(fiber))
+  end
+
+  def fiber_of_thread(told)
+    thread = @report["threads"].find { |each| each["object"] == told.object }
+    return @fibers[thread["current_fiber"]] if thread
+    fail(:thread_missing, "no thread #{told.object}: #{told.frames&.first.inspect}")
+    nil
+  end
+
+  def fiber_of(told)
+    fiber = @report["fibers"].find { |each| each["object"] == told.object }
+    return fiber if fiber || told.frames.nil? || told.frames.empty?
+    fail(:fiber_missing, "no fiber #{told.object}: #{told.frames.first.inspect}")
+    nil
+  end
+
+  # Ruby tells nothing of threads that are being killed, nor of fibers that have ended.
+  def no_frames(told, fiber)
+    return if told.kind == "thread" || shown(fiber).empty?
+    fail(:fiber_ended, "#{fiber['id']}: #{shown(fiber).first.inspect}")
+  end
+
+  def shown(fiber)
+    fiber["frames"].reject { |frame| frame["native_hidden"] }.map do |frame|
+      [frame["native_path"] || frame["path"], frame["native_line"] || frame["line"] || 0,
+       frame["native_label"] || frame["label"]]
+    end
+  end
+
+  # rb_backtrace() knows no classes and hides nothing; a C method is where the next Ruby frame is.
+  def plain(told)
+    return if @compared[told.current] || told.plain.empty?
+    @compared[told.current] = true
+    thread = @report["threads"].find { |each| each["object"] == told.current }
+    fiber = thread && @fibers[thread["current_fiber"]]
+    return fail(:thread_missing, "no thread #{told.current}: #{told.plain.first.inspect}") unless fiber
+    frames = fiber["frames"].reject { |frame| %w[dummy ifunc].include?(frame["kind"]) || frame["under_construction"] }
+    at = nil
+    mine = frames.reverse.map do |frame|
+      at = [frame["path"], frame["line"] || 0] unless frame["kind"] == "cfunc"
+      [*(at || [nil, 0]), frame["native_label"] || frame["label"]]
+    end.reverse
+    @newest ? compare(fiber, classless(told.plain), classless(mine)) : compare(fiber, told.plain, mine)
+  end
+
+  def classless(frames)
+    frames.map { |path, line, label| [path, line, label.to_s.sub(/\A((?:(?:block|rescue|ensure) (?:\(\d+ levels\) )?in )*).*[.#]/m, '\\1')] }
+  end
+
+  def compare(fiber, told, mine)
+    @stacks += 1
+    @frames += told.size
+    return if told == mine
+    # Of Ruby's half of the labels rcore's JSON has only what is valid UTF-8.
+    first = (0...[told.size, mine.size].max).find { |index| told[index] != mine[index] }
+    kind = kind_of(told[first], mine[first], told.size, mine.size)
+    fail(kind, "#{fiber['id']}: frame #{first} of #{told.size} (rcore #{mine.size}): " \
+               "Ruby says #{told[first].inspect}, rcore #{mine[first].inspect}")
+  end
+
+  def kind_of(told, mine, size, other)
+    return :callerless if told && mine && mine[0].nil? && told[1].zero? && told[2] == mine[2]
+    return :count unless told && mine && size == other
+    return :label if told.first(2) == mine.first(2)
+    told[0] == mine[0] && told[2] == mine[2] ? :line : :frame
+  end
+end
