@@ -60,7 +60,7 @@ class StackComparison
   end
 
   # A thread's first functions call Ruby: no frame of Ruby's is outside them.
-  OUTERMOST = /\A(?:main|__libc_start_main\w*|__libc_start_call_main|_start|start_thread|clone|clone3|__clone3?|ruby_run_node)\z/
+  OUTERMOST = /\A(?:main|__libc_start_main\w*|__libc_start_call_main|_start|start_thread|ruby_run_node)\z/
 
   def outside(fiber, stack)
     first = stack.index { |each| each["native"] && fiber["native"][each["native"]]["function"].to_s =~ OUTERMOST } or return
