@@ -45,8 +45,8 @@ check-programs: all $(CHECKS) $(BUILD)/tests/triage/write
 check: check-programs flips-program replay-programs ## run all tests; installs nothing
 	@BUILD=$(BUILD) tests/all
 
-check-long: check-programs flips-program ## the same at length: running processes of each build, 10,000 flips for each Ruby
-	@BUILD=$(BUILD) FLIPS=10000 LIVE=all tests/all live flips
+check-long: check-programs flips-program ## the same at length: running processes of each build, 10,000 flips and STOPS=1000 for each Ruby, TREE=DIR of CRuby's tests
+	@BUILD=$(BUILD) FLIPS=10000 LIVE=all STOPS=$(or $(STOPS),1000) TREE="$(TREE)" tests/all live stops flips
 
 check-unit: check-programs ## run the unit tests alone
 	@BUILD=$(BUILD) tests/all unit
