@@ -129,7 +129,8 @@ RCORE_API struct rcore_error *rcore_pack(struct rcore_session *session,
 /*
  * What could be found without decoding the VM: version, modules, rung, layout,
  * proofs (also failed ones). Gives a snapshot wherever the target could be opened,
- * with `error` set to why rcore_load() would give up (NULL: it would not).
+ * with `error` set to why rcore_load() would give up (NULL: it would not). A running
+ * process is stopped for it, as by rcore_load().
  */
 RCORE_API struct rcore_error *rcore_examine(struct rcore_session *session,
 					    struct rcore_snapshot **ret,

@@ -367,8 +367,6 @@ static struct rcore_error *examine_once(struct rcore_session *session,
 	struct rcore_location *location = calloc(1, sizeof(*location));
 	struct rcore_error *err =
 		location ? new_snapshot(session, &snapshot) : rcore_error_no_memory();
-	if (session->live)
-		rcore_live_forget(session->live);
 	if (!err) {
 		failure = examine(session, snapshot, location);
 		rcore_session_fault(session, NULL, snapshot);
@@ -389,7 +387,7 @@ static struct rcore_error *examine_once(struct rcore_session *session,
 	return NULL;
 }
 
-/* A running process may change in the midst of a proof; it does so rarely twice. */
+/* A running process may change in the midst of a proof; it rarely does so twice. */
 struct rcore_error *rcore_session_examine(struct rcore_session *session,
 					  struct rcore_snapshot **ret,
 					  struct rcore_error **error)
@@ -401,6 +399,8 @@ struct rcore_error *rcore_session_examine(struct rcore_session *session,
 	for (int left = session->live ? LIVE_ATTEMPTS : 1;; left--) {
 		struct rcore_snapshot *snapshot;
 		struct rcore_error *failure;
+		if (session->live)
+			rcore_live_forget(session->live);
 		struct rcore_error *err = examine_once(session, &snapshot, &failure);
 		if (err)
 			return err;
@@ -414,10 +414,37 @@ struct rcore_error *rcore_session_examine(struct rcore_session *session,
 	}
 }
 
+/* The proofs that count are those of one moment. The look before it tells which pages to copy. */
+static struct rcore_error *examine_stopped(struct rcore_session *session,
+					   struct rcore_snapshot **ret,
+					   struct rcore_error **error)
+{
+	struct rcore_live_pause pause;
+	struct rcore_snapshot *before;
+	struct rcore_error *failure;
+	struct rcore_error *err = rcore_session_examine(session, &before, &failure);
+	if (err)
+		return err;
+	err = rcore_live_begin(session->live, true);
+	if (err) { /* it cannot be stopped: what was seen while it ran is all there is */
+		rcore_problem_add(before, err);
+		*ret = before;
+		*error = failure;
+		return NULL;
+	}
+	rcore_snapshot_free(before);
+	rcore_error_free(failure);
+	err = examine_once(session, ret, error);
+	rcore_live_end(session->live, &pause);
+	return err;
+}
+
 struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
 				  struct rcore_error **error)
 {
-	struct rcore_error *err = rcore_session_examine(session, ret, error);
+	struct rcore_error *err = session->live && !session->no_stop
+					  ? examine_stopped(session, ret, error)
+					  : rcore_session_examine(session, ret, error);
 	if (err || *error || session->no_native)
 		return err;
 	err = rcore_session_activation(session, *ret);

@@ -182,7 +182,7 @@ struct rcore_error *rcore_session_redact_print(struct rcore_session *session,
 struct rcore_error *rcore_session_hide(struct rcore_session *session,
 				       const struct rcore_snapshot *snapshot);
 
-/* As rcore_examine(), without a word on native stacks. */
+/* As rcore_examine(), without a word on native stacks, and without stopping a running process. */
 struct rcore_error *rcore_session_examine(struct rcore_session *session,
 					  struct rcore_snapshot **ret,
 					  struct rcore_error **error);
