@@ -189,6 +189,15 @@ static void expect(enum place place, size_t frame, uint64_t value, const char *w
 	fake_put(&world.vm.ruby.target, address, before);
 }
 
+static void check_line(size_t frame, int line, bool is_stale)
+{
+	struct rcore_snapshot *snapshot = world_load_whole();
+	const struct rcore_frame *frames = world_fiber(snapshot, world.running)->frames;
+	ck_assert_int_eq(frames[frame].line, line);
+	ck_assert(frames[frame].pc_stale == is_stale);
+	world_free(snapshot);
+}
+
 START_TEST(test_misfits)
 {
 	enum { CFUNC, METHOD, BLOCK };
@@ -229,6 +238,85 @@ START_TEST(test_misfits)
 	struct rcore_snapshot *snapshot = world_load();
 	ck_assert(world_says(snapshot, "does not lead back"));
 	world_free(snapshot);
+}
+END_TEST
+
+/* Compiled code has not written its pc: no line is better than another's. */
+START_TEST(test_stale_pc)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	bool has_jit = rcore_has(&vm->ruby.layout.cfp.jit_return);
+	struct fake_frame frame = {.flags = RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL,
+				   .iseq = world.run,
+				   .pc = 3,
+				   .me_cref = world.run_method};
+	fake_push(vm, world.running, &frame);
+	uint64_t cfp = fake_cfp(vm, world.running);
+	check_line(0, 11, false);
+
+	/* In the iseq, of the call before or of who was there before. */
+	FAKE_PUT(vm, cfp, cfp, jit_return, 0x12345);
+	check_line(0, has_jit ? 0 : 11, has_jit);
+	/* In none. */
+	FAKE_PUT(vm, cfp, cfp, jit_return, 0);
+	uint64_t pc = FAKE_GET(vm, cfp, cfp, pc);
+	FAKE_PUT(vm, cfp, cfp, pc, 0x1234);
+	if (has_jit)
+		check_line(0, 0, true);
+	/* What it calls needs it. */
+	FAKE_PUT(vm, cfp, cfp, pc, pc);
+	FAKE_PUT(vm, cfp, cfp, jit_return, 0x12345);
+	fake_push(vm, world.running, &frame);
+	check_line(1, 11, false);
+}
+END_TEST
+
+/* vm_push_frame() up to 2.7, and YJIT of 3.1 and 3.2, count a frame before they fill it. */
+START_TEST(test_unfilled)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	uint64_t cfp = fake_cfp(vm, world.running) - vm->ruby.layout.cfp.size;
+	uint64_t ec = world.running + (uint64_t)vm->ruby.layout.fiber.saved_ec.offset;
+	FAKE_PUT(vm, ec, ec, cfp, cfp);
+	FAKE_PUT(vm, cfp, cfp, pc, 1);
+	FAKE_PUT(vm, cfp, cfp, ep, vm->address);
+	struct rcore_snapshot *snapshot = world_load();
+	const struct rcore_fiber *fiber = world_fiber(snapshot, world.running);
+	ck_assert_uint_eq(fiber->frame_count, 4);
+	ck_assert_int_eq(fiber->frames[0].kind, RCORE_FRAME_BROKEN);
+	ck_assert(fiber->frames[0].under_construction ==
+		  vm->ruby.layout.traits.frames_pushed_first);
+	ck_assert(!fiber->frames[0].problem == vm->ruby.layout.traits.frames_pushed_first);
+	ck_assert(snapshot->incomplete != vm->ruby.layout.traits.frames_pushed_first);
+	world_free(snapshot);
+}
+END_TEST
+
+/* A fiber's VM stack while it comes and goes. */
+START_TEST(test_empty_stack)
+{
+	static const enum rcore_fiber_status statuses[] = {RCORE_FIBER_CREATED,
+							   RCORE_FIBER_TERMINATED};
+	enum { SIZE = 512 };
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	uint64_t ec = world.created + (uint64_t)vm->ruby.layout.fiber.saved_ec.offset;
+	uint64_t stack = fake_alloc(&vm->ruby.target, SIZE, 8);
+	const uint64_t cfps[] = {0, stack + SIZE, stack + SIZE - vm->ruby.layout.cfp.size};
+	for (size_t i = 0; i < 2; i++) {
+		FAKE_PUT(vm, world.created, fiber, status, statuses[i]);
+		for (size_t j = 0; j < sizeof(cfps) / sizeof(*cfps); j++) {
+			FAKE_PUT(vm, ec, ec, vm_stack, stack);
+			FAKE_PUT(vm, ec, ec, vm_stack_size, SIZE / sizeof(uint64_t));
+			FAKE_PUT(vm, ec, ec, cfp, cfps[j]);
+			world_free(world_load_whole());
+			FAKE_PUT(vm, ec, ec, vm_stack, 0);
+			FAKE_PUT(vm, ec, ec, vm_stack_size, 0);
+			world_free(world_load_whole());
+		}
+	}
 }
 END_TEST
 
@@ -281,7 +369,8 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_stack,   test_kinds,        test_escaping,
-				      test_misfits, test_other_method, test_many_frames};
+	const TTest *const tests[] = {test_stack,       test_kinds,        test_escaping,
+				      test_misfits,     test_stale_pc,     test_unfilled,
+				      test_empty_stack, test_other_method, test_many_frames};
 	return world_run("frames", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "proof/field_proof.h"
 #include "proof/slide.h"
+#include "vm/frame_flags.h"
 #include "vm_suite.h"
 
 static struct rcore_arena arena;
@@ -20,6 +22,10 @@ static void put_machine_stack(uint64_t thread)
 	uint64_t stack = fake_alloc(&vm->ruby.target, SIZE, 16);
 	FAKE_PUT(vm, ec, ec, machine_stack_start, stack + SIZE);
 	FAKE_PUT(vm, ec, ec, machine_stack_maxsize, SIZE);
+	if (FAKE_GET(vm, fiber, fiber, stack_base)) {
+		FAKE_PUT(vm, fiber, fiber, stack_base, stack);
+		FAKE_PUT(vm, fiber, fiber, stack_size, SIZE);
+	}
 	FAKE_PUT(vm, ec, ec, tag, stack + 64);
 	FAKE_PUT(vm, fiber, fiber, status, RCORE_FIBER_RESUMED);
 	if (FAKE_GET(vm, thread, thread, blocking_region_buffer))
@@ -64,6 +70,78 @@ static enum rcore_verdict verdict(const struct rcore_item *item)
 	return rcore_field_prove(&specimens, item, rcore_item_field(&layout, item), NULL);
 }
 
+static const struct rcore_item *item_of(const char *group, const char *id)
+{
+	for (size_t i = 0; i < rcore_item_count; i++)
+		if (rcore_items[i].kind == RCORE_ITEM_FIELD &&
+		    !strcmp(rcore_items[i].group, group) && !strcmp(rcore_items[i].id, id))
+			return &rcore_items[i];
+	ck_abort_msg("no %s.%s", group, id);
+}
+
+/* Of a queue whose waiters come and go, and of threads that have not begun or have ended. */
+START_TEST(test_moments)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const struct rcore_item *start = item_of("ec", "machine_stack_start"),
+				*size = item_of("ec", "machine_stack_maxsize"),
+				*status = item_of("fiber", "status"),
+				*count = item_of("queue", "num_waiting");
+	/* The main thread has its bounds; the other two decide. */
+	const uint64_t new[] = {world.sleeper, world.other};
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t ec = FAKE_GET(vm, new[i], thread, ec);
+		FAKE_PUT(vm, ec, ec, machine_stack_start, 0);
+		FAKE_PUT(vm, ec, ec, machine_stack_maxsize, 0);
+		FAKE_PUT(vm, ec, ec, tag, 0);
+		FAKE_PUT(vm, ec, ec, cfp,
+			 FAKE_GET(vm, ec, ec, vm_stack) +
+				 FAKE_GET(vm, ec, ec, vm_stack_size) * 8 - layout.cfp.size);
+	}
+	ck_assert_int_ne(verdict(start), RCORE_FAILS);
+	ck_assert_int_ne(verdict(size), RCORE_FAILS);
+	for (size_t i = 0; i < 2; i++)
+		fake_push(vm, fake_current_fiber(vm, new[i]),
+			  &(struct fake_frame){.flags = RCORE_FRAME_MAGIC_METHOD |
+							RCORE_ENV_LOCAL,
+					       .iseq = world.run,
+					       .me_cref = world.run_method});
+	ck_assert_int_eq(verdict(start), RCORE_FAILS);
+	ck_assert_int_eq(verdict(size), RCORE_FAILS);
+	for (size_t i = 0; i < 2; i++) {
+		FAKE_PUT(vm, new[i], thread, status, RCORE_THREAD_KILLED);
+		FAKE_PUT(vm, fake_current_fiber(vm, new[i]), fiber, status,
+			 RCORE_FIBER_TERMINATED);
+	}
+	ck_assert_int_ne(verdict(start), RCORE_FAILS);
+	ck_assert_int_eq(verdict(status), RCORE_HOLDS);
+
+	uint64_t queue = fake_alloc(&vm->ruby.target, layout.queue.size, 8);
+	uint64_t head = queue + (uint64_t)layout.queue.waitq.offset;
+	uint64_t nodes[] = {fake_alloc(&vm->ruby.target, 16, 8),
+			    fake_alloc(&vm->ruby.target, 16, 8)};
+	static const struct {
+		uint64_t counted;
+		enum rcore_verdict verdict;
+	} counts[] = {{2, RCORE_HOLDS},  {3, RCORE_SILENT}, {20, RCORE_SILENT},
+		      {1, RCORE_SILENT}, {0, RCORE_FAILS},  {UINT32_MAX, RCORE_FAILS}};
+	fake_list_init(vm, head);
+	fake_list_add(vm, head, nodes[0]);
+	fake_list_add(vm, head, nodes[1]);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct rcore_specimens specimens;
+		FAKE_PUT(vm, queue, queue, num_waiting, counts[i].counted);
+		rcore_specimens_take(&ruby, &world.process, vm->address, &specimens);
+		rcore_specimens_add(&specimens.queue, queue);
+		ck_assert_msg(rcore_field_prove(&specimens, count, &layout.queue.num_waiting,
+						NULL) == counts[i].verdict,
+			      "%" PRIu64 " waiting", counts[i].counted);
+	}
+	finish();
+}
+END_TEST
+
 START_TEST(test_rules)
 {
 	size_t held = 0;
@@ -80,15 +158,6 @@ START_TEST(test_rules)
 	finish();
 }
 END_TEST
-
-static const struct rcore_item *item_of(const char *group, const char *id)
-{
-	for (size_t i = 0; i < rcore_item_count; i++)
-		if (rcore_items[i].kind == RCORE_ITEM_FIELD &&
-		    !strcmp(rcore_items[i].group, group) && !strcmp(rcore_items[i].id, id))
-			return &rcore_items[i];
-	ck_abort_msg("no %s.%s", group, id);
-}
 
 /* Moves the fields of a struct from one on. */
 static void shift(const struct rcore_item *from, int by)
@@ -191,6 +260,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_rules, test_moved, test_refused, test_corrupt};
+	const TTest *const tests[] = {test_rules, test_moments, test_moved, test_refused,
+				      test_corrupt};
 	return world_run("slide", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -55,6 +55,22 @@ START_TEST(test_list)
 	ck_assert_int_eq(list_code(head, 2, &count), RCORE_ERROR_LIMIT);
 	ck_assert_uint_eq(count, 2);
 
+	/* One is just taken off: it is passed in one direction, and on the list in the other. */
+	fake_put(target, third + 8, first);
+	ck_assert_int_eq(list_code(head, 10, &count), 0);
+	ck_assert_uint_eq(count, 3);
+	fake_put(target, third + 8, second);
+	fake_put(target, first, third);
+	ck_assert_int_eq(list_code(head, 10, &count), 0);
+	ck_assert_uint_eq(count, 2);
+	/* Not two. */
+	fake_put(target, first, second);
+	fake_put(target, second + 8, head);
+	fake_put(target, third + 8, first);
+	ck_assert_int_eq(list_code(head, 10, &count), RCORE_ERROR_CORRUPT);
+	fake_put(target, second + 8, first);
+	fake_put(target, third + 8, second);
+
 	fake_put(target, third, first);
 	ck_assert_int_eq(list_code(head, 10, &count), RCORE_ERROR_CORRUPT);
 	ck_assert_uint_eq(count, 3);
@@ -154,6 +170,126 @@ START_TEST(test_prove)
 	wrong.heap_page.start.offset += 8;
 	prove(&wrong, &failed);
 	ck_assert_str_eq(failed, "heap");
+}
+END_TEST
+
+/* What one proof of the world's own layout says. */
+static struct rcore_proof proof_of(const char *name)
+{
+	struct fake_vm *vm = &world.vm;
+	struct rcore_proof proofs[RCORE_PROOF_LIMIT], ret = {0};
+	struct rcore_arena arena = {0};
+	struct rcore_ruby ruby;
+	size_t count = 0;
+	rcore_ruby_init(&ruby, &vm->ruby.target.memory, &vm->ruby.layout, &arena);
+	rcore_ruby_set_vm(&ruby, vm->address);
+	rcore_prove(&ruby, vm->address, proofs, &count);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(proofs[i].name, name))
+			ret = proofs[i];
+	ck_assert_ptr_nonnull(ret.name);
+	ret.detail = NULL;
+	rcore_ruby_deinit(&ruby);
+	rcore_arena_deinit(&arena);
+	return ret;
+}
+
+static bool passes(const char *name)
+{
+	return proof_of(name).passed;
+}
+
+/* What a stop between two instructions can find, and what none can. */
+START_TEST(test_prove_fiber_switch)
+{
+	static const struct {
+		bool has_root, is_killed;
+		enum rcore_fiber_status status;
+		bool can_be;
+	} states[] = {
+		{false, false, RCORE_FIBER_RESUMED, true},
+		{true, false, RCORE_FIBER_RESUMED, true},
+		{true, false, RCORE_FIBER_SUSPENDED, true},   /* left by fiber_store() */
+		{true, false, RCORE_FIBER_TERMINATED, true},  /* rb_fiber_terminate() */
+		{false, true, RCORE_FIBER_TERMINATED, true},  /* the thread ends */
+		{false, false, RCORE_FIBER_SUSPENDED, false}, /* to be entered by whom? */
+		{false, false, RCORE_FIBER_TERMINATED, false},
+		{false, false, RCORE_FIBER_CREATED, false},
+		{true, false, RCORE_FIBER_CREATED, false},
+	};
+	static const enum rcore_fiber_status root_states[] = {
+		RCORE_FIBER_CREATED, RCORE_FIBER_RESUMED, RCORE_FIBER_SUSPENDED,
+		RCORE_FIBER_TERMINATED};
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	/* Two of the three threads decide. */
+	FAKE_PUT(vm, fake_current_fiber(vm, world.other), fiber, status, RCORE_FIBER_CREATED);
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		uint64_t fiber = fake_current_fiber(vm, vm->main_thread);
+		FAKE_PUT(vm, vm->main_thread, thread, root_fiber,
+			 states[i].has_root ? world.root : 0);
+		FAKE_PUT(vm, fiber, fiber, status, states[i].status);
+		FAKE_PUT(vm, vm->main_thread, thread, status,
+			 states[i].is_killed ? RCORE_THREAD_KILLED : RCORE_THREAD_RUNNABLE);
+		if (!states[i].has_root)
+			FAKE_PUT(vm, fiber, fiber, stack_base, 0);
+		else
+			fake_machine_stack(vm, fiber);
+		ck_assert_msg(passes("fiber") == states[i].can_be, "state %zu", i);
+	}
+	FAKE_PUT(vm, vm->main_thread, thread, status, RCORE_THREAD_RUNNABLE);
+	FAKE_PUT(vm, world.running, fiber, status, RCORE_FIBER_RESUMED);
+	for (size_t i = 0; i < sizeof(root_states) / sizeof(*root_states); i++) {
+		FAKE_PUT(vm, world.root, fiber, status, root_states[i]);
+		ck_assert(passes("fiber") == (root_states[i] == RCORE_FIBER_RESUMED ||
+					      root_states[i] == RCORE_FIBER_SUSPENDED));
+	}
+	FAKE_PUT(vm, world.root, fiber, status, RCORE_FIBER_SUSPENDED);
+	ck_assert(passes("fiber"));
+	/* All but the root fiber have a machine stack. */
+	FAKE_PUT(vm, world.running, fiber, stack_base, 0);
+	ck_assert(passes("fiber") == !rcore_has(&vm->ruby.layout.fiber.stack_base));
+}
+END_TEST
+
+/* The pc of the innermost frame alone may be of another, or none at all. */
+START_TEST(test_prove_stale_pc)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	struct fake_frame frame = {.flags = RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL,
+				   .iseq = world.run,
+				   .pc = 1,
+				   .me_cref = world.run_method};
+	put_string();
+	fake_push(vm, world.running, &frame);
+	uint64_t cfp = fake_cfp(vm, world.running);
+	FAKE_PUT(vm, cfp, cfp, pc, 0x1234);
+	ck_assert(passes("iseq"));
+	fake_push(vm, world.running, &frame);
+	cfp = fake_cfp(vm, world.running);
+	FAKE_PUT(vm, cfp, cfp, pc, 0x1234);
+	ck_assert(!passes("iseq"));
+}
+END_TEST
+
+/* Lists are longer or shorter than counted by what comes or goes just then. */
+START_TEST(test_prove_counts)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	struct rcore_field count = vm->ruby.layout.vm.living_count;
+	uint64_t base = vm->address;
+	if (vm->ractor) {
+		count = vm->ruby.layout.ractor.threads_count;
+		base = vm->ractor;
+	}
+	uint64_t counted = fake_get_field(&vm->ruby, base, &count);
+	put_string();
+	for (int off = -1; off <= 1; off++) {
+		fake_put_field(&vm->ruby.target, base, &count, counted + (uint64_t)off);
+		ck_assert_uint_eq(proof_of("thread").missed, 0);
+	}
 }
 END_TEST
 
@@ -283,13 +419,19 @@ START_TEST(test_in_a_switch)
 	FAKE_PUT(vm, world.running, fiber, context_stack_pointer, left_stack + size / 2);
 	FAKE_PUT(vm, world.parked, fiber, stack_base, entered_stack);
 	FAKE_PUT(vm, world.parked, fiber, stack_size, size);
+	FAKE_PUT(vm, world.parked, fiber, context_stack_pointer, entered_stack + size / 4);
 	world.native[0].has_registers = true;
 	world.native[0].registers[rcore_register_sp(EM_X86_64)] = entered_stack + size / 2;
 
-	/* One that overflows into the other's stack is not being left. */
+	/* One that overflows into the other's stack is not being left, but where th->ec is switched before
+	 * the stack: then it is entered, and its registers are as they were saved. */
+	bool is_first = vm->ruby.layout.traits.ec_switched_first;
 	struct rcore_snapshot *snapshot = world_load();
-	ck_assert_int_eq(world_fiber(snapshot, world.running)->tid, MAIN_TID);
-	ck_assert_int_eq(world_fiber(snapshot, world.parked)->tid, 0);
+	const struct rcore_fiber *running = world_fiber(snapshot, world.running);
+	const struct rcore_fiber *parked = world_fiber(snapshot, world.parked);
+	ck_assert_int_eq(is_first ? parked->tid : running->tid, MAIN_TID);
+	ck_assert_int_eq(is_first ? running->tid : parked->tid, 0);
+	ck_assert(running->is_current && running->is_parked == is_first);
 	world_free(snapshot);
 
 	FAKE_PUT(vm, world.running, fiber, status, RCORE_FIBER_SUSPENDED);
@@ -300,6 +442,15 @@ START_TEST(test_in_a_switch)
 	ck_assert(left->is_current && left->is_parked && !left->tid);
 	ck_assert(!entered->is_current && !entered->is_parked);
 	ck_assert_int_eq(entered->tid, MAIN_TID);
+	world_free(snapshot);
+
+	/* Before the stack is switched: what is entered goes on where it was left. */
+	world.native[0].registers[rcore_register_sp(EM_X86_64)] = left_stack + size / 2;
+	snapshot = world_load();
+	left = world_fiber(snapshot, world.running);
+	entered = world_fiber(snapshot, world.parked);
+	ck_assert(left->is_current && !left->is_parked && left->tid == MAIN_TID);
+	ck_assert(!entered->is_current && entered->is_parked && !entered->tid);
 	world_free(snapshot);
 }
 END_TEST
@@ -483,17 +634,13 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_list,
-		test_find,
-		test_prove,
-		test_builds,
-		test_threads,
-		test_fibers,
-		test_in_a_switch,
-		test_broken_threads,
-		test_broken_ractors,
-		test_broken_fibers,
-		test_broken_fiber_list,
+		test_list,           test_find,
+		test_prove,          test_prove_fiber_switch,
+		test_prove_stale_pc, test_prove_counts,
+		test_builds,         test_threads,
+		test_fibers,         test_in_a_switch,
+		test_broken_threads, test_broken_ractors,
+		test_broken_fibers,  test_broken_fiber_list,
 		test_broken_heap,
 	};
 	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));

@@ -148,6 +148,18 @@ static uint64_t make_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber
 	return fiber;
 }
 
+void fake_machine_stack(struct fake_vm *vm, uint64_t fiber)
+{
+	enum { SIZE = 4096 };
+	if (!rcore_has(&vm->ruby.layout.fiber.stack_base))
+		return;
+	uint64_t stack = fake_alloc(&vm->ruby.target, SIZE, 16);
+	FAKE_PUT(vm, fiber, fiber, stack_base, stack);
+	FAKE_PUT(vm, fiber, fiber, stack_size, SIZE);
+	FAKE_PUT(vm, ec_of(vm, fiber), ec, machine_stack_start, stack + SIZE);
+	FAKE_PUT(vm, ec_of(vm, fiber), ec, machine_stack_maxsize, SIZE);
+}
+
 uint64_t fake_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber_status status)
 {
 	uint64_t fiber = make_fiber(vm, thread, status);

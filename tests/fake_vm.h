@@ -38,6 +38,8 @@ uint64_t fake_thread(struct fake_vm *vm, const struct fake_thread *of);
 
 /* A fiber with its Fiber object; of a status that has one, with a stack. */
 uint64_t fake_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber_status status);
+/* Its own machine stack, with the bounds in its EC; of a layout that has them. */
+void fake_machine_stack(struct fake_vm *vm, uint64_t fiber);
 /* The one that a thread runs, and lets it run another that the first has resumed. */
 uint64_t fake_current_fiber(struct fake_vm *vm, uint64_t thread);
 void fake_resume(struct fake_vm *vm, uint64_t thread, uint64_t fiber);

@@ -114,6 +114,7 @@ void world_begin_with(const struct rcore_layout *layout)
 				  .iseq = world.main,
 				  .pc = 1,
 				  .outer = outer | 1});
+	fake_machine_stack(vm, world.running);
 	fake_resume(vm, vm->main_thread, world.running);
 	push_stack(world.running);
 	push_stack(world.parked);

@@ -44,9 +44,11 @@ struct rcore_traits {
 	bool fibers_listed; /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
 	bool guard_inside;  /* up to 2.6: a fiber's machine stack begins with its guard page */
 	bool resuming_object;   /* 3.0: fiber->resuming_fiber is a Fiber, later a rb_fiber_t */
-	bool coroutine_link;    /* 3.3 on: a parked fiber's pc is its saved x30 (aarch64) */
-	bool shapes;            /* 3.2 on: ivars by shape */
-	uint32_t shape_id_mask; /* bits of a shape's ID that are its place in the list */
+	bool ec_switched_first; /* up to 3.0: th->ec is the new fiber's before its stack is */
+	bool frames_pushed_first;   /* ec->cfp counts a frame before it is filled */
+	bool coroutine_link;        /* 3.3 on: a parked fiber's pc is its saved x30 (aarch64) */
+	bool shapes;                /* 3.2 on: ivars by shape */
+	uint32_t shape_id_mask;     /* bits of a shape's ID that are its place in the list */
 	bool shape_tree_is_struct;  /* 4.0 on: rb_shape_tree is the struct, no pointer to it */
 	unsigned heap_page_align;   /* bytes: 16 KiB up to 3.1, 64 KiB later */
 	unsigned default_slot_size; /* where heap_page has no slot_size */

@@ -23,6 +23,11 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.fibers_listed = since(layout, 3, 3),
 		/* cont.c, struct rb_fiber_struct */
 		.resuming_object = since(layout, 3, 0) && !since(layout, 3, 1),
+		/* cont.c, fiber_setcontext */
+		.ec_switched_first = !since(layout, 3, 1),
+		/* vm_insnhelper.c, vm_push_frame; yjit_codegen.c and yjit/src/codegen.rs, gen_push_frame */
+		.frames_pushed_first =
+			!since(layout, 3, 0) || (since(layout, 3, 1) && !since(layout, 3, 3)),
 		/* cont.c, fiber_machine_stack_alloc */
 		.guard_inside = !since(layout, 2, 7),
 		/* coroutine/arm64/Context.S */

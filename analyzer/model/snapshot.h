@@ -48,6 +48,7 @@ struct rcore_frame {
 	const char *path;        /* of the iseq; NULL for a cfunc */
 	int line;                /* current line; 0: unknown */
 	bool under_construction; /* pushed, pc not set yet */
+	bool pc_stale;           /* compiled code had not written its pc: the line is unknown */
 	/* What this Ruby's own backtrace prints for the frame, as in `caller`; NULL
 	 * where it prints none for it (a dummy, the frame below a rescue). */
 	const char *native_label, *native_path;

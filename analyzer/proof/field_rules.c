@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "proof/field_judge.h"
+#include "proof/fiber_state.h"
 #include "vm/list.h"
 #include "vm/vm.h"
 
@@ -56,6 +57,9 @@ static enum rcore_verdict counts(const struct rcore_specimens *s, uint64_t base,
 {
 	uint64_t value;
 	if (length < 0 || !get(s, base, field, &value))
+		return RCORE_SILENT;
+	/* The list is changed before the counter. */
+	if (value && length && ((long)value == length + 1 || (long)value + 1 == length))
 		return RCORE_SILENT;
 	return told((long)value == length);
 }
@@ -326,9 +330,10 @@ static enum rcore_verdict holds_frames(const struct rcore_specimens *s, uint64_t
 	    !get(s, ec, cfp_field, &cfp))
 		return RCORE_FAILS;
 	uint64_t end = stack + size * sizeof(uint64_t);
-	return stack ? told(stack < cfp && cfp <= end &&
-			    (end - cfp) % layout_of(s)->cfp.size == 0)
-		     : RCORE_SILENT;
+	/* rb_ec_set_vm_stack() comes before the first frame. */
+	return stack && cfp ? told(stack < cfp && cfp <= end &&
+				   (end - cfp) % layout_of(s)->cfp.size == 0)
+			    : RCORE_SILENT;
 }
 
 /* In 3.0 a Fiber. */
@@ -398,12 +403,32 @@ JUDGE(ec_errinfo)
 		is_object(s, value, TYPE(OBJECT) | TYPE(DATA) | TYPE(STRUCT) | TYPE(IMEMO)));
 }
 
+/*
+ * Whether an EC may have no bounds of its machine stack. A thread gets them once it runs
+ * (native_thread_init_stack()): until then it has no VM stack either, or, from 3.3 on, one with the dummy frame
+ * alone (native_thread_create_dedicated()). In a forked process the other threads, which are killed,
+ * have lost both (thread_cleanup_func_before_exec()).
+ */
+static bool has_no_stack(const struct rcore_specimens *s, uint64_t ec)
+{
+	const struct rcore_layout *layout = layout_of(s);
+	uint64_t stack, size, cfp, thread;
+	if (!get(s, ec, &layout->ec.vm_stack, &stack) ||
+	    !get(s, ec, &layout->ec.vm_stack_size, &size) || !get(s, ec, &layout->ec.cfp, &cfp))
+		return false;
+	return !stack || stack + size * sizeof(uint64_t) - cfp <= layout->cfp.size ||
+	       (get(s, ec, &layout->ec.thread_ptr, &thread) &&
+		leads(s, thread, &layout->thread.status, RCORE_THREAD_KILLED));
+}
+
 /* Its tags lie below it. */
 JUDGE(ec_stack_start)
 {
 	uint64_t start, tag, size;
-	if (!get(s, base, field, &start) || !start || start % sizeof(uint64_t))
+	if (!get(s, base, field, &start) || start % sizeof(uint64_t))
 		return RCORE_FAILS;
+	if (!start)
+		return has_no_stack(s, base) ? RCORE_SILENT : RCORE_FAILS;
 	if (!get(s, base, &layout_of(s)->ec.tag, &tag) || !tag ||
 	    !get(s, base, &layout_of(s)->ec.machine_stack_maxsize, &size))
 		return RCORE_SILENT;
@@ -422,8 +447,11 @@ JUDGE(ec_stack_maxsize)
 {
 	enum { LEAST = 4096, WORD = 8 };
 	uint64_t size;
-	return told(get(s, base, field, &size) && size >= LEAST && size % WORD == 0 &&
-		    size < UINT64_C(1) << 47);
+	if (!get(s, base, field, &size))
+		return RCORE_FAILS;
+	if (!size && has_no_stack(s, base))
+		return RCORE_SILENT;
+	return told(size >= LEAST && size % WORD == 0 && size < UINT64_C(1) << 47);
 }
 
 /* Fiber[]: nil until it is used. */
@@ -473,9 +501,7 @@ JUDGE(fiber_jit_cont)
 /* Specimens are what threads run now. */
 JUDGE(fiber_status)
 {
-	uint64_t status;
-	return told(flag_word(s, base, field) == RCORE_HOLDS && get(s, base, field, &status) &&
-		    status == RCORE_FIBER_RESUMED);
+	return told(rcore_fiber_can_run(s->ruby, base, field));
 }
 
 /* Where it was switched away from, once it was. */
@@ -498,6 +524,9 @@ static enum rcore_verdict fiber_stack(const struct rcore_specimens *s, uint64_t 
 	if (!get(s, fiber, base_field, &base))
 		return RCORE_FAILS;
 	if (!base)
+		return RCORE_SILENT;
+	/* fiber_prepare_stack() fills it in, from the fiber's stack to the bounds in its EC. */
+	if (leads(s, fiber, &layout->fiber.status, RCORE_FIBER_CREATED))
 		return RCORE_SILENT;
 	if (!get(s, fiber, size_field, &size) || !get(s, member(fiber, &layout->fiber.saved_ec),
 						      &layout->ec.machine_stack_start, &start))

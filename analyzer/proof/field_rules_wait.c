@@ -149,19 +149,26 @@ JUDGE(waiting_fd)
 		    waiting_thread(s, base, &layout_of(s)->waiting_fd.th) == RCORE_HOLDS);
 }
 
-/* As many wait as there are nodes on its list. */
+/*
+ * As many wait as there are nodes on its list, or more: who wakes a waiter takes its node away (sync_wakeup() of
+ * thread_sync.c), and the waiter counts itself out when it runs (queue_sleep_done()). One that begins to
+ * wait has a node before it is counted.
+ */
 static enum rcore_verdict waiters_count(const struct rcore_specimens *s, uint64_t base,
 					const struct rcore_field *field,
 					const struct rcore_field *list)
 {
-	uint64_t expected;
-	size_t count;
-	if (!get(s, base, field, &expected))
+	uint64_t counted;
+	size_t listed;
+	if (!get(s, base, field, &counted))
 		return RCORE_FAILS;
-	enum rcore_verdict verdict = list_closes(s, member(base, list), &count);
+	enum rcore_verdict verdict = list_closes(s, member(base, list), &listed);
 	if (verdict != RCORE_HOLDS)
 		return verdict;
-	return expected != count ? RCORE_FAILS : count ? RCORE_HOLDS : RCORE_SILENT;
+	if (counted == listed)
+		return listed ? RCORE_HOLDS : RCORE_SILENT;
+	return counted + 1 < listed || counted > RCORE_THREAD_LIMIT ? RCORE_FAILS
+								    : RCORE_SILENT;
 }
 
 JUDGE(queue_waiting)
@@ -237,10 +244,24 @@ JUDGE(stack_available)
 	return start ? told(available && available <= size) : RCORE_SILENT;
 }
 
-/* A moved-to place of compiled code; NULL in most frames. */
+/* Whether a program may run what lies at `address`; a live process does not say so of each range. */
+static bool is_code(const struct rcore_specimens *s, uint64_t address)
+{
+	const struct rcore_process *process = s->process;
+	for (size_t i = 0; process && i < process->segment_count; i++)
+		if (address - process->segments[i].start < process->segments[i].size)
+			return process->segments[i].executable;
+	return false;
+}
+
+/* Where compiled code goes on after the frame; NULL in the interpreter's frames. ZJIT leaves in it what the place
+ * held before (gen_push_frame()), so nothing speaks against it. */
 JUDGE(jit_return)
 {
-	return pointer_or_null(s, base, field);
+	uint64_t address;
+	if (!get(s, base, field, &address))
+		return RCORE_FAILS;
+	return is_code(s, address) ? RCORE_HOLDS : RCORE_SILENT;
 }
 
 /* flags: the mode has two bits, and the others of the word say what goes on. */

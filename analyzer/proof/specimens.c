@@ -80,7 +80,8 @@ static void take_frames(struct rcore_specimens *specimens, uint64_t ec)
 		    (flags & RCORE_FRAME_MAGIC_MASK) == RCORE_FRAME_MAGIC_DUMMY)
 			continue;
 		take_method(specimens, ep);
-		if (!iseq || !pc || (flags & RCORE_FRAME_CFRAME))
+		/* The very innermost may be half pushed, or compiled code has not written its pc yet. */
+		if (!i || !iseq || !pc || (flags & RCORE_FRAME_CFRAME))
 			continue;
 		rcore_specimens_add(&specimens->cfp, cfp);
 		rcore_specimens_add(&specimens->iseq, iseq);

@@ -30,6 +30,7 @@ static void put_frame(struct rcore_json *json, const struct rcore_frame *frame)
 	rcore_json_line_count(&line, "line", frame->line);
 	native(&line, frame);
 	rcore_json_line_flag(&line, "under_construction", frame->under_construction);
+	rcore_json_line_flag(&line, "pc_stale", frame->pc_stale);
 	rcore_json_line_text(&line, "problem", frame->problem);
 	rcore_json_line_hex(&line, "cfp", frame->cfp);
 	rcore_json_line_hex(&line, "pc", frame->pc);

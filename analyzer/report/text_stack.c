@@ -26,7 +26,7 @@ static const char *frame_label(const struct rcore_frame *frame)
 	case RCORE_FRAME_IFUNC:
 		return "(block in C)";
 	case RCORE_FRAME_BROKEN:
-		return "(broken frame)";
+		return frame->under_construction ? "(a frame)" : "(broken frame)";
 	default:
 		return "(no label)";
 	}
@@ -70,6 +70,8 @@ static void print_frame(const struct rcore_pen *pen, const struct rcore_fiber *f
 	}
 	if (frame->under_construction)
 		rcore_styled(pen, RCORE_STYLE_QUIET, "  (being called)");
+	if (frame->pc_stale)
+		rcore_styled(pen, RCORE_STYLE_QUIET, "  (in compiled code, line unknown)");
 	if (frame->problem) {
 		rcore_style(pen, RCORE_STYLE_PROBLEM);
 		fputs("  ! ", pen->out);

@@ -38,8 +38,30 @@ static struct rcore_error *read_flags(struct rcore_ruby *ruby, uint64_t *ep, uin
 	return NULL;
 }
 
+/*
+ * Compiled code writes a frame's pc before it calls anything, so that of the innermost frame alone
+ * may be behind: the one of the last call, or of another frame that was in this place before
+ * (jit_save_pc() of YJIT, gen_save_pc_for_gc() of ZJIT). cfp->jit_return says that compiled code
+ * runs the frame, or did before it left it to the interpreter; rb_profile_frames() gives no line then,
+ * either. ZJIT does not set it.
+ */
+static bool is_stale(const struct rcore_iseq_info *iseq, const struct rcore_frame *frame,
+		     uint64_t jit_return)
+{
+	uint64_t bytes = frame->pc - iseq->encoded;
+	return jit_return || frame->pc < iseq->encoded || bytes % sizeof(uint64_t) ||
+	       bytes / sizeof(uint64_t) > iseq->size;
+}
+
+/* What of the innermost frame may not be as it should. */
+struct moment {
+	bool is_innermost, may_be_unfilled;
+	uint64_t jit_return;
+};
+
 static struct rcore_error *decode_ruby(struct rcore_loader *loader, struct rcore_frame *frame,
-				       const struct rcore_method_entry *method)
+				       const struct rcore_method_entry *method,
+				       const struct moment *moment)
 {
 	const struct rcore_iseq_info *iseq;
 	struct rcore_error *err = rcore_iseq(loader->ruby, frame->iseq, &iseq);
@@ -50,7 +72,12 @@ static struct rcore_error *decode_ruby(struct rcore_loader *loader, struct rcore
 	frame->under_construction = !frame->pc;
 	frame->line = iseq->first_line;
 	err = rcore_label(loader->ruby, iseq, method, &frame->label, &frame->problem);
-	if (!err && frame->pc)
+	frame->pc_stale = moment->is_innermost && frame->pc &&
+			  rcore_has(&loader->ruby->layout->cfp.jit_return) &&
+			  is_stale(iseq, frame, moment->jit_return);
+	if (frame->pc_stale)
+		frame->line = 0;
+	else if (!err && frame->pc)
 		err = rcore_iseq_line(loader->ruby, iseq, frame->pc, &frame->line);
 	return err;
 }
@@ -89,11 +116,12 @@ static enum rcore_frame_kind kind_of(const struct rcore_frame *frame)
 
 /* What a frame of each kind is called and where it is. */
 static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore_frame *frame,
-				       const struct rcore_method_entry *method)
+				       const struct rcore_method_entry *method,
+				       const struct moment *moment)
 {
 	switch (frame->kind) {
 	case RCORE_FRAME_RUBY:
-		return decode_ruby(loader, frame, method);
+		return decode_ruby(loader, frame, method, moment);
 	case RCORE_FRAME_CFUNC:
 		if (!method)
 			return rcore_error_create(
@@ -103,7 +131,7 @@ static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore
 		return rcore_label(loader->ruby, NULL, method, &frame->label, &frame->problem);
 	case RCORE_FRAME_DUMMY:
 		/* With an iseq it stands for a file that is being loaded or compiled. */
-		return frame->iseq ? decode_ruby(loader, frame, NULL) : NULL;
+		return frame->iseq ? decode_ruby(loader, frame, NULL, moment) : NULL;
 	case RCORE_FRAME_IFUNC:
 		return RCORE_GET(loader->ruby, frame->iseq, ifunc, func, &frame->cfunc);
 	default:
@@ -114,7 +142,8 @@ static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore
 }
 
 static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
-		   struct rcore_frame *frame, const char *copy, size_t size, uint64_t *limit)
+		   struct rcore_frame *frame, const char *copy, size_t size,
+		   struct moment *moment, uint64_t *limit)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
 	const struct rcore_method_entry *method = NULL;
@@ -124,6 +153,7 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 	frame->iseq = word_of(copy, size, &layout->cfp.iseq);
 	frame->self = word_of(copy, size, &layout->cfp.self);
 	uint64_t ep = frame->ep = word_of(copy, size, &layout->cfp.ep);
+	moment->jit_return = word_of(copy, size, &layout->cfp.jit_return);
 	struct rcore_error *err = read_flags(loader->ruby, &frame->ep, &flags);
 	frame->flags = (uint32_t)flags;
 	frame->kind = err || flags > UINT32_MAX ? RCORE_FRAME_BROKEN : kind_of(frame);
@@ -132,7 +162,7 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 	if (!err && frame->kind != RCORE_FRAME_DUMMY && frame->kind != RCORE_FRAME_IFUNC)
 		method_err = decode_method(loader, frame, &method);
 	if (!err)
-		err = decode_kind(loader, frame, method);
+		err = decode_kind(loader, frame, method, moment);
 	if (err)
 		frame->kind = RCORE_FRAME_BROKEN;
 	else if (!method_err && !frame->problem)
@@ -141,10 +171,32 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 		rcore_error_free(method_err);
 		method_err = NULL;
 	}
+	if (moment->may_be_unfilled && (err || method_err || frame->problem)) {
+		rcore_error_free(err ? err : method_err);
+		*frame = (struct rcore_frame){.cfp = frame->cfp,
+					      .kind = RCORE_FRAME_BROKEN,
+					      .under_construction = true};
+		return;
+	}
 	if (err || method_err)
 		frame->problem = rcore_problem(loader->snapshot, err ? err : method_err);
 	else if (frame->problem)
 		loader->snapshot->incomplete = true;
+}
+
+/*
+ * Whether the VM stack holds no frame yet, or none any more. A new fiber's EC is a copy of its maker's
+ * for a moment (cont_init()); rb_ec_set_vm_stack() and rb_ec_clear_vm_stack() change the bounds before
+ * the cfp, and 2.6 leaves the cfp of a fiber that has ended; the first frame, a dummy, is pushed
+ * onto a stack that ends at cfp (rb_ec_initialize_vm_stack()).
+ */
+static bool is_empty(const struct rcore_fiber *fiber, uint64_t cfp, uint64_t end)
+{
+	bool begins_or_ends = fiber->status == RCORE_FIBER_CREATED ||
+			      fiber->status == RCORE_FIBER_TERMINATED || fiber->is_root;
+	if (!fiber->vm_stack || !cfp)
+		return begins_or_ends || (!fiber->vm_stack && !cfp);
+	return begins_or_ends && cfp == end;
 }
 
 /* Where the frames are: from cfp up to the end of the VM stack, which lies in one piece and
@@ -159,8 +211,7 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 	if (fault)
 		return rcore_fault_error(fault, "ec.cfp", fiber->ec, sizeof(cfp));
 	uint64_t end = fiber->vm_stack + fiber->vm_stack_size;
-	/* 2.6 leaves the cfp of a fiber that has ended. */
-	if (!fiber->vm_stack && (!cfp || fiber->status == RCORE_FIBER_TERMINATED)) {
+	if (is_empty(fiber, cfp, end)) {
 		*ret_cfp = *ret_end = 0;
 		return NULL;
 	}
@@ -191,8 +242,9 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 		return NULL;
 	}
 	size_t count = (end - cfp) / step;
-	/* The outermost is a dummy that stands for no code. */
-	if (count && !rcore_frame_is_bottom(loader->ruby, end - step))
+	/* The outermost is a dummy that stands for no code; alone it may be just being pushed, or lie on a
+	 * stack that was returned to the pool. */
+	if (count > 1 && !rcore_frame_is_bottom(loader->ruby, end - step))
 		fiber->problem =
 			rcore_problem(loader->snapshot,
 				      rcore_error_create(RCORE_ERROR_CORRUPT,
@@ -235,8 +287,15 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 		}
 		memset(frames + done, 0, now * sizeof(*frames));
 		for (size_t i = 0; i < now; i++) {
+			bool is_innermost = !done && !i;
+			struct moment moment = {
+				.is_innermost = is_innermost,
+				.may_be_unfilled = is_innermost && fiber->is_current &&
+						   layout->traits.frames_pushed_first,
+			};
 			frames[done + i].cfp = at + i * step;
-			decode(loader, fiber, &frames[done + i], copy + i * step, step, &limit);
+			decode(loader, fiber, &frames[done + i], copy + i * step, step, &moment,
+			       &limit);
 			broken = frames[done + i].kind == RCORE_FRAME_BROKEN ? broken + 1 : 0;
 		}
 		done += now;

@@ -10,6 +10,23 @@ struct node {
 	uint64_t next, prev;
 };
 
+/*
+ * Whether list_del_() of ccan/list/list.h has set one of the two pointers that lead past a node: either `address`
+ * leads back to the node before the last one, which still leads to it, or the last one leads here already,
+ * and back it goes to the node that is gone.
+ */
+static bool is_past_removal(struct rcore_memory *memory, uint64_t head, uint64_t before,
+			    uint64_t previous, uint64_t address, const struct node *node)
+{
+	struct node gone;
+	if (address == previous)
+		return false;
+	if (node->prev == before && before != previous)
+		return true;
+	return node->prev != head && !rcore_read(memory, node->prev, &gone, sizeof(gone)) &&
+	       gone.next == address && gone.prev == previous;
+}
+
 struct rcore_error *rcore_list(struct rcore_memory *memory, uint64_t head, size_t limit,
 			       uint64_t **ret, size_t *ret_count)
 {
@@ -19,7 +36,8 @@ struct rcore_error *rcore_list(struct rcore_memory *memory, uint64_t head, size_
 	} nodes = {0};
 	struct rcore_error *err = NULL;
 	struct node node;
-	uint64_t previous = head;
+	uint64_t before = head, previous = head;
+	bool removes = false;
 	enum rcore_fault fault = rcore_read(memory, head, &node, sizeof(node));
 
 	if (fault)
@@ -37,18 +55,22 @@ struct rcore_error *rcore_list(struct rcore_memory *memory, uint64_t head, size_
 			err = rcore_fault_error(fault, "list node", address, sizeof(node));
 			break;
 		}
-		if (node.prev != previous) {
+		if (node.prev != previous &&
+		    (removes ||
+		     !is_past_removal(memory, head, before, previous, address, &node))) {
 			err = rcore_error_create(RCORE_ERROR_CORRUPT,
 						 "list at 0x%" PRIx64 ": node 0x%" PRIx64
 						 " does not point back",
 						 head, address);
 			break;
 		}
+		removes |= node.prev != previous;
 		uint64_t *item = rcore_push(&nodes);
 		if (!item) {
 			err = rcore_error_no_memory();
 			break;
 		}
+		before = previous;
 		*item = previous = address;
 	}
 	*ret = nodes.items;

@@ -9,7 +9,7 @@
  * The entries of a ccan list (ccan/list/list.h): a ring of {next, prev} nodes through
  * a head that is no entry itself. Gives the addresses of the nodes, malloc'ed, in list
  * order. CORRUPT where a node's prev does not point back (which also ends any cycle
- * that is not the ring), LIMIT past `limit` entries, FAULT; with an error, *ret and
+ * that is not the ring; one node may just be taken off), LIMIT past `limit` entries, FAULT; with an error, *ret and
  * *ret_count still hold the nodes up to there.
  */
 struct rcore_error *rcore_list(struct rcore_memory *memory, uint64_t head, size_t limit,

@@ -44,7 +44,8 @@ static uint64_t thread_sp(struct rcore_loader *loader, const struct rcore_thread
  * A process that was stopped, or died, in the midst of a switch has the one fiber in its structs and
  * another's machine stack in its registers:
  *
- *	fiber_setcontext() of cont.c: th->ec is the fiber that is left, also after coroutine_transfer()
+ *	fiber_setcontext() of cont.c: th->ec is the fiber that is left, also after coroutine_transfer();
+ *	up to 3.0 it is the one that is entered, also before
  *	thread_sched_switch0() of thread_pthread.c: th->nt is set before the transfer, of the thread that is
  *	left NULL before it
  *
@@ -65,14 +66,24 @@ static bool has_stack_at(struct rcore_loader *loader, const struct rcore_fiber *
 	return fiber->stack_base - sp < size;
 }
 
+/* Whether a thread can have `current` as its EC and run on the stack of `other`. */
+static bool can_be_switched(const struct rcore_loader *loader,
+			    const struct rcore_fiber *current, const struct rcore_fiber *other)
+{
+	if (current->status != RCORE_FIBER_RESUMED) /* it is left */
+		return other->status == RCORE_FIBER_RESUMED;
+	return loader->ruby->layout->traits.ec_switched_first && !other->is_current &&
+	       (other->status == RCORE_FIBER_SUSPENDED ||
+		other->status == RCORE_FIBER_TERMINATED);
+}
+
 /* Among those that a kernel thread can have left, or be about to leave; -1: none. */
 static int fiber_with_stack_at(struct rcore_loader *loader, const struct rcore_thread *thread,
 			       const struct rcore_fiber *current, uint64_t sp)
 {
-	bool is_left = current && current->status != RCORE_FIBER_RESUMED;
-	for (size_t i = 0; is_left && i < thread->fiber_count; i++) {
+	for (size_t i = 0; current && i < thread->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &loader->fibers.items[thread->fibers[i]];
-		if (fiber->status == RCORE_FIBER_RESUMED && has_stack_at(loader, fiber, sp))
+		if (can_be_switched(loader, current, fiber) && has_stack_at(loader, fiber, sp))
 			return thread->fibers[i];
 	}
 	for (size_t i = 0; i < loader->threads.count; i++) {
@@ -114,7 +125,7 @@ static void find_stack(struct rcore_loader *loader, const struct rcore_native_th
 		if (saved)
 			current->stack_pointer = saved;
 		current->tid = 0;
-		current->is_parked = saved || (current->status == RCORE_FIBER_SUSPENDED &&
+		current->is_parked = saved || (current->status != RCORE_FIBER_TERMINATED &&
 					       current->stack_pointer);
 	}
 	fiber->tid = native->tid;
@@ -127,7 +138,9 @@ void rcore_mark_parked(struct rcore_loader *loader)
 {
 	for (size_t i = 0; i < loader->fibers.count; i++) {
 		struct rcore_fiber *fiber = &loader->fibers.items[i];
-		fiber->is_parked = fiber->status == RCORE_FIBER_SUSPENDED &&
+		/* One that has RESUMED and is not current is just being entered. */
+		fiber->is_parked = (fiber->status == RCORE_FIBER_SUSPENDED ||
+				    fiber->status == RCORE_FIBER_RESUMED) &&
 				   !fiber->is_current && fiber->stack_pointer;
 	}
 	for (size_t i = 0; i < loader->threads.count; i++) {
