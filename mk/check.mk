@@ -39,6 +39,7 @@ $(BUILD)/tests/triage/write: $(BUILD)/tests/triage/write.o $(BUILD)/tests/suppor
 
 # What only the command has.
 $(BUILD)/tests/check_jobs: $(BUILD)/analyzer/cli/jobs.o
+$(BUILD)/tests/check_command: $(filter-out %/main.o,$(CLI_OBJ))
 
 check-programs: all $(CHECKS) $(BUILD)/tests/triage/write
 

@@ -246,16 +246,53 @@ static const struct rcore_command *find_verb(const char *verb)
 	return NULL;
 }
 
+char *rcore_plugin_help(const char *verb, const char *prompt)
+{
+	const struct rcore_help_style style = {.prompt = prompt};
+	const struct rcore_command *command = find_verb(verb);
+	const struct rcore_option_group groups[] = {
+		{NULL, command ? command->options : NULL, NULL},
+		{"Every command", rcore_common_options, NULL},
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = command ? open_memstream(&text, &size) : NULL;
+	if (!out)
+		return NULL;
+	rcore_help_command(command, NULL, groups, command->run ? 2 : 0, &style, out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The words of `line` go to the member that the command has for them. */
+static struct rcore_error *place_words(const struct rcore_command *command,
+				       struct rcore_command_line *line, void *arguments)
+{
+	char escaped[64];
+	if (!command->words && line->words.count)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE, "unexpected argument '%s'",
+			rcore_escape(escaped, sizeof(escaped), line->words.items[0]));
+	if (command->words)
+		*(struct rcore_words *)((char *)arguments + command->words_offset) =
+			line->words;
+	return NULL;
+}
+
 static struct rcore_error *parse(const struct rcore_command *command, int32_t argc,
-				 const char *const *argv, void *arguments,
-				 struct rcore_common *common)
+				 const char *const *argv, struct rcore_command_line *line,
+				 void *arguments)
 {
 	const char *const usual[] = {"", command->in_debugger};
 	struct rcore_error *err = NULL;
 	if (command->in_debugger)
-		err = rcore_command_parse(command, 2, usual, arguments, common);
+		err = rcore_command_line_parse(line, 2, usual);
 	if (!err)
-		err = rcore_command_parse(command, argc, argv, arguments, common);
+		err = rcore_command_line_parse(line, argc, argv);
+	if (!err)
+		err = place_words(command, line, arguments);
 	if (!err)
 		return NULL;
 	struct rcore_error *told = rcore_error_create(RCORE_ERROR_USAGE, "%s; see help ruby-%s",
@@ -301,7 +338,7 @@ int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc, const char *
 	*ret = NULL;
 	plugin->is_partial = false;
 	const struct rcore_command *command = argc > 0 ? find_verb(argv[0]) : NULL;
-	if (!command) {
+	if (!command || !command->run) {
 		char escaped[64];
 		return rcore_plugin_settle(
 			plugin,
@@ -311,10 +348,16 @@ int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc, const char *
 	}
 	struct rcore_common common = {0};
 	void *arguments = calloc(1, command->size + 1);
-	struct rcore_error *err = arguments ? parse(command, argc, argv, arguments, &common)
+	const struct rcore_option_group groups[] = {
+		{NULL, command->options, arguments},
+		{NULL, rcore_common_options, &common},
+	};
+	struct rcore_command_line line = {.groups = groups, .group_count = 2};
+	struct rcore_error *err = arguments ? parse(command, argc, argv, &line, arguments)
 					    : rcore_error_no_memory();
 	if (!err)
 		err = show(plugin, command, arguments, &common, ret);
+	rcore_command_line_deinit(&line);
 	free(arguments);
 	return rcore_plugin_finish(plugin, err);
 }

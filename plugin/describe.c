@@ -51,7 +51,6 @@ static struct json_object *describe_option(const struct rcore_option *option, bo
 	add_text(object, "name", option->name, failed);
 	add_text(object, "letter", letter[0] ? letter : NULL, failed);
 	add_text(object, "value", option->value, failed);
-	add_text(object, "help", option->help, failed);
 	add_texts(object, "choices", option->choices, failed);
 	add_text(object, "completes", completions[option->completion], failed);
 	return object;
@@ -64,7 +63,6 @@ static struct json_object *describe(const struct rcore_command *command, bool *f
 	add_text(object, "verb", command->verb, failed);
 	add_text(object, "command", command->name, failed);
 	add_text(object, "summary", command->summary, failed);
-	add_text(object, "doc", command->doc, failed);
 	add_text(object, "words", command->words, failed);
 	add_text(object, "completes", completions[command->completion], failed);
 	add(object, "is_of_selection", json_object_new_boolean(command->is_of_selection),
@@ -73,9 +71,9 @@ static struct json_object *describe(const struct rcore_command *command, bool *f
 	for (const struct rcore_option *option = command->options; option && option->name;
 	     option++)
 		push(options, describe_option(option, failed), failed);
-	for (const struct rcore_option *option = rcore_common_options; option->name; option++)
+	for (const struct rcore_option *option = rcore_common_options;
+	     command->run && option->name; option++)
 		push(options, describe_option(option, failed), failed);
-	add_texts(object, "examples", command->examples, failed);
 	return object;
 }
 

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-ABI = 3
+ABI = 4
 NOT_SAVED, SAVED, CUT_OFF = 0, 1, 2
 
 _READ = ctypes.CFUNCTYPE(
@@ -78,6 +78,7 @@ _FUNCTIONS = (
     ("rcore_plugin_add_core", ctypes.c_int32, (_PLUGIN, _TEXT)),
     ("rcore_plugin_add_auxv", ctypes.c_int32, (_PLUGIN, ctypes.c_uint64, ctypes.c_uint64)),
     ("rcore_plugin_commands", ctypes.c_void_p, ()),
+    ("rcore_plugin_help", ctypes.c_void_p, (_TEXT, _TEXT)),
     (
         "rcore_plugin_run",
         ctypes.c_int32,
@@ -158,6 +159,16 @@ def commands(library):
     text = ctypes.string_at(pointer)
     library.rcore_plugin_text_free(pointer)
     return json.loads(text)
+
+
+def help_text(library, verb, prompt):
+    """Its first line is the summary; `prompt` ("(gdb) ") precedes each example."""
+    pointer = ctypes.c_void_p(library.rcore_plugin_help(verb.encode(), prompt.encode()))
+    if not pointer:
+        raise Error("out of memory")
+    text = ctypes.string_at(pointer).decode()
+    library.rcore_plugin_text_free(pointer)
+    return text
 
 
 def _bytes(text):

@@ -36,7 +36,7 @@ extern "C" {
 
 /* Grows with each change that an older caller would not survive; a caller compares it to the
  * one it was written for and gives up when they differ. */
-#define RCORE_PLUGIN_ABI 3
+#define RCORE_PLUGIN_ABI 4
 RCORE_PLUGIN_API uint32_t rcore_plugin_abi(void);
 
 RCORE_PLUGIN_API const char *rcore_plugin_version(void); /* "0.1.0" */
@@ -118,19 +118,23 @@ RCORE_PLUGIN_API int32_t rcore_plugin_add_auxv(struct rcore_plugin *plugin, uint
 /*
  * What can be asked, as a JSON array; one object each:
  *	"verb"        argv[0] of rcore_plugin_run(): the debugger's command is ruby-VERB
- *	"command"     the shell's command is rcore COMMAND
+ *	"command"     the shell's command is rcore COMMAND; absent: the debugger's own script runs it,
+ *	              not rcore_plugin_run()
  *	"summary"     a few words
- *	"doc"         a paragraph
- *	"options"     [{"name": "fiber", "letter": "f", "value": "F", "help": "...",
- *	              "choices": ["..."], "completes": "fiber"}]; all but name and help may be absent;
+ *	"options"     [{"name": "fiber", "letter": "f", "value": "F", "choices": ["..."],
+ *	              "completes": "fiber"}]; all but name may be absent;
  *	              without "value" it is a flag
  *	"words"       how help calls what may stand beside the options; absent: nothing may
  *	"completes"   what these words are
  *	"is_of_selection"  --fiber and --frame default to what is selected in the debugger
- *	"examples"    ["--fiber T1.F3"]
  * "completes" is "thread", "fiber", "constant" or "file". NULL when memory is short.
  */
 RCORE_PLUGIN_API char *rcore_plugin_commands(void);
+
+/* The help of ruby-VERB: usage, description, options and examples, each example after `prompt`
+ * ("(gdb) "). The caller passes it to rcore_plugin_text_free(). NULL: there is no such verb, or memory is
+ * short. */
+RCORE_PLUGIN_API char *rcore_plugin_help(const char *verb, const char *prompt);
 
 /*
  * What the shell's command prints. Gives the status that it would exit with (0 all was decoded, 1 not all,

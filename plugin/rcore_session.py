@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The commands of GDB and LLDB: what they are called, take and do. A debugger's own script registers
-COMMANDS + what the library describes, and gives a Session an adapter:
+"""The commands of GDB and LLDB: completion, what is selected, and how a command runs. A debugger's own
+script registers what the library describes (analyzer/command/), and gives a Session an adapter:
 
     token()          a tuple: first what differs for each process, then whatever else what was read depends on
                      (where files are looked for, the number of the stop, unless stale() and resumed() are
@@ -15,79 +15,20 @@ COMMANDS + what the library describes, and gives a Session an adapter:
 """
 
 import json
-import textwrap
 
 import rcore_expression
-from rcore_bridge import Error, Place, Target, commands
+from rcore_bridge import Error, Place, Target, commands, help_text
 from rcore_printer import Printer
-
-# Those that are not the library's; as rcore_plugin_commands() describes its own.
-COMMANDS = [
-    {
-        "verb": "fiber",
-        "summary": "select a fiber",
-        "doc": "Select a parked fiber: from then on bt, up, frame, info locals and info registers of the "
-        "debugger work on its stack, and the ruby commands on it, until the process runs on. "
-        "Without an argument, say which is selected; off returns to where the thread stands.",
-        "words": "[ID|off]",
-        "completes": "fiber",
-        "options": [],
-        "examples": ["T1.F7", "0x7f1234567890", "off"],
-    },
-    {
-        "verb": "frame",
-        "summary": "select a Ruby frame",
-        "doc": "Select a Ruby frame of the selected fiber by the number that ruby-bt shows; ruby-locals and "
-        "ruby-print work on it. Without an argument, show the one that is selected.",
-        "words": "[N]",
-        "options": [],
-        "examples": ["2", ""],
-    },
-    {
-        "verb": "up",
-        "summary": "select the Ruby frame that called this one",
-        "doc": "Select the Ruby frame that called the selected one, or that N frames further out.",
-        "words": "[N]",
-        "options": [],
-        "examples": ["", "2"],
-    },
-    {
-        "verb": "down",
-        "summary": "select the Ruby frame that this one called",
-        "doc": "Select the Ruby frame that the selected one called, or that N frames further in.",
-        "words": "[N]",
-        "options": [],
-        "examples": ["", "2"],
-    },
-]
 
 ALIASES = {"rp": "print", "rb_ps": "fibers", "rbbt": "bt"}
 
 
-def all_commands(library):
-    """By verb."""
-    return {command["verb"]: command for command in commands(library) + COMMANDS}
-
-
-def help_text(command, prompt):
-    """The first line is the summary; `prompt` is "(gdb) " or the like."""
-    name = "ruby-" + command["verb"]
-    usage = " ".join([name] + ["[OPTION...]"] * bool(command["options"]))
-    if command.get("words"):
-        usage += " " + command["words"]
-    summary = command["summary"]
-    lines = [summary[0].upper() + summary[1:] + ".", "", "Usage: " + usage, ""]
-    lines += textwrap.wrap(command["doc"], 78)
-    lines += [""] * bool(command["options"])
-    for option in command["options"]:
-        letter = "-%s, " % option["letter"] if "letter" in option else "    "
-        value = " " + option["value"] if "value" in option else ""
-        head = "  %s--%s%s" % (letter, option["name"], value)
-        body = textwrap.wrap(option["help"], 52)
-        lines += ["%-24s  %s" % (head, body[0])] + [" " * 26 + line for line in body[1:]]
-    lines += ["", "Example:" if len(command["examples"]) == 1 else "Examples:"]
-    lines += [("  %s%s %s" % (prompt, name, words)).rstrip() for words in command["examples"]]
-    return "\n".join(lines)
+def all_commands(library, prompt=None):
+    """By verb; with a prompt ("(gdb) ") each has its "help" too."""
+    found = {command["verb"]: command for command in commands(library)}
+    for verb, command in found.items() if prompt else ():
+        command["help"] = help_text(library, verb, prompt)
+    return found
 
 
 def _option(command, word):

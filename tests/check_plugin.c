@@ -82,14 +82,16 @@ START_TEST(command_lines)
 		const char *verb, *word, *error;
 	} lines[] = {
 		{"fibres", NULL, "no command is called ruby-fibres"},
-		{"fibers", "--bogus", "no option is called '--bogus'; see help ruby-fibers"},
-		{"fibers", "-ax", "no option is called '-ax'; see help ruby-fibers"},
+		{"fibers", "--bogus", "unknown option '--bogus'; see help ruby-fibers"},
+		{"fibers", "-ax", "unknown option '-x'; see help ruby-fibers"},
 		{"fibers", "--fiber",
-		 "a value is missing behind '--fiber'; see help ruby-fibers"},
-		{"fibers", "--all=1", "takes no value: '--all=1'; see help ruby-fibers"},
-		{"fibers", "T1\033", "takes no word such as 'T1\\e'; see help ruby-fibers"},
+		 "option '--fiber' requires a value; see help ruby-fibers"},
+		{"fibers", "--all=1",
+		 "option '--all' does not accept a value; see help ruby-fibers"},
+		{"fibers", "T1\033", "unexpected argument 'T1\\e'; see help ruby-fibers"},
 		{"fibers", "--native=some",
-		 "--native is fold, all or none, not 'some'; see help ruby-fibers"},
+		 "option '--native' must be fold, all or none, not 'some'; see help "
+		 "ruby-fibers"},
 	};
 	struct target target;
 	struct rcore_plugin *plugin = opened(&target);
@@ -115,6 +117,25 @@ START_TEST(commands_are_described)
 	ck_assert(strstr(text, "\"verb\":\"fibers\""));
 	ck_assert(strstr(text, "\"completes\":\"fiber\""));
 	rcore_plugin_text_free(text);
+}
+END_TEST
+
+/* Debuggers list commands with the first line of their help. */
+START_TEST(help)
+{
+	char *text = rcore_plugin_help("fibers", "(gdb) ");
+	ck_assert(strncmp(text,
+			  "Why it died, and every stack.\n\nUsage: ruby-fibers [OPTION...]\n",
+			  59) == 0);
+	ck_assert(strstr(text, "\n  (gdb) ruby-fibers --fiber T1.F3 --native=all\n"));
+	ck_assert(strstr(text, "\n      --redact=WHAT"));
+	ck_assert(!strstr(text, "core.1234") && !strstr(text, "Exit status"));
+	rcore_plugin_text_free(text);
+	text = rcore_plugin_help("up", "(lldb) ");
+	ck_assert(strstr(text, "\nUsage: ruby-up [N]\n"));
+	ck_assert(strstr(text, "\n  (lldb) ruby-up 2\n"));
+	rcore_plugin_text_free(text);
+	ck_assert_ptr_null(rcore_plugin_help("nothing", "(gdb) "));
 }
 END_TEST
 
@@ -256,6 +277,7 @@ int main(void)
 	tcase_add_test(plugin, no_ruby);
 	tcase_add_test(plugin, command_lines);
 	tcase_add_test(plugin, commands_are_described);
+	tcase_add_test(plugin, help);
 	tcase_add_test(plugin, a_stop_forgets);
 	tcase_add_test(plugin, interrupts);
 	tcase_add_test(plugin, no_fibers);

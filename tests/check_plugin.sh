@@ -67,9 +67,9 @@ one_line() {
 in_gdb "core-file $work/core" "$begin" 'ruby-fibers --thread T99' "$end"
 one_line '^rcore: no thread T99 here; the threads are: T1 '
 in_gdb "core-file $work/core" "$begin" 'ruby-fibers --bogus' "$end"
-one_line "^rcore: no option is called '--bogus'; see help ruby-fibers\$"
+one_line "^rcore: unknown option '--bogus'; see help ruby-fibers\$"
 in_gdb "core-file $work/core" "$begin" 'ruby-fibers T1' "$end"
-one_line "^rcore: takes no word such as 'T1'; see help ruby-fibers\$"
+one_line "^rcore: unexpected argument 'T1'; see help ruby-fibers\$"
 in_gdb "$begin" ruby-fibers "$end"
 one_line '^rcore: no process here'
 RCORE_LIBRARY=/nonexistent

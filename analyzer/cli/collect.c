@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,8 +11,8 @@
 
 #include "base/signal_name.h"
 #include "base/text.h"
-#include "cli/commands.h"
 #include "cli/jobs.h"
+#include "cli/list.h"
 #include "cli/target.h"
 #include "report/formats.h"
 
@@ -22,88 +21,39 @@
  * namespaces, without a terminal; the process that died is still there until its core was read, so its
  * files are found under /proc/PID/root.
  */
+struct arguments {
+	const char *folder;
+	int pid;
+	size_t seconds, megabytes;
+};
+
 struct collect {
-	struct rcore_cli_target target;
-	const char *folder, *pid;
-	unsigned seconds;
-	size_t megabytes;
+	struct rcore_cli_target *target;
+	const struct arguments *asked;
+	const char *folder;
+	char pid[16];        /* "core" if it was not given */
 	char stem[PATH_MAX]; /* of all that is written */
 	int status;
 };
 
-enum { KEY_PID = 0x600, KEY_TIME_LIMIT, KEY_MEMORY_LIMIT, STATUS_LIMIT = 124 };
+enum { STATUS_LIMIT = 124 };
 
-static const struct argp_option options[] = {
-	{"directory", 'd', "DIR", 0, "Where reports and packs go (/var/crash)", 0},
-	{"process", KEY_PID, "PID", 0,
-	 "The process that died, as %P gives it: its files are found where it saw them", 0},
-	{"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "For all of it (120)", 0},
-	{"memory-limit", KEY_MEMORY_LIMIT, "MIB", 0,
-	 "Of rcore's own memory (2048); the core is put into $TMPDIR or /var/tmp meanwhile, "
-	 "not "
-	 "into memory",
-	 0},
+#define MEMBER(name) offsetof(struct arguments, name)
+
+static const struct rcore_option options[] = {
+	{"directory", 'd', RCORE_OPTION_TEXT, MEMBER(folder), "DIR",
+	 "Write reports and packs into DIR (/var/crash)", .completion = RCORE_COMPLETE_FILE},
+	{"process", 0, RCORE_OPTION_PID, MEMBER(pid), "PID",
+	 "The process that died, as %P of core_pattern: rcore finds its files where it saw "
+	 "them",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"time-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
+	 "For everything (120)", .completion = RCORE_COMPLETE_NOTHING},
+	{"memory-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(megabytes), "MIB",
+	 "Of rcore's own memory (2048). The core itself goes to $TMPDIR or /var/tmp, not into "
+	 "memory",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
-};
-
-static unsigned parse_number(const struct argp_state *state, const char *name, const char *text)
-{
-	if (!text[0] || strlen(text) > 9 || text[strspn(text, "0123456789")] || !atoi(text))
-		argp_error(state, "--%s takes a number, not '%s'", name, text);
-	return (unsigned)atoi(text);
-}
-
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-	struct collect *collect = state->input;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &collect->target;
-		return 0;
-	case 'd':
-		collect->folder = argument;
-		return 0;
-	case KEY_PID:
-		if (!argument[0] || argument[strspn(argument, "0123456789")])
-			argp_error(state, "--process takes a number, not '%s'", argument);
-		collect->pid = argument;
-		return 0;
-	case KEY_TIME_LIMIT:
-		collect->seconds = parse_number(state, "time-limit", argument);
-		return 0;
-	case KEY_MEMORY_LIMIT:
-		collect->megabytes = parse_number(state, "memory-limit", argument);
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "the core comes by standard input: what is '%s'?", argument);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{&rcore_cli_files_argp, 0, "Where the files of the core are, and looks:", 0},
-	{0},
-};
-
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.doc = "Take a core from standard input, write its report (.txt, .json) and a pack "
-	       "(.core) of it, "
-	       "and keep nothing else: made to be the kernel's handler of core dumps. What is "
-	       "no Ruby "
-	       "process leaves a line in DIR/rcore.log.\v"
-	       "Examples:\n\n"
-	       "  echo '|/usr/local/bin/rcore collect -d /var/crash --process %P' "
-	       "> /proc/sys/kernel/core_pattern\n"
-	       "  rcore collect -d reports < core.1234\n\n"
-	       "Exit status: 0 all was decoded; 1 not all was (what could be is written); 2 "
-	       "nothing "
-	       "was written; 3 not a Ruby process; 64 wrong usage; 124 given up at a limit of "
-	       "time or memory.",
-	.children = children,
 };
 
 /* Not even a clock that stands still makes two of one name. */
@@ -117,8 +67,7 @@ static struct rcore_error *choose_stem(struct collect *collect)
 	for (int i = 0; i < 1000; i++) {
 		char path[PATH_MAX + 8];
 		int length = snprintf(collect->stem, sizeof(collect->stem), "%s/%s-%s-%d",
-				      collect->folder, when,
-				      collect->pid ? collect->pid : "core", i);
+				      collect->folder, when, collect->pid, i);
 		snprintf(path, sizeof(path), "%s.txt", collect->stem);
 		if (length < (int)sizeof(collect->stem) && access(path, F_OK))
 			return NULL;
@@ -152,7 +101,7 @@ static struct rcore_error *collect_all(struct collect *collect, bool *ret_partia
 	struct rcore_snapshot *snapshot = NULL;
 	char path[PATH_MAX + 8];
 	uint64_t size;
-	struct rcore_error *err = rcore_open_core("-", &collect->target.options, &session);
+	struct rcore_error *err = rcore_open_core("-", &collect->target->options, &session);
 	if (!err)
 		err = rcore_load(session, &snapshot);
 	if (!err)
@@ -180,7 +129,7 @@ static void note(const struct collect *collect, const char *message)
 	FILE *log = fopen(path, "ae");
 	if (!log)
 		return;
-	fprintf(log, "%lld %s: ", (long long)time(NULL), collect->pid ? collect->pid : "core");
+	fprintf(log, "%lld %s: ", (long long)time(NULL), collect->pid);
 	rcore_escape_write(log, message);
 	putc('\n', log);
 	fclose(log);
@@ -204,8 +153,8 @@ static char *why(const struct collect *collect, const char *text, int status)
 {
 	char name[RCORE_SIGNAL_SIZE], *message = NULL;
 	if (status == -SIGXCPU) {
-		if (asprintf(&message, "given up after %u seconds (see --time-limit)",
-			     collect->seconds) < 0)
+		if (asprintf(&message, "given up after %zu seconds (see --time-limit)",
+			     collect->asked->seconds) < 0)
 			return NULL;
 	} else if (status < 0) {
 		if (asprintf(&message,
@@ -239,33 +188,61 @@ static void open_standard_files(void)
 			open("/dev/null", O_RDWR);
 }
 
-int rcore_cli_collect(int argc, char **argv)
+static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
+					int *ret_status)
 {
-	struct collect collect = {.folder = "/var/crash",
-				  .target.options.redact = RCORE_REDACT_SECRETS,
-				  .seconds = 120,
-				  .megabytes = 2048};
-	open_standard_files();
-	argp_parse(&argp, argc, argv, 0, NULL, &collect);
+	const struct arguments *asked = given;
+	struct collect collect = {.target = target, .asked = asked, .folder = asked->folder};
 	char root[64];
-	snprintf(root, sizeof(root), "/proc/%s/root", collect.pid ? collect.pid : "self");
-	if (collect.pid && !collect.target.options.sysroot)
-		collect.target.options.sysroot = root;
-	collect.target.options.record = true;
+	open_standard_files();
+	if (asked->pid)
+		snprintf(collect.pid, sizeof(collect.pid), "%d", asked->pid);
+	else
+		snprintf(collect.pid, sizeof(collect.pid), "core");
+	snprintf(root, sizeof(root), "/proc/%d/root", asked->pid);
+	if (asked->pid && !target->options.sysroot)
+		target->options.sysroot = root;
+	target->options.record = true;
 	umask(077);
-	struct rcore_error *err = NULL;
 	if (mkdir(collect.folder, 0700) && errno != EEXIST)
-		err = rcore_error_os(errno, "%s", collect.folder);
+		return rcore_error_os(errno, "%s", collect.folder);
 	const struct rcore_jobs jobs = {
 		.count = 1,
-		.seconds = collect.seconds,
-		.megabytes = collect.megabytes,
+		.seconds = (unsigned)asked->seconds,
+		.megabytes = asked->megabytes,
 		.run = run,
 		.done = done,
 		.context = &collect,
 	};
-	if (!err)
-		err = rcore_jobs_run(&jobs);
-	rcore_cli_target_deinit(&collect.target);
-	return err ? rcore_cli_fail(err) : collect.status;
+	struct rcore_error *err = rcore_jobs_run(&jobs);
+	*ret_status = collect.status;
+	return err;
 }
+
+static const struct arguments defaults = {
+	.folder = "/var/crash", .seconds = 120, .megabytes = 2048};
+
+const struct rcore_command rcore_cli_collect = {
+	.name = "collect",
+	.topic = RCORE_TOPIC_CORES,
+	.input = RCORE_INPUT_FILES,
+	.summary = "turn a core from the kernel's pipe into a report and a pack",
+	.doc = "Read a core from standard input, write its report (.txt, .json) and a pack of "
+	       "it "
+	       "(.core), and keep nothing else. Made to be the kernel's handler of core dumps. "
+	       "A "
+	       "process that is not Ruby leaves a line in DIR/rcore.log.",
+	.options = options,
+	.size = sizeof(struct arguments),
+	.defaults = &defaults,
+	.redact = RCORE_REDACT_SECRETS,
+	.shell_examples =
+		(const char *const[]){"echo '|/usr/local/bin/rcore collect -d /var/crash "
+				      "--process %P' > /proc/sys/kernel/core_pattern",
+				      "rcore collect -d reports < core.1234", NULL},
+	.exit_status =
+		"Exit status: 0 everything was decoded; 1 not everything was (the rest is "
+		"written); 2 nothing was written; 3 not a Ruby process; 64 wrong usage; "
+		"124 it exceeded a limit of time or memory.",
+	.run_in_shell = run_in_shell,
+};

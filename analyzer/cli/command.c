@@ -3,134 +3,127 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
+#include "base/text.h"
 #include "cli/progress.h"
 #include "cli/target.h"
 
-/* The first letter or, of options that have none, number of an option for argp. */
-enum { KEY_FIRST = 0x400 };
+/* Whether --help was given. */
+struct help_option {
+	bool help;
+};
 
-struct line {
-	const struct rcore_command *command;
+static const struct rcore_option help_options[] = {
+	{"help", 'h', RCORE_OPTION_FLAG, offsetof(struct help_option, help),
+	 .help = "Print this help"},
+	{0},
+};
+
+enum { MAX_GROUPS = 4 };
+
+/* One run of a command: what its line set. */
+struct run {
+	const struct rcore_command *command, *parent;
+	struct rcore_option_group groups[MAX_GROUPS];
+	struct rcore_command_line line;
 	struct rcore_cli_target target;
+	struct help_option help;
 	void *arguments;
 };
 
-/* NULL also for argp's own keys, ARGP_KEY_ARG being 0. */
-static const struct rcore_option *find(const struct rcore_command *command, int key)
+struct rcore_help_style rcore_cli_help_style(void)
 {
-	if (key <= 0) /* ARGP_KEY_ARG is 0, as is the letter of an option that has none */
-		return NULL;
-	for (int i = 0; command->options && command->options[i].name; i++)
-		if (key == KEY_FIRST + i || (key > 0 && key == command->options[i].letter))
-			return &command->options[i];
+	enum { NARROWEST = 60, WIDEST = 100 };
+	struct winsize size;
+	struct rcore_help_style style = {0};
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= NARROWEST)
+		style.width = size.ws_col < WIDEST ? size.ws_col : WIDEST;
+	return style;
+}
+
+static void add_group(struct run *run, const char *heading, const struct rcore_option *options,
+		      void *arguments)
+{
+	run->groups[run->line.group_count++] =
+		(struct rcore_option_group){heading, options, arguments};
+}
+
+static struct rcore_error *init(struct run *run, const struct rcore_command *command,
+				const struct rcore_command *parent)
+{
+	*run = (struct run){.command = command, .parent = parent};
+	run->arguments = calloc(1, command->size + 1);
+	run->target.redact = command->redact;
+	run->line.groups = run->groups;
+	run->line.has_rest = command->rest;
+	if (!run->arguments)
+		return rcore_error_no_memory();
+	if (command->defaults)
+		memcpy(run->arguments, command->defaults, command->size);
+	add_group(run, NULL, command->options, run->arguments);
+	if (command->input == RCORE_INPUT_TARGET)
+		add_group(run, "Which target", rcore_cli_target_options, &run->target);
+	if (command->input != RCORE_INPUT_NONE)
+		add_group(run, "Where the target's files are, and looks",
+			  rcore_cli_files_options, &run->target);
+	add_group(run, "Help", help_options, &run->help);
 	return NULL;
 }
 
-/* CORE and EXE are words too: a second one is EXE where it is a file. */
-static bool is_of_target(const struct line *line, const char *word)
+static void deinit(struct run *run)
 {
-	if (!line->command->words)
-		return true;
-	if (line->target.pid)
-		return false;
-	if (!line->target.core)
-		return true;
-	const struct rcore_words *words =
-		(void *)((char *)line->arguments + line->command->words_offset);
-	return !line->target.options.executable && !words->count && access(word, F_OK) == 0;
+	rcore_command_line_deinit(&run->line);
+	free(run->arguments);
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static struct rcore_error *unexpected(const char *word)
 {
-	struct line *line = state->input;
-	struct rcore_error *err;
-	if (key == ARGP_KEY_INIT) {
-		state->child_inputs[0] = &line->target;
-		return 0;
-	}
-	const struct rcore_option *option = find(line->command, key);
-	if (option)
-		err = rcore_option_set(option, line->arguments, argument);
-	else if (key == ARGP_KEY_ARG && !is_of_target(line, argument))
-		err = rcore_word_add(
-			(void *)((char *)line->arguments + line->command->words_offset),
-			argument);
-	else
-		return ARGP_ERR_UNKNOWN;
-	if (err)
-		argp_error(state, "%s", err->message);
-	return 0;
+	char escaped[128];
+	return rcore_error_create(RCORE_ERROR_USAGE, "unexpected argument '%s'",
+				  rcore_escape(escaped, sizeof(escaped), word));
 }
 
-static char *print_examples(const struct rcore_command *command)
+/* Moves the words of the line that are not TARGET to where the command wants them. */
+static struct rcore_error *place_words(struct run *run)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return NULL;
-	fputs("Examples:\n\n", out);
-	for (const char *const *example = command->examples; *example; example++)
-		fprintf(out, "  rcore %s core.1234%s%s\n", command->name,
-			(*example)[0] ? " " : "", *example);
-	for (const char *const *line = command->shell_examples; line && *line; line++)
-		fprintf(out, "  %s\n", *line);
-	fprintf(out, "\n%s",
-		command->exit_status ? command->exit_status : RCORE_CLI_EXIT_STATUS);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	const struct rcore_command *command = run->command;
+	struct rcore_words *words = &run->line.words;
+	size_t used = 0;
+	struct rcore_error *err = NULL;
+	if (command->rest)
+		*(struct rcore_words *)((char *)run->arguments + command->rest_offset) =
+			run->line.rest;
+	if (!err && command->input == RCORE_INPUT_TARGET)
+		err = rcore_cli_target_take(&run->target, words, command->words, &used);
+	if (!err && !command->words && used < words->count)
+		err = unexpected(words->items[used]);
+	if (!err && command->words)
+		*(struct rcore_words *)((char *)run->arguments + command->words_offset) =
+			(struct rcore_words){words->items + used, words->count - used, 0};
+	return err;
 }
 
-static char *add_examples(int key, const char *text, void *input)
-{
-	const struct line *line = input;
-	char *examples =
-		key == ARGP_KEY_HELP_POST_DOC && line ? print_examples(line->command) : NULL;
-	return examples ? examples : (char *)text;
-}
-
-static struct argp_option *argp_options(const struct rcore_command *command)
-{
-	size_t count = 0;
-	while (command->options && command->options[count].name)
-		count++;
-	struct argp_option *options = calloc(count + 1, sizeof(*options));
-	for (size_t i = 0; options && i < count; i++) {
-		const struct rcore_option *option = &command->options[i];
-		options[i] = (struct argp_option){
-			.name = option->name,
-			.key = option->letter ? option->letter : KEY_FIRST + (int)i,
-			.arg = option->value,
-			.doc = option->help,
-		};
-	}
-	return options;
-}
-
-static struct rcore_error *show(const struct rcore_cli_target *target, struct line *line,
+static struct rcore_error *show(const struct rcore_cli_target *target, struct run *run,
 				struct rcore_view *view)
 {
-	const struct rcore_command *command = line->command;
+	const struct rcore_command *command = run->command;
 	struct rcore_cli_target opened = *target;
 	view->done_reading = rcore_cli_progress_end;
 	view->color = target->color;
 	if (command->prepare)
-		command->prepare(line->arguments, &opened.options);
+		command->prepare(run->arguments, &opened.options);
 	rcore_cli_progress_begin();
 	struct rcore_error *err = rcore_cli_target_open(&opened, &view->session);
 	if (!err)
-		err = command->run(view, line->arguments, stdout);
+		err = command->run(view, run->arguments, stdout);
 	rcore_cli_progress_end();
 	return err;
 }
 
-static int run(const struct rcore_cli_target *target, void *context,
-	       struct rcore_error **ret_error)
+static int run_target(const struct rcore_cli_target *target, void *context,
+		      struct rcore_error **ret_error)
 {
 	struct rcore_view view = {0};
 	*ret_error = show(target, context, &view);
@@ -139,35 +132,69 @@ static int run(const struct rcore_cli_target *target, void *context,
 	return view.is_partial ? 1 : 0;
 }
 
+/* Says which help explains a wrong command line. */
+static int fail_usage(const struct run *run, struct rcore_error *err)
+{
+	if (err->code != RCORE_ERROR_USAGE)
+		return rcore_cli_fail(err);
+	struct rcore_error *told =
+		rcore_error_create(RCORE_ERROR_USAGE, "%s; see rcore %s%s%s --help",
+				   err->message, run->parent ? run->parent->name : "",
+				   run->parent ? " " : "", run->command->name);
+	rcore_error_free(err);
+	return rcore_cli_fail(told);
+}
+
+static int run_command(struct run *run)
+{
+	int status = 0;
+	rcore_cli_target_settle(&run->target);
+	if (run->command->input == RCORE_INPUT_TARGET)
+		return rcore_cli_target_each(&run->target, run_target, run);
+	struct rcore_error *err =
+		run->command->run_in_shell(&run->target, run->arguments, &status);
+	return err ? fail_usage(run, err) : status;
+}
+
+static int print_help(const struct run *run)
+{
+	const struct rcore_help_style style = rcore_cli_help_style();
+	rcore_help_command(run->command, run->parent, run->groups, run->line.group_count,
+			   &style, stdout);
+	return 0;
+}
+
+/* "list" or "--list", which is how subcommands were once named. */
+static const struct rcore_command *find_subcommand(const struct rcore_command *command,
+						   const char *word)
+{
+	const struct rcore_command *const *sub = command->subcommands;
+	const char *name = word && strncmp(word, "--", 2) == 0 ? word + 2 : word;
+	for (; name && sub && *sub; sub++)
+		if (strcmp((*sub)->name, name) == 0)
+			return *sub;
+	return NULL;
+}
+
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{&rcore_cli_target_argp, 0, "Where the target's files are, and looks:", 0},
-		{0},
-	};
-	struct line line = {.command = command, .arguments = calloc(1, command->size + 1)};
-	struct argp_option *options = argp_options(command);
-	char usage[128], *doc = NULL;
-	const char *separator = command->words ? " " : "", *words = command->words;
-	snprintf(usage, sizeof(usage), "CORE [EXE]%s%s\n-p PID%s%s", separator,
-		 words ? words : "", separator, words ? words : "");
-	if (!line.arguments || !options ||
-	    asprintf(&doc, "%s EXE is the program, where rcore does not find it by itself.\v ",
-		     command->doc) < 0)
-		return rcore_cli_fail(rcore_error_no_memory());
-	const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = usage,
-		.doc = doc,
-		.children = children,
-		.help_filter = add_examples,
-	};
-	argp_parse(&argp, argc, argv, 0, NULL, &line);
-	int status = rcore_cli_target_each(&line.target, run, &line);
-	rcore_cli_target_deinit(&line.target);
-	free(line.arguments);
-	free(options);
-	free(doc);
+	const struct rcore_command *parent = NULL, *sub = find_subcommand(command, argv[1]);
+	struct run run;
+	if (sub) {
+		parent = command;
+		command = sub;
+		argc--;
+		argv++;
+	}
+	struct rcore_error *err = init(&run, command, parent);
+	if (!err)
+		err = rcore_command_line_parse(&run.line, argc, (const char *const *)argv);
+	bool wants_help = !err && run.help.help;
+	if (!err && !wants_help)
+		err = place_words(&run);
+	int status = err          ? fail_usage(&run, err)
+		     : wants_help ? print_help(&run)
+				  : run_command(&run);
+	deinit(&run);
 	return status;
 }

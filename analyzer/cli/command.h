@@ -4,8 +4,11 @@
 
 #include "command/command.h"
 
-/* Runs a command of rcore_commands[] on the TARGET that its arguments name; as those of
- * commands.h. */
+/* Runs a command of the shell; argv[0] is skipped. If argv names a subcommand, that runs. Prints help
+ * or errors itself and returns the exit status. */
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv);
+
+/* The style of help for this terminal. */
+struct rcore_help_style rcore_cli_help_style(void);
 
 #endif

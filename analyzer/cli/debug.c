@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/debug.h"
 
-#include <argp.h>
 #include <elf.h>
 #include <err.h>
 #include <errno.h>
@@ -11,13 +10,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "base/grow.h"
 #include "base/text.h"
-#include "cli/commands.h"
-#include "cli/target.h"
+#include "cli/list.h"
 #include "target/core.h"
 #include "target/map_file.h"
 #include "target/spool.h"
@@ -48,70 +45,53 @@ static const struct debugger lldb = {
 
 struct arguments {
 	struct rcore_debug debug;
-	struct {
-		const char **items;
-		size_t count, capacity;
-	} search_paths;
+	int pid;
+	struct rcore_words search_paths, words, rest;
 	const char *program; /* --debugger */
 };
 
-enum { KEY_SYSROOT = 0x100, KEY_SEARCH_PATH, KEY_DEBUGGER };
+#define MEMBER(name) offsetof(struct arguments, name)
 
-static const struct argp_option options[] = {
-	{"pid", 'p', "PID", 0, "Attach to a running process", 0},
-	{"sysroot", KEY_SYSROOT, "DIR", 0,
-	 "Take the target's files from DIR (a container's or another machine's file system)",
-	 0},
-	{"lib-search-path", KEY_SEARCH_PATH, "DIR", 0,
-	 "Look for the target's libraries in DIR too; may be given again", 0},
-	{"debugger", KEY_DEBUGGER, "PROGRAM", 0, "Start PROGRAM, of the same kind", 0},
+static const struct rcore_option options[] = {
+	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID", "Attach to a running process",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(debug.sysroot), "DIR",
+	 "Read the target's files below DIR (the file system of a container or of another "
+	 "machine)",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
+	 "Also look for the target's libraries in DIR; may be given again",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"debugger", 0, RCORE_OPTION_TEXT, MEMBER(program), "PROGRAM",
+	 "Start PROGRAM, a debugger of the same kind", .completion = RCORE_COMPLETE_FILE},
 	{0},
 };
 
-static error_t take_word(struct argp_state *state, struct rcore_debug *debug, char *word)
+/* CORE [EXE], or -p PID [EXE]. */
+static struct rcore_error *take_words(struct arguments *arguments, char pid[16])
 {
-	if (!debug->core && !debug->pid)
-		debug->core = word;
-	else if (!debug->executable)
-		debug->executable = word;
-	else
-		argp_error(state, "what is '%s'? arguments of the debugger stand behind --",
-			   word);
-	return 0;
-}
-
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-	const char **path;
-	switch (key) {
-	case 'p':
-		if (!argument[0] || argument[strspn(argument, "0123456789")])
-			argp_error(state, "-p takes the number of a process, not '%s'",
-				   argument);
-		arguments->debug.pid = argument;
-		return 0;
-	case KEY_SYSROOT:
-		arguments->debug.sysroot = argument;
-		return 0;
-	case KEY_SEARCH_PATH:
-		path = rcore_push(&arguments->search_paths);
-		if (!path)
-			argp_failure(state, 2, 0, "out of memory");
-		*path = argument;
-		return 0;
-	case KEY_DEBUGGER:
-		arguments->program = argument;
-		return 0;
-	case ARGP_KEY_ARG:
-		return take_word(state, &arguments->debug, argument);
-	case ARGP_KEY_END:
-		if (!arguments->debug.core && !arguments->debug.pid)
-			argp_error(state, "which core file? (or -p PID for a running process)");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	struct rcore_debug *debug = &arguments->debug;
+	const struct rcore_words *words = &arguments->words;
+	size_t used = 0;
+	char escaped[128];
+	if (arguments->pid) {
+		snprintf(pid, 16, "%d", arguments->pid);
+		debug->pid = pid;
+	} else if (words->count) {
+		debug->core = words->items[used++];
+	} else {
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"missing CORE: name a core file, or a running process with -p PID");
 	}
+	if (used < words->count)
+		debug->executable = words->items[used++];
+	if (used == words->count)
+		return NULL;
+	return rcore_error_create(
+		RCORE_ERROR_USAGE,
+		"unexpected argument '%s': arguments of the debugger follow --",
+		rcore_escape(escaped, sizeof(escaped), words->items[used]));
 }
 
 /* The folder of this very program. */
@@ -266,8 +246,7 @@ static void tell_python(const char *program)
 	globfree(&found);
 }
 
-static struct rcore_error *start(const struct debugger *debugger, struct arguments *arguments,
-				 char **rest)
+static struct rcore_error *start(const struct debugger *debugger, struct arguments *arguments)
 {
 	char script[PATH_MAX];
 	struct rcore_words_made words = {0}, behind = {0};
@@ -288,8 +267,8 @@ static struct rcore_error *start(const struct debugger *debugger, struct argumen
 	arguments->debug.search_path_count = arguments->search_paths.count;
 	rcore_words_add(&words, "%s", program);
 	debugger->tell(&arguments->debug, &words, &behind);
-	for (; *rest; rest++)
-		rcore_words_add(&words, "%s", *rest);
+	for (size_t i = 0; i < arguments->rest.count; i++)
+		rcore_words_add(&words, "%s", arguments->rest.items[i]);
 	for (size_t i = 0; i < behind.count; i++)
 		rcore_words_add(&words, "%s", behind.items[i]);
 	if (!rcore_push(&words))
@@ -302,58 +281,56 @@ static struct rcore_error *start(const struct debugger *debugger, struct argumen
 	return rcore_error_os(errno, "%s", program);
 }
 
-#define DOC(name)                                                                              \
-	"Start " name                                                                          \
-	" on a core or a running process, with rcore's commands in it (ruby-fibers "           \
-	"and the rest; `help ruby` lists them). EXE is the program, where it is not found by " \
-	"itself; "                                                                             \
-	"what stands behind -- goes to " name "."
-
-#define EXIT_STATUS \
-	"Exit status: that of the debugger; 2 it could not be started, 64 wrong usage."
-
-static int debug(const struct debugger *debugger, const char *doc, int argc, char **argv)
+static struct rcore_error *debug(const struct debugger *debugger, struct arguments *arguments)
 {
-	struct arguments arguments = {0};
-	const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "CORE [EXE] [-- ARGUMENT...]\n-p PID [EXE] [-- ARGUMENT...]",
-		.doc = doc,
-	};
-	char **rest = argv + argc;
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--") == 0) {
-			rest = argv + i + 1;
-			argc = i;
-			argv[i] = NULL;
-		}
+	char pid[16];
+	struct rcore_error *err = take_words(arguments, pid);
+	return err ? err : start(debugger, arguments);
+}
+
+static struct rcore_error *run_gdb(struct rcore_cli_target *target, void *arguments,
+				   int *ret_status)
+{
+	return debug(&gdb, arguments);
+}
+
+static struct rcore_error *run_lldb(struct rcore_cli_target *target, void *arguments,
+				    int *ret_status)
+{
+	return debug(&lldb, arguments);
+}
+
+#define COMMAND(debugger_name, ...)                                                      \
+	{                                                                                \
+		.name = debugger_name, .topic = RCORE_TOPIC_DEBUGGER,                    \
+		.input = RCORE_INPUT_NONE,                                               \
+		.summary = "start " debugger_name " with rcore's commands in it",        \
+		.doc = "Start " debugger_name                                            \
+		       " on a core or a running process, with rcore's commands in it "   \
+		       "(ruby-fibers and others; `help ruby` lists them). EXE is the "   \
+		       "program, "                                                       \
+		       "if rcore does not find it by itself.",                           \
+		.options = options, .size = sizeof(struct arguments),                    \
+		.words = "CORE|-p PID [EXE]", .words_offset = MEMBER(words),             \
+		.rest = "ARGUMENT...", .rest_offset = MEMBER(rest),                      \
+		.completion = RCORE_COMPLETE_FILE,                                       \
+		.exit_status =                                                           \
+			"Exit status: that of the debugger; 2 it could not be started; " \
+			"64 wrong usage.",                                               \
+		__VA_ARGS__                                                              \
 	}
-	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	return rcore_cli_fail(start(debugger, &arguments, rest));
-}
 
-int rcore_cli_gdb(int argc, char **argv)
-{
-	return debug(
-		&gdb,
-		DOC("gdb") "\vExamples:\n\n"
-			   "  rcore gdb core.1234\n"
-			   "  rcore gdb -p 1234\n"
-			   "  rcore gdb --sysroot /srv/container core.1234\n"
-			   "  rcore gdb core.1234 -- -batch -ex ruby-fibers\n\n" EXIT_STATUS,
-		argc, argv);
-}
+const struct rcore_command rcore_cli_gdb =
+	COMMAND("gdb", .run_in_shell = run_gdb,
+		.shell_examples = (const char *const[]){
+			"rcore gdb core.1234", "rcore gdb -p 1234",
+			"rcore gdb --sysroot /srv/container core.1234",
+			"rcore gdb core.1234 -- -batch -ex ruby-fibers", NULL});
 
-int rcore_cli_lldb(int argc, char **argv)
-{
-	return debug(
-		&lldb,
-		DOC("lldb") "\vExamples:\n\n"
-			    "  rcore lldb core.1234\n"
-			    "  rcore lldb -p 1234\n"
-			    "  rcore lldb --sysroot /srv/container core.1234\n"
-			    "  rcore lldb --debugger lldb-14 core.1234\n"
-			    "  rcore lldb core.1234 -- --batch -o ruby-fibers\n\n" EXIT_STATUS,
-		argc, argv);
-}
+const struct rcore_command rcore_cli_lldb =
+	COMMAND("lldb", .run_in_shell = run_lldb,
+		.shell_examples = (const char *const[]){
+			"rcore lldb core.1234", "rcore lldb -p 1234",
+			"rcore lldb --sysroot /srv/container core.1234",
+			"rcore lldb --debugger lldb-14 core.1234",
+			"rcore lldb core.1234 -- --batch -o ruby-fibers", NULL});

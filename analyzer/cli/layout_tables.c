@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/layout_command.h"
+#include "cli/list.h"
 #include "layout/schema.h"
 #include "layout/store.h"
 
@@ -22,7 +22,7 @@ static bool print_file(void *context, const char *path, const struct rcore_layou
 	return true;
 }
 
-struct rcore_error *rcore_cli_layout_list(void)
+static struct rcore_error *list(struct rcore_cli_target *target, void *given, int *ret_status)
 {
 	const char *name;
 	struct rcore_error *err = rcore_layout_folder_each(print_file, NULL);
@@ -72,20 +72,26 @@ static bool same(struct rcore_layout *a, struct rcore_layout *b, const struct rc
 	return true;
 }
 
-struct rcore_error *rcore_cli_layout_diff(const char *left, const char *right, bool *ret_differ)
+struct diff_arguments {
+	struct rcore_words tables;
+};
+
+static struct rcore_error *diff(struct rcore_cli_target *target, void *given, int *ret_status)
 {
+	const struct rcore_words *tables = &((struct diff_arguments *)given)->tables;
 	struct rcore_layout a, b;
-	struct rcore_error *err = rcore_layout_find(left, &a);
+	if (tables->count != 2)
+		return rcore_error_create(RCORE_ERROR_USAGE, "name two tables to compare");
+	struct rcore_error *err = rcore_layout_find(tables->items[0], &a);
 	if (!err)
-		err = rcore_layout_find(right, &b);
+		err = rcore_layout_find(tables->items[1], &b);
 	if (err)
 		return err;
-	*ret_differ = false;
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
 		if (same(&a, &b, item))
 			continue;
-		*ret_differ = true;
+		*ret_status = 1;
 		printf("%s%s%s%s: ",
 		       item->kind == RCORE_ITEM_STRUCT ? "struct "
 		       : item->kind == RCORE_ITEM_ENUM ? "enum "
@@ -98,3 +104,29 @@ struct rcore_error *rcore_cli_layout_diff(const char *left, const char *right, b
 	}
 	return NULL;
 }
+
+const struct rcore_command rcore_cli_layout_list = {
+	.name = "list",
+	.input = RCORE_INPUT_NONE,
+	.summary = "list the layout tables",
+	.doc = "List the tables in your folder and the built-in ones, one per line.",
+	.exit_status = "Exit status: 0 printed; 2 a folder cannot be read; 64 wrong usage.",
+	.run_in_shell = list,
+};
+
+const struct rcore_command rcore_cli_layout_diff = {
+	.name = "diff",
+	.input = RCORE_INPUT_NONE,
+	.summary = "print what differs between two tables",
+	.doc = "Print what differs between two tables: files, or releases that have a built-in "
+	       "table.",
+	.size = sizeof(struct diff_arguments),
+	.words = "TABLE TABLE",
+	.words_offset = offsetof(struct diff_arguments, tables),
+	.completion = RCORE_COMPLETE_FILE,
+	.shell_examples = (const char *const[]){"rcore layout diff 3.3.0 3.3.11",
+						"rcore layout diff 3.3.0 my.layout", NULL},
+	.exit_status = "Exit status: 0 nothing differs; 1 something does; 2 there is no such "
+		       "table; 64 wrong usage.",
+	.run_in_shell = diff,
+};

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <argp.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,136 +7,82 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/command.h"
-#include "cli/commands.h"
-#include "rcore.h"
+#include "cli/list.h"
 
-/* Those that do not ask a TARGET. */
-static const struct own_command {
-	const char *name, *usage, *summary;
-	int (*run)(int argc, char **argv);
-} own_commands[] = {
-	{"gdb", "gdb TARGET", "start gdb with rcore's commands in it", rcore_cli_gdb},
-	{"lldb", "lldb TARGET", "start lldb with rcore's commands in it", rcore_cli_lldb},
-	{"layout", "layout FILE", "the layout table of a Ruby with debug information",
-	 rcore_cli_layout},
-	{"collect", "collect", "a core from the kernel's pipe into a report and a pack",
-	 rcore_cli_collect},
-	{"triage", "triage DIR|CORE...", "many cores, grouped by their crash: which are new",
-	 rcore_cli_triage},
-};
+static const struct rcore_command *const *const lists[] = {rcore_commands, rcore_cli_commands};
+enum { LIST_COUNT = sizeof(lists) / sizeof(lists[0]) };
 
-struct command {
-	const struct rcore_command *shared; /* NULL: none of command/ */
-	const struct own_command *own;      /* NULL: none of these */
-};
-
-static const struct argp_option options[] = {
-	{"version", 'V', NULL, 0, "Print the version", 0},
-	{0},
-};
-
-static error_t parse(int key, char *argument, struct argp_state *state)
+static const struct rcore_command *find_command(const char *name)
 {
-	switch (key) {
-	case 'V':
-		printf("rcore %s\n", RCORE_VERSION);
-		exit(0);
-	case ARGP_KEY_ARG:
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	for (size_t i = 0; i < LIST_COUNT; i++)
+		for (const struct rcore_command *const *command = lists[i]; *command; command++)
+			if ((*command)->name && strcmp((*command)->name, name) == 0)
+				return *command;
+	return NULL;
 }
 
-static char *list_commands(int key, const char *text, void *input)
+static void print_usage(FILE *out)
 {
-	char *list = NULL;
-	size_t size;
-	FILE *out = key == ARGP_KEY_HELP_POST_DOC ? open_memstream(&list, &size) : NULL;
-	if (!out)
-		return (char *)text;
-	fputs("Commands:\n\n", out);
-	for (const struct rcore_command *const *command = rcore_commands; *command; command++) {
-		char usage[64];
-		snprintf(usage, sizeof(usage), "%s TARGET%s%s", (*command)->name,
-			 (*command)->words ? " " : "",
-			 (*command)->words ? (*command)->words : "");
-		fprintf(out, "  %-20s%s\n", usage, (*command)->summary);
-	}
-	for (size_t i = 0; i < sizeof(own_commands) / sizeof(own_commands[0]); i++)
-		fprintf(out, "  %-20s%s\n", own_commands[i].usage, own_commands[i].summary);
-	fputs("  help [COMMAND]      this, or a command's options and examples\n\n"
-	      "TARGET is CORE [EXE], or -p PID for a running process; "
-	      "'rcore CORE' is 'rcore analyze CORE'.\n\n"
-	      "Example:\n\n"
-	      "  rcore analyze core.1234\n\n" RCORE_CLI_EXIT_STATUS,
+	fputs("Usage: rcore COMMAND ...\n"
+	      "       rcore CORE [EXE]\n"
+	      "       rcore -p PID\n",
 	      out);
-	if (fclose(out) == 0)
-		return list;
-	free(list);
-	return (char *)text;
 }
 
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.args_doc = "COMMAND ...\nCORE [EXE]\n-p PID",
-	.doc = "What a Ruby program was doing, out of its core file, or is doing now: every "
-	       "thread, every fiber, every "
-	       "Ruby frame. The Ruby may be stripped.\v ",
-	.help_filter = list_commands,
-};
-
-static bool find_command(const char *name, struct command *ret)
+static int print_help(void)
 {
-	*ret = (struct command){0};
-	for (const struct rcore_command *const *command = rcore_commands; *command; command++)
-		if (strcmp((*command)->name, name) == 0)
-			ret->shared = *command;
-	for (size_t i = 0; i < sizeof(own_commands) / sizeof(own_commands[0]); i++)
-		if (strcmp(own_commands[i].name, name) == 0)
-			ret->own = &own_commands[i];
-	return ret->shared || ret->own;
-}
-
-static int run(const struct command *command, int argc, char **argv)
-{
-	char title[32];
-	snprintf(title, sizeof(title), "rcore %s",
-		 command->own ? command->own->name : command->shared->name);
-	argv[0] = title;
-	return command->own ? command->own->run(argc, argv)
-			    : rcore_cli_command(command->shared, argc, argv);
-}
-
-static int help(char **argv)
-{
-	struct command command;
-	char option[] = "--help", name[] = "rcore";
-	char *arguments[] = {name, option, NULL};
-	if (argv[2] && find_command(argv[2], &command))
-		return run(&command, 2, arguments);
-	if (argv[2]) {
-		fprintf(stderr, "rcore: no command '%s'; rcore --help lists them\n", argv[2]);
-		return EX_USAGE;
-	}
-	argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, name);
+	const struct rcore_help_style style = rcore_cli_help_style();
+	print_usage(stdout);
+	puts("\n"
+	     "Shows what a Ruby process is doing, or was doing when it died: every thread, "
+	     "every\n"
+	     "fiber, Ruby and native frames in one stack. The Ruby may be stripped.\n"
+	     "\n"
+	     "TARGET is CORE [EXE], a core file and its program, or -p PID, a running "
+	     "process.\n"
+	     "'rcore CORE' means 'rcore analyze CORE'.");
+	rcore_help_list(lists, LIST_COUNT, &style, stdout);
+	puts("\n"
+	     "'rcore help COMMAND' explains a command; 'rcore --version' prints the version.\n"
+	     "\n"
+	     "Examples:\n"
+	     "\n"
+	     "  rcore analyze core.1234\n"
+	     "  rcore waits -p 1234\n"
+	     "  rcore gdb -p 1234");
 	return 0;
 }
 
-/* A mistyped command is no core file that is missing. */
+/* rcore help [COMMAND [SUBCOMMAND]] */
+static int help(int argc, char **argv)
+{
+	static char option[] = "--help";
+	const struct rcore_command *command = argc > 2 ? find_command(argv[2]) : NULL;
+	if (argc < 3)
+		return print_help();
+	if (command) {
+		char *words[] = {argv[2], argc > 3 ? argv[3] : option, option, NULL};
+		return rcore_cli_command(command, 3, words);
+	}
+	char escaped[128];
+	fprintf(stderr, "rcore: unknown command '%s'; see rcore --help\n",
+		rcore_escape(escaped, sizeof(escaped), argv[2]));
+	return EX_USAGE;
+}
+
+/* A mistyped command is not a missing core file. */
 static bool is_mistyped(const char *word)
 {
 	return word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0' && word[0] != '-' &&
 	       access(word, F_OK) != 0;
 }
 
-static bool is_own_option(const char *word)
+static bool is_one_of(const char *word, const char *const *words)
 {
-	static const char *const own[] = {"--help", "-?", "--usage", "--version", "-V"};
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (strcmp(word, own[i]) == 0)
+	for (; *words; words++)
+		if (strcmp(word, *words) == 0)
 			return true;
 	return false;
 }
@@ -165,31 +110,35 @@ static void on_shrunk_file(int signo)
 
 int main(int argc, char **argv)
 {
+	static const char *const asks_help[] = {"--help", "-h", "-?", NULL};
+	static const char *const asks_version[] = {"--version", "-V", NULL};
 	static char buffer[256 << 10];
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	atexit(close_output);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGBUS, on_shrunk_file);
-	argp_err_exit_status = EX_USAGE;
 
-	struct command command;
-	if (argc > 1 && find_command(argv[1], &command))
-		return run(&command, argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "help") == 0)
-		return help(argv);
 	if (argc < 2) {
-		char name[] = "rcore";
-		argp_help(&argp, stderr, ARGP_HELP_STD_USAGE, name);
+		print_usage(stderr);
+		fputs("See rcore --help.\n", stderr);
 		return EX_USAGE;
 	}
-	if (is_own_option(argv[1]))
-		return argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL);
+	const struct rcore_command *command = find_command(argv[1]);
+	if (command)
+		return rcore_cli_command(command, argc - 1, argv + 1);
+	if (strcmp(argv[1], "help") == 0)
+		return help(argc, argv);
+	if (is_one_of(argv[1], asks_help))
+		return print_help();
+	if (is_one_of(argv[1], asks_version)) {
+		printf("rcore %s\n", RCORE_VERSION);
+		return 0;
+	}
 	if (is_mistyped(argv[1])) {
 		fprintf(stderr,
 			"rcore: '%s' is neither a command nor a file; see rcore --help\n",
 			argv[1]);
 		return EX_USAGE;
 	}
-	find_command("analyze", &command);
-	return run(&command, argc, argv);
+	return rcore_cli_command(find_command("analyze"), argc, argv);
 }

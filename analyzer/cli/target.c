@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/target.h"
 
-#include <limits.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,40 +11,42 @@
 #include "command/command.h"
 #include "target/journal.h"
 
-enum {
-	KEY_SYSROOT = 0x100,
-	KEY_SEARCH_PATH,
-	KEY_LAYOUT,
-	KEY_COLOR,
-	KEY_NO_STOP,
-	KEY_CHILDREN,
-	KEY_REDACT,
-	KEY_COREDUMP_DIR,
-};
+enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+static const char *const color_names[] = {
+	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 
-static const struct argp_option files_options[] = {
-	{"sysroot", KEY_SYSROOT, "DIR", 0,
-	 "Take the target's files from DIR (a container's or another machine's file system)",
-	 0},
-	{"lib-search-path", KEY_SEARCH_PATH, "DIR", 0,
-	 "Look for the target's files in DIR, by build-id and name; may be given again", 0},
-	{"layout", KEY_LAYOUT, "FILE", 0, "Use this layout table (of rcore layout)", 0},
-	{"color", KEY_COLOR, "WHEN", 0, "auto (the default), always or never", 0},
-	{"redact", KEY_REDACT, "WHAT", 0, RCORE_REDACT_HELP, 0},
+#define MEMBER(name) offsetof(struct rcore_cli_target, name)
+
+const struct rcore_option rcore_cli_files_options[] = {
+	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(options.sysroot), "DIR",
+	 "Read the target's files below DIR (the file system of a container or of another "
+	 "machine)",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
+	 "Look for the target's files in DIR, by build-id and name; may be given again",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"layout", 0, RCORE_OPTION_TEXT, MEMBER(options.layout_file), "FILE",
+	 "Use this layout table (see rcore layout)", .completion = RCORE_COMPLETE_FILE},
+	{"color", 0, RCORE_OPTION_CHOICE, MEMBER(color_when), "WHEN",
+	 "auto (the default), always or never", color_names, RCORE_COMPLETE_NOTHING},
+	{"redact", 0, RCORE_OPTION_CHOICE, MEMBER(redact), "WHAT", RCORE_REDACT_HELP,
+	 rcore_redact_names, RCORE_COMPLETE_NOTHING},
 	{0},
 };
 
-static const struct argp_option options[] = {
-	{"coredump-dir", KEY_COREDUMP_DIR, "DIR", 0,
-	 "Where CORE is coredump:PID or coredump:NAME, as of coredumpctl: its folder "
+const struct rcore_option rcore_cli_target_options[] = {
+	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID",
+	 "Read a running process: stop it for some milliseconds, then resume it",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
+	 .help = "With -p, read the processes that descend from it too (a cluster of workers)"},
+	{"no-stop", 0, RCORE_OPTION_FLAG, MEMBER(options.no_stop),
+	 .help = "With -p, read the process while it runs: Ruby frames only, and they may not "
+		 "fit together"},
+	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
+	 "The folder in which coredump:PID and coredump:NAME are found, as by coredumpctl "
 	 "(" RCORE_JOURNAL_FOLDER ")",
-	 0},
-	{"pid", 'p', "PID", 0,
-	 "A running process in place of a core: stopped for some milliseconds, and let go", 0},
-	{"children", KEY_CHILDREN, NULL, 0,
-	 "With -p, also the processes that descend from it (a cluster of workers)", 0},
-	{"no-stop", KEY_NO_STOP, NULL, 0,
-	 "With -p, read while it runs: Ruby frames only, and they may not fit together", 0},
+	 .completion = RCORE_COMPLETE_FILE},
 	{0},
 };
 
@@ -57,144 +58,48 @@ static bool color_by_default(void)
 	return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-static void set_color(struct argp_state *state, struct rcore_cli_target *target,
-		      const char *when)
+void rcore_cli_target_settle(struct rcore_cli_target *target)
 {
-	if (strcmp(when, "always") == 0)
-		target->color = true;
-	else if (strcmp(when, "never") == 0)
-		target->color = false;
-	else if (strcmp(when, "auto") != 0)
-		argp_error(state, "--color is auto, always or never, not '%s'", when);
+	target->color = target->color_when == COLOR_AUTO ? color_by_default()
+							 : target->color_when == COLOR_ALWAYS;
+	target->options.redact = (enum rcore_redact)target->redact;
+	target->options.search_paths = target->search_paths.items;
+	target->options.search_path_count = target->search_paths.count;
 }
 
-static void set_redact(struct argp_state *state, struct rcore_cli_target *target,
-		       const char *what)
+static struct rcore_error *check_pid(const struct rcore_cli_target *target)
 {
-	struct rcore_common common = {0};
-	rcore_auto_error err = rcore_option_set(&rcore_common_options[0], &common, what);
+	if (target->pid || (!target->children && !target->options.no_stop))
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_USAGE, "option '%s' requires -p PID",
+				  target->children ? "--children" : "--no-stop");
+}
+
+struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
+					  const struct rcore_words *words, bool takes_more,
+					  size_t *ret_used)
+{
+	size_t used = 0;
+	char escaped[128];
+	struct rcore_error *err = check_pid(target);
 	if (err)
-		argp_error(state, "%s", err->message);
-	target->options.redact = (enum rcore_redact)common.redact;
-}
-
-static void add_search_path(struct argp_state *state, struct rcore_cli_target *target,
-			    const char *path)
-{
-	size_t count = target->options.search_path_count;
-	const char **paths = reallocarray(target->search_paths, count + 1, sizeof(*paths));
-	if (!paths)
-		argp_failure(state, 2, 0, "out of memory");
-	paths[count] = path;
-	target->search_paths = paths;
-	target->options.search_paths = paths;
-	target->options.search_path_count = count + 1;
-}
-
-static void add_argument(struct argp_state *state, struct rcore_cli_target *target,
-			 const char *argument)
-{
-	if (!target->core)
-		target->core = argument;
-	else if (!target->options.executable)
-		target->options.executable = argument;
-	else
-		argp_error(state, "one core at a time: what is '%s'?", argument);
-}
-
-static int parse_pid(const struct argp_state *state, const char *text)
-{
-	char *end;
-	long pid = strtol(text, &end, 10);
-	if (*end || end == text || pid <= 0 || pid > INT_MAX)
-		argp_error(state, "-p takes the number of a process, not '%s'", text);
-	return (int)pid;
-}
-
-static void check(const struct argp_state *state, const struct rcore_cli_target *target)
-{
-	if (target->core && target->pid)
-		argp_error(state, "a core or -p, not both: what is '%s'?", target->core);
-	if (!target->core && !target->pid)
-		argp_error(state, "which core file? (or -p PID for a running process)");
-	if (!target->pid && (target->children || target->options.no_stop))
-		argp_error(state, "%s goes with -p PID",
-			   target->children ? "--children" : "--no-stop");
-}
-
-static error_t parse_files(int key, char *argument, struct argp_state *state)
-{
-	struct rcore_cli_target *target = state->input;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		target->color = color_by_default();
-		return 0;
-	case KEY_SYSROOT:
-		target->options.sysroot = argument;
-		return 0;
-	case KEY_SEARCH_PATH:
-		add_search_path(state, target, argument);
-		return 0;
-	case KEY_LAYOUT:
-		target->options.layout_file = argument;
-		return 0;
-	case KEY_COLOR:
-		set_color(state, target, argument);
-		return 0;
-	case KEY_REDACT:
-		set_redact(state, target, argument);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp rcore_cli_files_argp = {
-	.options = files_options,
-	.parser = parse_files,
-};
-
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-	struct rcore_cli_target *target = state->input;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = target;
-		return 0;
-	case 'p':
-		target->pid = parse_pid(state, argument);
-		return 0;
-	case KEY_COREDUMP_DIR:
-		target->coredump_folder = argument;
-		return 0;
-	case KEY_NO_STOP:
-		target->options.no_stop = true;
-		return 0;
-	case KEY_CHILDREN:
-		target->children = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		add_argument(state, target, argument);
-		return 0;
-	case ARGP_KEY_END:
-		check(state, target);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {{&rcore_cli_files_argp, 0, NULL, 0}, {0}};
-
-const struct argp rcore_cli_target_argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-};
-
-void rcore_cli_target_deinit(struct rcore_cli_target *target)
-{
-	free(target->search_paths);
+		return err;
+	if (!target->pid && !words->count)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"missing CORE: name a core file, or a running process with -p PID");
+	if (!target->pid)
+		target->core = words->items[used++];
+	if (!target->pid && words->count > used &&
+	    (!takes_more || access(words->items[used], F_OK) == 0))
+		target->options.executable = words->items[used++];
+	*ret_used = used;
+	if (takes_more || used == words->count)
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_USAGE, "unexpected argument '%s'%s",
+				  rcore_escape(escaped, sizeof(escaped), words->items[used]),
+				  target->pid ? ": -p PID replaces CORE"
+					      : ": one core at a time");
 }
 
 static struct rcore_error *open_coredump(const struct rcore_cli_target *target, const char *id,

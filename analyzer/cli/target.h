@@ -2,14 +2,10 @@
 #ifndef RCORE_CLI_TARGET_H
 #define RCORE_CLI_TARGET_H
 
-#include <argp.h>
-
-#include "rcore.h"
+#include "command/command.h"
 
 /*
- * TARGET and its options, the same for every command: a command has
- * rcore_cli_target_argp as an argp child, and a struct rcore_cli_target as that child's
- * input.
+ * TARGET and the options that say where its files are: the same for every command of the shell.
  */
 struct rcore_cli_target {
 	const char *core;            /* or "coredump:ID" of coredump_folder; NULL: `pid` */
@@ -17,17 +13,28 @@ struct rcore_cli_target {
 	int pid;
 	bool children;
 	struct rcore_options options;
-	const char **search_paths; /* what options.search_paths points to */
 	bool color;
+	/* As given; rcore_cli_target_settle() puts them into `options` and `color`. */
+	struct rcore_words search_paths;
+	int color_when, redact;
 };
 
-extern const struct argp rcore_cli_target_argp;
+/* Options of struct rcore_cli_target; each ends with {0}. */
+extern const struct rcore_option rcore_cli_files_options[]; /* where files are, and looks */
+extern const struct rcore_option
+	rcore_cli_target_options[]; /* which target, and how to read it */
 
-/* The part that says where files are, for a command with targets of its own kind; the same input. */
-extern const struct argp rcore_cli_files_argp;
+/* To be called once, after the options were parsed. */
+void rcore_cli_target_settle(struct rcore_cli_target *target);
 
-/* For argp's args_doc. */
-#define RCORE_CLI_TARGET_DOC "CORE [EXE]\n-p PID"
+/*
+ * Uses the first words of a command line as CORE and EXE unless -p is given; a second word is EXE if
+ * the command takes no other words, or if a file has that name. *ret_used: how many words. Error:
+ * USAGE, which names what is missing or too much.
+ */
+struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
+					  const struct rcore_words *words, bool takes_more,
+					  size_t *ret_used);
 
 struct rcore_error *rcore_cli_target_open(const struct rcore_cli_target *target,
 					  struct rcore_session **ret);
@@ -39,8 +46,6 @@ int rcore_cli_target_each(const struct rcore_cli_target *target,
 			  int (*run)(const struct rcore_cli_target *target, void *context,
 				     struct rcore_error **ret_error),
 			  void *context);
-
-void rcore_cli_target_deinit(struct rcore_cli_target *target);
 
 /* Prints "rcore: <message>" to the standard error, and gives the exit status; takes
  * ownership of `err`. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <argp.h>
 #include <dirent.h>
 #include <errno.h>
 #include <elf.h>
@@ -8,25 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "base/grow.h"
 #include "base/signal_name.h"
 #include "base/text.h"
-#include "cli/commands.h"
 #include "cli/jobs.h"
+#include "cli/list.h"
 #include "cli/target.h"
 #include "report/result.h"
 #include "target/spool.h"
 
-enum {
-	KEY_BASELINE = 0x500,
-	KEY_FAIL_ON,
-	KEY_TIME_LIMIT,
-	KEY_MEMORY_LIMIT,
-	STATUS_POLICY = 4,
-	STATUS_LIMIT = 124,
+enum { STATUS_POLICY = 4, STATUS_LIMIT = 124 };
+
+struct arguments {
+	struct rcore_words cores;
+	const char *baseline, *output;
+	bool json, all;
+	int fail_on;
+	size_t seconds, megabytes, at_once;
 };
 
 struct paths {
@@ -40,113 +39,43 @@ struct results {
 };
 
 struct triage {
-	struct rcore_cli_target target;
+	const struct arguments *asked;
+	const struct rcore_cli_target *target;
 	struct paths cores;
-	const char *baseline_file, *output;
-	bool json, all, fail_on_new;
-	unsigned seconds;
-	size_t megabytes, at_once;
 	struct rcore_arena arena;
 	struct results results, baseline;
 	size_t done;
 };
 
-static const struct argp_option options[] = {
-	{"baseline", KEY_BASELINE, "FILE", 0,
-	 "Results of an earlier run (of --json or -o): what is not in them is new, what is "
-	 "only in "
-	 "them is gone",
-	 0},
-	{"fail-on", KEY_FAIL_ON, "WHAT", 0, "new: exit status 4 if there is a new crash", 0},
-	{"json", 'j', NULL, 0, "One JSON object for each core, a line each", 0},
-	{"output", 'o', "FILE", 0, "Write these lines to FILE too: the next baseline", 0},
-	{"all", 'a', NULL, 0, "List each core of each group", 0},
-	{"jobs", 'J', "N", 0, "Cores analyzed at once (the number of processors)", 0},
-	{"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "For each core (120)", 0},
-	{"memory-limit", KEY_MEMORY_LIMIT, "MIB", 0,
-	 "Of rcore's own memory, for each core (2048); the core itself is not counted", 0},
+enum { FAIL_ON_NOTHING, FAIL_ON_NEW };
+static const char *const failures[] = {
+	[FAIL_ON_NOTHING] = "nothing", [FAIL_ON_NEW] = "new", NULL};
+
+#define MEMBER(name) offsetof(struct arguments, name)
+
+static const struct rcore_option options[] = {
+	{"baseline", 0, RCORE_OPTION_TEXT, MEMBER(baseline), "FILE",
+	 "The results of an earlier run (of --json or -o): crashes that are not in them are "
+	 "new, "
+	 "crashes that are only in them are gone",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"fail-on", 0, RCORE_OPTION_CHOICE, MEMBER(fail_on), "WHAT",
+	 "new: exit with status 4 if there is a new crash", failures, RCORE_COMPLETE_NOTHING},
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json),
+	 .help = "Print one JSON object per core, one per line"},
+	{"output", 'o', RCORE_OPTION_TEXT, MEMBER(output), "FILE",
+	 "Also write these lines to FILE: the next baseline",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(all), .help = "List each core of each group"},
+	{"jobs", 'J', RCORE_OPTION_AMOUNT, MEMBER(at_once), "N",
+	 "Analyze N cores at once (the number of processors)",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"time-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
+	 "For each core (120)", .completion = RCORE_COMPLETE_NOTHING},
+	{"memory-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(megabytes), "MIB",
+	 "Of rcore's own memory, for each core (2048); the core itself is not counted",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
-};
-
-static size_t parse_number(const struct argp_state *state, const char *name, const char *text)
-{
-	char *end;
-	errno = 0;
-	unsigned long number = strtoul(text, &end, 10);
-	if (!number || *end || errno || text[0] == '-' || number > 1 << 30)
-		argp_error(state, "--%s takes a number, not '%s'", name, text);
-	return number;
-}
-
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-	struct triage *triage = state->input;
-	char **path;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &triage->target;
-		return 0;
-	case KEY_BASELINE:
-		triage->baseline_file = argument;
-		return 0;
-	case KEY_FAIL_ON:
-		if (strcmp(argument, "new") != 0)
-			argp_error(state, "--fail-on is new, not '%s'", argument);
-		triage->fail_on_new = true;
-		return 0;
-	case 'j':
-		triage->json = true;
-		return 0;
-	case 'o':
-		triage->output = argument;
-		return 0;
-	case 'a':
-		triage->all = true;
-		return 0;
-	case 'J':
-		triage->at_once = parse_number(state, "jobs", argument);
-		return 0;
-	case KEY_TIME_LIMIT:
-		triage->seconds = (unsigned)parse_number(state, "time-limit", argument);
-		return 0;
-	case KEY_MEMORY_LIMIT:
-		triage->megabytes = parse_number(state, "memory-limit", argument);
-		return 0;
-	case ARGP_KEY_ARG:
-		path = rcore_push(&triage->cores);
-		if (!path || !(*path = strdup(argument)))
-			argp_failure(state, 2, 0, "out of memory");
-		return 0;
-	case ARGP_KEY_END:
-		if (!triage->cores.count)
-			argp_error(state, "which cores? (or a folder of them)");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{&rcore_cli_files_argp, 0, "Where the files of the cores are, and looks:", 0},
-	{0},
-};
-
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.args_doc = "DIR|CORE...",
-	.doc = "Analyze many cores at once, and group them by the signature of their crash: "
-	       "one "
-	       "line of cause and blame for each different crash, and whether it is new.\v"
-	       "Examples:\n\n"
-	       "  rcore triage /var/crash\n"
-	       "  rcore triage cores/ -o today.jsonl --baseline yesterday.jsonl --fail-on new\n"
-	       "  rcore triage --json core.* | jq -r .loose | sort | uniq -c\n\n"
-	       "Exit status: 0 every core was decoded; 1 some not, or not whole; 2 none was; 4 "
-	       "--fail-on found something; 64 wrong usage; 124 a core was given up at its "
-	       "limit of "
-	       "time or memory.",
-	.children = children,
 };
 
 /* By its first bytes a core file, or a compressed file with the name of one. */
@@ -207,26 +136,18 @@ static struct rcore_error *add_folder(const char *folder, struct paths *cores)
 	return err;
 }
 
-/* Folders become the cores in them. */
-static struct rcore_error *expand(struct paths *paths)
+/* Replaces folders by the cores in them. */
+static struct rcore_error *expand(const struct rcore_words *words, struct paths *cores)
 {
-	struct paths cores = {0};
 	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < paths->count; i++) {
+	for (size_t i = 0; i < words->count && !err; i++) {
 		struct stat status;
-		char *path = paths->items[i], **slot;
-		if (!err && !stat(path, &status) && S_ISDIR(status.st_mode)) {
-			err = add_folder(path, &cores);
-			free(path);
-		} else if (!err && (slot = rcore_push(&cores))) {
-			*slot = path;
-		} else {
-			err = err ? err : rcore_error_no_memory();
-			free(path);
-		}
+		char **slot;
+		if (!stat(words->items[i], &status) && S_ISDIR(status.st_mode))
+			err = add_folder(words->items[i], cores);
+		else if (!(slot = rcore_push(cores)) || !(*slot = strdup(words->items[i])))
+			err = rcore_error_no_memory();
 	}
-	free(paths->items);
-	*paths = cores;
 	return err;
 }
 
@@ -240,7 +161,7 @@ static int status_of(const struct rcore_error *err)
 static int analyze(size_t index, int fd, void *context)
 {
 	const struct triage *triage = context;
-	struct rcore_cli_target target = triage->target;
+	struct rcore_cli_target target = *triage->target;
 	struct rcore_session *session = NULL;
 	struct rcore_snapshot *snapshot = NULL;
 	struct rcore_error *failure = NULL;
@@ -266,7 +187,8 @@ static struct rcore_result failed(const struct triage *triage, size_t index, int
 	if (status == -SIGXCPU) {
 		result.status = STATUS_LIMIT;
 		result.error = rcore_arena_printf(
-			arena, "given up after %u seconds (see --time-limit)", triage->seconds);
+			arena, "given up after %zu seconds (see --time-limit)",
+			triage->asked->seconds);
 	} else if (status < 0) {
 		result.error = rcore_arena_printf(
 			arena, "rcore itself was ended by %s on this core: please report it",
@@ -310,9 +232,9 @@ static struct rcore_error *analyze_all(struct triage *triage)
 {
 	const struct rcore_jobs jobs = {
 		.count = triage->cores.count,
-		.at_once = triage->at_once,
-		.seconds = triage->seconds,
-		.megabytes = triage->megabytes,
+		.at_once = triage->asked->at_once,
+		.seconds = (unsigned)triage->asked->seconds,
+		.megabytes = triage->asked->megabytes,
 		.run = analyze,
 		.done = take,
 		.context = triage,
@@ -329,8 +251,8 @@ static struct rcore_error *read_baseline(struct triage *triage)
 	char escaped[128], *line = NULL;
 	size_t room = 0, number = 0;
 	struct rcore_error *err = NULL;
-	rcore_escape(escaped, sizeof(escaped), triage->baseline_file);
-	FILE *in = fopen(triage->baseline_file, "re");
+	rcore_escape(escaped, sizeof(escaped), triage->asked->baseline);
+	FILE *in = fopen(triage->asked->baseline, "re");
 	if (!in)
 		return rcore_error_os(errno, "the baseline %s", escaped);
 	while (!err && getline(&line, &room, in) > 0) {
@@ -358,8 +280,8 @@ static struct rcore_error *write_lines(const struct triage *triage, FILE *out)
 static struct rcore_error *write_file(const struct triage *triage)
 {
 	char escaped[128];
-	rcore_escape(escaped, sizeof(escaped), triage->output);
-	FILE *out = fopen(triage->output, "we");
+	rcore_escape(escaped, sizeof(escaped), triage->asked->output);
+	FILE *out = fopen(triage->asked->output, "we");
 	if (!out)
 		return rcore_error_os(errno, "cannot write %s", escaped);
 	struct rcore_error *err = write_lines(triage, out);
@@ -372,7 +294,7 @@ static int overall(const struct triage *triage, const struct rcore_clusters *clu
 {
 	size_t undecoded = 0;
 	int status = 0;
-	for (size_t i = 0; triage->fail_on_new && i < clusters->count; i++)
+	for (size_t i = 0; triage->asked->fail_on == FAIL_ON_NEW && i < clusters->count; i++)
 		if (clusters->items[i].novelty == RCORE_NOVELTY_NEW)
 			return STATUS_POLICY;
 	for (size_t i = 0; i < triage->results.count; i++) {
@@ -389,39 +311,70 @@ static struct rcore_error *run(struct triage *triage, int *ret_status)
 	static const struct rcore_result nothing; /* an empty baseline is one */
 	const struct rcore_result *baseline = NULL;
 	struct rcore_clusters clusters;
-	struct rcore_error *err = expand(&triage->cores);
-	if (!err && triage->baseline_file)
+	struct rcore_error *err = expand(&triage->asked->cores, &triage->cores);
+	if (!err && triage->asked->baseline)
 		err = read_baseline(triage);
-	if (triage->baseline_file)
+	if (triage->asked->baseline)
 		baseline = triage->baseline.count ? triage->baseline.items : &nothing;
 	if (!err)
 		err = analyze_all(triage);
 	if (!err)
 		err = rcore_cluster_make(triage->results.items, triage->results.count, baseline,
 					 triage->baseline.count, &triage->arena, &clusters);
-	if (!err && triage->output)
+	if (!err && triage->asked->output)
 		err = write_file(triage);
 	if (err)
 		return err;
-	const struct rcore_report_options report = {.all = triage->all,
-						    .color = triage->target.color};
+	const struct rcore_report_options report = {.all = triage->asked->all,
+						    .color = triage->target->color};
 	*ret_status = overall(triage, &clusters);
-	return triage->json ? write_lines(triage, stdout)
-			    : rcore_report_clusters(&clusters, &report, stdout);
+	return triage->asked->json ? write_lines(triage, stdout)
+				   : rcore_report_clusters(&clusters, &report, stdout);
 }
 
-int rcore_cli_triage(int argc, char **argv)
+static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
+					int *ret_status)
 {
-	struct triage triage = {.seconds = 120, .megabytes = 2048};
-	int status = 0;
-	argp_parse(&argp, argc, argv, 0, NULL, &triage);
-	struct rcore_error *err = run(&triage, &status);
+	struct triage triage = {.asked = given, .target = target};
+	if (!triage.asked->cores.count)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "missing CORE: name cores, or a folder of cores");
+	struct rcore_error *err = run(&triage, ret_status);
 	for (size_t i = 0; i < triage.cores.count; i++)
 		free(triage.cores.items[i]);
 	free(triage.cores.items);
 	free(triage.results.items);
 	free(triage.baseline.items);
 	rcore_arena_deinit(&triage.arena);
-	rcore_cli_target_deinit(&triage.target);
-	return err ? rcore_cli_fail(err) : status;
+	return err;
 }
+
+static const struct arguments defaults = {.seconds = 120, .megabytes = 2048};
+
+const struct rcore_command rcore_cli_triage = {
+	.name = "triage",
+	.topic = RCORE_TOPIC_CORES,
+	.input = RCORE_INPUT_FILES,
+	.summary = "group many cores by crash and say which crashes are new",
+	.doc = "Analyze many cores at once and group them by the signature of their crash: "
+	       "print "
+	       "the cause and the frame to blame of each different crash, and whether it is "
+	       "new.",
+	.options = options,
+	.size = sizeof(struct arguments),
+	.defaults = &defaults,
+	.words = "DIR|CORE...",
+	.words_offset = MEMBER(cores),
+	.completion = RCORE_COMPLETE_FILE,
+	.shell_examples = (const char *const[]){"rcore triage /var/crash",
+						"rcore triage cores/ -o today.jsonl --baseline "
+						"yesterday.jsonl --fail-on new",
+						"rcore triage --json core.* | jq -r .loose | "
+						"sort | uniq -c",
+						NULL},
+	.exit_status =
+		"Exit status: 0 every core was decoded; 1 some were not, or not "
+		"completely; 2 none was; 4 --fail-on found something; 64 wrong usage; 124 "
+		"a core exceeded its limit of time or memory.",
+	.run_in_shell = run_in_shell,
+};

@@ -17,25 +17,17 @@ struct arguments {
 
 #define MEMBER(name) offsetof(struct arguments, name)
 
-static const char *const natives[] = {"fold", "all", "none", NULL};
-static const enum rcore_native_shown shown[] = {RCORE_NATIVE_FOLDED, RCORE_NATIVE_ALL,
-						RCORE_NATIVE_NONE};
-
-/* As in rcore_formats. */
-static const char *const formats[] = {"text",  "json",  "markdown", "github",
-				      "sarif", "junit", "gitlab",   NULL};
+/* By enum rcore_native_shown. */
+static const char *const natives[] = {[RCORE_NATIVE_FOLDED] = "fold",
+				      [RCORE_NATIVE_ALL] = "all",
+				      [RCORE_NATIVE_NONE] = "none",
+				      NULL};
 
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "As --format=json"},
-	{"format", 0, RCORE_OPTION_CHOICE, MEMBER(format), "FORMAT",
-	 "text (the default), json, markdown, github (workflow annotations), sarif, junit, "
-	 "gitlab (Code Quality)",
-	 formats, RCORE_COMPLETE_NOTHING},
-	{"output", 'o', RCORE_OPTION_LIST, MEMBER(outputs), "FILE",
-	 "Write to FILE, in the format of its ending: .txt .json .md .sarif .xml (JUnit); or "
-	 "name "
-	 "the format, as in gitlab:FILE. May be given again; printed is then only what another "
-	 "--format than text asks for",
+	{"format", 0, RCORE_OPTION_CHOICE, MEMBER(format), "FORMAT", rcore_format_help,
+	 rcore_format_names, RCORE_COMPLETE_NOTHING},
+	{"output", 'o', RCORE_OPTION_LIST, MEMBER(outputs), "FILE", rcore_format_output_help,
 	 .completion = RCORE_COMPLETE_FILE},
 	{"source-root", 0, RCORE_OPTION_TEXT, MEMBER(report.source_root), "DIR",
 	 "The folder that paths in formats of CI systems are relative to, as the target names "
@@ -69,7 +61,7 @@ static const struct rcore_option options[] = {
 static void prepare(const void *given, struct rcore_options *open)
 {
 	const struct arguments *arguments = given;
-	open->no_native = shown[arguments->native] == RCORE_NATIVE_NONE;
+	open->no_native = (enum rcore_native_shown)arguments->native == RCORE_NATIVE_NONE;
 	open->values = arguments->values;
 	open->values.inspect = rcore_limits_inspect(&arguments->limits);
 }
@@ -78,11 +70,12 @@ static struct rcore_error *print(const struct arguments *arguments,
 				 const struct rcore_snapshot *snapshot,
 				 const struct rcore_report_options *report, FILE *out)
 {
-	int format = arguments->json ? 1 : arguments->format;
+	const struct rcore_format *format = arguments->json ? rcore_format_named("json")
+							    : &rcore_formats[arguments->format];
 	struct rcore_error *err = rcore_outputs_write(&arguments->outputs, snapshot, report);
-	if (err || (arguments->outputs.count && !format))
+	if (err || (arguments->outputs.count && format == rcore_formats))
 		return err;
-	return rcore_formats[format].write(snapshot, report, out);
+	return format->write(snapshot, report, out);
 }
 
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
@@ -94,7 +87,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	report.color = view->color;
 	report.where = arguments->where.items;
 	report.where_count = arguments->where.count;
-	report.native = shown[arguments->native];
+	report.native = (enum rcore_native_shown)arguments->native;
 	struct rcore_error *err = rcore_outputs_check(&arguments->outputs);
 	if (!err)
 		err = rcore_view_load(view, &snapshot, &failure);
@@ -110,7 +103,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_analyze = {
 	.name = "analyze",
 	.verb = "fibers",
-	.summary = "why it died, and all stacks",
+	.summary = "why it died, and every stack",
 	.doc = "Show what a Ruby process was doing when it died, or is doing now: why, and "
 	       "every thread, fiber and frame, Ruby and native in one stack.",
 	.options = options,

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/list.h"
 
-struct arguments {
-	bool check;
-};
-
-static const struct rcore_option options[] = {
-	{"check", 'c', RCORE_OPTION_FLAG, offsetof(struct arguments, check),
-	 .help = "What is asked for here"},
-	{0},
-};
-
 static bool any_wrong(const struct rcore_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->field_check_count; i++)
@@ -36,17 +26,16 @@ static struct rcore_error *run(struct rcore_view *view, const void *arguments, F
 	return failure;
 }
 
-/* A part of `rcore layout`. */
+/* `rcore layout check`. */
 const struct rcore_command rcore_command_check = {
-	.name = "layout",
+	.name = "check",
+	.summary = "check each field of the layout against a core or a process",
 	.doc = "Prove each field of the layout that a core or a process is read with, one by "
 	       "one: on pointers that lead back, VALUEs of the type that can stand there, "
 	       "lists "
 	       "that close. Says which were proved, which are wrong, which this target holds "
 	       "nothing to prove on, and which have no proof of their own.",
-	.options = options,
-	.size = sizeof(struct arguments),
-	.examples = (const char *const[]){"--check", "--check --layout my.layout", NULL},
+	.examples = (const char *const[]){"", "--layout my.layout", NULL},
 	.exit_status =
 		"Exit status: 0 no field is wrong; 1 some are; 2 no layout finds the VM; 3 "
 		"not a Ruby process; 64 wrong usage.",

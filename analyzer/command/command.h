@@ -8,11 +8,14 @@
 #include "rcore.h"
 
 /*
- * What can be asked about a target, as data: `rcore NAME` of the shell and `ruby-VERB` of the
- * debuggers are both made from it, their help and their completion too, and print the same.
- * cli/command.c adds TARGET and where its files are, plugin/ the debugger's process.
+ * Every command of rcore as data: `rcore NAME` of the shell and `ruby-VERB` of the debuggers, with
+ * their options, help and completion. One parser (parse.c) and one help printer (help.c) serve all.
  *
- * A new command: its file here, with a struct rcore_command; its line in list.c.
+ * Commands that read a target stand in this folder and in list.c; the shell and the debuggers run
+ * them. Commands that only the shell runs (triage, layout, gdb ...) stand in cli/ and in its
+ * list.c.
+ *
+ * To add a command, add its file, which defines a struct rcore_command, and its line in list.c.
  */
 
 /* What a debugger offers when the user asks to complete a value. */
@@ -26,24 +29,33 @@ enum rcore_completion {
 
 /* Which member of the arguments an option sets. */
 enum rcore_option_kind {
-	RCORE_OPTION_FLAG,   /* bool, to true */
-	RCORE_OPTION_TEXT,   /* const char *, into argv */
-	RCORE_OPTION_NUMBER, /* size_t; 0 where it is not given */
-	RCORE_OPTION_INDEX,  /* struct rcore_index: a number of which 0 is one */
-	RCORE_OPTION_CHOICE, /* int: an index into choices */
-	RCORE_OPTION_LIST,   /* struct rcore_words: may be given again */
+	RCORE_OPTION_FLAG,    /* bool, to true */
+	RCORE_OPTION_TEXT,    /* const char *, into argv */
+	RCORE_OPTION_NUMBER,  /* size_t; 0 where it is not given */
+	RCORE_OPTION_INDEX,   /* struct rcore_index: a number of which 0 is one */
+	RCORE_OPTION_CHOICE,  /* int: an index into choices */
+	RCORE_OPTION_LIST,    /* struct rcore_words: may be given again */
+	RCORE_OPTION_PID,     /* int: the id of a process */
+	RCORE_OPTION_AMOUNT,  /* size_t: a number from 1 to RCORE_OPTION_AMOUNT_MAX */
+	RCORE_OPTION_VERSION, /* struct rcore_version_option: a release such as 3.3.8 */
 };
 
-/* Words of a command line, in order; they point into argv. */
-enum { RCORE_MAX_WORDS = 32 };
+enum { RCORE_OPTION_AMOUNT_MAX = 1000000000 };
+
+/* Words of a command line, in order; they point into argv. The array is malloc'ed. */
 struct rcore_words {
-	const char *items[RCORE_MAX_WORDS];
-	size_t count;
+	const char **items;
+	size_t count, capacity;
 };
 
 struct rcore_index {
 	bool is_given;
 	size_t number;
+};
+
+struct rcore_version_option {
+	bool is_given;
+	unsigned number[3];
 };
 
 struct rcore_option {
@@ -96,45 +108,123 @@ struct rcore_view {
 	bool is_partial; /* what the command showed lacks something: exit status 1 */
 };
 
+/* Options and the struct whose members they set. */
+struct rcore_option_group {
+	const char *heading;                /* above them in help; NULL for the command's own */
+	const struct rcore_option *options; /* ends with {0}; NULL: none */
+	void *arguments;
+};
+
+/* What the shell opens or prepares for a command before it runs it. */
+enum rcore_command_input {
+	RCORE_INPUT_TARGET, /* CORE [EXE] or -p PID, opened */
+	RCORE_INPUT_FILES,  /* nothing, but the options that say where a target's files are */
+	RCORE_INPUT_NONE,   /* nothing */
+};
+
+/* The headings under which `rcore --help` lists commands. */
+enum rcore_topic {
+	RCORE_TOPIC_LOOK,
+	RCORE_TOPIC_CORES,
+	RCORE_TOPIC_DEBUGGER,
+	RCORE_TOPIC_SELF,
+	RCORE_TOPIC_COUNT,
+};
+
+struct rcore_cli_target;
+
 struct rcore_command {
-	const char *name; /* "analyze": rcore analyze */
+	const char *name; /* "analyze": rcore analyze; NULL: not in the shell */
 	const char *verb; /* "fibers": ruby-fibers; NULL: not in debuggers */
+	enum rcore_topic topic;
+	enum rcore_command_input input;
 	const char *summary;
 	const char *doc;                    /* a paragraph */
 	const struct rcore_option *options; /* ends with {0}; NULL: none */
 	size_t size;                        /* of the arguments, which begin all-zero */
-	/* What stands behind TARGET: how help calls it, and where it goes (a struct rcore_words). NULL:
-	 * nothing does. */
+	/* The words that follow TARGET: their name in help, and the offset of the struct rcore_words
+	 * that receives them. NULL: none may follow. */
 	const char *words;
 	size_t words_offset;
+	/* The same for words after "--". */
+	const char *rest;
+	size_t rest_offset;
 	enum rcore_completion completion; /* of words */
 	/* In a debugger, --fiber and --frame default to what is selected there. */
 	bool is_of_selection;
-	const char *in_debugger; /* an option that goes without saying there; NULL: none */
-	const char *const
-		*examples; /* what stands behind the name but for TARGET; ends with NULL */
+	const char *in_debugger; /* an option that a debugger adds; NULL: none */
+	/* What follows the name and TARGET in each example; ends with NULL; may be NULL. */
+	const char *const *examples;
 	const char *const *shell_examples; /* whole lines; ends with NULL; may be NULL */
 	const char *exit_status;           /* NULL: as rcore analyze */
-	/* What must be known before the target is opened; may be NULL. */
+	/* `rcore NAME SUBCOMMAND`; ends with NULL; NULL: none. If no subcommand is named, the
+	 * command itself runs. */
+	const struct rcore_command *const *subcommands;
+	const void *defaults;     /* the arguments before the command line; NULL: all-zero */
+	enum rcore_redact redact; /* what --redact is unless it is given; of the shell */
+	/* Sets what must be known before the target is opened; may be NULL. */
 	void (*prepare)(const void *arguments, struct rcore_options *options);
-	/* Prints to `out`. An error may come with text, as that of rcore_load_partial(). */
+	/* Prints to `out`. An error may come with text, as that of rcore_load_partial(). NULL for
+	 * commands that only the shell or only a debugger's script can run. */
 	struct rcore_error *(*run)(struct rcore_view *view, const void *arguments, FILE *out);
+	/* Runs a command whose input is not RCORE_INPUT_TARGET in the shell: prints to the standard
+	 * output and sets the exit status. */
+	struct rcore_error *(*run_in_shell)(struct rcore_cli_target *target, void *arguments,
+					    int *ret_status);
 };
 
 /* All, in the order in which help lists them; ends with NULL. */
 extern const struct rcore_command *const rcore_commands[];
 
-/* Sets the member of `option`; `value` is NULL for a flag. USAGE: it takes no such value. */
+/* Sets the member of `option`; `value` is NULL for a flag. Error: USAGE if the option does not accept
+ * the value, NO_MEMORY. */
 struct rcore_error *rcore_option_set(const struct rcore_option *option, void *arguments,
 				     const char *value);
 
-/* Adds one. USAGE: too many. */
+/* Adds one word. Error: NO_MEMORY. */
 struct rcore_error *rcore_word_add(struct rcore_words *words, const char *word);
 
-/* A command line without a shell: argv[0] is not looked at, `arguments` and `common` are all-zero. USAGE. */
-struct rcore_error *rcore_command_parse(const struct rcore_command *command, int argc,
-					const char *const *argv, void *arguments,
-					struct rcore_common *common);
+/* A command line: argv[0] is skipped. */
+struct rcore_command_line {
+	const struct rcore_option_group *groups;
+	size_t group_count;
+	bool has_rest;            /* keep words after "--" apart, in `rest` */
+	struct rcore_words words; /* all that are not options, in order */
+	struct rcore_words rest;
+};
+
+/*
+ * Parses argv as getopt_long(3) does: sets the options of all groups, whose arguments are all-zero
+ * or hold defaults, and collects the other words. The words point into argv. Uses getopt's global
+ * state: one thread at a time. Error: USAGE, which names the word that is wrong; NO_MEMORY.
+ */
+struct rcore_error *rcore_command_line_parse(struct rcore_command_line *line, int argc,
+					     const char *const *argv);
+
+/* Frees the lists of words of the line and of all groups' arguments. */
+void rcore_command_line_deinit(struct rcore_command_line *line);
+
+/* How help is printed. */
+struct rcore_help_style {
+	const char *prompt; /* "(gdb) "; NULL: the shell's */
+	size_t width;       /* columns; 0: 80 */
+};
+
+/*
+ * Prints a command's synopsis, description, options, examples and exit status. `parent` is the
+ * command of which it is a subcommand, or NULL. `groups` has the command's own options first.
+ */
+void rcore_help_command(const struct rcore_command *command, const struct rcore_command *parent,
+			const struct rcore_option_group *groups, size_t group_count,
+			const struct rcore_help_style *style, FILE *out);
+
+/* Prints the names and summaries of commands that are in the shell, under the headings of topics. */
+void rcore_help_list(const struct rcore_command *const *const *lists, size_t list_count,
+		     const struct rcore_help_style *style, FILE *out);
+
+/* Prints `text` in lines of at most `width` columns, each after `indent` spaces; the first line
+ * begins in column `at`. A newline in `text` begins a line. */
+void rcore_help_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out);
 
 /* rcore_load_partial(), once: the snapshot belongs to the view. `failure` as there, the
  * caller's own. */

@@ -72,7 +72,8 @@ static struct rcore_error *run(struct rcore_view *view, const void *opaque, FILE
 
 const struct rcore_command rcore_command_convert = {
 	.name = "convert",
-	.summary = "write a core that debuggers without Ruby understand",
+	.topic = RCORE_TOPIC_CORES,
+	.summary = "write a core that any debugger understands",
 	.doc = "Write another core of the same memory in which each parked fiber is a thread: "
 	       "gdb and lldb then list and backtrace all fibers without any plugin (`thread "
 	       "apply all bt`). Prints which LWP is which fiber: T2.F13 is LWP 20000013. A "

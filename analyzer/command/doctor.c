@@ -20,6 +20,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *arguments, F
 
 const struct rcore_command rcore_command_doctor = {
 	.name = "doctor",
+	.topic = RCORE_TOPIC_SELF,
 	.verb = "doctor",
 	.summary = "what was found and how, what is missing, how to get it",
 	.doc = "Say what rcore finds in a core or a process and how: the Ruby, its VM, the "

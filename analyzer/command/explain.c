@@ -29,6 +29,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 
 const struct rcore_command rcore_command_explain = {
 	.name = "explain",
+	.topic = RCORE_TOPIC_SELF,
 	.verb = "explain",
 	.summary = "what the signature of the crash was made of",
 	.doc = "Say what the signature of a crash was made of: the lines that were hashed, and "

@@ -16,6 +16,10 @@ const struct rcore_command *const rcore_commands[] = {
 	&rcore_command_convert,
 	&rcore_command_pack,
 	&rcore_command_print,
+	&rcore_command_fiber,
+	&rcore_command_frame,
+	&rcore_command_up,
+	&rcore_command_down,
 	NULL,
 };
 /* clang-format on */

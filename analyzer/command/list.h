@@ -16,8 +16,12 @@ extern const struct rcore_command rcore_command_pack;
 extern const struct rcore_command rcore_command_convert;
 extern const struct rcore_command rcore_command_waits;
 extern const struct rcore_command rcore_command_print;
+extern const struct rcore_command rcore_command_fiber;
+extern const struct rcore_command rcore_command_frame;
+extern const struct rcore_command rcore_command_up;
+extern const struct rcore_command rcore_command_down;
 
-/* Not in the list: what `rcore layout --check` runs. */
+/* Not in the list: a subcommand of `rcore layout`. */
 extern const struct rcore_command rcore_command_check;
 
 #endif

@@ -59,7 +59,8 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 
 const struct rcore_command rcore_command_pack = {
 	.name = "pack",
-	.summary = "a small core with what the analysis needs, for another machine",
+	.topic = RCORE_TOPIC_CORES,
+	.summary = "write a small core with everything that a report needs",
 	.doc = "Write a small core that holds what the analysis read, and what it took from "
 	       "the "
 	       "files of executable and libraries: rcore prints the same report of it on a "

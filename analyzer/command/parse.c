@@ -1,195 +1,211 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "command/command.h"
 
-static struct rcore_error *bad_value(const struct rcore_option *option, const char *value)
-{
-	char escaped[64];
-	rcore_escape(escaped, sizeof(escaped), value);
-	if (!option->choices)
-		return rcore_error_create(RCORE_ERROR_USAGE, "--%s takes a number, not '%s'",
-					  option->name, escaped);
-	char choices[128] = "";
-	for (size_t i = 0, at = 0; option->choices[i] && at < sizeof(choices); i++)
-		at += (size_t)snprintf(choices + at, sizeof(choices) - at, "%s%s",
-				       !i                       ? ""
-				       : option->choices[i + 1] ? ", "
-								: " or ",
-				       option->choices[i]);
-	return rcore_error_create(RCORE_ERROR_USAGE, "--%s is %s, not '%s'", option->name,
-				  choices, escaped);
-}
+/*
+ * getopt_long() and not argp: argp prints its complaints to the standard error itself, and inside a
+ * debugger they must be the command's error.
+ */
+
+/* The values by which getopt_long() tells long options apart, past every letter. */
+enum { KEY_FIRST = 0x100 };
+
+/* An option and the struct that it sets. */
+struct found {
+	const struct rcore_option *option;
+	void *arguments;
+};
+
+struct found_list {
+	struct found *items;
+	size_t count, capacity;
+};
+
+/* What getopt_long() needs. */
+struct tables {
+	struct found_list found;
+	struct option *long_options;
+	char *letters;
+};
 
 struct rcore_error *rcore_word_add(struct rcore_words *words, const char *word)
 {
-	if (words->count == RCORE_MAX_WORDS)
-		return rcore_error_create(RCORE_ERROR_USAGE, "more than %d words",
-					  RCORE_MAX_WORDS);
-	words->items[words->count++] = word;
+	const char **slot = rcore_push(words);
+	if (!slot)
+		return rcore_error_no_memory();
+	*slot = word;
 	return NULL;
 }
 
-static bool parse_number(const char *text, size_t *ret)
+static bool takes_value(const struct rcore_option *option)
 {
-	char *end;
-	errno = 0;
-	unsigned long long number = strtoull(text, &end, 10);
-	if (end == text || *end || text[0] == '-' || errno)
-		return false;
-	*ret = number;
+	return option->kind != RCORE_OPTION_FLAG;
+}
+
+static bool list_options(const struct rcore_command_line *line, struct found_list *ret)
+{
+	for (size_t i = 0; i < line->group_count; i++) {
+		const struct rcore_option *option = line->groups[i].options;
+		for (; option && option->name; option++) {
+			struct found *found = rcore_push(ret);
+			if (!found)
+				return false;
+			*found = (struct found){option, line->groups[i].arguments};
+		}
+	}
 	return true;
 }
 
-static bool parse_choice(const char *const *choices, const char *text, int *ret)
+static struct rcore_error *make_tables(const struct rcore_command_line *line,
+				       struct tables *tables)
 {
-	for (int i = 0; choices[i]; i++) {
-		if (strcmp(choices[i], text) == 0) {
-			*ret = i;
-			return true;
+	/* "-": words come in their order, whatever POSIXLY_CORRECT says; ":": no message. */
+	enum { FIXED = 2 };
+	if (!list_options(line, &tables->found))
+		return rcore_error_no_memory();
+	size_t count = tables->found.count, at = FIXED;
+	tables->long_options = calloc(count + 1, sizeof(*tables->long_options));
+	tables->letters = calloc(1, FIXED + 2 * count + 1);
+	if (!tables->long_options || !tables->letters)
+		return rcore_error_no_memory();
+	memcpy(tables->letters, "-:", FIXED);
+	for (size_t i = 0; i < count; i++) {
+		const struct rcore_option *option = tables->found.items[i].option;
+		tables->long_options[i] = (struct option){
+			.name = option->name,
+			.has_arg = takes_value(option) ? required_argument : no_argument,
+			.val = KEY_FIRST + (int)i,
+		};
+		if (option->letter) {
+			tables->letters[at++] = option->letter;
+			if (takes_value(option))
+				tables->letters[at++] = ':';
 		}
 	}
-	return false;
-}
-
-struct rcore_error *rcore_option_set(const struct rcore_option *option, void *arguments,
-				     const char *value)
-{
-	void *member = (char *)arguments + option->offset;
-	switch (option->kind) {
-	case RCORE_OPTION_FLAG:
-		*(bool *)member = true;
-		return NULL;
-	case RCORE_OPTION_TEXT:
-		*(const char **)member = value;
-		return NULL;
-	case RCORE_OPTION_NUMBER:
-		return parse_number(value, member) ? NULL : bad_value(option, value);
-	case RCORE_OPTION_INDEX:
-		((struct rcore_index *)member)->is_given = true;
-		return parse_number(value, &((struct rcore_index *)member)->number)
-			       ? NULL
-			       : bad_value(option, value);
-	case RCORE_OPTION_CHOICE:
-		return parse_choice(option->choices, value, member) ? NULL
-								    : bad_value(option, value);
-	case RCORE_OPTION_LIST:
-		return rcore_word_add(member, value);
-	}
 	return NULL;
 }
 
-static struct rcore_error *complain(const char *what, const char *word)
+static void free_tables(struct tables *tables)
+{
+	free(tables->found.items);
+	free(tables->long_options);
+	free(tables->letters);
+}
+
+/* The option of a key, or NULL for getopt's own keys. */
+static const struct found *find(const struct tables *tables, int key)
+{
+	for (size_t i = 0; i < tables->found.count; i++)
+		if (key == KEY_FIRST + (int)i ||
+		    (key && key == tables->found.items[i].option->letter))
+			return &tables->found.items[i];
+	return NULL;
+}
+
+static struct rcore_error *complain(const char *before, const char *word, const char *after)
 {
 	char escaped[64];
-	return rcore_error_create(RCORE_ERROR_USAGE, "%s '%s'", what,
-				  rcore_escape(escaped, sizeof(escaped), word));
+	return rcore_error_create(RCORE_ERROR_USAGE, "%s '%s'%s", before,
+				  rcore_escape(escaped, sizeof(escaped), word), after);
 }
 
-/* As getopt_long: a name may be cut short where only one begins so. */
-static const struct rcore_option *find_name(const struct rcore_option *options,
-					    const char *name, size_t size)
+/* Names the options that `word` may have meant, if there is more than one. */
+static struct rcore_error *complain_name(const struct tables *tables, const char *word)
 {
-	const struct rcore_option *found = NULL;
-	for (const struct rcore_option *option = options; option && option->name; option++) {
-		if (strncmp(option->name, name, size) != 0)
+	size_t size = strcspn(word + 2, "="), count = 0, at = 0;
+	char list[128] = "";
+	for (size_t i = 0; i < tables->found.count; i++) {
+		const char *name = tables->found.items[i].option->name;
+		if (!size || strncmp(name, word + 2, size) != 0)
 			continue;
-		if (option->name[size] == '\0')
-			return option;
-		if (found)
-			return NULL;
-		found = option;
+		if (at < sizeof(list))
+			at += (size_t)snprintf(list + at, sizeof(list) - at, "%s--%s",
+					       count ? ", " : "", name);
+		count++;
 	}
-	return found;
-}
-
-static const struct rcore_option *find_letter(const struct rcore_command *command, char letter)
-{
-	for (const struct rcore_option *option = command->options; option && option->name;
-	     option++)
-		if (option->letter == letter)
-			return option;
-	return NULL;
-}
-
-struct line {
-	const struct rcore_command *command;
-	const char *const *argv;
-	int argc, at;
-	void *arguments;
-	struct rcore_common *common;
-};
-
-/* `value` stands in the same word; NULL: in the next, if at all. */
-static struct rcore_error *set(struct line *line, const struct rcore_option *option,
-			       void *arguments, const char *value)
-{
-	const char *word = line->argv[line->at];
-	if (option->kind == RCORE_OPTION_FLAG)
-		return value ? complain("takes no value:", word)
-			     : rcore_option_set(option, arguments, NULL);
-	if (!value) {
-		if (line->at + 1 == line->argc)
-			return complain("a value is missing behind", word);
-		value = line->argv[++line->at];
-	}
-	return rcore_option_set(option, arguments, value);
-}
-
-static struct rcore_error *parse_name(struct line *line)
-{
-	const char *name = line->argv[line->at] + 2;
-	size_t size = strcspn(name, "=");
-	const char *value = name[size] ? name + size + 1 : NULL;
-	const struct rcore_option *option =
-		size ? find_name(line->command->options, name, size) : NULL;
-	if (option)
-		return set(line, option, line->arguments, value);
-	option = size ? find_name(rcore_common_options, name, size) : NULL;
-	if (option)
-		return set(line, option, line->common, value);
-	return complain("no option is called", line->argv[line->at]);
-}
-
-static struct rcore_error *parse_letters(struct line *line)
-{
-	struct rcore_error *err = NULL;
-	int at = line->at;
-	for (const char *letter = line->argv[at] + 1; *letter && !err; letter++) {
-		const struct rcore_option *option = find_letter(line->command, *letter);
-		if (!option)
-			return complain("no option is called", line->argv[at]);
-		if (option->kind != RCORE_OPTION_FLAG)
-			return set(line, option, line->arguments,
-				   letter[1] ? letter + 1 : NULL);
-		err = rcore_option_set(option, line->arguments, NULL);
-	}
+	if (count < 2)
+		return complain("unknown option", word, "");
+	struct rcore_error *plain = complain("option", word, " is ambiguous");
+	struct rcore_error *err =
+		rcore_error_create(RCORE_ERROR_USAGE, "%s: %s", plain->message, list);
+	rcore_error_free(plain);
 	return err;
 }
 
-struct rcore_error *rcore_command_parse(const struct rcore_command *command, int argc,
-					const char *const *argv, void *arguments,
-					struct rcore_common *common)
+/* `key` is what getopt_long() returned for a word that it does not like: '?' or ':'. */
+static struct rcore_error *complain_option(const struct tables *tables, char **argv, int key)
 {
-	struct line line = {command, argv, argc, 1, arguments, common};
+	const struct found *found = optopt ? find(tables, optopt) : NULL;
+	const char *word = argv[optind - 1];
+	char name[64];
+	if (found && optopt >= KEY_FIRST)
+		snprintf(name, sizeof(name), "--%s", found->option->name);
+	else
+		snprintf(name, sizeof(name), "-%c", optopt);
+	if (found && key == ':')
+		return complain("option", name, " requires a value");
+	if (found)
+		return complain("option", name, " does not accept a value");
+	return optopt ? complain("unknown option", name, "") : complain_name(tables, word);
+}
+
+static struct rcore_error *parse_words(struct rcore_command_line *line,
+				       const struct tables *tables, int argc, char **argv)
+{
 	struct rcore_error *err = NULL;
-	bool is_option = true;
-	for (; line.at < argc && !err; line.at++) {
-		const char *word = argv[line.at];
-		if (is_option && strcmp(word, "--") == 0)
-			is_option = false;
-		else if (is_option && strncmp(word, "--", 2) == 0)
-			err = parse_name(&line);
-		else if (is_option && word[0] == '-' && word[1])
-			err = parse_letters(&line);
-		else if (command->words)
-			err = rcore_word_add(
-				(void *)((char *)arguments + command->words_offset), word);
-		else
-			err = complain("takes no word such as", word);
+	int key;
+	optind = 0; /* glibc and musl: begin anew */
+	opterr = 0;
+	optopt = 0;
+	while (!err && (key = getopt_long(argc, argv, tables->letters, tables->long_options,
+					  NULL)) != -1) {
+		const struct found *found = find(tables, key);
+		if (key == 1)
+			err = rcore_word_add(&line->words, optarg);
+		else if (key == '?' || key == ':')
+			err = complain_option(tables, argv, key);
+		else if (found)
+			err = rcore_option_set(found->option, found->arguments, optarg);
+		optopt = 0;
 	}
+	for (int i = optind; !err && i < argc; i++)
+		err = rcore_word_add(line->has_rest ? &line->rest : &line->words, argv[i]);
 	return err;
+}
+
+struct rcore_error *rcore_command_line_parse(struct rcore_command_line *line, int argc,
+					     const char *const *argv)
+{
+	struct tables tables = {0};
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+	struct rcore_error *err = copy ? make_tables(line, &tables) : rcore_error_no_memory();
+	if (!err) {
+		memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+		err = parse_words(line, &tables, argc, copy);
+	}
+	free_tables(&tables);
+	free(copy);
+	return err;
+}
+
+void rcore_command_line_deinit(struct rcore_command_line *line)
+{
+	for (size_t i = 0; i < line->group_count; i++) {
+		const struct rcore_option_group *group = &line->groups[i];
+		const struct rcore_option *option = group->options;
+		for (; option && option->name; option++)
+			if (option->kind == RCORE_OPTION_LIST)
+				free(((struct rcore_words *)((char *)group->arguments +
+							     option->offset))
+					     ->items);
+	}
+	free(line->words.items);
+	free(line->rest.items);
+	line->words = line->rest = (struct rcore_words){0};
 }

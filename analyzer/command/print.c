@@ -67,18 +67,20 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	const struct arguments *arguments = given;
 	const struct rcore_inspect_options inspect = rcore_limits_inspect(&arguments->limits);
 	const struct rcore_report_options report = {.color = view->color};
-	struct rcore_subject subjects[RCORE_MAX_WORDS];
+	const size_t count = arguments->values.count;
 	struct rcore_print *print;
 	struct rcore_error *err = NULL;
-	if (!arguments->values.count)
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"which VALUE? Give its address, or a constant's name");
-	for (size_t i = 0; i < arguments->values.count && !err; i++)
+	if (!count)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "missing VALUE; name an address or a constant");
+	struct rcore_subject *subjects = calloc(count, sizeof(*subjects));
+	if (!subjects)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < count && !err; i++)
 		err = parse_subject(arguments->values.items[i], arguments->id, &subjects[i]);
 	if (!err)
-		err = rcore_print(view->session, subjects, arguments->values.count, &inspect,
-				  &print);
+		err = rcore_print(view->session, subjects, count, &inspect, &print);
+	free(subjects);
 	if (err)
 		return err;
 	rcore_view_print(view);
@@ -92,7 +94,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_print = {
 	.name = "print",
 	.verb = "print",
-	.summary = "a value, as its inspect shows it",
+	.summary = "a value, as its inspect prints it",
 	.doc = "Print Ruby values by their VALUE (an address, or an immediate's number, in hex "
 	       "or "
 	       "decimal) or by a constant's name (Foo::BAR, also a private one) as this Ruby's "

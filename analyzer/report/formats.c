@@ -5,12 +5,31 @@
 
 #include "base/text.h"
 
-const struct rcore_format rcore_formats[] = {
-	{"text", ".txt", rcore_report_text},        {"json", ".json", rcore_report_json},
-	{"markdown", ".md", rcore_report_markdown}, {"github", NULL, rcore_report_github},
-	{"sarif", ".sarif", rcore_report_sarif},    {"junit", ".xml", rcore_report_junit},
-	{"gitlab", NULL, rcore_report_gitlab},      {0},
-};
+#define ROW(name, ending, writer, note)    {name, ending, writer},
+#define NAME(name, ending, writer, note)   name,
+#define HELP(name, ending, writer, note)   " " name note
+#define LIST(name, ending, writer, note)   " " name
+#define ENDING(name, ending, writer, note) " " ending
+
+const struct rcore_format rcore_formats[] = {RCORE_FORMATS(ROW){0}};
+
+const char *const rcore_format_names[] = {RCORE_FORMATS(NAME) NULL};
+
+const char rcore_format_help[] = "The format to print:" RCORE_FORMATS(HELP);
+
+const char rcore_format_output_help[] =
+	"Write to FILE, in the format of its ending:" RCORE_FORMATS(
+		ENDING) ". Or name the format, as in gitlab:FILE. May be given again. Nothing "
+			"is printed then, "
+			"unless --format names another format than text";
+
+const struct rcore_format *rcore_format_named(const char *name)
+{
+	const struct rcore_format *format = rcore_formats;
+	while (strcmp(format->name, name) != 0)
+		format++;
+	return format;
+}
 
 static bool ends_with(const char *text, const char *ending)
 {
@@ -36,7 +55,7 @@ struct rcore_error *rcore_format_of_output(const char *output, const struct rcor
 		}
 	}
 	for (const struct rcore_format *format = rcore_formats; format->name; format++) {
-		if (format->ending && ends_with(output, format->ending)) {
+		if (format->ending[0] && ends_with(output, format->ending)) {
 			*ret = format;
 			*ret_path = output;
 			return NULL;
@@ -44,8 +63,7 @@ struct rcore_error *rcore_format_of_output(const char *output, const struct rcor
 	}
 	return rcore_error_create(
 		RCORE_ERROR_USAGE,
-		"the ending of '%s' tells no format: name one before it, as in "
-		"-o gitlab:quality.json (formats: text, json, markdown, github, "
-		"sarif, junit, gitlab)",
+		"the ending of '%s' names no format; put one before it, as in -o "
+		"gitlab:quality.json (formats:" RCORE_FORMATS(LIST) ")",
 		rcore_escape(escaped, sizeof(escaped), output));
 }

@@ -4,11 +4,24 @@
 
 #include "report/report.h"
 
-/* Every way to write a snapshot, by the name that --format takes. A new one: its writer, its line in
- * formats.c. */
+/*
+ * Every format in which a snapshot can be written: its name for --format, the ending of file names
+ * that can mean nothing else ("" for none), its writer, and what help says after the name. --format,
+ * -o, their help and their errors are made from this table in the shell and in debuggers alike. To
+ * add a format, add its writer's file and its line here.
+ */
+#define RCORE_FORMATS(FORMAT)                                                \
+	FORMAT("text", ".txt", rcore_report_text, " (the default)")          \
+	FORMAT("json", ".json", rcore_report_json, "")                       \
+	FORMAT("markdown", ".md", rcore_report_markdown, "")                 \
+	FORMAT("github", "", rcore_report_github, " (workflow annotations)") \
+	FORMAT("gitlab", "", rcore_report_gitlab, " (Code Quality)")         \
+	FORMAT("sarif", ".sarif", rcore_report_sarif, "")                    \
+	FORMAT("junit", ".xml", rcore_report_junit, "")
+
 struct rcore_format {
 	const char *name;
-	const char *ending; /* of files that can be nothing else; NULL: none */
+	const char *ending; /* "" for none */
 	struct rcore_error *(*write)(const struct rcore_snapshot *snapshot,
 				     const struct rcore_report_options *options, FILE *out);
 };
@@ -16,9 +29,19 @@ struct rcore_format {
 /* Ends with {0}; the first is the default. */
 extern const struct rcore_format rcore_formats[];
 
+/* Their names in the same order, for an option's choices; ends with NULL. */
+extern const char *const rcore_format_names[];
+
+/* One line of help each: the names, and the endings of file names. */
+extern const char rcore_format_help[], rcore_format_output_help[];
+
+/* Returns the format of that name, which must be in the table. */
+const struct rcore_format *rcore_format_named(const char *name);
+
 /*
- * "report.md" gives the format of its ending and the same path, "gitlab:report.json" the one that is
- * named and the path behind. USAGE: neither tells.
+ * Finds the format and the path of an --output: "report.md" means the format of its ending and that
+ * path, "gitlab:report.json" the format before the colon and the path after it. Error: USAGE if
+ * neither names a format.
  */
 struct rcore_error *rcore_format_of_output(const char *output, const struct rcore_format **ret,
 					   const char **ret_path);

@@ -121,7 +121,7 @@ RCORE_API struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *s
 						  const struct rcore_report_options *options,
 						  FILE *out);
 
-/* Each field of the layout, proved or not (rcore_check_layout()): `rcore layout --check`. */
+/* Each field of the layout, proved or not (rcore_check_layout()): `rcore layout check`. */
 RCORE_API struct rcore_error *rcore_report_check(const struct rcore_snapshot *snapshot,
 						 const struct rcore_report_options *options,
 						 FILE *out);

@@ -278,7 +278,7 @@ static void describe(const struct rcore_trial *trial, struct rcore_snapshot *sna
 			rcore_error_create(RCORE_ERROR_CORRUPT,
 					   "%zu fields of layout %s do not hold for this "
 					   "target, nor could they be made to; `rcore "
-					   "layout --check` names them",
+					   "layout check` names them",
 					   trial->misfits, trial->location.layout.name));
 	memcpy(snapshot->slides, trial->slides, sizeof(snapshot->slides));
 	snapshot->slide_count = trial->slide_count;

@@ -2,7 +2,7 @@
 """ruby-VERB, `ruby VERB`, and their aliases."""
 
 import gdb
-from rcore_session import ALIASES, complete, help_text
+from rcore_session import ALIASES, complete
 
 from .process import guarded
 
@@ -16,7 +16,7 @@ def write(text):
 
 class Command(gdb.Command):
     def __init__(self, processes, command, name):
-        self.__doc__ = help_text(command, "(gdb) ")
+        self.__doc__ = command["help"]
         super().__init__(name, gdb.COMMAND_STACK)
         self._processes = processes
         self._command = command

@@ -13,7 +13,7 @@ from .stack import STACKS
 
 def load(library):
     processes = Processes(library)
-    commands.register(processes, all_commands(library))
+    commands.register(processes, all_commands(library, "(gdb) "))
     functions.register(processes)
     switches = settings.register()
     RubyFrames(processes, switches["frames"])

@@ -6,7 +6,7 @@ import shlex
 
 import lldb
 from rcore_bridge import Error
-from rcore_session import ALIASES, help_text
+from rcore_session import ALIASES
 
 
 def guarded(function):
@@ -43,10 +43,10 @@ class Command:
             result.SetError("rcore: %s" % error)
 
     def get_short_help(self):
-        return help_text(self.command, "(lldb) ").split("\n", 1)[0]
+        return self.command["help"].split("\n", 1)[0]
 
     def get_long_help(self):
-        return help_text(self.command, "(lldb) ")
+        return self.command["help"]
 
 
 def _class_name(verb):

@@ -16,4 +16,4 @@ def load(debugger, library, module):
     module.look_in = processes.look_in
     module.ruby_summary = summaries.make(processes, debugger)
     summaries.register(debugger, module)
-    commands.register(debugger, module, processes, all_commands(library))
+    commands.register(debugger, module, processes, all_commands(library, "(lldb) "))

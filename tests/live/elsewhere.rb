@@ -132,8 +132,8 @@ module Elsewhere
   end
 
   def self.usage(test)
-    { %w[-p x] => "not 'x'", %w[-p 0] => "not '0'", %w[-p] => "requires an argument", %w[--no-stop core] => "--no-stop goes with -p",
-      %w[--children core] => "--children goes with -p", %w[-p 1 core] => "not both", [] => "which core file" }.each do |arguments, words|
+    { %w[-p x] => "not 'x'", %w[-p 0] => "not '0'", %w[-p] => "requires a value", %w[--no-stop core] => "'--no-stop' requires -p",
+      %w[--children core] => "'--children' requires -p", %w[-p 1 core] => "replaces CORE", [] => "missing CORE" }.each do |arguments, words|
       out, err, status = test.rcore(*arguments)
       test.same("#{arguments}: exit status", 64, status)
       test.same("#{arguments}: output", "", out)

@@ -38,7 +38,7 @@ class LldbSuite
   }.freeze
 
   WRONG = {
-    "ruby-fibers --bogus" => "no option is called '--bogus'; see help ruby-fibers",
+    "ruby-fibers --bogus" => "unknown option '--bogus'; see help ruby-fibers",
     "ruby-fibers --thread T99" => "no thread T99 here",
     "ruby-fiber T9.F9" => "no fiber T9.F9 here",
     "ruby-fiber off" => "no fiber is selected",
@@ -192,7 +192,7 @@ class LldbSuite
     verbs = overview.output.scan(/^ +([a-z]+) +-- /).flatten
     return ["help ruby lists #{verbs}"] if verbs.size < 8
     lldb.run(@rcore, target(program), verbs.map { |verb| "help ruby-#{verb}" }).zip(verbs).flat_map do |answer, verb|
-      whole = answer.output.include?("Usage: ruby-#{verb}") && answer.output =~ /Examples?:\n +\(lldb\) ruby-#{verb}/
+      whole = answer.output.include?("Usage: ruby-#{verb}") && answer.output =~ /Examples:\n\n +\(lldb\) ruby-#{verb}/
       whole ? [] : ["help ruby-#{verb}: #{answer.output}#{answer.error}"]
     end
   end
@@ -337,10 +337,10 @@ class LldbSuite
     nothing = { "PATH" => "/nonexistent", "TERM" => "dumb" }
     none = program.path("none")
     [
-      [{}, %w[gdb], 64, /which core file/],
-      [{}, ["gdb", core, "--bogus"], 64, /unrecognized option/],
-      [{}, %w[lldb -p x], 64, /number of a process, not 'x'/],
-      [{}, ["lldb", core, "a", "b"], 64, /what is 'b'/],
+      [{}, %w[gdb], 64, /missing CORE/],
+      [{}, ["gdb", core, "--bogus"], 64, /unknown option/],
+      [{}, %w[lldb -p x], 64, /id of a process, not 'x'/],
+      [{}, ["lldb", core, "a", "b"], 64, /unexpected argument .b./],
       [{}, ["gdb", none], 2, /\Arcore: .*no such file.*\n\z/],
       [nothing, ["gdb", core], 2, /\Arcore: gdb is not installed: apt-get install gdb, or name one with --debugger\n\z/],
       [nothing, ["lldb", core], 2, /\Arcore: lldb is not installed: .*\n\z/],

@@ -108,7 +108,7 @@ module Cores
     verbs = debugger.run(["help ruby"])[0].scan(/^ruby ([a-z]+) --/).flatten
     test.fail("few commands: #{verbs}") if verbs.size < 8
     debugger.run(verbs.flat_map { |verb| ["help ruby-#{verb}", "help ruby #{verb}"] }).each_with_index do |text, at|
-      test.fail("help of #{verbs[at / 2]}: #{text}") unless text =~ /^Usage: ruby-/ && text =~ /^Examples?:\n  \(gdb\) ruby-/
+      test.fail("help of #{verbs[at / 2]}: #{text}") unless text =~ /^Usage: ruby-/ && text =~ /^Examples:\n\n  \(gdb\) ruby-/
     end
     whole, choice, id = debugger.run(["complete ruby-fibers --th", "complete ruby-fibers --native=a", "complete ruby-bt --fiber T1"])
     test.same("completion of options", "ruby-fibers --thread\n", whole)
@@ -223,12 +223,12 @@ module Cores
 
   # One line, whatever is wrong, and the next command works.
   def self.errors(test, core, debugger)
-    wrong = { "ruby-fibers --bogus" => "no option is called '--bogus'; see help ruby-fibers",
-              "ruby-fibers T1" => "takes no word such as 'T1'; see help ruby-fibers",
+    wrong = { "ruby-fibers --bogus" => "unknown option '--bogus'; see help ruby-fibers",
+              "ruby-fibers T1" => "unexpected argument 'T1'; see help ruby-fibers",
               "ruby-fiber T1.F1 T1.F2" => "one fiber at a time; see help ruby-fiber",
               "ruby-frame x" => "ruby-frame takes one number; see help ruby-frame",
               "ruby-down 3" => "frame 0 is the innermost",
-              "ruby-bt --native=some" => "--native is fold, all or none, not 'some'; see help ruby-bt" }
+              "ruby-bt --native=some" => "option '--native' must be fold, all or none, not 'some'; see help ruby-bt" }
     told = debugger.run(wrong.keys + ["ruby-threads"], before: core.before)
     wrong.values.zip(told) { |message, text| test.same(message, "rcore: #{message}\n", text) }
     test.same("and then", core.rcore("threads"), told.last)

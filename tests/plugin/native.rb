@@ -87,7 +87,7 @@ class NativeCore < Cores::Core
     "Shop::Nope" => "no constant Shop::Nope here",
     "Shop::Order::LIMIT::X" => "Shop::Order::LIMIT is neither a class nor a module: it has no constants",
     "Shop::Order::Later" => "constant Shop::Order::Later is to be loaded when it is first used, and was not yet",
-    "--bogus 1" => "no option is called '--bogus'; see help ruby-print",
-    "" => "which VALUE? Give its address, or a constant's name",
+    "--bogus 1" => "unknown option '--bogus'; see help ruby-print",
+    "" => "missing VALUE; name an address or a constant",
   }.freeze
 end

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <string.h>
+
+#include "command/command.h"
+
+enum { DEFAULT_WIDTH = 80, OPTION_COLUMN = 26, LIST_COLUMN = 28 };
+
+/* What most commands exit with. */
+static const char usual_status[] = "Exit status: 0 everything was decoded; 1 a thread, fiber "
+				   "or frame could not be decoded (the "
+				   "rest is printed); 2 nothing could be decoded, or the "
+				   "report could not be written; 3 not a "
+				   "Ruby process; 64 wrong usage.";
+
+static size_t width_of(const struct rcore_help_style *style)
+{
+	return style->width ? style->width : DEFAULT_WIDTH;
+}
+
+static void pad(size_t from, size_t to, FILE *out)
+{
+	for (; from < to; from++)
+		putc(' ', out);
+}
+
+void rcore_help_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out)
+{
+	bool begins = true;
+	while (*text) {
+		size_t length = strcspn(text, " \n");
+		if (!begins && at + 1 + length > width) {
+			putc('\n', out);
+			at = 0;
+			begins = true;
+		}
+		if (begins && length) {
+			pad(at, indent, out);
+			at = at < indent ? indent : at;
+		} else if (length) {
+			putc(' ', out);
+			at++;
+		}
+		fwrite(text, 1, length, out);
+		at += length;
+		begins = begins && !length;
+		text += length;
+		if (*text == '\n') {
+			putc('\n', out);
+			at = 0;
+			begins = true;
+		}
+		text += *text != '\0';
+	}
+	putc('\n', out);
+}
+
+static void print_option(const struct rcore_option *option, size_t width, FILE *out)
+{
+	char head[64];
+	const char letter[] = {'-', option->letter, ',', ' ', '\0'};
+	snprintf(head, sizeof(head), "  %s--%s%s%s", option->letter ? letter : "    ",
+		 option->name, option->value ? "=" : "", option->value ? option->value : "");
+	fputs(head, out);
+	size_t at = strlen(head);
+	if (at + 2 > OPTION_COLUMN) {
+		putc('\n', out);
+		at = 0;
+	}
+	rcore_help_wrap(option->help, at, OPTION_COLUMN, width, out);
+}
+
+static void print_options(const struct rcore_option_group *group, size_t width, FILE *out)
+{
+	if (!group->options || !group->options->name)
+		return;
+	fprintf(out, "\n%s:\n", group->heading ? group->heading : "Options");
+	for (const struct rcore_option *option = group->options; option->name; option++)
+		print_option(option, width, out);
+}
+
+static void print_words(const struct rcore_command *command, FILE *out)
+{
+	if (command->words)
+		fprintf(out, " %s", command->words);
+	if (command->rest)
+		fprintf(out, " [-- %s]", command->rest);
+	putc('\n', out);
+}
+
+static void print_usage(const struct rcore_command *command, const char *name, bool in_shell,
+			bool has_options, FILE *out)
+{
+	const char *options = has_options ? " [OPTION...]" : "";
+	if (in_shell && command->input == RCORE_INPUT_TARGET) {
+		fprintf(out, "Usage: %s%s CORE [EXE]", name, options);
+		print_words(command, out);
+		fprintf(out, "       %s%s -p PID", name, options);
+	} else {
+		fprintf(out, "Usage: %s%s", name, options);
+	}
+	print_words(command, out);
+	for (const struct rcore_command *const *sub = command->subcommands; sub && *sub;
+	     sub++) {
+		fprintf(out, "       %s %s%s", name, (*sub)->name,
+			(*sub)->input == RCORE_INPUT_TARGET ? " TARGET" : "");
+		print_words(*sub, out);
+	}
+}
+
+/* Examples of the shell have a target. */
+static void print_examples(const struct rcore_command *command, const char *name,
+			   const struct rcore_help_style *style, FILE *out)
+{
+	const char *target =
+		!style->prompt && command->input == RCORE_INPUT_TARGET ? " core.1234" : "";
+	const char *const *shell = style->prompt ? NULL : command->shell_examples;
+	if (!command->examples && !shell)
+		return;
+	fputs("\nExamples:\n\n", out);
+	for (const char *const *example = command->examples; example && *example; example++)
+		fprintf(out, "  %s%s%s%s%s\n", style->prompt ? style->prompt : "", name, target,
+			(*example)[0] ? " " : "", *example);
+	for (; shell && *shell; shell++)
+		fprintf(out, "  %s\n", *shell);
+}
+
+/* Debuggers list commands with the first line of their help. */
+static void print_summary(const struct rcore_command *command, FILE *out)
+{
+	fprintf(out, "%c%s.\n\n", toupper((unsigned char)command->summary[0]),
+		command->summary + 1);
+}
+
+void rcore_help_command(const struct rcore_command *command, const struct rcore_command *parent,
+			const struct rcore_option_group *groups, size_t group_count,
+			const struct rcore_help_style *style, FILE *out)
+{
+	char name[64];
+	size_t width = width_of(style);
+	bool has_options = false;
+	if (style->prompt)
+		snprintf(name, sizeof(name), "ruby-%s", command->verb);
+	else
+		snprintf(name, sizeof(name), "rcore %s%s%s", parent ? parent->name : "",
+			 parent ? " " : "", command->name);
+	for (size_t i = 0; i < group_count; i++)
+		has_options |= groups[i].options && groups[i].options->name;
+	if (style->prompt)
+		print_summary(command, out);
+	print_usage(command, name, !style->prompt, has_options, out);
+	putc('\n', out);
+	rcore_help_wrap(command->doc, 0, 0, width, out);
+	for (size_t i = 0; i < group_count; i++)
+		print_options(&groups[i], width, out);
+	print_examples(command, name, style, out);
+	if (style->prompt)
+		return;
+	putc('\n', out);
+	rcore_help_wrap(command->exit_status ? command->exit_status : usual_status, 0, 0, width,
+			out);
+}
+
+static const char *const topics[RCORE_TOPIC_COUNT] = {
+	[RCORE_TOPIC_LOOK] = "Look at a core or a running process",
+	[RCORE_TOPIC_CORES] = "Work with core files",
+	[RCORE_TOPIC_DEBUGGER] = "Start a debugger",
+	[RCORE_TOPIC_SELF] = "See how rcore knows",
+};
+
+static void list_command(const struct rcore_command *command, size_t width, FILE *out)
+{
+	char head[64];
+	snprintf(head, sizeof(head), "  %s%s%s%s", command->name,
+		 command->input == RCORE_INPUT_TARGET ? " TARGET" : "",
+		 command->words ? " " : "", command->words ? command->words : "");
+	fputs(head, out);
+	size_t at = strlen(head);
+	if (at + 2 > LIST_COLUMN) {
+		putc('\n', out);
+		at = 0;
+	}
+	rcore_help_wrap(command->summary, at, LIST_COLUMN, width, out);
+}
+
+void rcore_help_list(const struct rcore_command *const *const *lists, size_t list_count,
+		     const struct rcore_help_style *style, FILE *out)
+{
+	for (int topic = 0; topic < RCORE_TOPIC_COUNT; topic++) {
+		fprintf(out, "\n%s:\n", topics[topic]);
+		for (size_t i = 0; i < list_count; i++)
+			for (const struct rcore_command *const *command = lists[i]; *command;
+			     command++)
+				if ((*command)->name && (int)(*command)->topic == topic)
+					list_command(*command, width_of(style), out);
+	}
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "command/command.h"
+
+/* Fails: the value is not one of the choices. */
+static struct rcore_error *bad_choice(const struct rcore_option *option, const char *value)
+{
+	char escaped[64], choices[128] = "";
+	for (size_t i = 0, at = 0; option->choices[i] && at < sizeof(choices); i++)
+		at += (size_t)snprintf(choices + at, sizeof(choices) - at, "%s%s",
+				       !i                       ? ""
+				       : option->choices[i + 1] ? ", "
+								: " or ",
+				       option->choices[i]);
+	return rcore_error_create(RCORE_ERROR_USAGE, "option '--%s' must be %s, not '%s'",
+				  option->name, choices,
+				  rcore_escape(escaped, sizeof(escaped), value));
+}
+
+static bool parse_number(const char *text, size_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long long number = strtoull(text, &end, 10);
+	if (end == text || *end || text[0] == '-' || errno)
+		return false;
+	*ret = number;
+	return true;
+}
+
+static bool parse_choice(const char *const *choices, const char *text, int *ret)
+{
+	for (int i = 0; choices[i]; i++) {
+		if (strcmp(choices[i], text) == 0) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool parse_pid(const char *text, int *ret)
+{
+	size_t number;
+	if (!parse_number(text, &number) || !number || number > INT_MAX)
+		return false;
+	*ret = (int)number;
+	return true;
+}
+
+static bool parse_amount(const char *text, size_t *ret)
+{
+	return parse_number(text, ret) && *ret && *ret <= RCORE_OPTION_AMOUNT_MAX;
+}
+
+static bool parse_index(const char *text, struct rcore_index *ret)
+{
+	ret->is_given = true;
+	return parse_number(text, &ret->number);
+}
+
+static bool parse_version(const char *text, struct rcore_version_option *ret)
+{
+	ret->is_given = true;
+	return rcore_version_parse(text, ret->number);
+}
+
+/* What a value must be, in a message; indexed by enum rcore_option_kind. */
+static const char *const wanted[] = {
+	[RCORE_OPTION_NUMBER] = "a number",
+	[RCORE_OPTION_INDEX] = "a number",
+	[RCORE_OPTION_PID] = "the id of a process",
+	[RCORE_OPTION_AMOUNT] = "a number from 1 to 1000000000",
+	[RCORE_OPTION_VERSION] = "a Ruby release such as 3.3.8",
+};
+
+struct rcore_error *rcore_option_set(const struct rcore_option *option, void *arguments,
+				     const char *value)
+{
+	void *member = (char *)arguments + option->offset;
+	char escaped[64];
+	bool fits = true;
+	switch (option->kind) {
+	case RCORE_OPTION_FLAG:
+		*(bool *)member = true;
+		return NULL;
+	case RCORE_OPTION_TEXT:
+		*(const char **)member = value;
+		return NULL;
+	case RCORE_OPTION_CHOICE:
+		return parse_choice(option->choices, value, member) ? NULL
+								    : bad_choice(option, value);
+	case RCORE_OPTION_LIST:
+		return rcore_word_add(member, value);
+	case RCORE_OPTION_NUMBER:
+		fits = parse_number(value, member);
+		break;
+	case RCORE_OPTION_INDEX:
+		fits = parse_index(value, member);
+		break;
+	case RCORE_OPTION_PID:
+		fits = parse_pid(value, member);
+		break;
+	case RCORE_OPTION_AMOUNT:
+		fits = parse_amount(value, member);
+		break;
+	case RCORE_OPTION_VERSION:
+		fits = parse_version(value, member);
+		break;
+	}
+	return fits ? NULL
+		    : rcore_error_create(RCORE_ERROR_USAGE,
+					 "option '--%s' requires %s, not '%s'", option->name,
+					 wanted[option->kind],
+					 rcore_escape(escaped, sizeof(escaped), value));
+}

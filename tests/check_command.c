@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/list.h"
+#include "cli/target.h"
+#include "command/command.h"
+
+/* One option of each kind. */
+struct arguments {
+	bool all, any;
+	const char *file;
+	size_t number, amount;
+	struct rcore_index index;
+	int choice, pid;
+	struct rcore_words list;
+	struct rcore_version_option version;
+};
+
+static const char *const colors[] = {"red", "green", NULL};
+
+#define MEMBER(name) offsetof(struct arguments, name)
+
+static const struct rcore_option options[] = {
+	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(all), .help = "all"},
+	{"any", 'y', RCORE_OPTION_FLAG, MEMBER(any), .help = "any"},
+	{"file", 'f', RCORE_OPTION_TEXT, MEMBER(file), "FILE", "a file",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"number", 0, RCORE_OPTION_NUMBER, MEMBER(number), "N", "a number",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"amount", 0, RCORE_OPTION_AMOUNT, MEMBER(amount), "N", "an amount",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"index", 'i', RCORE_OPTION_INDEX, MEMBER(index), "N", "an index",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"choice", 0, RCORE_OPTION_CHOICE, MEMBER(choice), "WHICH", "a choice", colors,
+	 RCORE_COMPLETE_NOTHING},
+	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID", "a process",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"list", 'l', RCORE_OPTION_LIST, MEMBER(list), "X", "a list",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"version", 0, RCORE_OPTION_VERSION, MEMBER(version), "X.Y.Z", "a release",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{0},
+};
+
+enum { MAX_WORDS = 12 };
+
+/* NULL or the error's message; the caller frees it. */
+static struct rcore_error *parse(struct rcore_command_line *line,
+				 struct rcore_option_group *group, struct arguments *arguments,
+				 const char *const *words)
+{
+	const char *argv[MAX_WORDS + 2] = {"command"};
+	int argc = 1;
+	for (; words[argc - 1]; argc++)
+		argv[argc] = words[argc - 1];
+	*arguments = (struct arguments){0};
+	*group = (struct rcore_option_group){NULL, options, arguments};
+	line->groups = group;
+	line->group_count = 1;
+	return rcore_command_line_parse(line, argc, argv);
+}
+
+START_TEST(each_kind_is_set)
+{
+	static const char *const words[] = {"one", "-ayf", "core", "--index=0", "--num", "5",
+					    "-lx", "-l",   "y",    "two",       "-p7",   NULL};
+	struct arguments arguments;
+	struct rcore_option_group group;
+	struct rcore_command_line line = {0};
+	ck_assert_ptr_null(parse(&line, &group, &arguments, words));
+	ck_assert(arguments.all && arguments.any);
+	ck_assert_str_eq(arguments.file, "core");
+	ck_assert(arguments.index.is_given && arguments.index.number == 0);
+	ck_assert_uint_eq(arguments.number, 5);
+	ck_assert_uint_eq(arguments.list.count, 2);
+	ck_assert_str_eq(arguments.list.items[1], "y");
+	ck_assert_int_eq(arguments.pid, 7);
+	ck_assert_uint_eq(line.words.count, 2);
+	ck_assert_str_eq(line.words.items[0], "one");
+	ck_assert_str_eq(line.words.items[1], "two");
+	rcore_command_line_deinit(&line);
+}
+END_TEST
+
+START_TEST(words_after_two_dashes)
+{
+	static const char *const words[] = {"one",   "--version", "3.3.8", "--choice",
+					    "green", "--",        "--all", NULL};
+	for (int has_rest = 0; has_rest < 2; has_rest++) {
+		struct arguments arguments;
+		struct rcore_option_group group;
+		struct rcore_command_line line = {.has_rest = has_rest};
+		ck_assert_ptr_null(parse(&line, &group, &arguments, words));
+		ck_assert(!arguments.all);
+		ck_assert_int_eq(arguments.choice, 1);
+		ck_assert_uint_eq(arguments.version.number[2], 8);
+		ck_assert_uint_eq(line.words.count, has_rest ? 1 : 2);
+		ck_assert_uint_eq(line.rest.count, has_rest ? 1 : 0);
+		rcore_command_line_deinit(&line);
+	}
+}
+END_TEST
+
+START_TEST(errors_name_the_word)
+{
+	static const struct {
+		const char *words[3], *message;
+	} lines[] = {
+		{{"--nothing"}, "unknown option '--nothing'"},
+		{{"--nothing=1"}, "unknown option '--nothing=1'"},
+		{{"-x"}, "unknown option '-x'"},
+		{{"-ax"}, "unknown option '-x'"},
+		{{"-xa"}, "unknown option '-x'"},
+		{{"--a"}, "option '--a' is ambiguous: --all, --any, --amount"},
+		{{"--file"}, "option '--file' requires a value"},
+		{{"-af"}, "option '-f' requires a value"},
+		{{"--all=1"}, "option '--all' does not accept a value"},
+		{{"--number", "-1"}, "option '--number' requires a number, not '-1'"},
+		{{"--number", ""}, "option '--number' requires a number, not ''"},
+		{{"--number", "18446744073709551616"},
+		 "option '--number' requires a number, not '18446744073709551616'"},
+		{{"--amount", "0"},
+		 "option '--amount' requires a number from 1 to 1000000000, not '0'"},
+		{{"-i", "1x"}, "option '--index' requires a number, not '1x'"},
+		{{"--pid=0"}, "option '--pid' requires the id of a process, not '0'"},
+		{{"-p2147483648"},
+		 "option '--pid' requires the id of a process, not '2147483648'"},
+		{{"--choice=blue"}, "option '--choice' must be red or green, not 'blue'"},
+		{{"--version", "3.3"},
+		 "option '--version' requires a Ruby release such as 3.3.8, not '3.3'"},
+		{{"--bo\033gus"}, "unknown option '--bo\\egus'"},
+	};
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct arguments arguments;
+		struct rcore_option_group group;
+		struct rcore_command_line line = {0};
+		struct rcore_error *err = parse(&line, &group, &arguments, lines[i].words);
+		ck_assert_ptr_nonnull(err);
+		ck_assert_int_eq(err->code, RCORE_ERROR_USAGE);
+		ck_assert_str_eq(err->message, lines[i].message);
+		rcore_error_free(err);
+		rcore_command_line_deinit(&line);
+	}
+}
+END_TEST
+
+/* Words come in their order whatever the environment says. */
+START_TEST(posixly_correct)
+{
+	static const char *const words[] = {"one", "-a", NULL};
+	struct arguments arguments;
+	struct rcore_option_group group;
+	struct rcore_command_line line = {0};
+	setenv("POSIXLY_CORRECT", "1", 1);
+	ck_assert_ptr_null(parse(&line, &group, &arguments, words));
+	ck_assert(arguments.all);
+	ck_assert_uint_eq(line.words.count, 1);
+	rcore_command_line_deinit(&line);
+}
+END_TEST
+
+START_TEST(text_is_wrapped)
+{
+	static const struct {
+		const char *text;
+		size_t at, indent, width;
+		const char *lines;
+	} cases[] = {
+		{"one two three", 0, 0, 8, "one two\nthree\n"},
+		{"one two three", 0, 2, 9, "  one two\n  three\n"},
+		{"one two", 3, 5, 9, "  one\n     two\n"},
+		{"one\ntwo three", 0, 0, 20, "one\ntwo three\n"},
+		{"one  two ", 0, 0, 20, "one two\n"},
+		{"incomprehensibly long", 0, 0, 8, "incomprehensibly\nlong\n"},
+		{"", 0, 4, 8, "\n"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+		rcore_help_wrap(cases[i].text, cases[i].at, cases[i].indent, cases[i].width,
+				out);
+		fclose(out);
+		ck_assert_str_eq(text, cases[i].lines);
+		free(text);
+	}
+}
+END_TEST
+
+/* No line but an example is wider than the terminal, and nothing is missing. */
+static void check_help(const struct rcore_command *command, const struct rcore_command *parent)
+{
+	const struct rcore_option_group groups[] = {
+		{NULL, command->options, NULL},
+		{"Which target", rcore_cli_target_options, NULL},
+		{"Where its files are", rcore_cli_files_options, NULL},
+	};
+	const struct rcore_help_style style = {.prompt = command->name ? NULL : "(gdb) "};
+	char *text = NULL, *rest, *line;
+	size_t size;
+	ck_assert_msg(command->summary && command->doc, "%s", command->name);
+	FILE *out = open_memstream(&text, &size);
+	rcore_help_command(command, parent, groups, 3, &style, out);
+	fclose(out);
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		ck_assert_msg(strlen(line) <= 80 || !strncmp(line, "  rcore", 7) ||
+				      !strncmp(line, "  echo", 6),
+			      "%s", line);
+	free(text);
+	for (size_t g = 0; g < 3; g++)
+		for (const struct rcore_option *a = groups[g].options; a && a->name; a++)
+			for (size_t h = 0; h < 3; h++)
+				for (const struct rcore_option *b = groups[h].options;
+				     b && b->name; b++)
+					ck_assert_msg(a == b ||
+							      (strcmp(a->name, b->name) != 0 &&
+							       (!a->letter ||
+								a->letter != b->letter)),
+						      "%s: --%s, --%s", command->name, a->name,
+						      b->name);
+	for (const struct rcore_command *const *sub = command->subcommands; sub && *sub; sub++)
+		check_help(*sub, command);
+}
+
+START_TEST(every_command_has_help)
+{
+	const struct rcore_command *const *const lists[] = {rcore_commands, rcore_cli_commands};
+	for (size_t i = 0; i < 2; i++)
+		for (const struct rcore_command *const *command = lists[i]; *command; command++)
+			if ((*command)->input != RCORE_INPUT_NONE || (*command)->subcommands)
+				check_help(*command, NULL);
+}
+END_TEST
+
+/* Each command can be run by somebody: the shell, a debugger, or a debugger's own script. */
+START_TEST(every_command_runs_somewhere)
+{
+	for (const struct rcore_command *const *at = rcore_commands; *at; at++)
+		ck_assert((*at)->run || (!(*at)->name && (*at)->verb));
+	for (const struct rcore_command *const *at = rcore_cli_commands; *at; at++)
+		ck_assert((*at)->name && !(*at)->verb && (*at)->run_in_shell);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("command");
+	TCase *tests = tcase_create("command");
+	tcase_add_test(tests, each_kind_is_set);
+	tcase_add_test(tests, words_after_two_dashes);
+	tcase_add_test(tests, errors_name_the_word);
+	tcase_add_test(tests, posixly_correct);
+	tcase_add_test(tests, text_is_wrapped);
+	tcase_add_test(tests, every_command_has_help);
+	tcase_add_test(tests, every_command_runs_somewhere);
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
