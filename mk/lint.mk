@@ -19,10 +19,10 @@ lint-house:
 lint-format:
 	@clang-format --dry-run --Werror $(LINT_C)
 
-# tests/unwind/target.c crashes in every way on purpose.
+# tests/unwind/target.c crashes in every way on purpose; cppcheck does not know the addresses of labels in interpreter.c.
 lint-c:
 	@mkdir -p $(BUILD)/cppcheck
-	@$(CPPCHECK) $(filter-out tests/unwind/target.c,$(filter %.c,$(LINT_C)))
+	@$(CPPCHECK) $(filter-out tests/unwind/target.c tests/unwind/interpreter.c,$(filter %.c,$(LINT_C)))
 
 lint-scripts:
 	@if command -v shellcheck >/dev/null; then shellcheck -S warning $(LINT_SH); \

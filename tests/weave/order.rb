@@ -7,18 +7,22 @@ class Order
   BLOCKS = %w[block_in_c catch_body fiber_in_c].freeze
   DEMANGLED = { ["Weave::compare(void const*, void const*)", "_ZN5Weave7compareEPKvS1_"] => "compare_by_ruby" }.freeze
   COLD = /\ACold[.#](early|late)\z/
-  PROGRAM = /(\A|\/)(cases|steps|deep)\.rb\z/
+  CERTAIN = %w[symbol code].freeze
+  STARTS = %w[main __libc_start_call_main __libc_start_main ruby_run_node start_thread clone clone3].freeze
+  PROGRAMS = %w[cases steps deep].freeze
 
   attr_reader :differences, :frames
 
-  # lost: addresses that are not in the core.
-  def initialize(truth, report, lost)
+  # lost: addresses that are not in the core. programs: of which files all that runs notes itself.
+  def initialize(truth, report, lost, programs = PROGRAMS)
     @truth, @report, @lost = truth, report, lost
+    @program = /(\A|\/)(#{programs.join('|')})\.rb\z/
     @differences = []
     @frames = 0
   end
 
   def run
+    @differences << "the interpreter's function is #{@report['interpreter'].inspect}" unless CERTAIN.include?(@report.dig("interpreter", "found_by"))
     fibers = @report["fibers"].to_h { |fiber| [fiber["object"], fiber] }
     @report["fibers"].each { |fiber| whole(fiber) unless lost?(fiber) }
     @truth["stacks"].each do |told|
@@ -43,6 +47,7 @@ class Order
   # Every frame stands in it once, in order, and there is no gap.
   def whole(fiber)
     return unless fiber["native"]
+    started(fiber)
     stack = fiber["stack"]
     %w[frame native].each do |kind|
       indexes = stack.map { |step| step[kind] }.compact
@@ -52,6 +57,24 @@ class Order
     end
     stack.each { |step| @differences << "#{fiber['id']}: gap: #{step['gap']}" if step["gap"] }
     @differences << "#{fiber['id']}: #{fiber['native_problem']}" if fiber["native_problem"]
+  end
+
+  # What started a stack stands outside all that runs in it, libruby's own part of that too.
+  def started(fiber)
+    outermost = fiber["stack"].rindex { |step| entered?(fiber, step) } or return
+    inside, outside = fiber["stack"].partition.with_index { |_, at| at <= outermost }.map do |steps|
+      steps.map { |step| step["native"] && fiber["native"][step["native"]] }.compact
+    end
+    wrong = inside.find { |frame| STARTS.include?(frame["function"]) }
+    @differences << "#{fiber['id']}: #{wrong['function']} stands inside the outermost block or method" if wrong
+    return if outside.first && outside.first["function_start"] == @report.dig("interpreter", "function")
+    @differences << "#{fiber['id']}: the outermost block or method stands in #{outside.first.inspect}"
+  end
+
+  # VM_FRAME_FLAG_FINISH, of what Ruby code is run for.
+  def entered?(fiber, step)
+    frame = step["frame"] && fiber["frames"][step["frame"]]
+    frame && frame["kind"] == "ruby" && frame["flags"].hex & 0x20 != 0
   end
 
   def order(fiber, told)
@@ -69,7 +92,7 @@ class Order
       ["native", DEMANGLED.fetch(frame.values_at("function", "symbol"), frame["function"])] if frame["module"] =~ OURS && !UNLOGGED.include?(frame["function"])
     elsif step["frame"]
       frame = fiber["frames"][step["frame"]]
-      ["ruby", frame["native_label"] || frame["label"]] if frame["path"] =~ PROGRAM
+      ["ruby", frame["native_label"] || frame["label"]] if frame["path"] =~ @program
     end
   end
 

@@ -24,7 +24,8 @@ class WeaveSuite < Suite
     program = job.ruby.debuggee.new(job.ruby, job.fixture, job.variant, job.ending, folder).extend(Unrehearsed).run
     report, _, differences = analyze(job, program.core)
     return [differences, 0] unless report && report["fibers"]
-    order = Order.new(program.truth, report, program.lost).run
+    notes = job.fixture.options["notes"]&.split(",") || Order::PROGRAMS
+    order = Order.new(program.truth, report, program.lost, notes).run
     differences += order.differences
     differences += compiled(report, job.fixture.options["compiled"]) if job.variant == "hot"
     differences += parked(report, job.fixture.options["parked"])
