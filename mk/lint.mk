@@ -14,6 +14,7 @@ lint: lint-house lint-format lint-c lint-scripts ## check layers, style, and C, 
 lint-house:
 	@awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch])
 	@tests/lint/versions.sh
+	@tests/lint/writers.sh
 	@tests/lint/house.sh
 
 lint-format:

@@ -122,7 +122,7 @@ static void copies(const char *from, const char *to, const struct rcore_added_th
 		   size_t count)
 {
 	struct rcore_core *core = opened(from);
-	struct rcore_error *err = rcore_core_copy(core, to, threads, count);
+	struct rcore_error *err = rcore_core_copy(core, to, NULL, threads, count);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
 	rcore_core_close(core);
 }
@@ -132,7 +132,10 @@ static void refuses(const char *from, const char *to, enum rcore_error_code code
 {
 	struct rcore_added_thread added = thread(1, 0, "T1.F1", 0);
 	struct rcore_core *core = opened(from);
-	struct rcore_error *err = rcore_core_copy(core, to, &added, 1);
+	struct rcore_inputs inputs = {0};
+	ck_assert_ptr_null(rcore_inputs_add(&inputs, from, "the core itself"));
+	struct rcore_error *err = rcore_core_copy(core, to, &inputs, &added, 1);
+	rcore_inputs_deinit(&inputs);
 	ck_assert_ptr_nonnull(err);
 	ck_assert_msg(err->code == code, "code %d: %s", err->code, err->message);
 	ck_assert_msg(strstr(err->message, words) != NULL, "%s", err->message);
@@ -377,8 +380,7 @@ START_TEST(refuses_places)
 	ck_assert_int_eq(symlink(from, other), 0);
 	refuses(from, from, RCORE_ERROR_USAGE, "is the core itself");
 	refuses(from, other, RCORE_ERROR_USAGE, "is the core itself");
-	refuses(from, "/dev/null", RCORE_ERROR_USAGE, "no plain file");
-	refuses(from, "/tmp", RCORE_ERROR_USAGE, "no plain file");
+	refuses(from, "/tmp", RCORE_ERROR_USAGE, "is a directory");
 	refuses(from, "/nonexistent/core", RCORE_ERROR_OS, "No such file or directory");
 	ck_assert_uint_eq(look(from).thread_count, 2);
 	core_deinit(&builder);

@@ -15,6 +15,7 @@
 #include "cli/list.h"
 #include "cli/target.h"
 #include "report/formats.h"
+#include "target/output.h"
 
 /*
  * As the kernel's handler (core(5), "Piping core dumps to a program") this runs as root in the initial
@@ -56,6 +57,14 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
+static bool is_free(const char *stem, const char *ending)
+{
+	char path[PATH_MAX + 8];
+	struct stat status;
+	snprintf(path, sizeof(path), "%s%s", stem, ending);
+	return lstat(path, &status) && errno == ENOENT;
+}
+
 /* Not even a clock that stands still makes two of one name. */
 static struct rcore_error *choose_stem(struct collect *collect)
 {
@@ -65,15 +74,25 @@ static struct rcore_error *choose_stem(struct collect *collect)
 	gmtime_r(&now, &parts);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &parts);
 	for (int i = 0; i < 1000; i++) {
-		char path[PATH_MAX + 8];
 		int length = snprintf(collect->stem, sizeof(collect->stem), "%s/%s-%s-%d",
 				      collect->folder, when, collect->pid, i);
-		snprintf(path, sizeof(path), "%s.txt", collect->stem);
-		if (length < (int)sizeof(collect->stem) && access(path, F_OK))
+		if (length < (int)sizeof(collect->stem) && is_free(collect->stem, ".txt") &&
+		    is_free(collect->stem, ".json") && is_free(collect->stem, ".core"))
 			return NULL;
 	}
 	return rcore_error_create(RCORE_ERROR_OS, "%s: no free name for a report",
 				  collect->folder);
+}
+
+struct report {
+	const struct rcore_format *format;
+	const struct rcore_snapshot *snapshot;
+};
+
+static struct rcore_error *write_format(FILE *out, const void *context)
+{
+	const struct report *report = context;
+	return report->format->write(report->snapshot, NULL, out);
 }
 
 static struct rcore_error *write_report(const struct collect *collect, const char *ending,
@@ -86,13 +105,8 @@ static struct rcore_error *write_report(const struct collect *collect, const cha
 	struct rcore_error *err = rcore_format_of_output(path, &format, &same);
 	if (err)
 		return err;
-	FILE *out = fopen(path, "wxe");
-	if (!out)
-		return rcore_error_os(errno, "%s", path);
-	err = format->write(snapshot, NULL, out);
-	if (fclose(out) && !err)
-		err = rcore_error_os(errno, "%s", path);
-	return err;
+	const struct report report = {format, snapshot};
+	return rcore_output_write(path, RCORE_OUTPUT_NEW, NULL, write_format, &report);
 }
 
 static struct rcore_error *collect_all(struct collect *collect, bool *ret_partial)
@@ -124,15 +138,18 @@ static struct rcore_error *collect_all(struct collect *collect, bool *ret_partia
 /* The kernel's handler has nobody to talk to. */
 static void note(const struct collect *collect, const char *message)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], *line = NULL;
+	size_t size;
 	snprintf(path, sizeof(path), "%s/rcore.log", collect->folder);
-	FILE *log = fopen(path, "ae");
+	FILE *log = open_memstream(&line, &size);
 	if (!log)
 		return;
 	fprintf(log, "%lld %s: ", (long long)time(NULL), collect->pid);
 	rcore_escape_write(log, message);
 	putc('\n', log);
-	fclose(log);
+	if (!fclose(log))
+		rcore_error_free(rcore_output_append(path, line));
+	free(line);
 }
 
 static int run(size_t index, int fd, void *context)

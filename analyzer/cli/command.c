@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/progress.h"
 #include "cli/target.h"
+#include "session/inputs.h"
 
 /* Whether --help was given. */
 struct help_option {
@@ -116,6 +117,8 @@ static struct rcore_error *show(const struct rcore_cli_target *target, struct ru
 		command->prepare(run->arguments, &opened.options);
 	rcore_cli_progress_begin();
 	struct rcore_error *err = rcore_cli_target_open(&opened, &view->session);
+	if (!err)
+		err = rcore_session_check_stdout(view->session);
 	if (!err)
 		err = command->run(view, run->arguments, stdout);
 	rcore_cli_progress_end();

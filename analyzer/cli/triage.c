@@ -16,6 +16,7 @@
 #include "cli/list.h"
 #include "cli/target.h"
 #include "report/result.h"
+#include "target/output.h"
 #include "target/spool.h"
 
 enum { STATUS_POLICY = 4, STATUS_LIMIT = 124 };
@@ -44,6 +45,7 @@ struct triage {
 	struct paths cores;
 	struct rcore_arena arena;
 	struct results results, baseline;
+	struct rcore_inputs inputs;
 	size_t done;
 };
 
@@ -269,25 +271,37 @@ static struct rcore_error *read_baseline(struct triage *triage)
 	return err;
 }
 
-static struct rcore_error *write_lines(const struct triage *triage, FILE *out)
+static struct rcore_error *write_lines(FILE *out, const void *context)
 {
+	const struct triage *triage = context;
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; i < triage->results.count && !err; i++)
 		err = rcore_result_write(&triage->results.items[i], out);
 	return err;
 }
 
-static struct rcore_error *write_file(const struct triage *triage)
+static struct rcore_error *find_inputs(struct triage *triage)
 {
-	char escaped[128];
-	rcore_escape(escaped, sizeof(escaped), triage->asked->output);
-	FILE *out = fopen(triage->asked->output, "we");
-	if (!out)
-		return rcore_error_os(errno, "cannot write %s", escaped);
-	struct rcore_error *err = write_lines(triage, out);
-	if (fclose(out) && !err)
-		err = rcore_error_os(errno, "cannot write %s", escaped);
+	struct rcore_inputs *inputs = &triage->inputs;
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < triage->cores.count && !err; i++)
+		err = rcore_inputs_add(inputs, triage->cores.items[i], "one of the cores");
+	if (!err)
+		err = rcore_inputs_add(inputs, triage->asked->baseline, "the baseline");
+	if (!err)
+		err = rcore_inputs_add(inputs, triage->target->options.layout_file,
+				       "the layout table");
 	return err;
+}
+
+/* Before the work is done. */
+static struct rcore_error *check_output(struct triage *triage)
+{
+	struct rcore_destination place;
+	struct rcore_error *err = find_inputs(triage);
+	return !err && triage->asked->output
+		       ? rcore_destination_find(triage->asked->output, &triage->inputs, &place)
+		       : err;
 }
 
 static int overall(const struct triage *triage, const struct rcore_clusters *clusters)
@@ -312,6 +326,8 @@ static struct rcore_error *run(struct triage *triage, int *ret_status)
 	const struct rcore_result *baseline = NULL;
 	struct rcore_clusters clusters;
 	struct rcore_error *err = expand(&triage->asked->cores, &triage->cores);
+	if (!err)
+		err = check_output(triage);
 	if (!err && triage->asked->baseline)
 		err = read_baseline(triage);
 	if (triage->asked->baseline)
@@ -322,13 +338,14 @@ static struct rcore_error *run(struct triage *triage, int *ret_status)
 		err = rcore_cluster_make(triage->results.items, triage->results.count, baseline,
 					 triage->baseline.count, &triage->arena, &clusters);
 	if (!err && triage->asked->output)
-		err = write_file(triage);
+		err = rcore_output_write(triage->asked->output, RCORE_OUTPUT_REPORT,
+					 &triage->inputs, write_lines, triage);
 	if (err)
 		return err;
 	const struct rcore_report_options report = {.all = triage->asked->all,
 						    .color = triage->target->color};
 	*ret_status = overall(triage, &clusters);
-	return triage->asked->json ? write_lines(triage, stdout)
+	return triage->asked->json ? write_lines(stdout, triage)
 				   : rcore_report_clusters(&clusters, &report, stdout);
 }
 
@@ -345,6 +362,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	free(triage.cores.items);
 	free(triage.results.items);
 	free(triage.baseline.items);
+	rcore_inputs_deinit(&triage.inputs);
 	rcore_arena_deinit(&triage.arena);
 	return err;
 }

@@ -3,6 +3,7 @@
 #include "command/list.h"
 #include "command/output.h"
 #include "report/formats.h"
+#include "session/inputs.h"
 
 struct arguments {
 	struct rcore_report_options report;
@@ -67,12 +68,14 @@ static void prepare(const void *given, struct rcore_options *open)
 }
 
 static struct rcore_error *print(const struct arguments *arguments,
+				 const struct rcore_inputs *inputs,
 				 const struct rcore_snapshot *snapshot,
 				 const struct rcore_report_options *report, FILE *out)
 {
 	const struct rcore_format *format = arguments->json ? rcore_format_named("json")
 							    : &rcore_formats[arguments->format];
-	struct rcore_error *err = rcore_outputs_write(&arguments->outputs, snapshot, report);
+	struct rcore_error *err =
+		rcore_outputs_write(&arguments->outputs, inputs, snapshot, report);
 	if (err || (arguments->outputs.count && format == rcore_formats))
 		return err;
 	return format->write(snapshot, report, out);
@@ -88,12 +91,15 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	report.where = arguments->where.items;
 	report.where_count = arguments->where.count;
 	report.native = (enum rcore_native_shown)arguments->native;
-	struct rcore_error *err = rcore_outputs_check(&arguments->outputs);
+	const struct rcore_inputs *inputs;
+	struct rcore_error *err = rcore_session_inputs(view->session, &inputs);
+	if (!err)
+		err = rcore_outputs_check(&arguments->outputs, inputs);
 	if (!err)
 		err = rcore_view_load(view, &snapshot, &failure);
 	if (err)
 		return err;
-	err = print(arguments, snapshot, &report, out);
+	err = print(arguments, inputs, snapshot, &report, out);
 	if (!err)
 		return failure;
 	rcore_error_free(failure);

@@ -3,6 +3,7 @@
 
 #include "command/list.h"
 #include "report/converted.h"
+#include "session/inputs.h"
 
 struct arguments {
 	bool fibers_as_threads;
@@ -51,6 +52,8 @@ static struct rcore_error *run(struct rcore_view *view, const void *opaque, FILE
 	struct rcore_converted *rows;
 	size_t count;
 	struct rcore_error *err = check(arguments);
+	if (!err)
+		err = rcore_session_check_output(view->session, arguments->output);
 	if (!err)
 		err = rcore_load(view->session, &snapshot);
 	if (err)

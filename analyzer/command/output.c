@@ -1,44 +1,73 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/output.h"
 
-#include <errno.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 #include "report/formats.h"
+#include "target/output.h"
 
-struct rcore_error *rcore_outputs_check(const struct rcore_words *outputs)
-{
+struct report {
 	const struct rcore_format *format;
-	const char *path;
-	for (size_t i = 0; i < outputs->count; i++) {
-		struct rcore_error *err =
-			rcore_format_of_output(outputs->items[i], &format, &path);
-		if (err)
-			return err;
-	}
-	return NULL;
+	const struct rcore_snapshot *snapshot;
+	const struct rcore_report_options *options;
+};
+
+static struct rcore_error *same_file(const char *path)
+{
+	char escaped[256];
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "%s: is named by two -o; give each a file of its own",
+				  rcore_escape(escaped, sizeof(escaped), path));
 }
 
-static struct rcore_error *write_one(const char *output, const struct rcore_snapshot *snapshot,
-				     const struct rcore_report_options *options)
+static struct rcore_error *check_one(const char *output, const struct rcore_inputs *inputs,
+				     struct rcore_destination *places, size_t before)
 {
 	const struct rcore_format *format;
 	const char *path;
 	struct rcore_error *err = rcore_format_of_output(output, &format, &path);
-	if (err)
-		return err;
-	char escaped[256];
-	rcore_escape(escaped, sizeof(escaped), path);
-	FILE *out = fopen(path, "we");
-	if (!out)
-		return rcore_error_os(errno, "cannot write %s", escaped);
-	err = format->write(snapshot, options, out);
-	if (fclose(out) && !err)
-		err = rcore_error_os(errno, "cannot write all");
-	return rcore_error_wrap(err, "%s", escaped);
+	if (!err)
+		err = rcore_destination_find(path, inputs, &places[before]);
+	for (size_t i = 0; i < before && !err; i++)
+		if (rcore_destination_is_same(&places[before], &places[i]))
+			err = same_file(path);
+	return err;
+}
+
+struct rcore_error *rcore_outputs_check(const struct rcore_words *outputs,
+					const struct rcore_inputs *inputs)
+{
+	struct rcore_error *err = NULL;
+	struct rcore_destination *places = calloc(outputs->count + 1, sizeof(*places));
+	if (!places)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < outputs->count && !err; i++)
+		err = check_one(outputs->items[i], inputs, places, i);
+	free(places);
+	return err;
+}
+
+static struct rcore_error *write_report(FILE *out, const void *context)
+{
+	const struct report *report = context;
+	return report->format->write(report->snapshot, report->options, out);
+}
+
+static struct rcore_error *write_one(const char *output, const struct rcore_inputs *inputs,
+				     const struct rcore_snapshot *snapshot,
+				     const struct rcore_report_options *options)
+{
+	struct report report = {.snapshot = snapshot, .options = options};
+	const char *path;
+	struct rcore_error *err = rcore_format_of_output(output, &report.format, &path);
+	return err ? err
+		   : rcore_output_write(path, RCORE_OUTPUT_REPORT, inputs, write_report,
+					&report);
 }
 
 struct rcore_error *rcore_outputs_write(const struct rcore_words *outputs,
+					const struct rcore_inputs *inputs,
 					const struct rcore_snapshot *snapshot,
 					const struct rcore_report_options *options)
 {
@@ -46,7 +75,8 @@ struct rcore_error *rcore_outputs_write(const struct rcore_words *outputs,
 	struct rcore_error *first = NULL;
 	plain.color = false;
 	for (size_t i = 0; i < outputs->count; i++) {
-		struct rcore_error *err = write_one(outputs->items[i], snapshot, &plain);
+		struct rcore_error *err =
+			write_one(outputs->items[i], inputs, snapshot, &plain);
 		if (first)
 			rcore_error_free(err);
 		else

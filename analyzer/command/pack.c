@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "command/list.h"
+#include "session/inputs.h"
 
 struct arguments {
 	struct rcore_locals_options values;
@@ -43,7 +44,9 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	if (!arguments->output)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "where shall the pack go? say -o PACK");
-	struct rcore_error *err = rcore_load(view->session, &snapshot);
+	struct rcore_error *err = rcore_session_check_output(view->session, arguments->output);
+	if (!err)
+		err = rcore_load(view->session, &snapshot);
 	if (err)
 		return err;
 	err = rcore_pack(view->session, snapshot, arguments->output, &size);

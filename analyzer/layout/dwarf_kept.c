@@ -12,6 +12,7 @@
 #include "layout/schema.h"
 #include "layout/store.h"
 #include "layout/store_private.h"
+#include "target/output.h"
 
 /* What fields.def asks for: a table that answers other questions is no use (FNV-1a). */
 static uint64_t fingerprint(void)
@@ -94,25 +95,21 @@ static void make_folder(char *path)
 	mkdir(path, 0700);
 }
 
-/* Under another name first: a reader sees all of it or nothing. */
+static struct rcore_error *write_text(FILE *out, const void *text)
+{
+	fputs(text, out);
+	return NULL;
+}
+
+/* Nothing is lost if it cannot be kept. */
 static void keep(const char *kept, char *folder, const struct rcore_layout *layout)
 {
 	char *text = rcore_layout_print(layout, "kept by rcore; may be removed at any time");
-	char *temporary = NULL;
-	if (!text || asprintf(&temporary, "%s.XXXXXX", kept) < 0) {
-		free(text);
+	if (!text)
 		return;
-	}
 	make_folder(folder);
-	int fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd >= 0) {
-		size_t size = strlen(text);
-		bool is_written = write(fd, text, size) == (ssize_t)size;
-		is_written &= !close(fd);
-		if (!is_written || rename(temporary, kept))
-			unlink(temporary);
-	}
-	free(temporary);
+	rcore_error_free(
+		rcore_output_write(kept, RCORE_OUTPUT_PRIVATE, NULL, write_text, text));
 	free(text);
 }
 

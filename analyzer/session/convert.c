@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/inputs.h"
 #include "session/session.h"
 #include "target/core_copy.h"
 
@@ -130,9 +131,12 @@ struct rcore_error *rcore_convert_fibers(struct rcore_session *session,
 	};
 	struct rcore_error *err =
 		conversion.added && conversion.rows ? NULL : rcore_error_no_memory();
+	const struct rcore_inputs *inputs;
+	if (!err)
+		err = rcore_session_inputs(session, &inputs);
 	if (!err) {
 		convert(session, snapshot, &conversion);
-		err = rcore_core_copy(session->core, path, conversion.added,
+		err = rcore_core_copy(session->core, path, inputs, conversion.added,
 				      conversion.added_count);
 	}
 	free(conversion.added);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/filler.h"
+#include "session/inputs.h"
 #include "session/session.h"
 #include "target/core_pack.h"
 
@@ -137,11 +138,15 @@ struct rcore_error *rcore_pack(struct rcore_session *session,
 	add_writable(session);
 	add_link_map(session);
 	drop_environment(session);
+	const struct rcore_inputs *inputs;
 	struct rcore_error *err =
 		note ? rcore_session_hide(session, snapshot) : rcore_error_no_memory();
 	if (!err)
+		err = rcore_session_inputs(session, &inputs);
+	if (!err)
 		err = rcore_core_pack(session->core, session->memory, session->recorder, note,
-				      size, session->redact ? &hiding : NULL, path, ret_size);
+				      size, session->redact ? &hiding : NULL, path, inputs,
+				      ret_size);
 	free(note);
 	free(fibers);
 	free(facts.stacks);

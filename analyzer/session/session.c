@@ -130,6 +130,7 @@ void rcore_close(struct rcore_session *session)
 	free(session->layout_text);
 	free(session->pack_problem);
 	free(session->layout_file);
+	rcore_inputs_deinit(&session->inputs);
 	free((void *)session->statics.writable);
 	free(session->location);
 	free(session->own_choice.trial);

@@ -9,6 +9,7 @@
 #include "rcore.h"
 #include "ruby/ruby.h"
 #include "target/core.h"
+#include "target/inputs.h"
 #include "target/live.h"
 #include "target/recorder.h"
 #include "redact/redact.h"
@@ -41,6 +42,7 @@ struct rcore_session {
 	struct rcore_modules *modules;
 	struct rcore_memory *memory; /* with files filled in */
 	char *layout_file;
+	struct rcore_inputs inputs; /* empty: not asked for yet */
 	/* Known once the target was examined. */
 	struct rcore_module *ruby;
 	struct rcore_traits traits;

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "target/copy_range.h"
 #include "target/core_extend.h"
-#include "target/new_file.h"
+#include "target/output.h"
 
 /*
  *	original			copy
@@ -168,40 +168,22 @@ static int open_original(const char *path, const struct rcore_core_file *file)
 	return -1;
 }
 
-static struct rcore_error *check_place(const char *path, const char *source)
+static struct rcore_error *write_file(const struct plan *plan, int from, const char *path,
+				      const struct rcore_inputs *inputs)
 {
-	struct stat status, original;
-	if (stat(path, &status))
-		return errno == ENOENT ? NULL : rcore_error_os(errno, "%s", path);
-	if (!stat(source, &original) && status.st_dev == original.st_dev &&
-	    status.st_ino == original.st_ino)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "%s: is the core itself, which stays as it is; name "
-					  "another file",
-					  path);
-	if (!S_ISREG(status.st_mode))
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "%s: is there and no plain file; name another file",
-					  path);
-	return NULL;
-}
-
-static struct rcore_error *write_file(const struct plan *plan, int from, const char *path)
-{
-	struct rcore_new_file out;
-	int errnum = rcore_new_file_open(path, &out);
-	struct rcore_error *err = errnum ? rcore_error_os(errnum, "cannot make it")
-					 : write_all(plan, from, out.fd);
-	if (!err) {
-		errnum = rcore_new_file_keep(&out, path);
-		if (errnum)
-			err = rcore_error_os(errnum, "cannot give it its name");
-	}
-	rcore_new_file_close(&out);
-	return rcore_error_wrap(err, "%s", path);
+	struct rcore_output out;
+	struct rcore_error *err = rcore_output_open(path, RCORE_OUTPUT_PRIVATE, inputs, &out);
+	if (err)
+		return err;
+	err = rcore_error_wrap(write_all(plan, from, out.fd), "%s", path);
+	if (!err)
+		err = rcore_output_keep(&out);
+	rcore_output_close(&out);
+	return err;
 }
 
 struct rcore_error *rcore_core_copy(const struct rcore_core *core, const char *path,
+				    const struct rcore_inputs *inputs,
 				    const struct rcore_added_thread *threads, size_t count)
 {
 	const struct rcore_core_file *file = rcore_core_file(core);
@@ -216,12 +198,10 @@ struct rcore_error *rcore_core_copy(const struct rcore_core *core, const char *p
 		err = rcore_core_extend_notes(file, &plan.headers[plan.notes], threads, count,
 					      &plan.bytes);
 	err = rcore_error_wrap(err, "%s", source);
-	if (!err)
-		err = check_place(path, source);
 	if (!err) {
 		int from = open_original(source, file);
 		place(&plan);
-		err = write_file(&plan, from, path);
+		err = write_file(&plan, from, path, inputs);
 		if (from >= 0)
 			close(from);
 	}

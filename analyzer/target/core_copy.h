@@ -3,6 +3,7 @@
 #define RCORE_TARGET_CORE_COPY_H
 
 #include "target/core.h"
+#include "target/inputs.h"
 
 /* A thread that the copy of a core has besides those of the core. */
 struct rcore_added_thread {
@@ -20,11 +21,11 @@ struct rcore_added_thread {
  * at the same byte of memory. What an earlier copy added is left out, and readers of ours pass over all
  * of it (RCORE_NOTE_ADDED).
  *
- * The file appears whole under `path` or not at all; what was there is replaced, unless it is the
- * core itself or no plain file. Errors: OS, FORMAT (no notes to add to),
+ * The file appears as target/output.h says. Errors: OS, FORMAT (no notes to add to),
  * USAGE (path), LIMIT, NO_MEMORY.
  */
 struct rcore_error *rcore_core_copy(const struct rcore_core *core, const char *path,
+				    const struct rcore_inputs *inputs,
 				    const struct rcore_added_thread *threads, size_t count);
 
 #endif

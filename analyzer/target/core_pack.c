@@ -6,14 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/filler.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "target/core_file.h"
-#include "target/new_file.h"
+#include "target/output.h"
 #include "target/pack_known.h"
 
 enum { PAGE = RCORE_RECORDER_PAGE };
@@ -297,9 +295,11 @@ static void put_notes(struct pack *pack)
 	put_note(pack, RCORE_PACK_KNOWN_NOTE, pack->known.items, pack->known.count);
 }
 
-static void put_all(struct pack *pack)
+static struct rcore_error *put_all(FILE *out, const void *context)
 {
 	uint8_t bytes[PAGE];
+	struct pack *pack = *(struct pack *const *)context;
+	pack->out = out;
 	put_head(pack);
 	put_notes(pack);
 	put_zeroes(pack, pack->data_offset - (pack->headers.items[1].p_offset +
@@ -308,46 +308,15 @@ static void put_all(struct pack *pack)
 		fill(pack, pack->pages.items[i], i, NULL, bytes);
 		put(pack, bytes, sizeof(bytes));
 	}
-}
-
-static struct rcore_error *write_file(struct pack *pack, const char *path)
-{
-	struct rcore_new_file file;
-	char escaped[256];
-	rcore_escape(escaped, sizeof(escaped), path);
-	int errnum = rcore_new_file_open(path, &file);
-	if (errnum)
-		return rcore_error_os(errnum, "cannot write %s", escaped);
-	int fd = dup(file.fd);
-	pack->out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!pack->out) {
-		errnum = errno;
-		if (fd >= 0)
-			close(fd);
-	} else {
-		put_all(pack);
-		if (fclose(pack->out) || pack->failed)
-			errnum = errno ? errno : EIO;
-	}
-	if (!errnum)
-		errnum = rcore_new_file_keep(&file, path);
-	rcore_new_file_close(&file);
-	return errnum ? rcore_error_os(errnum, "cannot write %s", escaped) : NULL;
-}
-
-/* The core is mapped: to replace it would not harm it, but nobody means that. */
-static bool is_same_file(const struct pack *pack, const char *path)
-{
-	struct stat core, other;
-	const char *source = rcore_core_process(pack->core)->source;
-	return source && !stat(source, &core) && !stat(path, &other) &&
-	       core.st_dev == other.st_dev && core.st_ino == other.st_ino;
+	return pack->failed ? rcore_error_os(errno ? errno : EIO, "cannot write the pack")
+			    : NULL;
 }
 
 struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_memory *memory,
 				    struct rcore_recorder *recorder, const char *note,
 				    size_t note_size, const struct rcore_pack_hiding *hiding,
-				    const char *path, uint64_t *ret_size)
+				    const char *path, const struct rcore_inputs *inputs,
+				    uint64_t *ret_size)
 {
 	struct pack pack = {.core = core,
 			    .memory = memory,
@@ -355,15 +324,11 @@ struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_
 			    .note = note,
 			    .note_size = note_size,
 			    .hiding = hiding};
-	char escaped[256];
-	if (is_same_file(&pack, path))
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "%s: is the core itself, which stays as it is; name "
-					  "another file",
-					  rcore_escape(escaped, sizeof(escaped), path));
-	struct rcore_error *err = place(&pack) && !rcore_recorder_is_short(recorder)
-					  ? write_file(&pack, path)
-					  : rcore_error_no_memory();
+	struct pack *self = &pack;
+	struct rcore_error *err =
+		place(&pack) && !rcore_recorder_is_short(recorder)
+			? rcore_output_write(path, RCORE_OUTPUT_PRIVATE, inputs, put_all, &self)
+			: rcore_error_no_memory();
 	*ret_size = pack.data_offset + pack.pages.count * PAGE;
 	rcore_known_writer_deinit(&pack.known);
 	free(pack.headers.items);

@@ -3,6 +3,7 @@
 #define RCORE_TARGET_CORE_PACK_H
 
 #include "target/core.h"
+#include "target/inputs.h"
 #include "target/pack_notes.h"
 #include "target/recorder.h"
 
@@ -16,12 +17,12 @@ enum { RCORE_PACK_NOTE = 0x72636f70 };
  * of a page that has some are zero (read back, they are "not saved"); pages that have none are not in it ("not saved"). What the recorder has as
  * RCORE_RECORDED_HIDDEN is filled, and of the notes what `hiding` says (NULL: nothing).
  *
- * The file appears whole under `path` or not at all. Errors: OS, NO_MEMORY, USAGE (`path` is the core
- * itself). *ret_size: its size in bytes.
+ * The file appears as target/output.h says. Errors: OS, NO_MEMORY, USAGE. *ret_size: its size in bytes.
  */
 struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_memory *memory,
 				    struct rcore_recorder *recorder, const char *note,
 				    size_t note_size, const struct rcore_pack_hiding *hiding,
-				    const char *path, uint64_t *ret_size);
+				    const char *path, const struct rcore_inputs *inputs,
+				    uint64_t *ret_size);
 
 #endif

@@ -4,12 +4,13 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "target/output.h"
 
 enum { BLOCK = 64 << 10, PAGE = 4096 };
 
@@ -38,25 +39,6 @@ const char *rcore_compression_of(const uint8_t *bytes, size_t size)
 		    !memcmp(bytes, compressions[i].magic, compressions[i].size))
 			return compressions[i].name;
 	return NULL;
-}
-
-static const char *folder(void)
-{
-	const char *path = getenv("TMPDIR");
-	return path && path[0] ? path : "/var/tmp";
-}
-
-static int open_temporary(void)
-{
-	int fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
-		return fd;
-	char path[4096];
-	snprintf(path, sizeof(path), "%s/rcore.XXXXXX", folder());
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
 }
 
 static bool is_zero(const char *bytes, size_t size)
@@ -98,7 +80,7 @@ static struct rcore_error *full(const char *name)
 	return rcore_error_os(errno,
 			      "%s: no room for the decompressed core in %s; set TMPDIR to a "
 			      "folder that has it",
-			      name, folder());
+			      name, rcore_temporary_folder());
 }
 
 static struct rcore_error *copy_all(struct archive *archive, int fd, const char *name,
@@ -186,7 +168,7 @@ struct rcore_error *rcore_spool(int fd, const char *name, struct rcore_mapped_fi
 	*ret_cut_off = false;
 	uint64_t size = 0;
 	bool is_empty = false;
-	int out = open_temporary();
+	int out = rcore_temporary_open();
 	struct rcore_error *err =
 		out < 0 ? full(name) : open_stream(archive, fd, name, &is_empty);
 	if (!err && !is_empty)

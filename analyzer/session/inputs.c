@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/inputs.h"
+
+#include <unistd.h>
+
+#include "session/session.h"
+#include "target/destination.h"
+
+struct rcore_error *rcore_session_inputs(struct rcore_session *session,
+					 const struct rcore_inputs **ret)
+{
+	struct rcore_inputs *inputs = &session->inputs;
+	*ret = inputs;
+	if (inputs->count)
+		return NULL;
+	struct rcore_error *err =
+		rcore_inputs_add(inputs, session->process->source, "the core itself");
+	if (!err)
+		err = rcore_inputs_add_fd(inputs, STDIN_FILENO,
+					  "what standard input reads from");
+	if (!err)
+		err = rcore_inputs_add(inputs, session->layout_file, "the layout table");
+	size_t count = rcore_modules_count(session->modules);
+	for (size_t i = 0; i < count && !err; i++)
+		err = rcore_inputs_add(inputs, rcore_modules_get(session->modules, i)->file,
+				       "a file of the target");
+	return err;
+}
+
+struct rcore_error *rcore_session_check_output(struct rcore_session *session, const char *path)
+{
+	struct rcore_destination place;
+	const struct rcore_inputs *inputs;
+	struct rcore_error *err = rcore_session_inputs(session, &inputs);
+	return err ? err : rcore_destination_find(path, inputs, &place);
+}
+
+struct rcore_error *rcore_session_check_stdout(struct rcore_session *session)
+{
+	struct stat file;
+	const struct rcore_inputs *inputs;
+	struct rcore_error *err = rcore_session_inputs(session, &inputs);
+	if (err || fstat(STDOUT_FILENO, &file))
+		return err;
+	const char *what = rcore_inputs_find(inputs, &file);
+	return what ? rcore_error_create(
+			      RCORE_ERROR_USAGE,
+			      "standard output is %s, which stays as it is; redirect "
+			      "it to another file",
+			      what)
+		    : NULL;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_INPUTS_H
+#define RCORE_SESSION_INPUTS_H
+
+#include "rcore.h"
+#include "target/inputs.h"
+
+/* The files that are read, which no output replaces: core, executable, libraries, the layout table, standard
+ * input. They belong to the session. Error: NO_MEMORY. */
+struct rcore_error *rcore_session_inputs(struct rcore_session *session,
+					 const struct rcore_inputs **ret);
+
+/* As rcore_destination_find(): asked before the work is done. */
+struct rcore_error *rcore_session_check_output(struct rcore_session *session, const char *path);
+
+/* USAGE: standard output appends to one of these files. */
+struct rcore_error *rcore_session_check_stdout(struct rcore_session *session);
+
+#endif
