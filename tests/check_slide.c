@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proof/field_proof.h"
 #include "proof/slide.h"
+#include "session/trial.h"
 #include "vm/frame_flags.h"
 #include "vm_suite.h"
 
@@ -218,6 +220,84 @@ START_TEST(test_moved)
 }
 END_TEST
 
+/* A garbage collector that was built with other members than the table's. */
+START_TEST(test_objspace)
+{
+	static const int steps[] = {8, -8, 16};
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct rcore_slide slide;
+		begin(_i);
+		const struct rcore_item *list = item_of("objspace", "heap_pages_sorted");
+		struct rcore_layout truth = layout;
+		shift(item_of("objspace", "gc_mode"), -steps[i]);
+		ck_assert_int_eq(verdict(list), RCORE_FAILS);
+		ck_assert(rcore_slide_objspace(&ruby, &world.process, world.vm.address, &layout,
+					       &slide));
+		ck_assert_int_eq(slide.by, steps[i]);
+		ck_assert_int_eq(rcore_item_field(&layout, list)->offset,
+				 rcore_item_field(&truth, list)->offset);
+		ck_assert_int_eq(verdict(list), RCORE_HOLDS);
+		/* No reason to move anything. */
+		ck_assert(!rcore_slide_objspace(&ruby, &world.process, world.vm.address,
+						&layout, &slide));
+		finish();
+		fake_vm_deinit(&world.vm);
+		world.vm = (struct fake_vm){0};
+	}
+	world_begin(_i);
+}
+END_TEST
+
+static void try_as(struct rcore_trial *trial, enum rcore_layout_source source,
+		   const char *failing, size_t missed)
+{
+	static const char *const names[] = {"vm", "thread", "symbols", "heap"};
+	*trial = (struct rcore_trial){.count = 4, .location.layout.source = source};
+	for (size_t i = 0; i < trial->count; i++) {
+		trial->proofs[i] = (struct rcore_proof){
+			.name = names[i],
+			.passed = !failing || strcmp(failing, names[i]) != 0,
+			.is_apart = i >= 2,
+		};
+		trial->passed += trial->proofs[i].passed;
+	}
+	trial->proofs[0].missed = missed;
+}
+
+/* Which of two layouts is taken. */
+START_TEST(test_choice)
+{
+	static const struct {
+		enum rcore_layout_source source;
+		const char *failing;
+		size_t missed;
+	} cases[][2] = {
+		/* the first is preferred to the second, whichever comes first */
+		{{RCORE_LAYOUT_EXACT, "heap", 0}, {RCORE_LAYOUT_APPROXIMATE, NULL, 0}},
+		{{RCORE_LAYOUT_EXACT, "symbols", 9}, {RCORE_LAYOUT_APPROXIMATE, NULL, 0}},
+		{{RCORE_LAYOUT_DWARF, "heap", 0}, {RCORE_LAYOUT_EXACT, NULL, 0}},
+		{{RCORE_LAYOUT_APPROXIMATE, NULL, 0}, {RCORE_LAYOUT_EXACT, "thread", 0}},
+		{{RCORE_LAYOUT_EXACT, NULL, 0}, {RCORE_LAYOUT_EXACT, "heap", 0}},
+		{{RCORE_LAYOUT_EXACT, NULL, 1}, {RCORE_LAYOUT_EXACT, NULL, 2}},
+	};
+	struct rcore_trial *trials = calloc(2, sizeof(*trials));
+	ck_assert_ptr_nonnull(trials);
+	for (size_t i = _i ? sizeof(cases) / sizeof(*cases) : 0;
+	     i < sizeof(cases) / sizeof(*cases); i++) {
+		for (size_t j = 0; j < 2; j++)
+			try_as(&trials[j], cases[i][j].source, cases[i][j].failing,
+			       cases[i][j].missed);
+		if (cases[i][0].source >= cases[i][1].source)
+			ck_assert_msg(rcore_trial_is_better(&trials[0], &trials[1]), "case %zu",
+				      i);
+		if (cases[i][1].source >= cases[i][0].source)
+			ck_assert_msg(!rcore_trial_is_better(&trials[1], &trials[0]),
+				      "case %zu", i);
+	}
+	free(trials);
+}
+END_TEST
+
 /* Farther than any patch release went, nothing is believed. */
 START_TEST(test_refused)
 {
@@ -260,7 +340,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_rules, test_moments, test_moved, test_refused,
-				      test_corrupt};
+	const TTest *const tests[] = {test_rules,   test_moments,  test_moved, test_refused,
+				      test_corrupt, test_objspace, test_choice};
 	return world_run("slide", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -293,6 +293,35 @@ START_TEST(test_prove_counts)
 }
 END_TEST
 
+/* Only a list of pages that is there up to its end is one: zeroes are none, nor is a count of millions. */
+START_TEST(test_prove_heap)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	bool is_darray = vm->ruby.layout.traits.heap_pages_darray;
+	uint64_t objspace = vm->objspace;
+	uint64_t list = FAKE_GET(vm, objspace, objspace, heap_pages_sorted);
+	static const struct {
+		uint64_t count;
+		bool passes;
+	} counts[] = {{1, true}, {0, false}, {6685312, false}, {UINT64_C(1) << 40, false}};
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		if (is_darray)
+			FAKE_PUT(vm, list, darray, length, counts[i].count);
+		else
+			FAKE_PUT(vm, objspace, objspace, heap_pages_allocated, counts[i].count);
+		ck_assert_msg(passes("heap") == counts[i].passes, "%zu", i);
+	}
+	/* Readable, and no pages. */
+	size_t head = is_darray ? vm->ruby.layout.darray.size : 0;
+	uint64_t zeroes = fake_alloc(&vm->ruby.target, head + 1000 * sizeof(uint64_t), 8);
+	FAKE_PUT(vm, zeroes, darray, length, 1000);
+	FAKE_PUT(vm, objspace, objspace, heap_pages_sorted, zeroes);
+	FAKE_PUT(vm, objspace, objspace, heap_pages_allocated, 1000);
+	ck_assert(!passes("heap"));
+}
+END_TEST
+
 /* Builds of one release that differ in the jump buffer alone are told apart by the fiber. */
 START_TEST(test_builds)
 {
@@ -634,13 +663,21 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_list,           test_find,
-		test_prove,          test_prove_fiber_switch,
-		test_prove_stale_pc, test_prove_counts,
-		test_builds,         test_threads,
-		test_fibers,         test_in_a_switch,
-		test_broken_threads, test_broken_ractors,
-		test_broken_fibers,  test_broken_fiber_list,
+		test_list,
+		test_find,
+		test_prove,
+		test_prove_fiber_switch,
+		test_prove_stale_pc,
+		test_prove_counts,
+		test_prove_heap,
+		test_builds,
+		test_threads,
+		test_fibers,
+		test_in_a_switch,
+		test_broken_threads,
+		test_broken_ractors,
+		test_broken_fibers,
+		test_broken_fiber_list,
 		test_broken_heap,
 	};
 	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));

@@ -231,9 +231,9 @@ void rcore_test_rich(struct rcore_snapshot *snapshot)
 	};
 	static struct rcore_other_thread others[] = {{.tid = 1235}, {.tid = 1236}};
 	static struct rcore_proof proofs[] = {
-		{"vm.main_thread", "vm->main_thread->vm == vm", true, NULL, 0},
+		{"vm.main_thread", "vm->main_thread->vm == vm", true, NULL, 0, false},
 		{"fiber.stack", "stack_pointer is inside stack", false,
-		 "fiber 0x7f1000000000: stack_pointer 0x0", 1},
+		 "fiber 0x7f1000000000: stack_pointer 0x0", 1, false},
 	};
 	static struct rcore_module_info modules[] = {
 		{.path = "/usr/lib/x86_64-linux-gnu/libruby-3.3.so.3.3.8",

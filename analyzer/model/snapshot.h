@@ -234,6 +234,7 @@ struct rcore_proof {
 	bool passed;
 	const char *detail; /* why it failed, or what could not be tested; NULL: fine */
 	size_t missed;      /* how often it did not hold; a corrupt thread does not fail it */
+	bool is_apart; /* of a struct that no other leads through: what it says, it says of that alone */
 };
 
 /* A struct of an approximate layout whose fields were moved until their proofs held. */

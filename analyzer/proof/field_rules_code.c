@@ -16,12 +16,11 @@ static bool stop(void *context, uint64_t value, const void *copy, size_t size)
 
 enum rcore_verdict rcore_judge_heap(const struct rcore_specimens *s, uint64_t objspace)
 {
-	bool seen = false;
-	rcore_auto_error err =
-		readable(s, objspace)
-			? rcore_heap_walk(s->ruby, objspace, RCORE_T_STRING, stop, &seen, NULL)
-			: NULL;
-	return told(!err && seen);
+	size_t tested, held;
+	if (!readable(s, objspace))
+		return RCORE_FAILS;
+	rcore_auto_error err = rcore_heap_prove(s->ruby, objspace, &tested, &held);
+	return told(!err && held * 2 > tested);
 }
 
 /* All pages of the list prove themselves; a core may lack some. */

@@ -170,6 +170,14 @@ size_t rcore_slide(struct rcore_ruby *ruby, const struct rcore_process *process,
 	return count;
 }
 
+bool rcore_slide_objspace(struct rcore_ruby *ruby, const struct rcore_process *process,
+			  uint64_t vm, struct rcore_layout *layout, struct rcore_slide *ret)
+{
+	struct rcore_specimens specimens;
+	rcore_specimens_take(ruby, process, vm, &specimens);
+	return fit(&specimens, layout, "objspace", ret);
+}
+
 size_t rcore_slide_misfits(struct rcore_ruby *ruby, const struct rcore_process *process,
 			   uint64_t vm, struct rcore_layout *layout)
 {

@@ -19,6 +19,11 @@ enum { RCORE_SLIDE_LIMIT = 64 /* bytes */ };
 size_t rcore_slide(struct rcore_ruby *ruby, const struct rcore_process *process, uint64_t vm,
 		   struct rcore_layout *layout, struct rcore_slide ret[RCORE_SLIDE_COUNT]);
 
+/* The same of rb_objspace alone. Its members depend on how the garbage collector was built
+ * (MALLOC_ALLOCATED_SIZE), and from 3.4 on that is a library of its own: the rest of the layout holds. */
+bool rcore_slide_objspace(struct rcore_ruby *ruby, const struct rcore_process *process,
+			  uint64_t vm, struct rcore_layout *layout, struct rcore_slide *ret);
+
 /* How many fields of these structs fail their proof: those of a layout that rcore_slide() could not fit, or
  * of another target than it was fitted to. */
 size_t rcore_slide_misfits(struct rcore_ruby *ruby, const struct rcore_process *process,

@@ -9,6 +9,7 @@
 
 enum {
 	PAGE_COUNT_LIMIT = 1 << 24, /* 1 TiB of pages of 64 KiB */
+	PROVED_PAGES = 64,
 	PAGE_SIZE_LIMIT = 64 << 10,
 	SLOT_SIZE_LIMIT = 1024,
 	OVERHEAD = 64,    /* bytes at the end of a page that are no slots */
@@ -36,6 +37,16 @@ static struct rcore_error *page_list(struct rcore_ruby *ruby, uint64_t objspace,
 					 "objspace 0x%" PRIx64 " has %" PRIu64 " heap pages",
 					 objspace, *count);
 	return err;
+}
+
+/* Has the whole list, not only its first pages, been put into memory? An array of pointers is read
+ * at its end as well. */
+static struct rcore_error *check_end(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
+{
+	uint64_t last, address = list + (count - 1) * sizeof(last);
+	enum rcore_fault fault = rcore_read_u64(ruby->memory, address, &last);
+	return fault ? rcore_fault_error(fault, "list of heap pages", address, sizeof(last))
+		     : NULL;
 }
 
 struct page {
@@ -66,6 +77,49 @@ static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *pa
 	page->slot_size = slot_size;
 	page->slots = slots;
 	return true;
+}
+
+/* A core may lack a page: then its heap_page struct is readable, its body not. */
+static bool is_absent(struct rcore_ruby *ruby, uint64_t address)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t start, back;
+	return rcore_is_object(ruby, address) &&
+	       !rcore_read_field(ruby->memory, address, &layout->heap_page.start, &start) &&
+	       start && layout->traits.heap_page_align &&
+	       rcore_read_u64(ruby->memory, start - start % layout->traits.heap_page_align,
+			      &back);
+}
+
+struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
+				     size_t *ret_tested, size_t *ret_held)
+{
+	uint64_t list, count, address, last = 0;
+	size_t tested = 0, held = 0;
+	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
+	if (!err && !count)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT,
+					 "objspace 0x%" PRIx64 " has no heap pages", objspace);
+	if (!err)
+		err = check_end(ruby, list, count);
+	if (err)
+		return err;
+	uint64_t some = count < PROVED_PAGES ? count : PROVED_PAGES;
+	for (uint64_t i = 0; i < some; i++) {
+		uint64_t at = some > 1 ? i * (count - 1) / (some - 1) : 0;
+		struct page page;
+		if (rcore_read_u64(ruby->memory, list + at * sizeof(address), &address) ||
+		    is_absent(ruby, address))
+			continue;
+		tested++;
+		if (!read_page(ruby, address, &page) || !page.slots || page.start <= last)
+			continue;
+		held++;
+		last = page.start;
+	}
+	*ret_tested = tested;
+	*ret_held = held;
+	return NULL;
 }
 
 bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,

@@ -15,6 +15,14 @@
 bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,
 		     enum rcore_type *ret_type);
 
+/*
+ * Proves the list of pages on a few of them, the first and the last too: each has slots, points back,
+ * and lies behind the one before. *ret_tested: those that could be read. FAULT, CORRUPT, LIMIT: the list
+ * makes no sense (it is empty, cannot be read up to its end, or is longer than an address space allows).
+ */
+struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
+				     size_t *ret_tested, size_t *ret_held);
+
 /* One slot: its VALUE and a copy of its first bytes: all of them, or its flags where nothing else is known (a
  * pack). Return false to stop the walk. */
 typedef bool rcore_heap_visit(void *context, uint64_t value, const void *copy, size_t size);

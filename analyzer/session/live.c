@@ -110,7 +110,8 @@ static struct rcore_error *rehearse(struct rcore_session *session)
 	struct rcore_snapshot *snapshot;
 	if (!session->choice->trial) {
 		struct rcore_error *failure = NULL;
-		struct rcore_error *err = rcore_session_examine(session, &snapshot, &failure);
+		struct rcore_error *err =
+			rcore_session_examine_running(session, &snapshot, &failure);
 		if (err)
 			return err;
 		rcore_snapshot_free(snapshot);

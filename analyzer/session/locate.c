@@ -7,23 +7,13 @@
 
 #include "ruby/id.h"
 #include "session/session.h"
+#include "session/trial.h"
 #include "vm/find.h"
 #include "vm/problem.h"
-#include "proof/prove.h"
 #include "proof/slide.h"
 
 /* Nearest releases of which a layout is tried to be made to fit, in their builds. */
 enum { FITTED_LAYOUTS = 4 };
-
-/* How well a layout did. */
-struct rcore_trial {
-	size_t passed, count, misfits;
-	struct rcore_proof proofs[RCORE_PROOF_LIMIT];
-	enum rcore_vm_rung rung;
-	struct rcore_location location;
-	struct rcore_slide slides[RCORE_SLIDE_COUNT];
-	size_t slide_count;
-};
 
 static bool find_vm(struct rcore_session *session, const struct rcore_identity *identity,
 		    struct rcore_trial *trial)
@@ -142,6 +132,26 @@ static bool slide(struct rcore_session *session, struct rcore_snapshot *snapshot
 	return held >= (is_exact ? ENOUGH : 1);
 }
 
+/* Makes the objspace of an exact layout fit, of which all else holds; it is no less exact for that. */
+static bool try_to_fit_objspace(struct rcore_session *session,
+				const struct rcore_identity *identity,
+				struct rcore_snapshot *snapshot, struct rcore_trial *trial)
+{
+	struct rcore_layout *layout = &trial->location.layout;
+	struct rcore_ruby ruby;
+	rcore_ruby_init(&ruby, session->memory, layout, &snapshot->arena);
+	rcore_ruby_set_vm(&ruby, trial->location.vm);
+	ruby.recorder = session->recorder;
+	bool fits = rcore_slide_objspace(&ruby, session->process, trial->location.vm, layout,
+					 &trial->slides[0]);
+	rcore_ruby_deinit(&ruby);
+	if (!fits)
+		return false;
+	trial->slide_count = 1;
+	prove(session, identity, snapshot, trial);
+	return true;
+}
+
 /* A layout that finds the VM but for the ractor, which patch releases have moved, may be made to fit. */
 static bool try_to_fit(struct rcore_session *session, const struct rcore_identity *identity,
 		       struct rcore_snapshot *snapshot, struct rcore_trial *trial)
@@ -154,30 +164,6 @@ static bool try_to_fit(struct rcore_session *session, const struct rcore_identit
 		return false;
 	prove(session, identity, snapshot, trial);
 	return true;
-}
-
-static size_t missed(const struct rcore_trial *trial)
-{
-	size_t sum = 0;
-	for (size_t i = 0; i < trial->count; i++)
-		sum += trial->proofs[i].missed;
-	return sum;
-}
-
-/* Of builds of one release the one that holds more often: a wrong one may pass by chance. */
-static bool better(const struct rcore_trial *trial, const struct rcore_trial *best)
-{
-	if (!best->count || trial->passed != best->passed)
-		return !best->count || trial->passed > best->passed;
-	return trial->location.layout.source == best->location.layout.source &&
-	       missed(trial) < missed(best);
-}
-
-/* Whether `next` need not be tried any more. */
-static bool settles(const struct rcore_trial *best, const struct rcore_layout *next)
-{
-	return best->count && best->passed == best->count &&
-	       (!missed(best) || next->source != best->location.layout.source);
 }
 
 /* Makes a layout fit: the nearest release's where it holds but for some fields, else the first of a few
@@ -193,12 +179,19 @@ static void fit(struct rcore_session *session, const struct rcore_identity *iden
 			*best = *now;
 		return;
 	}
+	if (!is_whole && best->count && best->location.layout.source == RCORE_LAYOUT_EXACT) {
+		*now = *best;
+		if (try_to_fit_objspace(session, identity, snapshot, now) &&
+		    now->passed > best->passed)
+			*best = *now;
+		is_whole = best->passed == best->count;
+	}
 	for (size_t i = 0; !is_whole && i < layouts->count && i < FITTED_LAYOUTS; i++) {
 		if (layouts->items[i].source == RCORE_LAYOUT_DWARF || session->layout_file)
 			continue;
 		*now = (struct rcore_trial){.location.layout = layouts->items[i]};
 		if (try_to_fit(session, identity, snapshot, now) &&
-		    (!best->count || now->passed > best->passed))
+		    rcore_trial_is_better(now, best))
 			*best = *now;
 	}
 }
@@ -317,7 +310,8 @@ static bool still_holds(struct rcore_session *session, const struct rcore_identi
 		return false;
 	prove(session, identity, snapshot, now);
 	now->misfits = misfits(session, snapshot, now);
-	return now->passed == now->count && missed(now) <= missed(chosen) &&
+	return now->passed == now->count &&
+	       rcore_trial_missed(now) <= rcore_trial_missed(chosen) &&
 	       now->misfits <= chosen->misfits;
 }
 
@@ -325,9 +319,10 @@ static void choose(struct rcore_session *session, const struct rcore_identity *i
 		   struct rcore_snapshot *snapshot, const struct rcore_layouts *layouts,
 		   struct rcore_trial *best, struct rcore_trial *now)
 {
-	for (size_t i = 0; i < layouts->count && !settles(best, &layouts->items[i]); i++) {
+	for (size_t i = 0; i < layouts->count && !rcore_trial_settles(best, &layouts->items[i]);
+	     i++) {
 		*now = (struct rcore_trial){.location.layout = layouts->items[i]};
-		if (try(session, identity, snapshot, now) && better(now, best))
+		if (try(session, identity, snapshot, now) && rcore_trial_is_better(now, best))
 			*best = *now;
 	}
 	fit(session, identity, snapshot, layouts, best, now);

@@ -14,7 +14,7 @@ static struct rcore_error *locate(struct rcore_session *session)
 	struct rcore_error *failure = NULL;
 	if (session->location)
 		return NULL;
-	struct rcore_error *err = rcore_session_examine(session, &snapshot, &failure);
+	struct rcore_error *err = rcore_session_examine_running(session, &snapshot, &failure);
 	if (err)
 		return err;
 	rcore_snapshot_free(snapshot);

@@ -389,14 +389,11 @@ static struct rcore_error *examine_once(struct rcore_session *session,
 }
 
 /* A running process may change in the midst of a proof; it rarely does so twice. */
-struct rcore_error *rcore_session_examine(struct rcore_session *session,
-					  struct rcore_snapshot **ret,
-					  struct rcore_error **error)
+struct rcore_error *rcore_session_examine_running(struct rcore_session *session,
+						  struct rcore_snapshot **ret,
+						  struct rcore_error **error)
 {
 	enum { LIVE_ATTEMPTS = 5 };
-	struct rcore_error *cut = rcore_session_files(session);
-	if (cut)
-		return cut;
 	for (int left = session->live ? LIVE_ATTEMPTS : 1;; left--) {
 		struct rcore_snapshot *snapshot;
 		struct rcore_error *failure;
@@ -423,7 +420,7 @@ static struct rcore_error *examine_stopped(struct rcore_session *session,
 	struct rcore_live_pause pause;
 	struct rcore_snapshot *before;
 	struct rcore_error *failure;
-	struct rcore_error *err = rcore_session_examine(session, &before, &failure);
+	struct rcore_error *err = rcore_session_examine_running(session, &before, &failure);
 	if (err)
 		return err;
 	err = rcore_live_begin(session->live, true);
@@ -440,12 +437,22 @@ static struct rcore_error *examine_stopped(struct rcore_session *session,
 	return err;
 }
 
+struct rcore_error *rcore_session_examine(struct rcore_session *session,
+					  struct rcore_snapshot **ret,
+					  struct rcore_error **error)
+{
+	struct rcore_error *err = rcore_session_files(session);
+	if (err)
+		return err;
+	return session->live && !session->no_stop
+		       ? examine_stopped(session, ret, error)
+		       : rcore_session_examine_running(session, ret, error);
+}
+
 struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
 				  struct rcore_error **error)
 {
-	struct rcore_error *err = session->live && !session->no_stop
-					  ? examine_stopped(session, ret, error)
-					  : rcore_session_examine(session, ret, error);
+	struct rcore_error *err = rcore_session_examine(session, ret, error);
 	if (err || *error || session->no_native)
 		return err;
 	err = rcore_session_activation(session, *ret);

@@ -184,10 +184,13 @@ struct rcore_error *rcore_session_redact_print(struct rcore_session *session,
 struct rcore_error *rcore_session_hide(struct rcore_session *session,
 				       const struct rcore_snapshot *snapshot);
 
-/* As rcore_examine(), without a word on native stacks, and without stopping a running process. */
+/* As rcore_examine(), without a word on native stacks; and without stopping a running process. */
 struct rcore_error *rcore_session_examine(struct rcore_session *session,
 					  struct rcore_snapshot **ret,
 					  struct rcore_error **error);
+struct rcore_error *rcore_session_examine_running(struct rcore_session *session,
+						  struct rcore_snapshot **ret,
+						  struct rcore_error **error);
 
 /* Sets snapshot->activation as far as no stacks are needed for it, for a target that was examined. Error:
  * NO_MEMORY. */

@@ -3,6 +3,7 @@
 # Processes that never stand still by themselves.
 module Running
   ANALYSES = 20
+  CHECKS = 10
   KILLS = 30
 
   def self.cases(rubies)
@@ -10,6 +11,7 @@ module Running
       [
         LiveCase.new("busy #{ruby.name}") { Running.busy(self, ruby, []) },
         LiveCase.new("busy --no-stop #{ruby.name}") { Running.busy(self, ruby, ["--no-stop"]) },
+        LiveCase.new("busy layout #{ruby.name}") { Running.layout(self, ruby) },
         LiveCase.new("killed #{ruby.name}") { Running.killed(self, ruby) },
         LiveCase.new("short of memory #{ruby.name}") { Running.short_of_memory(self, ruby) },
       ]
@@ -36,6 +38,18 @@ module Running
       test.fail("#{whole} of #{ANALYSES} complete: #{problem}") if options.empty? && whole * 2 < ANALYSES
       test.note = "#{whole} of #{ANALYSES} complete#{problem && ": #{problem}"}"
       test.same("failures within", "", File.read(File.join(File.dirname(counter.path), "output")))
+    end
+  end
+
+  # No proof takes what comes and goes for a wrong field, nor what changes between two reads.
+  def self.layout(test, ruby)
+    test.with_program(ruby, "busy.rb") do |pid, counter|
+      CHECKS.times do
+        out, err, = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, "layout", "--check", "-p", pid.to_s)
+        test.fail("no layout: #{err}") unless out.start_with?("Layout ")
+        out.scan(/^  WRONG +(.*)/) { test.fail("wrong: #{$1}") }
+        test.goes_on(counter)
+      end
     end
   end
 
