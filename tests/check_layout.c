@@ -498,14 +498,18 @@ END_TEST
 
 START_TEST(no_candidates)
 {
-	static const unsigned unknown[3] = {9, 1, 0}, known[3] = {3, 3, 8};
+	static const unsigned newer[3] = {9, 1, 0}, older[3] = {2, 1, 6}, known[3] = {3, 3, 8};
 	struct rcore_layout *list;
 	size_t count;
 
-	struct rcore_error *err = rcore_layout_candidates(unknown, EM_X86_64, &list, &count);
+	struct rcore_error *err = rcore_layout_candidates(newer, EM_X86_64, &list, &count);
 	ck_assert_int_eq(err->code, RCORE_ERROR_NO_LAYOUT);
-	ck_assert_ptr_nonnull(strstr(err->message, "no layout for Ruby 9.1.0 on x86_64"));
+	ck_assert_ptr_nonnull(strstr(err->message, "Ruby 9.1.0 is newer than this rcore"));
 	ck_assert_ptr_nonnull(strstr(err->message, "--layout"));
+	rcore_error_free(err);
+	err = rcore_layout_candidates(older, EM_X86_64, &list, &count);
+	ck_assert_int_eq(err->code, RCORE_ERROR_NO_LAYOUT);
+	ck_assert_ptr_nonnull(strstr(err->message, "Ruby 2.1.6 is too old; 2.6 and later"));
 	rcore_error_free(err);
 	err = rcore_layout_candidates(known, EM_S390, &list, &count);
 	ck_assert_int_eq(err->code, RCORE_ERROR_NO_LAYOUT);

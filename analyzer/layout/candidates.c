@@ -2,6 +2,7 @@
 #include "layout/schema.h"
 #include "layout/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +20,11 @@ bool rcore_layout_measures(const struct rcore_layout *layout, const unsigned ver
 	       !distance(layout, version[2]);
 }
 
-/* Whether the table called `name`, "3.3.1..3.3.6-x86_64-cet", is of this minor release and machine. */
-static bool concerns(const char *name, const unsigned version[3], unsigned machine)
+/* The release of the table called `name`, "3.3.1..3.3.6-x86_64-cet", where it is of this machine. */
+static bool release_of(const char *name, unsigned machine, unsigned of_table[3])
 {
 	const char *wanted = rcore_machine_name(machine);
-	unsigned of_table[3], last_patch;
+	unsigned last_patch;
 	char range[RCORE_RANGE_TEXT];
 	size_t length = strcspn(name, "-"), machine_length = wanted ? strlen(wanted) : 0;
 
@@ -33,8 +34,49 @@ static bool concerns(const char *name, const unsigned version[3], unsigned machi
 		return false;
 	memcpy(range, name, length);
 	range[length] = '\0';
-	return rcore_version_range_parse(range, of_table, &last_patch) &&
-	       of_table[0] == version[0] && of_table[1] == version[1];
+	return rcore_version_range_parse(range, of_table, &last_patch);
+}
+
+static bool concerns(const char *name, const unsigned version[3], unsigned machine)
+{
+	unsigned of_table[3];
+	return release_of(name, machine, of_table) && of_table[0] == version[0] &&
+	       of_table[1] == version[1];
+}
+
+static int compare_series(const unsigned a[3], const unsigned b[3])
+{
+	return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+struct rcore_error *rcore_layout_unsupported(const unsigned version[3], unsigned machine,
+					     const char *name)
+{
+	unsigned oldest[3] = {0}, newest[3] = {0}, of_table[3];
+	const char *table;
+	bool any = false;
+	for (size_t i = 0; (table = rcore_layout_builtin_name(i)); i++) {
+		if (!release_of(table, machine, of_table))
+			continue;
+		if (!any || compare_series(of_table, oldest) < 0)
+			memcpy(oldest, of_table, sizeof(oldest));
+		if (!any || compare_series(of_table, newest) > 0)
+			memcpy(newest, of_table, sizeof(newest));
+		any = true;
+	}
+	if (any && compare_series(version, oldest) < 0)
+		return rcore_error_create(RCORE_ERROR_NO_LAYOUT,
+					  "%s is too old; %u.%u and later are supported", name,
+					  oldest[0], oldest[1]);
+	if (any && compare_series(version, newest) > 0)
+		return rcore_error_create(
+			RCORE_ERROR_NO_LAYOUT,
+			"%s is newer than this rcore, which knows Ruby up to %u.%u: get a "
+			"newer "
+			"rcore, or print a table from a build that has debug information "
+			"('rcore layout FILE > my.layout') and pass --layout my.layout",
+			name, newest[0], newest[1]);
+	return NULL;
 }
 
 /* Before which of the candidates so far `layout` goes: the nearer release first;
@@ -111,6 +153,11 @@ static struct rcore_error *nothing(const struct candidates *candidates)
 {
 	const char *name = rcore_machine_name(candidates->machine);
 	const unsigned *version = candidates->version;
+	char ruby[64];
+	snprintf(ruby, sizeof(ruby), "Ruby %u.%u.%u", version[0], version[1], version[2]);
+	struct rcore_error *err = rcore_layout_unsupported(version, candidates->machine, ruby);
+	if (err)
+		return err;
 	return rcore_error_create(
 		RCORE_ERROR_NO_LAYOUT,
 		"no layout for Ruby %u.%u.%u on %s: install its debug information, or print a "

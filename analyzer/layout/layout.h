@@ -185,6 +185,11 @@ struct rcore_error *rcore_layout_builtin(size_t index, struct rcore_layout *ret)
 struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned machine,
 					    struct rcore_layout **ret, size_t *ret_count);
 
+/* Why there can be no built-in table: `name`, "Ruby 2.1.6", is of a series before the first or after
+ * the last that has one. NULL: it is within. */
+struct rcore_error *rcore_layout_unsupported(const unsigned version[3], unsigned machine,
+					     const char *name);
+
 /* Whether it was measured on this very release. */
 bool rcore_layout_measures(const struct rcore_layout *layout, const unsigned version[3]);
 

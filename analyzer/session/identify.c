@@ -65,36 +65,6 @@ static bool parse(const char *text, unsigned version[3])
 	return text && sscanf(text, "%u.%u.%u", &version[0], &version[1], &version[2]) == 3;
 }
 
-static struct rcore_error *not_ruby(struct rcore_session *session)
-{
-	size_t missing = 0, count = rcore_modules_count(session->modules);
-	for (size_t i = 0; i < count; i++) {
-		enum rcore_module_status status =
-			rcore_modules_get(session->modules, i)->status;
-		missing += status == RCORE_MODULE_MISSING || status == RCORE_MODULE_WRONG;
-	}
-	const char *what =
-		session->process->arguments ? session->process->arguments : "unknown";
-	/* Of a core that is damaged it is not known whether it ran a Ruby. */
-	if (!count)
-		return rcore_error_create(session->process->note ? RCORE_ERROR_FORMAT
-								 : RCORE_ERROR_NOT_RUBY,
-					  "no Ruby found: the core (of \"%s\") lists no files; "
-					  "name the executable: "
-					  "rcore analyze CORE EXE",
-					  what);
-	if (missing)
-		return rcore_error_create(
-			RCORE_ERROR_NOT_RUBY,
-			"no Ruby found in \"%s\"; %zu of its %zu files are missing "
-			"here: give --sysroot DIR or --lib-search-path DIR",
-			what, missing, count);
-	return rcore_error_create(RCORE_ERROR_NOT_RUBY,
-				  "not a Ruby process: \"%s\"; none of its %zu files defines "
-				  "ruby_version",
-				  what, count);
-}
-
 struct rcore_error *rcore_session_identify(struct rcore_session *session,
 					   struct rcore_snapshot *snapshot,
 					   struct rcore_identity *ret)
@@ -104,7 +74,7 @@ struct rcore_error *rcore_session_identify(struct rcore_session *session,
 	if (!found.module)
 		found.module = find_by_name(session, by_name);
 	if (!found.module)
-		return not_ruby(session);
+		return rcore_session_not_ruby(session);
 
 	snapshot->ruby_version =
 		read_text(session, found.module, "ruby_version", &snapshot->arena);

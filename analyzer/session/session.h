@@ -118,6 +118,10 @@ struct rcore_error *rcore_session_identify(struct rcore_session *session,
 					   struct rcore_snapshot *snapshot,
 					   struct rcore_identity *ret);
 
+/* Why no Ruby was found: another implementation, one too old or too new, missing files, or no Ruby at
+ * all. */
+struct rcore_error *rcore_session_not_ruby(struct rcore_session *session);
+
 /* The VM and the layout that proved itself on it. */
 struct rcore_location {
 	uint64_t vm;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "session/session.h"
+
+/* What else runs Ruby programs, by a file of its own or by a function that it exports. */
+static const struct {
+	const char *file, *symbol, *name;
+} implementations[] = {
+	{"libtruffleruby", NULL, "TruffleRuby"},
+	{"librubyvm.so", NULL, "TruffleRuby"},
+	{"libjvm.so", NULL, "a Java VM (JRuby?)"},
+	{NULL, "mrb_open", "mruby"},
+};
+
+static bool is_of(struct rcore_session *session, struct rcore_module *module, size_t i)
+{
+	const char *slash = strrchr(module->path, '/');
+	const char *name = slash ? slash + 1 : module->path;
+	const char *file = implementations[i].file, *wanted = implementations[i].symbol;
+	struct rcore_symbol symbol;
+	return file ? !strncmp(name, file, strlen(file))
+		    : rcore_module_symbol(session->modules, module, wanted, &symbol);
+}
+
+static struct rcore_error *other_implementation(struct rcore_session *session, const char *what)
+{
+	for (size_t i = 0; i < sizeof(implementations) / sizeof(*implementations); i++)
+		for (size_t j = 0; j < rcore_modules_count(session->modules); j++)
+			if (is_of(session, rcore_modules_get(session->modules, j), i))
+				return rcore_error_create(RCORE_ERROR_NOT_RUBY,
+							  "not a CRuby process: \"%s\" runs "
+							  "%s; rcore decodes CRuby "
+							  "alone",
+							  what, implementations[i].name);
+	return NULL;
+}
+
+/* "/usr/lib/ruby/2.1.0/x86_64-linux/enc/encdb.so", which each Ruby up to 2.7 and many later ones have
+ * loaded; "libruby.so.2.1". */
+static bool series_of_path(const char *path, unsigned version[3])
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *so = strncmp(name, "libruby", 7) ? NULL : strstr(name, ".so.");
+	if (so && sscanf(so, ".so.%u.%u", &version[0], &version[1]) == 2)
+		return true;
+	for (const char *at = path; (at = strstr(at, "/ruby/")); at++)
+		if (sscanf(at, "/ruby/%u.%u.%u/", &version[0], &version[1], &version[2]) == 3)
+			return true;
+	return false;
+}
+
+/* The paths of a Ruby's own files say its series, also where none of them is here. */
+static struct rcore_error *by_paths(struct rcore_session *session, size_t missing)
+{
+	unsigned version[3];
+	size_t count = rcore_modules_count(session->modules);
+	for (size_t i = 0; i < count; i++) {
+		const char *path = rcore_modules_get(session->modules, i)->path;
+		char name[128];
+		if (!series_of_path(path, version))
+			continue;
+		snprintf(name, sizeof(name), "Ruby %u.%u (it has mapped %.80s)", version[0],
+			 version[1], path);
+		struct rcore_error *err =
+			rcore_layout_unsupported(version, session->process->machine, name);
+		if (err || !missing)
+			return err;
+		return rcore_error_create(RCORE_ERROR_NOT_RUBY,
+					  "no Ruby found, though it seems to be %s: %zu of its "
+					  "%zu files are missing "
+					  "here: give --sysroot DIR or --lib-search-path DIR",
+					  name, missing, count);
+	}
+	return NULL;
+}
+
+struct rcore_error *rcore_session_not_ruby(struct rcore_session *session)
+{
+	size_t missing = 0, count = rcore_modules_count(session->modules);
+	for (size_t i = 0; i < count; i++) {
+		enum rcore_module_status status =
+			rcore_modules_get(session->modules, i)->status;
+		missing += status == RCORE_MODULE_MISSING || status == RCORE_MODULE_WRONG;
+	}
+	const char *what =
+		session->process->arguments ? session->process->arguments : "unknown";
+	struct rcore_error *err = other_implementation(session, what);
+	if (!err)
+		err = by_paths(session, missing);
+	if (err)
+		return err;
+	/* Of a core that is damaged it is not known whether it ran a Ruby. */
+	if (!count)
+		return rcore_error_create(session->process->note ? RCORE_ERROR_FORMAT
+								 : RCORE_ERROR_NOT_RUBY,
+					  "no Ruby found: the core (of \"%s\") lists no files; "
+					  "name the executable: "
+					  "rcore analyze CORE EXE",
+					  what);
+	if (missing)
+		return rcore_error_create(
+			RCORE_ERROR_NOT_RUBY,
+			"no Ruby found in \"%s\"; %zu of its %zu files are missing "
+			"here: give --sysroot DIR or --lib-search-path DIR",
+			what, missing, count);
+	return rcore_error_create(RCORE_ERROR_NOT_RUBY,
+				  "not a Ruby process: \"%s\"; none of its %zu files defines "
+				  "ruby_version",
+				  what, count);
+}
