@@ -180,6 +180,49 @@ START_TEST(test_broken_label)
 }
 END_TEST
 
+/* Labels that lie in a file that is not here: the type says what is certain, "?" stands for the rest. */
+START_TEST(test_no_label)
+{
+	begin(_i);
+	make_classes();
+	static const char *const path = "a.rb";
+	uint64_t run = ISEQ(RCORE_ISEQ_METHOD, path, "run");
+	uint64_t main = ISEQ(RCORE_ISEQ_MAIN, path, "<main>");
+	uint64_t top = ISEQ(RCORE_ISEQ_TOP, path, "<top (required)>");
+	uint64_t class = ISEQ(RCORE_ISEQ_CLASS, path, "<class:Bar>");
+	uint64_t block = INSIDE(RCORE_ISEQ_BLOCK, "block in <main>", main, main);
+	uint64_t rescue = INSIDE(RCORE_ISEQ_RESCUE, "rescue in <class:Bar>", class, class);
+	uint64_t iseqs[] = {run, main, top, class, block, rescue};
+	for (size_t i = 0; i < sizeof(iseqs) / sizeof(*iseqs); i++) {
+		uint64_t body = 0;
+		rcore_read_field(ruby.memory, iseqs[i], &fake.layout.iseq.body, &body);
+		fake_put_field(&fake.target, body, &fake.layout.iseq_body.label, 0x10000);
+	}
+	uint64_t method =
+		fake_method(&fake, RCORE_METHOD_ISEQ, classes.foo, fake_id(&fake, "run"), run);
+	const struct {
+		struct labelled of;
+		bool is_certain;
+	} cases[] = {
+		{{run, method, "Foo::Bar#run", NULL, NULL, NULL}, true},
+		{{run, 0, "?", NULL, NULL, NULL}, false},
+		{{main, 0, "<main>", NULL, NULL, NULL}, true},
+		{{block, 0, "block in <main>", NULL, NULL, NULL}, true},
+		{{top, 0, "<top ?>", NULL, NULL, NULL}, false},
+		{{class, 0, "<class ?>", NULL, NULL, NULL}, false},
+		{{rescue, 0, "rescue in <class ?>", NULL, NULL, NULL}, false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *label = NULL, *native = NULL, *problem = NULL;
+		OK(read_label(&cases[i].of, &label, &native, &problem));
+		ck_assert_str_eq(label, cases[i].of.label);
+		ck_assert_ptr_nonnull(problem); /* of the iseq, whose String it is */
+		if (native)
+			ck_assert(cases[i].is_certain && !strchr(native, '?'));
+	}
+}
+END_TEST
+
 /* All decoders in a row; each outcome in words: what was read, "error", or, where it says
  * itself that it is not whole, "problem". */
 struct outcomes {
@@ -283,6 +326,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_label, test_broken_label, test_faults};
+	const TTest *const tests[] = {test_label, test_broken_label, test_no_label,
+				      test_faults};
 	return run_suite("label", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -62,14 +62,38 @@ static bool fits_type(const struct rcore_iseq_info *iseq, const char *label)
 }
 
 /*
+ * What is certain of an iseq whose label cannot be read, as where the label is a literal of a libruby
+ * that is not here: rb_iseq_new_main() has one label alone, `def` takes that of the method, and the body of
+ * a class says that it is one. A "?" is in place of the rest.
+ */
+static const char *label_of_type(const struct rcore_iseq_info *iseq,
+				 const struct rcore_method_entry *method, bool *is_certain)
+{
+	bool is_method = iseq->type == RCORE_ISEQ_METHOD && method &&
+			 method->type == RCORE_METHOD_ISEQ && method->iseq == iseq->address;
+	*is_certain = true;
+	if (is_method && method->name)
+		return method->name;
+	if (iseq->type == RCORE_ISEQ_MAIN)
+		return "<main>";
+	*is_certain = false;
+	return iseq->type == RCORE_ISEQ_TOP     ? "<top ?>"
+	       : iseq->type == RCORE_ISEQ_CLASS ? "<class ?>"
+						: "?";
+}
+
+/*
  * calculate_iseq_label without its recursion: a block's label is a prefix before that of the
  * method, class or file around it, which is no block again.
  */
-static struct rcore_error *iseq_label(struct rcore_ruby *ruby, uint64_t owner,
+static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
+				      const struct rcore_method_entry *method,
 				      const struct rcore_iseq_info *iseq, struct label *label)
 {
 	const struct rcore_iseq_info *start = iseq;
+	uint64_t owner = method ? method->owner : 0;
 	int levels = -1; /* not within a block */
+	bool is_certain = true;
 	struct rcore_error *err = NULL;
 	const char *text = NULL;
 
@@ -92,11 +116,12 @@ static struct rcore_error *iseq_label(struct rcore_ruby *ruby, uint64_t owner,
 			else
 				err = rcore_iseq(ruby, iseq->parent, &iseq);
 		} else {
-			text = iseq->label;
+			text = iseq->label ? iseq->label
+					   : label_of_type(iseq, method, &is_certain);
 			break;
 		}
 	}
-	if (!err && text && !fits_type(iseq, text)) {
+	if (!err && iseq->label && !fits_type(iseq, iseq->label)) {
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "the type of iseq 0x%" PRIx64
 					 " is not that of its label",
@@ -113,10 +138,12 @@ static struct rcore_error *iseq_label(struct rcore_ruby *ruby, uint64_t owner,
 		text = levels > 1 ? rcore_arena_printf(ruby->arena, "block (%d levels) in %s",
 						       levels, text)
 				  : rcore_arena_printf(ruby->arena, "block in %s", text);
-	if (!err && levels >= 0 && iseq->label && !text)
+	if (!err && levels >= 0 && !text)
 		return rcore_error_no_memory();
 	if ((err = note(ruby, label, err)))
 		return err;
+	if (!is_certain && !label->problem)
+		label->problem = iseq->problem;
 	if (!text) {
 		text = label->full = start->label; /* says of itself what it is */
 		if (!label->problem)
@@ -154,7 +181,7 @@ static struct rcore_error *make_label(struct rcore_ruby *ruby,
 	if (err)
 		return err;
 	if (iseq && !like_c)
-		return iseq_label(ruby, method ? method->owner : 0, iseq, label);
+		return iseq_label(ruby, method, iseq, label);
 	if (method && method->name) {
 		const char *problem = NULL;
 		err = rcore_qualified_name(ruby, method->owner, method->name, &label->text,
