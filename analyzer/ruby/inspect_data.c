@@ -20,6 +20,40 @@ static const struct {
 	{"chain", rcore_inspect_enumerators},
 	{"product", rcore_inspect_enumerators},
 	{"set", rcore_inspect_set},
+	{"dir", rcore_inspect_dir},
+};
+
+/* Those whose `inspect` prints what no table has: of the core, its extensions and bundled gems. */
+static const char *const opaque[] = {
+	"ARGF",
+	"AST/location",
+	"AST/node",
+	"BigDecimal",
+	"Date",
+	"IO::Buffer",
+	"ObjectSpace::InternalObjectWrapper",
+	"OpenSSL/CONF",
+	"OpenSSL/EVP_PKEY",
+	"OpenSSL/Engine",
+	"OpenSSL/Provider",
+	"OpenSSL/X509",
+	"OpenSSL/X509/NAME",
+	"Process::Status",
+	"Ruby::Box::Entry",
+	"StringScanner",
+	"T_IMEMO/iseq",
+	"digest",
+	"econv",
+	"fiddle/pointer",
+	"frame_info",
+	"ractor",
+	"ractor/port",
+	"socket/addrinfo",
+	"socket/ifaddr",
+	"stat",
+	"tracepoint",
+	"weakkeymap",
+	"weakmap",
 };
 
 struct rcore_error *rcore_inspect_data(struct rcore_inspect *inspect, uint64_t value,
@@ -33,5 +67,8 @@ struct rcore_error *rcore_inspect_data(struct rcore_inspect *inspect, uint64_t v
 	     i++)
 		if (strcmp(types[i].type_name, data.type_name) == 0)
 			return types[i].inspect(inspect, value, data.data);
+	for (size_t i = 0; data.type_name && i < sizeof(opaque) / sizeof(*opaque); i++)
+		if (strcmp(opaque[i], data.type_name) == 0)
+			return rcore_inspect_opaque(inspect, value, data.data);
 	return rcore_inspect_default(inspect, value, flags);
 }

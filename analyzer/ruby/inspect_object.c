@@ -76,5 +76,7 @@ struct rcore_error *rcore_inspect_object(struct rcore_inspect *inspect, uint64_t
 		return rcore_inspect_exception(inspect, value, flags);
 	if (kind == RCORE_CLASS_SET)
 		return rcore_inspect_old_set(inspect, value, flags);
-	return rcore_inspect_default(inspect, value, flags);
+	const char *name = NULL;
+	rcore_inspect_problem(inspect, rcore_value_class_name(ruby, value, &name));
+	return rcore_inspect_of_class(name)(inspect, value, flags);
 }

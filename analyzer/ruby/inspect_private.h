@@ -107,6 +107,10 @@ typedef struct rcore_error *rcore_inspect_wrapped(struct rcore_inspect *inspect,
 rcore_inspect_wrapped rcore_inspect_proc, rcore_inspect_method, rcore_inspect_thread;
 rcore_inspect_wrapped rcore_inspect_fiber, rcore_inspect_time, rcore_inspect_encoding;
 rcore_inspect_wrapped rcore_inspect_enumerator, rcore_inspect_enumerators, rcore_inspect_set;
+rcore_inspect_wrapped rcore_inspect_dir, rcore_inspect_opaque;
+
+/* Of T_OBJECT by the name of its class; rcore_inspect_default for all that have none. */
+rcore_inspect_type *rcore_inspect_of_class(const char *name);
 
 /* `total` bytes of the target as a String with these flags has them. */
 struct rcore_error *rcore_inspect_bytes(struct rcore_inspect *inspect, uint64_t address,
