@@ -155,7 +155,11 @@ static struct rcore_error *nothing(const struct candidates *candidates)
 	const unsigned *version = candidates->version;
 	char ruby[64];
 	snprintf(ruby, sizeof(ruby), "Ruby %u.%u.%u", version[0], version[1], version[2]);
-	struct rcore_error *err = rcore_layout_unsupported(version, candidates->machine, ruby);
+	/* What is wrong with the user's own table comes first. */
+	struct rcore_error *err =
+		candidates->unusable
+			? NULL
+			: rcore_layout_unsupported(version, candidates->machine, ruby);
 	if (err)
 		return err;
 	return rcore_error_create(
