@@ -135,6 +135,16 @@ static struct rcore_error *copy_path(const char *path, size_t length, char copy[
 	return NULL;
 }
 
+/* Box.main alone has that name, and only where the process was started with RUBY_BOX=1. */
+static bool has_boxes(struct rcore_ruby *ruby)
+{
+	char path[] = "Ruby::Box::MAIN";
+	uint64_t box;
+	struct rcore_error *err = resolve(ruby, path, &box);
+	rcore_error_free(err);
+	return !err;
+}
+
 struct rcore_error *rcore_constant(struct rcore_ruby *ruby, const char *path, uint64_t *ret)
 {
 	char copy[PATH_LIMIT];
@@ -142,7 +152,17 @@ struct rcore_error *rcore_constant(struct rcore_ruby *ruby, const char *path, ui
 	if (!length || path[length - 1] == ':')
 		return none("no constant %s here", path);
 	struct rcore_error *err = copy_path(path, length, copy);
-	return err ? err : resolve(ruby, copy, ret);
+	if (!err)
+		err = resolve(ruby, copy, ret);
+	if (err && err->code == RCORE_ERROR_USAGE && has_boxes(ruby)) {
+		rcore_error_free(err);
+		return none(
+			"no constant %s in the root box; with RUBY_BOX=1 a script's own are "
+			"in another, and rcore does not read these: print the object by its "
+			"address",
+			path);
+	}
+	return err;
 }
 
 static struct rcore_error *visit_table(struct rcore_ruby *ruby, uint64_t table,

@@ -14,7 +14,8 @@ enum {
 /*
  * What this Ruby's own `inspect` prints of a value, for the classes of the core; the form that
  * Kernel#inspect has for all others. A class's own `inspect`, written in Ruby, cannot be run: its
- * objects are shown in the default form. Deviations, all marked:
+ * objects are shown in the default form. One in C that works on a struct that no table measures: "#<Date ...>".
+ * Deviations, all marked:
  * - what was cut: "... (3 more)" for items, `"abc"... (10 more bytes)` for Strings, past the
  *   depth too;
  * - what could not be read: "<unreadable 0x10>" in its place, ret->problem says why (the first

@@ -86,6 +86,8 @@ struct rcore_error *rcore_inspect_class(struct rcore_inspect *inspect, uint64_t 
 		return inspect_singleton(inspect, value, name.attached);
 	if (!err && name.is_module)
 		err = inspect_refinement(inspect, value, &done);
+	if (!err && name.is_module && !done)
+		err = rcore_inspect_box(inspect, value, &done);
 	if (!err && !done)
 		err = rcore_class_path(inspect->ruby, value, &path);
 	if (!err && !done)

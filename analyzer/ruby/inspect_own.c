@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <string.h>
 
+#include "ruby/data.h"
 #include "ruby/get.h"
 #include "ruby/inspect_private.h"
 #include "ruby/ivar.h"
@@ -80,6 +82,43 @@ static struct rcore_error *inspect_status(struct rcore_inspect *inspect, uint64_
 					  uint64_t flags)
 {
 	put_opaque(inspect, value);
+	return NULL;
+}
+
+/* struct rb_box_struct of internal/box.h, the same in all of 4.0. The box says itself that it is one: its first
+ * word leads back to the module. */
+static bool read_box(struct rcore_inspect *inspect, uint64_t module, uint64_t box, uint64_t *id,
+		     uint8_t flags[2])
+{
+	enum { OBJECT = 0, ID = 8, FLAGS = 128 };
+	struct rcore_memory *memory = inspect->ruby->memory;
+	uint64_t object;
+	return !rcore_read_u64(memory, box + OBJECT, &object) && object == module &&
+	       !rcore_read_u64(memory, box + ID, id) &&
+	       !rcore_read(memory, box + FLAGS, flags, 2) && flags[0] <= 1 && flags[1] <= 1;
+}
+
+/* rb_box_inspect of box.c: "#<Ruby::Box:3,user,optional>" */
+struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module, bool *ret)
+{
+	*ret = false;
+	struct rcore_data data = {0};
+	uint64_t entry = 0, id = 0;
+	uint8_t flags[2]; /* is_user, is_optional */
+	struct rcore_error *err =
+		rcore_ivar_get(inspect->ruby, module, "__box_entry__", ret, &entry);
+	if (!err && *ret)
+		err = rcore_data(inspect->ruby, entry, &data);
+	if (err || !*ret)
+		return err;
+	if (read_box(inspect, module, data.data, &id, flags))
+		rcore_inspect_printf(inspect, "#<Ruby::Box:%" PRIu64 "%s%s>", id,
+				     flags[0] ? ",user" : ",root",
+				     !flags[0]  ? ""
+				     : flags[1] ? ",optional"
+						: ",main");
+	else
+		put_opaque(inspect, module);
 	return NULL;
 }
 

@@ -109,6 +109,10 @@ rcore_inspect_wrapped rcore_inspect_fiber, rcore_inspect_time, rcore_inspect_enc
 rcore_inspect_wrapped rcore_inspect_enumerator, rcore_inspect_enumerators, rcore_inspect_set;
 rcore_inspect_wrapped rcore_inspect_dir, rcore_inspect_opaque;
 
+/* A Ruby::Box; *ret is false for other modules. */
+struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module,
+				      bool *ret);
+
 /* Of T_OBJECT by the name of its class; rcore_inspect_default for all that have none. */
 rcore_inspect_type *rcore_inspect_of_class(const char *name);
 
