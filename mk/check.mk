@@ -8,7 +8,7 @@ SAN_FLAGS   = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-s
 
 $(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests -Iplugin $(shell pkg-config --cflags check)
 
-.PHONY: setup setup-tests demo check check-long check-unit check-programs san
+.PHONY: setup setup-tests demo check check-long release-check check-unit check-programs san
 .SECONDARY: $(CHECKS:%=%.o)
 
 setup: ## install what builds rcore and runs the demo (Debian, as root)
@@ -48,6 +48,9 @@ check: check-programs flips-program replay-programs ## run all tests; installs n
 
 check-long: check-programs flips-program ## the same at length: running processes of each build, 10,000 flips and STOPS=1000 for each Ruby, TREE=DIR of CRuby's tests
 	@BUILD=$(BUILD) FLIPS=10000 LIVE=all STOPS=$(or $(STOPS),1000) TREE="$(TREE)" tests/all live stops flips
+
+release-check: check-programs flips-program replay-programs ## what a release must pass: all tests, and nothing unmeasured
+	@BUILD=$(BUILD) RELEASE=1 tests/all
 
 check-unit: check-programs ## run the unit tests alone
 	@BUILD=$(BUILD) tests/all unit

@@ -3,15 +3,28 @@
 #	awk -f scripts/pack-tables.awk analyzer/layout/tables/*.layout
 #
 # Prints the layout tables as C strings (layout/tables.h). The first table of a series and
-# machine stands whole, the others only with the lines in which they differ from it.
+# machine stands whole, the others only with the lines in which they differ from it. An item
+# of the first that another does not measure is '?' in that.
 BEGIN {
 	print "#include \"layout/tables.h\"\n"
 	print "const struct rcore_layout_table rcore_layout_tables[] = {"
 }
 
+# "struct vm", "vm.main_thread" or "enum qnil".
+function item() {
+	return $1 == "struct" || $1 == "enum" ? $1 " " $2 : $1
+}
+
+function finish(  i) {
+	for (i = 1; !is_first && i <= items[series]; i++)
+		if (!((count, item_at[series, i]) in has))
+			printf "\"%s ?\\n\"\n", item_at[series, i]
+	print "},"
+}
+
 FNR == 1 {
 	if (name)
-		print "},"
+		finish()
 	name = FILENAME
 	sub(/.*\//, "", name)
 	sub(/\.layout$/, "", name)
@@ -27,19 +40,36 @@ FNR == 1 {
 	printf "{\"%s\", %d,\n", name, is_first ? -1 : base[series]
 }
 
-/^#/ || /^$/ || !is_first && (series, $0) in lines {
+/^#/ || /^$/ {
+	next
+}
+
+/^(layout|ruby|machine) / {
+	if ($1 == "machine" && !is_first)
+		next
+	printf "\"%s\\n\"\n", $0
 	next
 }
 
 {
-	if (is_first && !/^ruby/)
+	has[count, item()]
+}
+
+!is_first && (series, $0) in lines {
+	next
+}
+
+{
+	if (is_first) {
 		lines[series, $0]
+		item_at[series, ++items[series]] = item()
+	}
 	gsub(/["\\]/, "\\\\&")
 	printf "\"%s\\n\"\n", $0
 }
 
 END {
 	if (name)
-		print "},"
+		finish()
 	print "{0}};"
 }

@@ -81,7 +81,7 @@ START_TEST(user_folder)
 	unlink(in_folder("rcore/layouts/a.layout"));
 	struct rcore_error *err = rcore_layout_candidates(unknown, EM_X86_64, &list, &count);
 	ck_assert_int_eq(err->code, RCORE_ERROR_NO_LAYOUT);
-	ck_assert_ptr_nonnull(strstr(err->message, "c.layout:1: the table ends without"));
+	ck_assert_ptr_nonnull(strstr(err->message, "c.layout:1: the table has no line"));
 	rcore_error_free(err);
 }
 END_TEST

@@ -42,6 +42,13 @@ struct rcore_layout table_of(const char *release_and_build)
 	ck_abort_msg("no table of %s", release_and_build);
 }
 
+char *table_printed(struct rcore_layout layout)
+{
+	char *text = rcore_layout_print(&layout, NULL);
+	ck_assert_ptr_nonnull(text);
+	return text;
+}
+
 /* The length of "3.3." */
 static size_t series_length(const char *name)
 {

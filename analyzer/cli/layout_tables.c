@@ -7,12 +7,26 @@
 #include "layout/schema.h"
 #include "layout/store.h"
 
+static void print_item(void *context, const char *item)
+{
+	bool *is_first = context;
+	printf("%s%s", *is_first ? "; not measured: " : ", ", item);
+	*is_first = false;
+}
+
+static void print_unmeasured(const struct rcore_layout *layout)
+{
+	bool is_first = true;
+	rcore_layout_unmeasured(layout, print_item, &is_first);
+}
+
 static bool print_file(void *context, const char *path, const struct rcore_layout *layout,
 		       struct rcore_error *err)
 {
 	if (layout) {
 		printf("%-32s ", layout->name);
 		rcore_escape_write(stdout, path);
+		print_unmeasured(layout);
 	} else {
 		printf("%-32s ", "(cannot be used)");
 		rcore_escape_write(stdout, err->message);
@@ -26,8 +40,15 @@ static struct rcore_error *list(struct rcore_cli_target *target, void *given, in
 {
 	const char *name;
 	struct rcore_error *err = rcore_layout_folder_each(print_file, NULL);
-	for (size_t i = 0; !err && (name = rcore_layout_builtin_name(i)); i++)
-		printf("%-32s built in\n", name);
+	for (size_t i = 0; !err && (name = rcore_layout_builtin_name(i)); i++) {
+		struct rcore_layout layout;
+		err = rcore_layout_builtin(i, &layout);
+		if (err)
+			return err;
+		printf("%-32s built in", name);
+		print_unmeasured(&layout);
+		putchar('\n');
+	}
 	return err;
 }
 
@@ -35,13 +56,20 @@ static struct rcore_error *list(struct rcore_cli_target *target, void *given, in
 static void print_value(struct rcore_layout *layout, const struct rcore_item *item)
 {
 	const struct rcore_field *field;
+	if (!rcore_item_is_measured(layout, item)) {
+		fputs("not measured", stdout);
+		return;
+	}
 	switch (item->kind) {
 	case RCORE_ITEM_STRUCT:
-		printf("%u", *rcore_item_size(layout, item));
+		if (*rcore_item_size(layout, item))
+			printf("%u", *rcore_item_size(layout, item));
+		else
+			putchar('-');
 		break;
 	case RCORE_ITEM_FIELD:
 		field = rcore_item_field(layout, item);
-		if (!rcore_has(field)) {
+		if (!rcore_has_place(field)) {
 			putchar('-');
 			break;
 		}
@@ -62,7 +90,8 @@ static bool same(struct rcore_layout *a, struct rcore_layout *b, const struct rc
 {
 	switch (item->kind) {
 	case RCORE_ITEM_STRUCT:
-		return *rcore_item_size(a, item) == *rcore_item_size(b, item);
+		return *rcore_item_size(a, item) == *rcore_item_size(b, item) &&
+		       *rcore_item_unmeasured(a, item) == *rcore_item_unmeasured(b, item);
 	case RCORE_ITEM_FIELD:
 		return !memcmp(rcore_item_field(a, item), rcore_item_field(b, item),
 			       sizeof(struct rcore_field));
@@ -92,11 +121,9 @@ static struct rcore_error *diff(struct rcore_cli_target *target, void *given, in
 		if (same(&a, &b, item))
 			continue;
 		*ret_status = 1;
-		printf("%s%s%s%s: ",
-		       item->kind == RCORE_ITEM_STRUCT ? "struct "
-		       : item->kind == RCORE_ITEM_ENUM ? "enum "
-						       : "",
-		       item->group, item->kind == RCORE_ITEM_FIELD ? "." : "", item->id);
+		char text[RCORE_ITEM_TEXT];
+		rcore_item_print(item, text);
+		printf("%s: ", text);
 		print_value(&a, item);
 		fputs(" -> ", stdout);
 		print_value(&b, item);

@@ -34,7 +34,8 @@ const struct rcore_command rcore_command_check = {
 	       "one: on pointers that lead back, VALUEs of the type that can stand there, "
 	       "lists "
 	       "that close. Says which were proved, which are wrong, which this target holds "
-	       "nothing to prove on, and which have no proof of their own.",
+	       "nothing to prove on, which have no proof of their own, and which are not "
+	       "measured for this Ruby.",
 	.examples = (const char *const[]){"", "--layout my.layout", NULL},
 	.exit_status =
 		"Exit status: 0 no field is wrong; 1 some are; 2 no layout finds the VM; 3 "

@@ -12,8 +12,11 @@ void rcore_layout_complete(struct rcore_layout *layout, const struct rcore_layou
 		const struct rcore_item *item = &rcore_items[i];
 		if (item->kind == RCORE_ITEM_STRUCT) {
 			absent = !*rcore_item_size(layout, item);
-			if (absent)
-				*rcore_item_size(layout, item) = *rcore_item_size(other, item);
+			if (!absent)
+				continue;
+			*rcore_item_size(layout, item) = *rcore_item_size(other, item);
+			*rcore_item_unmeasured(layout, item) =
+				*rcore_item_unmeasured(other, item);
 		} else if (item->kind == RCORE_ITEM_FIELD && absent) {
 			*rcore_item_field(layout, item) = *rcore_item_field(other, item);
 		}

@@ -227,7 +227,7 @@ static struct rcore_error *from_dwarf(const char *path, const unsigned version[3
 	struct rcore_layout layout;
 	const char *base = strrchr(path, '/');
 
-	rcore_layout_init(&layout);
+	rcore_layout_init_absent(&layout);
 	struct rcore_error *err = rcore_dwarf_open(path, headers != NULL, &file);
 	if (!err && version)
 		memcpy(layout.version, version, sizeof(layout.version));

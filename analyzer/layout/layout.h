@@ -15,9 +15,22 @@
  * made from a build with DWARF (layout/tables/), never from hand.
  */
 
-/* One field: `offset` in bytes from the struct's start, -1 where this Ruby has
- * none. A bit-field keeps the byte that holds its lowest bit, that bit's number
- * in the byte, and its width in bits; a plain field has bits == 0. */
+/*
+ * What a layout knows of a field, a struct or a constant: its place or value; that
+ * this Ruby lacks it (absent); or nothing, as fields.def lists it and nobody has
+ * looked yet (unmeasured). A feature that reads an unmeasured field fails and says
+ * so; one that this Ruby lacks is an answer.
+ */
+enum {
+	RCORE_ABSENT = -1, /* an offset */
+	RCORE_UNMEASURED = -2,
+};
+#define RCORE_NO_CONSTANT         INT64_MIN
+#define RCORE_UNMEASURED_CONSTANT (INT64_MIN + 1)
+
+/* One field: `offset` in bytes from the struct's start, or one of the above. A
+ * bit-field keeps the byte that holds its lowest bit, that bit's number in the
+ * byte, and its width in bits; a plain field has bits == 0. */
 struct rcore_field {
 	int32_t offset;
 	uint16_t
@@ -82,9 +95,6 @@ enum rcore_layout_source {
 	RCORE_LAYOUT_APPROXIMATE, /* the nearest table of the same minor, proved as far as it goes */
 };
 
-/* A constant that this Ruby's DWARF does not have. */
-#define RCORE_NO_CONSTANT INT64_MIN
-
 struct rcore_layout {
 	char name
 		[64]; /* "3.3.1..3.3.6-x86_64-cet": the table's, or the DWARF file's base name */
@@ -100,7 +110,7 @@ struct rcore_layout {
 #define RCORE_STRUCT(id, names) \
 	struct {                \
 		uint32_t size;  \
-		bool is_borrowed;
+		bool is_borrowed, is_unmeasured;
 #define RCORE_FIELD(struct_id, id, paths) struct rcore_field id;
 #define RCORE_END(id) \
 	}             \
@@ -125,7 +135,16 @@ struct rcore_layout {
 	} constant;
 };
 
+/* Whether this Ruby has the field, or may have it: of an unmeasured one nobody
+ * knows. To read that one fails, so code that asks which of two fields a Ruby has
+ * takes no wrong turn. */
 static inline bool rcore_has(const struct rcore_field *field)
+{
+	return field->offset != RCORE_ABSENT;
+}
+
+/* Whether its place is known. */
+static inline bool rcore_has_place(const struct rcore_field *field)
 {
 	return field->offset >= 0;
 }
@@ -137,8 +156,9 @@ static inline size_t rcore_field_width(const struct rcore_field *field)
 }
 
 /* Reads a field of the struct at `base`: unsigned, 1 to 8 bytes, bit-fields
- * shifted down. RCORE_FAULT_UNMAPPED where this Ruby has no such field; check
- * rcore_has() where that may be. Signed fields (int) are the caller's to cast. */
+ * shifted down. RCORE_FAULT_UNMAPPED if this Ruby has no such field; check
+ * rcore_has() where that may be. RCORE_FAULT_NOT_MEASURED if the layout does not
+ * know. Signed fields (int) are the caller's to cast. */
 enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 				  const struct rcore_field *field, uint64_t *ret);
 
@@ -146,6 +166,10 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
  * field is not wholly in them. */
 bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
 		    uint64_t *ret);
+
+/* The error of whoever needs the field called `name`, which the layout does not know:
+ * UNSUPPORTED. */
+struct rcore_error *rcore_not_measured(const struct rcore_layout *layout, const char *name);
 
 /*
  * Tables. Text, one item a line, as `rcore layout FILE` prints and
@@ -160,9 +184,10 @@ bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *fie
  *   thread.status 240 4 0:2     field, offset, size, bit:bits
  *   fiber.transferred -         not in this Ruby
  *   enum qnil 4
- * A struct or an enumerator that this Ruby lacks has '-' too. Every item of
- * fields.def stands once, in any order; anything else is an error that names
- * `origin` (the file, for messages) and the line. Errors: FORMAT. The layout's
+ * A struct or an enumerator that this Ruby lacks has '-' too. An item of fields.def
+ * is there once at most, in any order. One that is not there, or has '?', is not
+ * measured; only the structs of VM, thread and EC must be. Anything else is an error
+ * that names `origin` (the file, for messages) and the line. Errors: FORMAT. The layout's
  * source is set to EXACT (APPROXIMATE where it borrows structs) and its traits to those of its version.
  */
 struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
@@ -175,7 +200,7 @@ char *rcore_layout_print(const struct rcore_layout *layout, const char *provenan
 /* The name of the index-th table compiled in; NULL past the last. */
 const char *rcore_layout_builtin_name(size_t index);
 
-/* That table. Errors: as rcore_layout_parse(); a table of an older fields.def. */
+/* That table. Errors: as rcore_layout_parse(). */
 struct rcore_error *rcore_layout_builtin(size_t index, struct rcore_layout *ret);
 
 /* Candidates for a target, best first: exact version first (each build of it),
@@ -206,8 +231,8 @@ void rcore_layout_set_traits(struct rcore_layout *layout);
  * Reads a layout from the DWARF of a file: a ruby, a libruby, a program that embeds
  * one, or the separate debug file of one. `version` is that of the target when known,
  * else NULL: then it comes from the file itself (ruby_version), which a debug file
- * does not hold. A struct that no C unit of the file defines has size 0, its fields
- * are absent; VM, thread and EC are always there. The name is the file's base name.
+ * does not hold. A struct that no C unit of the file defines is absent, as are its fields;
+ * VM, thread and EC are always there. The name is the file's base name.
  * Errors, each naming the file: OS, FORMAT (no ELF, no DWARF, no Ruby in it, no
  * version), UNSUPPORTED (32-bit, another machine).
  */
@@ -225,6 +250,13 @@ struct rcore_error *rcore_layout_from_headers(const char *path, const unsigned v
 /* Takes the structs that a layout has nothing of from another: what only an extension of Ruby
  * defines (struct rb_monitor) is in no libruby's DWARF. */
 void rcore_layout_complete(struct rcore_layout *layout, const struct rcore_layout *from);
+
+/* Visits what the layout does not know, in fields.def's order: "struct weakmap" for
+ * a struct and all its fields, "thread.name", "enum qnil". Returns how many items of
+ * fields.def that are; `visit` may be NULL. */
+typedef void rcore_layout_unmeasured_visit(void *context, const char *item);
+size_t rcore_layout_unmeasured(const struct rcore_layout *layout,
+			       rcore_layout_unmeasured_visit *visit, void *context);
 
 /* What to say of such a layout at the top of a table: file name, build-id, compiler;
  * lines, malloc'ed. NULL when the file cannot be read or memory is short. */

@@ -19,7 +19,6 @@ struct parser {
 	unsigned *seen; /* line of each item, 0: not yet */
 	size_t next;    /* the item after the last one: tables are printed in order */
 	bool has_name, has_version, has_machine;
-	bool may_lack_items; /* those of `layout` stand */
 };
 
 __attribute__((format(printf, 2, 3))) static struct rcore_error *
@@ -72,6 +71,19 @@ static struct rcore_error *see(struct parser *parser, const struct rcore_item *i
 	return NULL;
 }
 
+/* '-': this Ruby lacks it. '?': not measured, where the table that this one is read over has it. */
+static bool parse_unknown(struct parser *parser, const struct rcore_item *item,
+			  const char *word)
+{
+	if (!strcmp(word, "-"))
+		rcore_item_set_absent(parser->layout, item);
+	else if (!strcmp(word, "?"))
+		rcore_item_set_unmeasured(parser->layout, item);
+	else
+		return false;
+	return true;
+}
+
 /* "4.0.5" behind a struct: the release that it is taken from, one for all of a table. */
 static struct rcore_error *parse_borrowed(struct parser *parser, const struct rcore_item *item,
 					  const char *word)
@@ -94,14 +106,15 @@ static struct rcore_error *parse_struct(struct parser *parser, const char *id, c
 		return complain(parser, "no struct '%s' is known", id);
 	long size = 0;
 	struct rcore_error *err = see(parser, item);
-	if (!err && strcmp(word, "-"))
-		err = number(parser, word, 1, MAX_STRUCT, &size);
-	if (!err)
-		*rcore_item_size(parser->layout, item) = (uint32_t)size;
+	if (err || (!borrowed && parse_unknown(parser, item, word)))
+		return err;
+	err = number(parser, word, 1, MAX_STRUCT, &size);
+	if (err)
+		return err;
+	*rcore_item_size(parser->layout, item) = (uint32_t)size;
+	*rcore_item_unmeasured(parser->layout, item) = false;
 	*rcore_item_borrowed(parser->layout, item) = false;
-	if (!err && borrowed)
-		err = parse_borrowed(parser, item, borrowed);
-	return err;
+	return borrowed ? parse_borrowed(parser, item, borrowed) : NULL;
 }
 
 static struct rcore_error *parse_enum(struct parser *parser, const char *id, const char *word)
@@ -109,10 +122,11 @@ static struct rcore_error *parse_enum(struct parser *parser, const char *id, con
 	const struct rcore_item *item = find(parser, RCORE_ITEM_ENUM, "", id);
 	if (!item)
 		return complain(parser, "no enumerator '%s' is known", id);
-	long value = RCORE_NO_CONSTANT;
+	long value = 0;
 	struct rcore_error *err = see(parser, item);
-	if (!err && strcmp(word, "-"))
-		err = number(parser, word, INT32_MIN, UINT32_MAX, &value);
+	if (err || parse_unknown(parser, item, word))
+		return err;
+	err = number(parser, word, INT32_MIN, UINT32_MAX, &value);
 	if (!err)
 		*rcore_item_constant(parser->layout, item) = value;
 	return err;
@@ -144,12 +158,10 @@ static struct rcore_error *parse_field(struct parser *parser, char **words, size
 	struct rcore_error *err = see(parser, item);
 	if (err)
 		return err;
-	if (count == 2 && !strcmp(words[1], "-")) {
-		*rcore_item_field(parser->layout, item) = (struct rcore_field){.offset = -1};
+	if (count == 2 && parse_unknown(parser, item, words[1]))
 		return NULL;
-	}
 	if (count < 3 || count > 4)
-		return complain(parser, "expected '%s.%s OFFSET SIZE [BIT:BITS]' or '-'",
+		return complain(parser, "expected '%s.%s OFFSET SIZE [BIT:BITS]', '-' or '?'",
 				words[0], dot + 1);
 	long offset = 0, size = 0;
 	struct rcore_field field = {0};
@@ -237,35 +249,27 @@ static struct rcore_error *copy_line(const struct parser *parser, const char *te
 	return NULL;
 }
 
-/* Every item is there once the text has ended, and each field inside its struct. */
-static struct rcore_error *check(struct parser *parser)
+/* Without these structs nothing at all can be read. */
+static const char *lacks_struct(const struct rcore_layout *layout)
 {
-	const char *lacks = !parser->has_name      ? "layout NAME"
-			    : !parser->has_version ? "ruby X.Y.Z"
-			    : !parser->has_machine ? "machine NAME"
-						   : NULL;
-	if (lacks)
-		return complain(parser, "the table ends without a line '%s'", lacks);
+	return !layout->vm.size       ? "vm"
+	       : !layout->thread.size ? "thread"
+	       : !layout->ec.size     ? "ec"
+				      : NULL;
+}
 
+/* Each field lies in its struct, once the text has ended. */
+static struct rcore_error *check_fields(struct parser *parser)
+{
 	uint32_t size = 0;
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
-		if (!parser->seen[i] && !parser->may_lack_items)
-			return complain(parser,
-					"the table ends without %s%s%s; print it anew with "
-					"'rcore layout FILE'",
-					item->kind == RCORE_ITEM_FIELD    ? item->group
-					: item->kind == RCORE_ITEM_STRUCT ? "struct "
-									  : "enum ",
-					item->kind == RCORE_ITEM_FIELD ? "." : "",
-					item->kind == RCORE_ITEM_STRUCT ? item->group
-									: item->id);
 		if (item->kind == RCORE_ITEM_STRUCT)
 			size = *rcore_item_size(parser->layout, item);
 		if (item->kind != RCORE_ITEM_FIELD)
 			continue;
 		const struct rcore_field *field = rcore_item_field(parser->layout, item);
-		if (field->offset >= 0 &&
+		if (rcore_has_place(field) &&
 		    (uint32_t)field->offset + rcore_field_width(field) > size) {
 			parser->line = parser->seen[i];
 			return complain(parser,
@@ -274,6 +278,24 @@ static struct rcore_error *check(struct parser *parser)
 		}
 	}
 	return NULL;
+}
+
+static struct rcore_error *check(struct parser *parser)
+{
+	const char *lacks = !parser->has_name      ? "layout NAME"
+			    : !parser->has_version ? "ruby X.Y.Z"
+			    : !parser->has_machine ? "machine NAME"
+						   : NULL;
+	if (lacks)
+		return complain(parser, "the table has no line '%s'", lacks);
+	struct rcore_error *err = check_fields(parser);
+	lacks = err ? NULL : lacks_struct(parser->layout);
+	if (lacks)
+		return complain(parser,
+				"the table has no struct %s; print it anew with "
+				"'rcore layout FILE'",
+				lacks);
+	return err;
 }
 
 struct rcore_error *rcore_layout_parse_over(const struct rcore_layout *base, const char *text,
@@ -289,7 +311,7 @@ struct rcore_error *rcore_layout_parse_over(const struct rcore_layout *base, con
 	rcore_layout_init(&layout);
 	if (base) {
 		layout = *base;
-		parser.may_lack_items = parser.has_machine = true;
+		parser.has_machine = true;
 	}
 	while (!err && *text) {
 		char line[MAX_LINE];

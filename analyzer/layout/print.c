@@ -18,6 +18,8 @@ static void print_provenance(FILE *out, const char *text)
 static void print_item(FILE *out, struct rcore_layout *layout, const struct rcore_item *item)
 {
 	char neighbour[RCORE_RANGE_TEXT];
+	if (!rcore_item_is_measured(layout, item))
+		return;
 	snprintf(neighbour, sizeof(neighbour), "%u.%u.%u", layout->neighbour[0],
 		 layout->neighbour[1], layout->neighbour[2]);
 	if (item->kind == RCORE_ITEM_STRUCT) {

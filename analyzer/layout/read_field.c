@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "layout/layout.h"
+#include "layout/schema.h"
 
 #include <string.h>
 
@@ -15,9 +15,9 @@ static uint64_t value(const struct rcore_field *field, const unsigned char bytes
 	return field->bits < 64 ? low & ((UINT64_C(1) << field->bits) - 1) : low;
 }
 
-static bool has_place(const struct rcore_field *field)
+static bool is_readable(const struct rcore_field *field)
 {
-	return field->offset >= 0 && field->bit < 8 && field->bits <= 64 &&
+	return rcore_has_place(field) && field->bit < 8 && field->bits <= 64 &&
 	       rcore_field_width(field) > 0 && (field->bits || field->size <= 8);
 }
 
@@ -27,7 +27,9 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 	unsigned char bytes[9] = {0};
 	uint64_t address;
 
-	if (!has_place(field) ||
+	if (field->offset == RCORE_UNMEASURED)
+		return RCORE_FAULT_NOT_MEASURED;
+	if (!is_readable(field) ||
 	    __builtin_add_overflow(base, (uint64_t)field->offset, &address))
 		return RCORE_FAULT_UNMAPPED;
 	enum rcore_fault fault = rcore_read(memory, address, bytes, rcore_field_width(field));
@@ -41,10 +43,21 @@ bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *fie
 {
 	unsigned char bytes[9] = {0};
 
-	if (!has_place(field) || rcore_field_width(field) > size ||
+	if (!is_readable(field) || rcore_field_width(field) > size ||
 	    (size_t)field->offset > size - rcore_field_width(field))
 		return false;
 	memcpy(bytes, (const char *)copy + field->offset, rcore_field_width(field));
 	*ret = value(field, bytes);
 	return true;
+}
+
+struct rcore_error *rcore_not_measured(const struct rcore_layout *layout, const char *name)
+{
+	char range[RCORE_RANGE_TEXT];
+	rcore_layout_print_range(layout, range);
+	return rcore_error_create(
+		RCORE_ERROR_UNSUPPORTED,
+		"%s is not measured for Ruby %s: rcore finds it in this Ruby's "
+		"debug information, or in a table that scripts/measure made",
+		name, range);
 }

@@ -17,11 +17,11 @@ enum rcore_item_kind {
 
 struct rcore_item {
 	enum rcore_item_kind kind;
-	const char *group; /* the struct's id; of an enumerator, "" */
-	const char *id;    /* the field's or enumerator's id; of a struct, "" */
-	const char *names; /* DWARF names or paths, '|' between, newest first */
-	size_t where;      /* offset in struct rcore_layout */
-	size_t borrowed;   /* of a struct: that of its is_borrowed */
+	const char *group;           /* the struct's id; of an enumerator, "" */
+	const char *id;              /* the field's or enumerator's id; of a struct, "" */
+	const char *names;           /* DWARF names or paths, '|' between, newest first */
+	size_t where;                /* offset in struct rcore_layout */
+	size_t borrowed, unmeasured; /* of a struct: those of its is_borrowed, is_unmeasured */
 };
 
 extern const struct rcore_item rcore_items[];
@@ -30,6 +30,7 @@ extern const size_t rcore_item_count;
 /* Where the item lives in a layout, typed. */
 uint32_t *rcore_item_size(struct rcore_layout *layout, const struct rcore_item *item);
 bool *rcore_item_borrowed(struct rcore_layout *layout, const struct rcore_item *item);
+bool *rcore_item_unmeasured(struct rcore_layout *layout, const struct rcore_item *item);
 struct rcore_field *rcore_item_field(struct rcore_layout *layout,
 				     const struct rcore_item *item);
 int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_item *item);
@@ -39,11 +40,21 @@ enum { RCORE_RANGE_TEXT = 80 };
 void rcore_layout_print_range(const struct rcore_layout *layout, char ret[RCORE_RANGE_TEXT]);
 
 /* rcore_layout_parse(), of a text that may lack items, and the machine: they are as in `base`. NULL: of a
- * whole text. */
+ * whole text, in which what is lacking is unmeasured. */
 struct rcore_error *rcore_layout_parse_over(const struct rcore_layout *base, const char *text,
 					    const char *origin, struct rcore_layout *ret);
 
-/* A layout in which nothing is known: sizes 0, fields absent, constants RCORE_NO_CONSTANT. */
+/* What a layout knows of an item; SETS one that it knows nothing of, or that this Ruby lacks. */
+bool rcore_item_is_measured(const struct rcore_layout *layout, const struct rcore_item *item);
+void rcore_item_set_unmeasured(struct rcore_layout *layout, const struct rcore_item *item);
+void rcore_item_set_absent(struct rcore_layout *layout, const struct rcore_item *item);
+
+/* "struct vm", "vm.main_thread" or "enum qnil". */
+enum { RCORE_ITEM_TEXT = 96 };
+void rcore_item_print(const struct rcore_item *item, char ret[RCORE_ITEM_TEXT]);
+
+/* A layout in which nothing is measured, and one of a Ruby that has nothing of fields.def. */
 void rcore_layout_init(struct rcore_layout *ret);
+void rcore_layout_init_absent(struct rcore_layout *ret);
 
 #endif

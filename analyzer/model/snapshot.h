@@ -251,7 +251,8 @@ enum rcore_field_state {
 	RCORE_FIELD_PROVED,
 	RCORE_FIELD_WRONG, /* its proof fails */
 	RCORE_FIELD_SILENT, /* nothing in this target to prove it on: NULL, or too common a number */
-	RCORE_FIELD_NO_PROOF, /* it is used without a proof of its own */
+	RCORE_FIELD_NO_PROOF,   /* it is used without a proof of its own */
+	RCORE_FIELD_UNMEASURED, /* the layout does not know it: what needs it fails */
 };
 struct rcore_field_check {
 	const char *group, *id; /* "thread", "name", as the tables call it */
@@ -301,6 +302,9 @@ struct rcore_snapshot {
 	const char *layout_source; /* "exact", "approximate", "dwarf" */
 	/* "4.0.5": has the structs that the layout's own release does not tell; NULL: none */
 	const char *layout_neighbour;
+	const char **
+		unmeasured; /* "struct weakmap", "thread.name": what the layout does not know */
+	size_t unmeasured_count;
 	struct rcore_field_check *field_checks; /* of rcore_check_layout() alone */
 	size_t field_check_count;
 	struct rcore_slide slides[RCORE_SLIDE_COUNT];

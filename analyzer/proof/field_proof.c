@@ -46,7 +46,7 @@ enum rcore_verdict rcore_field_prove(const struct rcore_specimens *specimens,
 			if (rule->field != item->where)
 				continue;
 			is_known = true;
-			if (rcore_has(field) && verdict != RCORE_FAILS) {
+			if (rcore_has_place(field) && verdict != RCORE_FAILS) {
 				enum rcore_verdict one = prove(specimens, rule, field);
 				verdict = one == RCORE_SILENT ? verdict : one;
 			}

@@ -179,7 +179,7 @@ static bool links_to_fibers(const struct subject *subject, uint64_t fiber)
 	uint64_t prev, resuming;
 	return get(subject, fiber, &layout->fiber.prev, &prev) &&
 	       is_fiber_or_null(subject, prev) &&
-	       (!rcore_has(&layout->fiber.resuming_fiber) ||
+	       (!rcore_has_place(&layout->fiber.resuming_fiber) ||
 		(!rcore_fiber_resuming(subject->ruby, fiber, &resuming) &&
 		 is_fiber_or_null(subject, resuming)));
 }
@@ -192,7 +192,7 @@ static bool holds_stack(const struct subject *subject, uint64_t fiber, uint64_t 
 {
 	const struct rcore_layout *layout = subject->ruby->layout;
 	uint64_t base, size, start;
-	if (!rcore_has(&layout->fiber.stack_base))
+	if (!rcore_has_place(&layout->fiber.stack_base))
 		return true;
 	if (!get(subject, fiber, &layout->fiber.stack_base, &base))
 		return false;

@@ -34,7 +34,7 @@ static void collect(struct rcore_layout *layout, const char *group, struct field
 		if (item->kind == RCORE_ITEM_STRUCT)
 			ret->of = item;
 		if (item->kind != RCORE_ITEM_FIELD || ret->count == FIELD_LIMIT ||
-		    !rcore_has(rcore_item_field(layout, item)))
+		    !rcore_has_place(rcore_item_field(layout, item)))
 			continue;
 		int32_t offset = rcore_item_field(layout, item)->offset;
 		size_t at = ret->count++;

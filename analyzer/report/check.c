@@ -16,6 +16,8 @@ static const struct {
 				RCORE_STYLE_PLAIN},
 	[RCORE_FIELD_NO_PROOF] = {"no proof", "without a proof of their own",
 				  RCORE_STYLE_QUIET},
+	[RCORE_FIELD_UNMEASURED] = {"unknown", "not measured for this Ruby",
+				    RCORE_STYLE_PROBLEM},
 };
 enum { STATES = sizeof(states) / sizeof(*states) };
 
@@ -36,7 +38,9 @@ static void print_state(const struct rcore_pen *pen, const struct rcore_snapshot
 			rcore_style(pen, RCORE_STYLE_PLAIN);
 			fprintf(pen->out, " %-14s", group);
 		}
-		fprintf(pen->out, "%s %s %d", before, check->id, check->offset);
+		fprintf(pen->out, "%s %s", before, check->id);
+		if (state != RCORE_FIELD_UNMEASURED)
+			fprintf(pen->out, " %d", check->offset);
 		before = ",";
 	}
 	if (*before)
@@ -59,8 +63,9 @@ static void print_sum(const struct rcore_pen *pen, const struct rcore_snapshot *
 		counts[snapshot->field_checks[i].state]++;
 	fprintf(pen->out, "\n%zu fields:", snapshot->field_check_count);
 	for (int state = 0; state < STATES; state++)
-		fprintf(pen->out, "%s %zu %s", state ? "," : "", counts[state],
-			states[state].summary);
+		if (counts[state] || state != RCORE_FIELD_UNMEASURED)
+			fprintf(pen->out, "%s %zu %s", state ? "," : "", counts[state],
+				states[state].summary);
 	putc('\n', pen->out);
 }
 

@@ -34,6 +34,16 @@ static void print_activation(const struct rcore_pen *pen, const struct rcore_act
 	putc('\n', pen->out);
 }
 
+/* What needs one of these says so itself; all else works. */
+static void print_unmeasured(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->unmeasured_count; i++)
+		fprintf(pen->out, "%s%s",
+			i ? ", " : "             not measured: ", snapshot->unmeasured[i]);
+	if (snapshot->unmeasured_count)
+		putc('\n', pen->out);
+}
+
 static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
 {
 	FILE *out = pen->out;
@@ -70,6 +80,7 @@ static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot
 	putc('\n', out);
 
 	rcore_write_slides(snapshot, out);
+	print_unmeasured(pen, snapshot);
 
 	if (snapshot->vm)
 		fprintf(out, "  %-9s 0x%" PRIx64 "  found %s\n", "VM", snapshot->vm,

@@ -47,6 +47,18 @@ static void add_slides(struct rcore_json *json, struct json_object *layout,
 	rcore_json_add(json, layout, "moved", slides);
 }
 
+static void add_unmeasured(struct rcore_json *json, struct json_object *layout,
+			   const struct rcore_snapshot *snapshot)
+{
+	struct json_object *items = json_object_new_array();
+	for (size_t i = 0; items && i < snapshot->unmeasured_count; i++) {
+		struct json_object *item = json_object_new_string(snapshot->unmeasured[i]);
+		if (json_object_array_add(items, item))
+			json_object_put(item);
+	}
+	rcore_json_add(json, layout, "unmeasured", items);
+}
+
 static void put_ruby(struct rcore_json *json, const struct rcore_snapshot *snapshot)
 {
 	struct json_object *ruby = rcore_json_object(json);
@@ -61,6 +73,8 @@ static void put_ruby(struct rcore_json *json, const struct rcore_snapshot *snaps
 	rcore_json_add_text(json, layout, "neighbour", snapshot->layout_neighbour);
 	if (snapshot->slide_count)
 		add_slides(json, layout, snapshot);
+	if (snapshot->unmeasured_count)
+		add_unmeasured(json, layout, snapshot);
 	rcore_json_put(json, "layout", layout);
 
 	struct json_object *vm = rcore_json_object(json);

@@ -8,6 +8,8 @@ static enum rcore_field_state state_of(const struct rcore_specimens *specimens,
 				       const struct rcore_field *field)
 {
 	bool has_rule;
+	if (!rcore_has_place(field))
+		return RCORE_FIELD_UNMEASURED;
 	switch (rcore_field_prove(specimens, item, field, &has_rule)) {
 	case RCORE_HOLDS:
 		return RCORE_FIELD_PROVED;

@@ -253,6 +253,25 @@ static struct rcore_error *no_vm(struct rcore_session *session,
 		identity->module->path, layouts->count, version[0], version[1]);
 }
 
+static void add_unmeasured(void *context, const char *item)
+{
+	struct rcore_snapshot *snapshot = context;
+	const char *text = rcore_arena_strdup(&snapshot->arena, item);
+	if (text)
+		snapshot->unmeasured[snapshot->unmeasured_count++] = text;
+}
+
+static void describe_unmeasured(const struct rcore_layout *layout,
+				struct rcore_snapshot *snapshot)
+{
+	size_t count = rcore_layout_unmeasured(layout, NULL, NULL);
+	if (count)
+		snapshot->unmeasured = rcore_arena_alloc(&snapshot->arena,
+							 count * sizeof(*snapshot->unmeasured));
+	if (snapshot->unmeasured)
+		rcore_layout_unmeasured(layout, add_unmeasured, snapshot);
+}
+
 static void describe(const struct rcore_trial *trial, struct rcore_snapshot *snapshot)
 {
 	static const char *const sources[] = {"dwarf", "exact", "approximate"};
@@ -273,6 +292,7 @@ static void describe(const struct rcore_trial *trial, struct rcore_snapshot *sna
 					   "target, nor could they be made to; `rcore "
 					   "layout check` names them",
 					   trial->misfits, trial->location.layout.name));
+	describe_unmeasured(&trial->location.layout, snapshot);
 	memcpy(snapshot->slides, trial->slides, sizeof(snapshot->slides));
 	snapshot->slide_count = trial->slide_count;
 	snapshot->proofs = rcore_arena_alloc(&snapshot->arena, sizeof(trial->proofs));

@@ -19,6 +19,8 @@ const char *rcore_fault_text(enum rcore_fault fault)
 		return "past the end of the truncated core";
 	case RCORE_FAULT_NOT_COPIED:
 		return "mapped, but not copied from the process";
+	case RCORE_FAULT_NOT_MEASURED:
+		return "its place is not measured for this Ruby";
 	case RCORE_FAULT_IO:
 		return "the read failed";
 	}

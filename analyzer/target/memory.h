@@ -26,7 +26,8 @@ enum rcore_fault {
 	RCORE_FAULT_FILE_MISSING, /* not in the core, and its file is not on this machine, or is another build */
 	RCORE_FAULT_TRUNCATED, /* the core ends before it */
 	RCORE_FAULT_NOT_COPIED, /* of a process that runs on: mapped, but not among what was copied while it stood still */
-	RCORE_FAULT_IO, /* the reader failed (a debugger, ptrace, a disk) */
+	RCORE_FAULT_NOT_MEASURED, /* the layout does not know where the field is */
+	RCORE_FAULT_IO,           /* the reader failed (a debugger, ptrace, a disk) */
 };
 
 struct rcore_memory {
