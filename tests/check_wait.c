@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout/schema.h"
 #include "vm/frame_flags.h"
 #include "vm_suite.h"
 
@@ -384,6 +385,57 @@ START_TEST(test_queue)
 }
 END_TEST
 
+/* A list that the layout does not know is said to be unknown; one whose head this Ruby lacks is no problem. */
+START_TEST(test_unmeasured)
+{
+	world_begin(_i);
+	uint64_t object;
+	lock_wanted(world.running, sleeping(), &object);
+	struct rcore_layout whole = LAYOUT;
+	LAYOUT.sync_waiter.node.offset = RCORE_UNMEASURED;
+	struct rcore_snapshot *snapshot = world_load_whole();
+	ck_assert_ptr_nonnull(wait_of(snapshot, sleeping()));
+	ck_assert_uint_eq(snapshot->lock_count, 1);
+	ck_assert_ptr_nonnull(strstr(snapshot->locks[0].problem,
+				     "who waits: sync_waiter.node is not measured for Ruby "));
+	world_free(snapshot);
+
+	LAYOUT = whole;
+	LAYOUT.thread.locking_mutex.offset = RCORE_UNMEASURED;
+	snapshot = world_load_whole();
+	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem,
+				     "thread.locking_mutex is not measured for Ruby "));
+	world_free(snapshot);
+
+	LAYOUT = whole;
+	LAYOUT.thread.name.offset = RCORE_UNMEASURED;
+	snapshot = world_load();
+	ck_assert_uint_eq(snapshot->problem_count, 1);
+	ck_assert_ptr_nonnull(strstr(snapshot->problems[0], "thread.name is not measured"));
+	ck_assert_ptr_nonnull(wait_of(snapshot, sleeping()));
+	world_free(snapshot);
+	LAYOUT = whole;
+}
+END_TEST
+
+/* Whatever field is unmeasured: no crash. */
+START_TEST(test_unmeasured_fields)
+{
+	world_begin(_i);
+	struct rcore_layout whole = LAYOUT;
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		struct rcore_snapshot *snapshot = NULL;
+		if (rcore_items[i].kind != RCORE_ITEM_FIELD)
+			continue;
+		rcore_item_set_unmeasured(&LAYOUT, &rcore_items[i]);
+		world_code(world_try_load(&snapshot));
+		if (snapshot)
+			world_free(snapshot);
+		LAYOUT = whole;
+	}
+}
+END_TEST
+
 /* Whatever read fails: no crash, and what is said of a wait is whole. */
 START_TEST(test_faults)
 {
@@ -412,8 +464,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_locks,       test_names,    test_broken_locks, test_joins,  test_gvl,
-		test_waiting_fds, test_syscalls, test_queue,        test_faults,
+		test_locks,  test_names,       test_broken_locks,      test_joins,
+		test_gvl,    test_waiting_fds, test_syscalls,          test_queue,
+		test_faults, test_unmeasured,  test_unmeasured_fields,
 	};
 	return world_run("wait", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -167,9 +167,10 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
 		    uint64_t *ret);
 
-/* The error of whoever needs the field called `name`, which the layout does not know:
- * UNSUPPORTED. */
-struct rcore_error *rcore_not_measured(const struct rcore_layout *layout, const char *name);
+/* The error of whoever needs an unmeasured field of the layout: UNSUPPORTED. NULL for
+ * any other field. */
+struct rcore_error *rcore_not_measured(const struct rcore_layout *layout,
+				       const struct rcore_field *field);
 
 /*
  * Tables. Text, one item a line, as `rcore layout FILE` prints and

@@ -51,10 +51,25 @@ bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *fie
 	return true;
 }
 
-struct rcore_error *rcore_not_measured(const struct rcore_layout *layout, const char *name)
+/* "thread.name": `field` is one of the layout's. */
+static void print_name(const struct rcore_layout *layout, const struct rcore_field *field,
+		       char ret[RCORE_ITEM_TEXT])
 {
-	char range[RCORE_RANGE_TEXT];
+	size_t where = (size_t)((const char *)field - (const char *)layout);
+	strcpy(ret, "a field");
+	for (size_t i = 0; i < rcore_item_count; i++)
+		if (rcore_items[i].kind == RCORE_ITEM_FIELD && rcore_items[i].where == where)
+			rcore_item_print(&rcore_items[i], ret);
+}
+
+struct rcore_error *rcore_not_measured(const struct rcore_layout *layout,
+				       const struct rcore_field *field)
+{
+	char range[RCORE_RANGE_TEXT], name[RCORE_ITEM_TEXT];
+	if (field->offset != RCORE_UNMEASURED)
+		return NULL;
 	rcore_layout_print_range(layout, range);
+	print_name(layout, field, name);
 	return rcore_error_create(
 		RCORE_ERROR_UNSUPPORTED,
 		"%s is not measured for Ruby %s: rcore finds it in this Ruby's "

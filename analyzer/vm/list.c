@@ -77,3 +77,21 @@ struct rcore_error *rcore_list(struct rcore_memory *memory, uint64_t head, size_
 	*ret_count = nodes.count;
 	return err;
 }
+
+struct rcore_error *rcore_list_of(struct rcore_ruby *ruby, uint64_t base,
+				  const struct rcore_field *head,
+				  const struct rcore_field *node, size_t limit, uint64_t **ret,
+				  size_t *ret_count)
+{
+	*ret = NULL;
+	*ret_count = 0;
+	struct rcore_error *err = rcore_not_measured(ruby->layout, head);
+	if (!err)
+		err = rcore_not_measured(ruby->layout, node);
+	if (err)
+		return err;
+	err = rcore_list(ruby->memory, base + (uint64_t)head->offset, limit, ret, ret_count);
+	for (size_t i = 0; i < *ret_count; i++)
+		(*ret)[i] -= (uint64_t)node->offset;
+	return err;
+}

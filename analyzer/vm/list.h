@@ -3,7 +3,7 @@
 #define RCORE_VM_LIST_H
 
 #include "base/error.h"
-#include "target/memory.h"
+#include "ruby/ruby.h"
 
 /*
  * The entries of a ccan list (ccan/list/list.h): a ring of {next, prev} nodes through
@@ -14,5 +14,15 @@
  */
 struct rcore_error *rcore_list(struct rcore_memory *memory, uint64_t head, size_t limit,
 			       uint64_t **ret, size_t *ret_count);
+
+/*
+ * The structs on the list whose head is the field `head` of the struct at `base`: `node`
+ * is the member of theirs that is on it. As rcore_list(), and UNSUPPORTED, with no
+ * structs, if one of the two fields is not measured.
+ */
+struct rcore_error *rcore_list_of(struct rcore_ruby *ruby, uint64_t base,
+				  const struct rcore_field *head,
+				  const struct rcore_field *node, size_t limit, uint64_t **ret,
+				  size_t *ret_count);
 
 #endif

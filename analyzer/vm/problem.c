@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm/problem.h"
 
+#include <string.h>
+
 #include "vm/vm.h"
 
 const char *rcore_problem(struct rcore_snapshot *snapshot, struct rcore_error *err)
@@ -27,4 +29,18 @@ void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err)
 	if (snapshot->problem_count == RCORE_PROBLEM_LIMIT)
 		text = "more problems than are kept here";
 	snapshot->problems[snapshot->problem_count++] = text;
+}
+
+void rcore_problem_unmeasured(struct rcore_snapshot *snapshot,
+			      const struct rcore_layout *layout,
+			      const struct rcore_field *field)
+{
+	struct rcore_error *err = rcore_not_measured(layout, field);
+	for (size_t i = 0; err && i < snapshot->problem_count; i++) {
+		if (!strcmp(snapshot->problems[i], err->message)) {
+			rcore_error_free(err);
+			return;
+		}
+	}
+	rcore_problem_add(snapshot, err);
 }

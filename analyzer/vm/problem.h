@@ -3,6 +3,7 @@
 #define RCORE_VM_PROBLEM_H
 
 #include "base/error.h"
+#include "layout/layout.h"
 #include "model/snapshot.h"
 
 /*
@@ -14,5 +15,10 @@ const char *rcore_problem(struct rcore_snapshot *snapshot, struct rcore_error *e
 /* The same for a problem of the whole; at most RCORE_PROBLEM_LIMIT are kept, then one line
  * says that there are more. */
 void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err);
+
+/* A problem of the whole, the first time that an unmeasured field is needed. */
+void rcore_problem_unmeasured(struct rcore_snapshot *snapshot,
+			      const struct rcore_layout *layout,
+			      const struct rcore_field *field);
 
 #endif

@@ -15,6 +15,7 @@ static uint64_t field_or_zero(struct rcore_loader *loader, uint64_t base,
 			      const struct rcore_field *field)
 {
 	uint64_t value = 0;
+	rcore_problem_unmeasured(loader->snapshot, loader->ruby->layout, field);
 	if (base && rcore_has(field) &&
 	    rcore_read_field(loader->ruby->memory, base, field, &value))
 		value = 0;
@@ -149,7 +150,8 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 	thread->to_kill = field_or_zero(loader, address, &layout->thread.to_kill);
 	thread->is_main = field_or_zero(loader, loader->vm, &layout->vm.main_thread) == address;
 	thread->is_crashed = thread->tid && thread->tid == loader->process->crashed_tid;
-	if (!rcore_read_field(loader->ruby->memory, address, &layout->thread.name, &value))
+	value = field_or_zero(loader, address, &layout->thread.name);
+	if (value)
 		thread->name = thread_name(loader, thread, value);
 	if (!is_ended)
 		thread->gvl = gvl_state(loader, thread,
@@ -158,15 +160,16 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 	return NULL;
 }
 
-/* The threads of one list head; `ractor` is an index or -1. */
-static struct rcore_error *load_list(struct rcore_loader *loader, uint64_t head, int ractor,
+/* The threads of one list, whose head is in the struct at `base`; `ractor` is an index or -1. */
+static struct rcore_error *load_list(struct rcore_loader *loader, uint64_t base,
+				     const struct rcore_field *head, int ractor,
 				     size_t expected)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
-	uint64_t *nodes;
+	uint64_t *threads;
 	size_t count;
-	struct rcore_error *err =
-		rcore_list(loader->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
+	struct rcore_error *err = rcore_list_of(loader->ruby, base, head, &layout->thread.node,
+						RCORE_THREAD_LIMIT, &threads, &count);
 	if (!err && count != expected)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "thread list has %zu threads, the VM counts %zu",
@@ -178,13 +181,12 @@ static struct rcore_error *load_list(struct rcore_loader *loader, uint64_t head,
 	if (!indices)
 		err = rcore_error_no_memory();
 	for (size_t i = 0; !err && i < count; i++)
-		err = rcore_load_thread(loader, nodes[i] - layout->thread.node.offset, ractor,
-					false, &indices[i]);
+		err = rcore_load_thread(loader, threads[i], ractor, false, &indices[i]);
 	if (!err && ractor >= 0) {
 		loader->ractors.items[ractor].threads = indices;
 		loader->ractors.items[ractor].thread_count = count;
 	}
-	free(nodes);
+	free(threads);
 	return err;
 }
 
@@ -203,18 +205,18 @@ static struct rcore_error *load_ractor(struct rcore_loader *loader, uint64_t add
 		ractor->problem =
 			rcore_problem(loader->snapshot, rcore_error_wrap(err, "name"));
 	}
-	return load_list(loader, address + layout->ractor.threads_set.offset, index,
+	return load_list(loader, address, &layout->ractor.threads_set, index,
 			 field_or_zero(loader, address, &layout->ractor.threads_count));
 }
 
 static struct rcore_error *load_ractors(struct rcore_loader *loader)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
-	uint64_t *nodes;
+	uint64_t *ractors;
 	size_t count;
 	struct rcore_error *err =
-		rcore_list(loader->ruby->memory, loader->vm + layout->vm.ractor_set.offset,
-			   RCORE_RACTOR_LIMIT, &nodes, &count);
+		rcore_list_of(loader->ruby, loader->vm, &layout->vm.ractor_set,
+			      &layout->ractor.vmlr_node, RCORE_RACTOR_LIMIT, &ractors, &count);
 	bool broken = err != NULL;
 	rcore_problem_add(loader->snapshot, rcore_error_wrap(err, "ractors"));
 
@@ -223,13 +225,12 @@ static struct rcore_error *load_ractors(struct rcore_loader *loader)
 	bool seen = false;
 	err = NULL;
 	for (size_t i = 0; !err && i < count; i++) {
-		uint64_t address = nodes[i] - layout->ractor.vmlr_node.offset;
-		seen |= address == main_ractor;
-		err = load_ractor(loader, address);
+		seen |= ractors[i] == main_ractor;
+		err = load_ractor(loader, ractors[i]);
 	}
 	if (!err && broken && !seen && main_ractor)
 		err = load_ractor(loader, main_ractor);
-	free(nodes);
+	free(ractors);
 	return err;
 }
 
@@ -242,7 +243,7 @@ struct rcore_error *rcore_load_threads(struct rcore_loader *loader)
 	if (rcore_has(&layout->vm.ractor_set))
 		err = load_ractors(loader);
 	else
-		err = load_list(loader, loader->vm + layout->vm.living_threads.offset, -1,
+		err = load_list(loader, loader->vm, &layout->vm.living_threads, -1,
 				field_or_zero(loader, loader->vm, &layout->vm.living_count));
 	if (err)
 		return err;

@@ -21,6 +21,7 @@ uint64_t rcore_wait_field(struct rcore_waits *waits, uint64_t base,
 			  const struct rcore_field *field)
 {
 	uint64_t value = 0;
+	rcore_wait_problem(waits, rcore_not_measured(waits->loader->ruby->layout, field));
 	if (!base || !rcore_has(field) ||
 	    rcore_read_field(waits->loader->ruby->memory, base, field, &value))
 		return 0;

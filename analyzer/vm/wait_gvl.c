@@ -9,19 +9,20 @@
  * a node in native_thread_data, from 3.2 on in sched. Mirrors thread_pthread.c, gvl_acquire_common,
  * thread_sched_enq.
  */
-static struct rcore_error *queue_at(struct rcore_waits *waits, uint64_t head,
+static struct rcore_error *queue_of(struct rcore_waits *waits, uint64_t base,
+				    const struct rcore_field *head,
 				    const struct rcore_field *node, uint64_t holder)
 {
 	const struct rcore_loader *loader = waits->loader;
 	struct rcore_error *err = NULL;
-	uint64_t *nodes;
+	uint64_t *threads;
 	size_t count;
 	rcore_wait_problem(waits,
-			   rcore_error_wrap(rcore_list(loader->ruby->memory, head,
-						       RCORE_WAITER_LIMIT, &nodes, &count),
+			   rcore_error_wrap(rcore_list_of(loader->ruby, base, head, node,
+							  RCORE_WAITER_LIMIT, &threads, &count),
 					    "who waits for the GVL"));
 	for (size_t i = 0; !err && i < count; i++) {
-		int fiber = rcore_wait_fiber(waits, nodes[i] - (uint64_t)node->offset, 0);
+		int fiber = rcore_wait_fiber(waits, threads[i], 0);
 		struct rcore_wait *wait = fiber < 0
 						  ? NULL
 						  : rcore_wait_new(waits, fiber, RCORE_WAIT_GVL,
@@ -31,7 +32,7 @@ static struct rcore_error *queue_at(struct rcore_waits *waits, uint64_t head,
 		else if (fiber >= 0)
 			err = rcore_error_no_memory();
 	}
-	free(nodes);
+	free(threads);
 	return err;
 }
 
@@ -58,7 +59,7 @@ static struct rcore_error *queues(struct rcore_waits *waits)
 	const struct rcore_layout *layout = loader->ruby->layout;
 	struct rcore_error *err = NULL;
 	if (rcore_has(&layout->vm.gvl_waitq))
-		return queue_at(waits, loader->vm + (uint64_t)layout->vm.gvl_waitq.offset,
+		return queue_of(waits, loader->vm, &layout->vm.gvl_waitq,
 				&layout->thread.gvl_node,
 				rcore_wait_field(waits, loader->vm, &layout->vm.gvl_owner));
 	bool is_sched = rcore_has(&layout->ractor.sched_readyq);
@@ -68,7 +69,7 @@ static struct rcore_error *queues(struct rcore_waits *waits)
 		is_sched ? &layout->ractor.sched_running : &layout->ractor.gvl_owner;
 	for (size_t i = 0; !err && rcore_has(queue) && i < loader->ractors.count; i++) {
 		uint64_t ractor = loader->ractors.items[i].address;
-		err = queue_at(waits, ractor + (uint64_t)queue->offset,
+		err = queue_of(waits, ractor, queue,
 			       is_sched ? &layout->thread.readyq_node
 					: &layout->thread.gvl_node,
 			       rcore_wait_field(waits, ractor, holder));

@@ -23,25 +23,24 @@ static struct rcore_error *waiting_fds(struct rcore_waits *waits)
 	const struct rcore_loader *loader = waits->loader;
 	const struct rcore_layout *layout = loader->ruby->layout;
 	struct rcore_error *err = NULL;
-	uint64_t *nodes;
+	uint64_t *entries;
 	size_t count;
 	if (!rcore_has(&layout->vm.waiting_fds))
 		return NULL;
-	rcore_wait_problem(
-		waits, rcore_error_wrap(
-			       rcore_list(loader->ruby->memory,
-					  loader->vm + (uint64_t)layout->vm.waiting_fds.offset,
-					  RCORE_WAITER_LIMIT, &nodes, &count),
-			       "who waits for IO"));
+	rcore_wait_problem(waits,
+			   rcore_error_wrap(rcore_list_of(loader->ruby, loader->vm,
+							  &layout->vm.waiting_fds,
+							  &layout->waiting_fd.node,
+							  RCORE_WAITER_LIMIT, &entries, &count),
+					    "who waits for IO"));
 	for (size_t i = 0; !err && i < count; i++) {
-		uint64_t entry = nodes[i] - (uint64_t)layout->waiting_fd.node.offset;
 		int fiber = rcore_wait_fiber(
-			waits, rcore_wait_field(waits, entry, &layout->waiting_fd.th), 0);
+			waits, rcore_wait_field(waits, entries[i], &layout->waiting_fd.th), 0);
 		err = add(waits, fiber,
-			  (int32_t)rcore_wait_field(waits, entry, &layout->waiting_fd.fd),
+			  (int32_t)rcore_wait_field(waits, entries[i], &layout->waiting_fd.fd),
 			  NULL);
 	}
-	free(nodes);
+	free(entries);
 	return err;
 }
 

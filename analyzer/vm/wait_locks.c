@@ -83,11 +83,11 @@ static struct rcore_error *add_waiters(struct rcore_waits *waits, struct rcore_l
 {
 	struct rcore_loader *loader = waits->loader;
 	const struct rcore_layout *layout = loader->ruby->layout;
-	uint64_t *nodes;
+	uint64_t *waiters;
 	size_t count;
-	struct rcore_error *err = rcore_list(
-		loader->ruby->memory, lock->address + (uint64_t)layout->mutex.waitq.offset,
-		RCORE_WAITER_LIMIT, &nodes, &count);
+	struct rcore_error *err =
+		rcore_list_of(loader->ruby, lock->address, &layout->mutex.waitq,
+			      &layout->sync_waiter.node, RCORE_WAITER_LIMIT, &waiters, &count);
 	if (err) {
 		lock->problem = rcore_arena_printf(&loader->snapshot->arena, "who waits: %s",
 						   err->message);
@@ -98,9 +98,8 @@ static struct rcore_error *add_waiters(struct rcore_waits *waits, struct rcore_l
 	if (!lock->waiters)
 		err = rcore_error_no_memory();
 	for (size_t i = 0; !err && i < count; i++)
-		err = add_waiter(waits, lock,
-				 nodes[i] - (uint64_t)layout->sync_waiter.node.offset);
-	free(nodes);
+		err = add_waiter(waits, lock, waiters[i]);
+	free(waiters);
 	return err;
 }
 

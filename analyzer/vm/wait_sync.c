@@ -41,18 +41,16 @@ static struct rcore_error *add_wait(struct rcore_waits *waits, int fiber,
 	return NULL;
 }
 
-static int waiter_in(struct rcore_waits *waits, uint64_t node)
+static int waiter_in(struct rcore_waits *waits, uint64_t waiter)
 {
 	const struct rcore_layout *layout = waits->loader->ruby->layout;
-	uint64_t waiter = node - (uint64_t)layout->sync_waiter.node.offset;
 	return rcore_wait_fiber(waits, rcore_wait_field(waits, waiter, &layout->sync_waiter.th),
 				rcore_wait_field(waits, waiter, &layout->sync_waiter.fiber));
 }
 
-static int blocked_in(struct rcore_waits *waits, uint64_t node)
+static int blocked_in(struct rcore_waits *waits, uint64_t operation)
 {
 	const struct rcore_layout *layout = waits->loader->ruby->layout;
-	uint64_t operation = node - (uint64_t)layout->blocking_operation.list.offset;
 	uint64_t ec = rcore_wait_field(waits, operation, &layout->blocking_operation.ec);
 	return ec ? rcore_address_map_get(&waits->loader->fiber_at,
 					  ec - (uint64_t)layout->fiber.saved_ec.offset)
@@ -62,20 +60,23 @@ static int blocked_in(struct rcore_waits *waits, uint64_t node)
 static struct rcore_error *visit_list(struct rcore_waits *waits, const struct rcore_sync *sync,
 				      const struct rcore_field *head, enum rcore_wait_kind kind)
 {
+	const struct rcore_layout *layout = waits->loader->ruby->layout;
+	const struct rcore_field *node = kind == RCORE_WAIT_IO
+						 ? &layout->blocking_operation.list
+						 : &layout->sync_waiter.node;
 	struct rcore_error *err = NULL;
-	uint64_t *nodes;
+	uint64_t *waiters;
 	size_t count;
 	if (!rcore_has(head))
 		return NULL;
-	rcore_wait_problem(waits, rcore_list(waits->loader->ruby->memory,
-					     sync->data + (uint64_t)head->offset,
-					     RCORE_WAITER_LIMIT, &nodes, &count));
+	rcore_wait_problem(waits, rcore_list_of(waits->loader->ruby, sync->data, head, node,
+						RCORE_WAITER_LIMIT, &waiters, &count));
 	for (size_t i = 0; !err && i < count; i++) {
-		int fiber = kind == RCORE_WAIT_IO ? blocked_in(waits, nodes[i])
-						  : waiter_in(waits, nodes[i]);
+		int fiber = kind == RCORE_WAIT_IO ? blocked_in(waits, waiters[i])
+						  : waiter_in(waits, waiters[i]);
 		err = add_wait(waits, fiber, kind, sync);
 	}
-	free(nodes);
+	free(waiters);
 	return err;
 }
 
