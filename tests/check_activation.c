@@ -57,7 +57,22 @@ static void load(const char *flags, struct loaded *ret)
 	ret->activation = *activation;
 }
 
-/* What rcore finds in a core of this process. */
+/* Memory that fails the test if it is read at one address. */
+struct watched {
+	struct rcore_memory memory;
+	struct rcore_memory *below;
+	uint64_t address;
+};
+
+static enum rcore_fault watch(struct rcore_memory *memory, uint64_t address, void *buffer,
+			      size_t size)
+{
+	struct watched *watched = (struct watched *)memory;
+	ck_assert_msg(watched->address - address >= size, "code is read from memory");
+	return rcore_read(watched->below, address, buffer, size);
+}
+
+/* What rcore finds in a core of this process. Code comes from the file: of memory a pack keeps what is read. */
 static uint64_t found(const uint64_t *instructions, size_t count)
 {
 	struct core_builder builder = {0};
@@ -74,8 +89,13 @@ static uint64_t found(const uint64_t *instructions, size_t count)
 	err = rcore_modules_open(process, rcore_core_memory(core), NULL, &modules);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
 	struct rcore_interpreter interpreter = {instructions, count, 0};
-	err = rcore_unwind(modules, rcore_modules_overlay(modules, rcore_core_memory(core)),
-			   self_machine(), &arena, NULL, &interpreter, NULL, 0);
+	struct watched watched = {
+		.memory = {watch},
+		.below = rcore_modules_overlay(modules, rcore_core_memory(core)),
+		.address = count ? instructions[0] : 0,
+	};
+	err = rcore_unwind(modules, &watched.memory, self_machine(), &arena, NULL, &interpreter,
+			   NULL, 0);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
 	rcore_arena_deinit(&arena);
 	rcore_modules_close(modules);

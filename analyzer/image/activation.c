@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/activation.h"
 
-#include <stdlib.h>
-
 #include "image/cold_part.h"
 #include "image/unwind_machine.h"
 #include "image/unwind_site.h"
 
 enum {
-	CHUNK = 64 << 10,
 	CODE_LIMIT = 256 << 20, /* of one module */
 	CALLERS = 64,           /* of one function; more say no more */
 	MANY = 6,               /* rb_vm_exec has as many, vm_exec_core has half of them */
@@ -55,30 +52,32 @@ static void search(struct rcore_sites *sites, struct rcore_native_module *module
 	}
 }
 
-/* All of a module's code that leads straight to the function at `target`. */
+/*
+ * All of a module's code that leads straight to the function at `target`. It is read from the file, as call frame
+ * information is: of the target's memory a pack keeps what is read.
+ */
 static void find_callers(struct rcore_sites *sites, struct rcore_native_module *module,
 			 uint64_t target, struct callers *ret)
 {
-	const struct rcore_elf_headers *headers = rcore_module_headers(module->entry);
-	uint64_t bias = module->entry->module.bias, left = CODE_LIMIT;
-	uint8_t *code = malloc(CHUNK + RCORE_JUMP_BYTES);
+	Dwarf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module->dwfl, &bias);
+	uint64_t left = CODE_LIMIT;
+	size_t count;
 	ret->count = 0;
-	for (size_t i = 0; code && i < headers->count; i++) {
-		const GElf_Phdr *header = &headers->items[i];
-		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X) ||
-		    header->p_filesz > left)
+	if (!elf || elf_getphdrnum(elf, &count))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr header;
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		    !(header.p_flags & PF_X) || header.p_filesz > left)
 			continue;
-		left -= header->p_filesz;
-		for (uint64_t done = 0; done < header->p_filesz; done += CHUNK) {
-			uint64_t address = bias + header->p_vaddr + done;
-			uint64_t size = header->p_filesz - done;
-			if (size > CHUNK + RCORE_JUMP_BYTES)
-				size = CHUNK + RCORE_JUMP_BYTES;
-			if (!rcore_read(sites->native->memory, address, code, size))
-				search(sites, module, code, size, address, target, ret);
-		}
+		Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset,
+						      header.p_filesz, ELF_T_BYTE);
+		left -= header.p_filesz;
+		if (data && data->d_buf)
+			search(sites, module, data->d_buf, data->d_size, bias + header.p_vaddr,
+			       target, ret);
 	}
-	free(code);
 }
 
 /* The function that covers most of the instructions, for a compiler may have moved some rarely run ones out of
