@@ -3,6 +3,7 @@ require "json"
 require "open3"
 require "timeout"
 require "tmpdir"
+require_relative "../child"
 
 # An LLDB, started by `rcore lldb`.
 class Lldb
@@ -16,11 +17,12 @@ class Lldb
 
   # Debian's packages of several LLDBs exclude each other: all but one are in folders.
   def self.all
-    [new("lldb-19", "lldb-19", nil), new("lldb-14", File.join(CACHE, "debuggers/lldb-14/usr/lib/llvm-14/bin/lldb"), File.join(CACHE, "debuggers/lldb-14/usr/lib/x86_64-linux-gnu"))]
+    folder = File.join(CACHE, "debuggers/lldb-14")
+    [new("lldb-19", "lldb-19", nil), new("lldb-14", File.join(folder, "usr/lib/llvm-14/bin/lldb"), folder)]
   end
 
-  def initialize(name, program, libraries)
-    @name, @program, @libraries = name, program, libraries
+  def initialize(name, program, folder)
+    @name, @program, @folder = name, program, folder
   end
 
   # target: what stands behind `rcore lldb`. Gives an Answer for each command.
@@ -59,8 +61,7 @@ class Lldb
       begin
         yield Timeout.timeout(30) { File.read(pipe).to_i }
       ensure
-        Process.kill(:KILL, child)
-        Process.wait(child)
+        Child.stop(child)
       end
     end
   end
@@ -81,8 +82,9 @@ class Lldb
     end
   end
 
-  # What an embedder of its own would have to know: where its libraries are, and no colors.
+  # What an embedder of its own would have to know: where its libraries and its Python are, and no colors.
   def environment
-    { "LD_LIBRARY_PATH" => @libraries, "TERM" => "dumb", "LC_ALL" => "C.UTF-8", "PYTHONDONTWRITEBYTECODE" => "1" }
+    own = @folder ? { "LD_LIBRARY_PATH" => File.join(@folder, "own"), "PYTHONHOME" => File.join(@folder, "usr") } : {}
+    { **own, "TERM" => "dumb", "LC_ALL" => "C.UTF-8", "PYTHONDONTWRITEBYTECODE" => "1" }
   end
 end
