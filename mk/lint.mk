@@ -16,6 +16,7 @@ lint-house:
 	@tests/lint/versions.sh
 	@tests/lint/writers.sh
 	@tests/lint/house.sh
+	@ruby tests/lint/programs.rb
 
 lint-format:
 	@clang-format --dry-run --Werror $(LINT_C)

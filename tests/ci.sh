@@ -75,7 +75,9 @@ for _ in $(seq 100); do
 	sleep 0.1
 done
 [ "$(cat /proc/sys/kernel/core_pattern)" != "$pattern" ] || fail "ci/run did not set the pattern: $(cat log)"
-job=$(pgrep -P $run sleep || true)
+job=$(for child in $(cat /proc/$run/task/$run/children); do
+	[ "$(cat /proc/"$child"/comm)" != sleep ] || echo "$child"
+done)
 kill -KILL $run
 wait $run || true
 [ -z "$job" ] || kill "$job"

@@ -4,11 +4,12 @@ require "open3"
 require "tmpdir"
 require "fileutils"
 require "timeout"
+require_relative "../child"
 
 # One test: it has a name, and says what is wrong.
 class LiveCase
-  ROOT = Process.uid.zero? ? [] : %w[sudo -n]
-  TIMEOUT = 300 # seconds, on a busy machine
+  ROOT = Child::ROOT
+  TIMEOUT = Child::LIMIT
 
   attr_reader :name, :note
 
@@ -71,8 +72,7 @@ class LiveCase
         wait_until("sign of life: #{File.read(File.join(folder, "output"))}") { counter.value > 0 }
         yield Integer(File.read(File.join(folder, "pid"))), counter, folder, spawned
       ensure
-        system(*ROOT, "kill", "-KILL", "--", "-#{spawned}", err: File::NULL)
-        Process.wait(spawned)
+        Child.stop(spawned, -spawned)
       end
     end
   end

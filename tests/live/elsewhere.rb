@@ -125,7 +125,7 @@ module Elsewhere
     _, err, status = test.rcore("-p", pid)
     test.same("zombie: exit status", 2, status)
     test.fail(err) unless err.include?("is a zombie") && err.lines.size == 1
-    Process.wait(pid)
+    Child.wait(pid)
     _, err, status = test.rcore("-p", pid)
     test.same("ended: exit status", 2, status)
     test.fail(err) unless err.include?("no process #{pid}") && err.lines.size == 1

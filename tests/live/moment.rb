@@ -110,14 +110,13 @@ module Moment
       wait_until("state #{@ending}") { settled?(@pid) }
       yield self
     ensure
-      system(*ROOT, "kill", "-KILL", (@pid || spawned).to_s, err: File::NULL) if spawned
-      Process.wait(spawned) if spawned
+      Child.stop(spawned, @pid || spawned) if spawned
     end
 
     # Up to where it stops the next time.
     def go_on
       File.delete(path("truth.json"))
-      system(*ROOT, "kill", "-CONT", @pid.to_s)
+      Child.signal(:CONT, @pid)
       wait_until("truth.json again") { File.exist?(path("truth.json")) }
       wait_until("state stop again") { settled?(@pid) }
       @truth = read("truth.json")

@@ -85,8 +85,7 @@ module Running
         else
           held += 1 if held_by?(pid, rcore)
         end
-        Process.kill(:KILL, rcore)
-        Process.wait(rcore)
+        Child.stop(rcore)
         test.goes_on(counter)
       end
       test.same("tracer", "0", tracer(pid))

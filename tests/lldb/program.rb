@@ -8,7 +8,7 @@ require_relative "../truth/workshop"
 # A program of this folder on a Ruby: parked sleeps until it is stopped, calls never rests.
 class Program
   TIMEOUT = 60
-  ROOT = Process.uid.zero? ? [] : %w[sudo -n]
+  ROOT = Child::ROOT
 
   attr_reader :pid, :core
 
@@ -43,8 +43,7 @@ class Program
   end
 
   def close
-    system(*ROOT, "kill", "-KILL", (@pid || @child).to_s, err: File::NULL)
-    Process.wait(@child)
+    Child.stop(@child, @pid || @child)
     FileUtils.rm_rf(@folder)
   end
 

@@ -310,7 +310,7 @@ class LldbSuite
       FileUtils.cp([File.join(__dir__, "parked/main.rb"), File.join(__dir__, "context.rb")], folder)
       pid = Process.spawn(*ruby.command(["-W0", "main.rb"], directory: folder, environment: { "ENDING" => "abort" }),
                           rlimit_core: Process::RLIM_INFINITY, %i[out err] => File::NULL)
-      Process.wait(pid)
+      Child.wait(pid)
       core = Dir[File.join(folder, "qemu_*.core")].first or next ["the emulator left no core"]
       @files = ruby.files
       @report = JSON.parse(shell(%w[analyze --json], core))
@@ -374,7 +374,6 @@ class LldbSuite
     end
     differences
   ensure
-    Process.kill(:KILL, asleep)
-    Process.wait(asleep)
+    Child.stop(asleep)
   end
 end

@@ -56,8 +56,7 @@ module Arm
     test.fail("bt: #{told[8]}") unless told[8].include?("Fiber.yield")
     test.fail("the condition: #{told[13]}") unless told[13].include?("Kernel#freeze") && told[13].include?("stop_here")
   ensure
-    Process.kill(:KILL, server) rescue nil
-    Process.wait(server) if server
+    Child.stop(server) if server
   end
 
   def self.script(folder)

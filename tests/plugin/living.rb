@@ -6,7 +6,7 @@ require_relative "case"
 # is.
 module Living
   PROGRAMS = File.join(__dir__, "programs")
-  ROOT = Process.uid.zero? ? [] : %w[sudo -n]
+  ROOT = Child::ROOT
 
   # The program of programs/living, while a block runs.
   class Program < Debuggee
@@ -24,9 +24,8 @@ module Living
       wait_until("pid") { File.exist?(path("counter")) }
       yield self
     ensure
-      system(*ROOT, "kill", "-KILL", pid.to_s, err: File::NULL) if File.exist?(path("pid"))
-      Process.kill(:KILL, @spawned) rescue nil
-      Process.wait(@spawned)
+      Child.signal(:KILL, pid) if File.exist?(path("pid"))
+      Child.stop(@spawned)
       @workshop.remove(@made)
       @workshop.close
     end
@@ -41,11 +40,11 @@ module Living
 
     # Stopped by a signal while a block runs.
     def stand
-      system(*ROOT, "kill", "-STOP", pid.to_s)
+      Child.signal(:STOP, pid)
       wait_until("stop") { settled?(pid, :stop) }
       yield
     ensure
-      system(*ROOT, "kill", "-CONT", pid.to_s)
+      Child.signal(:CONT, pid)
     end
 
     def goes_on?
@@ -237,8 +236,7 @@ module Living
       test.same("the first at last", told[0], told[16])
     end
   ensure
-    Process.kill(:KILL, plain)
-    Process.wait(plain)
+    Child.stop(plain)
   end
 
   # Ctrl-C at any moment of a command: the next one works.

@@ -52,8 +52,7 @@ class Crash < Debuggee
     own(@core)
     self
   ensure
-    system(*ROOT, "kill", "-KILL", (process || pid).to_s, err: File::NULL) if pid
-    Process.wait(pid) if pid
+    Child.stop(pid, process || pid) if pid
   end
 
   def truth

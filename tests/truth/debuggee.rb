@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 require "json"
 require "timeout"
+require_relative "../child"
 
 # One run of a fixture on a Ruby, up to its core file and its truth.
 class Debuggee
   class Failed < StandardError; end
 
-  TIMEOUT = 300 # seconds: an emulated Ruby on a busy machine is slow
-  ROOT = Process.uid.zero? ? [] : %w[sudo -n]
+  TIMEOUT = Child::LIMIT
+  ROOT = Child::ROOT
 
   attr_reader :core, :truth
 
@@ -89,8 +90,7 @@ class Debuggee
     raise Failed, "gcore took no core in #{@outside}#{output}" unless File.exist?(@core)
     own(@core)
   ensure
-    system(*ROOT, "kill", "-KILL", (process || pid).to_s, err: File::NULL) if pid
-    Process.wait(pid) if pid
+    Child.stop(pid, process || pid) if pid
   end
 
   def command(truth)
@@ -104,11 +104,9 @@ class Debuggee
   end
 
   def wait(pid)
-    Timeout.timeout(TIMEOUT) { Process.wait2(pid).last }
-  rescue Timeout::Error
-    Process.kill(:KILL, pid)
-    Process.wait(pid)
-    raise Failed, "still runs after #{TIMEOUT} seconds#{output}"
+    Child.wait(pid)
+  rescue Child::Stuck => error
+    raise Failed, "#{error.message}#{output}"
   end
 
   def wait_until(what)
