@@ -8,7 +8,14 @@ SAN_FLAGS   = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-s
 
 $(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests -Iplugin $(shell pkg-config --cflags check)
 
-.PHONY: setup setup-tests demo check check-long release-check check-unit check-programs san
+# What is built for a goal is built in parallel; goals are not, of which one installs
+# what the next needs.
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+ifneq ($(filter setup setup-tests,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+
+.PHONY: setup setup-tests demo check check-quick check-long release-check check-unit check-programs san
 .SECONDARY: $(CHECKS:%=%.o)
 
 setup: ## install what builds rcore and runs the demo (Debian, as root)
@@ -17,7 +24,8 @@ setup: ## install what builds rcore and runs the demo (Debian, as root)
 setup-tests: ## install what the tests need, with a folder for each Ruby
 	@scripts/setup tests
 
-demo: all ## let a small Ruby program crash and analyze its core
+demo: ## let a small Ruby program crash and analyze its core
+	@$(MAKE) -s $(PARALLEL) all
 	@examples/demo/run $(BUILD)/rcore
 
 $(BUILD)/tests/support.a: $(SUPPORT_OBJ)
@@ -43,14 +51,20 @@ $(BUILD)/tests/check_command: $(filter-out %/main.o,$(CLI_OBJ))
 
 check-programs: all $(CHECKS) $(BUILD)/tests/triage/write
 
-check: check-programs flips-program replay-programs ## run all tests; installs nothing
+check: ## run all tests; installs nothing
+	@$(MAKE) -s $(PARALLEL) check-programs replay-programs aarch64
 	@BUILD=$(BUILD) tests/all
 
-check-long: check-programs flips-program ## the same at length: running processes of each build, 10,000 flips and STOPS=1000 for each Ruby, TREE=DIR of CRuby's tests
-	@BUILD=$(BUILD) FLIPS=10000 LIVE=all STOPS=$(or $(STOPS),1000) TREE="$(TREE)" tests/all live stops flips
+check-quick: ## run the essential tests: each part, on few cases, in under 3 minutes once all is built
+	@$(MAKE) -s $(PARALLEL) check-programs replay-programs aarch64
+	@BUILD=$(BUILD) tests/all --quick
 
-release-check: check-programs flips-program replay-programs ## what a release must pass: all tests, and nothing unmeasured
-	@BUILD=$(BUILD) RELEASE=1 tests/all
+# A day at most.
+check-long: check-programs flips-program ## the same at length: running processes of each build, 10,000 flips and STOPS=1000 for each Ruby, TREE=DIR of CRuby's tests
+	@BUILD=$(BUILD) LIMIT=86400 FLIPS=10000 LIVE=all STOPS=$(or $(STOPS),1000) TREE="$(TREE)" tests/all live stops flips
+
+release-check: ## what a release must pass: all tests, and nothing unmeasured
+	@RELEASE=1 $(MAKE) -s check
 
 check-unit: check-programs ## run the unit tests alone
 	@BUILD=$(BUILD) tests/all unit

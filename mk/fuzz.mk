@@ -19,7 +19,8 @@ $(BUILD)/tests/fuzz/targets/fuzz_%: $(BUILD)/tests/fuzz/targets/fuzz_%.o $(BUILD
 
 fuzz-programs: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/targets/fuzz_%)
 
-replay-programs:
+# The same library: one after the other.
+replay-programs: flips-program
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san CFLAGS="$(SAN_FLAGS)" \
 		FUZZ_MAIN=$(BUILD)/san/tests/fuzz/targets/driver.o fuzz-programs
 
