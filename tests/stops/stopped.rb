@@ -4,6 +4,7 @@ require "fileutils"
 require "json"
 require "open3"
 require "tmpdir"
+require_relative "../child"
 
 # A Ruby program that is stopped at random moments, with truth.c in it.
 class Stopped
@@ -155,11 +156,8 @@ class Stopped
 
   def finish
     return unless @spawned
-    Process.kill(:KILL, -@spawned)
-  rescue Errno::ESRCH, Errno::EPERM
-    nil
-  ensure
-    Process.wait(@spawned) if @spawned && !@ended
+    Child.signal(:KILL, -@spawned)
+    Child.stop(@spawned) unless @ended
   end
 end
 
