@@ -18,13 +18,20 @@ lint-house:
 	@tests/lint/house.sh
 	@ruby tests/lint/programs.rb
 
-lint-format:
-	@clang-format --dry-run --Werror $(LINT_C)
+# Each release of these lays code out, or complains, in its own way: those of Debian 12 do
+# it. $(call if_release,PROGRAM,ITS RELEASE,COMMAND)
+if_release = case $$($(1) --version) in \
+	*' $(2)'*) $(3) ;; \
+	*) echo "lint: nothing checked with $(1): it takes release $(2)" ;; \
+	esac
 
-# tests/unwind/target.c crashes in every way on purpose; cppcheck does not know the addresses of labels in interpreter.c.
+lint-format:
+	@$(call if_release,clang-format,14.,clang-format --dry-run --Werror $(LINT_C))
+
+# tests/unwind/target.c crashes in every way on purpose.
 lint-c:
 	@mkdir -p $(BUILD)/cppcheck
-	@$(CPPCHECK) $(filter-out tests/unwind/target.c tests/unwind/interpreter.c,$(filter %.c,$(LINT_C)))
+	@$(call if_release,cppcheck,2.10,$(CPPCHECK) $(filter-out tests/unwind/target.c,$(filter %.c,$(LINT_C))))
 
 lint-scripts:
 	@if command -v shellcheck >/dev/null; then shellcheck -S warning $(LINT_SH); \
