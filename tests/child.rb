@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 require "timeout"
 
+# Without a locale Ruby takes all text for ASCII.
+Encoding.default_external = Encoding::UTF_8
+
 # The processes that a test starts. No wait is without end, and a signal needs no
 # program: procps, which has `kill`, is not on every machine.
 module Child
