@@ -14,7 +14,7 @@ LAUNCHERS = /\b(?:system|spawn|popen|exec|capture[23]e?|run|check_output|Popen)/
 
 def shell_words(text)
   functions = text.scan(/^\s*(\w+)\s*\(\)/).flatten.to_set
-  text = text.gsub(/\\\n/, " ").gsub(/<<-?\s*['"]?(\w+)['"]?.*?^\s*\1$/m, "").gsub(/(^|\s)#.*$/, "").gsub(/'[^']*'/m, "''").gsub(/"(?:[^"\\$`]|\\.|\$(?!\())*"/m, '""')
+  text = text.gsub(/\\\n/, " ").gsub(/<<-?\s*['"]?(\w+)['"]?.*?^\s*\1$/m, "").gsub(/(^|\s)#.*$/, "").gsub(/'\\''/, "").gsub(/'[^']*'/m, "''").gsub(/"(?:[^"\\$`]|\\.|\$(?!\())*"/m, '""')
   text.split(/\n|\$\(|[;|&(`]+/).map do |command|
     words = command.sub(/\A[\t ]*[@-]?/, "").split
     words.shift while words.first && (KEYWORDS.include?(words.first) || words.first =~ /\A\w+=/)
