@@ -12,7 +12,7 @@ set -u
 
 gem=datadog-ruby_core_source-3.5.6
 cache=${RCORE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rcore}
-here=$(dirname "$0")
+here=$(cd "$(dirname "$0")" && pwd)
 tables=$here/../analyzer/layout/tables
 
 fail() {
@@ -23,7 +23,7 @@ fail() {
 fetch() {
 	[ -d "$cache/gems/$gem" ] && return
 	if ! { mkdir -p "$cache/gems" && cd "$cache/gems" &&
-		gem fetch --quiet "${gem%-*}" -v "${gem##*-}" >/dev/null &&
+		"$here/../scripts/fetch-gems" "${gem%-*}:${gem##*-}" &&
 		gem unpack --quiet $gem.gem >/dev/null; }; then
 		fail "cannot fetch the gem $gem: check the network and the sources of gem"
 	fi
@@ -67,7 +67,8 @@ compare() {
 	root=$(headers_root "$series") || return 1
 	private=$cache/gems/$gem/lib/datadog/ruby_core_source/$headers
 	public=${root}usr/include
-	${CC:-cc} -g -w -shared -fPIC -DRUNG_VERSION="\"${release%-p*}\"" -I"$private" -I"$public/ruby-$series.0" \
+	# What such headers leave to the compiler is an error since GCC 14.
+	${CC:-cc} -g -w -Wno-implicit-int -Wno-implicit-function-declaration -shared -fPIC -DRUNG_VERSION="\"${release%-p*}\"" -I"$private" -I"$public/ruby-$series.0" \
 		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/rung.so" "$here/dwarf/private.c" ||
 		fail "cannot compile the headers of $headers"
 	"$rcore" layout "$work/rung.so" >"$work/rung.layout" || fail "rcore layout failed on $headers"
