@@ -4,7 +4,7 @@
 class StackComparison
   # Where Ruby's own word is not to be had, or is another by nature, and why. Each is counted; nothing else is left out.
   MASKS = {
-    blocked: "a thread had all signals blocked (it was starting another): it ran on before it could say anything",
+    late: "a thread that blocks signals waited for one that had already come: nobody could say anything",
     collecting: "the collector was at work: labels with their classes need new objects; rb_backtrace() alone was compared",
     no_truth: "the copy died while it made objects: the moment was within an allocator",
     hung: "the copy waited for a lock that nobody lets go in it",
@@ -26,7 +26,7 @@ class StackComparison
   def run
     return fail(:no_report, "status #{@look.status}: #{@look.said}") unless @report && @report["fibers"]
     sound
-    return @masked << :blocked if @look.blocked.any?
+    return @masked << :late if @look.late > 0
     @fibers = @report["fibers"].to_h { |fiber| [fiber["id"], fiber] }
     @by_tid = @report["threads"].select { |thread| thread["tid"] }.to_h { |thread| [thread["tid"], thread] }
     @compared = {}
@@ -73,7 +73,8 @@ class StackComparison
   def thread(tid, told)
     case told.state
     when :collecting then @masked << :collecting
-    when :died then @masked << (told.signal == 9 ? :hung : :no_truth)
+    # A native thread that runs no Ruby thread at the moment has nothing to say.
+    when :died then @masked << (told.signal == 9 ? :hung : :no_truth) if @by_tid[tid]
     end
     own(tid, told.current) if @ruby.version >= Gem::Version.new("3.0")
     told.stacks.each { |stack| stack(stack) }
@@ -136,11 +137,18 @@ class StackComparison
       at = [frame["path"], frame["line"] || 0] unless frame["kind"] == "cfunc"
       [*(at || [nil, 0]), frame["native_label"] || frame["label"]]
     end.reverse
-    @newest ? compare(fiber, classless(told.plain), classless(mine)) : compare(fiber, told.plain, mine)
+    @newest ? compare(fiber, without_classes(told.plain, mine), without_classes(mine, mine)) : compare(fiber, told.plain, mine)
   end
 
-  def classless(frames)
-    frames.map { |path, line, label| [path, line, label.to_s.sub(/\A((?:(?:block|rescue|ensure) (?:\(\d+ levels\) )?in )*).*[.#]/m, '\\1')] }
+  BLOCKS = /\A((?:block (?:\(\d+ levels\) )?in )*).*[.#]/m.freeze
+  HANDLERS = /\b(?:rescue|ensure) in /.freeze
+
+  # What an eval is called is seen by rb_backtrace() alone.
+  def without_classes(frames, mine)
+    frames.zip(mine).map do |(path, line, label), other|
+      label = other[2] if [nil, "<compiled>"].include?(label) && other
+      [path, line, label.to_s.gsub(HANDLERS, "").sub(BLOCKS, '\\1')]
+    end
   end
 
   def compare(fiber, told, mine)
