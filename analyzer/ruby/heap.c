@@ -79,6 +79,23 @@ static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *pa
 	return true;
 }
 
+/*
+ * heap_page_allocate() (3.4 on: heap_add_page()) puts a blank heap_page into the list first, then writes where its
+ * slots are. No object is in it yet.
+ */
+static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t slots, slot_size = 0;
+	if (!rcore_is_object(ruby, address) ||
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.total_slots, &slots))
+		return false;
+	if (rcore_has(&layout->heap_page.slot_size) &&
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.slot_size, &slot_size))
+		return false;
+	return !slots && !slot_size;
+}
+
 /* A core may lack a page: then its heap_page struct is readable, its body not. */
 static bool is_absent(struct rcore_ruby *ruby, uint64_t address)
 {
@@ -96,6 +113,7 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 {
 	uint64_t list, count, address, last = 0;
 	size_t tested = 0, held = 0;
+	bool one_is_blank = false;
 	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
 	if (!err && !count)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
@@ -111,6 +129,10 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 		if (rcore_read_u64(ruby->memory, list + at * sizeof(address), &address) ||
 		    is_absent(ruby, address))
 			continue;
+		if (some > 1 && !one_is_blank && is_blank(ruby, address)) {
+			one_is_blank = true;
+			continue;
+		}
 		tested++;
 		if (!read_page(ruby, address, &page) || !page.slots || page.start <= last)
 			continue;
@@ -203,32 +225,50 @@ static bool walk_page(const struct walk *walk, const struct page *page, bool *go
 	return true;
 }
 
+/* In the order of their slots: a page that stands there twice stands where another should. */
+static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *last, bool *go_on)
+{
+	struct page page;
+	if (!read_page(walk->ruby, heap_page, &page) || page.start <= *last ||
+	    !walk_page(walk, &page, go_on))
+		return false;
+	*last = page.start;
+	return true;
+}
+
+/*
+ * While the collector frees pages, and while it makes room for a new one, pages stand in the list twice or after
+ * they were freed, and as many at its end are beyond the count (heap_pages_free_unused_pages() and
+ * heap_page_allocate() of gc.c). So the walk goes on by one for each that is none, and what matters is
+ * whether as many were found as are counted.
+ */
 static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uint64_t count,
 				     size_t *unreadable)
 {
-	uint64_t pages[LIST_CHUNK], last = 0;
-	bool go_on = true;
-	for (uint64_t done = 0; done < count && go_on;) {
-		size_t some = count - done < LIST_CHUNK ? count - done : LIST_CHUNK;
+	uint64_t pages[LIST_CHUNK], last = 0, bad = 0, done = 0;
+	bool go_on = true, one_is_blank = false;
+	while (done < count + bad && bad <= count && go_on) {
+		uint64_t left = count + bad - done;
+		size_t some = left < LIST_CHUNK ? left : LIST_CHUNK;
 		uint64_t address = list + done * sizeof(*pages);
 		enum rcore_fault fault =
 			rcore_read(walk->ruby->memory, address, pages, some * sizeof(*pages));
+		if (fault != RCORE_FAULT_NONE && done >= count)
+			break;
 		if (fault != RCORE_FAULT_NONE)
 			return rcore_fault_error(fault, "list of heap pages", address,
 						 some * sizeof(*pages));
 		for (size_t i = 0; i < some && go_on; i++) {
-			struct page page;
-			/* In the order of their slots: a page that stands there twice stands
-			 * where another should. */
-			if (!read_page(walk->ruby, pages[i], &page) || page.start <= last ||
-			    !walk_page(walk, &page, &go_on)) {
-				++*unreadable;
-				continue;
-			}
-			last = page.start;
+			if (!one_is_blank && is_blank(walk->ruby, pages[i]))
+				one_is_blank = true;
+			else if (!walk_entry(walk, pages[i], &last, &go_on))
+				bad++;
 		}
 		done += some;
 	}
+	/* What was found is done less bad. */
+	if (go_on && done - bad < count)
+		*unreadable = count - (done - bad);
 	return NULL;
 }
 
