@@ -433,6 +433,42 @@ START_TEST(test_fibers)
 }
 END_TEST
 
+static void set_gc_mode(uint64_t mode)
+{
+	uint64_t objspace = FAKE_GET(&world.vm, world.vm.address, vm, objspace);
+	FAKE_PUT(&world.vm, objspace, objspace, gc_mode, mode);
+}
+
+/* Garbage whose turn has not come yet: what it refers to may be swept already. */
+START_TEST(test_collected)
+{
+	enum { NONE, MARKING, SWEEPING };
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	uint64_t object = FAKE_GET(vm, world.ended, thread, self);
+	FAKE_PUT(vm, object, basic, flags, 0);
+	for (uint64_t mode = NONE; mode <= SWEEPING; mode++) {
+		set_gc_mode(mode);
+		struct rcore_snapshot *snapshot = world_load();
+		ck_assert(snapshot->incomplete == (mode != SWEEPING));
+		ck_assert_uint_eq(snapshot->fiber_count, mode == SWEEPING ? 7 : 8);
+		ck_assert_uint_eq(snapshot->thread_count, mode == SWEEPING ? 3 : 4);
+		ck_assert(world_says(snapshot, "no Thread object") == (mode != SWEEPING));
+		world_free(snapshot);
+	}
+	/* One whose frames have lost their environment; but nothing that a thread holds is garbage. */
+	FAKE_PUT(vm, world.parked_cfp[0], cfp, ep, 8);
+	struct rcore_snapshot *snapshot = world_load_whole();
+	ck_assert_uint_eq(snapshot->fiber_count, 6);
+	world_free(snapshot);
+	FAKE_PUT(vm, fake_cfp(vm, world.running) + vm->ruby.layout.cfp.size, cfp, ep, 8);
+	snapshot = world_load();
+	ck_assert(snapshot->incomplete);
+	ck_assert_uint_eq(snapshot->fiber_count, 6);
+	world_free(snapshot);
+}
+END_TEST
+
 /* th->ec is the fiber that is left, the registers are on the stack of the one that is entered. */
 START_TEST(test_in_a_switch)
 {
@@ -673,6 +709,7 @@ int main(void)
 		test_builds,
 		test_threads,
 		test_fibers,
+		test_collected,
 		test_in_a_switch,
 		test_broken_threads,
 		test_broken_ractors,

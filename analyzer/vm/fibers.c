@@ -280,21 +280,6 @@ static struct rcore_error *find_owners(struct rcore_loader *loader)
 	return NULL;
 }
 
-/* Is it the fiber that its thread began with? th->root_fiber is set only when the first
- * other fiber is switched to; until then the one it runs is the root. */
-static void mark_root(struct rcore_loader *loader, struct rcore_fiber *fiber)
-{
-	const struct rcore_layout *layout = loader->ruby->layout;
-	struct rcore_thread *thread = &loader->threads.items[fiber->thread];
-	uint64_t ec = 0, root = 0;
-	if (rcore_read_field(loader->ruby->memory, thread->address, &layout->thread.ec, &ec) ||
-	    rcore_read_field(loader->ruby->memory, thread->address, &layout->thread.root_fiber,
-			     &root))
-		return;
-	fiber->is_current = !thread->is_ended && fiber->ec == ec;
-	fiber->is_root = root ? root == fiber->address : fiber->ec == ec;
-}
-
 /* The root is F0; `place` is where it stands among the others. */
 static bool name_fiber(struct rcore_loader *loader, struct rcore_fiber *fiber, size_t place)
 {
@@ -347,7 +332,6 @@ static struct rcore_error *assign(struct rcore_loader *loader)
 		struct rcore_fiber *fiber = &loader->fibers.items[i];
 		if (fiber->thread >= 0) {
 			counts[fiber->thread]++;
-			mark_root(loader, fiber);
 		} else {
 			snprintf(fiber->id, sizeof(fiber->id), "X.F%zu", ++lost);
 		}
@@ -400,7 +384,23 @@ static uint64_t any_fiber(const struct rcore_loader *loader)
 	return 0;
 }
 
-struct rcore_error *rcore_load_fibers(struct rcore_loader *loader)
+/* Is it the fiber that its thread began with? th->root_fiber is set only when the first
+ * other fiber is switched to; until then the one it runs is the root. */
+static void mark_root(struct rcore_loader *loader, struct rcore_fiber *fiber)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	struct rcore_memory *memory = loader->ruby->memory;
+	uint64_t thread, ec = 0, root = 0;
+	if (rcore_read_field(memory, fiber->ec, &layout->ec.thread_ptr, &thread) || !thread ||
+	    rcore_read_field(memory, thread, &layout->thread.ec, &ec) ||
+	    rcore_read_field(memory, thread, &layout->thread.root_fiber, &root))
+		return;
+	bool is_listed = rcore_address_map_get(&loader->thread_at, thread) >= 0;
+	fiber->is_current = is_listed && fiber->ec == ec;
+	fiber->is_root = root ? root == fiber->address : fiber->ec == ec;
+}
+
+struct rcore_error *rcore_find_fibers(struct rcore_loader *loader)
 {
 	/* The search first: it knows the fibers' age. */
 	struct rcore_error *err =
@@ -410,8 +410,14 @@ struct rcore_error *rcore_load_fibers(struct rcore_loader *loader)
 		err = add_from_thread(loader, &loader->threads.items[i]);
 	if (!err)
 		err = add_chains(loader);
-	if (!err)
-		err = find_owners(loader);
+	for (size_t i = 0; i < loader->fibers.count && !err; i++)
+		mark_root(loader, &loader->fibers.items[i]);
+	return err;
+}
+
+struct rcore_error *rcore_assign_fibers(struct rcore_loader *loader)
+{
+	struct rcore_error *err = find_owners(loader);
 	if (!err)
 		err = assign(loader);
 	if (!err) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vm/collected.h"
 #include "vm/context.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
@@ -83,10 +84,15 @@ struct rcore_error *rcore_vm_load(struct rcore_ruby *ruby, uint64_t vm,
 		.ruby = ruby, .snapshot = snapshot, .process = process, .vm = vm};
 
 	struct rcore_error *err = rcore_load_threads(&loader);
+	bool was_incomplete = snapshot->incomplete;
 	if (!err)
-		err = rcore_load_fibers(&loader);
+		err = rcore_find_fibers(&loader);
 	for (size_t i = 0; i < loader.fibers.count && !err; i++)
 		err = rcore_load_frames(&loader, &loader.fibers.items[i]);
+	if (!err)
+		err = rcore_drop_collected(&loader, was_incomplete);
+	if (!err)
+		err = rcore_assign_fibers(&loader);
 	for (size_t i = 0; i < loader.fibers.count && !err; i++)
 		err = load_context(&loader, &loader.fibers.items[i]);
 	if (!err)

@@ -34,8 +34,11 @@ struct rcore_loader {
 
 /* Each adds what it finds to the loader; an error only when memory is short. */
 struct rcore_error *rcore_load_threads(struct rcore_loader *loader);
-struct rcore_error *rcore_load_fibers(struct rcore_loader *loader);
+/* Their frames need to know what is_current and is_root say; no fiber has its thread yet. */
+struct rcore_error *rcore_find_fibers(struct rcore_loader *loader);
 struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_fiber *fiber);
+/* Gives each fiber its thread, and both their ids. */
+struct rcore_error *rcore_assign_fibers(struct rcore_loader *loader);
 
 /* Sets is_parked of the threads and fibers, all being loaded. */
 void rcore_mark_parked(struct rcore_loader *loader);
