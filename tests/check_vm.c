@@ -699,22 +699,14 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_list,
-		test_find,
-		test_prove,
-		test_prove_fiber_switch,
-		test_prove_stale_pc,
-		test_prove_counts,
-		test_prove_heap,
-		test_builds,
-		test_threads,
-		test_fibers,
-		test_collected,
-		test_in_a_switch,
-		test_broken_threads,
-		test_broken_ractors,
-		test_broken_fibers,
-		test_broken_fiber_list,
+		test_list,           test_find,
+		test_prove,          test_prove_fiber_switch,
+		test_prove_stale_pc, test_prove_counts,
+		test_prove_heap,     test_builds,
+		test_threads,        test_fibers,
+		test_collected,      test_in_a_switch,
+		test_broken_threads, test_broken_ractors,
+		test_broken_fibers,  test_broken_fiber_list,
 		test_broken_heap,
 	};
 	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));
