@@ -49,7 +49,7 @@ $(BUILD)/tests/triage/write: $(BUILD)/tests/triage/write.o $(BUILD)/tests/suppor
 $(BUILD)/tests/check_jobs: $(BUILD)/analyzer/cli/jobs.o
 $(BUILD)/tests/check_command: $(filter-out %/main.o,$(CLI_OBJ))
 
-check-programs: all $(CHECKS) $(BUILD)/tests/triage/write
+check-programs: all $(CHECKS) $(BUILD)/tests/triage/write steps-program
 
 check: ## run all tests; installs nothing
 	@$(MAKE) -s $(PARALLEL) check-programs replay-programs aarch64
