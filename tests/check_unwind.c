@@ -414,6 +414,52 @@ START_TEST(through_stubs)
 }
 END_TEST
 
+/* At each instruction of a function that ends with __builtin_longjmp, and the first where it
+ * lands. */
+START_TEST(through_jump)
+{
+	enum { MAX_STEPS = 40 };
+	bool landed = false;
+	for (int i = 1; i < MAX_STEPS && !landed; i++) {
+		struct taken *taken = take_step("target", "jump", "jump", i);
+		const struct rcore_unwind_context *context = unwound(taken);
+		is_whole(context);
+		landed = is_named(context->frames, "land");
+		const struct rcore_native_frame *frame = context->frames + !landed;
+		ok(landed || is_named(frame - 1, "jump"));
+		ok(is_named(frame, "land") && is_named(frame + 1, "main"));
+		drop(taken);
+	}
+	ck_assert(landed);
+}
+END_TEST
+
+#ifdef __x86_64__
+/* At each instruction of a switch to another stack, on which the same registers lie. */
+START_TEST(through_switch)
+{
+	enum { SUB = 1, MOVE_OUT = 8, END = 17 };
+	for (int i = SUB; i < END; i++) {
+		struct taken *taken = take_step("target", "parked", "transfer", i);
+		uint64_t stack = address_of(taken, "parked_stack");
+		if (i > MOVE_OUT) {
+			taken->context.stack_start = stack;
+			taken->context.stack_end = stack + (1 << 16);
+		}
+		const struct rcore_unwind_context *context = unwound(taken);
+		ok(!context->problem && is_named(context->frames, "transfer"));
+		ok(is_named(context->frames + 1, i > MOVE_OUT ? "entry" : "main"));
+		ok(context->frames[1].trust == RCORE_TRUST_NO_CFI);
+		if (i <= MOVE_OUT)
+			is_whole(context);
+		else
+			ok(context->frame_count == 2);
+		drop(taken);
+	}
+}
+END_TEST
+#endif
+
 START_TEST(parked_stacks)
 {
 	static const char *const suspended[] = {"park", "entry"};
@@ -651,6 +697,10 @@ int main(void)
 	add_loop(cores, into_the_void, voids);
 	add_loop(cores, without_information, gaps);
 	add_loop(cores, through_stubs, stubs);
+	tcase_add_test(cores, through_jump);
+#ifdef __x86_64__
+	tcase_add_test(cores, through_switch);
+#endif
 	tcase_add_test(cores, parked_stacks);
 	tcase_add_test(cores, deep);
 	tcase_add_test(cores, too_deep);

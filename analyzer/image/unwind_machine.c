@@ -71,6 +71,63 @@ static bool has_x86_frame_pointer(const uint8_t *code, size_t size)
 	       (!memcmp(code, "\x55\x48\x89\xe5", 4) || !memcmp(code, "\x55\x48\x8b\xec", 4));
 }
 
+/* DWARF's numbers of the registers as instructions number them: rax rcx rdx rbx rsp rbp rsi rdi. */
+static unsigned x86_register(uint8_t number, bool is_extended)
+{
+	static const unsigned char low[] = {0, 2, 1, 3, 7, 6, 4, 5};
+	return is_extended ? 8u + number : low[number];
+}
+
+/* mov MEMORY,%rsp; mov %reg,%rsp */
+static bool ends_with_x86_rsp(const uint8_t *end)
+{
+	enum { RSP = 4 };
+	const size_t LEAST = 3, MOST = 8;
+	for (size_t length = LEAST; length <= MOST; length++) {
+		const uint8_t *code = end - length;
+		unsigned mod = code[2] >> 6, rm = code[2] & 7;
+		if ((code[0] & 0xfe) != 0x48)
+			continue;
+		if (code[1] == 0x89 && mod == 3 && rm == RSP && code[0] == 0x48 &&
+		    length == LEAST)
+			return true;
+		if (code[1] != 0x8b || mod == 3 || (code[2] >> 3 & 7) != RSP)
+			continue;
+		bool far = mod == 2 || (!mod && rm == 5);
+		if (length == LEAST + (rm == RSP) + (far ? 4 : mod == 1))
+			return true;
+	}
+	return false;
+}
+
+/* mov %reg,%rbp */
+static bool is_x86_fp(const uint8_t *code)
+{
+	return (code[0] & 0xfb) == 0x48 && code[1] == 0x89 && (code[2] & 0xc7) == 0xc5;
+}
+
+/* jmp *%reg */
+static bool is_x86_indirect(const uint8_t *code, unsigned *ret)
+{
+	bool is_extended = code[0] == 0x41;
+	code += is_extended;
+	*ret = x86_register(code[1] & 7, is_extended);
+	return code[0] == 0xff && (code[1] & 0xf8) == 0xe0;
+}
+
+/* The three in this order, as GCC's expand_builtin_longjmp() has them. */
+static bool is_x86_landing(const uint8_t *pc, struct rcore_landing *ret)
+{
+	enum { MOV = 3 };
+	if (ends_with_x86_rsp(pc) && is_x86_fp(pc) && is_x86_indirect(pc + MOV, &ret->pc)) {
+		ret->fp = x86_register(pc[2] >> 3 & 7, pc[0] & 4);
+		return true;
+	}
+	ret->fp = x86_register(5, false);
+	return is_x86_fp(pc - MOV) && ends_with_x86_rsp(pc - MOV) &&
+	       is_x86_indirect(pc, &ret->pc);
+}
+
 static uint32_t instruction(const uint8_t *code)
 {
 	uint32_t value;
@@ -133,6 +190,19 @@ static size_t find_arm_branch(const uint8_t *code, size_t size, uint64_t address
 	return size;
 }
 
+/* mov sp, xA; mov x29, xB; br xC */
+static bool is_arm_landing(const uint8_t *pc, struct rcore_landing *ret)
+{
+	const uint8_t *jump = pc + 4;
+	if ((instruction(pc) & 0xfffffc1f) == 0xd61f0000)
+		jump = pc;
+	uint32_t sp = instruction(jump - 8), fp = instruction(jump - 4);
+	ret->fp = jump == pc ? 29 : fp >> 16 & 31;
+	ret->pc = instruction(jump) >> 5 & 31;
+	return (sp & 0xfffffc1f) == 0x9100001f && (fp & 0xffe0ffff) == 0xaa0003fd &&
+	       (instruction(jump) & 0xfffffc1f) == 0xd61f0000;
+}
+
 /* The procedure call standard has every function that saves x30 keep a frame record. */
 static bool has_arm_frame_pointer(const uint8_t *code, size_t size)
 {
@@ -159,6 +229,8 @@ static const struct rcore_unwind_machine machines[] = {
 		.is_jump = is_x86_jump,
 		.find_branch = find_x86_branch,
 		.has_frame_pointer = has_x86_frame_pointer,
+		.is_landing = is_x86_landing,
+		.find_frame = rcore_prologue_x86,
 	},
 	{
 		.machine = EM_AARCH64,
@@ -181,6 +253,7 @@ static const struct rcore_unwind_machine machines[] = {
 		.is_jump = is_arm_jump,
 		.find_branch = find_arm_branch,
 		.has_frame_pointer = has_arm_frame_pointer,
+		.is_landing = is_arm_landing,
 	},
 };
 

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image/prologue.h"
+
 /* What unwinding has to know of a machine. Registers have their DWARF numbers.
  * To add a machine, add its row to the table in unwind_machine.c. */
 enum { RCORE_MAX_DWARF_REGISTERS = 32 };
@@ -13,6 +15,12 @@ enum { RCORE_MAX_DWARF_REGISTERS = 32 };
 struct rcore_jump {
 	uint64_t from, to;
 	bool is_conditional;
+};
+
+/* Where code is about to go on that has left its frame already. Registers have their DWARF numbers. */
+struct rcore_landing {
+	unsigned pc; /* the register that holds the address */
+	unsigned fp; /* that which holds the frame pointer */
 };
 
 struct rcore_unwind_machine {
@@ -47,6 +55,15 @@ struct rcore_unwind_machine {
 	size_t (*find_branch)(const uint8_t *code, size_t size, uint64_t address, size_t at,
 			      uint64_t target, bool *is_call);
 
+	/* Does pc stand in the last instructions of __builtin_longjmp, which CRuby raises with: sp is that of
+	 * where it goes, and what call frame information says of it here holds no longer? RCORE_LANDING_BYTES
+	 * lie before `pc`, and as many from it on. */
+	bool (*is_landing)(const uint8_t *pc, struct rcore_landing *ret);
+
+	/* rcore_prologue_x86(), or its like; NULL: none. */
+	bool (*find_frame)(const uint8_t *code, size_t size, bool starts,
+			   struct rcore_prologue *ret);
+
 	/* Does a function that begins so keep a frame pointer? */
 	bool (*has_frame_pointer)(const uint8_t *code, size_t size);
 };
@@ -55,7 +72,8 @@ enum {
 	RCORE_RESTORER_BYTES = 9,
 	RCORE_CALL_BYTES = 8,
 	RCORE_PROLOGUE_BYTES = 16,
-	RCORE_JUMP_BYTES = 6
+	RCORE_JUMP_BYTES = 6,
+	RCORE_LANDING_BYTES = 12
 };
 
 /* NULL: not covered. */

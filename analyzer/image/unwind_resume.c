@@ -73,6 +73,34 @@ static void set_start(struct rcore_walk *walk, uint64_t pc, uint64_t sp, enum rc
 	walk->is_exact = walk->may_jump = false;
 }
 
+bool rcore_walk_is_landing(struct rcore_walk *walk, struct rcore_landing *ret)
+{
+	uint8_t code[2 * RCORE_LANDING_BYTES];
+	return walk->last.is_exact &&
+	       !rcore_read(&walk->unwinder->memory.memory, walk->last.pc - RCORE_LANDING_BYTES,
+			   code, sizeof(code)) &&
+	       walk->unwinder->machine->is_landing(code + RCORE_LANDING_BYTES, ret);
+}
+
+/* Nothing but these registers is kept where it lands. */
+static bool from_landing(struct rcore_walk *walk)
+{
+	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
+	struct rcore_landing landing;
+	if (!rcore_walk_is_landing(walk, &landing) ||
+	    !rcore_register_known(&walk->at, landing.pc) ||
+	    !rcore_register_known(&walk->at, landing.fp) ||
+	    !rcore_native_module_at(walk->unwinder->native, walk->at.value[landing.pc]))
+		return false;
+	struct rcore_unwind_registers registers = {.pc = walk->at.value[landing.pc]};
+	rcore_register_set(&registers, machine->sp, walk->last.sp);
+	rcore_register_set(&registers, machine->fp, walk->at.value[landing.fp]);
+	walk->start = registers;
+	walk->trust = RCORE_TRUST_EXACT;
+	walk->is_exact = walk->may_jump = true;
+	return true;
+}
+
 static bool from_link(struct rcore_walk *walk)
 {
 	int link = walk->unwinder->machine->link;
@@ -83,6 +111,45 @@ static bool from_link(struct rcore_walk *walk)
 	if (!rcore_walk_is_return(walk, pc))
 		return false;
 	set_start(walk, pc, walk->last.sp, RCORE_TRUST_NO_CFI);
+	return true;
+}
+
+/* Where a function begins: what was made up for a coroutine that has not run yet returns there. */
+static bool is_start(struct rcore_walk *walk, uint64_t address)
+{
+	const struct rcore_site *site = rcore_site_at(&walk->unwinder->sites, address);
+	return site && site->covered && site->fde_start == address;
+}
+
+static bool from_prologue(struct rcore_walk *walk)
+{
+	struct rcore_unwinder *unwinder = walk->unwinder;
+	struct rcore_prologue frame;
+	uint8_t code[RCORE_PROLOGUE_REACH];
+	uint64_t function = walk->frames.items[walk->frames.count - 1].function_start, pc;
+	size_t size = sizeof(code);
+	bool starts = function && walk->last.pc - function <= size;
+	if (starts)
+		size = walk->last.pc - function;
+	if (!unwinder->machine->find_frame || !walk->last.is_exact ||
+	    !walk->last.site->module ||
+	    rcore_read(&unwinder->memory.memory, walk->last.pc - size, code, size) ||
+	    !unwinder->machine->find_frame(code, size, starts, &frame))
+		return false;
+	uint64_t slot = walk->last.sp + frame.size;
+	if (!read_word(walk, slot, &pc) ||
+	    (!rcore_walk_is_return(walk, pc) && !is_start(walk, pc)))
+		return false;
+	set_start(walk, pc, slot + 8, RCORE_TRUST_NO_CFI);
+	walk->is_exact = !rcore_walk_is_return(walk, pc);
+	for (unsigned i = 0; i < unwinder->machine->register_count; i++) {
+		uint64_t value = walk->at.value[i];
+		bool known = frame.saved >> i & 1
+				     ? read_word(walk, slot - frame.below[i], &value)
+				     : rcore_register_known(&walk->at, i);
+		if (known && i != unwinder->machine->sp)
+			rcore_register_set(&walk->start, i, value);
+	}
 	return true;
 }
 
@@ -151,7 +218,8 @@ static bool scan(struct rcore_walk *walk, uint64_t slot)
 
 bool rcore_walk_resume(struct rcore_walk *walk)
 {
-	if (rcore_walk_resume_signal(walk) || from_link(walk) || from_frame_pointer(walk))
+	if (rcore_walk_resume_signal(walk) || from_landing(walk) || from_link(walk) ||
+	    from_prologue(walk) || from_frame_pointer(walk))
 		return true;
 	walk->probation_frames = walk->frames.count;
 	walk->probation_last = walk->last;

@@ -86,7 +86,8 @@ static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 	bool still = last->depth && sp == last->sp && !walk->may_jump;
 	bool inside = is_inside(context, sp);
 	/* No room for a caller: CRuby starts a fiber with the top of its stack empty. */
-	if (last->depth && context->stack_end && inside && sp > context->stack_end - 16)
+	if (last->depth && !walk->is_exact && context->stack_end && inside &&
+	    sp > context->stack_end - 16)
 		return false;
 	if (leads_back(walk, pc, sp) || (still && (pc == last->pc || last->stood_still)))
 		rcore_walk_problem(walk,
@@ -157,6 +158,7 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 {
 	struct rcore_walk *walk = argument;
 	struct rcore_unwinder *unwinder = walk->unwinder;
+	struct rcore_landing landing;
 	Dwarf_Addr pc;
 	Dwarf_Word sp, base;
 	if (!dwfl_frame_pc(frame, &pc, NULL) ||
@@ -181,9 +183,15 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 	}
 	walk->last.site = site;
 	walk->trust = site->is_signal ? RCORE_TRUST_EXACT : RCORE_TRUST_CFI;
+	bool has_left = rcore_walk_is_landing(walk, &landing);
 	walk->is_exact = walk->may_jump = site->is_signal;
 	walk->last.cfa = 0;
 	walk->read_failed = walk->read_zero = walk->is_captured = false;
+	if (has_left) {
+		capture(walk, frame);
+		walk->is_stopped = true;
+		return DWARF_CB_ABORT;
+	}
 	if (site->covered && site->base_register < 0) {
 		/* An expression may ask for what is not known. */
 		capture(walk, frame);

@@ -254,6 +254,22 @@ NOINLINE void entry(void)
 	abort();
 }
 
+/* As CRuby raises: __builtin_longjmp leaves the frame before it goes on. */
+static void *landing[5];
+
+NOINLINE void jump(void)
+{
+	NOTE();
+	__builtin_longjmp(landing, 1);
+}
+
+NOINLINE void land(void)
+{
+	if (!__builtin_setjmp(landing))
+		jump();
+	KEEP();
+}
+
 static void *prepare(char *stack, size_t size)
 {
 	void **top = (void **)(stack + size) - SAVED;
@@ -315,6 +331,8 @@ int main(int argc, char **argv)
 		call_lazily();
 		call_bound();
 	}
+	if (!strcmp(what, "jump"))
+		land();
 	if (!strcmp(what, "parked")) {
 		created_sp = prepare(created_stack, sizeof(created_stack));
 		parked_sp = prepare(parked_stack, sizeof(parked_stack));
