@@ -58,6 +58,16 @@ bool rcore_can_be_called(struct rcore_sites *sites, uint64_t address)
 		site->base_offset == (machine->link < 0 ? sizeof(uint64_t) : 0));
 }
 
+/*
+ * Whether a function begins there that others call in their last instruction; or a stub of the linker, of which call
+ * frame information has one entry for all, and computes with the pc.
+ */
+static bool is_entry(struct rcore_sites *sites, uint64_t address)
+{
+	const struct rcore_site *site = rcore_site_at(sites, address);
+	return rcore_can_be_called(sites, address) || site->base_register < 0;
+}
+
 uint64_t rcore_cold_part_of(struct rcore_sites *sites, const struct rcore_functions *functions,
 			    const struct rcore_site *site)
 {
@@ -71,8 +81,7 @@ uint64_t rcore_cold_part_of(struct rcore_sites *sites, const struct rcore_functi
 	for (size_t i = 0; i < module->jumps.count; i++) {
 		const struct rcore_jump *jump = &module->jumps.items[i];
 		if (jump->to < start || jump->to >= end ||
-		    (jump->to == start && !jump->is_conditional &&
-		     rcore_can_be_called(sites, start)))
+		    (!jump->is_conditional && is_entry(sites, jump->to)))
 			continue;
 		if (found && found != jump->from)
 			return 0;
