@@ -288,21 +288,38 @@ JUDGE(pattern_options)
 	return at_most(s, base, field, (1 << 16) - 1);
 }
 
-/* The whole match lies in its String. */
+/*
+ * The whole match lies in its String. A MatchData has no groups before its first search (match_alloc() of re.c); one that
+ * is used again for a search that finds nothing has groups that are nowhere (onig_region_clear() of regexec.c).
+ */
 JUDGE(match_groups)
 {
+	const uint64_t nowhere = UINT64_MAX;
 	uint64_t groups, begins, ends, begin, end;
 	const struct rcore_layout *layout = layout_of(s);
-	return told(get(s, base, &layout->rmatch.num_regs, &groups) && groups &&
-		    groups < COUNT_LIMIT && get(s, base, &layout->rmatch.beg, &begins) &&
-		    get(s, base, &layout->rmatch.end, &ends) && word_at(s, begins, &begin) &&
-		    word_at(s, ends, &end) && begin <= end && end <= INT64_MAX);
+	if (!get(s, base, &layout->rmatch.num_regs, &groups) ||
+	    !get(s, base, &layout->rmatch.beg, &begins) ||
+	    !get(s, base, &layout->rmatch.end, &ends))
+		return RCORE_FAILS;
+	if (!groups && !begins && !ends)
+		return RCORE_SILENT;
+	if (!groups || groups >= COUNT_LIMIT || !word_at(s, begins, &begin) ||
+	    !word_at(s, ends, &end))
+		return RCORE_FAILS;
+	if (begin == nowhere && end == nowhere)
+		return RCORE_SILENT;
+	return told(begin <= end && end <= INT64_MAX);
 }
 
+/* A new one has nothing yet, its String neither. */
 JUDGE(match_rmatch)
 {
 	uint64_t rmatch;
-	return get(s, base, field, &rmatch) ? match_groups(s, rmatch, field) : RCORE_FAILS;
+	if (!get(s, base, field, &rmatch))
+		return RCORE_FAILS;
+	if (!rmatch && leads(s, base, &layout_of(s)->match.str, 0))
+		return RCORE_SILENT;
+	return match_groups(s, rmatch, field);
 }
 
 /* That of a T_FILE is what its path says. */
