@@ -85,8 +85,12 @@ JUDGE(receiver)
 								: told(is_value(s, value));
 }
 
+/* From 3.2 on an UnboundMethod's klass is Qundef (mnew_from_me and method_unbind of proc.c). */
 JUDGE(a_module)
 {
+	uint64_t value;
+	if (get(s, base, field, &value) && value == (uint64_t)layout_of(s)->constant.qundef)
+		return RCORE_SILENT;
 	return object_of(s, base, field, TYPE(CLASS) | TYPE(MODULE) | TYPE(ICLASS));
 }
 

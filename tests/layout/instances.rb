@@ -41,6 +41,7 @@ KEPT = [
   Encoding::UTF_8, Encoding::BINARY, "dynamic#{rand(1000)} symbol".to_sym,
   1.method(:+), [].method(:push).unbind, method(:keywords), proc { |x| x }, ->(a, b = 2) { a }, :upcase.to_proc,
   "s" * 5000, "in its slot", { a: 1, b: 2 }, (1..40).to_h { |i| [i, i.to_s] }, Set.new([1, 2, 3]), (1..500).to_a, [1, 2],
+  *%i[push pop shift first last].map { |name| Array.instance_method(name) },
   parameters(1, 2, r: 1), (begin; [3, 1].sort_by { raise "in C" }; rescue => error; error; end)
 ]
 
