@@ -15,6 +15,7 @@ lint-house:
 	@awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch])
 	@tests/lint/versions.sh
 	@tests/lint/writers.sh
+	@tests/lint/machine.sh
 	@tests/lint/house.sh
 	@ruby tests/lint/programs.rb
 

@@ -10,36 +10,25 @@ set -eu
 RCORE=$1
 export RCORE
 top=$(cd "$(dirname "$0")/.." && pwd)
-setting=/proc/sys/kernel/core_pattern
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
+# shellcheck source=tests/core_pattern.sh
+. "$top/tests/core_pattern.sh"
 
 fail() {
 	echo "$*" >&2
 	exit 1
 }
 
-case $(cat $setting) in
-core | core.%p) ;;
-*)
-	echo "cores do not go where a process stands: not tested"
-	exit 0
-	;;
-esac
-unshare -m true 2>/dev/null || {
-	echo "no mount namespaces here: not tested"
+has_cores || {
+	echo "the kernel's cores go to '$(cat $setting)': what ci/run takes of a job is not tested"
 	exit 0
 }
-
-# with_pattern PATTERN COMMAND...: nobody but the fake sudo can write it.
-with_pattern() {
-	printf '%s\n' "$1" >"$work/pattern"
-	shift
-	# shellcheck disable=SC2016
-	unshare -m sh -c 'mount --bind "$0" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"' \
-		"$work/pattern" $setting "$@"
+has_namespaces || {
+	echo "no mount namespaces here: what ci/run takes of a job is not tested"
+	exit 0
 }
 
 # Runs a job in a folder of its own; its status goes to $status, its log to $log.
