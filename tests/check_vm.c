@@ -528,6 +528,35 @@ static struct rcore_snapshot *load_broken(const char *words)
 	return snapshot;
 }
 
+/* fiber_t_alloc() puts a fiber on the list with a copy of its maker's EC, gives it an EC of its own, and lets its
+ * object lead to it last. */
+START_TEST(test_being_made)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const struct rcore_layout *layout = &vm->ruby.layout;
+	uint64_t ec = world.created + (uint64_t)layout->fiber.saved_ec.offset;
+	uint64_t maker = world.running + (uint64_t)layout->fiber.saved_ec.offset;
+	uint64_t object = FAKE_GET(vm, world.created, fiber, self);
+
+	FAKE_PUT(vm, object, data, data, 0);
+	FAKE_PUT(vm, ec, ec, vm_stack, FAKE_GET(vm, maker, ec, vm_stack));
+	FAKE_PUT(vm, ec, ec, vm_stack_size, FAKE_GET(vm, maker, ec, vm_stack_size));
+	FAKE_PUT(vm, ec, ec, cfp, FAKE_GET(vm, maker, ec, cfp));
+	FAKE_PUT(vm, ec, ec, fiber_ptr, world.running);
+	struct rcore_snapshot *snapshot = world_load_whole();
+	ck_assert_ptr_null(world_fiber(snapshot, world.created));
+	world_free(snapshot);
+
+	FAKE_PUT(vm, ec, ec, fiber_ptr, world.created);
+	snapshot = world_load_whole();
+	const struct rcore_fiber *fiber = world_fiber(snapshot, world.created);
+	ck_assert(!fiber == !layout->traits.fibers_listed);
+	ck_assert(!fiber || !fiber->frame_count);
+	world_free(snapshot);
+}
+END_TEST
+
 START_TEST(test_broken_threads)
 {
 	world_begin(_i);
@@ -699,14 +728,23 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_list,           test_find,
-		test_prove,          test_prove_fiber_switch,
-		test_prove_stale_pc, test_prove_counts,
-		test_prove_heap,     test_builds,
-		test_threads,        test_fibers,
-		test_collected,      test_in_a_switch,
-		test_broken_threads, test_broken_ractors,
-		test_broken_fibers,  test_broken_fiber_list,
+		test_list,
+		test_find,
+		test_prove,
+		test_prove_fiber_switch,
+		test_prove_stale_pc,
+		test_prove_counts,
+		test_prove_heap,
+		test_builds,
+		test_threads,
+		test_fibers,
+		test_collected,
+		test_in_a_switch,
+		test_being_made,
+		test_broken_threads,
+		test_broken_ractors,
+		test_broken_fibers,
+		test_broken_fiber_list,
 		test_broken_heap,
 	};
 	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));

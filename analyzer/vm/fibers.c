@@ -52,8 +52,8 @@ static void note(struct rcore_loader *loader, struct rcore_fiber *fiber, const c
 								  fiber->address, what));
 }
 
-/* A callcc continuation keeps a copy of the EC of the fiber that it was taken in. */
-static bool is_continuation(struct rcore_loader *loader, uint64_t address, uint64_t fiber)
+/* Is the fiber that the EC of the context at `address` says it belongs to another one? */
+static bool is_copy(struct rcore_loader *loader, uint64_t address, uint64_t fiber)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
 	uint64_t type, back;
@@ -64,6 +64,21 @@ static bool is_continuation(struct rcore_loader *loader, uint64_t address, uint6
 				 fiber + (uint64_t)layout->fiber.saved_ec.offset,
 				 &layout->ec.fiber_ptr, &back) &&
 	       back == fiber;
+}
+
+/* What has a copy of the EC of the fiber that it was made in: a callcc continuation; and for a moment a fiber, which
+ * fiber_t_alloc() of cont.c puts on the list before it has an EC of its own, and its object leads to it. */
+static bool is_no_fiber(struct rcore_loader *loader, uint64_t address, const void *copy,
+			size_t size)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	uint32_t type = (uint32_t)word_of(copy, size, &layout->fiber.type);
+	if (!is_copy(loader, address, ec_word_of(layout, copy, size, &layout->ec.fiber_ptr)))
+		return false;
+	return type == CONTINUATION_CONTEXT ||
+	       (type == FIBER_CONTEXT &&
+		word_of(copy, size, &layout->fiber.status) == RCORE_FIBER_CREATED &&
+		rcore_wraps_nothing(loader->ruby, word_of(copy, size, &layout->fiber.self)));
 }
 
 /* The machine stack is what can be used of it. */
@@ -97,8 +112,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	uint64_t back = fault ? 0 : ec_word_of(layout, copy, size, &layout->ec.fiber_ptr);
 	uint32_t type = (uint32_t)word_of(copy, size, &layout->fiber.type);
 	bool proved = !fault && back == address && type == FIBER_CONTEXT;
-	if (!proved && (!certain || (!fault && type == CONTINUATION_CONTEXT &&
-				     is_continuation(loader, address, back))))
+	if (!proved && (!certain || (!fault && is_no_fiber(loader, address, copy, size))))
 		return NULL;
 
 	int index = (int)loader->fibers.count;

@@ -186,12 +186,16 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 
 /*
  * Whether the VM stack holds no frame yet, or none any more. A new fiber's EC is a copy of its maker's
- * for a moment (cont_init()); rb_ec_set_vm_stack() and rb_ec_clear_vm_stack() change the bounds before
+ * for a moment (cont_init()), and it has no stack of its own before it runs (fiber_prepare_stack()); rb_ec_set_vm_stack() and rb_ec_clear_vm_stack() change the bounds before
  * the cfp, and 2.6 leaves the cfp of a fiber that has ended; the first frame, a dummy, is pushed
  * onto a stack that ends at cfp (rb_ec_initialize_vm_stack()).
  */
-static bool is_empty(const struct rcore_fiber *fiber, uint64_t cfp, uint64_t end)
+static bool is_empty(const struct rcore_layout *layout, const struct rcore_fiber *fiber,
+		     uint64_t cfp, uint64_t end)
 {
+	if (fiber->status == RCORE_FIBER_CREATED && !fiber->is_current &&
+	    rcore_has(&layout->fiber.stack_base) && !fiber->machine_stack)
+		return true;
 	bool begins_or_ends = fiber->status == RCORE_FIBER_CREATED ||
 			      fiber->status == RCORE_FIBER_TERMINATED || fiber->is_root;
 	if (!fiber->vm_stack || !cfp)
@@ -211,7 +215,7 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 	if (fault)
 		return rcore_fault_error(fault, "ec.cfp", fiber->ec, sizeof(cfp));
 	uint64_t end = fiber->vm_stack + fiber->vm_stack_size;
-	if (is_empty(fiber, cfp, end)) {
+	if (is_empty(layout, fiber, cfp, end)) {
 		*ret_cfp = *ret_end = 0;
 		return NULL;
 	}

@@ -9,4 +9,7 @@
  * is no contradiction. */
 bool rcore_wraps(struct rcore_ruby *ruby, uint64_t value, uint64_t address);
 
+/* Is it such an object that leads nowhere yet? */
+bool rcore_wraps_nothing(struct rcore_ruby *ruby, uint64_t value);
+
 #endif
