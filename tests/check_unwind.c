@@ -27,6 +27,12 @@ static const char *const compilers[] = {
 #endif
 };
 
+#ifdef __aarch64__
+#define VDSO_CLOCK "__kernel_clock_gettime"
+#else
+#define VDSO_CLOCK "__vdso_clock_gettime"
+#endif
+
 static void run(const char *format, const char *path)
 {
 	char command[512];
@@ -144,8 +150,9 @@ static struct taken *take_step(const char *program, char *what, const char *func
 	struct taken *taken = prepare(program);
 	char command[512];
 	snprintf(command, sizeof(command),
-		 "cd %s && gdb -nx -q -batch -ex 'break *%s' -ex run -ex 'stepi %d' "
-		 "-ex 'generate-core-file core' --args ./%s %s >gdb.log 2>&1",
+		 "cd %s && gdb -nx -q -batch -ex 'break main' -ex run -ex 'break *%s' "
+		 "-ex continue -ex 'stepi %d' -ex 'generate-core-file core' --args ./%s %s "
+		 ">gdb.log 2>&1",
 		 taken->folder, function, steps, program, what);
 	ck_assert_int_eq(system(command), 0);
 	open_taken(taken);
@@ -460,6 +467,23 @@ START_TEST(through_switch)
 END_TEST
 #endif
 
+/* The kernel's own library has no file, and is this process's own, too. */
+START_TEST(through_vdso)
+{
+	enum { FIRST = 1, END = 12 };
+	for (int i = FIRST; i < END; i++) {
+		struct taken *taken = take_step("target", "clock", VDSO_CLOCK, i);
+		const struct rcore_unwind_context *context = unwound(taken);
+		is_whole(context);
+		ok(!strcmp(context->frames[0].module, "[vdso]"));
+		named(context, "main");
+		for (size_t j = 1; j < context->frame_count; j++)
+			ok(context->frames[j].trust == RCORE_TRUST_CFI);
+		drop(taken);
+	}
+}
+END_TEST
+
 START_TEST(parked_stacks)
 {
 	static const char *const suspended[] = {"park", "entry"};
@@ -701,6 +725,7 @@ int main(void)
 #ifdef __x86_64__
 	tcase_add_test(cores, through_switch);
 #endif
+	tcase_add_test(cores, through_vdso);
 	tcase_add_test(cores, parked_stacks);
 	tcase_add_test(cores, deep);
 	tcase_add_test(cores, too_deep);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "image/module_debug.h"
+#include "image/own_vdso.h"
 #include "image/symbolize_dwarf.h"
 
 static int find_elf(Dwfl_Module *dwfl, void **data, const char *name, Dwarf_Addr start,
@@ -17,6 +18,11 @@ static int find_elf(Dwfl_Module *dwfl, void **data, const char *name, Dwarf_Addr
 		*file = strdup(entry->module.file);
 		*elf = elf_begin(-1, ELF_C_READ, entry->module.elf->elf);
 		return -1;
+	}
+	if (entry == &module->all->vdso) {
+		*elf = rcore_own_vdso(module->all->memory, entry->module.start);
+		if (*elf)
+			return -1;
 	}
 	/* Headers alone, for libdwfl to look for a debug file by. What else of the module may be in
 	 * memory it must not see: call frame information made by an enemy exhausts libdw. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -330,6 +331,10 @@ int main(int argc, char **argv)
 		bound = abs;
 		call_lazily();
 		call_bound();
+	}
+	if (!strcmp(what, "clock")) {
+		struct timespec time;
+		return clock_gettime(CLOCK_MONOTONIC, &time);
 	}
 	if (!strcmp(what, "jump"))
 		land();
