@@ -202,3 +202,9 @@ struct cursor analysis_cursor(struct analysis *analysis, uint64_t thread)
 		rcore_read_field(memory, cursor.ec, &location->layout.ec.cfp, &cursor.cfp);
 	return cursor;
 }
+
+bool analysis_pushes_first(const struct analysis *analysis)
+{
+	const struct rcore_location *location = analysis->session->location;
+	return location && location->layout.traits.frames_pushed_first;
+}

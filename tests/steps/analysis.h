@@ -50,4 +50,7 @@ struct cursor {
 /* `thread` is a rb_thread_t, 0: none. The layout is that of the last load. */
 struct cursor analysis_cursor(struct analysis *analysis, uint64_t thread);
 
+/* Does this Ruby count a frame before it fills it? */
+bool analysis_pushes_first(const struct analysis *analysis);
+
 #endif

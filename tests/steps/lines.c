@@ -86,7 +86,7 @@ void lines_deinit(struct lines *lines)
 	states_deinit(&lines->starts);
 }
 
-static void report(struct findings *findings, const struct rcore_fiber *fiber,
+static void report(struct findings *findings, const char *name, const struct rcore_fiber *fiber,
 		   const struct rcore_frame *first)
 {
 	char text[1024] = "";
@@ -98,11 +98,11 @@ static void report(struct findings *findings, const struct rcore_fiber *fiber,
 						 "\n        %s:%d:%s",
 						 frame->native_path ? frame->native_path : "",
 						 frame->native_line, frame->native_label);
-	finding(findings, "stack never recorded", "%s:%s", fiber->id, text);
+	finding(findings, name, "%s:%s", fiber->id, text);
 }
 
 static void check(struct findings *findings, const struct lines *lines,
-		  const struct rcore_fiber *fiber)
+		  const struct rcore_fiber *fiber, bool is_pushing)
 {
 	struct hashes hashes = {0};
 	const struct rcore_frame *first = NULL;
@@ -128,17 +128,18 @@ static void check(struct findings *findings, const struct lines *lines,
 	if (!first->pc_stale && states_has(&lines->starts, hashes.start)
 		    ? !states_has(&lines->stacks, hashes.stack)
 		    : !states_has(&lines->callers, hashes.callers))
-		report(findings, fiber, first);
+		report(findings, is_pushing ? "(frame being filled)" : "stack never recorded",
+		       fiber, first);
 }
 
 void check_lines(struct findings *findings, const struct lines *lines,
-		 const struct rcore_snapshot *snapshot)
+		 const struct rcore_snapshot *snapshot, int pushing)
 {
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
 		const struct rcore_thread *thread =
 			fiber->thread < 0 ? NULL : &snapshot->threads[fiber->thread];
 		if (thread && thread->ractor <= 0)
-			check(findings, lines, fiber);
+			check(findings, lines, fiber, pushing && fiber->tid == pushing);
 	}
 }

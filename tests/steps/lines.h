@@ -19,8 +19,9 @@ struct lines {
 void lines_read(struct lines *lines, const char *path, const char *program);
 void lines_deinit(struct lines *lines);
 
-/* Was each stack of the main ractor recorded? Frames within the innermost one of the program may be any. */
+/* Was each stack of the main ractor recorded? Frames within the innermost one of the program may be any. The
+ * innermost frame of kernel thread `pushing` is being filled, and may be what was there before; 0: none. */
 void check_lines(struct findings *findings, const struct lines *lines,
-		 const struct rcore_snapshot *snapshot);
+		 const struct rcore_snapshot *snapshot, int pushing);
 
 #endif

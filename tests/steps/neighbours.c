@@ -169,6 +169,14 @@ static bool calls_last(const struct rcore_fiber *before, const struct rcore_fibe
 	       before->native->function_start != now->native->function_start;
 }
 
+/* Has a jump left native frames? The control frames that belong to them are popped later. */
+static bool jumps(const struct rcore_fiber *before, const struct rcore_fiber *now)
+{
+	return now->native_count > 1 && now->native[1].sp == now->native->sp &&
+	       !now->native->is_inlined &&
+	       (!before->native_count || before->native->sp != now->native->sp);
+}
+
 static void check_weave(struct findings *findings, const struct rcore_fiber *before,
 			const struct rcore_fiber *now)
 {
@@ -180,7 +188,8 @@ static void check_weave(struct findings *findings, const struct rcore_fiber *bef
 		same = old[i].kind == new[i].kind &&old[i].place == new[i].place;
 	if (!same)
 		finding(findings,
-			calls_last(before, now) ? "(woven otherwise)" : "woven otherwise",
+			calls_last(before, now) || jumps(before, now) ? "(woven otherwise)"
+								      : "woven otherwise",
 			"%s: from step %zu on", now->id, i);
 }
 

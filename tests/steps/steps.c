@@ -35,6 +35,8 @@ struct steps {
 	struct findings findings;
 	struct rcore_snapshot *last; /* of the step before; NULL: not analyzed */
 	char *layout;
+	struct cursor cursor; /* of the thread that moved */
+	uint64_t pushed_at;   /* the last step that pushed a frame */
 	uint64_t random, analyses, slowest_ns, spent_ns;
 	struct {
 		struct {
@@ -137,6 +139,13 @@ static void forget(struct steps *steps)
 	steps->last = NULL;
 }
 
+/* Is the innermost frame not filled yet? */
+static bool is_filling(const struct steps *steps, uint64_t at)
+{
+	enum { FILLING = 32 };
+	return at < steps->pushed_at + FILLING && analysis_pushes_first(&steps->analysis);
+}
+
 static void analyze(struct steps *steps, uint64_t at)
 {
 	struct rcore_snapshot *snapshot;
@@ -159,7 +168,8 @@ static void analyze(struct steps *steps, uint64_t at)
 	}
 	check_state(&steps->findings, snapshot, steps->layout);
 	if (steps->recorded)
-		check_lines(&steps->findings, &steps->lines, snapshot);
+		check_lines(&steps->findings, &steps->lines, snapshot,
+			    is_filling(steps, at) ? tid : 0);
 	if (steps->last)
 		check_neighbours(&steps->findings, steps->last, snapshot, tid);
 	forget(steps);
@@ -177,10 +187,13 @@ static bool wanted(const struct steps *steps, uint64_t at)
 	return states_mix(states_mix(0, steps->seed), at / WINDOW) % 1000 < steps->share;
 }
 
-static bool is_new(struct steps *steps)
+static bool is_new(struct steps *steps, uint64_t at)
 {
 	const struct tracee_thread *thread = tracee_current(&steps->tracee);
 	struct cursor cursor = analysis_cursor(&steps->analysis, thread_of(steps, thread->tid));
+	if (cursor.ec == steps->cursor.ec && cursor.cfp < steps->cursor.cfp)
+		steps->pushed_at = at;
+	steps->cursor = cursor;
 	uint64_t hash = states_mix(0, thread->registers[16]);
 	hash = states_mix(hash, thread->registers[19]);
 	hash = states_mix(hash, cursor.ec);
@@ -201,7 +214,7 @@ static void run(struct steps *steps)
 			if (at < steps->from)
 				continue;
 		}
-		if (!steps->tracee.has_ended && wanted(steps, at) && is_new(steps))
+		if (!steps->tracee.has_ended && wanted(steps, at) && is_new(steps, at))
 			analyze(steps, at);
 		else
 			forget(steps);
