@@ -127,6 +127,9 @@ static const struct {
 	{"Fa", "nXaiX", "nX.F.aaiX"},
 	{"Fa", "nXaiXin", "nX.F.aaiXin"},
 	{"", "nX", "nX"},
+	/* The C method before it has no frame (a tail call). */
+	{"Fa", "nXiX", "nX.F.aiX"},
+	{"FaF", "nXib", "nX.F.aib.F"},
 	/* Only the innermost is left so. */
 	{"Fa", "nXaiXiX", "nX.F.aa?iXiX"},
 	{"Fa", "nXaiXai", "nX.F.aa?iXai"},

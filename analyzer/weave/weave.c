@@ -153,12 +153,13 @@ static bool entered(const struct events *events, size_t from, size_t to)
 	return false;
 }
 
-/* The innermost control frame is there, and its activation not entered yet. */
+/* The innermost control frame is there, and its activation not entered yet. C methods and functions that have no
+ * counterpart (a tail call) change nothing about it, here and below. */
 static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ruby)
 {
 	const struct events *events = &weaver->ruby;
-	return native == weaver->native.count && ruby < events->count &&
-	       !events->items[events->count - 1].function &&
+	return !entered(&weaver->native, native, weaver->native.count) &&
+	       ruby < events->count && !events->items[events->count - 1].function &&
 	       !events->items[events->count - 1].index;
 }
 
@@ -166,7 +167,7 @@ static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ru
 static bool is_popped_only(const struct weaver *weaver, size_t native, size_t ruby)
 {
 	const struct events *events = &weaver->native;
-	return ruby == weaver->ruby.count && native < events->count &&
+	return !entered(&weaver->ruby, ruby, weaver->ruby.count) && native < events->count &&
 	       !events->items[events->count - 1].function;
 }
 
