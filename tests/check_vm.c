@@ -606,6 +606,26 @@ START_TEST(test_broken_threads)
 }
 END_TEST
 
+/* The list of threads is changed first, its counter next. */
+START_TEST(test_counted_later)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	bool has_ractors = rcore_has(&vm->ruby.layout.ractor.threads_count);
+	uint64_t count = has_ractors ? FAKE_GET(vm, vm->ractor, ractor, threads_count)
+				     : FAKE_GET(vm, vm->address, vm, living_count);
+	for (uint64_t now = count - 1; now <= count + 1; now++) {
+		if (has_ractors)
+			FAKE_PUT(vm, vm->ractor, ractor, threads_count, now);
+		else
+			FAKE_PUT(vm, vm->address, vm, living_count, now);
+		struct rcore_snapshot *snapshot = world_load_whole();
+		ck_assert_uint_eq(snapshot->problem_count, 0);
+		world_free(snapshot);
+	}
+}
+END_TEST
+
 START_TEST(test_broken_ractors)
 {
 	world_begin(_i);
@@ -728,23 +748,15 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_list,
-		test_find,
-		test_prove,
-		test_prove_fiber_switch,
-		test_prove_stale_pc,
-		test_prove_counts,
-		test_prove_heap,
-		test_builds,
-		test_threads,
-		test_fibers,
-		test_collected,
-		test_in_a_switch,
-		test_being_made,
-		test_broken_threads,
-		test_broken_ractors,
-		test_broken_fibers,
-		test_broken_fiber_list,
+		test_list,           test_find,
+		test_prove,          test_prove_fiber_switch,
+		test_prove_stale_pc, test_prove_counts,
+		test_prove_heap,     test_builds,
+		test_threads,        test_fibers,
+		test_collected,      test_in_a_switch,
+		test_being_made,     test_counted_later,
+		test_broken_threads, test_broken_ractors,
+		test_broken_fibers,  test_broken_fiber_list,
 		test_broken_heap,
 	};
 	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));

@@ -221,6 +221,23 @@ START_TEST(test_joins)
 	ck_assert_uint_eq(wait->object, snapshot->threads[0].object);
 	world_free(snapshot);
 
+	/* One more that is linked and not filled yet, of the function at the top of some stack. */
+	uint64_t empty = alloc(LAYOUT.join_waiter.size);
+	uint64_t *sp =
+		&world.process.threads->registers[rcore_register_sp(world.process.machine)];
+	FAKE_PUT(vm, empty, join_waiter, next, entry);
+	FAKE_PUT(vm, vm->main_thread, thread, join_list, empty);
+	world.process.threads->has_registers = true;
+	*sp = empty - 16;
+	snapshot = world_load_whole();
+	ck_assert_ptr_null(snapshot->wait_problem);
+	world_free(snapshot);
+	*sp = empty + 16;
+	snapshot = world_load_whole();
+	ck_assert_ptr_nonnull(snapshot->wait_problem);
+	world_free(snapshot);
+	FAKE_PUT(vm, vm->main_thread, thread, join_list, entry);
+
 	static const char *const words = "who joins thread T1";
 	FAKE_PUT(vm, entry, join_waiter, next, entry);
 	snapshot = world_load_whole();

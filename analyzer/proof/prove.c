@@ -44,15 +44,6 @@ static void count(struct tally *tally, bool held)
 	tally->held += held;
 }
 
-/* The counter follows the list: rb_ractor_living_threads_add(), vm_insert_ractor0() and what takes
- * away again change the list first. What is counted is never nothing: a list of one that is counted
- * as none was another struct's. */
-static bool counts(size_t total, uint64_t expected)
-{
-	return total == expected ||
-	       (total && expected && (total == expected + 1 || total + 1 == expected));
-}
-
 /* Keeps what a list says, and whether it closes and is as long as its counter says. */
 static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t head,
 			  uint64_t node_offset, uint64_t expected, uint64_t *items,
@@ -62,10 +53,10 @@ static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t
 	size_t total;
 	struct rcore_error *err =
 		rcore_list(subject->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &total);
-	count(tally, !err && counts(total, expected));
+	count(tally, !err && rcore_list_counts(total, expected));
 	if (err)
 		tally->detail = rcore_arena_strdup(subject->ruby->arena, err->message);
-	else if (!counts(total, expected))
+	else if (!rcore_list_counts(total, expected))
 		tally->detail =
 			rcore_arena_printf(subject->ruby->arena,
 					   "%zu entries, counted as %" PRIu64, total, expected);

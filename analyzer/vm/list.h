@@ -25,4 +25,13 @@ struct rcore_error *rcore_list_of(struct rcore_ruby *ruby, uint64_t base,
 				  const struct rcore_field *node, size_t limit, uint64_t **ret,
 				  size_t *ret_count);
 
+/* Does the counter of a list count its entries? It follows the list: rb_ractor_living_threads_add(),
+ * vm_insert_ractor0() and what takes away again change the list first. What is counted is never nothing: a list of
+ * one that is counted as none was another struct's. */
+static inline bool rcore_list_counts(size_t total, uint64_t expected)
+{
+	return total == expected ||
+	       (total && expected && (total == expected + 1 || total + 1 == expected));
+}
+
 #endif

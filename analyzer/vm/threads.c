@@ -170,7 +170,7 @@ static struct rcore_error *load_list(struct rcore_loader *loader, uint64_t base,
 	size_t count;
 	struct rcore_error *err = rcore_list_of(loader->ruby, base, head, &layout->thread.node,
 						RCORE_THREAD_LIMIT, &threads, &count);
-	if (!err && count != expected)
+	if (!err && !rcore_list_counts(count, expected))
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "thread list has %zu threads, the VM counts %zu",
 					 count, expected);

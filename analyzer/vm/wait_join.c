@@ -3,6 +3,18 @@
 
 #include "vm/wait_private.h"
 
+/* Compilers may link the new entry before they fill it: it is of the innermost function then. */
+static bool is_being_filled(const struct rcore_process *process, uint64_t entry)
+{
+	enum { MAX_FRAME = 512 };
+	int sp = rcore_register_sp(process->machine);
+	for (size_t i = 0; i < process->thread_count; i++)
+		if (process->threads[i].has_registers &&
+		    entry - process->threads[i].registers[sp] < MAX_FRAME)
+			return true;
+	return false;
+}
+
 /* Who waits for a thread's end is on a chain of that thread, each entry on its own machine stack:
  * thread.c, thread_join, struct rb_waiting_list. */
 static struct rcore_error *joiners(struct rcore_waits *waits, int target)
@@ -20,6 +32,8 @@ static struct rcore_error *joiners(struct rcore_waits *waits, int target)
 		int fiber = rcore_wait_fiber(
 			waits, rcore_wait_field(waits, entry, &layout->join_waiter.thread),
 			rcore_wait_field(waits, entry, &layout->join_waiter.fiber));
+		if (!fault && fiber < 0 && !i && is_being_filled(loader->process, entry))
+			return NULL;
 		if (fault || fiber < 0 || i >= RCORE_WAITER_LIMIT) {
 			rcore_wait_problem(waits,
 					   rcore_error_create(RCORE_ERROR_CORRUPT,
