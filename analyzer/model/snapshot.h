@@ -238,8 +238,8 @@ struct rcore_proof {
 };
 
 /* A struct of an approximate layout whose fields were moved until their proofs held. */
-enum { RCORE_SLIDE_COUNT = 8 };
-struct rcore_slide {
+enum { RCORE_SHIFT_COUNT = 8 };
+struct rcore_shift {
 	const char *group; /* "thread", as the tables call it */
 	const char *from;  /* the first field that was moved; all behind it went along */
 	int by;            /* bytes */
@@ -307,8 +307,8 @@ struct rcore_snapshot {
 	size_t unmeasured_count;
 	struct rcore_field_check *field_checks; /* of rcore_check_layout() alone */
 	size_t field_check_count;
-	struct rcore_slide slides[RCORE_SLIDE_COUNT];
-	size_t slide_count;
+	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
+	size_t shift_count;
 	enum rcore_vm_rung vm_rung;
 	uint64_t vm;
 	struct rcore_proof *proofs;

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "proof/field_judge.h"
+#include "proof/check.h"
 #include "proof/fiber_state.h"
 #include "vm/list.h"
 #include "vm/vm.h"
@@ -14,14 +14,14 @@
 enum { SLACK = 128 };
 
 /* Whether the struct at `address` is the one that the object wraps. */
-static bool wraps(const struct rcore_specimens *s, uint64_t value, uint64_t address)
+static bool wraps(const struct rcore_samples *s, uint64_t value, uint64_t address)
 {
 	return is_object(s, value, TYPE(DATA)) &&
 	       leads(s, value, &layout_of(s)->data.data, address);
 }
 
 /* The length of the list at `head` that has a node in [start, end); -1: none such. */
-static long list_through(const struct rcore_specimens *s, uint64_t head, uint64_t start,
+static long list_through(const struct rcore_samples *s, uint64_t head, uint64_t start,
 			 uint64_t end)
 {
 	uint64_t *nodes;
@@ -35,13 +35,13 @@ static long list_through(const struct rcore_specimens *s, uint64_t head, uint64_
 	return !err && is_through ? (long)count : -1;
 }
 
-static long count_threads(const struct rcore_specimens *s, uint64_t head)
+static long count_threads(const struct rcore_samples *s, uint64_t head)
 {
-	uint64_t thread = rcore_specimens_main_thread(s);
+	uint64_t thread = rcore_samples_main_thread(s);
 	return list_through(s, head, thread, thread + layout_of(s)->thread.size + SLACK);
 }
 
-static long count_ractors(const struct rcore_specimens *s, uint64_t head)
+static long count_ractors(const struct rcore_samples *s, uint64_t head)
 {
 	uint64_t ractor = s->ractor.count ? s->ractor.at[0] : 0;
 	return list_through(s, head, ractor, ractor + layout_of(s)->ractor.size + SLACK);
@@ -52,7 +52,7 @@ JUDGE(thread_list)
 	return told(count_threads(s, member(base, field)) > 0);
 }
 
-static enum rcore_verdict counts(const struct rcore_specimens *s, uint64_t base,
+static enum rcore_verdict counts(const struct rcore_samples *s, uint64_t base,
 				 const struct rcore_field *field, long length)
 {
 	uint64_t value;
@@ -86,7 +86,7 @@ JUDGE(vm_main_ractor)
 	uint64_t ractor;
 	return told(
 		get(s, base, field, &ractor) && ractor &&
-		leads(s, rcore_specimens_main_thread(s), &layout_of(s)->thread.ractor, ractor));
+		leads(s, rcore_samples_main_thread(s), &layout_of(s)->thread.ractor, ractor));
 }
 
 JUDGE(a_thread)
@@ -226,7 +226,7 @@ JUDGE(thread_nt)
 	return nt ? told(readable(s, nt)) : RCORE_SILENT;
 }
 
-static enum rcore_verdict native(const struct rcore_specimens *s, uint64_t base,
+static enum rcore_verdict native(const struct rcore_samples *s, uint64_t base,
 				 const struct rcore_field *field, bool is_tid)
 {
 	uint64_t value;
@@ -263,14 +263,14 @@ JUDGE(flag_word)
 	return value ? RCORE_HOLDS : RCORE_SILENT;
 }
 
-static bool is_stack_start(const struct rcore_specimens *s, uint64_t start)
+static bool is_stack_start(const struct rcore_samples *s, uint64_t start)
 {
 	return start % sizeof(uint64_t) == 0 && readable(s, start - sizeof(uint64_t));
 }
 
 /* The machine stack that the EC of a thread runs on grows down from its start. One that starts nowhere
  * says nothing of what is to lie on it. */
-static enum rcore_verdict on_machine_stack(const struct rcore_specimens *s, uint64_t ec,
+static enum rcore_verdict on_machine_stack(const struct rcore_samples *s, uint64_t ec,
 					   uint64_t address)
 {
 	uint64_t start, size;
@@ -320,7 +320,7 @@ JUDGE(a_fiber)
 }
 
 /* Control frames grow down from the end of the VM stack. */
-static enum rcore_verdict holds_frames(const struct rcore_specimens *s, uint64_t ec,
+static enum rcore_verdict holds_frames(const struct rcore_samples *s, uint64_t ec,
 				       const struct rcore_field *stack_field,
 				       const struct rcore_field *size_field,
 				       const struct rcore_field *cfp_field)
@@ -409,7 +409,7 @@ JUDGE(ec_errinfo)
  * alone (native_thread_create_dedicated()). In a forked process the other threads, which are killed,
  * have lost both (thread_cleanup_func_before_exec()).
  */
-static bool has_no_stack(const struct rcore_specimens *s, uint64_t ec)
+static bool has_no_stack(const struct rcore_samples *s, uint64_t ec)
 {
 	const struct rcore_layout *layout = layout_of(s);
 	uint64_t stack, size, cfp, thread;
@@ -498,7 +498,7 @@ JUDGE(fiber_jit_cont)
 			  member(base, &layout_of(s)->fiber.saved_ec)));
 }
 
-/* Specimens are what threads run now. */
+/* Samples are what threads run now. */
 JUDGE(fiber_status)
 {
 	return told(rcore_fiber_can_run(s->ruby, base, field));
@@ -515,7 +515,7 @@ JUDGE(fiber_stack_pointer)
 }
 
 /* Fibers but for the root ones have a machine stack of their own. */
-static enum rcore_verdict fiber_stack(const struct rcore_specimens *s, uint64_t fiber,
+static enum rcore_verdict fiber_stack(const struct rcore_samples *s, uint64_t fiber,
 				      const struct rcore_field *base_field,
 				      const struct rcore_field *size_field)
 {
@@ -556,7 +556,7 @@ JUDGE(jit_cont_ec)
 		    get(s, ec, &layout_of(s)->ec.fiber_ptr, &fiber) && is_fiber(s, fiber));
 }
 
-static enum rcore_verdict neighbour(const struct rcore_specimens *s, uint64_t base,
+static enum rcore_verdict neighbour(const struct rcore_samples *s, uint64_t base,
 				    const struct rcore_field *field,
 				    const struct rcore_field *back)
 {

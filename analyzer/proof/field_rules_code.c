@@ -6,7 +6,7 @@
 
 #include "ruby/heap.h"
 #include "ruby/iseq.h"
-#include "proof/field_judge.h"
+#include "proof/check.h"
 
 static bool stop(void *context, uint64_t value, const void *copy, size_t size)
 {
@@ -14,7 +14,7 @@ static bool stop(void *context, uint64_t value, const void *copy, size_t size)
 	return false;
 }
 
-enum rcore_verdict rcore_judge_heap(const struct rcore_specimens *s, uint64_t objspace)
+enum rcore_verdict rcore_judge_heap(const struct rcore_samples *s, uint64_t objspace)
 {
 	size_t tested, held;
 	if (!readable(s, objspace))
@@ -48,7 +48,7 @@ JUDGE(objspace_count)
 						      : objspace_pages(s, base, field);
 }
 
-static bool pc_lies_in(const struct rcore_specimens *s, uint64_t pc, uint64_t iseq)
+static bool pc_lies_in(const struct rcore_samples *s, uint64_t pc, uint64_t iseq)
 {
 	uint64_t body, code, size;
 	const struct rcore_layout *layout = layout_of(s);
@@ -168,7 +168,7 @@ JUDGE(data_data)
 	return told(get(s, base, field, &thread) && is_thread(s, thread));
 }
 
-/* The specimens are those of Thread objects. */
+/* The samples are those of Thread objects. */
 JUDGE(type_name)
 {
 	uint64_t address;
@@ -178,7 +178,7 @@ JUDGE(type_name)
 		    !strcmp(name, "VM/thread"));
 }
 
-static bool has_serial(const struct rcore_specimens *s, uint64_t ids, uint64_t serial)
+static bool has_serial(const struct rcore_samples *s, uint64_t ids, uint64_t serial)
 {
 	uint64_t name;
 	rcore_auto_error err = rcore_serial_string(s->ruby, ids, serial, &name);

@@ -3,7 +3,7 @@
  * What must hold of the fields of methods and of their parameters, locals and lines.
  */
 #include "ruby/iseq.h"
-#include "proof/field_judge.h"
+#include "proof/check.h"
 
 /* enum rb_method_type_t of method.h, the same from 2.6 to 4.0. */
 enum {
@@ -21,7 +21,7 @@ enum {
 	REFINED,
 };
 
-static bool is_of(const struct rcore_specimens *s, uint64_t definition, uint64_t type)
+static bool is_of(const struct rcore_samples *s, uint64_t definition, uint64_t type)
 {
 	return leads(s, definition, &layout_of(s)->method_def.type, type);
 }
@@ -133,7 +133,7 @@ struct parameters {
 	uint64_t keyword, keywords;
 };
 
-static bool read_parameters(const struct rcore_specimens *s, uint64_t body,
+static bool read_parameters(const struct rcore_samples *s, uint64_t body,
 			    struct parameters *ret)
 {
 	const struct rcore_layout *layout = layout_of(s);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ruby/ivar.h"
-#include "proof/field_judge.h"
+#include "proof/check.h"
 
 enum {
 	EMBED_SHIFT = RCORE_FL_USHIFT + 3, /* RARRAY_EMBED_LEN_SHIFT, BIGNUM_EMBED_LEN_SHIFT */
@@ -24,19 +24,19 @@ enum {
 
 #define NUMERIC (TYPE(FLOAT) | TYPE(BIGNUM) | TYPE(RATIONAL))
 
-static uint64_t flags_of(const struct rcore_specimens *s, uint64_t object)
+static uint64_t flags_of(const struct rcore_samples *s, uint64_t object)
 {
 	uint64_t flags;
 	return get(s, object, &layout_of(s)->basic.flags, &flags) ? flags : 0;
 }
 
-static bool word_at(const struct rcore_specimens *s, uint64_t address, uint64_t *ret)
+static bool word_at(const struct rcore_samples *s, uint64_t address, uint64_t *ret)
 {
 	return address % sizeof(*ret) == 0 && !rcore_read_u64(s->ruby->memory, address, ret);
 }
 
 /* What a slot holds besides begins right behind RBasic.klass. */
-static bool follows_class(const struct rcore_specimens *s, uint64_t object,
+static bool follows_class(const struct rcore_samples *s, uint64_t object,
 			  const struct rcore_field *field)
 {
 	uint64_t klass, before;
@@ -45,7 +45,7 @@ static bool follows_class(const struct rcore_specimens *s, uint64_t object,
 }
 
 /* Ruby ends the bytes of its Strings with a NUL; most have no other. */
-static enum rcore_verdict is_text(const struct rcore_specimens *s, uint64_t address,
+static enum rcore_verdict is_text(const struct rcore_samples *s, uint64_t address,
 				  uint64_t length)
 {
 	char text[TEXT_LIMIT + 1];
@@ -59,7 +59,7 @@ static enum rcore_verdict is_text(const struct rcore_specimens *s, uint64_t addr
 		    strnlen(text, length + 1) == length);
 }
 
-static bool is_heap_string(const struct rcore_specimens *s, uint64_t string)
+static bool is_heap_string(const struct rcore_samples *s, uint64_t string)
 {
 	return flags_of(s, string) & (uint64_t)layout_of(s)->constant.string_noembed;
 }
@@ -85,7 +85,7 @@ JUDGE(string_ptr)
 }
 
 /* Its length stands in the slot or, where the bytes begin in that place, in the flags. */
-static bool embedded_length(const struct rcore_specimens *s, uint64_t string, uint64_t *ret)
+static bool embedded_length(const struct rcore_samples *s, uint64_t string, uint64_t *ret)
 {
 	const struct rcore_layout *layout = layout_of(s);
 	if (rcore_has(&layout->string.embed_len))
@@ -107,7 +107,7 @@ JUDGE(string_embedded)
 }
 
 /* The first and the last are VALUEs. */
-static enum rcore_verdict are_values(const struct rcore_specimens *s, uint64_t elements,
+static enum rcore_verdict are_values(const struct rcore_samples *s, uint64_t elements,
 				     uint64_t count)
 {
 	uint64_t first, last;
@@ -139,7 +139,7 @@ JUDGE(array_embedded)
 					     : RCORE_FAILS;
 }
 
-static uint64_t struct_count(const struct rcore_specimens *s, uint64_t object)
+static uint64_t struct_count(const struct rcore_samples *s, uint64_t object)
 {
 	return flags_of(s, object) >> STRUCT_EMBED_SHIFT &
 	       layout_of(s)->traits.struct_embed_mask;
@@ -179,7 +179,7 @@ JUDGE(float_value)
 }
 
 /* Its highest digit is not zero. */
-static enum rcore_verdict is_normal(const struct rcore_specimens *s, uint64_t digits,
+static enum rcore_verdict is_normal(const struct rcore_samples *s, uint64_t digits,
 				    uint64_t count)
 {
 	uint32_t digit;
@@ -237,7 +237,7 @@ JUDGE(a_fraction)
 		    follows_class(s, base, &layout->rational.num));
 }
 
-static bool is_number(const struct rcore_specimens *s, uint64_t value)
+static bool is_number(const struct rcore_samples *s, uint64_t value)
 {
 	enum rcore_immediate immediate = rcore_immediate(s->ruby, value);
 	return immediate == RCORE_FIXNUM || immediate == RCORE_FLONUM ||
@@ -342,7 +342,7 @@ JUDGE(io_write_lock)
 	return object_of(s, base, field, TYPE(DATA));
 }
 
-static bool in_slot(const struct rcore_specimens *s, uint64_t object)
+static bool in_slot(const struct rcore_samples *s, uint64_t object)
 {
 	const struct rcore_layout *layout = layout_of(s);
 	uint64_t flags = flags_of(s, object);

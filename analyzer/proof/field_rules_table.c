@@ -8,7 +8,7 @@
 #include "ruby/id_table.h"
 #include "ruby/shape.h"
 #include "ruby/st_table.h"
-#include "proof/field_judge.h"
+#include "proof/check.h"
 
 enum {
 	ENTRY_LIMIT = 4096, /* of tables that are gone through */
@@ -19,7 +19,7 @@ enum {
 
 /* Each pair is of VALUEs, and there are as many as are counted. Memory that is not in use is zero, and
  * hardly any key is false. */
-static enum rcore_verdict pairs_count(const struct rcore_specimens *s, uint64_t hash,
+static enum rcore_verdict pairs_count(const struct rcore_samples *s, uint64_t hash,
 				      bool is_wanted_st, bool is_any)
 {
 	struct rcore_hash_iterator pairs;
@@ -101,7 +101,7 @@ JUDGE(set_keys)
 	return told(count == expected);
 }
 
-static uint64_t ext_of(const struct rcore_specimens *s, uint64_t klass)
+static uint64_t ext_of(const struct rcore_samples *s, uint64_t klass)
 {
 	uint64_t ext = 0;
 	rcore_auto_error err = rcore_classext(s->ruby, klass, &ext);
@@ -138,7 +138,7 @@ JUDGE(class_constants)
 }
 
 /* Up to 3.1: its instance variables, or where those of its instances are. */
-static enum rcore_verdict class_table(const struct rcore_specimens *s, uint64_t base,
+static enum rcore_verdict class_table(const struct rcore_samples *s, uint64_t base,
 				      const struct rcore_field *field, bool of_values)
 {
 	struct rcore_st_iterator entries;

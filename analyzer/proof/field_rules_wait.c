@@ -8,7 +8,7 @@
 #include "ruby/array.h"
 #include "ruby/data.h"
 #include "ruby/string.h"
-#include "proof/field_judge.h"
+#include "proof/check.h"
 
 JUDGE(an_object)
 {
@@ -154,7 +154,7 @@ JUDGE(waiting_fd)
  * thread_sync.c), and the waiter counts itself out when it runs (queue_sleep_done()). One that begins to
  * wait has a node before it is counted.
  */
-static enum rcore_verdict waiters_count(const struct rcore_specimens *s, uint64_t base,
+static enum rcore_verdict waiters_count(const struct rcore_samples *s, uint64_t base,
 					const struct rcore_field *field,
 					const struct rcore_field *list)
 {
@@ -187,7 +187,7 @@ JUDGE(queue_max)
 	return told(get(s, base, field, &max) && max && max < UINT64_C(1) << 40);
 }
 
-static bool wraps_a(const struct rcore_specimens *s, uint64_t value, const char *type_name)
+static bool wraps_a(const struct rcore_samples *s, uint64_t value, const char *type_name)
 {
 	bool is_so = false;
 	if (!is_object(s, value, TYPE(DATA)))
@@ -245,7 +245,7 @@ JUDGE(stack_available)
 }
 
 /* Whether a program may run what lies at `address`; a live process does not say so of each range. */
-static bool is_code(const struct rcore_specimens *s, uint64_t address)
+static bool is_code(const struct rcore_samples *s, uint64_t address)
 {
 	const struct rcore_process *process = s->process;
 	for (size_t i = 0; process && i < process->segment_count; i++)

@@ -6,10 +6,10 @@
 
 #include "ruby/block.h"
 #include "ruby/iseq.h"
-#include "proof/field_judge.h"
+#include "proof/check.h"
 
 /* What a block is, its first word shows. */
-static bool is_block(const struct rcore_specimens *s, uint64_t block)
+static bool is_block(const struct rcore_samples *s, uint64_t block)
 {
 	uint64_t type, code;
 	const struct rcore_layout *layout = layout_of(s);
@@ -192,7 +192,7 @@ JUDGE(encoding_length)
 }
 
 /* A place in a backtrace, in Ruby code. Of one in C the members are others, up to 3.3. */
-static enum rcore_verdict is_location(const struct rcore_specimens *s, uint64_t location)
+static enum rcore_verdict is_location(const struct rcore_samples *s, uint64_t location)
 {
 	enum { IN_RUBY = 1 };
 	const struct rcore_layout *layout = layout_of(s);
@@ -238,7 +238,7 @@ JUDGE(backtrace_locations)
 }
 
 /* Up to 3.3: a place in a C function has the name of that, up to 3.0 the place that called it. */
-static enum rcore_verdict c_location(const struct rcore_specimens *s, uint64_t location,
+static enum rcore_verdict c_location(const struct rcore_samples *s, uint64_t location,
 				     bool is_name)
 {
 	enum { IN_C = 2, OLD_IN_C = 3 };
@@ -254,7 +254,7 @@ static enum rcore_verdict c_location(const struct rcore_specimens *s, uint64_t l
 	return caller ? is_location(s, caller) : RCORE_SILENT;
 }
 
-static enum rcore_verdict first_c_location(const struct rcore_specimens *s, uint64_t base,
+static enum rcore_verdict first_c_location(const struct rcore_samples *s, uint64_t base,
 					   bool is_name)
 {
 	enum { LIMIT = 64 };

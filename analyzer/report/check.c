@@ -79,7 +79,7 @@ struct rcore_error *rcore_report_check(const struct rcore_snapshot *snapshot,
 		snapshot->layout_source ? snapshot->layout_source : "source unknown");
 	rcore_escape_write(out, snapshot->ruby_version ? snapshot->ruby_version : "unknown");
 	putc('\n', out);
-	rcore_write_slides(snapshot, out);
+	rcore_write_shifts(snapshot, out);
 	print_fields(&pen, snapshot);
 	print_sum(&pen, snapshot);
 	return rcore_pen_error(out);

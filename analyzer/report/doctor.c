@@ -79,7 +79,7 @@ static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot
 			snapshot->layout_neighbour);
 	putc('\n', out);
 
-	rcore_write_slides(snapshot, out);
+	rcore_write_shifts(snapshot, out);
 	print_unmeasured(pen, snapshot);
 
 	if (snapshot->vm)

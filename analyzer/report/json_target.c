@@ -31,20 +31,20 @@ static void put_process(struct rcore_json *json, const struct rcore_snapshot *sn
 	put_live(json, &snapshot->live);
 }
 
-static void add_slides(struct rcore_json *json, struct json_object *layout,
+static void add_shifts(struct rcore_json *json, struct json_object *layout,
 		       const struct rcore_snapshot *snapshot)
 {
-	struct json_object *slides = json_object_new_array();
-	for (size_t i = 0; slides && i < snapshot->slide_count; i++) {
-		const struct rcore_slide *slide = &snapshot->slides[i];
+	struct json_object *shifts = json_object_new_array();
+	for (size_t i = 0; shifts && i < snapshot->shift_count; i++) {
+		const struct rcore_shift *shift = &snapshot->shifts[i];
 		struct json_object *object = rcore_json_object(json);
-		rcore_json_add_text(json, object, "struct", slide->group);
-		rcore_json_add_text(json, object, "from", slide->from);
-		rcore_json_add(json, object, "by", json_object_new_int(slide->by));
-		if (json_object_array_add(slides, object))
+		rcore_json_add_text(json, object, "struct", shift->group);
+		rcore_json_add_text(json, object, "from", shift->from);
+		rcore_json_add(json, object, "by", json_object_new_int(shift->by));
+		if (json_object_array_add(shifts, object))
 			json_object_put(object);
 	}
-	rcore_json_add(json, layout, "moved", slides);
+	rcore_json_add(json, layout, "moved", shifts);
 }
 
 static void add_unmeasured(struct rcore_json *json, struct json_object *layout,
@@ -71,8 +71,8 @@ static void put_ruby(struct rcore_json *json, const struct rcore_snapshot *snaps
 	rcore_json_add_text(json, layout, "name", snapshot->layout_name);
 	rcore_json_add_text(json, layout, "source", snapshot->layout_source);
 	rcore_json_add_text(json, layout, "neighbour", snapshot->layout_neighbour);
-	if (snapshot->slide_count)
-		add_slides(json, layout, snapshot);
+	if (snapshot->shift_count)
+		add_shifts(json, layout, snapshot);
 	if (snapshot->unmeasured_count)
 		add_unmeasured(json, layout, snapshot);
 	rcore_json_put(json, "layout", layout);

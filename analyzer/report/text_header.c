@@ -82,7 +82,7 @@ static void print_approximate(const struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
-	if (snapshot->layout_neighbour && !snapshot->slide_count)
+	if (snapshot->layout_neighbour && !snapshot->shift_count)
 		fprintf(text->pen.out,
 			"Approximate: %s was made of headers; structs that they do not declare "
 			"(fibers, the object heap) are as in %s, and passed the proofs, yet "
@@ -95,7 +95,7 @@ static void print_approximate(const struct rcore_text *text)
 			"proofs, "
 			"yet details may be wrong\n",
 			snapshot->layout_name ? snapshot->layout_name : "another release");
-	rcore_write_slides(snapshot, text->pen.out);
+	rcore_write_shifts(snapshot, text->pen.out);
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
 

@@ -153,14 +153,14 @@ const char *rcore_count_words(uint64_t count, char buffer[RCORE_COUNT_SIZE])
 	return buffer;
 }
 
-void rcore_write_slides(const struct rcore_snapshot *snapshot, FILE *out)
+void rcore_write_shifts(const struct rcore_snapshot *snapshot, FILE *out)
 {
-	for (size_t i = 0; i < snapshot->slide_count; i++) {
-		const struct rcore_slide *slide = &snapshot->slides[i];
+	for (size_t i = 0; i < snapshot->shift_count; i++) {
+		const struct rcore_shift *shift = &snapshot->shifts[i];
 		fprintf(out,
 			"  %s: from %s on, fields moved by %+d bytes; %d hold there that did "
 			"not "
 			"before\n",
-			slide->group, slide->from, slide->by, slide->held);
+			shift->group, shift->from, shift->by, shift->held);
 	}
 }

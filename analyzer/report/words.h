@@ -28,7 +28,7 @@ const char *rcore_vm_rung_words(enum rcore_vm_rung rung);
 const char *rcore_activation_source_name(enum rcore_activation_source source);
 
 /* A line for each struct of the layout that was moved to fit. */
-void rcore_write_slides(const struct rcore_snapshot *snapshot, FILE *out);
+void rcore_write_shifts(const struct rcore_snapshot *snapshot, FILE *out);
 
 /* A count with commas, "12,345", in `buffer`. */
 enum { RCORE_COUNT_SIZE = 32 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout/schema.h"
 #include "session/session.h"
-#include "proof/field_proof.h"
+#include "proof/field_check.h"
 
-static enum rcore_field_state state_of(const struct rcore_specimens *specimens,
+static enum rcore_field_state state_of(const struct rcore_samples *samples,
 				       const struct rcore_item *item,
 				       const struct rcore_field *field)
 {
 	bool has_rule;
 	if (!rcore_has_place(field))
 		return RCORE_FIELD_UNMEASURED;
-	switch (rcore_field_prove(specimens, item, field, &has_rule)) {
+	switch (rcore_field_prove(samples, item, field, &has_rule)) {
 	case RCORE_HOLDS:
 		return RCORE_FIELD_PROVED;
 	case RCORE_FAILS:
@@ -26,7 +26,7 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 					struct rcore_snapshot *snapshot)
 {
 	struct rcore_layout layout = location->layout;
-	struct rcore_specimens specimens;
+	struct rcore_samples samples;
 	struct rcore_ruby ruby;
 
 	snapshot->field_checks = rcore_arena_alloc(
@@ -37,8 +37,8 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 	rcore_ruby_set_vm(&ruby, location->vm);
 	ruby.global_symbols = location->global_symbols;
 	ruby.statics = session->statics;
-	rcore_specimens_take(&ruby, session->process, location->vm, &specimens);
-	rcore_specimens_take_heap(&specimens);
+	rcore_samples_take(&ruby, session->process, location->vm, &samples);
+	rcore_samples_take_heap(&samples);
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
 		if (item->kind != RCORE_ITEM_FIELD)
@@ -51,7 +51,7 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 				.group = item->group,
 				.id = item->id,
 				.offset = field->offset,
-				.state = state_of(&specimens, item, field),
+				.state = state_of(&samples, item, field),
 			};
 	}
 	rcore_ruby_deinit(&ruby);

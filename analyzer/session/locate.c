@@ -10,7 +10,7 @@
 #include "session/trial.h"
 #include "vm/find.h"
 #include "vm/problem.h"
-#include "proof/slide.h"
+#include "proof/shift.h"
 
 /* Nearest releases of which a layout is tried to be made to fit, in their builds. */
 enum { FITTED_LAYOUTS = 4 };
@@ -104,13 +104,13 @@ static size_t misfits(struct rcore_session *session, struct rcore_snapshot *snap
 	rcore_ruby_init(&ruby, session->memory, layout, &snapshot->arena);
 	rcore_ruby_set_vm(&ruby, trial->location.vm);
 	ruby.recorder = session->recorder;
-	size_t count = rcore_slide_misfits(&ruby, session->process, trial->location.vm, layout);
+	size_t count = rcore_shift_misfits(&ruby, session->process, trial->location.vm, layout);
 	rcore_ruby_deinit(&ruby);
 	return count;
 }
 
 /* Moves the structs of a layout that do not fit; false: none moved, or too little speaks for it. */
-static bool slide(struct rcore_session *session, struct rcore_snapshot *snapshot,
+static bool shift(struct rcore_session *session, struct rcore_snapshot *snapshot,
 		  struct rcore_trial *trial)
 {
 	/* A table of the very release is wrong in an unusual build alone: a corrupt thread is likelier. */
@@ -123,12 +123,12 @@ static bool slide(struct rcore_session *session, struct rcore_snapshot *snapshot
 	rcore_ruby_init(&ruby, session->memory, layout, &snapshot->arena);
 	rcore_ruby_set_vm(&ruby, trial->location.vm);
 	ruby.recorder = session->recorder;
-	trial->slide_count =
-		rcore_slide(&ruby, session->process, trial->location.vm, layout, trial->slides);
+	trial->shift_count = rcore_shift_fields(&ruby, session->process, trial->location.vm,
+						layout, trial->shifts);
 	rcore_ruby_deinit(&ruby);
 	layout->source = RCORE_LAYOUT_APPROXIMATE;
-	for (size_t i = 0; i < trial->slide_count; i++)
-		held += trial->slides[i].held;
+	for (size_t i = 0; i < trial->shift_count; i++)
+		held += trial->shifts[i].held;
 	return held >= (is_exact ? ENOUGH : 1);
 }
 
@@ -142,12 +142,12 @@ static bool try_to_fit_objspace(struct rcore_session *session,
 	rcore_ruby_init(&ruby, session->memory, layout, &snapshot->arena);
 	rcore_ruby_set_vm(&ruby, trial->location.vm);
 	ruby.recorder = session->recorder;
-	bool fits = rcore_slide_objspace(&ruby, session->process, trial->location.vm, layout,
-					 &trial->slides[0]);
+	bool fits = rcore_shift_objspace(&ruby, session->process, trial->location.vm, layout,
+					 &trial->shifts[0]);
 	rcore_ruby_deinit(&ruby);
 	if (!fits)
 		return false;
-	trial->slide_count = 1;
+	trial->shift_count = 1;
 	prove(session, identity, snapshot, trial);
 	return true;
 }
@@ -160,7 +160,7 @@ static bool try_to_fit(struct rcore_session *session, const struct rcore_identit
 	trial->location.layout.ractor.threads_main.offset = -1;
 	bool found = find_vm(session, identity, trial);
 	trial->location.layout.ractor.threads_main = threads_main;
-	if (!found || !slide(session, snapshot, trial))
+	if (!found || !shift(session, snapshot, trial))
 		return false;
 	prove(session, identity, snapshot, trial);
 	return true;
@@ -293,8 +293,8 @@ static void describe(const struct rcore_trial *trial, struct rcore_snapshot *sna
 					   "layout check` names them",
 					   trial->misfits, trial->location.layout.name));
 	describe_unmeasured(&trial->location.layout, snapshot);
-	memcpy(snapshot->slides, trial->slides, sizeof(snapshot->slides));
-	snapshot->slide_count = trial->slide_count;
+	memcpy(snapshot->shifts, trial->shifts, sizeof(snapshot->shifts));
+	snapshot->shift_count = trial->shift_count;
 	snapshot->proofs = rcore_arena_alloc(&snapshot->arena, sizeof(trial->proofs));
 	if (!snapshot->proofs)
 		return;
@@ -356,7 +356,7 @@ static struct rcore_error *keep(struct rcore_session *session, struct rcore_snap
 		return NULL;
 	trial->misfits = misfits(session, snapshot, trial);
 	/* What was moved to fit one moment of a process that runs may not fit another. */
-	if (session->live && trial->slide_count)
+	if (session->live && trial->shift_count)
 		return NULL;
 	if (!session->choice->trial)
 		session->choice->trial = malloc(sizeof(*session->choice->trial));

@@ -11,8 +11,8 @@ struct rcore_trial {
 	struct rcore_proof proofs[RCORE_PROOF_LIMIT];
 	enum rcore_vm_rung rung;
 	struct rcore_location location;
-	struct rcore_slide slides[RCORE_SLIDE_COUNT];
-	size_t slide_count;
+	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
+	size_t shift_count;
 };
 
 /* How often a condition did not hold, in all proofs. */

@@ -15,7 +15,7 @@ static void check_whole(struct findings *findings, const struct rcore_snapshot *
 				snapshot->proofs[i].name,
 				snapshot->proofs[i].detail ? snapshot->proofs[i].detail : "",
 				snapshot->proofs[i].missed);
-	if (strcmp(snapshot->layout_name, layout) || snapshot->slide_count)
+	if (strcmp(snapshot->layout_name, layout) || snapshot->shift_count)
 		finding(findings, "layout", "%s (%s), was %s", snapshot->layout_name,
 			snapshot->layout_source, layout);
 	if (snapshot->wait_problem)

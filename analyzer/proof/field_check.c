@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "proof/field_proof.h"
+#include "proof/field_check.h"
 
 /* One corrupt instance among many does not make the layout wrong; nor does one that is being made or is
  * dead and not yet swept, where the others have no more to say than that they have nothing there. */
-static enum rcore_verdict prove(const struct rcore_specimens *specimens,
+static enum rcore_verdict prove(const struct rcore_samples *samples,
 				const struct rcore_field_rule *rule,
 				const struct rcore_field *field)
 {
-	const struct rcore_specimen_list *list =
-		(const void *)((const char *)specimens + rule->specimens);
+	const struct rcore_sample_list *list =
+		(const void *)((const char *)samples + rule->samples);
 	enum { MANY = 16 };
 	size_t held = 0, failed = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		enum rcore_verdict verdict = rule->judge(specimens, list->at[i], field);
+		enum rcore_verdict verdict = rule->judge(samples, list->at[i], field);
 		held += verdict == RCORE_HOLDS;
 		failed += verdict == RCORE_FAILS;
 	}
@@ -22,7 +22,7 @@ static enum rcore_verdict prove(const struct rcore_specimens *specimens,
 							     : RCORE_SILENT;
 }
 
-enum rcore_verdict rcore_field_prove(const struct rcore_specimens *specimens,
+enum rcore_verdict rcore_field_prove(const struct rcore_samples *samples,
 				     const struct rcore_item *item,
 				     const struct rcore_field *field, bool *has_rule)
 {
@@ -47,7 +47,7 @@ enum rcore_verdict rcore_field_prove(const struct rcore_specimens *specimens,
 				continue;
 			is_known = true;
 			if (rcore_has_place(field) && verdict != RCORE_FAILS) {
-				enum rcore_verdict one = prove(specimens, rule, field);
+				enum rcore_verdict one = prove(samples, rule, field);
 				verdict = one == RCORE_SILENT ? verdict : one;
 			}
 		}

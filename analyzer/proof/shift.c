@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "proof/slide.h"
+#include "proof/shift.h"
 
 #include <string.h>
 
-#include "proof/field_proof.h"
+#include "proof/field_check.h"
 
 enum { STEP = 8, FIELD_LIMIT = 64 };
 
 /* In the order in which one leads to the next. */
 static const char *const structs[] = {"vm", "ractor", "thread", "native_thread",
 				      "ec", "fiber",  "mutex"};
-_Static_assert(sizeof(structs) / sizeof(*structs) <= RCORE_SLIDE_COUNT, "slides fit");
+_Static_assert(sizeof(structs) / sizeof(*structs) <= RCORE_SHIFT_COUNT, "shifts fit");
 
 /* The fields of a struct that this Ruby has, by offset. */
 struct fields {
@@ -52,13 +52,13 @@ static void move(struct rcore_layout *layout, const struct fields *fields, size_
 	*rcore_item_size(layout, fields->of) += (uint32_t)by;
 }
 
-static struct score prove(const struct rcore_specimens *specimens, struct rcore_layout *layout,
+static struct score prove(const struct rcore_samples *samples, struct rcore_layout *layout,
 			  const struct fields *fields)
 {
 	struct score score = {0};
 	for (size_t i = 0; i < fields->count; i++) {
 		enum rcore_verdict verdict =
-			rcore_field_prove(specimens, fields->items[i],
+			rcore_field_prove(samples, fields->items[i],
 					  rcore_item_field(layout, fields->items[i]), NULL);
 		score.held += verdict == RCORE_HOLDS;
 		score.failed += verdict == RCORE_FAILS;
@@ -79,7 +79,7 @@ static bool stands(const struct fields *fields, size_t first)
 }
 
 /* Tries to move the fields from `first` on, and moves them back. */
-static struct score try(const struct rcore_specimens *specimens, struct rcore_layout *layout,
+static struct score try(const struct rcore_samples *samples, struct rcore_layout *layout,
 			const struct fields *fields, size_t first, int by)
 {
 	struct score none = {.failed = INT32_MAX};
@@ -94,7 +94,7 @@ static struct score try(const struct rcore_specimens *specimens, struct rcore_la
 			return none;
 	}
 	move(layout, fields, first, by);
-	struct score score = prove(specimens, layout, fields);
+	struct score score = prove(samples, layout, fields);
 	move(layout, fields, first, -by);
 	for (size_t i = first; i < fields->count; i++)
 		score.disturbed += fields->as_is[i] == RCORE_HOLDS;
@@ -118,20 +118,20 @@ static bool shares_word(struct rcore_layout *layout, const struct fields *fields
 		       field->offset / STEP;
 }
 
-static bool fit(const struct rcore_specimens *specimens, struct rcore_layout *layout,
-		const char *group, struct rcore_slide *ret)
+static bool fit(const struct rcore_samples *samples, struct rcore_layout *layout,
+		const char *group, struct rcore_shift *ret)
 {
 	struct fields fields;
 	collect(layout, group, &fields);
-	struct score as_is = prove(specimens, layout, &fields), best = as_is;
+	struct score as_is = prove(samples, layout, &fields), best = as_is;
 	for (size_t i = 0; as_is.failed && i < fields.count; i++)
 		fields.as_is[i] =
-			rcore_field_prove(specimens, fields.items[i],
+			rcore_field_prove(samples, fields.items[i],
 					  rcore_item_field(layout, fields.items[i]), NULL);
 	size_t best_first = 0;
 	int best_by = 0;
 
-	for (int distance = STEP; as_is.failed && !best_by && distance <= RCORE_SLIDE_LIMIT;
+	for (int distance = STEP; as_is.failed && !best_by && distance <= RCORE_SHIFT_LIMIT;
 	     distance += STEP) {
 		for (int by = distance; by >= -distance; by -= 2 * distance) {
 			for (size_t first = 0; first < fields.count; first++) {
@@ -139,7 +139,7 @@ static bool fit(const struct rcore_specimens *specimens, struct rcore_layout *la
 				if (stands(&fields, first) ||
 				    shares_word(layout, &fields, first))
 					continue;
-				score = try(specimens, layout, &fields, first, by);
+				score = try(samples, layout, &fields, first, by);
 				if (!better(&score, &best))
 					continue;
 				best = score;
@@ -151,43 +151,44 @@ static bool fit(const struct rcore_specimens *specimens, struct rcore_layout *la
 	if (!best_by)
 		return false;
 	move(layout, &fields, best_first, best_by);
-	*ret = (struct rcore_slide){.group = group,
+	*ret = (struct rcore_shift){.group = group,
 				    .from = fields.items[best_first]->id,
 				    .by = best_by,
 				    .held = best.held - as_is.held};
 	return true;
 }
 
-size_t rcore_slide(struct rcore_ruby *ruby, const struct rcore_process *process, uint64_t vm,
-		   struct rcore_layout *layout, struct rcore_slide ret[RCORE_SLIDE_COUNT])
+size_t rcore_shift_fields(struct rcore_ruby *ruby, const struct rcore_process *process,
+			  uint64_t vm, struct rcore_layout *layout,
+			  struct rcore_shift ret[RCORE_SHIFT_COUNT])
 {
 	size_t count = 0;
 	for (size_t i = 0; i < sizeof(structs) / sizeof(*structs); i++) {
-		struct rcore_specimens specimens;
-		rcore_specimens_take(ruby, process, vm, &specimens);
-		count += fit(&specimens, layout, structs[i], &ret[count]);
+		struct rcore_samples samples;
+		rcore_samples_take(ruby, process, vm, &samples);
+		count += fit(&samples, layout, structs[i], &ret[count]);
 	}
 	return count;
 }
 
-bool rcore_slide_objspace(struct rcore_ruby *ruby, const struct rcore_process *process,
-			  uint64_t vm, struct rcore_layout *layout, struct rcore_slide *ret)
+bool rcore_shift_objspace(struct rcore_ruby *ruby, const struct rcore_process *process,
+			  uint64_t vm, struct rcore_layout *layout, struct rcore_shift *ret)
 {
-	struct rcore_specimens specimens;
-	rcore_specimens_take(ruby, process, vm, &specimens);
-	return fit(&specimens, layout, "objspace", ret);
+	struct rcore_samples samples;
+	rcore_samples_take(ruby, process, vm, &samples);
+	return fit(&samples, layout, "objspace", ret);
 }
 
-size_t rcore_slide_misfits(struct rcore_ruby *ruby, const struct rcore_process *process,
+size_t rcore_shift_misfits(struct rcore_ruby *ruby, const struct rcore_process *process,
 			   uint64_t vm, struct rcore_layout *layout)
 {
-	struct rcore_specimens specimens;
+	struct rcore_samples samples;
 	size_t count = 0;
-	rcore_specimens_take(ruby, process, vm, &specimens);
+	rcore_samples_take(ruby, process, vm, &samples);
 	for (size_t i = 0; i < sizeof(structs) / sizeof(*structs); i++) {
 		struct fields fields;
 		collect(layout, structs[i], &fields);
-		count += (size_t)prove(&specimens, layout, &fields).failed;
+		count += (size_t)prove(&samples, layout, &fields).failed;
 	}
 	return count;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proof/field_proof.h"
-#include "proof/slide.h"
+#include "proof/field_check.h"
+#include "proof/shift.h"
 #include "session/trial.h"
 #include "vm/frame_flags.h"
 #include "vm_suite.h"
@@ -67,9 +67,9 @@ static void finish(void)
 
 static enum rcore_verdict verdict(const struct rcore_item *item)
 {
-	struct rcore_specimens specimens;
-	rcore_specimens_take(&ruby, &world.process, world.vm.address, &specimens);
-	return rcore_field_prove(&specimens, item, rcore_item_field(&layout, item), NULL);
+	struct rcore_samples samples;
+	rcore_samples_take(&ruby, &world.process, world.vm.address, &samples);
+	return rcore_field_prove(&samples, item, rcore_item_field(&layout, item), NULL);
 }
 
 static const struct rcore_item *item_of(const char *group, const char *id)
@@ -132,11 +132,11 @@ START_TEST(test_moments)
 	fake_list_add(vm, head, nodes[0]);
 	fake_list_add(vm, head, nodes[1]);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-		struct rcore_specimens specimens;
+		struct rcore_samples samples;
 		FAKE_PUT(vm, queue, queue, num_waiting, counts[i].counted);
-		rcore_specimens_take(&ruby, &world.process, vm->address, &specimens);
-		rcore_specimens_add(&specimens.queue, queue);
-		ck_assert_msg(rcore_field_prove(&specimens, count, &layout.queue.num_waiting,
+		rcore_samples_take(&ruby, &world.process, vm->address, &samples);
+		rcore_samples_add(&samples.queue, queue);
+		ck_assert_msg(rcore_field_prove(&samples, count, &layout.queue.num_waiting,
 						NULL) == counts[i].verdict,
 			      "%" PRIu64 " waiting", counts[i].counted);
 	}
@@ -187,7 +187,7 @@ START_TEST(test_moved)
 	int noticed = 0;
 	for (size_t m = 0; m < sizeof(movable) / sizeof(*movable); m++) {
 		for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++) {
-			struct rcore_slide slides[RCORE_SLIDE_COUNT];
+			struct rcore_shift shifts[RCORE_SHIFT_COUNT];
 			begin(_i);
 			struct rcore_layout truth = layout;
 			const struct rcore_item *from =
@@ -198,15 +198,15 @@ START_TEST(test_moved)
 			}
 			shift(from, -steps[s]);
 			bool is_noticed = verdict(from) == RCORE_FAILS;
-			size_t count = rcore_slide(&ruby, &world.process, world.vm.address,
-						   &layout, slides);
+			size_t count = rcore_shift_fields(&ruby, &world.process,
+							  world.vm.address, &layout, shifts);
 			noticed += is_noticed;
 			if (is_noticed) {
 				ck_assert_msg(count == 1, "%s: %s.%s by %d: %zu moved",
 					      truth.name, movable[m].group, movable[m].from,
 					      steps[s], count);
-				ck_assert_str_eq(slides[0].group, movable[m].group);
-				ck_assert_int_eq(slides[0].by, steps[s]);
+				ck_assert_str_eq(shifts[0].group, movable[m].group);
+				ck_assert_int_eq(shifts[0].by, steps[s]);
 				ck_assert_int_eq(rcore_item_field(&layout, from)->offset,
 						 rcore_item_field(&truth, from)->offset);
 			}
@@ -225,21 +225,21 @@ START_TEST(test_objspace)
 {
 	static const int steps[] = {8, -8, 16};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		struct rcore_slide slide;
+		struct rcore_shift found;
 		begin(_i);
 		const struct rcore_item *list = item_of("objspace", "heap_pages_sorted");
 		struct rcore_layout truth = layout;
 		shift(item_of("objspace", "gc_mode"), -steps[i]);
 		ck_assert_int_eq(verdict(list), RCORE_FAILS);
-		ck_assert(rcore_slide_objspace(&ruby, &world.process, world.vm.address, &layout,
-					       &slide));
-		ck_assert_int_eq(slide.by, steps[i]);
+		ck_assert(rcore_shift_objspace(&ruby, &world.process, world.vm.address, &layout,
+					       &found));
+		ck_assert_int_eq(found.by, steps[i]);
 		ck_assert_int_eq(rcore_item_field(&layout, list)->offset,
 				 rcore_item_field(&truth, list)->offset);
 		ck_assert_int_eq(verdict(list), RCORE_HOLDS);
 		/* No reason to move anything. */
-		ck_assert(!rcore_slide_objspace(&ruby, &world.process, world.vm.address,
-						&layout, &slide));
+		ck_assert(!rcore_shift_objspace(&ruby, &world.process, world.vm.address,
+						&layout, &found));
 		finish();
 		fake_vm_deinit(&world.vm);
 		world.vm = (struct fake_vm){0};
@@ -301,12 +301,13 @@ END_TEST
 /* Farther than any patch release went, nothing is believed. */
 START_TEST(test_refused)
 {
-	struct rcore_slide slides[RCORE_SLIDE_COUNT];
+	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
 	begin(_i);
-	shift(item_of("vm", "objspace"), -(RCORE_SLIDE_LIMIT + 8));
+	shift(item_of("vm", "objspace"), -(RCORE_SHIFT_LIMIT + 8));
 	struct rcore_layout wrong = layout;
-	ck_assert_uint_eq(rcore_slide(&ruby, &world.process, world.vm.address, &layout, slides),
-			  0);
+	ck_assert_uint_eq(
+		rcore_shift_fields(&ruby, &world.process, world.vm.address, &layout, shifts),
+		0);
 	ck_assert_mem_eq(&layout, &wrong, sizeof(layout));
 	finish();
 }
@@ -315,7 +316,7 @@ END_TEST
 /* One fiber alone tells of a field, and its word is corrupt; what stands behind it holds. */
 START_TEST(test_corrupt)
 {
-	struct rcore_slide slides[RCORE_SLIDE_COUNT];
+	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
 	begin(_i);
 	struct fake_vm *vm = &world.vm;
 	if (rcore_has(&layout.fiber.context_stack_pointer) &&
@@ -331,8 +332,9 @@ START_TEST(test_corrupt)
 				 RCORE_FAILS);
 	}
 	struct rcore_layout before = layout;
-	ck_assert_uint_eq(rcore_slide(&ruby, &world.process, world.vm.address, &layout, slides),
-			  0);
+	ck_assert_uint_eq(
+		rcore_shift_fields(&ruby, &world.process, world.vm.address, &layout, shifts),
+		0);
 	ck_assert_mem_eq(&layout, &before, sizeof(layout));
 	finish();
 }
@@ -342,5 +344,5 @@ int main(void)
 {
 	const TTest *const tests[] = {test_rules,   test_moments,  test_moved, test_refused,
 				      test_corrupt, test_objspace, test_choice};
-	return world_run("slide", tests, sizeof(tests) / sizeof(*tests));
+	return world_run("shift", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -5,7 +5,7 @@
 #include "ruby/data.h"
 #include "ruby/heap.h"
 #include "vm/list.h"
-#include "proof/specimens.h"
+#include "proof/samples.h"
 #include "vm/vm.h"
 
 enum {
@@ -19,7 +19,7 @@ enum {
 	ISEQS_OF_A_VARIANT = 6,
 };
 
-#define LIST(id) offsetof(struct rcore_specimens, id)
+#define LIST(id) offsetof(struct rcore_samples, id)
 
 static const struct {
 	enum rcore_type type;
@@ -54,7 +54,7 @@ static const struct {
 enum { NAMES = sizeof(by_name) / sizeof(*by_name), NO_NAME = NAMES };
 
 struct walk {
-	struct rcore_specimens *specimens;
+	struct rcore_samples *samples;
 	size_t objects;
 	struct {
 		uint64_t address;
@@ -66,28 +66,28 @@ struct walk {
 	unsigned iseqs[PARAMETER_VARIANTS];
 };
 
-static struct rcore_specimen_list *list_at(struct rcore_specimens *specimens, size_t offset)
+static struct rcore_sample_list *list_at(struct rcore_samples *samples, size_t offset)
 {
-	return (void *)((char *)specimens + offset);
+	return (void *)((char *)samples + offset);
 }
 
-static uint64_t follow(struct rcore_specimens *specimens, uint64_t base,
-		       const struct rcore_field *field, struct rcore_specimen_list *list)
+static uint64_t follow(struct rcore_samples *samples, uint64_t base,
+		       const struct rcore_field *field, struct rcore_sample_list *list)
 {
 	uint64_t address;
-	if (!rcore_specimen_read(specimens, base, field, &address))
+	if (!rcore_sample_read(samples, base, field, &address))
 		return 0;
-	rcore_specimens_add(list, address);
+	rcore_samples_add(list, address);
 	return address;
 }
 
 /* What this T_DATA wraps, by the first of each type. */
 static size_t name_of(struct walk *walk, uint64_t value)
 {
-	struct rcore_ruby *ruby = walk->specimens->ruby;
+	struct rcore_ruby *ruby = walk->samples->ruby;
 	uint64_t type;
 	struct rcore_data data = {0};
-	if (!rcore_specimen_read(walk->specimens, value, &ruby->layout->data.type, &type))
+	if (!rcore_sample_read(walk->samples, value, &ruby->layout->data.type, &type))
 		return NO_NAME;
 	for (size_t i = 0; i < walk->type_count; i++)
 		if (walk->types[i].address == type)
@@ -111,50 +111,50 @@ static void take_data(struct walk *walk, uint64_t value)
 	uint64_t data = 0;
 	if (name == NO_NAME)
 		return;
-	rcore_auto_error err = rcore_data_is(walk->specimens->ruby, value,
+	rcore_auto_error err = rcore_data_is(walk->samples->ruby, value,
 					     by_name[name].type_name, &is_so, &data);
 	if (!err && is_so)
-		rcore_specimens_add(list_at(walk->specimens, by_name[name].list), data);
+		rcore_samples_add(list_at(walk->samples, by_name[name].list), data);
 }
 
 /* A few of each kind of method. */
 static void take_method(struct walk *walk, uint64_t entry)
 {
-	struct rcore_specimens *specimens = walk->specimens;
-	const struct rcore_layout *layout = specimens->ruby->layout;
+	struct rcore_samples *samples = walk->samples;
+	const struct rcore_layout *layout = samples->ruby->layout;
 	uint64_t definition, type;
-	if (!rcore_specimen_read(specimens, entry, &layout->cme.def, &definition) ||
-	    !rcore_specimen_read(specimens, definition, &layout->method_def.type, &type) ||
+	if (!rcore_sample_read(samples, entry, &layout->cme.def, &definition) ||
+	    !rcore_sample_read(samples, definition, &layout->method_def.type, &type) ||
 	    type >= METHOD_TYPES || walk->methods[type]++ >= METHODS_OF_A_TYPE)
 		return;
-	rcore_specimens_add(&specimens->cme, entry);
-	rcore_specimens_add(&specimens->method_def, definition);
+	rcore_samples_add(&samples->cme, entry);
+	rcore_samples_add(&samples->method_def, definition);
 }
 
 /* A few with each kind of parameters. */
 static void take_iseq(struct walk *walk, uint64_t iseq)
 {
-	struct rcore_specimens *specimens = walk->specimens;
-	const struct rcore_layout *layout = specimens->ruby->layout;
+	struct rcore_samples *samples = walk->samples;
+	const struct rcore_layout *layout = samples->ruby->layout;
 	struct rcore_field flags = {.offset = layout->iseq_body.has_opt.offset, .size = 1};
 	uint64_t body, kind;
-	if (!rcore_specimen_read(specimens, iseq, &layout->iseq.body, &body) ||
-	    !rcore_specimen_read(specimens, body, &flags, &kind) ||
+	if (!rcore_sample_read(samples, iseq, &layout->iseq.body, &body) ||
+	    !rcore_sample_read(samples, body, &flags, &kind) ||
 	    walk->iseqs[kind]++ >= ISEQS_OF_A_VARIANT)
 		return;
-	rcore_specimens_add(&specimens->iseq, iseq);
-	rcore_specimens_add(&specimens->iseq_body, body);
+	rcore_samples_add(&samples->iseq, iseq);
+	rcore_samples_add(&samples->iseq_body, body);
 }
 
 static void take_imemo(struct walk *walk, uint64_t value, uint64_t flags)
 {
-	struct rcore_specimens *specimens = walk->specimens;
-	const struct rcore_layout *layout = specimens->ruby->layout;
+	struct rcore_samples *samples = walk->samples;
+	const struct rcore_layout *layout = samples->ruby->layout;
 	unsigned type = (unsigned)rcore_imemo_type(flags);
 	if (type == layout->traits.imemo_env)
-		rcore_specimens_add(&specimens->env, value);
+		rcore_samples_add(&samples->env, value);
 	else if (type == layout->traits.imemo_svar)
-		rcore_specimens_add(&specimens->svar, value);
+		rcore_samples_add(&samples->svar, value);
 	else if (type == layout->traits.imemo_ment)
 		take_method(walk, value);
 	else if (type == layout->traits.imemo_iseq)
@@ -164,7 +164,7 @@ static void take_imemo(struct walk *walk, uint64_t value, uint64_t flags)
 /* Ivars of what is neither a plain object nor a class. */
 static bool has_generic_ivars(const struct walk *walk, uint64_t flags)
 {
-	int64_t flag = walk->specimens->ruby->layout->constant.fl_exivar;
+	int64_t flag = walk->samples->ruby->layout->constant.fl_exivar;
 	enum rcore_type type = flags & RCORE_T_MASK;
 	return flag != RCORE_NO_CONSTANT && flags & (uint64_t)flag && type != RCORE_T_OBJECT &&
 	       type != RCORE_T_CLASS && type != RCORE_T_MODULE && type != RCORE_T_ICLASS &&
@@ -185,15 +185,15 @@ static bool take(void *context, uint64_t value, const void *copy, size_t size)
 	else if (walk->objects_of[type][variant]++ < OBJECTS_OF_A_VARIANT)
 		for (size_t i = 0; i < sizeof(by_type) / sizeof(*by_type); i++)
 			if (by_type[i].type == type)
-				rcore_specimens_add(list_at(walk->specimens, by_type[i].list),
-						    value);
+				rcore_samples_add(list_at(walk->samples, by_type[i].list),
+						  value);
 	if (has_generic_ivars(walk, flags))
-		rcore_specimens_add(&walk->specimens->generic, value);
+		rcore_samples_add(&walk->samples->generic, value);
 	return ++walk->objects < OBJECT_LIMIT;
 }
 
 /* What the objects point at, or have behind them in their slots. */
-static void take_parts(struct rcore_specimens *s)
+static void take_parts(struct rcore_samples *s)
 {
 	const struct rcore_layout *layout = s->ruby->layout;
 	for (size_t i = 0; i < s->iseq.count; i++)
@@ -204,28 +204,27 @@ static void take_parts(struct rcore_specimens *s)
 		if (rcore_has(&layout->match.rmatch))
 			follow(s, s->match.at[i], &layout->match.rmatch, &s->rmatch);
 		else
-			rcore_specimens_add(&s->rmatch, s->match.at[i] + layout->match.size);
+			rcore_samples_add(&s->rmatch, s->match.at[i] + layout->match.size);
 	for (size_t i = 0; i < s->file.count; i++)
 		follow(s, s->file.at[i], &layout->file.fptr, &s->io);
 	for (size_t i = 0; i < s->proc.count; i++)
-		rcore_specimens_add(&s->block,
-				    s->proc.at[i] + (uint64_t)layout->proc.block.offset);
+		rcore_samples_add(&s->block,
+				  s->proc.at[i] + (uint64_t)layout->proc.block.offset);
 	for (size_t i = 0; i < s->backtrace.count; i++)
 		if (layout->backtrace.locations.size == sizeof(uint64_t))
 			follow(s, s->backtrace.at[i], &layout->backtrace.locations,
 			       &s->location);
 		else
-			rcore_specimens_add(
-				&s->location,
-				s->backtrace.at[i] +
-					(uint64_t)layout->backtrace.locations.offset);
+			rcore_samples_add(&s->location,
+					  s->backtrace.at[i] +
+						  (uint64_t)layout->backtrace.locations.offset);
 	for (size_t i = 0; i < s->szqueue.count; i++)
-		rcore_specimens_add(&s->queue, s->szqueue.at[i]);
+		rcore_samples_add(&s->queue, s->szqueue.at[i]);
 }
 
 /* The structs with a node on the list at `head`. */
-static void take_nodes(struct rcore_specimens *s, uint64_t head, const struct rcore_field *node,
-		       struct rcore_specimen_list *list)
+static void take_nodes(struct rcore_samples *s, uint64_t head, const struct rcore_field *node,
+		       struct rcore_sample_list *list)
 {
 	uint64_t *nodes;
 	size_t count;
@@ -233,12 +232,12 @@ static void take_nodes(struct rcore_specimens *s, uint64_t head, const struct rc
 		return;
 	rcore_auto_error err =
 		rcore_list(s->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
-	for (size_t i = 0; !err && i < count && i < RCORE_SPECIMENS; i++)
-		rcore_specimens_add(list, nodes[i] - (uint64_t)node->offset);
+	for (size_t i = 0; !err && i < count && i < RCORE_SAMPLES; i++)
+		rcore_samples_add(list, nodes[i] - (uint64_t)node->offset);
 	free(nodes);
 }
 
-static void take_sync_waiters(struct rcore_specimens *s, const struct rcore_specimen_list *list,
+static void take_sync_waiters(struct rcore_samples *s, const struct rcore_sample_list *list,
 			      const struct rcore_field *waitq)
 {
 	for (size_t i = 0; rcore_has(waitq) && i < list->count; i++)
@@ -246,7 +245,7 @@ static void take_sync_waiters(struct rcore_specimens *s, const struct rcore_spec
 			   &s->ruby->layout->sync_waiter.node, &s->sync_waiter);
 }
 
-static void take_waiters(struct rcore_specimens *s)
+static void take_waiters(struct rcore_samples *s)
 {
 	const struct rcore_layout *layout = s->ruby->layout;
 	for (size_t i = 0; i < s->thread.count; i++)
@@ -263,14 +262,14 @@ static void take_waiters(struct rcore_specimens *s)
 			   &layout->blocking_operation.list, &s->blocking_operation);
 }
 
-void rcore_specimens_take_heap(struct rcore_specimens *specimens)
+void rcore_samples_take_heap(struct rcore_samples *samples)
 {
-	struct walk walk = {.specimens = specimens};
-	if (specimens->objspace.count) {
+	struct walk walk = {.samples = samples};
+	if (samples->objspace.count) {
 		rcore_auto_error err = rcore_heap_walk_types(
-			specimens->ruby, specimens->objspace.at[0],
+			samples->ruby, samples->objspace.at[0],
 			UINT32_MAX & ~(1u << RCORE_T_NONE), take, &walk, NULL);
 	}
-	take_parts(specimens);
-	take_waiters(specimens);
+	take_parts(samples);
+	take_waiters(samples);
 }
