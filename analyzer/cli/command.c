@@ -106,6 +106,28 @@ static struct rcore_error *place_words(struct run *run)
 	return err;
 }
 
+static bool is_given(const struct run *run, const struct rcore_option *option)
+{
+	const char *member = (const char *)run->arguments + option->offset;
+	if (option->kind == RCORE_OPTION_LIST)
+		return ((const struct rcore_words *)member)->count;
+	return *(const char *const *)member;
+}
+
+/* Each process of --children would replace the file of the one before it. */
+static struct rcore_error *check_outputs(const struct run *run)
+{
+	const struct rcore_option *option = run->command->options;
+	for (; run->target.children && option && option->name; option++)
+		if (option->writes && is_given(run, option))
+			return rcore_error_create(
+				RCORE_ERROR_USAGE,
+				"option '--%s' cannot be used with --children, because "
+				"it writes one process; run it for each with -p PID",
+				option->name);
+	return NULL;
+}
+
 static struct rcore_error *show(const struct rcore_cli_target *target, struct run *run,
 				struct rcore_view *view)
 {
@@ -195,6 +217,8 @@ int rcore_cli_command(const struct rcore_command *command, int argc, char **argv
 	bool wants_help = !err && run.help.help;
 	if (!err && !wants_help)
 		err = place_words(&run);
+	if (!err && !wants_help)
+		err = check_outputs(&run);
 	int status = err          ? fail_usage(&run, err)
 		     : wants_help ? print_help(&run)
 				  : run_command(&run);

@@ -29,7 +29,7 @@ static const struct rcore_option options[] = {
 	{"format", 0, RCORE_OPTION_CHOICE, MEMBER(format), "FORMAT", rcore_format_help,
 	 rcore_format_names, RCORE_COMPLETE_NOTHING},
 	{"output", 'o', RCORE_OPTION_LIST, MEMBER(outputs), "FILE", rcore_format_output_help,
-	 .completion = RCORE_COMPLETE_FILE},
+	 .completion = RCORE_COMPLETE_FILE, .writes = true},
 	{"source-root", 0, RCORE_OPTION_TEXT, MEMBER(report.source_root), "DIR",
 	 "The folder that paths in formats of CI systems are relative to, as the target names "
 	 "it",

@@ -67,6 +67,7 @@ struct rcore_option {
 	const char *help;
 	const char *const *choices; /* ends with NULL */
 	enum rcore_completion completion;
+	bool writes; /* a file that holds one target: refused with --children */
 };
 
 /* What commands that pick one thread or fiber have in common. */

@@ -22,6 +22,7 @@ static const struct rcore_option options[] = {
 		.letter = 'o',
 		.kind = RCORE_OPTION_TEXT,
 		.offset = offsetof(struct arguments, output),
+		.writes = true,
 		.value = "OUT",
 		.help = "Write the new core to OUT; the other one stays as it is",
 		.completion = RCORE_COMPLETE_FILE,

@@ -16,6 +16,7 @@ static const struct rcore_option options[] = {
 		.letter = 'o',
 		.kind = RCORE_OPTION_TEXT,
 		.offset = offsetof(struct arguments, output),
+		.writes = true,
 		.value = "PACK",
 		.help = "Write the pack to PACK; the core stays as it is",
 		.completion = RCORE_COMPLETE_FILE,
