@@ -52,19 +52,22 @@ class StackComparison
     fail(:status, "status #{@look.status}, complete #{@report['complete'].inspect}") unless @look.status == 0 && @report["complete"]
     fail(:said, @look.said) unless @look.said.empty?
     fail(:layout, "layout #{@report['layout'].inspect}") unless @report.dig("layout") == @ruby_layout
-    @report["problems"].each { |line| fail(:problem, line) }
     @report["proofs"].each { |proof| fail(:proof, "#{proof['name']}: #{proof['detail']}") unless proof["passed"] }
-    @report["threads"].each { |thread| fail(:thread_problem, "#{thread['id']}: #{thread['problem']}") if thread["problem"] }
-    @report["fibers"].each { |fiber| sound_fiber(fiber) }
+    problems(@report, "report")
+    @report["fibers"].each { |fiber| outside(fiber, fiber["stack"].to_a) }
   end
 
-  def sound_fiber(fiber)
-    fail(:fiber_problem, "#{fiber['id']}: #{fiber['problem']}") if fiber["problem"]
-    fail(:native_problem, "#{fiber['id']}: #{fiber['native_problem']}") if fiber["native_problem"]
-    fiber["frames"].each { |frame| fail(:frame_problem, "#{fiber['id']}: #{frame['label']}: #{frame['problem']}") if frame["problem"] }
-    stack = fiber["stack"].to_a
-    stack.each { |each| fail(:gap, "#{fiber['id']}: #{each['gap']}") if each["gap"] }
-    outside(fiber, stack)
+  # Whatever is said to be missing or wrong, of whatever.
+  def problems(part, place)
+    case part
+    when Array then part.each { |each| problems(each, place) }
+    when Hash
+      place = part["id"] || place
+      part.each do |name, value|
+        told = Array(value).grep(String) if name.end_with?("problem", "problems") || name == "gap"
+        told ? told.each { |text| fail(name.to_sym, "#{place} #{part['label']}: #{text}") } : problems(value, place)
+      end
+    end
   end
 
   # A thread's first functions call Ruby: no frame of Ruby's is outside them.
