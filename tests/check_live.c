@@ -137,6 +137,27 @@ START_TEST(fills_around_holes)
 }
 END_TEST
 
+/* As GC.compact does with pages of the heap. */
+START_TEST(reads_protected_pages)
+{
+	struct child child = child_start(child_sleeps, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_memory *memory = rcore_live_memory(live);
+	uint64_t taken = address_of(child.shared->taken);
+	uint8_t bytes[8] = {0};
+	ck_assert_int_eq(rcore_read(memory, taken + 90, bytes, 8), RCORE_FAULT_NONE);
+	ck_assert_uint_eq(bytes[7], 7);
+	rcore_live_keep(live, taken, taken + 4096);
+	live_begun(live, true);
+	live_ended(live);
+	bytes[7] = 0;
+	ck_assert_int_eq(rcore_read(memory, taken + 4088, bytes, 8), RCORE_FAULT_NONE);
+	ck_assert_uint_eq(bytes[7], 7);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
 START_TEST(stands_still)
 {
 	struct child child = child_start(child_threads, NULL);
@@ -427,6 +448,7 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(memory, reads_memory, 0, 2);
 	tcase_add_test(memory, reads_by_the_file);
 	tcase_add_test(memory, fills_around_holes);
+	tcase_add_test(memory, reads_protected_pages);
 	tcase_add_test(memory, forgets_what_was_not_kept);
 	suite_add_tcase(suite, memory);
 

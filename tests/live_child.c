@@ -87,8 +87,13 @@ static void set_up(struct child_shared *shared)
 	shared->pattern = mmap(NULL, CHILD_PATTERN + 4096, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < CHILD_PATTERN; i++)
-		shared->pattern[i] = (uint8_t)(i * 7);
+		if (i / 4096 != 1)
+			shared->pattern[i] = (uint8_t)(i * 7);
 	mprotect(shared->pattern + 4096, 4096, PROT_NONE);
+	shared->taken =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memset(shared->taken, 7, 4096);
+	mprotect(shared->taken, 4096, PROT_NONE);
 	shared->hole = shared->pattern + CHILD_PATTERN;
 	munmap(shared->hole, 4096);
 	shared->inner_pid = (int)syscall(SYS_getpid);

@@ -23,8 +23,10 @@ struct child_shared {
 	atomic_int release;  /* what it waits for */
 	atomic_int failures;
 	volatile long *copy; /* the counter in the child's own memory */
-	uint8_t *pattern; /* CHILD_PATTERN bytes, the middle page unreadable: byte i is i * 7 */
-	uint8_t *hole;    /* nothing is mapped there */
+	uint8_t *
+		pattern; /* CHILD_PATTERN bytes, the middle page reserved only: byte i is i * 7 */
+	uint8_t *taken; /* a page of sevens that the child may not read */
+	uint8_t *hole;  /* nothing is mapped there */
 	pthread_t threads[CHILD_THREADS];
 	int tids[CHILD_THREADS];
 	int inner_pid;

@@ -48,6 +48,39 @@ static enum rcore_fault fault_at(struct rcore_live_memory *memory, uint64_t addr
 							   : RCORE_FAULT_UNMAPPED;
 }
 
+/* Whether the page at `address` holds anything: it is in memory, or swapped out (proc_pid_pagemap(5)). */
+static bool is_populated(struct rcore_live_memory *memory, uint64_t address)
+{
+	const uint64_t present = 1ull << 63, swapped = 1ull << 62;
+	uint64_t entry = 0;
+	off_t at = (off_t)(address / (uint64_t)sysconf(_SC_PAGESIZE) * sizeof(entry));
+	int file = openat(memory->folder, "pagemap", O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	bool is_read = pread(file, &entry, sizeof(entry), at) == sizeof(entry);
+	close(file);
+	return is_read && entry & (present | swapped);
+}
+
+/*
+ * The rest of one page that the process itself may not read; bytes read, 0 for none. GC.compact takes its pages from the
+ * program while objects move (lock_page_body() of gc.c), and /proc/PID/mem reads them all the same. What was
+ * reserved only, such as a guard page, would read as zeroes that nobody wrote.
+ */
+static size_t read_protected(struct rcore_live_memory *memory, uint64_t address, void *buffer,
+			     size_t size)
+{
+	size_t left = RCORE_LIVE_PAGE - address % RCORE_LIVE_PAGE;
+	if (!rcore_live_region_at(memory->maps, address) || !is_populated(memory, address))
+		return 0;
+	int file = openat(memory->folder, "mem", O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return 0;
+	ssize_t got = pread(file, buffer, size < left ? size : left, (off_t)address);
+	close(file);
+	return got > 0 ? (size_t)got : 0;
+}
+
 static enum rcore_fault read_live(struct rcore_memory *base, uint64_t address, void *buffer,
 				  size_t size)
 {
@@ -60,8 +93,12 @@ static enum rcore_fault read_live(struct rcore_memory *base, uint64_t address, v
 		struct iovec remote = {(void *)(uintptr_t)(address + done), size - done};
 		errno = 0;
 		ssize_t got = read_vectors(memory, &local, &remote, 1);
+		int errnum = errno;
+		if (got < 0 && errnum == EFAULT)
+			got = (ssize_t)read_protected(memory, address + done, local.iov_base,
+						      local.iov_len);
 		if (got <= 0)
-			return fault_at(memory, address + done, errno);
+			return fault_at(memory, address + done, errnum);
 		done += (size_t)got;
 	}
 	if (memory->stop && !rcore_stop_is_held(memory->stop))
@@ -101,6 +138,25 @@ static size_t account(struct rcore_live_range *ranges, size_t count, size_t got)
 	return count;
 }
 
+/* What the kernel did not give of a range: a page of it may be protected. */
+static void finish(struct rcore_live_memory *memory, struct rcore_live_range *range)
+{
+	while (range->read < range->size) {
+		struct iovec local = {range->bytes + range->read, range->size - range->read};
+		struct iovec remote = {(void *)(uintptr_t)(range->start + range->read),
+				       local.iov_len};
+		size_t got = read_protected(memory, range->start + range->read, local.iov_base,
+					    local.iov_len);
+		if (!got) {
+			ssize_t more = read_vectors(memory, &local, &remote, 1);
+			if (more <= 0)
+				return;
+			got = (size_t)more;
+		}
+		range->read += got;
+	}
+}
+
 void rcore_live_read_batch(struct rcore_live_memory *memory, struct rcore_live_range *ranges,
 			   size_t count)
 {
@@ -120,6 +176,9 @@ void rcore_live_read_batch(struct rcore_live_memory *memory, struct rcore_live_r
 		if (memory->stop && !rcore_stop_is_held(memory->stop))
 			got = 0;
 		size_t done = account(ranges, now, got < 0 ? 0 : (size_t)got);
+		if (done && !memory->is_gone &&
+		    (!memory->stop || rcore_stop_is_held(memory->stop)))
+			finish(memory, &ranges[done - 1]);
 		ranges += done;
 		count -= done;
 	}
