@@ -82,11 +82,19 @@ text
 kept' ] || fail "a file changed"
 cmp -s "$other" dist/core && cmp -s "$other" dist/core.1 || fail "a core of another process changed"
 
+# Two that die in one folder leave one core, unless its name has the pid in it.
+job with_pattern core "$top/ci/run" bash -c "$crash; $crash"
+if [ "$(cat /proc/sys/kernel/core_uses_pid)" = 0 ]; then
+	says "cores are all called 'core' here"
+	says '1 core\(s\)'
+fi
+
 # In the folder that an absolute core_pattern names, too.
 mkdir "$work/absolute"
 cp "$other" "$work/absolute/core.1"
 job with_pattern "$work/absolute/core.%p" "$top/ci/run" bash -c "$crash; mv core* '$work/absolute/core.2'; exit 1"
 says '1 core\(s\)'
+! grep -q 'all called' "$log" || fail "said of names with a pid: $(cat "$log")"
 [ "$(ls "$work/absolute")" = core.1 ] || fail "an absolute pattern: $(ls "$work/absolute")"
 
 # With sudo for the setting alone; a core that something else left in ci/run's folder stays.
