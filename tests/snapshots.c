@@ -229,7 +229,8 @@ void rcore_test_rich(struct rcore_snapshot *snapshot)
 		 .threads = second,
 		 .thread_count = 2},
 	};
-	static struct rcore_other_thread others[] = {{.tid = 1235}, {.tid = 1236}};
+	static struct rcore_other_thread others[] = {
+		{.tid = 1235}, {.tid = 1236, .native_problem = "its stack was not saved"}};
 	static struct rcore_proof proofs[] = {
 		{"vm.main_thread", "vm->main_thread->vm == vm", true, NULL, 0, false},
 		{"fiber.stack", "stack_pointer is inside stack", false,

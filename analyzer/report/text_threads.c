@@ -189,7 +189,8 @@ static void print_ended(struct rcore_text *text)
 		rcore_text_groups(text, true);
 }
 
-/* A kernel thread without Ruby has its stack shown when it is the one that died, or on demand. */
+/* A kernel thread without Ruby has its stack shown when it is the one that died, or on demand; what
+ * is wrong with a stack is told always, as it is counted. */
 static void print_other_stacks(const struct rcore_text *text)
 {
 	enum { COLUMNS = 32 };
@@ -197,12 +198,14 @@ static void print_other_stacks(const struct rcore_text *text)
 	for (size_t i = 0; i < snapshot->other_count; i++) {
 		const struct rcore_other_thread *other = &snapshot->others[i];
 		bool died = snapshot->cause.present && snapshot->cause.tid == other->tid;
-		if (text->options.native == RCORE_NATIVE_NONE || !other->native_count ||
-		    (!died && text->options.native != RCORE_NATIVE_ALL))
+		bool shown = other->native_count &&
+			     (died || text->options.native == RCORE_NATIVE_ALL);
+		if (text->options.native == RCORE_NATIVE_NONE ||
+		    (!shown && !other->native_problem))
 			continue;
 		fprintf(text->pen.out, "\n%sLWP %d  runs no Ruby thread\n", died ? "* " : "  ",
 			other->tid);
-		for (size_t j = 0; j < other->native_count; j++)
+		for (size_t j = 0; shown && j < other->native_count; j++)
 			rcore_text_native_frame(&text->pen, &other->native[j], COLUMNS);
 		if (other->native_problem)
 			rcore_text_problem(text, other->native_problem);
