@@ -35,7 +35,8 @@ class Matrix
   def of_ruby(ruby, rows)
     Crash.workshop(ruby) do |workshop|
       rows.fetch("filter").each { |row| filtered(row, ruby, workshop) }
-      rows.fetch("producer").each { |row| produced(row, ruby, workshop) }
+      *producers, lost = rows.fetch("producer")
+      producers.each { |row| produced(row, lost, ruby, workshop) }
       Crash.of(workshop, ruby, "crash", "null_write") do |crash|
         rows.fetch("binary").each { |row| binary(row, ruby, crash) }
         cut(rows.fetch("cut"), ruby, crash)
@@ -49,9 +50,11 @@ class Matrix
     Crash.of(workshop, ruby, "crash", "null_write", filter: row.how) { |crash| analyze(row, ruby, crash.core, crash.files) }
   end
 
-  def produced(row, ruby, workshop)
+  # lost: the row for producers that lost memory of the process.
+  def produced(row, lost, ruby, workshop)
     Crash.of(workshop, ruby, "crash", row.how == "kernel" ? "null_write" : "wait", producer: row.how) do |crash|
-      analyze(row, ruby, crash.core, crash.files)
+      allowed = (crash.lost.empty? ? row : lost).allowed
+      analyze(Row.new(row.what, row.how, allowed), ruby, crash.core, crash.files)
     end
   end
 
