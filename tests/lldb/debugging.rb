@@ -6,7 +6,8 @@ require_relative "lldb"
 require_relative "program"
 require_relative "../plugin/native"
 
-# Kinds of debugging with LLDB: a program that it starts and that forks, several targets, Ctrl-C. On the machine's own Ruby.
+# Kinds of debugging with LLDB: a program that it starts and that forks, several targets, Ctrl-C. The
+# first two on the machine's own Ruby.
 class Debugging
   LIVING = File.expand_path("../plugin/programs/living/main.rb", __dir__)
 

@@ -62,6 +62,8 @@ class LldbSuite
     @rubies.each { |ruby| with(ruby) { |program| [newest, *(older if ruby.name == SHORT)].each { |lldb| all(lldb, ruby, program) } } }
     @rubies.each { |ruby| values(ruby, newest, *older) }
     once(newest) if @rubies.any? { |ruby| ruby.name == SHORT }
+    # What LLDB starts, or knows by its path alone, has no folder above it.
+    @rubies.select { |ruby| ruby.root.empty? }.each { |ruby| check("#{ruby.name} forks") { Debugging.new(newest, @rcore, ruby).forks } }
     @rubies.each { |ruby| check("#{ruby.name} #{newest.name} breakpoint") { on_breakpoint(newest, ruby) } }
     @rubies.each { |ruby| check("#{ruby.name} #{newest.name} turns") { on_turns(newest, ruby) } }
     puts "#{@passed} passed, #{@failed} failed"
@@ -80,9 +82,7 @@ class LldbSuite
   # What does not depend on a Ruby.
   def once(lldb)
     check("nothing there") { nothing_there(lldb) }
-    debugging = Debugging.new(lldb, @rcore, @rubies.first)
-    check("forks") { debugging.forks }
-    check("interrupt") { debugging.interrupt }
+    check("interrupt") { Debugging.new(lldb, @rcore, @rubies.first).interrupt }
     check("aarch64") { on_arm(lldb, EmulatedRuby.new(SHORT)) }
   end
 
@@ -102,7 +102,7 @@ class LldbSuite
     @living = living_text(program)
     check("#{ruby.name} starting") { starting(program) } if ruby.name == SHORT
     check("#{ruby.name} converted") { Converted.new(@rcore, ruby, program, @report, @parked).differences }
-    check("#{ruby.name} targets") { Debugging.new(Lldb.all.first, @rcore, ruby).targets(program.core) } if ruby.name == SHORT
+    check("#{ruby.name} targets") { Debugging.new(Lldb.all.first, @rcore, ruby).targets(program.core) } if ruby.root.empty?
     yield program
   ensure
     program&.close
