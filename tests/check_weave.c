@@ -32,6 +32,9 @@ static struct rcore_frame control_frame(char word)
 	case 'T':
 		return (struct rcore_frame){
 			.kind = RCORE_FRAME_RUBY, .flags = 0x20, .under_construction = true};
+	case 'U':
+		return (struct rcore_frame){.kind = RCORE_FRAME_BROKEN,
+					    .under_construction = true};
 	case 'B':
 		return (struct rcore_frame){.kind = RCORE_FRAME_IFUNC, .cfunc = METHODS + 'b'};
 	case 'r':
@@ -130,6 +133,9 @@ static const struct {
 	/* The C method before it has no frame (a tail call). */
 	{"Fa", "nXiX", "nX.F.aiX"},
 	{"FaF", "nXib", "nX.F.aib.F"},
+	/* Being filled: what it will be is not known, but that it is the innermost. */
+	{"U", "nni", "nni.U"},
+	{"FaU", "nXai", "nX.F.aai.U"},
 	/* Only the innermost is left so. */
 	{"Fa", "nXaiXiX", "nX.F.aa?iXiX"},
 	{"Fa", "nXaiXai", "nX.F.aa?iXai"},

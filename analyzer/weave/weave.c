@@ -163,6 +163,13 @@ static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ru
 	       !events->items[events->count - 1].index;
 }
 
+/* The innermost control frame is being filled, and does not say yet what it is. */
+static bool is_unfilled(const struct rcore_fiber *fiber)
+{
+	return fiber->frame_count && fiber->frames->under_construction &&
+	       fiber->frames->kind == RCORE_FRAME_BROKEN;
+}
+
 /* The innermost activation is there, and its control frame gone: it runs nothing any more. */
 static bool is_popped_only(const struct weaver *weaver, size_t native, size_t ruby)
 {
@@ -203,7 +210,7 @@ static void weave(struct weaver *weaver)
 	    entered(&weaver->ruby, ruby, weaver->ruby.count - pushed))
 		add_step(weaver, RCORE_STEP_GAP, 0,
 			 "native and Ruby frames from here inwards cannot be matched");
-	emit_ruby(weaver, pushed);
+	emit_ruby(weaver, pushed || is_unfilled(weaver->fiber));
 	emit_native(weaver, 0);
 	emit_ruby(weaver, 0);
 }
