@@ -178,7 +178,7 @@ static bool jumps(const struct rcore_fiber *before, const struct rcore_fiber *no
 }
 
 static void check_weave(struct findings *findings, const struct rcore_fiber *before,
-			const struct rcore_fiber *now)
+			const struct rcore_fiber *now, bool filling)
 {
 	struct kept old[MOST_FRAMES], new[MOST_FRAMES];
 	size_t old_count = keep(before, now, old), new_count = keep(now, before, new);
@@ -188,8 +188,9 @@ static void check_weave(struct findings *findings, const struct rcore_fiber *bef
 		same = old[i].kind == new[i].kind &&old[i].place == new[i].place;
 	if (!same)
 		finding(findings,
-			calls_last(before, now) || jumps(before, now) ? "(woven otherwise)"
-								      : "woven otherwise",
+			filling || calls_last(before, now) || jumps(before, now)
+				? "(woven otherwise)"
+				: "woven otherwise",
 			"%s: from step %zu on", now->id, i);
 }
 
@@ -226,7 +227,7 @@ static int thread_tid(const struct rcore_snapshot *snapshot, const struct rcore_
 }
 
 void check_neighbours(struct findings *findings, const struct rcore_snapshot *before,
-		      const struct rcore_snapshot *now, int tid)
+		      const struct rcore_snapshot *now, int tid, bool filling)
 {
 	size_t found = 0;
 	for (size_t i = 0; i < now->fiber_count; i++) {
@@ -239,7 +240,7 @@ void check_neighbours(struct findings *findings, const struct rcore_snapshot *be
 		if (fiber->tid == tid && was->tid == tid) {
 			check_ruby(findings, was, fiber);
 			check_native(findings, was, fiber);
-			check_weave(findings, was, fiber);
+			check_weave(findings, was, fiber, filling);
 		} else if (thread_tid(now, fiber) != tid) {
 			check_resting(findings, was, fiber);
 		} else if (!fiber->is_current && !was->is_current && fiber->tid == was->tid) {

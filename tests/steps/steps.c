@@ -171,7 +171,8 @@ static void analyze(struct steps *steps, uint64_t at)
 		check_lines(&steps->findings, &steps->lines, snapshot,
 			    is_filling(steps, at) ? tid : 0);
 	if (steps->last)
-		check_neighbours(&steps->findings, steps->last, snapshot, tid);
+		check_neighbours(&steps->findings, steps->last, snapshot, tid,
+				 is_filling(steps, at));
 	forget(steps);
 	steps->last = snapshot;
 	if (steps->analyses % FRESH == 1)
