@@ -622,6 +622,28 @@ static enum rcore_fault read_flipped(struct rcore_memory *memory, uint64_t addre
 	return fault;
 }
 
+/* That of another kernel: one byte of it that says nothing of its code. */
+START_TEST(through_other_vdso)
+{
+	static const int steps[] = {0, 1, 8, 24};
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct taken *taken = take_step("target", "clock", VDSO_CLOCK, steps[i]);
+		struct flipped flipped = {.memory.read = read_flipped, .below = taken->memory};
+		ck_assert(
+			rcore_process_auxv(taken->process, AT_SYSINFO_EHDR, &flipped.address));
+		flipped.address += offsetof(Elf64_Ehdr, e_shoff);
+		unwind(taken, &flipped.memory, &taken->context, 1);
+		const struct rcore_unwind_context *context = &taken->context;
+		is_whole(context);
+		ok(!strcmp(context->frames[0].module, "[vdso]"));
+		for (size_t j = 1; j < context->frame_count; j++)
+			ok(context->frames[j].trust == RCORE_TRUST_CFI);
+		equals_eu_stack(taken);
+		drop(taken);
+	}
+}
+END_TEST
+
 /* Each word of the stack turned into what may mislead: the walk ends, tells why or reaches the
  * end, and claims no more than it has. */
 START_TEST(corrupt)
@@ -726,6 +748,7 @@ int main(void)
 	tcase_add_test(cores, through_switch);
 #endif
 	tcase_add_test(cores, through_vdso);
+	tcase_add_test(cores, through_other_vdso);
 	tcase_add_test(cores, parked_stacks);
 	tcase_add_test(cores, deep);
 	tcase_add_test(cores, too_deep);

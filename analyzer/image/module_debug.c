@@ -89,7 +89,8 @@ static Dwfl_Module *report(struct rcore_module_debug *debug,
 	if (!entry->headers.build_id_size ||
 	    !rcore_elf_headers_extent(&entry->headers, &low, &high))
 		return NULL;
-	debug->image = rcore_headers_image(&entry->headers, machine, &debug->image_size);
+	debug->image = rcore_headers_image(&entry->headers, &entry->frames, machine,
+					   &debug->image_size);
 	return debug->image ? dwfl_report_module(debug->dwfl, module->path,
 						 low & ~UINT64_C(4095), high)
 			    : NULL;

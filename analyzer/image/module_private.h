@@ -3,6 +3,7 @@
 #define RCORE_IMAGE_MODULE_PRIVATE_H
 
 #include "base/arena.h"
+#include "image/call_frames.h"
 #include "image/elf_file.h"
 #include "image/modules.h"
 #include "image/symbol_index.h"
@@ -13,6 +14,7 @@ struct rcore_module_debug;
 struct rcore_module_entry {
 	struct rcore_module module;       /* first: the public functions cast back */
 	struct rcore_elf_headers headers; /* from the target's memory; count 0: unreadable */
+	struct rcore_call_frames frames;  /* of the vdso */
 	const char *live_file;            /* mapping.file of a live process; NULL: none */
 	bool bias_known;                  /* module.bias is right even without a file */
 	uint64_t dynamic;                 /* where its dynamic section is; 0: not known */

@@ -24,8 +24,8 @@ static int find_elf(Dwfl_Module *dwfl, void **data, const char *name, Dwarf_Addr
 		if (*elf)
 			return -1;
 	}
-	/* Headers alone, for libdwfl to look for a debug file by. What else of the module may be in
-	 * memory it must not see: call frame information made by an enemy exhausts libdw. */
+	/* Headers alone, for libdwfl to look for a debug file by, and of another kernel's vdso call frame
+	 * information that was found sound. What else of the module may be in memory it must not see. */
 	struct rcore_module_debug *debug = rcore_module_debug(module->all->modules, entry);
 	if (debug && debug->image)
 		*elf = elf_memory(debug->image, debug->image_size);
@@ -98,6 +98,7 @@ static bool find_vdso(struct rcore_native_modules *native)
 	module->path = "[vdso]";
 	module->status = RCORE_MODULE_MISSING;
 	entry->bias_known = true;
+	rcore_call_frames_read(native->memory, module->bias, &entry->headers, &entry->frames);
 	return true;
 }
 
@@ -175,6 +176,7 @@ void rcore_native_modules_close(struct rcore_native_modules *native)
 	elf_end(native->header_elf);
 	rcore_module_debug_free(native->vdso.debug);
 	rcore_elf_headers_deinit(&native->vdso.headers);
+	free(native->vdso.frames.bytes);
 	free(native->items);
 	free(native);
 }
