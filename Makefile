@@ -18,7 +18,7 @@ LIBIBERTY = -liberty
 VERSION := $(shell sed -n 's/.*RCORE_VERSION "\(.*\)"/\1/p' analyzer/base/version.h)
 SO       = librcore.so.0
 
-WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter
+WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter -Werror=implicit-function-declaration
 override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden -MMD -MP
 override CPPFLAGS += -D_GNU_SOURCE -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))
 LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY) -lm
@@ -27,7 +27,7 @@ LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY) -lm
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
-LAYERS   = base target image layout model ruby vm proof weave triage redact report session command
+LAYERS   = base model target image layout ruby vm proof weave triage redact report session command
 LIB_SRC  = $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c))
 CLI_SRC  = $(wildcard analyzer/cli/*.c)
 PLUG_SRC = $(wildcard plugin/*.c)
@@ -35,8 +35,8 @@ TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
-# What rcore.h includes, as far as it is ours.
-HEADERS  = $(shell $(CC) -std=gnu17 -Ianalyzer -MM analyzer/rcore.h | tr -d '\\' | tr ' ' '\n' | sed -n 's|^analyzer/||p')
+# What is installed: rcore.h and what it includes. tests/api holds it to what a caller needs.
+HEADERS  = $(shell $(CC) -std=gnu17 -Ianalyzer -MM analyzer/rcore.h | tr -d '\\' | tr ' ' '\n' | sed -n 's|^analyzer/||p' | sort -u)
 
 .PHONY: all help install clean
 all: $(BUILD)/rcore $(BUILD)/librcore.so $(BUILD)/librcore.a ## build the command, the library and the bridge
@@ -63,9 +63,10 @@ $(BUILD)/librcore.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcsP $@ $^
 
-$(BUILD)/$(SO): $(LIB_OBJ) $(PLUG_OBJ)
+$(BUILD)/$(SO): $(LIB_OBJ) $(PLUG_OBJ) analyzer/librcore.map
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs -Wl,--exclude-libs,libiberty.a $^ -o $@ $(LDFLAGS) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs -Wl,--version-script=analyzer/librcore.map \
+		$(LIB_OBJ) $(PLUG_OBJ) -o $@ $(LDFLAGS) $(LIBS)
 
 $(BUILD)/librcore.so: $(BUILD)/$(SO)
 	$(Q)ln -sf $(SO) $@
@@ -74,7 +75,6 @@ $(BUILD)/rcore: $(CLI_OBJ) $(BUILD)/librcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 
-HEADERS += report/converted.h
 install: all ## install under PREFIX (honours DESTDIR)
 	install -D -m755 $(BUILD)/rcore $(DESTDIR)$(PREFIX)/bin/rcore
 	install -D -m755 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)

@@ -167,8 +167,8 @@ static struct rcore_error *open_session(struct rcore_plugin *plugin, struct rcor
 {
 	return plugin->core
 		       ? rcore_open_core(plugin->core, &plugin->options, ret)
-		       : rcore_open_memory(&plugin->process, rcore_cache_memory(plugin->cache),
-					   &plugin->options, ret);
+		       : rcore_session_open(&plugin->process, rcore_cache_memory(plugin->cache),
+					    &plugin->options, ret);
 }
 
 struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_native,
@@ -183,6 +183,7 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 	view->is_partial = false;
 	if (view->session)
 		return NULL;
+	plugin->options.size = sizeof(plugin->options);
 	plugin->options.no_native = no_native;
 	plugin->options.ids = plugin->ids;
 	plugin->options.choice = plugin->choice;

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "command/command.h"
-#include "rcore.h"
+#include "session/session.h"
 #include "target/core.h"
 #include "target/cache.h"
 #include "target/segments.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "triage/deadlock.h"
 
 /* Threads with a root fiber each, which a test lets wait for each other. */

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "model/ids.h"
+#include "model/ids_number.h"
 
 static size_t number(struct rcore_ids *ids, const char *scope, uint64_t address,
 		     uint64_t object, int age)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/filler.h"
 #include "target/pack_notes.h"
 #include "redact/known_secrets.h"

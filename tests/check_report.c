@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "json_schema.h"
 #include "report/fold.h"

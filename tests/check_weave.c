@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "weave/learn.h"
 #include "weave/weave.h"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What `make install` puts down is enough to build a program with pkg-config, shared and static, and to
-# load the GDB commands:
+# What `make install` installs is the public API and no more. It is enough to build examples/stacks.c
+# with pkg-config, shared and static, and to load the GDB commands:
 #
 #	BUILD=build tests/install.sh
 set -eu
@@ -12,35 +12,42 @@ trap 'rm -rf "$work"' EXIT
 make -s BUILD="$BUILD" DESTDIR="$work/dest" PREFIX=/usr install
 export PKG_CONFIG_PATH="$work/dest/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/dest"
 
-cat >"$work/user.c" <<'C'
-#include <rcore.h>
+tests/api "$work/dest/usr/include/rcore" "$work/dest/usr/lib/librcore.so"
 
-int main(int argc, char **argv)
-{
-	struct rcore_session *session = NULL;
-	struct rcore_snapshot *snapshot = NULL;
-	struct rcore_error *err = rcore_open_core(argv[1], NULL, &session);
-	if (!err)
-		err = rcore_load(session, &snapshot);
-	if (!err)
-		err = rcore_report_text(snapshot, NULL, stdout);
-	if (err)
-		puts(err->message);
-	rcore_error_free(err);
-	rcore_snapshot_free(snapshot);
-	rcore_close(session);
-	return 0;
-}
-C
-flags=$(pkg-config --cflags --libs rcore)
-# shellcheck disable=SC2086 # words
-gcc -Wall -Werror -o "$work/shared" "$work/user.c" $flags -Wl,-rpath,"$work/dest/usr/lib"
+# The example, shared and static, on a core of a small program and on the program itself.
+strict='-std=c11 -Wall -Wextra -Werror -pedantic'
 # shellcheck disable=SC2086,SC2046 # words
-gcc -Wall -Werror -o "$work/static" "$work/user.c" $(pkg-config --cflags rcore) \
+gcc $strict -o "$work/shared" examples/stacks.c $(pkg-config --cflags --libs rcore) -Wl,-rpath,"$work/dest/usr/lib"
+# shellcheck disable=SC2086,SC2046 # words
+gcc $strict -o "$work/static" examples/stacks.c $(pkg-config --cflags rcore) \
 	"$work/dest/usr/lib/librcore.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf libdw json-c libarchive) -l:libiberty.a -lm
-for program in shared static; do
-	"$work/$program" "$work/none" | grep -q 'none: no such file'
+cat >"$work/program.rb" <<'RUBY'
+def work = Fiber.yield
+fiber = Fiber.new { work }
+fiber.resume
+$stdout.puts "ready"
+$stdout.flush
+$stdin.read
+RUBY
+mkfifo "$work/in" "$work/out"
+ruby "$work/program.rb" <"$work/in" >"$work/out" &
+program=$!
+exec 8>"$work/in" 9<"$work/out"
+read -r _ <&9
+gdb -q -batch -nx -p "$program" -ex "generate-core-file $work/core" >"$work/gdb.log" 2>&1 || { cat "$work/gdb.log"; exit 1; }
+for command in shared static; do
+	for target in "$work/core" "$program"; do
+		"$work/$command" "$target" >"$work/stacks"
+		grep -q "^thread T1$" "$work/stacks"
+		grep -q "^    Object#work at $work/program.rb:1$" "$work/stacks"
+		grep -q "^    <main> at $work/program.rb:6$" "$work/stacks"
+	done
+	! "$work/$command" "$work/none" 2>"$work/errors"
+	grep -q 'none: no such file' "$work/errors"
 done
+exec 8>&- 9<&-
+wait "$program"
+
 gdb -q -batch -nx -ex "source $work/dest/usr/share/rcore/gdb/rcore-gdb.py" -ex 'help ruby-fibers' | grep -q Usage
 libruby=$(realpath /usr/lib/x86_64-linux-gnu/libruby-*.so.*.*.* | head -n 1)
 gdb -q -batch -nx -iex "set auto-load scripts-directory $work/dest/usr/share/gdb/auto-load" \

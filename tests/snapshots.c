@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "model/group.h"
 #include "triage/blame.h"
 #include "triage/signature.h"

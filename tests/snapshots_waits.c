@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "triage/deadlock.h"
 
 enum { THREADS = 20, FIBERS = THREADS + 4 };

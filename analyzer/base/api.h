@@ -2,7 +2,7 @@
 #ifndef RCORE_BASE_API_H
 #define RCORE_BASE_API_H
 
-/* What librcore.so shows; all else in it is hidden. */
+/* Marks what librcore.so exports. librcore.map lists the same names. */
 #define RCORE_API __attribute__((visibility("default")))
 
 #endif

@@ -5,16 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/arena_struct.h"
+
 /*
- * Memory that is given back all at once. The snapshot and everything it points
- * to live in one arena, so a report never asks who owns a string. (GNU obstack
- * would serve, but it ends the process when memory runs out.)
+ * Memory that is freed all at once. A snapshot and everything it points to live
+ * in one arena, so no report has to know who owns a string. (GNU obstack ends
+ * the process when memory runs out.)
  */
-struct rcore_arena {
-	struct rcore_arena_block *block; /* private */
-	size_t used, size;               /* of the newest block */
-	size_t total;                    /* bytes asked of malloc so far */
-};
 
 /* An all-zero arena is empty and ready. */
 void rcore_arena_deinit(struct rcore_arena *arena);

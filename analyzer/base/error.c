@@ -5,14 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct {
-	struct rcore_error error;
-	char message[16];
-} no_memory = {{RCORE_ERROR_NO_MEMORY}, "out of memory"};
+static struct rcore_error no_memory = {RCORE_ERROR_NO_MEMORY, "out of memory"};
 
 struct rcore_error *rcore_error_no_memory(void)
 {
-	return &no_memory.error;
+	return &no_memory;
 }
 
 static struct rcore_error *create(enum rcore_error_code code, const char *format, va_list args,
@@ -28,8 +25,9 @@ static struct rcore_error *create(enum rcore_error_code code, const char *format
 		free(text);
 		return rcore_error_no_memory();
 	}
-	err->code = code;
-	snprintf(err->message, size, "%s%s", text, suffix);
+	char *message = (char *)(err + 1);
+	snprintf(message, size, "%s%s", text, suffix);
+	*err = (struct rcore_error){code, message};
 	free(text);
 	return err;
 }

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "command/command.h"
+#include "model/redaction_names.h"
 #include "target/journal.h"
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -62,6 +63,7 @@ void rcore_cli_target_settle(struct rcore_cli_target *target)
 {
 	target->color = target->color_when == COLOR_AUTO ? color_by_default()
 							 : target->color_when == COLOR_ALWAYS;
+	target->options.size = sizeof(target->options);
 	target->options.redact = (enum rcore_redact)target->redact;
 	target->options.search_paths = target->search_paths.items;
 	target->options.search_path_count = target->search_paths.count;

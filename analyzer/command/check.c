@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/list.h"
+#include "session/examine.h"
 
 static bool any_wrong(const struct rcore_snapshot *snapshot)
 {

@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "rcore.h"
+#include "report/report.h"
 
 /*
  * Every command of rcore as data: `rcore NAME` of the shell and `ruby-VERB` of the debuggers, with

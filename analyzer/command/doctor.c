@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/list.h"
+#include "session/examine.h"
 
 static struct rcore_error *run(struct rcore_view *view, const void *arguments, FILE *out)
 {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "command/command.h"
+#include "layout/layout.h"
 
 /* Fails: the value is not one of the choices. */
 static struct rcore_error *bad_choice(const struct rcore_option *option, const char *value)

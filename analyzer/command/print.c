@@ -65,7 +65,10 @@ static bool is_partial(const struct rcore_print *print)
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
 	const struct arguments *arguments = given;
-	const struct rcore_inspect_options inspect = rcore_limits_inspect(&arguments->limits);
+	const struct rcore_print_options print_options = {
+		.size = sizeof(print_options),
+		.inspect = rcore_limits_inspect(&arguments->limits),
+	};
 	const struct rcore_report_options report = {.color = view->color};
 	const size_t count = arguments->values.count;
 	struct rcore_print *print;
@@ -79,14 +82,14 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	for (size_t i = 0; i < count && !err; i++)
 		err = parse_subject(arguments->values.items[i], arguments->id, &subjects[i]);
 	if (!err)
-		err = rcore_print(view->session, subjects, count, &inspect, &print);
+		err = rcore_print(view->session, subjects, count, &print_options, &print);
 	free(subjects);
 	if (err)
 		return err;
 	rcore_view_print(view);
 	view->is_partial = is_partial(print);
 	err = arguments->json ? rcore_report_print_json(print, out)
-			      : rcore_report_print(print, &report, out);
+			      : rcore_report_print_text(print, &report, out);
 	rcore_print_free(print);
 	return err;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "image/access.h"
+#include "model/fault.h"
 #include "target/process.h"
 
 /* An instruction has no more bytes than these. */

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "image/native_frame.h"
+#include "model/native_frame.h"
 #include "target/process.h"
 
 /* The machine stack of a kernel thread or a parked fiber, as it was unwound and named where the files were. */

@@ -2,7 +2,7 @@
 #ifndef RCORE_IMAGE_SIGNAL_FRAME_H
 #define RCORE_IMAGE_SIGNAL_FRAME_H
 
-#include "image/access.h"
+#include "model/fault.h"
 #include "target/memory.h"
 #include "target/process.h"
 

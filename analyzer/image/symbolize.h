@@ -3,7 +3,7 @@
 #define RCORE_IMAGE_SYMBOLIZE_H
 
 #include "base/arena.h"
-#include "image/native_frame.h"
+#include "model/native_frame.h"
 #include "image/unwind_modules.h"
 
 /* Names of code addresses. Strings are copied into the arena, each once. */

@@ -7,7 +7,7 @@
 #include "image/activation.h"
 #include "image/cold_part.h"
 #include "image/modules.h"
-#include "image/native_frame.h"
+#include "model/native_frame.h"
 #include "target/memory.h"
 
 /*

@@ -25,7 +25,7 @@ const struct rcore_context_pair *rcore_context_find(const struct rcore_context *
 	if (!key || !context->capacity || context->capacity & (context->capacity - 1))
 		return NULL;
 	uint64_t mask = context->capacity - 1;
-	uint64_t home = rcore_context_home(key, context->capacity);
+	uint64_t home = key & mask;
 	for (uint64_t i = 0; i < context->capacity; i++) {
 		const struct rcore_context_pair *pair = at_slot(context, (home + i) & mask);
 		if (!pair || pair->key == key)

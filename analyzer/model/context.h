@@ -9,9 +9,14 @@
 #include "base/api.h"
 #include "model/value.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
- * A fiber's context: the key/value table that the gem ruby-profiler publishes for it. The contract,
- * which the gem keeps for readers from outside such as BPF programs:
+ * A fiber's context: the table of keys and values that the gem ruby-profiler
+ * publishes for each fiber. The gem keeps this layout for readers outside of the
+ * process, such as BPF programs:
  *
  *	struct Ruby_Profiler_State {
  *		size_t size;      number of pairs
@@ -19,49 +24,50 @@
  *		struct { ID key; VALUE value; } pairs[capacity];  key 0: an empty slot
  *	};
  *
- * A key's home slot is key & (capacity - 1). A look-up goes on from there slot by slot, round the
- * end, until the key, an empty slot, or all slots were seen: full tables are usual.
+ * A lookup begins at slot `key & (capacity - 1)` and proceeds slot by slot, past
+ * the end to the first, until it finds the key or an empty slot, or has seen all
+ * slots. Tables are often full.
  */
 struct rcore_context_pair {
 	uint64_t key;  /* ID */
-	uint64_t slot; /* where it stands in the table */
+	uint64_t slot; /* its place in the table */
 	struct rcore_variable variable;
 };
 
 struct rcore_context {
-	bool present;            /* a state was applied to the fiber */
+	bool present;            /* the fiber has a state */
 	uint64_t object;         /* the Ruby::Profiler::State (VALUE) */
-	uint64_t table;          /* struct Ruby_Profiler_State; 0: a state without a table */
-	uint64_t size, capacity; /* as the table says */
+	uint64_t table;          /* struct Ruby_Profiler_State; 0: the state has no table */
+	uint64_t size, capacity; /* as the table has them */
 	struct rcore_context_pair *pairs; /* in the order of their slots */
 	size_t pair_count;
-	/* ruby_profiler_state of the kernel thread that runs this fiber: what a profiler in the
-	 * process would take for its context. The fiber's own is the truth: the pointer may be
-	 * stale on a native thread that was used before, or that took over another's fiber. */
+	/*
+	 * ruby_profiler_state of the kernel thread that runs this fiber: what a
+	 * profiler in the process would use. The fiber's own table is right: this
+	 * pointer may be stale if the kernel thread ran another fiber before.
+	 */
 	bool has_thread_local;
 	uint64_t thread_local_table;
-	const char *difference; /* in words, where that is not `table`; NULL: it is */
+	const char *difference; /* how it differs from `table`; NULL: it does not */
 	const char *problem;    /* of the table as a whole */
 };
 
-/* Whether there is anything to say of it. */
+/* Returns whether there is anything to print. */
 static inline bool rcore_context_has_any(const struct rcore_context *context)
 {
 	return context->present || context->problem || context->difference;
 }
 
-/* The slot at which a look-up of `key` begins; `capacity` is a power of two. */
-static inline uint64_t rcore_context_home(uint64_t key, uint64_t capacity)
-{
-	return key & (capacity - 1);
-}
-
-/* The pair that a look-up of an ID finds, by the way above; NULL: none. */
+/* Returns the pair that a lookup of an ID finds, or NULL. */
 RCORE_API const struct rcore_context_pair *
 rcore_context_find(const struct rcore_context *context, uint64_t key);
 
-/* The pair of a key by its name ("request_id"); NULL: none. */
+/* Returns the pair whose key has this name ("request_id"), or NULL. */
 RCORE_API const struct rcore_context_pair *
 rcore_context_get(const struct rcore_context *context, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

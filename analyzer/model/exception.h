@@ -6,25 +6,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An entry of a backtrace. */
+/* An entry of an exception's backtrace, as this Ruby prints it. */
 struct rcore_backtrace_location {
-	const char *path, *label; /* as this Ruby prints them; NULL: not known */
+	const char *path, *label; /* NULL: unknown */
 	int line;                 /* 0: none */
-	const char *text; /* of a backtrace of Strings: the whole line, the others are NULL */
+	const char *text; /* if the backtrace is of Strings: the whole line, the others NULL */
 	const char *problem;
 };
 
+/* An exception that a fiber was handling ($!), with its causes. */
 struct rcore_exception {
 	uint64_t object; /* VALUE */
 	const char *class_name;
-	/* What Exception#message gives where its class has none of its own. May have many lines. */
+	/*
+	 * What Exception#message returns if its class does not override it. It may
+	 * have many lines.
+	 */
 	const char *message;
-	int frame; /* index of the rescue or ensure frame that has it; -1: ec->errinfo alone */
+	int frame; /* index of the rescue or ensure frame that holds it; -1: only ec->errinfo */
 	struct rcore_backtrace_location *backtrace; /* innermost first */
 	size_t location_count;
-	size_t left_out; /* locations past the limit */
-	struct rcore_exception *cause;
-	bool is_ring; /* its cause is one that it has caused itself */
+	size_t left_out;               /* locations past the limit */
+	struct rcore_exception *cause; /* NULL: none */
+	bool is_ring;                  /* its chain of causes leads back to itself */
 	const char *problem;
 };
 

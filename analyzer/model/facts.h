@@ -9,22 +9,24 @@ struct rcore_gem {
 	const char *name, *version;
 };
 
-/* What the VM as a whole is up to. */
+/* What the VM as a whole was doing. */
 struct rcore_facts {
-	/* RUBY_DESCRIPTION, which tells what is on ("+YJIT", "+PRISM"); NULL: not known. */
-	const char *description;
-	const char *jit; /* "YJIT", "RJIT", "MJIT", "ZJIT"; NULL: none, or not known */
-	/* The garbage collector: "marking", "sweeping", "compacting", or "none" between two runs;
-	 * NULL: not known. Lazy phases come in steps: it is at work just now only with `in_gc`. */
+	const char *description; /* RUBY_DESCRIPTION, with "+YJIT", "+PRISM"; NULL: unknown */
+	const char *jit;         /* "YJIT", "RJIT", "MJIT", "ZJIT"; NULL: none or unknown */
+	/*
+	 * The state of the garbage collector: "marking", "sweeping", "compacting", or
+	 * "none" between two collections. NULL: unknown. Lazy phases proceed in steps:
+	 * the collector runs at this very moment only if `in_gc` is set.
+	 */
 	const char *gc_phase;
 	bool in_gc;
 	bool has_argv;
-	const char **argv; /* ARGV, as it is now */
+	const char **argv; /* ARGV, as the program has changed it */
 	size_t argc;
-	const char *rubyopt;    /* of the environment; NULL: none */
-	struct rcore_gem *gems; /* that are loaded, by name */
+	const char *rubyopt;    /* RUBYOPT of the environment; NULL: none */
+	struct rcore_gem *gems; /* loaded gems, by name */
 	size_t gem_count;
-	const char *problem; /* what of these could not be read, the first of them */
+	const char *problem; /* the first of these that could not be read, and why */
 };
 
 #endif

@@ -7,6 +7,7 @@
 #define uthash_nonfatal_oom(element) ((element)->lost = true)
 #include <uthash.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "model/locals_same.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/ids.h"
+#include "model/ids_number.h"
 
 #include <stdlib.h>
 #include <string.h>

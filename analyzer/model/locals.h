@@ -7,16 +7,19 @@
 
 #include "model/value.h"
 
-/* What to read of frames besides their place; all-zero: nothing. */
+/*
+ * Which values to read of each frame. All-zero: none. This struct is embedded in
+ * rcore_options and never grows.
+ */
 struct rcore_locals_options {
 	bool self, arguments, locals;
-	struct rcore_inspect_options inspect; /* max_text: RCORE_LOCALS_MAX_TEXT */
+	struct rcore_inspect_options inspect; /* the default of max_text is the next constant */
 };
 
-/* The bytes that a stack has room for, of each value in it. */
+/* The bytes of each value that a frame shows. */
 enum { RCORE_LOCALS_MAX_TEXT = 1000 };
 
-/* What takes an argument; the words of Method#parameters. */
+/* What kind of parameter a local is, as Method#parameters names them. */
 enum rcore_parameter {
 	RCORE_PARAMETER_NONE, /* a local variable */
 	RCORE_PARAMETER_REQ,
@@ -29,24 +32,28 @@ enum rcore_parameter {
 };
 
 struct rcore_local {
-	struct rcore_variable variable; /* without a name: `|(a, b)|` takes one argument */
+	struct rcore_variable variable; /* without a name: `|(a, b)|` receives one argument */
 	enum rcore_parameter parameter;
-	/* 0: the frame's own; 1: of the method or block that the frame's block stands in; 2 ... */
-	int level;
-	/* binding.local_variables does not list it: `*`, `&`, `...`, `it`, what the compiler needs for itself,
-	 * and what Ractor.make_shareable cut off. */
+	int level; /* 0: the frame's own; 1: of the enclosing method or block; 2 ... */
+	/*
+	 * Binding#local_variables does not list it: `*`, `&`, `...`, `it`, what the
+	 * compiler adds, and what Ractor.make_shareable cut off.
+	 */
 	bool is_hidden;
 };
 
-/* What a frame knows. */
+/* The values of one frame. */
 struct rcore_frame_values {
 	bool has_self;
 	struct rcore_value self;
-	/* Of a method in C the arguments are on the VM stack only where Ruby code called it. */
+	/*
+	 * The arguments of a method written in C are on the VM stack only if Ruby
+	 * code called it.
+	 */
 	bool has_arguments, has_locals;
-	struct rcore_local *locals; /* in the order they were written, the frame's own first */
+	struct rcore_local *locals; /* in the order of the source, the frame's own first */
 	size_t local_count;
-	const char *problem; /* why there are no more */
+	const char *problem; /* why the list ends early; NULL: it is complete */
 };
 
 #endif

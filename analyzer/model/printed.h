@@ -5,47 +5,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/arena.h"
+#include "base/arena_struct.h"
 #include "model/redaction.h"
 #include "model/value.h"
 
-/* A pair of a Hash; an element of an Array or a Set, without a key. */
+/* What to print: rcore_print() takes an array of these. */
+struct rcore_subject {
+	const char *constant; /* its path, "Foo::BAR"; NULL: `value` is the VALUE */
+	uint64_t value;       /* an address, or an immediate such as 0x14 (true) */
+};
+
+/* A pair of a Hash, or an element of an Array or Set. */
 struct rcore_element {
-	bool has_key;
+	bool has_key; /* false: an Array or Set */
 	struct rcore_value key, value;
 };
 
-/* A value, and what it holds one level down, each with its own inspect. */
+/* A value and what it directly contains. Each part has an inspect of its own. */
 struct rcore_printed {
 	struct rcore_value value;
-	const char *type;      /* "T_HASH"; "immediate"; NULL: not known */
-	const char *data_type; /* what a T_DATA wraps, "VM/thread"; NULL: nothing, not known */
-	struct rcore_variable *variables; /* ivars; members of a Struct or Data */
+	const char *type;                 /* "T_HASH", "immediate"; NULL: unknown */
+	const char *data_type;            /* of a T_DATA: "VM/thread"; NULL: none or unknown */
+	struct rcore_variable *variables; /* instance variables; members of a Struct or Data */
 	size_t variable_count;
 	struct rcore_element *items;
 	size_t item_count;
-	uint64_t item_total; /* of the container; more than item_count where options cut it */
-	const char *problem; /* of what it holds */
+	uint64_t item_total; /* of the container; exceeds item_count if max_items cut it */
+	const char *problem; /* of what it contains */
 };
 
-/* What to print. */
-struct rcore_subject {
-	const char *constant; /* its path, "Foo::BAR"; NULL: `value` is the VALUE */
-	uint64_t value;
-};
-
+/* The result of rcore_print(). rcore_print_free() frees it and all it points to. */
 struct rcore_print {
-	struct rcore_arena arena; /* of everything below */
+	struct rcore_arena arena; /* private */
 	struct rcore_redaction redaction;
-	struct rcore_printed *items;
+	struct rcore_printed *items; /* in the order of the subjects */
 	size_t count;
-};
-
-/* Names of constants, each once, in the order of strcmp(). */
-struct rcore_names {
-	struct rcore_arena arena;
-	const char **items;
-	size_t count, capacity;
 };
 
 #endif

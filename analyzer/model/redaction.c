@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/redaction.h"
+#include "model/redaction_names.h"
 
 const char *const rcore_redact_names[] = {"none", "secrets", "strings", "all", NULL};
 

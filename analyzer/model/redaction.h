@@ -4,44 +4,38 @@
 
 #include <stddef.h>
 
-#include "base/api.h"
-
-/* How much of what the process knew is taken out of reports and packs; each takes what the one before does. */
+/* How much to remove from snapshots, values and packs. Each level includes the one before. */
 enum rcore_redact {
 	RCORE_REDACT_NONE,
-	RCORE_REDACT_SECRETS, /* what smells of credentials, see redact/secrets.h */
-	RCORE_REDACT_STRINGS, /* contents of Strings and Symbols but names and paths of code */
-	RCORE_REDACT_ALL,     /* these too */
+	RCORE_REDACT_SECRETS, /* what looks like a credential, see docs/redaction.md */
+	RCORE_REDACT_STRINGS, /* contents of Strings and Symbols except names and paths of code */
+	RCORE_REDACT_ALL,     /* names and paths too */
 };
 
-/* Why something was taken out. To add one: its line here, its words in redaction.c. */
+/* Why a text was removed. New reasons are added before the last line. */
 enum rcore_redacted {
-	RCORE_REDACTED_KEY,   /* it stood under "password" or the like */
+	RCORE_REDACTED_KEY,   /* the value of a key such as "password" */
 	RCORE_REDACTED_TOKEN, /* a known prefix: AWS, GitHub, Slack ... */
 	RCORE_REDACTED_JWT,
 	RCORE_REDACTED_PEM,
 	RCORE_REDACTED_BEARER,
 	RCORE_REDACTED_EMAIL,
-	RCORE_REDACTED_USERINFO, /* of a URL */
+	RCORE_REDACTED_USERINFO, /* user and password of a URL */
 	RCORE_REDACTED_RANDOM,   /* long hex or base64 with much entropy */
 	RCORE_REDACTED_CARD,     /* the number of a payment card */
-	RCORE_REDACTED_KNOWN,    /* what stood under a key elsewhere */
+	RCORE_REDACTED_KNOWN,    /* the value of such a key elsewhere in the process */
 	RCORE_REDACTED_STRING,
 	RCORE_REDACTED_NAME,
-	RCORE_REDACTED_KINDS,
+	RCORE_REDACTED_KINDS, /* how many kinds there are */
 };
 
-/* Of a report: how many pieces of it were taken out. */
+/* The room for them, which never changes. */
+enum { RCORE_REDACTED_ROOM = 16 };
+
+/* What was removed from a snapshot or a print. */
 struct rcore_redaction {
 	enum rcore_redact mode;
-	size_t counts[RCORE_REDACTED_KINDS];
+	size_t counts[RCORE_REDACTED_ROOM]; /* how many texts, by enum rcore_redacted */
 };
-
-/* "secrets"; the names are those of --redact, in the order of the enum, and end with NULL. */
-extern RCORE_API const char *const rcore_redact_names[];
-
-/* "userinfo": names for JSON, that stay as they are; "parts of URLs": words for people, in the plural. */
-const char *rcore_redacted_name(enum rcore_redacted kind);
-const char *rcore_redacted_words(enum rcore_redacted kind);
 
 #endif

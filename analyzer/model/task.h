@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A node of the task tree of the gem `async`: a task, or the scheduler at the root. */
+/* A node in the task tree of the gem `async`: a task, or the scheduler at the root. */
 struct rcore_task {
 	uint64_t object; /* VALUE */
 	const char *class_name;
 	const char *annotation; /* NULL: none */
-	const char *status; /* "running", "initialized", "completed" ...; NULL: it is no task */
+	const char *status; /* "running", "initialized", "completed" ...; NULL: not a task */
 	bool is_transient;
-	int parent; /* index into snapshot->tasks, always a lower one; -1: a root */
-	int depth;  /* roots: 0 */
-	int fiber;  /* index into snapshot->fibers; -1: none (yet, or any more) */
+	int parent; /* index into snapshot->tasks, lower than its own; -1: a root */
+	int depth;  /* 0 for a root */
+	int fiber;  /* index into snapshot->fibers; -1: not started, or finished */
 	const char *problem;
 };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whose code a frame is. */
+/* Whose code a frame runs. */
 enum rcore_origin {
 	RCORE_ORIGIN_APP,
 	RCORE_ORIGIN_GEM,
@@ -14,7 +14,7 @@ enum rcore_origin {
 	RCORE_ORIGIN_EXTENSION,   /* native: of a gem or of Ruby's library */
 	RCORE_ORIGIN_LIBRARY,     /* native: of the system */
 	RCORE_ORIGIN_INTERPRETER, /* native: of the VM */
-	RCORE_ORIGIN_UNKNOWN,     /* code that belongs to no file */
+	RCORE_ORIGIN_UNKNOWN,     /* code that no file contains */
 };
 
 /* The frame to look at first. */
@@ -22,29 +22,30 @@ struct rcore_blame {
 	bool present;
 	enum rcore_origin origin;
 	int fiber;          /* index into snapshot->fibers; -1: a thread that runs no Ruby */
-	const char *name;   /* label or function; NULL: not known */
-	const char *path;   /* source; NULL: not known */
-	int line;           /* 0: not known */
-	const char *gem;    /* full name, "pg-1.5.4"; NULL: of none */
+	const char *name;   /* label or function; NULL: unknown */
+	const char *path;   /* source; NULL: unknown */
+	int line;           /* 0: unknown */
+	const char *gem;    /* full name, "pg-1.5.4"; NULL: not in a gem */
 	const char *module; /* native file; NULL: a Ruby frame */
 	const char *why;    /* one sentence */
 };
 
-/* A frame of the stack that a signature was made of. */
+/* A frame of the stack from which a signature was made. */
 struct rcore_signature_frame {
-	const char *name, *place; /* as found: label or function; file or module */
+	const char *name, *place; /* label or function; file or module */
 	enum rcore_origin origin;
-	const char *strict, *loose; /* what went into the hash; NULL: left out */
-	const char *why;            /* why it counts, in one or both, or does not */
+	const char *strict, *loose; /* what was hashed; NULL: left out */
+	const char *why;            /* why it was hashed, or left out */
 };
 
 /*
- * Says of two crashes whether they are the same one. "r1:" and 16 hexadecimal digits, XXH3-64 of lines
- * of text: the cause, then the normalised frames, innermost first. `strict` changes where the way to
- * the crash does; `loose` stays across releases of Ruby and renamed files.
+ * Recognizes a crash that was seen before. A signature is "r1:" and 16 hexadecimal
+ * digits: XXH3-64 of lines of text, which are the cause and the normalized frames,
+ * innermost first. `strict` changes if the path to the crash does. `loose` stays
+ * the same across releases of Ruby and renamed files.
  */
 struct rcore_signature {
-	const char *strict, *loose;           /* NULL: no stack to make one of */
+	const char *strict, *loose;           /* NULL: there is no stack */
 	const char *strict_text, *loose_text; /* what was hashed */
 	struct rcore_signature_frame *frames;
 	size_t frame_count;

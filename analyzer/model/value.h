@@ -5,30 +5,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An object of the target, as far as it was asked for. Strings are the target's own bytes. */
+/* A Ruby object of the target. Strings are the target's own bytes. */
 struct rcore_value {
 	uint64_t value;         /* the VALUE */
-	const char *class_name; /* NULL: not known */
-	const char *text; /* as its own inspect prints it, bounded; NULL: could not be read */
-	const char *problem; /* what of it could not be read, and why */
+	const char *class_name; /* NULL: unknown */
+	const char *text;       /* what its own inspect prints, bounded; NULL: unreadable */
+	const char *problem;    /* what could not be read, and why; NULL: nothing */
 };
 
-/* Depth 0: of a container it is said how much it holds. */
+/*
+ * How much of a value to read. 0 means the default. This struct is embedded in
+ * others and never grows.
+ */
+struct rcore_inspect_options {
+	size_t depth;      /* of containers inside containers; or RCORE_NO_DEPTH */
+	size_t max_string; /* bytes of each String */
+	size_t max_items;  /* elements, pairs and instance variables of each object */
+	size_t max_text;   /* bytes in all: no further element begins after them */
+};
+
+/* A depth of 0: print only the size of a container. */
 #define RCORE_NO_DEPTH SIZE_MAX
 
-/* How much of a value to show; zero means the default. */
-struct rcore_inspect_options {
-	size_t depth;      /* of containers within containers; RCORE_NO_DEPTH */
-	size_t max_string; /* bytes of each String */
-	size_t max_items;  /* of each container, pairs and ivars too */
-	size_t max_text;   /* bytes of the whole: no further item is begun past them */
-};
-
-/* A value that has a name: a local variable, an instance variable, a key of a context. */
+/* A value with a name: a local or instance variable, a key of a context. */
 struct rcore_variable {
-	const char *name; /* NULL: not known */
+	const char *name; /* NULL: unknown */
 	struct rcore_value value;
 	const char *problem; /* of the name, or of the slot that holds the value */
+};
+
+/* The variables of a fiber or thread, such as Fiber[:x]. */
+struct rcore_variables {
+	struct rcore_variable *items;
+	size_t count;
+	const char *problem; /* why the list ends early; NULL: it is complete */
 };
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "model/wait_words.h"
+
 #include <inttypes.h>
 #include <string.h>
 

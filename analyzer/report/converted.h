@@ -5,15 +5,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "model/converted.h"
 #include "model/snapshot.h"
 #include "report/report.h"
-
-/* A thread of the core that rcore_convert_fibers() writes. */
-struct rcore_converted {
-	int tid;       /* its LWP; 0: a parked fiber that could not become a thread */
-	int fiber;     /* index into snapshot->fibers: it stands for this one */
-	bool is_added; /* false: a kernel thread of the core itself, which runs the fiber */
-};
 
 /* Which LWP of the core at `path` is which fiber, and where that stands. */
 struct rcore_error *rcore_report_converted(const struct rcore_snapshot *snapshot,

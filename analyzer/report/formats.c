@@ -15,6 +15,8 @@ const struct rcore_format rcore_formats[] = {RCORE_FORMATS(ROW){0}};
 
 const char *const rcore_format_names[] = {RCORE_FORMATS(NAME) NULL};
 
+const char rcore_format_list[] = RCORE_FORMATS(LIST);
+
 const char rcore_format_help[] = "The format to print:" RCORE_FORMATS(HELP);
 
 const char rcore_format_output_help[] =

@@ -32,6 +32,9 @@ extern const struct rcore_format rcore_formats[];
 /* Their names in the same order, for an option's choices; ends with NULL. */
 extern const char *const rcore_format_names[];
 
+/* The same for messages, each after a space. */
+extern const char rcore_format_list[];
+
 /* One line of help each: the names, and the endings of file names. */
 extern const char rcore_format_help[], rcore_format_output_help[];
 

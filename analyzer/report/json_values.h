@@ -3,7 +3,7 @@
 #define RCORE_REPORT_JSON_VALUES_H
 
 #include "model/locals.h"
-#include "model/storage.h"
+#include "model/value.h"
 #include "report/json_writer.h"
 
 /* Adds what a value is to `object`: value, class, text, problem. */

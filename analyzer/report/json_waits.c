@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "model/wait_words.h"
 #include "report/redaction.h"
 #include "report/json.h"
 #include "report/style.h"

@@ -15,8 +15,9 @@ static void print_problem(const struct rcore_pen *pen, const char *problem)
 	putc('\n', pen->out);
 }
 
-struct rcore_error *rcore_report_print(const struct rcore_print *print,
-				       const struct rcore_report_options *options, FILE *out)
+struct rcore_error *rcore_report_print_text(const struct rcore_print *print,
+					    const struct rcore_report_options *options,
+					    FILE *out)
 {
 	const struct rcore_pen pen = {.out = out, .color = options && options->color};
 	for (size_t i = 0; i < print->count; i++) {

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "model/redaction_names.h"
 #include "report/words.h"
 
 void rcore_text_redaction(const struct rcore_pen *pen, const struct rcore_redaction *redaction)

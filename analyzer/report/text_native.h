@@ -2,7 +2,7 @@
 #ifndef RCORE_REPORT_TEXT_NATIVE_H
 #define RCORE_REPORT_TEXT_NATIVE_H
 
-#include "image/native_frame.h"
+#include "model/native_frame.h"
 #include "report/style.h"
 
 /* One native frame on a line: function and offset, module or gem, source; its place starts at

@@ -3,7 +3,7 @@
 #define RCORE_REPORT_TEXT_VALUES_H
 
 #include "model/locals.h"
-#include "model/storage.h"
+#include "model/value.h"
 #include "report/style.h"
 
 /* A value as its inspect prints it, escaped, and what could not be read of it; no newline. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/wait_words.h"
 
 void rcore_text_deadlocks(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
 {

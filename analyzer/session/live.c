@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/session.h"
+
+#include "base/sized.h"
 #include "vm/problem.h"
 
-struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *options,
+struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *given,
 				   struct rcore_session **ret)
 {
+	struct rcore_options options = {0};
 	struct rcore_live *live;
-	struct rcore_error *err = rcore_live_open(pid, &live);
+	struct rcore_error *err = rcore_sized_copy(&options, given);
+	if (!err)
+		err = rcore_live_open(pid, &live);
 	if (err)
 		return err;
-	err = rcore_session_open(rcore_live_process(live), rcore_live_memory(live), options,
+	err = rcore_session_open(rcore_live_process(live), rcore_live_memory(live), &options,
 				 ret);
 	if (err) {
 		struct rcore_error *ended = rcore_live_check(live);
@@ -20,7 +25,7 @@ struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *options,
 		return ended;
 	}
 	(*ret)->live = live;
-	(*ret)->no_stop = options && options->no_stop;
+	(*ret)->no_stop = options.no_stop;
 	return NULL;
 }
 

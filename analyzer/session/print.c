@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/sized.h"
 #include "ruby/constant.h"
 #include "ruby/print.h"
 #include "session/session.h"
@@ -103,17 +104,21 @@ static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_a
 
 struct rcore_error *rcore_print(struct rcore_session *session,
 				const struct rcore_subject *subjects, size_t count,
-				const struct rcore_inspect_options *options,
+				const struct rcore_print_options *given,
 				struct rcore_print **ret)
 {
+	struct rcore_print_options options = {0};
+	struct rcore_error *err = rcore_sized_copy(&options, given);
+	if (err)
+		return err;
 	struct rcore_print *print = calloc(1, sizeof(*print));
 	if (!print)
 		return rcore_error_no_memory();
-	struct question question = {subjects, options, print, NULL, NULL};
+	struct question question = {subjects, &options.inspect, print, NULL, NULL};
 	print->items = rcore_arena_alloc(&print->arena, (count + 1) * sizeof(*print->items));
 	print->count = count;
-	struct rcore_error *err = print->items ? ask_any(session, &print->arena, &question)
-					       : rcore_error_no_memory();
+	err = print->items ? ask_any(session, &print->arena, &question)
+			   : rcore_error_no_memory();
 	if (!err)
 		err = rcore_session_redact_print(session, print);
 	if (err)

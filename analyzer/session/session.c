@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "model/group.h"
 #include "triage/cause.h"
 #include "triage/deadlock.h"
@@ -93,14 +94,17 @@ struct rcore_error *rcore_session_open(const struct rcore_process *process,
 	return NULL;
 }
 
-struct rcore_error *rcore_open_core(const char *path, const struct rcore_options *options,
+struct rcore_error *rcore_open_core(const char *path, const struct rcore_options *given,
 				    struct rcore_session **ret)
 {
+	struct rcore_options options = {0};
 	struct rcore_core *core;
-	struct rcore_error *err = rcore_core_open(path, &core);
+	struct rcore_error *err = rcore_sized_copy(&options, given);
+	if (!err)
+		err = rcore_core_open(path, &core);
 	if (err)
 		return err;
-	err = rcore_session_open(rcore_core_process(core), rcore_core_memory(core), options,
+	err = rcore_session_open(rcore_core_process(core), rcore_core_memory(core), &options,
 				 ret);
 	if (err)
 		rcore_core_close(core);
@@ -111,10 +115,22 @@ struct rcore_error *rcore_open_core(const char *path, const struct rcore_options
 
 struct rcore_error *rcore_open_memory(const struct rcore_process *process,
 				      struct rcore_memory *memory,
-				      const struct rcore_options *options,
+				      const struct rcore_options *given,
 				      struct rcore_session **ret)
 {
-	return rcore_session_open(process, memory, options, ret);
+	struct rcore_options options = {0};
+	struct rcore_process *own = calloc(1, sizeof(*own));
+	struct rcore_error *err =
+		own ? rcore_sized_copy(&options, given) : rcore_error_no_memory();
+	if (!err)
+		err = rcore_sized_copy(own, process);
+	if (!err)
+		err = rcore_session_open(own, memory, &options, ret);
+	if (err)
+		free(own);
+	else
+		(*ret)->own_process = own;
+	return err;
 }
 
 void rcore_close(struct rcore_session *session)
@@ -134,6 +150,7 @@ void rcore_close(struct rcore_session *session)
 	free((void *)session->statics.writable);
 	free(session->location);
 	free(session->own_choice.trial);
+	free(session->own_process);
 	free(session);
 }
 

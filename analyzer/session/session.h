@@ -7,6 +7,7 @@
 #include "image/signal_frame.h"
 #include "layout/layout.h"
 #include "rcore.h"
+#include "session/examine.h"
 #include "ruby/ruby.h"
 #include "target/core.h"
 #include "target/inputs.h"
@@ -39,6 +40,7 @@ struct rcore_session {
 	bool checks_fields;              /* when it is examined */
 	struct rcore_ids *ids;           /* not its own */
 	const struct rcore_process *process;
+	struct rcore_process *own_process; /* NULL: `process` is not its own */
 	struct rcore_modules *modules;
 	struct rcore_memory *memory; /* with files filled in */
 	char *layout_file;
@@ -56,7 +58,8 @@ struct rcore_session {
 		original; /* the fault that made Ruby abort, of the thread that died */
 };
 
-/* Errors as rcore_modules_open(). Does not own `process` and `memory`. */
+/* Errors as rcore_modules_open(). Does not own `process` and `memory`. Does not look at
+ * options->size. */
 struct rcore_error *rcore_session_open(const struct rcore_process *process,
 				       struct rcore_memory *memory,
 				       const struct rcore_options *options,

@@ -8,6 +8,6 @@
 
 /* `pid` and the processes that descend from it, each parent before its children, these by their
  * numbers. The caller frees *ret. Errors: OS (no such process), NO_MEMORY. */
-RCORE_API struct rcore_error *rcore_process_tree(int pid, int **ret, size_t *ret_count);
+struct rcore_error *rcore_process_tree(int pid, int **ret, size_t *ret_count);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/signal_name.h"
 #include "triage/fault.h"
 #include "triage/messages.h"

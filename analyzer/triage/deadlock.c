@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/grow.h"
+#include "model/wait_words.h"
 
 /* An edge out of a fiber; it has at most two. */
 enum reason {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 enum {
 	NULL_END = 0x10000, /* vm.mmap_min_addr: nothing is mapped below */
 	DEFAULT_PAGE = 4096,

@@ -3,7 +3,7 @@
 #define RCORE_VM_LOADER_H
 
 #include "base/address_map.h"
-#include "model/ids.h"
+#include "model/ids_number.h"
 #include "target/process.h"
 #include "vm/vm.h"
 

@@ -11,7 +11,7 @@
 #include "flip_memory.h"
 #include "flip_rules.h"
 #include "flip_words.h"
-#include "rcore.h"
+#include "session/session.h"
 #include "target/core.h"
 
 /*
@@ -81,8 +81,8 @@ static struct rcore_error *analyze(struct flips *flips, struct rcore_snapshot **
 {
 	struct rcore_session *session;
 	struct rcore_error *err =
-		rcore_open_memory(rcore_core_process(flips->core), &flips->memory.memory,
-				  &flips->options, &session);
+		rcore_session_open(rcore_core_process(flips->core), &flips->memory.memory,
+				   &flips->options, &session);
 	if (err)
 		return err;
 	err = rcore_load(session, ret);

@@ -17,7 +17,7 @@ static void read_edges(struct rcore_memory *memory, const struct rcore_segment *
 
 static void examine(const char *path)
 {
-	const struct rcore_options options = {.no_native = true};
+	const struct rcore_options options = {.size = sizeof(options), .no_native = true};
 	struct rcore_session *session;
 	struct rcore_snapshot *snapshot;
 	struct rcore_error *failure = NULL;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "rcore.h"
+#include "session/session.h"
 #include "target.h"
 #include "target/core.h"
 
@@ -104,7 +104,7 @@ static bool analyze(const struct pack *pack, struct rcore_memory *memory, uint8_
 	struct rcore_error *failure = NULL;
 	bool is_found = false;
 	struct rcore_error *err =
-		rcore_open_memory(rcore_core_process(pack->core), memory, &options, &session);
+		rcore_session_open(rcore_core_process(pack->core), memory, &options, &session);
 	if (err) {
 		rcore_error_free(err);
 		return false;

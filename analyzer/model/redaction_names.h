@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_MODEL_REDACTION_NAMES_H
+#define RCORE_MODEL_REDACTION_NAMES_H
+
+#include "model/redaction.h"
+
+/* The values of --redact ("secrets"), in the order of the enum; ends with NULL. */
+extern const char *const rcore_redact_names[];
+
+/* Returns a name for JSON that never changes: "userinfo". */
+const char *rcore_redacted_name(enum rcore_redacted kind);
+
+/* Returns words for people, in the plural: "parts of URLs". */
+const char *rcore_redacted_words(enum rcore_redacted kind);
+
+#endif

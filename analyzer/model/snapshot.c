@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/snapshot.h"
+
+/*
+ * The size of an element is librcore's, not that of the headers with which a caller was compiled:
+ * that is why these are functions.
+ */
+#define AT(items, count, index) \
+	((index) < 0 || (size_t)(index) >= (count) ? NULL : &(items)[index])
+
+const struct rcore_thread *rcore_snapshot_thread(const struct rcore_snapshot *snapshot,
+						 int index)
+{
+	return AT(snapshot->threads, snapshot->thread_count, index);
+}
+
+const struct rcore_fiber *rcore_snapshot_fiber(const struct rcore_snapshot *snapshot, int index)
+{
+	return AT(snapshot->fibers, snapshot->fiber_count, index);
+}
+
+const struct rcore_frame *rcore_fiber_frame(const struct rcore_fiber *fiber, int index)
+{
+	return AT(fiber->frames, fiber->frame_count, index);
+}
+
+const struct rcore_native_frame *rcore_fiber_native_frame(const struct rcore_fiber *fiber,
+							  int index)
+{
+	return AT(fiber->native, fiber->native_count, index);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_EXAMINE_H
+#define RCORE_SESSION_EXAMINE_H
+
+#include "base/arena.h"
+#include "rcore.h"
+
+/* What only rcore's own commands and debuggers ask of a session. */
+
+/*
+ * Finds what does not need the VM decoded: version, modules, layout, checks (also
+ * those that failed). Returns a snapshot for every target that could be opened;
+ * *error is the reason for which rcore_load() would fail, or NULL. Stops a running
+ * process as rcore_load() does.
+ */
+struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
+				  struct rcore_error **error);
+
+/* Does the same, and sets snapshot->field_checks: whether each field of the layout was proved. */
+struct rcore_error *rcore_check_layout(struct rcore_session *session,
+				       struct rcore_snapshot **ret, struct rcore_error **error);
+
+/* Names of constants, each once, in the order of strcmp(). */
+struct rcore_names {
+	struct rcore_arena arena;
+	const char **items;
+	size_t count, capacity;
+};
+
+/*
+ * Finds the constants whose names start with `begun`: for "Foo::B" those of Foo that
+ * start with B, as "Foo::...". Does not read their values. The caller frees *ret.
+ * Errors as rcore_print().
+ */
+struct rcore_error *rcore_constant_names(struct rcore_session *session, const char *begun,
+					 struct rcore_names **ret);
+void rcore_names_free(struct rcore_names *names); /* NULL-safe */
+
+#endif
