@@ -69,11 +69,13 @@ static size_t run_mov(const uint8_t *code, size_t size, struct rcore_prologue *f
 	size_t length = mode == 1 ? 5 : 4;
 	if (mode > 1 || size < length || code[3] != 0x24 || number == RSP)
 		return 0;
-	uint64_t offset = mode ? code[4] : 0;
+	int8_t offset = 0;
+	if (mode)
+		memcpy(&offset, code + 4, sizeof(offset));
 	if (is_load)
 		restore(frame, number);
 	else
-		save(frame, number, frame->size - offset);
+		save(frame, number, frame->size - (uint64_t)(int64_t)offset);
 	return length;
 }
 

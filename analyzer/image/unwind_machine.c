@@ -22,6 +22,8 @@ static bool is_x86_call(const uint8_t *end, size_t size)
 			continue;
 		unsigned mod = code[1] >> 6, rm = code[1] & 7;
 		bool sib = mod != 3 && rm == 4;
+		if (length < 2u + sib)
+			continue;
 		bool far = mod == 2 || (!mod && rm == 5) || (!mod && sib && (code[2] & 7) == 5);
 		if (length == 2u + sib + (far ? 4 : mod == 1))
 			return true;
