@@ -118,6 +118,8 @@ START_TEST(errors_name_the_word)
 		{{"-af"}, "option '-f' requires a value"},
 		{{"--all=1"}, "option '--all' does not accept a value"},
 		{{"--number", "-1"}, "option '--number' requires a number, not '-1'"},
+		{{"--number", " -1"}, "option '--number' requires a number, not ' -1'"},
+		{{"--number", "+1"}, "option '--number' requires a number, not '+1'"},
 		{{"--number", ""}, "option '--number' requires a number, not ''"},
 		{{"--number", "18446744073709551616"},
 		 "option '--number' requires a number, not '18446744073709551616'"},

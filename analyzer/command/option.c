@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static bool parse_number(const char *text, size_t *ret)
 	char *end;
 	errno = 0;
 	unsigned long long number = strtoull(text, &end, 10);
-	if (end == text || *end || text[0] == '-' || errno)
+	/* strtoull() skips spaces, and negates what follows a '-'. */
+	if (!isdigit((unsigned char)text[0]) || *end || errno)
 		return false;
 	*ret = number;
 	return true;

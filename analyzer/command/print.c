@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static struct rcore_error *parse_subject(const char *word, bool is_id,
 	}
 	errno = 0;
 	ret->value = strtoull(word, &end, 0);
-	if (errno || *end || end == word || *word == '-')
+	if (errno || *end || !isdigit((unsigned char)*word))
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
 			is_id ? "'%s' is no ID: give its number"
