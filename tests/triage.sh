@@ -75,6 +75,10 @@ status=0
 [ $status = 2 ] || fail "a baseline that is none: status $status"
 grep -q 'README.md, line 1' "$work/err" || fail "$(cat "$work/err")"
 status=0
+"$rcore" triage "$work/cores" --baseline "$work" 2>"$work/err" || status=$?
+[ $status = 2 ] || fail "a baseline that cannot be read: status $status"
+grep -q 'Is a directory' "$work/err" || fail "$(cat "$work/err")"
+status=0
 "$rcore" triage "$top/docs" 2>"$work/err" || status=$?
 [ $status = 2 ] || fail "a folder without cores: status $status"
 status=0

@@ -266,6 +266,8 @@ static struct rcore_error *read_baseline(struct triage *triage)
 			     : rcore_error_no_memory();
 		err = rcore_error_wrap(err, "the baseline %s, line %zu", escaped, number);
 	}
+	if (!err && ferror(in))
+		err = rcore_error_os(errno, "the baseline %s", escaped);
 	free(line);
 	fclose(in);
 	return err;
