@@ -47,6 +47,8 @@ static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file, bool needs_
 		return rcore_error_create(RCORE_ERROR_OS, "%s", strerror(errno));
 	if (S_ISDIR(status.st_mode))
 		return rcore_error_create(RCORE_ERROR_FORMAT, "is a directory");
+	if (!S_ISREG(status.st_mode))
+		return rcore_error_create(RCORE_ERROR_FORMAT, "not a plain file");
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
@@ -74,7 +76,8 @@ struct rcore_error *rcore_dwarf_open(const char *path, bool needs_lines,
 {
 	struct rcore_dwarf_file file = {0};
 
-	file.fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* A FIFO would wait for its writer. */
+	file.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (file.fd < 0)
 		return rcore_error_create(RCORE_ERROR_OS, "%s", strerror(errno));
 	struct rcore_error *err = open_dwarf(&file, needs_lines);

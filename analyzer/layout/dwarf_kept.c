@@ -35,7 +35,7 @@ static uint64_t fingerprint(void)
 static bool build_id(const char *path, char ret[65])
 {
 	const unsigned char *bytes = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return false;
 	elf_version(EV_CURRENT);
