@@ -190,6 +190,18 @@ static struct rcore_error *find_file(const char *path, const struct rcore_inputs
 	return check_permission(ret->path, true, true);
 }
 
+/* Of a file that is not there. */
+static struct rcore_error *check_new(const char *path)
+{
+	size_t size = strlen(path);
+	if (!size)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "the name of the output is empty; name a file");
+	if (path[size - 1] == '/')
+		return refuse(path, "is not there; to write a file, leave out the last '/'");
+	return check_permission(path, false, true);
+}
+
 struct rcore_error *rcore_destination_find(const char *path, const struct rcore_inputs *inputs,
 					   struct rcore_destination *ret)
 {
@@ -205,7 +217,7 @@ struct rcore_error *rcore_destination_find(const char *path, const struct rcore_
 			if (links)
 				return refuse(path, "is a symbolic link to a file that is not "
 						    "there; name that file");
-			return check_permission(path, false, true);
+			return check_new(path);
 		}
 		if (!S_ISLNK(ret->status.st_mode))
 			return find_file(path, inputs, ret);
