@@ -34,7 +34,7 @@ static const struct rcore_option options[] = {
 	{"index", 'i', RCORE_OPTION_INDEX, MEMBER(index), "N", "an index",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"choice", 0, RCORE_OPTION_CHOICE, MEMBER(choice), "WHICH", "a choice", colors,
-	 RCORE_COMPLETE_NOTHING},
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID", "a process",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"list", 'l', RCORE_OPTION_LIST, MEMBER(list), "X", "a list",

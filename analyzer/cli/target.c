@@ -29,9 +29,10 @@ const struct rcore_option rcore_cli_files_options[] = {
 	{"layout", 0, RCORE_OPTION_TEXT, MEMBER(options.layout_file), "FILE",
 	 "Use this layout table (see rcore layout)", .completion = RCORE_COMPLETE_FILE},
 	{"color", 0, RCORE_OPTION_CHOICE, MEMBER(color_when), "WHEN",
-	 "auto (the default), always or never", color_names, RCORE_COMPLETE_NOTHING},
+	 "auto (the default), always or never", color_names,
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{"redact", 0, RCORE_OPTION_CHOICE, MEMBER(redact), "WHAT", RCORE_REDACT_HELP,
-	 rcore_redact_names, RCORE_COMPLETE_NOTHING},
+	 rcore_redact_names, .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
 

@@ -23,7 +23,7 @@ static const struct rcore_option options[] = {
 	 .help = "Only the Ruby frame of this number"},
 	{"native", 0, RCORE_OPTION_CHOICE, MEMBER(native), "WHICH",
 	 "Native frames: all, fold (those of the interpreter as a count; the default), none",
-	 natives, RCORE_COMPLETE_NOTHING},
+	 natives, .completion = RCORE_COMPLETE_NOTHING},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Each frame: no repetition left out"},
 	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose), .help = "Addresses too"},
