@@ -69,7 +69,7 @@ static enum rcore_verdict verdict(const struct rcore_item *item)
 {
 	struct rcore_samples samples;
 	rcore_samples_take(&ruby, &world.process, world.vm.address, &samples);
-	return rcore_field_prove(&samples, item, rcore_item_field(&layout, item), NULL);
+	return rcore_check_field(&samples, rcore_check_row(item->where));
 }
 
 static const struct rcore_item *item_of(const char *group, const char *id)
@@ -136,8 +136,8 @@ START_TEST(test_moments)
 		FAKE_PUT(vm, queue, queue, num_waiting, counts[i].counted);
 		rcore_samples_take(&ruby, &world.process, vm->address, &samples);
 		rcore_samples_add(&samples.queue, queue);
-		ck_assert_msg(rcore_field_prove(&samples, count, &layout.queue.num_waiting,
-						NULL) == counts[i].verdict,
+		ck_assert_msg(rcore_check_field(&samples, rcore_check_row(count->where)) ==
+				      counts[i].verdict,
 			      "%" PRIu64 " waiting", counts[i].counted);
 	}
 	finish();
@@ -340,9 +340,35 @@ START_TEST(test_corrupt)
 }
 END_TEST
 
+/* A row of checks.def for each field, in the order of fields.def: a field is
+ * checked, or the row says why not. */
+START_TEST(test_table)
+{
+	size_t row = 0;
+	for (size_t i = _i ? rcore_item_count : 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (item->kind != RCORE_ITEM_FIELD)
+			continue;
+		ck_assert_msg(row < rcore_check_row_count, "checks.def has no row of %s.%s",
+			      item->group, item->id);
+		const struct rcore_check_row *check = &rcore_check_rows[row++];
+		ck_assert_msg(check->field == item->where,
+			      "checks.def has %s.%s where fields.def has %s.%s", check->group,
+			      check->id, item->group, item->id);
+		ck_assert_ptr_eq(rcore_check_row(item->where), check);
+		ck_assert_msg(!check->check == !!check->reason, "%s.%s: a check or a reason",
+			      item->group, item->id);
+		/* `layout check` separates fields by commas. */
+		ck_assert(!check->reason || (*check->reason && !strchr(check->reason, ',')));
+	}
+	ck_assert_msg(_i || row == rcore_check_row_count, "checks.def has %s.%s more than once",
+		      rcore_check_rows[row].group, rcore_check_rows[row].id);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_rules,   test_moments,  test_moved, test_refused,
-				      test_corrupt, test_objspace, test_choice};
+	const TTest *const tests[] = {test_table,   test_rules,   test_moments,  test_moved,
+				      test_refused, test_corrupt, test_objspace, test_choice};
 	return world_run("shift", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -285,6 +285,7 @@ struct rcore_field_check {
 	const char *group, *id; /* "thread", "name", as the tables call them */
 	int offset;             /* bytes from the struct's start */
 	enum rcore_field_state state;
+	const char *reason; /* NO_PROOF: why there is none */
 };
 
 /* A file that the process mapped as code. */

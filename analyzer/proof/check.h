@@ -11,21 +11,31 @@
 #include "vm/vm.h"
 
 /*
- * What the judges of fields (field_check.h) share. A judge looks at the field of one instance: `s` is
- * the samples, `base` the instance's address.
+ * What the checks of checks.def (check_*.c) share. A check looks at the field of
+ * one sample object: `s` is all samples, `base` is the object's address.
  */
-#define JUDGE(name)                                                                         \
-	static inline enum rcore_verdict name(const struct rcore_samples *s, uint64_t base, \
+#define CHECK(name)                                                                         \
+	enum rcore_verdict rcore_check_##name(const struct rcore_samples *s, uint64_t base, \
 					      const struct rcore_field *field)
 
-#define RULE_ON(samples, struct_id, id, judge)                         \
-	{                                                              \
-		offsetof(struct rcore_layout, struct_id.id),           \
-			offsetof(struct rcore_samples, samples), judge \
-	}
-#define RULE(struct_id, id, judge) RULE_ON(struct_id, struct_id, id, judge)
+#define RCORE_CHECK(struct_id, field, check)          rcore_check rcore_check_##check;
+#define RCORE_CHECK_ON(struct_id, field, list, check) rcore_check rcore_check_##check;
+#define RCORE_CHECK_BOTH(struct_id, field, first, second, check) \
+	rcore_check rcore_check_##check;
+#define RCORE_NO_CHECK(struct_id, field, reason)
+#include "proof/checks.def"
+#undef RCORE_CHECK
+#undef RCORE_CHECK_ON
+#undef RCORE_CHECK_BOTH
+#undef RCORE_NO_CHECK
 
-static inline enum rcore_verdict told(bool holds)
+/* Limits of what is read of one object. */
+enum {
+	COUNT_LIMIT = 1 << 24,
+	ENTRY_LIMIT = 4096, /* of tables that are walked */
+};
+
+static inline enum rcore_verdict verdict_of(bool holds)
 {
 	return holds ? RCORE_HOLDS : RCORE_FAILS;
 }
@@ -108,7 +118,8 @@ static inline enum rcore_verdict object_of(const struct rcore_samples *s, uint64
 	uint64_t value;
 	if (!get(s, base, field, &value))
 		return RCORE_FAILS;
-	return rcore_is_nil(s->ruby, value) ? RCORE_SILENT : told(is_object(s, value, types));
+	return rcore_is_nil(s->ruby, value) ? RCORE_SILENT
+					    : verdict_of(is_object(s, value, types));
 }
 
 /* Whether the symbol table has the ID. */
@@ -117,15 +128,6 @@ static inline bool has_name(const struct rcore_samples *s, uint64_t id)
 	uint64_t name;
 	rcore_auto_error err = rcore_id_string(s->ruby, id, &name);
 	return !err;
-}
-
-/* An ID that the symbol table has; without that nothing is said. */
-JUDGE(an_id)
-{
-	uint64_t id;
-	if (!get(s, base, field, &id))
-		return RCORE_FAILS;
-	return s->ruby->global_symbols ? told(has_name(s, id)) : RCORE_SILENT;
 }
 
 /* A flag or a count that is mostly zero, and small. */
@@ -138,7 +140,8 @@ static inline enum rcore_verdict at_most(const struct rcore_samples *s, uint64_t
 	return value ? RCORE_HOLDS : RCORE_SILENT;
 }
 
-/* Nodes of who waits lie on machine stacks, which a core may lack or have as zeroes. */
+/* Nodes of who waits lie on machine stacks, which a core may lack or have as
+ * zeroes. */
 static inline bool is_lost(const struct rcore_samples *s, uint64_t node)
 {
 	uint64_t words[2];
@@ -147,8 +150,8 @@ static inline bool is_lost(const struct rcore_samples *s, uint64_t node)
 		!(words[0] | words[1]));
 }
 
-/* A list that closes: each node's neighbours lead back to it, empty it leads to itself. How many are on it,
- * too (may be NULL). */
+/* A list that closes: the neighbours of each node lead back to it; an empty one
+ * leads to itself. *ret_count (may be NULL) is the number of nodes. */
 static inline enum rcore_verdict list_closes(const struct rcore_samples *s, uint64_t head,
 					     size_t *ret_count)
 {
@@ -162,35 +165,63 @@ static inline enum rcore_verdict list_closes(const struct rcore_samples *s, uint
 	free(nodes);
 	if (ret_count)
 		*ret_count = count;
-	return lost ? RCORE_SILENT : told(!err);
+	return lost ? RCORE_SILENT : verdict_of(!err);
 }
 
-JUDGE(a_list)
+/* The length of the list at `head` if it has a node in [start, end), otherwise
+ * -1. */
+static inline long list_through(const struct rcore_samples *s, uint64_t head, uint64_t start,
+				uint64_t end)
 {
-	return list_closes(s, member(base, field), NULL);
+	uint64_t *nodes;
+	size_t count;
+	bool is_through = false;
+	rcore_auto_error err =
+		rcore_list(s->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
+	for (size_t i = 0; i < count; i++)
+		is_through |= nodes[i] >= start && nodes[i] < end;
+	free(nodes);
+	return !err && is_through ? (long)count : -1;
 }
 
-/* A function of C; NULL says nothing, nor does a core that has not the names of its files. */
-JUDGE(a_function)
+static inline uint64_t flags_of(const struct rcore_samples *s, uint64_t object)
 {
-	uint64_t function;
-	if (!get(s, base, field, &function))
-		return RCORE_FAILS;
-	return function && s->process && s->process->mapping_count
-		       ? told(rcore_process_mapping(s->process, function) != NULL)
-		       : RCORE_SILENT;
+	uint64_t flags;
+	return get(s, object, &layout_of(s)->basic.flags, &flags) ? flags : 0;
 }
 
-/* Says nothing for a field, only against it. */
-JUDGE(pointer_or_null)
+static inline bool word_at(const struct rcore_samples *s, uint64_t address, uint64_t *ret)
 {
-	uint64_t value;
-	if (!get(s, base, field, &value) || (value && !readable(s, value)))
-		return RCORE_FAILS;
-	return RCORE_SILENT;
+	return address % sizeof(*ret) == 0 && !rcore_read_u64(s->ruby->memory, address, ret);
 }
 
-/* Whether the object heap of an objspace can be walked. */
-enum rcore_verdict rcore_judge_heap(const struct rcore_samples *s, uint64_t objspace);
+/* What an object keeps in its slot begins right after RBasic.klass. */
+static inline bool follows_class(const struct rcore_samples *s, uint64_t object,
+				 const struct rcore_field *field)
+{
+	uint64_t klass, before;
+	return get(s, object, &layout_of(s)->basic.klass, &klass) &&
+	       word_at(s, member(object, field) - sizeof(before), &before) && klass == before;
+}
+
+/* Stacks grow down from their start. */
+static inline bool within_stack(uint64_t start, uint64_t size, uint64_t address)
+{
+	return address < start && start - address <= size;
+}
+
+/* `size` in words. The pc of a frame is that of the next instruction. */
+static inline bool within_code(uint64_t code, uint64_t size, uint64_t pc)
+{
+	return pc >= code && pc - code <= size * sizeof(uint64_t);
+}
+
+/* Whether memory ends, or begins, right below `start`. */
+bool rcore_check_stack_start(const struct rcore_samples *s, uint64_t start);
+
+/* Whether the address lies on the machine stack of this EC. Silent if the stack
+ * starts nowhere. */
+enum rcore_verdict rcore_check_stack_address(const struct rcore_samples *s, uint64_t ec,
+					     uint64_t address);
 
 #endif

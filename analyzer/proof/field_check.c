@@ -1,19 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 #include "proof/field_check.h"
 
-/* One corrupt instance among many does not make the layout wrong; nor does one that is being made or is
- * dead and not yet swept, where the others have no more to say than that they have nothing there. */
-static enum rcore_verdict prove(const struct rcore_samples *samples,
-				const struct rcore_field_rule *rule,
-				const struct rcore_field *field)
+#include <stdlib.h>
+
+#include "proof/check.h"
+
+#define ROW(struct_id, field_id, first, second, run, why)            \
+	{.group = #struct_id,                                        \
+	 .id = #field_id,                                            \
+	 .field = offsetof(struct rcore_layout, struct_id.field_id), \
+	 .samples = {first, second},                                 \
+	 .check = run,                                               \
+	 .reason = why},
+#define LIST(id)                             offsetof(struct rcore_samples, id)
+#define RCORE_CHECK(struct_id, field, check) RCORE_CHECK_ON(struct_id, field, struct_id, check)
+#define RCORE_CHECK_ON(struct_id, field, list, check) \
+	ROW(struct_id, field, LIST(list), RCORE_NO_SAMPLES, rcore_check_##check, NULL)
+#define RCORE_CHECK_BOTH(struct_id, field, first, second, check) \
+	ROW(struct_id, field, LIST(first), LIST(second), rcore_check_##check, NULL)
+#define RCORE_NO_CHECK(struct_id, field, reason) \
+	ROW(struct_id, field, RCORE_NO_SAMPLES, RCORE_NO_SAMPLES, NULL, reason)
+
+const struct rcore_check_row rcore_check_rows[] = {
+#include "proof/checks.def"
+};
+const size_t rcore_check_row_count = sizeof(rcore_check_rows) / sizeof(*rcore_check_rows);
+
+enum {
+	FIELD_COUNT = 0
+#define RCORE_STRUCT(id, names)
+#define RCORE_FIELD(struct_id, id, paths) +1
+#define RCORE_END(id)
+#define RCORE_ENUM(id, names)
+#include "layout/fields.def"
+};
+_Static_assert(sizeof(rcore_check_rows) / sizeof(*rcore_check_rows) == FIELD_COUNT,
+	       "checks.def has one row for each field of fields.def");
+_Static_assert(LIST(ruby) == RCORE_NO_SAMPLES, "no list of samples comes first");
+
+static int compare(const void *key, const void *row)
 {
-	const struct rcore_sample_list *list =
-		(const void *)((const char *)samples + rule->samples);
+	size_t field = *(const size_t *)key,
+	       other = ((const struct rcore_check_row *)row)->field;
+	return (field > other) - (field < other);
+}
+
+/* In the order of fields.def, as struct rcore_layout is: a unit test holds it to that. */
+const struct rcore_check_row *rcore_check_row(size_t field)
+{
+	return bsearch(&field, rcore_check_rows, rcore_check_row_count,
+		       sizeof(*rcore_check_rows), compare);
+}
+
+static const struct rcore_field *field_of(const struct rcore_samples *samples, size_t field)
+{
+	return (const void *)((const char *)samples->ruby->layout + field);
+}
+
+/* One corrupt sample among many does not make the layout wrong. Nor does one
+ * that is being made, or is dead and not yet swept, if the others are silent. */
+static enum rcore_verdict check_all(const struct rcore_samples *samples,
+				    const struct rcore_sample_list *list,
+				    const struct rcore_check_row *row)
+{
 	enum { MANY = 16 };
+	const struct rcore_field *field = field_of(samples, row->field);
 	size_t held = 0, failed = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		enum rcore_verdict verdict = rule->judge(samples, list->at[i], field);
+		enum rcore_verdict verdict = row->check(samples, list->at[i], field);
 		held += verdict == RCORE_HOLDS;
 		failed += verdict == RCORE_FAILS;
 	}
@@ -22,36 +77,24 @@ static enum rcore_verdict prove(const struct rcore_samples *samples,
 							     : RCORE_SILENT;
 }
 
-enum rcore_verdict rcore_field_prove(const struct rcore_samples *samples,
-				     const struct rcore_item *item,
-				     const struct rcore_field *field, bool *has_rule)
+enum rcore_verdict rcore_check_field(const struct rcore_samples *samples,
+				     const struct rcore_check_row *row)
 {
-	const struct {
-		const struct rcore_field_rule *rules;
-		size_t count;
-	} files[] = {
-		{rcore_vm_rules, rcore_vm_rules_count},
-		{rcore_code_rules, rcore_code_rules_count},
-		{rcore_method_rules, rcore_method_rules_count},
-		{rcore_object_rules, rcore_object_rules_count},
-		{rcore_table_rules, rcore_table_rules_count},
-		{rcore_wrapped_rules, rcore_wrapped_rules_count},
-		{rcore_wait_rules, rcore_wait_rules_count},
-	};
 	enum rcore_verdict verdict = RCORE_SILENT;
-	bool is_known = false;
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		for (size_t j = 0; j < files[i].count; j++) {
-			const struct rcore_field_rule *rule = &files[i].rules[j];
-			if (rule->field != item->where)
-				continue;
-			is_known = true;
-			if (rcore_has_place(field) && verdict != RCORE_FAILS) {
-				enum rcore_verdict one = prove(samples, rule, field);
-				verdict = one == RCORE_SILENT ? verdict : one;
-			}
-		}
-	if (has_rule)
-		*has_rule = is_known;
+	if (!row->check || !rcore_has_place(field_of(samples, row->field)))
+		return RCORE_SILENT;
+	for (size_t i = 0; i < RCORE_CHECK_LISTS && verdict != RCORE_FAILS; i++) {
+		if (row->samples[i] == RCORE_NO_SAMPLES)
+			continue;
+		enum rcore_verdict one = check_all(
+			samples, (const void *)((const char *)samples + row->samples[i]), row);
+		verdict = one == RCORE_SILENT ? verdict : one;
+	}
 	return verdict;
+}
+
+enum rcore_verdict rcore_check_sample(const struct rcore_samples *samples, size_t field,
+				      uint64_t base)
+{
+	return rcore_check_row(field)->check(samples, base, field_of(samples, field));
 }

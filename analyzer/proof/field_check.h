@@ -6,31 +6,42 @@
 #include "proof/samples.h"
 
 /*
- * Proves single fields, on all instances at hand: a pointer that leads back, a VALUE of the type that
- * can stand there, a list that closes. A NULL, or a number that says little, is silent.
+ * Checks single fields on sample objects: a pointer that leads back, a VALUE of
+ * a type that can stand there, a list that closes. A NULL, or a number that says
+ * little, is silent.
  */
 enum rcore_verdict { RCORE_SILENT, RCORE_HOLDS, RCORE_FAILS };
 
-/* One of fields.def on the samples; `field` is where to look for it, the layout's own or a guess.
- * *has_rule (may be NULL): whether there is a proof of this field at all. */
-enum rcore_verdict rcore_field_prove(const struct rcore_samples *samples,
-				     const struct rcore_item *item,
-				     const struct rcore_field *field, bool *has_rule);
-
-/* The rules, in files field_rules*.c: of the VM and what runs in it; of code; of methods and their
- * parameters; of objects; of tables and classes; of what T_DATA wrap; of who waits. */
-typedef enum rcore_verdict rcore_judge(const struct rcore_samples *samples, uint64_t base,
+/* Looks at the field of one sample object, at `base`. `field` is where the
+ * layout has it. */
+typedef enum rcore_verdict rcore_check(const struct rcore_samples *samples, uint64_t base,
 				       const struct rcore_field *field);
-/* A field may have several, on instances of different kinds; where any fails, it is wrong. */
-struct rcore_field_rule {
-	size_t field;   /* offset in struct rcore_layout */
-	size_t samples; /* of its list in struct rcore_samples */
-	rcore_judge *judge;
+
+/* A row of checks.def. */
+enum { RCORE_CHECK_LISTS = 2, RCORE_NO_SAMPLES = 0 };
+struct rcore_check_row {
+	const char *group, *id; /* as in fields.def */
+	size_t field;           /* offset in struct rcore_layout */
+	/* Offsets of lists in struct rcore_samples, or RCORE_NO_SAMPLES. If any
+	 * fails, the field is wrong. */
+	size_t samples[RCORE_CHECK_LISTS];
+	rcore_check *check; /* NULL: there is none */
+	const char *reason; /* why there is none; NULL: there is one */
 };
-extern const struct rcore_field_rule rcore_vm_rules[], rcore_code_rules[], rcore_method_rules[],
-	rcore_object_rules[], rcore_table_rules[], rcore_wrapped_rules[], rcore_wait_rules[];
-extern const size_t rcore_vm_rules_count, rcore_code_rules_count, rcore_method_rules_count,
-	rcore_object_rules_count, rcore_table_rules_count, rcore_wrapped_rules_count,
-	rcore_wait_rules_count;
+extern const struct rcore_check_row rcore_check_rows[];
+extern const size_t rcore_check_row_count;
+
+/* Returns the row of the field at this offset in struct rcore_layout; every
+ * field has one. */
+const struct rcore_check_row *rcore_check_row(size_t field);
+
+/* Checks the field of `row` on all samples. Silent if it has no check, or no
+ * place in the layout of `samples`. */
+enum rcore_verdict rcore_check_field(const struct rcore_samples *samples,
+				     const struct rcore_check_row *row);
+
+/* Checks the field at this offset in struct rcore_layout on one sample object. */
+enum rcore_verdict rcore_check_sample(const struct rcore_samples *samples, size_t field,
+				      uint64_t base);
 
 #endif

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "proof/check.h"
 #include "proof/fiber_state.h"
 #include "ruby/heap.h"
 #include "ruby/id.h"
 #include "ruby/iseq.h"
-#include "vm/fiber_link.h"
 #include "vm/find.h"
 #include "vm/frame_flags.h"
 #include "vm/list.h"
@@ -26,17 +26,14 @@ enum { SAMPLE = 64 };
 struct subject {
 	struct rcore_ruby *ruby;
 	uint64_t vm;
-	uint64_t threads[SAMPLE];
-	size_t thread_count;
+	struct rcore_samples samples; /* the VM and threads alone */
 	struct tally ractor_list, thread_list;
 };
 
-static bool get(const struct subject *subject, uint64_t base, const struct rcore_field *field,
-		uint64_t *ret)
-{
-	return base && rcore_has(field) &&
-	       !rcore_read_field(subject->ruby->memory, base, field, ret);
-}
+/* What the field's row of checks.def says of one sample object. */
+#define CHECKED(subject, base, struct_id, field) \
+	rcore_check_sample(&(subject)->samples,  \
+			   offsetof(struct rcore_layout, struct_id.field), base)
 
 static void count(struct tally *tally, bool held)
 {
@@ -44,7 +41,13 @@ static void count(struct tally *tally, bool held)
 	tally->held += held;
 }
 
-/* Keeps what a list says, and whether it closes and is as long as its counter says. */
+static bool holds(enum rcore_verdict verdict)
+{
+	return verdict == RCORE_HOLDS;
+}
+
+/* Keeps what a list says, and whether it closes and is as long as its counter
+ * says. */
 static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t head,
 			  uint64_t node_offset, uint64_t expected, uint64_t *items,
 			  size_t limit)
@@ -70,10 +73,11 @@ static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t
 
 static void sample_threads(struct subject *subject, uint64_t head, uint64_t expected)
 {
-	subject->thread_count += sample_list(
-		subject, &subject->thread_list, head,
-		(uint64_t)subject->ruby->layout->thread.node.offset, expected,
-		subject->threads + subject->thread_count, SAMPLE - subject->thread_count);
+	struct rcore_sample_list *threads = &subject->samples.thread;
+	threads->count +=
+		sample_list(subject, &subject->thread_list, head,
+			    (uint64_t)subject->ruby->layout->thread.node.offset, expected,
+			    threads->at + threads->count, SAMPLE - threads->count);
 }
 
 static void sample(struct subject *subject)
@@ -82,27 +86,38 @@ static void sample(struct subject *subject)
 	uint64_t ractors[SAMPLE], expected = 0, main_thread;
 
 	if (rcore_has(&layout->vm.ractor_set)) {
-		get(subject, subject->vm, &layout->vm.ractor_count, &expected);
+		get(&subject->samples, subject->vm, &layout->vm.ractor_count, &expected);
 		size_t n = sample_list(subject, &subject->ractor_list,
 				       subject->vm + (uint64_t)layout->vm.ractor_set.offset,
 				       (uint64_t)layout->ractor.vmlr_node.offset, expected,
 				       ractors, SAMPLE);
 		for (size_t i = 0; i < n; i++) {
 			expected = 0;
-			get(subject, ractors[i], &layout->ractor.threads_count, &expected);
+			get(&subject->samples, ractors[i], &layout->ractor.threads_count,
+			    &expected);
 			sample_threads(subject,
 				       ractors[i] + (uint64_t)layout->ractor.threads_set.offset,
 				       expected);
 		}
 	} else {
-		get(subject, subject->vm, &layout->vm.living_count, &expected);
+		get(&subject->samples, subject->vm, &layout->vm.living_count, &expected);
 		sample_threads(subject,
 			       subject->vm + (uint64_t)layout->vm.living_threads.offset,
 			       expected);
 	}
-	if (!subject->thread_count &&
-	    get(subject, subject->vm, &layout->vm.main_thread, &main_thread))
-		subject->threads[subject->thread_count++] = main_thread;
+	if (!subject->samples.thread.count &&
+	    get(&subject->samples, subject->vm, &layout->vm.main_thread, &main_thread))
+		subject->samples.thread.at[subject->samples.thread.count++] = main_thread;
+}
+
+/* The EC of the thread with this index; 0: none yet. */
+static uint64_t ec_of(const struct subject *subject, size_t index)
+{
+	uint64_t ec;
+	return get(&subject->samples, subject->samples.thread.at[index],
+		   &subject->ruby->layout->thread.ec, &ec)
+		       ? ec
+		       : 0;
 }
 
 static void prove_vm(struct subject *subject, struct tally *tally)
@@ -118,66 +133,52 @@ static void prove_ractors(struct subject *subject, struct tally *tally)
 static void prove_threads(struct subject *subject, struct tally *tally)
 {
 	const struct rcore_layout *layout = subject->ruby->layout;
+	const struct rcore_sample_list *threads = &subject->samples.thread;
 	*tally = subject->thread_list;
-	for (size_t i = 0; i < subject->thread_count; i++) {
+	for (size_t i = 0; i < threads->count; i++) {
 		uint64_t vm, status;
-		if (get(subject, subject->threads[i], &layout->thread.vm, &vm))
-			count(tally, vm == subject->vm);
-		if (get(subject, subject->threads[i], &layout->thread.status, &status))
+		if (get(&subject->samples, threads->at[i], &layout->thread.vm, &vm))
+			count(tally, holds(CHECKED(subject, threads->at[i], thread, vm)));
+		if (get(&subject->samples, threads->at[i], &layout->thread.status, &status))
 			count(tally, status <= RCORE_THREAD_KILLED);
 	}
 }
 
 static void prove_ec(struct subject *subject, struct tally *tally)
 {
-	const struct rcore_layout *layout = subject->ruby->layout;
-	for (size_t i = 0; i < subject->thread_count; i++) {
-		uint64_t ec, thread;
-		if (get(subject, subject->threads[i], &layout->thread.ec, &ec) && ec)
-			count(tally, get(subject, ec, &layout->ec.thread_ptr, &thread) &&
-					     thread == subject->threads[i]);
-	}
+	const struct rcore_sample_list *threads = &subject->samples.thread;
+	for (size_t i = 0; i < threads->count; i++)
+		if (ec_of(subject, i))
+			count(tally, holds(CHECKED(subject, threads->at[i], thread, ec)));
 }
 
 static void prove_cfp(struct subject *subject, struct tally *tally)
 {
-	const struct rcore_layout *layout = subject->ruby->layout;
-	for (size_t i = 0; i < subject->thread_count; i++) {
-		uint64_t ec, stack, size, cfp;
-		if (!get(subject, subject->threads[i], &layout->thread.ec, &ec) ||
-		    !get(subject, ec, &layout->ec.vm_stack, &stack) ||
-		    !get(subject, ec, &layout->ec.vm_stack_size, &size) ||
-		    !get(subject, ec, &layout->ec.cfp, &cfp) || !stack || !cfp)
-			continue; /* rb_ec_set_vm_stack() comes before the first frame */
-		uint64_t end = stack + size * sizeof(uint64_t);
-		count(tally, stack < cfp && cfp <= end && (end - cfp) % layout->cfp.size == 0);
+	for (size_t i = 0; i < subject->samples.thread.count; i++) {
+		uint64_t ec = ec_of(subject, i), cfp;
+		if (!get(&subject->samples, ec, &subject->ruby->layout->ec.cfp, &cfp))
+			continue;
+		enum rcore_verdict verdict = CHECKED(subject, ec, ec, cfp);
+		if (verdict != RCORE_SILENT)
+			count(tally, holds(verdict));
 	}
 }
 
-/* NULL, or a fiber, whose EC knows it. */
-static bool is_fiber_or_null(const struct subject *subject, uint64_t other)
-{
-	const struct rcore_layout *layout = subject->ruby->layout;
-	uint64_t back;
-	return !other || (get(subject, other + (uint64_t)layout->fiber.saved_ec.offset,
-			      &layout->ec.fiber_ptr, &back) &&
-			  back == other);
-}
-
+/* prev and resuming_fiber are fibers or NULL. */
 static bool links_to_fibers(const struct subject *subject, uint64_t fiber)
 {
-	const struct rcore_layout *layout = subject->ruby->layout;
-	uint64_t prev, resuming;
-	return get(subject, fiber, &layout->fiber.prev, &prev) &&
-	       is_fiber_or_null(subject, prev) &&
-	       (!rcore_has_place(&layout->fiber.resuming_fiber) ||
-		(!rcore_fiber_resuming(subject->ruby, fiber, &resuming) &&
-		 is_fiber_or_null(subject, resuming)));
+	return CHECKED(subject, fiber, fiber, prev) != RCORE_FAILS &&
+	       (!rcore_has_place(&subject->ruby->layout->fiber.resuming_fiber) ||
+		CHECKED(subject, fiber, fiber, resuming_fiber) != RCORE_FAILS);
 }
 
-/* The thread's root fiber runs on the thread's own machine stack, unless it was another's before a
- * fork (rb_fiber_atfork()); each other has one from the pool, and keeps it until the fiber that goes
- * on after it has th->ec. */
+/*
+ * A thread's root fiber runs on the thread's own machine stack, unless it was
+ * another thread's before a fork (rb_fiber_atfork()). Every other fiber has a
+ * stack from the pool, and keeps it until the fiber that goes on after it has
+ * th->ec. Stricter than the row of fiber.stack_base: a stack that the core lacks
+ * has bounds, too.
+ */
 static bool holds_stack(const struct subject *subject, uint64_t fiber, uint64_t ec,
 			uint64_t root)
 {
@@ -185,89 +186,85 @@ static bool holds_stack(const struct subject *subject, uint64_t fiber, uint64_t 
 	uint64_t base, size, start;
 	if (!rcore_has_place(&layout->fiber.stack_base))
 		return true;
-	if (!get(subject, fiber, &layout->fiber.stack_base, &base))
+	if (!get(&subject->samples, fiber, &layout->fiber.stack_base, &base))
 		return false;
 	if (!base)
 		return !root || root == fiber;
-	return get(subject, fiber, &layout->fiber.stack_size, &size) &&
-	       get(subject, ec, &layout->ec.machine_stack_start, &start) && start > base &&
-	       start - base <= size;
+	return get(&subject->samples, fiber, &layout->fiber.stack_size, &size) &&
+	       get(&subject->samples, ec, &layout->ec.machine_stack_start, &start) &&
+	       within_stack(start, size, base);
 }
 
-/* The one that it began with, if it runs another now. */
-static bool root_waits(const struct subject *subject, uint64_t fiber, uint64_t root)
+/* The fiber that the thread began with, if it runs another now. */
+static bool root_waits(const struct subject *subject, uint64_t thread, uint64_t fiber,
+		       uint64_t root)
 {
-	const struct rcore_layout *layout = subject->ruby->layout;
 	return !root || root == fiber ||
-	       (is_fiber_or_null(subject, root) && links_to_fibers(subject, root) &&
-		rcore_fiber_can_wait(subject->ruby, root, &layout->fiber.status));
+	       (holds(CHECKED(subject, thread, thread, root_fiber)) &&
+		links_to_fibers(subject, root) &&
+		rcore_fiber_can_wait(subject->ruby, root,
+				     &subject->ruby->layout->fiber.status));
 }
 
-static bool on_list(const struct subject *subject, uint64_t fiber, uint64_t ec)
-{
-	const struct rcore_layout *layout = subject->ruby->layout;
-	uint64_t node, back;
-	return !layout->traits.fibers_listed ||
-	       (get(subject, fiber, &layout->fiber.jit_cont, &node) &&
-		get(subject, node, &layout->jit_cont.ec, &back) && back == ec);
-}
-
-/* The EC of each thread is the saved_ec of a fiber that a thread can run; where fibers are on a list, its
- * node leads back. The jump buffer before these fields differs between builds of one release. */
+/*
+ * The EC of each thread is the saved_ec of a fiber that a thread can run. If
+ * fibers are on a list, the fiber's node leads back. The jump buffer before
+ * these fields differs between builds of one release.
+ */
 static void prove_fiber(struct subject *subject, struct tally *tally)
 {
 	const struct rcore_layout *layout = subject->ruby->layout;
-	for (size_t i = 0; i < subject->thread_count; i++) {
-		uint64_t ec, fiber, root;
-		if (!get(subject, subject->threads[i], &layout->thread.ec, &ec) || !ec ||
-		    !get(subject, ec, &layout->ec.fiber_ptr, &fiber))
+	for (size_t i = 0; i < subject->samples.thread.count; i++) {
+		uint64_t thread = subject->samples.thread.at[i], ec = ec_of(subject, i);
+		uint64_t fiber, root;
+		if (!get(&subject->samples, ec, &layout->ec.fiber_ptr, &fiber))
 			continue;
-		count(tally, fiber + (uint64_t)layout->fiber.saved_ec.offset == ec &&
-				     get(subject, subject->threads[i],
-					 &layout->thread.root_fiber, &root) &&
-				     rcore_fiber_can_run(subject->ruby, fiber,
-							 &layout->fiber.status) &&
+		count(tally, holds(CHECKED(subject, ec, ec, fiber_ptr)) &&
+				     get(&subject->samples, thread, &layout->thread.root_fiber,
+					 &root) &&
+				     holds(CHECKED(subject, fiber, fiber, status)) &&
 				     links_to_fibers(subject, fiber) &&
 				     holds_stack(subject, fiber, ec, root) &&
-				     root_waits(subject, fiber, root) &&
-				     on_list(subject, fiber, ec));
+				     root_waits(subject, thread, fiber, root) &&
+				     CHECKED(subject, fiber, fiber, jit_cont) != RCORE_FAILS);
 	}
 }
 
-/* Whether the frame at `cfp` is one of Ruby code that has begun: *ret, its pc lies in its iseq. */
+/* Whether the frame at `cfp` is one of Ruby code that has begun: *ret, its pc
+ * lies in its iseq. */
 static bool test_pc(struct subject *subject, uint64_t cfp, bool *ret)
 {
 	const struct rcore_layout *layout = subject->ruby->layout;
 	const struct rcore_iseq_info *info;
 	uint64_t iseq, pc, ep, flags;
-	if (!get(subject, cfp, &layout->cfp.iseq, &iseq) || !iseq ||
-	    !get(subject, cfp, &layout->cfp.pc, &pc) || !pc ||
-	    !get(subject, cfp, &layout->cfp.ep, &ep) ||
+	if (!get(&subject->samples, cfp, &layout->cfp.iseq, &iseq) || !iseq ||
+	    !get(&subject->samples, cfp, &layout->cfp.pc, &pc) || !pc ||
+	    !get(&subject->samples, cfp, &layout->cfp.ep, &ep) ||
 	    rcore_read_u64(subject->ruby->memory, ep, &flags) ||
 	    (flags & RCORE_FRAME_MAGIC_MASK) == RCORE_FRAME_MAGIC_DUMMY)
 		return false;
 	rcore_auto_error err = rcore_iseq(subject->ruby, iseq, &info);
-	*ret = !err && pc >= info->encoded &&
-	       pc <= info->encoded + info->size * sizeof(uint64_t);
+	*ret = !err && holds(CHECKED(subject, cfp, cfp, pc));
 	return true;
 }
 
 /*
- * The innermost frames that have an iseq and a pc: the pc lies in the iseq's code. The very innermost speaks
- * only for the layout: compiled code pushes frames without a pc, which is then the one of who had the
- * place before, and writes it before it calls anything (YJIT's gen_push_frame() and jit_save_pc(),
- * ZJIT's gen_prepare_non_leaf_call()); vm_push_frame() up to 2.7 counts a frame before it fills it.
+ * The innermost frames that have an iseq and a pc: the pc lies in the iseq's
+ * code. The very innermost speaks only for the layout: compiled code pushes
+ * frames without a pc, which is then the one of who had the place before, and
+ * writes it before it calls anything (YJIT's gen_push_frame() and
+ * jit_save_pc(), ZJIT's gen_prepare_non_leaf_call()); vm_push_frame() up to 2.7
+ * counts a frame before it fills it.
  */
 static void prove_iseq(struct subject *subject, struct tally *tally)
 {
 	enum { FRAMES = 8 };
 	const struct rcore_layout *layout = subject->ruby->layout;
-	for (size_t i = 0; i < subject->thread_count; i++) {
-		uint64_t ec, cfp, stack, size;
-		if (!get(subject, subject->threads[i], &layout->thread.ec, &ec) ||
-		    !get(subject, ec, &layout->ec.cfp, &cfp) || !cfp ||
-		    !get(subject, ec, &layout->ec.vm_stack, &stack) ||
-		    !get(subject, ec, &layout->ec.vm_stack_size, &size))
+	for (size_t i = 0; i < subject->samples.thread.count; i++) {
+		uint64_t ec = ec_of(subject, i), cfp, stack, size;
+		if (!get(&subject->samples, ec, &layout->ec.cfp, &cfp) || !cfp ||
+		    !get(&subject->samples, ec, &layout->ec.vm_stack, &stack) ||
+		    !get(&subject->samples, ec, &layout->ec.vm_stack_size, &size))
 			continue;
 		uint64_t end = stack + size * sizeof(uint64_t);
 		for (int j = 0; j < FRAMES && cfp < end; j++, cfp += layout->cfp.size) {
@@ -290,7 +287,8 @@ static void prove_symbols(struct subject *subject, struct tally *tally)
 static void prove_heap(struct subject *subject, struct tally *tally)
 {
 	uint64_t objspace;
-	if (!get(subject, subject->vm, &subject->ruby->layout->vm.objspace, &objspace))
+	if (!get(&subject->samples, subject->vm, &subject->ruby->layout->vm.objspace,
+		 &objspace))
 		return;
 	struct rcore_error *err =
 		rcore_heap_prove(subject->ruby, objspace, &tally->tested, &tally->held);
@@ -329,7 +327,11 @@ _Static_assert(sizeof(table) / sizeof(*table) <= RCORE_PROOF_LIMIT, "proofs fit"
 size_t rcore_prove(struct rcore_ruby *ruby, uint64_t vm,
 		   struct rcore_proof proofs[RCORE_PROOF_LIMIT], size_t *ret_count)
 {
-	struct subject subject = {.ruby = ruby, .vm = vm};
+	struct subject subject = {
+		.ruby = ruby,
+		.vm = vm,
+		.samples = {.ruby = ruby, .vm = {.at = {vm}, .count = 1}},
+	};
 	size_t passed = 0;
 
 	sample(&subject);

@@ -20,9 +20,8 @@ void rcore_samples_add(struct rcore_sample_list *list, uint64_t address)
 		list->at[list->count++] = address;
 }
 
-/* The struct that a pointer of another leads to. */
-static uint64_t follow(struct rcore_samples *samples, uint64_t base,
-		       const struct rcore_field *field, struct rcore_sample_list *list)
+uint64_t rcore_samples_follow(struct rcore_samples *samples, uint64_t base,
+			      const struct rcore_field *field, struct rcore_sample_list *list)
 {
 	uint64_t address;
 	if (!rcore_sample_read(samples, base, field, &address))
@@ -56,7 +55,8 @@ static void take_method(struct rcore_samples *samples, uint64_t ep)
 	if (err || !method)
 		return;
 	rcore_samples_add(&samples->cme, method);
-	follow(samples, method, &samples->ruby->layout->cme.def, &samples->method_def);
+	rcore_samples_follow(samples, method, &samples->ruby->layout->cme.def,
+			     &samples->method_def);
 }
 
 /* The innermost frames of Ruby code, that have been entered. */
@@ -79,12 +79,13 @@ static void take_frames(struct rcore_samples *samples, uint64_t ec)
 		    (flags & RCORE_FRAME_MAGIC_MASK) == RCORE_FRAME_MAGIC_DUMMY)
 			continue;
 		take_method(samples, ep);
-		/* The very innermost may be half pushed, or compiled code has not written its pc yet. */
+		/* The very innermost may be half pushed, or compiled code has
+		 * not written its pc yet. */
 		if (!i || !iseq || !pc || (flags & RCORE_FRAME_CFRAME))
 			continue;
 		rcore_samples_add(&samples->cfp, cfp);
 		rcore_samples_add(&samples->iseq, iseq);
-		follow(samples, iseq, &layout->iseq.body, &samples->iseq_body);
+		rcore_samples_follow(samples, iseq, &layout->iseq.body, &samples->iseq_body);
 	}
 }
 
@@ -94,7 +95,7 @@ static void take_mutexes(struct rcore_samples *samples, uint64_t thread)
 	const struct rcore_layout *layout = samples->ruby->layout;
 	uint64_t object, mutex;
 	bool is_mutex = false;
-	follow(samples, thread, &layout->thread.keeping_mutexes, &samples->mutex);
+	rcore_samples_follow(samples, thread, &layout->thread.keeping_mutexes, &samples->mutex);
 	if (!rcore_sample_read(samples, thread, &layout->thread.locking_mutex, &object) ||
 	    !object)
 		return;
@@ -106,14 +107,17 @@ static void take_mutexes(struct rcore_samples *samples, uint64_t thread)
 static void take_thread(struct rcore_samples *samples, uint64_t thread)
 {
 	const struct rcore_layout *layout = samples->ruby->layout;
-	follow(samples, thread, &layout->thread.ractor, &samples->ractor);
-	follow(samples, thread, &layout->thread.nt, &samples->native_thread);
-	uint64_t ec = follow(samples, thread, &layout->thread.ec, &samples->ec);
-	uint64_t fiber = follow(samples, ec, &layout->ec.fiber_ptr, &samples->fiber);
+	rcore_samples_follow(samples, thread, &layout->thread.ractor, &samples->ractor);
+	rcore_samples_follow(samples, thread, &layout->thread.nt, &samples->native_thread);
+	uint64_t ec = rcore_samples_follow(samples, thread, &layout->thread.ec, &samples->ec);
+	uint64_t fiber =
+		rcore_samples_follow(samples, ec, &layout->ec.fiber_ptr, &samples->fiber);
 	if (layout->traits.fibers_listed)
-		follow(samples, fiber, &layout->fiber.jit_cont, &samples->jit_cont);
-	uint64_t object = follow(samples, thread, &layout->thread.self, &samples->data);
-	follow(samples, object, &layout->data.type, &samples->data_type);
+		rcore_samples_follow(samples, fiber, &layout->fiber.jit_cont,
+				     &samples->jit_cont);
+	uint64_t object =
+		rcore_samples_follow(samples, thread, &layout->thread.self, &samples->data);
+	rcore_samples_follow(samples, object, &layout->data.type, &samples->data_type);
 	take_mutexes(samples, thread);
 	take_frames(samples, ec);
 }
@@ -126,13 +130,15 @@ void rcore_samples_take(struct rcore_ruby *ruby, const struct rcore_process *pro
 
 	rcore_samples_add(&ret->vm, vm);
 	rcore_samples_add(&ret->symbols, ruby->global_symbols);
-	follow(ret, vm, &layout->vm.objspace, &ret->objspace);
-	follow(ret, vm, &layout->vm.root_box, &ret->box);
-	follow(ret, vm, &layout->vm.main_box, &ret->box);
-	uint64_t main_thread = follow(ret, vm, &layout->vm.main_thread, &ret->thread);
+	rcore_samples_follow(ret, vm, &layout->vm.objspace, &ret->objspace);
+	rcore_samples_follow(ret, vm, &layout->vm.root_box, &ret->box);
+	rcore_samples_follow(ret, vm, &layout->vm.main_box, &ret->box);
+	uint64_t main_thread =
+		rcore_samples_follow(ret, vm, &layout->vm.main_thread, &ret->thread);
 	if (rcore_has(&layout->vm.living_threads))
 		take_threads(ret, vm, vm + (uint64_t)layout->vm.living_threads.offset);
-	uint64_t ractor = follow(ret, main_thread, &layout->thread.ractor, &ret->ractor);
+	uint64_t ractor =
+		rcore_samples_follow(ret, main_thread, &layout->thread.ractor, &ret->ractor);
 	if (ractor && rcore_has(&layout->ractor.threads_set))
 		take_threads(ret, vm, ractor + (uint64_t)layout->ractor.threads_set.offset);
 	for (size_t i = 0; i < ret->thread.count; i++)

@@ -26,7 +26,8 @@ struct rcore_samples {
 		iseq, iseq_body, cme, method_def, data, data_type, mutex, objspace, symbols,
 		box;
 
-	/* Of the object heap; those above grow, too, but for thread, ec and fiber. */
+	/* Of the object heap; those above grow, too, but for thread, ec and
+	 * fiber. */
 	struct rcore_sample_list string, array, object, hash, float_, bignum, rational,
 		complex_, rstruct, regexp, pattern, match, rmatch, symbol, file, io, klass,
 		iclass, env, svar;
@@ -43,12 +44,20 @@ struct rcore_samples {
 void rcore_samples_take(struct rcore_ruby *ruby, const struct rcore_process *process,
 			uint64_t vm, struct rcore_samples *ret);
 
-/* Adds what the object heap holds, the first of each kind; after rcore_samples_take(). Goes through
- * as many objects as a small program has, no more. */
+/*
+ * Adds what the object heap holds, the first of each kind; after
+ * rcore_samples_take(). Goes through as many objects as a small program has, no
+ * more.
+ */
 void rcore_samples_take_heap(struct rcore_samples *samples);
 
 /* One more, if there is room and it is not there yet. */
 void rcore_samples_add(struct rcore_sample_list *list, uint64_t address);
+
+/* Adds the struct that a pointer of another leads to, and returns its address;
+ * 0 if there is none. */
+uint64_t rcore_samples_follow(struct rcore_samples *samples, uint64_t base,
+			      const struct rcore_field *field, struct rcore_sample_list *list);
 
 /* The main thread. */
 static inline uint64_t rcore_samples_main_thread(const struct rcore_samples *samples)

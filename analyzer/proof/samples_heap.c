@@ -71,16 +71,6 @@ static struct rcore_sample_list *list_at(struct rcore_samples *samples, size_t o
 	return (void *)((char *)samples + offset);
 }
 
-static uint64_t follow(struct rcore_samples *samples, uint64_t base,
-		       const struct rcore_field *field, struct rcore_sample_list *list)
-{
-	uint64_t address;
-	if (!rcore_sample_read(samples, base, field, &address))
-		return 0;
-	rcore_samples_add(list, address);
-	return address;
-}
-
 /* What this T_DATA wraps, by the first of each type. */
 static size_t name_of(struct walk *walk, uint64_t value)
 {
@@ -197,23 +187,24 @@ static void take_parts(struct rcore_samples *s)
 {
 	const struct rcore_layout *layout = s->ruby->layout;
 	for (size_t i = 0; i < s->iseq.count; i++)
-		follow(s, s->iseq.at[i], &layout->iseq.body, &s->iseq_body);
+		rcore_samples_follow(s, s->iseq.at[i], &layout->iseq.body, &s->iseq_body);
 	for (size_t i = 0; i < s->regexp.count; i++)
-		follow(s, s->regexp.at[i], &layout->regexp.ptr, &s->pattern);
+		rcore_samples_follow(s, s->regexp.at[i], &layout->regexp.ptr, &s->pattern);
 	for (size_t i = 0; i < s->match.count; i++)
 		if (rcore_has(&layout->match.rmatch))
-			follow(s, s->match.at[i], &layout->match.rmatch, &s->rmatch);
+			rcore_samples_follow(s, s->match.at[i], &layout->match.rmatch,
+					     &s->rmatch);
 		else
 			rcore_samples_add(&s->rmatch, s->match.at[i] + layout->match.size);
 	for (size_t i = 0; i < s->file.count; i++)
-		follow(s, s->file.at[i], &layout->file.fptr, &s->io);
+		rcore_samples_follow(s, s->file.at[i], &layout->file.fptr, &s->io);
 	for (size_t i = 0; i < s->proc.count; i++)
 		rcore_samples_add(&s->block,
 				  s->proc.at[i] + (uint64_t)layout->proc.block.offset);
 	for (size_t i = 0; i < s->backtrace.count; i++)
 		if (layout->backtrace.locations.size == sizeof(uint64_t))
-			follow(s, s->backtrace.at[i], &layout->backtrace.locations,
-			       &s->location);
+			rcore_samples_follow(s, s->backtrace.at[i],
+					     &layout->backtrace.locations, &s->location);
 		else
 			rcore_samples_add(&s->location,
 					  s->backtrace.at[i] +
@@ -249,7 +240,8 @@ static void take_waiters(struct rcore_samples *s)
 {
 	const struct rcore_layout *layout = s->ruby->layout;
 	for (size_t i = 0; i < s->thread.count; i++)
-		follow(s, s->thread.at[i], &layout->thread.join_list, &s->join_waiter);
+		rcore_samples_follow(s, s->thread.at[i], &layout->thread.join_list,
+				     &s->join_waiter);
 	if (rcore_has(&layout->vm.waiting_fds))
 		take_nodes(s, s->vm.at[0] + (uint64_t)layout->vm.waiting_fds.offset,
 			   &layout->waiting_fd.node, &s->waiting_fd);

@@ -19,7 +19,8 @@ struct fields {
 	size_t count;
 };
 
-/* How many fields of a struct hold, and fail; how many were moved that held where they were. */
+/* How many fields of a struct hold, and fail; how many were moved that held
+ * where they were. */
 struct score {
 	int held, failed, disturbed;
 };
@@ -52,22 +53,20 @@ static void move(struct rcore_layout *layout, const struct fields *fields, size_
 	*rcore_item_size(layout, fields->of) += (uint32_t)by;
 }
 
-static struct score prove(const struct rcore_samples *samples, struct rcore_layout *layout,
-			  const struct fields *fields)
+static struct score prove(const struct rcore_samples *samples, const struct fields *fields)
 {
 	struct score score = {0};
 	for (size_t i = 0; i < fields->count; i++) {
 		enum rcore_verdict verdict =
-			rcore_field_prove(samples, fields->items[i],
-					  rcore_item_field(layout, fields->items[i]), NULL);
+			rcore_check_field(samples, rcore_check_row(fields->items[i]->where));
 		score.held += verdict == RCORE_HOLDS;
 		score.failed += verdict == RCORE_FAILS;
 	}
 	return score;
 }
 
-/* Members behind one that was inserted stand elsewhere, all of them: where more hold as they are than fail, it
- * is a corrupt instance that fails. */
+/* Members behind one that was inserted stand elsewhere, all of them: where more
+ * hold as they are than fail, it is a corrupt instance that fails. */
 static bool stands(const struct fields *fields, size_t first)
 {
 	size_t held = 0, failed = 0;
@@ -94,7 +93,7 @@ static struct score try(const struct rcore_samples *samples, struct rcore_layout
 			return none;
 	}
 	move(layout, fields, first, by);
-	struct score score = prove(samples, layout, fields);
+	struct score score = prove(samples, fields);
 	move(layout, fields, first, -by);
 	for (size_t i = first; i < fields->count; i++)
 		score.disturbed += fields->as_is[i] == RCORE_HOLDS;
@@ -123,11 +122,10 @@ static bool fit(const struct rcore_samples *samples, struct rcore_layout *layout
 {
 	struct fields fields;
 	collect(layout, group, &fields);
-	struct score as_is = prove(samples, layout, &fields), best = as_is;
+	struct score as_is = prove(samples, &fields), best = as_is;
 	for (size_t i = 0; as_is.failed && i < fields.count; i++)
 		fields.as_is[i] =
-			rcore_field_prove(samples, fields.items[i],
-					  rcore_item_field(layout, fields.items[i]), NULL);
+			rcore_check_field(samples, rcore_check_row(fields.items[i]->where));
 	size_t best_first = 0;
 	int best_by = 0;
 
@@ -188,7 +186,7 @@ size_t rcore_shift_misfits(struct rcore_ruby *ruby, const struct rcore_process *
 	for (size_t i = 0; i < sizeof(structs) / sizeof(*structs); i++) {
 		struct fields fields;
 		collect(layout, structs[i], &fields);
-		count += (size_t)prove(&samples, layout, &fields).failed;
+		count += (size_t)prove(&samples, &fields).failed;
 	}
 	return count;
 }

@@ -41,6 +41,8 @@ static void print_state(const struct rcore_pen *pen, const struct rcore_snapshot
 		fprintf(pen->out, "%s %s", before, check->id);
 		if (state != RCORE_FIELD_UNMEASURED)
 			fprintf(pen->out, " %d", check->offset);
+		if (state == RCORE_FIELD_NO_PROOF)
+			fprintf(pen->out, " (%s)", check->reason);
 		before = ",";
 	}
 	if (*before)

@@ -4,21 +4,17 @@
 #include "proof/field_check.h"
 
 static enum rcore_field_state state_of(const struct rcore_samples *samples,
-				       const struct rcore_item *item,
+				       const struct rcore_check_row *row,
 				       const struct rcore_field *field)
 {
-	bool has_rule;
+	static const enum rcore_field_state states[] = {
+		[RCORE_SILENT] = RCORE_FIELD_SILENT,
+		[RCORE_HOLDS] = RCORE_FIELD_PROVED,
+		[RCORE_FAILS] = RCORE_FIELD_WRONG,
+	};
 	if (!rcore_has_place(field))
 		return RCORE_FIELD_UNMEASURED;
-	switch (rcore_field_prove(samples, item, field, &has_rule)) {
-	case RCORE_HOLDS:
-		return RCORE_FIELD_PROVED;
-	case RCORE_FAILS:
-		return RCORE_FIELD_WRONG;
-	case RCORE_SILENT:
-		break;
-	}
-	return has_rule ? RCORE_FIELD_SILENT : RCORE_FIELD_NO_PROOF;
+	return row->check ? states[rcore_check_field(samples, row)] : RCORE_FIELD_NO_PROOF;
 }
 
 struct rcore_error *rcore_session_check(struct rcore_session *session,
@@ -44,6 +40,7 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 		if (item->kind != RCORE_ITEM_FIELD)
 			continue;
 		const struct rcore_field *field = rcore_item_field(&layout, item);
+		const struct rcore_check_row *row = rcore_check_row(item->where);
 		if (!rcore_has(field))
 			continue;
 		snapshot->field_checks[snapshot->field_check_count++] =
@@ -51,7 +48,8 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 				.group = item->group,
 				.id = item->id,
 				.offset = field->offset,
-				.state = state_of(&samples, item, field),
+				.state = state_of(&samples, row, field),
+				.reason = row->reason,
 			};
 	}
 	rcore_ruby_deinit(&ruby);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Control frames, environments, blocks and Procs. */
+#include "proof/check.h"
+#include "ruby/block.h"
+
+/* The pc of a frame of Ruby code lies in its iseq. */
+CHECK(cfp_pc)
+{
+	const struct rcore_layout *layout = layout_of(s);
+	uint64_t pc, iseq, body, code, size;
+	return verdict_of(get(s, base, &layout->cfp.pc, &pc) &&
+			  get(s, base, &layout->cfp.iseq, &iseq) &&
+			  get(s, iseq, &layout->iseq.body, &body) &&
+			  get(s, body, &layout->iseq_body.iseq_encoded, &code) &&
+			  get(s, body, &layout->iseq_body.iseq_size, &size) &&
+			  within_code(code, size, pc));
+}
+
+CHECK(cfp_self)
+{
+	uint64_t self;
+	return verdict_of(get(s, base, field, &self) &&
+			  (!rcore_is_object(s->ruby, self) || is_object(s, self, ~TYPE(NONE))));
+}
+
+/* The block that a C function was called with: code, a Proc or a Symbol; or a
+ * handed on one, tagged. */
+CHECK(cfp_block)
+{
+	enum { TAGS = 3 };
+	uint64_t code;
+	if (!get(s, base, field, &code))
+		return RCORE_FAILS;
+	return code && !(code & TAGS)
+		       ? verdict_of(is_object(s, code, TYPE(IMEMO) | TYPE(DATA) | TYPE(SYMBOL)))
+		       : RCORE_SILENT;
+}
+
+/* Whether a program may run what lies at `address`; a live process does not say
+ * so of each range. */
+static bool is_code(const struct rcore_samples *s, uint64_t address)
+{
+	const struct rcore_process *process = s->process;
+	for (size_t i = 0; process && i < process->segment_count; i++)
+		if (address - process->segments[i].start < process->segments[i].size)
+			return process->segments[i].executable;
+	return false;
+}
+
+/*
+ * Where compiled code goes on after the frame; NULL in the interpreter's
+ * frames. ZJIT leaves in it what the place held before (gen_push_frame()), so
+ * nothing speaks against it.
+ */
+CHECK(cfp_jit_return)
+{
+	uint64_t address;
+	if (!get(s, base, field, &address))
+		return RCORE_FAILS;
+	return is_code(s, address) ? RCORE_HOLDS : RCORE_SILENT;
+}
+
+/* The environment in front of its own end: ep[VM_ENV_DATA_INDEX_ENV]. */
+CHECK(env_end)
+{
+	uint64_t ep, back;
+	return verdict_of(get(s, base, field, &ep) && ep &&
+			  !rcore_read_u64(s->ruby->memory, ep + sizeof(back), &back) &&
+			  back == base);
+}
+
+CHECK(svar_method)
+{
+	uint64_t value;
+	if (!get(s, base, field, &value))
+		return RCORE_FAILS;
+	return value ? verdict_of(is_object(s, value, TYPE(IMEMO))) : RCORE_SILENT;
+}
+
+/* What a block is, its first word shows. */
+static bool is_block(const struct rcore_samples *s, uint64_t block)
+{
+	uint64_t type, code;
+	const struct rcore_layout *layout = layout_of(s);
+	if (!get(s, block, &layout->block.type, &type) ||
+	    !get(s, block, &layout->block.code, &code))
+		return false;
+	switch (type) {
+	case RCORE_BLOCK_ISEQ:
+		return is_imemo(s, code, layout->traits.imemo_iseq);
+	case RCORE_BLOCK_IFUNC:
+		return is_object(s, code, TYPE(IMEMO));
+	case RCORE_BLOCK_PROC:
+		return get(s, block, &layout->block.proc, &code) &&
+		       is_object(s, code, TYPE(DATA));
+	case RCORE_BLOCK_SYMBOL:
+		return get(s, block, &layout->block.proc, &code) && is_value(s, code);
+	}
+	return false;
+}
+
+CHECK(a_block)
+{
+	return verdict_of(is_block(s, base));
+}
+
+/* Code, mostly, which is 0. */
+CHECK(block_type)
+{
+	uint64_t type;
+	if (!get(s, base, field, &type))
+		return RCORE_FAILS;
+	return is_block(s, base) ? (type ? RCORE_HOLDS : RCORE_SILENT) : RCORE_FAILS;
+}
+
+CHECK(proc_block)
+{
+	return verdict_of(is_block(s, member(base, field)));
+}
+
+/* Bit-fields of one byte: is_from_method, is_lambda, is_isolated. */
+CHECK(proc_flags)
+{
+	enum { KNOWN = 7 };
+	return at_most(s, base,
+		       &(struct rcore_field){.offset = field->offset, .size = sizeof(uint32_t)},
+		       KNOWN);
+}
+
+CHECK(ifunc_of_block)
+{
+	uint64_t type, code;
+	const struct rcore_layout *layout = layout_of(s);
+	if (!get(s, base, &layout->block.type, &type) || type != RCORE_BLOCK_IFUNC)
+		return RCORE_SILENT;
+	return get(s, base, &layout->block.code, &code) ? rcore_check_a_function(s, code, field)
+							: RCORE_FAILS;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads, and what they run on. */
+#include "proof/check.h"
+
+CHECK(thread_node)
+{
+	uint64_t node = member(base, field), head;
+	const struct rcore_layout *layout = layout_of(s);
+	if (rcore_has(&layout->vm.living_threads))
+		head = member(s->vm.at[0], &layout->vm.living_threads);
+	else if (s->ractor.count && leads(s, base, &layout->thread.ractor, s->ractor.at[0]))
+		head = member(s->ractor.at[0], &layout->ractor.threads_set);
+	else
+		return RCORE_SILENT;
+	return verdict_of(list_through(s, head, node, node + 1) > 0);
+}
+
+CHECK(thread_vm)
+{
+	return verdict_of(leads(s, base, field, s->vm.at[0]));
+}
+
+CHECK(thread_ec)
+{
+	uint64_t ec;
+	return verdict_of(get(s, base, field, &ec) &&
+			  leads(s, ec, &layout_of(s)->ec.thread_ptr, base));
+}
+
+/* A thread without one is not on a native thread now (M:N). */
+CHECK(thread_nt)
+{
+	uint64_t nt;
+	if (!get(s, base, field, &nt))
+		return RCORE_FAILS;
+	return nt ? verdict_of(readable(s, nt)) : RCORE_SILENT;
+}
+
+static enum rcore_verdict native(const struct rcore_samples *s, uint64_t base,
+				 const struct rcore_field *field, bool is_tid)
+{
+	uint64_t value;
+	if (!get(s, base, field, &value))
+		return RCORE_FAILS;
+	for (size_t i = 0; s->process && i < s->process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &s->process->threads[i];
+		if (is_tid ? (uint64_t)thread->tid == value
+			   : value && thread->thread_pointer == value)
+			return RCORE_HOLDS;
+	}
+	return is_tid && value > INT32_MAX ? RCORE_FAILS : RCORE_SILENT;
+}
+
+CHECK(native_tid)
+{
+	return native(s, base, field, true);
+}
+
+/* pthread_t, which is the thread pointer where glibc runs on x86-64. */
+CHECK(native_id)
+{
+	return native(s, base, field, false);
+}
+
+CHECK(thread_region)
+{
+	uint64_t region, ec;
+	if (!get(s, base, field, &region))
+		return RCORE_FAILS;
+	if (!region)
+		return RCORE_SILENT;
+	return get(s, base, &layout_of(s)->thread.ec, &ec)
+		       ? rcore_check_stack_address(s, ec, region)
+		       : RCORE_FAILS;
+}
+
+CHECK(thread_locking_mutex)
+{
+	uint64_t value;
+	if (!get(s, base, field, &value))
+		return RCORE_FAILS;
+	return value ? verdict_of(is_object(s, value, TYPE(DATA))) : RCORE_SILENT;
+}
+
+/* enum thread_invoke_type: none (the main thread's), proc, ractor's proc, func. */
+CHECK(thread_invoke_type)
+{
+	enum { FUNC = 3 };
+	return at_most(s, base, field, FUNC);
+}
+
+/* The Proc that a thread of `Thread.new` runs. */
+CHECK(thread_proc)
+{
+	enum { INVOKE_PROC = 1 };
+	if (!leads(s, base, &layout_of(s)->thread.invoke_type, INVOKE_PROC))
+		return RCORE_SILENT;
+	return object_of(s, base, field, TYPE(DATA));
+}
+
+CHECK(thread_scheduler)
+{
+	uint64_t value;
+	if (!get(s, base, field, &value))
+		return RCORE_FAILS;
+	return value ? verdict_of(rcore_is_nil(s->ruby, value) ||
+				  is_object(s, value, TYPE(OBJECT) | TYPE(DATA)))
+		     : RCORE_SILENT;
+}
+
+/* Of a thread that is in no queue it is zero, or leads to itself. */
+CHECK(thread_queue_node)
+{
+	uint64_t next;
+	if (!get(s, base, &(struct rcore_field){.offset = field->offset, .size = sizeof(next)},
+		 &next))
+		return RCORE_FAILS;
+	return next ? rcore_check_a_list(s, base, field) : RCORE_SILENT;
+}
+
+/* enum thread_sched_waiting_flag of thread_pthread.h. */
+CHECK(thread_waiting_flags)
+{
+	return at_most(s, base, field, 0xff);
+}
+
+CHECK(waiting_thread)
+{
+	uint64_t thread;
+	if (!get(s, base, field, &thread))
+		return is_lost(s, base) ? RCORE_SILENT : RCORE_FAILS;
+	return thread ? verdict_of(is_thread(s, thread)) : RCORE_SILENT;
+}
+
+CHECK(thread_join_list)
+{
+	uint64_t waiter;
+	if (!get(s, base, field, &waiter))
+		return RCORE_FAILS;
+	return waiter ? rcore_check_waiting_thread(s, waiter, &layout_of(s)->join_waiter.thread)
+		      : RCORE_SILENT;
+}
+
+/* A mutex that is held knows its holder: a thread or its Thread, a fiber, from
+ * 4.0 on an EC's number. */
+CHECK(a_held_mutex)
+{
+	const struct rcore_layout *layout = layout_of(s);
+	uint64_t mutex, holder;
+	if (!get(s, base, field, &mutex))
+		return RCORE_FAILS;
+	if (!mutex)
+		return RCORE_SILENT;
+	if (rcore_has(&layout->mutex.fiber))
+		return verdict_of(get(s, mutex, &layout->mutex.fiber, &holder) &&
+				  is_fiber(s, holder));
+	return verdict_of(get(s, mutex, &layout->mutex.thread, &holder) &&
+			  (is_thread(s, holder) || is_object(s, holder, TYPE(DATA))));
+}
