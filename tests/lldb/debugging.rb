@@ -28,10 +28,10 @@ class Debugging
       stopped, childs, child, _, child_pcs, _, again, fiber = answers.drop(7)
       pids = [threads, childs].map { |answer| answer.output[/^T1  LWP (\d+)/, 1] }
       [
-        [threads.output.lines.size == 2, "threads of the parent: #{threads.output}#{threads.error}"],
+        [threads.output.scan(/^T\d/).size == 2, "threads of the parent: #{threads.output}#{threads.error}"],
         [bt.output.include?("fork_once") && !bt.output.include?("stop_here"), "the parent: #{bt.output}#{bt.error}"],
         [stopped.value.nil? && again.value.nil?, "#{stopped.value}#{again.value}"],
-        [childs.output.lines.size == 1 && pids.uniq.size == 2, "threads of the child: #{childs.output}#{childs.error}"],
+        [childs.output.scan(/^T\d/).size == 1 && pids.uniq.size == 2, "threads of the child: #{childs.output}#{childs.error}"],
         [child.output.include?("fork_once") && child.output.include?("stop_here"), "the child: #{child.output}#{child.error}"],
         [pcs.value.size > 4 && pcs.value == child_pcs.value, "a fiber: #{child_pcs.value} in the child, not #{pcs.value}"],
         [fiber.output == "fiber T1.F0, run by this thread\n", "later: #{fiber.output}#{fiber.error}"],
