@@ -532,6 +532,7 @@ struct counted {
 	unsigned reads;
 	size_t size;
 	uint8_t *bytes;
+	uint64_t end; /* of what was read */
 };
 enum { COUNTED_BASE = 0x10000 };
 
@@ -540,6 +541,8 @@ static enum rcore_fault read_counted(struct rcore_memory *memory, uint64_t addre
 {
 	struct counted *counted = (struct counted *)memory;
 	counted->reads++;
+	if (counted->end < address + size)
+		counted->end = address + size;
 	if (address < COUNTED_BASE || address - COUNTED_BASE > counted->size ||
 	    size > counted->size - (address - COUNTED_BASE))
 		return RCORE_FAULT_UNMAPPED;
@@ -549,7 +552,7 @@ static enum rcore_fault read_counted(struct rcore_memory *memory, uint64_t addre
 
 static struct counted counted(size_t size)
 {
-	struct counted counted = {{read_counted}, 0, size, malloc(size)};
+	struct counted counted = {{read_counted}, 0, size, malloc(size), 0};
 	ck_assert_ptr_nonnull(counted.bytes);
 	for (size_t i = 0; i < size; i++)
 		counted.bytes[i] = (uint8_t)(i * 31 + i / 4096);
@@ -572,12 +575,14 @@ START_TEST(strings)
 	ck_assert_int_eq(rcore_read_string(&target.memory, COUNTED_BASE + 3800, text, 300),
 			 RCORE_FAULT_NONE);
 	ck_assert_uint_eq(strlen(text), 295);
-	/* A core that ends between the NUL and the end of the chunk. */
-	target.size = 1005;
+	/* A core that ends next to the NUL; and nothing behind it is read. */
+	target.size = 1001;
 	target.bytes[1000] = '\0';
+	target.end = 0;
 	ck_assert_int_eq(rcore_read_string(&target.memory, COUNTED_BASE + 990, text, 300),
 			 RCORE_FAULT_NONE);
 	ck_assert_uint_eq(strlen(text), 10);
+	ck_assert_uint_eq(target.end, COUNTED_BASE + 1001);
 	ck_assert_int_eq(rcore_read_string(&target.memory, COUNTED_BASE, text, 1),
 			 RCORE_FAULT_NONE);
 	ck_assert_str_eq(text, "");

@@ -35,32 +35,19 @@ struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what,
 				  size == 1 ? "" : "s", address, rcore_fault_text(fault));
 }
 
-/* Chunks that start and end on multiples of this never cross into a further page. */
-enum { STRING_CHUNK = 256 };
-
+/* Byte by byte: a pack keeps all that was read, and what follows a string may be anything that the
+ * program once had there. */
 enum rcore_fault rcore_read_string(struct rcore_memory *memory, uint64_t address, char *buffer,
 				   size_t limit)
 {
 	if (!limit)
 		return RCORE_FAULT_NONE;
-	size_t length = 0;
-	while (length < limit - 1) {
-		size_t size = STRING_CHUNK - address % STRING_CHUNK;
-		if (size > limit - 1 - length)
-			size = limit - 1 - length;
-		/* A truncated core may end between the string's NUL and the chunk's end. */
-		if (rcore_read(memory, address, buffer + length, size)) {
-			size = 1;
-			enum rcore_fault fault =
-				rcore_read(memory, address, buffer + length, 1);
-			if (fault)
-				return fault;
-		}
-		if (memchr(buffer + length, '\0', size))
-			return RCORE_FAULT_NONE;
-		length += size;
-		address += size;
+	for (size_t length = 0; length < limit - 1; length++) {
+		enum rcore_fault fault =
+			rcore_read(memory, address + length, buffer + length, 1);
+		if (fault || !buffer[length])
+			return fault;
 	}
-	buffer[length] = '\0';
+	buffer[limit - 1] = '\0';
 	return RCORE_FAULT_NONE;
 }

@@ -43,7 +43,7 @@ static inline enum rcore_fault rcore_read_u32(struct rcore_memory *memory, uint6
 }
 
 /* A C string of at most `limit - 1` bytes into `buffer` (always terminated).
- * Reads no page past the one with the NUL. Longer strings are cut off. */
+ * Reads nothing behind the NUL. Longer strings are cut off. */
 enum rcore_fault rcore_read_string(struct rcore_memory *memory, uint64_t address, char *buffer,
 				   size_t limit);
 
