@@ -284,7 +284,9 @@ static void walk_part(struct walk *walk, char *object, const struct rcore_part *
 	char *at = object + part->offset, *items = NULL;
 	const char **slot = (const char **)at;
 	size_t count = 1;
-	if (part->kind == RCORE_PART_WITHIN)
+	if (part->kind <= RCORE_PART_OPAQUE)
+		return;
+	if (part->kind == RCORE_PART_WITHIN || part->kind == RCORE_PART_ARRAY)
 		items = at;
 	else
 		memcpy(&items, at, sizeof(items));
@@ -292,6 +294,8 @@ static void walk_part(struct walk *walk, char *object, const struct rcore_part *
 		return;
 	if (part->kind == RCORE_PART_MANY || part->kind == RCORE_PART_TEXTS)
 		memcpy(&count, object + part->other, sizeof(count));
+	else if (part->kind == RCORE_PART_ARRAY)
+		count = (part->other - part->offset) / part->shape->size;
 	switch (part->kind) {
 	case RCORE_PART_NAME:
 		walk->name(walk, slot);

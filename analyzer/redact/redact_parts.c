@@ -4,6 +4,18 @@
 #include "model/printed.h"
 #include "model/snapshot.h"
 
+#define SAFE(type, member)                                              \
+	{                                                               \
+		RCORE_PART_SAFE, offsetof(struct type, member), 0, NULL \
+	}
+#define SAFE_TEXTS(type, member)                                              \
+	{                                                                     \
+		RCORE_PART_SAFE_TEXTS, offsetof(struct type, member), 0, NULL \
+	}
+#define OPAQUE(type, member)                                              \
+	{                                                                 \
+		RCORE_PART_OPAQUE, offsetof(struct type, member), 0, NULL \
+	}
 #define NAME(type, member)                                              \
 	{                                                               \
 		RCORE_PART_NAME, offsetof(struct type, member), 0, NULL \
@@ -43,6 +55,12 @@
 		RCORE_PART_MANY, offsetof(struct type, member), offsetof(struct type, length), \
 			&(shape)                                                               \
 	}
+#define ARRAY(type, member, shape)                                                             \
+	{                                                                                      \
+		RCORE_PART_ARRAY, offsetof(struct type, member),                               \
+			offsetof(struct type, member) + sizeof(((struct type *)NULL)->member), \
+			&(shape)                                                               \
+	}
 #define CHAIN(type, member, shape)                                           \
 	{                                                                    \
 		RCORE_PART_CHAIN, offsetof(struct type, member), 0, &(shape) \
@@ -80,10 +98,13 @@ static const struct rcore_part printed_parts[] = {
 	MANY(rcore_printed, variables, variable_count, variable),
 	MANY(rcore_printed, items, item_count, element),
 	TEXT(rcore_printed, problem),
+	SAFE(rcore_printed, type),
+	SAFE(rcore_printed, data_type), /* a literal of the C code that made the object */
 };
 static const struct rcore_shape printed = SHAPE(rcore_printed, printed_parts);
 
 static const struct rcore_part print_parts[] = {
+	OPAQUE(rcore_print, arena),
 	MANY(rcore_print, items, count, printed),
 };
 const struct rcore_shape rcore_print_shape = SHAPE(rcore_print, print_parts);
@@ -116,6 +137,19 @@ static const struct rcore_part frame_parts[] = {
 };
 static const struct rcore_shape frame = SHAPE(rcore_frame, frame_parts);
 
+/* Names of functions and files of machine code. */
+static const struct rcore_part native_parts[] = {
+	SAFE(rcore_native_frame, function), SAFE(rcore_native_frame, symbol),
+	SAFE(rcore_native_frame, module),   SAFE(rcore_native_frame, gem),
+	SAFE(rcore_native_frame, file),
+};
+static const struct rcore_shape native = SHAPE(rcore_native_frame, native_parts);
+
+static const struct rcore_part step_parts[] = {
+	SAFE(rcore_step, reason),
+};
+static const struct rcore_shape step = SHAPE(rcore_step, step_parts);
+
 static const struct rcore_part pair_parts[] = {
 	WITHIN(rcore_context_pair, variable, variable),
 };
@@ -142,13 +176,13 @@ static const struct rcore_shape exception = SHAPE(rcore_exception, exception_par
 static const struct rcore_part fd_parts[] = {
 	NAME(rcore_wait_fd, path),
 	NAME(rcore_wait_fd, link),
+	SAFE(rcore_wait_fd, mode),
 };
 static const struct rcore_shape fd = SHAPE(rcore_wait_fd, fd_parts);
 
 static const struct rcore_part wait_parts[] = {
-	NAME(rcore_wait, method),
-	TEXT(rcore_wait, argument),
-	MANY(rcore_wait, fds, fd_count, fd),
+	NAME(rcore_wait, method),  TEXT(rcore_wait, argument),          SAFE(rcore_wait, hook),
+	SAFE(rcore_wait, syscall), MANY(rcore_wait, fds, fd_count, fd),
 };
 static const struct rcore_shape wait = SHAPE(rcore_wait, wait_parts);
 
@@ -157,7 +191,18 @@ static const struct rcore_part lock_parts[] = {
 };
 static const struct rcore_shape lock = SHAPE(rcore_lock, lock_parts);
 
+/* Ids, and what each waits for by its kind. */
+static const struct rcore_part deadlock_parts[] = {
+	SAFE(rcore_deadlock, text),
+};
+static const struct rcore_shape deadlock = SHAPE(rcore_deadlock, deadlock_parts);
+
 static const struct rcore_part fiber_parts[] = {
+	SAFE(rcore_fiber, id),
+	MANY(rcore_fiber, native, native_count, native),
+	SAFE(rcore_fiber, native_problem),
+	MANY(rcore_fiber, steps, step_count, step),
+	SAFE(rcore_fiber, context.difference),
 	MANY(rcore_fiber, frames, frame_count, frame),
 	WITHIN(rcore_fiber, storage, variables),
 	WITHIN(rcore_fiber, locals, variables),
@@ -169,7 +214,14 @@ static const struct rcore_part fiber_parts[] = {
 };
 static const struct rcore_shape fiber = SHAPE(rcore_fiber, fiber_parts);
 
+static const struct rcore_part other_parts[] = {
+	MANY(rcore_other_thread, native, native_count, native),
+	SAFE(rcore_other_thread, native_problem),
+};
+static const struct rcore_shape other = SHAPE(rcore_other_thread, other_parts);
+
 static const struct rcore_part thread_parts[] = {
+	SAFE(rcore_thread, id),
 	TEXT(rcore_thread, name),
 	WITHIN(rcore_thread, variables, variables),
 	TEXT(rcore_thread, problem),
@@ -185,6 +237,7 @@ static const struct rcore_shape ractor = SHAPE(rcore_ractor, ractor_parts);
 static const struct rcore_part task_parts[] = {
 	TEXT(rcore_task, annotation),
 	NAME(rcore_task, class_name),
+	SAFE(rcore_task, status),
 	TEXT(rcore_task, problem),
 };
 static const struct rcore_shape task = SHAPE(rcore_task, task_parts);
@@ -196,15 +249,85 @@ static const struct rcore_part gem_parts[] = {
 static const struct rcore_shape gem = SHAPE(rcore_gem, gem_parts);
 
 static const struct rcore_part signature_frame_parts[] = {
-	NAME(rcore_signature_frame, name),
-	NAME(rcore_signature_frame, place),
-	NAME(rcore_signature_frame, strict),
-	NAME(rcore_signature_frame, loose),
+	NAME(rcore_signature_frame, name),   NAME(rcore_signature_frame, place),
+	NAME(rcore_signature_frame, strict), NAME(rcore_signature_frame, loose),
+	SAFE(rcore_signature_frame, why),
 };
 static const struct rcore_shape signature_frame =
 	SHAPE(rcore_signature_frame, signature_frame_parts);
 
+/* A register's name and a type's. */
+static const struct rcore_part held_parts[] = {
+	SAFE(rcore_held_slot, name),
+	SAFE(rcore_held_slot, slot.type),
+};
+static const struct rcore_shape held = SHAPE(rcore_held_slot, held_parts);
+
+/* Names of CRuby's structs and fields, and what was compared. */
+static const struct rcore_part proof_parts[] = {
+	SAFE(rcore_proof, name),
+	SAFE(rcore_proof, text),
+	SAFE(rcore_proof, detail),
+};
+static const struct rcore_shape proof = SHAPE(rcore_proof, proof_parts);
+
+static const struct rcore_part shift_parts[] = {
+	SAFE(rcore_shift, group),
+	SAFE(rcore_shift, from),
+};
+static const struct rcore_shape shift = SHAPE(rcore_shift, shift_parts);
+
+static const struct rcore_part check_parts[] = {
+	SAFE(rcore_field_check, group),
+	SAFE(rcore_field_check, id),
+};
+static const struct rcore_shape check = SHAPE(rcore_field_check, check_parts);
+
+static const struct rcore_part module_parts[] = {
+	SAFE(rcore_module_info, path),     SAFE(rcore_module_info, file),
+	SAFE(rcore_module_info, build_id), SAFE(rcore_module_info, file_build_id),
+	SAFE(rcore_module_info, status),   SAFE(rcore_module_info, lost),
+	SAFE(rcore_module_info, fix),
+};
+static const struct rcore_shape module = SHAPE(rcore_module_info, module_parts);
+
 static const struct rcore_part snapshot_parts[] = {
+	OPAQUE(rcore_snapshot, arena),
+	OPAQUE(rcore_snapshot, ids),
+	/* Which core, and which Ruby. */
+	SAFE(rcore_snapshot, source),
+	SAFE(rcore_snapshot, producer),
+	SAFE(rcore_snapshot, ruby_version),
+	SAFE(rcore_snapshot, ruby_description),
+	SAFE(rcore_snapshot, version_source),
+	SAFE(rcore_snapshot, facts.description),
+	SAFE(rcore_snapshot, facts.jit),
+	SAFE(rcore_snapshot, facts.gc_phase),
+	/* How it was read. */
+	SAFE(rcore_snapshot, layout_name),
+	SAFE(rcore_snapshot, layout_source),
+	SAFE(rcore_snapshot, layout_neighbour),
+	SAFE_TEXTS(rcore_snapshot, unmeasured),
+	SAFE(rcore_snapshot, fiber_source),
+	SAFE(rcore_snapshot, failure),
+	MANY(rcore_snapshot, field_checks, field_check_count, check),
+	ARRAY(rcore_snapshot, shifts, shift),
+	MANY(rcore_snapshot, proofs, proof_count, proof),
+	MANY(rcore_snapshot, modules, module_count, module),
+	MANY(rcore_snapshot, others, other_count, other),
+	OPAQUE(rcore_snapshot, groups), /* numbers */
+	MANY(rcore_snapshot, deadlocks, deadlock_count, deadlock),
+	/* Signals, addresses and kinds, in words of rcore's. */
+	SAFE(rcore_snapshot, cause.out_of_memory),
+	SAFE(rcore_snapshot, cause.fault.access_source),
+	SAFE(rcore_snapshot, cause.fault.text),
+	SAFE(rcore_snapshot, cause.fault.slot.type),
+	ARRAY(rcore_snapshot, cause.fault.held, held),
+	OPAQUE(rcore_snapshot, cause.exception), /* one of its fiber's */
+	SAFE(rcore_snapshot, blame.module),
+	SAFE(rcore_snapshot, blame.why),
+	SAFE(rcore_snapshot, signature.strict),
+	SAFE(rcore_snapshot, signature.loose),
 	COMMAND(rcore_snapshot, arguments),
 	TEXT(rcore_snapshot, cause.text),
 	TEXT(rcore_snapshot, cause.abort_message),
