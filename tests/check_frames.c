@@ -108,6 +108,31 @@ START_TEST(test_kinds)
 }
 END_TEST
 
+/* Ruby prints $0 for a C function that no Ruby code called. */
+START_TEST(test_without_caller)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	bool known = rcore_has_place(&vm->ruby.layout.vm.progname);
+	uint64_t fiber = fake_fiber(vm, vm->main_thread, RCORE_FIBER_SUSPENDED);
+	for (int i = 0; i < 2; i++)
+		fake_push(vm, fiber,
+			  &(struct fake_frame){.flags = RCORE_FRAME_MAGIC_CFUNC |
+							RCORE_ENV_LOCAL | RCORE_FRAME_CFRAME,
+					       .pc = -1,
+					       .me_cref = world.each_method});
+	if (known)
+		FAKE_PUT(vm, vm->address, vm, progname, fake_string(&vm->ruby, "worker 1"));
+	struct rcore_snapshot *snapshot = world_load_whole();
+	const struct rcore_frame *frames = innermost(snapshot, fiber);
+	for (size_t i = 0; i < 2; i++) {
+		check_frame(&frames[i], RCORE_FRAME_CFUNC, "Foo#each", NULL, 0);
+		check_native(&frames[i], "each", "Foo#each", known ? "worker 1" : NULL, 0);
+	}
+	world_free(snapshot);
+}
+END_TEST
+
 /* vm_make_env_each has put the new rb_env_t where the flags were, and not yet changed the frame. */
 START_TEST(test_escaping)
 {
@@ -369,8 +394,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_stack,       test_kinds,        test_escaping,
-				      test_misfits,     test_stale_pc,     test_unfilled,
-				      test_empty_stack, test_other_method, test_many_frames};
+	const TTest *const tests[] = {test_stack,      test_kinds,       test_without_caller,
+				      test_escaping,   test_misfits,     test_stale_pc,
+				      test_unfilled,   test_empty_stack, test_other_method,
+				      test_many_frames};
 	return world_run("frames", tests, sizeof(tests) / sizeof(*tests));
 }

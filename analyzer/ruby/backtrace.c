@@ -15,6 +15,14 @@ enum { LOCATION_ISEQ = 1, LOCATION_CALCULATED = 2, OLD_LOCATION_CFUNC = 3, LOCAT
 
 enum { COUNT_LIMIT = 100000000 };
 
+struct rcore_error *rcore_backtrace_program(struct rcore_ruby *ruby, const char **ret)
+{
+	*ret = NULL;
+	return rcore_is_object(ruby, ruby->progname)
+		       ? rcore_text(ruby, ruby->progname, ret, NULL)
+		       : NULL;
+}
+
 static struct rcore_error *place(struct rcore_ruby *ruby, uint64_t iseq_address, uint64_t pc,
 				 bool calculated, struct rcore_backtrace_location *location,
 				 const struct rcore_iseq_info **ret)
@@ -68,6 +76,8 @@ static struct rcore_error *read_qualified(struct rcore_ruby *ruby, uint64_t addr
 		return err;
 	if (!iseq && !like_c)
 		return NULL;
+	if (!iseq && (err = rcore_backtrace_program(ruby, &location->path)))
+		return err;
 	return rcore_native_label(ruby, like_c ? NULL : iseq, method, &location->label);
 }
 
@@ -78,8 +88,10 @@ static struct rcore_error *read_caller(struct rcore_ruby *ruby, uint64_t address
 	const struct rcore_iseq_info *iseq;
 	uint64_t caller, type, code, pc;
 	struct rcore_error *err = RCORE_GET(ruby, address, location, outer, &caller);
-	if (err || !caller)
+	if (err)
 		return err;
+	if (!caller)
+		return rcore_backtrace_program(ruby, &location->path);
 	if ((err = RCORE_GET(ruby, caller, location, type, &type)) ||
 	    (err = RCORE_GET(ruby, caller, location, iseq, &code)) ||
 	    (err = RCORE_GET(ruby, caller, location, pc, &pc)))
@@ -104,6 +116,8 @@ static struct rcore_error *read_plain(struct rcore_ruby *ruby, uint64_t address,
 			err = read_caller(ruby, address, location);
 		else if (code)
 			err = place(ruby, code, pc, false, location, &iseq);
+		else
+			err = rcore_backtrace_program(ruby, &location->path);
 		return err ? err : rcore_id_name(ruby, id, &location->label);
 	}
 	if (type != LOCATION_ISEQ && !(is_old && type == LOCATION_CALCULATED))

@@ -28,4 +28,8 @@ struct rcore_backtrace {
 struct rcore_error *rcore_backtrace(struct rcore_ruby *ruby, uint64_t value,
 				    struct rcore_backtrace *ret);
 
+/* What a backtrace prints for the path of a C function that no Ruby code called: $0, without a line.
+ * NULL: unknown. */
+struct rcore_error *rcore_backtrace_program(struct rcore_ruby *ruby, const char **ret);
+
 #endif

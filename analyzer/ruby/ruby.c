@@ -19,6 +19,8 @@ void rcore_ruby_set_vm(struct rcore_ruby *ruby, uint64_t vm)
 	const struct rcore_layout *layout = ruby->layout;
 	uint64_t box;
 	rcore_read_field(ruby->memory, vm, &layout->vm.shape_list, &ruby->shape_list);
+	if (rcore_has(&layout->vm.progname))
+		rcore_read_field(ruby->memory, vm, &layout->vm.progname, &ruby->progname);
 	if (rcore_has(&layout->vm.top_self))
 		rcore_read_field(ruby->memory, vm, &layout->vm.top_self, &ruby->top_self);
 	else if (boxed(ruby, vm, &layout->vm.main_box, &box) ||

@@ -55,6 +55,7 @@ struct rcore_ruby {
 	size_t packed_fiber_count;
 
 	uint64_t top_self; /* the object "main"; 0: unknown */
+	uint64_t progname; /* the String $0; 0: unknown */
 
 	/* Private to the decoders. */
 	struct rcore_arena scratch; /* what the caches hold, but for strings */

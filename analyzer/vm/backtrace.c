@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 
+#include "ruby/backtrace.h"
 #include "ruby/label.h"
 #include "vm/loader.h"
 
@@ -62,6 +63,23 @@ static void settle(struct rcore_fiber *fiber, size_t first, size_t last,
 	}
 }
 
+/* With nothing further out, 4.0's internal frames keep their own place, and C functions get that of the
+ * program (location_to_str). */
+static void settle_outermost(struct rcore_ruby *ruby, struct rcore_fiber *fiber, size_t first)
+{
+	enum rcore_label_style style = ruby->layout->traits.label_style;
+	const char *program;
+	rcore_error_free(rcore_backtrace_program(ruby, &program));
+	for (size_t i = first; i < fiber->frame_count; i++) {
+		struct rcore_frame *frame = &fiber->frames[i];
+		bool keeps = frame->kind == RCORE_FRAME_RUBY && style == RCORE_LABEL_BACKPATCH;
+		if (!frame->native_label)
+			continue;
+		frame->native_path = keeps ? frame->path : program;
+		frame->native_line = keeps ? frame->line : 0;
+	}
+}
+
 void rcore_native_backtrace(struct rcore_ruby *ruby, struct rcore_fiber *fiber)
 {
 	enum rcore_label_style style = ruby->layout->traits.label_style;
@@ -94,12 +112,6 @@ void rcore_native_backtrace(struct rcore_ruby *ruby, struct rcore_fiber *fiber)
 		settle(fiber, waiting, i, frame);
 		waiting = i + 1;
 	}
-	/* With nothing further out, an internal frame keeps its own place. */
-	for (size_t i = waiting; i < fiber->frame_count; i++) {
-		struct rcore_frame *frame = &fiber->frames[i];
-		if (frame->native_label && frame->kind == RCORE_FRAME_RUBY) {
-			frame->native_path = frame->path;
-			frame->native_line = frame->line;
-		}
-	}
+	if (waiting < fiber->frame_count)
+		settle_outermost(ruby, fiber, waiting);
 }
