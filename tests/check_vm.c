@@ -606,6 +606,23 @@ START_TEST(test_broken_threads)
 }
 END_TEST
 
+/* A thread that ends is in no list any more, and runs its last fiber still. */
+START_TEST(test_ending)
+{
+	static const enum rcore_fiber_status statuses[] = {RCORE_FIBER_SUSPENDED,
+							   RCORE_FIBER_RESUMED};
+	world_begin(_i);
+	bool saves = rcore_has(&world.vm.ruby.layout.fiber.context_stack_pointer);
+	for (size_t i = 0; saves && i < sizeof(statuses) / sizeof(*statuses); i++) {
+		FAKE_PUT(&world.vm, world.orphan, fiber, status, statuses[i]);
+		FAKE_PUT(&world.vm, world.orphan, fiber, context_stack_pointer, 0x7f0000000000);
+		struct rcore_snapshot *snapshot = world_load_whole();
+		ck_assert(world_fiber(snapshot, world.orphan)->is_parked == !i);
+		world_free(snapshot);
+	}
+}
+END_TEST
+
 /* The list of threads is changed first, its counter next. */
 START_TEST(test_counted_later)
 {
@@ -748,15 +765,25 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_list,           test_find,
-		test_prove,          test_prove_fiber_switch,
-		test_prove_stale_pc, test_prove_counts,
-		test_prove_heap,     test_builds,
-		test_threads,        test_fibers,
-		test_collected,      test_in_a_switch,
-		test_being_made,     test_counted_later,
-		test_broken_threads, test_broken_ractors,
-		test_broken_fibers,  test_broken_fiber_list,
+		test_list,
+		test_find,
+		test_prove,
+		test_prove_fiber_switch,
+		test_prove_stale_pc,
+		test_prove_counts,
+		test_prove_heap,
+		test_builds,
+		test_threads,
+		test_fibers,
+		test_collected,
+		test_in_a_switch,
+		test_being_made,
+		test_counted_later,
+		test_ending,
+		test_broken_threads,
+		test_broken_ractors,
+		test_broken_fibers,
+		test_broken_fiber_list,
 		test_broken_heap,
 	};
 	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));

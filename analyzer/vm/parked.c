@@ -134,14 +134,22 @@ static void find_stack(struct rcore_loader *loader, const struct rcore_native_th
 		owner->tid = native->tid;
 }
 
+/* One that has RESUMED and is not current is just being entered; a thread that has left the list of threads ends
+ * with it, whatever it saved at an earlier switch. */
+static bool has_saved(const struct rcore_loader *loader, const struct rcore_fiber *fiber)
+{
+	if (fiber->is_current || !fiber->stack_pointer)
+		return false;
+	return fiber->status == RCORE_FIBER_SUSPENDED ||
+	       (fiber->status == RCORE_FIBER_RESUMED &&
+		(fiber->thread < 0 || !loader->threads.items[fiber->thread].is_ended));
+}
+
 void rcore_mark_parked(struct rcore_loader *loader)
 {
 	for (size_t i = 0; i < loader->fibers.count; i++) {
 		struct rcore_fiber *fiber = &loader->fibers.items[i];
-		/* One that has RESUMED and is not current is just being entered. */
-		fiber->is_parked = (fiber->status == RCORE_FIBER_SUSPENDED ||
-				    fiber->status == RCORE_FIBER_RESUMED) &&
-				   !fiber->is_current && fiber->stack_pointer;
+		fiber->is_parked = has_saved(loader, fiber);
 	}
 	for (size_t i = 0; i < loader->threads.count; i++) {
 		struct rcore_thread *thread = &loader->threads.items[i];
