@@ -137,6 +137,8 @@ static const struct {
 	/* Being filled: what it will be is not known, but that it is the innermost. */
 	{"U", "nni", "nni.U"},
 	{"FaU", "nXai", "nX.F.aai.U"},
+	/* Pushed by C, and not marked as entered yet. */
+	{"Far", "nXai", "nX.F.aai.r"},
 	/* Only the innermost is left so. */
 	{"Fa", "nXaiXiX", "nX.F.aa?iXiX"},
 	{"Fa", "nXaiXai", "nX.F.aa?iXai"},

@@ -164,11 +164,20 @@ static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ru
 	       !events->items[events->count - 1].index;
 }
 
-/* The innermost control frame is being filled, and does not say yet what it is. */
-static bool is_unfilled(const struct rcore_fiber *fiber)
+/*
+ * The innermost control frame is new, and says so before it gets FINISH: it is being filled, or C has pushed it
+ * (vm_call0_body() of vm_eval.c sets the flag next). C runs no Ruby frame without an activation.
+ */
+static bool is_new(const struct rcore_fiber *fiber)
 {
-	return fiber->frame_count && fiber->frames->under_construction &&
-	       fiber->frames->kind == RCORE_FRAME_BROKEN;
+	const struct rcore_frame *frames = fiber->frames;
+	if (!fiber->frame_count)
+		return false;
+	if (frames->kind == RCORE_FRAME_BROKEN)
+		return frames->under_construction;
+	return frames->kind == RCORE_FRAME_RUBY && !rcore_enters_interpreter(frames) &&
+	       fiber->frame_count > 1 &&
+	       (frames[1].kind == RCORE_FRAME_CFUNC || frames[1].kind == RCORE_FRAME_IFUNC);
 }
 
 /* The innermost activation is there, and its control frame gone: it runs nothing any more. */
@@ -211,7 +220,7 @@ static void weave(struct weaver *weaver)
 	    entered(&weaver->ruby, ruby, weaver->ruby.count - pushed))
 		add_step(weaver, RCORE_STEP_GAP, 0,
 			 "native and Ruby frames from here inwards cannot be matched");
-	emit_ruby(weaver, pushed || is_unfilled(weaver->fiber));
+	emit_ruby(weaver, pushed || is_new(weaver->fiber));
 	emit_native(weaver, 0);
 	emit_ruby(weaver, 0);
 }
