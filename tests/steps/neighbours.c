@@ -177,6 +177,14 @@ static bool jumps(const struct rcore_fiber *before, const struct rcore_fiber *no
 	       (!before->native_count || before->native->sp != now->native->sp);
 }
 
+/* Has the innermost frame just been said to be an activation's? */
+static bool was_marked(const struct rcore_fiber *before, const struct rcore_fiber *now)
+{
+	return before->frame_count && now->frame_count &&
+	       before->frames->cfp == now->frames->cfp &&
+	       before->frames->flags != now->frames->flags;
+}
+
 static void check_weave(struct findings *findings, const struct rcore_fiber *before,
 			const struct rcore_fiber *now, bool filling)
 {
@@ -186,6 +194,7 @@ static void check_weave(struct findings *findings, const struct rcore_fiber *bef
 	size_t i = 0;
 	for (; same && i < old_count; i++)
 		same = old[i].kind == new[i].kind &&old[i].place == new[i].place;
+	filling |= was_marked(before, now);
 	if (!same)
 		finding(findings,
 			filling || calls_last(before, now) || jumps(before, now)
