@@ -210,10 +210,12 @@ static void check_resting(struct findings *findings, const struct rcore_fiber *b
 	size_t common = common_frames(before, now);
 	if (common != before->frame_count || common != now->frame_count)
 		finding(findings, "resting fiber", "%s: its Ruby frames changed", now->id);
-	/* One that is made gets its first registers. */
-	bool same =
-		before->native_count == now->native_count || now->status == RCORE_FIBER_CREATED;
-	for (size_t i = 0; same && i < now->native_count && i < before->native_count; i++)
+	/* One that is made, and entered, gets its first registers. */
+	if (before->status == RCORE_FIBER_CREATED || now->status == RCORE_FIBER_CREATED ||
+	    now->status == RCORE_FIBER_RESUMED)
+		return;
+	bool same = before->native_count == now->native_count;
+	for (size_t i = 0; same && i < now->native_count; i++)
 		same = before->native[i].pc == now->native[i].pc &&
 		       before->native[i].sp == now->native[i].sp;
 	if (!same)
