@@ -144,6 +144,30 @@ START_TEST(test_moments)
 }
 END_TEST
 
+/* The outermost handler of a thread lies above its VM stack, in the frame that took it. */
+START_TEST(test_outermost_tag)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const uint64_t threads[] = {world.sleeper, world.other};
+	static const struct {
+		uint64_t above;
+		bool fails;
+	} tags[] = {{0x70, false}, {1 << 20, true}};
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
+		for (size_t j = 0; j < 2; j++) {
+			uint64_t ec = FAKE_GET(vm, threads[j], thread, ec);
+			FAKE_PUT(vm, ec, ec, tag,
+				 FAKE_GET(vm, ec, ec, vm_stack) +
+					 FAKE_GET(vm, ec, ec, vm_stack_size) * 8 +
+					 tags[i].above);
+		}
+		ck_assert((verdict(item_of("ec", "tag")) == RCORE_FAILS) == tags[i].fails);
+	}
+	finish();
+}
+END_TEST
+
 START_TEST(test_rules)
 {
 	size_t held = 0;
@@ -368,7 +392,8 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_table,   test_rules,   test_moments,  test_moved,
-				      test_refused, test_corrupt, test_objspace, test_choice};
+	const TTest *const tests[] = {test_table,    test_rules,   test_moments,
+				      test_moved,    test_refused, test_corrupt,
+				      test_objspace, test_choice,  test_outermost_tag};
 	return world_run("shift", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -34,12 +34,22 @@ CHECK(ec_frames)
 	return verdict_of(stack < cfp && cfp <= end && (end - cfp) % layout->cfp.size == 0);
 }
 
-/* The handler of an exception lies on the machine stack. */
+/*
+ * The handler of an exception lies on the machine stack; the outermost of a thread
+ * in the frame of thread_start_func_2(), which takes the VM stack from the machine
+ * stack and calls what is below it the start.
+ */
 CHECK(ec_tag)
 {
-	uint64_t tag;
+	enum { MAX_FRAME = 4096 };
+	const struct rcore_layout *layout = layout_of(s);
+	uint64_t tag, stack, size;
 	if (!get(s, base, field, &tag))
 		return RCORE_FAILS;
+	if (get(s, base, &layout->ec.vm_stack, &stack) &&
+	    get(s, base, &layout->ec.vm_stack_size, &size) &&
+	    tag - (stack + size * sizeof(uint64_t)) < MAX_FRAME)
+		return RCORE_SILENT;
 	return tag ? rcore_check_stack_address(s, base, tag) : RCORE_SILENT;
 }
 
