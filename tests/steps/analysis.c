@@ -124,7 +124,8 @@ static void read_threads(struct analysis *analysis)
 		process->thread_count++;
 		*native = (struct rcore_native_thread){
 			.tid = thread->tid,
-			.has_registers = true,
+			/* One that was just made is not known to have stopped yet. */
+			.has_registers = thread->registers[rcore_register_pc(process->machine)],
 			.register_count = rcore_register_count(process->machine),
 			.thread_pointer = thread->registers[FS_BASE]};
 		memcpy(native->registers, thread->registers, sizeof(native->registers));
