@@ -280,6 +280,7 @@ static const struct rcore_shape shift = SHAPE(rcore_shift, shift_parts);
 static const struct rcore_part check_parts[] = {
 	SAFE(rcore_field_check, group),
 	SAFE(rcore_field_check, id),
+	SAFE(rcore_field_check, reason),
 };
 static const struct rcore_shape check = SHAPE(rcore_field_check, check_parts);
 
