@@ -11,6 +11,7 @@
 #include "flip_memory.h"
 #include "flip_rules.h"
 #include "flip_words.h"
+#include "report/report.h"
 #include "session/session.h"
 #include "target/core.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "report/report.h"
 #include "session/session.h"
 #include "target.h"
 #include "target/core.h"

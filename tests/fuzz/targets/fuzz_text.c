@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "target.h"
+#include "base/arena.h"
 #include "redact/known_secrets.h"
 #include "redact/redact.h"
 
