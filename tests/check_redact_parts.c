@@ -4,7 +4,6 @@
  * rcore_snapshot and struct rcore_print, in this very program, along the table of redact_parts.c.
  */
 #include <check.h>
-#include <stdarg.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
