@@ -163,6 +163,8 @@ START_TEST(test_outermost_tag)
 					 tags[i].above);
 		}
 		ck_assert((verdict(item_of("ec", "tag")) == RCORE_FAILS) == tags[i].fails);
+		ck_assert((verdict(item_of("ec", "machine_stack_start")) == RCORE_FAILS) ==
+			  tags[i].fails);
 	}
 	finish();
 }

@@ -39,18 +39,24 @@ CHECK(ec_frames)
  * in the frame of thread_start_func_2(), which takes the VM stack from the machine
  * stack and calls what is below it the start.
  */
-CHECK(ec_tag)
+static bool is_outermost_tag(const struct rcore_samples *s, uint64_t ec, uint64_t tag)
 {
 	enum { MAX_FRAME = 4096 };
 	const struct rcore_layout *layout = layout_of(s);
-	uint64_t tag, stack, size;
+	uint64_t stack, size;
+	return get(s, ec, &layout->ec.vm_stack, &stack) &&
+	       get(s, ec, &layout->ec.vm_stack_size, &size) &&
+	       tag - (stack + size * sizeof(uint64_t)) < MAX_FRAME;
+}
+
+CHECK(ec_tag)
+{
+	uint64_t tag;
 	if (!get(s, base, field, &tag))
 		return RCORE_FAILS;
-	if (get(s, base, &layout->ec.vm_stack, &stack) &&
-	    get(s, base, &layout->ec.vm_stack_size, &size) &&
-	    tag - (stack + size * sizeof(uint64_t)) < MAX_FRAME)
+	if (!tag || is_outermost_tag(s, base, tag))
 		return RCORE_SILENT;
-	return tag ? rcore_check_stack_address(s, base, tag) : RCORE_SILENT;
+	return rcore_check_stack_address(s, base, tag);
 }
 
 CHECK(ec_fiber)
@@ -107,6 +113,7 @@ CHECK(ec_stack_start)
 	if (!start)
 		return has_no_stack(s, base) ? RCORE_SILENT : RCORE_FAILS;
 	if (!get(s, base, &layout_of(s)->ec.tag, &tag) || !tag ||
+	    is_outermost_tag(s, base, tag) ||
 	    !get(s, base, &layout_of(s)->ec.machine_stack_maxsize, &size))
 		return RCORE_SILENT;
 	return verdict_of(within_stack(start, size, tag));
