@@ -68,9 +68,10 @@ static void open_session(struct analysis *analysis)
 	analysis->process.threads = threads;
 	analysis->process.mappings = analysis->mapped->maps.mappings;
 	analysis->process.mapping_count = analysis->mapped->maps.mapping_count;
-	check(rcore_open_memory(&analysis->process, rcore_cache_memory(analysis->cache),
-				&analysis->options, &analysis->session),
-	      "rcore_open_memory");
+	/* As rcore_open_memory(), which copies the process: here its threads change at each step. */
+	check(rcore_session_open(&analysis->process, rcore_cache_memory(analysis->cache),
+				 &analysis->options, &analysis->session),
+	      "rcore_session_open");
 }
 
 void analysis_open(struct analysis *analysis, struct tracee *tracee)
@@ -84,6 +85,7 @@ void analysis_open(struct analysis *analysis, struct tracee *tracee)
 	rcore_live_memory_init(&analysis->memory, tracee->pid, analysis->folder,
 			       &analysis->mapped->maps);
 	check(rcore_cache_open(&analysis->memory.memory, NULL, &analysis->cache), "cache");
+	analysis->options.size = sizeof(analysis->options);
 	analysis->options.ids = rcore_ids_open();
 	analysis->options.choice = rcore_choice_open();
 	open_session(analysis);
@@ -164,9 +166,10 @@ struct rcore_error *analysis_load(struct analysis *analysis, struct rcore_snapsh
 static struct rcore_session *fresh_session(struct analysis *analysis)
 {
 	struct rcore_session *session;
-	check(rcore_open_memory(&analysis->process, rcore_cache_memory(analysis->cache), NULL,
-				&session),
-	      "rcore_open_memory");
+	static const struct rcore_options defaults = {.size = sizeof(defaults)};
+	check(rcore_session_open(&analysis->process, rcore_cache_memory(analysis->cache),
+				 &defaults, &session),
+	      "rcore_session_open");
 	return session;
 }
 

@@ -131,7 +131,8 @@ static void check_start(struct findings *findings, const struct rcore_fiber *fib
 	bool started = false;
 	for (size_t i = 0; i < fiber->step_count; i++) {
 		const struct rcore_step *step = &fiber->steps[i];
-		started |= step->kind == RCORE_STEP_NATIVE &&
+		/* Who makes a thread stands in clone() itself. */
+		started |= step->kind == RCORE_STEP_NATIVE && step->index &&
 			   is_start(&fiber->native[step->index]);
 		if (!started || step->kind != RCORE_STEP_RUBY ||
 		    fiber->frames[step->index].kind == RCORE_FRAME_DUMMY)

@@ -101,16 +101,8 @@ static void report(struct findings *findings, const char *name, const struct rco
 	finding(findings, name, "%s:%s", fiber->id, text);
 }
 
-/* While the interpreter looks for who handles an exception, a frame's pc is where it will go on: no line has begun
- * there. */
-static bool is_handling(const struct rcore_snapshot *snapshot, const struct rcore_fiber *fiber)
-{
-	return fiber->native_count && snapshot->activation.address &&
-	       fiber->native->function_start == snapshot->activation.address;
-}
-
 static void check(struct findings *findings, const struct lines *lines,
-		  const struct rcore_fiber *fiber, bool is_pushing, bool handles)
+		  const struct rcore_fiber *fiber, bool is_pushing)
 {
 	struct hashes hashes = {0};
 	const struct rcore_frame *first = NULL;
@@ -132,11 +124,16 @@ static void check(struct findings *findings, const struct lines *lines,
 	}
 	if (!first)
 		return;
-	/* Of what compiled code runs the line may not be known. */
-	if (!first->pc_stale && !handles && states_has(&lines->starts, hashes.start)
-		    ? !states_has(&lines->stacks, hashes.stack)
-		    : !states_has(&lines->callers, hashes.callers))
-		report(findings, is_pushing ? "(frame being filled)" : "stack never recorded",
+	if (states_has(&lines->stacks, hashes.stack))
+		return;
+	/* Of what compiled code runs the line may not be known; while the interpreter looks for who handles an
+	 * exception, a frame's pc is where it will go on, on a line that has not begun. */
+	bool known = states_has(&lines->callers, hashes.callers);
+	if (!known || (!first->pc_stale && states_has(&lines->starts, hashes.start)))
+		report(findings,
+		       known        ? "(line not begun)"
+		       : is_pushing ? "(frame being filled)"
+				    : "stack never recorded",
 		       fiber, first);
 }
 
@@ -148,7 +145,6 @@ void check_lines(struct findings *findings, const struct lines *lines,
 		const struct rcore_thread *thread =
 			fiber->thread < 0 ? NULL : &snapshot->threads[fiber->thread];
 		if (thread && thread->ractor <= 0)
-			check(findings, lines, fiber, pushing && fiber->tid == pushing,
-			      is_handling(snapshot, fiber));
+			check(findings, lines, fiber, pushing && fiber->tid == pushing);
 	}
 }

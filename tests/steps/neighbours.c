@@ -172,9 +172,9 @@ static bool calls_last(const struct rcore_fiber *before, const struct rcore_fibe
 /* Has a jump left native frames? The control frames that belong to them are popped later. */
 static bool jumps(const struct rcore_fiber *before, const struct rcore_fiber *now)
 {
-	return now->native_count > 1 && now->native[1].sp == now->native->sp &&
-	       !now->native->is_inlined &&
-	       (!before->native_count || before->native->sp != now->native->sp);
+	return (now->native_count > 1 && now->native[1].sp == now->native->sp &&
+		!now->native->is_inlined) ||
+	       now->native_count + 1 < before->native_count;
 }
 
 /* Has the innermost frame just been said to be an activation's? */
