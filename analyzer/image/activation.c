@@ -7,14 +7,13 @@
 
 enum {
 	CODE_LIMIT = 256 << 20, /* of one module */
-	CALLERS = 64,           /* of one function; more say no more */
 	MANY = 6,               /* rb_vm_exec has as many, vm_exec_core has half of them */
 };
 
-/* Functions that lead to another, each once. */
+/* Functions that lead to another, each once; what more there are says no more. */
 struct callers {
-	uint64_t starts[CALLERS];
-	bool calls[CALLERS]; /* and does not only jump there, in its own place on the stack */
+	uint64_t starts[MANY];
+	bool calls[MANY]; /* and does not only jump there, in its own place on the stack */
 	size_t count;
 };
 
@@ -23,8 +22,6 @@ static void add(struct callers *callers, uint64_t start, bool is_call)
 	size_t i = 0;
 	while (i < callers->count && callers->starts[i] != start)
 		i++;
-	if (i == CALLERS)
-		return;
 	if (i == callers->count) {
 		callers->starts[callers->count++] = start;
 		callers->calls[i] = false;
@@ -40,7 +37,7 @@ static void search(struct rcore_sites *sites, struct rcore_native_module *module
 		rcore_unwind_machine(sites->native->machine);
 	bool is_call;
 	size_t at = 0;
-	for (;; at += machine->code_step) {
+	for (; callers->count < MANY; at += machine->code_step) {
 		uint64_t start, end;
 		at = machine->find_branch(code, size, address, at, target, &is_call);
 		if (at >= size)
@@ -66,7 +63,7 @@ static void find_callers(struct rcore_sites *sites, struct rcore_native_module *
 	ret->count = 0;
 	if (!elf || elf_getphdrnum(elf, &count))
 		return;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && ret->count < MANY; i++) {
 		GElf_Phdr header;
 		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
 		    !(header.p_flags & PF_X) || header.p_filesz > left)
