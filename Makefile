@@ -28,7 +28,7 @@ Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 LAYERS   = base model target image layout ruby vm proof weave triage redact report session command
-LIB_SRC  = $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c))
+LIB_SRC  = $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c))
 CLI_SRC  = $(wildcard analyzer/cli/*.c)
 PLUG_SRC = $(wildcard plugin/*.c)
 TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))

@@ -6,13 +6,13 @@ LINT_RB = $(wildcard $(shell git ls-files -co --exclude-standard '*.rb'))
 LINT_PY = $(wildcard $(shell git ls-files -co --exclude-standard '*.py'))
 CPPCHECK = cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 	--enable=warning,performance,portability --suppress=memleak \
-	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE -Ianalyzer
+	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE -Ianalyzer -Itests/support
 
 .PHONY: lint lint-house lint-format lint-c lint-scripts tables
 lint: lint-house lint-format lint-c lint-scripts ## check layers, style, and C, shell, Ruby and Python for mistakes
 
 lint-house:
-	@awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch])
+	@awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch] analyzer/*/*/*.[ch])
 	@tests/lint/versions.sh
 	@tests/lint/writers.sh
 	@tests/lint/machine.sh

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "command/command.h"
 #include "session/session.h"
-#include "target/core.h"
+#include "target/core/core.h"
 #include "target/cache.h"
 #include "target/segments.h"
 

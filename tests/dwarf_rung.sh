@@ -69,7 +69,7 @@ compare() {
 	public=${root}usr/include
 	# What such headers leave to the compiler is an error since GCC 14.
 	${CC:-cc} -g -w -Wno-implicit-int -Wno-implicit-function-declaration -shared -fPIC -DRUNG_VERSION="\"${release%-p*}\"" -I"$private" -I"$public/ruby-$series.0" \
-		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/rung.so" "$here/dwarf/private.c" ||
+		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/rung.so" "$here/unit/dwarf/private.c" ||
 		fail "cannot compile the headers of $headers"
 	"$rcore" layout "$work/rung.so" >"$work/rung.layout" || fail "rcore layout failed on $headers"
 	rows "$work/rung.layout" >"$work/got"

@@ -3,6 +3,11 @@
 #define RCORE_BASE_ERROR_H
 
 /*
+ * base/ holds what every other folder uses: errors, an arena, growing arrays,
+ * an address map, escaping of text. It includes nothing of ours. Start here.
+ */
+
+/*
  * How rcore's own code makes and passes errors. base/error_code.h, which is
  * public, has the struct and its codes. The convention is libdrgn's: a returned
  * error belongs to the caller, who frees it or passes it on. A message holds

@@ -15,7 +15,7 @@
 #include "cli/list.h"
 #include "cli/target.h"
 #include "report/formats.h"
-#include "target/output.h"
+#include "target/output/output.h"
 
 /*
  * As the kernel's handler (core(5), "Piping core dumps to a program") this runs as root in the initial

@@ -2,6 +2,12 @@
 #ifndef RCORE_CLI_COMMAND_H
 #define RCORE_CLI_COMMAND_H
 
+/*
+ * cli/ is the shell's side of rcore: it runs the commands of command/ and
+ * those that only a shell needs (triage, collect, layout, gdb, lldb). Start
+ * with main.c.
+ */
+
 #include "command/command.h"
 
 /* Runs a command of the shell; argv[0] is skipped. If argv names a subcommand, that runs. Prints help

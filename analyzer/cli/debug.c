@@ -15,9 +15,9 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "cli/list.h"
-#include "target/core.h"
+#include "target/core/core.h"
 #include "target/map_file.h"
-#include "target/spool.h"
+#include "target/core/spool.h"
 
 /* A debugger: its names, first choice first, and how it is told. */
 struct debugger {

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "command/command.h"
 #include "model/redaction_names.h"
-#include "target/journal.h"
+#include "target/core/journal.h"
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 static const char *const color_names[] = {

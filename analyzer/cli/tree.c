@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/target.h"
-#include "target/live_tree.h"
+#include "target/live/live_tree.h"
 
 struct tally {
 	size_t reports;

@@ -16,8 +16,8 @@
 #include "cli/list.h"
 #include "cli/target.h"
 #include "report/result.h"
-#include "target/output.h"
-#include "target/spool.h"
+#include "target/output/output.h"
+#include "target/core/spool.h"
 
 enum { STATUS_POLICY = 4, STATUS_LIMIT = 124 };
 

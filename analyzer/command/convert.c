@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "command/list.h"
-#include "report/converted.h"
+#include "report/text/converted.h"
 #include "session/inputs.h"
 
 struct arguments {

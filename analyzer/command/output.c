@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "report/formats.h"
-#include "target/output.h"
+#include "target/output/output.h"
 
 struct report {
 	const struct rcore_format *format;

@@ -4,7 +4,7 @@
 
 #include "command/command.h"
 #include "report/report.h"
-#include "target/inputs.h"
+#include "target/output/inputs.h"
 
 /* The -o of a command: files, each in the format of its ending or named before it ("gitlab:FILE"). */
 

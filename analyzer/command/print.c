@@ -6,7 +6,7 @@
 
 #include "command/limits.h"
 #include "command/list.h"
-#include "ruby/value.h"
+#include "ruby/object/value.h"
 
 struct arguments {
 	bool json, id;

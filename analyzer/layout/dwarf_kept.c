@@ -12,7 +12,7 @@
 #include "layout/schema.h"
 #include "layout/store.h"
 #include "layout/store_private.h"
-#include "target/output.h"
+#include "target/output/output.h"
 
 /* What fields.def asks for: a table that answers other questions is no use (FNV-1a). */
 static uint64_t fingerprint(void)

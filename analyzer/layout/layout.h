@@ -2,6 +2,13 @@
 #ifndef RCORE_LAYOUT_LAYOUT_H
 #define RCORE_LAYOUT_LAYOUT_H
 
+/*
+ * layout/ knows where CRuby's fields are, by release and build: the list of
+ * fields (fields.def), the tables (tables/, generated), their parser, and the
+ * DWARF reader that makes them. It is the only folder that compares versions.
+ * Start with fields.def, then read this.
+ */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,11 @@
 #ifndef RCORE_MODEL_SNAPSHOT_H
 #define RCORE_MODEL_SNAPSHOT_H
 
+/*
+ * model/ is plain data: what decoders fill and reports print. It knows no
+ * memory, no layout and no file. Start here.
+ */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

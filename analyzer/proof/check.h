@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "ruby/id.h"
-#include "ruby/value.h"
+#include "ruby/symbol/id.h"
+#include "ruby/object/value.h"
 #include "proof/field_check.h"
-#include "vm/list.h"
+#include "vm/find/list.h"
 #include "vm/vm.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Backtraces and their places. */
 #include "proof/check.h"
-#include "ruby/iseq.h"
+#include "ruby/iseq/iseq.h"
 
 /* A place in a backtrace, in Ruby code. Of one in C the members are others, up
  * to 3.3. */

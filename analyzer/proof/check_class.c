@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Classes with their tables, and shapes. */
 #include "proof/check.h"
-#include "ruby/class.h"
-#include "ruby/id_table.h"
-#include "ruby/shape.h"
-#include "ruby/st_table.h"
+#include "ruby/object/class.h"
+#include "ruby/object/id_table.h"
+#include "ruby/object/shape.h"
+#include "ruby/object/st_table.h"
 
 static uint64_t ext_of(const struct rcore_samples *s, uint64_t klass)
 {

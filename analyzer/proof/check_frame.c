@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Control frames, environments, blocks and Procs. */
 #include "proof/check.h"
-#include "ruby/block.h"
+#include "ruby/iseq/block.h"
 
 /* The pc of a frame of Ruby code lies in its iseq. */
 CHECK(cfp_pc)

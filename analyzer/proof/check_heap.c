@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The object heap: its pages, and what its collector is doing. */
 #include "proof/check.h"
-#include "ruby/heap.h"
+#include "ruby/object/heap.h"
 
 static bool stop(void *context, uint64_t value, const void *copy, size_t size)
 {

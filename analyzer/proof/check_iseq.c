@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code: its parameters, locals and lines. */
 #include "proof/check.h"
-#include "ruby/iseq.h"
+#include "ruby/iseq/iseq.h"
 
 CHECK(iseq_flags)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "proof/check.h"
-#include "ruby/ivar.h"
+#include "ruby/object/ivar.h"
 
 enum {
 	ARRAY_EMBED_FLAG = 1 << (RCORE_FL_USHIFT + 1),

@@ -2,7 +2,7 @@
 /* Hashes, Sets, and the tables under them: each holds as many entries as it
  * says. */
 #include "proof/check.h"
-#include "ruby/hash.h"
+#include "ruby/object/hash.h"
 
 enum {
 	ENTRIES_TO_TELL = 4, /* a single one does not show where they lie, and how far apart */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "proof/check.h"
-#include "ruby/array.h"
-#include "ruby/string.h"
+#include "ruby/object/array.h"
+#include "ruby/object/string.h"
 
 /* Bytes by which a field may stand after the struct that the layout knows. */
 enum { SLACK = 128 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Locks, queues and who waits for them. */
 #include "proof/check.h"
-#include "ruby/data.h"
+#include "ruby/object/data.h"
 
 CHECK(mutex_thread)
 {

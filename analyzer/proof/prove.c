@@ -6,12 +6,12 @@
 
 #include "proof/check.h"
 #include "proof/fiber_state.h"
-#include "ruby/heap.h"
-#include "ruby/id.h"
-#include "ruby/iseq.h"
-#include "vm/find.h"
-#include "vm/frame_flags.h"
-#include "vm/list.h"
+#include "ruby/object/heap.h"
+#include "ruby/symbol/id.h"
+#include "ruby/iseq/iseq.h"
+#include "vm/find/find.h"
+#include "vm/stack/frame_flags.h"
+#include "vm/find/list.h"
 #include "vm/vm.h"
 
 /* How often a condition held in this target. */

@@ -2,6 +2,12 @@
 #ifndef RCORE_PROOF_PROVE_H
 #define RCORE_PROOF_PROVE_H
 
+/*
+ * proof/ checks a layout against the target before anything is decoded with
+ * it, struct by struct and field by field, and shifts fields until they hold.
+ * Start here.
+ */
+
 #include "model/snapshot.h"
 #include "ruby/ruby.h"
 

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "ruby/data.h"
-#include "ruby/method.h"
-#include "vm/frame_flags.h"
-#include "vm/list.h"
+#include "ruby/object/data.h"
+#include "ruby/iseq/method.h"
+#include "vm/stack/frame_flags.h"
+#include "vm/find/list.h"
 #include "vm/vm.h"
 
 void rcore_samples_add(struct rcore_sample_list *list, uint64_t address)

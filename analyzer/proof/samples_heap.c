@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ruby/data.h"
-#include "ruby/heap.h"
-#include "vm/list.h"
+#include "ruby/object/data.h"
+#include "ruby/object/heap.h"
+#include "vm/find/list.h"
 #include "proof/samples.h"
 #include "vm/vm.h"
 

@@ -2,6 +2,10 @@
 #ifndef RCORE_REDACT_REDACT_H
 #define RCORE_REDACT_REDACT_H
 
+/*
+ * redact/ recognizes secrets and removes them from a snapshot. Start here.
+ */
+
 #include "model/printed.h"
 #include "model/snapshot.h"
 #include "redact/secrets.h"

@@ -2,6 +2,11 @@
 #ifndef RCORE_REPORT_REPORT_H
 #define RCORE_REPORT_REPORT_H
 
+/*
+ * report/ writes a snapshot and decides nothing: text/ for people, json/ as
+ * data, ci/ for CI systems. formats.h lists every format. Start here.
+ */
+
 #include <stdio.h>
 
 #include "base/error.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "report/json_writer.h"
-#include "report/style.h"
+#include "report/json/json_writer.h"
+#include "report/text/style.h"
 
 #define SCHEMA "rcore-triage/1"
 

@@ -2,12 +2,20 @@
 #ifndef RCORE_RUBY_RUBY_H
 #define RCORE_RUBY_RUBY_H
 
+/*
+ * ruby/ decodes single objects of CRuby's heap: object/ (classes, instance
+ * variables, strings, tables), symbol/ (IDs and Symbols), iseq/ (code, lines,
+ * labels, methods), inspect/ (a value as its inspect prints it). It sees
+ * struct rcore_memory and a layout, never an ELF file, so unit tests run it on
+ * fake memory. Start here.
+ */
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "layout/layout.h"
 #include "ruby/cache.h"
 #include "target/memory.h"
-#include "target/recorder.h"
+#include "target/pack/recorder.h"
 
 /*
  * Static variables of the VM that no symbol of a stripped Ruby names. They are searched for when

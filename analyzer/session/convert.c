@@ -6,7 +6,7 @@
 
 #include "session/inputs.h"
 #include "session/session.h"
-#include "target/core_copy.h"
+#include "target/core/core_copy.h"
 
 /* The kernel's numbers end at 4,194,304 (PID_MAX_LIMIT). */
 enum { FIRST_FREE = 5000000, THREAD_STEP = 10000000, MAX_THREAD = INT32_MAX / THREAD_STEP - 1 };

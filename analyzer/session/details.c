@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/session.h"
-#include "vm/exceptions.h"
+#include "vm/stack/exceptions.h"
 #include "vm/facts.h"
-#include "vm/locals.h"
+#include "vm/stack/frame_values.h"
 #include "vm/storage.h"
-#include "vm/tasks.h"
+#include "vm/wait/tasks.h"
 
 struct rcore_error *rcore_session_details(struct rcore_session *session,
 					  struct rcore_ruby *ruby, uint64_t vm,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 
-#include "image/instruction.h"
-#include "ruby/heap.h"
+#include "image/unwind/instruction.h"
+#include "ruby/object/heap.h"
 #include "session/session.h"
 
 static bool is_fault(int signo)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "session/session.h"
-#include "target/live_fds.h"
+#include "target/live/live_fds.h"
 
 enum { TEXT_SIZE = 4096, SOCKET_LIMIT = 64 };
 

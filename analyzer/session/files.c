@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "image/elf_file.h"
+#include "image/elf/elf_file.h"
 #include "session/session.h"
-#include "target/core_file.h"
+#include "target/core/core_file.h"
 
 static struct rcore_error *cut(const char *path)
 {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "session/session.h"
-#include "target/destination.h"
+#include "target/output/destination.h"
 
 struct rcore_error *rcore_session_inputs(struct rcore_session *session,
 					 const struct rcore_inputs **ret)

@@ -3,7 +3,7 @@
 #define RCORE_SESSION_INPUTS_H
 
 #include "rcore.h"
-#include "target/inputs.h"
+#include "target/output/inputs.h"
 
 /* The files that are read, which no output replaces: core, executable, libraries, the layout table, standard
  * input. They belong to the session. Error: NO_MEMORY. */

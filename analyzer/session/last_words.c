@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/va_list.h"
+#include "image/unwind/va_list.h"
 #include "session/session.h"
 
 enum { MESSAGE_LIMIT = 1024 };

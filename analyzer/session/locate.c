@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ruby/id.h"
+#include "ruby/symbol/id.h"
 #include "session/session.h"
 #include "session/trial.h"
-#include "vm/find.h"
+#include "vm/find/find.h"
 #include "vm/problem.h"
 #include "proof/shift.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/address_map.h"
 #include "base/grow.h"
-#include "image/parked.h"
-#include "image/unwind.h"
+#include "image/unwind/parked.h"
+#include "image/unwind/unwind.h"
 #include "session/session.h"
 #include "vm/problem.h"
 #include "weave/weave.h"

@@ -6,7 +6,7 @@
 #include "base/filler.h"
 #include "session/inputs.h"
 #include "session/session.h"
-#include "target/core_pack.h"
+#include "target/pack/core_pack.h"
 
 const struct rcore_packed_stack *rcore_session_packed(struct rcore_session *session, int tid,
 						      uint64_t fiber)

@@ -4,7 +4,7 @@
 
 #include "base/grow.h"
 #include "session/session.h"
-#include "target/pack_notes.h"
+#include "target/pack/pack_notes.h"
 
 static struct rcore_error *need_redactor(struct rcore_session *session)
 {

@@ -2,19 +2,19 @@
 #ifndef RCORE_SESSION_H
 #define RCORE_SESSION_H
 
-#include "image/modules.h"
+#include "image/elf/modules.h"
 #include "image/pack_note.h"
-#include "image/signal_frame.h"
+#include "image/unwind/signal_frame.h"
 #include "layout/layout.h"
 #include "rcore.h"
 #include "session/examine.h"
 #include "ruby/ruby.h"
-#include "target/core.h"
-#include "target/inputs.h"
-#include "target/live.h"
-#include "target/recorder.h"
+#include "target/core/core.h"
+#include "target/output/inputs.h"
+#include "target/live/live.h"
+#include "target/pack/recorder.h"
 #include "redact/redact.h"
-#include "vm/instructions.h"
+#include "vm/stack/instructions.h"
 
 /* Layout and VM, to be proved again; NULL: not chosen yet. Of locate.c. */
 struct rcore_choice {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
 
-#include "image/tls.h"
+#include "image/elf/tls.h"
 #include "session/session.h"
 #include "vm/context.h"
 

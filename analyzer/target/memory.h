@@ -2,6 +2,13 @@
 #ifndef RCORE_TARGET_MEMORY_H
 #define RCORE_TARGET_MEMORY_H
 
+/*
+ * target/ reads the bytes and facts of a program: core files (core/), running
+ * processes (live/) and packs (pack/), each behind struct rcore_memory and
+ * struct rcore_process. It includes base/ alone. Start here, then read
+ * process.h.
+ */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

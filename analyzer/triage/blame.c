@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "triage/blame.h"
 
-#include "image/symbolize_gem.h"
+#include "image/symbolize/symbolize_gem.h"
 #include "triage/normalize.h"
 #include "triage/origin.h"
 

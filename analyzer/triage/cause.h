@@ -3,7 +3,7 @@
 #define RCORE_TRIAGE_CAUSE_H
 
 #include "base/error.h"
-#include "image/signal_frame.h"
+#include "image/unwind/signal_frame.h"
 #include "model/snapshot.h"
 #include "target/memory.h"
 #include "target/process.h"

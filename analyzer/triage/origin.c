@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "image/symbolize_gem.h"
+#include "image/symbolize/symbolize_gem.h"
 
 /* .../lib/ruby/3.1.0/..., .../lib/ruby/vendor_ruby/... */
 static bool is_stdlib(const char *path)

@@ -2,6 +2,11 @@
 #ifndef RCORE_TRIAGE_TRIAGE_H
 #define RCORE_TRIAGE_TRIAGE_H
 
+/*
+ * triage/ tells why a process died, which frame to blame, and its signature;
+ * it works on model/ alone. Start here.
+ */
+
 #include "base/error.h"
 #include "model/snapshot.h"
 #include "triage/cause.h"

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ruby/data.h"
-#include "ruby/id.h"
-#include "ruby/inspect.h"
-#include "ruby/ivar.h"
-#include "ruby/value.h"
+#include "ruby/object/data.h"
+#include "ruby/symbol/id.h"
+#include "ruby/inspect/inspect.h"
+#include "ruby/object/ivar.h"
+#include "ruby/object/value.h"
 
 enum {
 	CAPACITY_LIMIT = 1 << 16,

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "ruby/array.h"
-#include "ruby/class.h"
+#include "ruby/object/array.h"
+#include "ruby/object/class.h"
 #include "ruby/get.h"
-#include "ruby/id_table.h"
-#include "ruby/string.h"
+#include "ruby/object/id_table.h"
+#include "ruby/object/string.h"
 
 enum { ANCESTOR_LIMIT = 1000, ARGV_LIMIT = 1000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm/fiber_link.h"
 
-#include "ruby/value.h"
+#include "ruby/object/value.h"
 
 enum rcore_fault rcore_fiber_resuming(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret)
 {

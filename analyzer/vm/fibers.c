@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "ruby/heap.h"
+#include "ruby/object/heap.h"
 #include "vm/fiber_link.h"
-#include "vm/fiber_search.h"
+#include "vm/find/fiber_search.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
 #include "vm/wrapper.h"

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "image/symbolize_gem.h"
-#include "ruby/array.h"
+#include "image/symbolize/symbolize_gem.h"
+#include "ruby/object/array.h"
 #include "ruby/get.h"
-#include "ruby/hash.h"
-#include "ruby/ivar.h"
-#include "ruby/string.h"
+#include "ruby/object/hash.h"
+#include "ruby/object/ivar.h"
+#include "ruby/object/string.h"
 #include "vm/facts.h"
 
 enum { GEM_LIMIT = 5000, FEATURE_LIMIT = 200000 };

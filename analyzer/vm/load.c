@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/collected.h"
+#include "vm/find/collected.h"
 #include "vm/context.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
-#include "vm/wait.h"
+#include "vm/wait/wait.h"
 
 /* Moves a vector of the loader into the arena. */
 static struct rcore_error *keep(struct rcore_arena *arena, const void *items, size_t count,

@@ -6,12 +6,12 @@
 
 #include "base/grow.h"
 #include "ruby/get.h"
-#include "ruby/hash.h"
-#include "ruby/id.h"
-#include "ruby/id_table.h"
-#include "ruby/ivar.h"
-#include "ruby/st_table.h"
-#include "ruby/string.h"
+#include "ruby/object/hash.h"
+#include "ruby/symbol/id.h"
+#include "ruby/object/id_table.h"
+#include "ruby/object/ivar.h"
+#include "ruby/object/st_table.h"
+#include "ruby/object/string.h"
 #include "vm/problem.h"
 
 struct reading {

@@ -3,7 +3,7 @@
 #define RCORE_VM_STORAGE_H
 
 #include "model/snapshot.h"
-#include "ruby/inspect.h"
+#include "ruby/inspect/inspect.h"
 #include "ruby/ruby.h"
 
 enum { RCORE_VARIABLE_LIMIT = 1000 }; /* of one kind of one fiber or thread */

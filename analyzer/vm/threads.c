@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "ruby/string.h"
-#include "vm/list.h"
+#include "ruby/object/string.h"
+#include "vm/find/list.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
 #include "vm/wrapper.h"

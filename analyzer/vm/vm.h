@@ -2,6 +2,13 @@
 #ifndef RCORE_VM_VM_H
 #define RCORE_VM_VM_H
 
+/*
+ * vm/ decodes CRuby's virtual machine: find/ (the VM, its lists, its fibers),
+ * stack/ (control frames and what they know), wait/ (what each thread and
+ * fiber waits for), and here ractors, threads, fibers and contexts. It sees
+ * memory and a layout, never an ELF file. Start with load.h.
+ */
+
 #include "model/snapshot.h"
 #include "ruby/ruby.h"
 

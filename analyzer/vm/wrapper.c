@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm/wrapper.h"
 
-#include "ruby/value.h"
+#include "ruby/object/value.h"
 
 static bool get_data(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret)
 {

@@ -27,8 +27,8 @@
  * marked with a gap.
  *
  * Neither A nor C needs a symbol. C's function is the method entry's, or the block's; the
- * frame may be that of its cold part (image/cold_part.h). rb_vm_exec, hidden from 3.3 on, is
- * found by its code (image/activation.h). Only if that does not tell, the stacks are asked
+ * frame may be that of its cold part (image/unwind/cold_part.h). rb_vm_exec, hidden from 3.3 on, is
+ * found by its code (image/unwind/activation.h). Only if that does not tell, the stacks are asked
  * which function stands in all of them as often as FINISH does (weave/learn.h). If they do not
  * tell either, no order is invented: control frames and native frames are listed one after the
  * other, with a gap between them.

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "image/symbolize_dwarf.h"
+#include "image/symbolize/symbolize_dwarf.h"
 #include "ruby/ruby.h"
 
 static struct {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "ruby/value.h"
+#include "ruby/object/value.h"
 
 enum {
 	BULK = 1024,  /* bytes: a read as long as this goes through what it read */

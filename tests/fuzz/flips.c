@@ -13,7 +13,7 @@
 #include "flip_words.h"
 #include "report/report.h"
 #include "session/session.h"
-#include "target/core.h"
+#include "target/core/core.h"
 
 /*
  * Flips words of a core, analyzes it, and holds the outcome to the promise: it ends, within bounds,

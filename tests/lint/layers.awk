@@ -19,7 +19,7 @@ FNR == 1 {
 	depth = split(FILENAME, path, "/")
 	own = depth > 2 ? path[2] : "."
 	base = path[depth]
-	may_elf = own == "image" || (own == "target" && base ~ /^core/) ||
+	may_elf = own == "image" || (own == "target" && FILENAME ~ /\/target\/(core|pack)\//) ||
 		(own == "layout" && base ~ /^dwarf/)
 	if (!(own in rank))
 		complain("folder " own "/ is not in the list of layers")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# One writer: no file but target/output.c opens files for writing, renames, links or makes temporary ones, so that
+# One writer: no file but target/output/output.c opens files for writing, renames, links or makes temporary ones, so that
 # no device, link or input is ever replaced.
 writes='\b(O_WRONLY|O_RDWR|O_CREAT|O_TMPFILE|O_TRUNC|O_APPEND)\b'
 writes="$writes|\\b(creat|mkstemps?|mkostemps?|tmpfile|tempnam|tmpnam|mktemp|renameat2?|rename|linkat|link|truncate)\\("
@@ -8,11 +8,11 @@ writes="$writes|\\b(fopen|freopen)\\([^;]*\"[^\",]*[wa+][^\",]*\"\\)"
 python='\bopen\([^#]*,[^#]*["'\''][rbt]*[wax+]|\bos\.(open|rename|replace|link|truncate)\(|\b(shutil|tempfile|pathlib)\b'
 
 found=$(
-	git ls-files -co --exclude-standard analyzer plugin | grep -E '\.[ch]$' | grep -v '^analyzer/target/output\.c$' |
+	git ls-files -co --exclude-standard analyzer plugin | grep -E '\.[ch]$' | grep -v '^analyzer/target/output/output\.c$' |
 		xargs -r grep -nE "$writes" | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)' | grep -vF 'open("/dev/null", O_RDWR)'
 	git ls-files -co --exclude-standard plugin gdb lldb | grep '\.py$' | xargs -r grep -nE "$python"
 )
 [ -z "$found" ] && exit 0
 echo "$found"
-echo "opened for writing outside analyzer/target/output.c: rcore_output_write() and its like do that"
+echo "opened for writing outside analyzer/target/output/output.c: rcore_output_write() and its like do that"
 exit 1

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "image/symbolize_dwarf.h"
+#include "image/symbolize/symbolize_dwarf.h"
 #include "session/session.h"
-#include "target/live.h"
-#include "vm/find.h"
+#include "target/live/live.h"
+#include "vm/find/find.h"
 
 enum { FS_BASE = 21 };
 

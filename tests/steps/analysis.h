@@ -4,7 +4,7 @@
 
 #include "rcore.h"
 #include "target/cache.h"
-#include "target/live_memory.h"
+#include "target/live/live_memory.h"
 #include "tracee.h"
 
 /*

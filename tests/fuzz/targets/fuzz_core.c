@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rcore.h"
 #include "target.h"
-#include "target/core.h"
+#include "target/core/core.h"
 
 /* A core file, compressed or not: its headers, its notes, and memory at the edges of its segments. */
 

@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "session/session.h"
 #include "target.h"
-#include "target/core.h"
+#include "target/core/core.h"
 
 /*
  * The whole analysis, over the memory of a pack (of Debian's Rubies: PACKS) of which the words that the

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include <dwarf.h>
+#include <string.h>
+
+#include "image/elf/module_debug.h"
+
+const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_module *module)
+{
+	struct rcore_module_debug *debug =
+		rcore_module_debug(modules, (struct rcore_module_entry *)module);
+	if (!debug || !debug->module || debug->looked_for_file)
+		return debug ? debug->file : NULL;
+	debug->looked_for_file = true;
+	Dwarf_Addr bias;
+	Dwarf *dwarf = dwfl_module_getdwarf(debug->module, &bias);
+	Dwarf_Off next;
+	size_t size;
+	if (!dwarf || dwarf_nextcu(dwarf, 0, &next, &size, NULL, NULL, NULL))
+		return NULL;
+	const char *main_file = NULL, *debug_file = NULL;
+	dwfl_module_info(debug->module, NULL, NULL, NULL, NULL, NULL, &main_file, &debug_file);
+	const char *file = debug_file ? debug_file : main_file;
+	debug->file = file ? rcore_arena_strdup(&modules->arena, file) : NULL;
+	return debug->file;
+}
+
+/* The address of a variable that lives at one place; false for thread-locals and locals. */
+static bool fixed_address(Dwarf_Die *die, uint64_t *ret)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *expression;
+	size_t length;
+	if (!dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
+	    dwarf_getlocation(&attribute, &expression, &length) || length != 1)
+		return false;
+	Dwarf_Attribute operand;
+	if (expression[0].atom == DW_OP_addr) {
+		*ret = expression[0].number;
+		return true;
+	}
+	return expression[0].atom == DW_OP_addrx &&
+	       !dwarf_getlocation_attr(&attribute, expression, &operand) &&
+	       !dwarf_formaddr(&operand, ret);
+}
+
+static bool add_unit(struct rcore_symbol_index *index, Dwarf_Die *unit, Dwarf_Addr bias)
+{
+	Dwarf_Die die;
+	int status = dwarf_child(unit, &die);
+	for (; status == 0; status = dwarf_siblingof(&die, &die)) {
+		uint64_t address;
+		if (dwarf_tag(&die) != DW_TAG_variable || !fixed_address(&die, &address))
+			continue;
+		const char *name = dwarf_diename(&die);
+		if (name && !rcore_symbol_index_add(index, name, address + bias, 0))
+			return false;
+	}
+	return true;
+}
+
+bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_module *module,
+				 const char *name, uint64_t *ret)
+{
+	struct rcore_module_entry *entry = (struct rcore_module_entry *)module;
+	if (!rcore_module_debug_file(modules, module))
+		return false;
+	struct rcore_module_debug *debug = entry->debug;
+	if (!debug->variables) {
+		debug->variables = rcore_symbol_index_new();
+		if (!debug->variables)
+			return false;
+		Dwarf_Addr bias;
+		Dwarf_Die *unit = NULL;
+		while ((unit = dwfl_module_nextcu(debug->module, unit, &bias)))
+			if (!add_unit(debug->variables, unit, bias))
+				break;
+	}
+	if (!rcore_symbol_index_find(debug->variables, name, ret, NULL))
+		return false;
+	*ret += module->bias;
+	return true;
+}

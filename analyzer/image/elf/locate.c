@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/elf/locate.h"
+
+#include <string.h>
+
+#include "image/elf/build_id.h"
+
+struct list {
+	struct rcore_candidate *items;
+	size_t count;
+};
+
+static void add(struct list *list, const char *path, bool by_name)
+{
+	if (path && list->count < RCORE_MAX_CANDIDATES)
+		list->items[list->count++] = (struct rcore_candidate){path, by_name};
+}
+
+const char *rcore_path_without_deleted(struct rcore_arena *arena, const char *path)
+{
+	static const char suffix[] = " (deleted)";
+	size_t length = strlen(path);
+	if (length < sizeof(suffix) || strcmp(path + length - (sizeof(suffix) - 1), suffix))
+		return path;
+	return rcore_arena_strndup(arena, path, length - (sizeof(suffix) - 1));
+}
+
+/* ".build-id/ab/cdef...": how distributions lay out files by build-id. */
+static const char *build_id_path(struct rcore_arena *arena, const unsigned char *build_id,
+				 size_t size)
+{
+	char hex[RCORE_BUILD_ID_TEXT];
+	if (size < 2)
+		return NULL;
+	rcore_build_id_text(build_id, size, hex);
+	return rcore_arena_printf(arena, ".build-id/%.2s/%s", hex, hex + 2);
+}
+
+size_t rcore_locate(struct rcore_arena *arena, const struct rcore_module_options *options,
+		    const char *path, const unsigned char *build_id, size_t build_id_size,
+		    struct rcore_candidate *ret)
+{
+	struct list list = {ret, 0};
+	path = rcore_path_without_deleted(arena, path);
+	if (!path)
+		return 0;
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *by_id = build_id_path(arena, build_id, build_id_size);
+
+	if (options->sysroot)
+		add(&list, rcore_arena_printf(arena, "%s/%s", options->sysroot, path), true);
+	for (size_t i = 0; i < options->search_path_count; i++) {
+		const char *folder = options->search_paths[i];
+		add(&list, rcore_arena_printf(arena, "%s/%s", folder, name), true);
+		if (!by_id)
+			continue;
+		add(&list, rcore_arena_printf(arena, "%s/%s", folder, by_id), false);
+		add(&list, rcore_arena_printf(arena, "%s/%s.debug", folder, by_id), false);
+	}
+	/* A relative path is one of the target's folder, which nobody knows. */
+	if (slash)
+		add(&list, path, *path == '/' && !options->sysroot);
+	if (by_id)
+		add(&list, rcore_arena_printf(arena, "/usr/lib/debug/%s", by_id), false);
+	return list.count;
+}

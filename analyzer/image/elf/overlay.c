@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "image/elf/module_private.h"
+
+/*
+ * The kernel leaves pages of a mapped file out of a core as long as the process has
+ * not written to them (coredump_filter): their bytes are the file's. The order of the
+ * sources matters: what the core holds always wins.
+ */
+
+static const struct rcore_module_row *find_row(struct rcore_modules *modules, uint64_t address)
+{
+	size_t low = 0, high = modules->rows.count;
+	if (modules->last_row < high) {
+		const struct rcore_module_row *row = &modules->rows.items[modules->last_row];
+		if (row->start <= address && address < row->end)
+			return row;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (modules->rows.items[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == modules->rows.count || modules->rows.items[low].start > address)
+		return NULL;
+	modules->last_row = low;
+	return &modules->rows.items[low];
+}
+
+/* May what a file says stand for bytes that `fault` denies? For a page of data only when the
+ * core says that it left the page out: then it was never written to. Pages that were written
+ * are gone with the end of a truncated core, are in no core without anonymous memory, and of
+ * a running process only its own memory tells. */
+static bool file_may_tell(const struct rcore_modules *modules,
+			  const struct rcore_module_row *row, enum rcore_fault fault)
+{
+	if (row->writable)
+		return fault == RCORE_FAULT_NOT_SAVED && modules->anonymous_saved;
+	return fault != RCORE_FAULT_IO;
+}
+
+/* Bytes within one page. Past the end of the file the last page is zero, as the kernel
+ * maps it; whole pages past the end are not there at all. */
+static enum rcore_fault fill(struct rcore_modules *modules, uint64_t address, char *buffer,
+			     size_t size, enum rcore_fault fault)
+{
+	const struct rcore_module_row *row = find_row(modules, address);
+	bool may_tell = row && file_may_tell(modules, row, fault);
+	/* gdb leaves out the segment as well. */
+	if (fault == RCORE_FAULT_UNMAPPED && rcore_process_mapping(modules->process, address))
+		fault = RCORE_FAULT_NOT_SAVED;
+	if (!may_tell)
+		return fault;
+	const struct rcore_elf *elf = modules->list.items[row->module].module.elf;
+	if (!elf)
+		return RCORE_FAULT_FILE_MISSING;
+	uint64_t offset = address - row->start + row->file_offset;
+	uint64_t mask = modules->page_size - 1;
+	if (offset >= ((elf->map.size + mask) & ~mask) || size > row->end - address)
+		return fault;
+	size_t in_file = 0;
+	if (offset < elf->map.size) {
+		uint64_t left = elf->map.size - offset;
+		in_file = left < size ? left : size;
+		memcpy(buffer, elf->map.bytes + offset, in_file);
+	}
+	memset(buffer + in_file, 0, size - in_file);
+	return RCORE_FAULT_NONE;
+}
+
+static enum rcore_fault read_overlay(struct rcore_memory *memory, uint64_t address,
+				     void *buffer, size_t size)
+{
+	struct rcore_modules *modules =
+		(struct rcore_modules *)((char *)memory -
+					 offsetof(struct rcore_modules, overlay));
+	enum rcore_fault fault = rcore_read(modules->below, address, buffer, size);
+	if (!fault)
+		return fault;
+	uint64_t end;
+	if (__builtin_add_overflow(address, (uint64_t)size, &end))
+		return RCORE_FAULT_UNMAPPED;
+	char *out = buffer;
+	for (bool first = true; size; first = false) {
+		uint64_t part = modules->page_size - address % modules->page_size;
+		if (part > size)
+			part = size;
+		if (!first || part < size)
+			fault = rcore_read(modules->below, address, out, part);
+		if (fault)
+			fault = fill(modules, address, out, part, fault);
+		if (fault)
+			return fault;
+		out += part;
+		address += part;
+		size -= part;
+	}
+	return RCORE_FAULT_NONE;
+}
+
+/* A core with any thread's stack has saved anonymous memory. Without threads or without
+ * registers there is nothing to tell by, and the default is to save it. */
+static bool saves_anonymous(const struct rcore_process *process, struct rcore_memory *below)
+{
+	bool tried = false;
+	for (size_t i = 0; i < process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &process->threads[i];
+		uint64_t word;
+		if (!thread->has_registers)
+			continue;
+		enum rcore_fault fault = rcore_read_u64(
+			below, thread->registers[rcore_register_sp(process->machine)], &word);
+		if (!fault)
+			return true;
+		tried |= fault == RCORE_FAULT_NOT_SAVED;
+	}
+	return !tried;
+}
+
+struct rcore_memory *rcore_modules_overlay(struct rcore_modules *modules,
+					   struct rcore_memory *below)
+{
+	modules->below = below;
+	modules->anonymous_saved = saves_anonymous(modules->process, below);
+	modules->overlay.read = read_overlay;
+	return &modules->overlay;
+}

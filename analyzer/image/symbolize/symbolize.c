@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/symbolize/symbolize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM         1
+#define uthash_nonfatal_oom(text) ((text)->lost = true)
+#include <uthash.h>
+
+#include "image/symbolize/demangle.h"
+#include "image/elf/dynamic.h"
+#include "image/elf/locate.h"
+#include "image/symbolize/symbolize_dwarf.h"
+#include "image/symbolize/symbolize_gem.h"
+
+struct rcore_interned {
+	const char *text;
+	bool lost;
+	UT_hash_handle hh;
+};
+
+void rcore_symbolizer_deinit(struct rcore_symbolizer *symbolizer)
+{
+	struct rcore_interned *item, *next;
+	HASH_ITER (hh, symbolizer->interned, item, next) {
+		HASH_DEL(symbolizer->interned, item);
+		free(item);
+	}
+}
+
+/* NULL for NULL; where memory is short, too: the name is then left out. */
+static const char *intern(struct rcore_symbolizer *symbolizer, const char *text, size_t size)
+{
+	struct rcore_interned *item = NULL;
+	if (!text || !size)
+		return NULL;
+	HASH_FIND(hh, symbolizer->interned, text, size, item);
+	if (item)
+		return item->text;
+	item = calloc(1, sizeof(*item));
+	if (!item || !(item->text = rcore_arena_strndup(symbolizer->arena, text, size))) {
+		free(item);
+		return NULL;
+	}
+	const char *copy = item->text;
+	HASH_ADD_KEYPTR(hh, symbolizer->interned, copy, size, item);
+	if (item->lost)
+		free(item);
+	return copy;
+}
+
+static const char *intern_text(struct rcore_symbolizer *symbolizer, const char *text)
+{
+	return text ? intern(symbolizer, text, strlen(text)) : NULL;
+}
+
+/* The executable of a Ruby with a library is next to nothing, but no less of the interpreter. A
+ * program that embeds one has another name. */
+static bool is_ruby_executable(const struct rcore_module *module, const char *name)
+{
+	return module->is_executable && !strncmp(name, "ruby", 4) &&
+	       strspn(name + 4, "0123456789.-") == strlen(name + 4);
+}
+
+/* By the dynamic symbols alone: they are what tells the interpreter from a library of it. */
+static bool is_interpreter(struct rcore_native_module *module)
+{
+	struct rcore_module_entry *entry = module->entry;
+	struct rcore_dynamic dynamic;
+	GElf_Sym symbol;
+	return rcore_dynamic_init(module->all->memory, entry->module.bias,
+				  rcore_module_headers(entry), &dynamic) &&
+	       rcore_dynamic_symbol(&dynamic, "ruby_version", &symbol);
+}
+
+static void name_module(struct rcore_symbolizer *symbolizer, struct rcore_native_module *module)
+{
+	struct rcore_module_entry *entry = module->entry;
+	const char *path = rcore_path_without_deleted(symbolizer->arena, entry->module.path);
+	if (!path)
+		path = entry->module.path;
+	const char *slash = strrchr(path, '/'), *gem;
+	size_t size = rcore_gem_of_path(path, &gem);
+	module->named = true;
+	module->name = intern_text(symbolizer, slash ? slash + 1 : path);
+	if (size)
+		module->gem = intern(symbolizer, gem, size);
+	module->is_interpreter =
+		is_interpreter(module) ||
+		(module->name && is_ruby_executable(&entry->module, module->name));
+	module->symbols = rcore_symbols_new(module->dwfl);
+	module->units = rcore_units_new(module->dwfl);
+}
+
+/* GCC moves what is rarely run out of a function, into "NAME.cold". */
+static uint64_t hot_start(struct rcore_native_module *module,
+			  const struct rcore_function_symbol *symbol)
+{
+	size_t size = strlen(symbol->name);
+	const char *suffix = ".cold";
+	if (size <= strlen(suffix) || strcmp(symbol->name + size - strlen(suffix), suffix))
+		return symbol->start;
+	const struct rcore_function_symbol *hot =
+		rcore_symbols_named(module->symbols, symbol->name, size - strlen(suffix));
+	return hot ? hot->start : symbol->start;
+}
+
+static void name_function(struct rcore_symbolizer *symbolizer,
+			  struct rcore_native_module *module, uint64_t fde_start,
+			  struct rcore_native_frame *frame)
+{
+	const struct rcore_function_symbol *symbol =
+		module->symbols ? rcore_symbols_find(module->symbols, frame->pc, fde_start)
+				: NULL;
+	if (symbol) {
+		frame->function = intern(symbolizer, symbol->name, strcspn(symbol->name, "@"));
+		frame->function_offset = frame->pc - symbol->start;
+		frame->function_start = hot_start(module, symbol);
+	}
+	if (fde_start && (!symbol || !symbol->size))
+		frame->function_start = fde_start;
+	if (!symbol && fde_start)
+		frame->function_offset = frame->pc - fde_start;
+}
+
+/* DWARF names an inlined function as the source does; a symbol is the linker's. */
+static void demangle(struct rcore_symbolizer *symbolizer, struct rcore_native_frame *frame)
+{
+	char *name = rcore_demangle(frame->function);
+	if (!name)
+		return;
+	const char *readable = intern_text(symbolizer, name);
+	if (readable) {
+		frame->symbol = frame->function;
+		frame->function = readable;
+	}
+	free(name);
+}
+
+/* Of a module that nobody knows the place of: from its start. */
+static uint64_t offset_of(const struct rcore_native_module *module, uint64_t address)
+{
+	const struct rcore_module *found = &module->entry->module;
+	return address - (module->entry->bias_known ? found->bias : found->start);
+}
+
+size_t rcore_symbolize(struct rcore_symbolizer *symbolizer, struct rcore_native_module *module,
+		       uint64_t address, uint64_t fde_start, struct rcore_native_frame **ret)
+{
+	struct rcore_source sources[RCORE_MAX_INLINED + 1];
+	size_t count = 0;
+	if (module && !module->named)
+		name_module(symbolizer, module);
+	if (module && module->units)
+		count = rcore_units_find(module->units, address, sources);
+	if (!count) {
+		sources[0] = (struct rcore_source){0};
+		count = 1;
+	}
+	struct rcore_native_frame *frames =
+		rcore_arena_alloc(symbolizer->arena, count * sizeof(*frames));
+	if (!frames)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		struct rcore_native_frame *frame = &frames[i];
+		frame->pc = address;
+		frame->function = intern_text(symbolizer, sources[i].function);
+		frame->file = intern_text(symbolizer, sources[i].file);
+		frame->line = sources[i].line;
+		frame->is_inlined = i + 1 < count;
+		if (!module)
+			continue;
+		frame->module = module->name;
+		frame->module_offset = offset_of(module, address);
+		frame->gem = module->gem;
+		frame->is_interpreter = module->is_interpreter;
+	}
+	if (module)
+		name_function(symbolizer, module, fde_start, &frames[count - 1]);
+	for (size_t i = 0; i < count; i++)
+		demangle(symbolizer, &frames[i]);
+	*ret = frames;
+	return count;
+}

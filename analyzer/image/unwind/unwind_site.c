@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/unwind/unwind_site.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "image/unwind/cold_part.h"
+#include "image/unwind/unwind_machine.h"
+
+void rcore_sites_deinit(struct rcore_sites *sites)
+{
+	rcore_symbolizer_deinit(&sites->symbolizer);
+	rcore_address_map_deinit(&sites->at);
+	free(sites->list.items);
+	rcore_arena_deinit(&sites->arena);
+}
+
+/* How libdw says that a register's value is lost: no operations, in the caller's buffer. */
+static bool is_undefined(Dwarf_Frame *frame, int number)
+{
+	Dwarf_Op buffer[3], *operations;
+	size_t count;
+	return number >= 0 &&
+	       !dwarf_frame_register(frame, number, buffer, &operations, &count) && !count &&
+	       operations == buffer;
+}
+
+/* libdw spells "saved at offset N from the frame address" as two operations. */
+static bool is_saved(Dwarf_Frame *frame, int number, uint64_t *offset)
+{
+	Dwarf_Op buffer[3], *operations;
+	size_t count;
+	if (dwarf_frame_register(frame, number, buffer, &operations, &count) || count != 2 ||
+	    operations[0].atom != DW_OP_call_frame_cfa ||
+	    operations[1].atom != DW_OP_plus_uconst)
+		return false;
+	*offset = operations[1].number;
+	return true;
+}
+
+static void look_up(struct rcore_site *site, Dwarf_Frame *frame)
+{
+	const struct rcore_unwind_machine *machine =
+		rcore_unwind_machine(site->module->all->machine);
+	Dwarf_Op *operations;
+	size_t count;
+	int link = dwarf_frame_info(frame, NULL, NULL, &site->is_signal);
+	site->covered = true;
+	site->is_outermost = is_undefined(frame, link);
+	if (!dwarf_frame_cfa(frame, &operations, &count) && count == 1 &&
+	    operations->atom == DW_OP_bregx && operations->number < 64) {
+		site->base_register = (int)operations->number;
+		site->base_offset = operations->number2;
+	}
+	uint64_t offset;
+	site->saves_link = is_saved(frame, link, &offset);
+	site->saves_fp = is_saved(frame, (int)machine->fp, &site->fp_offset);
+	free(frame);
+}
+
+/* In the order of libdwfl: what is loaded with the code, then .debug_frame. */
+static void find_cover(struct rcore_site *site)
+{
+	Dwarf_Frame *frame;
+	Dwarf_Addr bias;
+	uint64_t end;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(site->module->dwfl, &bias);
+	if (cfi && !dwarf_cfi_addrframe(cfi, site->address - bias, &frame)) {
+		look_up(site, frame);
+		if (!rcore_native_module_fde(site->module, site->address, &site->fde_start,
+					     &end))
+			site->fde_start = 0;
+		return;
+	}
+	cfi = dwfl_module_dwarf_cfi(site->module->dwfl, &bias);
+	if (cfi && !dwarf_cfi_addrframe(cfi, site->address - bias, &frame))
+		look_up(site, frame);
+}
+
+struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
+{
+	int index = rcore_address_map_get(&sites->at, address);
+	if (index >= 0)
+		return sites->list.items[index];
+	struct rcore_site *site = rcore_arena_alloc(&sites->arena, sizeof(*site));
+	struct rcore_site **slot = site ? rcore_push(&sites->list) : NULL;
+	if (!slot || !rcore_address_map_put(&sites->at, address, (int)sites->list.count - 1))
+		return NULL;
+	*slot = site;
+	site->address = address;
+	site->base_register = -1;
+	site->module = rcore_native_module_at(sites->native, address);
+	if (site->module)
+		find_cover(site);
+	return site;
+}
+
+bool rcore_site_name(struct rcore_sites *sites, struct rcore_site *site)
+{
+	/* Nothing called the trampoline: its information begins a byte early for those who
+	 * look before a return address, its symbol does not. */
+	uint64_t address = site->address + site->is_signal;
+	if (site->frames)
+		return true;
+	site->frame_count = rcore_symbolize(&sites->symbolizer, site->module, address,
+					    site->fde_start, &site->frames);
+	if (!site->frame_count)
+		return false;
+	struct rcore_native_frame *frame = &site->frames[site->frame_count - 1];
+	if (!frame->function)
+		frame->part_of = rcore_cold_part_of(sites, sites->functions, site);
+	return true;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/unwind/unwind_walk.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/text.h"
+#include "image/unwind/unwind_resume.h"
+
+void rcore_walk_problem(struct rcore_walk *walk, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	if (walk->context->problem)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	walk->context->problem = rcore_arena_strdup(walk->unwinder->arena, text);
+	walk->unwinder->no_memory |= !walk->context->problem;
+}
+
+bool rcore_walk_read(struct rcore_unwinder *unwinder, uint64_t address, uint64_t *ret)
+{
+	uint64_t value;
+	unwinder->fault = rcore_read_u64(&unwinder->memory.memory, address, &value);
+	unwinder->fault_address = address;
+	if (unwinder->fault) {
+		unwinder->walk->read_failed = true;
+		return false;
+	}
+	unwinder->walk->read_zero |= !value;
+	*ret = rcore_walk_code_address(unwinder, value);
+	return true;
+}
+
+bool rcore_walk_registers(Dwfl_Thread *thread, void *argument)
+{
+	struct rcore_walk *walk = argument;
+	const struct rcore_unwind_registers *start = &walk->start;
+	for (unsigned i = 0; i < walk->unwinder->machine->register_count; i++)
+		if (rcore_register_known(start, i) &&
+		    !dwfl_thread_state_registers(thread, (int)i, 1, &start->value[i]))
+			return false;
+	if (walk->unwinder->machine->pc >= 0 &&
+	    !dwfl_thread_state_registers(thread, walk->unwinder->machine->pc, 1, &start->pc))
+		return false;
+	/* libdwfl takes the pc of the first frame as it is. */
+	dwfl_thread_state_register_pc(thread, walk->is_exact ? start->pc : start->pc - 1);
+	return true;
+}
+
+static int end(struct rcore_walk *walk)
+{
+	walk->ended = true;
+	return DWARF_CB_ABORT;
+}
+
+/* Inside the known bounds; where there are none, everywhere. */
+static bool is_inside(const struct rcore_unwind_context *context, uint64_t sp)
+{
+	return !context->stack_end || (context->stack_start <= sp && sp <= context->stack_end);
+}
+
+static bool leads_back(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
+{
+	if (walk->last.depth && pc == walk->seen_pc && sp == walk->seen_sp)
+		return true;
+	if (walk->last.depth >= 2 * walk->seen_at) {
+		walk->seen_at = walk->last.depth + 1;
+		walk->seen_pc = pc;
+		walk->seen_sp = sp;
+	}
+	return false;
+}
+
+/* May the stack go on to a frame? `problem` is set where that is not its natural end. */
+static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
+{
+	const struct rcore_unwind_context *context = walk->context;
+	struct rcore_walk_place *last = &walk->last;
+	bool still = last->depth && sp == last->sp && !walk->may_jump;
+	bool inside = is_inside(context, sp);
+	/* No room for a caller: CRuby starts a fiber with the top of its stack empty. */
+	if (last->depth && !walk->is_exact && context->stack_end && inside &&
+	    sp > context->stack_end - 16)
+		return false;
+	if (leads_back(walk, pc, sp) || (still && (pc == last->pc || last->stood_still)))
+		rcore_walk_problem(walk,
+				   "the stack leads back to itself at pc 0x%" PRIx64
+				   ", sp 0x%" PRIx64,
+				   pc, sp);
+	else if (last->depth && sp < last->sp && !walk->may_jump)
+		rcore_walk_problem(walk,
+				   "the stack turns back from sp 0x%" PRIx64 " to 0x%" PRIx64,
+				   last->sp, sp);
+	else if (last->is_inside && !inside && !walk->may_jump)
+		rcore_walk_problem(walk,
+				   "the stack leaves its bounds 0x%" PRIx64 "-0x%" PRIx64
+				   " for sp 0x%" PRIx64,
+				   context->stack_start, context->stack_end, sp);
+	else if (last->depth >= RCORE_NATIVE_FRAME_LIMIT)
+		rcore_walk_problem(walk, "more than %d native frames",
+				   RCORE_NATIVE_FRAME_LIMIT);
+	else if (!walk->unwinder->frames_left)
+		rcore_walk_problem(walk, "more than %d native frames in all stacks",
+				   RCORE_NATIVE_TOTAL_LIMIT);
+	if (context->problem)
+		return false;
+	last->depth++;
+	last->pc = pc;
+	last->sp = sp;
+	last->is_exact = walk->is_exact;
+	last->stood_still = still;
+	last->is_inside = inside && context->stack_end;
+	return true;
+}
+
+static bool add_frame(struct rcore_walk *walk, struct rcore_site *site, uint64_t pc,
+		      uint64_t sp)
+{
+	if (!rcore_site_name(&walk->unwinder->sites, site))
+		return false;
+	for (size_t i = 0; i < site->frame_count; i++) {
+		struct rcore_native_frame *frame = rcore_push(&walk->frames);
+		if (!frame)
+			return false;
+		*frame = site->frames[i];
+		if (frame->function_start)
+			frame->function_offset += pc - frame->pc;
+		if (frame->module_offset)
+			frame->module_offset += pc - frame->pc;
+		frame->pc = pc;
+		frame->sp = sp;
+		frame->trust = walk->trust;
+		frame->is_signal = site->is_signal;
+	}
+	walk->unwinder->frames_left--;
+	return true;
+}
+
+static void capture(struct rcore_walk *walk, Dwfl_Frame *frame)
+{
+	walk->at = (struct rcore_unwind_registers){.pc = walk->last.pc};
+	for (unsigned i = 0; i < walk->unwinder->machine->register_count; i++) {
+		Dwarf_Word value;
+		if (!dwfl_frame_reg(frame, i, &value))
+			rcore_register_set(&walk->at, i, value);
+	}
+	walk->is_captured = true;
+}
+
+static int on_frame(Dwfl_Frame *frame, void *argument)
+{
+	struct rcore_walk *walk = argument;
+	struct rcore_unwinder *unwinder = walk->unwinder;
+	struct rcore_landing landing;
+	Dwarf_Addr pc;
+	Dwarf_Word sp, base;
+	if (!dwfl_frame_pc(frame, &pc, NULL) ||
+	    dwfl_frame_reg(frame, unwinder->machine->sp, &sp)) {
+		rcore_walk_problem(walk, "the stack pointer of a frame is not known");
+		return end(walk);
+	}
+	if (walk->at_start)
+		pc = walk->start.pc;
+	walk->at_start = false;
+	if (walk->on_probation && walk->last.depth > walk->probation_last.depth) {
+		if (!rcore_walk_is_return(walk, pc))
+			return end(walk);
+		walk->on_probation = false;
+	}
+	if (!may_go_on(walk, pc, sp))
+		return end(walk);
+	struct rcore_site *site = rcore_site_at(&unwinder->sites, walk->is_exact ? pc : pc - 1);
+	if (!site || !add_frame(walk, site, pc, sp)) {
+		unwinder->no_memory = true;
+		return end(walk);
+	}
+	walk->last.site = site;
+	walk->trust = site->is_signal ? RCORE_TRUST_EXACT : RCORE_TRUST_CFI;
+	bool has_left = rcore_walk_is_landing(walk, &landing);
+	walk->is_exact = walk->may_jump = site->is_signal;
+	walk->last.cfa = 0;
+	walk->read_failed = walk->read_zero = walk->is_captured = false;
+	if (has_left) {
+		capture(walk, frame);
+		walk->is_stopped = true;
+		return DWARF_CB_ABORT;
+	}
+	if (site->covered && site->base_register < 0) {
+		/* An expression may ask for what is not known. */
+		capture(walk, frame);
+		return DWARF_CB_OK;
+	}
+	if (site->covered && !dwfl_frame_reg(frame, (unsigned)site->base_register, &base)) {
+		walk->last.cfa = base + site->base_offset;
+		return DWARF_CB_OK;
+	}
+	if (walk->on_probation)
+		return end(walk);
+	capture(walk, frame);
+	walk->is_stopped = true;
+	return DWARF_CB_ABORT;
+}
+
+enum { MAX_CLONE = 32 }; /* bytes from the system call to where the new thread goes */
+
+/* A thread that was made and has not run yet stands in clone(), which says that nothing called
+ * it only where the new thread goes on. */
+static bool is_newborn(struct rcore_walk *walk)
+{
+	if (walk->last.depth != 1 || !walk->last.is_exact)
+		return false;
+	for (uint64_t i = 1; i <= MAX_CLONE; i++) {
+		const struct rcore_site *next =
+			rcore_site_at(&walk->unwinder->sites, walk->last.pc + i);
+		if (!next || next->covered)
+			return next && next->is_outermost;
+	}
+	return false;
+}
+
+/* Is that where the first frame of a coroutine is? Few bytes may be above it. */
+static bool is_top(uint64_t top, uint64_t address)
+{
+	enum { MAX_ABOVE = 64 };
+	return top && top - address <= MAX_ABOVE;
+}
+
+/* A return address of 0 ends the stack of a coroutine, at its top; anywhere else it is no return
+ * address. libdwfl takes one that it cannot compute for one of 0, too. */
+static bool returns_to_zero(const struct rcore_walk *walk)
+{
+	const struct rcore_unwind_context *context = walk->context;
+	const struct rcore_walk_place *last = &walk->last;
+	int link = walk->unwinder->machine->link;
+	if (walk->read_failed)
+		return false;
+	/* One that is about to run its first instruction: its registers are what was made up for it. */
+	if (link >= 0 && last->depth == 1 && last->is_exact && !last->site->saves_link)
+		return !rcore_register_known(&walk->start, (unsigned)link) ||
+		       !walk->start.value[link];
+	if (!last->cfa || !last->site->saves_link)
+		return walk->read_zero;
+	return is_top(context->stack_end, last->cfa) || is_top(context->stack_base, last->cfa);
+}
+
+/* The kernel tells where a program starts, also one whose file is not here. */
+static bool is_program_entry(const struct rcore_walk *walk)
+{
+	enum { ENTRY_BYTES = 64 };
+	uint64_t entry;
+	return rcore_process_auxv(walk->unwinder->native->modules->process, AT_ENTRY, &entry) &&
+	       walk->last.pc - entry < ENTRY_BYTES;
+}
+
+/* Where libdwfl came to an end of its own: is it that of the stack? */
+static bool is_natural(struct rcore_walk *walk, int status)
+{
+	const struct rcore_site *site = walk->last.site;
+	unsigned fp = walk->unwinder->machine->fp;
+	if (walk->ended)
+		return false;
+	if (!walk->is_stopped)
+		return site->is_outermost || (!status && returns_to_zero(walk));
+	/* Both machines' ABIs have the outermost frame pointer 0, for code that says no more. Where
+	 * the file is not here nobody knows what the code says, and 0 may be any value. */
+	if (!site->module || site->covered)
+		return false;
+	if (!site->module->entry->module.elf)
+		return is_program_entry(walk);
+	return (rcore_register_known(&walk->at, fp) && !walk->at.value[fp]) || is_newborn(walk);
+}
+
+static void tell_why(struct rcore_walk *walk)
+{
+	const struct rcore_unwinder *unwinder = walk->unwinder;
+	const struct rcore_site *site = walk->last.site;
+	const struct rcore_native_module *module = site->module;
+	char name[128];
+	if (module)
+		rcore_escape(name, sizeof(name), module->name ? module->name : "a module");
+	if (walk->read_failed)
+		rcore_walk_problem(walk, "cannot read the stack at 0x%" PRIx64 ": %s",
+				   unwinder->fault_address, rcore_fault_text(unwinder->fault));
+	else if (!module)
+		rcore_walk_problem(walk,
+				   "no module holds the code at 0x%" PRIx64
+				   ", and nothing above it on the stack leads on",
+				   walk->last.pc);
+	else if (!site->covered)
+		rcore_walk_problem(walk,
+				   "%s: %s for 0x%" PRIx64
+				   ", and nothing above it on the stack leads on",
+				   name,
+				   module->entry->module.elf
+					   ? module->entry->module.whole_size
+						     ? "its file is cut short, hence no call "
+						       "frame information"
+						     : "no call frame information"
+					   : "its file is not on this machine, hence no call "
+					     "frame information",
+				   walk->last.pc);
+	else if (walk->read_zero)
+		rcore_walk_problem(walk,
+				   "%s: the return address of 0x%" PRIx64
+				   " is 0, and nothing says that a stack begins there",
+				   name, walk->last.pc);
+	else
+		rcore_walk_problem(walk,
+				   "%s: the call frame information for 0x%" PRIx64
+				   " cannot be used: %s",
+				   name, walk->last.pc, dwfl_errmsg(-1));
+}
+
+/* Has the stack to be picked up again by other means? */
+static bool is_lost(struct rcore_walk *walk, int status)
+{
+	return walk->is_stopped ||
+	       (!walk->ended && walk->is_captured && !is_natural(walk, status));
+}
+
+/* One stretch. Gives whether there is another, at walk->start. */
+static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
+{
+	walk->at_start = true;
+	walk->is_stopped = walk->is_captured = walk->ended = walk->read_failed = false;
+	int status = dwfl_thread_getframes(thread, on_frame, walk);
+	if (walk->unwinder->no_memory)
+		return false;
+	if (walk->at_start) {
+		rcore_walk_problem(walk, "libdwfl cannot begin: %s", dwfl_errmsg(-1));
+		return false;
+	}
+	/* A signal may have struck at pc 0, which libdwfl takes for the end. */
+	if (!walk->ended && !walk->is_stopped && walk->last.site->is_signal &&
+	    rcore_walk_resume_signal(walk))
+		return true;
+	if (walk->on_probation) {
+		/* A 0 on the stack is no proof. */
+		if (!walk->ended && walk->last.site->is_outermost)
+			return false;
+		if (rcore_walk_rescan(walk))
+			return true;
+		walk->is_stopped = true;
+	} else if (is_lost(walk, status) && rcore_walk_resume(walk)) {
+		return true;
+	}
+	if (!walk->ended && !is_natural(walk, status))
+		tell_why(walk);
+	return false;
+}
+
+static bool begin(struct rcore_walk *walk)
+{
+	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
+	const struct rcore_unwind_context *context = walk->context;
+	for (unsigned i = 0; i < machine->register_count; i++) {
+		unsigned number = machine->gregset[i];
+		if (context->known >> number & 1)
+			rcore_register_set(&walk->start, i, context->registers[number]);
+	}
+	if (!rcore_register_known(&walk->start, machine->sp) ||
+	    !(context->known >> machine->gregset_pc & 1)) {
+		rcore_walk_problem(walk, "its registers were not saved");
+		return false;
+	}
+	uint64_t pc = context->registers[machine->gregset_pc];
+	walk->start.pc = rcore_walk_code_address(walk->unwinder, pc);
+	if (machine->link >= 0)
+		walk->start.value[machine->link] = rcore_walk_code_address(
+			walk->unwinder, walk->start.value[machine->link]);
+	walk->trust = RCORE_TRUST_EXACT;
+	walk->is_exact = !context->is_parked;
+	return true;
+}
+
+static bool keep(struct rcore_walk *walk)
+{
+	struct rcore_unwind_context *context = walk->context;
+	size_t size = walk->frames.count * sizeof(*walk->frames.items);
+	if (!size)
+		return true;
+	context->frames = rcore_arena_alloc(walk->unwinder->arena, size);
+	if (!context->frames)
+		return false;
+	memcpy(context->frames, walk->frames.items, size);
+	context->frame_count = walk->frames.count;
+	return true;
+}
+
+void rcore_walk_stack(struct rcore_walk *walk, Dwfl_Thread *thread)
+{
+	if (begin(walk))
+		while (walk_stretch(walk, thread))
+			;
+	if (!keep(walk))
+		walk->unwinder->no_memory = true;
+}

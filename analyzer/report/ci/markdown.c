@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/formats.h"
+#include "report/ci/markup.h"
+#include "report/text/text.h"
+#include "report/text/text_triage.h"
+#include "report/words.h"
+
+enum {
+	/* GitHub drops a step's summary of more than 1 MiB as a whole; other steps may write
+	 * theirs behind. */
+	MAX_SIZE = 900 << 10,
+	MAX_SECTION = 300 << 10,
+	ENDING = 1 << 10, /* what is kept for the lines that say what was left out */
+};
+
+struct section {
+	char *text;
+	size_t size;
+};
+
+/* What `write` prints, in memory; the text's own pen is led there meanwhile. */
+static struct rcore_error *capture(struct rcore_text *text, struct section *ret,
+				   void (*write)(struct rcore_text *, size_t), size_t index)
+{
+	FILE *out = text->pen.out;
+	*ret = (struct section){0};
+	text->pen.out = open_memstream(&ret->text, &ret->size);
+	if (!text->pen.out) {
+		text->pen.out = out;
+		return rcore_error_no_memory();
+	}
+	write(text, index);
+	bool failed = fclose(text->pen.out);
+	text->pen.out = out;
+	return failed ? rcore_error_no_memory() : NULL;
+}
+
+static void write_head(struct rcore_text *text, size_t unused)
+{
+	rcore_text_header(text);
+}
+
+static void write_rest(struct rcore_text *text, size_t unused)
+{
+	rcore_text_rest(text);
+	rcore_text_problems(text);
+}
+
+/* A fence that the text itself cannot close. */
+static void print_fenced(FILE *out, const char *text, size_t size)
+{
+	size_t longest = 2, run = 0;
+	for (size_t i = 0; i < size; i++) {
+		run = text[i] == '`' ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	char *fence = malloc(longest + 2);
+	if (!fence)
+		return;
+	memset(fence, '`', longest + 1);
+	fence[longest + 1] = 0;
+	fprintf(out, "%s\n%.*s%s%s\n", fence, (int)size, text,
+		size && text[size - 1] != '\n' ? "\n" : "", fence);
+	free(fence);
+}
+
+/* The part of a section that fits, in whole lines. */
+static size_t fitting(const struct section *section, size_t room)
+{
+	if (section->size <= room)
+		return section->size;
+	while (room && section->text[room - 1] != '\n')
+		room--;
+	return room;
+}
+
+/* What is written, and how much of it still fits. */
+struct page {
+	FILE *out;
+	size_t left;
+};
+
+static void print_details(FILE *out, const char *summary, const struct section *section,
+			  bool is_open, size_t room)
+{
+	size_t size = fitting(section, room);
+	fprintf(out, "<details%s><summary>", is_open ? " open" : "");
+	rcore_markup_xml(out, summary);
+	fputs("</summary>\n\n", out);
+	print_fenced(out, section->text, size);
+	if (size < section->size) {
+		char count[RCORE_COUNT_SIZE];
+		fprintf(out, "\n%s more bytes were left out; `rcore analyze` prints all.\n",
+			rcore_count_words(section->size - size, count));
+	}
+	fputs("\n</details>\n", out);
+}
+
+/* One that is cut off where the page ends. *ret: whether it is there, it is not where hardly any of it would be. */
+static struct rcore_error *add_details(struct page *page, const char *summary,
+				       const struct section *section, bool is_open, bool *ret)
+{
+	struct section block = {0};
+	size_t room = page->left < ENDING ? 0 : page->left - ENDING;
+	*ret = false;
+	if (!room)
+		return NULL;
+	FILE *out = open_memstream(&block.text, &block.size);
+	if (!out)
+		return rcore_error_no_memory();
+	print_details(out, summary, section, is_open, room < MAX_SECTION ? room : MAX_SECTION);
+	struct rcore_error *err = fclose(out) ? rcore_error_no_memory() : NULL;
+	*ret = !err && block.size <= page->left;
+	if (*ret) {
+		fwrite(block.text, 1, block.size, page->out);
+		page->left -= block.size;
+	}
+	free(block.text);
+	return err;
+}
+
+static void print_title(const struct rcore_text *text, FILE *out)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	fputs("### rcore: ", out);
+	rcore_markup_markdown(out, snapshot->cause.present && snapshot->cause.text
+					   ? snapshot->cause.text
+				   : snapshot->failure ? snapshot->failure
+						       : "no crash");
+	fputs("\n\n", out);
+}
+
+static struct rcore_error *add_thread(struct rcore_text *text, size_t index, bool is_first,
+				      struct page *page, bool *ret)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	const struct rcore_thread *thread = &snapshot->threads[index];
+	struct section section;
+	char summary[256], name[128] = "";
+	struct rcore_error *err = capture(text, &section, rcore_text_thread, index);
+	if (err)
+		return err;
+	if (thread->name)
+		rcore_escape(name, sizeof(name), thread->name);
+	snprintf(summary, sizeof(summary), "%s%s%s%s  %s", thread->id,
+		 thread->is_main ? " main" : "", name[0] ? " " : "", name,
+		 rcore_thread_words(thread));
+	bool is_open =
+		snapshot->cause.present ? snapshot->cause.thread == (int)index : is_first;
+	err = add_details(page, summary, &section, is_open, ret);
+	free(section.text);
+	return err;
+}
+
+static struct rcore_error *add_threads(struct rcore_text *text, const size_t *order,
+				       size_t count, struct page *page)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool fits;
+		struct rcore_error *err = add_thread(text, order[i], i == 0, page, &fits);
+		if (err)
+			return err;
+		if (fits)
+			continue;
+		fprintf(page->out,
+			"\n%zu more threads were left out; `rcore analyze` prints them.\n",
+			count - i);
+		page->left = 0;
+		return NULL;
+	}
+	return NULL;
+}
+
+static struct rcore_error *print_top(struct rcore_text *text, struct page *page)
+{
+	struct section head, top;
+	struct rcore_error *err = capture(text, &head, write_head, 0);
+	if (err)
+		return err;
+	FILE *out = open_memstream(&top.text, &top.size);
+	if (out) {
+		print_title(text, out);
+		print_fenced(out, head.text, fitting(&head, MAX_SECTION));
+		putc('\n', out);
+	}
+	free(head.text);
+	if (!out || fclose(out))
+		return rcore_error_no_memory();
+	fwrite(top.text, 1, top.size, page->out);
+	page->left -= top.size < page->left ? top.size : page->left;
+	free(top.text);
+	return NULL;
+}
+
+static struct rcore_error *print(struct rcore_text *text)
+{
+	struct page page = {text->pen.out, MAX_SIZE};
+	struct section rest = {0};
+	bool fits;
+	size_t *order = calloc(text->snapshot->thread_count + 1, sizeof(*order));
+	if (!order)
+		return rcore_error_no_memory();
+	struct rcore_error *err = print_top(text, &page);
+	if (!err)
+		err = add_threads(text, order, rcore_text_thread_order(text, order), &page);
+	if (!err)
+		err = capture(text, &rest, write_rest, 0);
+	if (!err && rest.size)
+		err = add_details(
+			&page, "Parked fibers, ended threads, other kernel threads, problems",
+			&rest, false, &fits);
+	free(rest.text);
+	free(order);
+	return err;
+}
+
+struct rcore_error *rcore_report_markdown(const struct rcore_snapshot *snapshot,
+					  const struct rcore_report_options *given, FILE *out)
+{
+	struct rcore_text text;
+	struct rcore_report_options options = given ? *given : (struct rcore_report_options){0};
+	options.color = false;
+	struct rcore_error *err = rcore_text_init(&text, snapshot, &options, out);
+	if (err)
+		return err;
+	err = print(&text);
+	if (!err)
+		err = text.error;
+	else
+		rcore_error_free(text.error);
+	rcore_text_deinit(&text);
+	return err ? err : rcore_pen_error(out);
+}

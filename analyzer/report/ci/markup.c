@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/ci/markup.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* What is written in place of a character; NULL: the character itself. */
+typedef const char *replacement(char character, char buffer[8]);
+
+static const char *xml(char character, char buffer[8])
+{
+	switch (character) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+/* By number, which no Markdown takes as markup; '@' and '#' would call people and issues. What has a
+ * meaning only at the start of a line, or behind what is replaced here, stays. */
+static const char *markdown(char character, char buffer[8])
+{
+	if (!strchr("\\`*_[]<>#|~&@$", character))
+		return NULL;
+	snprintf(buffer, 8, "&#%d;", character);
+	return buffer;
+}
+
+static const char *message(char character, char buffer[8])
+{
+	return character == '%' ? "%25" : NULL;
+}
+
+static const char *property(char character, char buffer[8])
+{
+	return character == ':' ? "%3A" : character == ',' ? "%2C" : message(character, buffer);
+}
+
+static const char *sarif(char character, char buffer[8])
+{
+	if (!strchr("[]\\{}", character))
+		return NULL;
+	snprintf(buffer, 8, "%c%c", strchr("{}", character) ? character : '\\', character);
+	return buffer;
+}
+
+static const char *uri(char character, char buffer[8])
+{
+	if (isalnum((unsigned char)character) || strchr("-._~/", character))
+		return NULL;
+	snprintf(buffer, 8, "%%%02X", (unsigned char)character);
+	return buffer;
+}
+
+static void write_replaced(FILE *out, const char *text, replacement *replace)
+{
+	char buffer[8];
+	for (; *text; text++) {
+		const char *other = replace(*text, buffer);
+		if (other)
+			fputs(other, out);
+		else
+			putc(*text, out);
+	}
+}
+
+/* A line escaped for a terminal, then for the format. */
+static void write_line(FILE *out, const char *line, size_t length, replacement *replace)
+{
+	char *copy = strndup(line, length), *escaped = NULL;
+	size_t size = 0;
+	FILE *stream = copy ? open_memstream(&escaped, &size) : NULL;
+	if (stream) {
+		rcore_escape_write(stream, copy);
+		fclose(stream);
+	}
+	if (escaped)
+		write_replaced(out, escaped, replace);
+	else
+		fputs("(memory is short)", out);
+	free(escaped);
+	free(copy);
+}
+
+void rcore_markup_xml(FILE *out, const char *text)
+{
+	for (;;) {
+		size_t length = strcspn(text, "\n");
+		write_line(out, text, length, xml);
+		if (!text[length])
+			return;
+		putc('\n', out);
+		text += length + 1;
+	}
+}
+
+void rcore_markup_markdown(FILE *out, const char *text)
+{
+	write_line(out, text, strlen(text), markdown);
+}
+
+void rcore_markup_message(FILE *out, const char *text)
+{
+	write_line(out, text, strlen(text), message);
+}
+
+void rcore_markup_property(FILE *out, const char *text)
+{
+	write_line(out, text, strlen(text), property);
+}
+
+void rcore_markup_sarif(FILE *out, const char *text)
+{
+	write_line(out, text, strlen(text), sarif);
+}
+
+void rcore_markup_uri(FILE *out, const char *path)
+{
+	write_replaced(out, path, uri);
+}

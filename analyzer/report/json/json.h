@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_REPORT_JSON_H
+#define RCORE_REPORT_JSON_H
+
+/*
+ * report/json/ writes the JSON that docs/json.md describes, one file per part
+ * of it. Start here.
+ */
+
+#include "report/json/json_writer.h"
+#include "report/pick.h"
+
+/* The parts of rcore_report_json() (docs/json.md says what each field means). */
+void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+void rcore_json_threads(struct rcore_json *json, const struct rcore_snapshot *snapshot,
+			const struct rcore_pick *pick);
+void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *snapshot,
+		       const struct rcore_pick *pick);
+
+/* "cause": nothing where no signal killed it. */
+void rcore_json_cause(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+/* "blame" and "signature"; and "frames", those that the signature was made of. */
+void rcore_json_triage(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+void rcore_json_signature(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+
+/* "wait": what a fiber waits for; nothing where that is not known (NULL). "locks" and "deadlocks". */
+void rcore_json_wait(struct rcore_json *json, const struct rcore_snapshot *snapshot,
+		     const struct rcore_wait *wait);
+void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+
+/* "native": the frames of a machine stack; nothing where there are none. */
+void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame *frames,
+		       size_t count);
+/* "tasks": of the gem async; nothing where there are none. */
+void rcore_json_tasks(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+/* "facts": what the VM as a whole is up to. */
+void rcore_json_facts(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+/* "exceptions": what a fiber is handling; nothing where there is none. */
+void rcore_json_exceptions(struct rcore_json *json, const struct rcore_fiber *fiber);
+/* "stack": which of a fiber's frames and native frames follow each other. */
+void rcore_json_steps(struct rcore_json *json, const struct rcore_fiber *fiber);
+
+/* A fiber's context, as an object of json-c. */
+struct json_object *rcore_json_context(struct rcore_json *json,
+				       const struct rcore_context *context);
+
+#endif

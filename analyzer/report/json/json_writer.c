@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/json/json_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static struct json_object *checked(struct rcore_json *json, struct json_object *value)
+{
+	if (!value)
+		json->no_memory = true;
+	return value;
+}
+
+void rcore_json_start(struct rcore_json *json, const char *key)
+{
+	if (json->has_elements)
+		putc(',', json->out);
+	if (json->depth) {
+		putc('\n', json->out);
+		for (int i = 0; i < json->depth; i++)
+			putc(' ', json->out);
+	}
+	if (key)
+		fprintf(json->out, "\"%s\": ", key);
+	json->has_elements = true;
+}
+
+void rcore_json_open(struct rcore_json *json, const char *key, char bracket)
+{
+	rcore_json_start(json, key);
+	putc(bracket, json->out);
+	json->depth++;
+	json->has_elements = false;
+}
+
+void rcore_json_close(struct rcore_json *json, char bracket)
+{
+	json->depth--;
+	if (json->has_elements)
+		fprintf(json->out, "\n%*s", json->depth, "");
+	putc(bracket, json->out);
+	json->has_elements = true;
+}
+
+/* json-c leaves characters past U+007E as they are; those that must not reach a terminal are
+ * written as JSON's \u escapes, which any parser turns back. They occur in strings alone. */
+static void write_safe(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t plain = 0;
+		while (text[plain] > 0 && text[plain] < 0x7f)
+			plain++;
+		fwrite(text, 1, plain, out);
+		text += plain;
+		if (!*text)
+			break;
+		uint32_t character;
+		size_t length = rcore_utf8_decode(text, &character);
+		if (!length) {
+			length = 1;
+			fputs("\\ufffd", out);
+		} else if (!rcore_unsafe_character(character)) {
+			fwrite(text, 1, length, out);
+		} else if (character > 0xffff) {
+			character -= 0x10000;
+			fprintf(out, "\\u%04x\\u%04x", 0xd800 | character >> 10,
+				0xdc00 | (character & 0x3ff));
+		} else {
+			fprintf(out, "\\u%04x", character);
+		}
+		text += length;
+	}
+}
+
+void rcore_json_write(struct rcore_json *json, struct json_object *value)
+{
+	const char *text =
+		value ? json_object_to_json_string_ext(
+				value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
+		      : NULL;
+	if (!text)
+		json->no_memory = true;
+	else
+		write_safe(json->out, text);
+}
+
+void rcore_json_put(struct rcore_json *json, const char *key, struct json_object *value)
+{
+	rcore_json_start(json, key);
+	rcore_json_write(json, value);
+	json_object_put(value);
+}
+
+void rcore_json_put_members(struct rcore_json *json, struct json_object *value)
+{
+	if (value) {
+		json_object_object_foreach(value, key, member)
+		{
+			rcore_json_start(json, key);
+			rcore_json_write(json, member);
+		}
+	}
+	json_object_put(value);
+}
+
+struct json_object *rcore_json_object(struct rcore_json *json)
+{
+	return checked(json, json_object_new_object());
+}
+
+struct json_object *rcore_json_string(struct rcore_json *json, const char *text)
+{
+	return checked(json, json_object_new_string(text));
+}
+
+void rcore_json_add(struct rcore_json *json, struct json_object *object, const char *key,
+		    struct json_object *value)
+{
+	if (!object || !value ||
+	    json_object_object_add_ex(object, key, value,
+				      JSON_C_OBJECT_ADD_KEY_IS_NEW |
+					      JSON_C_OBJECT_ADD_CONSTANT_KEY) < 0) {
+		json->no_memory = true;
+		json_object_put(value);
+	}
+}
+
+void rcore_json_add_int(struct rcore_json *json, struct json_object *object, const char *key,
+			int64_t value)
+{
+	rcore_json_add(json, object, key, json_object_new_int64(value));
+}
+
+void rcore_json_add_count(struct rcore_json *json, struct json_object *object, const char *key,
+			  int64_t value)
+{
+	if (value)
+		rcore_json_add_int(json, object, key, value);
+}
+
+void rcore_json_add_flag(struct rcore_json *json, struct json_object *object, const char *key,
+			 bool value)
+{
+	if (value)
+		rcore_json_add(json, object, key, json_object_new_boolean(true));
+}
+
+void rcore_json_add_hex(struct rcore_json *json, struct json_object *object, const char *key,
+			uint64_t value)
+{
+	char text[24];
+	if (!value)
+		return;
+	snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	rcore_json_add(json, object, key, json_object_new_string(text));
+}
+
+/* U+FFFD has three bytes, so three times the length always suffices. */
+static char *replace_invalid(const char *text)
+{
+	char *valid = malloc(3 * strlen(text) + 1);
+	if (!valid)
+		return NULL;
+	char *out = valid;
+	while (*text) {
+		uint32_t character;
+		size_t length = rcore_utf8_decode(text, &character);
+		if (length) {
+			out = mempcpy(out, text, length);
+			text += length;
+		} else {
+			out = mempcpy(out, "\xef\xbf\xbd", 3);
+			text++;
+		}
+	}
+	*out = '\0';
+	return valid;
+}
+
+static char *hex_of(const char *text)
+{
+	size_t length = strlen(text);
+	char *hex = malloc(2 * length + 1);
+	for (size_t i = 0; hex && i <= length; i++)
+		snprintf(hex + 2 * i, i < length ? 3 : 1, "%02x", (unsigned char)text[i]);
+	return hex;
+}
+
+void rcore_json_add_text(struct rcore_json *json, struct json_object *object, const char *key,
+			 const char *text)
+{
+	if (!text)
+		return;
+	if (rcore_utf8_valid(text)) {
+		rcore_json_add(json, object, key, json_object_new_string(text));
+		return;
+	}
+	char *valid = replace_invalid(text), *hex = hex_of(text), *hex_key = NULL;
+	if (!valid || !hex || asprintf(&hex_key, "%s_hex", key) < 0) {
+		json->no_memory = true;
+	} else {
+		rcore_json_add(json, object, key, json_object_new_string(valid));
+		if (json_object_object_add(object, hex_key, json_object_new_string(hex)) < 0)
+			json->no_memory = true;
+	}
+	free(hex_key);
+	free(hex);
+	free(valid);
+}

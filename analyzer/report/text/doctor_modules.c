@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/text.h"
+#include "report/text/doctor.h"
+
+enum { NAMED = 5 };
+
+static const char *base_name(const struct rcore_module_info *module)
+{
+	const char *slash = module->path ? strrchr(module->path, '/') : NULL;
+	return slash ? slash + 1 : module->path ? module->path : "(no path)";
+}
+
+static void print_module(const struct rcore_pen *pen, const struct rcore_module_info *module)
+{
+	FILE *out = pen->out;
+	bool good = !module->lost && !module->fix;
+	fputs("  ", out);
+	rcore_styled(pen, good ? RCORE_STYLE_GOOD : RCORE_STYLE_PROBLEM, "%-11s",
+		     module->status ? module->status : "unknown");
+	fputs("  ", out);
+	rcore_styled_text(pen, module->is_ruby ? RCORE_STYLE_ID : RCORE_STYLE_PLAIN,
+			  module->path ? module->path : "(no path)");
+	if (module->is_ruby)
+		fputs(" (Ruby)", out);
+	if (module->build_id)
+		fprintf(out, "  build-id %s", module->build_id);
+	else
+		fputs("  no build-id", out);
+	if (module->file_build_id && !rcore_same_text(module->build_id, module->file_build_id))
+		fprintf(out, ", the file here has %s", module->file_build_id);
+	putc('\n', out);
+	if (module->file && !rcore_same_text(module->file, module->path)) {
+		fprintf(out, "  %-11s  file: ", "");
+		rcore_escape_write(out, module->file);
+		putc('\n', out);
+	}
+}
+
+static bool is_first_to_lose(const struct rcore_snapshot *snapshot, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (rcore_same_text(snapshot->modules[i].lost, snapshot->modules[index].lost))
+			return false;
+	return true;
+}
+
+static void print_lost(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot,
+		       const char *lost)
+{
+	size_t count = 0;
+	fputs("  ", pen->out);
+	for (size_t i = 0; i < snapshot->module_count; i++) {
+		if (!rcore_same_text(snapshot->modules[i].lost, lost) || count++ >= NAMED)
+			continue;
+		fputs(count > 1 ? ", " : "", pen->out);
+		rcore_escape_write(pen->out, base_name(&snapshot->modules[i]));
+	}
+	if (count > NAMED)
+		fprintf(pen->out, " and %zu more", count - NAMED);
+	fputs(": ", pen->out);
+	rcore_escape_write(pen->out, lost);
+	putc('\n', pen->out);
+}
+
+void rcore_doctor_modules(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
+{
+	bool any_lost = false, any_fix = false;
+	if (!snapshot->module_count)
+		return;
+	fputs("\nFiles the process had mapped\n", pen->out);
+	for (size_t i = 0; i < snapshot->module_count; i++) {
+		print_module(pen, &snapshot->modules[i]);
+		any_lost |= snapshot->modules[i].lost != NULL;
+		any_fix |= snapshot->modules[i].fix != NULL;
+	}
+	if (any_lost)
+		fputs("\nLost without them\n", pen->out);
+	for (size_t i = 0; i < snapshot->module_count; i++)
+		if (snapshot->modules[i].lost && is_first_to_lose(snapshot, i))
+			print_lost(pen, snapshot, snapshot->modules[i].lost);
+	if (any_fix)
+		fputs("\nTo do\n", pen->out);
+	for (size_t i = 0; i < snapshot->module_count; i++) {
+		if (!snapshot->modules[i].fix)
+			continue;
+		fputs("  ", pen->out);
+		rcore_escape_write(pen->out, snapshot->modules[i].fix);
+		putc('\n', pen->out);
+	}
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "report/text/text.h"
+#include "report/text/text_context.h"
+#include "report/text/text_exceptions.h"
+#include "report/text/text_stack.h"
+#include "report/text/text_values.h"
+#include "report/text/text_waits.h"
+#include "report/words.h"
+
+static void print_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
+{
+	struct rcore_report_options options = text->options;
+	options.all = all;
+	struct rcore_error *err = rcore_text_stack(&text->pen, &options, fiber);
+	if (text->error)
+		rcore_error_free(err);
+	else
+		text->error = err;
+}
+
+static bool is_grouped(const struct rcore_text *text, const struct rcore_fiber *fiber)
+{
+	return !text->options.all && fiber->group >= 0 && text->visible[fiber->group] > 1;
+}
+
+/* A fiber without a stack: nothing to show but that it is there. */
+static bool is_bare(const struct rcore_fiber *fiber, enum rcore_fiber_status status)
+{
+	return fiber->status == status && !fiber->frame_count && !fiber->problem &&
+	       !fiber->is_current && !fiber->is_root;
+}
+
+void rcore_text_ids_end(const struct rcore_text *text, size_t count, size_t shown)
+{
+	char number[RCORE_COUNT_SIZE];
+	if (count > shown)
+		rcore_styled(&text->pen, RCORE_STYLE_QUIET, " and %s more (--all shows each)",
+			     rcore_count_words(count - shown, number));
+	putc('\n', text->pen.out);
+}
+
+static void print_state(const struct rcore_text *text, const struct rcore_fiber *fiber)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	FILE *out = text->pen.out;
+	if (fiber->resuming >= 0) {
+		fprintf(out, "resuming %s", snapshot->fibers[fiber->resuming].id);
+	} else if (fiber->is_current) {
+		bool runs = fiber->thread >= 0 && !snapshot->threads[fiber->thread].is_ended &&
+			    snapshot->threads[fiber->thread].status == RCORE_THREAD_RUNNABLE;
+		fputs(runs ? "running" : "current", out);
+	} else {
+		fputs(rcore_fiber_status_words(fiber->status), out);
+	}
+	if (fiber->resumed_by >= 0)
+		fprintf(out, ", resumed by %s", snapshot->fibers[fiber->resumed_by].id);
+}
+
+static void print_addresses(const struct rcore_text *text, const struct rcore_fiber *fiber)
+{
+	rcore_style(&text->pen, RCORE_STYLE_QUIET);
+	if (fiber->object)
+		fprintf(text->pen.out, "  Fiber 0x%" PRIx64, fiber->object);
+	fprintf(text->pen.out, "  rb_fiber_t 0x%" PRIx64 "  ec 0x%" PRIx64, fiber->address,
+		fiber->ec);
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+}
+
+static void print_fiber(struct rcore_text *text, size_t index)
+{
+	const struct rcore_fiber *fiber = &text->snapshot->fibers[index];
+	bool died_here =
+		text->snapshot->cause.present && text->snapshot->cause.fiber == (int)index;
+	char count[RCORE_COUNT_SIZE];
+
+	fputs(died_here ? "* " : "  ", text->pen.out);
+	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-8s", fiber->id);
+	fprintf(text->pen.out, " %s",
+		fiber->is_root           ? "root, "
+		: fiber->is_continuation ? "callcc, "
+					 : "");
+	print_state(text, fiber);
+	if (fiber->frame_count > 100)
+		fprintf(text->pen.out, ", %s frames",
+			rcore_count_words(fiber->frame_count, count));
+	rcore_text_wait(text, fiber->wait);
+	rcore_text_context(&text->pen, "  ", &fiber->context);
+	if (text->options.verbose)
+		print_addresses(text, fiber);
+	putc('\n', text->pen.out);
+	rcore_text_context_remarks(&text->pen, "    ", &fiber->context);
+	print_stack(text, fiber, text->options.all);
+	rcore_text_exceptions(&text->pen, fiber, text->options.all);
+	if (text->options.verbose || text->snapshot->has_values || fiber->storage.problem ||
+	    fiber->locals.problem) {
+		rcore_text_variables(&text->pen, "storage", &fiber->storage);
+		rcore_text_variables(&text->pen, "fiber local", &fiber->locals);
+	}
+	if (fiber->problem)
+		rcore_text_problem(text, fiber->problem);
+}
+
+static const struct {
+	enum rcore_fiber_status status;
+	const char *words;
+} bare_kinds[] = {
+	{RCORE_FIBER_CREATED, "created, not started"},
+	{RCORE_FIBER_TERMINATED, "terminated"},
+};
+enum { BARE_KINDS = sizeof(bare_kinds) / sizeof(bare_kinds[0]) };
+
+static void print_bare(const struct rcore_text *text, const int *fibers, size_t fiber_count,
+		       size_t kind, size_t count)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	char number[RCORE_COUNT_SIZE];
+	fprintf(text->pen.out, "  %s fibers %s:", rcore_count_words(count, number),
+		bare_kinds[kind].words);
+	size_t shown = 0;
+	for (size_t i = 0; i < fiber_count && shown < RCORE_TEXT_IDS; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[fibers[i]];
+		if (!is_bare(fiber, bare_kinds[kind].status))
+			continue;
+		fprintf(text->pen.out, " %s", fiber->id);
+		shown++;
+	}
+	rcore_text_ids_end(text, count, shown);
+}
+
+static bool is_merged(const struct rcore_text *text, const struct rcore_fiber *fiber,
+		      const size_t bare_counts[BARE_KINDS])
+{
+	for (size_t kind = 0; kind < BARE_KINDS; kind++)
+		if (bare_counts[kind] > 1 && is_bare(fiber, bare_kinds[kind].status))
+			return true;
+	return is_grouped(text, fiber);
+}
+
+void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	size_t bare_counts[BARE_KINDS] = {0};
+	bool merge = !text->options.all && text->pick.fiber < 0;
+	for (size_t i = 0; i < count && merge; i++)
+		for (size_t kind = 0; kind < BARE_KINDS; kind++)
+			bare_counts[kind] +=
+				is_bare(&snapshot->fibers[fibers[i]], bare_kinds[kind].status);
+	for (size_t i = 0; i < count; i++) {
+		size_t fiber = (size_t)fibers[i];
+		if (rcore_pick_fiber(snapshot, &text->pick, fiber) &&
+		    !is_merged(text, &snapshot->fibers[fiber], bare_counts))
+			print_fiber(text, fiber);
+	}
+	for (size_t kind = 0; kind < BARE_KINDS; kind++)
+		if (bare_counts[kind] > 1)
+			print_bare(text, fibers, count, kind, bare_counts[kind]);
+}
+
+/* Then each has a line of its own. */
+static bool has_contexts(const struct rcore_text *text, const struct rcore_fiber_group *group)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (rcore_pick_fiber(text->snapshot, &text->pick, (size_t)group->fibers[i]) &&
+		    rcore_context_has_any(&text->snapshot->fibers[group->fibers[i]].context))
+			return true;
+	return false;
+}
+
+static void print_contexts(struct rcore_text *text, size_t index)
+{
+	const struct rcore_fiber_group *group = &text->snapshot->groups[index];
+	size_t shown = 0;
+	putc('\n', text->pen.out);
+	for (size_t i = 0; i < group->count && shown < RCORE_TEXT_IDS; i++) {
+		size_t fiber = (size_t)group->fibers[i];
+		const struct rcore_context *context = &text->snapshot->fibers[fiber].context;
+		if (!rcore_pick_fiber(text->snapshot, &text->pick, fiber))
+			continue;
+		fprintf(text->pen.out, "    %s", text->snapshot->fibers[fiber].id);
+		rcore_text_context(&text->pen, "  ", context);
+		putc('\n', text->pen.out);
+		rcore_text_context_remarks(&text->pen, "      ", context);
+		shown++;
+	}
+	if (text->visible[index] > shown) {
+		fputs("   ", text->pen.out);
+		rcore_text_ids_end(text, text->visible[index], shown);
+	}
+}
+
+static void print_ids(const struct rcore_text *text, size_t index)
+{
+	const struct rcore_fiber_group *group = &text->snapshot->groups[index];
+	size_t shown = 0;
+	for (size_t i = 0; i < group->count && shown < RCORE_TEXT_IDS; i++) {
+		size_t fiber = (size_t)group->fibers[i];
+		if (!rcore_pick_fiber(text->snapshot, &text->pick, fiber))
+			continue;
+		fprintf(text->pen.out, " %s", text->snapshot->fibers[fiber].id);
+		shown++;
+	}
+	rcore_text_ids_end(text, text->visible[index], shown);
+}
+
+static void print_group(struct rcore_text *text, size_t index)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	const struct rcore_fiber_group *group = &snapshot->groups[index];
+	const struct rcore_fiber *first = &snapshot->fibers[group->fibers[0]];
+	const struct rcore_frame *place = rcore_text_place(first);
+	char number[RCORE_COUNT_SIZE];
+	FILE *out = text->pen.out;
+
+	putc('\n', out);
+	rcore_styled(&text->pen, RCORE_STYLE_ID, "%s fibers",
+		     rcore_count_words(text->visible[index], number));
+	fputs(" parked with the same stack", out);
+	if (place) {
+		fputs(" at ", out);
+		rcore_escape_write(out, place->path);
+		fprintf(out, ":%d", place->line);
+	}
+	putc(':', out);
+	if (has_contexts(text, group))
+		print_contexts(text, index);
+	else
+		print_ids(text, index);
+	rcore_text_group_wait(text, group);
+	print_stack(text, first, false);
+}
+
+void rcore_text_groups(struct rcore_text *text, bool ended)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	for (size_t i = 0; i < snapshot->group_count; i++) {
+		int thread = snapshot->fibers[snapshot->groups[i].fibers[0]].thread;
+		bool is_ended = thread < 0 || snapshot->threads[thread].is_ended;
+		if (!text->options.all && text->visible[i] > 1 && is_ended == ended)
+			print_group(text, i);
+	}
+}

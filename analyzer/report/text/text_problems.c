@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/text.h"
+#include "report/text/text.h"
+#include "report/words.h"
+
+static size_t count_frames(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		for (size_t j = 0; j < snapshot->fibers[i].frame_count; j++)
+			count += snapshot->fibers[i].frames[j].problem != NULL;
+	return count;
+}
+
+static size_t count_exceptions(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		for (size_t j = 0; j < fiber->exception_count; j++)
+			for (const struct rcore_exception *each = &fiber->exceptions[j]; each;
+			     each = each->cause)
+				count += each->problem != NULL;
+	}
+	return count;
+}
+
+/* Lists of variables: of frames, fibers and threads. */
+static size_t count_variables(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		count += snapshot->threads[i].variables.problem != NULL;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		count += (fiber->storage.problem != NULL) + (fiber->locals.problem != NULL);
+		for (size_t j = 0; j < fiber->frame_count; j++)
+			count += fiber->frames[j].values && fiber->frames[j].values->problem;
+	}
+	return count;
+}
+
+static size_t count_tasks(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->task_count; i++)
+		count += snapshot->tasks[i].problem != NULL;
+	return count;
+}
+
+static bool has_gap(const struct rcore_fiber *fiber)
+{
+	for (size_t i = 0; i < fiber->step_count; i++)
+		if (fiber->steps[i].kind == RCORE_STEP_GAP)
+			return true;
+	return false;
+}
+
+static size_t count_native(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		count += snapshot->fibers[i].native_problem || has_gap(&snapshot->fibers[i]);
+	for (size_t i = 0; i < snapshot->other_count; i++)
+		count += snapshot->others[i].native_problem != NULL;
+	return count;
+}
+
+/* Begins a line; the first brings the heading, which does not stand alone. */
+static FILE *begin_line(const struct rcore_text *text, bool *headed)
+{
+	if (!*headed)
+		fputs("\nProblems\n", text->pen.out);
+	*headed = true;
+	fputs("  ! ", text->pen.out);
+	return text->pen.out;
+}
+
+static void print_count(const struct rcore_text *text, const char **before, size_t count,
+			const char *what)
+{
+	char number[RCORE_COUNT_SIZE];
+	if (!count)
+		return;
+	fprintf(text->pen.out, "%s%s %s%s", *before, rcore_count_words(count, number), what,
+		count == 1 ? "" : "s");
+	*before = ", ";
+}
+
+static void print_parts(const struct rcore_text *text, bool *headed)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	size_t ractors = 0, threads = 0, fibers = 0;
+	for (size_t i = 0; i < snapshot->ractor_count; i++)
+		ractors += snapshot->ractors[i].problem != NULL;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		threads += snapshot->threads[i].problem != NULL;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		fibers += snapshot->fibers[i].problem || snapshot->fibers[i].frames_truncated;
+	size_t frames = count_frames(snapshot);
+	size_t exceptions = count_exceptions(snapshot), tasks = count_tasks(snapshot);
+	size_t variables = count_variables(snapshot), native = count_native(snapshot);
+	if (!ractors && !threads && !fibers && !frames && !exceptions && !variables && !tasks &&
+	    !native)
+		return;
+	begin_line(text, headed);
+	const char *before = "not decoded whole, each marked with \"!\" above: ";
+	print_count(text, &before, ractors, "ractor");
+	print_count(text, &before, threads, "thread");
+	print_count(text, &before, fibers, "fiber");
+	print_count(text, &before, frames, "frame");
+	print_count(text, &before, exceptions, "exception");
+	print_count(text, &before, variables, "variable list");
+	print_count(text, &before, tasks, "task");
+	print_count(text, &before, native, "native stack");
+	putc('\n', text->pen.out);
+}
+
+static void print_modules(const struct rcore_text *text, bool *headed)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	size_t lost = 0;
+	const struct rcore_module_info *first = NULL;
+	for (size_t i = 0; i < snapshot->module_count; i++) {
+		if (!snapshot->modules[i].lost)
+			continue;
+		lost++;
+		if (!first || snapshot->modules[i].is_ruby)
+			first = &snapshot->modules[i];
+	}
+	if (!first)
+		return;
+	FILE *out = begin_line(text, headed);
+	fputs(first->file && first->lost && first->status && !strcmp(first->status, "found")
+		      ? "no whole file for "
+		      : "no file for ",
+	      out);
+	rcore_escape_write(out, first->path ? first->path : "a module");
+	if (lost > 1)
+		fprintf(out, " and %zu more", lost - 1);
+	fputs(" on this machine; rcore doctor tells what that costs and how to get it", out);
+	putc('\n', out);
+}
+
+static bool has_lost(const struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->module_count; i++)
+		if (snapshot->modules[i].lost)
+			return true;
+	return false;
+}
+
+void rcore_text_problems(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	/* A file that is not here matters only where something could not be decoded. */
+	bool tell_files = (snapshot->incomplete || snapshot->failure) && has_lost(snapshot);
+	bool headed = false;
+	if (!snapshot->incomplete && !snapshot->problem_count && !tell_files)
+		return;
+	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
+	print_parts(text, &headed);
+	for (size_t i = 0; i < snapshot->problem_count; i++) {
+		rcore_escape_write(begin_line(text, &headed), snapshot->problems[i]);
+		putc('\n', text->pen.out);
+	}
+	if (tell_files)
+		print_modules(text, &headed);
+	/* Not to end with status 1 and no word of why. */
+	if (snapshot->incomplete && !headed)
+		fputs("not all could be decoded; it is marked above\n",
+		      begin_line(text, &headed));
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+}
+
+void rcore_text_problem(const struct rcore_text *text, const char *problem)
+{
+	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
+	fputs("    ! ", text->pen.out);
+	rcore_escape_write(text->pen.out, problem);
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+	putc('\n', text->pen.out);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/text/text_triage.h"
+
+#include "base/text.h"
+
+void rcore_text_blame(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
+{
+	const struct rcore_blame *blame = &snapshot->blame;
+	if (!blame->present)
+		return;
+	fputs("Blame: ", pen->out);
+	rcore_styled_text(pen, RCORE_STYLE_CAUSE, blame->name ? blame->name : "(no name)");
+	if (blame->module) {
+		fputs("  ", pen->out);
+		rcore_escape_write(pen->out, blame->module);
+	}
+	if (blame->path) {
+		fputs("  ", pen->out);
+		rcore_escape_write(pen->out, blame->path);
+		if (blame->line)
+			fprintf(pen->out, ":%d", blame->line);
+	}
+	if (blame->gem) {
+		fputs("  gem ", pen->out);
+		rcore_escape_write(pen->out, blame->gem);
+	}
+	rcore_styled(pen, RCORE_STYLE_QUIET, "  (%s)", blame->why);
+	putc('\n', pen->out);
+}
+
+void rcore_text_signature(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
+{
+	const struct rcore_signature *signature = &snapshot->signature;
+	if (!signature->strict)
+		return;
+	fprintf(pen->out, "Signature: %s", signature->loose);
+	rcore_styled(pen, RCORE_STYLE_QUIET, "  (strict %s)", signature->strict);
+	putc('\n', pen->out);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "ruby/object/data.h"
+#include "ruby/inspect/inspect_private.h"
+
+/* Those with an `inspect` of their own; all others, as a Mutex or a Queue, are shown as any object. */
+static const struct {
+	const char *type_name;
+	rcore_inspect_wrapped *inspect;
+} types[] = {
+	{"proc", rcore_inspect_proc},
+	{"method", rcore_inspect_method},
+	{"VM/thread", rcore_inspect_thread},
+	{"fiber", rcore_inspect_fiber},
+	{"time", rcore_inspect_time},
+	{"encoding", rcore_inspect_encoding},
+	{"enumerator", rcore_inspect_enumerator},
+	{"arithmetic_sequence", rcore_inspect_enumerator},
+	{"chain", rcore_inspect_enumerators},
+	{"product", rcore_inspect_enumerators},
+	{"set", rcore_inspect_set},
+	{"dir", rcore_inspect_dir},
+};
+
+/* Those whose `inspect` prints what no table has: of the core, its extensions and bundled gems. */
+static const char *const opaque[] = {
+	"ARGF",
+	"AST/location",
+	"AST/node",
+	"BigDecimal",
+	"Date",
+	"IO::Buffer",
+	"ObjectSpace::InternalObjectWrapper",
+	"OpenSSL/CONF",
+	"OpenSSL/EVP_PKEY",
+	"OpenSSL/Engine",
+	"OpenSSL/Provider",
+	"OpenSSL/X509",
+	"OpenSSL/X509/NAME",
+	"Process::Status",
+	"Ruby::Box::Entry",
+	"StringScanner",
+	"T_IMEMO/iseq",
+	"digest",
+	"econv",
+	"fiddle/pointer",
+	"frame_info",
+	"ractor",
+	"ractor/port",
+	"socket/addrinfo",
+	"socket/ifaddr",
+	"stat",
+	"tracepoint",
+	"weakkeymap",
+	"weakmap",
+};
+
+struct rcore_error *rcore_inspect_data(struct rcore_inspect *inspect, uint64_t value,
+				       uint64_t flags)
+{
+	struct rcore_data data;
+	struct rcore_error *err = rcore_data(inspect->ruby, value, &data);
+	if (err)
+		return err;
+	for (size_t i = 0; data.type_name && data.data && i < sizeof(types) / sizeof(*types);
+	     i++)
+		if (strcmp(types[i].type_name, data.type_name) == 0)
+			return types[i].inspect(inspect, value, data.data);
+	for (size_t i = 0; data.type_name && i < sizeof(opaque) / sizeof(*opaque); i++)
+		if (strcmp(opaque[i], data.type_name) == 0)
+			return rcore_inspect_opaque(inspect, value, data.data);
+	return rcore_inspect_default(inspect, value, flags);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ruby/object/data.h"
+#include "ruby/get.h"
+#include "ruby/inspect/inspect_private.h"
+#include "ruby/object/ivar.h"
+#include "ruby/object/string.h"
+
+/*
+ * Classes with an `inspect` of their own in C. Most of them work on a struct of an extension or of a library
+ * that no table measures: their objects are shown as "#<Date ...>", which no inspect prints, and
+ * not in Kernel#inspect's form, which would be taken for theirs.
+ */
+static void put_opaque(struct rcore_inspect *inspect, uint64_t value)
+{
+	rcore_inspect_puts(inspect, "#<");
+	rcore_inspect_class_name(inspect, value);
+	rcore_inspect_puts(inspect, " ...>");
+}
+
+struct rcore_error *rcore_inspect_opaque(struct rcore_inspect *inspect, uint64_t value,
+					 uint64_t data)
+{
+	put_opaque(inspect, value);
+	return NULL;
+}
+
+static bool is_string(struct rcore_inspect *inspect, uint64_t value)
+{
+	uint64_t flags;
+	if (!rcore_is_object(inspect->ruby, value))
+		return false;
+	struct rcore_error *err = rcore_flags(inspect->ruby, value, &flags);
+	if (!err)
+		return (flags & RCORE_T_MASK) == RCORE_T_STRING;
+	rcore_inspect_problem(inspect, err);
+	return false;
+}
+
+/* "#<Dir:/srv>" */
+static struct rcore_error *put_path(struct rcore_inspect *inspect, uint64_t value,
+				    uint64_t path)
+{
+	if (!is_string(inspect, path)) {
+		put_opaque(inspect, value);
+		return NULL;
+	}
+	rcore_inspect_puts(inspect, "#<");
+	rcore_inspect_class_name(inspect, value);
+	rcore_inspect_puts(inspect, ":");
+	struct rcore_error *err = rcore_inspect_raw(inspect, path);
+	rcore_inspect_puts(inspect, ">");
+	return err;
+}
+
+/* dir_inspect of dir.c. struct dir_data has the path after the DIR * in all of 2.6 to 4.0. */
+struct rcore_error *rcore_inspect_dir(struct rcore_inspect *inspect, uint64_t value,
+				      uint64_t data)
+{
+	uint64_t path;
+	enum { PATH = 8 };
+	enum rcore_fault fault = rcore_read_u64(inspect->ruby->memory, data + PATH, &path);
+	if (fault)
+		return rcore_fault_error(fault, "the path of a Dir", data + PATH, sizeof(path));
+	return put_path(inspect, value, path);
+}
+
+/* path_inspect of pathname.c */
+static struct rcore_error *inspect_pathname(struct rcore_inspect *inspect, uint64_t value,
+					    uint64_t flags)
+{
+	uint64_t path = 0;
+	bool found = false;
+	struct rcore_error *err = rcore_ivar_get(inspect->ruby, value, "@path", &found, &path);
+	return err ? err : put_path(inspect, value, path);
+}
+
+/* Up to 2.7 its ivars have names that Ruby code does not see. */
+static struct rcore_error *inspect_status(struct rcore_inspect *inspect, uint64_t value,
+					  uint64_t flags)
+{
+	put_opaque(inspect, value);
+	return NULL;
+}
+
+/* struct rb_box_struct of internal/box.h, the same in all of 4.0. The box says itself that it is one: its first
+ * word leads back to the module. */
+static bool read_box(struct rcore_inspect *inspect, uint64_t module, uint64_t box, uint64_t *id,
+		     uint8_t flags[2])
+{
+	enum { OBJECT = 0, ID = 8, FLAGS = 128 };
+	struct rcore_memory *memory = inspect->ruby->memory;
+	uint64_t object;
+	return !rcore_read_u64(memory, box + OBJECT, &object) && object == module &&
+	       !rcore_read_u64(memory, box + ID, id) &&
+	       !rcore_read(memory, box + FLAGS, flags, 2) && flags[0] <= 1 && flags[1] <= 1;
+}
+
+/* rb_box_inspect of box.c: "#<Ruby::Box:3,user,optional>" */
+struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module, bool *ret)
+{
+	*ret = false;
+	struct rcore_data data = {0};
+	uint64_t entry = 0, id = 0;
+	uint8_t flags[2]; /* is_user, is_optional */
+	struct rcore_error *err =
+		rcore_ivar_get(inspect->ruby, module, "__box_entry__", ret, &entry);
+	if (!err && *ret)
+		err = rcore_data(inspect->ruby, entry, &data);
+	if (err || !*ret)
+		return err;
+	if (read_box(inspect, module, data.data, &id, flags))
+		rcore_inspect_printf(inspect, "#<Ruby::Box:%" PRIu64 "%s%s>", id,
+				     flags[0] ? ",user" : ",root",
+				     !flags[0]  ? ""
+				     : flags[1] ? ",optional"
+						: ",main");
+	else
+		put_opaque(inspect, module);
+	return NULL;
+}
+
+rcore_inspect_type *rcore_inspect_of_class(const char *name)
+{
+	static const struct {
+		const char *name;
+		rcore_inspect_type *inspect;
+	} classes[] = {
+		{"Pathname", inspect_pathname},
+		{"Process::Status", inspect_status},
+	};
+	for (size_t i = 0; name && i < sizeof(classes) / sizeof(*classes); i++)
+		if (!strcmp(classes[i].name, name))
+			return classes[i].inspect;
+	return rcore_inspect_default;
+}

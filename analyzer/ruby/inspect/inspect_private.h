@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_INSPECT_PRIVATE_H
+#define RCORE_RUBY_INSPECT_PRIVATE_H
+
+#include "ruby/object/encoding.h"
+#include "ruby/inspect/inspect.h"
+#include "ruby/iseq/iseq.h"
+#include "ruby/object/value.h"
+
+enum {
+	RCORE_INSPECT_TEXT_LIMIT = 1 << 20, /* bytes of one text; the rest is left out */
+	RCORE_INSPECT_IVAR_LIMIT = 1 << 16, /* of one object */
+	RCORE_INSPECT_FRAME_LIMIT =
+		500, /* values within values, where --depth does not count */
+};
+
+/*
+ * How a value is printed without recursion: each type has a function that writes what it has of
+ * its own and, where it holds other values, opens a frame. A frame's `next` writes the separator
+ * and names the next value to print, or writes the end. rcore_inspect() works on the innermost frame.
+ * To add a type: a function in the file of its family, and a line in the table of
+ * inspect.c (by type) or inspect_data.c (by the name of a T_DATA).
+ */
+struct rcore_inspect;
+struct rcore_inspect_frame;
+
+/* Sets *child and gives true, or ends and gives false. An error ends the frame too. */
+typedef struct rcore_error *rcore_inspect_next(struct rcore_inspect *inspect,
+					       struct rcore_inspect_frame *frame, bool *more,
+					       uint64_t *child);
+
+struct rcore_inspect_frame {
+	rcore_inspect_next *next;
+	const char *close; /* what ends it, also after an error; NULL: nothing */
+	uint64_t value;    /* whose it is; the value is open as long as the frame is */
+	uint64_t index;    /* of the next item */
+	uint64_t count;    /* items there are */
+	uint64_t limit;    /* items to show */
+	bool is_whole;     /* its items are parts of one thing: all are shown at any depth */
+	uint64_t data[3];  /* the type's own */
+	void *state;       /* the type's own, malloc'ed; freed with the frame */
+};
+
+struct rcore_inspect {
+	struct rcore_ruby *ruby;
+	struct rcore_inspect_options options; /* none is zero */
+	struct {
+		char *items;
+		size_t count, capacity;
+	} text;
+	struct {
+		struct rcore_inspect_frame *items;
+		size_t count, capacity;
+	} frames;
+	char *problem; /* the first, malloc'ed */
+	size_t problem_count;
+	bool out_of_memory, full;
+};
+
+/* A type's function; `flags` is RBasic.flags. */
+typedef struct rcore_error *rcore_inspect_type(struct rcore_inspect *inspect, uint64_t value,
+					       uint64_t flags);
+
+/* Writing. What goes past the limit of a text is left out. */
+void rcore_inspect_write(struct rcore_inspect *inspect, const char *bytes, size_t length);
+void rcore_inspect_puts(struct rcore_inspect *inspect, const char *text);
+void rcore_inspect_printf(struct rcore_inspect *inspect, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Notes a problem and frees it. */
+void rcore_inspect_problem(struct rcore_inspect *inspect, struct rcore_error *err);
+
+/* Is this value being printed, so that here is a cycle? */
+bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value);
+
+/* Opens a copy of `frame` and sets its `limit`. Takes ownership of its state, also on an error: LIMIT
+ * (of open frames), NO_MEMORY. */
+struct rcore_error *rcore_inspect_open(struct rcore_inspect *inspect,
+				       const struct rcore_inspect_frame *frame);
+
+/* At the start of a frame's `next`: writes ", " and gives true where there is one more item to show; else
+ * writes how many are left out. */
+bool rcore_inspect_item(struct rcore_inspect *inspect, struct rcore_inspect_frame *frame);
+
+/* The name of a value's class; "?" and a problem where it cannot be read. */
+void rcore_inspect_class_name(struct rcore_inspect *inspect, uint64_t value);
+
+/* "#<Foo:0x00007f8a4c0d1e28", as rb_any_to_s has it, without the end. */
+void rcore_inspect_address(struct rcore_inspect *inspect, uint64_t value);
+
+/* The table's, by file. */
+rcore_inspect_type rcore_inspect_float, rcore_inspect_string, rcore_inspect_symbol;
+rcore_inspect_type rcore_inspect_bignum, rcore_inspect_rational, rcore_inspect_complex;
+rcore_inspect_type rcore_inspect_array, rcore_inspect_hash, rcore_inspect_struct;
+rcore_inspect_type rcore_inspect_class, rcore_inspect_object, rcore_inspect_data;
+rcore_inspect_type rcore_inspect_regexp, rcore_inspect_match, rcore_inspect_file;
+
+/* Kernel#inspect: address and instance variables. */
+rcore_inspect_type rcore_inspect_default;
+
+/* Of T_OBJECT and T_STRUCT by their class. */
+rcore_inspect_type rcore_inspect_exception, rcore_inspect_old_set, rcore_inspect_range;
+
+/* A type of T_DATA; `data` is its struct. */
+typedef struct rcore_error *rcore_inspect_wrapped(struct rcore_inspect *inspect, uint64_t value,
+						  uint64_t data);
+rcore_inspect_wrapped rcore_inspect_proc, rcore_inspect_method, rcore_inspect_thread;
+rcore_inspect_wrapped rcore_inspect_fiber, rcore_inspect_time, rcore_inspect_encoding;
+rcore_inspect_wrapped rcore_inspect_enumerator, rcore_inspect_enumerators, rcore_inspect_set;
+rcore_inspect_wrapped rcore_inspect_dir, rcore_inspect_opaque;
+
+/* A Ruby::Box; *ret is false for other modules. */
+struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module,
+				      bool *ret);
+
+/* Of T_OBJECT by the name of its class; rcore_inspect_default for all that have none. */
+rcore_inspect_type *rcore_inspect_of_class(const char *name);
+
+/* `total` bytes of the target as a String with these flags has them. */
+struct rcore_error *rcore_inspect_bytes(struct rcore_inspect *inspect, uint64_t address,
+					uint64_t total, uint64_t flags);
+
+/* The same as they are, cut off like others. */
+struct rcore_error *rcore_inspect_raw_bytes(struct rcore_inspect *inspect, uint64_t address,
+					    uint64_t total);
+
+/* The bytes of a String as they are. */
+struct rcore_error *rcore_inspect_raw(struct rcore_inspect *inspect, uint64_t string);
+
+void rcore_inspect_double(struct rcore_inspect *inspect, double number);
+/* A Symbol, static or dynamic. */
+struct rcore_error *rcore_inspect_symbol_value(struct rcore_inspect *inspect, uint64_t symbol);
+/* A static Symbol's ID. */
+struct rcore_error *rcore_inspect_id(struct rcore_inspect *inspect, uint64_t id);
+
+/* A Hash's key as 3.4 shows Symbols, "name: "; *ret is false, and nothing written, for others. */
+struct rcore_error *rcore_inspect_symbol_key(struct rcore_inspect *inspect, uint64_t key,
+					     bool *ret);
+
+/* The name of a Struct's member: a Symbol, as it is where it could be a local variable. */
+struct rcore_error *rcore_inspect_member(struct rcore_inspect *inspect, uint64_t symbol);
+
+/* Bytes as String#inspect shows them; `encoding` is an index. `total` is how many there are. */
+void rcore_inspect_quoted(struct rcore_inspect *inspect, const char *bytes, size_t length,
+			  uint64_t total, unsigned encoding);
+
+/* May Symbol#inspect leave out the quotes? */
+bool rcore_symbol_is_simple(struct rcore_ruby *ruby, const char *name, size_t length,
+			    unsigned encoding);
+
+/*
+ * What is printed of an object that is neither a list nor a leaf: texts, which must outlive the printing,
+ * with values in between.
+ */
+struct rcore_inspect_items {
+	struct rcore_inspect_item *items;
+	size_t count, capacity;
+};
+
+/* LIMIT, NO_MEMORY. */
+struct rcore_error *rcore_inspect_add_text(struct rcore_inspect_items *items, const char *text);
+struct rcore_error *rcore_inspect_add_value(struct rcore_inspect_items *items, uint64_t value);
+/* The bytes of a String, as they are. */
+struct rcore_error *rcore_inspect_add_string(struct rcore_inspect_items *items,
+					     uint64_t string);
+
+/* Opens a frame for them, or frees them and gives `err` where that is set. */
+struct rcore_error *rcore_inspect_open_items(struct rcore_inspect *inspect, uint64_t value,
+					     struct rcore_inspect_items *items,
+					     struct rcore_error *err);
+
+/* "a, b=..., *c" as Method#inspect has it, in the arena. */
+struct rcore_error *rcore_inspect_parameters(struct rcore_ruby *ruby,
+					     const struct rcore_iseq_info *iseq,
+					     const char **ret);
+
+#endif

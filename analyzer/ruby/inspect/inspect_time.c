@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "ruby/get.h"
+#include "ruby/inspect/inspect_private.h"
+
+/*
+ * A Time counts nanoseconds since 1970 (timew), and keeps year, month ... once it was asked for them
+ * (tm_got). Where it was not, they are reckoned here: those of a local time as UTC, as only the target
+ * knows its zone. Mirrors struct time_object and time_inspect of time.c.
+ */
+enum tzmode { LOCAL, UTC, FIXED_OFFSET };
+
+struct broken_down {
+	int64_t year;
+	uint64_t mon, mday, hour, min, sec;
+	int64_t utc_offset; /* seconds */
+	bool is_utc;
+	uint64_t nanoseconds;
+	/* Part of a nanosecond there is; the second as a fraction, then. */
+	unsigned __int128 numerator, denominator; /* 0: none */
+};
+
+enum { DAY = 24 * 60 * 60, TIME_SCALE = 1000000000 };
+
+static bool fixnum(const struct rcore_ruby *ruby, uint64_t value, int64_t *ret)
+{
+	if (rcore_immediate(ruby, value) != RCORE_FIXNUM)
+		return false;
+	*ret = (int64_t)value >> 1;
+	return true;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+/* Days since 1970 to a date of the Gregorian calendar; in eras of 400 years that begin with March. */
+static void civil(int64_t days, struct broken_down *ret)
+{
+	enum { ERA = 146097, TO_MARCH_OF_YEAR_0 = 719468 };
+	days += TO_MARCH_OF_YEAR_0;
+	int64_t era = floor_div(days, ERA), day = days - era * ERA;
+	int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+	int64_t of_year = day - (365 * year + year / 4 - year / 100);
+	int64_t month = (5 * of_year + 2) / 153; /* 0: March */
+	ret->mday = (uint64_t)(of_year - (153 * month + 2) / 5 + 1);
+	ret->mon = (uint64_t)(month < 10 ? month + 3 : month - 9);
+	ret->year = year + era * 400 + (ret->mon <= 2);
+}
+
+static void reckon(int64_t nanoseconds, struct broken_down *ret)
+{
+	int64_t seconds = floor_div(nanoseconds, TIME_SCALE);
+	ret->nanoseconds = (uint64_t)(nanoseconds - seconds * TIME_SCALE);
+	seconds += ret->utc_offset;
+	int64_t days = floor_div(seconds, DAY), of_day = seconds - days * DAY;
+	civil(days, ret);
+	ret->hour = (uint64_t)of_day / 3600;
+	ret->min = (uint64_t)of_day / 60 % 60;
+	ret->sec = (uint64_t)of_day % 60;
+}
+
+static unsigned __int128 common_divisor(unsigned __int128 a, unsigned __int128 b)
+{
+	while (b) {
+		unsigned __int128 rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* vtm.subsecx: nanoseconds, a Rational where they are not whole. */
+static struct rcore_error *read_subsecond(struct rcore_ruby *ruby, uint64_t data,
+					  struct broken_down *ret)
+{
+	uint64_t value, num, den;
+	int64_t numerator, denominator = 1;
+	struct rcore_error *err = RCORE_GET(ruby, data, time, subsecx, &value);
+	if (!err && rcore_is_object(ruby, value)) {
+		err = RCORE_GET(ruby, value, rational, num, &num);
+		if (!err)
+			err = RCORE_GET(ruby, value, rational, den, &den);
+		if (!err && fixnum(ruby, den, &denominator))
+			value = num;
+	}
+	if (err)
+		return err;
+	if (!fixnum(ruby, value, &numerator) || numerator < 0 || denominator <= 0)
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "a Time whose part of a second is no small number");
+	ret->nanoseconds = (uint64_t)numerator;
+	if (denominator == 1)
+		return NULL;
+	ret->numerator = (unsigned __int128)numerator;
+	ret->denominator = (unsigned __int128)denominator * TIME_SCALE;
+	unsigned __int128 divisor = common_divisor(ret->numerator, ret->denominator);
+	ret->numerator /= divisor ? divisor : 1;
+	ret->denominator /= divisor ? divisor : 1;
+	return NULL;
+}
+
+static struct rcore_error *read_fields(struct rcore_ruby *ruby, uint64_t data,
+				       struct broken_down *ret)
+{
+	uint64_t year;
+	struct rcore_error *err = RCORE_GET(ruby, data, time, year, &year);
+	if (!err && !fixnum(ruby, year, &ret->year))
+		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					 "a Time whose year is no small Integer");
+	if (!err)
+		err = RCORE_GET(ruby, data, time, mon, &ret->mon);
+	if (!err)
+		err = RCORE_GET(ruby, data, time, mday, &ret->mday);
+	if (!err)
+		err = RCORE_GET(ruby, data, time, hour, &ret->hour);
+	if (!err)
+		err = RCORE_GET(ruby, data, time, min, &ret->min);
+	if (!err)
+		err = RCORE_GET(ruby, data, time, sec, &ret->sec);
+	return err ? err : read_subsecond(ruby, data, ret);
+}
+
+static void write_integer(struct rcore_inspect *inspect, unsigned __int128 number)
+{
+	char digits[40], *p = digits + sizeof(digits);
+	*--p = '\0';
+	do {
+		*--p = (char)('0' + (int)(number % 10));
+		number /= 10;
+	} while (number);
+	rcore_inspect_puts(inspect, p);
+}
+
+static void write_time(struct rcore_inspect *inspect, const struct broken_down *time)
+{
+	rcore_inspect_printf(inspect, "%s%04" PRId64 "-%02d-%02d %02d:%02d:%02d",
+			     time->year < 0 ? "-" : "",
+			     time->year < 0 ? -time->year : time->year, (int)time->mon,
+			     (int)time->mday, (int)time->hour, (int)time->min, (int)time->sec);
+	if (time->denominator) {
+		rcore_inspect_puts(inspect, " ");
+		write_integer(inspect, time->numerator);
+		rcore_inspect_puts(inspect, "/");
+		write_integer(inspect, time->denominator);
+	} else if (time->nanoseconds) {
+		int digits = 9;
+		uint64_t fraction = time->nanoseconds;
+		for (; fraction % 10 == 0; digits--)
+			fraction /= 10;
+		rcore_inspect_printf(inspect, ".%0*" PRIu64, digits, fraction);
+	}
+	if (time->is_utc) {
+		rcore_inspect_puts(inspect, " UTC");
+		return;
+	}
+	int64_t offset = llabs(time->utc_offset);
+	rcore_inspect_printf(inspect, " %c%02d%02d", time->utc_offset < 0 ? '-' : '+',
+			     (int)(offset / 3600), (int)(offset / 60 % 60));
+	if (offset % 60 && inspect->ruby->layout->traits.time_offset_seconds)
+		rcore_inspect_printf(inspect, "%02d", (int)(offset % 60));
+}
+
+struct rcore_error *rcore_inspect_time(struct rcore_inspect *inspect, uint64_t value,
+				       uint64_t data)
+{
+	struct rcore_ruby *ruby = inspect->ruby;
+	struct broken_down time = {0};
+	uint64_t timew, tzmode, tm_got = 0, offset;
+	int64_t nanoseconds = 0;
+	struct rcore_error *err = RCORE_GET(ruby, data, time, timew, &timew);
+	if (!err)
+		err = RCORE_GET(ruby, data, time, tzmode, &tzmode);
+	if (!err)
+		err = RCORE_GET(ruby, data, time, tm_got, &tm_got);
+	if (!err)
+		err = RCORE_GET(ruby, data, time, utc_offset, &offset);
+	if (!err && !fixnum(ruby, timew, &nanoseconds) && !tm_got)
+		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					 "a Time that is no whole number of nanoseconds within "
+					 "146 years of 1970");
+	if (err)
+		return err;
+	bool has_offset =
+		(tm_got || tzmode == FIXED_OFFSET) && fixnum(ruby, offset, &time.utc_offset);
+	time.is_utc = tzmode == UTC || !has_offset;
+	if (time.is_utc || llabs(time.utc_offset) >= DAY)
+		time.utc_offset = 0;
+	if (tm_got)
+		err = read_fields(ruby, data, &time);
+	else
+		reckon(nanoseconds, &time);
+	if (err)
+		return err;
+	write_time(inspect, &time);
+	return NULL;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "ruby/get.h"
+#include "ruby/iseq/method.h"
+
+/*
+ * An environment: the locals of a frame, on the VM stack or, once a Proc or a Binding holds
+ * it, in the heap.
+ *
+ *   ... locals | ep[-2] method entry, cref or svar | ep[-1] the block, or the outer ep | ep[0] flags
+ */
+enum {
+	ENV_LIMIT = 10000, /* environments one within the other */
+	FLAG_FIXNUM = 1,
+	FLAG_LOCAL = 2, /* VM_ENV_FLAG_LOCAL: a method's, class's or file's own */
+	OUTER_TAG = 3,  /* GC_GUARDED_PTR_REF clears these */
+};
+
+enum slot { SLOT_ME_CREF, SLOT_OUTER, SLOT_FLAGS, SLOT_COUNT };
+
+static struct rcore_error *read_env(struct rcore_ruby *ruby, uint64_t ep,
+				    uint64_t slots[SLOT_COUNT])
+{
+	enum { SIZE = SLOT_COUNT * sizeof(*slots) };
+	uint64_t address = ep - SLOT_FLAGS * sizeof(*slots);
+	if (!ep || ep % 8)
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "0x%" PRIx64 " is no environment", ep);
+	enum rcore_fault fault = rcore_read(ruby->memory, address, slots, SIZE);
+	return fault == RCORE_FAULT_NONE
+		       ? NULL
+		       : rcore_fault_error(fault, "environment", address, SIZE);
+}
+
+/*
+ * While CRuby moves an environment to the heap (vm_make_env_each), the flags of the one on the
+ * stack already are the new rb_env_t, and those within still lead to the old one.
+ */
+static struct rcore_error *follow_escape(struct rcore_ruby *ruby, uint64_t env, uint64_t *ep)
+{
+	uint64_t flags;
+	struct rcore_error *err = rcore_flags(ruby, env, &flags);
+	if (!err && rcore_imemo_type(flags) != (int)ruby->layout->traits.imemo_env)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "no environment at 0x%" PRIx64,
+					 *ep);
+	return err ? err : RCORE_GET(ruby, env, env, ep, ep);
+}
+
+/* check_method_entry of vm_insnhelper.c; *ret is 0 for what is none. */
+static struct rcore_error *check_method_entry(struct rcore_ruby *ruby, uint64_t value,
+					      bool can_be_svar, uint64_t *ret)
+{
+	const struct rcore_traits *traits = &ruby->layout->traits;
+	*ret = 0;
+	for (;;) {
+		uint64_t flags;
+		if (!value)
+			return NULL;
+		if (rcore_cache_get(&ruby->methods, value, 0)) {
+			*ret = value;
+			return NULL;
+		}
+		struct rcore_error *err = rcore_flags(ruby, value, &flags);
+		if (err)
+			return err;
+		int type = rcore_imemo_type(flags);
+		if (type < 0)
+			return rcore_error_create(
+				RCORE_ERROR_CORRUPT,
+				"0x%" PRIx64 " in an environment is no method entry", value);
+		if (type == (int)traits->imemo_ment)
+			*ret = value;
+		if (type != (int)traits->imemo_svar || !can_be_svar)
+			return NULL;
+		can_be_svar = false;
+		err = RCORE_GET(ruby, value, svar, cref_or_me, &value);
+		if (err)
+			return err;
+	}
+}
+
+struct rcore_error *rcore_frame_method_entry(struct rcore_ruby *ruby, uint64_t ep,
+					     uint64_t *ret)
+{
+	for (int steps = 0; steps < ENV_LIMIT; steps++) {
+		uint64_t slots[SLOT_COUNT], found;
+		struct rcore_error *err = read_env(ruby, ep, slots);
+		if (err)
+			return err;
+		if (!(slots[SLOT_FLAGS] & FLAG_FIXNUM)) {
+			err = follow_escape(ruby, slots[SLOT_FLAGS], &ep);
+			if (err)
+				return err;
+			continue;
+		}
+		bool is_local = slots[SLOT_FLAGS] & FLAG_LOCAL;
+		err = check_method_entry(ruby, slots[SLOT_ME_CREF], is_local, &found);
+		if (err)
+			return err;
+		if (found || is_local) {
+			*ret = found;
+			return NULL;
+		}
+		ep = slots[SLOT_OUTER] & ~(uint64_t)OUTER_TAG;
+	}
+	return rcore_error_create(RCORE_ERROR_LIMIT,
+				  "more than %d environments, or a ring of them", ENV_LIMIT);
+}

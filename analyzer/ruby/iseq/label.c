@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+#include "ruby/iseq/label.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ruby/object/class.h"
+
+enum { PARENT_LIMIT = 10000 }; /* iseqs one within the other */
+
+static const char unknown_method[] = "unknown method"; /* location_format of vm_backtrace.c */
+
+struct label {
+	const char *text; /* as the newest Ruby prints it */
+	const char *full; /* the same, saying which frame is a rescue or ensure body */
+	const char *problem;
+};
+
+/* Takes ownership of `err`: the first one becomes the label's problem; only want of memory
+ * goes on. */
+static struct rcore_error *note(struct rcore_ruby *ruby, struct label *label,
+				struct rcore_error *err)
+{
+	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	if (!label->problem)
+		label->problem = rcore_arena_strdup(ruby->arena, err->message);
+	rcore_error_free(err);
+	return label->problem ? NULL : rcore_error_no_memory();
+}
+
+/* From a block to the iseq that its locals belong to, counting the blocks on the way. */
+static struct rcore_error *walk_to_local(struct rcore_ruby *ruby,
+					 const struct rcore_iseq_info **iseq, int *levels)
+{
+	uint64_t local = (*iseq)->local;
+	*levels = 0;
+	for (int steps = 0; (*iseq)->address != local; steps++) {
+		if (!(*iseq)->parent || steps == PARENT_LIMIT)
+			return rcore_error_create(RCORE_ERROR_CORRUPT,
+						  "the parents of iseq 0x%" PRIx64
+						  " do not lead to its local iseq",
+						  (*iseq)->address);
+		if ((*iseq)->type == RCORE_ISEQ_BLOCK)
+			++*levels;
+		struct rcore_error *err = rcore_iseq(ruby, (*iseq)->parent, iseq);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+/* compile.c labels the body of a class or module "<class:Foo>", "<module:Foo>" or "singleton class"; no
+ * method that `def` makes has such a name. */
+static bool fits_type(const struct rcore_iseq_info *iseq, const char *label)
+{
+	bool is_body = !strncmp(label, "<class:", 7) || !strncmp(label, "<module:", 8) ||
+		       !strcmp(label, "singleton class");
+	if (iseq->type == RCORE_ISEQ_CLASS)
+		return is_body;
+	return iseq->type != RCORE_ISEQ_METHOD || !is_body;
+}
+
+/*
+ * What is certain of an iseq whose label cannot be read, as where the label is a literal of a libruby
+ * that is not here: rb_iseq_new_main() has one label alone, `def` takes that of the method, and the body of
+ * a class says that it is one. A "?" is in place of the rest.
+ */
+static const char *label_of_type(const struct rcore_iseq_info *iseq,
+				 const struct rcore_method_entry *method, bool *is_certain)
+{
+	bool is_method = iseq->type == RCORE_ISEQ_METHOD && method &&
+			 method->type == RCORE_METHOD_ISEQ && method->iseq == iseq->address;
+	*is_certain = true;
+	if (is_method && method->name)
+		return method->name;
+	if (iseq->type == RCORE_ISEQ_MAIN)
+		return "<main>";
+	*is_certain = false;
+	return iseq->type == RCORE_ISEQ_TOP     ? "<top ?>"
+	       : iseq->type == RCORE_ISEQ_CLASS ? "<class ?>"
+						: "?";
+}
+
+/*
+ * calculate_iseq_label without its recursion: a block's label is a prefix before that of the
+ * method, class or file around it, which is no block again.
+ */
+static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
+				      const struct rcore_method_entry *method,
+				      const struct rcore_iseq_info *iseq, struct label *label)
+{
+	const struct rcore_iseq_info *start = iseq;
+	uint64_t owner = method ? method->owner : 0;
+	int levels = -1; /* not within a block */
+	bool is_certain = true;
+	struct rcore_error *err = NULL;
+	const char *text = NULL;
+
+	for (int steps = 0; !err; steps++) {
+		if (iseq->type == RCORE_ISEQ_BLOCK || iseq->type == RCORE_ISEQ_PLAIN) {
+			if (levels >= 0 || !iseq->parent) {
+				err = rcore_error_create(RCORE_ERROR_CORRUPT,
+							 "iseq 0x%" PRIx64
+							 " is a block within nothing",
+							 iseq->address);
+				break;
+			}
+			err = walk_to_local(ruby, &iseq, &levels);
+		} else if (iseq->type == RCORE_ISEQ_RESCUE || iseq->type == RCORE_ISEQ_ENSURE ||
+			   iseq->type == RCORE_ISEQ_EVAL) {
+			if (!iseq->parent || steps == PARENT_LIMIT)
+				err = rcore_error_create(RCORE_ERROR_CORRUPT,
+							 "iseq 0x%" PRIx64 " has no parent",
+							 iseq->address);
+			else
+				err = rcore_iseq(ruby, iseq->parent, &iseq);
+		} else {
+			text = iseq->label ? iseq->label
+					   : label_of_type(iseq, method, &is_certain);
+			break;
+		}
+	}
+	if (!err && iseq->label && !fits_type(iseq, iseq->label)) {
+		err = rcore_error_create(RCORE_ERROR_CORRUPT,
+					 "the type of iseq 0x%" PRIx64
+					 " is not that of its label",
+					 iseq->address);
+		text = NULL;
+	}
+	if (!err && text && iseq->type == RCORE_ISEQ_METHOD && owner) {
+		const char *problem = NULL;
+		err = rcore_qualified_name(ruby, owner, text, &text, &problem);
+		if (!label->problem)
+			label->problem = problem;
+	}
+	if (!err && text && levels >= 0)
+		text = levels > 1 ? rcore_arena_printf(ruby->arena, "block (%d levels) in %s",
+						       levels, text)
+				  : rcore_arena_printf(ruby->arena, "block in %s", text);
+	if (!err && levels >= 0 && !text)
+		return rcore_error_no_memory();
+	if ((err = note(ruby, label, err)))
+		return err;
+	if (!is_certain && !label->problem)
+		label->problem = iseq->problem;
+	if (!text) {
+		text = label->full = start->label; /* says of itself what it is */
+		if (!label->problem)
+			label->problem = start->problem ? start->problem : iseq->problem;
+	}
+	label->text = text;
+	return NULL;
+}
+
+/* Is the method written in C, or in Ruby within the core and to be shown as if it were?
+ * location_cfunc_p: 4.0 asks for <internal:, 3.4 for BUILTIN_ATTR_C_TRACE. */
+static struct rcore_error *behaves_like_c(struct rcore_ruby *ruby,
+					  const struct rcore_method_entry *method,
+					  bool by_c_trace, bool *ret, struct label *label)
+{
+	const struct rcore_iseq_info *iseq;
+	*ret = method && method->type == RCORE_METHOD_CFUNC;
+	if (!method || method->type != RCORE_METHOD_ISEQ)
+		return NULL;
+	struct rcore_error *err = rcore_iseq(ruby, method->iseq, &iseq);
+	if (!err)
+		*ret = by_c_trace ? iseq->is_c_trace : iseq->is_internal;
+	if (!err && !by_c_trace && !iseq->path)
+		label->problem = iseq->problem;
+	return note(ruby, label, err);
+}
+
+static struct rcore_error *make_label(struct rcore_ruby *ruby,
+				      const struct rcore_iseq_info *iseq,
+				      const struct rcore_method_entry *method, bool by_c_trace,
+				      struct label *label)
+{
+	bool like_c;
+	struct rcore_error *err = behaves_like_c(ruby, method, by_c_trace, &like_c, label);
+	if (err)
+		return err;
+	if (iseq && !like_c)
+		return iseq_label(ruby, method, iseq, label);
+	if (method && method->name) {
+		const char *problem = NULL;
+		err = rcore_qualified_name(ruby, method->owner, method->name, &label->text,
+					   &problem);
+		if (!label->problem)
+			label->problem = problem;
+		return err;
+	}
+	label->text = unknown_method;
+	if (!label->problem)
+		label->problem = method ? method->problem : "the frame has no method entry";
+	return NULL;
+}
+
+/* Ruby 3.4 gives the body of a rescue its method's label and leaves the method's own frame out; we
+ * show both frames, so they have to differ. */
+static struct rcore_error *tell_body(struct rcore_ruby *ruby,
+				     const struct rcore_iseq_info *iseq, struct label *label)
+{
+	if (label->full)
+		return NULL;
+	const char *body = !iseq                             ? NULL
+			   : iseq->type == RCORE_ISEQ_RESCUE ? "rescue"
+			   : iseq->type == RCORE_ISEQ_ENSURE ? "ensure"
+							     : NULL;
+	label->full = body && label->text
+			      ? rcore_arena_printf(ruby->arena, "%s in %s", body, label->text)
+			      : label->text;
+	return label->text && !label->full ? rcore_error_no_memory() : NULL;
+}
+
+static struct rcore_error *cached_label(struct rcore_ruby *ruby,
+					const struct rcore_iseq_info *iseq,
+					const struct rcore_method_entry *method,
+					bool by_c_trace, const struct label **ret)
+{
+	/* Method entries lie at multiples of 8. */
+	uint64_t first = iseq ? iseq->address : 0;
+	uint64_t second = (method ? method->address : 0) | by_c_trace;
+	struct label *label = rcore_cache_get(&ruby->labels, first, second);
+	if (!label) {
+		label = rcore_arena_alloc(&ruby->scratch, sizeof(*label));
+		if (!label)
+			return rcore_error_no_memory();
+		struct rcore_error *err = make_label(ruby, iseq, method, by_c_trace, label);
+		if (!err)
+			err = tell_body(ruby, iseq, label);
+		if (err)
+			return err;
+		if (!rcore_cache_put(&ruby->labels, &ruby->scratch, first, second, label))
+			return rcore_error_no_memory();
+	}
+	*ret = label;
+	return NULL;
+}
+
+struct rcore_error *rcore_label(struct rcore_ruby *ruby, const struct rcore_iseq_info *iseq,
+				const struct rcore_method_entry *method, const char **ret,
+				const char **problem)
+{
+	const struct label *label;
+	struct rcore_error *err = cached_label(ruby, iseq, method, false, &label);
+	if (err)
+		return err;
+	*ret = label->full;
+	if (problem && label->problem)
+		*problem = label->problem;
+	return NULL;
+}
+
+struct rcore_error *rcore_native_label(struct rcore_ruby *ruby,
+				       const struct rcore_iseq_info *iseq,
+				       const struct rcore_method_entry *method,
+				       const char **ret)
+{
+	const struct label *label;
+	enum rcore_label_style style = ruby->layout->traits.label_style;
+	if (style == RCORE_LABEL_PLAIN) {
+		*ret = iseq ? iseq->label : method ? method->name : NULL;
+		return NULL;
+	}
+	struct rcore_error *err =
+		cached_label(ruby, iseq, method, style == RCORE_LABEL_QUALIFIED, &label);
+	if (!err && label->problem)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "%s", label->problem);
+	if (!err)
+		*ret = label->text;
+	return err;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_CORE_CLASS_H
+#define RCORE_RUBY_CORE_CLASS_H
+
+#include "ruby/object/value.h"
+
+/* Classes of the core that other classes are derived from, and that a type alone does not tell. */
+enum rcore_core_class {
+	RCORE_CLASS_OTHER,
+	RCORE_CLASS_EXCEPTION,
+	RCORE_CLASS_SET,
+	RCORE_CLASS_STRUCT,
+	RCORE_CLASS_DATA,
+	RCORE_CLASS_RANGE,
+};
+
+/* The nearest of them among a class and its ancestors; cached. OTHER where there is none, or the
+ * ancestors cannot be read. */
+struct rcore_error *rcore_core_class(struct rcore_ruby *ruby, uint64_t klass,
+				     enum rcore_core_class *ret);
+
+#endif

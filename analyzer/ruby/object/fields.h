@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_FIELDS_H
+#define RCORE_RUBY_FIELDS_H
+
+#include "ruby/object/value.h"
+
+/*
+ * Where an object keeps its instance variables, and what says which is which.
+ *
+ *                   up to 3.1                      3.2 to 3.4                 4.0
+ * T_OBJECT          in the slot, or an array       the same                   the same
+ *                   (heap.ivptr)
+ * class, module     st_table classext.iv_tbl       array classext.iv_ptr      imemo classext.fields_obj
+ * others            array in the generic table     the same                   imemo: of a T_DATA in the
+ *                                                                             slot, else in that table
+ * index of an ID    iv_index_tbl of the class      shape in the object's      shape in the flags of the
+ *                                                  flags                      object or the imemo
+ *
+ * An object "too complex" for shapes has a st_table in place of the array. Mirrors variable.c,
+ * rb_ivar_lookup.
+ */
+enum rcore_fields_kind {
+	RCORE_FIELDS_NONE,
+	RCORE_FIELDS_TABLE,    /* a st_table of ID to VALUE */
+	RCORE_FIELDS_BY_SHAPE, /* an array, indices by shape */
+	RCORE_FIELDS_BY_INDEX, /* an array, indices by a st_table */
+};
+
+struct rcore_fields {
+	enum rcore_fields_kind kind;
+	uint64_t at;      /* the array or the st_table */
+	uint32_t shape;   /* BY_SHAPE */
+	uint64_t indices; /* BY_INDEX: iv_index_tbl; 0: none yet */
+	uint64_t count;   /* BY_INDEX: elements of the array */
+};
+
+/* FAULT, CORRUPT (an immediate, a freed slot), UNSUPPORTED (an object of the VM's own; a Struct
+ * of 4.0); as rcore_shape() and rcore_generic_ivar(). */
+struct rcore_error *rcore_fields(struct rcore_ruby *ruby, uint64_t object,
+				 struct rcore_fields *ret);
+
+#endif

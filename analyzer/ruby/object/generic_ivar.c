@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "ruby/object/generic_ivar.h"
+
+#include <inttypes.h>
+
+#include "ruby/search.h"
+#include "ruby/object/st_table.h"
+#include "ruby/object/value.h"
+
+enum {
+	ENTRY_LIMIT = 1 << 26,
+	PROOF_COUNT = 64,     /* entries looked at by a proof */
+	PROOF_TOLERANCE = 16, /* of so many one may be in the midst of a change */
+	SEARCH_LIMIT = 4,
+	IVAR_LIMIT = 1 << 16,
+};
+
+/* Up to 3.4: the object says that it has an entry. */
+static bool is_flagged(struct rcore_ruby *ruby, uint64_t object)
+{
+	uint64_t flags;
+	rcore_auto_error err = rcore_flags(ruby, object, &flags);
+	if (err || !(flags & (uint64_t)ruby->layout->constant.fl_exivar))
+		return false;
+	switch (flags & RCORE_T_MASK) {
+	case RCORE_T_NONE:
+	case RCORE_T_OBJECT:
+	case RCORE_T_CLASS:
+	case RCORE_T_MODULE:
+	case RCORE_T_IMEMO:
+	case RCORE_T_ICLASS:
+	case RCORE_T_NODE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* From 4.0 on: the entry says whose it is. */
+static bool is_owned(struct rcore_ruby *ruby, uint64_t object, uint64_t fields)
+{
+	uint64_t flags, owner;
+	rcore_auto_error err = rcore_flags(ruby, fields, &flags);
+	return !err && rcore_imemo_type(flags) == ruby->layout->constant.imemo_fields &&
+	       !rcore_read_field(ruby->memory, fields, &ruby->layout->basic.klass, &owner) &&
+	       owner == object;
+}
+
+static bool is_entry(struct rcore_ruby *ruby, uint64_t object, uint64_t record)
+{
+	if (!rcore_is_object(ruby, object) || !rcore_is_object(ruby, record))
+		return false;
+	return rcore_has(&ruby->layout->gen_ivtbl.ivptr) ? is_flagged(ruby, object)
+							 : is_owned(ruby, object, record);
+}
+
+static bool prove_entries(struct rcore_ruby *ruby, uint64_t table)
+{
+	struct rcore_st_iterator iterator;
+	uint64_t object, record;
+	size_t good = 0, bad = 0;
+	bool found;
+	rcore_auto_error err = rcore_st_begin(&iterator, ruby, table, ENTRY_LIMIT);
+	while (!err && good + bad < PROOF_COUNT) {
+		err = rcore_st_next(&iterator, &found, &object, &record);
+		if (err || !found)
+			break;
+		if (is_entry(ruby, object, record))
+			good++;
+		else if (++bad > PROOF_COUNT / PROOF_TOLERANCE)
+			return false;
+	}
+	return !err && good && bad <= (good + bad) / PROOF_TOLERANCE;
+}
+
+struct search {
+	struct rcore_ruby *ruby;
+	uint64_t object, record;
+};
+
+/* A look-up costs next to nothing, so it comes before the proof of the rest. */
+static bool prove(struct search *search, uint64_t table)
+{
+	bool found = false;
+	if (!rcore_is_object(search->ruby, table))
+		return false;
+	rcore_auto_error err = rcore_st_find_number(search->ruby, table, search->object,
+						    &search->record, &found);
+	return !err && found && is_entry(search->ruby, search->object, search->record) &&
+	       prove_entries(search->ruby, table);
+}
+
+static bool test(void *context, uint64_t address, const void *copy, size_t size)
+{
+	const uint64_t *word = copy;
+	(void)address;
+	return size >= sizeof(*word) && prove(context, *word);
+}
+
+/* Known from an earlier object, or by its symbol: then no proof of the other entries is needed. */
+static struct rcore_error *look_up(struct rcore_ruby *ruby, uint64_t object, uint64_t *ret)
+{
+	uint64_t table;
+	bool found;
+	enum rcore_fault fault =
+		rcore_read_u64(ruby->memory, ruby->statics.generic_ivars, &table);
+	if (fault)
+		return rcore_fault_error(fault, "table of generic instance variables",
+					 ruby->statics.generic_ivars, sizeof(table));
+	struct rcore_error *err = rcore_st_find_number(ruby, table, object, ret, &found);
+	if (!err && !found)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT,
+					 "0x%" PRIx64
+					 " is not in the table of generic instance "
+					 "variables",
+					 object);
+	return err;
+}
+
+struct rcore_error *rcore_generic_ivar(struct rcore_ruby *ruby, uint64_t object, uint64_t *ret)
+{
+	struct rcore_statics *statics = &ruby->statics;
+	struct search search = {ruby, object, 0};
+	if (statics->generic_ivars)
+		return look_up(ruby, object, ret);
+	if (statics->generic_searches < SEARCH_LIMIT) {
+		statics->generic_searches++;
+		if (rcore_search_statics(ruby, sizeof(uint64_t), test, &search,
+					 &statics->generic_ivars)) {
+			*ret = search.record;
+			return NULL;
+		}
+	}
+	return rcore_error_create(RCORE_ERROR_FAULT,
+				  "the table of generic instance variables was not found");
+}

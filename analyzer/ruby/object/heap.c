@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "ruby/object/heap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ruby/get.h"
+
+enum {
+	PAGE_COUNT_LIMIT = 1 << 24, /* 1 TiB of pages of 64 KiB */
+	PROVED_PAGES = 64,
+	PAGE_SIZE_LIMIT = 64 << 10,
+	SLOT_SIZE_LIMIT = 1024,
+	OVERHEAD = 64,    /* bytes at the end of a page that are no slots */
+	LIST_CHUNK = 512, /* page pointers read at once */
+};
+
+/* The array of heap_page pointers. */
+static struct rcore_error *page_list(struct rcore_ruby *ruby, uint64_t objspace, uint64_t *list,
+				     uint64_t *count)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	struct rcore_error *err = RCORE_GET(ruby, objspace, objspace, heap_pages_sorted, list);
+	if (err)
+		return err;
+	if (!layout->traits.heap_pages_darray) {
+		err = RCORE_GET(ruby, objspace, objspace, heap_pages_allocated, count);
+	} else if (!*list) { /* an empty rb_darray */
+		*count = 0;
+	} else {
+		err = RCORE_GET(ruby, *list, darray, length, count);
+		*list += layout->darray.size;
+	}
+	if (!err && *count > PAGE_COUNT_LIMIT)
+		err = rcore_error_create(RCORE_ERROR_LIMIT,
+					 "objspace 0x%" PRIx64 " has %" PRIu64 " heap pages",
+					 objspace, *count);
+	return err;
+}
+
+/* Has the whole list, not only its first pages, been put into memory? An array of pointers is read
+ * at its end as well. */
+static struct rcore_error *check_end(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
+{
+	uint64_t last, address = list + (count - 1) * sizeof(last);
+	enum rcore_fault fault = rcore_read_u64(ruby->memory, address, &last);
+	return fault ? rcore_fault_error(fault, "list of heap pages", address, sizeof(last))
+		     : NULL;
+}
+
+struct page {
+	uint64_t start;
+	size_t slot_size, slots;
+};
+
+/* Proves the heap_page at `address`: its slots fill one aligned body (to which malloc() takes some
+ * words, HEAP_PAGE_SIZE of gc.c), the first word of which points back. */
+static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *page)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t slots, slot_size = layout->traits.default_slot_size, back;
+	uint64_t align = layout->traits.heap_page_align;
+	if (!rcore_is_object(ruby, address) || !align || align > PAGE_SIZE_LIMIT ||
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.total_slots, &slots) ||
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.start, &page->start))
+		return false;
+	if (rcore_has(&layout->heap_page.slot_size) &&
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.slot_size, &slot_size))
+		return false;
+	uint64_t offset = page->start % align;
+	if (slot_size < 8 || slot_size > SLOT_SIZE_LIMIT || page->start % 8 ||
+	    slots > (align - offset) / slot_size ||
+	    align - offset - slots * slot_size >= slot_size + OVERHEAD ||
+	    rcore_read_u64(ruby->memory, page->start - offset, &back) || back != address)
+		return false;
+	page->slot_size = slot_size;
+	page->slots = slots;
+	return true;
+}
+
+/*
+ * heap_page_allocate() (3.4 on: heap_add_page()) puts a blank heap_page into the list first, then writes where its
+ * slots are. No object is in it yet.
+ */
+static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t slots, slot_size = 0;
+	if (!rcore_is_object(ruby, address) ||
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.total_slots, &slots))
+		return false;
+	if (rcore_has(&layout->heap_page.slot_size) &&
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.slot_size, &slot_size))
+		return false;
+	return !slots && !slot_size;
+}
+
+/* A core may lack a page: then its heap_page struct is readable, its body not. */
+static bool is_absent(struct rcore_ruby *ruby, uint64_t address)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t start, back;
+	return rcore_is_object(ruby, address) &&
+	       !rcore_read_field(ruby->memory, address, &layout->heap_page.start, &start) &&
+	       start && layout->traits.heap_page_align &&
+	       rcore_read_u64(ruby->memory, start - start % layout->traits.heap_page_align,
+			      &back);
+}
+
+struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
+				     size_t *ret_tested, size_t *ret_held)
+{
+	uint64_t list, count, address, last = 0;
+	size_t tested = 0, held = 0;
+	bool one_is_blank = false;
+	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
+	if (!err && !count)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT,
+					 "objspace 0x%" PRIx64 " has no heap pages", objspace);
+	if (!err)
+		err = check_end(ruby, list, count);
+	if (err)
+		return err;
+	uint64_t some = count < PROVED_PAGES ? count : PROVED_PAGES;
+	for (uint64_t i = 0; i < some; i++) {
+		uint64_t at = some > 1 ? i * (count - 1) / (some - 1) : 0;
+		struct page page;
+		if (rcore_read_u64(ruby->memory, list + at * sizeof(address), &address) ||
+		    is_absent(ruby, address))
+			continue;
+		if (some > 1 && !one_is_blank && is_blank(ruby, address)) {
+			one_is_blank = true;
+			continue;
+		}
+		tested++;
+		if (!read_page(ruby, address, &page) || !page.slots || page.start <= last)
+			continue;
+		held++;
+		last = page.start;
+	}
+	*ret_tested = tested;
+	*ret_held = held;
+	return NULL;
+}
+
+bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,
+		     enum rcore_type *ret_type)
+{
+	uint64_t align = ruby->layout->traits.heap_page_align, heap_page, flags;
+	struct page page;
+	if (!align || rcore_read_u64(ruby->memory, address - address % align, &heap_page) ||
+	    !read_page(ruby, heap_page, &page) || address < page.start ||
+	    address - page.start >= page.slots * page.slot_size)
+		return false;
+	uint64_t value = address - (address - page.start) % page.slot_size;
+	if (rcore_read_u64(ruby->memory, value, &flags))
+		return false;
+	*ret_value = value;
+	*ret_type = flags & RCORE_T_MASK;
+	return true;
+}
+
+struct walk {
+	struct rcore_ruby *ruby;
+	uint32_t types;
+	rcore_heap_visit *visit;
+	void *context;
+	unsigned char *buffer; /* PAGE_SIZE_LIMIT bytes */
+};
+
+/* Of a page that is packed the flags are, and nothing of what the objects hold. */
+static bool read_slots(const struct walk *walk, uint64_t start, size_t size)
+{
+	struct rcore_recorder *recorder = walk->ruby->recorder;
+	if (recorder)
+		rcore_recorder_pause(recorder, true);
+	bool read = !size || !rcore_read(walk->ruby->memory, start, walk->buffer, size);
+	if (recorder)
+		rcore_recorder_pause(recorder, false);
+	return read;
+}
+
+static void record_flags(const struct walk *walk, const struct page *page)
+{
+	for (size_t i = 0; walk->ruby->recorder && i < page->slots; i++)
+		rcore_recorder_add(walk->ruby->recorder, page->start + i * page->slot_size,
+				   sizeof(uint64_t));
+}
+
+/* false: nobody wants more. */
+static bool offer(const struct walk *walk, uint64_t value, const unsigned char *copy,
+		  size_t size)
+{
+	uint64_t flags;
+	memcpy(&flags, copy, sizeof(flags));
+	return !(walk->types >> (flags & RCORE_T_MASK) & 1) ||
+	       walk->visit(walk->context, value, copy, size);
+}
+
+/* A page of a pack, or one that a core has in part: what there is of each slot. */
+static bool walk_parts(const struct walk *walk, const struct page *page, bool *go_on)
+{
+	for (size_t i = 0; i < page->slots && *go_on; i++) {
+		uint64_t value = page->start + i * page->slot_size;
+		if (read_slots(walk, value, page->slot_size))
+			*go_on = offer(walk, value, walk->buffer, page->slot_size);
+		else if (read_slots(walk, value, sizeof(uint64_t)))
+			*go_on = offer(walk, value, walk->buffer, sizeof(uint64_t));
+		else if (!i)
+			return false;
+	}
+	return true;
+}
+
+/* false: the page cannot be read. */
+static bool walk_page(const struct walk *walk, const struct page *page, bool *go_on)
+{
+	record_flags(walk, page);
+	if (!read_slots(walk, page->start, page->slots * page->slot_size))
+		return walk_parts(walk, page, go_on);
+	for (size_t i = 0; i < page->slots && *go_on; i++)
+		*go_on = offer(walk, page->start + i * page->slot_size,
+			       walk->buffer + i * page->slot_size, page->slot_size);
+	return true;
+}
+
+/* In the order of their slots: a page that stands there twice stands where another should. */
+static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *last, bool *go_on)
+{
+	struct page page;
+	if (!read_page(walk->ruby, heap_page, &page) || page.start <= *last ||
+	    !walk_page(walk, &page, go_on))
+		return false;
+	*last = page.start;
+	return true;
+}
+
+/*
+ * While the collector frees pages, and while it makes room for a new one, pages stand in the list twice or after
+ * they were freed, and as many at its end are beyond the count (heap_pages_free_unused_pages() and
+ * heap_page_allocate() of gc.c). So the walk goes on by one for each that is none, and what matters is
+ * whether as many were found as are counted.
+ */
+static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uint64_t count,
+				     size_t *unreadable)
+{
+	uint64_t pages[LIST_CHUNK], last = 0, bad = 0, done = 0;
+	bool go_on = true, one_is_blank = false;
+	while (done < count + bad && bad <= count && go_on) {
+		uint64_t left = count + bad - done;
+		size_t some = left < LIST_CHUNK ? left : LIST_CHUNK;
+		uint64_t address = list + done * sizeof(*pages);
+		enum rcore_fault fault =
+			rcore_read(walk->ruby->memory, address, pages, some * sizeof(*pages));
+		if (fault != RCORE_FAULT_NONE && done >= count)
+			break;
+		if (fault != RCORE_FAULT_NONE)
+			return rcore_fault_error(fault, "list of heap pages", address,
+						 some * sizeof(*pages));
+		for (size_t i = 0; i < some && go_on; i++) {
+			if (!one_is_blank && is_blank(walk->ruby, pages[i]))
+				one_is_blank = true;
+			else if (!walk_entry(walk, pages[i], &last, &go_on))
+				bad++;
+		}
+		done += some;
+	}
+	/* What was found is done less bad. */
+	if (go_on && done - bad < count)
+		*unreadable = count - (done - bad);
+	return NULL;
+}
+
+struct rcore_error *rcore_heap_walk_types(struct rcore_ruby *ruby, uint64_t objspace,
+					  uint32_t types, rcore_heap_visit *visit,
+					  void *context, size_t *unreadable_pages)
+{
+	struct walk walk = {ruby, types, visit, context, NULL};
+	uint64_t list, count;
+	size_t unreadable = 0;
+	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
+	if (err)
+		return err;
+	walk.buffer = malloc(PAGE_SIZE_LIMIT);
+	if (!walk.buffer)
+		return rcore_error_no_memory();
+	err = walk_list(&walk, list, count, &unreadable);
+	free(walk.buffer);
+	if (unreadable_pages)
+		*unreadable_pages = unreadable;
+	return err;
+}
+
+struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
+				    enum rcore_type type, rcore_heap_visit *visit,
+				    void *context, size_t *unreadable_pages)
+{
+	return rcore_heap_walk_types(ruby, objspace, UINT32_C(1) << type, visit, context,
+				     unreadable_pages);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/sized.h"
+#include "ruby/object/constant.h"
+#include "ruby/inspect/printed.h"
+#include "session/session.h"
+
+/* Finds the VM where nobody has looked for it yet. */
+static struct rcore_error *locate(struct rcore_session *session)
+{
+	struct rcore_snapshot *snapshot;
+	struct rcore_error *failure = NULL;
+	if (session->location)
+		return NULL;
+	struct rcore_error *err = rcore_session_examine_running(session, &snapshot, &failure);
+	if (err)
+		return err;
+	rcore_snapshot_free(snapshot);
+	return failure;
+}
+
+/* What is asked of the VM, once it was found: to print values, or for names of constants. */
+struct question {
+	const struct rcore_subject *subjects;
+	const struct rcore_inspect_options *options;
+	struct rcore_print *print;
+	const char *begun;
+	struct rcore_names *names; /* NULL: values are */
+};
+
+static struct rcore_error *print_all(struct rcore_ruby *ruby, const struct question *question)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < question->print->count && !err; i++) {
+		const struct rcore_subject *subject = &question->subjects[i];
+		uint64_t value = subject->value;
+		if (subject->constant)
+			err = rcore_constant(ruby, subject->constant, &value);
+		if (!err)
+			err = rcore_print_value(ruby, value, question->options,
+						&question->print->items[i]);
+	}
+	question->print->redaction.counts[RCORE_REDACTED_STRING] = ruby->hidden_count;
+	return err;
+}
+
+static struct rcore_error *keep_name(void *context, const char *path)
+{
+	const struct question *question = context;
+	struct rcore_names *names = question->names;
+	if (strncmp(path, question->begun, strlen(question->begun)) != 0)
+		return NULL;
+	const char **item = rcore_push(names);
+	if (item)
+		*item = rcore_arena_strdup(&names->arena, path);
+	return item && *item ? NULL : rcore_error_no_memory();
+}
+
+static struct rcore_error *ask(struct rcore_session *session, struct rcore_arena *arena,
+			       struct question *question)
+{
+	struct rcore_location *location = session->location;
+	struct rcore_ruby ruby;
+	rcore_ruby_init(&ruby, session->memory, &location->layout, arena);
+	rcore_ruby_set_vm(&ruby, location->vm);
+	ruby.global_symbols = location->global_symbols;
+	ruby.statics = session->statics;
+	ruby.hides_text = session->redact >= RCORE_REDACT_STRINGS;
+	struct rcore_error *err =
+		question->names ? rcore_constants(&ruby, question->begun, keep_name, question)
+				: print_all(&ruby, question);
+	session->statics = ruby.statics;
+	rcore_ruby_deinit(&ruby);
+	return err;
+}
+
+/* A running process stands still meanwhile. */
+static struct rcore_error *ask_live(struct rcore_session *session, struct rcore_arena *arena,
+				    struct question *question)
+{
+	struct rcore_live_pause pause;
+	struct rcore_error *err = rcore_live_begin(session->live, !session->no_stop);
+	if (err)
+		return err;
+	err = ask(session, arena, question);
+	rcore_live_end(session->live, &pause);
+	return err;
+}
+
+static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_arena *arena,
+				   struct question *question)
+{
+	struct rcore_error *err = rcore_session_files(session);
+	if (!err)
+		err = locate(session);
+	if (err)
+		return err;
+	return session->live ? ask_live(session, arena, question)
+			     : ask(session, arena, question);
+}
+
+struct rcore_error *rcore_print(struct rcore_session *session,
+				const struct rcore_subject *subjects, size_t count,
+				const struct rcore_print_options *given,
+				struct rcore_print **ret)
+{
+	struct rcore_print_options options = {0};
+	struct rcore_error *err = rcore_sized_copy(&options, given);
+	if (err)
+		return err;
+	struct rcore_print *print = calloc(1, sizeof(*print));
+	if (!print)
+		return rcore_error_no_memory();
+	struct question question = {subjects, &options.inspect, print, NULL, NULL};
+	print->items = rcore_arena_alloc(&print->arena, (count + 1) * sizeof(*print->items));
+	print->count = count;
+	err = print->items ? ask_any(session, &print->arena, &question)
+			   : rcore_error_no_memory();
+	if (!err)
+		err = rcore_session_redact_print(session, print);
+	if (err)
+		rcore_print_free(print);
+	else
+		*ret = print;
+	return err;
+}
+
+void rcore_print_free(struct rcore_print *print)
+{
+	if (!print)
+		return;
+	rcore_arena_deinit(&print->arena);
+	free(print);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void order(struct rcore_names *names)
+{
+	size_t kept = 0;
+	if (names->count)
+		qsort(names->items, names->count, sizeof(*names->items), compare);
+	for (size_t i = 0; i < names->count; i++)
+		if (!kept || strcmp(names->items[kept - 1], names->items[i]) != 0)
+			names->items[kept++] = names->items[i];
+	names->count = kept;
+}
+
+struct rcore_error *rcore_constant_names(struct rcore_session *session, const char *begun,
+					 struct rcore_names **ret)
+{
+	struct rcore_names *names = calloc(1, sizeof(*names));
+	struct rcore_arena arena = {0}; /* what is read on the way */
+	if (!names)
+		return rcore_error_no_memory();
+	struct question question = {.begun = begun, .names = names};
+	struct rcore_error *err = ask_any(session, &arena, &question);
+	rcore_arena_deinit(&arena);
+	if (err) {
+		rcore_names_free(names);
+		return err;
+	}
+	order(names);
+	*ret = names;
+	return NULL;
+}
+
+void rcore_names_free(struct rcore_names *names)
+{
+	if (!names)
+		return;
+	rcore_arena_deinit(&names->arena);
+	free(names->items);
+	free(names);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/core/core.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/core/core_file.h"
+#include "target/core/core_notes.h"
+#include "target/pack/pack_known.h"
+#include "target/segments.h"
+
+struct rcore_core {
+	struct rcore_memory memory; /* first: the callee casts back */
+	struct rcore_segments segments;
+	struct rcore_process process;
+	struct rcore_arena arena;
+	struct rcore_core_file file;
+	struct rcore_known_runs known; /* of a pack */
+	uint64_t pages;                /* where the first segment's bytes are in the file */
+	struct rcore_segment *list;    /* as in the program headers, by start */
+	size_t list_count;
+	uint64_t saved_bytes, lost_bytes;
+};
+
+static enum rcore_fault read_core(struct rcore_memory *memory, uint64_t address, void *buffer,
+				  size_t size)
+{
+	return rcore_segments_read(&((struct rcore_core *)memory)->segments, address, buffer,
+				   size);
+}
+
+/* Of the bytes that the file has for a segment. */
+static bool add_saved(struct rcore_core *core, const Elf64_Phdr *header, uint64_t saved)
+{
+	if (!core->process.pack_known)
+		return rcore_segments_add(&core->segments, header->p_vaddr, saved,
+					  core->file.bytes + (saved ? header->p_offset : 0),
+					  RCORE_FAULT_NONE);
+	uint64_t start = header->p_offset - core->pages, end = start + saved;
+	const struct rcore_known_runs *known = &core->known;
+	for (size_t i = rcore_known_find(known, start);
+	     i < known->count && saved && known->items[i].start < end; i++) {
+		const struct rcore_known_run *run = &known->items[i];
+		uint64_t from = run->start > start ? run->start : start;
+		uint64_t to = run->end < end ? run->end : end;
+		if (!rcore_segments_add(&core->segments, header->p_vaddr + (from - start),
+					to - from, core->file.bytes + core->pages + from,
+					RCORE_FAULT_NONE))
+			return false;
+	}
+	return rcore_segments_add(&core->segments, header->p_vaddr, saved, NULL,
+				  RCORE_FAULT_NOT_SAVED);
+}
+
+static bool add_load(struct rcore_core *core, const Elf64_Phdr *header)
+{
+	uint64_t size = header->p_memsz;
+	if (size > UINT64_MAX - header->p_vaddr)
+		size = UINT64_MAX - header->p_vaddr;
+	uint64_t claimed = header->p_filesz < size ? header->p_filesz : size;
+	uint64_t left =
+		header->p_offset < core->file.size ? core->file.size - header->p_offset : 0;
+	uint64_t saved = claimed < left ? claimed : left;
+	core->saved_bytes += saved;
+	core->lost_bytes += claimed - saved;
+	core->list[core->list_count++] = (struct rcore_segment){
+		.start = header->p_vaddr,
+		.size = size,
+		.saved = saved,
+		.readable = header->p_flags & PF_R,
+		.writable = header->p_flags & PF_W,
+		.executable = header->p_flags & PF_X,
+	};
+	return add_saved(core, header, saved) &&
+	       rcore_segments_add(&core->segments, header->p_vaddr + saved, claimed - saved,
+				  NULL, RCORE_FAULT_TRUNCATED) &&
+	       rcore_segments_add(&core->segments, header->p_vaddr + claimed, size - claimed,
+				  NULL, RCORE_FAULT_NOT_SAVED);
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct rcore_segment *a = left, *b = right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static uint64_t first_offset(const struct rcore_core_file *file)
+{
+	uint64_t first = file->size;
+	for (size_t i = 0; i < file->program_header_count; i++) {
+		Elf64_Phdr header = rcore_core_file_header(file, i);
+		if (header.p_type == PT_LOAD && header.p_filesz && header.p_offset < first)
+			first = header.p_offset;
+	}
+	return first;
+}
+
+static bool add_loads(struct rcore_core *core)
+{
+	core->list = calloc(core->file.program_header_count, sizeof(*core->list));
+	if (!core->list)
+		return false;
+	for (size_t i = 0; i < core->file.program_header_count; i++) {
+		Elf64_Phdr header = rcore_core_file_header(&core->file, i);
+		if (header.p_type == PT_LOAD && !add_load(core, &header))
+			return false;
+	}
+	qsort(core->list, core->list_count, sizeof(*core->list), by_start);
+	return rcore_segments_ready(&core->segments);
+}
+
+const char *rcore_core_cut_off(struct rcore_arena *arena, uint64_t lost, uint64_t saved)
+{
+	double missing = (double)lost / (1 << 20);
+	double all = missing + (double)saved / (1 << 20);
+	return rcore_arena_printf(
+		arena,
+		"the core is cut off: %.1f of %.1f MiB of saved memory are "
+		"missing (was the disk full, `ulimit -c` too low, or the copy "
+		"incomplete?)",
+		missing, all);
+}
+
+static bool describe(struct rcore_core *core, size_t damaged)
+{
+	if (core->lost_bytes)
+		core->process.note =
+			rcore_core_cut_off(&core->arena, core->lost_bytes, core->saved_bytes);
+	else if (core->file.is_cut_off)
+		core->process.note = "the compressed core is damaged or ends early: what comes "
+				     "behind is missing; copy it again";
+	else if (damaged)
+		core->process.note = rcore_arena_printf(
+			&core->arena, "%zu of the core's notes cannot be read", damaged);
+	else if (!core->process.thread_count)
+		core->process.note = "the core has no threads (no NT_PRSTATUS note)";
+	return core->process.note || !(core->lost_bytes || damaged);
+}
+
+static struct rcore_error *load(struct rcore_core *core, const char *path)
+{
+	struct rcore_error *err = rcore_core_file_open(path, &core->file);
+	if (err)
+		return err;
+	Elf64_Ehdr header;
+	memcpy(&header, core->file.bytes, sizeof(header));
+	core->process.machine = header.e_machine;
+	core->process.source =
+		rcore_arena_strdup(&core->arena, strcmp(path, "-") ? path : "standard input");
+	if (!core->process.source)
+		return rcore_error_no_memory();
+	size_t damaged;
+	err = rcore_core_notes_read(&core->file, &core->arena, &core->process, &damaged);
+	if (err)
+		return err;
+	const struct rcore_process *process = &core->process;
+	core->pages = first_offset(&core->file);
+	if (!rcore_known_read(process->pack_known, process->pack_known_size,
+			      core->file.size - core->pages, &core->known) ||
+	    !add_loads(core))
+		return rcore_error_no_memory();
+	core->process.segments = core->list;
+	core->process.segment_count = core->list_count;
+	return describe(core, damaged) ? NULL : rcore_error_no_memory();
+}
+
+struct rcore_error *rcore_core_open(const char *path, struct rcore_core **ret)
+{
+	struct rcore_core *core = calloc(1, sizeof(*core));
+	if (!core)
+		return rcore_error_no_memory();
+	core->memory.read = read_core;
+	struct rcore_error *err = load(core, path);
+	if (err) {
+		rcore_core_close(core);
+		return err;
+	}
+	*ret = core;
+	return NULL;
+}
+
+void rcore_core_close(struct rcore_core *core)
+{
+	if (!core)
+		return;
+	rcore_segments_deinit(&core->segments);
+	rcore_known_deinit(&core->known);
+	rcore_core_file_close(&core->file);
+	rcore_arena_deinit(&core->arena);
+	free(core->list);
+	free(core);
+}
+
+struct rcore_memory *rcore_core_memory(struct rcore_core *core)
+{
+	return &core->memory;
+}
+
+const struct rcore_process *rcore_core_process(const struct rcore_core *core)
+{
+	return &core->process;
+}
+
+const struct rcore_core_file *rcore_core_file(const struct rcore_core *core)
+{
+	return &core->file;
+}
+
+bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcore_segment *ret)
+{
+	if (index >= core->list_count)
+		return false;
+	*ret = core->list[index];
+	return true;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/core/core_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "target/core/spool.h"
+
+/* vm.max_map_count is 65,530 by default and rarely set above a million. */
+enum { MAX_PROGRAM_HEADERS = 1 << 22 };
+
+static struct rcore_error *open_error(const char *path, int errnum)
+{
+	if (errnum == ENOENT || errnum == ENOTDIR)
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"%s: no such file; `cat /proc/sys/kernel/core_pattern` "
+			"tells where this machine puts its core files",
+			path);
+	if (errnum == EACCES || errnum == EPERM)
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"%s: permission denied; a core belongs to the user who ran "
+			"the program: use sudo, or change the file's owner",
+			path);
+	return rcore_error_os(errnum, "%s", path);
+}
+
+static struct rcore_error *not_a_file(const char *path, mode_t mode)
+{
+	const char *kind = S_ISDIR(mode)    ? "a directory"
+			   : S_ISFIFO(mode) ? "a pipe"
+			   : S_ISSOCK(mode) ? "a socket"
+					    : "a device";
+	return rcore_error_create(RCORE_ERROR_OS,
+				  "%s: is %s, not a core file; name the core file itself", path,
+				  kind);
+}
+
+static struct rcore_error *check_magic(const char *path, const struct rcore_core_file *file)
+{
+	if (!file->size)
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: is empty; was the disk full, or `ulimit -c` 0, when "
+			"the core was written?",
+			path);
+	size_t size = file->size < SELFMAG ? file->size : SELFMAG;
+	if (memcmp(file->bytes, ELFMAG, size))
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: is not an ELF file; name a core file first, then the "
+			"executable",
+			path);
+	if (file->size < sizeof(Elf64_Ehdr))
+		return rcore_error_create(RCORE_ERROR_FORMAT,
+					  "%s: ends within the ELF header, after %" PRIu64
+					  " bytes; copy the core again, or get a new one",
+					  path, file->size);
+	return NULL;
+}
+
+static struct rcore_error *check_header(const char *path, const uint8_t *bytes)
+{
+	Elf64_Ehdr header;
+	memcpy(&header, bytes, sizeof(header));
+	if (header.e_ident[EI_DATA] == ELFDATA2MSB)
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"%s: is big-endian; rcore reads cores of x86-64 and aarch64", path);
+	/* e_type and e_machine are at the same place in both classes. */
+	if (header.e_type == ET_EXEC || header.e_type == ET_DYN)
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: is an executable or a shared library, not a core file; "
+			"name the core file first, then the executable",
+			path);
+	if (header.e_type != ET_CORE)
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: is an ELF file of type %u, not a core file; name the "
+			"core file first, then the executable",
+			path, header.e_type);
+	if (header.e_ident[EI_CLASS] == ELFCLASS32)
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"%s: is of a 32-bit process; rcore reads cores of x86-64 "
+			"and aarch64",
+			path);
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_VERSION] != EV_CURRENT)
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: has a damaged ELF header (class %u, version %u); copy the "
+			"core again, or get a new one",
+			path, header.e_ident[EI_CLASS], header.e_ident[EI_VERSION]);
+	if (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"%s: is of another machine (ELF machine %u); rcore reads "
+			"cores of x86-64 and aarch64",
+			path, header.e_machine);
+	return NULL;
+}
+
+/* The number that the header means; more than 65,534 are counted in section 0, which a
+ * kernel core has at its very end: gone when the file is cut off. The notes follow
+ * the headers, so their place tells the number too. */
+static uint64_t count_program_headers(const struct rcore_core_file *file,
+				      const Elf64_Ehdr *header)
+{
+	if (header->e_phnum != PN_XNUM)
+		return header->e_phnum;
+	Elf64_Shdr section;
+	if (header->e_shoff && file->size >= sizeof(section) &&
+	    header->e_shoff <= file->size - sizeof(section)) {
+		memcpy(&section, file->bytes + header->e_shoff, sizeof(section));
+		return section.sh_info;
+	}
+	Elf64_Phdr first;
+	if (file->size >= sizeof(first) && header->e_phoff <= file->size - sizeof(first)) {
+		memcpy(&first, file->bytes + header->e_phoff, sizeof(first));
+		if (first.p_type == PT_NOTE && first.p_offset > header->e_phoff)
+			return (first.p_offset - header->e_phoff) / sizeof(first);
+	}
+	return PN_XNUM;
+}
+
+static struct rcore_error *find_program_headers(const char *path, struct rcore_core_file *file)
+{
+	Elf64_Ehdr header;
+	memcpy(&header, file->bytes, sizeof(header));
+	uint64_t count = count_program_headers(file, &header);
+	if (!count || !header.e_phoff)
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: has no program headers, so no memory; get a new core", path);
+	if (header.e_phentsize != sizeof(Elf64_Phdr))
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: the ELF header is damaged (program headers of %u "
+			"bytes); copy the core again, or get a new one",
+			path, header.e_phentsize);
+	if (count > MAX_PROGRAM_HEADERS)
+		return rcore_error_create(
+			RCORE_ERROR_LIMIT,
+			"%s: %" PRIu64 " program headers, more than %d; the ELF "
+			"header is damaged: copy the core again, or get a new one",
+			path, count, MAX_PROGRAM_HEADERS);
+	uint64_t size = count * sizeof(Elf64_Phdr);
+	if (header.e_phoff > file->size || size > file->size - header.e_phoff)
+		return rcore_error_create(RCORE_ERROR_FORMAT,
+					  "%s: is cut off at %" PRIu64
+					  " bytes, within its headers; "
+					  "copy the core again, or get a new one",
+					  path, file->size);
+	file->program_headers = (const Elf64_Phdr *)(file->bytes + header.e_phoff);
+	file->program_header_count = count;
+	return NULL;
+}
+
+Elf64_Phdr rcore_core_file_header(const struct rcore_core_file *file, size_t index)
+{
+	Elf64_Phdr header;
+	memcpy(&header, (const char *)file->program_headers + index * sizeof(header),
+	       sizeof(header));
+	return header;
+}
+
+/* gdb writes a section for each segment, and libelf would take memory for each one that
+ * the header claims; so libelf is shown a header without sections. That page is a private
+ * copy; the file is not touched. */
+static struct rcore_error *open_elf(const char *path, struct rcore_core_file *file)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	size_t size = file->size < (uint64_t)page ? file->size : (size_t)page;
+	Elf64_Ehdr *header = (Elf64_Ehdr *)file->bytes;
+	if (mprotect(header, size, PROT_READ | PROT_WRITE))
+		return rcore_error_os(errno, "%s: mprotect", path);
+	header->e_shoff = 0;
+	header->e_shnum = 0;
+	header->e_shstrndx = 0;
+	if (mprotect(header, size, PROT_READ))
+		return rcore_error_os(errno, "%s: mprotect", path);
+	elf_version(EV_CURRENT);
+	file->elf = elf_memory((char *)file->bytes, file->size);
+	if (!file->elf)
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: the ELF header is damaged (%s); copy the core again, "
+			"or get a new one",
+			path, elf_errmsg(-1));
+	return NULL;
+}
+
+static struct rcore_error *spool(const char *path, int fd, struct rcore_core_file *file)
+{
+	rcore_unmap_file(&file->map);
+	struct rcore_error *err = rcore_spool(fd, path, &file->map, &file->is_cut_off);
+	if (err || !rcore_compression_of(file->map.bytes, file->map.size))
+		return err;
+	return rcore_error_create(RCORE_ERROR_FORMAT,
+				  "%s: cannot be decompressed (damaged, or compressed twice); "
+				  "copy the core again, or get a new one",
+				  path);
+}
+
+static struct rcore_error *map(const char *path, struct rcore_core_file *file)
+{
+	if (!strcmp(path, "-"))
+		return spool("standard input", STDIN_FILENO, file);
+	int errnum = rcore_map_file(path, false, &file->map);
+	if (!errnum && rcore_compression_of(file->map.bytes, file->map.size)) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return open_error(path, errno);
+		struct rcore_error *err = spool(path, fd, file);
+		close(fd);
+		return err;
+	}
+	if (!errnum)
+		return NULL;
+	if (!file->map.mode)
+		return open_error(path, errnum);
+	if (!S_ISREG(file->map.mode))
+		return not_a_file(path, file->map.mode);
+	return errnum == ENOMEM ? rcore_error_no_memory()
+				: rcore_error_os(errnum, "%s: cannot map the file", path);
+}
+
+struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_file *ret)
+{
+	struct rcore_core_file file = {0};
+	struct rcore_error *err = map(path, &file);
+	file.bytes = file.map.bytes;
+	file.size = file.map.size;
+	if (!err)
+		err = check_magic(path, &file);
+	if (!err)
+		err = check_header(path, file.bytes);
+	if (!err)
+		err = find_program_headers(path, &file);
+	if (!err)
+		err = open_elf(path, &file);
+	if (err) {
+		rcore_core_file_close(&file);
+		return err;
+	}
+	*ret = file;
+	return NULL;
+}
+
+void rcore_core_file_close(struct rcore_core_file *file)
+{
+	elf_end(file->elf);
+	rcore_unmap_file(&file->map);
+	*file = (struct rcore_core_file){0};
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/core/spool.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "target/output/output.h"
+
+enum { BLOCK = 64 << 10, PAGE = 4096 };
+
+/* No process has so much memory, but a few bytes of compressed zeroes can claim it. */
+#define MAX_CORE (UINT64_C(1) << 42)
+
+static const struct {
+	const char *magic;
+	size_t size;
+	const char *name;
+	int (*support)(struct archive *);
+} compressions[] = {
+	{"\x28\xb5\x2f\xfd", 4, "zstd", archive_read_support_filter_zstd},
+	{"\xfd"
+	 "7zXZ",
+	 6, "xz", archive_read_support_filter_xz},
+	{"\x04\x22\x4d\x18", 4, "lz4", archive_read_support_filter_lz4},
+	{"\x1f\x8b", 2, "gzip", archive_read_support_filter_gzip},
+	{"BZh", 3, "bzip2", archive_read_support_filter_bzip2},
+};
+
+const char *rcore_compression_of(const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < sizeof(compressions) / sizeof(*compressions); i++)
+		if (size >= compressions[i].size &&
+		    !memcmp(bytes, compressions[i].magic, compressions[i].size))
+			return compressions[i].name;
+	return NULL;
+}
+
+static bool is_zero(const char *bytes, size_t size)
+{
+	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
+}
+
+static bool write_whole(int fd, const char *bytes, size_t size, uint64_t at)
+{
+	while (size) {
+		ssize_t written = pwrite(fd, bytes, size, (off_t)at);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		bytes += written;
+		size -= (size_t)written;
+		at += (uint64_t)written;
+	}
+	return true;
+}
+
+/* Pages of zeroes are left out: holes read as zeroes. */
+static bool write_sparse(int fd, const char *bytes, size_t size, uint64_t at)
+{
+	for (size_t done = 0; done < size;) {
+		size_t step = PAGE - (at + done) % PAGE;
+		step = step < size - done ? step : size - done;
+		if (!is_zero(bytes + done, step) &&
+		    !write_whole(fd, bytes + done, step, at + done))
+			return false;
+		done += step;
+	}
+	return true;
+}
+
+static struct rcore_error *full(const char *name)
+{
+	return rcore_error_os(errno,
+			      "%s: no room for the decompressed core in %s; set TMPDIR to a "
+			      "folder that has it",
+			      name, rcore_temporary_folder());
+}
+
+static struct rcore_error *copy_all(struct archive *archive, int fd, const char *name,
+				    uint64_t *ret_size, bool *ret_cut_off)
+{
+	char *block = malloc(BLOCK);
+	struct rcore_error *err = block ? NULL : rcore_error_no_memory();
+	uint64_t size = 0;
+	while (!err) {
+		la_ssize_t got = archive_read_data(archive, block, BLOCK);
+		if (!got)
+			break;
+		if (got < 0) {
+			*ret_cut_off = true;
+			break;
+		}
+		if (size + (uint64_t)got > MAX_CORE)
+			err = rcore_error_create(RCORE_ERROR_LIMIT,
+						 "%s: is larger than 4 TiB when decompressed",
+						 name);
+		else if (!write_sparse(fd, block, (size_t)got, size))
+			err = full(name);
+		size += (uint64_t)got;
+	}
+	free(block);
+	*ret_size = size;
+	return err;
+}
+
+static struct rcore_error *map(int fd, uint64_t size, const char *name,
+			       struct rcore_mapped_file *ret)
+{
+	struct rcore_mapped_file file = {.size = size, .mode = S_IFREG};
+	if (ftruncate(fd, (off_t)size))
+		return full(name);
+	if (size) {
+		void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+		if (bytes == MAP_FAILED)
+			return rcore_error_os(errno, "%s: cannot map the decompressed core",
+					      name);
+		file.bytes = bytes;
+	}
+	*ret = file;
+	return NULL;
+}
+
+static struct archive *new_archive(void)
+{
+	struct archive *archive = archive_read_new();
+	if (!archive)
+		return NULL;
+	/* Anything but OK is a filter that would start a program. */
+	for (size_t i = 0; i < sizeof(compressions) / sizeof(*compressions); i++)
+		if (compressions[i].support(archive) != ARCHIVE_OK)
+			archive_clear_error(archive);
+	archive_read_support_format_raw(archive);
+	archive_read_support_format_empty(archive);
+	return archive;
+}
+
+static struct rcore_error *open_stream(struct archive *archive, int fd, const char *name,
+				       bool *ret_empty)
+{
+	struct archive_entry *entry;
+	int status = archive_read_open_fd(archive, fd, BLOCK);
+	if (status == ARCHIVE_OK)
+		status = archive_read_next_header(archive, &entry);
+	*ret_empty = status == ARCHIVE_EOF;
+	if (status == ARCHIVE_OK || status == ARCHIVE_EOF)
+		return NULL;
+	const char *why = archive_error_string(archive);
+	return rcore_error_create(
+		RCORE_ERROR_FORMAT,
+		"%s: cannot be decompressed (%s); copy the core again, or get "
+		"a new one",
+		name, why ? why : "damaged");
+}
+
+struct rcore_error *rcore_spool(int fd, const char *name, struct rcore_mapped_file *ret,
+				bool *ret_cut_off)
+{
+	struct archive *archive = new_archive();
+	if (!archive)
+		return rcore_error_no_memory();
+	*ret_cut_off = false;
+	uint64_t size = 0;
+	bool is_empty = false;
+	int out = rcore_temporary_open();
+	struct rcore_error *err =
+		out < 0 ? full(name) : open_stream(archive, fd, name, &is_empty);
+	if (!err && !is_empty)
+		err = copy_all(archive, out, name, &size, ret_cut_off);
+	if (!err)
+		err = map(out, size, name, ret);
+	if (out >= 0)
+		close(out);
+	archive_read_free(archive);
+	return err;
+}

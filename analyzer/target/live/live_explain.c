@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/live/live_explain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+enum { NAME_SIZE = 96 };
+
+/* " (NAME)" of a process, escaped; "" where it cannot be told. */
+static const char *name_of(int pid, char name[NAME_SIZE])
+{
+	struct rcore_live_status status;
+	char path[32], escaped[NAME_SIZE - 4];
+	name[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0 && rcore_live_status_read(folder, "status", &status))
+		snprintf(name, NAME_SIZE, " (%s)",
+			 rcore_escape(escaped, sizeof(escaped), status.name));
+	if (folder >= 0)
+		close(folder);
+	return name;
+}
+
+/* The kernel tells the thread that traces. */
+static int process_of(int tid)
+{
+	struct rcore_live_status status;
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d", tid);
+	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool read = folder >= 0 && rcore_live_status_read(folder, "status", &status);
+	if (folder >= 0)
+		close(folder);
+	return read && status.tgid ? status.tgid : tid;
+}
+
+static struct rcore_error *no_such_process(int pid)
+{
+	return rcore_error_create(RCORE_ERROR_OS,
+				  "no process %d: it has ended, or never was; `pgrep -a ruby` "
+				  "lists Ruby processes",
+				  pid);
+}
+
+struct rcore_error *rcore_live_refuse(int pid, int folder,
+				      const struct rcore_live_status *status)
+{
+	char name[NAME_SIZE];
+	if (status->tgid && status->tgid != pid)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE, "%d is a thread of process %d%s: give -p %d", pid,
+			status->tgid, name_of(status->tgid, name), status->tgid);
+	if (pid == getpid())
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "process %d is rcore itself: name another", pid);
+	if (status->state == 'Z' && status->thread_count > 1)
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"the main thread of process %d has ended and %d others run on: such a "
+			"process cannot be read by its number; `kill -ABRT %d` makes it leave "
+			"a "
+			"core",
+			pid, status->thread_count - 1, pid);
+	if (status->state == 'Z' || status->state == 'X')
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"process %d is a zombie: it has ended, nothing of its memory is left, "
+			"and its parent, process %d%s, has not taken note yet",
+			pid, status->parent, name_of(status->parent, name));
+	if (rcore_live_is_kernel_thread(folder))
+		return rcore_error_create(RCORE_ERROR_NOT_RUBY,
+					  "process %d%s is a thread of the kernel: it runs no "
+					  "program; `pgrep -a ruby` lists Ruby processes",
+					  pid, name_of(pid, name));
+	return NULL;
+}
+
+static int ptrace_scope(void)
+{
+	int scope = 0;
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "r");
+	if (file && fscanf(file, "%d", &scope) != 1)
+		scope = 0;
+	if (file)
+		fclose(file);
+	return scope;
+}
+
+/* A user's name, or the number where it has none here. */
+static const char *user_name(uid_t user, char *buffer, size_t size)
+{
+	char text[1024];
+	struct passwd entry, *found = NULL;
+	if (getpwuid_r(user, &entry, text, sizeof(text), &found) || !found)
+		snprintf(buffer, size, "%u", (unsigned)user);
+	else
+		snprintf(buffer, size, "%s", entry.pw_name);
+	return buffer;
+}
+
+static struct rcore_error *denied(int pid, int folder, const struct rcore_live_status *status)
+{
+	char owner[64], own[64], name[NAME_SIZE];
+	struct stat found;
+	int tracer = status->tracer ? process_of(status->tracer) : 0;
+	if (tracer)
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"process %d is traced by process %d%s already, and there can be one "
+			"tracer: end that one, or use --no-stop (Ruby frames only)",
+			pid, tracer, name_of(tracer, name));
+	if (geteuid() && status->user != geteuid())
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"not allowed to read process %d: it belongs to user %s, you are %s; "
+			"run "
+			"rcore as %s, or with sudo (the capability CAP_SYS_PTRACE)",
+			pid, user_name(status->user, owner, sizeof(owner)),
+			user_name(geteuid(), own, sizeof(own)), owner);
+	int scope = ptrace_scope();
+	if (scope == 3)
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"not allowed to read process %d: kernel.yama.ptrace_scope is 3, so "
+			"nobody may until the machine restarts; take a core with `kill -ABRT "
+			"%d`, which ends it",
+			pid, pid);
+	if (scope && geteuid())
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"not allowed to read process %d: kernel.yama.ptrace_scope is %d, so "
+			"only "
+			"%s may; use sudo (the capability CAP_SYS_PTRACE)%s",
+			pid, scope, scope == 1 ? "its parents" : "administrators",
+			scope == 1 ? ", or `sudo sysctl kernel.yama.ptrace_scope=0`" : "");
+	if (geteuid() && folder >= 0 && !fstatat(folder, "auxv", &found, 0) &&
+	    found.st_uid != status->user)
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"not allowed to read process %d: it changed its user or forbids core "
+			"dumps (it is not \"dumpable\"); use sudo (the capability "
+			"CAP_SYS_PTRACE)",
+			pid);
+	return rcore_error_create(
+		RCORE_ERROR_OS,
+		"not allowed to read process %d: it takes the capability CAP_SYS_PTRACE; in a "
+		"container, start that with `--cap-add SYS_PTRACE`, or run rcore on the host",
+		pid);
+}
+
+struct rcore_error *rcore_live_explain(int pid, int folder, int errnum)
+{
+	struct rcore_live_status status;
+	if (errnum == ENOMEM)
+		return rcore_error_no_memory();
+	if (folder < 0 && errnum == ENOENT)
+		return no_such_process(pid);
+	if (errnum == EAGAIN)
+		return rcore_error_create(RCORE_ERROR_OS,
+					  "process %d is just starting another program: try "
+					  "again",
+					  pid);
+	bool is_there = folder >= 0 && rcore_live_status_read(folder, "status", &status) &&
+			status.state != 'Z' && status.state != 'X';
+	if (is_there && (errnum == EPERM || errnum == EACCES))
+		return denied(pid, folder, &status);
+	if (folder >= 0 && !is_there)
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"process %d ended while it was read; there is nothing "
+			"more to learn from it",
+			pid);
+	return rcore_error_os(errnum, "process %d", pid);
+}

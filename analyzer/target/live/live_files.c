@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/live/live_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_LIMIT = 64 << 20 };
+
+static int read_all(int descriptor, char **text, size_t *size)
+{
+	size_t capacity = 0, used = 0;
+	for (;;) {
+		if (capacity - used < 2) {
+			capacity = capacity ? capacity * 2 : 4096;
+			char *grown = capacity <= FILE_LIMIT ? realloc(*text, capacity) : NULL;
+			if (!grown)
+				return capacity <= FILE_LIMIT ? ENOMEM : EFBIG;
+			*text = grown;
+		}
+		ssize_t got = read(descriptor, *text + used, capacity - used - 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return errno;
+		used += (size_t)got;
+		if (got)
+			continue;
+		(*text)[used] = '\0';
+		*size = used;
+		return 0;
+	}
+}
+
+char *rcore_live_file(int folder, const char *name, size_t *size)
+{
+	char *text = NULL;
+	size_t length = 0;
+	int descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	if (descriptor < 0)
+		return NULL;
+	int errnum = read_all(descriptor, &text, &length);
+	close(descriptor);
+	if (errnum) {
+		free(text);
+		errno = errnum;
+		return NULL;
+	}
+	if (size)
+		*size = length;
+	return text;
+}
+
+/* What stands behind "Name:\t" at the start of a line; NULL: no such line. */
+static const char *line_of(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, name, length) == 0 && line[length] == ':')
+			return line + length + 1 + strspn(line + length + 1, "\t ");
+	}
+	return NULL;
+}
+
+static int number_of(const char *text, const char *name)
+{
+	const char *line = line_of(text, name);
+	return line ? atoi(line) : 0;
+}
+
+/* NSpid has the id of each namespace from the outermost we can see to the innermost. */
+static void read_inner_id(const char *text, struct rcore_live_status *ret)
+{
+	const char *line = line_of(text, "NSpid");
+	ret->depth = -1;
+	while (line && *line && *line != '\n') {
+		char *end;
+		long id = strtol(line, &end, 10);
+		if (end == line)
+			break;
+		ret->inner_id = (int)id;
+		ret->depth++;
+		line = end + strspn(end, "\t ");
+	}
+	if (ret->depth < 0)
+		ret->depth = 0;
+}
+
+/* PF_KTHREAD of linux/sched.h, in the ninth field of stat; the second may hold anything, and
+ * ends with the last parenthesis. */
+bool rcore_live_is_kernel_thread(int folder)
+{
+	enum { KERNEL_THREAD = 0x00200000 };
+	unsigned flags = 0;
+	char *text = rcore_live_file(folder, "stat", NULL);
+	const char *rest = text ? strrchr(text, ')') : NULL;
+	bool read = rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1;
+	free(text);
+	return read && flags & KERNEL_THREAD;
+}
+
+bool rcore_live_status_read(int folder, const char *task, struct rcore_live_status *ret)
+{
+	char *text = rcore_live_file(folder, task, NULL);
+	const char *name = text ? line_of(text, "Name") : NULL;
+	const char *state = text ? line_of(text, "State") : NULL;
+	if (!name || !state) {
+		free(text);
+		return false;
+	}
+	*ret = (struct rcore_live_status){.state = *state};
+	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)strcspn(name, "\n"), name);
+	ret->tgid = number_of(text, "Tgid");
+	ret->parent = number_of(text, "PPid");
+	ret->tracer = number_of(text, "TracerPid");
+	ret->thread_count = number_of(text, "Threads");
+	ret->user = (uid_t)number_of(text, "Uid");
+	read_inner_id(text, ret);
+	free(text);
+	return true;
+}
+
+int rcore_live_tasks(int folder, bool (*visit)(void *context, int tid), void *context)
+{
+	int descriptor = openat(folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = descriptor < 0 ? NULL : fdopendir(descriptor);
+	if (!list) {
+		int errnum = errno;
+		if (descriptor >= 0)
+			close(descriptor);
+		return errnum;
+	}
+	const struct dirent *entry;
+	int errnum = 0;
+	while (errno = 0, (entry = readdir(list))) {
+		int tid = atoi(entry->d_name);
+		if (tid > 0 && !visit(context, tid))
+			break;
+	}
+	if (!entry)
+		errnum = errno;
+	closedir(list);
+	return errnum;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/live/live_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { BATCH = 512 }; /* at most IOV_MAX */
+
+/* The bytes read, up to the first page that cannot be; -1 and errno for none. */
+static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec *local,
+			    const struct iovec *remote, size_t count)
+{
+	if (memory->file < 0) {
+		ssize_t got = process_vm_readv(memory->pid, local, count, remote, count, 0);
+		if (got >= 0 || (errno != ENOSYS && errno != EPERM))
+			return got;
+		int errnum = errno;
+		memory->file = openat(memory->folder, "mem", O_RDONLY | O_CLOEXEC);
+		if (memory->file < 0) {
+			errno = errnum;
+			return -1;
+		}
+	}
+	ssize_t total = 0;
+	for (size_t i = 0; i < count; i++) {
+		ssize_t got = pread(memory->file, local[i].iov_base, local[i].iov_len,
+				    (off_t)(uintptr_t)remote[i].iov_base);
+		if (got < 0 && !total)
+			return -1;
+		total += got > 0 ? got : 0;
+		if (got != (ssize_t)local[i].iov_len)
+			break;
+	}
+	return total;
+}
+
+/* /proc/PID/mem gives EIO for what process_vm_readv() calls EFAULT, and 0 bytes of a process
+ * that has ended. */
+static enum rcore_fault fault_at(struct rcore_live_memory *memory, uint64_t address, int errnum)
+{
+	if (errnum == ESRCH || errnum == 0)
+		memory->is_gone = true;
+	if (errnum != EFAULT && errnum != EIO)
+		return RCORE_FAULT_IO;
+	return rcore_live_region_at(memory->maps, address) ? RCORE_FAULT_NOT_COPIED
+							   : RCORE_FAULT_UNMAPPED;
+}
+
+/* Whether the page at `address` holds anything: it is in memory, or swapped out (proc_pid_pagemap(5)). */
+static bool is_populated(struct rcore_live_memory *memory, uint64_t address)
+{
+	const uint64_t present = 1ull << 63, swapped = 1ull << 62;
+	uint64_t entry = 0;
+	off_t at = (off_t)(address / (uint64_t)sysconf(_SC_PAGESIZE) * sizeof(entry));
+	int file = openat(memory->folder, "pagemap", O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	bool is_read = pread(file, &entry, sizeof(entry), at) == sizeof(entry);
+	close(file);
+	return is_read && entry & (present | swapped);
+}
+
+/*
+ * The rest of one page that the process itself may not read; bytes read, 0 for none. GC.compact takes its pages from the
+ * program while objects move (lock_page_body() of gc.c), and /proc/PID/mem reads them all the same. What was
+ * reserved only, such as a guard page, would read as zeroes that nobody wrote.
+ */
+static size_t read_protected(struct rcore_live_memory *memory, uint64_t address, void *buffer,
+			     size_t size)
+{
+	size_t left = RCORE_LIVE_PAGE - address % RCORE_LIVE_PAGE;
+	if (!rcore_live_region_at(memory->maps, address) || !is_populated(memory, address))
+		return 0;
+	int file = openat(memory->folder, "mem", O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return 0;
+	ssize_t got = pread(file, buffer, size < left ? size : left, (off_t)address);
+	close(file);
+	return got > 0 ? (size_t)got : 0;
+}
+
+static enum rcore_fault read_live(struct rcore_memory *base, uint64_t address, void *buffer,
+				  size_t size)
+{
+	struct rcore_live_memory *memory = (struct rcore_live_memory *)base;
+	uint64_t end;
+	if (__builtin_add_overflow(address, (uint64_t)size, &end))
+		return RCORE_FAULT_UNMAPPED;
+	for (size_t done = 0; done < size;) {
+		struct iovec local = {(char *)buffer + done, size - done};
+		struct iovec remote = {(void *)(uintptr_t)(address + done), size - done};
+		errno = 0;
+		ssize_t got = read_vectors(memory, &local, &remote, 1);
+		int errnum = errno;
+		if (got < 0 && errnum == EFAULT)
+			got = (ssize_t)read_protected(memory, address + done, local.iov_base,
+						      local.iov_len);
+		if (got <= 0)
+			return fault_at(memory, address + done, errnum);
+		done += (size_t)got;
+	}
+	if (memory->stop && !rcore_stop_is_held(memory->stop))
+		return RCORE_FAULT_NOT_COPIED;
+	return RCORE_FAULT_NONE;
+}
+
+void rcore_live_memory_init(struct rcore_live_memory *memory, int pid, int folder,
+			    const struct rcore_live_maps *maps)
+{
+	*memory = (struct rcore_live_memory){
+		.memory = {.read = read_live},
+		.pid = pid,
+		.folder = folder,
+		.file = -1,
+		.maps = maps,
+	};
+}
+
+void rcore_live_memory_deinit(struct rcore_live_memory *memory)
+{
+	if (memory->file >= 0)
+		close(memory->file);
+	memory->file = -1;
+}
+
+/* Notes `got` bytes of ranges[0..count); gives how many ranges are done with: the one at which the
+ * kernel stopped cannot give more. */
+static size_t account(struct rcore_live_range *ranges, size_t count, size_t got)
+{
+	for (size_t i = 0; i < count; i++) {
+		ranges[i].read = got < ranges[i].size ? got : ranges[i].size;
+		got -= ranges[i].read;
+		if (ranges[i].read < ranges[i].size)
+			return i + 1;
+	}
+	return count;
+}
+
+/* What the kernel did not give of a range: a page of it may be protected. */
+static void finish(struct rcore_live_memory *memory, struct rcore_live_range *range)
+{
+	while (range->read < range->size) {
+		struct iovec local = {range->bytes + range->read, range->size - range->read};
+		struct iovec remote = {(void *)(uintptr_t)(range->start + range->read),
+				       local.iov_len};
+		size_t got = read_protected(memory, range->start + range->read, local.iov_base,
+					    local.iov_len);
+		if (!got) {
+			ssize_t more = read_vectors(memory, &local, &remote, 1);
+			if (more <= 0)
+				return;
+			got = (size_t)more;
+		}
+		range->read += got;
+	}
+}
+
+void rcore_live_read_batch(struct rcore_live_memory *memory, struct rcore_live_range *ranges,
+			   size_t count)
+{
+	struct iovec local[BATCH], remote[BATCH];
+	for (size_t i = 0; i < count; i++)
+		ranges[i].read = 0;
+	while (count && !memory->is_gone) {
+		size_t now = count < BATCH ? count : BATCH;
+		for (size_t i = 0; i < now; i++) {
+			local[i] = (struct iovec){ranges[i].bytes, ranges[i].size};
+			remote[i] = (struct iovec){(void *)(uintptr_t)ranges[i].start,
+						   ranges[i].size};
+		}
+		ssize_t got = read_vectors(memory, local, remote, now);
+		if (got < 0 && errno == ESRCH)
+			memory->is_gone = true;
+		if (memory->stop && !rcore_stop_is_held(memory->stop))
+			got = 0;
+		size_t done = account(ranges, now, got < 0 ? 0 : (size_t)got);
+		if (done && !memory->is_gone &&
+		    (!memory->stop || rcore_stop_is_held(memory->stop)))
+			finish(memory, &ranges[done - 1]);
+		ranges += done;
+		count -= done;
+	}
+}

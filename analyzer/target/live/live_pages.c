@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/live/live_pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+enum { PAGE = RCORE_LIVE_PAGE, BLOCK_PAGES = 64 };
+
+/* Room for the bytes of `count` pages in one piece; NULL: memory is short. */
+static uint8_t *add_block(struct rcore_live_pages *pages, size_t count)
+{
+	if (!rcore_grow((void **)&pages->blocks, pages->block_count, &pages->block_capacity,
+			sizeof(*pages->blocks)))
+		return NULL;
+	uint8_t *block = malloc(count * PAGE);
+	if (block)
+		pages->blocks[pages->block_count++] = block;
+	return block;
+}
+
+static uint8_t *room_for_page(struct rcore_live_pages *pages)
+{
+	if (!pages->room) {
+		if (!add_block(pages, BLOCK_PAGES))
+			return NULL;
+		pages->room = BLOCK_PAGES;
+	}
+	return pages->blocks[pages->block_count - 1] + (BLOCK_PAGES - pages->room--) * PAGE;
+}
+
+static struct rcore_live_page *find(struct rcore_live_pages *pages, uint64_t address)
+{
+	size_t slot = address / PAGE % RCORE_LIVE_PAGES_RECENT;
+	if (pages->recent[slot].item && pages->recent[slot].address == address)
+		return &pages->items[pages->recent[slot].item - 1];
+	int index = rcore_address_map_get(&pages->index, address);
+	if (index < 0)
+		return NULL;
+	pages->recent[slot].address = address;
+	pages->recent[slot].item = (size_t)index + 1;
+	return &pages->items[index];
+}
+
+/* A page that is not on the list yet; its bytes are of room_for_page(). NULL: memory is short. */
+static struct rcore_live_page *add(struct rcore_live_pages *pages, uint64_t address,
+				   uint8_t *bytes)
+{
+	struct rcore_live_page *page = rcore_push(pages);
+	if (!page)
+		return NULL;
+	*page = (struct rcore_live_page){.address = address, .bytes = bytes};
+	if (rcore_address_map_put(&pages->index, address, (int)(pages->count - 1)))
+		return page;
+	pages->count--;
+	return NULL;
+}
+
+/* What cannot be read does not get on the list: while a layout is looked for, most of what is followed is no
+ * pointer, and a copy of many pages has to start again after each that fails. */
+static enum rcore_fault read_new(struct rcore_live_pages *pages, uint64_t start,
+				 struct rcore_live_page **ret)
+{
+	uint8_t *bytes = pages->count < RCORE_LIVE_PAGES_LIMIT ? room_for_page(pages) : NULL;
+	*ret = NULL;
+	if (!bytes)
+		return RCORE_FAULT_NONE;
+	enum rcore_fault fault = rcore_read(&pages->below->memory, start, bytes, PAGE);
+	if (fault) {
+		pages->room++;
+		return fault;
+	}
+	*ret = add(pages, start, bytes);
+	if (*ret)
+		(*ret)->state = RCORE_LIVE_PAGE_READ;
+	return RCORE_FAULT_NONE;
+}
+
+static enum rcore_fault read_part(struct rcore_live_pages *pages, uint64_t address,
+				  void *buffer, size_t size)
+{
+	struct rcore_memory *below = &pages->below->memory;
+	uint64_t start = address & ~(uint64_t)(PAGE - 1);
+	struct rcore_live_page *page = find(pages, start);
+	bool is_read = page && page->state == RCORE_LIVE_PAGE_READ;
+	if (pages->is_frozen && !is_read) {
+		const struct rcore_live_region *region =
+			rcore_live_region_at(pages->below->maps, address);
+		if (!region)
+			return RCORE_FAULT_UNMAPPED;
+		if (!region->is_constant)
+			return RCORE_FAULT_NOT_COPIED;
+	}
+	if (!page) {
+		enum rcore_fault fault = read_new(pages, start, &page);
+		if (fault)
+			return fault;
+		if (!page)
+			return rcore_read(below, address, buffer, size);
+	} else if (!is_read) {
+		enum rcore_fault fault = rcore_read(below, start, page->bytes, PAGE);
+		if (fault)
+			return fault;
+		page->state = RCORE_LIVE_PAGE_READ;
+	}
+	memcpy(buffer, page->bytes + (address - start), size);
+	return RCORE_FAULT_NONE;
+}
+
+static enum rcore_fault read_pages(struct rcore_memory *memory, uint64_t address, void *buffer,
+				   size_t size)
+{
+	struct rcore_live_pages *pages = (struct rcore_live_pages *)memory;
+	uint64_t end;
+	if (__builtin_add_overflow(address, (uint64_t)size, &end))
+		return RCORE_FAULT_UNMAPPED;
+	if (size > RCORE_LIVE_SCAN_SIZE && !pages->is_frozen)
+		return rcore_read(&pages->below->memory, address, buffer, size);
+	for (uint8_t *out = buffer; size;) {
+		size_t part = PAGE - address % PAGE;
+		if (part > size)
+			part = size;
+		enum rcore_fault fault = read_part(pages, address, out, part);
+		if (fault)
+			return fault;
+		out += part;
+		address += part;
+		size -= part;
+	}
+	return RCORE_FAULT_NONE;
+}
+
+void rcore_live_pages_init(struct rcore_live_pages *pages, struct rcore_live_memory *below)
+{
+	*pages = (struct rcore_live_pages){.memory = {.read = read_pages}, .below = below};
+}
+
+static void drop_index(struct rcore_live_pages *pages)
+{
+	rcore_address_map_deinit(&pages->index);
+	pages->index = (struct rcore_address_map){0};
+	memset(pages->recent, 0, sizeof(pages->recent));
+}
+
+static void drop_blocks(struct rcore_live_pages *pages)
+{
+	for (size_t i = 0; i < pages->block_count; i++)
+		free(pages->blocks[i]);
+	free(pages->blocks);
+	pages->blocks = NULL;
+	pages->block_count = pages->block_capacity = pages->room = 0;
+}
+
+void rcore_live_pages_clear(struct rcore_live_pages *pages)
+{
+	drop_index(pages);
+	drop_blocks(pages);
+	free(pages->items);
+	rcore_live_pages_init(pages, pages->below);
+}
+
+bool rcore_live_pages_want(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	for (start &= ~(uint64_t)(PAGE - 1); start < end; start += PAGE) {
+		if (find(pages, start))
+			continue;
+		uint8_t *bytes =
+			pages->count < RCORE_LIVE_PAGES_LIMIT ? room_for_page(pages) : NULL;
+		if (!bytes || !add(pages, start, bytes))
+			return false;
+	}
+	return true;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct rcore_live_page *a = left, *b = right;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* In the order of addresses, so that neighbours are neighbours here too and one range of a
+ * system call takes them. The bytes are written to once, lest the kernel makes each page of ours at the
+ * worst moment. */
+bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
+{
+	drop_index(pages);
+	drop_blocks(pages);
+	pages->is_frozen = false;
+	if (!pages->count)
+		return true;
+	uint8_t *bytes = add_block(pages, pages->count);
+	if (!bytes)
+		return false;
+	memset(bytes, 0, pages->count * PAGE);
+	qsort(pages->items, pages->count, sizeof(*pages->items), by_address);
+	for (size_t i = 0; i < pages->count; i++) {
+		pages->items[i].bytes = bytes + i * PAGE;
+		pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
+		if (!rcore_address_map_put(&pages->index, pages->items[i].address, (int)i))
+			return false;
+	}
+	return true;
+}
+
+static bool follows(const struct rcore_live_range *range, const struct rcore_live_page *page)
+{
+	return range->start + range->size == page->address &&
+	       range->bytes + range->size == page->bytes;
+}
+
+/* What became of the pages of each range: read, or, where it ended early, not to be read. Gives whether
+ * any ended early: what stands behind that page is still to be tried. */
+static bool mark(struct rcore_live_pages *pages, const struct rcore_live_range *ranges,
+		 size_t count)
+{
+	bool again = false;
+	for (size_t i = 0; i < count; i++) {
+		for (size_t done = 0; done < ranges[i].size; done += PAGE) {
+			struct rcore_live_page *page = find(pages, ranges[i].start + done);
+			bool is_read = done + PAGE <= ranges[i].read;
+			if (page)
+				page->state =
+					is_read ? RCORE_LIVE_PAGE_READ : RCORE_LIVE_PAGE_FAILED;
+			if (!is_read) {
+				again = true;
+				break;
+			}
+		}
+	}
+	return again;
+}
+
+static void fill_once(struct rcore_live_pages *pages, bool *again)
+{
+	struct {
+		struct rcore_live_range *items;
+		size_t count, capacity;
+	} ranges = {0};
+	for (size_t i = 0; i < pages->count; i++) {
+		const struct rcore_live_page *page = &pages->items[i];
+		if (page->state != RCORE_LIVE_PAGE_WANTED)
+			continue;
+		struct rcore_live_range *range =
+			ranges.count ? &ranges.items[ranges.count - 1] : NULL;
+		if (!range || !follows(range, page)) {
+			range = rcore_push(&ranges);
+			if (!range)
+				break;
+			range->start = page->address;
+			range->bytes = page->bytes;
+		}
+		range->size += PAGE;
+	}
+	rcore_live_read_batch(pages->below, ranges.items, ranges.count);
+	*again = mark(pages, ranges.items, ranges.count);
+	free(ranges.items);
+}
+
+void rcore_live_pages_fill(struct rcore_live_pages *pages)
+{
+	for (bool again = true; again && !pages->below->is_gone;)
+		fill_once(pages, &again);
+}
+
+void rcore_live_pages_freeze(struct rcore_live_pages *pages)
+{
+	pages->is_frozen = true;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TARGET_LIVE_PAGES_H
+#define RCORE_TARGET_LIVE_PAGES_H
+
+#include "base/address_map.h"
+#include "target/live/live_memory.h"
+
+/*
+ * The pages of a running process that an analysis needs, each read once. A process is to stand
+ * still as short as possible, so which pages these are is found out while it still runs:
+ *
+ *	clear     nothing is known
+ *	(reads)   of the running process: whatever they touch is kept
+ *	rewind    the bytes go, the list stays; memory for them is made ready
+ *	          -- the process is stopped --
+ *	fill      all on the list in a few system calls
+ *	(reads)   what is not on the list yet is read as it is met
+ *	freeze    -- the process runs again -- and only what was kept can be read, and what
+ *	          does not change: code and constants of files
+ *
+ * Unlike target/cache.h it never drops a page to make room for another: past the limit, pages
+ * are read and not kept.
+ */
+enum {
+	RCORE_LIVE_PAGES_LIMIT = 128 << 10, /* 512 MiB */
+	/* Longer reads go through and are not kept: who walks a whole heap takes what it
+	 * wants as it goes. */
+	RCORE_LIVE_SCAN_SIZE = 8 << 10,
+	RCORE_LIVE_PAGES_RECENT = 256,
+};
+
+enum rcore_live_page_state {
+	RCORE_LIVE_PAGE_WANTED,
+	RCORE_LIVE_PAGE_READ,
+	RCORE_LIVE_PAGE_FAILED, /* in a batch; a read of its own may try again */
+};
+
+struct rcore_live_page {
+	uint64_t address;
+	uint8_t *bytes;
+	enum rcore_live_page_state state;
+};
+
+struct rcore_live_pages {
+	struct rcore_memory memory; /* first: the callee casts back */
+	struct rcore_live_memory *below;
+	bool is_frozen;
+
+	struct rcore_live_page *items;
+	size_t count, capacity;
+	struct rcore_address_map index;
+	struct {
+		uint64_t address;
+		size_t item; /* plus one */
+	} recent[RCORE_LIVE_PAGES_RECENT];
+
+	uint8_t **blocks; /* what `bytes` point into */
+	size_t block_count, block_capacity;
+	size_t room; /* pages left in the last block */
+};
+
+void rcore_live_pages_init(struct rcore_live_pages *pages, struct rcore_live_memory *below);
+void rcore_live_pages_clear(struct rcore_live_pages *pages); /* also ends it */
+
+/* Puts the pages of [start, end) on the list. false: memory is short, or the limit is reached. */
+bool rcore_live_pages_want(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
+
+/* false: memory is short. */
+bool rcore_live_pages_rewind(struct rcore_live_pages *pages);
+
+/* Those that cannot be read are left out: whoever reads them gets their fault. */
+void rcore_live_pages_fill(struct rcore_live_pages *pages);
+
+void rcore_live_pages_freeze(struct rcore_live_pages *pages);
+
+#endif

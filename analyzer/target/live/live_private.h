@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TARGET_LIVE_PRIVATE_H
+#define RCORE_TARGET_LIVE_PRIVATE_H
+
+#include "target/live/live.h"
+#include "target/live/live_pages.h"
+#include "target/live/live_stop.h"
+
+/* A thread's number in our pid namespace, and in its own. */
+struct rcore_live_id {
+	int outer, inner;
+};
+
+struct rcore_live {
+	struct rcore_live_memory memory;
+	struct rcore_live_pages pages;
+	struct rcore_process process;
+	struct rcore_live_maps maps;
+	struct rcore_arena arena;
+	struct rcore_live_status status;
+	int pid, folder;
+	struct rcore_stop *stop; /* NULL: it runs */
+	struct {
+		struct rcore_live_id *items;
+		size_t count, capacity;
+	} ids;
+	struct {
+		struct rcore_native_thread *items;
+		size_t count, capacity;
+	} threads; /* what process.threads points to */
+};
+
+#endif

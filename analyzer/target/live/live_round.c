@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "target/live/live_explain.h"
+#include "target/live/live_private.h"
+
+void rcore_live_forget(struct rcore_live *live)
+{
+	rcore_live_pages_clear(&live->pages);
+}
+
+/* Ruby knows its threads by the numbers of its own namespace. Gives 0 for one that has ended. */
+static int inner_id(const struct rcore_live *live, int tid)
+{
+	char name[64];
+	struct rcore_live_status status;
+	if (!live->status.depth)
+		return tid;
+	for (size_t i = 0; i < live->ids.count; i++)
+		if (live->ids.items[i].outer == tid)
+			return live->ids.items[i].inner;
+	snprintf(name, sizeof(name), "task/%d/status", tid);
+	return rcore_live_status_read(live->folder, name, &status) ? status.inner_id : 0;
+}
+
+static bool note_id(void *context, int tid)
+{
+	struct rcore_live *live = context;
+	int inner = inner_id(live, tid);
+	struct rcore_live_id *id = rcore_push(&live->ids);
+	if (id)
+		*id = (struct rcore_live_id){tid, inner};
+	return id != NULL;
+}
+
+static bool add_thread(struct rcore_live *live, int tid, const struct rcore_native_thread *from)
+{
+	struct rcore_native_thread *thread = rcore_push(&live->threads);
+	if (!thread)
+		return false;
+	if (from)
+		*thread = *from;
+	thread->tid = inner_id(live, tid);
+	live->process.threads = live->threads.items;
+	live->process.thread_count = live->threads.count;
+	return true;
+}
+
+uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
+			      uint64_t thread_pointer)
+{
+	enum { UNKNOWN = 256 << 10 };
+	const struct rcore_live_region *region = rcore_live_region_at(&live->maps, sp);
+	uint64_t end = region ? region->end : sp + UNKNOWN;
+	uint64_t top = (thread_pointer | (RCORE_LIVE_PAGE - 1)) + 1;
+	return thread_pointer > sp && top < end ? top : end;
+}
+
+void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end)
+{
+	if (start < end)
+		rcore_live_pages_want(&live->pages, start, end);
+}
+
+static struct rcore_error *list_running(struct rcore_live *live)
+{
+	for (size_t i = 0; i < live->ids.count; i++)
+		if (live->ids.items[i].inner &&
+		    !add_thread(live, live->ids.items[i].outer, NULL))
+			return rcore_error_no_memory();
+	return NULL;
+}
+
+static struct rcore_error *stop_process(struct rcore_live *live)
+{
+	int errnum = rcore_stop_begin(live->folder, &live->stop);
+	if (errnum)
+		return rcore_live_explain(live->pid, live->folder, errnum);
+	live->memory.stop = live->stop;
+	size_t count;
+	const struct rcore_stopped_thread *threads = rcore_stop_threads(live->stop, &count);
+	for (size_t i = 0; i < count; i++)
+		if (!add_thread(live, threads[i].tid, &threads[i].thread))
+			return rcore_error_no_memory();
+	return NULL;
+}
+
+static uint64_t let_go(struct rcore_live *live)
+{
+	uint64_t nanoseconds = rcore_stop_end(live->stop);
+	live->stop = live->memory.stop = NULL;
+	return nanoseconds;
+}
+
+struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop)
+{
+	live->ids.count = live->threads.count = live->process.thread_count = 0;
+	if (!rcore_live_pages_rewind(&live->pages))
+		return rcore_error_no_memory();
+	if (!stop || live->status.depth) {
+		int errnum = rcore_live_tasks(live->folder, note_id, live);
+		if (errnum)
+			return rcore_live_explain(live->pid, live->folder, errnum);
+	}
+	struct rcore_error *err = stop ? stop_process(live) : list_running(live);
+	if (err) {
+		let_go(live);
+		return err;
+	}
+	rcore_live_pages_fill(&live->pages);
+	return NULL;
+}
+
+void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret)
+{
+	*ret = (struct rcore_live_pause){0};
+	rcore_live_pages_fill(&live->pages);
+	rcore_live_pages_freeze(&live->pages);
+	if (!live->stop)
+		return;
+	ret->overdue = !rcore_stop_is_held(live->stop);
+	for (size_t i = 0; i < live->threads.count; i++)
+		if (live->threads.items[i].has_registers)
+			ret->thread_count++;
+		else
+			ret->unstopped_count++;
+	ret->nanoseconds = let_go(live);
+}
+
+static bool same_program(struct rcore_live *live)
+{
+	size_t size;
+	char *text = rcore_live_file(live->folder, "auxv", &size);
+	size_t known = live->process.auxv_pairs * 2 * sizeof(uint64_t);
+	bool same = text && size >= known && !memcmp(text, live->process.auxv, known);
+	free(text);
+	return same;
+}
+
+struct rcore_error *rcore_live_check(struct rcore_live *live)
+{
+	struct rcore_live_status status;
+	if (!rcore_live_status_read(live->folder, "status", &status) || status.state == 'Z' ||
+	    status.state == 'X')
+		return rcore_live_explain(live->pid, live->folder, ESRCH);
+	if (!same_program(live))
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"process %d started another program while it was read: "
+			"try again",
+			live->pid);
+	return NULL;
+}

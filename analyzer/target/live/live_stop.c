@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/live/live_stop.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "target/live/live_tracees.h"
+
+enum stop_state { STARTING, HELD, FAILED, RELEASED };
+
+struct rcore_stop {
+	pthread_t tracer;
+	sigset_t mask;         /* of the calling thread before */
+	struct timespec limit; /* by CLOCK_MONOTONIC: the process is let go by then */
+
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	atomic_int state; /* enum stop_state; written with `lock` held */
+	bool release;     /* asked for */
+
+	/* The tracing thread's, until the state is HELD or FAILED. */
+	struct rcore_tracees tracees;
+	int errnum;
+};
+
+static void change_state(struct rcore_stop *stop, enum stop_state state)
+{
+	pthread_mutex_lock(&stop->lock);
+	stop->state = state;
+	pthread_cond_broadcast(&stop->change);
+	pthread_mutex_unlock(&stop->lock);
+}
+
+static struct timespec limit_from_now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_sec += RCORE_STOP_LIMIT_MS / 1000;
+	time.tv_nsec += RCORE_STOP_LIMIT_MS % 1000 * 1000000;
+	if (time.tv_nsec >= 1000000000) {
+		time.tv_nsec -= 1000000000;
+		time.tv_sec++;
+	}
+	return time;
+}
+
+static void wait_for_release(struct rcore_stop *stop)
+{
+	pthread_mutex_lock(&stop->lock);
+	while (!stop->release &&
+	       !pthread_cond_timedwait(&stop->change, &stop->lock, &stop->limit))
+		;
+	stop->state = RELEASED;
+	pthread_mutex_unlock(&stop->lock);
+}
+
+static void *trace(void *argument)
+{
+	struct rcore_stop *stop = argument;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	prctl(PR_SET_TIMERSLACK, 1);
+	stop->errnum = rcore_tracees_halt(&stop->tracees);
+	if (stop->errnum) {
+		rcore_tracees_release(&stop->tracees);
+		change_state(stop, FAILED);
+		return NULL;
+	}
+	change_state(stop, HELD);
+	wait_for_release(stop);
+	rcore_tracees_release(&stop->tracees);
+	return NULL;
+}
+
+/* All signals stay with the threads of whoever uses the library; Ctrl-Z must not stop us while the
+ * target waits for us. */
+static int start(struct rcore_stop *stop)
+{
+	sigset_t all, mask;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &stop->mask);
+	int errnum = pthread_create(&stop->tracer, NULL, trace, stop);
+	mask = stop->mask;
+	if (!errnum) {
+		sigaddset(&mask, SIGTSTP);
+		sigaddset(&mask, SIGTTIN);
+		sigaddset(&mask, SIGTTOU);
+	}
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return errnum;
+}
+
+static void free_stop(struct rcore_stop *stop)
+{
+	pthread_cond_destroy(&stop->change);
+	pthread_mutex_destroy(&stop->lock);
+	rcore_tracees_deinit(&stop->tracees);
+	free(stop);
+}
+
+int rcore_stop_begin(int folder, struct rcore_stop **ret)
+{
+	struct rcore_stop *stop = calloc(1, sizeof(*stop));
+	if (!stop)
+		return ENOMEM;
+	stop->tracees.folder = folder;
+	stop->limit = limit_from_now();
+	pthread_condattr_t monotonic;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_mutex_init(&stop->lock, NULL);
+	pthread_cond_init(&stop->change, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	int errnum = start(stop);
+	if (errnum) {
+		free_stop(stop);
+		return errnum;
+	}
+	bool late = false;
+	pthread_mutex_lock(&stop->lock);
+	while (stop->state == STARTING && !late)
+		late = pthread_cond_timedwait(&stop->change, &stop->lock, &stop->limit) != 0;
+	errnum = stop->state == STARTING ? EAGAIN : stop->errnum;
+	pthread_mutex_unlock(&stop->lock);
+	if (errnum == EAGAIN)
+		pthread_cancel(stop->tracer);
+	if (errnum)
+		rcore_stop_end(stop);
+	else
+		*ret = stop;
+	return errnum;
+}
+
+const struct rcore_stopped_thread *rcore_stop_threads(const struct rcore_stop *stop,
+						      size_t *count)
+{
+	*count = stop->tracees.threads.count;
+	return stop->tracees.threads.items;
+}
+
+bool rcore_stop_is_held(struct rcore_stop *stop)
+{
+	return stop->state == HELD;
+}
+
+uint64_t rcore_stop_end(struct rcore_stop *stop)
+{
+	if (!stop)
+		return 0;
+	pthread_mutex_lock(&stop->lock);
+	stop->release = true;
+	pthread_cond_broadcast(&stop->change);
+	pthread_mutex_unlock(&stop->lock);
+	pthread_join(stop->tracer, NULL);
+	pthread_sigmask(SIG_SETMASK, &stop->mask, NULL);
+	uint64_t pause = stop->tracees.begin ? stop->tracees.end - stop->tracees.begin : 0;
+	free_stop(stop);
+	return pause;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/live/live_tracees.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/grow.h"
+#include "target/live/live_files.h"
+
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Threads that are gone, or zombies, hold nothing that runs. */
+static bool has_ended(const struct rcore_tracees *tracees, int tid)
+{
+	char name[64];
+	struct rcore_live_status status;
+	snprintf(name, sizeof(name), "task/%d/status", tid);
+	return !rcore_live_status_read(tracees->folder, name, &status) || status.state == 'Z' ||
+	       status.state == 'X';
+}
+
+static bool seize(void *context, int tid)
+{
+	struct rcore_tracees *tracees = context;
+	if (rcore_address_map_get(&tracees->known, (uint64_t)tid) >= 0)
+		return true;
+	if (tracees->list.count >= RCORE_STOP_THREAD_LIMIT) {
+		tracees->errnum = E2BIG;
+		return false;
+	}
+	struct rcore_tracee *tracee = rcore_push(&tracees->list);
+	if (!tracee || !rcore_address_map_put(&tracees->known, (uint64_t)tid,
+					      (int)(tracees->list.count - 1))) {
+		tracees->errnum = ENOMEM;
+		return false;
+	}
+	tracee->tid = tid;
+	if (!tracees->begin)
+		tracees->begin = now();
+	/* A thread that starts another program holds a lock that we wait for, until all other
+	 * threads are gone; those that we hold are gone only when we say so. */
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	long refused = ptrace(PTRACE_SEIZE, tid, NULL, NULL);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	if (!refused && !ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return true;
+	int errnum = errno;
+	tracee->state = RCORE_TRACEE_ENDED;
+	if (errnum == ESRCH || has_ended(tracees, tid))
+		return true;
+	tracees->errnum = errnum;
+	return false;
+}
+
+/* A stop that is none of ours is that of a signal on its way: it gets there when we let go. */
+static void look(struct rcore_tracee *tracee)
+{
+	int status;
+	pid_t tid = waitpid(tracee->tid, &status, __WALL | WNOHANG);
+	if (!tid || (tid < 0 && errno == EINTR))
+		return;
+	if (tid < 0 || !WIFSTOPPED(status)) {
+		tracee->state = RCORE_TRACEE_ENDED;
+		return;
+	}
+	tracee->state = RCORE_TRACEE_HALTED;
+	if (status >> 16 != PTRACE_EVENT_STOP)
+		tracee->signal = WSTOPSIG(status);
+}
+
+static void wait_until_halted(struct rcore_tracees *tracees)
+{
+	enum { FIRST_PAUSE = 20000, LAST_PAUSE = 1000000 }; /* ns */
+	uint64_t limit = tracees->begin + RCORE_STOP_WAIT_MS * UINT64_C(1000000);
+	struct timespec pause = {.tv_nsec = FIRST_PAUSE};
+	for (size_t i = 0; i < tracees->list.count;) {
+		struct rcore_tracee *tracee = &tracees->list.items[i];
+		if (tracee->state == RCORE_TRACEE_SEIZED)
+			look(tracee);
+		if (tracee->state != RCORE_TRACEE_SEIZED) {
+			i++;
+			continue;
+		}
+		if (now() > limit)
+			return;
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < LAST_PAUSE)
+			pause.tv_nsec *= 2;
+	}
+}
+
+static bool any_left(const struct rcore_tracees *tracees)
+{
+	for (size_t i = 0; i < tracees->list.count; i++)
+		if (tracees->list.items[i].state != RCORE_TRACEE_ENDED)
+			return true;
+	return false;
+}
+
+/* Threads start threads until the last of them has stopped. */
+static int halt_all(struct rcore_tracees *tracees)
+{
+	size_t before;
+	do {
+		before = tracees->list.count;
+		int errnum = rcore_live_tasks(tracees->folder, seize, tracees);
+		if (tracees->errnum || errnum)
+			return tracees->errnum ? tracees->errnum : errnum;
+		wait_until_halted(tracees);
+	} while (tracees->list.count > before);
+	return any_left(tracees) ? 0 : ESRCH;
+}
+
+static void read_registers(const struct rcore_tracee *tracee, struct rcore_native_thread *ret)
+{
+	struct iovec set = {ret->registers, sizeof(ret->registers)};
+	if (ptrace(PTRACE_GETREGSET, tracee->tid, NT_PRSTATUS, &set))
+		return;
+	ret->has_registers = true;
+	ret->register_count = (int)(set.iov_len / sizeof(*ret->registers));
+#ifdef __aarch64__
+	uint64_t tls[2] = {0};
+	set = (struct iovec){tls, sizeof(tls)};
+	if (!ptrace(PTRACE_GETREGSET, tracee->tid, NT_ARM_TLS, &set))
+		ret->thread_pointer = tls[0];
+#else
+	enum { FS_BASE = 21 };
+	ret->thread_pointer = ret->registers[FS_BASE];
+#endif
+}
+
+int rcore_tracees_halt(struct rcore_tracees *tracees)
+{
+	int errnum = halt_all(tracees);
+	for (size_t i = 0; i < tracees->list.count && !errnum; i++) {
+		const struct rcore_tracee *tracee = &tracees->list.items[i];
+		if (tracee->state == RCORE_TRACEE_ENDED)
+			continue;
+		struct rcore_stopped_thread *thread = rcore_push(&tracees->threads);
+		if (!thread)
+			return ENOMEM;
+		thread->tid = tracee->tid;
+		if (tracee->state == RCORE_TRACEE_HALTED)
+			read_registers(tracee, &thread->thread);
+	}
+	return errnum;
+}
+
+void rcore_tracees_release(struct rcore_tracees *tracees)
+{
+	for (size_t i = 0; i < tracees->list.count; i++) {
+		struct rcore_tracee *tracee = &tracees->list.items[i];
+		if (tracee->state == RCORE_TRACEE_SEIZED)
+			look(tracee);
+		if (tracee->state == RCORE_TRACEE_HALTED)
+			ptrace(PTRACE_DETACH, tracee->tid, NULL,
+			       (void *)(intptr_t)tracee->signal);
+	}
+	tracees->end = now();
+}
+
+void rcore_tracees_deinit(struct rcore_tracees *tracees)
+{
+	rcore_address_map_deinit(&tracees->known);
+	free(tracees->list.items);
+	free(tracees->threads.items);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/live/syscall.h"
+
+#include <elf.h>
+
+/* arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of Linux. */
+static const struct {
+	int x86_64, aarch64; /* -1: this machine has none */
+	const char *name;
+	enum rcore_syscall_role role;
+} syscalls[] = {
+	{0, 63, "read", RCORE_SYSCALL_READ},
+	{1, 64, "write", RCORE_SYSCALL_WRITE},
+	{7, -1, "poll", RCORE_SYSCALL_POLL},
+	{17, 67, "pread64", RCORE_SYSCALL_READ},
+	{18, 68, "pwrite64", RCORE_SYSCALL_WRITE},
+	{19, 65, "readv", RCORE_SYSCALL_READ},
+	{20, 66, "writev", RCORE_SYSCALL_WRITE},
+	{23, -1, "select", RCORE_SYSCALL_SELECT},
+	{34, -1, "pause", RCORE_SYSCALL_OTHER},
+	{35, 101, "nanosleep", RCORE_SYSCALL_OTHER},
+	{40, 71, "sendfile", RCORE_SYSCALL_WRITE},
+	{42, 203, "connect", RCORE_SYSCALL_WRITE},
+	{43, 202, "accept", RCORE_SYSCALL_READ},
+	{44, 206, "sendto", RCORE_SYSCALL_WRITE},
+	{45, 207, "recvfrom", RCORE_SYSCALL_READ},
+	{46, 211, "sendmsg", RCORE_SYSCALL_WRITE},
+	{47, 212, "recvmsg", RCORE_SYSCALL_READ},
+	{61, 260, "wait4", RCORE_SYSCALL_WAIT},
+	{72, 25, "fcntl", RCORE_SYSCALL_OTHER},
+	{73, 32, "flock", RCORE_SYSCALL_OTHER},
+	{74, 82, "fsync", RCORE_SYSCALL_WRITE},
+	{75, 83, "fdatasync", RCORE_SYSCALL_WRITE},
+	{202, 98, "futex", RCORE_SYSCALL_OTHER},
+	{230, 115, "clock_nanosleep", RCORE_SYSCALL_OTHER},
+	{232, -1, "epoll_wait", RCORE_SYSCALL_EPOLL},
+	{247, 95, "waitid", RCORE_SYSCALL_OTHER},
+	{270, 72, "pselect6", RCORE_SYSCALL_SELECT},
+	{271, 73, "ppoll", RCORE_SYSCALL_POLL},
+	{275, 76, "splice", RCORE_SYSCALL_READ},
+	{281, 22, "epoll_pwait", RCORE_SYSCALL_EPOLL},
+	{288, 242, "accept4", RCORE_SYSCALL_READ},
+	{299, 243, "recvmmsg", RCORE_SYSCALL_READ},
+	{307, 269, "sendmmsg", RCORE_SYSCALL_WRITE},
+	{426, 426, "io_uring_enter", RCORE_SYSCALL_OTHER},
+	{441, 441, "epoll_pwait2", RCORE_SYSCALL_EPOLL},
+	{449, 449, "futex_waitv", RCORE_SYSCALL_OTHER},
+};
+
+/* Of user_regs_struct: orig_rax, rax, and rdi, rsi, rdx, r10, r8, r9. */
+enum { ORIG_RAX = 15, RAX = 10, X86_64_REGISTERS = 16 };
+static const int x86_64_arguments[] = {14, 13, 12, 7, 9, 8};
+
+/* What the kernel leaves as the result of a call that a signal, a debugger or the end of the process cut
+ * short: include/linux/errno.h. */
+enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516, INTERRUPTED = 4 };
+
+static bool x86_64(const struct rcore_native_thread *thread, struct rcore_syscall *ret)
+{
+	if (thread->register_count < X86_64_REGISTERS)
+		return false;
+	int64_t number = (int64_t)thread->registers[ORIG_RAX];
+	int64_t result = -(int64_t)thread->registers[RAX];
+	if (number < 0 || number > INT32_MAX)
+		return false;
+	ret->number = (int)number;
+	ret->unfinished = (result >= ERESTARTSYS && result <= ERESTART_RESTARTBLOCK) ||
+			  result == INTERRUPTED;
+	for (size_t i = 0; i < 6; i++)
+		ret->arguments[i] = thread->registers[x86_64_arguments[i]];
+	return true;
+}
+
+enum { X8 = 8, AARCH64_PC = 32, AARCH64_REGISTERS = 33, AARCH64_INSTRUCTION = 4 };
+#define AARCH64_SVC 0xd4000001u
+
+static bool aarch64(const struct rcore_native_thread *thread, struct rcore_memory *memory,
+		    struct rcore_syscall *ret)
+{
+	uint32_t code[2] = {0};
+	if (thread->register_count < AARCH64_REGISTERS)
+		return false;
+	uint64_t pc = thread->registers[AARCH64_PC], number = thread->registers[X8];
+	if (rcore_read(memory, pc - AARCH64_INSTRUCTION, code, sizeof(code)) ||
+	    (code[0] != AARCH64_SVC && code[1] != AARCH64_SVC) || number > INT32_MAX)
+		return false;
+	ret->number = (int)number;
+	ret->unfinished = true;
+	for (size_t i = 0; i < 6; i++)
+		ret->arguments[i] = thread->registers[i];
+	return true;
+}
+
+bool rcore_syscall_of(unsigned machine, const struct rcore_native_thread *thread,
+		      struct rcore_memory *memory, struct rcore_syscall *ret)
+{
+	struct rcore_syscall found = {0};
+	if (!thread->has_registers ||
+	    !(machine == EM_AARCH64 ? aarch64(thread, memory, &found) : x86_64(thread, &found)))
+		return false;
+	for (size_t i = 0; i < sizeof(syscalls) / sizeof(syscalls[0]); i++)
+		if ((machine == EM_AARCH64 ? syscalls[i].aarch64 : syscalls[i].x86_64) ==
+		    found.number) {
+			found.name = syscalls[i].name;
+			found.role = syscalls[i].role;
+		}
+	*ret = found;
+	return true;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static struct rcore_error *cannot_write(const struct rcore_output *output, int errnum)
+{
+	char escaped[256];
+	return rcore_error_os(errnum, "cannot write %s",
+			      rcore_escape(escaped, sizeof(escaped), output->to.path));
+}
+
+/* Calls `make` for names beside `path` until one is free. 0 or errno. */
+static int make_beside(const char *path, int (*make)(const char *name, void *context),
+		       void *context, char ret[PATH_MAX])
+{
+	enum { ATTEMPTS = 100 };
+	int errnum = EEXIST;
+	for (int i = 0; i < ATTEMPTS && errnum == EEXIST; i++) {
+		int length = snprintf(ret, PATH_MAX, "%s.%d-%d", path, (int)getpid(), i);
+		errnum = length >= PATH_MAX ? ENAMETOOLONG : make(ret, context);
+	}
+	if (errnum)
+		ret[0] = '\0';
+	return errnum;
+}
+
+static int create(const char *name, void *context)
+{
+	struct rcore_output *output = context;
+	mode_t mode = output->kind == RCORE_OUTPUT_REPORT ? 0666 : 0600;
+	output->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	return output->fd < 0 ? errno : 0;
+}
+
+/* linkat() replaces nothing, rename() does. */
+static int link_to(const char *name, void *context)
+{
+	const struct rcore_output *output = context;
+	char by_number[64];
+	snprintf(by_number, sizeof(by_number), "/proc/self/fd/%d", output->fd);
+	return linkat(AT_FDCWD, by_number, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? errno : 0;
+}
+
+const char *rcore_temporary_folder(void)
+{
+	const char *path = getenv("TMPDIR");
+	return path && path[0] ? path : "/var/tmp";
+}
+
+int rcore_temporary_open(void)
+{
+	int fd = open(rcore_temporary_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/rcore.XXXXXX", rcore_temporary_folder());
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+static int open_beside(struct rcore_output *output)
+{
+	char folder[PATH_MAX];
+	mode_t mode = output->kind == RCORE_OUTPUT_REPORT ? 0666 : 0600;
+	strcpy(folder, output->to.path);
+	output->fd = open(dirname(folder), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	return output->fd < 0 ? make_beside(output->to.path, create, output, output->temporary)
+			      : 0;
+}
+
+/* A FIFO or device that was replaced since it was looked at is left alone. */
+static int open_stream(struct rcore_output *output)
+{
+	const struct rcore_destination *to = &output->to;
+	struct stat now;
+	if (to->kind == RCORE_DESTINATION_DESCRIPTOR)
+		output->through = fcntl(to->descriptor, F_DUPFD_CLOEXEC, 0);
+	else
+		output->through = open(to->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	if (output->through < 0 || fstat(output->through, &now))
+		return errno;
+	if (now.st_dev != to->status.st_dev || now.st_ino != to->status.st_ino)
+		return EAGAIN;
+	output->fd = rcore_temporary_open();
+	/* Where no folder can be written, memory has to do. */
+	if (output->fd < 0)
+		output->fd = memfd_create("rcore", MFD_CLOEXEC);
+	return output->fd < 0 ? errno : 0;
+}
+
+static bool is_stream(const struct rcore_output *output)
+{
+	return output->to.kind == RCORE_DESTINATION_STREAM ||
+	       output->to.kind == RCORE_DESTINATION_DESCRIPTOR;
+}
+
+struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind kind,
+				      const struct rcore_inputs *inputs,
+				      struct rcore_output *ret)
+{
+	*ret = (struct rcore_output){.fd = -1, .through = -1, .kind = kind};
+	struct rcore_error *err = rcore_destination_find(path, inputs, &ret->to);
+	if (err)
+		return err;
+	int errnum = kind == RCORE_OUTPUT_NEW && ret->to.kind != RCORE_DESTINATION_NEW ? EEXIST
+		     : is_stream(ret) ? open_stream(ret)
+				      : open_beside(ret);
+	if (errnum) {
+		err = cannot_write(ret, errnum);
+		rcore_output_close(ret);
+	}
+	return err;
+}
+
+/* All that the user may; what the group was allowed goes if it is another group now. */
+static int keep_mode(const struct rcore_output *output)
+{
+	const struct stat *old = &output->to.status;
+	mode_t mode = old->st_mode & 0777;
+	if (fchown(output->fd, old->st_uid, old->st_gid))
+		mode &= ~(mode_t)070;
+	return fchmod(output->fd, mode) ? errno : 0;
+}
+
+/* Without fsync() a crash of the machine may leave an empty file in place of the old one (rename(2) orders
+ * nothing). */
+static int replace(struct rcore_output *output)
+{
+	int errnum = output->kind == RCORE_OUTPUT_REPORT ? keep_mode(output) : 0;
+	if (!errnum && fsync(output->fd))
+		errnum = errno;
+	if (!errnum && !output->temporary[0])
+		errnum = make_beside(output->to.path, link_to, output, output->temporary);
+	return errnum;
+}
+
+static int rename_to_place(struct rcore_output *output)
+{
+	/* A remote file system may tell only now that the disk is full. */
+	int closed = close(output->fd);
+	output->fd = -1;
+	if (closed || rename(output->temporary, output->to.path))
+		return errno;
+	output->temporary[0] = '\0';
+	return 0;
+}
+
+/* What somebody made under this name meanwhile stays. */
+static int place_new(struct rcore_output *output)
+{
+	struct stat status;
+	int errnum = link_to(output->to.path, output);
+	/* File systems without hard links. */
+	if (errnum == EPERM && output->temporary[0] && lstat(output->to.path, &status))
+		return rename_to_place(output);
+	return errnum;
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ssize_t written = write(fd, bytes, size);
+		if (written < 0 && errno == EAGAIN) {
+			struct pollfd wait = {.fd = fd, .events = POLLOUT};
+			poll(&wait, 1, -1);
+		} else if (written < 0 && errno != EINTR) {
+			return errno;
+		} else if (written > 0) {
+			bytes += written;
+			size -= (size_t)written;
+		}
+	}
+	return 0;
+}
+
+static int copy_through(const struct rcore_output *output)
+{
+	enum { BLOCK = 64 << 10 };
+	char block[BLOCK];
+	off_t at = 0;
+	/* What was printed before comes first. */
+	if (output->to.descriptor == STDOUT_FILENO)
+		fflush(stdout);
+	for (;;) {
+		ssize_t got = pread(output->fd, block, sizeof(block), at);
+		if (got <= 0)
+			return got ? errno : 0;
+		int errnum = write_all(output->through, block, (size_t)got);
+		if (errnum)
+			return errnum;
+		at += got;
+	}
+}
+
+struct rcore_error *rcore_output_keep(struct rcore_output *output)
+{
+	int errnum;
+	if (is_stream(output)) {
+		errnum = copy_through(output);
+	} else if (output->to.kind == RCORE_DESTINATION_NEW) {
+		errnum = place_new(output);
+	} else {
+		errnum = replace(output);
+		if (!errnum)
+			errnum = rename_to_place(output);
+	}
+	return errnum ? cannot_write(output, errnum) : NULL;
+}
+
+void rcore_output_close(struct rcore_output *output)
+{
+	if (output->temporary[0])
+		unlink(output->temporary);
+	if (output->fd >= 0)
+		close(output->fd);
+	if (output->through >= 0)
+		close(output->through);
+	output->temporary[0] = '\0';
+	output->fd = output->through = -1;
+}
+
+static struct rcore_error *fill(const struct rcore_output *output,
+				struct rcore_error *(*write)(FILE *out, const void *context),
+				const void *context)
+{
+	int fd = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out) {
+		int errnum = errno;
+		if (fd >= 0)
+			close(fd);
+		return cannot_write(output, errnum);
+	}
+	struct rcore_error *err = write(out, context);
+	bool has_failed = ferror(out);
+	if (fclose(out) && !err)
+		err = cannot_write(output, errno);
+	else if (has_failed && !err)
+		err = cannot_write(output, EIO);
+	return err;
+}
+
+struct rcore_error *rcore_output_write(
+	const char *path, enum rcore_output_kind kind, const struct rcore_inputs *inputs,
+	struct rcore_error *(*write)(FILE *out, const void *context), const void *context)
+{
+	struct rcore_output output;
+	struct rcore_error *err = rcore_output_open(path, kind, inputs, &output);
+	if (err)
+		return err;
+	err = fill(&output, write, context);
+	if (!err)
+		err = rcore_output_keep(&output);
+	rcore_output_close(&output);
+	return err;
+}
+
+struct rcore_error *rcore_output_append(const char *path, const char *line)
+{
+	struct stat status;
+	char escaped[256];
+	rcore_escape(escaped, sizeof(escaped), path);
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		      0600);
+	if (fd < 0 || fstat(fd, &status)) {
+		int errnum = errno;
+		if (fd >= 0)
+			close(fd);
+		return rcore_error_os(errnum, "cannot write %s", escaped);
+	}
+	struct rcore_error *err = NULL;
+	if (!S_ISREG(status.st_mode)) {
+		err = rcore_error_create(RCORE_ERROR_USAGE,
+					 "%s: is no plain file; remove it, or name another",
+					 escaped);
+	} else {
+		int errnum = write_all(fd, line, strlen(line));
+		if (errnum)
+			err = rcore_error_os(errnum, "cannot write %s", escaped);
+	}
+	close(fd);
+	return err;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/pack/pack_notes.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/filler.h"
+#include "target/prstatus.h"
+
+/* Parts of notes that hold registers of which nothing is told. `end` 0: all from `start` on. */
+static const struct {
+	uint32_t type;
+	size_t start, end;
+} registers[] = {
+	/* FXSAVE: st0 to xmm15; behind it is what says how XSAVE's area is laid out, then ymm and the rest.
+	 * Of aarch64's V registers the last three and the status stay. */
+	{NT_FPREGSET, 32, 416},
+	{NT_X86_XSTATE, 32, 416},
+	{NT_X86_XSTATE, 576, 0},
+	{NT_ARM_SVE, 16, 0},
+};
+
+bool rcore_is_text_word(uint64_t word)
+{
+	enum { LEAST = 4, ADDRESS_BITS = 47 };
+	int run = 0, longest = 0;
+	for (int i = 0; i < 64; i += 8) {
+		unsigned c = word >> i & 0xff;
+		run = c >= 0x20 && c < 0x7f ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	return word >> ADDRESS_BITS && longest >= LEAST;
+}
+
+static void hide_status(uint8_t *bytes, size_t size)
+{
+	uint64_t word;
+	for (size_t at = RCORE_PRSTATUS_REG; at + sizeof(word) <= size; at += sizeof(word)) {
+		memcpy(&word, bytes + at, sizeof(word));
+		if (rcore_is_text_word(word))
+			memset(bytes + at, 0, sizeof(word));
+	}
+}
+
+static void hide_process(uint8_t *bytes, size_t size, const struct rcore_pack_hiding *hiding)
+{
+	enum { NAME_SIZE = 16 };
+	if (size < RCORE_PRPSINFO_SIZE)
+		return;
+	char *name = (char *)bytes + RCORE_PRPSINFO_FNAME;
+	char *words = (char *)bytes + RCORE_PRPSINFO_PSARGS;
+	size_t words_size = RCORE_PRPSINFO_SIZE - RCORE_PRPSINFO_PSARGS;
+	/* A thread names itself in the place of the program; the first word has that too. */
+	size_t length = strnlen(name, NAME_SIZE);
+	if (!memmem(words, strcspn(words, " ") % words_size, name, length))
+		rcore_fill(name, length);
+	length = strnlen(words, words_size);
+	while (length && words[length - 1] == ' ')
+		length--;
+	hiding->command(hiding->context, words, length);
+}
+
+static void hide_registers(uint32_t type, uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < sizeof(registers) / sizeof(*registers); i++) {
+		size_t end = registers[i].end ? registers[i].end : size;
+		end = end < size ? end : size;
+		if (registers[i].type == type && registers[i].start < end)
+			memset(bytes + registers[i].start, 0, end - registers[i].start);
+	}
+}
+
+static size_t aligned(size_t size, size_t alignment)
+{
+	return (size + alignment - 1) & ~(alignment - 1);
+}
+
+void rcore_pack_notes_hide(uint8_t *notes, size_t size, size_t alignment,
+			   const struct rcore_pack_hiding *hiding)
+{
+	Elf64_Nhdr note;
+	for (size_t at = 0; size - at >= sizeof(note);) {
+		memcpy(&note, notes + at, sizeof(note));
+		size_t desc = at + aligned(sizeof(note) + note.n_namesz, alignment);
+		if (desc > size || note.n_descsz > size - desc)
+			return;
+		hide_registers(note.n_type, notes + desc, note.n_descsz);
+		if (note.n_type == NT_PRSTATUS)
+			hide_status(notes + desc, note.n_descsz);
+		else if (note.n_type == NT_PRPSINFO)
+			hide_process(notes + desc, note.n_descsz, hiding);
+		at = desc + aligned(note.n_descsz, alignment);
+		if (at > size)
+			return;
+	}
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/pack/recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM         1
+#define uthash_nonfatal_oom(page) ((page)->is_lost = true)
+#include <uthash.h>
+
+struct page {
+	struct rcore_recorded_page
+		recorded; /* first: handed out as such; the key is its start */
+	bool is_lost;
+	UT_hash_handle hh;
+};
+
+enum { RECENT = 256 };
+
+struct rcore_recorder {
+	struct rcore_memory memory; /* first: the callee casts back */
+	struct rcore_memory *below;
+	struct page *pages;
+	struct page *recent[RECENT]; /* by their number, modulo that; saves most look-ups */
+	const struct rcore_recorded_page **sorted;
+	bool is_short;
+	int pauses;
+};
+
+static enum rcore_fault read_recorded(struct rcore_memory *memory, uint64_t address,
+				      void *buffer, size_t size)
+{
+	struct rcore_recorder *recorder = (struct rcore_recorder *)memory;
+	rcore_recorder_add(recorder, address, size);
+	return rcore_read(recorder->below, address, buffer, size);
+}
+
+struct rcore_recorder *rcore_recorder_new(struct rcore_memory *below)
+{
+	struct rcore_recorder *recorder = calloc(1, sizeof(*recorder));
+	if (!recorder)
+		return NULL;
+	recorder->memory.read = read_recorded;
+	recorder->below = below;
+	return recorder;
+}
+
+void rcore_recorder_free(struct rcore_recorder *recorder)
+{
+	struct page *page, *next;
+	if (!recorder)
+		return;
+	HASH_ITER (hh, recorder->pages, page, next) {
+		HASH_DEL(recorder->pages, page);
+		free(page);
+	}
+	free(recorder->sorted);
+	free(recorder);
+}
+
+struct rcore_memory *rcore_recorder_memory(struct rcore_recorder *recorder)
+{
+	return &recorder->memory;
+}
+
+static struct page *page_at(struct rcore_recorder *recorder, uint64_t start)
+{
+	struct page **recent = &recorder->recent[start / RCORE_RECORDER_PAGE % RECENT];
+	struct page *page = *recent;
+	if (page && page->recorded.start == start)
+		return page;
+	HASH_FIND(hh, recorder->pages, &start, sizeof(start), page);
+	if (!page && (page = calloc(1, sizeof(*page)))) {
+		page->recorded.start = start;
+		HASH_ADD_KEYPTR(hh, recorder->pages, &page->recorded.start, sizeof(start),
+				page);
+		if (page->is_lost) {
+			free(page);
+			page = NULL;
+		}
+	}
+	*recent = page;
+	return page;
+}
+
+static void mark(uint64_t *bits, size_t start, size_t end)
+{
+	for (size_t at = start; at < end;) {
+		size_t word = at / 64, bit = at % 64;
+		size_t count = 64 - bit < end - at ? 64 - bit : end - at;
+		uint64_t ones = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+		bits[word] |= ones << bit;
+		at += count;
+	}
+}
+
+void rcore_recorder_mark(struct rcore_recorder *recorder, enum rcore_recorded kind,
+			 uint64_t start, uint64_t size)
+{
+	while (size && !recorder->is_short) {
+		size_t in_page = start % RCORE_RECORDER_PAGE;
+		size_t part = RCORE_RECORDER_PAGE - in_page;
+		part = part < size ? part : size;
+		struct page *page = page_at(recorder, start - in_page);
+		if (!page)
+			recorder->is_short = true;
+		else
+			mark(page->recorded.bits[kind], in_page, in_page + part);
+		if (__builtin_add_overflow(start, part, &start))
+			return;
+		size -= part;
+	}
+}
+
+void rcore_recorder_add(struct rcore_recorder *recorder, uint64_t start, uint64_t size)
+{
+	if (!recorder->pauses)
+		rcore_recorder_mark(recorder, RCORE_RECORDED_ASKED, start, size);
+}
+
+void rcore_recorder_forget(struct rcore_recorder *recorder, uint64_t start, uint64_t end)
+{
+	for (struct page *page = recorder->pages; page; page = page->hh.next) {
+		struct rcore_recorded_page *recorded = &page->recorded;
+		if (recorded->start >= end ||
+		    recorded->start + (RCORE_RECORDER_PAGE - 1) < start)
+			continue;
+		uint64_t *asked = recorded->bits[RCORE_RECORDED_ASKED];
+		for (size_t i = 0; i < RCORE_RECORDER_PAGE; i++)
+			if (recorded->start + i >= start && recorded->start + i < end)
+				asked[i / 64] &= ~(UINT64_C(1) << i % 64);
+	}
+}
+
+void rcore_recorder_pause(struct rcore_recorder *recorder, bool pause)
+{
+	recorder->pauses += pause ? 1 : -1;
+}
+
+bool rcore_recorder_is_short(const struct rcore_recorder *recorder)
+{
+	return recorder->is_short;
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct rcore_recorded_page *a = *(const struct rcore_recorded_page *const *)left;
+	const struct rcore_recorded_page *b = *(const struct rcore_recorded_page *const *)right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recorder *recorder,
+							      size_t *ret_count)
+{
+	size_t count = HASH_COUNT(recorder->pages), at = 0;
+	free(recorder->sorted);
+	recorder->sorted = calloc(count + 1, sizeof(*recorder->sorted));
+	*ret_count = 0;
+	if (!recorder->sorted) {
+		recorder->is_short = true;
+		return NULL;
+	}
+	for (struct page *page = recorder->pages; page; page = page->hh.next)
+		recorder->sorted[at++] = &page->recorded;
+	qsort(recorder->sorted, count, sizeof(*recorder->sorted), by_start);
+	*ret_count = count;
+	return recorder->sorted;
+}
+
+/* The first byte from `at` on whose bit is `wanted`. */
+static size_t find_bit(const uint64_t *bits, size_t at, bool wanted)
+{
+	while (at < RCORE_RECORDER_PAGE) {
+		uint64_t word = (wanted ? bits[at / 64] : ~bits[at / 64]) >> at % 64;
+		if (word)
+			return at + (size_t)__builtin_ctzll(word);
+		at += 64 - at % 64;
+	}
+	return RCORE_RECORDER_PAGE;
+}
+
+bool rcore_recorded_run(const struct rcore_recorded_page *page, size_t *at, size_t *ret_start,
+			size_t *ret_size)
+{
+	const uint64_t *asked = page->bits[RCORE_RECORDED_ASKED];
+	size_t start = find_bit(asked, *at, true), end = find_bit(asked, start, false);
+	*at = end;
+	*ret_start = start;
+	*ret_size = end - start;
+	return end > start;
+}

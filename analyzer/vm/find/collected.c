@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/find/collected.h"
+
+#include <stdlib.h>
+
+#include "ruby/get.h"
+#include "vm/wrapper.h"
+
+/* enum gc_mode of gc.c, 3.4 on of gc/default/default.c; the same from 2.6 to 4.0. */
+enum { GC_MODE_SWEEPING = 2 };
+
+/* How many times a fiber resumed by a collected one is looked for: garbage is rarely deep. */
+enum { CHAIN_LIMIT = 64 };
+
+static bool is_sweeping(struct rcore_loader *loader)
+{
+	struct rcore_ruby *ruby = loader->ruby;
+	uint64_t objspace, mode = 0;
+	struct rcore_error *err = RCORE_GET(ruby, loader->vm, vm, objspace, &objspace);
+	if (!err)
+		err = RCORE_GET(ruby, objspace, objspace, gc_mode, &mode);
+	rcore_error_free(err);
+	return !err && mode == GC_MODE_SWEEPING;
+}
+
+static uint64_t prev_of(struct rcore_loader *loader, size_t index)
+{
+	uint64_t prev = 0;
+	rcore_read_field(loader->ruby->memory, loader->fibers.items[index].address,
+			 &loader->ruby->layout->fiber.prev, &prev);
+	return prev;
+}
+
+/* A fiber that a thread in a list names, and those that wait for it to come back. */
+static void hold(struct rcore_loader *loader, uint64_t fiber, bool *held)
+{
+	int index = rcore_address_map_get(&loader->fiber_at, fiber);
+	while (index >= 0 && !held[index]) {
+		held[index] = true;
+		index = rcore_address_map_get(&loader->fiber_at,
+					      prev_of(loader, (size_t)index));
+	}
+}
+
+static void hold_all(struct rcore_loader *loader, bool *held)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	struct rcore_memory *memory = loader->ruby->memory;
+	for (size_t i = 0; i < loader->threads.count; i++) {
+		uint64_t thread = loader->threads.items[i].address;
+		uint64_t ec, root;
+		if (!rcore_read_field(memory, thread, &layout->thread.ec, &ec) && ec)
+			hold(loader, ec - (uint64_t)layout->fiber.saved_ec.offset, held);
+		if (!rcore_read_field(memory, thread, &layout->thread.root_fiber, &root))
+			hold(loader, root, held);
+	}
+}
+
+/* cont_mark() marks the Thread, which is what keeps a rb_thread_t that is in no list. */
+static bool lost_thread(struct rcore_loader *loader, const struct rcore_fiber *fiber)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	struct rcore_memory *memory = loader->ruby->memory;
+	uint64_t thread, vm, self;
+	if (rcore_read_field(memory, fiber->ec, &layout->ec.thread_ptr, &thread) || !thread ||
+	    rcore_address_map_get(&loader->thread_at, thread) >= 0)
+		return false;
+	return rcore_read_field(memory, thread, &layout->thread.vm, &vm) || vm != loader->vm ||
+	       rcore_read_field(memory, thread, &layout->thread.self, &self) ||
+	       !rcore_wraps(loader->ruby, self, thread);
+}
+
+static bool is_whole(const struct rcore_fiber *fiber)
+{
+	if (fiber->problem || fiber->frames_truncated)
+		return false;
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		if (fiber->frames[i].problem)
+			return false;
+	return true;
+}
+
+/* fiber_mark() marks the one that resumed it. */
+static bool lost_prev(struct rcore_loader *loader, size_t index, const bool *collected)
+{
+	uint64_t prev = prev_of(loader, index);
+	int other = prev ? rcore_address_map_get(&loader->fiber_at, prev) : -1;
+	return prev && (other < 0 || collected[other]);
+}
+
+static void find_collected(struct rcore_loader *loader, const bool *held, bool *collected)
+{
+	for (size_t i = 0; i < loader->fibers.count; i++) {
+		const struct rcore_fiber *fiber = &loader->fibers.items[i];
+		collected[i] = !held[i] && (!is_whole(fiber) || lost_thread(loader, fiber));
+	}
+	bool more = true;
+	for (int step = 0; more && step < CHAIN_LIMIT; step++) {
+		more = false;
+		for (size_t i = 0; i < loader->fibers.count; i++)
+			if (!held[i] && !collected[i] && lost_prev(loader, i, collected))
+				more = collected[i] = true;
+	}
+}
+
+static struct rcore_error *drop(struct rcore_loader *loader, const bool *collected)
+{
+	size_t kept = 0;
+	rcore_address_map_deinit(&loader->fiber_at);
+	for (size_t i = 0; i < loader->fibers.count; i++) {
+		if (collected[i])
+			continue;
+		loader->fibers.items[kept] = loader->fibers.items[i];
+		if (!rcore_address_map_put(&loader->fiber_at,
+					   loader->fibers.items[kept].address, (int)kept))
+			return rcore_error_no_memory();
+		kept++;
+	}
+	loader->fibers.count = kept;
+	return NULL;
+}
+
+struct rcore_error *rcore_drop_collected(struct rcore_loader *loader, bool was_incomplete)
+{
+	struct rcore_snapshot *snapshot = loader->snapshot;
+	if (!is_sweeping(loader))
+		return NULL;
+	bool *held = calloc(loader->fibers.count + 1, sizeof(*held));
+	bool *collected = calloc(loader->fibers.count + 1, sizeof(*collected));
+	struct rcore_error *err = held && collected ? NULL : rcore_error_no_memory();
+	if (!err) {
+		hold_all(loader, held);
+		find_collected(loader, held, collected);
+		err = drop(loader, collected);
+	}
+	snapshot->incomplete = was_incomplete || snapshot->problem_count;
+	for (size_t i = 0; i < loader->fibers.count; i++)
+		snapshot->incomplete |= !is_whole(&loader->fibers.items[i]);
+	free(held);
+	free(collected);
+	return err;
+}

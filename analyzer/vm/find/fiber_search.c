@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/find/fiber_search.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "ruby/object/heap.h"
+#include "vm/problem.h"
+#include "vm/vm.h"
+
+struct node {
+	uint64_t ec, prev, next;
+};
+
+static bool read_node(struct rcore_ruby *ruby, uint64_t address, struct node *ret)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	return address &&
+	       !rcore_read_field(ruby->memory, address, &layout->jit_cont.ec, &ret->ec) &&
+	       !rcore_read_field(ruby->memory, address, &layout->jit_cont.prev, &ret->prev) &&
+	       !rcore_read_field(ruby->memory, address, &layout->jit_cont.next, &ret->next);
+}
+
+/*
+ * New nodes go to the head of the list, so the way from the tail by prev is by age. Each step
+ * proves that the neighbour points back, which also ends any cycle: the list is not circular.
+ */
+static struct rcore_error *walk_list(struct rcore_ruby *ruby, uint64_t known,
+				     rcore_fiber_found *found, void *context,
+				     struct rcore_error **broken)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t at;
+	struct node node, neighbour;
+
+	*broken = NULL;
+	if (rcore_read_field(ruby->memory, known, &layout->fiber.jit_cont, &at) ||
+	    !read_node(ruby, at, &node) ||
+	    node.ec != known + (uint64_t)layout->fiber.saved_ec.offset) {
+		*broken = rcore_error_create(
+			RCORE_ERROR_CORRUPT,
+			"fiber 0x%" PRIx64 " is not on the VM's fiber list", known);
+		return NULL;
+	}
+	size_t steps = 0;
+	while (node.next && ++steps < RCORE_FIBER_LIMIT) {
+		if (!read_node(ruby, node.next, &neighbour) || neighbour.prev != at) {
+			*broken = rcore_error_create(
+				RCORE_ERROR_CORRUPT,
+				"the VM's fiber list is broken behind node 0x%" PRIx64, at);
+			break;
+		}
+		at = node.next;
+		node = neighbour;
+	}
+	for (steps = 0; steps < RCORE_FIBER_LIMIT; steps++) {
+		struct rcore_error *err =
+			found(context, node.ec - (uint64_t)layout->fiber.saved_ec.offset);
+		if (err || !node.prev)
+			return err;
+		if (!read_node(ruby, node.prev, &neighbour) || neighbour.next != at) {
+			if (!*broken)
+				*broken = rcore_error_create(
+					RCORE_ERROR_CORRUPT,
+					"the VM's fiber list is broken before node 0x%" PRIx64,
+					at);
+			return NULL;
+		}
+		at = node.prev;
+		node = neighbour;
+	}
+	return NULL;
+}
+
+/* What a rb_data_type_t turned out to be; there are a few dozen in a process. */
+struct type {
+	uint64_t address;
+	bool is_fiber;
+};
+
+struct heap_search {
+	struct rcore_ruby *ruby;
+	struct {
+		struct type *items;
+		size_t count, capacity;
+	} types;
+	struct {
+		uint64_t *items;
+		size_t count, capacity;
+	} fibers;
+	bool out_of_memory;
+};
+
+enum { TYPE_LIMIT = 4096 };
+
+static bool names_fiber(struct rcore_ruby *ruby, uint64_t type)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	char name[sizeof("fiber") + 1];
+	uint64_t pointer;
+	return !rcore_read_field(ruby->memory, type, &layout->data_type.wrap_struct_name,
+				 &pointer) &&
+	       !rcore_read_string(ruby->memory, pointer, name, sizeof(name)) &&
+	       strcmp(name, "fiber") == 0;
+}
+
+/* Types whose name cannot be read (libruby's file is missing) are told by their object: only
+ * a fiber's data points back to it and to itself. */
+static bool is_fiber_data(struct rcore_ruby *ruby, uint64_t object, uint64_t data)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t self, fiber;
+	return !rcore_read_field(ruby->memory, data, &layout->fiber.self, &self) &&
+	       self == object &&
+	       !rcore_read_field(ruby->memory, data + (uint64_t)layout->fiber.saved_ec.offset,
+				 &layout->ec.fiber_ptr, &fiber) &&
+	       fiber == data;
+}
+
+static bool is_fiber_type(struct heap_search *search, uint64_t type, uint64_t object,
+			  uint64_t data)
+{
+	for (size_t i = 0; i < search->types.count; i++)
+		if (search->types.items[i].address == type)
+			return search->types.items[i].is_fiber;
+	bool is_fiber =
+		names_fiber(search->ruby, type) || is_fiber_data(search->ruby, object, data);
+	if (search->types.count < TYPE_LIMIT) {
+		struct type *known = rcore_push(&search->types);
+		if (known)
+			*known = (struct type){type, is_fiber};
+	}
+	return is_fiber;
+}
+
+static bool visit_data(void *context, uint64_t value, const void *copy, size_t size)
+{
+	struct heap_search *search = context;
+	const struct rcore_layout *layout = search->ruby->layout;
+	uint64_t type, data;
+	if (!rcore_field_of(copy, size, &layout->data.type, &type) ||
+	    !rcore_field_of(copy, size, &layout->data.data, &data) || !data || !type ||
+	    type % sizeof(uint64_t) || !is_fiber_type(search, type, value, data))
+		return true;
+	uint64_t *fiber = rcore_push(&search->fibers);
+	if (fiber)
+		*fiber = data;
+	search->out_of_memory = !fiber;
+	return fiber != NULL;
+}
+
+static struct rcore_error *take_packed(const struct rcore_ruby *ruby, rcore_fiber_found *found,
+				       void *context)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < ruby->packed_fiber_count && !err; i++)
+		err = found(context, ruby->packed_fibers[i]);
+	return err;
+}
+
+static struct rcore_error *walk_heap(struct rcore_ruby *ruby, uint64_t vm,
+				     rcore_fiber_found *found, void *context,
+				     struct rcore_snapshot *snapshot)
+{
+	struct heap_search search = {.ruby = ruby};
+	uint64_t objspace;
+	size_t unreadable = 0;
+	enum rcore_fault fault =
+		rcore_read_field(ruby->memory, vm, &ruby->layout->vm.objspace, &objspace);
+	if (ruby->recorder)
+		rcore_recorder_pause(ruby->recorder, true);
+	struct rcore_error *err =
+		fault ? rcore_fault_error(fault, "vm.objspace", vm, sizeof(objspace))
+		      : rcore_heap_walk(ruby, objspace, RCORE_T_DATA, visit_data, &search,
+					&unreadable);
+	if (ruby->recorder)
+		rcore_recorder_pause(ruby->recorder, false);
+	if (err)
+		rcore_problem_add(snapshot,
+				  rcore_error_wrap(err, "parked fibers may be missing"));
+	else if (unreadable)
+		rcore_problem_add(
+			snapshot,
+			rcore_error_create(RCORE_ERROR_FAULT,
+					   "parked fibers may be missing: %zu pages of "
+					   "the Ruby heap cannot be read",
+					   unreadable));
+	err = search.out_of_memory ? rcore_error_no_memory() : NULL;
+	for (size_t i = 0; i < search.fibers.count && !err; i++)
+		err = found(context, search.fibers.items[i]);
+	free(search.types.items);
+	free(search.fibers.items);
+	return err;
+}
+
+struct rcore_error *rcore_fiber_search(struct rcore_ruby *ruby, uint64_t vm, uint64_t known,
+				       rcore_fiber_found *found, void *context,
+				       struct rcore_snapshot *snapshot)
+{
+	struct rcore_error *broken = NULL;
+	if (known && ruby->layout->traits.fibers_listed) {
+		struct rcore_error *err = walk_list(ruby, known, found, context, &broken);
+		snapshot->fiber_source = "jit_cont list";
+		if (err || !broken)
+			return err;
+		rcore_problem_add(snapshot, broken);
+	}
+	snapshot->fiber_source = broken ? "jit_cont list, then heap walk" : "heap walk";
+	if (ruby->packed_fibers)
+		return take_packed(ruby, found, context);
+	return walk_heap(ruby, vm, found, context, snapshot);
+}

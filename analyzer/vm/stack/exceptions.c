@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/stack/exceptions.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ruby/iseq/backtrace.h"
+#include "ruby/get.h"
+#include "ruby/inspect/inspect.h"
+#include "ruby/iseq/iseq.h"
+#include "ruby/object/ivar.h"
+#include "ruby/symbol/missing_name.h"
+#include "ruby/object/string.h"
+#include "vm/problem.h"
+
+/* The last variable of an environment: VM_ENV_INDEX_LAST_LVAR. */
+enum { LAST_VARIABLE = 3 * 8 };
+
+/* Takes ownership of `err`: the first one is kept; only want of memory goes on. */
+static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_exception *exception,
+				const char *what, struct rcore_error *err)
+{
+	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	if (!exception->problem)
+		exception->problem =
+			rcore_arena_printf(ruby->arena, "%s: %s", what, err->message);
+	rcore_error_free(err);
+	return exception->problem ? NULL : rcore_error_no_memory();
+}
+
+/* nil where the object has none. */
+static struct rcore_error *hidden_ivar(struct rcore_ruby *ruby, uint64_t object,
+				       const char *name, uint64_t *ret)
+{
+	bool found;
+	*ret = (uint64_t)ruby->layout->constant.qnil;
+	return rcore_ivar_get(ruby, object, name, &found, ret);
+}
+
+/* exc_to_s of error.c */
+static struct rcore_error *read_message(struct rcore_ruby *ruby,
+					struct rcore_exception *exception)
+{
+	uint64_t message;
+	enum rcore_type type;
+	struct rcore_value value = {0};
+	struct rcore_error *err = hidden_ivar(ruby, exception->object, "mesg", &message);
+	if (err)
+		return err;
+	if (rcore_is_nil(ruby, message)) {
+		exception->message = exception->class_name;
+		return NULL;
+	}
+	if (rcore_is_object(ruby, message)) {
+		err = rcore_type(ruby, message, &type);
+		if (!err && type == RCORE_T_STRING)
+			return rcore_text(ruby, message, &exception->message, NULL);
+		if (!err && type == RCORE_T_DATA)
+			err = rcore_name_error_message(ruby, message, &exception->message);
+		if (err || exception->message)
+			return err;
+	}
+	err = rcore_inspect(ruby, message, NULL, &value);
+	exception->message = value.text;
+	return err;
+}
+
+static struct rcore_error *read_backtrace(struct rcore_ruby *ruby,
+					  struct rcore_exception *exception)
+{
+	struct rcore_backtrace backtrace;
+	uint64_t value;
+	struct rcore_error *err = hidden_ivar(ruby, exception->object, "bt", &value);
+	if (err || rcore_is_nil(ruby, value))
+		return err;
+	err = rcore_backtrace(ruby, value, &backtrace);
+	if (err)
+		return err;
+	exception->backtrace = backtrace.locations;
+	exception->location_count = backtrace.count;
+	exception->left_out = backtrace.left_out;
+	return NULL;
+}
+
+static struct rcore_error *read_one(struct rcore_ruby *ruby, uint64_t value,
+				    struct rcore_exception *ret, uint64_t *ret_cause)
+{
+	*ret = (struct rcore_exception){.object = value, .frame = -1};
+	*ret_cause = 0;
+	struct rcore_error *err = rcore_value_class_name(ruby, value, &ret->class_name);
+	if ((err = note(ruby, ret, "class", err)) ||
+	    (err = note(ruby, ret, "message", read_message(ruby, ret))) ||
+	    (err = note(ruby, ret, "backtrace", read_backtrace(ruby, ret))))
+		return err;
+	err = hidden_ivar(ruby, value, "cause", ret_cause);
+	return note(ruby, ret, "cause", err);
+}
+
+static bool is_exception_like(struct rcore_ruby *ruby, uint64_t value)
+{
+	enum rcore_type type;
+	struct rcore_error *err;
+	if (!rcore_is_object(ruby, value))
+		return false;
+	err = rcore_type(ruby, value, &type);
+	rcore_error_free(err);
+	return !err && (type == RCORE_T_OBJECT || type == RCORE_T_DATA);
+}
+
+struct rcore_error *rcore_vm_exception(struct rcore_ruby *ruby, uint64_t value,
+				       struct rcore_exception *ret)
+{
+	uint64_t seen[RCORE_CAUSE_LIMIT], cause;
+	struct rcore_exception *last = ret;
+	struct rcore_error *err = read_one(ruby, value, ret, &cause);
+	for (size_t count = 0; !err && is_exception_like(ruby, cause); count++) {
+		seen[count] = last->object;
+		for (size_t i = 0; i <= count; i++)
+			last->is_ring |= seen[i] == cause;
+		if (last->is_ring)
+			return NULL;
+		if (count + 1 == RCORE_CAUSE_LIMIT)
+			return note(ruby, last, "cause",
+				    rcore_error_create(RCORE_ERROR_LIMIT,
+						       "more than %d exceptions led to it",
+						       RCORE_CAUSE_LIMIT));
+		last->cause = rcore_arena_alloc(ruby->arena, sizeof(*last->cause));
+		if (!last->cause)
+			return rcore_error_no_memory();
+		last = last->cause;
+		err = read_one(ruby, cause, last, &cause);
+	}
+	return err;
+}
+
+struct handling {
+	struct rcore_ruby *ruby;
+	struct rcore_snapshot *snapshot;
+	struct rcore_exception items[RCORE_EXCEPTION_LIMIT];
+	size_t count;
+};
+
+static struct rcore_error *add(struct handling *handling, uint64_t value, int frame)
+{
+	if (!is_exception_like(handling->ruby, value) ||
+	    handling->count == RCORE_EXCEPTION_LIMIT)
+		return NULL;
+	for (size_t i = 0; i < handling->count; i++)
+		if (handling->items[i].object == value)
+			return NULL;
+	struct rcore_exception *exception = &handling->items[handling->count++];
+	struct rcore_error *err = rcore_vm_exception(handling->ruby, value, exception);
+	exception->frame = frame;
+	if (exception->problem)
+		handling->snapshot->incomplete = true;
+	return err;
+}
+
+static bool is_handler(struct rcore_ruby *ruby, const struct rcore_frame *frame)
+{
+	const struct rcore_iseq_info *iseq;
+	struct rcore_error *err;
+	if (frame->kind != RCORE_FRAME_RUBY)
+		return false;
+	err = rcore_iseq(ruby, frame->iseq, &iseq);
+	rcore_error_free(err);
+	return !err && (iseq->type == RCORE_ISEQ_RESCUE || iseq->type == RCORE_ISEQ_ENSURE);
+}
+
+static struct rcore_error *read_fiber(struct handling *handling, struct rcore_fiber *fiber)
+{
+	struct rcore_ruby *ruby = handling->ruby;
+	struct rcore_error *err = NULL;
+	uint64_t value;
+	handling->count = 0;
+	for (size_t i = 0; i < fiber->frame_count && !err; i++)
+		if (is_handler(ruby, &fiber->frames[i]) &&
+		    !rcore_read_u64(ruby->memory, fiber->frames[i].ep - LAST_VARIABLE, &value))
+			err = add(handling, value, (int)i);
+	if (!err &&
+	    !rcore_read_field(ruby->memory, fiber->ec, &ruby->layout->ec.errinfo, &value))
+		err = add(handling, value, -1);
+	if (err || !handling->count)
+		return err;
+	size_t size = handling->count * sizeof(*handling->items);
+	fiber->exceptions = rcore_arena_alloc(ruby->arena, size);
+	if (!fiber->exceptions)
+		return rcore_error_no_memory();
+	memcpy(fiber->exceptions, handling->items, size);
+	fiber->exception_count = handling->count;
+	return NULL;
+}
+
+struct rcore_error *rcore_vm_exceptions(struct rcore_ruby *ruby,
+					struct rcore_snapshot *snapshot)
+{
+	struct handling handling = {.ruby = ruby, .snapshot = snapshot};
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < snapshot->fiber_count && !err; i++)
+		if (snapshot->fibers[i].status != RCORE_FIBER_STATUS_UNKNOWN)
+			err = read_fiber(&handling, &snapshot->fibers[i]);
+	return err;
+}

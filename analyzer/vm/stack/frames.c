@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ruby/get.h"
+#include "ruby/iseq/label.h"
+#include "vm/stack/frame_flags.h"
+#include "vm/find/frame_proof.h"
+#include "vm/loader.h"
+#include "vm/problem.h"
+
+static uint64_t word_of(const void *copy, size_t size, const struct rcore_field *field)
+{
+	uint64_t value = 0;
+	return rcore_has(field) && rcore_field_of(copy, size, field, &value) ? value : 0;
+}
+
+/*
+ * ep[0]. While vm_make_env_each (vm.c) moves an environment to the heap, that word holds the new
+ * rb_env_t for a moment; its ep leads to the flags.
+ */
+static struct rcore_error *read_flags(struct rcore_ruby *ruby, uint64_t *ep, uint64_t *ret)
+{
+	uint64_t flags, moved;
+	enum rcore_fault fault = rcore_read_u64(ruby->memory, *ep, &flags);
+	if (fault)
+		return rcore_fault_error(fault, "environment", *ep, sizeof(flags));
+	if (!(flags & 1) &&
+	    !rcore_read_field(ruby->memory, flags, &ruby->layout->env.ep, &moved) &&
+	    !rcore_read_u64(ruby->memory, moved, &flags))
+		*ep = moved;
+	if (!(flags & 1))
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "environment at 0x%" PRIx64 " has no frame flags",
+					  *ep);
+	*ret = flags;
+	return NULL;
+}
+
+/*
+ * Compiled code writes a frame's pc before it calls anything, so that of the innermost frame alone
+ * may be behind: the one of the last call, or of another frame that was in this place before
+ * (jit_save_pc() of YJIT, gen_save_pc_for_gc() of ZJIT). cfp->jit_return says that compiled code
+ * runs the frame, or did before it left it to the interpreter; rb_profile_frames() gives no line then,
+ * either. ZJIT does not set it.
+ */
+static bool is_stale(const struct rcore_iseq_info *iseq, const struct rcore_frame *frame,
+		     uint64_t jit_return)
+{
+	uint64_t bytes = frame->pc - iseq->encoded;
+	return jit_return || frame->pc < iseq->encoded || bytes % sizeof(uint64_t) ||
+	       bytes / sizeof(uint64_t) > iseq->size;
+}
+
+/* What of the innermost frame may not be as it should. */
+struct moment {
+	bool is_innermost, may_be_unfilled;
+	uint64_t jit_return;
+};
+
+static struct rcore_error *decode_ruby(struct rcore_loader *loader, struct rcore_frame *frame,
+				       const struct rcore_method_entry *method,
+				       const struct moment *moment)
+{
+	const struct rcore_iseq_info *iseq;
+	struct rcore_error *err = rcore_iseq(loader->ruby, frame->iseq, &iseq);
+	if (err)
+		return err;
+	frame->path = iseq->path;
+	frame->problem = iseq->problem;
+	frame->under_construction = !frame->pc;
+	frame->line = iseq->first_line;
+	err = rcore_label(loader->ruby, iseq, method, &frame->label, &frame->problem);
+	frame->pc_stale = moment->is_innermost && frame->pc &&
+			  rcore_has(&loader->ruby->layout->cfp.jit_return) &&
+			  is_stale(iseq, frame, moment->jit_return);
+	if (frame->pc_stale)
+		frame->line = 0;
+	else if (!err && frame->pc)
+		err = rcore_iseq_line(loader->ruby, iseq, frame->pc, &frame->line);
+	return err;
+}
+
+static struct rcore_error *decode_method(struct rcore_loader *loader, struct rcore_frame *frame,
+					 const struct rcore_method_entry **ret)
+{
+	struct rcore_error *err =
+		rcore_frame_method_entry(loader->ruby, frame->ep, &frame->method_entry);
+	*ret = NULL;
+	if (!err && frame->method_entry)
+		err = rcore_method_entry(loader->ruby, frame->method_entry, ret);
+	return err;
+}
+
+static enum rcore_frame_kind kind_of(const struct rcore_frame *frame)
+{
+	switch (frame->flags & RCORE_FRAME_MAGIC_MASK) {
+	case RCORE_FRAME_MAGIC_CFUNC:
+		return RCORE_FRAME_CFUNC;
+	case RCORE_FRAME_MAGIC_IFUNC:
+		return RCORE_FRAME_IFUNC;
+	case RCORE_FRAME_MAGIC_DUMMY:
+		return RCORE_FRAME_DUMMY;
+	case RCORE_FRAME_MAGIC_METHOD:
+	case RCORE_FRAME_MAGIC_BLOCK:
+	case RCORE_FRAME_MAGIC_CLASS:
+	case RCORE_FRAME_MAGIC_TOP:
+	case RCORE_FRAME_MAGIC_EVAL:
+	case RCORE_FRAME_MAGIC_RESCUE:
+		return RCORE_FRAME_RUBY;
+	default:
+		return RCORE_FRAME_BROKEN;
+	}
+}
+
+/* What a frame of each kind is called and where it is. */
+static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore_frame *frame,
+				       const struct rcore_method_entry *method,
+				       const struct moment *moment)
+{
+	switch (frame->kind) {
+	case RCORE_FRAME_RUBY:
+		return decode_ruby(loader, frame, method, moment);
+	case RCORE_FRAME_CFUNC:
+		if (!method)
+			return rcore_error_create(
+				RCORE_ERROR_CORRUPT,
+				"C frame at 0x%" PRIx64 " without a method entry", frame->cfp);
+		frame->cfunc = method->cfunc;
+		return rcore_label(loader->ruby, NULL, method, &frame->label, &frame->problem);
+	case RCORE_FRAME_DUMMY:
+		/* With an iseq it stands for a file that is being loaded or compiled. */
+		return frame->iseq ? decode_ruby(loader, frame, NULL, moment) : NULL;
+	case RCORE_FRAME_IFUNC:
+		return RCORE_GET(loader->ruby, frame->iseq, ifunc, func, &frame->cfunc);
+	default:
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "frame at 0x%" PRIx64 ": unknown kind 0x%" PRIx32,
+					  frame->cfp, frame->flags);
+	}
+}
+
+static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
+		   struct rcore_frame *frame, const char *copy, size_t size,
+		   struct moment *moment, uint64_t *limit)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	const struct rcore_method_entry *method = NULL;
+	uint64_t flags = 0;
+
+	frame->pc = word_of(copy, size, &layout->cfp.pc);
+	frame->iseq = word_of(copy, size, &layout->cfp.iseq);
+	frame->self = word_of(copy, size, &layout->cfp.self);
+	uint64_t ep = frame->ep = word_of(copy, size, &layout->cfp.ep);
+	moment->jit_return = word_of(copy, size, &layout->cfp.jit_return);
+	struct rcore_error *err = read_flags(loader->ruby, &frame->ep, &flags);
+	frame->flags = (uint32_t)flags;
+	frame->kind = err || flags > UINT32_MAX ? RCORE_FRAME_BROKEN : kind_of(frame);
+
+	struct rcore_error *method_err = NULL;
+	if (!err && frame->kind != RCORE_FRAME_DUMMY && frame->kind != RCORE_FRAME_IFUNC)
+		method_err = decode_method(loader, frame, &method);
+	if (!err)
+		err = decode_kind(loader, frame, method, moment);
+	if (err)
+		frame->kind = RCORE_FRAME_BROKEN;
+	else if (!method_err && !frame->problem)
+		err = rcore_frame_prove(loader->ruby, fiber, frame, ep, method, limit);
+	if (err && method_err) {
+		rcore_error_free(method_err);
+		method_err = NULL;
+	}
+	if (moment->may_be_unfilled && (err || method_err || frame->problem)) {
+		rcore_error_free(err ? err : method_err);
+		*frame = (struct rcore_frame){.cfp = frame->cfp,
+					      .kind = RCORE_FRAME_BROKEN,
+					      .under_construction = true};
+		return;
+	}
+	if (err || method_err)
+		frame->problem = rcore_problem(loader->snapshot, err ? err : method_err);
+	else if (frame->problem)
+		loader->snapshot->incomplete = true;
+}
+
+/*
+ * Whether the VM stack holds no frame yet, or none any more. A new fiber's EC is a copy of its maker's
+ * for a moment (cont_init()), and it has no stack of its own before it runs (fiber_prepare_stack()); rb_ec_set_vm_stack() and rb_ec_clear_vm_stack() change the bounds before
+ * the cfp, and 2.6 leaves the cfp of a fiber that has ended; the first frame, a dummy, is pushed
+ * onto a stack that ends at cfp (rb_ec_initialize_vm_stack()).
+ */
+static bool is_empty(const struct rcore_layout *layout, const struct rcore_fiber *fiber,
+		     uint64_t cfp, uint64_t end)
+{
+	if (fiber->status == RCORE_FIBER_CREATED && !fiber->is_current &&
+	    rcore_has(&layout->fiber.stack_base) && !fiber->machine_stack)
+		return true;
+	bool begins_or_ends = fiber->status == RCORE_FIBER_CREATED ||
+			      fiber->status == RCORE_FIBER_TERMINATED || fiber->is_root;
+	if (!fiber->vm_stack || !cfp)
+		return begins_or_ends || (!fiber->vm_stack && !cfp);
+	return begins_or_ends && cfp == end;
+}
+
+/* Where the frames are: from cfp up to the end of the VM stack, which lies in one piece and
+ * holds a whole number of them. */
+static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore_fiber *fiber,
+				       uint64_t *ret_cfp, uint64_t *ret_end)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	uint64_t cfp;
+	enum rcore_fault fault =
+		rcore_read_field(loader->ruby->memory, fiber->ec, &layout->ec.cfp, &cfp);
+	if (fault)
+		return rcore_fault_error(fault, "ec.cfp", fiber->ec, sizeof(cfp));
+	uint64_t end = fiber->vm_stack + fiber->vm_stack_size;
+	if (is_empty(layout, fiber, cfp, end)) {
+		*ret_cfp = *ret_end = 0;
+		return NULL;
+	}
+	if (end < fiber->vm_stack || cfp < fiber->vm_stack || cfp >= end ||
+	    (end - cfp) % layout->cfp.size || fiber->vm_stack % sizeof(uint64_t))
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "cfp 0x%" PRIx64
+					  " is no frame of the VM stack 0x%" PRIx64
+					  "-0x%" PRIx64,
+					  cfp, fiber->vm_stack, end);
+	*ret_cfp = cfp;
+	*ret_end = end;
+	return NULL;
+}
+
+struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_fiber *fiber)
+{
+	enum { CHUNK = 512, BROKEN_LIMIT = 4096 };
+	const struct rcore_layout *layout = loader->ruby->layout;
+	size_t step = layout->cfp.size;
+	uint64_t cfp = 0, end = 0;
+
+	if (fiber->status == RCORE_FIBER_STATUS_UNKNOWN)
+		return NULL;
+	struct rcore_error *err = frame_range(loader, fiber, &cfp, &end);
+	if (err) {
+		fiber->problem = rcore_problem(loader->snapshot, err);
+		return NULL;
+	}
+	size_t count = (end - cfp) / step;
+	/* The outermost is a dummy that stands for no code; alone it may be just being pushed, or lie on a
+	 * stack that was returned to the pool. */
+	if (count > 1 && !rcore_frame_is_bottom(loader->ruby, end - step))
+		fiber->problem =
+			rcore_problem(loader->snapshot,
+				      rcore_error_create(RCORE_ERROR_CORRUPT,
+							 "the VM stack 0x%" PRIx64 "-0x%" PRIx64
+							 " does not begin with a dummy frame",
+							 fiber->vm_stack, end));
+	if (count)
+		count--;
+	if (count > RCORE_FRAME_LIMIT) {
+		count = RCORE_FRAME_LIMIT;
+		fiber->frames_truncated = true;
+		loader->snapshot->incomplete = true;
+	}
+	char *copy = malloc(CHUNK * step);
+	if (!copy)
+		return rcore_error_no_memory();
+	/* Memory is taken only for frames that could be read. */
+	size_t done = 0, capacity = 0, broken = 0;
+	uint64_t limit = cfp;
+	struct rcore_frame *frames = NULL;
+	while (done < count) {
+		size_t now = count - done < CHUNK ? count - done : CHUNK;
+		uint64_t at = cfp + done * step;
+		enum rcore_fault fault = rcore_read(loader->ruby->memory, at, copy, now * step);
+		if (fault) {
+			fiber->problem = rcore_problem(
+				loader->snapshot,
+				rcore_fault_error(fault, "control frames", at, now * step));
+			break;
+		}
+		if (done + now > capacity) {
+			capacity = capacity ? capacity * 2 : CHUNK;
+			struct rcore_frame *grown =
+				reallocarray(frames, capacity, sizeof(*frames));
+			if (!grown) {
+				err = rcore_error_no_memory();
+				break;
+			}
+			frames = grown;
+		}
+		memset(frames + done, 0, now * sizeof(*frames));
+		for (size_t i = 0; i < now; i++) {
+			bool is_innermost = !done && !i;
+			struct moment moment = {
+				.is_innermost = is_innermost,
+				.may_be_unfilled = is_innermost && fiber->is_current &&
+						   layout->traits.frames_pushed_first,
+			};
+			frames[done + i].cfp = at + i * step;
+			decode(loader, fiber, &frames[done + i], copy + i * step, step, &moment,
+			       &limit);
+			broken = frames[done + i].kind == RCORE_FRAME_BROKEN ? broken + 1 : 0;
+		}
+		done += now;
+		/* No stack any more, whatever its size is said to be. */
+		if (broken >= BROKEN_LIMIT) {
+			fiber->frames_truncated = true;
+			break;
+		}
+	}
+	if (!err && done) {
+		fiber->frames =
+			rcore_arena_alloc(&loader->snapshot->arena, done * sizeof(*frames));
+		if (fiber->frames) {
+			memcpy(fiber->frames, frames, done * sizeof(*frames));
+			fiber->frame_count = done;
+		} else {
+			err = rcore_error_no_memory();
+		}
+	}
+	free(frames);
+	free(copy);
+	if (!err)
+		rcore_native_backtrace(loader->ruby, fiber);
+	return err;
+}

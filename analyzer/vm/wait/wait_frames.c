@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/text.h"
+#include "ruby/object/array.h"
+#include "ruby/inspect/inspect.h"
+#include "vm/wait/wait_private.h"
+
+enum { FIXNUM_FLAG = 1, SELECT_LISTS = 3 };
+
+/* What the arguments of a method that blocks mean. */
+enum arguments {
+	ARGUMENTS_NONE,
+	ARGUMENTS_TIME,   /* (seconds = nil) */
+	ARGUMENTS_SELECT, /* (read, write = nil, except = nil, seconds = nil) */
+	ARGUMENTS_PID,    /* (pid = -1, flags = 0) */
+};
+
+static const struct blocker {
+	const char *label;
+	enum rcore_wait_kind kind;
+	enum arguments arguments;
+} blockers[] = {
+	{"Kernel#sleep", RCORE_WAIT_SLEEP, ARGUMENTS_TIME},
+	{"Kernel.sleep", RCORE_WAIT_SLEEP, ARGUMENTS_TIME},
+	{"Mutex#sleep", RCORE_WAIT_SLEEP, ARGUMENTS_TIME},
+	{"Thread::Mutex#sleep", RCORE_WAIT_SLEEP, ARGUMENTS_TIME},
+	{"Thread.stop", RCORE_WAIT_STOP, ARGUMENTS_NONE},
+	{"IO.select", RCORE_WAIT_IO, ARGUMENTS_SELECT},
+	{"Kernel#select", RCORE_WAIT_IO, ARGUMENTS_SELECT},
+	{"Kernel.select", RCORE_WAIT_IO, ARGUMENTS_SELECT},
+	{"Process.wait", RCORE_WAIT_PROCESS, ARGUMENTS_PID},
+	{"Process.wait2", RCORE_WAIT_PROCESS, ARGUMENTS_PID},
+	{"Process.waitpid", RCORE_WAIT_PROCESS, ARGUMENTS_PID},
+	{"Process.waitpid2", RCORE_WAIT_PROCESS, ARGUMENTS_PID},
+	{"Process::Status.wait", RCORE_WAIT_PROCESS, ARGUMENTS_PID},
+	{"Process.waitall", RCORE_WAIT_PROCESS, ARGUMENTS_NONE},
+	{"Kernel#system", RCORE_WAIT_PROCESS, ARGUMENTS_NONE},
+	{"Kernel.system", RCORE_WAIT_PROCESS, ARGUMENTS_NONE},
+	{"Kernel#`", RCORE_WAIT_PROCESS, ARGUMENTS_NONE},
+	{"Ractor.receive", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+	{"Ractor#receive", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+	{"Ractor.receive_if", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+	{"Ractor#receive_if", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+	{"Ractor#take", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+	{"Ractor#value", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+	{"Ractor#join", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+	{"Ractor.select", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+	{"Ractor.yield", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+	{"Ractor::Port#receive", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
+};
+
+/* Hooks that tell what is waited for even where the method above them does not. */
+static const struct {
+	const char *hook;
+	enum rcore_wait_kind kind;
+} hook_kinds[] = {
+	{"io_wait", RCORE_WAIT_IO},         {"io_read", RCORE_WAIT_IO},
+	{"io_write", RCORE_WAIT_IO},        {"io_pread", RCORE_WAIT_IO},
+	{"io_pwrite", RCORE_WAIT_IO},       {"io_select", RCORE_WAIT_IO},
+	{"kernel_sleep", RCORE_WAIT_SLEEP}, {"process_wait", RCORE_WAIT_PROCESS},
+};
+
+/* The methods of CRuby itself that the fiber blocks in: C methods and those of <internal:...>,
+ * from the innermost out to the first of the program. */
+struct place {
+	const struct rcore_fiber *fiber;
+	const char *hook;  /* of the scheduler; NULL: none */
+	size_t hook_frame; /* where there is one */
+	size_t first, end; /* indices of frames */
+};
+
+static bool is_own(const struct rcore_frame *frame)
+{
+	if (frame->kind == RCORE_FRAME_RUBY)
+		return frame->path && !strncmp(frame->path, "<internal:", strlen("<internal:"));
+	return frame->kind != RCORE_FRAME_BROKEN;
+}
+
+static bool find_place(struct rcore_waits *waits, const struct rcore_fiber *fiber,
+		       struct place *ret)
+{
+	*ret = (struct place){.fiber = fiber};
+	int hook = rcore_wait_hook(waits, fiber, &ret->hook);
+	if (hook < 0 && !fiber->is_current)
+		return false;
+	if (hook >= 0) {
+		ret->hook_frame = (size_t)hook;
+		ret->first = ret->hook_frame + 1;
+	}
+	while (ret->first < fiber->frame_count &&
+	       fiber->frames[ret->first].kind == RCORE_FRAME_DUMMY)
+		ret->first++;
+	ret->end = ret->first;
+	while (ret->end < fiber->frame_count && ret->end - ret->first < RCORE_WAIT_FRAMES &&
+	       is_own(&fiber->frames[ret->end]))
+		ret->end++;
+	return true;
+}
+
+static const struct rcore_thread *thread_of(struct rcore_waits *waits,
+					    const struct rcore_fiber *fiber)
+{
+	return &waits->loader->threads.items[fiber->thread];
+}
+
+static struct rcore_error *set_time(struct rcore_waits *waits, struct rcore_wait *wait,
+				    uint64_t value)
+{
+	struct rcore_value shown;
+	if (rcore_is_nil(waits->loader->ruby, value))
+		return NULL;
+	wait->is_timed = true;
+	struct rcore_error *err = rcore_inspect(waits->loader->ruby, value, NULL, &shown);
+	if (!err && !shown.problem)
+		wait->argument = shown.text;
+	return err;
+}
+
+static struct rcore_error *set_select(struct rcore_waits *waits, struct rcore_wait *wait,
+				      const uint64_t *lists, size_t count)
+{
+	static const char *const modes[SELECT_LISTS] = {"read", "write", "except"};
+	struct rcore_ruby *ruby = waits->loader->ruby;
+	for (size_t i = 0; i < SELECT_LISTS && i < count; i++) {
+		uint64_t elements, length, io;
+		struct rcore_error *err =
+			rcore_is_nil(ruby, lists[i])
+				? NULL
+				: rcore_array(ruby, lists[i], &elements, &length);
+		if (err || rcore_is_nil(ruby, lists[i])) {
+			rcore_error_free(err);
+			continue;
+		}
+		for (uint64_t j = 0; j < length && wait->fd_count < RCORE_WAIT_FDS; j++) {
+			if (rcore_read_u64(ruby->memory, elements + j * sizeof(io), &io))
+				break;
+			err = rcore_wait_add_io(waits, wait, io, modes[i]);
+			if (err)
+				return err;
+		}
+	}
+	return count > SELECT_LISTS ? set_time(waits, wait, lists[SELECT_LISTS]) : NULL;
+}
+
+static void set_pid(struct rcore_wait *wait, uint64_t value)
+{
+	if (!(value & FIXNUM_FLAG))
+		return;
+	wait->has_pid = true;
+	wait->pid = (int)((int64_t)value >> 1);
+}
+
+static struct rcore_error *set_arguments(struct rcore_waits *waits, struct rcore_wait *wait,
+					 const struct place *place, enum arguments arguments)
+{
+	uint64_t values[SELECT_LISTS + 1];
+	int count = rcore_wait_arguments(waits, place->fiber, place->first, values,
+					 sizeof(values) / sizeof(values[0]));
+	const struct rcore_frame *frame = &place->fiber->frames[place->first];
+	if (count < 0 && frame->kind == RCORE_FRAME_RUBY)
+		count = rcore_wait_parameter(waits, frame, 0, &values[0]);
+	if (count < 0)
+		wait->is_timed = thread_of(waits, place->fiber)->status == RCORE_THREAD_STOPPED;
+	if (count <= 0)
+		return NULL;
+	if (arguments == ARGUMENTS_SELECT)
+		return set_select(waits, wait, values, (size_t)count);
+	if (arguments == ARGUMENTS_TIME)
+		return set_time(waits, wait, values[0]);
+	if (arguments == ARGUMENTS_PID)
+		set_pid(wait, values[0]);
+	return NULL;
+}
+
+static struct rcore_error *set_ractor(struct rcore_waits *waits, struct rcore_wait *wait,
+				      const struct rcore_frame *frame)
+{
+	struct rcore_sync sync;
+	struct rcore_error *err = rcore_wait_sync(waits, frame->self, &sync);
+	if (!err && sync.kind == RCORE_SYNC_RACTOR &&
+	    (rcore_same_text(frame->label, "Ractor#take") ||
+	     rcore_same_text(frame->label, "Ractor#value") ||
+	     rcore_same_text(frame->label, "Ractor#join"))) {
+		wait->object = sync.object;
+		wait->ractor = rcore_wait_field(waits, sync.data,
+						&waits->loader->ruby->layout->ractor.id);
+	}
+	return err;
+}
+
+static const struct blocker *blocker_of(const struct rcore_frame *frame)
+{
+	for (size_t i = 0; i < sizeof(blockers) / sizeof(blockers[0]); i++)
+		if (rcore_same_text(frame->label, blockers[i].label))
+			return &blockers[i];
+	return NULL;
+}
+
+/* The innermost that is known to block. Ractor#value and the like are written in Ruby and receive
+ * from a port: there it is the outermost. */
+static struct rcore_error *by_method(struct rcore_waits *waits, int fiber,
+				     const struct place *place)
+{
+	const struct blocker *blocker = NULL;
+	struct place here = *place;
+	for (size_t i = place->first; i < place->end; i++) {
+		const struct blocker *found = blocker_of(&place->fiber->frames[i]);
+		if (!found || (blocker && (blocker->kind != RCORE_WAIT_RACTOR ||
+					   found->kind != RCORE_WAIT_RACTOR)))
+			continue;
+		blocker = found;
+		here.first = i;
+	}
+	if (!blocker)
+		return NULL;
+	struct rcore_wait *wait =
+		rcore_wait_new(waits, fiber, blocker->kind, RCORE_WAIT_BY_FRAME);
+	if (!wait)
+		return rcore_error_no_memory();
+	const struct rcore_frame *frame = &place->fiber->frames[here.first];
+	wait->method = frame->label;
+	return blocker->kind == RCORE_WAIT_RACTOR
+		       ? set_ractor(waits, wait, frame)
+		       : set_arguments(waits, wait, &here, blocker->arguments);
+}
+
+/* For what, of an IO: by the hook, or the events of io_wait(io, events, timeout). */
+static const char *hook_mode(struct rcore_waits *waits, const struct place *place)
+{
+	enum { READABLE = 1, WRITABLE = 4 }; /* IO::READABLE, IO::WRITABLE */
+	uint64_t events;
+	if (!place->hook)
+		return NULL;
+	if (!strcmp(place->hook, "io_read") || !strcmp(place->hook, "io_pread"))
+		return "read";
+	if (!strcmp(place->hook, "io_write") || !strcmp(place->hook, "io_pwrite"))
+		return "write";
+	if (strcmp(place->hook, "io_wait") ||
+	    !rcore_wait_parameter(waits, &place->fiber->frames[place->hook_frame], 1,
+				  &events) ||
+	    !(events & FIXNUM_FLAG))
+		return NULL;
+	return events >> 1 & READABLE ? "read" : events >> 1 & WRITABLE ? "write" : NULL;
+}
+
+/* What a hook's own parameters say: io_wait(io, events, timeout), kernel_sleep(duration),
+ * process_wait(pid, flags). */
+static struct rcore_error *by_hook(struct rcore_waits *waits, int fiber,
+				   const struct place *place)
+{
+	const struct rcore_frame *frame = &place->fiber->frames[place->hook_frame];
+	enum rcore_wait_kind kind = RCORE_WAIT_SCHEDULER;
+	uint64_t value;
+	for (size_t i = 0; i < sizeof(hook_kinds) / sizeof(hook_kinds[0]); i++)
+		if (!strcmp(hook_kinds[i].hook, place->hook))
+			kind = hook_kinds[i].kind;
+	struct rcore_wait *wait = rcore_wait_new(waits, fiber, kind, RCORE_WAIT_BY_FRAME);
+	if (!wait)
+		return rcore_error_no_memory();
+	if (place->first < place->end)
+		wait->method = place->fiber->frames[place->first].label;
+	if (!rcore_wait_parameter(waits, frame, 0, &value))
+		return NULL;
+	if (kind == RCORE_WAIT_PROCESS)
+		set_pid(wait, value);
+	if (kind != RCORE_WAIT_IO)
+		return NULL;
+	return rcore_wait_add_io(waits, wait, value, hook_mode(waits, place));
+}
+
+/* The objects whose methods these are may have the fiber in a list of theirs. */
+static struct rcore_error *visit(struct rcore_waits *waits, const struct place *place)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = place->first; !err && i < place->end; i++) {
+		struct rcore_sync sync;
+		err = rcore_wait_sync(waits, place->fiber->frames[i].self, &sync);
+		if (!err && sync.kind != RCORE_SYNC_NONE)
+			err = rcore_wait_visit(waits, &sync);
+	}
+	return err;
+}
+
+/* Is it by itself over after a while? Of one that is not known to be endless, it is said to be. */
+static bool join_is_timed(struct rcore_waits *waits, const struct place *place, size_t frame)
+{
+	uint64_t limit;
+	if (rcore_same_text(place->fiber->frames[frame].label, "Thread#value"))
+		return false;
+	if (place->fiber->is_current)
+		return thread_of(waits, place->fiber)->status != RCORE_THREAD_STOPPED_FOREVER;
+	int count = rcore_wait_arguments(waits, place->fiber, frame, &limit, 1);
+	return count < 0 || (count > 0 && !rcore_is_nil(waits->loader->ruby, limit));
+}
+
+/* ConditionVariable#wait(mutex, timeout = nil), a C method before 4.0, which then sleeps in
+ * Mutex#sleep. */
+static struct rcore_error *set_lock(struct rcore_waits *waits, struct rcore_wait *wait,
+				    const struct place *place, size_t frame)
+{
+	uint64_t mutex;
+	struct rcore_sync sync;
+	if (rcore_wait_arguments(waits, place->fiber, frame, &mutex, 1) <= 0 &&
+	    !rcore_wait_parameter(waits, &place->fiber->frames[frame], 0, &mutex))
+		return NULL;
+	struct rcore_error *err = rcore_wait_sync(waits, mutex, &sync);
+	if (!err && sync.kind == RCORE_SYNC_MUTEX)
+		wait->lock = sync.data;
+	return err;
+}
+
+/* Adds to a wait what the methods say of it. */
+static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait *wait,
+				    const struct place *place)
+{
+	struct rcore_error *err = NULL;
+	bool named = wait->method != NULL;
+	wait->hook = place->hook;
+	if (place->first < place->end && !wait->method)
+		wait->method = place->fiber->frames[place->first].label;
+	for (size_t i = place->first; !err && i < place->end; i++) {
+		const struct rcore_frame *frame = &place->fiber->frames[i];
+		struct rcore_sync sync;
+		err = rcore_wait_sync(waits, frame->self, &sync);
+		if (!err && wait->kind == RCORE_WAIT_IO && sync.kind == RCORE_SYNC_IO)
+			err = rcore_wait_add_io(waits, wait, sync.object,
+						hook_mode(waits, place));
+		if (wait->kind == RCORE_WAIT_IO && sync.kind == RCORE_SYNC_IO && !wait->object)
+			wait->object = sync.object;
+		if (wait->kind == RCORE_WAIT_CONDITION && sync.kind == RCORE_SYNC_MUTEX)
+			wait->lock = sync.data;
+		if (!err && wait->kind == RCORE_WAIT_CONDITION && frame->self == wait->object)
+			err = set_lock(waits, wait, place, i);
+		if (!named && wait->object && frame->self == wait->object && frame->label) {
+			wait->method = frame->label;
+			named = true;
+			if (wait->kind == RCORE_WAIT_JOIN)
+				wait->is_timed = join_is_timed(waits, place, i);
+		}
+	}
+	return err;
+}
+
+struct rcore_error *rcore_wait_frames(struct rcore_waits *waits, int index)
+{
+	const struct rcore_fiber *fiber = &waits->loader->fibers.items[index];
+	struct place place;
+	if (fiber->thread < 0 || !find_place(waits, fiber, &place))
+		return NULL;
+	struct rcore_error *err = NULL;
+	if (!fiber->wait)
+		err = visit(waits, &place);
+	if (!err && !fiber->wait)
+		err = by_method(waits, index, &place);
+	if (!err && !fiber->wait && place.hook)
+		err = by_hook(waits, index, &place);
+	if (!err && fiber->wait && fiber->wait->kind != RCORE_WAIT_GVL)
+		err = complete(waits, fiber->wait, &place);
+	return err;
+}

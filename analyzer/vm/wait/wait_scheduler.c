@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "ruby/object/value.h"
+#include "vm/wait/wait_private.h"
+
+/*
+ * A fiber scheduler is an object whose methods Ruby calls where a non-blocking fiber would block
+ * (Fiber::Scheduler; scheduler.c, rb_fiber_scheduler_block ...): the frame of that method, its self the
+ * scheduler of the thread, stands between what waits and how the scheduler parked the fiber.
+ */
+static const char *const hooks[] = {
+	"address_resolve", "block",        "blocking_operation_wait",
+	"io_close",        "io_pread",     "io_pwrite",
+	"io_read",         "io_select",    "io_wait",
+	"io_write",        "kernel_sleep", "process_wait",
+};
+
+/* Its name without the class; labels of methods without a class name have no '#'. */
+static const char *hook_of(const char *label)
+{
+	const char *name = label ? strrchr(label, '#') : NULL;
+	name = name ? name + 1 : label;
+	for (size_t i = 0; name && i < sizeof(hooks) / sizeof(hooks[0]); i++)
+		if (!strcmp(name, hooks[i]))
+			return hooks[i];
+	return NULL;
+}
+
+int rcore_wait_hook(struct rcore_waits *waits, const struct rcore_fiber *fiber,
+		    const char **ret_name)
+{
+	enum { DEEPEST = 64 };
+	const struct rcore_ruby *ruby = waits->loader->ruby;
+	if (fiber->thread < 0)
+		return -1;
+	uint64_t scheduler =
+		rcore_wait_field(waits, waits->loader->threads.items[fiber->thread].address,
+				 &ruby->layout->thread.scheduler);
+	if (!rcore_is_object(ruby, scheduler))
+		return -1;
+	for (size_t i = 0; i < fiber->frame_count && i < DEEPEST; i++) {
+		const char *name = fiber->frames[i].self == scheduler
+					   ? hook_of(fiber->frames[i].label)
+					   : NULL;
+		if (name) {
+			*ret_name = name;
+			return (int)i;
+		}
+	}
+	return -1;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TESTS_LIVE_CHILD_H
+#define RCORE_TESTS_LIVE_CHILD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "target/live/live.h"
+
+enum { CHILD_THREADS = 8, CHILD_PATTERN = 3 * 4096 };
+
+/*
+ * Programs that the live reader is tested on: children of the test, which they share this
+ * with. A child ends with the test.
+ */
+struct child_shared {
+	atomic_int is_ready;
+	atomic_int started;  /* threads */
+	atomic_long counter; /* rises as long as the program runs */
+	atomic_int signals;  /* that its handler got */
+	atomic_int release;  /* what it waits for */
+	atomic_int failures;
+	volatile long *copy; /* the counter in the child's own memory */
+	uint8_t *
+		pattern; /* CHILD_PATTERN bytes, the middle page reserved only: byte i is i * 7 */
+	uint8_t *taken; /* a page of sevens that the child may not read */
+	uint8_t *hole;  /* nothing is mapped there */
+	pthread_t threads[CHILD_THREADS];
+	int tids[CHILD_THREADS];
+	int inner_pid;
+	uint8_t *mapped; /* a file */
+};
+
+typedef void child_main(struct child_shared *shared, const void *argument);
+
+struct child {
+	pid_t pid;
+	struct child_shared *shared;
+};
+
+/* Returns once the child says that it is ready. */
+struct child child_start(child_main *program, const void *argument);
+void child_stop(struct child *child);
+
+/* Waits until the counter has risen: the child runs. */
+void child_runs(const struct child *child);
+
+/* The state letter of /proc/PID/status. */
+char process_state(pid_t pid);
+void wait_for_state(pid_t pid, char state);
+
+/* A process of ours that stops the child and then waits to be killed. */
+pid_t child_start_tracer(const struct child *child);
+
+uint64_t address_of(const volatile void *pointer);
+
+/* The pattern and what is around it read as they should. */
+void child_check_memory(struct rcore_memory *memory, const struct child *child);
+
+/* The functions of target/live/live.h, without errors. */
+struct rcore_live *live_opened(pid_t pid);
+void live_begun(struct rcore_live *live, bool stop);
+struct rcore_live_pause live_ended(struct rcore_live *live);
+
+/* By the number that Ruby would know; NULL: none. */
+const struct rcore_native_thread *live_thread(const struct rcore_process *process, int tid);
+
+/* One line of that code, with these words; frees it. */
+void says(struct rcore_error *err, enum rcore_error_code code, const char *words);
+
+/* Programs. */
+child_main child_counts;  /* one thread */
+child_main child_threads; /* CHILD_THREADS more that sleep, one of which counts */
+child_main child_churns;  /* starts and ends threads */
+child_main child_sleeps;
+child_main child_vforks; /* a thread waits in the kernel until `release` */
+child_main child_maps;   /* `mapped` is the file named by the argument, which it then removes */
+child_main child_loses_its_main_thread;
+
+#endif

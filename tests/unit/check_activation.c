@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Which function runs an interpreter, by its code alone: of small interpreters that are built in the ways that
+ * compilers build CRuby's, and stripped. */
+#include <check.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "image/unwind/unwind.h"
+#include "image/unwind/unwind_machine.h"
+#include "self_core.h"
+#include "target/core/core.h"
+
+enum { INSTRUCTIONS = 2 };
+
+static const struct build {
+	const char *flags;
+	bool told;
+} builds[] = {
+	{"-O2", true},
+	{"-O0", true},
+	{"-Os", true},
+	{"-O2 -fno-optimize-sibling-calls", true},
+	{"-O2 -DLOOP", true},
+	{"-O0 -DLOOP", true},
+	{"-O2 -DINLINED", true},
+	{"-O0 -DINLINED", true},
+	/* Two functions call the core, and neither is called by many. */
+	{"-O2 -DLOOP -DFEW", false},
+};
+
+struct loaded {
+	uint64_t instructions[INSTRUCTIONS], activation;
+};
+
+static void load(const char *flags, struct loaded *ret)
+{
+	char command[512];
+	const char *path = temporary_path("interpreter.so");
+	snprintf(command, sizeof(command),
+		 "gcc -w -s -shared -fPIC -fvisibility=default %s "
+		 "-o %s tests/unwind/interpreter.c",
+		 flags, path);
+	ck_assert_msg(!system(command), "%s", command);
+	void *library = dlopen(path, RTLD_NOW);
+	ck_assert_msg(library, "%s", dlerror());
+	void (*fill)(void) = (void (*)(void))dlsym(library, "fill");
+	const uintptr_t *instructions = dlsym(library, "instructions");
+	const uintptr_t *activation = dlsym(library, "activation");
+	ck_assert(fill && instructions && activation);
+	fill();
+	for (size_t i = 0; i < INSTRUCTIONS; i++)
+		ret->instructions[i] = instructions[i];
+	ret->activation = *activation;
+}
+
+/* Memory that fails the test if it is read at one address. */
+struct watched {
+	struct rcore_memory memory;
+	struct rcore_memory *below;
+	uint64_t address;
+};
+
+static enum rcore_fault watch(struct rcore_memory *memory, uint64_t address, void *buffer,
+			      size_t size)
+{
+	struct watched *watched = (struct watched *)memory;
+	ck_assert_msg(watched->address - address >= size, "code is read from memory");
+	return rcore_read(watched->below, address, buffer, size);
+}
+
+/* What rcore finds in a core of this process. Code comes from the file: of memory a pack keeps what is read. */
+static uint64_t found(const uint64_t *instructions, size_t count)
+{
+	struct core_builder builder = {0};
+	struct rcore_core *core;
+	struct rcore_modules *modules;
+	struct rcore_arena arena = {0};
+	size_t size;
+	self_core(&builder, &(struct self_core_options){0});
+	unsigned char *bytes = core_build(&builder, &size);
+	const char *path = write_file("core", bytes, size);
+	struct rcore_error *err = rcore_core_open(path, &core);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	const struct rcore_process *process = rcore_core_process(core);
+	err = rcore_modules_open(process, rcore_core_memory(core), NULL, &modules);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	struct rcore_interpreter interpreter = {instructions, count, 0};
+	struct watched watched = {
+		.memory = {watch},
+		.below = rcore_modules_overlay(modules, rcore_core_memory(core)),
+		.address = count ? instructions[0] : 0,
+	};
+	err = rcore_unwind(modules, &watched.memory, self_machine(), &arena, NULL, &interpreter,
+			   NULL, 0);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	rcore_arena_deinit(&arena);
+	rcore_modules_close(modules);
+	rcore_core_close(core);
+	core_deinit(&builder);
+	free(bytes);
+	return interpreter.activation;
+}
+
+START_TEST(told_by_code)
+{
+	const struct build *build = &builds[_i];
+	struct loaded loaded;
+	load(build->flags, &loaded);
+	ck_assert_uint_eq(found(loaded.instructions, INSTRUCTIONS),
+			  build->told ? loaded.activation : 0);
+}
+END_TEST
+
+/* Words that are no addresses of instructions, as of an interpreter that is threaded in another way. */
+START_TEST(wrong_instructions)
+{
+	struct loaded loaded;
+	load("-O2", &loaded);
+	const uint64_t *true_ones = loaded.instructions;
+	const uint64_t mixed[] = {true_ones[0], 1, true_ones[1]},
+		       outvoted[] = {true_ones[0], 1, 2, UINT64_MAX}, numbers[] = {0, 1, 2, 3};
+	ck_assert_uint_eq(found(mixed, 3), loaded.activation);
+	ck_assert_uint_eq(found(outvoted, 4), 0);
+	ck_assert_uint_eq(found(numbers, 4), 0);
+	ck_assert_uint_eq(found(NULL, 0), 0);
+	ck_assert_uint_eq(found(&(uint64_t){(uintptr_t)&strlen}, 1), 0);
+}
+END_TEST
+
+enum { NONE = 99, BASE = 0x10000 };
+
+static const struct {
+	unsigned machine;
+	const char *code;
+	size_t size, at, place;
+	uint64_t target;
+	bool is_call;
+} branches[] = {
+	{EM_X86_64, "\x90\xe8\x10\0\0\0\x90", 7, 0, 1, BASE + 0x16, true},
+	{EM_X86_64, "\x90\xe9\x10\0\0\0\x90", 7, 0, 1, BASE + 0x16, false},
+	{EM_X86_64, "\x0f\x84\x10\0\0\0\x90", 7, 0, 0, BASE + 0x16, false},
+	{EM_X86_64, "\xe8\xf0\xff\xff\xff", 5, 0, 0, BASE - 0xb, true},
+	/* Before `at`, cut off, another target, none of these instructions. */
+	{EM_X86_64, "\x90\xe8\x10\0\0\0\x90", 7, 2, NONE, BASE + 0x16, false},
+	{EM_X86_64, "\x90\xe8\x10\0\0", 5, 0, NONE, BASE + 0x16, false},
+	{EM_X86_64, "\x90\xe8\x10\0\0\0\x90", 7, 0, NONE, BASE + 0x17, false},
+	{EM_X86_64, "\x90\xb8\x10\0\0\0\x90", 7, 0, NONE, BASE + 0x16, false},
+	{EM_X86_64, "", 0, 0, NONE, BASE, false},
+	{EM_AARCH64, "\x1f\x20\x03\xd5\x04\0\0\x94", 8, 0, 4, BASE + 0x14, true},
+	{EM_AARCH64, "\x1f\x20\x03\xd5\x04\0\0\x14", 8, 0, 4, BASE + 0x14, false},
+	{EM_AARCH64, "\xff\xff\xff\x97", 4, 0, 0, BASE - 4, true},
+	{EM_AARCH64, "\x04\0\0\x94", 4, 4, NONE, BASE + 0x10, false},
+	{EM_AARCH64, "\x04\0\0\x54", 4, 0, NONE, BASE + 0x10, false},
+	{EM_AARCH64, "\x04\0\0", 3, 0, NONE, BASE + 0x10, false},
+};
+
+START_TEST(branch)
+{
+	bool is_call = false;
+	const struct rcore_unwind_machine *machine = rcore_unwind_machine(branches[_i].machine);
+	size_t place =
+		machine->find_branch((const uint8_t *)branches[_i].code, branches[_i].size,
+				     BASE, branches[_i].at, branches[_i].target, &is_call);
+	if (branches[_i].place == NONE)
+		ck_assert_uint_ge(place, branches[_i].size);
+	else
+		ck_assert_uint_eq(place, branches[_i].place);
+	ck_assert(branches[_i].place == NONE || is_call == branches[_i].is_call);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("activation");
+	TCase *tests = tcase_create("activation");
+	tcase_set_timeout(tests, 60);
+	tcase_add_loop_test(tests, told_by_code, 0, sizeof(builds) / sizeof(*builds));
+	tcase_add_test(tests, wrong_instructions);
+	tcase_add_loop_test(tests, branch, 0, sizeof(branches) / sizeof(*branches));
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

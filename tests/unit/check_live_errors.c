@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* What the reader of running processes refuses, and where else it finds them. */
+#include <check.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "live_child.h"
+#include "target/live/live_files.h"
+#include "target/live/live_tree.h"
+
+static void refuses(int pid, enum rcore_error_code code, const char *words)
+{
+	struct rcore_live *live = NULL;
+	says(rcore_live_open(pid, &live), code, words);
+	ck_assert_ptr_null(live);
+}
+
+START_TEST(notices_the_end)
+{
+	struct child child = child_start(child_counts, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_error *err = rcore_live_check(live);
+	uint8_t byte;
+	ck_assert_ptr_null(err);
+	live_begun(live, true);
+	kill(child.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(child.pid, NULL, 0), child.pid);
+	ck_assert_int_ne(rcore_read(rcore_live_memory(live), address_of(child.shared->pattern),
+				    &byte, 1),
+			 RCORE_FAULT_NONE);
+	live_ended(live);
+	says(rcore_live_check(live), RCORE_ERROR_OS, "ended while it was read");
+	says(rcore_live_begin(live, true), RCORE_ERROR_OS, "ended while it was read");
+	says(rcore_live_begin(live, false), RCORE_ERROR_OS, "ended while it was read");
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+static void child_execs(struct child_shared *shared, const void *argument)
+{
+	shared->is_ready = 1;
+	while (!shared->release)
+		usleep(100);
+	execlp("sleep", "sleep", "1000", (char *)NULL);
+}
+
+START_TEST(notices_another_program)
+{
+	struct child child = child_start(child_execs, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_error *err = NULL;
+	child.shared->release = 1;
+	while (!err)
+		err = rcore_live_check(live);
+	says(err, RCORE_ERROR_OS, "started another program");
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+START_TEST(refuses_what_is_no_process)
+{
+	struct child child = child_start(child_threads, NULL);
+	char words[64];
+	refuses(INT32_MAX, RCORE_ERROR_OS, "no process 2147483647");
+	snprintf(words, sizeof(words), "give -p %d", child.pid);
+	refuses(child.shared->tids[0], RCORE_ERROR_USAGE, words);
+	refuses(getpid(), RCORE_ERROR_USAGE, "rcore itself");
+	kill(child.pid, SIGKILL);
+	siginfo_t info;
+	ck_assert_int_eq(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0);
+	snprintf(words, sizeof(words), "is a zombie: it has ended");
+	refuses(child.pid, RCORE_ERROR_OS, words);
+	snprintf(words, sizeof(words), "process %d (", getpid());
+	refuses(child.pid, RCORE_ERROR_OS, words);
+	child_stop(&child);
+
+	child = child_start(child_loses_its_main_thread, NULL);
+	refuses(child.pid, RCORE_ERROR_UNSUPPORTED, "main thread");
+	child_stop(&child);
+}
+END_TEST
+
+/* Process 2 is the kernel's where this runs outside of any container. */
+START_TEST(refuses_the_kernel)
+{
+	struct rcore_live_status status;
+	int folder = open("/proc/2", O_RDONLY | O_DIRECTORY);
+	if (folder < 0 || !rcore_live_status_read(folder, "status", &status) ||
+	    strcmp(status.name, "kthreadd") != 0) {
+		fprintf(stderr, "check_live: no kernel thread to be seen: not tested\n");
+		return;
+	}
+	close(folder);
+	refuses(2, RCORE_ERROR_NOT_RUBY, "thread of the kernel");
+}
+END_TEST
+
+START_TEST(names_the_tracer)
+{
+	struct child child = child_start(child_counts, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	pid_t tracer = child_start_tracer(&child);
+	char words[96];
+	snprintf(words, sizeof(words), "is traced by process %d (", tracer);
+	struct rcore_live *other = live_opened(child.pid);
+	says(rcore_live_begin(other, true), RCORE_ERROR_OS, words);
+	live_begun(other, false);
+	child_check_memory(rcore_live_memory(other), &child);
+	live_ended(other);
+	rcore_live_close(other);
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+	live_begun(live, true);
+	live_ended(live);
+	rcore_live_close(live);
+	child_runs(&child);
+	child_stop(&child);
+}
+END_TEST
+
+enum { NOBODY = 65534 };
+
+/* In a process of its own, as another user; its exit status is the test's. */
+static void as_nobody(int pid, const char *words)
+{
+	pid_t tester = fork();
+	if (!tester) {
+		struct rcore_live *live;
+		if (setgid(NOBODY) || setuid(NOBODY))
+			_exit(1);
+		struct rcore_error *err = rcore_live_open(pid, &live);
+		bool told = err && strstr(err->message, words);
+		if (!told)
+			fprintf(stderr, "%s\n", err ? err->message : "it was opened");
+		_exit(!told);
+	}
+	int status;
+	waitpid(tester, &status, 0);
+	ck_assert_int_eq(status, 0);
+}
+
+static void child_hides(struct child_shared *shared, const void *argument)
+{
+	if (!setgid(NOBODY) && !setuid(NOBODY) && !prctl(PR_SET_DUMPABLE, 0))
+		shared->is_ready = 1;
+	for (;;)
+		pause();
+}
+
+START_TEST(names_the_permission)
+{
+	if (geteuid()) {
+		refuses(1, RCORE_ERROR_OS, "it belongs to user root");
+		return;
+	}
+	struct child child = child_start(child_sleeps, NULL);
+	as_nobody(child.pid, "it belongs to user root, you are nobody; run rcore as root, or "
+			     "with sudo (the capability CAP_SYS_PTRACE)");
+	child_stop(&child);
+	child = child_start(child_hides, NULL);
+	as_nobody(child.pid, "(the capability CAP_SYS_PTRACE)");
+	child_stop(&child);
+}
+END_TEST
+
+/* An i386 program that waits for a signal for ever. */
+static bool write_32_bit(const char *path)
+{
+	static const uint8_t code[] = {0xb8, 29, 0, 0, 0, 0xcd, 0x80, 0xeb, 0xf7};
+	struct {
+		Elf32_Ehdr header;
+		Elf32_Phdr load;
+		uint8_t code[sizeof(code)];
+	} file = {
+		.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB,
+				       EV_CURRENT},
+			   .e_type = ET_EXEC,
+			   .e_machine = EM_386,
+			   .e_version = EV_CURRENT,
+			   .e_entry = 0x08048000 + sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr),
+			   .e_phoff = sizeof(Elf32_Ehdr),
+			   .e_ehsize = sizeof(Elf32_Ehdr),
+			   .e_phentsize = sizeof(Elf32_Phdr),
+			   .e_phnum = 1},
+		.load = {.p_type = PT_LOAD,
+			 .p_vaddr = 0x08048000,
+			 .p_filesz = sizeof(file),
+			 .p_memsz = sizeof(file),
+			 .p_flags = PF_R | PF_X,
+			 .p_align = 4096},
+	};
+	memcpy(file.code, code, sizeof(code));
+	int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+	bool written = write(descriptor, &file, sizeof(file)) == sizeof(file);
+	return !close(descriptor) && written;
+}
+
+START_TEST(refuses_32_bit)
+{
+	char folder[] = "/tmp/rcore-live-XXXXXX", path[64];
+	int status;
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/program", folder);
+	ck_assert(write_32_bit(path));
+	pid_t pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execl(path, path, (char *)NULL);
+		_exit(0);
+	}
+	/* 'S' before exec too, but for a moment; by then the file tells. */
+	char exe[64], link[64];
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
+	for (;;) {
+		ssize_t length = readlink(exe, link, sizeof(link) - 1);
+		link[length < 0 ? 0 : length] = '\0';
+		if (!strcmp(link, path) || waitpid(pid, &status, WNOHANG))
+			break;
+		usleep(100);
+	}
+	if (strcmp(link, path) == 0) {
+		refuses(pid, RCORE_ERROR_UNSUPPORTED, "is 32-bit");
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	} else {
+		fprintf(stderr, "check_live: this kernel runs no i386 programs: not tested\n");
+	}
+	unlink(path);
+	rmdir(folder);
+}
+END_TEST
+
+/* The very file that is mapped, though it was removed and another has its name. */
+START_TEST(opens_removed_files)
+{
+	char folder[] = "/tmp/rcore-live-XXXXXX", path[64];
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/file", folder);
+	FILE *file = fopen(path, "w");
+	fprintf(file, "%4096s", "the first");
+	fclose(file);
+	struct child child = child_start(child_maps, path);
+	file = fopen(path, "w");
+	fprintf(file, "%4096s", "another");
+	fclose(file);
+
+	struct rcore_live *live = live_opened(child.pid);
+	const struct rcore_mapping *mapping = rcore_process_mapping(
+		rcore_live_process(live), address_of(child.shared->mapped));
+	ck_assert_ptr_nonnull(mapping);
+	ck_assert_str_eq(mapping->path + strlen(mapping->path) - strlen(" (deleted)"),
+			 " (deleted)");
+	if (geteuid() == 0) {
+		char text[4097] = "";
+		ck_assert_ptr_nonnull(mapping->file);
+		file = fopen(mapping->file, "r");
+		ck_assert_ptr_nonnull(file);
+		ck_assert_uint_eq(fread(text, 1, 4096, file), 4096);
+		ck_assert_ptr_nonnull(strstr(text, "the first"));
+		fclose(file);
+	}
+	rcore_live_close(live);
+	child_stop(&child);
+	unlink(path);
+	rmdir(folder);
+}
+END_TEST
+
+static void child_mounts(struct child_shared *shared, const void *argument)
+{
+	const char *folder = argument;
+	char path[128];
+	snprintf(path, sizeof(path), "%s/inside", folder);
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", folder, "tmpfs", 0, NULL))
+		_exit(0);
+	int file = open(path, O_RDWR | O_CREAT, 0600);
+	if (write(file, "inside", 6) != 6)
+		_exit(0);
+	shared->mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0);
+	shared->is_ready = 1;
+	for (;;)
+		pause();
+}
+
+START_TEST(opens_files_of_other_mounts)
+{
+	char folder[] = "/tmp/rcore-live-XXXXXX", wanted[128];
+	if (geteuid()) {
+		fprintf(stderr, "check_live: mount namespaces take root: not tested\n");
+		return;
+	}
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	struct child child = child_start(child_mounts, folder);
+	struct rcore_live *live = live_opened(child.pid);
+	const struct rcore_mapping *mapping = rcore_process_mapping(
+		rcore_live_process(live), address_of(child.shared->mapped));
+	ck_assert_ptr_nonnull(mapping);
+	snprintf(wanted, sizeof(wanted), "/proc/%d/root%s/inside", child.pid, folder);
+	ck_assert_str_eq(mapping->file, wanted);
+	ck_assert_int_eq(access(wanted, R_OK), 0);
+	rcore_live_close(live);
+	child_stop(&child);
+	rmdir(folder);
+}
+END_TEST
+
+static void child_in_namespace(struct child_shared *shared, const void *argument)
+{
+	if (unshare(CLONE_NEWPID))
+		_exit(0);
+	pid_t pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		child_threads(shared, NULL);
+	}
+	shared->release = pid;
+	waitpid(pid, NULL, 0);
+}
+
+START_TEST(knows_threads_by_their_own_numbers)
+{
+	if (geteuid()) {
+		fprintf(stderr, "check_live: pid namespaces take root: not tested\n");
+		return;
+	}
+	struct child child = child_start(child_in_namespace, NULL);
+	while (!child.shared->release)
+		usleep(100);
+	struct rcore_live *live = live_opened(child.shared->release);
+	const struct rcore_process *process = rcore_live_process(live);
+	ck_assert_int_eq(rcore_live_inner_pid(live), 1);
+	ck_assert_int_eq(child.shared->inner_pid, 1);
+	for (int stop = 0; stop < 2; stop++) {
+		live_begun(live, stop);
+		ck_assert_uint_eq(process->thread_count, CHILD_THREADS + 1);
+		ck_assert_int_eq(process->threads[0].tid, 1);
+		for (int i = 0; i < CHILD_THREADS; i++)
+			ck_assert_ptr_nonnull(live_thread(process, child.shared->tids[i]));
+		live_ended(live);
+	}
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+static void child_forks(struct child_shared *shared, const void *argument)
+{
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = fork();
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+		shared->tids[i] = pid;
+	}
+	shared->is_ready = 1;
+	for (;;)
+		pause();
+}
+
+START_TEST(lists_a_tree)
+{
+	struct child child = child_start(child_forks, NULL);
+	int *pids;
+	size_t count;
+	ck_assert_ptr_null(rcore_process_tree(child.pid, &pids, &count));
+	ck_assert_uint_eq(count, 3);
+	ck_assert_int_eq(pids[0], child.pid);
+	ck_assert_int_eq(pids[1], child.shared->tids[0]);
+	ck_assert_int_eq(pids[2], child.shared->tids[1]);
+	free(pids);
+	child_stop(&child);
+	says(rcore_process_tree(INT32_MAX, &pids, &count), RCORE_ERROR_OS, "no process");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("live errors");
+	TCase *errors = tcase_create("errors");
+	tcase_add_test(errors, notices_the_end);
+	tcase_add_test(errors, notices_another_program);
+	tcase_add_test(errors, refuses_what_is_no_process);
+	tcase_add_test(errors, refuses_the_kernel);
+	tcase_add_test(errors, names_the_tracer);
+	tcase_add_test(errors, names_the_permission);
+	tcase_add_test(errors, refuses_32_bit);
+	suite_add_tcase(suite, errors);
+
+	TCase *elsewhere = tcase_create("elsewhere");
+	tcase_add_test(elsewhere, opens_removed_files);
+	tcase_add_test(elsewhere, opens_files_of_other_mounts);
+	tcase_add_test(elsewhere, knows_threads_by_their_own_numbers);
+	tcase_add_test(elsewhere, lists_a_tree);
+	suite_add_tcase(suite, elsewhere);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/filler.h"
+#include "target/pack/pack_notes.h"
+#include "redact/known_secrets.h"
+#include "redact/redact.h"
+
+static struct rcore_arena arena;
+
+static void setup(void)
+{
+	arena = (struct rcore_arena){0};
+}
+
+static void teardown(void)
+{
+	rcore_arena_deinit(&arena);
+}
+
+/* What is left of a text, `~` in place of each character that goes. */
+static const char *left_of(const char *text,
+			   void (*find)(const char *, size_t, struct rcore_spans *))
+{
+	struct rcore_spans spans = {0};
+	char *copy = rcore_arena_strdup(&arena, text);
+	find(text, strlen(text), &spans);
+	rcore_spans_settle(&spans);
+	for (size_t i = 0; i < spans.count; i++)
+		memset(copy + spans.items[i].start, '~',
+		       spans.items[i].end - spans.items[i].start);
+	rcore_spans_deinit(&spans);
+	return copy;
+}
+
+struct text {
+	const char *text, *left;
+};
+
+static const struct text patterns[] = {
+	{"id AKIAABCDEFGHIJKLMNOP.", "id ~~~~~~~~~~~~~~~~~~~~."},
+	{"SLAKIAABCDEFGHIJKLMNOP", "SLAKIAABCDEFGHIJKLMNOP"},
+	{"\\nghp_abcdefghijklmnopqrst!", "\\n~~~~~~~~~~~~~~~~~~~~~~~~!"},
+	{"eyJhbGciOi.eyJzdWIiOiIxMjM0.x-_y", "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"},
+	{"eyJ", "eyJ"},
+	{"Authorization is Bearer abc.def", "Authorization is Bearer ~~~~~~~"},
+	{"the bearer of this", "the bearer of this"},
+	{"-----BEGIN X-----\nab\n-----END X-----\n", "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
+	{"\"-----BEGIN X----- cut\"... (9 more bytes)",
+	 "\"~~~~~~~~~~~~~~~~~~~~~\"... (9 more bytes)"},
+	{"-- a -----", "-- a -----"},
+	{"to bob.b+c@mail.example.com.", "to ~~~~~~~~~~~~~~~~~~~~~~~~."},
+	{"worker@app.rb:12", "worker@app.rb:12"},
+	{"@ivar foo@1.2.3 a@b", "@ivar foo@1.2.3 a@b"},
+	{"postgres://bob:pw@db/x", "postgres://~~~~~~@db/x"},
+	{"http://example.com/a@b", "http://example.com/a@b"},
+	{"4111 1111 1111 1111,", "~~~~~~~~~~~~~~~~~~~,"},
+	{"4111-1111-1111-1112", "4111-1111-1111-1112"},
+	{"0x4111111111111111", "0x4111111111111111"},
+	{"3f786850e387550fdab836ed7e6dc881de23001b",
+	 "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"},
+	{"6f1e4a52-1f2d-4d6e-9d43-77b10e12a9c1", "6f1e4a52-1f2d-4d6e-9d43-77b10e12a9c1"},
+	{"/usr/lib/x86_64-linux-gnu/ruby/3.1.0/Json/Ext",
+	 "/usr/lib/x86_64-linux-gnu/ruby/3.1.0/Json/Ext"},
+	{"00000000000000000000000000000000", "00000000000000000000000000000000"},
+	{"", ""},
+};
+
+START_TEST(finds_patterns)
+{
+	ck_assert_str_eq(left_of(patterns[_i].text, rcore_secret_patterns), patterns[_i].left);
+}
+END_TEST
+
+static const struct text keys[] = {
+	{"{:password=>\"ab\\\"c\", :a=>1}", "{:password=>\"~~~~~\", :a=>1}"},
+	{"{password: \"abc\", page: 3}", "{password: \"~~~\", page: 3}"},
+	{"{\"db-password\" => \"abc\"}", "{\"db-password\" => \"~~~\"}"},
+	{"{\"apiKey\":\"abc\",\"x\":1}", "{\"apiKey\":\"~~~\",\"x\":1}"},
+	{"\"{\\\"token\\\":\\\"a b\\\"}\"", "\"{\\\"token\\\":\\\"~~~\\\"}\""},
+	{"#<User @password=\"x\", @name=\"y\">", "#<User @password=\"~\", @name=\"y\">"},
+	{"secrets: [\"a\", {b: \"]\"}], c: 1", "secrets: ~~~~~~~~~~~~~~~, c: 1"},
+	{"credential: #<C:0x1 @a=\"b\">, d", "credential: ~~~~~~~~~~~~~~~, d"},
+	{"login?password=abc&x=1", "login?password=~~~&x=1"},
+	{"--secret=abc next", "--secret=~~~ next"},
+	{"Authorization: Basic abc def\nHost: x", "Authorization: ~~~~~~~~~~~~~\nHost: x"},
+	{"password: nil, token: true, secret: \"\"",
+	 "password: nil, token: true, secret: \"\""},
+	{"token_count: 5, tokenizer: \"x\", author: \"y\"",
+	 "token_count: 5, tokenizer: \"x\", author: \"y\""},
+	{"undefined method `token' for main", "undefined method `token' for main"},
+	{"secret_key_base: \"abc\"", "secret_key_base: \"~~~\""},
+	{"Secret::Token", "Secret::Token"},
+	{"password=", "password="},
+	{"password: \"cut off", "password: \"~~~~~~~"},
+	{"password: [1, ", "password: ~~~~"},
+};
+
+START_TEST(finds_values_under_keys)
+{
+	ck_assert_str_eq(left_of(keys[_i].text, rcore_secret_keys), keys[_i].left);
+}
+END_TEST
+
+/* Whatever text ends where, nothing is read behind it. */
+START_TEST(ends_anywhere)
+{
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+		for (size_t size = 0; size <= strlen(patterns[i].text); size++) {
+			char *text = malloc(size + !size);
+			struct rcore_spans spans = {0};
+			memcpy(text, patterns[i].text, size);
+			rcore_secret_patterns(text, size, &spans);
+			rcore_secret_keys(text, size, &spans);
+			for (size_t j = 0; j < spans.count; j++)
+				ck_assert_uint_le(spans.items[j].end, size);
+			rcore_spans_deinit(&spans);
+			free(text);
+		}
+	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		for (size_t size = 0; size <= strlen(keys[i].text); size++) {
+			char *text = malloc(size + !size);
+			struct rcore_spans spans = {0};
+			memcpy(text, keys[i].text, size);
+			rcore_secret_keys(text, size, &spans);
+			rcore_secret_patterns(text, size, &spans);
+			for (size_t j = 0; j < spans.count; j++)
+				ck_assert_uint_le(spans.items[j].end, size);
+			rcore_spans_deinit(&spans);
+			free(text);
+		}
+	}
+}
+END_TEST
+
+static size_t known_at(const struct rcore_known_secrets *known, const char *text, size_t size)
+{
+	struct rcore_spans spans = {0};
+	rcore_known_secrets_find(known, text, size, &spans);
+	size_t found = spans.count ? spans.items[0].end - spans.items[0].start : 0;
+	rcore_spans_deinit(&spans);
+	return found;
+}
+
+START_TEST(knows_what_it_learned)
+{
+	struct rcore_known_secrets *known = rcore_known_secrets_new();
+	char longest[] = "0123456789abcdefghijklmnopqrstuvwxyz-and-more";
+	ck_assert(rcore_known_secrets_add(known, "hunter2\\n", 9));
+	ck_assert(rcore_known_secrets_add(known, "abc", 3));
+	ck_assert(rcore_known_secrets_add(known, "********", 8));
+	ck_assert(rcore_known_secrets_add(known, "false", 5));
+	ck_assert(rcore_known_secrets_add(known, longest, strlen(longest)));
+	ck_assert_uint_eq(known_at(known, "with hunter2\n!", 14), 8);
+	ck_assert_uint_eq(known_at(known, "with hunter2\\n!", 15), 9);
+	ck_assert_uint_eq(known_at(known, "with hunter2 !", 14), 0);
+	ck_assert_uint_eq(known_at(known, "h\0u\0n\0t\0e\0r\0002\0\n\0", 16), 15);
+	ck_assert_uint_eq(known_at(known, "\0h\0u\0n\0t\0e\0r\0002\0\n", 16), 15);
+	ck_assert_uint_eq(known_at(known, "abc false ********", 18), 0);
+	ck_assert_uint_eq(known_at(known, "[\"abc\", \"abcd\"]", 15), 3);
+	ck_assert_uint_eq(known_at(known, "0123456789abcdefghijklmnopqrstuvwx is cut", 41), 34);
+	ck_assert_uint_eq(known_at(known, "0123456789abcdefghijklmn is another", 35), 0);
+	ck_assert(rcore_known_secrets_has(known, "abc", 3));
+	ck_assert(!rcore_known_secrets_has(known, "false", 5));
+	rcore_known_secrets_free(known);
+	rcore_known_secrets_free(NULL);
+}
+END_TEST
+
+/* A snapshot with one frame, and what it says when it was redacted. */
+static struct rcore_variable locals_of(enum rcore_redact mode, const char *name,
+				       const char *text, struct rcore_exception *exception,
+				       struct rcore_snapshot *snapshot)
+{
+	static struct rcore_local local;
+	static struct rcore_frame_values values;
+	static struct rcore_frame frame;
+	static struct rcore_fiber fiber;
+	static struct rcore_exception cause;
+	local = (struct rcore_local){.variable = {.name = name, .value.text = text}};
+	values = (struct rcore_frame_values){.locals = &local, .local_count = 1};
+	frame = (struct rcore_frame){.label = "Foo#bar", .path = "foo.rb", .values = &values};
+	cause = (struct rcore_exception){.class_name = "KeyError",
+					 .message = exception->message};
+	exception->cause = &cause;
+	fiber = (struct rcore_fiber){.frames = &frame,
+				     .frame_count = 1,
+				     .exceptions = exception,
+				     .exception_count = 1};
+	snapshot->fibers = &fiber;
+	snapshot->fiber_count = 1;
+	struct rcore_redactor *redactor = rcore_redactor_new(mode);
+	ck_assert_ptr_null(rcore_redact_snapshot(redactor, snapshot));
+	ck_assert_str_eq(frame.label, mode == RCORE_REDACT_ALL ? "[redacted]" : "Foo#bar");
+	if (exception->message)
+		ck_assert_str_eq(cause.message, exception->message);
+	rcore_redactor_free(redactor);
+	return local.variable;
+}
+
+START_TEST(redacts_a_snapshot)
+{
+	struct rcore_snapshot snapshot = {0};
+	struct rcore_exception exception = {.class_name = "KeyError",
+					    .message = "no hunter2 for bob@example.com"};
+	struct rcore_variable left = locals_of(RCORE_REDACT_SECRETS, "password", "\"hunter2\"",
+					       &exception, &snapshot);
+	ck_assert_str_eq(left.value.text, "\"[redacted]\"");
+	ck_assert_str_eq(left.name, "password");
+	ck_assert_str_eq(exception.message, "no [redacted] for [redacted]");
+	ck_assert_uint_eq(snapshot.redaction.counts[RCORE_REDACTED_KEY], 1);
+	ck_assert_uint_eq(snapshot.redaction.counts[RCORE_REDACTED_KNOWN], 2);
+	ck_assert_uint_eq(snapshot.redaction.counts[RCORE_REDACTED_EMAIL], 2);
+	ck_assert_int_eq(snapshot.redaction.mode, RCORE_REDACT_SECRETS);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
+static const struct {
+	enum rcore_redact mode;
+	const char *name, *text, *left, *left_name;
+} values[] = {
+	{RCORE_REDACT_NONE, "password", "\"hunter2\"", "\"hunter2\"", "password"},
+	{RCORE_REDACT_SECRETS, "password", "nil", "nil", "password"},
+	{RCORE_REDACT_SECRETS, "pin", "1234", "[redacted]", "pin"},
+	{RCORE_REDACT_SECRETS, "pins", "1234", "1234", "pins"},
+	{RCORE_REDACT_SECRETS, "tokens", "[\"a\", \"b\"]", "[redacted]", "tokens"},
+	{RCORE_REDACT_SECRETS, "x", "\"*** *** ****** \\n***\"",
+	 "\"*** *** [redacted] \\n***\"", "x"},
+	{RCORE_REDACT_SECRETS, "x", "\"***\\n***\"", "\"[redacted]\"", "x"},
+	{RCORE_REDACT_SECRETS, "x", "[\"*\", :\"*******\", :a]", "[\"*\", :[redacted], :a]",
+	 "x"},
+	{RCORE_REDACT_SECRETS, "x", "[:\"\", :\"a b\", \"******\"]",
+	 "[:\"\", :\"a b\", \"[redacted]\"]", "x"},
+	{RCORE_REDACT_SECRETS, "x", "{\"a\":\"******\"}", "{\"a\":\"[redacted]\"}", "x"},
+	{RCORE_REDACT_ALL, "x", "#<Foo @a=1>", "[redacted]", "[redacted]"},
+	{RCORE_REDACT_ALL, "x", "-12.5", "-12.5", "[redacted]"},
+};
+
+START_TEST(redacts_values)
+{
+	struct rcore_snapshot snapshot = {0};
+	struct rcore_exception exception = {0};
+	struct rcore_variable left = locals_of(values[_i].mode, values[_i].name,
+					       values[_i].text, &exception, &snapshot);
+	ck_assert_str_eq(left.value.text, values[_i].left);
+	ck_assert_str_eq(left.name, values[_i].left_name);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
+static const struct {
+	enum rcore_redact mode;
+	bool has_learned;
+	const char *text, *left;
+} commands[] = {
+	{RCORE_REDACT_SECRETS, true, "ruby x.rb --token abc d", "ruby x.rb --token *** d"},
+	{RCORE_REDACT_SECRETS, true, "ruby x.rb --token=abc d", "ruby x.rb --token=*** d"},
+	{RCORE_REDACT_SECRETS, true, "ruby --token=abc --pin d", "ruby --token=*** --pin *"},
+	{RCORE_REDACT_SECRETS, false, "ruby x.rb a", "ruby [redacted]"},
+	{RCORE_REDACT_STRINGS, true, "ruby x.rb a", "ruby [redacted]"},
+	{RCORE_REDACT_STRINGS, true, "ruby", "ruby"},
+};
+
+START_TEST(redacts_commands)
+{
+	struct rcore_snapshot other = {0}, snapshot = {.arguments = commands[_i].text};
+	struct rcore_redactor *redactor = rcore_redactor_new(commands[_i].mode);
+	if (commands[_i].has_learned)
+		ck_assert_ptr_null(rcore_redact_learn(redactor, &other));
+	ck_assert_ptr_null(rcore_redact_snapshot(redactor, &snapshot));
+	ck_assert_str_eq(snapshot.arguments, commands[_i].left);
+	rcore_redactor_free(redactor);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
+START_TEST(redacts_arguments)
+{
+	const char *words[] = {"--token=abcdef", "--password", "hunter2", "x", "hunter2", NULL};
+	static const char *const left[] = {"--token=[redacted]", "--password", "[redacted]",
+					   "x", "[redacted]"};
+	struct rcore_snapshot snapshot = {.facts = {.argv = words, .argc = 5}};
+	struct rcore_redactor *redactor = rcore_redactor_new(RCORE_REDACT_SECRETS);
+	ck_assert_ptr_null(rcore_redact_snapshot(redactor, &snapshot));
+	for (size_t i = 0; i < 5; i++)
+		ck_assert_str_eq(words[i], left[i]);
+	rcore_redactor_free(redactor);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
+START_TEST(fills_bytes)
+{
+	char wide[] = "a\0b\0\n\0";
+	rcore_fill(wide, sizeof(wide) - 1);
+	ck_assert_mem_eq(wide, "*\0*\0\n\0", 6);
+	ck_assert(rcore_is_filled(wide, 6));
+	ck_assert(!rcore_is_filled("\n", 1));
+	ck_assert(!rcore_is_filled("**a", 3));
+	ck_assert(!rcore_is_filled("", 0));
+}
+END_TEST
+
+START_TEST(tells_text_from_addresses)
+{
+	uint64_t text;
+	memcpy(&text, "password", 8);
+	ck_assert(rcore_is_text_word(text));
+	ck_assert(!rcore_is_text_word(UINT64_C(0x00007f4142434445)));
+	ck_assert(!rcore_is_text_word(UINT64_C(0x0000554142434445)));
+	ck_assert(!rcore_is_text_word(0x41424344));
+	ck_assert(!rcore_is_text_word(UINT64_MAX));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("redact");
+	TCase *tests = tcase_create("redact");
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_loop_test(tests, finds_patterns, 0, sizeof(patterns) / sizeof(*patterns));
+	tcase_add_loop_test(tests, finds_values_under_keys, 0, sizeof(keys) / sizeof(*keys));
+	tcase_add_test(tests, ends_anywhere);
+	tcase_add_test(tests, knows_what_it_learned);
+	tcase_add_test(tests, redacts_a_snapshot);
+	tcase_add_loop_test(tests, redacts_values, 0, sizeof(values) / sizeof(*values));
+	tcase_add_loop_test(tests, redacts_commands, 0, sizeof(commands) / sizeof(*commands));
+	tcase_add_test(tests, redacts_arguments);
+	tcase_add_test(tests, fills_bytes);
+	tcase_add_test(tests, tells_text_from_addresses);
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proof/field_check.h"
+#include "proof/shift.h"
+#include "session/trial.h"
+#include "vm/stack/frame_flags.h"
+#include "vm_suite.h"
+
+static struct rcore_arena arena;
+static struct rcore_layout layout; /* what the analyzer believes */
+static struct rcore_ruby ruby;
+
+/* A machine stack for what a thread runs, with its handler of exceptions. */
+static void put_machine_stack(uint64_t thread)
+{
+	enum { SIZE = 4096 };
+	struct fake_vm *vm = &world.vm;
+	uint64_t fiber = fake_current_fiber(vm, thread);
+	uint64_t ec = FAKE_GET(vm, thread, thread, ec);
+	uint64_t stack = fake_alloc(&vm->ruby.target, SIZE, 16);
+	FAKE_PUT(vm, ec, ec, machine_stack_start, stack + SIZE);
+	FAKE_PUT(vm, ec, ec, machine_stack_maxsize, SIZE);
+	if (FAKE_GET(vm, fiber, fiber, stack_base)) {
+		FAKE_PUT(vm, fiber, fiber, stack_base, stack);
+		FAKE_PUT(vm, fiber, fiber, stack_size, SIZE);
+	}
+	FAKE_PUT(vm, ec, ec, tag, stack + 64);
+	FAKE_PUT(vm, fiber, fiber, status, RCORE_FIBER_RESUMED);
+	if (FAKE_GET(vm, thread, thread, blocking_region_buffer))
+		FAKE_PUT(vm, thread, thread, blocking_region_buffer, stack + 128);
+}
+
+/* The world of the other tests, with what a VM has besides. */
+static void begin(int index)
+{
+	world_begin(index);
+	struct fake_vm *vm = &world.vm;
+	layout = vm->ruby.layout;
+	FAKE_PUT(vm, vm->slot, basic, flags, RCORE_T_STRING);
+	put_machine_stack(vm->main_thread);
+	put_machine_stack(world.sleeper);
+	put_machine_stack(world.other);
+	if (rcore_has(&layout.vm.loaded_features)) {
+		uint64_t features = fake_object(&vm->ruby, RCORE_T_ARRAY, 40);
+		FAKE_PUT(vm, features, basic, klass, fake_object(&vm->ruby, RCORE_T_CLASS, 40));
+		FAKE_PUT(vm, vm->address, vm, loaded_features, features);
+	}
+	if (vm->ractor) {
+		FAKE_PUT(vm, vm->ractor, ractor, status, 1);
+		FAKE_PUT(vm, vm->ractor, ractor, running_ec,
+			 FAKE_GET(vm, vm->main_thread, thread, ec));
+	}
+	rcore_ruby_init(&ruby, &vm->ruby.target.memory, &layout, &arena);
+	rcore_ruby_set_vm(&ruby, vm->address);
+	ruby.global_symbols = vm->ruby.symbols;
+}
+
+static void finish(void)
+{
+	rcore_ruby_deinit(&ruby);
+	rcore_arena_deinit(&arena);
+}
+
+static enum rcore_verdict verdict(const struct rcore_item *item)
+{
+	struct rcore_samples samples;
+	rcore_samples_take(&ruby, &world.process, world.vm.address, &samples);
+	return rcore_check_field(&samples, rcore_check_row(item->where));
+}
+
+static const struct rcore_item *item_of(const char *group, const char *id)
+{
+	for (size_t i = 0; i < rcore_item_count; i++)
+		if (rcore_items[i].kind == RCORE_ITEM_FIELD &&
+		    !strcmp(rcore_items[i].group, group) && !strcmp(rcore_items[i].id, id))
+			return &rcore_items[i];
+	ck_abort_msg("no %s.%s", group, id);
+}
+
+/* Of a queue whose waiters come and go, and of threads that have not begun or have ended. */
+START_TEST(test_moments)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const struct rcore_item *start = item_of("ec", "machine_stack_start"),
+				*size = item_of("ec", "machine_stack_maxsize"),
+				*status = item_of("fiber", "status"),
+				*count = item_of("queue", "num_waiting");
+	/* The main thread has its bounds; the other two decide. */
+	const uint64_t new[] = {world.sleeper, world.other};
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t ec = FAKE_GET(vm, new[i], thread, ec);
+		FAKE_PUT(vm, ec, ec, machine_stack_start, 0);
+		FAKE_PUT(vm, ec, ec, machine_stack_maxsize, 0);
+		FAKE_PUT(vm, ec, ec, tag, 0);
+		FAKE_PUT(vm, ec, ec, cfp,
+			 FAKE_GET(vm, ec, ec, vm_stack) +
+				 FAKE_GET(vm, ec, ec, vm_stack_size) * 8 - layout.cfp.size);
+	}
+	ck_assert_int_ne(verdict(start), RCORE_FAILS);
+	ck_assert_int_ne(verdict(size), RCORE_FAILS);
+	for (size_t i = 0; i < 2; i++)
+		fake_push(vm, fake_current_fiber(vm, new[i]),
+			  &(struct fake_frame){.flags = RCORE_FRAME_MAGIC_METHOD |
+							RCORE_ENV_LOCAL,
+					       .iseq = world.run,
+					       .me_cref = world.run_method});
+	ck_assert_int_eq(verdict(start), RCORE_FAILS);
+	ck_assert_int_eq(verdict(size), RCORE_FAILS);
+	for (size_t i = 0; i < 2; i++) {
+		FAKE_PUT(vm, new[i], thread, status, RCORE_THREAD_KILLED);
+		FAKE_PUT(vm, fake_current_fiber(vm, new[i]), fiber, status,
+			 RCORE_FIBER_TERMINATED);
+	}
+	ck_assert_int_ne(verdict(start), RCORE_FAILS);
+	ck_assert_int_eq(verdict(status), RCORE_HOLDS);
+
+	uint64_t queue = fake_alloc(&vm->ruby.target, layout.queue.size, 8);
+	uint64_t head = queue + (uint64_t)layout.queue.waitq.offset;
+	uint64_t nodes[] = {fake_alloc(&vm->ruby.target, 16, 8),
+			    fake_alloc(&vm->ruby.target, 16, 8)};
+	static const struct {
+		uint64_t counted;
+		enum rcore_verdict verdict;
+	} counts[] = {{2, RCORE_HOLDS},  {3, RCORE_SILENT}, {20, RCORE_SILENT},
+		      {1, RCORE_SILENT}, {0, RCORE_FAILS},  {UINT32_MAX, RCORE_FAILS}};
+	fake_list_init(vm, head);
+	fake_list_add(vm, head, nodes[0]);
+	fake_list_add(vm, head, nodes[1]);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct rcore_samples samples;
+		FAKE_PUT(vm, queue, queue, num_waiting, counts[i].counted);
+		rcore_samples_take(&ruby, &world.process, vm->address, &samples);
+		rcore_samples_add(&samples.queue, queue);
+		ck_assert_msg(rcore_check_field(&samples, rcore_check_row(count->where)) ==
+				      counts[i].verdict,
+			      "%" PRIu64 " waiting", counts[i].counted);
+	}
+	finish();
+}
+END_TEST
+
+/* The outermost handler of a thread lies above its VM stack, in the frame that took it. */
+START_TEST(test_outermost_tag)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const uint64_t threads[] = {world.sleeper, world.other};
+	static const struct {
+		uint64_t above;
+		bool fails;
+	} tags[] = {{0x70, false}, {1 << 20, true}};
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
+		for (size_t j = 0; j < 2; j++) {
+			uint64_t ec = FAKE_GET(vm, threads[j], thread, ec);
+			FAKE_PUT(vm, ec, ec, tag,
+				 FAKE_GET(vm, ec, ec, vm_stack) +
+					 FAKE_GET(vm, ec, ec, vm_stack_size) * 8 +
+					 tags[i].above);
+		}
+		ck_assert((verdict(item_of("ec", "tag")) == RCORE_FAILS) == tags[i].fails);
+		ck_assert((verdict(item_of("ec", "machine_stack_start")) == RCORE_FAILS) ==
+			  tags[i].fails);
+	}
+	finish();
+}
+END_TEST
+
+START_TEST(test_rules)
+{
+	size_t held = 0;
+	begin(_i);
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		if (rcore_items[i].kind != RCORE_ITEM_FIELD)
+			continue;
+		enum rcore_verdict of = verdict(&rcore_items[i]);
+		ck_assert_msg(of != RCORE_FAILS, "%s: %s.%s", layout.name, rcore_items[i].group,
+			      rcore_items[i].id);
+		held += of == RCORE_HOLDS;
+	}
+	ck_assert_uint_gt(held, 40);
+	finish();
+}
+END_TEST
+
+/* Moves the fields of a struct from one on. */
+static void shift(const struct rcore_item *from, int by)
+{
+	int32_t first = rcore_item_field(&layout, from)->offset;
+	for (size_t i = 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (item->kind == RCORE_ITEM_FIELD && !strcmp(item->group, from->group) &&
+		    rcore_item_field(&layout, item)->offset >= first)
+			rcore_item_field(&layout, item)->offset += by;
+	}
+}
+
+static const struct {
+	const char *group, *from;
+} movable[] = {
+	{"vm", "objspace"},   {"ractor", "running_ec"}, {"thread", "name"},
+	{"thread", "status"}, {"fiber", "prev"},        {"ec", "machine_stack_start"},
+};
+
+/* As if the target were of a release that has a member more, or less, than the layout knows. */
+START_TEST(test_moved)
+{
+	static const int steps[] = {8, -8, 16};
+	int noticed = 0;
+	for (size_t m = 0; m < sizeof(movable) / sizeof(*movable); m++) {
+		for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++) {
+			struct rcore_shift shifts[RCORE_SHIFT_COUNT];
+			begin(_i);
+			struct rcore_layout truth = layout;
+			const struct rcore_item *from =
+				item_of(movable[m].group, movable[m].from);
+			if (!rcore_has(rcore_item_field(&layout, from))) {
+				finish();
+				continue;
+			}
+			shift(from, -steps[s]);
+			bool is_noticed = verdict(from) == RCORE_FAILS;
+			size_t count = rcore_shift_fields(&ruby, &world.process,
+							  world.vm.address, &layout, shifts);
+			noticed += is_noticed;
+			if (is_noticed) {
+				ck_assert_msg(count == 1, "%s: %s.%s by %d: %zu moved",
+					      truth.name, movable[m].group, movable[m].from,
+					      steps[s], count);
+				ck_assert_str_eq(shifts[0].group, movable[m].group);
+				ck_assert_int_eq(shifts[0].by, steps[s]);
+				ck_assert_int_eq(rcore_item_field(&layout, from)->offset,
+						 rcore_item_field(&truth, from)->offset);
+			}
+			finish();
+			fake_vm_deinit(&world.vm);
+			world.vm = (struct fake_vm){0};
+		}
+	}
+	ck_assert_int_ge(noticed, 7);
+	world_begin(_i);
+}
+END_TEST
+
+/* A garbage collector that was built with other members than the table's. */
+START_TEST(test_objspace)
+{
+	static const int steps[] = {8, -8, 16};
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct rcore_shift found;
+		begin(_i);
+		const struct rcore_item *list = item_of("objspace", "heap_pages_sorted");
+		struct rcore_layout truth = layout;
+		shift(item_of("objspace", "gc_mode"), -steps[i]);
+		ck_assert_int_eq(verdict(list), RCORE_FAILS);
+		ck_assert(rcore_shift_objspace(&ruby, &world.process, world.vm.address, &layout,
+					       &found));
+		ck_assert_int_eq(found.by, steps[i]);
+		ck_assert_int_eq(rcore_item_field(&layout, list)->offset,
+				 rcore_item_field(&truth, list)->offset);
+		ck_assert_int_eq(verdict(list), RCORE_HOLDS);
+		/* No reason to move anything. */
+		ck_assert(!rcore_shift_objspace(&ruby, &world.process, world.vm.address,
+						&layout, &found));
+		finish();
+		fake_vm_deinit(&world.vm);
+		world.vm = (struct fake_vm){0};
+	}
+	world_begin(_i);
+}
+END_TEST
+
+static void try_as(struct rcore_trial *trial, enum rcore_layout_source source,
+		   const char *failing, size_t missed)
+{
+	static const char *const names[] = {"vm", "thread", "symbols", "heap"};
+	*trial = (struct rcore_trial){.count = 4, .location.layout.source = source};
+	for (size_t i = 0; i < trial->count; i++) {
+		trial->proofs[i] = (struct rcore_proof){
+			.name = names[i],
+			.passed = !failing || strcmp(failing, names[i]) != 0,
+			.is_apart = i >= 2,
+		};
+		trial->passed += trial->proofs[i].passed;
+	}
+	trial->proofs[0].missed = missed;
+}
+
+/* Which of two layouts is taken. */
+START_TEST(test_choice)
+{
+	static const struct {
+		enum rcore_layout_source source;
+		const char *failing;
+		size_t missed;
+	} cases[][2] = {
+		/* the first is preferred to the second, whichever comes first */
+		{{RCORE_LAYOUT_EXACT, "heap", 0}, {RCORE_LAYOUT_APPROXIMATE, NULL, 0}},
+		{{RCORE_LAYOUT_EXACT, "symbols", 9}, {RCORE_LAYOUT_APPROXIMATE, NULL, 0}},
+		{{RCORE_LAYOUT_DWARF, "heap", 0}, {RCORE_LAYOUT_EXACT, NULL, 0}},
+		{{RCORE_LAYOUT_APPROXIMATE, NULL, 0}, {RCORE_LAYOUT_EXACT, "thread", 0}},
+		{{RCORE_LAYOUT_EXACT, NULL, 0}, {RCORE_LAYOUT_EXACT, "heap", 0}},
+		{{RCORE_LAYOUT_EXACT, NULL, 1}, {RCORE_LAYOUT_EXACT, NULL, 2}},
+	};
+	struct rcore_trial *trials = calloc(2, sizeof(*trials));
+	ck_assert_ptr_nonnull(trials);
+	for (size_t i = _i ? sizeof(cases) / sizeof(*cases) : 0;
+	     i < sizeof(cases) / sizeof(*cases); i++) {
+		for (size_t j = 0; j < 2; j++)
+			try_as(&trials[j], cases[i][j].source, cases[i][j].failing,
+			       cases[i][j].missed);
+		if (cases[i][0].source >= cases[i][1].source)
+			ck_assert_msg(rcore_trial_is_better(&trials[0], &trials[1]), "case %zu",
+				      i);
+		if (cases[i][1].source >= cases[i][0].source)
+			ck_assert_msg(!rcore_trial_is_better(&trials[1], &trials[0]),
+				      "case %zu", i);
+	}
+	free(trials);
+}
+END_TEST
+
+/* Farther than any patch release went, nothing is believed. */
+START_TEST(test_refused)
+{
+	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
+	begin(_i);
+	shift(item_of("vm", "objspace"), -(RCORE_SHIFT_LIMIT + 8));
+	struct rcore_layout wrong = layout;
+	ck_assert_uint_eq(
+		rcore_shift_fields(&ruby, &world.process, world.vm.address, &layout, shifts),
+		0);
+	ck_assert_mem_eq(&layout, &wrong, sizeof(layout));
+	finish();
+}
+END_TEST
+
+/* One fiber alone tells of a field, and its word is corrupt; what stands behind it holds. */
+START_TEST(test_corrupt)
+{
+	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	if (rcore_has(&layout.fiber.context_stack_pointer) &&
+	    rcore_has(&layout.fiber.stack_base)) {
+		uint64_t fiber = fake_current_fiber(vm, vm->main_thread);
+		uint64_t ec = FAKE_GET(vm, vm->main_thread, thread, ec);
+		uint64_t size = FAKE_GET(vm, ec, ec, machine_stack_maxsize);
+		FAKE_PUT(vm, fiber, fiber, stack_base,
+			 FAKE_GET(vm, ec, ec, machine_stack_start) - size);
+		FAKE_PUT(vm, fiber, fiber, stack_size, size);
+		FAKE_PUT(vm, fiber, fiber, context_stack_pointer, 0x4007fe59278afc0);
+		ck_assert_int_eq(verdict(item_of("fiber", "context_stack_pointer")),
+				 RCORE_FAILS);
+	}
+	struct rcore_layout before = layout;
+	ck_assert_uint_eq(
+		rcore_shift_fields(&ruby, &world.process, world.vm.address, &layout, shifts),
+		0);
+	ck_assert_mem_eq(&layout, &before, sizeof(layout));
+	finish();
+}
+END_TEST
+
+/* A row of checks.def for each field, in the order of fields.def: a field is
+ * checked, or the row says why not. */
+START_TEST(test_table)
+{
+	size_t row = 0;
+	for (size_t i = _i ? rcore_item_count : 0; i < rcore_item_count; i++) {
+		const struct rcore_item *item = &rcore_items[i];
+		if (item->kind != RCORE_ITEM_FIELD)
+			continue;
+		ck_assert_msg(row < rcore_check_row_count, "checks.def has no row of %s.%s",
+			      item->group, item->id);
+		const struct rcore_check_row *check = &rcore_check_rows[row++];
+		ck_assert_msg(check->field == item->where,
+			      "checks.def has %s.%s where fields.def has %s.%s", check->group,
+			      check->id, item->group, item->id);
+		ck_assert_ptr_eq(rcore_check_row(item->where), check);
+		ck_assert_msg(!check->check == !!check->reason, "%s.%s: a check or a reason",
+			      item->group, item->id);
+		/* `layout check` separates fields by commas. */
+		ck_assert(!check->reason || (*check->reason && !strchr(check->reason, ',')));
+	}
+	ck_assert_msg(_i || row == rcore_check_row_count, "checks.def has %s.%s more than once",
+		      rcore_check_rows[row].group, rcore_check_rows[row].id);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {test_table,    test_rules,   test_moments,
+				      test_moved,    test_refused, test_corrupt,
+				      test_objspace, test_choice,  test_outermost_tag};
+	return world_run("shift", tests, sizeof(tests) / sizeof(*tests));
+}

@@ -1,0 +1,768 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_target.h"
+#include "image/unwind/parked.h"
+#include "image/unwind/unwind.h"
+#include "target/core/core.h"
+
+/* tests/unwind/target.c, dynamic and static, and where its cores go. */
+static char folder[] = "/tmp/check_unwind.XXXXXX";
+static const char *const compilers[] = {
+	"cc -g -O1 -w -rdynamic tests/unwind/target.c -o %s/target",
+	"cc -g -O1 -w -static tests/unwind/target.c -o %s/target.static",
+	/* Whatever the compiler has for a default: stubs in .plt and .plt.got; in .plt.sec too. */
+	"cc -g -O1 -w -Wl,-z,lazy tests/unwind/target.c -o %s/target.lazy",
+#ifdef __x86_64__
+	"cc -g -O1 -w -Wl,-z,lazy -Wl,-z,ibtplt tests/unwind/target.c -o %s/target.ibt",
+#endif
+};
+
+#ifdef __aarch64__
+#define VDSO_CLOCK "__kernel_clock_gettime"
+#else
+#define VDSO_CLOCK "__vdso_clock_gettime"
+#endif
+
+static void run(const char *format, const char *path)
+{
+	char command[512];
+	snprintf(command, sizeof(command), format, path);
+	if (system(command)) {
+		fprintf(stderr, "check_unwind: failed: %s\n", command);
+		exit(2);
+	}
+}
+
+static void set_up(void)
+{
+	if (!mkdtemp(folder))
+		exit(2);
+	for (size_t i = 0; i < sizeof(compilers) / sizeof(*compilers); i++)
+		run(compilers[i], folder);
+}
+
+static void tear_down(void)
+{
+	run("rm -rf %s", folder);
+}
+
+/* One dead target. */
+struct taken {
+	char folder[64], path[96];
+	struct rcore_core *core;
+	const struct rcore_process *process;
+	struct rcore_modules *modules;
+	struct rcore_memory *memory;
+	struct rcore_arena arena;
+	struct rcore_unwind_context context; /* of its only thread */
+};
+
+static bool kernel_writes_here(void)
+{
+	char pattern[256] = "";
+	FILE *file = fopen("/proc/sys/kernel/core_pattern", "r");
+	if (file) {
+		if (!fgets(pattern, sizeof(pattern), file))
+			pattern[0] = '|';
+		fclose(file);
+	}
+	return !strchr("|/", pattern[0]) && !getenv("RCORE_NO_KERNEL_CORES");
+}
+
+/* The kernel's cores may go elsewhere: then gdb takes one, at the last signal. */
+static void die(const struct taken *taken, const char *program, char *what, char *number)
+{
+	char path[128];
+	bool is_caught = !strcmp(what, "fault") || !strcmp(what, "void");
+	char *handle = is_caught ? "handle SIGSEGV nostop pass" : "handle SIGSEGV stop";
+	char *gdb[] = {"gdb",    "-nx", "-q",  "-batch", "-ex",
+		       handle,   "-ex", "run", "-ex",    "generate-core-file core",
+		       "--args", path,  what,  number,   NULL};
+	char *alone[] = {path, what, number, NULL};
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit stack = {128 << 20, RLIM_INFINITY};
+	snprintf(path, sizeof(path), "%s/%s", taken->folder, program);
+	if (chdir(taken->folder) || setrlimit(RLIMIT_CORE, &limit) ||
+	    setrlimit(RLIMIT_STACK, &stack) || !freopen("/dev/null", "w", stdout) ||
+	    !freopen("/dev/null", "w", stderr))
+		_exit(2);
+	char **arguments = kernel_writes_here() ? alone : gdb;
+	execvp(arguments[0], arguments);
+	_exit(2);
+}
+
+static void open_taken(struct taken *taken)
+{
+	char command[256];
+	snprintf(command, sizeof(command), "mv %s/core* %s", taken->folder, taken->path);
+	ck_assert_msg(!system(command), "no core: see /proc/sys/kernel/core_pattern");
+	struct rcore_error *err = rcore_core_open(taken->path, &taken->core);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	taken->process = rcore_core_process(taken->core);
+	err = rcore_modules_open(taken->process, rcore_core_memory(taken->core), NULL,
+				 &taken->modules);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	taken->memory = rcore_modules_overlay(taken->modules, rcore_core_memory(taken->core));
+	ck_assert_uint_eq(taken->process->thread_count, 1);
+	const struct rcore_native_thread *thread = taken->process->threads;
+	memcpy(taken->context.registers, thread->registers, sizeof(thread->registers));
+	taken->context.known = (UINT64_C(1) << thread->register_count) - 1;
+}
+
+/* A folder with a copy of the program. */
+static struct taken *prepare(const char *program)
+{
+	struct taken *taken = calloc(1, sizeof(*taken));
+	char command[256];
+	snprintf(taken->folder, sizeof(taken->folder), "%s/XXXXXX", folder);
+	ck_assert_ptr_nonnull(mkdtemp(taken->folder));
+	snprintf(command, sizeof(command), "cp %s/%s %s/", folder, program, taken->folder);
+	ck_assert_int_eq(system(command), 0);
+	snprintf(taken->path, sizeof(taken->path), "%s/taken", taken->folder);
+	return taken;
+}
+
+/* A copy of the program dies of `what`. */
+static struct taken *take(const char *program, char *what, char *number)
+{
+	struct taken *taken = prepare(program);
+	pid_t pid = fork();
+	if (!pid)
+		die(taken, program, what, number);
+	waitpid(pid, NULL, 0);
+	open_taken(taken);
+	return taken;
+}
+
+/* A copy of the program as it is that many instructions behind the start of a function. */
+static struct taken *take_step(const char *program, char *what, const char *function, int steps)
+{
+	struct taken *taken = prepare(program);
+	char command[512];
+	snprintf(command, sizeof(command),
+		 "cd %s && gdb -nx -q -batch -ex 'break main' -ex run -ex 'break *%s' "
+		 "-ex continue -ex 'stepi %d' -ex 'generate-core-file core' --args ./%s %s "
+		 ">gdb.log 2>&1",
+		 taken->folder, function, steps, program, what);
+	ck_assert_int_eq(system(command), 0);
+	open_taken(taken);
+	return taken;
+}
+
+static void drop(struct taken *taken)
+{
+	rcore_arena_deinit(&taken->arena);
+	rcore_modules_close(taken->modules);
+	rcore_core_close(taken->core);
+	free(taken);
+}
+
+static void unwind(struct taken *taken, struct rcore_memory *memory,
+		   struct rcore_unwind_context *contexts, size_t count)
+{
+	struct rcore_error *err = rcore_unwind(taken->modules, memory, taken->process->machine,
+					       &taken->arena, NULL, NULL, contexts, count);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+}
+
+static const struct rcore_unwind_context *unwound(struct taken *taken)
+{
+	unwind(taken, taken->memory, &taken->context, 1);
+	return &taken->context;
+}
+
+static uint64_t address_of(struct taken *taken, const char *name)
+{
+	struct rcore_symbol symbol;
+	for (size_t i = 0; i < rcore_modules_count(taken->modules); i++)
+		if (rcore_module_symbol(taken->modules, rcore_modules_get(taken->modules, i),
+					name, &symbol))
+			return symbol.address;
+	ck_abort_msg("no symbol %s", name);
+	return 0;
+}
+
+static uint64_t word_at(struct taken *taken, uint64_t address)
+{
+	uint64_t word = 0;
+	ck_assert_int_eq(rcore_read_u64(taken->memory, address, &word), RCORE_FAULT_NONE);
+	return word;
+}
+
+/* Of the program, which is position independent and starts at 0. */
+static uint64_t load_address(struct taken *taken)
+{
+	return rcore_modules_get(taken->modules, 0)->start;
+}
+
+static const char *dump(const struct rcore_unwind_context *context)
+{
+	static char text[1 << 14];
+	size_t used = (size_t)snprintf(text, sizeof(text), "%s\n",
+				       context->problem ? context->problem : "no problem");
+	for (size_t i = 0; i < context->frame_count && used < sizeof(text) - 512; i++) {
+		const struct rcore_native_frame *frame = &context->frames[i];
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used,
+			"#%zu %" PRIx64 " sp %" PRIx64 " %.99s+%" PRIu64
+			" %.99s:%d in %.99s, trust %d%s\n",
+			i, frame->pc, frame->sp, frame->function ? frame->function : "?",
+			frame->function_offset, frame->file ? frame->file : "?", frame->line,
+			frame->module ? frame->module : "?", (int)frame->trust,
+			frame->is_inlined ? ", inlined" : "");
+	}
+	return text;
+}
+
+#define ok(condition) ck_assert_msg(condition, "%s: %s", #condition, dump(context))
+
+static bool is_named(const struct rcore_native_frame *frame, const char *name)
+{
+	return name ? frame->function && !strcmp(frame->function, name) : !frame->function;
+}
+
+static const struct rcore_native_frame *named(const struct rcore_unwind_context *context,
+					      const char *name)
+{
+	for (size_t i = 0; i < context->frame_count; i++)
+		if (is_named(&context->frames[i], name))
+			return &context->frames[i];
+	ck_abort_msg("no frame of %s: %s", name ? name : "no name", dump(context));
+	return NULL;
+}
+
+/* The stack is whole: it ends where programs start, and nowhere for want of more. */
+static void is_whole(const struct rcore_unwind_context *context)
+{
+	ok(!context->problem);
+	ok(context->frame_count > 2);
+	ok(is_named(&context->frames[context->frame_count - 1], "_start"));
+	ok(context->frames[0].trust == RCORE_TRUST_EXACT);
+}
+
+/* What the functions wrote down of their frames, outermost first. */
+static void agrees(struct taken *taken, const char *const *functions)
+{
+	const struct rcore_unwind_context *context = &taken->context;
+	uint64_t notes = address_of(taken, "notes"), count = 0;
+	size_t last = context->frame_count;
+	for (; functions[count]; count++) {
+		uint64_t pc = word_at(taken, notes + 16 * count);
+		uint64_t sp = word_at(taken, notes + 16 * count + 8);
+		size_t i = 0;
+		while (i < last && (context->frames[i].pc != pc || context->frames[i].sp != sp))
+			i++;
+		ck_assert_msg(i < last, "%s does not return to %" PRIx64 ", sp %" PRIx64 ": %s",
+			      functions[count], pc, sp, dump(context));
+		const struct rcore_native_frame *callee = &context->frames[i - 1];
+		ok(i > 0 && is_named(callee, functions[count]));
+		ok(callee->function_start == address_of(taken, functions[count]));
+		ok(callee->pc == callee->function_start + callee->function_offset);
+		last = i;
+	}
+	ck_assert_uint_eq(word_at(taken, address_of(taken, "note_count")), count);
+}
+
+/* eu-stack walks the same cores by libdwfl's own callbacks. */
+static void equals_eu_stack(struct taken *taken)
+{
+	const struct rcore_unwind_context *context = &taken->context;
+	char command[160], line[512];
+	size_t next = 0;
+	snprintf(command, sizeof(command), "eu-stack -n 0 --core %s", taken->path);
+	FILE *in = popen(command, "r");
+	ck_assert_ptr_nonnull(in);
+	while (fgets(line, sizeof(line), in)) {
+		uint64_t pc;
+		if (sscanf(line, "#%*d %" SCNx64, &pc) != 1)
+			continue;
+		while (next < context->frame_count && context->frames[next].is_inlined)
+			next++;
+		ck_assert_msg(next < context->frame_count, "eu-stack goes on: %s", line);
+		ck_assert_msg(context->frames[next++].pc == pc, "%s%s", line, dump(context));
+	}
+	ck_assert_int_eq(pclose(in), 0);
+	ck_assert_uint_eq(next, context->frame_count);
+}
+
+START_TEST(nested)
+{
+	static const char *const functions[] = {"outer", "middle", "compare", "innermost",
+						NULL};
+	struct taken *taken = take("target", "nest", NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	is_whole(context);
+	agrees(taken, functions);
+	equals_eu_stack(taken);
+	for (size_t i = 0; i < context->frame_count; i++) {
+		const struct rcore_native_frame *frame = &context->frames[i];
+		ok(i == 0 || frame->sp >= frame[-1].sp);
+		ok(!strcmp(frame->module, "target")
+			   ? frame->pc - frame->module_offset == load_address(taken)
+			   : frame->module_offset > 0);
+		ok(frame->module && !frame->gem && !frame->is_interpreter && !frame->is_signal);
+		ok(frame->trust ==
+		   (frame->pc == context->frames[0].pc ? RCORE_TRUST_EXACT : RCORE_TRUST_CFI));
+	}
+	const struct rcore_native_frame *inlined = named(context, "inlined");
+	ok(inlined->is_inlined && !inlined->function_start && is_named(inlined + 1, "compare"));
+	ok(inlined->pc == inlined[1].pc && inlined->sp == inlined[1].sp);
+	ok(!inlined[1].is_inlined && inlined->line && inlined[1].line > inlined->line);
+	ok(strstr(inlined->file, "tests/unwind/target.c") && inlined[1].file == inlined->file);
+	ck_assert_str_eq(named(context, "main")->module, "target");
+	/* Names are shared. */
+	ok(named(context, "main")->module == named(context, "outer")->module);
+	drop(taken);
+}
+END_TEST
+
+START_TEST(through_signal)
+{
+	static const char *const functions[] = {"fault", "innermost", NULL};
+	struct taken *taken = take("target", "fault", NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	is_whole(context);
+	agrees(taken, functions);
+	equals_eu_stack(taken);
+	const struct rcore_native_frame *frame = named(context, "on_fault") + 1;
+	ok(frame->is_signal && frame->trust == RCORE_TRUST_CFI);
+	ok(is_named(frame + 1, "fault") && frame[1].trust == RCORE_TRUST_EXACT);
+	ok(!frame[1].is_signal && is_named(frame + 2, "main"));
+	drop(taken);
+}
+END_TEST
+
+/* A call of NULL: in a thread that died of it, and behind the handler of its signal. */
+static char *const voids[] = {"uncaught", "void"};
+
+START_TEST(into_the_void)
+{
+	struct taken *taken = take("target", voids[_i], NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	is_whole(context);
+	const struct rcore_native_frame *frame = named(context, "call") - 1;
+	ok(frame >= context->frames && !frame->pc && !frame->module);
+	ok(is_named(frame, NULL) && frame->trust == RCORE_TRUST_EXACT);
+	ok(is_named(frame + 1, "call") && frame[1].trust == RCORE_TRUST_NO_CFI);
+	ok(is_named(frame + 2, "main") && frame[2].trust == RCORE_TRUST_CFI);
+	drop(taken);
+}
+END_TEST
+
+/* Code without call frame information calls innermost(). */
+static const struct {
+	char *what;
+	const char *function, *caller;
+	enum rcore_trust trust;
+} gaps[] = {
+	{"jit", NULL, "run_jit", RCORE_TRUST_SCANNED},
+	{"no_information", "no_information", "through_no_information", RCORE_TRUST_SCANNED},
+	{"frame_pointer", "with_frame_pointer", "through_frame_pointer", RCORE_TRUST_NO_CFI},
+};
+
+START_TEST(without_information)
+{
+	static const char *const functions[] = {"call", "innermost", NULL};
+	struct taken *taken = take("target", gaps[_i].what, NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	is_whole(context);
+	agrees(taken, functions);
+	/* All code for aarch64 keeps frame pointers. */
+	bool arm = taken->process->machine == EM_AARCH64;
+	const struct rcore_native_frame *frame = named(context, "innermost") + 1;
+	ok(frame->trust == RCORE_TRUST_CFI && is_named(frame, gaps[_i].function));
+	ok(is_named(frame + 1, gaps[_i].caller));
+	ok(frame[1].trust == (arm ? RCORE_TRUST_NO_CFI : gaps[_i].trust));
+	ok(is_named(frame + 2, "call") && frame[2].trust == RCORE_TRUST_CFI);
+	drop(taken);
+}
+END_TEST
+
+static const struct {
+	const char *program, *function;
+} stubs[] = {
+	{"target.lazy", "call_lazily"},
+	{"target.lazy", "call_bound"},
+#ifdef __x86_64__
+	{"target.ibt", "call_lazily"},
+	{"target.ibt", "call_bound"},
+#endif
+};
+
+/* At each instruction from the call of a stub into what it jumps to. The stub's call frame
+ * information computes with the pc. */
+START_TEST(through_stubs)
+{
+	enum { CALL = 2, STEPS = 7 };
+	const char *function = stubs[_i].function;
+	size_t inside = 0;
+	for (int i = CALL; i < CALL + STEPS; i++) {
+		struct taken *taken = take_step(stubs[_i].program, "stubs", function, i);
+		const struct rcore_unwind_context *context = unwound(taken);
+		is_whole(context);
+		const struct rcore_native_frame *frame = named(context, function);
+		ok(is_named(frame + 1, "main"));
+		if (frame == context->frames + 1 &&
+		    !strcmp(context->frames[0].module, stubs[_i].program))
+			inside++;
+		drop(taken);
+	}
+	ck_assert_uint_gt(inside, 0);
+}
+END_TEST
+
+/* At each instruction of a function that ends with __builtin_longjmp, and the first where it
+ * lands. */
+START_TEST(through_jump)
+{
+	enum { MAX_STEPS = 40 };
+	bool landed = false;
+	for (int i = 1; i < MAX_STEPS && !landed; i++) {
+		struct taken *taken = take_step("target", "jump", "jump", i);
+		const struct rcore_unwind_context *context = unwound(taken);
+		is_whole(context);
+		landed = is_named(context->frames, "land");
+		const struct rcore_native_frame *frame = context->frames + !landed;
+		ok(landed || is_named(frame - 1, "jump"));
+		ok(is_named(frame, "land") && is_named(frame + 1, "main"));
+		drop(taken);
+	}
+	ck_assert(landed);
+}
+END_TEST
+
+#ifdef __x86_64__
+/* At each instruction of a switch to another stack, on which the same registers lie. */
+START_TEST(through_switch)
+{
+	enum { SUB = 1, MOVE_OUT = 8, END = 17 };
+	for (int i = SUB; i < END; i++) {
+		struct taken *taken = take_step("target", "parked", "transfer", i);
+		uint64_t stack = address_of(taken, "parked_stack");
+		if (i > MOVE_OUT) {
+			taken->context.stack_start = stack;
+			taken->context.stack_end = stack + (1 << 16);
+		}
+		const struct rcore_unwind_context *context = unwound(taken);
+		ok(!context->problem && is_named(context->frames, "transfer"));
+		ok(is_named(context->frames + 1, i > MOVE_OUT ? "entry" : "main"));
+		ok(context->frames[1].trust == RCORE_TRUST_NO_CFI);
+		if (i <= MOVE_OUT)
+			is_whole(context);
+		else
+			ok(context->frame_count == 2);
+		drop(taken);
+	}
+}
+END_TEST
+#endif
+
+/* The kernel's own library has no file, and is this process's own, too. */
+START_TEST(through_vdso)
+{
+	enum { FIRST = 1, END = 12 };
+	for (int i = FIRST; i < END; i++) {
+		struct taken *taken = take_step("target", "clock", VDSO_CLOCK, i);
+		const struct rcore_unwind_context *context = unwound(taken);
+		is_whole(context);
+		ok(!strcmp(context->frames[0].module, "[vdso]"));
+		named(context, "main");
+		for (size_t j = 1; j < context->frame_count; j++)
+			ok(context->frames[j].trust == RCORE_TRUST_CFI);
+		drop(taken);
+	}
+}
+END_TEST
+
+START_TEST(parked_stacks)
+{
+	static const char *const suspended[] = {"park", "entry"};
+	struct taken *taken = take("target", "parked", NULL);
+	struct rcore_unwind_context contexts[3] = {taken->context};
+	static const char *const names[] = {"parked", "created"};
+	static const uint64_t sizes[] = {1 << 16, 1 << 12};
+	for (int i = 0; i < 2; i++) {
+		struct rcore_unwind_context *context = &contexts[1 + i];
+		char name[32];
+		snprintf(name, sizeof(name), "%s_sp", names[i]);
+		uint64_t sp = word_at(taken, address_of(taken, name));
+		ck_assert(rcore_parked_registers(taken->memory, taken->process->machine, sp,
+						 RCORE_COROUTINE_LINK, context));
+		ck_assert_int_eq(context->is_parked, i == 0);
+		snprintf(name, sizeof(name), "%s_stack", names[i]);
+		context->stack_start = address_of(taken, name);
+		context->stack_end = context->stack_start + sizes[i];
+	}
+	unwind(taken, taken->memory, contexts, 3);
+	is_whole(&contexts[0]);
+	const struct rcore_unwind_context *context = &contexts[1];
+	ok(!context->problem && context->frame_count == 2);
+	for (size_t i = 0; i < 2; i++)
+		ok(is_named(&context->frames[i], suspended[i]));
+	uint64_t notes = address_of(taken, "notes");
+	ok(context->frames[1].pc == word_at(taken, notes));
+	ok(context->frames[1].sp == word_at(taken, notes + 8));
+	ok(context->frames[0].trust == RCORE_TRUST_EXACT);
+	ok(context->frames[1].trust == RCORE_TRUST_CFI);
+	context = &contexts[2];
+	ok(!context->problem && context->frame_count == 1);
+	ok(is_named(context->frames, "entry") && !context->frames->function_offset);
+	drop(taken);
+}
+END_TEST
+
+START_TEST(deep)
+{
+	struct taken *taken = take("target", "recurse", "50000");
+	const struct rcore_unwind_context *context = unwound(taken);
+	size_t count = 0;
+	is_whole(context);
+	for (size_t i = 0; i < context->frame_count; i++)
+		count += is_named(&context->frames[i], "recurse");
+	ck_assert_uint_eq(count, 50000);
+	drop(taken);
+}
+END_TEST
+
+START_TEST(too_deep)
+{
+	struct taken *taken = take("target", "recurse", "1100000");
+	const struct rcore_unwind_context *context = unwound(taken);
+	ok(context->frame_count >= RCORE_NATIVE_FRAME_LIMIT);
+	ok(context->problem && strstr(context->problem, "more than 1048576"));
+	drop(taken);
+}
+END_TEST
+
+START_TEST(bounds)
+{
+	struct taken *taken = take("target", "nest", NULL);
+	struct rcore_unwind_context cut = taken->context;
+	const struct rcore_unwind_context *context = unwound(taken);
+	uint64_t bottom = context->frames[0].sp;
+	uint64_t top = named(context, "middle")->sp + 32;
+	cut.stack_start = bottom;
+	cut.stack_end = top;
+	context = &cut;
+	unwind(taken, taken->memory, &cut, 1);
+	ok(cut.problem && strstr(cut.problem, "leaves its bounds"));
+	ok(is_named(&cut.frames[cut.frame_count - 1], "middle"));
+	/* A stack that starts outside may come in. */
+	cut.stack_start = top;
+	cut.stack_end = top + (1 << 20);
+	cut.problem = NULL;
+	unwind(taken, taken->memory, &cut, 1);
+	is_whole(&cut);
+	drop(taken);
+}
+END_TEST
+
+START_TEST(no_registers)
+{
+	struct taken *taken = take("target", "nest", NULL);
+	const struct rcore_unwind_context *context = &taken->context;
+	taken->context.known = 0;
+	unwound(taken);
+	ok(!context->frame_count && strstr(context->problem, "registers"));
+	struct rcore_error *err = rcore_unwind(taken->modules, taken->memory, EM_386,
+					       &taken->arena, NULL, NULL, NULL, 0);
+	ck_assert_ptr_nonnull(err);
+	ck_assert_int_eq(err->code, RCORE_ERROR_UNSUPPORTED);
+	rcore_error_free(err);
+	drop(taken);
+}
+END_TEST
+
+/* The program's file is gone: the frames of its callers are found behind it. */
+START_TEST(missing_file)
+{
+	struct taken *taken = take("target", "nest-", NULL);
+	const struct rcore_unwind_context *context = unwound(taken);
+	size_t nameless = 0, guessed = 0;
+	for (size_t i = 0; i < context->frame_count; i++) {
+		const struct rcore_native_frame *frame = &context->frames[i];
+		if (frame->module && !strcmp(frame->module, "target"))
+			nameless += is_named(frame, NULL) && !frame->function_start;
+		guessed += frame->trust >= RCORE_TRUST_NO_CFI;
+	}
+	ok(nameless > 0 && guessed > 0);
+	/* The kernel said where the program starts. */
+	uint64_t entry, last = context->frames[context->frame_count - 1].pc;
+	ok(rcore_process_auxv(taken->process, AT_ENTRY, &entry) && last - entry < 64);
+	ok(!context->problem);
+	drop(taken);
+}
+END_TEST
+
+/* Memory in which one word is another. */
+struct flipped {
+	struct rcore_memory memory;
+	struct rcore_memory *below;
+	uint64_t address, value;
+};
+
+static enum rcore_fault read_flipped(struct rcore_memory *memory, uint64_t address,
+				     void *buffer, size_t size)
+{
+	struct flipped *flipped = (struct flipped *)memory;
+	enum rcore_fault fault = rcore_read(flipped->below, address, buffer, size);
+	if (!fault && flipped->address >= address && flipped->address - address < size &&
+	    size - (flipped->address - address) >= 8)
+		memcpy((char *)buffer + (flipped->address - address), &flipped->value, 8);
+	return fault;
+}
+
+/* That of another kernel: one byte of it that says nothing of its code. */
+START_TEST(through_other_vdso)
+{
+	static const int steps[] = {0, 1, 8, 24};
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct taken *taken = take_step("target", "clock", VDSO_CLOCK, steps[i]);
+		struct flipped flipped = {.memory.read = read_flipped, .below = taken->memory};
+		ck_assert(
+			rcore_process_auxv(taken->process, AT_SYSINFO_EHDR, &flipped.address));
+		flipped.address += offsetof(Elf64_Ehdr, e_shoff);
+		unwind(taken, &flipped.memory, &taken->context, 1);
+		const struct rcore_unwind_context *context = &taken->context;
+		is_whole(context);
+		ok(!strcmp(context->frames[0].module, "[vdso]"));
+		for (size_t j = 1; j < context->frame_count; j++)
+			ok(context->frames[j].trust == RCORE_TRUST_CFI);
+		equals_eu_stack(taken);
+		drop(taken);
+	}
+}
+END_TEST
+
+/* Each word of the stack turned into what may mislead: the walk ends, tells why or reaches the
+ * end, and claims no more than it has. */
+START_TEST(corrupt)
+{
+	enum { WORDS = 160 };
+	struct taken *taken = take("target.static", "nest", NULL);
+	const struct rcore_unwind_context whole = *unwound(taken);
+	is_whole(&whole);
+	uint64_t sp = whole.frames[0].sp, code = whole.frames[2].pc;
+	struct flipped flipped = {{read_flipped}, taken->memory, 0, 0};
+	size_t early = 0;
+	for (size_t i = 0; i < WORDS; i++) {
+		uint64_t values[] = {
+			0, UINT64_C(0x4141414141414141), sp, sp + 8 * i - 16, code, UINT64_MAX};
+		flipped.address = sp + 8 * i;
+		for (size_t j = 0; j < sizeof(values) / sizeof(*values); j++) {
+			struct rcore_unwind_context broken = taken->context;
+			const struct rcore_unwind_context *context = &broken;
+			flipped.value = values[j];
+			broken.frames = NULL;
+			broken.frame_count = 0;
+			unwind(taken, &flipped.memory, &broken, 1);
+			ok(broken.frame_count > 0 && broken.frame_count < 1000);
+			ok(broken.frames[0].pc == whole.frames[0].pc);
+			early += broken.problem != NULL;
+			if (broken.problem)
+				ok(!strchr(broken.problem, '\n'));
+		}
+	}
+	ck_assert_uint_gt(early, 0);
+	drop(taken);
+}
+END_TEST
+
+/* A stack that ends before its outermost function says why. */
+START_TEST(no_return_address)
+{
+	struct taken *taken = take("target.static", "nest", NULL);
+	const struct rcore_unwind_context whole = *unwound(taken);
+	is_whole(&whole);
+	for (size_t i = 1; i < whole.frame_count; i++) {
+		const struct rcore_native_frame *frame = &whole.frames[i];
+		struct flipped flipped = {{read_flipped}, taken->memory, frame->sp - 8, 0};
+		struct rcore_unwind_context broken = taken->context;
+		const struct rcore_unwind_context *context = &broken;
+		if (frame->is_inlined || frame[-1].is_inlined)
+			continue;
+		unwind(taken, &flipped.memory, &broken, 1);
+		ok(broken.problem != NULL);
+		/* It is the top of a coroutine's stack that has none. */
+		broken = taken->context;
+		broken.stack_start = whole.frames[0].sp;
+		broken.stack_end = frame->sp + 8;
+		unwind(taken, &flipped.memory, &broken, 1);
+		ok(!broken.problem && broken.frame_count == i);
+	}
+	drop(taken);
+}
+END_TEST
+
+/* Two return addresses that lead to each other's frames. */
+START_TEST(cycle)
+{
+	struct taken *taken = take("target.static", "nest", NULL);
+	const struct rcore_unwind_context whole = *unwound(taken), *context = &whole;
+	is_whole(&whole);
+	/* A frame pointer that leads back: middle() keeps one. */
+	uint64_t pc = named(context, "middle")->pc;
+	struct rcore_unwind_context back = taken->context;
+	struct flipped flipped = {{read_flipped}, taken->memory, 0, 0};
+	bool found = false;
+	for (uint64_t at = whole.frames[0].sp; at < named(context, "main")->sp; at += 8) {
+		if (word_at(taken, at) != pc)
+			continue;
+		flipped.address = at;
+		flipped.value = named(context, "innermost")->pc;
+		unwind(taken, &flipped.memory, &back, 1);
+		ck_assert_uint_lt(back.frame_count, 1000);
+		found = true;
+	}
+	ck_assert(found);
+	drop(taken);
+}
+END_TEST
+
+#define add_loop(tcase, test, table) \
+	tcase_add_loop_test(tcase, test, 0, sizeof(table) / sizeof(*(table)))
+
+int main(void)
+{
+	Suite *suite = suite_create("unwind");
+	TCase *cores = tcase_create("cores");
+	tcase_set_timeout(cores, 300);
+	tcase_add_unchecked_fixture(cores, set_up, tear_down);
+	tcase_add_test(cores, nested);
+	tcase_add_test(cores, through_signal);
+	add_loop(cores, into_the_void, voids);
+	add_loop(cores, without_information, gaps);
+	add_loop(cores, through_stubs, stubs);
+	tcase_add_test(cores, through_jump);
+#ifdef __x86_64__
+	tcase_add_test(cores, through_switch);
+#endif
+	tcase_add_test(cores, through_vdso);
+	tcase_add_test(cores, through_other_vdso);
+	tcase_add_test(cores, parked_stacks);
+	tcase_add_test(cores, deep);
+	tcase_add_test(cores, too_deep);
+	tcase_add_test(cores, bounds);
+	tcase_add_test(cores, no_registers);
+	tcase_add_test(cores, missing_file);
+	tcase_add_test(cores, corrupt);
+	tcase_add_test(cores, no_return_address);
+	tcase_add_test(cores, cycle);
+	suite_add_tcase(suite, cores);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
