@@ -212,6 +212,14 @@ static bool at_syscall(struct tracee *tracee, const struct tracee_thread *thread
 	       code[0] == 0x0f && code[1] == 0x05;
 }
 
+/* A system call that a stop has cut short (ERESTARTSYS ... ERESTART_RESTARTBLOCK of the kernel) is made again. */
+static bool restarts(const struct tracee_thread *thread)
+{
+	enum { FIRST = 512, LAST = 516 };
+	int64_t result = (int64_t)thread->registers[RAX];
+	return (int64_t)thread->registers[ORIG_RAX] >= 0 && -LAST <= result && result <= -FIRST;
+}
+
 static void note_syscall(struct tracee *tracee, const struct tracee_thread *thread)
 {
 	switch (thread->registers[RAX]) {
@@ -261,8 +269,8 @@ bool tracee_step(struct tracee *tracee)
 {
 	struct tracee_thread *thread = tracee_current(tracee);
 	int tid = thread->tid, status;
-	bool in_syscall = at_syscall(tracee, thread);
-	if (in_syscall) {
+	bool makes = at_syscall(tracee, thread), in_syscall = makes || restarts(thread);
+	if (makes) {
 		note_syscall(tracee, thread);
 		enter_kernel(thread);
 	}
