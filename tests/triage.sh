@@ -78,6 +78,14 @@ status=0
 "$rcore" triage "$work/cores" --baseline "$work" 2>"$work/err" || status=$?
 [ $status = 2 ] || fail "a baseline that cannot be read: status $status"
 grep -q 'Is a directory' "$work/err" || fail "$(cat "$work/err")"
+head -c 3000000 /dev/zero >"$work/zeroes"
+tr '\0' x <"$work/zeroes" >"$work/long"
+for file in zeroes long; do
+	status=0
+	"$rcore" triage "$work/cores" --baseline "$work/$file" 2>"$work/err" || status=$?
+	[ $status = 2 ] || fail "a baseline of one endless line: status $status"
+	grep -q "$file, line 1: the line is longer" "$work/err" || fail "$(cat "$work/err")"
+done
 status=0
 "$rcore" triage "$top/docs" 2>"$work/err" || status=$?
 [ $status = 2 ] || fail "a folder without cores: status $status"

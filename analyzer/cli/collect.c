@@ -222,7 +222,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	target->options.record = true;
 	umask(077);
 	if (mkdir(collect.folder, 0700) && errno != EEXIST)
-		return rcore_error_os(errno, "%s", collect.folder);
+		return rcore_error_os(errno, "cannot make the folder %s", collect.folder);
 	const struct rcore_jobs jobs = {
 		.count = 1,
 		.seconds = (unsigned)asked->seconds,

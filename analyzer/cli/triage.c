@@ -249,29 +249,48 @@ static struct rcore_error *analyze_all(struct triage *triage)
 	return rcore_jobs_run(&jobs);
 }
 
+/* Reads the next line of a baseline; false at its end. Error: a line that no run of ours wrote. */
+static bool next_line(FILE *in, char *line, size_t size, struct rcore_error **err)
+{
+	if (!fgets(line, (int)size, in)) {
+		if (ferror(in))
+			*err = rcore_error_os(errno, "cannot read it");
+		return false;
+	}
+	size_t length = strlen(line);
+	if (length && (line[length - 1] == '\n' || feof(in)))
+		return true;
+	*err = rcore_error_create(
+		RCORE_ERROR_FORMAT,
+		"the line is longer than %zu bytes, or holds a NUL; name a file that rcore "
+		"triage -o wrote",
+		size - 2);
+	return false;
+}
+
 static struct rcore_error *read_baseline(struct triage *triage)
 {
-	char escaped[128], *line = NULL;
-	size_t room = 0, number = 0;
-	struct rcore_error *err = NULL;
+	enum { LINE = 1 << 20 };
+	char escaped[128], *line = malloc(LINE);
+	size_t number = 1;
+	struct rcore_error *err = line ? NULL : rcore_error_no_memory();
 	rcore_escape(escaped, sizeof(escaped), triage->asked->baseline);
 	FILE *in = fopen(triage->asked->baseline, "re");
-	if (!in)
-		return rcore_error_os(errno, "the baseline %s", escaped);
-	while (!err && getline(&line, &room, in) > 0) {
-		number++;
+	if (!in && !err)
+		err = rcore_error_os(errno, "cannot open it");
+	for (; !err && next_line(in, line, LINE, &err); number++) {
 		if (!line[strspn(line, " \t\r\n")])
 			continue;
 		struct rcore_result *result = rcore_push(&triage->baseline);
 		err = result ? rcore_result_parse(line, &triage->arena, result)
 			     : rcore_error_no_memory();
-		err = rcore_error_wrap(err, "the baseline %s, line %zu", escaped, number);
+		if (err)
+			break;
 	}
-	if (!err && ferror(in))
-		err = rcore_error_os(errno, "the baseline %s", escaped);
 	free(line);
-	fclose(in);
-	return err;
+	if (in)
+		fclose(in);
+	return rcore_error_wrap(err, "the baseline %s, line %zu", escaped, number);
 }
 
 static struct rcore_error *write_lines(FILE *out, const void *context)

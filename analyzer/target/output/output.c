@@ -285,6 +285,13 @@ struct rcore_error *rcore_output_append(const char *path, const char *line)
 		err = rcore_error_create(RCORE_ERROR_USAGE,
 					 "%s: is no plain file; remove it, or name another",
 					 escaped);
+	} else if (status.st_uid != geteuid() || status.st_nlink != 1) {
+		/* In a folder that all may write to, somebody may have put it there. */
+		err = rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"%s: belongs to another user, or has another name too; remove it, or "
+			"name another",
+			escaped);
 	} else {
 		int errnum = write_all(fd, line, strlen(line));
 		if (errnum)
