@@ -164,6 +164,22 @@ START_TEST(knows_gdb)
 	core_deinit(&builder);
 }
 
+/* As QEMU 10 writes cores: the thread that died need not be the first. */
+START_TEST(signal_of_a_later_thread)
+{
+	struct core_builder builder = {0};
+	core_note_status(&builder, 5, 0, 1, 2, 3);
+	core_note_status(&builder, 6, SIGSEGV, 1, 2, 3);
+	core_note_process(&builder, 5, "ruby", "ruby");
+	core_load(&builder, 0x1000, NULL, 8, 8, PF_R);
+	struct rcore_core *core = open_built(&builder);
+	const struct rcore_process *process = rcore_core_process(core);
+	ck_assert_int_eq(process->signo, SIGSEGV);
+	ck_assert_int_eq(process->crashed_tid, 6);
+	rcore_core_close(core);
+	core_deinit(&builder);
+}
+
 START_TEST(overlaps)
 {
 	struct core_builder builder = {0};
@@ -679,6 +695,7 @@ int main(void)
 	tcase_set_timeout(core, 120);
 	tcase_add_test(core, reads_a_core);
 	tcase_add_test(core, reads_aarch64);
+	tcase_add_test(core, signal_of_a_later_thread);
 	tcase_add_loop_test(core, knows_gdb, 0, sizeof(gdb_stops) / sizeof(*gdb_stops));
 	tcase_add_test(core, overlaps);
 	tcase_add_loop_test(core, overlaps_at_random, 0, 50);

@@ -24,6 +24,7 @@ struct reader {
 		struct rcore_native_thread *items;
 		size_t count, capacity;
 	} threads;
+	int signalled, signo; /* the first thread that has a signal; 0: none */
 	uint32_t first_types[3];
 	size_t seen, damaged;
 	bool gdb_note, no_memory;
@@ -60,10 +61,13 @@ static bool read_prstatus(struct reader *reader, const uint8_t *bytes, size_t si
 	memcpy(thread->registers, bytes + RCORE_PRSTATUS_REG, 8 * (size_t)count);
 	if (reader->process->machine == EM_X86_64)
 		thread->thread_pointer = thread->registers[21];
-	if (reader->threads.count == 1) {
-		int16_t signo;
-		memcpy(&signo, bytes + RCORE_PRSTATUS_CURSIG, sizeof(signo));
+	int16_t signo;
+	memcpy(&signo, bytes + RCORE_PRSTATUS_CURSIG, sizeof(signo));
+	if (reader->threads.count == 1)
 		reader->process->signo = signo;
+	if (!reader->signalled && signo) {
+		reader->signalled = thread->tid;
+		reader->signo = signo;
 	}
 	return true;
 }
@@ -283,8 +287,14 @@ static struct rcore_error *finish(struct reader *reader)
 		memcpy(process->threads, reader->threads.items, size);
 	process->thread_count = reader->threads.count;
 	process->producer = producer(reader);
-	rcore_process_settle_signal(process,
-				    process->producer && !strcmp(process->producer, "gdb"));
+	bool by_gdb = process->producer && !strcmp(process->producer, "gdb");
+	/* The kernel and gdb write the thread that died first. QEMU 10, which emulates a process,
+	 * writes it anywhere, and it alone has the signal. */
+	if (!process->signo && !by_gdb) {
+		process->signo = reader->signo;
+		process->crashed_tid = reader->signalled;
+	}
+	rcore_process_settle_signal(process, by_gdb);
 	return NULL;
 }
 
