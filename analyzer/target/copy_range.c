@@ -26,27 +26,6 @@ int rcore_write_at(int to, const void *bytes, uint64_t size, uint64_t offset)
 	return 0;
 }
 
-static bool is_zero(const char *bytes, size_t size)
-{
-	return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
-}
-
-int rcore_write_sparse(int to, const void *bytes, uint64_t size, uint64_t offset)
-{
-	enum { BLOCK = 64 << 10 };
-	const char *next = bytes;
-	int errnum = 0;
-	while (size && !errnum) {
-		size_t block = size < BLOCK ? size : BLOCK;
-		if (!is_zero(next, block))
-			errnum = rcore_write_at(to, next, block, offset);
-		next += block;
-		offset += block;
-		size -= block;
-	}
-	return errnum;
-}
-
 static int copy_by_hand(int from, uint64_t start, uint64_t end, int to, uint64_t shift)
 {
 	char *buffer = malloc(BUFFER);

@@ -11,7 +11,4 @@ int rcore_copy_range(int from, uint64_t start, uint64_t end, int to, uint64_t sh
 /* All of `bytes` at `offset`. 0 or errno. */
 int rcore_write_at(int to, const void *bytes, uint64_t size, uint64_t offset);
 
-/* The same, but for blocks of zeroes, which become holes of what was empty there. */
-int rcore_write_sparse(int to, const void *bytes, uint64_t size, uint64_t offset);
-
 #endif

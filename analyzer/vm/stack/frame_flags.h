@@ -2,6 +2,8 @@
 #ifndef RCORE_VM_FRAME_FLAGS_H
 #define RCORE_VM_FRAME_FLAGS_H
 
+#include "ruby/ruby.h"
+
 /*
  * The word at ep[0] of a control frame: an Integer (tagged with bit 0) of a magic that
  * says what pushed the frame, and flags. enum in vm_core.h (VM_FRAME_MAGIC_METHOD ...), the same from
@@ -28,5 +30,12 @@ enum {
 	RCORE_FRAME_LAMBDA = 0x100,
 	RCORE_FRAME_MODIFIED_BLOCK_PARAM = 0x200, /* the Proc of &block was made */
 };
+
+/*
+ * Reads the flags of the environment at *ep, its ep[0]. While vm_make_env_each (vm.c) moves an
+ * environment to the heap, that word holds the new rb_env_t for a moment: the flags are then where its
+ * ep leads, and *ep is set to that. Errors: FAULT; CORRUPT if there are no flags.
+ */
+struct rcore_error *rcore_frame_flags(struct rcore_ruby *ruby, uint64_t *ep, uint64_t *ret);
 
 #endif

@@ -138,24 +138,6 @@ static struct rcore_error *add_env(struct walk *walk, const struct env *env, int
 	return err;
 }
 
-/* The flags of the environment at *ep, which moves to the heap with it. */
-static struct rcore_error *read_flags(struct rcore_ruby *ruby, uint64_t *ep, uint64_t *ret)
-{
-	enum rcore_fault fault = rcore_read_u64(ruby->memory, *ep, ret);
-	if (fault)
-		return rcore_fault_error(fault, "environment", *ep, WORD);
-	if (*ret & 1)
-		return NULL;
-	struct rcore_error *err = RCORE_GET(ruby, *ret, env, ep, ep);
-	fault = err ? RCORE_FAULT_NONE : rcore_read_u64(ruby->memory, *ep, ret);
-	if (fault)
-		return rcore_fault_error(fault, "environment", *ep, WORD);
-	if (!err && !(*ret & 1))
-		err = rcore_error_create(RCORE_ERROR_CORRUPT,
-					 "environment at 0x%" PRIx64 " has no flags", *ep);
-	return err;
-}
-
 static bool is_of_c(uint64_t flags)
 {
 	switch (flags & RCORE_FRAME_MAGIC_MASK) {
@@ -207,7 +189,7 @@ static struct rcore_error *go_out(struct walk *walk, struct env *env, bool *more
 	if (fault)
 		return rcore_fault_error(fault, "environment", env->ep - WORD, WORD);
 	env->ep = outer & ~UINT64_C(3); /* GC_GUARDED_PTR_REF */
-	struct rcore_error *err = read_flags(walk->ruby, &env->ep, &env->flags);
+	struct rcore_error *err = rcore_frame_flags(walk->ruby, &env->ep, &env->flags);
 	env->iseq = NULL;
 	if (err || is_of_c(env->flags))
 		return err;
@@ -356,20 +338,6 @@ static void end(struct walk *walk)
 	rcore_address_map_deinit(&walk->frame_at);
 	rcore_cache_deinit(&walk->inspected);
 	free(walk->locals.items);
-}
-
-struct rcore_error *rcore_vm_frame_values(struct rcore_ruby *ruby,
-					  struct rcore_snapshot *snapshot,
-					  const struct rcore_fiber *fiber,
-					  struct rcore_frame *frame,
-					  const struct rcore_locals_options *options)
-{
-	struct walk walk = begin(ruby, snapshot, options);
-	struct rcore_error *err = map_frames(&walk, fiber);
-	if (!err)
-		err = read_frame(&walk, frame);
-	end(&walk);
-	return err;
 }
 
 struct rcore_error *rcore_vm_locals(struct rcore_ruby *ruby, struct rcore_snapshot *snapshot,

@@ -31,13 +31,6 @@ enum {
 struct rcore_error *rcore_vm_locals(struct rcore_ruby *ruby, struct rcore_snapshot *snapshot,
 				    const struct rcore_locals_options *options);
 
-/* The same of one frame. */
-struct rcore_error *rcore_vm_frame_values(struct rcore_ruby *ruby,
-					  struct rcore_snapshot *snapshot,
-					  const struct rcore_fiber *fiber,
-					  struct rcore_frame *frame,
-					  const struct rcore_locals_options *options);
-
 /*
  * The arguments of a method in C that Ruby code called: vm_call_cfunc_with_frame of vm_insnhelper.c
  * leaves the receiver and them on the VM stack, above the caller's sp and below the environment of

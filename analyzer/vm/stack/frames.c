@@ -17,28 +17,6 @@ static uint64_t word_of(const void *copy, size_t size, const struct rcore_field 
 }
 
 /*
- * ep[0]. While vm_make_env_each (vm.c) moves an environment to the heap, that word holds the new
- * rb_env_t for a moment; its ep leads to the flags.
- */
-static struct rcore_error *read_flags(struct rcore_ruby *ruby, uint64_t *ep, uint64_t *ret)
-{
-	uint64_t flags, moved;
-	enum rcore_fault fault = rcore_read_u64(ruby->memory, *ep, &flags);
-	if (fault)
-		return rcore_fault_error(fault, "environment", *ep, sizeof(flags));
-	if (!(flags & 1) &&
-	    !rcore_read_field(ruby->memory, flags, &ruby->layout->env.ep, &moved) &&
-	    !rcore_read_u64(ruby->memory, moved, &flags))
-		*ep = moved;
-	if (!(flags & 1))
-		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "environment at 0x%" PRIx64 " has no frame flags",
-					  *ep);
-	*ret = flags;
-	return NULL;
-}
-
-/*
  * Compiled code writes a frame's pc before it calls anything, so that of the innermost frame alone
  * may be behind: the one of the last call, or of another frame that was in this place before
  * (jit_save_pc() of YJIT, gen_save_pc_for_gc() of ZJIT). cfp->jit_return says that compiled code
@@ -154,7 +132,7 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 	frame->self = word_of(copy, size, &layout->cfp.self);
 	uint64_t ep = frame->ep = word_of(copy, size, &layout->cfp.ep);
 	moment->jit_return = word_of(copy, size, &layout->cfp.jit_return);
-	struct rcore_error *err = read_flags(loader->ruby, &frame->ep, &flags);
+	struct rcore_error *err = rcore_frame_flags(loader->ruby, &frame->ep, &flags);
 	frame->flags = (uint32_t)flags;
 	frame->kind = err || flags > UINT32_MAX ? RCORE_FRAME_BROKEN : kind_of(frame);
 

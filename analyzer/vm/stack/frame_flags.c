@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/stack/frame_flags.h"
+
+#include <inttypes.h>
+
+struct rcore_error *rcore_frame_flags(struct rcore_ruby *ruby, uint64_t *ep, uint64_t *ret)
+{
+	uint64_t flags, moved;
+	enum rcore_fault fault = rcore_read_u64(ruby->memory, *ep, &flags);
+	if (fault)
+		return rcore_fault_error(fault, "environment", *ep, sizeof(flags));
+	if (!(flags & 1) &&
+	    !rcore_read_field(ruby->memory, flags, &ruby->layout->env.ep, &moved) &&
+	    !rcore_read_u64(ruby->memory, moved, &flags))
+		*ep = moved;
+	if (!(flags & 1))
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "environment at 0x%" PRIx64 " has no frame flags",
+					  *ep);
+	*ret = flags;
+	return NULL;
+}
