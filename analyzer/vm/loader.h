@@ -4,6 +4,7 @@
 
 #include "base/address_map.h"
 #include "model/ids_number.h"
+#include "target/live/syscall.h"
 #include "target/process.h"
 #include "vm/vm.h"
 
@@ -46,6 +47,11 @@ void rcore_mark_parked(struct rcore_loader *loader);
 /* Adds the thread at `address`; *ret is its index. `ractor` is an index or -1. */
 struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t address, int ractor,
 				      bool is_ended, int *ret);
+
+/* Whether a thread, by its index, is in a system call; *ret is that. False also if there is no thread, or
+ * its registers are not known. */
+bool rcore_thread_syscall(const struct rcore_loader *loader, int thread,
+			  struct rcore_syscall *ret);
 
 /*
  * Sets native_label, native_path and native_line of a fiber's frames: what this Ruby's own

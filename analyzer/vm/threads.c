@@ -253,3 +253,15 @@ struct rcore_error *rcore_load_threads(struct rcore_loader *loader)
 		return rcore_load_thread(loader, main_thread, -1, false, &index);
 	return NULL;
 }
+
+bool rcore_thread_syscall(const struct rcore_loader *loader, int thread,
+			  struct rcore_syscall *ret)
+{
+	const struct rcore_process *process = loader->process;
+	int tid = thread < 0 ? 0 : loader->threads.items[thread].tid;
+	for (size_t i = 0; tid && i < process->thread_count; i++)
+		if (process->threads[i].tid == tid)
+			return rcore_syscall_of(process->machine, &process->threads[i],
+						loader->ruby->memory, ret);
+	return false;
+}

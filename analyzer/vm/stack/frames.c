@@ -209,6 +209,23 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 	return NULL;
 }
 
+/*
+ * Whether the innermost frame of a fiber may just be being filled. A thread that is in a system call has
+ * filled all its frames: what is wrong with one then is wrong.
+ */
+static bool may_be_unfilled(const struct rcore_loader *loader, const struct rcore_fiber *fiber)
+{
+	struct rcore_syscall call;
+	uint64_t thread;
+	const struct rcore_layout *layout = loader->ruby->layout;
+	if (!fiber->is_current || !layout->traits.frames_pushed_first)
+		return false;
+	return rcore_read_field(loader->ruby->memory, fiber->ec, &layout->ec.thread_ptr,
+				&thread) ||
+	       !rcore_thread_syscall(loader, rcore_address_map_get(&loader->thread_at, thread),
+				     &call);
+}
+
 struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_fiber *fiber)
 {
 	enum { CHUNK = 512, BROKEN_LIMIT = 4096 };
@@ -272,8 +289,8 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 			bool is_innermost = !done && !i;
 			struct moment moment = {
 				.is_innermost = is_innermost,
-				.may_be_unfilled = is_innermost && fiber->is_current &&
-						   layout->traits.frames_pushed_first,
+				.may_be_unfilled =
+					is_innermost && may_be_unfilled(loader, fiber),
 			};
 			frames[done + i].cfp = at + i * step;
 			decode(loader, fiber, &frames[done + i], copy + i * step, step, &moment,

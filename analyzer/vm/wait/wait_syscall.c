@@ -105,18 +105,9 @@ static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait
 struct rcore_error *rcore_wait_syscall(struct rcore_waits *waits, int index)
 {
 	const struct rcore_loader *loader = waits->loader;
-	const struct rcore_process *process = loader->process;
 	const struct rcore_fiber *fiber = &loader->fibers.items[index];
 	struct rcore_syscall call;
-	if (fiber->thread < 0)
-		return NULL;
-	int tid = loader->threads.items[fiber->thread].tid;
-	size_t place = 0;
-	while (place < process->thread_count && process->threads[place].tid != tid)
-		place++;
-	if (!tid || place == process->thread_count ||
-	    !rcore_syscall_of(process->machine, &process->threads[place], loader->ruby->memory,
-			      &call))
+	if (!rcore_thread_syscall(loader, fiber->thread, &call))
 		return NULL;
 	if (fiber->wait)
 		return complete(waits, fiber->wait, &call);
