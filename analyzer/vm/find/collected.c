@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ruby/get.h"
+#include "vm/find/frame_proof.h"
 #include "vm/wrapper.h"
 
 /* enum gc_mode of gc.c, 3.4 on of gc/default/default.c; the same from 2.6 to 4.0. */
@@ -80,19 +81,50 @@ static bool is_whole(const struct rcore_fiber *fiber)
 	return true;
 }
 
+/* Whether a rb_fiber_t is there still: one that has ended need not be in the list. */
+static bool is_fiber(struct rcore_loader *loader, uint64_t fiber)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	uint64_t back;
+	return !rcore_read_field(loader->ruby->memory,
+				 fiber + (uint64_t)layout->fiber.saved_ec.offset,
+				 &layout->ec.fiber_ptr, &back) &&
+	       back == fiber;
+}
+
+/*
+ * Whether the VM stack still begins with its dummy frame. That of garbage does: it goes with the rb_fiber_t.
+ * If it does not, the stack was lost on its way (gdb writes zeroes into a core for what it cannot read),
+ * and says nothing of the fiber.
+ */
+static bool has_stack(struct rcore_loader *loader, const struct rcore_fiber *fiber)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	struct rcore_memory *memory = loader->ruby->memory;
+	uint64_t stack, size;
+	return !rcore_read_field(memory, fiber->ec, &layout->ec.vm_stack, &stack) &&
+	       !rcore_read_field(memory, fiber->ec, &layout->ec.vm_stack_size, &size) &&
+	       stack &&
+	       rcore_frame_is_bottom(loader->ruby,
+				     stack + size * sizeof(uint64_t) - layout->cfp.size);
+}
+
 /* fiber_mark() marks the one that resumed it. */
 static bool lost_prev(struct rcore_loader *loader, size_t index, const bool *collected)
 {
 	uint64_t prev = prev_of(loader, index);
 	int other = prev ? rcore_address_map_get(&loader->fiber_at, prev) : -1;
-	return prev && (other < 0 || collected[other]);
+	if (other >= 0)
+		return collected[other];
+	return prev && !is_fiber(loader, prev);
 }
 
 static void find_collected(struct rcore_loader *loader, const bool *held, bool *collected)
 {
 	for (size_t i = 0; i < loader->fibers.count; i++) {
 		const struct rcore_fiber *fiber = &loader->fibers.items[i];
-		collected[i] = !held[i] && (!is_whole(fiber) || lost_thread(loader, fiber));
+		bool is_damaged = !is_whole(fiber) && has_stack(loader, fiber);
+		collected[i] = !held[i] && (is_damaged || lost_thread(loader, fiber));
 	}
 	bool more = true;
 	for (int step = 0; more && step < CHAIN_LIMIT; step++) {
