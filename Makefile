@@ -35,7 +35,7 @@ TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
-# What is installed: rcore.h and what it includes. tests/api holds it to what a caller needs.
+# What is installed: rcore.h and what it includes. tests/install/api holds it to what a caller needs.
 HEADERS  = $(shell $(CC) -std=gnu17 -Ianalyzer -MM analyzer/rcore.h | tr -d '\\' | tr ' ' '\n' | sed -n 's|^analyzer/||p' | sort -u)
 
 .PHONY: all help install clean

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 
-CHECK_SRC   = $(wildcard tests/unit/check_*.c)
+CHECK_SRC   = $(wildcard tests/unit/check_*.c tests/unit/*/check_*.c)
 CHECKS      = $(CHECK_SRC:%.c=$(BUILD)/%)
 SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
 CHECK_LIBS  = $(shell pkg-config --libs check)
 SAN_FLAGS   = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
-$(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests/support -Itests/unit -Iplugin $(shell pkg-config --cflags check)
+$(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests/support -Iplugin $(shell pkg-config --cflags check)
 
 # What is built for a goal is built in parallel; goals are not, of which one installs
 # what the next needs.
@@ -32,11 +32,11 @@ $(BUILD)/tests/support.a: $(SUPPORT_OBJ)
 	$(Q)rm -f $@ && $(AR) rcsP $@ $^
 
 # The plugin is tested through its ABI: the shared library alone.
-$(BUILD)/tests/unit/check_plugin: $(BUILD)/tests/unit/check_plugin.o $(BUILD)/librcore.so
+$(BUILD)/tests/unit/plugin/check_plugin: $(BUILD)/tests/unit/plugin/check_plugin.o $(BUILD)/librcore.so
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $< -o $@ $(LDFLAGS) -L$(BUILD) -Wl,-rpath,$(abspath $(BUILD)) -lrcore $(CHECK_LIBS)
 
-$(BUILD)/tests/unit/check_%: $(BUILD)/tests/unit/check_%.o $(BUILD)/tests/support.a $(BUILD)/librcore.a
+$(filter-out %/check_plugin,$(CHECKS)): %: %.o $(BUILD)/tests/support.a $(BUILD)/librcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/librcore.a -o $@ $(LDFLAGS) $(CHECK_LIBS) $(LIBS)
 
@@ -46,8 +46,8 @@ $(BUILD)/tests/triage/write: $(BUILD)/tests/triage/write.o $(BUILD)/tests/suppor
 	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/librcore.a -o $@ $(LDFLAGS) $(CHECK_LIBS) $(LIBS)
 
 # What only the command has.
-$(BUILD)/tests/unit/check_jobs: $(BUILD)/analyzer/cli/jobs.o
-$(BUILD)/tests/unit/check_command: $(filter-out %/main.o,$(CLI_OBJ))
+$(BUILD)/tests/unit/cli/check_jobs: $(BUILD)/analyzer/cli/jobs.o
+$(BUILD)/tests/unit/command/check_command: $(filter-out %/main.o,$(CLI_OBJ))
 
 check-programs: all $(CHECKS) $(BUILD)/tests/triage/write steps-program
 

@@ -29,10 +29,10 @@ if_release = case $$($(1) --version) in \
 lint-format:
 	@$(call if_release,clang-format,14.,clang-format --dry-run --Werror $(LINT_C))
 
-# tests/unwind/target.c crashes in every way on purpose; cppcheck does not know the addresses of labels in interpreter.c.
+# tests/unit/image/programs/target.c crashes in every way on purpose; cppcheck does not know the addresses of labels in interpreter.c.
 lint-c:
 	@mkdir -p $(BUILD)/cppcheck
-	@$(call if_release,cppcheck,2.10,$(CPPCHECK) $(filter-out tests/unwind/target.c tests/unwind/interpreter.c,$(filter %.c,$(LINT_C))))
+	@$(call if_release,cppcheck,2.10,$(CPPCHECK) $(filter-out tests/unit/image/programs/target.c tests/unit/image/programs/interpreter.c,$(filter %.c,$(LINT_C))))
 
 lint-scripts:
 	@if command -v shellcheck >/dev/null; then shellcheck -S warning $(LINT_SH); \

@@ -6,7 +6,7 @@
 
 /*
  * Every member of the model that holds or leads to text, as data: whatever is not listed as safe is
- * redacted. A new member gets its row in redact_parts.c; tests/unit/check_redact_parts.c compares the
+ * redacted. A new member gets its row in redact_parts.c; tests/unit/redact/check_redact_parts.c compares the
  * table with the debug information of the structs and fails if a member has none.
  */
 enum rcore_part_kind {

@@ -41,5 +41,5 @@ FNR == 1 { split("", held) }
 
 END { exit failed }
 ' && exit 0
-echo "a test writes to /proc/sys or /dev: take a file of its own folder (tests/core_pattern.sh shows how)"
+echo "a test writes to /proc/sys or /dev: take a file of its own folder (tests/ci/core_pattern.sh shows how)"
 exit 1

@@ -61,9 +61,9 @@ problems = rows.map(&:first).uniq.reject { |package| installed.include?(package)
   end
 end
 # One that waits without end hangs all tests; what a fixture waits for is its own matter.
-`git ls-files -co --exclude-standard tests`.split("\n").select { |path| File.file?(path) && path !~ %r{\Atests/(?:fixtures/|golden/|lint/|all\z|child\.rb\z)|/programs/|\.[ch]\z} }.each do |path|
+`git ls-files -co --exclude-standard tests`.split("\n").select { |path| File.file?(path) && path !~ %r{\Atests/(?:fixtures/|golden/|lint/|all\z|support/child\.rb\z)|/programs/|\.[ch]\z} }.each do |path|
   File.read(path).scrub.each_line.with_index(1) do |line, number|
-    problems << "#{path}:#{number}: waits without end: use Child.wait or Child.stop of tests/child.rb" if line =~ /\bProcess\.(?:wait|detach)(?!.*WNOHANG)/
+    problems << "#{path}:#{number}: waits without end: use Child.wait or Child.stop of tests/support/child.rb" if line =~ /\bProcess\.(?:wait|detach)(?!.*WNOHANG)/
   end
 end
 puts problems

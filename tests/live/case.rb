@@ -4,7 +4,7 @@ require "open3"
 require "tmpdir"
 require "fileutils"
 require "timeout"
-require_relative "../child"
+require_relative "../support/child"
 
 # One test: it has a name, and says what is wrong.
 class LiveCase

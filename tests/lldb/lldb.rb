@@ -3,7 +3,7 @@ require "json"
 require "open3"
 require "timeout"
 require "tmpdir"
-require_relative "../child"
+require_relative "../support/child"
 
 # An LLDB, started by `rcore lldb`.
 class Lldb

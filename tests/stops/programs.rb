@@ -39,7 +39,7 @@ class Program
     "minitest" => ["-e", "require 'test/unit'; class T < Test::Unit::TestCase; 200.times { |i| define_method(:\"test_\#{i}\") { assert_equal(1, [1].map { |x| x }.first); assert_raise(RuntimeError) { raise 'x' } } }; end"],
   }.freeze
 
-  # Of tests/gems, from Ruby 3.2 on.
+  # Of tests/support/gems, from Ruby 3.2 on.
   GEMS = {
     "async" => ["-e", "require 'async'; require 'async/semaphore'; Async { |t| 20.times { |i| t.async { |s| loop { s.sleep(rand * 0.01); Async::Semaphore.new(2).async { [i].map { |x| x + 1 } }.wait } } } }"],
     "async-http" => ["-e", "require 'async'; require 'async/http'; require 'async/http/endpoint'; require 'async/http/server'; require 'async/http/client'; " \

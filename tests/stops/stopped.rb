@@ -4,7 +4,7 @@ require "fileutils"
 require "json"
 require "open3"
 require "tmpdir"
-require_relative "../child"
+require_relative "../support/child"
 
 # A Ruby program that is stopped at random moments, with truth.c in it.
 class Stopped

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "json"
 require "timeout"
-require_relative "../child"
+require_relative "../support/child"
 
 # One run of a fixture on a Ruby, up to its core file and its truth.
 class Debuggee

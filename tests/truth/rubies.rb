@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 
-# A Ruby of tests/rubies: the machine's own, or one in a folder to chroot into.
+# A Ruby of tests/support/rubies: the machine's own, or one in a folder to chroot into.
 class TestRuby
-  LIST = File.expand_path("../rubies", __dir__)
+  LIST = File.expand_path("../support/rubies", __dir__)
   CACHE = ENV["RCORE_CACHE"] || File.join(ENV["XDG_CACHE_HOME"] || File.join(Dir.home, ".cache"), "rcore")
 
   attr_reader :name, :program, :root
@@ -79,7 +79,7 @@ class TestRuby
   end
 end
 
-# A Ruby that one has built, in place of those of tests/rubies: RCORE_RUBY=path/to/ruby. What it runs
+# A Ruby that one has built, in place of those of tests/support/rubies: RCORE_RUBY=path/to/ruby. What it runs
 # with besides: RCORE_RUBY_ENV="LD_PRELOAD=libjemalloc.so.2 RUBY_MN_THREADS=1"; where its headers are,
 # if it is not installed: RCORE_RUBY_CFLAGS="-I... -I...".
 class OwnRuby < TestRuby

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rules of rcore.h that a compiler does not check: programs that were compiled with the
- * headers of an earlier or a later librcore, and walking a snapshot. tests/api checks which symbols
+ * headers of an earlier or a later librcore, and walking a snapshot. tests/install/api checks which symbols
  * there are.
  */
 #include <check.h>

@@ -4,18 +4,18 @@
 # ci/run takes the cores that the kernel wrote of its own job, and no other file. If a process died and left none, it says
 # why. The kernel's setting is not touched: a file stands in its place, in a mount namespace.
 #
-#	tests/ci_decoys.sh RCORE
+#	tests/ci/decoys.sh RCORE
 set -eu
 
 RCORE=$1
 export RCORE
-top=$(cd "$(dirname "$0")/.." && pwd)
+top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
-# shellcheck source=tests/core_pattern.sh
-. "$top/tests/core_pattern.sh"
+# shellcheck source=tests/ci/core_pattern.sh
+. "$top/tests/ci/core_pattern.sh"
 
 fail() {
 	echo "$*" >&2

@@ -4,7 +4,7 @@
 # What `make install` installs is the public API and no more. It is enough to build examples/stacks.c
 # with pkg-config, shared and static, and to load the GDB commands:
 #
-#	BUILD=build tests/install.sh
+#	BUILD=build tests/install/install.sh
 set -eu
 
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 make -s BUILD="$BUILD" DESTDIR="$work/dest" PREFIX=/usr install
 export PKG_CONFIG_PATH="$work/dest/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/dest"
 
-tests/api "$work/dest/usr/include/rcore" "$work/dest/usr/lib/librcore.so"
+tests/install/api "$work/dest/usr/include/rcore" "$work/dest/usr/lib/librcore.so"
 
 # The example, shared and static, on a core of a small program and on the program itself.
 strict='-std=c11 -Wall -Wextra -Werror -pedantic'

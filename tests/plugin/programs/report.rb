@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What tests/check_plugin.sh looks at through GDB: threads, fibers, a thread that has ended.
+# What tests/plugin/report.sh looks at through GDB: threads, fibers, a thread that has ended.
 def park
   Fiber.yield
 end

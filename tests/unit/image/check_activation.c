@@ -42,7 +42,7 @@ static void load(const char *flags, struct loaded *ret)
 	const char *path = temporary_path("interpreter.so");
 	snprintf(command, sizeof(command),
 		 "gcc -w -s -shared -fPIC -fvisibility=default %s "
-		 "-o %s tests/unwind/interpreter.c",
+		 "-o %s tests/unit/image/programs/interpreter.c",
 		 flags, path);
 	ck_assert_msg(!system(command), "%s", command);
 	void *library = dlopen(path, RTLD_NOW);

@@ -25,7 +25,7 @@ static void run(const char *format, ...)
 	ck_assert_msg(system(command) == 0, "failed: %s", command);
 }
 
-/* A shared library of tests/unit/dwarf/ as `name` in the folder. */
+/* A shared library of tests/unit/layout/dwarf/ as `name` in the folder. */
 static const char *compile(const char *name, const char *flags)
 {
 	static char path[256];

@@ -3,7 +3,7 @@
 #
 # Cores in a folder as systemd-coredump lays it: found by the ids of coredumpctl, compressed, and grouped.
 #
-#	tests/journal.sh RCORE
+#	tests/target/journal.sh RCORE
 set -eu
 
 RCORE=$1

@@ -6,14 +6,14 @@
 # -g against each Ruby's own public headers, and compares what rcore reads of the
 # result with the built-in tables.
 #
-#	tests/dwarf_rung.sh RCORE	compare; status 1 if anything differs
-#	tests/dwarf_rung.sh fetch	only bring the gem
+#	tests/layout/dwarf.sh RCORE	compare; status 1 if anything differs
+#	tests/layout/dwarf.sh fetch	only bring the gem
 set -u
 
 gem=datadog-ruby_core_source-3.5.6
 cache=${RCORE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rcore}
 here=$(cd "$(dirname "$0")" && pwd)
-tables=$here/../analyzer/layout/tables
+tables=$here/../../analyzer/layout/tables
 
 fail() {
 	echo "dwarf rung: $*" >&2
@@ -23,7 +23,7 @@ fail() {
 fetch() {
 	[ -d "$cache/gems/$gem" ] && return
 	if ! { mkdir -p "$cache/gems" && cd "$cache/gems" &&
-		"$here/../scripts/fetch-gems" "${gem%-*}:${gem##*-}" &&
+		"$here/../../scripts/fetch-gems" "${gem%-*}:${gem##*-}" &&
 		gem unpack --quiet $gem.gem >/dev/null; }; then
 		fail "cannot fetch the gem $gem: check the network and the sources of gem"
 	fi
@@ -69,7 +69,7 @@ compare() {
 	public=${root}usr/include
 	# What such headers leave to the compiler is an error since GCC 14.
 	${CC:-cc} -g -w -Wno-implicit-int -Wno-implicit-function-declaration -shared -fPIC -DRUNG_VERSION="\"${release%-p*}\"" -I"$private" -I"$public/ruby-$series.0" \
-		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/rung.so" "$here/unit/dwarf/private.c" ||
+		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/rung.so" "$here/../unit/layout/dwarf/private.c" ||
 		fail "cannot compile the headers of $headers"
 	"$rcore" layout "$work/rung.so" >"$work/rung.layout" || fail "rcore layout failed on $headers"
 	rows "$work/rung.layout" >"$work/got"

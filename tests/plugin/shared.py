@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The part of the plugin that GDB and LLDB share, without either: what a debugger's reader may do.
 
-    python3 tests/check_plugin.py LIBRCORE.SO
+    python3 tests/plugin/shared.py LIBRCORE.SO
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "plugin"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "plugin"))
 sys.dont_write_bytecode = True
 
 import rcore_bridge  # noqa: E402

@@ -4,16 +4,16 @@
 # A job in which a Ruby crashes: reports, annotations, a summary, and the command's own status; and a core
 # on its way through the kernel's pipe into rcore collect. The machine's core_pattern is only read.
 #
-#	tests/ci.sh RCORE
+#	tests/ci/job.sh RCORE
 set -eu
 
 RCORE=$1
 export RCORE
-top=$(cd "$(dirname "$0")/.." && pwd)
+top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# shellcheck source=tests/core_pattern.sh
-. "$top/tests/core_pattern.sh"
+# shellcheck source=tests/ci/core_pattern.sh
+. "$top/tests/ci/core_pattern.sh"
 cd "$work"
 
 fail() {

@@ -4,7 +4,7 @@
 # ruby-fibers in GDB prints what `rcore analyze` prints, byte for byte, on a core; on a
 # living process the same but for its name; and whatever goes wrong is one line.
 #
-#	tests/check_plugin.sh RCORE LIBRCORE.SO
+#	tests/plugin/report.sh RCORE LIBRCORE.SO
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 
 complain() {
-	echo "check_plugin: $*" >&2
+	echo "report.sh: $*" >&2
 	failed=1
 }
 
@@ -29,7 +29,7 @@ in_gdb() {
 	done
 	shift
 	gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load off' \
-		-iex "source $here/../gdb/rcore-gdb.py" "$@" >"$work/gdb" 2>&1 </dev/null
+		-iex "source $here/../../gdb/rcore-gdb.py" "$@" >"$work/gdb" 2>&1 </dev/null
 	sed '1,/^=== begin$/d; /^=== end$/,$d' "$work/gdb" >"$work/output"
 }
 
@@ -37,7 +37,7 @@ begin='echo === begin\n'
 end='echo === end\n'
 
 program=${RCORE_TEST_RUBY:-/usr/bin/ruby}
-in_gdb "file $program" "set args $here/check_plugin.rb" 'handle SIGSEGV nostop noprint' \
+in_gdb "file $program" "set args $here/programs/report.rb" 'handle SIGSEGV nostop noprint' \
 	'set print thread-events off' run "$begin" ruby-fibers "$end" \
 	"generate-core-file $work/core"
 [ -f "$work/core" ] || {

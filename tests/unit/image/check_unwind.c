@@ -15,15 +15,16 @@
 #include "image/unwind/unwind.h"
 #include "target/core/core.h"
 
-/* tests/unwind/target.c, dynamic and static, and where its cores go. */
+/* tests/unit/image/programs/target.c, dynamic and static, and where its cores go. */
 static char folder[] = "/tmp/check_unwind.XXXXXX";
 static const char *const compilers[] = {
-	"cc -g -O1 -w -rdynamic tests/unwind/target.c -o %s/target",
-	"cc -g -O1 -w -static tests/unwind/target.c -o %s/target.static",
+	"cc -g -O1 -w -rdynamic tests/unit/image/programs/target.c -o %s/target",
+	"cc -g -O1 -w -static tests/unit/image/programs/target.c -o %s/target.static",
 	/* Whatever the compiler has for a default: stubs in .plt and .plt.got; in .plt.sec too. */
-	"cc -g -O1 -w -Wl,-z,lazy tests/unwind/target.c -o %s/target.lazy",
+	"cc -g -O1 -w -Wl,-z,lazy tests/unit/image/programs/target.c -o %s/target.lazy",
 #ifdef __x86_64__
-	"cc -g -O1 -w -Wl,-z,lazy -Wl,-z,ibtplt tests/unwind/target.c -o %s/target.ibt",
+	"cc -g -O1 -w -Wl,-z,lazy -Wl,-z,ibtplt tests/unit/image/programs/target.c -o "
+	"%s/target.ibt",
 #endif
 };
 
@@ -318,7 +319,8 @@ START_TEST(nested)
 	ok(inlined->is_inlined && !inlined->function_start && is_named(inlined + 1, "compare"));
 	ok(inlined->pc == inlined[1].pc && inlined->sp == inlined[1].sp);
 	ok(!inlined[1].is_inlined && inlined->line && inlined[1].line > inlined->line);
-	ok(strstr(inlined->file, "tests/unwind/target.c") && inlined[1].file == inlined->file);
+	ok(strstr(inlined->file, "tests/unit/image/programs/target.c") &&
+	   inlined[1].file == inlined->file);
 	ck_assert_str_eq(named(context, "main")->module, "target");
 	/* Names are shared. */
 	ok(named(context, "main")->module == named(context, "outer")->module);

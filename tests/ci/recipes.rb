@@ -4,14 +4,14 @@
 # action.yml and the snippet for GitLab of docs/ci.md, as their runners take them: the steps' scripts in order, with
 # the inputs filled in, in a job in which two Rubies crash. The machine's core_pattern is only read.
 #
-#	tests/ci_recipes.rb
+#	tests/ci/recipes.rb
 require "fileutils"
 require "json"
 require "open3"
 require "tmpdir"
 require "yaml"
 
-TOP = File.expand_path("..", __dir__)
+TOP = File.expand_path("../..", __dir__)
 JOB = <<~RUBY
   def step0 = Process.kill(:ABRT, Process.pid) && sleep
   #{(1..14).map { |n| "def step#{n} = [1].each { step#{n - 1} }" }.join("\n  ")}
@@ -19,7 +19,7 @@ JOB = <<~RUBY
 RUBY
 COMMAND = 'id -u >user; ./crash || true; ./crash "second one"'
 # Runs a command over a file in the place of core_pattern, which goes into the folder `work`.
-OVER_PATTERN = '. "$0/tests/core_pattern.sh"; with_own_pattern "|/bin/false" "$@"'
+OVER_PATTERN = '. "$0/tests/ci/core_pattern.sh"; with_own_pattern "|/bin/false" "$@"'
 
 def check(what, fine, more = nil)
   fine or abort "#{what}#{": #{more}" if more}"
@@ -124,7 +124,7 @@ def reports(folder)
   check("GitLab's path", places.count("lib/job.rb") == 2, places)
 end
 
-if system({ "work" => "/nonexistent" }, "bash", "-c", '. "$0/tests/core_pattern.sh"; has_namespaces && has_cores', TOP)
+if system({ "work" => "/nonexistent" }, "bash", "-c", '. "$0/tests/ci/core_pattern.sh"; has_namespaces && has_cores', TOP)
   action
   gitlab
 else

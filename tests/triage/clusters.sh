@@ -4,11 +4,11 @@
 # Many cores: the same crash of two programs that differ in lines and files is one group, another crash
 # another; against a baseline they are new, known and gone.
 #
-#	tests/triage.sh RCORE
+#	tests/triage/clusters.sh RCORE
 set -eu
 
 rcore=$1
-top=$(cd "$(dirname "$0")/.." && pwd)
+top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/cores"

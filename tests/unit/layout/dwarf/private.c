@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ruby's private structs, for tests/dwarf_rung.sh to compile against the headers
+/* Ruby's private structs, for tests/layout/dwarf.sh to compile against the headers
  * of several releases. */
 #include "vm_core.h"
 #include "iseq.h"

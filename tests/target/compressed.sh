@@ -4,7 +4,7 @@
 # A compressed core, or one through a pipe, gives the report of the core itself; one that ends
 # early what there is of it, and says so.
 #
-#	tests/compressed.sh RCORE
+#	tests/target/compressed.sh RCORE
 set -eu
 
 rcore=$1
