@@ -10,7 +10,7 @@ LIBDIR  = $(PREFIX)/lib
 DATADIR = $(PREFIX)/share/rcore
 # The libruby files with which the GDB of PREFIX is to load the plugin by itself.
 AUTOLOAD ?= $(if $(filter /usr,$(PREFIX)),$(wildcard /usr/lib/*/libruby*.so.*.*.*))
-PKGS    = libelf libdw json-c
+PKGS    = libelf libdw json-c zlib
 # Debian 12's libarchive.pc asks for the development packages of what it links.
 LIBARCHIVE = -larchive
 # A static library; what of it is in librcore.so must not stand in for that of gdb.
@@ -27,7 +27,7 @@ LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY) -lm
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
-LAYERS   = base model target image layout ruby vm proof weave triage redact report session command
+LAYERS   = base model target image layout ruby vm proof weave triage redact profile report session command
 LIB_SRC  = $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c))
 CLI_SRC  = $(wildcard analyzer/cli/*.c)
 PLUG_SRC = $(wildcard plugin/*.c)

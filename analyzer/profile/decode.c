@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "profile/tables.h"
+
+/* Of the tables of a file between two resets: a writer empties its own long before. */
+enum { TABLES_MAX = 256 << 20, FACTS_MAX = 4096 };
+
+static struct rcore_error *corrupt(const char *what)
+{
+	return rcore_error_create(RCORE_ERROR_CORRUPT, "%s", what);
+}
+
+static struct rcore_error *finish(const struct rcore_recording *recording,
+				  const struct rcore_cursor *cursor, const char *what)
+{
+	if (recording->profile->no_memory)
+		return rcore_error_no_memory();
+	return cursor->is_bad ? rcore_error_create(RCORE_ERROR_CORRUPT,
+						   "the %s do not fit their section", what)
+			      : NULL;
+}
+
+/* A copy with a NUL; NULL: it is not there, or memory is short. */
+static char *take_text(struct rcore_cursor *cursor)
+{
+	uint64_t size = rcore_cursor_varint(cursor);
+	if (size > RCORE_PROFILE_TEXT_MAX)
+		cursor->is_bad = true;
+	const char *text = cursor->is_bad ? NULL : rcore_cursor_take(cursor, size);
+	return text ? strndup(text, size) : NULL;
+}
+
+static struct rcore_error *set_fact(struct rcore_recording_facts *facts, char *key, char *value)
+{
+	for (size_t i = 0; i < facts->count; i++) {
+		if (strcmp(facts->items[i].key, key) != 0)
+			continue;
+		free(key);
+		free(facts->items[i].value);
+		facts->items[i].value = value;
+		return NULL;
+	}
+	struct rcore_recording_fact *fact = facts->count < FACTS_MAX ? rcore_push(facts) : NULL;
+	if (fact) {
+		*fact = (struct rcore_recording_fact){key, value};
+		return NULL;
+	}
+	free(key);
+	free(value);
+	return facts->count < FACTS_MAX ? rcore_error_no_memory() : corrupt("too many facts");
+}
+
+static struct rcore_error *decode_facts(struct rcore_recording *recording,
+					struct rcore_cursor *cursor)
+{
+	struct rcore_error *err = NULL;
+	while (rcore_cursor_left(cursor) && !cursor->is_bad && !err) {
+		char *key = take_text(cursor), *value = take_text(cursor);
+		if (key && value) {
+			err = set_fact(&recording->facts, key, value);
+			continue;
+		}
+		free(key);
+		free(value);
+		if (!cursor->is_bad)
+			return rcore_error_no_memory();
+	}
+	return err ? err : finish(recording, cursor, "facts");
+}
+
+static struct rcore_error *decode_strings(struct rcore_recording *recording,
+					  struct rcore_cursor *cursor)
+{
+	struct rcore_bytes_set *strings = &recording->profile->strings;
+	uint64_t count = rcore_cursor_varint(cursor);
+	for (uint64_t i = 0; i < count && !cursor->is_bad; i++) {
+		uint64_t size = rcore_cursor_varint(cursor);
+		const char *text = rcore_cursor_take(cursor, size);
+		uint32_t number, next = (uint32_t)strings->count;
+		if (!text)
+			break;
+		if (size > RCORE_PROFILE_TEXT_MAX || memchr(text, 0, size))
+			return corrupt("a string is too long, or holds a NUL");
+		if (!rcore_bytes_set_add(strings, text, size, &number))
+			return rcore_error_no_memory();
+		if (number != next)
+			return corrupt("a string is there twice");
+	}
+	return finish(recording, cursor, "strings");
+}
+
+static struct rcore_error *decode_label_set(struct rcore_profile *profile,
+					    struct rcore_cursor *cursor)
+{
+	struct rcore_profile_label labels[RCORE_PROFILE_LABELS_MAX];
+	uint32_t next = (uint32_t)profile->labels.count;
+	uint64_t pairs = rcore_cursor_varint(cursor);
+	if (pairs > RCORE_PROFILE_LABELS_MAX)
+		return corrupt("a set has too many labels");
+	for (uint64_t i = 0; i < pairs; i++) {
+		uint64_t key = rcore_cursor_varint(cursor), value = rcore_cursor_varint(cursor);
+		if (key >= profile->strings.count || value >= profile->strings.count)
+			return corrupt("a label names a string that is not there");
+		labels[i] = (struct rcore_profile_label){(uint32_t)key, (uint32_t)value};
+	}
+	if (cursor->is_bad)
+		return NULL;
+	uint32_t number = rcore_profile_labels(profile, labels, pairs);
+	return number == next || profile->no_memory ? NULL
+						    : corrupt("a set of labels is there twice");
+}
+
+static struct rcore_error *decode_labels(struct rcore_recording *recording,
+					 struct rcore_cursor *cursor)
+{
+	struct rcore_error *err = NULL;
+	uint64_t count = rcore_cursor_varint(cursor);
+	for (uint64_t i = 0; i < count && !cursor->is_bad && !err; i++)
+		err = decode_label_set(recording->profile, cursor);
+	return err ? err : finish(recording, cursor, "labels");
+}
+
+/* Whether all that `record` refers to is there. */
+static bool is_sound(const struct rcore_profile *profile, const struct rcore_record_type *type,
+		     const void *record)
+{
+	for (size_t c = 0; c < type->column_count; c++) {
+		const struct rcore_column *column = &type->columns[c];
+		if (column->refers && rcore_column_get(column, record) >=
+					      rcore_table_count(profile, column->refers))
+			return false;
+	}
+	return true;
+}
+
+/* Reads the number of records, which are `type`, and makes room for them. Each column of each
+ * takes a byte at least. NULL: there are none, or cursor->is_bad, or profile->no_memory. */
+static char *decode_records(struct rcore_profile *profile, const struct rcore_record_type *type,
+			    struct rcore_cursor *cursor, uint64_t *ret_count)
+{
+	uint64_t count = rcore_cursor_varint(cursor);
+	*ret_count = 0;
+	cursor->is_bad |= count > rcore_cursor_left(cursor) / type->column_count;
+	if (cursor->is_bad || !count)
+		return NULL;
+	char *records = calloc(count, type->size);
+	profile->no_memory |= !records;
+	if (!records)
+		return NULL;
+	rcore_columns_read(type, cursor, records, count);
+	*ret_count = cursor->is_bad ? 0 : count;
+	return records;
+}
+
+static struct rcore_error *decode_table(struct rcore_recording *recording,
+					const struct rcore_table_type *type,
+					struct rcore_cursor *cursor)
+{
+	struct rcore_profile *profile = recording->profile;
+	struct rcore_record_set *set = rcore_table_set(profile, type);
+	struct rcore_error *err = NULL;
+	uint64_t count;
+	char *records = decode_records(profile, &type->record, cursor, &count);
+	for (uint64_t i = 0; i < count && !err; i++) {
+		const char *record = records + i * type->record.size;
+		uint32_t number = 0, next = (uint32_t)set->count;
+		if (!is_sound(profile, &type->record, record))
+			err = corrupt("an entry of a table refers to one that is not there");
+		else if (!rcore_record_set_add(set, record, &number))
+			err = rcore_error_no_memory();
+		else if (number != next)
+			err = corrupt("an entry of a table is there twice");
+	}
+	free(records);
+	return err ? err : finish(recording, cursor, "entries of a table");
+}
+
+static struct rcore_error *decode_samples(struct rcore_recording *recording,
+					  struct rcore_cursor *cursor)
+{
+	struct rcore_profile *profile = recording->profile;
+	uint64_t count;
+	char *records = decode_records(profile, &rcore_sample_type, cursor, &count);
+	struct rcore_error *err = NULL;
+	if (count > RCORE_BLOCK_SAMPLES_MAX)
+		err = corrupt("a block has too many samples");
+	for (uint64_t i = 0; i < count && !err; i++) {
+		const void *record = records + i * rcore_sample_type.size;
+		if (is_sound(profile, &rcore_sample_type, record))
+			rcore_profile_sample(profile, record);
+		else
+			err = corrupt("a sample refers to what is not there");
+	}
+	free(records);
+	return err ? err : finish(recording, cursor, "samples");
+}
+
+static struct rcore_error *decode_section(struct rcore_recording *recording, uint64_t tag,
+					  struct rcore_cursor *cursor)
+{
+	switch (tag) {
+	case RCORE_SECTION_FACTS:
+		return decode_facts(recording, cursor);
+	case RCORE_SECTION_RESET:
+		rcore_profile_clear(recording->profile);
+		return finish(recording, cursor, "tables");
+	case RCORE_SECTION_STRINGS:
+		return decode_strings(recording, cursor);
+	case RCORE_SECTION_LABELS:
+		return decode_labels(recording, cursor);
+	case RCORE_SECTION_SAMPLES:
+		return decode_samples(recording, cursor);
+	default:
+		break;
+	}
+	for (size_t i = 0; i < RCORE_TABLE_TYPES; i++)
+		if (rcore_table_types[i].section == tag)
+			return decode_table(recording, &rcore_table_types[i], cursor);
+	/* Of a later rcore, which says by the version that it can be skipped. */
+	return NULL;
+}
+
+struct rcore_error *rcore_block_decode(struct rcore_recording *recording,
+				       const unsigned char *payload, size_t size)
+{
+	struct rcore_cursor cursor = {payload, payload + size, false};
+	struct rcore_error *err = NULL;
+	recording->profile->samples.count = 0;
+	while (rcore_cursor_left(&cursor) && !err) {
+		uint64_t tag = rcore_cursor_varint(&cursor);
+		uint64_t length = rcore_cursor_varint(&cursor);
+		const unsigned char *bytes = rcore_cursor_take(&cursor, length);
+		if (!bytes)
+			return corrupt("a section is longer than its block");
+		struct rcore_cursor section = {bytes, bytes + length, false};
+		err = decode_section(recording, tag, &section);
+		if (!err && rcore_profile_memory(recording->profile) > TABLES_MAX)
+			err = rcore_error_create(RCORE_ERROR_LIMIT,
+						 "the tables take more than %d MiB",
+						 TABLES_MAX >> 20);
+	}
+	return err;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_PROFILE_FORMAT_H
+#define RCORE_PROFILE_FORMAT_H
+
+#include <stdint.h>
+
+/*
+ * The file format of recordings, which docs/recording.md describes: a header and blocks.
+ * A block's payload is a row of sections, each with a tag and its size. Numbers are
+ * little-endian here, and varints in sections.
+ *
+ * What an older reader can skip gets a new tag or kind of block and changes nothing
+ * else. What it cannot skip gets a new version.
+ */
+enum { RCORE_RECORDING_FORMAT = 1 };
+
+#define RCORE_RECORDING_MAGIC "RCOREREC"
+
+struct rcore_recording_header {
+	char magic[8];
+	uint32_t format;
+	uint32_t reserved; /* 0 */
+};
+
+enum { RCORE_BLOCK_MARK = 0x4b4c4252 /* "RBLK" */ };
+
+enum rcore_block_kind {
+	RCORE_BLOCK_DATA = 1,
+	RCORE_BLOCK_END, /* the recording was ended, not cut off */
+};
+
+enum rcore_block_coding {
+	RCORE_BLOCK_PLAIN,
+	RCORE_BLOCK_ZLIB,
+};
+
+struct rcore_block_header {
+	uint32_t mark;
+	uint16_t kind, coding;
+	uint32_t stored_size; /* of the payload in the file */
+	uint32_t plain_size;  /* of the payload when it is decompressed */
+	/* XXH64, seed 0, of the 16 bytes above and the stored payload. */
+	uint64_t checksum;
+};
+
+enum {
+	RCORE_BLOCK_CHECKED = 16, /* bytes of the header that the checksum covers */
+	RCORE_BLOCK_SIZE_MAX = 32 << 20,
+	RCORE_BLOCK_SAMPLES_MAX = 1 << 18,
+};
+
+enum rcore_section {
+	RCORE_SECTION_FACTS = 1, /* pairs of strings: size, bytes, size, bytes */
+	RCORE_SECTION_RESET,     /* empty: the tables begin anew with this block */
+	/* What was added to a table: the number of entries, then these. Of records as
+	 * rcore_columns_write() has them. */
+	RCORE_SECTION_STRINGS, /* each: size, bytes */
+	RCORE_SECTION_FUNCTIONS,
+	RCORE_SECTION_FRAMES,
+	RCORE_SECTION_NODES,
+	RCORE_SECTION_THREADS,
+	RCORE_SECTION_FIBERS,
+	RCORE_SECTION_STATES,
+	RCORE_SECTION_LABELS, /* each: number of pairs; key, value */
+	RCORE_SECTION_SAMPLES,
+};
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_PROFILE_RECORDING_H
+#define RCORE_PROFILE_RECORDING_H
+
+#include <sys/stat.h>
+
+#include "profile/profile.h"
+
+/* What is stated of a recording: see rcore_recording_writer_fact(). */
+struct rcore_recording_fact {
+	char *key, *value;
+};
+
+struct rcore_recording_facts {
+	struct rcore_recording_fact *items;
+	size_t count, capacity;
+};
+
+/*
+ * Reads a recording block by block: see docs/recording.md. Nothing in the file is trusted: all
+ * numbers are checked, and memory is bounded whatever the file says.
+ */
+struct rcore_recording {
+	struct rcore_profile *profile; /* its tables, and the samples of the last block */
+	struct rcore_recording_facts facts;
+	bool is_ended; /* the last block says that nothing is missing */
+	/* Why what follows the last block cannot be read: one line, with the place; NULL: it all
+	 * was read. What was read before is sound. */
+	struct rcore_error *problem;
+	struct stat status; /* of the file */
+	/* Private. */
+	int fd;
+	uint64_t offset, blocks;
+	unsigned char *stored, *plain;
+};
+
+/* Errors: OS, FORMAT (no recording, or no regular file), UNSUPPORTED (of a newer rcore), NO_MEMORY. */
+struct rcore_error *rcore_recording_open(const char *path, struct rcore_recording **ret);
+
+/* Reads the next block. *ret_more is false at the end of the file or of what can be read. If
+ * profile->generation grew, older numbers mean nothing. Error: OS, NO_MEMORY. */
+struct rcore_error *rcore_recording_next(struct rcore_recording *recording, bool *ret_more);
+
+/* NULL: it is not stated. */
+const char *rcore_recording_fact(const struct rcore_recording *recording, const char *key);
+
+void rcore_recording_close(struct rcore_recording *recording); /* NULL-safe */
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_PROFILE_VARINT_H
+#define RCORE_PROFILE_VARINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Numbers as LEB128, seven bits a byte, lowest first: as in DWARF and in protocol buffers. */
+enum { RCORE_VARINT_MAX = 10 };
+
+/* Bytes that grow. If memory was short once, `no_memory` stays set and the rest is dropped. */
+struct rcore_bytes {
+	unsigned char *items;
+	size_t count, capacity;
+	bool no_memory;
+};
+
+/* Empties them and makes room for so many. NULL: memory is short. */
+unsigned char *rcore_bytes_reserve(struct rcore_bytes *bytes, size_t size);
+void rcore_bytes_append(struct rcore_bytes *bytes, const void *more, size_t size);
+void rcore_bytes_varint(struct rcore_bytes *bytes, uint64_t value);
+/* Small for small negative numbers, too. */
+void rcore_bytes_signed(struct rcore_bytes *bytes, int64_t value);
+void rcore_bytes_deinit(struct rcore_bytes *bytes);
+
+/* Bytes that are read. Past their end, or at a number that is none, `is_bad` is set and all
+ * that follows is 0. */
+struct rcore_cursor {
+	const unsigned char *at, *end;
+	bool is_bad;
+};
+
+uint64_t rcore_cursor_varint(struct rcore_cursor *cursor);
+int64_t rcore_cursor_signed(struct rcore_cursor *cursor);
+/* The next `size` bytes; NULL: so many are not there. */
+const void *rcore_cursor_take(struct rcore_cursor *cursor, uint64_t size);
+
+static inline size_t rcore_cursor_left(const struct rcore_cursor *cursor)
+{
+	return (size_t)(cursor->end - cursor->at);
+}
+
+#endif
