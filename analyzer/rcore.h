@@ -3,8 +3,9 @@
 #define RCORE_H
 
 /*
- * librcore shows what a Ruby process is doing, or was doing when it died. It reads
- * core files, running processes, and the memory that a debugger reads for it.
+ * librcore shows what a Ruby process is doing, or was doing when it died. It
+ * reads core files, running processes, and the memory that a debugger reads for
+ * it.
  *
  *	struct rcore_session *session = NULL;
  *	struct rcore_snapshot *snapshot = NULL;
@@ -20,28 +21,30 @@
  *	rcore_close(session);
  *
  * The library never runs code of the target, never writes to it, never prints
- * unless asked to, and never ends its own process. It has no global state: use one
- * session from one thread at a time, and as many sessions as you like. Errors are
- * described in base/error_code.h, a snapshot in model/snapshot.h.
+ * unless asked to, and never ends its own process. It has no global state: use
+ * one session from one thread at a time, and as many sessions as you like.
+ * Errors are described in base/error_code.h, a snapshot in model/snapshot.h.
  *
- * Options. The caller sets the first member, `size`, of each struct of options to
- * its sizeof and zeroes what it does not need:
+ * Options. The caller sets the first member, `size`, of each struct of options
+ * to its sizeof and zeroes what it does not need:
  *
  *	struct rcore_options options = {.size = sizeof(options), .no_native = true};
  *
- * New members are added at the end. If a program was compiled with older headers,
- * librcore uses the defaults for what the program does not know. If it was compiled
- * with newer ones and sets a member that librcore does not know, the error is
- * USAGE; it is USAGE, too, if `size` is 0. A NULL pointer means all defaults.
+ * New members are added at the end. If a program was compiled with older
+ * headers, librcore uses the defaults for what the program does not know. If it
+ * was compiled with newer ones and sets a member that librcore does not know,
+ * the error is USAGE; it is USAGE, too, if `size` is 0. A NULL pointer means
+ * all defaults.
  *
  * Compatibility. Programs need not be recompiled for a later librcore.so.0:
- * - A symbol keeps its version (RCORE_0.1 ...) and its meaning. New ones get a new
- *   version. librcore.map in the sources lists all of them.
- * - librcore allocates snapshots and prints. A later release adds members only at
- *   the end of struct rcore_snapshot, rcore_thread, rcore_fiber, rcore_frame and
- *   rcore_native_frame, which functions in model/snapshot.h return, and of
+ * - A symbol keeps its version (RCORE_0.1 ...) and its meaning. New ones get a
+ *   new version. librcore.map in the sources lists all of them.
+ * - librcore allocates snapshots and prints. A later release adds members only
+ *   at the end of struct rcore_snapshot, rcore_thread, rcore_fiber, rcore_frame
+ *   and rcore_native_frame, which functions in model/snapshot.h return, and of
  *   rcore_print. No other struct without a `size` changes.
- * - A later release may add constants to an enum: expect values that you do not know.
+ * - A later release may add constants to an enum: expect values that you do not
+ *   know.
  */
 
 #include <stdbool.h>
@@ -69,25 +72,33 @@ struct rcore_choice;
 
 /* How to open a target. librcore copies what it needs. */
 struct rcore_options {
-	size_t size;                     /* sizeof(struct rcore_options) */
-	const char *executable;          /* the program's file; NULL: find it */
-	const char *sysroot;             /* a prefix for all paths of the target; NULL: none */
-	const char *const *search_paths; /* folders to search by build-id and file name */
+	size_t size;            /* sizeof(struct rcore_options) */
+	const char *executable; /* the program's file; NULL: find it */
+	/* A prefix for all paths of the target; NULL: none. */
+	const char *sysroot;
+	/* Folders to search by build-id and file name. */
+	const char *const *search_paths;
 	size_t search_path_count;
-	const char *layout_file;     /* a table to use instead of the built-in ones */
-	bool no_native;              /* read Ruby stacks only, do not unwind machine stacks */
-	bool no_stop;                /* rcore_open_pid(): read the process while it runs */
-	struct rcore_ids *ids;       /* keep ids between loads; NULL: number anew each time */
-	struct rcore_choice *choice; /* keep the layout between sessions; NULL: do not */
-	bool record;                 /* note what is read, for rcore_pack() */
-	enum rcore_redact redact;    /* what to remove; a pack keeps what was removed from it */
+	/* A table to use instead of the built-in ones. */
+	const char *layout_file;
+	/* Read Ruby stacks only, do not unwind machine stacks. */
+	bool no_native;
+	/* rcore_open_pid(): read the process while it runs. */
+	bool no_stop;
+	/* Keep ids between loads; NULL: number anew each time. */
+	struct rcore_ids *ids;
+	/* Keep the layout between sessions; NULL: do not. */
+	struct rcore_choice *choice;
+	bool record; /* note what is read, for rcore_pack() */
+	/* What to remove; a pack keeps what was removed from it. */
+	enum rcore_redact redact;
 	struct rcore_locals_options values; /* what to read of each frame */
 };
 
 /*
- * Returns an object that keeps the layout that fits a process, or NULL if memory is
- * short. A later session on the same process checks that layout again instead of
- * searching for one. It must outlive the sessions that use it.
+ * Returns an object that keeps the layout that fits a process, or NULL if
+ * memory is short. A later session on the same process checks that layout again
+ * instead of searching for one. It must outlive the sessions that use it.
  */
 RCORE_API struct rcore_choice *rcore_choice_open(void);
 
@@ -96,27 +107,28 @@ RCORE_API void rcore_choice_close(struct rcore_choice *choice);
 
 /*
  * Opens a core file, compressed or not, or a pack. The caller closes *ret with
- * rcore_close(). Errors: OS, FORMAT (not a core), UNSUPPORTED (32-bit, or another
- * machine), NO_MEMORY, USAGE.
+ * rcore_close(). Errors: OS, FORMAT (not a core), UNSUPPORTED (32-bit, or
+ * another machine), NO_MEMORY, USAGE.
  */
 RCORE_API struct rcore_error *rcore_open_core(const char *path,
 					      const struct rcore_options *options,
 					      struct rcore_session **ret);
 
 /*
- * Opens a running process. Each rcore_load() stops it, copies what it needs, and
- * resumes it before it unwinds and names anything; snapshot->live says for how long
- * it was stopped. The process resumes even if the caller is killed. Errors: OS (no
- * such process, no permission ...), USAGE (the id of a thread), UNSUPPORTED (32-bit),
- * NO_MEMORY.
+ * Opens a running process. Each rcore_load() stops it, copies what it needs,
+ * and resumes it before it unwinds and names anything; snapshot->live says for
+ * how long it was stopped. The process resumes even if the caller is killed.
+ * Errors: OS (no such process, no permission ...), USAGE (the id of a thread),
+ * UNSUPPORTED (32-bit), NO_MEMORY.
  */
 RCORE_API struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *options,
 					     struct rcore_session **ret);
 
 /*
- * Opens a target that the caller, such as a debugger, has stopped. The session calls
- * memory->read() for its bytes. `memory` and everything that `process` points to must
- * outlive the session. Errors: FORMAT, UNSUPPORTED, NO_MEMORY, USAGE.
+ * Opens a target that the caller, such as a debugger, has stopped. The session
+ * calls memory->read() for its bytes. `memory` and everything that `process`
+ * points to must outlive the session. Errors: FORMAT, UNSUPPORTED, NO_MEMORY,
+ * USAGE.
  */
 RCORE_API struct rcore_error *rcore_open_memory(const struct rcore_process *process,
 						struct rcore_memory *memory,
@@ -127,23 +139,24 @@ RCORE_API struct rcore_error *rcore_open_memory(const struct rcore_process *proc
 RCORE_API void rcore_close(struct rcore_session *session);
 
 /*
- * Decodes everything: Ractors, threads, fibers, frames, and why the process died.
- * What could not be read is in the snapshot (problems, incomplete, the problem of
- * each part). The caller frees *ret with rcore_snapshot_free(); it does not need the
- * session.
+ * Decodes everything: Ractors, threads, fibers, frames, and why the process
+ * died. What could not be read is in the snapshot (problems, incomplete, the
+ * problem of each part). The caller frees *ret with rcore_snapshot_free(); it
+ * does not need the session.
  *
- * Errors, if nothing could be decoded: NOT_RUBY, NO_LAYOUT, FAULT or CORRUPT (the VM
- * was not found), OS (a file became shorter after it was opened; a process has
- * ended), NO_MEMORY. Files are mapped: if one is truncated during the call, the
- * kernel sends SIGBUS, which librcore does not catch.
+ * Errors, if nothing could be decoded: NOT_RUBY, NO_LAYOUT, FAULT or CORRUPT
+ * (the VM was not found), OS (a file became shorter after it was opened; a
+ * process has ended), NO_MEMORY. Files are mapped: if one is truncated during
+ * the call, the kernel sends SIGBUS, which librcore does not catch.
  */
 RCORE_API struct rcore_error *rcore_load(struct rcore_session *session,
 					 struct rcore_snapshot **ret);
 
 /*
- * Does the same, but if nothing of Ruby can be decoded, still returns a snapshot
- * with what the target itself says, such as the signal that killed it. *failure is
- * then the error of rcore_load(), otherwise NULL; the caller frees it, too.
+ * Does the same, but if nothing of Ruby can be decoded, still returns a
+ * snapshot with what the target itself says, such as the signal that killed it.
+ * *failure is then the error of rcore_load(), otherwise NULL; the caller frees
+ * it, too.
  */
 RCORE_API struct rcore_error *rcore_load_partial(struct rcore_session *session,
 						 struct rcore_snapshot **ret,
@@ -153,11 +166,11 @@ RCORE_API struct rcore_error *rcore_load_partial(struct rcore_session *session,
 RCORE_API void rcore_snapshot_free(struct rcore_snapshot *snapshot);
 
 /*
- * Writes a report to `out`, as `rcore analyze --format FORMAT` does. Formats: "text",
- * "json" (docs/json.md), "markdown", and for CI systems "github", "gitlab", "sarif"
- * and "junit". Bytes of the target are escaped. Errors: USAGE (no such format, or the
- * options name a thread or fiber that does not exist), OS (it could not be written),
- * NO_MEMORY.
+ * Writes a report to `out`, as `rcore analyze --format FORMAT` does. Formats:
+ * "text", "json" (docs/json.md), "markdown", and for CI systems "github",
+ * "gitlab", "sarif" and "junit". Bytes of the target are escaped. Errors: USAGE
+ * (no such format, or the options name a thread or fiber that does not exist),
+ * OS (it could not be written), NO_MEMORY.
  */
 RCORE_API struct rcore_error *rcore_report(const struct rcore_snapshot *snapshot,
 					   const char *format,
@@ -171,11 +184,11 @@ struct rcore_print_options {
 };
 
 /*
- * Reads values of the target, by VALUE or by the name of a constant, and what this
- * Ruby's own inspect prints for them. A running process is stopped while they are
- * read. A value that cannot be read has a `problem`. The caller frees *ret with
- * rcore_print_free(); it does not need the session. Errors: as rcore_load(), and
- * USAGE (there is no such constant, or it is not loaded yet).
+ * Reads values of the target, by VALUE or by the name of a constant, and what
+ * this Ruby's own inspect prints for them. A running process is stopped while
+ * they are read. A value that cannot be read has a `problem`. The caller frees
+ * *ret with rcore_print_free(); it does not need the session. Errors: as
+ * rcore_load(), and USAGE (there is no such constant, or it is not loaded yet).
  */
 RCORE_API struct rcore_error *rcore_print(struct rcore_session *session,
 					  const struct rcore_subject *subjects, size_t count,
@@ -186,8 +199,8 @@ RCORE_API struct rcore_error *rcore_print(struct rcore_session *session,
 RCORE_API void rcore_print_free(struct rcore_print *print);
 
 /*
- * Writes values to `out` as `rcore print` does: "text", a line for each, or "json".
- * Errors: USAGE (no such format), OS, NO_MEMORY.
+ * Writes values to `out` as `rcore print` does: "text", a line for each, or
+ * "json". Errors: USAGE (no such format), OS, NO_MEMORY.
  */
 RCORE_API struct rcore_error *rcore_report_print(const struct rcore_print *print,
 						 const char *format,
@@ -195,12 +208,12 @@ RCORE_API struct rcore_error *rcore_report_print(const struct rcore_print *print
 						 FILE *out);
 
 /*
- * Writes a small core to `path`, with what rcore_load() read of the session's core
- * and of the files it needed. Every rcore opens it, on any machine, and finds the
- * same snapshot; GDB opens it as a core. Memory that was not read is not in it.
- * `snapshot` is of the last load; the session was opened with options.record.
- * *ret_size is the number of bytes written. Errors: USAGE (not a core, or `path` is
- * the core itself), OS, NO_MEMORY.
+ * Writes a small core to `path`, with what rcore_load() read of the session's
+ * core and of the files it needed. Every rcore opens it, on any machine, and
+ * finds the same snapshot; GDB opens it as a core. Memory that was not read is
+ * not in it. `snapshot` is of the last load; the session was opened with
+ * options.record. *ret_size is the number of bytes written. Errors: USAGE (not
+ * a core, or `path` is the core itself), OS, NO_MEMORY.
  */
 RCORE_API struct rcore_error *rcore_pack(struct rcore_session *session,
 					 const struct rcore_snapshot *snapshot,
@@ -208,12 +221,13 @@ RCORE_API struct rcore_error *rcore_pack(struct rcore_session *session,
 
 /*
  * Writes a copy of a core to `path` in which each parked fiber is a thread, for
- * debuggers that do not know Ruby. `snapshot` is of this session. *ret has `*count`
- * rows, in the order of the snapshot's fibers: those that are parked and those that
- * a kernel thread runs. The caller passes *ret to free(3). Fiber T2.F13 becomes LWP
- * 20000013; a fiber whose id has no such number gets one from 5000000 on. Both exceed
- * any kernel thread's id. Errors: USAGE (not a core, or `path` is the core itself),
- * OS, FORMAT, NO_MEMORY; there is then no file.
+ * debuggers that do not know Ruby. `snapshot` is of this session. *ret has
+ * `*count` rows, in the order of the snapshot's fibers: those that are parked
+ * and those that a kernel thread runs. The caller passes *ret to free(3). Fiber
+ * T2.F13 becomes LWP 20000013; a fiber whose id has no such number gets one
+ * from 5000000 on. Both exceed any kernel thread's id. Errors: USAGE (not a
+ * core, or `path` is the core itself), OS, FORMAT, NO_MEMORY; there is then no
+ * file.
  */
 RCORE_API struct rcore_error *rcore_convert_fibers(struct rcore_session *session,
 						   const struct rcore_snapshot *snapshot,
@@ -222,10 +236,11 @@ RCORE_API struct rcore_error *rcore_convert_fibers(struct rcore_session *session
 
 /*
  * Gets the registers with which a parked fiber resumes, in the order of struct
- * rcore_native_thread. Bit n of *known is set if register n is known: those that
- * CRuby's coroutine_transfer() (coroutine/) saves. Debuggers unwind its stack from
- * them. `fiber` is of a snapshot of this session. Returns false if the fiber runs,
- * has not begun or has ended, or if its registers cannot be read.
+ * rcore_native_thread. Bit n of *known is set if register n is known: those
+ * that CRuby's coroutine_transfer() (coroutine/) saves. Debuggers unwind its
+ * stack from them. `fiber` is of a snapshot of this session. Returns false if
+ * the fiber runs, has not begun or has ended, or if its registers cannot be
+ * read.
  */
 RCORE_API bool rcore_fiber_registers(struct rcore_session *session,
 				     const struct rcore_fiber *fiber,

@@ -5,7 +5,8 @@ import struct
 
 from rcore_for_lldb import stack
 
-# By their numbers in DWARF. LLDB unwinds through some code only where it is told of all of them.
+# By their numbers in DWARF. LLDB unwinds through some code only where it is
+# told of all of them.
 _NAMES = {
     "x86_64": "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split(),
     "aarch64": ["x%d" % number for number in range(31)] + ["sp", "pc"],

@@ -128,7 +128,10 @@ int32_t rcore_plugin_finish(struct rcore_plugin *plugin, struct rcore_error *err
 	return status == STATUS_COMPLETE && plugin->is_partial ? STATUS_PARTIAL : status;
 }
 
-/* A debugger does not say all that stands in the core file (GDB: no signal of a core that qemu wrote). */
+/*
+ * A debugger does not say all that stands in the core file (GDB: no signal of a
+ * core that qemu wrote).
+ */
 static void fill_in(struct rcore_process *process, const struct rcore_process *core)
 {
 	process->segments = core->segments;
@@ -174,7 +177,10 @@ static struct rcore_error *open_session(struct rcore_plugin *plugin, struct rcor
 struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_native,
 				      struct rcore_view **ret)
 {
-	/* What one view has read the next is to find: 2,000 fibers and half a million objects are 50 MiB. */
+	/*
+	 * What one view has read the next is to find: 2,000 fibers and half a
+	 * million objects are 50 MiB.
+	 */
 	static const struct rcore_cache_options cache = {.max_bytes = 128 << 20};
 	struct rcore_view *view = &plugin->views[no_native];
 	struct rcore_error *err = NULL;
@@ -203,8 +209,10 @@ static bool same_special(const struct rcore_options *a, const struct rcore_optio
 	       !memcmp(&x->inspect, &y->inspect, sizeof(x->inspect));
 }
 
-/* Values are decoded with the rest, where they are asked for, and what is to be taken out goes then: the last such
- * view is kept. */
+/*
+ * Values are decoded with the rest, where they are asked for, and what is to be
+ * taken out goes then: the last such view is kept.
+ */
 static struct rcore_error *view_special(struct rcore_plugin *plugin,
 					const struct rcore_options *wanted,
 					struct rcore_view **ret)

@@ -11,8 +11,10 @@ static const char *const completions[] = {
 	[RCORE_COMPLETE_FILE] = "file",
 };
 
-/* json-c gives NULL where memory is short, and takes NULL for JSON's null: what was lost is seen at the
- * end, in `failed`. */
+/*
+ * json-c gives NULL where memory is short, and takes NULL for JSON's null: what
+ * was lost is seen at the end, in `failed`.
+ */
 static void add(struct json_object *object, const char *key, struct json_object *value,
 		bool *failed)
 {

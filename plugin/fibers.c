@@ -19,7 +19,10 @@ int32_t rcore_plugin_current_fiber(struct rcore_plugin *plugin, int32_t tid, cha
 	const struct rcore_snapshot *snapshot;
 	const char *id = NULL;
 	*ret = NULL;
-	/* Native stacks are not looked at; where they were unwound already, nothing is read twice. */
+	/*
+	 * Native stacks are not looked at; where they were unwound already,
+	 * nothing is read twice.
+	 */
 	struct rcore_error *err =
 		rcore_plugin_load(plugin, !plugin->views[0].snapshot, &snapshot);
 	for (size_t i = 0; !err && i < snapshot->thread_count; i++) {

@@ -208,8 +208,9 @@ class Target:
         self.is_told = False
         self._library.rcore_plugin_forget(self._plugin)
 
-    # An exception must not leave a callback: ctypes would print it. A Ctrl-C is kept until the
-    # library has come back, which it does soon: it reads no more.
+    # An exception must not leave a callback: ctypes would print it. A Ctrl-C is
+    # kept until the library has come back, which it does soon: it reads no
+    # more.
     def _copy(self, _context, address, buffer, size):
         try:
             data = self._read(address, size)
@@ -305,8 +306,9 @@ class Target:
         self._library.rcore_plugin_text_free(pointer)
         return text, self._error() if status > 1 else None
 
-    # A Ctrl-C may come before the first line of a callback or behind its last, and ctypes hands it to
-    # this hook. What was decoded by then is not the whole, and must not be kept.
+    # A Ctrl-C may come before the first line of a callback or behind its last,
+    # and ctypes hands it to this hook. What was decoded by then is not the
+    # whole, and must not be kept.
     def _call(self, function, *arguments):
         hook = sys.unraisablehook
         sys.unraisablehook = self._keep

@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 /*
- * Addresses of the target to indices of ours. uthash does the work: header-only, and
- * with HASH_NONFATAL_OOM it does not end the process when memory is short.
+ * Addresses of the target to indices of ours. uthash does the work:
+ * header-only, and with HASH_NONFATAL_OOM it does not end the process when
+ * memory is short.
  */
 struct rcore_address_map {
-	struct rcore_address_entry *entries; /* private; all-zero is an empty map */
+	/* Private; all-zero is an empty map. */
+	struct rcore_address_entry *entries;
 };
 
 void rcore_address_map_deinit(struct rcore_address_map *map);

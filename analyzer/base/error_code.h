@@ -16,22 +16,27 @@ extern "C" {
  */
 enum rcore_error_code {
 	RCORE_ERROR_NO_MEMORY = 1, /* librcore could not allocate memory */
-	RCORE_ERROR_OS,            /* a system call failed; the message has errno's text */
-	RCORE_ERROR_USAGE,         /* the caller asked for something impossible */
-	RCORE_ERROR_FORMAT,      /* a file is not what it should be: not ELF, not a core ... */
-	RCORE_ERROR_UNSUPPORTED, /* a 32-bit target, or a machine that rcore does not read */
-	RCORE_ERROR_NOT_RUBY,    /* the target has no Ruby VM */
-	RCORE_ERROR_NO_LAYOUT,   /* rcore has no layout for this Ruby */
-	RCORE_ERROR_FAULT,       /* memory of the target could not be read */
-	RCORE_ERROR_CORRUPT,     /* memory was read and makes no sense */
-	RCORE_ERROR_LIMIT,       /* a length or a count exceeds its limit */
+	/* A system call failed; the message has errno's text. */
+	RCORE_ERROR_OS,
+	/* The caller asked for something impossible. */
+	RCORE_ERROR_USAGE,
+	/* A file is not what it should be: not ELF, not a core ... */
+	RCORE_ERROR_FORMAT,
+	/* A 32-bit target, or a machine that rcore does not read. */
+	RCORE_ERROR_UNSUPPORTED,
+	RCORE_ERROR_NOT_RUBY,  /* the target has no Ruby VM */
+	RCORE_ERROR_NO_LAYOUT, /* rcore has no layout for this Ruby */
+	RCORE_ERROR_FAULT,     /* memory of the target could not be read */
+	RCORE_ERROR_CORRUPT,   /* memory was read and makes no sense */
+	RCORE_ERROR_LIMIT,     /* a length or a count exceeds its limit */
 };
 
 struct rcore_error {
 	enum rcore_error_code code;
 	/*
-	 * One line without a newline: what went wrong, where, and what to do next.
-	 * Bytes of the target are escaped, so it can be printed to a terminal.
+	 * One line without a newline: what went wrong, where, and what to do
+	 * next. Bytes of the target are escaped, so it can be printed to a
+	 * terminal.
 	 */
 	const char *message;
 };

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /*
- * What stands in memory for text that was taken out: as many stars. NUL and newline stay, for UTF-16 to be
- * UTF-16 still, and because Ruby prints what has lines in another way.
+ * What stands in memory for text that was taken out: as many stars. NUL and
+ * newline stay, for UTF-16 to be UTF-16 still, and because Ruby prints what has
+ * lines in another way.
  */
 enum { RCORE_FILLER = '*' };
 

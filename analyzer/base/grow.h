@@ -7,9 +7,9 @@
 
 /*
  * Makes room for one more element in a malloc'ed array: *array, of `count` used
- * and *capacity allocated elements of `size` bytes. false: memory is short, the array
- * is as it was. (uthash's utarray would serve, but it ends the process when memory
- * runs out.)
+ * and *capacity allocated elements of `size` bytes. false: memory is short, the
+ * array is as it was. (uthash's utarray would serve, but it ends the process
+ * when memory runs out.)
  */
 static inline bool rcore_grow(void **array, size_t count, size_t *capacity, size_t size)
 {
@@ -24,8 +24,10 @@ static inline bool rcore_grow(void **array, size_t count, size_t *capacity, size
 	return true;
 }
 
-/* For `struct { T *items; size_t count, capacity; }`: a pointer to a new, zeroed last
- * element, or NULL when memory is short. */
+/*
+ * For `struct { T *items; size_t count, capacity; }`: a pointer to a new,
+ * zeroed last element, or NULL when memory is short.
+ */
 #define rcore_push(vector)                                                                  \
 	(rcore_grow((void **)&(vector)->items, (vector)->count, &(vector)->capacity,        \
 		    sizeof(*(vector)->items))                                               \

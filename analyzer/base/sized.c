@@ -15,11 +15,11 @@ struct rcore_error *rcore_sized_copy_bytes(void *to, size_t size, const void *fr
 					  given);
 	for (size_t i = size; i < given; i++)
 		if (((const unsigned char *)from)[i])
-			return rcore_error_create(RCORE_ERROR_USAGE,
-						  "a struct of %zu bytes sets a member that "
-						  "librcore does not know; "
-						  "leave it zero, or use a later librcore",
-						  given);
+			return rcore_error_create(
+				RCORE_ERROR_USAGE,
+				"a struct of %zu bytes sets a member that librcore does not "
+				"know; leave it zero, or use a later librcore",
+				given);
 	if (from)
 		memcpy(to, from, given < size ? given : size);
 	memcpy(to, &size, sizeof(size));

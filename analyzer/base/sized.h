@@ -8,11 +8,13 @@
 
 /*
  * Structs that the caller of librcore allocates and whose first member, `size_t
- * size`, says how much of them the caller knows: the rule is in rcore.h, "Options".
+ * size`, says how much of them the caller knows: the rule is in rcore.h,
+ * "Options".
  *
- * rcore_sized_copy(to, from) copies such a struct into `to`, which is zeroed and of
- * this librcore's size. If `from` is NULL, only sets to->size. Error: USAGE if the
- * size is 0, or if the caller sets a member that this librcore does not know.
+ * rcore_sized_copy(to, from) copies such a struct into `to`, which is zeroed
+ * and of this librcore's size. If `from` is NULL, only sets to->size. Error:
+ * USAGE if the size is 0, or if the caller sets a member that this librcore
+ * does not know.
  */
 #define rcore_sized_copy(to, from) rcore_sized_copy_bytes(to, sizeof(*(to)), from)
 

@@ -8,19 +8,22 @@
 #include <stdio.h>
 
 /*
- * Bytes of the target on their way to a person. A name in a core may hold escape
- * sequences that drive the terminal, or marks that reverse the order of what
- * follows; all such are made visible, in the notation of Ruby's String#inspect:
- * "\n", "\e", "\x9B" for a byte, "\u{202E}" for a character. What is printable
- * UTF-8 stays as it is.
+ * Bytes of the target on their way to a person. A name in a core may hold
+ * escape sequences that drive the terminal, or marks that reverse the order of
+ * what follows; all such are made visible, in the notation of Ruby's
+ * String#inspect: "\n", "\e", "\x9B" for a byte, "\u{202E}" for a character.
+ * What is printable UTF-8 stays as it is.
  */
 
 /* Equal, or both NULL. */
 bool rcore_same_text(const char *a, const char *b);
 
-/* Decodes the UTF-8 sequence at the start of the NUL-terminated `text`. Gives its
- * length in bytes (1 to 4) and the character; 0 where no valid sequence starts
- * there (overlong forms, surrogates and what is past U+10FFFF are not valid). */
+/*
+ * Decodes the UTF-8 sequence at the start of the NUL-terminated `text`. Gives
+ * its length in bytes (1 to 4) and the character; 0 where no valid sequence
+ * starts there (overlong forms, surrogates and what is past U+10FFFF are not
+ * valid).
+ */
 size_t rcore_utf8_decode(const char *text, uint32_t *ret);
 
 bool rcore_utf8_valid(const char *text);

@@ -18,9 +18,10 @@
 #include "target/output/output.h"
 
 /*
- * As the kernel's handler (core(5), "Piping core dumps to a program") this runs as root in the initial
- * namespaces, without a terminal; the process that died is still there until its core was read, so its
- * files are found under /proc/PID/root.
+ * As the kernel's handler (core(5), "Piping core dumps to a program") this runs
+ * as root in the initial namespaces, without a terminal; the process that died
+ * is still there until its core was read, so its files are found under
+ * /proc/PID/root.
  */
 struct arguments {
 	const char *folder;
@@ -197,7 +198,10 @@ static void done(size_t index, char *text, int status, void *context)
 	free(text);
 }
 
-/* The kernel gives its handler a standard input alone: no file of ours may take the place of the others. */
+/*
+ * The kernel gives its handler a standard input alone: no file of ours may take
+ * the place of the others.
+ */
 static void open_standard_files(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
@@ -245,10 +249,8 @@ const struct rcore_command rcore_cli_collect = {
 	.input = RCORE_INPUT_FILES,
 	.summary = "turn a core from the kernel's pipe into a report and a pack",
 	.doc = "Read a core from standard input, write its report (.txt, .json) and a pack of "
-	       "it "
-	       "(.core), and keep nothing else. Made to be the kernel's handler of core dumps. "
-	       "A "
-	       "process that is not Ruby leaves a line in DIR/rcore.log.",
+	       "it (.core), and keep nothing else. Made to be the kernel's handler of core "
+	       "dumps. A process that is not Ruby leaves a line in DIR/rcore.log.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.defaults = &defaults,
@@ -257,9 +259,8 @@ const struct rcore_command rcore_cli_collect = {
 		(const char *const[]){"echo '|/usr/local/bin/rcore collect -d /var/crash "
 				      "--process %P' > /proc/sys/kernel/core_pattern",
 				      "rcore collect -d reports < core.1234", NULL},
-	.exit_status =
-		"Exit status: 0 everything was decoded; 1 not everything was (the rest is "
-		"written); 2 nothing was written; 3 not a Ruby process; 64 wrong usage; "
-		"124 it exceeded a limit of time or memory.",
+	.exit_status = "Exit status: 0 everything was decoded; 1 not everything was (the rest "
+		       "is written); 2 nothing was written; 3 not a Ruby process; 64 wrong "
+		       "usage; 124 it exceeded a limit of time or memory.",
 	.run_in_shell = run_in_shell,
 };

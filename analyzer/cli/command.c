@@ -86,7 +86,10 @@ static struct rcore_error *unexpected(const char *word)
 				  rcore_escape(escaped, sizeof(escaped), word));
 }
 
-/* Moves the words of the line that are not TARGET to where the command wants them. */
+/*
+ * Moves the words of the line that are not TARGET to where the command wants
+ * them.
+ */
 static struct rcore_error *place_words(struct run *run)
 {
 	const struct rcore_command *command = run->command;
@@ -122,8 +125,8 @@ static struct rcore_error *check_outputs(const struct run *run)
 		if (option->writes && is_given(run, option))
 			return rcore_error_create(
 				RCORE_ERROR_USAGE,
-				"option '--%s' cannot be used with --children, because "
-				"it writes one process; run it for each with -p PID",
+				"option '--%s' cannot be used with --children, because it "
+				"writes one process; run it for each with -p PID",
 				option->name);
 	return NULL;
 }

@@ -10,8 +10,10 @@
 
 #include "command/command.h"
 
-/* Runs a command of the shell; argv[0] is skipped. If argv names a subcommand, that runs. Prints help
- * or errors itself and returns the exit status. */
+/*
+ * Runs a command of the shell; argv[0] is skipped. If argv names a subcommand,
+ * that runs. Prints help or errors itself and returns the exit status.
+ */
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv);
 
 /* The style of help for this terminal. */

@@ -106,7 +106,9 @@ static bool own_folder(char ret[PATH_MAX])
 	return true;
 }
 
-/* Beside a program that was installed, and one that stands where it was built. */
+/*
+ * Beside a program that was installed, and one that stands where it was built.
+ */
 static struct rcore_error *find_script(const char *name, char ret[PATH_MAX])
 {
 	static const char *const places[] = {"../share/rcore", "..", "../.."};
@@ -175,8 +177,8 @@ static struct rcore_error *check_plain(const char *path)
 		return NULL;
 	return rcore_error_create(
 		RCORE_ERROR_FORMAT,
-		"%s: is compressed with %s, and debuggers read only plain cores; "
-		"decompress it first, or `rcore convert --fibers-as-threads` it",
+		"%s: is compressed with %s, and debuggers read only plain cores; decompress it "
+		"first, or `rcore convert --fibers-as-threads` it",
 		path, compression);
 }
 
@@ -274,7 +276,8 @@ static struct rcore_error *start(const struct debugger *debugger, struct argumen
 	if (!rcore_push(&words))
 		return rcore_error_no_memory();
 	choose_library();
-	signal(SIGPIPE, SIG_DFL); /* as the debugger, and what it starts, expects it */
+	/* As the debugger, and what it starts, expects it. */
+	signal(SIGPIPE, SIG_DFL);
 	if (debugger == &lldb)
 		tell_python(program);
 	execv(program, words.items);

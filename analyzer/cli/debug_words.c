@@ -65,8 +65,11 @@ void rcore_debug_gdb(const struct rcore_debug *debug, struct rcore_words_made *b
 		rcore_words_add(behind, "--pid=%s", debug->pid);
 }
 
-/* LLDB looks for the files of a core under the folder of a platform, and for those of a process under
- * search paths of a target that is there before it is attached to; it has no other option for it. */
+/*
+ * LLDB looks for the files of a core under the folder of a platform, and for
+ * those of a process under search paths of a target that is there before it is
+ * attached to; it has no other option for it.
+ */
 static void tell_lldb_sysroot(const struct rcore_debug *debug, struct rcore_words_made *before)
 {
 	char *quoted = rcore_quoted(debug->sysroot);

@@ -91,12 +91,11 @@ const struct rcore_command rcore_cli_layout = {
 	.input = RCORE_INPUT_NONE,
 	.summary = "print the layout table of a Ruby with debug information",
 	.doc = "Print where Ruby's structs keep what rcore reads, from the debug information "
-	       "of "
-	       "FILE: a ruby, a libruby, a program that embeds one, or a separate debug file.\n"
+	       "of FILE: a ruby, a libruby, a program that embeds one, or a separate debug "
+	       "file.\n"
 	       "A table that is saved as $XDG_DATA_HOME/rcore/layouts/NAME.layout (or "
 	       "~/.local/share/rcore/layouts/NAME.layout) needs no --layout: rcore prefers it "
-	       "to "
-	       "built-in tables of equally near releases.",
+	       "to built-in tables of equally near releases.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "FILE",
@@ -112,7 +111,7 @@ const struct rcore_command rcore_cli_layout = {
 				      "rcore analyze --layout 3.3.layout core.1234",
 				      "rcore layout diff 3.3.0 3.3.11",
 				      "rcore layout check core.1234", NULL},
-	.exit_status = "Exit status: 0 printed; 2 FILE has no such debug information; 64 wrong "
-		       "usage.",
+	.exit_status =
+		"Exit status: 0 printed; 2 FILE has no such debug information; 64 wrong usage.",
 	.run_in_shell = run_in_shell,
 };

@@ -4,7 +4,10 @@
 
 #include "command/command.h"
 
-/* The commands that only the shell has, in the order in which help lists them; ends with NULL. */
+/*
+ * The commands that only the shell has, in the order in which help lists them;
+ * ends with NULL.
+ */
 extern const struct rcore_command *const rcore_cli_commands[];
 
 extern const struct rcore_command rcore_cli_collect;

@@ -87,7 +87,10 @@ static bool is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
-/* What --help and the like wrote may still fail to be written; commands have told of theirs. */
+/*
+ * What --help and the like wrote may still fail to be written; commands have
+ * told of theirs.
+ */
 static void close_output(void)
 {
 	if (ferror(stdout) || fclose(stdout) == 0)
@@ -96,13 +99,15 @@ static void close_output(void)
 	_exit(2);
 }
 
-/* Files are mapped: the kernel tells so that one is shorter than it was. Zeroes in place of what is gone would
- * be a lie, so this is the end. */
+/*
+ * Files are mapped: the kernel tells so that one is shorter than it was. Zeroes
+ * in place of what is gone would be a lie, so this is the end.
+ */
 static void on_shrunk_file(int signo)
 {
 	static const char text[] =
-		"rcore: a file became shorter while it was read (the core, or one "
-		"of the target's): wait until it is written, or take a copy\n";
+		"rcore: a file became shorter while it was read (the core, or one of the "
+		"target's): wait until it is written, or take a copy\n";
 	ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
 	(void)ignored;
 	_exit(2);

@@ -58,8 +58,7 @@ static const char *const failures[] = {
 static const struct rcore_option options[] = {
 	{"baseline", 0, RCORE_OPTION_TEXT, MEMBER(baseline), "FILE",
 	 "The results of an earlier run (of --json or -o): crashes that are not in them are "
-	 "new, "
-	 "crashes that are only in them are gone",
+	 "new, crashes that are only in them are gone",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"fail-on", 0, RCORE_OPTION_CHOICE, MEMBER(fail_on), "WHAT",
 	 "new: exit with status 4 if there is a new crash", failures,
@@ -202,7 +201,9 @@ static struct rcore_result failed(const struct triage *triage, size_t index, int
 	return result;
 }
 
-/* "rcore: [#####-----] 34 of 100 cores", and nothing of it once all are done. */
+/*
+ * "rcore: [#####-----] 34 of 100 cores", and nothing of it once all are done.
+ */
 static void show_progress(const struct triage *triage)
 {
 	static const char full[] = "##############################";
@@ -249,7 +250,10 @@ static struct rcore_error *analyze_all(struct triage *triage)
 	return rcore_jobs_run(&jobs);
 }
 
-/* Reads the next line of a baseline; false at its end. Error: a line that no run of ours wrote. */
+/*
+ * Reads the next line of a baseline; false at its end. Error: a line that no
+ * run of ours wrote.
+ */
 static bool next_line(FILE *in, char *line, size_t size, struct rcore_error **err)
 {
 	if (!fgets(line, (int)size, in)) {
@@ -260,11 +264,10 @@ static bool next_line(FILE *in, char *line, size_t size, struct rcore_error **er
 	size_t length = strlen(line);
 	if (length && (line[length - 1] == '\n' || feof(in)))
 		return true;
-	*err = rcore_error_create(
-		RCORE_ERROR_FORMAT,
-		"the line is longer than %zu bytes, or holds a NUL; name a file that rcore "
-		"triage -o wrote",
-		size - 2);
+	*err = rcore_error_create(RCORE_ERROR_FORMAT,
+				  "the line is longer than %zu bytes, or holds a NUL; name a "
+				  "file that rcore triage -o wrote",
+				  size - 2);
 	return false;
 }
 
@@ -397,24 +400,22 @@ const struct rcore_command rcore_cli_triage = {
 	.input = RCORE_INPUT_FILES,
 	.summary = "group many cores by crash and say which crashes are new",
 	.doc = "Analyze many cores at once and group them by the signature of their crash: "
-	       "print "
-	       "the cause and the frame to blame of each different crash, and whether it is "
-	       "new.",
+	       "print the cause and the frame to blame of each different crash, and whether it "
+	       "is new.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.defaults = &defaults,
 	.words = "DIR|CORE...",
 	.words_offset = MEMBER(cores),
 	.completion = RCORE_COMPLETE_FILE,
-	.shell_examples = (const char *const[]){"rcore triage /var/crash",
-						"rcore triage cores/ -o today.jsonl --baseline "
-						"yesterday.jsonl --fail-on new",
-						"rcore triage --json core.* | jq -r .loose | "
-						"sort | uniq -c",
-						NULL},
-	.exit_status =
-		"Exit status: 0 every core was decoded; 1 some were not, or not "
-		"completely; 2 none was; 4 --fail-on found something; 64 wrong usage; 124 "
-		"a core exceeded its limit of time or memory.",
+	.shell_examples =
+		(const char *const[]){
+			"rcore triage /var/crash",
+			"rcore triage cores/ -o today.jsonl --baseline yesterday.jsonl "
+			"--fail-on new",
+			"rcore triage --json core.* | jq -r .loose | sort | uniq -c", NULL},
+	.exit_status = "Exit status: 0 every core was decoded; 1 some were not, or not "
+		       "completely; 2 none was; 4 --fail-on found something; 64 wrong usage; "
+		       "124 a core exceeded its limit of time or memory.",
 	.run_in_shell = run_in_shell,
 };

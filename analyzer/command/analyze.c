@@ -46,13 +46,11 @@ static const struct rcore_option options[] = {
 	 .help = "The arguments of each frame"},
 	{"locals", 0, RCORE_OPTION_FLAG, MEMBER(values.locals),
 	 .help = "The arguments and local variables of each frame, those of the blocks around "
-		 "it "
-		 "too (--all: also what Ruby itself hides)"},
+		 "it too (--all: also what Ruby itself hides)"},
 	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{"where", 'w', RCORE_OPTION_LIST, MEMBER(where), "KEY=VALUE",
 	 "Only fibers whose context has KEY with that VALUE (KEY alone: with any); may be "
-	 "given "
-	 "again",
+	 "given again",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose),
 	 .help = "Addresses too, and how things were found"},
@@ -120,8 +118,7 @@ const struct rcore_command rcore_command_analyze = {
 		(const char *const[]){"rcore analyze --sysroot /srv/container core.1234",
 				      "rcore analyze -p 1234",
 				      "rcore analyze core.1234 -o report.md -o report.sarif",
-				      "rcore analyze --json core.1234 | jq "
-				      "'.threads[].status'",
+				      "rcore analyze --json core.1234 | jq '.threads[].status'",
 				      NULL},
 	.prepare = prepare,
 	.run = run,

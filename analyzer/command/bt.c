@@ -50,8 +50,8 @@ const struct rcore_command rcore_command_bt = {
 	.verb = "bt",
 	.summary = "the stack of one fiber",
 	.doc = "Show one stack, Ruby and native frames in one: by default that of the fiber "
-	       "that "
-	       "died, or of the main thread; in a debugger, of the selected fiber or thread.",
+	       "that died, or of the main thread; in a debugger, of the selected fiber or "
+	       "thread.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.is_of_selection = true,

@@ -33,13 +33,11 @@ const struct rcore_command rcore_command_check = {
 	.summary = "check each field of the layout against a core or a process",
 	.doc = "Prove each field of the layout that a core or a process is read with, one by "
 	       "one: on pointers that lead back, VALUEs of the type that can stand there, "
-	       "lists "
-	       "that close. Says which were proved, which are wrong, which this target holds "
-	       "nothing to prove on, which have no proof of their own, and which are not "
+	       "lists that close. Says which were proved, which are wrong, which this target "
+	       "holds nothing to prove on, which have no proof of their own, and which are not "
 	       "measured for this Ruby.",
 	.examples = (const char *const[]){"", "--layout my.layout", NULL},
-	.exit_status =
-		"Exit status: 0 no field is wrong; 1 some are; 2 no layout finds the VM; 3 "
-		"not a Ruby process; 64 wrong usage.",
+	.exit_status = "Exit status: 0 no field is wrong; 1 some are; 2 no layout finds the "
+		       "VM; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

@@ -10,14 +10,16 @@
 #include "report/report.h"
 
 /*
- * Every command of rcore as data: `rcore NAME` of the shell and `ruby-VERB` of the debuggers, with
- * their options, help and completion. One parser (parse.c) and one help printer (help.c) serve all.
+ * Every command of rcore as data: `rcore NAME` of the shell and `ruby-VERB` of
+ * the debuggers, with their options, help and completion. One parser (parse.c)
+ * and one help printer (help.c) serve all.
  *
- * Commands that read a target stand in this folder and in list.c; the shell and the debuggers run
- * them. Commands that only the shell runs (triage, layout, gdb ...) stand in cli/ and in its
- * list.c.
+ * Commands that read a target stand in this folder and in list.c; the shell and
+ * the debuggers run them. Commands that only the shell runs (triage, layout,
+ * gdb ...) stand in cli/ and in its list.c.
  *
- * To add a command, add its file, which defines a struct rcore_command, and its line in list.c.
+ * To add a command, add its file, which defines a struct rcore_command, and its
+ * line in list.c.
  */
 
 /* What a debugger offers when the user asks to complete a value. */
@@ -31,20 +33,26 @@ enum rcore_completion {
 
 /* Which member of the arguments an option sets. */
 enum rcore_option_kind {
-	RCORE_OPTION_FLAG,    /* bool, to true */
-	RCORE_OPTION_TEXT,    /* const char *, into argv */
-	RCORE_OPTION_NUMBER,  /* size_t; 0 where it is not given */
-	RCORE_OPTION_INDEX,   /* struct rcore_index: a number of which 0 is one */
-	RCORE_OPTION_CHOICE,  /* int: an index into choices */
-	RCORE_OPTION_LIST,    /* struct rcore_words: may be given again */
-	RCORE_OPTION_PID,     /* int: the id of a process */
-	RCORE_OPTION_AMOUNT,  /* size_t: a number from 1 to RCORE_OPTION_AMOUNT_MAX */
-	RCORE_OPTION_VERSION, /* struct rcore_version_option: a release such as 3.3.8 */
+	RCORE_OPTION_FLAG,   /* bool, to true */
+	RCORE_OPTION_TEXT,   /* const char *, into argv */
+	RCORE_OPTION_NUMBER, /* size_t; 0 where it is not given */
+	/* Struct rcore_index: a number of which 0 is one. */
+	RCORE_OPTION_INDEX,
+	RCORE_OPTION_CHOICE, /* int: an index into choices */
+	RCORE_OPTION_LIST,   /* struct rcore_words: may be given again */
+	RCORE_OPTION_PID,    /* int: the id of a process */
+	/* size_t: a number from 1 to RCORE_OPTION_AMOUNT_MAX. */
+	RCORE_OPTION_AMOUNT,
+	/* Struct rcore_version_option: a release such as 3.3.8. */
+	RCORE_OPTION_VERSION,
 };
 
 enum { RCORE_OPTION_AMOUNT_MAX = 1000000000 };
 
-/* Words of a command line, in order; they point into argv. The array is malloc'ed. */
+/*
+ * Words of a command line, in order; they point into argv. The array is
+ * malloc'ed.
+ */
 struct rcore_words {
 	const char **items;
 	size_t count, capacity;
@@ -104,16 +112,19 @@ extern const struct rcore_option
 struct rcore_view {
 	struct rcore_session *session;
 	bool color;
-	void (*done_reading)(void); /* called before anything is printed; may be NULL */
+	/* Called before anything is printed; may be NULL. */
+	void (*done_reading)(void);
 	/* Set by rcore_view_load(): nobody else looks at them. */
 	struct rcore_snapshot *snapshot;
 	struct rcore_error *failure;
-	bool is_partial; /* what the command showed lacks something: exit status 1 */
+	/* What the command showed lacks something: exit status 1. */
+	bool is_partial;
 };
 
 /* Options and the struct whose members they set. */
 struct rcore_option_group {
-	const char *heading;                /* above them in help; NULL for the command's own */
+	/* Above them in help; NULL for the command's own. */
+	const char *heading;
 	const struct rcore_option *options; /* ends with {0}; NULL: none */
 	void *arguments;
 };
@@ -121,8 +132,9 @@ struct rcore_option_group {
 /* What the shell opens or prepares for a command before it runs it. */
 enum rcore_command_input {
 	RCORE_INPUT_TARGET, /* CORE [EXE] or -p PID, opened */
-	RCORE_INPUT_FILES,  /* nothing, but the options that say where a target's files are */
-	RCORE_INPUT_NONE,   /* nothing */
+	/* Nothing, but the options that say where a target's files are. */
+	RCORE_INPUT_FILES,
+	RCORE_INPUT_NONE, /* nothing */
 };
 
 /* The headings under which `rcore --help` lists commands. */
@@ -144,34 +156,53 @@ struct rcore_command {
 	const char *summary;
 	const char *doc;                    /* a paragraph */
 	const struct rcore_option *options; /* ends with {0}; NULL: none */
-	size_t size;                        /* of the arguments, which begin all-zero */
-	/* The words that follow TARGET: their name in help, and the offset of the struct rcore_words
-	 * that receives them. NULL: none may follow. */
+	/* Of the arguments, which begin all-zero. */
+	size_t size;
+	/*
+	 * The words that follow TARGET: their name in help, and the offset of
+	 * the struct rcore_words that receives them. NULL: none may follow.
+	 */
 	const char *words;
 	size_t words_offset;
 	/* The same for words after "--". */
 	const char *rest;
 	size_t rest_offset;
 	enum rcore_completion completion; /* of words */
-	/* In a debugger, --fiber and --frame default to what is selected there. */
+	/*
+	 * In a debugger, --fiber and --frame default to what is selected there.
+	 */
 	bool is_of_selection;
-	const char *in_debugger; /* an option that a debugger adds; NULL: none */
-	/* What follows the name and TARGET in each example; ends with NULL; may be NULL. */
+	/* An option that a debugger adds; NULL: none. */
+	const char *in_debugger;
+	/*
+	 * What follows the name and TARGET in each example; ends with NULL; may
+	 * be NULL.
+	 */
 	const char *const *examples;
-	const char *const *shell_examples; /* whole lines; ends with NULL; may be NULL */
-	const char *exit_status;           /* NULL: as rcore analyze */
-	/* `rcore NAME SUBCOMMAND`; ends with NULL; NULL: none. If no subcommand is named, the
-	 * command itself runs. */
+	/* Whole lines; ends with NULL; may be NULL. */
+	const char *const *shell_examples;
+	const char *exit_status; /* NULL: as rcore analyze */
+	/*
+	 * `rcore NAME SUBCOMMAND`; ends with NULL; NULL: none. If no subcommand
+	 * is named, the command itself runs.
+	 */
 	const struct rcore_command *const *subcommands;
-	const void *defaults;     /* the arguments before the command line; NULL: all-zero */
-	enum rcore_redact redact; /* what --redact is unless it is given; of the shell */
+	/* The arguments before the command line; NULL: all-zero. */
+	const void *defaults;
+	/* What --redact is unless it is given; of the shell. */
+	enum rcore_redact redact;
 	/* Sets what must be known before the target is opened; may be NULL. */
 	void (*prepare)(const void *arguments, struct rcore_options *options);
-	/* Prints to `out`. An error may come with text, as that of rcore_load_partial(). NULL for
-	 * commands that only the shell or only a debugger's script can run. */
+	/*
+	 * Prints to `out`. An error may come with text, as that of
+	 * rcore_load_partial(). NULL for commands that only the shell or only a
+	 * debugger's script can run.
+	 */
 	struct rcore_error *(*run)(struct rcore_view *view, const void *arguments, FILE *out);
-	/* Runs a command whose input is not RCORE_INPUT_TARGET in the shell: prints to the standard
-	 * output and sets the exit status. */
+	/*
+	 * Runs a command whose input is not RCORE_INPUT_TARGET in the shell:
+	 * prints to the standard output and sets the exit status.
+	 */
 	struct rcore_error *(*run_in_shell)(struct rcore_cli_target *target, void *arguments,
 					    int *ret_status);
 };
@@ -179,8 +210,10 @@ struct rcore_command {
 /* All, in the order in which help lists them; ends with NULL. */
 extern const struct rcore_command *const rcore_commands[];
 
-/* Sets the member of `option`; `value` is NULL for a flag. Error: USAGE if the option does not accept
- * the value, NO_MEMORY. */
+/*
+ * Sets the member of `option`; `value` is NULL for a flag. Error: USAGE if the
+ * option does not accept the value, NO_MEMORY.
+ */
 struct rcore_error *rcore_option_set(const struct rcore_option *option, void *arguments,
 				     const char *value);
 
@@ -197,9 +230,10 @@ struct rcore_command_line {
 };
 
 /*
- * Parses argv as getopt_long(3) does: sets the options of all groups, whose arguments are all-zero
- * or hold defaults, and collects the other words. The words point into argv. Uses getopt's global
- * state: one thread at a time. Error: USAGE, which names the word that is wrong; NO_MEMORY.
+ * Parses argv as getopt_long(3) does: sets the options of all groups, whose
+ * arguments are all-zero or hold defaults, and collects the other words. The
+ * words point into argv. Uses getopt's global state: one thread at a time.
+ * Error: USAGE, which names the word that is wrong; NO_MEMORY.
  */
 struct rcore_error *rcore_command_line_parse(struct rcore_command_line *line, int argc,
 					     const char *const *argv);
@@ -214,27 +248,39 @@ struct rcore_help_style {
 };
 
 /*
- * Prints a command's synopsis, description, options, examples and exit status. `parent` is the
- * command of which it is a subcommand, or NULL. `groups` has the command's own options first.
+ * Prints a command's synopsis, description, options, examples and exit status.
+ * `parent` is the command of which it is a subcommand, or NULL. `groups` has
+ * the command's own options first.
  */
 void rcore_help_command(const struct rcore_command *command, const struct rcore_command *parent,
 			const struct rcore_option_group *groups, size_t group_count,
 			const struct rcore_help_style *style, FILE *out);
 
-/* Prints the names and summaries of commands that are in the shell, under the headings of topics. */
+/*
+ * Prints the names and summaries of commands that are in the shell, under the
+ * headings of topics.
+ */
 void rcore_help_list(const struct rcore_command *const *const *lists, size_t list_count,
 		     const struct rcore_help_style *style, FILE *out);
 
-/* Prints `text` in lines of at most `width` columns, each after `indent` spaces; the first line
- * begins in column `at`. A newline in `text` begins a line. */
+/*
+ * Prints `text` in lines of at most `width` columns, each after `indent`
+ * spaces; the first line begins in column `at`. A newline in `text` begins a
+ * line.
+ */
 void rcore_help_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out);
 
-/* rcore_load_partial(), once: the snapshot belongs to the view. `failure` as there, the
- * caller's own. */
+/*
+ * rcore_load_partial(), once: the snapshot belongs to the view. `failure` as
+ * there, the caller's own.
+ */
 struct rcore_error *rcore_view_load(struct rcore_view *view, const struct rcore_snapshot **ret,
 				    struct rcore_error **failure);
 
-/* The same for commands that show nothing where nothing of Ruby could be decoded: that is an error. */
+/*
+ * The same for commands that show nothing where nothing of Ruby could be
+ * decoded: that is an error.
+ */
 struct rcore_error *rcore_view_need(struct rcore_view *view, const struct rcore_snapshot **ret);
 
 /* Before anything else is printed than what rcore_view_load() loaded. */

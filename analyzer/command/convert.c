@@ -89,10 +89,9 @@ const struct rcore_command rcore_command_convert = {
 				      "--fibers-as-threads -o core.fibers --sysroot /srv/app",
 				      NULL},
 	.shell_examples = (const char *const[]){"gdb /usr/bin/ruby core.fibers", NULL},
-	.exit_status =
-		"Exit status: 0 each parked fiber is a thread; 1 one of them could not become "
-		"one (the others are), or not all of Ruby could be decoded; 2 nothing was "
-		"written; 3 not a Ruby process; 64 wrong usage.",
+	.exit_status = "Exit status: 0 each parked fiber is a thread; 1 one of them could not "
+		       "become one (the others are), or not all of Ruby could be decoded; 2 "
+		       "nothing was written; 3 not a Ruby process; 64 wrong usage.",
 	.prepare = prepare,
 	.run = run,
 };

@@ -31,8 +31,7 @@ const struct rcore_command rcore_command_doctor = {
 	.shell_examples =
 		(const char *const[]){"rcore doctor --sysroot /srv/container core.1234",
 				      "rcore doctor -p 1234", NULL},
-	.exit_status =
-		"Exit status: 0 ready to analyze; 2 the analysis would give up, or the report "
-		"could not be written; 3 not a Ruby process; 64 wrong usage.",
+	.exit_status = "Exit status: 0 ready to analyze; 2 the analysis would give up, or the "
+		       "report could not be written; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

@@ -34,15 +34,14 @@ const struct rcore_command rcore_command_explain = {
 	.summary = "what the signature of the crash was made of",
 	.doc = "Say what the signature of a crash was made of: the lines that were hashed, and "
 	       "of each frame in which form it counts, and why not in the other. Two crashes "
-	       "with "
-	       "the same loose signature are most likely the same, whatever the Ruby and "
-	       "wherever "
-	       "its files lie; with the same strict signature they also went the same way.",
+	       "with the same loose signature are most likely the same, whatever the Ruby and "
+	       "wherever its files lie; with the same strict signature they also went the same "
+	       "way.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", NULL},
-	.shell_examples = (const char *const[]){"rcore explain --json core.1234 | jq -r "
-						".signature.loose",
-						NULL},
+	.shell_examples =
+		(const char *const[]){"rcore explain --json core.1234 | jq -r .signature.loose",
+				      NULL},
 	.run = run,
 };

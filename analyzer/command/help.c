@@ -7,11 +7,10 @@
 enum { DEFAULT_WIDTH = 80, OPTION_COLUMN = 26, LIST_COLUMN = 28 };
 
 /* What most commands exit with. */
-static const char usual_status[] = "Exit status: 0 everything was decoded; 1 a thread, fiber "
-				   "or frame could not be decoded (the "
-				   "rest is printed); 2 nothing could be decoded, or the "
-				   "report could not be written; 3 not a "
-				   "Ruby process; 64 wrong usage.";
+static const char usual_status[] =
+	"Exit status: 0 everything was decoded; 1 a thread, fiber or frame could not be "
+	"decoded (the rest is printed); 2 nothing could be decoded, or the report could not be "
+	"written; 3 not a Ruby process; 64 wrong usage.";
 
 static size_t width_of(const struct rcore_help_style *style)
 {

@@ -10,7 +10,10 @@ struct rcore_limits {
 	struct rcore_index depth;
 };
 
-/* `member`: the offset of a struct rcore_limits; `max_text`: the default, in words. */
+/*
+ * `member`: the offset of a struct rcore_limits; `max_text`: the default, in
+ * words.
+ */
 #define RCORE_OPTIONS_OF_LIMITS(member, max_text_words)                                       \
 	{"depth",                                                                             \
 	 0,                                                                                   \

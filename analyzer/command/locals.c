@@ -67,10 +67,9 @@ const struct rcore_command rcore_command_locals = {
 	.verb = "locals",
 	.summary = "self, arguments and locals of one frame",
 	.doc = "Show what one Ruby frame knows: self, its arguments and its local variables, "
-	       "those "
-	       "of the blocks around it too. By default it is the innermost frame of Ruby code "
-	       "of "
-	       "the fiber that died, or of the main thread; in a debugger, the selected one.",
+	       "those of the blocks around it too. By default it is the innermost frame of "
+	       "Ruby code of the fiber that died, or of the main thread; in a debugger, the "
+	       "selected one.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.is_of_selection = true,

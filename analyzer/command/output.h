@@ -6,14 +6,22 @@
 #include "report/report.h"
 #include "target/output/inputs.h"
 
-/* The -o of a command: files, each in the format of its ending or named before it ("gitlab:FILE"). */
+/*
+ * The -o of a command: files, each in the format of its ending or named before
+ * it ("gitlab:FILE").
+ */
 
-/* What can be told before the target is read. USAGE: a format that cannot be told, two of the same file. Else as
- * rcore_destination_find(). */
+/*
+ * What can be told before the target is read. USAGE: a format that cannot be
+ * told, two of the same file. Else as rcore_destination_find().
+ */
 struct rcore_error *rcore_outputs_check(const struct rcore_words *outputs,
 					const struct rcore_inputs *inputs);
 
-/* Writes each. Error: the first file that could not be written whole; the others are written. */
+/*
+ * Writes each. Error: the first file that could not be written whole; the
+ * others are written.
+ */
 struct rcore_error *rcore_outputs_write(const struct rcore_words *outputs,
 					const struct rcore_inputs *inputs,
 					const struct rcore_snapshot *snapshot,

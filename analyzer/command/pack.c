@@ -66,19 +66,15 @@ const struct rcore_command rcore_command_pack = {
 	.topic = RCORE_TOPIC_CORES,
 	.summary = "write a small core with everything that a report needs",
 	.doc = "Write a small core that holds what the analysis read, and what it took from "
-	       "the "
-	       "files of executable and libraries: rcore prints the same report of it on a "
-	       "machine "
-	       "that has neither the core nor these files, and gdb opens it as a core. What "
-	       "the "
-	       "analysis did not read is not in it.",
+	       "the files of executable and libraries: rcore prints the same report of it on a "
+	       "machine that has neither the core nor these files, and gdb opens it as a core. "
+	       "What the analysis did not read is not in it.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"-o crash.core", NULL},
 	.shell_examples = (const char *const[]){"rcore analyze crash.core", NULL},
 	.exit_status = "Exit status: 0 written; 1 written, and not all of Ruby could be "
-		       "decoded; 2 nothing "
-		       "was written; 3 not a Ruby process; 64 wrong usage.",
+		       "decoded; 2 nothing was written; 3 not a Ruby process; 64 wrong usage.",
 	.prepare = prepare,
 	.run = run,
 };

@@ -9,11 +9,14 @@
 #include "command/command.h"
 
 /*
- * getopt_long() and not argp: argp prints its complaints to the standard error itself, and inside a
- * debugger they must be the command's error.
+ * getopt_long() and not argp: argp prints its complaints to the standard error
+ * itself, and inside a debugger they must be the command's error.
  */
 
-/* The values by which getopt_long() tells long options apart, past every letter. */
+/*
+ * The values by which getopt_long() tells long options apart, past every
+ * letter.
+ */
 enum { KEY_FIRST = 0x100 };
 
 /* An option and the struct that it sets. */
@@ -65,7 +68,10 @@ static bool list_options(const struct rcore_command_line *line, struct found_lis
 static struct rcore_error *make_tables(const struct rcore_command_line *line,
 				       struct tables *tables)
 {
-	/* "-": words come in their order, whatever POSIXLY_CORRECT says; ":": no message. */
+	/*
+	 * "-": words come in their order, whatever POSIXLY_CORRECT says; ":":
+	 * no message.
+	 */
 	enum { FIXED = 2 };
 	if (!list_options(line, &tables->found))
 		return rcore_error_no_memory();
@@ -138,7 +144,10 @@ static struct rcore_error *complain_name(const struct tables *tables, const char
 	return err;
 }
 
-/* `key` is what getopt_long() returned for a word that it does not like: '?' or ':'. */
+/*
+ * `key` is what getopt_long() returned for a word that it does not like: '?' or
+ * ':'.
+ */
 static struct rcore_error *complain_option(const struct tables *tables, char **argv, int key)
 {
 	const struct found *found = optopt ? find(tables, optopt) : NULL;

@@ -47,8 +47,8 @@ static struct rcore_error *parse_subject(const char *word, bool is_id,
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
 			is_id ? "'%s' is no ID: give its number"
-			      : "'%s' is no VALUE: give its address, as 0x7f12a5c3e8b0, "
-				"an immediate's number, or a constant's name",
+			      : "'%s' is no VALUE: give its address, as 0x7f12a5c3e8b0, an "
+				"immediate's number, or a constant's name",
 			word);
 	if (is_id)
 		ret->value = rcore_static_symbol(ret->value);
@@ -100,12 +100,10 @@ const struct rcore_command rcore_command_print = {
 	.verb = "print",
 	.summary = "a value, as its inspect prints it",
 	.doc = "Print Ruby values by their VALUE (an address, or an immediate's number, in hex "
-	       "or "
-	       "decimal) or by a constant's name (Foo::BAR, also a private one) as this Ruby's "
-	       "own inspect does, each on a line. What a class's own "
-	       "inspect, written in Ruby, would print is not known: such an object is shown "
-	       "with "
-	       "its instance variables. What is left out is said: \"... (3 more)\".",
+	       "or decimal) or by a constant's name (Foo::BAR, also a private one) as this "
+	       "Ruby's own inspect does, each on a line. What a class's own inspect, written "
+	       "in Ruby, would print is not known: such an object is shown with its instance "
+	       "variables. What is left out is said: \"... (3 more)\".",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "VALUE|CONSTANT...",
@@ -115,11 +113,11 @@ const struct rcore_command rcore_command_print = {
 		(const char *const[]){"0x7f12a5c3e8b0", "Foo::BAR", "--depth 1 0x7f12a5c3e8b0",
 				      "--max-items 1000 --max-string 100000 0x7f12a5c3e8b0",
 				      NULL},
-	.shell_examples = (const char *const[]){"rcore print --json core.1234 0x7f12a5c3e8b0 | "
-						"jq '.values[].items'",
-						"rcore print -p 1234 MyApp::CONFIG", NULL},
-	.exit_status =
-		"Exit status: 0 printed whole; 1 something of a value could not be read; 2 "
-		"nothing could be; 3 not a Ruby process; 64 wrong usage.",
+	.shell_examples =
+		(const char *const[]){
+			"rcore print --json core.1234 0x7f12a5c3e8b0 | jq '.values[].items'",
+			"rcore print -p 1234 MyApp::CONFIG", NULL},
+	.exit_status = "Exit status: 0 printed whole; 1 something of a value could not be "
+		       "read; 2 nothing could be; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

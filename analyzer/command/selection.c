@@ -2,8 +2,8 @@
 #include "command/list.h"
 
 /*
- * What is selected in a debugger. Only its own scripts know, so they run these commands
- * (plugin/rcore_session.py): there is no `run` here.
+ * What is selected in a debugger. Only its own scripts know, so they run these
+ * commands (plugin/rcore_session.py): there is no `run` here.
  */
 
 const struct rcore_command rcore_command_fiber = {
@@ -35,8 +35,7 @@ const struct rcore_command rcore_command_up = {
 	.input = RCORE_INPUT_NONE,
 	.summary = "select the Ruby frame that called this one",
 	.doc = "Select the Ruby frame that called the selected one, or the one N frames "
-	       "further "
-	       "out.",
+	       "further out.",
 	.words = "[N]",
 	.examples = (const char *const[]){"", "2", NULL},
 };
@@ -46,8 +45,7 @@ const struct rcore_command rcore_command_down = {
 	.input = RCORE_INPUT_NONE,
 	.summary = "select the Ruby frame that this one called",
 	.doc = "Select the Ruby frame that the selected one called, or the one N frames "
-	       "further "
-	       "in.",
+	       "further in.",
 	.words = "[N]",
 	.examples = (const char *const[]){"", "2", NULL},
 };

@@ -13,14 +13,13 @@ static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "As JSON"},
 	{"where", 'w', RCORE_OPTION_LIST, MEMBER(where), "KEY=VALUE",
 	 "Only fibers whose context has KEY with that VALUE (KEY alone: with any); may be "
-	 "given "
-	 "again",
+	 "given again",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Fibers without a context too"},
 	{"stacks", 's', RCORE_OPTION_FLAG, MEMBER(report.stacks),
-	 .help = "Each with its stack, Ruby and native in one, as a debugger's ruby-state "
-		 "has them"},
+	 .help = "Each with its stack, Ruby and native in one, as a debugger's ruby-state has "
+		 "them"},
 	{"lines", 'l', RCORE_OPTION_FLAG, MEMBER(lines),
 	 .help = "Each on a line, as the shell's rcore state has them"},
 	RCORE_OPTION_ONE_THREAD(MEMBER(report.thread)),
@@ -76,8 +75,8 @@ const struct rcore_command rcore_command_state = {
 	.summary = "each fiber's context",
 	.doc = "Show for whom each fiber works: the key/value pairs that the gem ruby-profiler "
 	       "keeps on it, of parked fibers too: in the shell one fiber a line, in a "
-	       "debugger each next to its stack. "
-	       "Fibers that are named are shown with their stacks anywhere.",
+	       "debugger each next to its stack. Fibers that are named are shown with their "
+	       "stacks anywhere.",
 	.words = "[FIBER...]",
 	.words_offset = MEMBER(fibers),
 	.completion = RCORE_COMPLETE_FIBER,
@@ -86,9 +85,9 @@ const struct rcore_command rcore_command_state = {
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "T1.F3", "--where request_id=abc123",
 					  "--lines --all", NULL},
-	.shell_examples = (const char *const[]){"rcore state -p 1234 --json | jq "
-						"'.fibers[].context.pairs'",
-						NULL},
+	.shell_examples =
+		(const char *const[]){
+			"rcore state -p 1234 --json | jq '.fibers[].context.pairs'", NULL},
 	.prepare = prepare,
 	.run = run,
 };

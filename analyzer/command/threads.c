@@ -28,8 +28,7 @@ const struct rcore_command rcore_command_threads = {
 	.verb = "threads",
 	.summary = "the threads, one a line",
 	.doc = "List the Ruby threads of a process: the id, the kernel thread, the name, what "
-	       "it "
-	       "does, how many fibers it has; and the kernel threads that run no Ruby.",
+	       "it does, how many fibers it has; and the kernel threads that run no Ruby.",
 	.options = options,
 	.size = sizeof(struct rcore_report_options),
 	.examples = (const char *const[]){"", "--thread T2 --verbose", NULL},

@@ -38,16 +38,16 @@ const struct rcore_command rcore_command_waits = {
 	.verb = "waits",
 	.summary = "what each thread and fiber waits for, who holds which lock; deadlocks",
 	.doc = "Show what each thread and fiber waits for: a Mutex or Monitor and who holds "
-	       "it, "
-	       "a Queue, a ConditionVariable, another thread, a descriptor, a child process, "
-	       "the GVL; and which wait for each other. In brackets stands how that is known.",
+	       "it, a Queue, a ConditionVariable, another thread, a descriptor, a child "
+	       "process, the GVL; and which wait for each other. In brackets stands how that "
+	       "is known.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--thread T2", "--json", NULL},
-	.shell_examples = (const char *const[]){"rcore waits -p 1234",
-						"rcore waits --json core.1234 | jq "
-						"'.deadlocks[].text'",
-						NULL},
+	.shell_examples =
+		(const char *const[]){"rcore waits -p 1234",
+				      "rcore waits --json core.1234 | jq '.deadlocks[].text'",
+				      NULL},
 	.prepare = prepare,
 	.run = run,
 };

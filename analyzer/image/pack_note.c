@@ -12,10 +12,12 @@
 
 /*
  * {"pack": 1, "layout": "...", "layout_source": "exact", "rubyopt": "...",
- *  "fibers": [...], "segments": [start, size, saved, flags, ...], "code": [{"pc": ..., "function": ...}, ...],
- *  "stacks": [{"fiber": ..., "frames": [code, sp, trust, code, sp, trust, ...]}, ...]}
+ * "fibers": [...], "segments": [start, size, saved, flags, ...], "code":
+ * [{"pc": ..., "function": ...}, ...], "stacks": [{"fiber": ..., "frames":
+ * [code, sp, trust, code, sp, trust, ...]}, ...]}
  *
- * 2,000 fibers stand at the same few dozen addresses, so what an address is called is written once.
+ * 2,000 fibers stand at the same few dozen addresses, so what an address is
+ * called is written once.
  */
 enum { VERSION = 1, WORDS = 3, SEGMENT_WORDS = 4, MAX_FRAMES = 4 << 20 };
 enum { READABLE = 4, WRITABLE = 2, EXECUTABLE = 1 };
@@ -23,7 +25,8 @@ enum { READABLE = 4, WRITABLE = 2, EXECUTABLE = 1 };
 struct known {
 	struct {
 		uint64_t pc;
-		const char *function; /* the snapshot shares the strings of one function */
+		/* The snapshot shares the strings of one function. */
+		const char *function;
 		bool is_inlined;
 	} key;
 	size_t index;

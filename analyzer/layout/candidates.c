@@ -20,7 +20,10 @@ bool rcore_layout_measures(const struct rcore_layout *layout, const unsigned ver
 	       !distance(layout, version[2]);
 }
 
-/* The release of the table called `name`, "3.3.1..3.3.6-x86_64-cet", where it is of this machine. */
+/*
+ * The release of the table called `name`, "3.3.1..3.3.6-x86_64-cet", where it
+ * is of this machine.
+ */
 static bool release_of(const char *name, unsigned machine, unsigned of_table[3])
 {
 	const char *wanted = rcore_machine_name(machine);
@@ -72,15 +75,17 @@ struct rcore_error *rcore_layout_unsupported(const unsigned version[3], unsigned
 		return rcore_error_create(
 			RCORE_ERROR_NO_LAYOUT,
 			"%s is newer than this rcore, which knows Ruby up to %u.%u: get a "
-			"newer "
-			"rcore, or print a table from a build that has debug information "
+			"newer rcore, or print a table from a build that has debug information "
 			"('rcore layout FILE > my.layout') and pass --layout my.layout",
 			name, newest[0], newest[1]);
 	return NULL;
 }
 
-/* Before which of the candidates so far `layout` goes: the nearer release first;
- * of two as near, the newer; builds of one release in the order of the tables. */
+/*
+ * Before which of the candidates so far `layout` goes: the nearer release
+ * first; of two as near, the newer; builds of one release in the order of the
+ * tables.
+ */
 static size_t place(const struct rcore_layout *list, size_t count,
 		    const struct rcore_layout *layout, unsigned patch)
 {
@@ -97,7 +102,8 @@ struct candidates {
 	unsigned machine;
 	struct rcore_layout *list;
 	size_t count;
-	struct rcore_error *err, *unusable; /* `unusable`: a file of the user's folder */
+	/* `unusable`: a file of the user's folder. */
+	struct rcore_error *err, *unusable;
 };
 
 static struct rcore_error *add(struct candidates *candidates, const struct rcore_layout *layout)

@@ -28,9 +28,11 @@ struct names {
 
 struct search {
 	struct rcore_layout *layout;
-	const char *headers; /* folder of those of the release; NULL: of its sources */
+	/* Folder of those of the release; NULL: of its sources. */
+	const char *headers;
 	struct names structs, constants;
-	bool *is_settled; /* of each item: a struct that was found with members */
+	/* Of each item: a struct that was found with members. */
+	bool *is_settled;
 };
 
 static int compare(const void *a, const void *b)
@@ -84,7 +86,10 @@ static bool take_members(struct search *search, const struct rcore_item *item, D
 	return any;
 }
 
-/* Whether the header that declares a type is in the folder, by its name or with the folder it is in. */
+/*
+ * Whether the header that declares a type is in the folder, by its name or with
+ * the folder it is in.
+ */
 static bool is_of_headers(const struct search *search, Dwarf_Die *type)
 {
 	const char *file = dwarf_decl_file(type);
@@ -101,8 +106,10 @@ static bool is_of_headers(const struct search *search, Dwarf_Die *type)
 	return found;
 }
 
-/* A program that embeds Ruby may have a struct of its own by that name: one that has any of
- * the members goes before one that has none. */
+/*
+ * A program that embeds Ruby may have a struct of its own by that name: one
+ * that has any of the members goes before one that has none.
+ */
 static void take_struct(struct search *search, Dwarf_Die *die)
 {
 	const struct rcore_item *item = lookup(&search->structs, dwarf_diename(die));
@@ -213,10 +220,10 @@ static struct rcore_error *read_layout(struct rcore_dwarf_file *file, const char
 	free(search.constants.list);
 	free(search.is_settled);
 	if (!err && !(layout->vm.size && layout->thread.size && layout->ec.size))
-		err = rcore_error_create(RCORE_ERROR_FORMAT,
-					 "its debug information does not describe Ruby's VM "
-					 "(rb_vm_struct, rb_thread_struct, "
-					 "rb_execution_context_struct)");
+		err = rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"its debug information does not describe Ruby's VM (rb_vm_struct, "
+			"rb_thread_struct, rb_execution_context_struct)");
 	return err;
 }
 

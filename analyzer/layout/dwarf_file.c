@@ -11,8 +11,11 @@
 
 #include "layout/schema.h"
 
-/* Sections that types need nothing of. libdw inflates each that it knows, and compressed they are most of the
- * time: to it they shall have no bytes. The header is changed in a private mapping. */
+/*
+ * Sections that types need nothing of. libdw inflates each that it knows, and
+ * compressed they are most of the time: to it they shall have no bytes. The
+ * header is changed in a private mapping.
+ */
 static void hide_unneeded(Elf *elf, bool needs_lines)
 {
 	static const char *const unneeded[] = {
@@ -64,10 +67,9 @@ static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file, bool needs_
 	hide_unneeded(file->elf, needs_lines);
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!file->dwarf)
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"no debug information (DWARF) in it; give a build that "
-			"is not stripped, or its separate debug file");
+		return rcore_error_create(RCORE_ERROR_FORMAT,
+					  "no debug information (DWARF) in it; give a build "
+					  "that is not stripped, or its separate debug file");
 	return NULL;
 }
 

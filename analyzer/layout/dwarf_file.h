@@ -14,8 +14,11 @@ struct rcore_dwarf_file {
 	unsigned machine;
 };
 
-/* For types; `needs_lines`: and for the files that they are declared in (dwarf_decl_file()). Errors: OS,
- * FORMAT (no ELF, no DWARF), UNSUPPORTED (32-bit, another machine). None of them names the file. */
+/*
+ * For types; `needs_lines`: and for the files that they are declared in
+ * (dwarf_decl_file()). Errors: OS, FORMAT (no ELF, no DWARF), UNSUPPORTED
+ * (32-bit, another machine). None of them names the file.
+ */
 struct rcore_error *rcore_dwarf_open(const char *path, bool needs_lines,
 				     struct rcore_dwarf_file *ret);
 void rcore_dwarf_close(struct rcore_dwarf_file *file); /* an all-zero one too */
@@ -23,8 +26,10 @@ void rcore_dwarf_close(struct rcore_dwarf_file *file); /* an all-zero one too */
 /* Whether a unit is of C, or does not say: dwz's partial units, type units. */
 bool rcore_dwarf_may_be_c(Dwarf_Die *unit);
 
-/* The bytes of the data symbol `name` (.symtab, else .dynsym) up to a NUL; false
- * where the file has none, or not its bytes (a separate debug file). */
+/*
+ * The bytes of the data symbol `name` (.symtab, else .dynsym) up to a NUL;
+ * false where the file has none, or not its bytes (a separate debug file).
+ */
 bool rcore_dwarf_file_string(struct rcore_dwarf_file *file, const char *name, char *buffer,
 			     size_t size);
 

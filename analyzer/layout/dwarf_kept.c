@@ -14,7 +14,10 @@
 #include "layout/store_private.h"
 #include "target/output/output.h"
 
-/* What fields.def asks for: a table that answers other questions is no use (FNV-1a). */
+/*
+ * What fields.def asks for: a table that answers other questions is no use
+ * (FNV-1a).
+ */
 static uint64_t fingerprint(void)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -31,7 +34,10 @@ static uint64_t fingerprint(void)
 	return hash;
 }
 
-/* The build-id in hex; false where the file has none, or one of no usual length. */
+/*
+ * The build-id in hex; false where the file has none, or one of no usual
+ * length.
+ */
 static bool build_id(const char *path, char ret[65])
 {
 	const unsigned char *bytes = NULL;
@@ -49,7 +55,10 @@ static bool build_id(const char *path, char ret[65])
 	return is_usual;
 }
 
-/* $XDG_CACHE_HOME/rcore/layouts/BUILD-ID-FINGERPRINT.layout, malloc'ed; NULL: none. */
+/*
+ * $XDG_CACHE_HOME/rcore/layouts/BUILD-ID-FINGERPRINT.layout, malloc'ed; NULL:
+ * none.
+ */
 static char *kept_path(const char *path, const char *folder)
 {
 	char id[65], *kept = NULL;

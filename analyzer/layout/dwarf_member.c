@@ -74,7 +74,9 @@ static bool type_of(Dwarf_Die *member, Dwarf_Die *ret)
 	       dwarf_formref_die(&attr, ret) && rcore_dwarf_peel(ret);
 }
 
-/* Elements of an array, all dimensions; 0 for a flexible one. C counts from 0. */
+/*
+ * Elements of an array, all dimensions; 0 for a flexible one. C counts from 0.
+ */
 static Dwarf_Word element_count(Dwarf_Die *array)
 {
 	Dwarf_Word total = 1, count;

@@ -18,15 +18,15 @@
 
 /*
  * Where CRuby's fields are, for one Ruby release and one build of it, as data.
- * A layout comes from the target's own DWARF, or from a table that the generator
- * made from a build with DWARF (layout/tables/), never from hand.
+ * A layout comes from the target's own DWARF, or from a table that the
+ * generator made from a build with DWARF (layout/tables/), never from hand.
  */
 
 /*
- * What a layout knows of a field, a struct or a constant: its place or value; that
- * this Ruby lacks it (absent); or nothing, as fields.def lists it and nobody has
- * looked yet (unmeasured). A feature that reads an unmeasured field fails and says
- * so; one that this Ruby lacks is an answer.
+ * What a layout knows of a field, a struct or a constant: its place or value;
+ * that this Ruby lacks it (absent); or nothing, as fields.def lists it and
+ * nobody has looked yet (unmeasured). A feature that reads an unmeasured field
+ * fails and says so; one that this Ruby lacks is an answer.
  */
 enum {
 	RCORE_ABSENT = -1, /* an offset */
@@ -40,76 +40,114 @@ enum {
  * byte, and its width in bits; a plain field has bits == 0. */
 struct rcore_field {
 	int32_t offset;
-	uint16_t
-		size; /* bytes; of the member's type, arrays and structs whole; 0: an array to the end */
+	/*
+	 * Bytes; of the member's type, arrays and structs whole; 0: an array to
+	 * the end.
+	 */
+	uint16_t size;
 	uint8_t bit, bits;
 };
 
 /* Algorithms that changed between releases; layout/traits.c says when. */
 enum rcore_label_style {
-	RCORE_LABEL_PLAIN,     /* up to 3.3: `block in foo' */
-	RCORE_LABEL_QUALIFIED, /* 3.4: 'Foo#foo', internal frames shown as they are */
-	RCORE_LABEL_BACKPATCH, /* 4.0: <internal: frames take the caller's path and line */
+	RCORE_LABEL_PLAIN, /* up to 3.3: `block in foo' */
+	/* 3.4: 'Foo#foo', internal frames shown as they are. */
+	RCORE_LABEL_QUALIFIED,
+	/* 4.0: <internal: frames take the caller's path and line. */
+	RCORE_LABEL_BACKPATCH,
 };
 
 /* In which order a Thread::Backtrace keeps its locations. */
 enum rcore_backtrace_order {
 	RCORE_BACKTRACE_OUTERMOST_FIRST, /* up to 2.7 */
-	RCORE_BACKTRACE_OUTERMOST_EXTRA, /* 3.0: the innermost, the last, is never shown */
+	/* 3.0: the innermost, the last, is never shown. */
+	RCORE_BACKTRACE_OUTERMOST_EXTRA,
 	RCORE_BACKTRACE_INNERMOST_FIRST, /* 3.1 on */
 };
 
 struct rcore_traits {
 	enum rcore_label_style label_style;
-	bool fibers_listed; /* 3.3 on: every rb_context_t is on the rb_jit_cont list */
-	bool guard_inside;  /* up to 2.6: a fiber's machine stack begins with its guard page */
-	bool resuming_object;   /* 3.0: fiber->resuming_fiber is a Fiber, later a rb_fiber_t */
-	bool ec_switched_first; /* up to 3.0: th->ec is the new fiber's before its stack is */
-	bool frames_pushed_first;   /* ec->cfp counts a frame before it is filled */
-	bool coroutine_link;        /* 3.3 on: a parked fiber's pc is its saved x30 (aarch64) */
-	bool shapes;                /* 3.2 on: ivars by shape */
-	uint32_t shape_id_mask;     /* bits of a shape's ID that are its place in the list */
-	bool shape_tree_is_struct;  /* 4.0 on: rb_shape_tree is the struct, no pointer to it */
+	/* 3.3 on: every rb_context_t is on the rb_jit_cont list. */
+	bool fibers_listed;
+	/* Up to 2.6: a fiber's machine stack begins with its guard page. */
+	bool guard_inside;
+	/* 3.0: fiber->resuming_fiber is a Fiber, later a rb_fiber_t. */
+	bool resuming_object;
+	/* Up to 3.0: th->ec is the new fiber's before its stack is. */
+	bool ec_switched_first;
+	/* ec->cfp counts a frame before it is filled. */
+	bool frames_pushed_first;
+	/* 3.3 on: a parked fiber's pc is its saved x30 (aarch64). */
+	bool coroutine_link;
+	bool shapes; /* 3.2 on: ivars by shape */
+	/* Bits of a shape's ID that are its place in the list. */
+	uint32_t shape_id_mask;
+	/* 4.0 on: rb_shape_tree is the struct, no pointer to it. */
+	bool shape_tree_is_struct;
 	unsigned heap_page_align;   /* bytes: 16 KiB up to 3.1, 64 KiB later */
 	unsigned default_slot_size; /* where heap_page has no slot_size */
-	bool heap_pages_darray;     /* 3.4 on: heap_pages.sorted is a rb_darray */
-	unsigned singleton_flag;    /* mask in RBasic.flags of a T_CLASS: FL_SINGLETON */
-	bool numbered_are_locals;   /* up to 3.4: binding.local_variables lists _1 */
-	bool name_error_inspects; /* up to 3.2: NameError#message has the receiver's inspect */
-	bool local_storage_is_st; /* up to 2.7: ec->local_storage is a st_table */
-	bool env_isolated; /* 3.0 on: VM_ENV_FLAG_ISOLATED; before, the bit says PASSED */
+	/* 3.4 on: heap_pages.sorted is a rb_darray. */
+	bool heap_pages_darray;
+	/* Mask in RBasic.flags of a T_CLASS: FL_SINGLETON. */
+	unsigned singleton_flag;
+	/* Up to 3.4: binding.local_variables lists _1. */
+	bool numbered_are_locals;
+	/* Up to 3.2: NameError#message has the receiver's inspect. */
+	bool name_error_inspects;
+	/* Up to 2.7: ec->local_storage is a st_table. */
+	bool local_storage_is_st;
+	/* 3.0 on: VM_ENV_FLAG_ISOLATED; before, the bit says PASSED. */
+	bool env_isolated;
 	enum rcore_backtrace_order backtrace_order;
-	unsigned imemo_ment, imemo_svar, imemo_cref, imemo_iseq, imemo_env; /* imemo types */
+	/* Imemo types. */
+	unsigned imemo_ment, imemo_svar, imemo_cref, imemo_iseq, imemo_env;
 
 	/* What inspect prints. */
-	unsigned struct_embed_mask; /* of a T_STRUCT's count in its flags: 3; 127 from 3.3 on */
-	bool hash_with_colons;      /* 3.4 on: {a: 1, "b" => 2}, before {:a=>1, "b"=>2} */
-	bool exception_quotes_newlines; /* 3.2 on: #<Foo:"a\nb">, before as it is */
-	bool receiver_inspect_limited;  /* up to 2.7: in the message of a NameError */
-	bool method_shows_parameters;   /* 2.7 on: and its place */
-	bool method_of_class;     /* 2.7: the class of the receiver alone tells its owner */
-	bool method_of_owner;     /* 3.2 on: an UnboundMethod shows its owner alone */
-	bool method_forwards_all; /* 3.2 on: "..." are three parameters; before "*" is */
+	/* Of a T_STRUCT's count in its flags: 3; 127 from 3.3 on. */
+	unsigned struct_embed_mask;
+	/* 3.4 on: {a: 1, "b" => 2}, before {:a=>1, "b"=>2}. */
+	bool hash_with_colons;
+	/* 3.2 on: #<Foo:"a\nb">, before as it is. */
+	bool exception_quotes_newlines;
+	/* Up to 2.7: in the message of a NameError. */
+	bool receiver_inspect_limited;
+	bool method_shows_parameters; /* 2.7 on: and its place */
+	/* 2.7: the class of the receiver alone tells its owner. */
+	bool method_of_class;
+	/* 3.2 on: an UnboundMethod shows its owner alone. */
+	bool method_of_owner;
+	/* 3.2 on: "..." are three parameters; before "*" is. */
+	bool method_forwards_all;
 	bool time_offset_seconds; /* 3.1 on: +010203, before +0102 */
 	bool next_line_printable; /* up to 3.1: U+0085 */
-	bool dummy_utf_by_mark; /* up to 3.1: a String in UTF-16 is read by its byte order mark */
-	bool encoding_named_binary; /* 3.4 on: #<Encoding:BINARY (ASCII-8BIT)> */
+	/* Up to 3.1: a String in UTF-16 is read by its byte order mark. */
+	bool dummy_utf_by_mark;
+	/* 3.4 on: #<Encoding:BINARY (ASCII-8BIT)>. */
+	bool encoding_named_binary;
 };
 
 enum rcore_layout_source {
-	RCORE_LAYOUT_DWARF,       /* the target's own debug information */
-	RCORE_LAYOUT_EXACT,       /* the table of this very release, proved */
-	RCORE_LAYOUT_APPROXIMATE, /* the nearest table of the same minor, proved as far as it goes */
+	RCORE_LAYOUT_DWARF, /* the target's own debug information */
+	RCORE_LAYOUT_EXACT, /* the table of this very release, proved */
+	/* The nearest table of the same minor, proved as far as it goes. */
+	RCORE_LAYOUT_APPROXIMATE,
 };
 
 struct rcore_layout {
-	char name
-		[64]; /* "3.3.1..3.3.6-x86_64-cet": the table's, or the DWARF file's base name */
+	/*
+	 * "3.3.1..3.3.6-x86_64-cet": the table's, or the DWARF file's base
+	 * name.
+	 */
+	char name[64];
 	unsigned version[3]; /* the first release that it was measured on */
-	unsigned last_patch; /* and the patch level of the last, 6; each in between was, too */
-	unsigned machine;    /* EM_X86_64, EM_AARCH64 */
-	/* Of a release of which only headers were at hand: from which release the structs are taken that
-	 * only C files define (is_borrowed); 0.0.0: all were measured. Such a layout is APPROXIMATE. */
+	/* And the patch level of the last, 6; each in between was, too. */
+	unsigned last_patch;
+	unsigned machine; /* EM_X86_64, EM_AARCH64 */
+	/*
+	 * Of a release of which only headers were at hand: from which release
+	 * the structs are taken that only C files define (is_borrowed); 0.0.0:
+	 * all were measured. Such a layout is APPROXIMATE.
+	 */
 	unsigned neighbour[3];
 	enum rcore_layout_source source;
 	struct rcore_traits traits;
@@ -142,9 +180,11 @@ struct rcore_layout {
 	} constant;
 };
 
-/* Whether this Ruby has the field, or may have it: of an unmeasured one nobody
- * knows. To read that one fails, so code that asks which of two fields a Ruby has
- * takes no wrong turn. */
+/*
+ * Whether this Ruby has the field, or may have it: of an unmeasured one nobody
+ * knows. To read that one fails, so code that asks which of two fields a Ruby
+ * has takes no wrong turn.
+ */
 static inline bool rcore_has(const struct rcore_field *field)
 {
 	return field->offset != RCORE_ABSENT;
@@ -156,16 +196,21 @@ static inline bool rcore_has_place(const struct rcore_field *field)
 	return field->offset >= 0;
 }
 
-/* Bytes that hold the field: of a bit-field those with its bits, not its type's. */
+/*
+ * Bytes that hold the field: of a bit-field those with its bits, not its
+ * type's.
+ */
 static inline size_t rcore_field_width(const struct rcore_field *field)
 {
 	return field->bits ? (field->bit + field->bits + 7u) / 8 : field->size;
 }
 
-/* Reads a field of the struct at `base`: unsigned, 1 to 8 bytes, bit-fields
+/*
+ * Reads a field of the struct at `base`: unsigned, 1 to 8 bytes, bit-fields
  * shifted down. RCORE_FAULT_UNMAPPED if this Ruby has no such field; check
- * rcore_has() where that may be. RCORE_FAULT_NOT_MEASURED if the layout does not
- * know. Signed fields (int) are the caller's to cast. */
+ * rcore_has() where that may be. RCORE_FAULT_NOT_MEASURED if the layout does
+ * not know. Signed fields (int) are the caller's to cast.
+ */
 enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 				  const struct rcore_field *field, uint64_t *ret);
 
@@ -174,29 +219,30 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
 		    uint64_t *ret);
 
-/* The error of whoever needs an unmeasured field of the layout: UNSUPPORTED. NULL for
- * any other field. */
+/*
+ * The error of whoever needs an unmeasured field of the layout: UNSUPPORTED.
+ * NULL for any other field.
+ */
 struct rcore_error *rcore_not_measured(const struct rcore_layout *layout,
 				       const struct rcore_field *field);
 
 /*
  * Tables. Text, one item a line, as `rcore layout FILE` prints and
- * layout/tables/ and a user's `--layout FILE` hold:
- *   # free comment, provenance
- *   layout 3.3.1..3.3.6-x86_64-cet
+ * layout/tables/ and a user's `--layout FILE` hold: # free comment, provenance
+ * layout 3.3.1..3.3.6-x86_64-cet
  *   ruby 3.3.1..3.3.6           or one release: 3.3.0
- *   machine x86_64
- *   struct vm 9600
+ * machine x86_64 struct vm 9600
  *   struct fiber 624 4.0.5      as the other release has it: this one's headers do not tell
  *   vm.ractor_set 8 16          field, offset, size
  *   thread.status 240 4 0:2     field, offset, size, bit:bits
  *   fiber.transferred -         not in this Ruby
- *   enum qnil 4
- * A struct or an enumerator that this Ruby lacks has '-' too. An item of fields.def
- * is there once at most, in any order. One that is not there, or has '?', is not
- * measured; only the structs of VM, thread and EC must be. Anything else is an error
- * that names `origin` (the file, for messages) and the line. Errors: FORMAT. The layout's
- * source is set to EXACT (APPROXIMATE where it borrows structs) and its traits to those of its version.
+ * enum qnil 4 A struct or an enumerator that this Ruby lacks has '-' too. An
+ * item of fields.def is there once at most, in any order. One that is not
+ * there, or has '?', is not measured; only the structs of VM, thread and EC
+ * must be. Anything else is an error that names `origin` (the file, for
+ * messages) and the line. Errors: FORMAT. The layout's source is set to EXACT
+ * (APPROXIMATE where it borrows structs) and its traits to those of its
+ * version.
  */
 struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
 				       struct rcore_layout *ret);
@@ -211,15 +257,19 @@ const char *rcore_layout_builtin_name(size_t index);
 /* That table. Errors: as rcore_layout_parse(). */
 struct rcore_error *rcore_layout_builtin(size_t index, struct rcore_layout *ret);
 
-/* Candidates for a target, best first: exact version first (each build of it),
- * then the other releases of the same minor, nearest first; of two as near the user's own (store.h) before
- * the built-in one. `ret[]` is malloc'ed
- * by the callee; NO_LAYOUT, with the next step in its text, when there is none. */
+/*
+ * Candidates for a target, best first: exact version first (each build of it),
+ * then the other releases of the same minor, nearest first; of two as near the
+ * user's own (store.h) before the built-in one. `ret[]` is malloc'ed by the
+ * callee; NO_LAYOUT, with the next step in its text, when there is none.
+ */
 struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned machine,
 					    struct rcore_layout **ret, size_t *ret_count);
 
-/* Why there can be no built-in table: `name`, "Ruby 2.1.6", is of a series before the first or after
- * the last that has one. NULL: it is within. */
+/*
+ * Why there can be no built-in table: `name`, "Ruby 2.1.6", is of a series
+ * before the first or after the last that has one. NULL: it is within.
+ */
 struct rcore_error *rcore_layout_unsupported(const unsigned version[3], unsigned machine,
 					     const char *name);
 
@@ -229,48 +279,65 @@ bool rcore_layout_measures(const struct rcore_layout *layout, const unsigned ver
 /* "3.3.8" to its three numbers; false, `ret` untouched, for anything else. */
 bool rcore_version_parse(const char *text, unsigned ret[3]);
 
-/* "3.3.1..3.3.6", or "3.3.0" alone, to the first release and the last's patch level. */
+/*
+ * "3.3.1..3.3.6", or "3.3.0" alone, to the first release and the last's patch
+ * level.
+ */
 bool rcore_version_range_parse(const char *text, unsigned ret[3], unsigned *ret_last_patch);
 
-/* Sets layout->traits from layout->version: the one place that compares versions. */
+/*
+ * Sets layout->traits from layout->version: the one place that compares
+ * versions.
+ */
 void rcore_layout_set_traits(struct rcore_layout *layout);
 
 /*
- * Reads a layout from the DWARF of a file: a ruby, a libruby, a program that embeds
- * one, or the separate debug file of one. `version` is that of the target when known,
- * else NULL: then it comes from the file itself (ruby_version), which a debug file
- * does not hold. A struct that no C unit of the file defines is absent, as are its fields;
- * VM, thread and EC are always there. The name is the file's base name.
- * Errors, each naming the file: OS, FORMAT (no ELF, no DWARF, no Ruby in it, no
- * version), UNSUPPORTED (32-bit, another machine).
+ * Reads a layout from the DWARF of a file: a ruby, a libruby, a program that
+ * embeds one, or the separate debug file of one. `version` is that of the
+ * target when known, else NULL: then it comes from the file itself
+ * (ruby_version), which a debug file does not hold. A struct that no C unit of
+ * the file defines is absent, as are its fields; VM, thread and EC are always
+ * there. The name is the file's base name. Errors, each naming the file: OS,
+ * FORMAT (no ELF, no DWARF, no Ruby in it, no version), UNSUPPORTED (32-bit,
+ * another machine).
  */
 struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
 					    struct rcore_layout *ret);
 
 /*
- * The same of a file that was built of `neighbour`'s sources with the headers of release `version`, which
- * lie in the folder `headers`: structs that none of these declares are marked as the neighbour's.
+ * The same of a file that was built of `neighbour`'s sources with the headers
+ * of release `version`, which lie in the folder `headers`: structs that none of
+ * these declares are marked as the neighbour's.
  */
 struct rcore_error *rcore_layout_from_headers(const char *path, const unsigned version[3],
 					      const char *headers, const unsigned neighbour[3],
 					      struct rcore_layout *ret);
 
-/* Takes the structs that a layout has nothing of from another: what only an extension of Ruby
- * defines (struct rb_monitor) is in no libruby's DWARF. */
+/*
+ * Takes the structs that a layout has nothing of from another: what only an
+ * extension of Ruby defines (struct rb_monitor) is in no libruby's DWARF.
+ */
 void rcore_layout_complete(struct rcore_layout *layout, const struct rcore_layout *from);
 
-/* Visits what the layout does not know, in fields.def's order: "struct weakmap" for
- * a struct and all its fields, "thread.name", "enum qnil". Returns how many items of
- * fields.def that are; `visit` may be NULL. */
+/*
+ * Visits what the layout does not know, in fields.def's order: "struct weakmap"
+ * for a struct and all its fields, "thread.name", "enum qnil". Returns how many
+ * items of fields.def that are; `visit` may be NULL.
+ */
 typedef void rcore_layout_unmeasured_visit(void *context, const char *item);
 size_t rcore_layout_unmeasured(const struct rcore_layout *layout,
 			       rcore_layout_unmeasured_visit *visit, void *context);
 
-/* What to say of such a layout at the top of a table: file name, build-id, compiler;
- * lines, malloc'ed. NULL when the file cannot be read or memory is short. */
+/*
+ * What to say of such a layout at the top of a table: file name, build-id,
+ * compiler; lines, malloc'ed. NULL when the file cannot be read or memory is
+ * short.
+ */
 char *rcore_layout_provenance(const char *path);
 
-/* Names a layout as the tables are: "3.3.0-x86_64", "3.3.1..3.3.6-x86_64-cet". */
+/*
+ * Names a layout as the tables are: "3.3.0-x86_64", "3.3.1..3.3.6-x86_64-cet".
+ */
 void rcore_layout_set_table_name(struct rcore_layout *layout);
 
 #endif

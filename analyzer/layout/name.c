@@ -3,8 +3,11 @@
 
 #include "layout/schema.h"
 
-/* The C library's jmp_buf on x86-64. From 2.7 on configure takes __builtin_setjmp's 40
- * bytes instead; up to 3.4 not with -fcf-protection: then all of rb_fiber_t behind it moves. */
+/*
+ * The C library's jmp_buf on x86-64. From 2.7 on configure takes
+ * __builtin_setjmp's 40 bytes instead; up to 3.4 not with -fcf-protection: then
+ * all of rb_fiber_t behind it moves.
+ */
 enum { LIBC_JMPBUF = 200 };
 
 static bool is_cet(const struct rcore_layout *layout)

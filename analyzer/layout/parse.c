@@ -17,7 +17,8 @@ struct parser {
 	const char *origin;
 	unsigned line;
 	unsigned *seen; /* line of each item, 0: not yet */
-	size_t next;    /* the item after the last one: tables are printed in order */
+	/* The item after the last one: tables are printed in order. */
+	size_t next;
 	bool has_name, has_version, has_machine;
 };
 
@@ -71,7 +72,10 @@ static struct rcore_error *see(struct parser *parser, const struct rcore_item *i
 	return NULL;
 }
 
-/* '-': this Ruby lacks it. '?': not measured, where the table that this one is read over has it. */
+/*
+ * '-': this Ruby lacks it. '?': not measured, where the table that this one is
+ * read over has it.
+ */
 static bool parse_unknown(struct parser *parser, const struct rcore_item *item,
 			  const char *word)
 {
@@ -84,7 +88,10 @@ static bool parse_unknown(struct parser *parser, const struct rcore_item *item,
 	return true;
 }
 
-/* "4.0.5" behind a struct: the release that it is taken from, one for all of a table. */
+/*
+ * "4.0.5" behind a struct: the release that it is taken from, one for all of a
+ * table.
+ */
 static struct rcore_error *parse_borrowed(struct parser *parser, const struct rcore_item *item,
 					  const char *word)
 {
@@ -291,10 +298,10 @@ static struct rcore_error *check(struct parser *parser)
 	struct rcore_error *err = check_fields(parser);
 	lacks = err ? NULL : lacks_struct(parser->layout);
 	if (lacks)
-		return complain(parser,
-				"the table has no struct %s; print it anew with "
-				"'rcore layout FILE'",
-				lacks);
+		return complain(
+			parser,
+			"the table has no struct %s; print it anew with 'rcore layout FILE'",
+			lacks);
 	return err;
 }
 

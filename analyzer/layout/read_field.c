@@ -72,7 +72,7 @@ struct rcore_error *rcore_not_measured(const struct rcore_layout *layout,
 	print_name(layout, field, name);
 	return rcore_error_create(
 		RCORE_ERROR_UNSUPPORTED,
-		"%s is not measured for Ruby %s: rcore finds it in this Ruby's "
-		"debug information, or in a table that scripts/measure made",
+		"%s is not measured for Ruby %s: rcore finds it in this Ruby's debug "
+		"information, or in a table that scripts/measure made",
 		name, range);
 }

@@ -65,7 +65,8 @@ int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_ite
 
 bool rcore_item_is_measured(const struct rcore_layout *layout, const struct rcore_item *item)
 {
-	struct rcore_layout *from = (struct rcore_layout *)layout; /* only read */
+	/* Only read. */
+	struct rcore_layout *from = (struct rcore_layout *)layout;
 	switch (item->kind) {
 	case RCORE_ITEM_STRUCT:
 		return !*rcore_item_unmeasured(from, item);

@@ -17,11 +17,14 @@ enum rcore_item_kind {
 
 struct rcore_item {
 	enum rcore_item_kind kind;
-	const char *group;           /* the struct's id; of an enumerator, "" */
-	const char *id;              /* the field's or enumerator's id; of a struct, "" */
-	const char *names;           /* DWARF names or paths, '|' between, newest first */
-	size_t where;                /* offset in struct rcore_layout */
-	size_t borrowed, unmeasured; /* of a struct: those of its is_borrowed, is_unmeasured */
+	const char *group; /* the struct's id; of an enumerator, "" */
+	/* The field's or enumerator's id; of a struct, "". */
+	const char *id;
+	/* DWARF names or paths, '|' between, newest first. */
+	const char *names;
+	size_t where; /* offset in struct rcore_layout */
+	/* Of a struct: those of its is_borrowed, is_unmeasured. */
+	size_t borrowed, unmeasured;
 };
 
 extern const struct rcore_item rcore_items[];
@@ -39,12 +42,18 @@ int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_ite
 enum { RCORE_RANGE_TEXT = 80 };
 void rcore_layout_print_range(const struct rcore_layout *layout, char ret[RCORE_RANGE_TEXT]);
 
-/* rcore_layout_parse(), of a text that may lack items, and the machine: they are as in `base`. NULL: of a
- * whole text, in which what is lacking is unmeasured. */
+/*
+ * rcore_layout_parse(), of a text that may lack items, and the machine: they
+ * are as in `base`. NULL: of a whole text, in which what is lacking is
+ * unmeasured.
+ */
 struct rcore_error *rcore_layout_parse_over(const struct rcore_layout *base, const char *text,
 					    const char *origin, struct rcore_layout *ret);
 
-/* What a layout knows of an item; SETS one that it knows nothing of, or that this Ruby lacks. */
+/*
+ * What a layout knows of an item; SETS one that it knows nothing of, or that
+ * this Ruby lacks.
+ */
 bool rcore_item_is_measured(const struct rcore_layout *layout, const struct rcore_item *item);
 void rcore_item_set_unmeasured(struct rcore_layout *layout, const struct rcore_item *item);
 void rcore_item_set_absent(struct rcore_layout *layout, const struct rcore_item *item);
@@ -53,7 +62,10 @@ void rcore_item_set_absent(struct rcore_layout *layout, const struct rcore_item 
 enum { RCORE_ITEM_TEXT = 96 };
 void rcore_item_print(const struct rcore_item *item, char ret[RCORE_ITEM_TEXT]);
 
-/* A layout in which nothing is measured, and one of a Ruby that has nothing of fields.def. */
+/*
+ * A layout in which nothing is measured, and one of a Ruby that has nothing of
+ * fields.def.
+ */
 void rcore_layout_init(struct rcore_layout *ret);
 void rcore_layout_init_absent(struct rcore_layout *ret);
 

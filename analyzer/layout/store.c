@@ -117,7 +117,10 @@ struct rcore_error *rcore_layout_folder_each(rcore_layout_visit *visit, void *co
 	return err;
 }
 
-/* The range of a built-in table's name holds the release, and the rest is the same. */
+/*
+ * The range of a built-in table's name holds the release, and the rest is the
+ * same.
+ */
 static bool means(const char *word, const char *name)
 {
 	char text[RCORE_RANGE_TEXT];
@@ -147,8 +150,8 @@ struct rcore_error *rcore_layout_find(const char *word, struct rcore_layout *ret
 			return rcore_layout_builtin(i, ret);
 	if (access(word, F_OK) == 0)
 		return rcore_layout_read(word, ret);
-	return rcore_error_create(RCORE_ERROR_NO_LAYOUT,
-				  "%s: neither a file nor a built-in table; `rcore layout "
-				  "--list` shows these",
-				  word);
+	return rcore_error_create(
+		RCORE_ERROR_NO_LAYOUT,
+		"%s: neither a file nor a built-in table; `rcore layout --list` shows these",
+		word);
 }

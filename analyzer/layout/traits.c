@@ -25,7 +25,10 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.resuming_object = since(layout, 3, 0) && !since(layout, 3, 1),
 		/* cont.c, fiber_setcontext */
 		.ec_switched_first = !since(layout, 3, 1),
-		/* vm_insnhelper.c, vm_push_frame; yjit_codegen.c and yjit/src/codegen.rs, gen_push_frame */
+		/*
+		 * vm_insnhelper.c, vm_push_frame; yjit_codegen.c and
+		 * yjit/src/codegen.rs, gen_push_frame
+		 */
 		.frames_pushed_first =
 			!since(layout, 3, 0) || (since(layout, 3, 1) && !since(layout, 3, 3)),
 		/* cont.c, fiber_machine_stack_alloc */

@@ -15,8 +15,8 @@ extern "C" {
 
 /*
  * A fiber's context: the table of keys and values that the gem ruby-profiler
- * publishes for each fiber. The gem keeps this layout for readers outside of the
- * process, such as BPF programs:
+ * publishes for each fiber. The gem keeps this layout for readers outside of
+ * the process, such as BPF programs:
  *
  *	struct Ruby_Profiler_State {
  *		size_t size;      number of pairs
@@ -24,9 +24,9 @@ extern "C" {
  *		struct { ID key; VALUE value; } pairs[capacity];  key 0: an empty slot
  *	};
  *
- * A lookup begins at slot `key & (capacity - 1)` and proceeds slot by slot, past
- * the end to the first, until it finds the key or an empty slot, or has seen all
- * slots. Tables are often full.
+ * A lookup begins at slot `key & (capacity - 1)` and proceeds slot by slot,
+ * past the end to the first, until it finds the key or an empty slot, or has
+ * seen all slots. Tables are often full.
  */
 struct rcore_context_pair {
 	uint64_t key;  /* ID */
@@ -35,21 +35,24 @@ struct rcore_context_pair {
 };
 
 struct rcore_context {
-	bool present;            /* the fiber has a state */
-	uint64_t object;         /* the Ruby::Profiler::State (VALUE) */
-	uint64_t table;          /* struct Ruby_Profiler_State; 0: the state has no table */
-	uint64_t size, capacity; /* as the table has them */
+	bool present;    /* the fiber has a state */
+	uint64_t object; /* the Ruby::Profiler::State (VALUE) */
+	/* Struct Ruby_Profiler_State; 0: the state has no table. */
+	uint64_t table;
+	uint64_t size, capacity;          /* as the table has them */
 	struct rcore_context_pair *pairs; /* in the order of their slots */
 	size_t pair_count;
 	/*
 	 * ruby_profiler_state of the kernel thread that runs this fiber: what a
-	 * profiler in the process would use. The fiber's own table is right: this
-	 * pointer may be stale if the kernel thread ran another fiber before.
+	 * profiler in the process would use. The fiber's own table is right:
+	 * this pointer may be stale if the kernel thread ran another fiber
+	 * before.
 	 */
 	bool has_thread_local;
 	uint64_t thread_local_table;
-	const char *difference; /* how it differs from `table`; NULL: it does not */
-	const char *problem;    /* of the table as a whole */
+	/* How it differs from `table`; NULL: it does not. */
+	const char *difference;
+	const char *problem; /* of the table as a whole */
 };
 
 /* Returns whether there is anything to print. */

@@ -6,9 +6,12 @@
 
 /* A thread in the core that rcore_convert_fibers() writes. */
 struct rcore_converted {
-	int tid;       /* its LWP; 0: a parked fiber that could not become a thread */
-	int fiber;     /* index into snapshot->fibers of the fiber that it shows */
-	bool is_added; /* false: a kernel thread of the original core, which runs the fiber */
+	/* Its LWP; 0: a parked fiber that could not become a thread. */
+	int tid;
+	/* Index into snapshot->fibers of the fiber that it shows. */
+	int fiber;
+	/* False: a kernel thread of the original core, which runs the fiber. */
+	bool is_added;
 };
 
 #endif

@@ -10,7 +10,8 @@
 struct rcore_backtrace_location {
 	const char *path, *label; /* NULL: unknown */
 	int line;                 /* 0: none */
-	const char *text; /* if the backtrace is of Strings: the whole line, the others NULL */
+	/* If the backtrace is of Strings: the whole line, the others NULL. */
+	const char *text;
 	const char *problem;
 };
 
@@ -19,16 +20,21 @@ struct rcore_exception {
 	uint64_t object; /* VALUE */
 	const char *class_name;
 	/*
-	 * What Exception#message returns if its class does not override it. It may
-	 * have many lines.
+	 * What Exception#message returns if its class does not override it. It
+	 * may have many lines.
 	 */
 	const char *message;
-	int frame; /* index of the rescue or ensure frame that holds it; -1: only ec->errinfo */
+	/*
+	 * Index of the rescue or ensure frame that holds it; -1: only
+	 * ec->errinfo.
+	 */
+	int frame;
 	struct rcore_backtrace_location *backtrace; /* innermost first */
 	size_t location_count;
 	size_t left_out;               /* locations past the limit */
 	struct rcore_exception *cause; /* NULL: none */
-	bool is_ring;                  /* its chain of causes leads back to itself */
+	/* Its chain of causes leads back to itself. */
+	bool is_ring;
 	const char *problem;
 };
 

@@ -11,12 +11,15 @@ struct rcore_gem {
 
 /* What the VM as a whole was doing. */
 struct rcore_facts {
-	const char *description; /* RUBY_DESCRIPTION, with "+YJIT", "+PRISM"; NULL: unknown */
-	const char *jit;         /* "YJIT", "RJIT", "MJIT", "ZJIT"; NULL: none or unknown */
+	/* RUBY_DESCRIPTION, with "+YJIT", "+PRISM"; NULL: unknown. */
+	const char *description;
+	/* "YJIT", "RJIT", "MJIT", "ZJIT"; NULL: none or unknown. */
+	const char *jit;
 	/*
-	 * The state of the garbage collector: "marking", "sweeping", "compacting", or
-	 * "none" between two collections. NULL: unknown. Lazy phases proceed in steps:
-	 * the collector runs at this very moment only if `in_gc` is set.
+	 * The state of the garbage collector: "marking", "sweeping",
+	 * "compacting", or "none" between two collections. NULL: unknown. Lazy
+	 * phases proceed in steps: the collector runs at this very moment only
+	 * if `in_gc` is set.
 	 */
 	const char *gc_phase;
 	bool in_gc;
@@ -26,7 +29,8 @@ struct rcore_facts {
 	const char *rubyopt;    /* RUBYOPT of the environment; NULL: none */
 	struct rcore_gem *gems; /* loaded gems, by name */
 	size_t gem_count;
-	const char *problem; /* the first of these that could not be read, and why */
+	/* The first of these that could not be read, and why. */
+	const char *problem;
 };
 
 #endif

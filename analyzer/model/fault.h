@@ -17,8 +17,9 @@ enum rcore_access {
 /* What an address lies in. */
 enum rcore_place {
 	RCORE_PLACE_UNKNOWN,
-	RCORE_PLACE_NULL,          /* near 0: a field of a NULL pointer */
-	RCORE_PLACE_NON_CANONICAL, /* not an address at all: other bytes were used as one */
+	RCORE_PLACE_NULL, /* near 0: a field of a NULL pointer */
+	/* Not an address at all: other bytes were used as one. */
+	RCORE_PLACE_NON_CANONICAL,
 	RCORE_PLACE_KERNEL,
 	RCORE_PLACE_GUARD, /* the guard pages below a machine stack */
 	RCORE_PLACE_SLOT,  /* a slot of the GC heap */
@@ -30,11 +31,17 @@ enum rcore_place {
 /* A slot of the GC heap. */
 struct rcore_slot {
 	uint64_t address; /* its VALUE; 0: none */
-	/* "T_STRING". "T_NONE": the slot is free; "T_MOVED": compaction moved its object. */
+	/*
+	 * "T_STRING". "T_NONE": the slot is free; "T_MOVED": compaction moved
+	 * its object.
+	 */
 	const char *type;
 };
 
-/* A register of the code that faulted. It points to a slot that no longer holds an object. */
+/*
+ * A register of the code that faulted. It points to a slot that no longer holds
+ * an object.
+ */
 struct rcore_held_slot {
 	const char *name; /* "rdi" */
 	struct rcore_slot slot;
@@ -49,7 +56,8 @@ struct rcore_fault_facts {
 	bool has_address;
 	uint64_t address; /* from the signal, otherwise from the instruction */
 	enum rcore_place place;
-	const char *text;       /* "NULL + 0x28", "a free slot (T_NONE) of the GC heap" */
+	/* "NULL + 0x28", "a free slot (T_NONE) of the GC heap". */
+	const char *text;
 	struct rcore_slot slot; /* that contains the address */
 	struct rcore_held_slot held[RCORE_HELD_SLOTS];
 	size_t held_count;

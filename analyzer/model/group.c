@@ -69,7 +69,10 @@ static bool is_parked(const struct rcore_fiber *fiber)
 	       !fiber->frames_truncated && fiber->frame_count;
 }
 
-/* fiber->group is the index into `stacks` on the way, -1 for a fiber left alone. */
+/*
+ * fiber->group is the index into `stacks` on the way, -1 for a fiber left
+ * alone.
+ */
 static bool find_stacks(struct rcore_snapshot *snapshot, struct stack *stacks)
 {
 	struct stack *table = NULL;

@@ -5,15 +5,18 @@
 #include "base/error.h"
 #include "model/snapshot.h"
 
-/* Whether two frames look the same: label, path, line, and what could not be read of them. */
+/*
+ * Whether two frames look the same: label, path, line, and what could not be
+ * read of them.
+ */
 bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b);
 
 /*
  * Finds the fibers that are parked with the same stack and fills
- * snapshot->groups and each fiber's `group`. Merged are suspended fibers that are no
- * root fiber and wait for no other; fibers of living threads and of ended ones
- * apart. A group has two fibers or more; groups are in order of their first fiber.
- * Errors: NO_MEMORY; then there are no groups.
+ * snapshot->groups and each fiber's `group`. Merged are suspended fibers that
+ * are no root fiber and wait for no other; fibers of living threads and of
+ * ended ones apart. A group has two fibers or more; groups are in order of
+ * their first fiber. Errors: NO_MEMORY; then there are no groups.
  */
 struct rcore_error *rcore_snapshot_group(struct rcore_snapshot *snapshot);
 

@@ -13,9 +13,9 @@ extern "C" {
  * process to the next. A thread or fiber that was seen before keeps its number,
  * and no other gets it. Pass it in rcore_options.ids.
  *
- * CRuby has no serial number of fibers before 4.0. Until then a fiber is known by
- * the addresses of its struct and object, and by its age. If both are reused for
- * another in the same state, rcore cannot distinguish the two.
+ * CRuby has no serial number of fibers before 4.0. Until then a fiber is known
+ * by the addresses of its struct and object, and by its age. If both are reused
+ * for another in the same state, rcore cannot distinguish the two.
  */
 struct rcore_ids;
 

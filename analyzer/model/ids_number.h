@@ -16,7 +16,10 @@ struct rcore_who {
 	int age;         /* never decreases */
 };
 
-/* Finds the number of `who`, or assigns the next one. Returns false if memory is short. */
+/*
+ * Finds the number of `who`, or assigns the next one. Returns false if memory
+ * is short.
+ */
 bool rcore_ids_number(struct rcore_ids *ids, const struct rcore_who *who, size_t *ret);
 
 #endif

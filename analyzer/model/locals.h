@@ -8,12 +8,13 @@
 #include "model/value.h"
 
 /*
- * Which values to read of each frame. All-zero: none. This struct is embedded in
- * rcore_options and never grows.
+ * Which values to read of each frame. All-zero: none. This struct is embedded
+ * in rcore_options and never grows.
  */
 struct rcore_locals_options {
 	bool self, arguments, locals;
-	struct rcore_inspect_options inspect; /* the default of max_text is the next constant */
+	/* The default of max_text is the next constant. */
+	struct rcore_inspect_options inspect;
 };
 
 /* The bytes of each value that a frame shows. */
@@ -32,12 +33,14 @@ enum rcore_parameter {
 };
 
 struct rcore_local {
-	struct rcore_variable variable; /* without a name: `|(a, b)|` receives one argument */
+	/* Without a name: `|(a, b)|` receives one argument. */
+	struct rcore_variable variable;
 	enum rcore_parameter parameter;
-	int level; /* 0: the frame's own; 1: of the enclosing method or block; 2 ... */
+	/* 0: the frame's own; 1: of the enclosing method or block; 2 ... */
+	int level;
 	/*
-	 * Binding#local_variables does not list it: `*`, `&`, `...`, `it`, what the
-	 * compiler adds, and what Ractor.make_shareable cut off.
+	 * Binding#local_variables does not list it: `*`, `&`, `...`, `it`, what
+	 * the compiler adds, and what Ractor.make_shareable cut off.
 	 */
 	bool is_hidden;
 };
@@ -47,11 +50,12 @@ struct rcore_frame_values {
 	bool has_self;
 	struct rcore_value self;
 	/*
-	 * The arguments of a method written in C are on the VM stack only if Ruby
-	 * code called it.
+	 * The arguments of a method written in C are on the VM stack only if
+	 * Ruby code called it.
 	 */
 	bool has_arguments, has_locals;
-	struct rcore_local *locals; /* in the order of the source, the frame's own first */
+	/* In the order of the source, the frame's own first. */
+	struct rcore_local *locals;
 	size_t local_count;
 	const char *problem; /* why the list ends early; NULL: it is complete */
 };

@@ -4,7 +4,10 @@
 
 #include "model/locals.h"
 
-/* Whether two frames know the same; true for two of which nothing was asked (NULL). */
+/*
+ * Whether two frames know the same; true for two of which nothing was asked
+ * (NULL).
+ */
 bool rcore_frame_values_same(const struct rcore_frame_values *a,
 			     const struct rcore_frame_values *b);
 

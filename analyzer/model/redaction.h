@@ -4,12 +4,17 @@
 
 #include <stddef.h>
 
-/* How much to remove from snapshots, values and packs. Each level includes the one before. */
+/*
+ * How much to remove from snapshots, values and packs. Each level includes the
+ * one before.
+ */
 enum rcore_redact {
 	RCORE_REDACT_NONE,
-	RCORE_REDACT_SECRETS, /* what looks like a credential, see docs/redaction.md */
-	RCORE_REDACT_STRINGS, /* contents of Strings and Symbols except names and paths of code */
-	RCORE_REDACT_ALL,     /* names and paths too */
+	/* What looks like a credential, see docs/redaction.md. */
+	RCORE_REDACT_SECRETS,
+	/* Contents of Strings and Symbols except names and paths of code. */
+	RCORE_REDACT_STRINGS,
+	RCORE_REDACT_ALL, /* names and paths too */
 };
 
 /* Why a text was removed. New reasons are added before the last line. */
@@ -23,7 +28,8 @@ enum rcore_redacted {
 	RCORE_REDACTED_USERINFO, /* user and password of a URL */
 	RCORE_REDACTED_RANDOM,   /* long hex or base64 with much entropy */
 	RCORE_REDACTED_CARD,     /* the number of a payment card */
-	RCORE_REDACTED_KNOWN,    /* the value of such a key elsewhere in the process */
+	/* The value of such a key elsewhere in the process. */
+	RCORE_REDACTED_KNOWN,
 	RCORE_REDACTED_STRING,
 	RCORE_REDACTED_NAME,
 	RCORE_REDACTED_KINDS, /* how many kinds there are */
@@ -35,7 +41,8 @@ enum { RCORE_REDACTED_ROOM = 16 };
 /* What was removed from a snapshot or a print. */
 struct rcore_redaction {
 	enum rcore_redact mode;
-	size_t counts[RCORE_REDACTED_ROOM]; /* how many texts, by enum rcore_redacted */
+	/* How many texts, by enum rcore_redacted. */
+	size_t counts[RCORE_REDACTED_ROOM];
 };
 
 #endif

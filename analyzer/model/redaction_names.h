@@ -4,7 +4,9 @@
 
 #include "model/redaction.h"
 
-/* The values of --redact ("secrets"), in the order of the enum; ends with NULL. */
+/*
+ * The values of --redact ("secrets"), in the order of the enum; ends with NULL.
+ */
 extern const char *const rcore_redact_names[];
 
 /* Returns a name for JSON that never changes: "userinfo". */

@@ -2,8 +2,8 @@
 #include "model/snapshot.h"
 
 /*
- * The size of an element is librcore's, not that of the headers with which a caller was compiled:
- * that is why these are functions.
+ * The size of an element is librcore's, not that of the headers with which a
+ * caller was compiled: that is why these are functions.
  */
 #define AT(items, count, index) \
 	((index) < 0 || (size_t)(index) >= (count) ? NULL : &(items)[index])

@@ -30,20 +30,20 @@ extern "C" {
 #endif
 
 /*
- * What rcore found in a target, as plain structs. Start at `struct rcore_snapshot`,
- * at the end of this file.
+ * What rcore found in a target, as plain structs. Start at `struct
+ * rcore_snapshot`, at the end of this file.
  *
- * - The snapshot owns everything that it points to. Do not change or free any of
- *   it; rcore_snapshot_free() frees it all.
+ * - The snapshot owns everything that it points to. Do not change or free any
+ *   of it; rcore_snapshot_free() frees it all.
  * - Strings that come from the target are raw bytes with a NUL at the end, not
- *   necessarily UTF-8. Escape them before you print them to a terminal. The reports
- *   do.
- * - A NULL string, or a false has_*, means "unknown". Addresses are those of the
- *   target.
- * - A thread, fiber, frame ... that could be read only in part has a `problem`: one
- *   line that says what and why.
- * - Use the functions below to walk threads, fibers and frames: these structs grow
- *   in later releases (see rcore.h, "Compatibility").
+ *   necessarily UTF-8. Escape them before you print them to a terminal. The
+ *   reports do.
+ * - A NULL string, or a false has_*, means "unknown". Addresses are those of
+ *   the target.
+ * - A thread, fiber, frame ... that could be read only in part has a `problem`:
+ *   one line that says what and why.
+ * - Use the functions below to walk threads, fibers and frames: these structs
+ *   grow in later releases (see rcore.h, "Compatibility").
  */
 
 struct rcore_ids;
@@ -59,27 +59,38 @@ enum rcore_frame_kind {
 /* A frame of the VM stack: CRuby's rb_control_frame_t. */
 struct rcore_frame {
 	enum rcore_frame_kind kind;
-	uint64_t cfp, pc, iseq, self, ep; /* addresses and VALUEs, as they are */
-	uint64_t method_entry;            /* rb_callable_method_entry_t; 0: none */
-	uint64_t cfunc;                   /* the C function of a cfunc or ifunc; 0: unknown */
-	uint32_t flags; /* ep[0]: VM_FRAME_FLAG_* and VM_FRAME_MAGIC_* of vm_core.h */
-	/* As the newest Ruby's backtrace prints it: "Foo#bar", "block in Foo.bar". */
+	/* Addresses and VALUEs, as they are. */
+	uint64_t cfp, pc, iseq, self, ep;
+	/* rb_callable_method_entry_t; 0: none. */
+	uint64_t method_entry;
+	/* The C function of a cfunc or ifunc; 0: unknown. */
+	uint64_t cfunc;
+	/* ep[0]: VM_FRAME_FLAG_* and VM_FRAME_MAGIC_* of vm_core.h. */
+	uint32_t flags;
+	/*
+	 * As the newest Ruby's backtrace prints it: "Foo#bar", "block in
+	 * Foo.bar".
+	 */
 	const char *label;
 	const char *path;        /* of the iseq; NULL for a cfunc */
 	int line;                /* current line; 0: unknown */
 	bool under_construction; /* pushed, but its pc is not set yet */
-	bool pc_stale;           /* compiled code had not saved its pc: the line is unknown */
+	/* Compiled code had not saved its pc: the line is unknown. */
+	bool pc_stale;
 	/*
-	 * What this Ruby's own Kernel#caller prints for the frame. NULL if it omits the
-	 * frame (a dummy, the frame below a rescue).
+	 * What this Ruby's own Kernel#caller prints for the frame. NULL if it
+	 * omits the frame (a dummy, the frame below a rescue).
 	 */
 	const char *native_label, *native_path;
 	int native_line;
-	struct rcore_frame_values *values; /* self, arguments, locals; NULL: not requested */
+	/* self, arguments, locals; NULL: not requested. */
+	struct rcore_frame_values *values;
 	const char *problem;
 };
 
-/* A step of the woven stack, in which native and Ruby frames are in one order. */
+/*
+ * A step of the woven stack, in which native and Ruby frames are in one order.
+ */
 enum rcore_step_kind {
 	RCORE_STEP_NATIVE, /* `index` into fiber->native */
 	RCORE_STEP_RUBY,   /* `index` into fiber->frames */
@@ -102,7 +113,8 @@ enum rcore_fiber_status {
 
 /* CRuby's rb_fiber_t (cont.c). */
 struct rcore_fiber {
-	char id[24];      /* "T1.F3"; "E1.F0" if it belongs to a thread that has ended */
+	/* "T1.F3"; "E1.F0" if it belongs to a thread that has ended. */
+	char id[24];
 	uint64_t address; /* rb_fiber_t */
 	uint64_t object;  /* Fiber VALUE; 0: no object was made for it */
 	uint64_t ec;      /* rb_execution_context_t */
@@ -111,37 +123,47 @@ struct rcore_fiber {
 	bool is_current;      /* its thread runs it now */
 	bool is_continuation; /* callcc */
 	bool yielding, blocking;
-	int resumed_by; /* index of the fiber that resumed this one; -1: none (fiber->prev) */
-	int resuming;   /* index of the fiber that this one resumed; -1: none */
-	int thread;     /* index into snapshot->threads; -1: its thread cannot be read */
-	uint64_t vm_stack, vm_stack_size;           /* bytes */
-	uint64_t machine_stack, machine_stack_size; /* bytes; 0: unknown (root fibers) */
-	uint64_t stack_pointer; /* as saved by the last switch; 0: never switched */
-	bool is_parked;         /* its CPU registers are saved there */
+	/* Index of the fiber that resumed this one; -1: none (fiber->prev). */
+	int resumed_by;
+	int resuming; /* index of the fiber that this one resumed; -1: none */
+	/* Index into snapshot->threads; -1: its thread cannot be read. */
+	int thread;
+	uint64_t vm_stack, vm_stack_size; /* bytes */
+	/* Bytes; 0: unknown (root fibers). */
+	uint64_t machine_stack, machine_stack_size;
+	/* As saved by the last switch; 0: never switched. */
+	uint64_t stack_pointer;
+	bool is_parked; /* its CPU registers are saved there */
 	/*
-	 * The kernel thread that runs on its machine stack. It is the thread's own,
-	 * except during a switch. 0: none or unknown.
+	 * The kernel thread that runs on its machine stack. It is the thread's
+	 * own, except during a switch. 0: none or unknown.
 	 */
 	int tid;
 	/*
-	 * ec->machine.stack_start, where the GC begins to scan: an address next to its
-	 * outermost native frames. 0: unknown.
+	 * ec->machine.stack_start, where the GC begins to scan: an address next
+	 * to its outermost native frames. 0: unknown.
 	 */
 	uint64_t stack_base;
 	struct rcore_frame *frames; /* innermost first */
 	size_t frame_count;
-	bool frames_truncated;             /* there are more frames than rcore reads */
+	/* There are more frames than rcore reads. */
+	bool frames_truncated;
 	struct rcore_native_frame *native; /* innermost first */
 	size_t native_count;
-	const char *native_problem; /* why unwinding ended early; NULL: it did not */
-	struct rcore_step *steps;   /* both stacks woven, innermost first; none: not woven */
+	/* Why unwinding ended early; NULL: it did not. */
+	const char *native_problem;
+	/* Both stacks woven, innermost first; none: not woven. */
+	struct rcore_step *steps;
 	size_t step_count;
-	int group;                              /* index into snapshot->groups; -1: none */
+	/* Index into snapshot->groups; -1: none. */
+	int group;
 	struct rcore_variables storage, locals; /* Fiber[:x]; Thread#[] */
-	struct rcore_exception *exceptions;     /* that it handles, innermost first: $! */
+	/* That it handles, innermost first: $! */
+	struct rcore_exception *exceptions;
 	size_t exception_count;
 	struct rcore_context context;
-	struct rcore_wait *wait; /* what it waits for; NULL: nothing, or unknown */
+	/* What it waits for; NULL: nothing, or unknown. */
+	struct rcore_wait *wait;
 	const char *problem;
 };
 
@@ -168,11 +190,13 @@ enum rcore_gvl {
 
 /* CRuby's rb_thread_t (vm_core.h). */
 struct rcore_thread {
-	char id[16];      /* "T1"; "E1" for a thread that has ended and still owns fibers */
+	/* "T1"; "E1" for a thread that has ended and still owns fibers. */
+	char id[16];
 	uint64_t address; /* rb_thread_t */
 	uint64_t object;  /* Thread VALUE */
 	int tid;          /* kernel thread; 0: none or unknown */
-	bool is_parked;   /* waits without a kernel thread (M:N scheduling, since 3.3) */
+	/* Waits without a kernel thread (M:N scheduling, since 3.3). */
+	bool is_parked;
 	const char *name; /* Thread#name; NULL: none */
 	enum rcore_thread_status status;
 	bool to_kill; /* Ruby says "aborting" */
@@ -180,8 +204,10 @@ struct rcore_thread {
 	bool is_main;
 	bool is_ended;
 	bool is_crashed; /* its kernel thread died */
-	int ractor;      /* index into snapshot->ractors; -1: ended, or before 3.0 */
-	int *fibers;     /* indices into snapshot->fibers: root first, then by age or address */
+	/* Index into snapshot->ractors; -1: ended, or before 3.0. */
+	int ractor;
+	/* Indices into snapshot->fibers: root first, then by age or address. */
+	int *fibers;
 	size_t fiber_count;
 	int current_fiber;                /* index; -1: unknown */
 	struct rcore_variables variables; /* Thread#thread_variable_get */
@@ -203,7 +229,8 @@ struct rcore_live_facts {
 	bool stopped;        /* false: it ran, and parts may not fit together */
 	uint64_t pause_ns;   /* how long it was stopped, in nanoseconds */
 	size_t thread_count; /* how many threads were stopped */
-	int inner_pid;       /* its pid in its own pid namespace; 0: it shares ours */
+	/* Its pid in its own pid namespace; 0: it shares ours. */
+	int inner_pid;
 };
 
 /* A kernel thread that runs no Ruby thread: a timer, the GC, C libraries. */
@@ -211,17 +238,21 @@ struct rcore_other_thread {
 	int tid;
 	struct rcore_native_frame *native; /* innermost first */
 	size_t native_count;
-	const char *native_problem; /* why unwinding ended early; NULL: it did not */
+	/* Why unwinding ended early; NULL: it did not. */
+	const char *native_problem;
 };
 
 /* A fault that was a machine stack overflow, and how that is known. */
 struct rcore_overflow {
 	bool present;
-	int fiber;              /* index of the fiber whose stack it is; -1: no Ruby thread */
-	uint64_t address;       /* of the fault; 0: not saved (cores of qemu) */
-	uint64_t stack_pointer; /* of the thread that faulted */
+	/* Index of the fiber whose stack it is; -1: no Ruby thread. */
+	int fiber;
+	/* Of the fault; 0: not saved (cores of qemu). */
+	uint64_t address;
+	uint64_t stack_pointer;          /* of the thread that faulted */
 	uint64_t stack_start, stack_end; /* the usable stack */
-	uint64_t guard_start, guard_end; /* the guard pages below it; both 0: none mapped */
+	/* The guard pages below it; both 0: none mapped. */
+	uint64_t guard_start, guard_end;
 };
 
 /* Why the process died. */
@@ -230,11 +261,12 @@ struct rcore_cause {
 	int signo, code;
 	bool has_address;
 	uint64_t address;
-	int sender_pid;    /* who sent the signal; 0: the kernel, or unknown */
-	bool from_outside; /* another process did, such as a watchdog: no thread is to blame */
+	int sender_pid; /* who sent the signal; 0: the kernel, or unknown */
+	/* Another process did, such as a watchdog: no thread is to blame. */
+	bool from_outside;
 	/*
-	 * The fault that made Ruby abort, found on the stack of its signal handler.
-	 * original_signo is 0 if there is none.
+	 * The fault that made Ruby abort, found on the stack of its signal
+	 * handler. original_signo is 0 if there is none.
 	 */
 	int original_signo, original_code;
 	bool has_original_address;
@@ -244,16 +276,20 @@ struct rcore_cause {
 	int thread, fiber; /* indices; -1: not a Ruby thread, or unknown */
 	struct rcore_overflow overflow;
 	struct rcore_fault_facts fault;
-	bool in_gc;                /* the garbage collector was running */
-	const char *abort_message; /* the C library's last message; NULL: none */
-	const char *bug;           /* the argument of rb_bug(); NULL: it was not called */
+	bool in_gc; /* the garbage collector was running */
+	/* The C library's last message; NULL: none. */
+	const char *abort_message;
+	/* The argument of rb_bug(); NULL: it was not called. */
+	const char *bug;
 	/*
-	 * What indicates that memory was short; NULL: nothing. (A cgroup's limit kills
-	 * a process without a core.)
+	 * What indicates that memory was short; NULL: nothing. (A cgroup's
+	 * limit kills a process without a core.)
 	 */
 	const char *out_of_memory;
-	const struct rcore_exception *exception; /* innermost that its fiber handled, or NULL */
-	const char *text;                        /* one line for people, with the place */
+	/* Innermost that its fiber handled, or NULL. */
+	const struct rcore_exception *exception;
+	/* One line for people, with the place. */
+	const char *text;
 };
 
 /* How the VM was found. */
@@ -264,27 +300,37 @@ struct rcore_proof {
 	const char *name; /* "thread.ec" */
 	const char *text; /* the condition, in words */
 	bool passed;
-	const char *detail; /* why it failed, or what could not be checked; NULL: nothing */
-	size_t missed;      /* how often it did not hold; one corrupt thread does not fail it */
-	bool is_apart;      /* no other struct leads to this one: a failure concerns it alone */
+	/* Why it failed, or what could not be checked; NULL: nothing. */
+	const char *detail;
+	/* How often it did not hold; one corrupt thread does not fail it. */
+	size_t missed;
+	/* No other struct leads to this one: a failure concerns it alone. */
+	bool is_apart;
 };
 
-/* A struct of an approximate layout whose fields were shifted until their checks passed. */
+/*
+ * A struct of an approximate layout whose fields were shifted until their
+ * checks passed.
+ */
 enum { RCORE_SHIFT_COUNT = 8 };
 struct rcore_shift {
 	const char *group; /* "thread", as the tables call it */
-	const char *from;  /* the first field that was shifted; all after it were, too */
-	int by;            /* bytes */
-	int held;          /* how many more fields pass their checks than before */
+	/* The first field that was shifted; all after it were, too. */
+	const char *from;
+	int by; /* bytes */
+	/* How many more fields pass their checks than before. */
+	int held;
 };
 
 /* Whether a field of the layout was checked on this target. */
 enum rcore_field_state {
 	RCORE_FIELD_PROVED,
-	RCORE_FIELD_WRONG,      /* its check failed */
-	RCORE_FIELD_SILENT,     /* nothing to check it on: NULL, or too common a number */
-	RCORE_FIELD_NO_PROOF,   /* there is no check for it */
-	RCORE_FIELD_UNMEASURED, /* the layout does not know it; what needs it fails */
+	RCORE_FIELD_WRONG, /* its check failed */
+	/* Nothing to check it on: NULL, or too common a number. */
+	RCORE_FIELD_SILENT,
+	RCORE_FIELD_NO_PROOF, /* there is no check for it */
+	/* The layout does not know it; what needs it fails. */
+	RCORE_FIELD_UNMEASURED,
 };
 struct rcore_field_check {
 	const char *group, *id; /* "thread", "name", as the tables call them */
@@ -298,19 +344,26 @@ struct rcore_module_info {
 	const char *path, *file; /* as the target sees it; as rcore opened it */
 	uint64_t start, end;
 	const char *build_id, *file_build_id; /* hex; NULL: none */
-	const char *status; /* "found", "unverified", "wrong build", "missing" */
-	const char *lost;   /* what is unknown without it; NULL: nothing */
-	const char *fix;    /* the command that gets it; NULL: none needed */
-	bool is_ruby;       /* holds the VM */
+	/* "found", "unverified", "wrong build", "missing". */
+	const char *status;
+	const char *lost; /* what is unknown without it; NULL: nothing */
+	const char *fix;  /* the command that gets it; NULL: none needed */
+	bool is_ruby;     /* holds the VM */
 };
 
-/* How the native function that runs the interpreter (rb_vm_exec of vm.c) was found. */
+/*
+ * How the native function that runs the interpreter (rb_vm_exec of vm.c) was
+ * found.
+ */
 enum rcore_activation_source {
 	RCORE_ACTIVATION_NOT_ASKED, /* there are no native stacks */
 	RCORE_ACTIVATION_SYMBOL,
-	RCORE_ACTIVATION_CODE, /* by the code of the interpreter's instructions, and its callers */
-	RCORE_ACTIVATION_STACKS,  /* only it is in the stacks as often as C entered Ruby */
-	RCORE_ACTIVATION_UNKNOWN, /* native and Ruby frames are then listed separately */
+	/* By the code of the interpreter's instructions, and its callers. */
+	RCORE_ACTIVATION_CODE,
+	/* Only it is in the stacks as often as C entered Ruby. */
+	RCORE_ACTIVATION_STACKS,
+	/* Native and Ruby frames are then listed separately. */
+	RCORE_ACTIVATION_UNKNOWN,
 };
 
 struct rcore_activation {
@@ -328,18 +381,24 @@ struct rcore_snapshot {
 	struct rcore_live_facts live;
 	unsigned machine; /* EM_X86_64 or EM_AARCH64 of <elf.h> */
 	const char *arguments;
-	const char *ruby_version;     /* "3.3.8" */
-	const char *ruby_description; /* "ruby 3.3.8 (2025-04-09 ...) ..."; NULL: unknown */
-	const char *version_source;   /* how the version was found */
+	const char *ruby_version; /* "3.3.8" */
+	/* "ruby 3.3.8 (2025-04-09 ...) ..."; NULL: unknown. */
+	const char *ruby_description;
+	const char *version_source; /* how the version was found */
 
 	/* How it was read. */
 	const char *layout_name;
 	const char *layout_source; /* "exact", "approximate", "dwarf" */
-	/* The release that provided what the layout's own did not: "4.0.5"; NULL: none. */
+	/*
+	 * The release that provided what the layout's own did not: "4.0.5";
+	 * NULL: none.
+	 */
 	const char *layout_neighbour;
-	const char **unmeasured; /* unknown to the layout: "struct weakmap", "thread.name" */
+	/* Unknown to the layout: "struct weakmap", "thread.name". */
+	const char **unmeasured;
 	size_t unmeasured_count;
-	struct rcore_field_check *field_checks; /* of `rcore layout check`; otherwise none */
+	/* Of `rcore layout check`; otherwise none. */
+	struct rcore_field_check *field_checks;
 	size_t field_check_count;
 	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
 	size_t shift_count;
@@ -349,9 +408,11 @@ struct rcore_snapshot {
 	size_t proof_count;
 	struct rcore_module_info *modules;
 	size_t module_count;
-	const char *fiber_source; /* how fibers were found: "jit_cont list", "heap walk" ... */
+	/* How fibers were found: "jit_cont list", "heap walk" ... */
+	const char *fiber_source;
 	struct rcore_activation activation;
-	struct rcore_redaction redaction; /* what was removed from the texts below */
+	/* What was removed from the texts below. */
+	struct rcore_redaction redaction;
 
 	/* What was found. */
 	struct rcore_facts facts;
@@ -366,7 +427,8 @@ struct rcore_snapshot {
 	size_t fiber_count;
 	struct rcore_fiber_group *groups;
 	size_t group_count;
-	struct rcore_task *tasks; /* of the gem async, parents before their children */
+	/* Of the gem async, parents before their children. */
+	struct rcore_task *tasks;
 	size_t task_count;
 	struct rcore_other_thread *others;
 	size_t other_count;
@@ -374,26 +436,32 @@ struct rcore_snapshot {
 	size_t lock_count;
 	struct rcore_deadlock *deadlocks;
 	size_t deadlock_count;
-	const char *wait_problem; /* the first list of waiters that was unreadable, or NULL */
-	bool has_values;          /* self, arguments or locals of frames were requested */
+	/* The first list of waiters that was unreadable, or NULL. */
+	const char *wait_problem;
+	/* self, arguments or locals of frames were requested. */
+	bool has_values;
 
 	/* What could not be read. */
 	const char **problems; /* each one line */
 	size_t problem_count;
-	bool incomplete;     /* a thread, fiber or frame could not be decoded */
-	const char *failure; /* why nothing of Ruby could be decoded; NULL: it could */
+	bool incomplete; /* a thread, fiber or frame could not be decoded */
+	/* Why nothing of Ruby could be decoded; NULL: it could. */
+	const char *failure;
 };
 
 /*
- * Return the thread or fiber with this index, or NULL if there is none. An index
- * of -1, which means "none" in the structs above, returns NULL.
+ * Return the thread or fiber with this index, or NULL if there is none. An
+ * index of -1, which means "none" in the structs above, returns NULL.
  */
 RCORE_API const struct rcore_thread *
 rcore_snapshot_thread(const struct rcore_snapshot *snapshot, int index);
 RCORE_API const struct rcore_fiber *rcore_snapshot_fiber(const struct rcore_snapshot *snapshot,
 							 int index);
 
-/* Return a frame of a fiber by its index, 0 for the innermost, or NULL if there is none. */
+/*
+ * Return a frame of a fiber by its index, 0 for the innermost, or NULL if there
+ * is none.
+ */
 RCORE_API const struct rcore_frame *rcore_fiber_frame(const struct rcore_fiber *fiber,
 						      int index);
 RCORE_API const struct rcore_native_frame *

@@ -9,8 +9,9 @@
 enum rcore_origin {
 	RCORE_ORIGIN_APP,
 	RCORE_ORIGIN_GEM,
-	RCORE_ORIGIN_STDLIB,      /* Ruby's own library, written in Ruby */
-	RCORE_ORIGIN_CORE,        /* a method of the VM: in C, or <internal:...> */
+	RCORE_ORIGIN_STDLIB, /* Ruby's own library, written in Ruby */
+	/* A method of the VM: in C, or <internal:...>. */
+	RCORE_ORIGIN_CORE,
 	RCORE_ORIGIN_EXTENSION,   /* native: of a gem or of Ruby's library */
 	RCORE_ORIGIN_LIBRARY,     /* native: of the system */
 	RCORE_ORIGIN_INTERPRETER, /* native: of the VM */
@@ -21,7 +22,8 @@ enum rcore_origin {
 struct rcore_blame {
 	bool present;
 	enum rcore_origin origin;
-	int fiber;          /* index into snapshot->fibers; -1: a thread that runs no Ruby */
+	/* Index into snapshot->fibers; -1: a thread that runs no Ruby. */
+	int fiber;
 	const char *name;   /* label or function; NULL: unknown */
 	const char *path;   /* source; NULL: unknown */
 	int line;           /* 0: unknown */
@@ -39,10 +41,10 @@ struct rcore_signature_frame {
 };
 
 /*
- * Recognizes a crash that was seen before. A signature is "r1:" and 16 hexadecimal
- * digits: XXH3-64 of lines of text, which are the cause and the normalized frames,
- * innermost first. `strict` changes if the path to the crash does. `loose` stays
- * the same across releases of Ruby and renamed files.
+ * Recognizes a crash that was seen before. A signature is "r1:" and 16
+ * hexadecimal digits: XXH3-64 of lines of text, which are the cause and the
+ * normalized frames, innermost first. `strict` changes if the path to the crash
+ * does. `loose` stays the same across releases of Ruby and renamed files.
  */
 struct rcore_signature {
 	const char *strict, *loose;           /* NULL: there is no stack */

@@ -9,8 +9,10 @@
 struct rcore_value {
 	uint64_t value;         /* the VALUE */
 	const char *class_name; /* NULL: unknown */
-	const char *text;       /* what its own inspect prints, bounded; NULL: unreadable */
-	const char *problem;    /* what could not be read, and why; NULL: nothing */
+	/* What its own inspect prints, bounded; NULL: unreadable. */
+	const char *text;
+	/* What could not be read, and why; NULL: nothing. */
+	const char *problem;
 };
 
 /*
@@ -18,10 +20,13 @@ struct rcore_value {
  * others and never grows.
  */
 struct rcore_inspect_options {
-	size_t depth;      /* of containers inside containers; or RCORE_NO_DEPTH */
+	/* Of containers inside containers; or RCORE_NO_DEPTH. */
+	size_t depth;
 	size_t max_string; /* bytes of each String */
-	size_t max_items;  /* elements, pairs and instance variables of each object */
-	size_t max_text;   /* bytes in all: no further element begins after them */
+	/* Elements, pairs and instance variables of each object. */
+	size_t max_items;
+	/* Bytes in all: no further element begins after them. */
+	size_t max_text;
 };
 
 /* A depth of 0: print only the size of a container. */
@@ -31,7 +36,8 @@ struct rcore_inspect_options {
 struct rcore_variable {
 	const char *name; /* NULL: unknown */
 	struct rcore_value value;
-	const char *problem; /* of the name, or of the slot that holds the value */
+	/* Of the name, or of the slot that holds the value. */
+	const char *problem;
 };
 
 /* The variables of a fiber or thread, such as Fiber[:x]. */

@@ -30,46 +30,54 @@ enum rcore_wait_kind {
 	RCORE_WAIT_PROCESS,   /* for a child process */
 	RCORE_WAIT_RACTOR,    /* for a message, or another Ractor's value */
 	RCORE_WAIT_GVL,       /* to run: another thread of its Ractor runs */
-	RCORE_WAIT_SCHEDULER, /* in a hook of the fiber scheduler, otherwise unknown */
-	RCORE_WAIT_SYSCALL,   /* in a system call, otherwise unknown */
-	RCORE_WAIT_KINDS,     /* how many kinds there are */
+	/* In a hook of the fiber scheduler, otherwise unknown. */
+	RCORE_WAIT_SCHEDULER,
+	RCORE_WAIT_SYSCALL, /* in a system call, otherwise unknown */
+	RCORE_WAIT_KINDS,   /* how many kinds there are */
 };
 
 /* How that is known, most reliable first. */
 enum rcore_wait_source {
-	RCORE_WAIT_BY_VM,      /* it is in the VM's own list of waiters */
-	RCORE_WAIT_BY_FRAME,   /* it does not run, and its innermost method blocks */
+	RCORE_WAIT_BY_VM, /* it is in the VM's own list of waiters */
+	/* It does not run, and its innermost method blocks. */
+	RCORE_WAIT_BY_FRAME,
 	RCORE_WAIT_BY_SYSCALL, /* the registers of its kernel thread */
 };
 
 /* Who holds a lock. If all members are unknown, nobody does. */
 struct rcore_owner {
 	int thread, fiber; /* indices into the snapshot; -1: none or unknown */
-	uint64_t address;  /* of a rb_fiber_t (4.0: ec.serial) that has ended; 0: none */
+	/* Of a rb_fiber_t (4.0: ec.serial) that has ended; 0: none. */
+	uint64_t address;
 };
 
 struct rcore_wait_fd {
 	int fd;
 	const char *mode; /* "read", "write", "except"; NULL: unknown */
 	const char *path; /* IO#path; NULL: none or unknown */
-	const char *link; /* what a running process has open: a path, "socket:[123]" */
+	/* What a running process has open: a path, "socket:[123]". */
+	const char *link;
 };
 
 struct rcore_wait {
 	enum rcore_wait_kind kind;
 	enum rcore_wait_source source;
-	const char *method; /* that waits, as rcore_frame.label has it; NULL: unknown */
-	const char *hook;   /* of the fiber scheduler: "block"; NULL: none */
-	uint64_t object;    /* VALUE of what it waits for; 0: none or unknown */
-	uint64_t lock;      /* rb_mutex_t: MUTEX, MONITOR; CONDITION: the one to lock again */
+	/* That waits, as rcore_frame.label has it; NULL: unknown. */
+	const char *method;
+	const char *hook; /* of the fiber scheduler: "block"; NULL: none */
+	uint64_t object;  /* VALUE of what it waits for; 0: none or unknown */
+	/* rb_mutex_t: MUTEX, MONITOR; CONDITION: the one to lock again. */
+	uint64_t lock;
 	struct rcore_owner owner; /* MUTEX, MONITOR, GVL */
 	int thread;               /* JOIN: index of the thread; -1: unknown */
 	uint64_t ractor;          /* RACTOR: whose value, by id; 0: unknown */
 	bool has_counts;          /* POP and PUSH: the next three are known */
-	uint64_t length, waiting; /* items in the queue; fibers that wait alike, itself too */
-	uint64_t max;             /* of a SizedQueue; 0: a Queue */
-	bool is_timed;            /* has a timeout */
-	const char *argument;     /* the timeout as Ruby inspects it: "0.5"; NULL: unknown */
+	/* Items in the queue; fibers that wait alike, itself too. */
+	uint64_t length, waiting;
+	uint64_t max;  /* of a SizedQueue; 0: a Queue */
+	bool is_timed; /* has a timeout */
+	/* The timeout as Ruby inspects it: "0.5"; NULL: unknown. */
+	const char *argument;
 	bool has_pid;
 	int pid; /* PROCESS; -1: any child */
 	struct rcore_wait_fd *fds;
@@ -99,20 +107,24 @@ struct rcore_lock {
 struct rcore_deadlock {
 	int *fibers; /* indices; each waits for the next */
 	size_t count;
-	bool is_cycle;    /* the last waits for the first; false: the last has ended */
+	/* The last waits for the first; false: the last has ended. */
+	bool is_cycle;
 	const char *text; /* one sentence */
 };
 
 struct rcore_snapshot;
 
 /*
- * Writes what a fiber does, without its name: "waits for Mutex 0x7f12 held by T3".
- * Bytes of the target are escaped.
+ * Writes what a fiber does, without its name: "waits for Mutex 0x7f12 held by
+ * T3". Bytes of the target are escaped.
  */
 RCORE_API void rcore_wait_write(const struct rcore_snapshot *snapshot,
 				const struct rcore_wait *wait, FILE *out);
 
-/* Returns a name that never changes: "mutex". For a kind of a later release, "unknown". */
+/*
+ * Returns a name that never changes: "mutex". For a kind of a later release,
+ * "unknown".
+ */
 RCORE_API const char *rcore_wait_kind_name(enum rcore_wait_kind kind);
 
 #ifdef __cplusplus

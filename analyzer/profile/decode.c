@@ -7,7 +7,10 @@
 #include "base/grow.h"
 #include "profile/tables.h"
 
-/* Of the tables of a file between two resets: a writer empties its own long before. */
+/*
+ * Of the tables of a file between two resets: a writer empties its own long
+ * before.
+ */
 enum { TABLES_MAX = 256 << 20, FACTS_MAX = 4096 };
 
 static struct rcore_error *corrupt(const char *what)
@@ -138,8 +141,11 @@ static bool is_sound(const struct rcore_profile *profile, const struct rcore_rec
 	return true;
 }
 
-/* Reads the number of records, which are `type`, and makes room for them. Each column of each
- * takes a byte at least. NULL: there are none, or cursor->is_bad, or profile->no_memory. */
+/*
+ * Reads the number of records, which are `type`, and makes room for them. Each
+ * column of each takes a byte at least. NULL: there are none, or
+ * cursor->is_bad, or profile->no_memory.
+ */
 static char *decode_records(struct rcore_profile *profile, const struct rcore_record_type *type,
 			    struct rcore_cursor *cursor, uint64_t *ret_count)
 {
@@ -221,7 +227,9 @@ static struct rcore_error *decode_section(struct rcore_recording *recording, uin
 	for (size_t i = 0; i < RCORE_TABLE_TYPES; i++)
 		if (rcore_table_types[i].section == tag)
 			return decode_table(recording, &rcore_table_types[i], cursor);
-	/* Of a later rcore, which says by the version that it can be skipped. */
+	/*
+	 * Of a later rcore, which says by the version that it can be skipped.
+	 */
 	return NULL;
 }
 

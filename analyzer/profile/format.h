@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 /*
- * The file format of recordings, which docs/recording.md describes: a header and blocks.
- * A block's payload is a row of sections, each with a tag and its size. Numbers are
- * little-endian here, and varints in sections.
+ * The file format of recordings, which docs/recording.md describes: a header
+ * and blocks. A block's payload is a row of sections, each with a tag and its
+ * size. Numbers are little-endian here, and varints in sections.
  *
- * What an older reader can skip gets a new tag or kind of block and changes nothing
- * else. What it cannot skip gets a new version.
+ * What an older reader can skip gets a new tag or kind of block and changes
+ * nothing else. What it cannot skip gets a new version.
  */
 enum { RCORE_RECORDING_FORMAT = 1 };
 
@@ -44,16 +44,21 @@ struct rcore_block_header {
 };
 
 enum {
-	RCORE_BLOCK_CHECKED = 16, /* bytes of the header that the checksum covers */
+	/* Bytes of the header that the checksum covers. */
+	RCORE_BLOCK_CHECKED = 16,
 	RCORE_BLOCK_SIZE_MAX = 32 << 20,
 	RCORE_BLOCK_SAMPLES_MAX = 1 << 18,
 };
 
 enum rcore_section {
-	RCORE_SECTION_FACTS = 1, /* pairs of strings: size, bytes, size, bytes */
-	RCORE_SECTION_RESET,     /* empty: the tables begin anew with this block */
-	/* What was added to a table: the number of entries, then these. Of records as
-	 * rcore_columns_write() has them. */
+	/* Pairs of strings: size, bytes, size, bytes. */
+	RCORE_SECTION_FACTS = 1,
+	/* Empty: the tables begin anew with this block. */
+	RCORE_SECTION_RESET,
+	/*
+	 * What was added to a table: the number of entries, then these. Of
+	 * records as rcore_columns_write() has them.
+	 */
 	RCORE_SECTION_STRINGS, /* each: size, bytes */
 	RCORE_SECTION_FUNCTIONS,
 	RCORE_SECTION_FRAMES,

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /*
- * Sets that number what is added to them: 0, 1, 2 ... A record or a run of bytes that
- * is added again has the number that it has already. The numbers are dense and in
- * the order of addition, so a reader that adds the same things in the same order
- * has the same numbers.
+ * Sets that number what is added to them: 0, 1, 2 ... A record or a run of
+ * bytes that is added again has the number that it has already. The numbers are
+ * dense and in the order of addition, so a reader that adds the same things in
+ * the same order has the same numbers.
  */
 
 /* Hashes to numbers: open addressing, at most half full. */

@@ -10,13 +10,13 @@
 #include "profile/intern.h"
 
 /*
- * profile/ is plain data of a stretch of time: samples, the stacks that they saw, and the
- * file that keeps them. It knows no target. Start here.
+ * profile/ is plain data of a stretch of time: samples, the stacks that they
+ * saw, and the file that keeps them. It knows no target. Start here.
  *
- * Whatever repeats stands once in a table, and is named by its number there. In each
- * table number 0 is the entry for "none" or "unknown", and an entry only refers to
- * entries of lower tables (strings, functions, frames, nodes) or, in the tree of
- * stacks, to lower numbers: nothing has a cycle.
+ * Whatever repeats stands once in a table, and is named by its number there. In
+ * each table number 0 is the entry for "none" or "unknown", and an entry only
+ * refers to entries of lower tables (strings, functions, frames, nodes) or, in
+ * the tree of stacks, to lower numbers: nothing has a cycle.
  */
 
 enum rcore_function_kind {
@@ -25,18 +25,25 @@ enum rcore_function_kind {
 	RCORE_FUNCTION_C,      /* a method or block written in C */
 	RCORE_FUNCTION_NATIVE, /* machine code, of a file's symbols */
 	RCORE_FUNCTION_GC,     /* the garbage collector */
-	/* No code: rcore's own words, such as "(inner frames not read)" or the group of --by. */
+	/*
+	 * No code: rcore's own words, such as "(inner frames not read)" or the
+	 * group of --by.
+	 */
 	RCORE_FUNCTION_NOTE,
 	RCORE_FUNCTION_KINDS,
 };
 
 struct rcore_profile_function {
-	uint32_t kind;       /* enum rcore_function_kind */
-	uint32_t label;      /* string: "Foo#bar", "block in Foo.bar", "memcpy" */
-	uint32_t path;       /* string: of the source; of NATIVE without one, the module */
+	uint32_t kind; /* enum rcore_function_kind */
+	/* String: "Foo#bar", "block in Foo.bar", "memcpy". */
+	uint32_t label;
+	/* String: of the source; of NATIVE without one, the module. */
+	uint32_t path;
 	uint32_t first_line; /* of its definition; 0: unknown */
-	/* NATIVE: of the function in its file, as addr2line takes it. Two functions of one
-	 * name differ by it. Otherwise 0. */
+	/*
+	 * NATIVE: of the function in its file, as addr2line takes it. Two
+	 * functions of one name differ by it. Otherwise 0.
+	 */
 	uint64_t address;
 };
 
@@ -64,7 +71,8 @@ struct rcore_profile_fiber {
 
 enum rcore_sample_state {
 	RCORE_SAMPLE_UNKNOWN,
-	RCORE_SAMPLE_RUNNING, /* its thread holds the GVL, or runs native code without it */
+	/* Its thread holds the GVL, or runs native code without it. */
+	RCORE_SAMPLE_RUNNING,
 	RCORE_SAMPLE_GVL,     /* its thread waits for the GVL */
 	RCORE_SAMPLE_BLOCKED, /* its thread waits for something else */
 	RCORE_SAMPLE_GC,      /* its thread collects garbage */
@@ -76,8 +84,11 @@ enum rcore_sample_state {
 struct rcore_profile_state {
 	uint32_t kind; /* enum rcore_sample_state */
 	uint32_t wait; /* string: rcore_wait_kind_name(), "mutex" */
-	/* string: the object, as rcore_wait_write() has it: "Mutex 0x7f12 held by T3". Keep
-	 * what changes with each sample out of it: each one stays in the table. */
+	/*
+	 * string: the object, as rcore_wait_write() has it: "Mutex 0x7f12 held
+	 * by T3". Keep what changes with each sample out of it: each one stays
+	 * in the table.
+	 */
 	uint32_t detail;
 };
 
@@ -93,13 +104,16 @@ struct rcore_profile_sample {
 	uint32_t node; /* innermost frame */
 	uint32_t thread, fiber, state;
 	uint32_t labels; /* number of a set */
-	uint32_t
-		count; /* how many samples of an engine it stands for; 1 unless they were added up */
+	/*
+	 * How many samples of an engine it stands for; 1 unless they were added
+	 * up.
+	 */
+	uint32_t count;
 };
 
 enum {
-	RCORE_PROFILE_TEXT_MAX =
-		4096, /* bytes of a string; a longer one is cut off with "..." */
+	/* Bytes of a string; a longer one is cut off with "...". */
+	RCORE_PROFILE_TEXT_MAX = 4096,
 	RCORE_PROFILE_LABELS_MAX = 256, /* of a set */
 	/* Bytes of tables from which a recording begins new ones. */
 	RCORE_PROFILE_MEMORY_MAX = 16 << 20,
@@ -113,11 +127,16 @@ struct rcore_profile_samples {
 struct rcore_profile {
 	struct rcore_bytes_set strings;
 	struct rcore_record_set functions, frames, nodes, threads, fibers, states;
-	struct rcore_bytes_set labels; /* of struct rcore_profile_label, by key */
+	/* Of struct rcore_profile_label, by key. */
+	struct rcore_bytes_set labels;
 	struct rcore_profile_samples samples;
-	/* Grows when the tables are emptied: numbers of an older generation mean nothing. */
+	/*
+	 * Grows when the tables are emptied: numbers of an older generation
+	 * mean nothing.
+	 */
 	uint32_t generation;
-	bool no_memory; /* something could not be added; it is number 0 instead */
+	/* Something could not be added; it is number 0 instead. */
+	bool no_memory;
 };
 
 /* NULL: memory is short. */
@@ -131,10 +150,11 @@ void rcore_profile_clear(struct rcore_profile *profile);
 size_t rcore_profile_memory(const struct rcore_profile *profile);
 
 /*
- * Return the number of what is added, or of its equal. If memory is short they return 0
- * and set `no_memory`, which is to be checked from time to time.
+ * Return the number of what is added, or of its equal. If memory is short they
+ * return 0 and set `no_memory`, which is to be checked from time to time.
  */
-uint32_t rcore_profile_string(struct rcore_profile *profile, const char *text); /* NULL: 0 */
+/* NULL: 0. */
+uint32_t rcore_profile_string(struct rcore_profile *profile, const char *text);
 uint32_t rcore_profile_function(struct rcore_profile *profile,
 				const struct rcore_profile_function *function);
 uint32_t rcore_profile_frame(struct rcore_profile *profile, uint32_t function, uint32_t line);

@@ -47,8 +47,7 @@ static struct rcore_error *check_header(int fd)
 	    memcmp(header.magic, RCORE_RECORDING_MAGIC, sizeof(header.magic)) != 0)
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"not a recording of rcore; `rcore record -o FILE.rec` "
-			"makes one");
+			"not a recording of rcore; `rcore record -o FILE.rec` makes one");
 	if (size < sizeof(header))
 		return rcore_error_create(RCORE_ERROR_FORMAT,
 					  "the recording is cut off within its header");
@@ -148,7 +147,10 @@ static struct rcore_error *cut_off(void)
 	return rcore_error_create(RCORE_ERROR_CORRUPT, "the file ends within the block");
 }
 
-/* Reads the header and the stored payload, and checks them. *ret_end: there is none any more. */
+/*
+ * Reads the header and the stored payload, and checks them. *ret_end: there is
+ * none any more.
+ */
 static struct rcore_error *load(struct rcore_recording *recording,
 				struct rcore_block_header *ret, bool *ret_end)
 {
@@ -195,9 +197,9 @@ static struct rcore_error *decompress(struct rcore_recording *recording,
 		return NULL;
 	}
 	if (header->coding != RCORE_BLOCK_ZLIB)
-		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					  "it is compressed in a way that this rcore does not "
-					  "know");
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"it is compressed in a way that this rcore does not know");
 	recording->plain = malloc(size + 1);
 	if (!recording->plain)
 		return rcore_error_no_memory();

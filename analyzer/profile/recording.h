@@ -17,15 +17,19 @@ struct rcore_recording_facts {
 };
 
 /*
- * Reads a recording block by block: see docs/recording.md. Nothing in the file is trusted: all
- * numbers are checked, and memory is bounded whatever the file says.
+ * Reads a recording block by block: see docs/recording.md. Nothing in the file
+ * is trusted: all numbers are checked, and memory is bounded whatever the file
+ * says.
  */
 struct rcore_recording {
-	struct rcore_profile *profile; /* its tables, and the samples of the last block */
+	/* Its tables, and the samples of the last block. */
+	struct rcore_profile *profile;
 	struct rcore_recording_facts facts;
 	bool is_ended; /* the last block says that nothing is missing */
-	/* Why what follows the last block cannot be read: one line, with the place; NULL: it all
-	 * was read. What was read before is sound. */
+	/*
+	 * Why what follows the last block cannot be read: one line, with the
+	 * place; NULL: it all was read. What was read before is sound.
+	 */
 	struct rcore_error *problem;
 	struct stat status; /* of the file */
 	/* Private. */
@@ -34,11 +38,17 @@ struct rcore_recording {
 	unsigned char *stored, *plain;
 };
 
-/* Errors: OS, FORMAT (no recording, or no regular file), UNSUPPORTED (of a newer rcore), NO_MEMORY. */
+/*
+ * Errors: OS, FORMAT (no recording, or no regular file), UNSUPPORTED (of a
+ * newer rcore), NO_MEMORY.
+ */
 struct rcore_error *rcore_recording_open(const char *path, struct rcore_recording **ret);
 
-/* Reads the next block. *ret_more is false at the end of the file or of what can be read. If
- * profile->generation grew, older numbers mean nothing. Error: OS, NO_MEMORY. */
+/*
+ * Reads the next block. *ret_more is false at the end of the file or of what
+ * can be read. If profile->generation grew, older numbers mean nothing. Error:
+ * OS, NO_MEMORY.
+ */
 struct rcore_error *rcore_recording_next(struct rcore_recording *recording, bool *ret_more);
 
 /* NULL: it is not stated. */

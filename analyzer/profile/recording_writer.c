@@ -39,7 +39,9 @@ static struct rcore_error *write_all(struct rcore_recording_writer *writer, cons
 			continue;
 		if (written <= 0) {
 			int errnum = written ? errno : EIO;
-			/* What is left of a block would be reported as damage. */
+			/*
+			 * What is left of a block would be reported as damage.
+			 */
 			if (left < size && ftruncate(writer->fd, (off_t)writer->size))
 				errnum = errno == EINVAL ? errnum : errno;
 			return rcore_error_os(errnum, "cannot write the recording");

@@ -11,14 +11,16 @@
  */
 struct rcore_recording_writer;
 
-/* Writes the file's header to `fd`, which stays the caller's, is empty, and is to be a plain
- * file if the rest of a block that did not fit on the disk is to be cut off. Error: OS,
- * NO_MEMORY. */
+/*
+ * Writes the file's header to `fd`, which stays the caller's, is empty, and is
+ * to be a plain file if the rest of a block that did not fit on the disk is to
+ * be cut off. Error: OS, NO_MEMORY.
+ */
 struct rcore_error *rcore_recording_writer_new(int fd, struct rcore_recording_writer **ret);
 
 /*
- * States a fact of the recording: it is written with the next block. A later value
- * of a key replaces the earlier one. Keys that reports know:
+ * States a fact of the recording: it is written with the next block. A later
+ * value of a key replaces the earlier one. Keys that reports know:
  *
  *	started	seconds since 1970 at which it began, with a fraction
  *	rate	samples per second and thread that were asked for
@@ -31,11 +33,11 @@ struct rcore_error *rcore_recording_writer_fact(struct rcore_recording_writer *w
 						const char *key, const char *value);
 
 /*
- * Appends a block: what `profile` got since the last one. Call it about once a second.
- * The samples are gone from `profile` afterwards, and if its tables have grown
- * over RCORE_PROFILE_MEMORY_MAX these are empty, too: look at profile->generation. One
- * writer writes one profile from its beginning. Error: OS (the disk is full; the
- * file ends with the block before), NO_MEMORY.
+ * Appends a block: what `profile` got since the last one. Call it about once a
+ * second. The samples are gone from `profile` afterwards, and if its tables
+ * have grown over RCORE_PROFILE_MEMORY_MAX these are empty, too: look at
+ * profile->generation. One writer writes one profile from its beginning. Error:
+ * OS (the disk is full; the file ends with the block before), NO_MEMORY.
  */
 struct rcore_error *rcore_recording_writer_flush(struct rcore_recording_writer *writer,
 						 struct rcore_profile *profile);
@@ -44,6 +46,7 @@ struct rcore_error *rcore_recording_writer_flush(struct rcore_recording_writer *
 struct rcore_error *rcore_recording_writer_end(struct rcore_recording_writer *writer,
 					       struct rcore_profile *profile);
 
-void rcore_recording_writer_free(struct rcore_recording_writer *writer); /* NULL-safe */
+/* NULL-safe. */
+void rcore_recording_writer_free(struct rcore_recording_writer *writer);
 
 #endif

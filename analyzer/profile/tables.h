@@ -7,8 +7,8 @@
 #include "profile/varint.h"
 
 /*
- * The members of each record of a profile as data: what is written to a file, checked when
- * it is read, and translated when profiles are added up.
+ * The members of each record of a profile as data: what is written to a file,
+ * checked when it is read, and translated when profiles are added up.
  */
 enum rcore_table {
 	RCORE_TABLE_NONE, /* of a member: a plain number */
@@ -39,7 +39,8 @@ struct rcore_record_type {
 struct rcore_table_type {
 	enum rcore_table table;
 	enum rcore_section section;
-	size_t set; /* offset of its struct rcore_record_set in struct rcore_profile */
+	/* Offset of its struct rcore_record_set in struct rcore_profile. */
+	size_t set;
 	struct rcore_record_type record;
 };
 
@@ -60,7 +61,10 @@ size_t rcore_table_count(const struct rcore_profile *profile, enum rcore_table t
 uint64_t rcore_column_get(const struct rcore_column *column, const void *record);
 void rcore_column_set(const struct rcore_column *column, void *record, uint64_t value);
 
-/* Writes records column by column: the first value, then the signed difference to each next one. */
+/*
+ * Writes records column by column: the first value, then the signed difference
+ * to each next one.
+ */
 void rcore_columns_write(const struct rcore_record_type *type, const void *records,
 			 size_t count, struct rcore_bytes *bytes);
 

@@ -6,10 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers as LEB128, seven bits a byte, lowest first: as in DWARF and in protocol buffers. */
+/*
+ * Numbers as LEB128, seven bits a byte, lowest first: as in DWARF and in
+ * protocol buffers.
+ */
 enum { RCORE_VARINT_MAX = 10 };
 
-/* Bytes that grow. If memory was short once, `no_memory` stays set and the rest is dropped. */
+/*
+ * Bytes that grow. If memory was short once, `no_memory` stays set and the rest
+ * is dropped.
+ */
 struct rcore_bytes {
 	unsigned char *items;
 	size_t count, capacity;
@@ -24,8 +30,10 @@ void rcore_bytes_varint(struct rcore_bytes *bytes, uint64_t value);
 void rcore_bytes_signed(struct rcore_bytes *bytes, int64_t value);
 void rcore_bytes_deinit(struct rcore_bytes *bytes);
 
-/* Bytes that are read. Past their end, or at a number that is none, `is_bad` is set and all
- * that follows is 0. */
+/*
+ * Bytes that are read. Past their end, or at a number that is none, `is_bad` is
+ * set and all that follows is 0.
+ */
 struct rcore_cursor {
 	const unsigned char *at, *end;
 	bool is_bad;

@@ -29,7 +29,8 @@ struct secret {
 
 struct rcore_known_secrets {
 	struct secret *heads, *wholes;
-	uint8_t filter[1 << (FILTER_BITS - 3)]; /* of the first four bytes of each head */
+	/* Of the first four bytes of each head. */
+	uint8_t filter[1 << (FILTER_BITS - 3)];
 };
 
 struct rcore_known_secrets *rcore_known_secrets_new(void)
@@ -106,7 +107,8 @@ static bool add_wide(struct rcore_known_secrets *known, const char *bytes, size_
 		return false;
 	for (size_t i = 0; i < size; i++)
 		wide[2 * i] = bytes[i];
-	bool fine = add(known, wide, 2 * size - 1); /* big-endian has no NUL behind */
+	/* big-endian has no NUL behind. */
+	bool fine = add(known, wide, 2 * size - 1);
 	free(wide);
 	return fine;
 }
@@ -128,7 +130,10 @@ static size_t put_utf8(uint32_t c, char *out)
 	return 3;
 }
 
-/* One escape of String#inspect at text[at], behind the backslash; gives how many characters it has. */
+/*
+ * One escape of String#inspect at text[at], behind the backslash; gives how
+ * many characters it has.
+ */
 static size_t unescape_one(const char *text, size_t size, char *out, size_t *length)
 {
 	static const char letters[] = "abtnvfr";

@@ -80,7 +80,8 @@ static void learn_one(struct walk *walk, const char *text, size_t size)
 /* What stands in quotes, or a word. */
 static void learn_span(struct walk *walk, const char *text, const struct rcore_span *span)
 {
-	enum { SHORTEST_WORD = 6 }; /* what is shorter stands elsewhere for other things */
+	/* What is shorter stands elsewhere for other things. */
+	enum { SHORTEST_WORD = 6 };
 	size_t at = span->start, start, end, size = span->end - span->start;
 	if (at && (text[at - 1] == '"' || text[at - 1] == '\'')) {
 		learn_one(walk, text + at, size);
@@ -117,7 +118,10 @@ static size_t escape_size(const char *text)
 	return 0;
 }
 
-/* Stars in a row, and between them what rcore_fill() leaves: how many characters, and stars. */
+/*
+ * Stars in a row, and between them what rcore_fill() leaves: how many
+ * characters, and stars.
+ */
 static size_t stars_at(const char *text, size_t *ret_stars)
 {
 	size_t at = 0, end = 0;
@@ -136,7 +140,10 @@ static size_t stars_at(const char *text, size_t *ret_stars)
 	return end;
 }
 
-/* The opening quote of a Symbol, which needs it for stars alone? `at` is behind it. */
+/*
+ * The opening quote of a Symbol, which needs it for stars alone? `at` is behind
+ * it.
+ */
 static bool is_symbol_quote(const char *text, size_t at)
 {
 	return at > 1 && text[at - 1] == '"' && text[at - 2] == ':' &&
@@ -321,7 +328,9 @@ static void walk_part(struct walk *walk, char *object, const struct rcore_part *
 	}
 }
 
-/* As deep as shapes stand in each other; causes of causes one after the other. */
+/*
+ * As deep as shapes stand in each other; causes of causes one after the other.
+ */
 static void walk_one(struct walk *walk, char *object, const struct rcore_shape *shape)
 {
 	while (object && !walk->no_memory) {

@@ -11,10 +11,11 @@
 #include "redact/secrets.h"
 
 /*
- * Takes out of a model, before anybody prints it, what `mode` says: "[redacted]" stands there then. In
- * modes from RCORE_REDACT_STRINGS on the decoders have filled contents of Strings with stars by then
- * (rcore_ruby.hides_text). Stars of a pack that was redacted become the same word: its report is that of the
- * core it was made of.
+ * Takes out of a model, before anybody prints it, what `mode` says:
+ * "[redacted]" stands there then. In modes from RCORE_REDACT_STRINGS on the
+ * decoders have filled contents of Strings with stars by then
+ * (rcore_ruby.hides_text). Stars of a pack that was redacted become the same
+ * word: its report is that of the core it was made of.
  */
 struct rcore_redactor;
 
@@ -26,14 +27,19 @@ void rcore_redactor_free(struct rcore_redactor *redactor); /* NULL-safe */
 struct rcore_error *rcore_redact_learn(struct rcore_redactor *redactor,
 				       struct rcore_snapshot *snapshot);
 
-/* Also learns what stands under keys, and counts in snapshot->redaction. NO_MEMORY. */
+/*
+ * Also learns what stands under keys, and counts in snapshot->redaction.
+ * NO_MEMORY.
+ */
 struct rcore_error *rcore_redact_snapshot(struct rcore_redactor *redactor,
 					  struct rcore_snapshot *snapshot);
 struct rcore_error *rcore_redact_print(struct rcore_redactor *redactor,
 				       struct rcore_print *print);
 
-/* What to take out of the contents of a String; of a command line; of bytes that may be no text. By what was learned
- * too. */
+/*
+ * What to take out of the contents of a String; of a command line; of bytes
+ * that may be no text. By what was learned too.
+ */
 void rcore_redactor_text(const struct rcore_redactor *redactor, const char *text, size_t size,
 			 struct rcore_spans *ret);
 void rcore_redactor_command(const struct rcore_redactor *redactor, const char *text,

@@ -70,7 +70,10 @@
 		sizeof(struct type), parts, sizeof(parts) / sizeof(*(parts)) \
 	}
 
-/* A key is looked at before it is taken out itself: names stand behind what they name. */
+/*
+ * A key is looked at before it is taken out itself: names stand behind what
+ * they name.
+ */
 static const struct rcore_part value_parts[] = {
 	INSPECT(rcore_value, text),
 	NAME(rcore_value, class_name),
@@ -99,7 +102,8 @@ static const struct rcore_part printed_parts[] = {
 	MANY(rcore_printed, items, item_count, element),
 	TEXT(rcore_printed, problem),
 	SAFE(rcore_printed, type),
-	SAFE(rcore_printed, data_type), /* a literal of the C code that made the object */
+	/* A literal of the C code that made the object. */
+	SAFE(rcore_printed, data_type),
 };
 static const struct rcore_shape printed = SHAPE(rcore_printed, printed_parts);
 

@@ -5,28 +5,41 @@
 #include <stddef.h>
 
 /*
- * Every member of the model that holds or leads to text, as data: whatever is not listed as safe is
- * redacted. A new member gets its row in redact_parts.c; tests/unit/redact/check_redact_parts.c compares the
- * table with the debug information of the structs and fails if a member has none.
+ * Every member of the model that holds or leads to text, as data: whatever is
+ * not listed as safe is redacted. A new member gets its row in redact_parts.c;
+ * tests/unit/redact/check_redact_parts.c compares the table with the debug
+ * information of the structs and fails if a member has none.
  */
 enum rcore_part_kind {
-	/* Text that no one but rcore, the kernel or a compiler wrote, so it stays in every mode. */
+	/*
+	 * Text that no one but rcore, the kernel or a compiler wrote, so it
+	 * stays in every mode.
+	 */
 	RCORE_PART_SAFE,       /* const char *, or an array of char */
 	RCORE_PART_SAFE_TEXTS, /* array of const char * */
-	/* A struct, or a pointer to one, that is not printed, or whose texts another row reaches. */
+	/*
+	 * A struct, or a pointer to one, that is not printed, or whose texts
+	 * another row reaches.
+	 */
 	RCORE_PART_OPAQUE,
 
-	RCORE_PART_NAME,    /* const char *, of code: taken out by RCORE_REDACT_ALL alone */
-	RCORE_PART_TEXT,    /* const char * */
-	RCORE_PART_INSPECT, /* const char *, of values: names of classes stand in it */
-	RCORE_PART_VALUE,   /* const char *, the same, which stands under the key at `other` */
+	/* Const char *, of code: taken out by RCORE_REDACT_ALL alone. */
+	RCORE_PART_NAME,
+	RCORE_PART_TEXT, /* const char * */
+	/* Const char *, of values: names of classes stand in it. */
+	RCORE_PART_INSPECT,
+	/* Const char *, the same, which stands under the key at `other`. */
+	RCORE_PART_VALUE,
 	RCORE_PART_COMMAND, /* const char *, a command line */
 	RCORE_PART_TEXTS,   /* array of const char *, `other` is its length */
 	RCORE_PART_WITHIN,  /* a struct in the struct */
 	RCORE_PART_ONE,     /* pointer to a struct, may be NULL */
-	RCORE_PART_MANY,    /* pointer to an array of structs, `other` is its length */
-	RCORE_PART_ARRAY,   /* array of structs in the struct, `other` is its end */
-	RCORE_PART_CHAIN, /* pointer to a struct of the same shape, may be NULL: the last part */
+	/* Pointer to an array of structs, `other` is its length. */
+	RCORE_PART_MANY,
+	/* Array of structs in the struct, `other` is its end. */
+	RCORE_PART_ARRAY,
+	/* Pointer to a struct of the same shape, may be NULL: the last part. */
+	RCORE_PART_CHAIN,
 };
 
 struct rcore_shape;

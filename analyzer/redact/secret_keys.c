@@ -5,7 +5,10 @@
 
 #include "redact/secrets.h"
 
-/* One word of a name, or two that follow each other: "api_key", "apiKey", "API-KEY". */
+/*
+ * One word of a name, or two that follow each other: "api_key", "apiKey",
+ * "API-KEY".
+ */
 static const char *const credentials[] = {
 	"password",      "passwd",        "passphrase", "passcode",   "pwd",
 	"secret",        "secrets",       "token",      "tokens",     "apikey",
@@ -16,7 +19,10 @@ static const char *const credentials[] = {
 	"bearer",
 };
 
-/* Last words of names that say something about a credential, not the credential. */
+/*
+ * Last words of names that say something about a credential, not the
+ * credential.
+ */
 static const char *const harmless[] = {
 	"count",   "size", "length", "limit", "type",    "kind",     "ttl",   "expiry",
 	"expires", "at",   "in",     "valid", "present", "required", "field", "path",
@@ -42,7 +48,10 @@ static bool is_in(const char *const *list, size_t count, const char *word, size_
 }
 #define IS_IN(list, word, size) is_in(list, sizeof(list) / sizeof(*(list)), word, size)
 
-/* The word at `at` ends before a separator or a capital letter behind a small one. */
+/*
+ * The word at `at` ends before a separator or a capital letter behind a small
+ * one.
+ */
 static size_t word_end(const char *name, size_t size, size_t at)
 {
 	size_t end = at;
@@ -95,7 +104,10 @@ static size_t backslashes_before(const char *text, size_t at, size_t from)
 	return count;
 }
 
-/* Where the literal ends whose contents begin at `start`; `escapes` backslashes stood before its quote. */
+/*
+ * Where the literal ends whose contents begin at `start`; `escapes` backslashes
+ * stood before its quote.
+ */
 static size_t literal_end(const char *text, size_t size, size_t start, char quote,
 			  size_t escapes)
 {
@@ -121,7 +133,10 @@ bool rcore_next_quoted(const char *text, size_t size, size_t *at, size_t *ret_st
 	return true;
 }
 
-/* Behind the bracket that closes the one at `at`, what is in quotes passed over. */
+/*
+ * Behind the bracket that closes the one at `at`, what is in quotes passed
+ * over.
+ */
 static size_t bracket_end(const char *text, size_t size, size_t at)
 {
 	size_t depth = 0;

@@ -51,7 +51,9 @@ void rcore_spans_settle(struct rcore_spans *spans)
 #define DOTTED "-_."
 #define BASE64 "-_.~+/="
 
-/* A prefix, at least so many characters behind it; `keeps` the prefix itself. */
+/*
+ * A prefix, at least so many characters behind it; `keeps` the prefix itself.
+ */
 static const struct token {
 	const char *prefix, *others;
 	size_t least;
@@ -132,7 +134,10 @@ static void find_token(const char *text, size_t size, size_t at, struct rcore_sp
 			continue;
 		size_t start = at + strlen(token->prefix);
 		size_t length = run_of(text, size, start, token->others);
-		/* What was decoded in the midst of a word is no token, but "n" of an escaped "\n" is none either. */
+		/*
+		 * What was decoded in the midst of a word is no token, but "n"
+		 * of an escaped "\n" is none either.
+		 */
 		bool is_inside = is_inside_word(text, at) && (at < 2 || text[at - 2] != '\\');
 		if (length >= token->least && !is_inside)
 			rcore_span_add(ret, token->keeps ? start : at, start + length,
@@ -284,8 +289,8 @@ static bool is_uuid(size_t size, const struct mix *mix)
 }
 
 /*
- * Random characters: 32 hex digits or base64 have about 3.7 and 4.5 bits a character, paths and words less.
- * UUIDs are names of things, not keys to them.
+ * Random characters: 32 hex digits or base64 have about 3.7 and 4.5 bits a
+ * character, paths and words less. UUIDs are names of things, not keys to them.
  */
 static bool is_random(const char *text, size_t size)
 {

@@ -22,8 +22,7 @@ const char rcore_format_help[] = "The format to print:" RCORE_FORMATS(HELP);
 const char rcore_format_output_help[] =
 	"Write to FILE, in the format of its ending:" RCORE_FORMATS(
 		ENDING) ". Or name the format, as in gitlab:FILE. May be given again. Nothing "
-			"is printed then, "
-			"unless --format names another format than text";
+			"is printed then, unless --format names another format than text";
 
 const struct rcore_format *rcore_format_named(const char *name)
 {
@@ -63,9 +62,8 @@ struct rcore_error *rcore_format_of_output(const char *output, const struct rcor
 			return NULL;
 		}
 	}
-	return rcore_error_create(
-		RCORE_ERROR_USAGE,
-		"the ending of '%s' names no format; put one before it, as in -o "
-		"gitlab:quality.json (formats:" RCORE_FORMATS(LIST) ")",
-		rcore_escape(escaped, sizeof(escaped), output));
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "the ending of '%s' names no format; put one before it, as "
+				  "in -o gitlab:quality.json (formats:" RCORE_FORMATS(LIST) ")",
+				  rcore_escape(escaped, sizeof(escaped), output));
 }

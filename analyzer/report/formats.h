@@ -5,10 +5,11 @@
 #include "report/report.h"
 
 /*
- * Every format in which a snapshot can be written: its name for --format, the ending of file names
- * that can mean nothing else ("" for none), its writer, and what help says after the name. --format,
- * -o, their help and their errors are made from this table in the shell and in debuggers alike. To
- * add a format, add its writer's file and its line here.
+ * Every format in which a snapshot can be written: its name for --format, the
+ * ending of file names that can mean nothing else ("" for none), its writer,
+ * and what help says after the name. --format, -o, their help and their errors
+ * are made from this table in the shell and in debuggers alike. To add a
+ * format, add its writer's file and its line here.
  */
 #define RCORE_FORMATS(FORMAT)                                                \
 	FORMAT("text", ".txt", rcore_report_text, " (the default)")          \
@@ -42,9 +43,9 @@ extern const char rcore_format_help[], rcore_format_output_help[];
 const struct rcore_format *rcore_format_named(const char *name);
 
 /*
- * Finds the format and the path of an --output: "report.md" means the format of its ending and that
- * path, "gitlab:report.json" the format before the colon and the path after it. Error: USAGE if
- * neither names a format.
+ * Finds the format and the path of an --output: "report.md" means the format of
+ * its ending and that path, "gitlab:report.json" the format before the colon
+ * and the path after it. Error: USAGE if neither names a format.
  */
 struct rcore_error *rcore_format_of_output(const char *output, const struct rcore_format **ret,
 					   const char **ret_path);

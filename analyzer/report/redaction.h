@@ -6,7 +6,10 @@
 #include "report/json/json_writer.h"
 #include "report/text/style.h"
 
-/* What was taken out of a report, on a line of its own; nothing where nothing was to be. */
+/*
+ * What was taken out of a report, on a line of its own; nothing where nothing
+ * was to be.
+ */
 void rcore_text_redaction(const struct rcore_pen *pen, const struct rcore_redaction *redaction);
 
 /* "redaction": the same. */

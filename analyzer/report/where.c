@@ -54,9 +54,9 @@ struct rcore_error *rcore_where_check(const struct rcore_snapshot *snapshot,
 		contexts += snapshot->fibers[i].context.present;
 	}
 	rcore_escape(condition, sizeof(condition), options->where[0]);
-	return rcore_error_create(RCORE_ERROR_USAGE,
-				  "no fiber has %s%s: %zu of %zu fibers have a context; `rcore "
-				  "state` lists them",
-				  condition, options->where_count > 1 ? " and the rest" : "",
-				  contexts, snapshot->fiber_count);
+	return rcore_error_create(
+		RCORE_ERROR_USAGE,
+		"no fiber has %s%s: %zu of %zu fibers have a context; `rcore state` lists them",
+		condition, options->where_count > 1 ? " and the rest" : "", contexts,
+		snapshot->fiber_count);
 }

@@ -7,9 +7,9 @@
 #include "report/report.h"
 
 /*
- * --where key=value: a fiber whose context has the key, with that value as it is shown; the quotes of
- * a String and the colon of a Symbol may be left out. `key` alone: with any value. Of several
- * conditions all must hold.
+ * --where key=value: a fiber whose context has the key, with that value as it
+ * is shown; the quotes of a String and the colon of a Symbol may be left out.
+ * `key` alone: with any value. Of several conditions all must hold.
  */
 bool rcore_where_matches(const struct rcore_report_options *options,
 			 const struct rcore_context *context);

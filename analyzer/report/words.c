@@ -159,8 +159,7 @@ void rcore_write_shifts(const struct rcore_snapshot *snapshot, FILE *out)
 		const struct rcore_shift *shift = &snapshot->shifts[i];
 		fprintf(out,
 			"  %s: from %s on, fields moved by %+d bytes; %d hold there that did "
-			"not "
-			"before\n",
+			"not before\n",
 			shift->group, shift->from, shift->by, shift->held);
 	}
 }

@@ -7,21 +7,23 @@
 #include "model/snapshot.h"
 
 /*
- * What the snapshot's numbers are called. The `_name` words are for JSON and stay
- * as they are; the others are for people. Values out of range give "unknown". All
- * strings are constants.
+ * What the snapshot's numbers are called. The `_name` words are for JSON and
+ * stay as they are; the others are for people. Values out of range give
+ * "unknown". All strings are constants.
  */
 const char *rcore_frame_kind_name(enum rcore_frame_kind kind);
 const char *rcore_fiber_status_name(enum rcore_fiber_status status);
-const char *rcore_thread_status_name(const struct rcore_thread *thread); /* as Thread#inspect */
+/* As Thread#inspect. */
+const char *rcore_thread_status_name(const struct rcore_thread *thread);
 const char *rcore_gvl_name(enum rcore_gvl gvl);
-const char *
-rcore_parameter_name(enum rcore_parameter parameter); /* as Method#parameters; NULL: none */
+/* As Method#parameters; NULL: none. */
+const char *rcore_parameter_name(enum rcore_parameter parameter);
 const char *rcore_trust_name(enum rcore_trust trust);
 const char *rcore_vm_rung_name(enum rcore_vm_rung rung);
 
 const char *rcore_fiber_status_words(enum rcore_fiber_status status);
-const char *rcore_thread_words(const struct rcore_thread *thread); /* "sleeping" ... */
+/* "sleeping" ... */
+const char *rcore_thread_words(const struct rcore_thread *thread);
 const char *rcore_vm_rung_words(enum rcore_vm_rung rung);
 
 /* "symbol", "code", "stacks"; NULL: not asked, or nothing told it. */
@@ -34,7 +36,10 @@ void rcore_write_shifts(const struct rcore_snapshot *snapshot, FILE *out);
 enum { RCORE_COUNT_SIZE = 32 };
 const char *rcore_count_words(uint64_t count, char buffer[RCORE_COUNT_SIZE]);
 
-/* An index that the snapshot has; a snapshot of rcore_examine() has a cause and no threads. */
+/*
+ * An index that the snapshot has; a snapshot of rcore_examine() has a cause and
+ * no threads.
+ */
 static inline bool rcore_index_valid(int index, size_t count)
 {
 	return index >= 0 && (size_t)index < count;

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-/* Keys are addresses: two multiplications spread them as well as uthash's own hash of
- * bytes, in a third of the time. */
+/*
+ * Keys are addresses: two multiplications spread them as well as uthash's own
+ * hash of bytes, in a third of the time.
+ */
 static inline unsigned hash_keys(const void *keys)
 {
 	uint64_t key[2];

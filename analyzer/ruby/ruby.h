@@ -18,29 +18,37 @@
 #include "target/pack/recorder.h"
 
 /*
- * Static variables of the VM that no symbol of a stripped Ruby names. They are searched for when
- * the first object needs them, and stay where they are as long as the process lives: whoever
- * reads it again hands them on.
+ * Static variables of the VM that no symbol of a stripped Ruby names. They are
+ * searched for when the first object needs them, and stay where they are as
+ * long as the process lives: whoever reads it again hands them on.
  */
 struct rcore_statics {
-	/* Writable data of the module that holds the VM, in address order; not owned. */
+	/*
+	 * Writable data of the module that holds the VM, in address order; not
+	 * owned.
+	 */
 	const struct rcore_range {
 		uint64_t start, end;
 	} * writable;
 	size_t writable_count;
-	uint64_t shape_tree;       /* rb_shape_tree, rb_shape_tree_ptr; 0: not known yet */
-	uint64_t generic_ivars;    /* generic_fields_tbl_, generic_iv_tbl_, generic_iv_tbl */
-	uint64_t encoding_list;    /* rb_encoding_list */
-	uint64_t default_encoding; /* default_internal where it is set, else default_external */
-	uint64_t printable;        /* the element of CodeRanges that leads to CR_Print */
+	/* rb_shape_tree, rb_shape_tree_ptr; 0: not known yet. */
+	uint64_t shape_tree;
+	/* generic_fields_tbl_, generic_iv_tbl_, generic_iv_tbl. */
+	uint64_t generic_ivars;
+	uint64_t encoding_list; /* rb_encoding_list */
+	/* default_internal where it is set, else default_external. */
+	uint64_t default_encoding;
+	/* The element of CodeRanges that leads to CR_Print. */
+	uint64_t printable;
 	unsigned shape_searches, generic_searches;
 	unsigned encoding_searches, default_searches, printable_searches;
 };
 
 /*
- * What every decoder of a Ruby object needs: the bytes, where the fields are, and
- * the few global tables of the VM. Decoders only read; what they find they keep
- * in caches here (an iseq is shared by thousands of frames), strings in `arena`.
+ * What every decoder of a Ruby object needs: the bytes, where the fields are,
+ * and the few global tables of the VM. Decoders only read; what they find they
+ * keep in caches here (an iseq is shared by thousands of frames), strings in
+ * `arena`.
  */
 struct rcore_ruby {
 	struct rcore_memory *memory;
@@ -49,16 +57,28 @@ struct rcore_ruby {
 
 	/* rb_symbols_t; 0: not found, then IDs have no names. */
 	uint64_t global_symbols;
-	/* The array of rb_shape_t (3.2: of the VM; later found by rcore_shape()); 0: unknown. */
+	/*
+	 * The array of rb_shape_t (3.2: of the VM; later found by
+	 * rcore_shape()); 0: unknown.
+	 */
 	uint64_t shape_list;
 	struct rcore_statics statics;
 
-	/* Where something is to be packed: walks over the whole heap are not, what they find is. NULL:
-	 * nothing is. */
+	/*
+	 * Where something is to be packed: walks over the whole heap are not,
+	 * what they find is. NULL: nothing is.
+	 */
 	struct rcore_recorder *recorder;
-	bool hides_text; /* contents of Strings and Symbols that the program made are filled with stars */
+	/*
+	 * Contents of Strings and Symbols that the program made are filled with
+	 * stars.
+	 */
+	bool hides_text;
 	size_t hidden_count; /* of these */
-	/* The fibers that such a walk found where the pack was made; NULL: the target is no pack. */
+	/*
+	 * The fibers that such a walk found where the pack was made; NULL: the
+	 * target is no pack.
+	 */
 	const uint64_t *packed_fibers;
 	size_t packed_fiber_count;
 
@@ -68,10 +88,12 @@ struct rcore_ruby {
 	/* Private to the decoders. */
 	struct rcore_arena scratch; /* what the caches hold, but for strings */
 	struct rcore_cache iseqs, classes, methods, names, labels;
-	bool is_making_message;    /* of a NameError, see inspect_exception.c */
-	const uint32_t *printable; /* pairs of first and last; NULL: not read yet */
+	bool is_making_message; /* of a NameError, see inspect_exception.c */
+	/* Pairs of first and last; NULL: not read yet. */
+	const uint32_t *printable;
 	size_t printable_count;
-	uint64_t class_name_ids[3]; /* of __classpath__ ..., see class_ivar.c; 0: not met yet */
+	/* Of __classpath__ ..., see class_ivar.c; 0: not met yet. */
+	uint64_t class_name_ids[3];
 };
 
 /* `memory`, `layout` and `arena` must outlive it. */
@@ -79,7 +101,10 @@ void rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
 		     const struct rcore_layout *layout, struct rcore_arena *arena);
 void rcore_ruby_deinit(struct rcore_ruby *ruby);
 
-/* Takes from the rb_vm_t what decoders need of it. What cannot be read stays unknown. */
+/*
+ * Takes from the rb_vm_t what decoders need of it. What cannot be read stays
+ * unknown.
+ */
 void rcore_ruby_set_vm(struct rcore_ruby *ruby, uint64_t vm);
 
 #endif

@@ -5,8 +5,9 @@
 #include "ruby/ruby.h"
 
 /*
- * Finds a variable by what it holds, where no symbol names it. The test gets each aligned word
- * of the range that can be read, with a copy of at least `size` bytes from there on, and proves it.
+ * Finds a variable by what it holds, where no symbol names it. The test gets
+ * each aligned word of the range that can be read, with a copy of at least
+ * `size` bytes from there on, and proves it.
  */
 typedef bool rcore_search_test(void *context, uint64_t address, const void *copy, size_t size);
 

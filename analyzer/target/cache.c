@@ -10,11 +10,15 @@
 
 enum { PAGE = 4096, DEFAULT_MAX_BYTES = 16 << 20 };
 
-/* Memory is mapped by pages, so a page is readable as a whole or not at all; a larger
- * block that cannot be read whole is `broken`, and its pages are blocks of their own. */
+/*
+ * Memory is mapped by pages, so a page is readable as a whole or not at all; a
+ * larger block that cannot be read whole is `broken`, and its pages are blocks
+ * of their own.
+ */
 struct block {
-	uint64_t key; /* first address; of a page within a broken block, plus one */
-	size_t size;  /* of `bytes`; 0: broken */
+	/* First address; of a page within a broken block, plus one. */
+	uint64_t key;
+	size_t size; /* of `bytes`; 0: broken */
 	bool lost;
 	UT_hash_handle hh;
 	uint8_t bytes[];
@@ -37,7 +41,10 @@ static void forget(struct rcore_cache *cache, struct block *block)
 	free(block);
 }
 
-/* A block read from below; NULL when it is not in the target as a whole, or memory is short. */
+/*
+ * A block read from below; NULL when it is not in the target as a whole, or
+ * memory is short.
+ */
 static struct block *load(struct rcore_cache *cache, uint64_t key, size_t size)
 {
 	struct block *block = malloc(sizeof(*block) + size);
@@ -117,10 +124,10 @@ struct rcore_error *rcore_cache_open(struct rcore_memory *below,
 {
 	size_t block_size = options && options->block_size ? options->block_size : PAGE;
 	if (block_size < PAGE || block_size & (block_size - 1))
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "a cache's block must be a power of two, at least %d "
-					  "bytes: not %zu",
-					  PAGE, block_size);
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"a cache's block must be a power of two, at least %d bytes: not %zu",
+			PAGE, block_size);
 	struct rcore_cache *cache = calloc(1, sizeof(*cache));
 	if (!cache)
 		return rcore_error_no_memory();

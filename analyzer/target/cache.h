@@ -5,25 +5,34 @@
 #include "target/memory.h"
 
 /*
- * Keeps blocks of a memory that is slow to ask: a debugger's. Whoever lets the target
- * run, or writes to it, must drop the cache before the next read.
+ * Keeps blocks of a memory that is slow to ask: a debugger's. Whoever lets the
+ * target run, or writes to it, must drop the cache before the next read.
  */
 struct rcore_cache;
 
 /* All-zero means the defaults. */
 struct rcore_cache_options {
-	size_t block_size; /* bytes asked for at a time: a power of two, at least 4096 (the default) */
-	size_t max_bytes; /* kept at most; default 16 MiB. The oldest blocks go first */
+	/*
+	 * Bytes asked for at a time: a power of two, at least 4096 (the
+	 * default).
+	 */
+	size_t block_size;
+	/* Kept at most; default 16 MiB. The oldest blocks go first. */
+	size_t max_bytes;
 };
 
-/* `below` must outlive the cache. Errors: USAGE (block_size), NO_MEMORY. `options` may be
- * NULL. */
+/*
+ * `below` must outlive the cache. Errors: USAGE (block_size), NO_MEMORY.
+ * `options` may be NULL.
+ */
 struct rcore_error *rcore_cache_open(struct rcore_memory *below,
 				     const struct rcore_cache_options *options,
 				     struct rcore_cache **ret);
 void rcore_cache_close(struct rcore_cache *cache); /* NULL-safe */
 
-/* Belongs to the cache. Reads as `below` does: the same bytes, the same faults. */
+/*
+ * Belongs to the cache. Reads as `below` does: the same bytes, the same faults.
+ */
 struct rcore_memory *rcore_cache_memory(struct rcore_cache *cache);
 
 /* Forgets all blocks. */

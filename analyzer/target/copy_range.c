@@ -45,7 +45,10 @@ static int copy_by_hand(int from, uint64_t start, uint64_t end, int to, uint64_t
 	return errnum;
 }
 
-/* What says that these two files cannot be copied so, rather than that copying failed. */
+/*
+ * What says that these two files cannot be copied so, rather than that copying
+ * failed.
+ */
 static bool is_refusal(int errnum)
 {
 	return errnum == EXDEV || errnum == EINVAL || errnum == ENOSYS ||

@@ -4,8 +4,11 @@
 
 #include <stdint.h>
 
-/* Copies the bytes of file `from` in [start, end) to file `to`, `shift` bytes further on. Holes stay holes, and where the
- * file system can, the two share their blocks. 0 or errno; EIO where `from` ends before `end`. */
+/*
+ * Copies the bytes of file `from` in [start, end) to file `to`, `shift` bytes
+ * further on. Holes stay holes, and where the file system can, the two share
+ * their blocks. 0 or errno; EIO where `from` ends before `end`.
+ */
 int rcore_copy_range(int from, uint64_t start, uint64_t end, int to, uint64_t shift);
 
 /* All of `bytes` at `offset`. 0 or errno. */

@@ -35,8 +35,10 @@ struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what,
 				  size == 1 ? "" : "s", address, rcore_fault_text(fault));
 }
 
-/* Byte by byte: a pack keeps all that was read, and what follows a string may be anything that the
- * program once had there. */
+/*
+ * Byte by byte: a pack keeps all that was read, and what follows a string may
+ * be anything that the program once had there.
+ */
 enum rcore_fault rcore_read_string(struct rcore_memory *memory, uint64_t address, char *buffer,
 				   size_t limit)
 {

@@ -17,16 +17,18 @@
 #include "model/memory.h"
 
 /*
- * The only way to the target's bytes. Readers stack: a core's segments, an overlay
- * that fills absent pages from ELF files, a cache, a debugger. Everything that
- * decodes Ruby reads a `struct rcore_memory`, so the unit tests run it on fake
- * memory.
+ * The only way to the target's bytes. Readers stack: a core's segments, an
+ * overlay that fills absent pages from ELF files, a cache, a debugger.
+ * Everything that decodes Ruby reads a `struct rcore_memory`, so the unit tests
+ * run it on fake memory.
  */
 
 /* Short text for people and JSON: "unmapped", "not saved in the core", ... */
 const char *rcore_fault_text(enum rcore_fault fault);
 
-/* An RCORE_ERROR_FAULT that names `what`, the address, the size and the cause. */
+/*
+ * An RCORE_ERROR_FAULT that names `what`, the address, the size and the cause.
+ */
 struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what,
 				      uint64_t address, size_t size);
 

@@ -87,7 +87,10 @@ static bool emit(struct rcore_segments *out, const struct rcore_piece *piece, ui
 	return true;
 }
 
-/* Sweeps over the addresses; of the pieces that cover one, the heap has the best on top. */
+/*
+ * Sweeps over the addresses; of the pieces that cover one, the heap has the
+ * best on top.
+ */
 static bool cut(const struct rcore_segments *in, struct heap *heap, struct rcore_segments *out)
 {
 	uint64_t position = 0;
@@ -136,8 +139,10 @@ bool rcore_segments_ready(struct rcore_segments *segments)
 	return true;
 }
 
-/* Ruby's heap pages, VM stacks and iseqs take turns, so a few places are remembered,
- * by 64 KiB block. */
+/*
+ * Ruby's heap pages, VM stacks and iseqs take turns, so a few places are
+ * remembered, by 64 KiB block.
+ */
 static const struct rcore_piece *find(struct rcore_segments *segments, uint64_t address)
 {
 	uint32_t *recent = &segments->recent[(address >> 16) % RCORE_SEGMENTS_RECENT];

@@ -5,14 +5,15 @@
 #include "target/memory.h"
 
 /*
- * An address space made of pieces: each is bytes at hand, or the reason why there
- * are none. Pieces are added in any order and may overlap; rcore_segments_ready()
- * turns them into a sorted array without overlap, so that a read is one look at the
- * piece of the last read, or one binary search. Where pieces overlap, one with bytes
- * wins over one without, and then the one added first.
+ * An address space made of pieces: each is bytes at hand, or the reason why
+ * there are none. Pieces are added in any order and may overlap;
+ * rcore_segments_ready() turns them into a sorted array without overlap, so
+ * that a read is one look at the piece of the last read, or one binary search.
+ * Where pieces overlap, one with bytes wins over one without, and then the one
+ * added first.
  *
- * A piece without bytes whose fault is NONE is one that the caller reads himself: a read
- * passes over it, and leaves the buffer as it is.
+ * A piece without bytes whose fault is NONE is one that the caller reads
+ * himself: a read passes over it, and leaves the buffer as it is.
  */
 struct rcore_piece {
 	uint64_t start, end;
@@ -26,11 +27,14 @@ enum { RCORE_SEGMENTS_RECENT = 64 };
 struct rcore_segments {
 	struct rcore_piece *items;
 	size_t count, capacity;
-	uint32_t recent[RCORE_SEGMENTS_RECENT]; /* private: where reads were last answered */
+	/* Private: where reads were last answered. */
+	uint32_t recent[RCORE_SEGMENTS_RECENT];
 };
 
-/* An all-zero struct is empty. Empty ranges, and ranges that would wrap around, are
- * left out or cut at the top. false: memory is short. */
+/*
+ * An all-zero struct is empty. Empty ranges, and ranges that would wrap around,
+ * are left out or cut at the top. false: memory is short.
+ */
 bool rcore_segments_add(struct rcore_segments *segments, uint64_t start, uint64_t size,
 			const uint8_t *bytes, enum rcore_fault fault);
 

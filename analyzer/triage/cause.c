@@ -12,7 +12,10 @@
 #include "triage/messages.h"
 #include "triage/overflow.h"
 
-/* si_code of the signals that a fault raises (sigaction(2)), with what it says of the address. */
+/*
+ * si_code of the signals that a fault raises (sigaction(2)), with what it says
+ * of the address.
+ */
 static const struct {
 	int signo, code;
 	const char *name, *text;

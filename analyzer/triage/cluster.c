@@ -6,8 +6,11 @@
 
 enum {
 	MAX_LINES = 64,
-	SIMILAR =
-		60 /* percent: most of a stack is shared, as when a frame was added or renamed */
+	/*
+	 * Percent: most of a stack is shared, as when a frame was added or
+	 * renamed.
+	 */
+	SIMILAR = 60
 };
 
 struct text_line {

@@ -45,8 +45,10 @@ static bool is_libc(const struct rcore_native_frame *frame)
 	return frame->module && !strncmp(frame->module, "libc.so", 7);
 }
 
-/* Index of the frame that the fault was in: behind the signal's trampoline, else behind libc's way from
- * abort() to the kernel. */
+/*
+ * Index of the frame that the fault was in: behind the signal's trampoline,
+ * else behind libc's way from abort() to the kernel.
+ */
 static size_t start_of(const struct rcore_crash_stack *stack, int signo)
 {
 	size_t start = 0, natives = 0;

@@ -12,13 +12,16 @@ struct rcore_crash_frame {
 };
 
 /*
- * The stack that a crash is told by, innermost first: of the fiber that died, of the kernel thread that
- * died where that runs no Ruby, else of the main thread's running fiber; of that, too, where the signal came
- * from outside, since the kernel gives such a one to any thread. It begins where the fault was: what ran
- * after it (the signal's handler, abort()) is left out, and so are the VM's dummy frames.
+ * The stack that a crash is told by, innermost first: of the fiber that died,
+ * of the kernel thread that died where that runs no Ruby, else of the main
+ * thread's running fiber; of that, too, where the signal came from outside,
+ * since the kernel gives such a one to any thread. It begins where the fault
+ * was: what ran after it (the signal's handler, abort()) is left out, and so
+ * are the VM's dummy frames.
  */
 struct rcore_crash_stack {
-	int fiber; /* index; -1: a thread that runs no Ruby, or there is no stack */
+	/* Index; -1: a thread that runs no Ruby, or there is no stack. */
+	int fiber;
 	struct rcore_crash_frame *frames;
 	size_t count;
 };

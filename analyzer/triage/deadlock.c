@@ -42,8 +42,11 @@ static bool takes_a_lock(const struct rcore_wait *wait)
 	return wait && (wait->kind == RCORE_WAIT_MUTEX || wait->kind == RCORE_WAIT_MONITOR);
 }
 
-/* The fiber that a living thread runs, if it waits there in a way that lets no other fiber of the
- * thread run: not in a hook of the scheduler, which may go on with others. */
+/*
+ * The fiber that a living thread runs, if it waits there in a way that lets no
+ * other fiber of the thread run: not in a hook of the scheduler, which may go
+ * on with others.
+ */
 static int blocker_of(const struct rcore_snapshot *snapshot, int thread)
 {
 	if (thread < 0 || snapshot->threads[thread].is_ended)
@@ -87,7 +90,10 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 		return;
 	}
 	rcore_wait_write(snapshot, wait, out);
-	/* Who holds the lock, or is waited for, is named as a thread; the next one is what it runs. */
+	/*
+	 * Who holds the lock, or is waited for, is named as a thread; the next
+	 * one is what it runs.
+	 */
 	bool is_thread = step->next == REASON_JOIN || wait->owner.fiber < 0;
 	if (is_thread && strcmp(rcore_fiber_words(snapshot, next),
 				snapshot->threads[snapshot->fibers[next].thread].id))
@@ -139,7 +145,10 @@ static struct rcore_error *report(struct graph *graph, const struct step *steps,
 	return NULL;
 }
 
-/* The top of the path leads back to `fiber`, which is on it. The sentence begins with the first fiber. */
+/*
+ * The top of the path leads back to `fiber`, which is on it. The sentence
+ * begins with the first fiber.
+ */
 static struct rcore_error *report_cycle(struct graph *graph, int fiber)
 {
 	size_t first = graph->path.count - 1;
@@ -173,7 +182,10 @@ static bool enter(struct graph *graph, int fiber)
 	return true;
 }
 
-/* Depth first, the path on a stack of our own. step->next is that edge which is being followed. */
+/*
+ * Depth first, the path on a stack of our own. step->next is that edge which is
+ * being followed.
+ */
 static struct rcore_error *search(struct graph *graph, int start)
 {
 	struct rcore_error *err = NULL;

@@ -53,7 +53,10 @@ static enum rcore_place beyond(unsigned machine, uint64_t address)
 	return RCORE_PLACE_UNKNOWN;
 }
 
-/* Whose machine stack ends just above; cont.c protects the page below. -1: nobody's. */
+/*
+ * Whose machine stack ends just above; cont.c protects the page below. -1:
+ * nobody's.
+ */
 static int guarded_fiber(const struct rcore_process *process,
 			 const struct rcore_snapshot *snapshot, uint64_t address)
 {

@@ -7,8 +7,9 @@
 #include "target/process.h"
 
 /*
- * What lies where snapshot->cause.fault is: sets its `place` and `text`, from the map and the fibers' stacks; its
- * access and slot are there already, as far as they are known. Error: NO_MEMORY.
+ * What lies where snapshot->cause.fault is: sets its `place` and `text`, from
+ * the map and the fibers' stacks; its access and slot are there already, as far
+ * as they are known. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_fault_find(const struct rcore_process *process,
 				     struct rcore_snapshot *snapshot);

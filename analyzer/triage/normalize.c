@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What stands before the method's name: "block in ", "block (2 levels) in ", "rescue in " ... Gives
- * its length, 0: nothing does. */
+/*
+ * What stands before the method's name: "block in ", "block (2 levels) in ",
+ * "rescue in " ... Gives its length, 0: nothing does.
+ */
 static size_t prefix_of(const char *label, bool *is_block)
 {
 	static const char *const words[] = {"block in ", "rescue in ", "ensure in "};
@@ -23,8 +25,11 @@ static size_t prefix_of(const char *label, bool *is_block)
 		       : 0;
 }
 
-/* "_app_views_users_show_html_erb___1046_2340" gives "_app_views_users_show_html_erb": ActionView ends
- * its names with a hash and an object id. */
+/*
+ * "_app_views_users_show_html_erb___1046_2340" gives
+ * "_app_views_users_show_html_erb": ActionView ends its names with a hash and
+ * an object id.
+ */
 static size_t without_numbers(const char *name, size_t length)
 {
 	size_t end = length, groups = 0;
@@ -70,7 +75,10 @@ const char *rcore_normalize_label(struct rcore_arena *arena, const char *label, 
 	return block && !bare ? rcore_arena_printf(arena, "block in %s", name) : name;
 }
 
-/* libc has some functions once for each kind of processor: "__memmove_avx512_unaligned_erms". */
+/*
+ * libc has some functions once for each kind of processor:
+ * "__memmove_avx512_unaligned_erms".
+ */
 static size_t without_variant(const char *function)
 {
 	static const char *const variants[] = {"_avx", "_evex",  "_sse",     "_ssse",

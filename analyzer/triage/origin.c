@@ -24,7 +24,10 @@ static bool is_stdlib(const char *path)
 static enum rcore_origin of_path(const char *path)
 {
 	const char *start;
-	/* "(eval at /srv/app.rb:12)": whose the file is, that is whose the string is. */
+	/*
+	 * "(eval at /srv/app.rb:12)": whose the file is, that is whose the
+	 * string is.
+	 */
 	if (!strncmp(path, "(eval at ", 9))
 		path += 9;
 	if (!strncmp(path, "<internal:", 10))

@@ -7,10 +7,15 @@
 
 enum {
 	DEFAULT_PAGE = 4096,
-	/* From a stack's lowest page to a fault that is its own: the kernel keeps 256 pages free
-	 * below one that grows (stack_guard_gap). */
+	/*
+	 * From a stack's lowest page to a fault that is its own: the kernel
+	 * keeps 256 pages free below one that grows (stack_guard_gap).
+	 */
 	NEAR = 1 << 20,
-	STEP = 512, /* stp of aarch64 goes down so far at most, and faults before sp does */
+	/*
+	 * Stp of aarch64 goes down so far at most, and faults before sp does.
+	 */
+	STEP = 512,
 	MARKED = 64 << 10, /* of guard pages within a stack's own mapping */
 };
 
@@ -18,7 +23,10 @@ struct fault {
 	uint64_t address, sp, page;
 };
 
-/* Code touches what is at its stack pointer or above; a call and x86-64's red zone a little below. */
+/*
+ * Code touches what is at its stack pointer or above; a call and x86-64's red
+ * zone a little below.
+ */
 static bool ran_into(const struct fault *fault, uint64_t stack_start)
 {
 	return fault->address + fault->page >= fault->sp &&
@@ -43,7 +51,10 @@ static void find_guard(const struct rcore_process *process, struct rcore_overflo
 	}
 }
 
-/* The lowest writable memory that ends above the fault: its own stack, if it is one. */
+/*
+ * The lowest writable memory that ends above the fault: its own stack, if it is
+ * one.
+ */
 static const struct rcore_segment *above(const struct rcore_process *process, uint64_t address)
 {
 	for (size_t i = 0; i < process->segment_count; i++)
@@ -59,7 +70,10 @@ static bool by_map(const struct rcore_process *process, const struct fault *faul
 	if (!stack)
 		return false;
 	uint64_t start = stack->start, end = end_of(stack);
-	/* ec->machine.stack_start of the main thread may be the very end of its stack. */
+	/*
+	 * ec->machine.stack_start of the main thread may be the very end of its
+	 * stack.
+	 */
 	if (stack_base && (stack_base < start || stack_base > end))
 		return false;
 	*ret = (struct rcore_overflow){.stack_start = start, .stack_end = end};

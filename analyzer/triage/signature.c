@@ -15,7 +15,8 @@
 #include "triage/origin.h"
 
 enum {
-	STRICT_FRAMES = 32, /* beyond these, stacks differ by how a program was started */
+	/* Beyond these, stacks differ by how a program was started. */
+	STRICT_FRAMES = 32,
 	LOOSE_FRAMES = 12,
 	MAX_PERIOD = 16,    /* of a recursion, in frames */
 	NULL_PAGE = 0x10000 /* a field of a NULL pointer */
@@ -142,8 +143,10 @@ static struct rcore_error *describe(const struct rcore_crash_stack *stack,
 	return NULL;
 }
 
-/* Whether the next lines are once more the last ones that were kept. Gives how many, 0: they are
- * not. */
+/*
+ * Whether the next lines are once more the last ones that were kept. Gives how
+ * many, 0: they are not.
+ */
 static size_t next_round(const char *const *kept, size_t kept_count, const char *const *next,
 			 size_t next_count)
 {
@@ -163,10 +166,16 @@ static const char **slot_of(struct rcore_signature_frame *frame, bool loose)
 	return loose ? &frame->loose : &frame->strict;
 }
 
-/* Why a frame that counts by itself does not in one form, for its place in the stack. */
+/*
+ * Why a frame that counts by itself does not in one form, for its place in the
+ * stack.
+ */
 enum left_out { COUNTS, FURTHER_ROUND, TOO_FAR };
 
-/* Of both forms, in the other one alone; [1]: it counts in the strict one, [2]: in the loose one. */
+/*
+ * Of both forms, in the other one alone; [1]: it counts in the strict one, [2]:
+ * in the loose one.
+ */
 static const char *const reasons[][3] = {
 	[FURTHER_ROUND] = {"a further round of a recursion",
 			   "strict alone: a further round of a recursion",
@@ -181,8 +190,10 @@ static void leave_out(struct rcore_signature_frame *frame, bool loose, enum left
 	frame->why = reasons[why][frame->strict ? 1 : frame->loose ? 2 : 0];
 }
 
-/* Leaves out of one form the further rounds of a recursion and what is past its limit, and gathers the
- * rest in `ret`, which has room for all. */
+/*
+ * Leaves out of one form the further rounds of a recursion and what is past its
+ * limit, and gathers the rest in `ret`, which has room for all.
+ */
 static void choose(struct rcore_signature *signature, bool loose, const char **texts,
 		   struct rcore_signature_frame **frames, struct lines *ret)
 {

@@ -5,10 +5,12 @@
 #include "triage/crash_stack.h"
 
 /*
- * Fills snapshot->signature (see model/triage.h). Of the frames the strict form leaves out those of the
- * interpreter, of the way into main() and how often a recursion went round; the loose form also whatever is
- * neither the application's, nor a gem's, nor an extension's (but the innermost Ruby frame), for a
- * method may be written in C in one Ruby and in Ruby in the next. Error: NO_MEMORY.
+ * Fills snapshot->signature (see model/triage.h). Of the frames the strict form
+ * leaves out those of the interpreter, of the way into main() and how often a
+ * recursion went round; the loose form also whatever is neither the
+ * application's, nor a gem's, nor an extension's (but the innermost Ruby
+ * frame), for a method may be written in C in one Ruby and in Ruby in the next.
+ * Error: NO_MEMORY.
  */
 struct rcore_error *rcore_signature_find(const struct rcore_crash_stack *stack,
 					 struct rcore_snapshot *snapshot);

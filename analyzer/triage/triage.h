@@ -11,8 +11,11 @@
 #include "model/snapshot.h"
 #include "triage/cause.h"
 
-/* What a snapshot says of the crash as a whole: cause, blame and signature, from its threads, fibers and
- * woven stacks. `original` as of rcore_cause_find(). Error: NO_MEMORY. */
+/*
+ * What a snapshot says of the crash as a whole: cause, blame and signature,
+ * from its threads, fibers and woven stacks. `original` as of
+ * rcore_cause_find(). Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_triage(const struct rcore_process *process,
 				 const struct rcore_signal_frame *original,
 				 struct rcore_snapshot *snapshot);

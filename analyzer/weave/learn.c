@@ -15,10 +15,15 @@ enum { SAMPLE = 256 };
 
 struct candidate {
 	uint64_t start;
-	size_t exact; /* stacks entered more than once in which it stands as often */
-	size_t fits;  /* stacks with which its number agrees */
-	size_t here;  /* frames in the stack at hand */
-	size_t depth; /* sum of the positions of its outermost frames: the less, the further out */
+	/* Stacks entered more than once in which it stands as often. */
+	size_t exact;
+	size_t fits; /* stacks with which its number agrees */
+	size_t here; /* frames in the stack at hand */
+	/*
+	 * Sum of the positions of its outermost frames: the less, the further
+	 * out.
+	 */
+	size_t depth;
 };
 
 struct learner {
@@ -49,7 +54,10 @@ static size_t count_entered(const struct rcore_fiber *fiber)
 	return entered;
 }
 
-/* The innermost control frame is pushed just before the interpreter is entered for it. */
+/*
+ * The innermost control frame is pushed just before the interpreter is entered
+ * for it.
+ */
 static bool may_be_outside(const struct rcore_fiber *fiber)
 {
 	return fiber->frame_count && rcore_enters_interpreter(&fiber->frames[0]);

@@ -11,10 +11,13 @@
 /* How far ahead the two stacks may be apart before they agree again. */
 enum { LOOKAHEAD = 64 };
 
-/* What both stacks have in common: entering the interpreter, or a C function. */
+/*
+ * What both stacks have in common: entering the interpreter, or a C function.
+ */
 struct event {
-	uint64_t function; /* of a C method or block; 0: the interpreter is entered */
-	size_t index;      /* of the frame, counted from the innermost */
+	/* Of a C method or block; 0: the interpreter is entered. */
+	uint64_t function;
+	size_t index; /* of the frame, counted from the innermost */
 };
 
 struct events {
@@ -71,7 +74,10 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Native frames count as C methods only where some control frame here is of that function. */
+/*
+ * Native frames count as C methods only where some control frame here is of
+ * that function.
+ */
 static void list_native(struct weaver *weaver, uint64_t activation)
 {
 	uint64_t *functions = calloc(weaver->ruby.count + 1, sizeof(*functions));
@@ -154,8 +160,11 @@ static bool entered(const struct events *events, size_t from, size_t to)
 	return false;
 }
 
-/* The innermost control frame is there, and its activation not entered yet. C methods and functions that have no
- * counterpart (a tail call) change nothing about it, here and below. */
+/*
+ * The innermost control frame is there, and its activation not entered yet. C
+ * methods and functions that have no counterpart (a tail call) change nothing
+ * about it, here and below.
+ */
 static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ruby)
 {
 	const struct events *events = &weaver->ruby;
@@ -165,8 +174,9 @@ static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ru
 }
 
 /*
- * The innermost control frame is new, and says so before it gets FINISH: it is being filled, or C has pushed it
- * (vm_call0_body() of vm_eval.c sets the flag next). C runs no Ruby frame without an activation.
+ * The innermost control frame is new, and says so before it gets FINISH: it is
+ * being filled, or C has pushed it (vm_call0_body() of vm_eval.c sets the flag
+ * next). C runs no Ruby frame without an activation.
  */
 static bool is_new(const struct rcore_fiber *fiber)
 {
@@ -180,7 +190,10 @@ static bool is_new(const struct rcore_fiber *fiber)
 	       (frames[1].kind == RCORE_FRAME_CFUNC || frames[1].kind == RCORE_FRAME_IFUNC);
 }
 
-/* The innermost activation is there, and its control frame gone: it runs nothing any more. */
+/*
+ * The innermost activation is there, and its control frame gone: it runs
+ * nothing any more.
+ */
 static bool is_popped_only(const struct weaver *weaver, size_t native, size_t ruby)
 {
 	const struct events *events = &weaver->native;
@@ -205,8 +218,11 @@ static void weave(struct weaver *weaver)
 		if (weaver->native.items[n].function != weaver->ruby.items[r].function &&
 		    !resynchronise(weaver, &n, &r))
 			break;
-		/* A C function without a frame of its own (a tail call) does not blur the
-		 * order; an activation that nothing answers to does. */
+		/*
+		 * A C function without a frame of its own (a tail call) does
+		 * not blur the order; an activation that nothing answers to
+		 * does.
+		 */
 		if (entered(&weaver->native, native, n) || entered(&weaver->ruby, ruby, r))
 			add_step(weaver, RCORE_STEP_GAP, 0,
 				 "native and Ruby frames of this stretch cannot be matched");

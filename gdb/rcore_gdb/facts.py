@@ -73,9 +73,10 @@ class Facts:
         found = re.search(r"^%s = '(.*)'$" % word, self._ask("info proc"), re.MULTILINE)
         return found.group(1) if found else None
 
-    # For a page that the core lacks, GDB gives zeroes or what a file on this machine has, whatever its build:
-    # so the library is told of the file, and asks for what it holds. (All sections would take GDB a second
-    # where there are thousands.)
+    # For a page that the core lacks, GDB gives zeroes or what a file on this
+    # machine has, whatever its build: so the library is told of the file, and
+    # asks for what it holds. (All sections would take GDB a second where there
+    # are thousands.)
     def _tell_core(self, target):
         found = self._CORE.search(self._ask("maint info sections .auxv"))
         if not found:
@@ -162,8 +163,8 @@ class Facts:
         except (gdb.error, ValueError):
             return None
 
-    # Mirrors the core reader: who sent a signal is told where si_code is not positive, the
-    # address where it is.
+    # Mirrors the core reader: who sent a signal is told where si_code is not
+    # positive, the address where it is.
     def _tell_signal(self, target, thread):
         signo = self._value("$_siginfo.si_signo")
         if signo is not None:

@@ -89,8 +89,9 @@ class RubyFrames:
         self._enabled = True
         gdb.frame_filters[self.name] = self
 
-    # Where there is no Ruby, GDB's own backtrace is not to change: with a filter enabled, even with one
-    # that does nothing, it looks a little different.
+    # Where there is no Ruby, GDB's own backtrace is not to change: with a
+    # filter enabled, even with one that does nothing, it looks a little
+    # different.
     @property
     def enabled(self):
         return self._enabled and (STACKS.place() is not None or self._stack() is not None)

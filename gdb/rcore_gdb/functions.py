@@ -18,8 +18,9 @@ class _Function(gdb.Function):
         self._processes = processes
         self._told = None
 
-    # GDB does not tell that the process ran between two conditions, and an error would end the run: what a
-    # condition cannot know yet, when Ruby is still starting, is 0 to it, and said once.
+    # GDB does not tell that the process ran between two conditions, and an
+    # error would end the run: what a condition cannot know yet, when Ruby is
+    # still starting, is 0 to it, and said once.
     @guarded
     def invoke(self, *arguments):
         if len(arguments) not in self._counts:

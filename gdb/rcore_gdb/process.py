@@ -120,7 +120,8 @@ class Processes:
             self._sessions[inferior.num] = Session(self._library, Adapter(inferior))
         return self._sessions[inferior.num]
 
-    # In all-stop mode no thread is told, and which inferiors run besides is not said: all are read anew.
+    # In all-stop mode no thread is told, and which inferiors run besides is not
+    # said: all are read anew.
     def _on_run(self, event):
         thread = getattr(event, "inferior_thread", None)
         for session in self._sessions.values():

@@ -63,8 +63,9 @@ class Facts:
         for kind, value in self._auxv():
             target.add_auxv(kind, value)
 
-    # Of a region LLDB says the file, but not where in it: the program headers do, as they are in memory.
-    # LLDB's own modules may be of other files, where a process has another root.
+    # Of a region LLDB says the file, but not where in it: the program headers
+    # do, as they are in memory. LLDB's own modules may be of other files, where
+    # a process has another root.
     def _mappings(self):
         first, loads = {}, {}
         regions = self._process.GetMemoryRegions()
@@ -131,7 +132,8 @@ class Facts:
         if here and os.path.exists(here) and not os.path.exists((sysroot or "") + (there or here)):
             target.set_text("program", here)
 
-    # The prefix that `platform select --sysroot` has put before the paths of modules.
+    # The prefix that `platform select --sysroot` has put before the paths of
+    # modules.
     def _sysroot(self):
         for module in self._target.module_iter():
             here, there = module.GetFileSpec().fullpath, module.GetPlatformFileSpec().fullpath

@@ -15,10 +15,12 @@ from rcore_bridge import Place
 _PLUGIN = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "rcore_fibers.py")
 _SETTING = "target.process.python-os-plugin-path"
 
-# T2.F13 is thread 20000013, as rcore convert numbers them: more than any thread of the kernel.
+# T2.F13 is thread 20000013, as rcore convert numbers them: more than any thread
+# of the kernel.
 _STEP, _FREE, _MAX = 10000000, 5000000, 213
 
-# By unique number of the process: the number of the stop, and the Places by number of the thread.
+# By unique number of the process: the number of the stop, and the Places by
+# number of the thread.
 FIBERS = {}
 
 # Processes that have the plug-in.

@@ -24,7 +24,10 @@ const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_
 	return debug->file;
 }
 
-/* The address of a variable that lives at one place; false for thread-locals and locals. */
+/*
+ * The address of a variable that lives at one place; false for thread-locals
+ * and locals.
+ */
 static bool fixed_address(Dwarf_Die *die, uint64_t *ret)
 {
 	Dwarf_Attribute attribute;

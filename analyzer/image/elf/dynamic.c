@@ -4,12 +4,16 @@
 #include <string.h>
 
 enum {
-	MAX_DYNAMIC = 1024,  /* entries; a linker writes about 30 */
-	MAX_CHAIN = 1 << 16, /* symbols in one bucket; a linker aims at one or two */
+	MAX_DYNAMIC = 1024, /* entries; a linker writes about 30 */
+	/* Symbols in one bucket; a linker aims at one or two. */
+	MAX_CHAIN = 1 << 16,
 	MAX_NAME = 256,
 };
 
-/* glibc relocates these in place in memory; a file, the vdso and musl have them as linked. */
+/*
+ * glibc relocates these in place in memory; a file, the vdso and musl have them
+ * as linked.
+ */
 static uint64_t relocate(uint64_t value, uint64_t bias, uint64_t high)
 {
 	return value < high ? value + bias : value;
@@ -85,7 +89,10 @@ static bool matches(const struct rcore_dynamic *dynamic, uint32_t index, struct 
 	return true;
 }
 
-/* https://flapenguin.me/elf-dt-gnu-hash describes the table; glibc's do_lookup_x() reads it. */
+/*
+ * https://flapenguin.me/elf-dt-gnu-hash describes the table; glibc's
+ * do_lookup_x() reads it.
+ */
 static bool find_gnu(const struct rcore_dynamic *dynamic, struct lookup *lookup)
 {
 	struct {

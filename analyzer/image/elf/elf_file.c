@@ -6,7 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* objcopy --only-keep-debug and eu-strip -f keep the headers of code without the code. */
+/*
+ * objcopy --only-keep-debug and eu-strip -f keep the headers of code without
+ * the code.
+ */
 static bool is_debug_only(Elf *elf)
 {
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {

@@ -14,9 +14,11 @@ struct rcore_elf {
 	struct rcore_elf_headers headers;
 };
 
-/* Errors: OS (missing, not readable), FORMAT (not an ELF program or library of this
- * machine, or only the debug information of one: a file for debuggers, whose code and
- * data were left out). */
+/*
+ * Errors: OS (missing, not readable), FORMAT (not an ELF program or library of
+ * this machine, or only the debug information of one: a file for debuggers,
+ * whose code and data were left out).
+ */
 struct rcore_error *rcore_elf_open(const char *path, unsigned machine, struct rcore_elf **ret);
 void rcore_elf_close(struct rcore_elf *elf); /* NULL-safe */
 

@@ -5,12 +5,16 @@
 #include <string.h>
 
 enum {
-	MAX_HEADERS = 256,        /* a linker writes about a dozen */
-	MAX_NOTES_SIZE = 1 << 16, /* bytes in a segment of notes; a build-id is 36 */
+	MAX_HEADERS = 256, /* a linker writes about a dozen */
+	/* Bytes in a segment of notes; a build-id is 36. */
+	MAX_NOTES_SIZE = 1 << 16,
 	PAGE = 4096,
 };
 
-/* Looks for the build-id among the `size` bytes of notes at `offset_in_file` of what `elf` reads. */
+/*
+ * Looks for the build-id among the `size` bytes of notes at `offset_in_file` of
+ * what `elf` reads.
+ */
 static bool read_notes(Elf *elf, uint64_t offset_in_file, uint64_t size, uint64_t align,
 		       struct rcore_elf_headers *ret)
 {
@@ -79,7 +83,10 @@ void rcore_elf_headers_deinit(struct rcore_elf_headers *headers)
 	*headers = (struct rcore_elf_headers){0};
 }
 
-/* libelf reads a file, so the notes are put behind the page that starts with the header. */
+/*
+ * libelf reads a file, so the notes are put behind the page that starts with
+ * the header.
+ */
 static void read_notes_in_memory(struct rcore_memory *memory, uint64_t start, char *page,
 				 struct rcore_elf_headers *ret)
 {

@@ -8,7 +8,9 @@
 
 #include "target/memory.h"
 
-/* What an ELF file's headers say, whether they come from a file or from memory. */
+/*
+ * What an ELF file's headers say, whether they come from a file or from memory.
+ */
 struct rcore_elf_headers {
 	uint16_t type; /* ET_DYN ... */
 	uint64_t entry;
@@ -18,7 +20,9 @@ struct rcore_elf_headers {
 	size_t build_id_size; /* 0: none */
 };
 
-/* false: not a 64-bit ELF program or library of `machine`, or memory is short. */
+/*
+ * false: not a 64-bit ELF program or library of `machine`, or memory is short.
+ */
 bool rcore_elf_headers_read(Elf *elf, unsigned machine, struct rcore_elf_headers *ret);
 void rcore_elf_headers_deinit(struct rcore_elf_headers *headers);
 
@@ -33,7 +37,9 @@ enum rcore_elf_in_memory rcore_elf_headers_from_memory(struct rcore_memory *memo
 bool rcore_elf_headers_bias(const struct rcore_elf_headers *headers, uint64_t start,
 			    uint64_t file_offset, uint64_t *ret);
 
-/* Lowest and highest address of the segments in memory, as the file has them. */
+/*
+ * Lowest and highest address of the segments in memory, as the file has them.
+ */
 bool rcore_elf_headers_extent(const struct rcore_elf_headers *headers, uint64_t *low,
 			      uint64_t *high);
 

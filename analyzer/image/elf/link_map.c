@@ -7,8 +7,9 @@
 #include "image/elf/module_private.h"
 
 /*
- * Without NT_FILE (qemu writes none, the kernel leaves out one that grew too big) the
- * dynamic linker's own list tells what is loaded. The way there, as a debugger takes it:
+ * Without NT_FILE (qemu writes none, the kernel leaves out one that grew too
+ * big) the dynamic linker's own list tells what is loaded. The way there, as a
+ * debugger takes it:
  *
  *	AT_PHDR -> PT_DYNAMIC of the program -> DT_DEBUG -> r_debug -> link_map -> l_next ...
  *
@@ -68,8 +69,10 @@ static const char *program_path(struct rcore_modules *modules)
 	return path ? path : "the program";
 }
 
-/* The file that the program most likely is, to learn where it was put: the caller checks
- * it later, as any other. */
+/*
+ * The file that the program most likely is, to learn where it was put: the
+ * caller checks it later, as any other.
+ */
 static struct rcore_error *open_program(struct rcore_modules *modules, const char *path,
 					struct rcore_elf **ret)
 {
@@ -101,7 +104,10 @@ static struct rcore_error *add_program(struct rcore_modules *modules, uint64_t *
 	uint64_t address, entry_point, bias = 0;
 	bool placed = false;
 	*debug = 0;
-	/* The program headers follow the ELF header in whatever a linker writes. */
+	/*
+	 * The program headers follow the ELF header in whatever a linker
+	 * writes.
+	 */
 	bool in_memory = rcore_process_auxv(modules->process, AT_PHDR, &address) &&
 			 rcore_elf_headers_from_memory(
 				 modules->memory, address - sizeof(Elf64_Ehdr),
@@ -163,7 +169,10 @@ struct rcore_error *rcore_modules_from_link_map(struct rcore_modules *modules)
 		return err;
 	for (int i = 0; address && i < MAX_LINK_MAPS; i++) {
 		struct link_map map;
-		/* A list that leads back to where it was has another predecessor there. */
+		/*
+		 * A list that leads back to where it was has another
+		 * predecessor there.
+		 */
 		if (rcore_read(modules->memory, address, &map, sizeof(map)) ||
 		    map.previous != previous)
 			break;

@@ -45,9 +45,11 @@ static int find_file(Dwfl_Module *module, void **data, const char *name, Dwarf_A
 	return -1;
 }
 
-/* By .gnu_debuglink, through a module without a build-id: for one with a build-id libdwfl
- * would go on to load libdebuginfod and all that it needs, 5 ms, only to learn that no
- * server is set. */
+/*
+ * By .gnu_debuglink, through a module without a build-id: for one with a
+ * build-id libdwfl would go on to load libdebuginfod and all that it needs, 5
+ * ms, only to learn that no server is set.
+ */
 static int find_by_link(struct rcore_module_debug *debug, const char *file, const char *link,
 			GElf_Word crc, char **ret)
 {

@@ -10,8 +10,9 @@
 /*
  * A module's file and its debug file as libdwfl sees them, at the file's own
  * addresses. libdwfl looks for the debug file where distributions put it
- * (.build-id folders, .gnu_debuglink) and, when the user has set DEBUGINFOD_URLS,
- * asks debuginfod; it also reads the compressed .gnu_debugdata.
+ * (.build-id folders, .gnu_debuglink) and, when the user has set
+ * DEBUGINFOD_URLS, asks debuginfod; it also reads the compressed
+ * .gnu_debugdata.
  */
 struct rcore_module_debug {
 	Dwfl_Callbacks callbacks;

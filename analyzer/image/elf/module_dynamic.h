@@ -11,8 +11,10 @@ struct rcore_file_memory {
 	const struct rcore_elf *elf;
 };
 
-/* The dynamic section of a module: of its file where there is one, else in memory. Must not be
- * moved. */
+/*
+ * The dynamic section of a module: of its file where there is one, else in
+ * memory. Must not be moved.
+ */
 struct rcore_module_dynamic {
 	struct rcore_file_memory file;
 	struct rcore_dynamic dynamic;

@@ -43,8 +43,11 @@ static bool rows_fit(const struct rcore_modules *modules,
 	return true;
 }
 
-/* Without a build-id to compare: the same program headers as in memory, or, where memory
- * has none, all that is known of where things are. A build of another day rarely passes. */
+/*
+ * Without a build-id to compare: the same program headers as in memory, or,
+ * where memory has none, all that is known of where things are. A build of
+ * another day rarely passes.
+ */
 static bool fits(const struct rcore_modules *modules, const struct rcore_module_entry *entry,
 		 const struct rcore_elf *elf)
 {
@@ -114,7 +117,10 @@ static bool try_file(struct rcore_modules *modules, struct rcore_module_entry *e
 	return false;
 }
 
-/* Sets elf where the file stands for the module; an error only when memory is short. */
+/*
+ * Sets elf where the file stands for the module; an error only when memory is
+ * short.
+ */
 static struct rcore_error *try_candidate(struct rcore_modules *modules,
 					 struct rcore_module_entry *entry,
 					 const struct rcore_candidate *candidate)
@@ -168,12 +174,12 @@ struct rcore_error *rcore_module_use_executable(struct rcore_modules *modules,
 	if (!module->build_id_size)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"%s: is not the program that dumped this core (%s): its "
-			"segments differ; name the one that ran, or leave it out",
+			"%s: is not the program that dumped this core (%s): its segments "
+			"differ; name the one that ran, or leave it out",
 			path, module->path);
 	return rcore_error_create(
 		RCORE_ERROR_USAGE,
-		"%s: is not the program that dumped this core (%s): its build-id "
-		"is %s, not %s; name the one that ran, or leave it out",
+		"%s: is not the program that dumped this core (%s): its build-id is %s, not "
+		"%s; name the one that ran, or leave it out",
 		path, module->path, found, wanted);
 }

@@ -9,9 +9,11 @@ static bool same_path(const struct rcore_mapping *a, const struct rcore_mapping 
 	return a->path == b->path || !strcmp(a->path, b->path);
 }
 
-/* A program that maps an ELF file to look into it (CRuby does, for its own crash report)
- * has no module there: the dynamic linker puts each segment where its header says, and
- * code never shares a mapping with anything else. */
+/*
+ * A program that maps an ELF file to look into it (CRuby does, for its own
+ * crash report) has no module there: the dynamic linker puts each segment where
+ * its header says, and code never shares a mapping with anything else.
+ */
 static bool is_loaded(const struct rcore_process *process, const struct rcore_mapping *first,
 		      const struct rcore_elf_headers *headers, uint64_t bias)
 {
@@ -53,7 +55,10 @@ static bool add_rows(struct rcore_modules *modules, size_t first, uint64_t end)
 	return true;
 }
 
-/* Where the header cannot be read: the run of mappings of one path with rising offsets. */
+/*
+ * Where the header cannot be read: the run of mappings of one path with rising
+ * offsets.
+ */
 static uint64_t end_of_run(const struct rcore_process *process, size_t first, size_t *count)
 {
 	uint64_t end = process->mappings[first].end;

@@ -12,12 +12,17 @@ struct rcore_module_debug;
 
 /* A module with what image/ knows of it. */
 struct rcore_module_entry {
-	struct rcore_module module;       /* first: the public functions cast back */
-	struct rcore_elf_headers headers; /* from the target's memory; count 0: unreadable */
-	struct rcore_call_frames frames;  /* of the vdso */
-	const char *live_file;            /* mapping.file of a live process; NULL: none */
-	bool bias_known;                  /* module.bias is right even without a file */
-	uint64_t dynamic;                 /* where its dynamic section is; 0: not known */
+	/* First: the public functions cast back. */
+	struct rcore_module module;
+	/* From the target's memory; count 0: unreadable. */
+	struct rcore_elf_headers headers;
+	struct rcore_call_frames frames; /* of the vdso */
+	/* Mapping.file of a live process; NULL: none. */
+	const char *live_file;
+	/* Module.bias is right even without a file. */
+	bool bias_known;
+	/* Where its dynamic section is; 0: not known. */
+	uint64_t dynamic;
 	struct rcore_module_debug *debug; /* made when first asked for */
 	struct rcore_symbol_index *symbols;
 };
@@ -26,7 +31,8 @@ struct rcore_module_entry {
 struct rcore_module_row {
 	uint64_t start, end, file_offset;
 	size_t module;
-	bool writable; /* by its program header, whatever was done to it later */
+	/* By its program header, whatever was done to it later. */
+	bool writable;
 };
 
 struct rcore_modules {
@@ -58,8 +64,11 @@ rcore_module_headers(const struct rcore_module_entry *entry)
 	return entry->module.elf ? &entry->module.elf->headers : &entry->headers;
 }
 
-/* Fill list (and rows), unsorted, from NT_FILE or from the dynamic linker's list. An
- * entry has path, start, end, headers and, where they are readable, build_id and bias. */
+/*
+ * Fill list (and rows), unsorted, from NT_FILE or from the dynamic linker's
+ * list. An entry has path, start, end, headers and, where they are readable,
+ * build_id and bias.
+ */
 struct rcore_error *rcore_modules_from_mappings(struct rcore_modules *modules);
 struct rcore_error *rcore_modules_from_link_map(struct rcore_modules *modules);
 

@@ -22,7 +22,11 @@
  */
 enum rcore_module_status {
 	RCORE_MODULE_FOUND, /* build-ids agree */
-	RCORE_MODULE_UNVERIFIED, /* a file is there; the target's build-id cannot be read, or there is none */
+	/*
+	 * A file is there; the target's build-id cannot be read, or there is
+	 * none.
+	 */
+	RCORE_MODULE_UNVERIFIED,
 	RCORE_MODULE_WRONG,   /* a file is there, with another build-id */
 	RCORE_MODULE_MISSING, /* no file */
 };
@@ -31,25 +35,37 @@ struct rcore_module {
 	const char *path;    /* as the target saw it */
 	uint64_t start, end; /* lowest and highest mapped address */
 	enum rcore_module_status status;
-	const char *file; /* the file used, or the wrong one found; NULL when missing */
+	/* The file used, or the wrong one found; NULL when missing. */
+	const char *file;
 	unsigned char build_id[64];      /* the target's, else the file's */
 	size_t build_id_size;            /* 0: none */
 	unsigned char file_build_id[64]; /* of a wrong file */
 	size_t file_build_id_size;
-	uint64_t
-		bias; /* run-time address = address in the file + bias; valid if `file` is used */
-	/* Bytes of a file that is shorter than its headers say, and what they say; 0: it is whole. */
+	/*
+	 * run-time address = address in the file + bias; valid if `file` is
+	 * used.
+	 */
+	uint64_t bias;
+	/*
+	 * Bytes of a file that is shorter than its headers say, and what they
+	 * say; 0: it is whole.
+	 */
 	uint64_t file_size, whole_size;
-	struct rcore_elf *elf; /* private to image/; NULL unless FOUND or UNVERIFIED */
-	bool is_executable;    /* the main program */
+	/* Private to image/; NULL unless FOUND or UNVERIFIED. */
+	struct rcore_elf *elf;
+	bool is_executable; /* the main program */
 };
 
 struct rcore_module_options {
-	const char *sysroot;             /* prefix for every path of the target; NULL: none */
-	const char *const *search_paths; /* folders searched by build-id and file name */
+	/* Prefix for every path of the target; NULL: none. */
+	const char *sysroot;
+	/* Folders searched by build-id and file name. */
+	const char *const *search_paths;
 	size_t search_path_count;
-	const char *executable; /* the user's EXE; NULL: take it from the core */
-	bool from_memory; /* look symbols up in the target's memory, though a file is here */
+	/* The user's EXE; NULL: take it from the core. */
+	const char *executable;
+	/* Look symbols up in the target's memory, though a file is here. */
+	bool from_memory;
 };
 
 struct rcore_modules;
@@ -68,18 +84,23 @@ size_t rcore_modules_count(const struct rcore_modules *modules);
 struct rcore_module *rcore_modules_get(struct rcore_modules *modules, size_t index);
 struct rcore_module *rcore_modules_find(struct rcore_modules *modules, uint64_t address);
 
-/* Memory of the target with absent file-backed pages filled from the modules'
- * files, as the process mapped them: read-only pages as they are, writable pages
- * too only where the core did not save them (then they were never written).
- * Belongs to `modules`; `below` must outlive it. */
+/*
+ * Memory of the target with absent file-backed pages filled from the modules'
+ * files, as the process mapped them: read-only pages as they are, writable
+ * pages too only where the core did not save them (then they were never
+ * written). Belongs to `modules`; `below` must outlive it.
+ */
 struct rcore_memory *rcore_modules_overlay(struct rcore_modules *modules,
 					   struct rcore_memory *below);
 
-/* The run-time address and size of a defined symbol that is no thread-local: of .dynsym, by
- * its hash table (of the file, else of the dynamic section in memory), else of .symtab (of
- * the file, its separate debug file, or .gnu_debugdata). .dynsym comes first because a
- * look-up there is nearly free and .symtab says the same of its names. False: no such
- * symbol; a first no may cost a search for the debug file. */
+/*
+ * The run-time address and size of a defined symbol that is no thread-local: of
+ * .dynsym, by its hash table (of the file, else of the dynamic section in
+ * memory), else of .symtab (of the file, its separate debug file, or
+ * .gnu_debugdata). .dynsym comes first because a look-up there is nearly free
+ * and .symtab says the same of its names. False: no such symbol; a first no may
+ * cost a search for the debug file.
+ */
 struct rcore_symbol {
 	uint64_t address, size;
 	bool is_dynamic; /* from .dynsym */
@@ -92,7 +113,9 @@ bool rcore_module_symbol(struct rcore_modules *modules, struct rcore_module *mod
  * NULL: none found. The string belongs to `modules`. */
 const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_module *module);
 
-/* Run-time address of a variable that only DWARF knows (static); false: none. */
+/*
+ * Run-time address of a variable that only DWARF knows (static); false: none.
+ */
 bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_module *module,
 				 const char *name, uint64_t *ret);
 

@@ -4,9 +4,9 @@
 #include "image/elf/module_private.h"
 
 /*
- * The kernel leaves pages of a mapped file out of a core as long as the process has
- * not written to them (coredump_filter): their bytes are the file's. The order of the
- * sources matters: what the core holds always wins.
+ * The kernel leaves pages of a mapped file out of a core as long as the process
+ * has not written to them (coredump_filter): their bytes are the file's. The
+ * order of the sources matters: what the core holds always wins.
  */
 
 static const struct rcore_module_row *find_row(struct rcore_modules *modules, uint64_t address)
@@ -30,10 +30,13 @@ static const struct rcore_module_row *find_row(struct rcore_modules *modules, ui
 	return &modules->rows.items[low];
 }
 
-/* May what a file says stand for bytes that `fault` denies? For a page of data only when the
- * core says that it left the page out: then it was never written to. Pages that were written
- * are gone with the end of a truncated core, are in no core without anonymous memory, and of
- * a running process only its own memory tells. */
+/*
+ * May what a file says stand for bytes that `fault` denies? For a page of data
+ * only when the core says that it left the page out: then it was never written
+ * to. Pages that were written are gone with the end of a truncated core, are in
+ * no core without anonymous memory, and of a running process only its own
+ * memory tells.
+ */
 static bool file_may_tell(const struct rcore_modules *modules,
 			  const struct rcore_module_row *row, enum rcore_fault fault)
 {
@@ -42,8 +45,10 @@ static bool file_may_tell(const struct rcore_modules *modules,
 	return fault != RCORE_FAULT_IO;
 }
 
-/* Bytes within one page. Past the end of the file the last page is zero, as the kernel
- * maps it; whole pages past the end are not there at all. */
+/*
+ * Bytes within one page. Past the end of the file the last page is zero, as the
+ * kernel maps it; whole pages past the end are not there at all.
+ */
 static enum rcore_fault fill(struct rcore_modules *modules, uint64_t address, char *buffer,
 			     size_t size, enum rcore_fault fault)
 {
@@ -101,8 +106,10 @@ static enum rcore_fault read_overlay(struct rcore_memory *memory, uint64_t addre
 	return RCORE_FAULT_NONE;
 }
 
-/* A core with any thread's stack has saved anonymous memory. Without threads or without
- * registers there is nothing to tell by, and the default is to save it. */
+/*
+ * A core with any thread's stack has saved anonymous memory. Without threads or
+ * without registers there is nothing to tell by, and the default is to save it.
+ */
 static bool saves_anonymous(const struct rcore_process *process, struct rcore_memory *below)
 {
 	bool tried = false;

@@ -35,8 +35,10 @@ static struct rcore_symbol_index *make_index(Dwfl_Module *module)
 	return index;
 }
 
-/* Exported names first: a look-up there costs next to nothing, and .symtab says the same of
- * them. */
+/*
+ * Exported names first: a look-up there costs next to nothing, and .symtab says
+ * the same of them.
+ */
 bool rcore_module_symbol(struct rcore_modules *modules, struct rcore_module *module,
 			 const char *name, struct rcore_symbol *ret)
 {

@@ -9,7 +9,8 @@
 enum {
 	RELOCATION_LIMIT = 1 << 20,
 	MODULE_LIMIT = 1 << 16,
-	STATIC_LIMIT = 1 << 24, /* bytes of static thread-local data, surplus too */
+	/* Bytes of static thread-local data, surplus too. */
+	STATIC_LIMIT = 1 << 24,
 	DTV_ENTRY = 16,
 };
 
@@ -42,7 +43,10 @@ static bool is_offset(uint64_t value)
 	return offset > -STATIC_LIMIT && offset < STATIC_LIMIT;
 }
 
-/* tlsdesc_dynamic_arg begins with a tls_index; one that was not resolved yet has something else. */
+/*
+ * tlsdesc_dynamic_arg begins with a tls_index; one that was not resolved yet
+ * has something else.
+ */
 static bool read_descriptor(const struct search *search, uint64_t slot)
 {
 	uint64_t argument, index[2];
@@ -61,7 +65,10 @@ static bool read_descriptor(const struct search *search, uint64_t slot)
 	return true;
 }
 
-/* What the dynamic linker wrote where this relocation says; false: nothing that tells. */
+/*
+ * What the dynamic linker wrote where this relocation says; false: nothing that
+ * tells.
+ */
 static bool read_slot(const struct search *search, const Elf64_Rela *relocation)
 {
 	uint32_t symbol = (uint32_t)ELF64_R_SYM(relocation->r_info);

@@ -55,15 +55,20 @@ static const char *intern_text(struct rcore_symbolizer *symbolizer, const char *
 	return text ? intern(symbolizer, text, strlen(text)) : NULL;
 }
 
-/* The executable of a Ruby with a library is next to nothing, but no less of the interpreter. A
- * program that embeds one has another name. */
+/*
+ * The executable of a Ruby with a library is next to nothing, but no less of
+ * the interpreter. A program that embeds one has another name.
+ */
 static bool is_ruby_executable(const struct rcore_module *module, const char *name)
 {
 	return module->is_executable && !strncmp(name, "ruby", 4) &&
 	       strspn(name + 4, "0123456789.-") == strlen(name + 4);
 }
 
-/* By the dynamic symbols alone: they are what tells the interpreter from a library of it. */
+/*
+ * By the dynamic symbols alone: they are what tells the interpreter from a
+ * library of it.
+ */
 static bool is_interpreter(struct rcore_native_module *module)
 {
 	struct rcore_module_entry *entry = module->entry;
@@ -124,7 +129,9 @@ static void name_function(struct rcore_symbolizer *symbolizer,
 		frame->function_offset = frame->pc - fde_start;
 }
 
-/* DWARF names an inlined function as the source does; a symbol is the linker's. */
+/*
+ * DWARF names an inlined function as the source does; a symbol is the linker's.
+ */
 static void demangle(struct rcore_symbolizer *symbolizer, struct rcore_native_frame *frame)
 {
 	char *name = rcore_demangle(frame->function);

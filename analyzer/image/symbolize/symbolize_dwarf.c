@@ -9,8 +9,8 @@
 #include "base/grow.h"
 
 enum {
-	MAX_RANGES =
-		1 << 16, /* of one unit or function; with a section a function, some 1,000 */
+	/* Of one unit or function; with a section a function, some 1,000. */
+	MAX_RANGES = 1 << 16,
 	MAX_DEPTH = 256, /* of blocks in a function */
 };
 
@@ -34,13 +34,15 @@ struct unit {
 struct rcore_units {
 	Dwfl_Module *module;
 	Dwarf_Addr bias;
-	struct rcore_address_map at; /* of a unit's DIE in this process, to `units` */
+	/* Of a unit's DIE in this process, to `units`. */
+	struct rcore_address_map at;
 	struct {
 		struct unit *items;
 		size_t count, capacity;
 	} units;
 	bool listed;
-	struct ranges list; /* of all units, for files without .debug_aranges; by low */
+	/* Of all units, for files without .debug_aranges; by low. */
+	struct ranges list;
 };
 
 static int by_low(const void *left, const void *right)

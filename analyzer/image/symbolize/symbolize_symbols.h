@@ -5,23 +5,29 @@
 #include <elfutils/libdwfl.h>
 
 /*
- * Functions of a module by address, out of the best symbol table that libdwfl finds: .symtab of the
- * file or its debug file, else .dynsym. (dwfl_module_addrinfo() reads the whole table for
- * each address that it is asked for.)
+ * Functions of a module by address, out of the best symbol table that libdwfl
+ * finds: .symtab of the file or its debug file, else .dynsym.
+ * (dwfl_module_addrinfo() reads the whole table for each address that it is
+ * asked for.)
  */
 struct rcore_symbols;
 
 struct rcore_function_symbol {
 	uint64_t start, size; /* size 0: a label of hand-written assembly */
 	const char *name;     /* of the file; may end with "@VERSION" */
-	int rank, index;      /* private: of several at one address the best comes first */
+	/* Private: of several at one address the best comes first. */
+	int rank, index;
 };
 
-struct rcore_symbols *rcore_symbols_new(Dwfl_Module *module); /* NULL: memory is short */
-void rcore_symbols_free(struct rcore_symbols *symbols);       /* NULL-safe */
+/* NULL: memory is short. */
+struct rcore_symbols *rcore_symbols_new(Dwfl_Module *module);
+void rcore_symbols_free(struct rcore_symbols *symbols); /* NULL-safe */
 
-/* The function that holds the address. A label counts only where it is not before `fde_start`,
- * the start of the call frame information for the address (0: unknown). NULL: none. */
+/*
+ * The function that holds the address. A label counts only where it is not
+ * before `fde_start`, the start of the call frame information for the address
+ * (0: unknown). NULL: none.
+ */
 const struct rcore_function_symbol *rcore_symbols_find(const struct rcore_symbols *symbols,
 						       uint64_t address, uint64_t fde_start);
 

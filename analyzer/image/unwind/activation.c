@@ -7,13 +7,17 @@
 
 enum {
 	CODE_LIMIT = 256 << 20, /* of one module */
-	MANY = 6,               /* rb_vm_exec has as many, vm_exec_core has half of them */
+	/* rb_vm_exec has as many, vm_exec_core has half of them. */
+	MANY = 6,
 };
 
-/* Functions that lead to another, each once; what more there are says no more. */
+/*
+ * Functions that lead to another, each once; what more there are says no more.
+ */
 struct callers {
 	uint64_t starts[MANY];
-	bool calls[MANY]; /* and does not only jump there, in its own place on the stack */
+	/* And does not only jump there, in its own place on the stack. */
+	bool calls[MANY];
 	size_t count;
 };
 
@@ -50,8 +54,9 @@ static void search(struct rcore_sites *sites, struct rcore_native_module *module
 }
 
 /*
- * All of a module's code that leads straight to the function at `target`. It is read from the file, as call frame
- * information is: of the target's memory a pack keeps what is read.
+ * All of a module's code that leads straight to the function at `target`. It is
+ * read from the file, as call frame information is: of the target's memory a
+ * pack keeps what is read.
  */
 static void find_callers(struct rcore_sites *sites, struct rcore_native_module *module,
 			 uint64_t target, struct callers *ret)
@@ -77,8 +82,10 @@ static void find_callers(struct rcore_sites *sites, struct rcore_native_module *
 	}
 }
 
-/* The function that covers most of the instructions, for a compiler may have moved some rarely run ones out of
- * it. */
+/*
+ * The function that covers most of the instructions, for a compiler may have
+ * moved some rarely run ones out of it.
+ */
 static struct rcore_native_module *
 find_core(struct rcore_sites *sites, const struct rcore_interpreter *interpreter, uint64_t *ret)
 {

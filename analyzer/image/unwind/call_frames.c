@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * .eh_frame_hdr and .eh_frame, as the Linux Standard Base describes them, with the encodings that
- * GNU ld and LLVM's linker write.
+ * .eh_frame_hdr and .eh_frame, as the Linux Standard Base describes them, with
+ * the encodings that GNU ld and LLVM's linker write.
  */
 enum {
 	KNOWN_FORMAT = 1,
@@ -62,8 +62,10 @@ static void take_register(struct cursor *cursor)
 		cursor->failed = true;
 }
 
-/* The operands of each instruction: r a register, n a number, 1 2 4 so many bytes; all others, among them
- * those with an expression, are refused. */
+/*
+ * The operands of each instruction: r a register, n a number, 1 2 4 so many
+ * bytes; all others, among them those with an expression, are refused.
+ */
 static const char *const operands[] = {
 	[DW_CFA_nop] = "",
 	[DW_CFA_advance_loc1] = "1",
@@ -82,7 +84,8 @@ static const char *const operands[] = {
 	[DW_CFA_offset_extended_sf] = "rn",
 	[DW_CFA_def_cfa_sf] = "rn",
 	[DW_CFA_def_cfa_offset_sf] = "n",
-	[DW_CFA_GNU_window_save] = "", /* aarch64: DW_CFA_AARCH64_negate_ra_state */
+	/* aarch64: DW_CFA_AARCH64_negate_ra_state. */
+	[DW_CFA_GNU_window_save] = "",
 	[DW_CFA_GNU_args_size] = "n",
 };
 
@@ -130,7 +133,8 @@ static bool are_instructions(struct cursor cursor)
 /* What descriptions have in common (CIE), after its length and its zero. */
 static bool is_common(struct cursor cursor)
 {
-	enum { VERSION = 1, DATA = 1 }; /* "z": one byte, how addresses are encoded */
+	/* "z": one byte, how addresses are encoded. */
+	enum { VERSION = 1, DATA = 1 };
 	bool known = take(&cursor, 1) == VERSION && take(&cursor, 1) == 'z' &&
 		     take(&cursor, 1) == 'R';
 	uint64_t end = take(&cursor, 1);
@@ -152,7 +156,10 @@ static bool is_description(struct cursor cursor)
 	return !take_number(&cursor) && !cursor.failed && are_instructions(cursor);
 }
 
-/* How many bytes the first `count` descriptions take up with what comes before them; 0: not sound. */
+/*
+ * How many bytes the first `count` descriptions take up with what comes before
+ * them; 0: not sound.
+ */
 static size_t extent(const uint8_t *bytes, size_t size, uint32_t count)
 {
 	struct cursor all = {bytes, bytes + size, false};
@@ -161,7 +168,10 @@ static size_t extent(const uint8_t *bytes, size_t size, uint32_t count)
 		size_t start = (size_t)(all.at - bytes);
 		uint32_t length = (uint32_t)take(&all, sizeof(length));
 		struct cursor entry = {all.at, all.at + length, false};
-		/* Longer than memory, 0 for the end and UINT32_MAX for the 64-bit format. */
+		/*
+		 * Longer than memory, 0 for the end and UINT32_MAX for the
+		 * 64-bit format.
+		 */
 		if (all.failed || length < sizeof(uint32_t) ||
 		    length > (size_t)(all.end - all.at))
 			return 0;

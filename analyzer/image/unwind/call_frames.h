@@ -12,10 +12,12 @@ struct rcore_call_frames {
 };
 
 /*
- * Reads that of a module in the target's memory, all of which starts at `bias`. The target may have written
- * anything there, and libdw takes it at its word: a register number of 2^32 has it allocate 64 GB. So what
- * libdw is to see is read here first, and whole: false unless it consists of what compilers write for code
- * without DWARF expressions, of few bytes, with registers that the machine can have.
+ * Reads that of a module in the target's memory, all of which starts at `bias`.
+ * The target may have written anything there, and libdw takes it at its word: a
+ * register number of 2^32 has it allocate 64 GB. So what libdw is to see is
+ * read here first, and whole: false unless it consists of what compilers write
+ * for code without DWARF expressions, of few bytes, with registers that the
+ * machine can have.
  */
 bool rcore_call_frames_read(struct rcore_memory *memory, uint64_t bias,
 			    const struct rcore_elf_headers *headers,

@@ -6,7 +6,10 @@
 
 #include "image/unwind/instruction_private.h"
 
-/* The order of elf_gregset_t; orig_rax, the flags and the segments have no name here. */
+/*
+ * The order of elf_gregset_t; orig_rax, the flags and the segments have no name
+ * here.
+ */
 static const char *const x86_names[] = {"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10",
 					"r9",  "r8",  "rax", "rcx", "rdx", "rsi", "rdi"};
 static const char *const arm_names[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",
@@ -48,7 +51,10 @@ static enum rcore_access of_arm(uint32_t word)
 	default:
 		break;
 	}
-	/* One register. opc 00: store; 10 of 128 bits of a vector is a store as well. */
+	/*
+	 * One register. opc 00: store; 10 of 128 bits of a vector is a store as
+	 * well.
+	 */
 	bool is_vector = bits(word, 26, 26),
 	     is_atomic = !bits(word, 24, 24) && bits(word, 21, 21) && !bits(word, 11, 10);
 	uint32_t opc = bits(word, 23, 22);

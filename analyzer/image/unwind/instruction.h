@@ -20,19 +20,23 @@ struct rcore_operand {
 };
 
 /*
- * Of the instruction at the start of `code` (`size` bytes of it are at hand) with the registers before
- * it ran, in the order of rcore_native_thread. Of one that reads one place and writes another, as movs does, that at
- * `fault` counts. false: it works on no memory, or is none that is known here.
+ * Of the instruction at the start of `code` (`size` bytes of it are at hand)
+ * with the registers before it ran, in the order of rcore_native_thread. Of one
+ * that reads one place and writes another, as movs does, that at `fault`
+ * counts. false: it works on no memory, or is none that is known here.
  *
- * Intel SDM volume 2, chapter 2 and appendix A: which opcodes read and which write is a table, of
- * the maps that compilers and the C library use (one byte, 0F, 0F 38, 0F 3A; with VEX, without EVEX). Arm ARM, C4.1
- * "Loads and stores".
+ * Intel SDM volume 2, chapter 2 and appendix A: which opcodes read and which
+ * write is a table, of the maps that compilers and the C library use (one byte,
+ * 0F, 0F 38, 0F 3A; with VEX, without EVEX). Arm ARM, C4.1 "Loads and stores".
  */
 bool rcore_instruction_operand(unsigned machine, const uint8_t *code, size_t size,
 			       const uint64_t registers[RCORE_MAX_REGISTERS], uint64_t fault,
 			       struct rcore_operand *ret);
 
-/* "rdi", "x0"; NULL: no general register has that index in rcore_native_thread.registers. */
+/*
+ * "rdi", "x0"; NULL: no general register has that index in
+ * rcore_native_thread.registers.
+ */
 const char *rcore_register_name(unsigned machine, int index);
 
 #endif

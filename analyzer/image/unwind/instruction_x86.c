@@ -4,10 +4,12 @@
 #include "image/unwind/instruction_private.h"
 
 /*
- * What an opcode does with its operand in memory: r reads, w writes (or both), . has none; by the reg field of ModRM:
- * a groups 1 (cmp reads, the others write), t group 3, i groups 4 and 5, b group 8, f groups of x87, x group 15; and
- * those without ModRM: strings by s rsi (read), d rdi (written), q rdi (read), m from one to the other, c of both
- * (compared); o an address of 64 bits, p pushes, u pops, l leaves.
+ * What an opcode does with its operand in memory: r reads, w writes (or both),
+ * . has none; by the reg field of ModRM: a groups 1 (cmp reads, the others
+ * write), t group 3, i groups 4 and 5, b group 8, f groups of x87, x group 15;
+ * and those without ModRM: strings by s rsi (read), d rdi (written), q rdi
+ * (read), m from one to the other, c of both (compared); o an address of 64
+ * bits, p pushes, u pops, l leaves.
  */
 /* clang-format off */
 static const char one_byte[] =
@@ -175,14 +177,20 @@ static char access_of(const struct cursor *cursor)
 			return 'r';
 		return after_0f[cursor->opcode];
 	case 2:
-		/* movbe stores; crc32 (f2) has no word of its own here and reads */
+		/*
+		 * movbe stores; crc32 (f2) has no word of its own here and
+		 * reads
+		 */
 		return memchr(writes_38, cursor->opcode, sizeof(writes_38)) ? 'w' : 'r';
 	default:
 		return memchr(writes_3a, cursor->opcode, sizeof(writes_3a)) ? 'w' : 'r';
 	}
 }
 
-/* How many bytes of an immediate follow, which an address relative to rip counts from. */
+/*
+ * How many bytes of an immediate follow, which an address relative to rip
+ * counts from.
+ */
 static int immediate_size(const struct cursor *cursor, unsigned reg)
 {
 	uint8_t opcode = cursor->opcode;

@@ -39,8 +39,11 @@ static const struct layout {
 
 enum { MAX_SAVED = 22 };
 
-/* coroutine_initialize() leaves all registers 0. Of a fiber that ran, one of them at least
- * holds something: fiber_switch() keeps the fiber there across the call. */
+/*
+ * coroutine_initialize() leaves all registers 0. Of a fiber that ran, one of
+ * them at least holds something: fiber_switch() keeps the fiber there across
+ * the call.
+ */
 static bool never_ran(const struct layout *layout, const uint64_t *words)
 {
 	for (size_t i = 0; i < layout->pc; i++)

@@ -7,13 +7,15 @@
 #include <stdint.h>
 
 /*
- * The frame of a function written in assembly, without call frame information, by the instructions that it
- * has run. CRuby's coroutine_transfer() is one: it saves registers, takes another stack on which the same
- * registers lie at the same places, and restores them. Registers have their DWARF numbers.
+ * The frame of a function written in assembly, without call frame information,
+ * by the instructions that it has run. CRuby's coroutine_transfer() is one: it
+ * saves registers, takes another stack on which the same registers lie at the
+ * same places, and restores them. Registers have their DWARF numbers.
  */
 struct rcore_prologue {
-	uint64_t size;      /* bytes from sp to the return address */
-	uint64_t saved;     /* bit n: register n of the caller is on the stack */
+	uint64_t size; /* bytes from sp to the return address */
+	/* Bit n: register n of the caller is on the stack. */
+	uint64_t saved;
 	uint64_t below[32]; /* so many bytes below the return address */
 };
 
@@ -21,9 +23,10 @@ struct rcore_prologue {
 enum { RCORE_PROLOGUE_REACH = 96 };
 
 /*
- * `code` are the `size` bytes before pc. `starts`: the first of them is known to be the function's
- * first; otherwise the function begins after a return or padding. false: there is something else than saving and
- * restoring of registers in between, or nothing.
+ * `code` are the `size` bytes before pc. `starts`: the first of them is known
+ * to be the function's first; otherwise the function begins after a return or
+ * padding. false: there is something else than saving and restoring of
+ * registers in between, or nothing.
  */
 bool rcore_prologue_x86(const uint8_t *code, size_t size, bool starts,
 			struct rcore_prologue *ret);

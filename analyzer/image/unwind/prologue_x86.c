@@ -5,7 +5,10 @@
 
 enum { RSP = 4, SLOT = 8, MAX_FRAME = 4096, REGISTERS = 16 };
 
-/* DWARF's numbers by those of instructions: rax rcx rdx rbx rsp rbp rsi rdi r8 ... */
+/*
+ * DWARF's numbers by those of instructions: rax rcx rdx rbx rsp rbp rsi rdi r8
+ * ...
+ */
 static const unsigned char dwarf[REGISTERS] = {0, 2, 1,  3,  7,  6,  4,  5,
 					       8, 9, 10, 11, 12, 13, 14, 15};
 
@@ -54,7 +57,10 @@ static size_t run_add(const uint8_t *code, size_t size, struct rcore_prologue *f
 	return is_short ? 4 : 7;
 }
 
-/* mov %reg,disp(%rsp), and back; mov %rsp,(%reg); mov (%reg),%rsp; mov %reg,%rax */
+/*
+ * mov %reg,disp(%rsp), and back; mov %rsp,(%reg); mov (%reg),%rsp; mov
+ * %reg,%rax
+ */
 static size_t run_mov(const uint8_t *code, size_t size, struct rcore_prologue *frame)
 {
 	if (size < 3 || (code[0] & 0xf8) != 0x48 || (code[1] != 0x89 && code[1] != 0x8b))

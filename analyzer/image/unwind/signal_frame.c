@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-	MAX_SCAN = 1 << 20, /* bytes of stack; CRuby's report uses some ten KiB of it */
+	/* Bytes of stack; CRuby's report uses some ten KiB of it. */
+	MAX_SCAN = 1 << 20,
 	CHUNK = 4096,
 	FRAME_SIZE = 640, /* of either machine's frame, as far as it is read */
 };
@@ -62,8 +63,10 @@ static bool is_x86_frame(struct rcore_memory *memory, const uint8_t *frame)
 	uint64_t segments = word(frame, X86_SEGMENTS);
 	if (word(frame, X86_LINK) || (segments & 0xffff) != X86_USER_CS)
 		return false;
-	/* Where libc's file is not here, the selectors of user code and data, each at its
-	 * place, must do. */
+	/*
+	 * Where libc's file is not here, the selectors of user code and data,
+	 * each at its place, must do.
+	 */
 	if (rcore_read(memory, word(frame, 0), code, sizeof(code)))
 		return segments >> 48 == X86_USER_SS;
 	return is_restorer(code);
@@ -120,8 +123,11 @@ enum {
 	ARM_ESR_WRITE = 1 << 6, /* WnR */
 };
 
-/* struct sigcontext and esr_context of arch/arm64/include/uapi/asm/sigcontext.h. The kernel writes ESR where an
- * address faulted. */
+/*
+ * struct sigcontext and esr_context of
+ * arch/arm64/include/uapi/asm/sigcontext.h. The kernel writes ESR where an
+ * address faulted.
+ */
 static void take_arm(struct rcore_memory *memory, uint64_t address, const uint8_t *frame,
 		     struct rcore_signal_frame *ret)
 {
@@ -182,7 +188,10 @@ bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 	uint8_t window[CHUNK + FRAME_SIZE];
 	uint64_t base = thread->registers[rcore_register_sp(machine)] & ~(uint64_t)7;
 	bool aborted = false;
-	/* A window ends with its page, so that nothing above the stack is asked for. */
+	/*
+	 * A window ends with its page, so that nothing above the stack is asked
+	 * for.
+	 */
 	for (size_t done = 0; done < MAX_SCAN;) {
 		size_t step = CHUNK - (base + done) % CHUNK;
 		size_t size = step + FRAME_SIZE;
@@ -197,7 +206,10 @@ bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 			    (aborted && found.info.signo == SIGABRT))
 				continue;
 			*ret = found;
-			/* From 4.0 on CRuby handles SIGABRT as well; a fault may be behind it. */
+			/*
+			 * From 4.0 on CRuby handles SIGABRT as well; a fault
+			 * may be behind it.
+			 */
 			if (found.info.signo != SIGABRT)
 				return true;
 			aborted = true;

@@ -44,7 +44,10 @@ static bool is_x86_jump(const uint8_t *code, size_t size, struct rcore_jump *jum
 	return true;
 }
 
-/* call rel32, jmp rel32, jcc rel32: told by the distance first, which is rarely the right one. */
+/*
+ * call rel32, jmp rel32, jcc rel32: told by the distance first, which is rarely
+ * the right one.
+ */
 static size_t find_x86_branch(const uint8_t *code, size_t size, uint64_t address, size_t at,
 			      uint64_t target, bool *is_call)
 {
@@ -73,7 +76,10 @@ static bool has_x86_frame_pointer(const uint8_t *code, size_t size)
 	       (!memcmp(code, "\x55\x48\x89\xe5", 4) || !memcmp(code, "\x55\x48\x8b\xec", 4));
 }
 
-/* DWARF's numbers of the registers as instructions number them: rax rcx rdx rbx rsp rbp rsi rdi. */
+/*
+ * DWARF's numbers of the registers as instructions number them: rax rcx rdx rbx
+ * rsp rbp rsi rdi.
+ */
 static unsigned x86_register(uint8_t number, bool is_extended)
 {
 	static const unsigned char low[] = {0, 2, 1, 3, 7, 6, 4, 5};
@@ -205,7 +211,10 @@ static bool is_arm_landing(const uint8_t *pc, struct rcore_landing *ret)
 	       (instruction(jump) & 0xfffffc1f) == 0xd61f0000;
 }
 
-/* The procedure call standard has every function that saves x30 keep a frame record. */
+/*
+ * The procedure call standard has every function that saves x30 keep a frame
+ * record.
+ */
 static bool has_arm_frame_pointer(const uint8_t *code, size_t size)
 {
 	return true;
@@ -214,14 +223,17 @@ static bool has_arm_frame_pointer(const uint8_t *code, size_t size)
 static const struct rcore_unwind_machine machines[] = {
 	{
 		.machine = EM_X86_64,
-		.register_count = 16, /* rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15 */
+		/* Rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15. */
+		.register_count = 16,
 		.sp = 7,
 		.fp = 6,
 		.link = -1,
 		.pc = 16,
 		.gregset = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0},
 		.gregset_pc = 16,
-		/* From the ucontext on; struct sigcontext of asm/sigcontext.h. */
+		/*
+		 * From the ucontext on; struct sigcontext of asm/sigcontext.h.
+		 */
 		.signal_base = 40,
 		.signal = {13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7},
 		.signal_pc = 16,

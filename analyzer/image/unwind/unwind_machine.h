@@ -17,7 +17,10 @@ struct rcore_jump {
 	bool is_conditional;
 };
 
-/* Where code is about to go on that has left its frame already. Registers have their DWARF numbers. */
+/*
+ * Where code is about to go on that has left its frame already. Registers have
+ * their DWARF numbers.
+ */
 struct rcore_landing {
 	unsigned pc; /* the register that holds the address */
 	unsigned fp; /* that which holds the frame pointer */
@@ -27,37 +30,54 @@ struct rcore_unwind_machine {
 	unsigned machine; /* EM_* */
 	unsigned register_count;
 	unsigned sp, fp; /* DWARF numbers */
-	int link; /* the register that a call leaves the return address in; -1: the stack */
-	/* The number under which call frame information computes with the pc, as
-	 * that of x86-64's PLT stubs does; -1: the machine has none. */
+	/*
+	 * The register that a call leaves the return address in; -1: the stack.
+	 */
+	int link;
+	/*
+	 * The number under which call frame information computes with the pc,
+	 * as that of x86-64's PLT stubs does; -1: the machine has none.
+	 */
 	int pc;
 
 	/* Places in elf_gregset_t, words. */
 	unsigned char gregset[RCORE_MAX_DWARF_REGISTERS];
 	unsigned char gregset_pc;
 
-	/* The kernel's signal frame: where the registers lie from the sp that the restorer
-	 * runs with, bytes to the first and words from there. */
+	/*
+	 * The kernel's signal frame: where the registers lie from the sp that
+	 * the restorer runs with, bytes to the first and words from there.
+	 */
 	unsigned signal_base;
 	unsigned char signal[RCORE_MAX_DWARF_REGISTERS];
 	unsigned char signal_pc;
-	bool (*is_restorer)(const uint8_t *code); /* RCORE_RESTORER_BYTES of them */
+	/* RCORE_RESTORER_BYTES of them. */
+	bool (*is_restorer)(const uint8_t *code);
 
 	/* Do the bytes that end at a return address end with a call? */
 	bool (*is_call)(const uint8_t *end, size_t size);
 
-	/* Is this a jump to a place that it tells itself? Instructions begin at multiples of code_step. */
+	/*
+	 * Is this a jump to a place that it tells itself? Instructions begin at
+	 * multiples of code_step.
+	 */
 	size_t code_step;
 	bool (*is_jump)(const uint8_t *code, size_t size, struct rcore_jump *jump);
 
-	/* The place of the first call or jump from `at` on in `code`, which runs at `address`, that leads to
-	 * `target`, whatever of it is data; `size`: there is none. */
+	/*
+	 * The place of the first call or jump from `at` on in `code`, which
+	 * runs at `address`, that leads to `target`, whatever of it is data;
+	 * `size`: there is none.
+	 */
 	size_t (*find_branch)(const uint8_t *code, size_t size, uint64_t address, size_t at,
 			      uint64_t target, bool *is_call);
 
-	/* Does pc stand in the last instructions of __builtin_longjmp, which CRuby raises with: sp is that of
-	 * where it goes, and what call frame information says of it here holds no longer? RCORE_LANDING_BYTES
-	 * lie before `pc`, and as many from it on. */
+	/*
+	 * Does pc stand in the last instructions of __builtin_longjmp, which
+	 * CRuby raises with: sp is that of where it goes, and what call frame
+	 * information says of it here holds no longer? RCORE_LANDING_BYTES lie
+	 * before `pc`, and as many from it on.
+	 */
 	bool (*is_landing)(const uint8_t *pc, struct rcore_landing *ret);
 
 	/* rcore_prologue_x86(), or its like; NULL: none. */

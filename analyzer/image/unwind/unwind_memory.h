@@ -5,8 +5,8 @@
 #include "target/memory.h"
 
 /*
- * The unwinder reads stacks word by word, many times over: a few pages are kept here. Of
- * a live process or a debugger each page is one request, not hundreds.
+ * The unwinder reads stacks word by word, many times over: a few pages are kept
+ * here. Of a live process or a debugger each page is one request, not hundreds.
  */
 enum { RCORE_KEPT_PAGE = 4096, RCORE_KEPT_PAGES = 16 };
 

@@ -24,8 +24,11 @@ static int find_elf(Dwfl_Module *dwfl, void **data, const char *name, Dwarf_Addr
 		if (*elf)
 			return -1;
 	}
-	/* Headers alone, for libdwfl to look for a debug file by, and of another kernel's vdso call frame
-	 * information that was found sound. What else of the module may be in memory it must not see. */
+	/*
+	 * Headers alone, for libdwfl to look for a debug file by, and of
+	 * another kernel's vdso call frame information that was found sound.
+	 * What else of the module may be in memory it must not see.
+	 */
 	struct rcore_module_debug *debug = rcore_module_debug(module->all->modules, entry);
 	if (debug && debug->image)
 		*elf = elf_memory(debug->image, debug->image_size);
@@ -191,8 +194,11 @@ struct rcore_native_module *rcore_native_module_at(struct rcore_native_modules *
 	return *data;
 }
 
-/* The Linux Standard Base's .eh_frame_hdr: version, encodings of the pointer to .eh_frame, of the
- * count and of the table, then these. Linkers write no other encodings. */
+/*
+ * The Linux Standard Base's .eh_frame_hdr: version, encodings of the pointer to
+ * .eh_frame, of the count and of the table, then these. Linkers write no other
+ * encodings.
+ */
 enum {
 	HEADER_VERSION = 1,
 	HEADER_SIZE = 12,

@@ -9,22 +9,27 @@
 #include "image/unwind/unwind_machine.h"
 
 /*
- * The target's modules as libdwfl sees them, at their run-time addresses: those of `modules`, and the
- * vdso. libdwfl opens nothing by itself: it gets the file that stands for the module,
- * else its headers alone.
+ * The target's modules as libdwfl sees them, at their run-time addresses: those
+ * of `modules`, and the vdso. libdwfl opens nothing by itself: it gets the file
+ * that stands for the module, else its headers alone.
  */
 struct rcore_native_module {
 	struct rcore_native_modules *all;
 	struct rcore_module_entry *entry;
 	Dwfl_Module *dwfl;
 
-	/* .eh_frame_hdr: pairs of addresses relative to it, sorted; NULL: none. */
+	/*
+	 * .eh_frame_hdr: pairs of addresses relative to it, sorted; NULL: none.
+	 */
 	bool looked_for_table;
 	const int32_t (*table)[2];
 	size_t table_size;
 	uint64_t table_address;
 
-	/* Out of functions that were asked for (cold_part.h); `from` is the function. */
+	/*
+	 * Out of functions that were asked for (cold_part.h); `from` is the
+	 * function.
+	 */
 	bool looked_for_jumps;
 	struct {
 		struct rcore_jump *items;
@@ -43,7 +48,8 @@ struct rcore_native_modules {
 	struct rcore_memory *memory;
 	unsigned machine;
 	Dwfl_Callbacks callbacks;
-	char *folders; /* callbacks point to it; of some module's debug information */
+	/* Callbacks point to it; of some module's debug information. */
+	char *folders;
 	Dwfl *dwfl;
 	Elf64_Ehdr header; /* tells libdwfl the machine where no file is here */
 	Elf *header_elf;
@@ -52,19 +58,25 @@ struct rcore_native_modules {
 	size_t count;
 };
 
-/* `memory` is the overlaid memory; both must outlive the result. An error leaves nothing to
- * close. */
+/*
+ * `memory` is the overlaid memory; both must outlive the result. An error
+ * leaves nothing to close.
+ */
 struct rcore_error *rcore_native_modules_open(struct rcore_modules *modules,
 					      struct rcore_memory *memory, unsigned machine,
 					      struct rcore_native_modules **ret);
-void rcore_native_modules_close(struct rcore_native_modules *native); /* NULL-safe */
+/* NULL-safe. */
+void rcore_native_modules_close(struct rcore_native_modules *native);
 
 /* The module that maps an address; NULL: none. */
 struct rcore_native_module *rcore_native_module_at(struct rcore_native_modules *native,
 						   uint64_t address);
 
-/* The function, or the part of one, whose call frame information covers an address of the module, up to the
- * next; for an address that some does cover. false: unknown. */
+/*
+ * The function, or the part of one, whose call frame information covers an
+ * address of the module, up to the next; for an address that some does cover.
+ * false: unknown.
+ */
 bool rcore_native_module_fde(struct rcore_native_module *module, uint64_t address,
 			     uint64_t *start, uint64_t *end);
 

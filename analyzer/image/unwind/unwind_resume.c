@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/unwind_resume.h"
 
-/* Bytes of stack that are searched for a return address: the frames of JIT code are
- * small. */
+/*
+ * Bytes of stack that are searched for a return address: the frames of JIT code
+ * are small.
+ */
 enum { MAX_SCAN = 32 << 10 };
 
 uint64_t rcore_walk_code_address(struct rcore_unwinder *unwinder, uint64_t address)
 {
-	/* What the process can address; the bit above tells its half from the kernel's. */
+	/*
+	 * What the process can address; the bit above tells its half from the
+	 * kernel's.
+	 */
 	static const unsigned char bits[] = {48, 39};
 	if (unwinder->machine->link < 0 || !(address >> 48) || address >> 55 & 1)
 		return address;
@@ -60,7 +65,9 @@ bool rcore_walk_resume_signal(struct rcore_walk *walk)
 	return true;
 }
 
-/* The caller's frame: other registers than these may have been changed since. */
+/*
+ * The caller's frame: other registers than these may have been changed since.
+ */
 static void set_start(struct rcore_walk *walk, uint64_t pc, uint64_t sp, enum rcore_trust trust)
 {
 	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
@@ -114,7 +121,10 @@ static bool from_link(struct rcore_walk *walk)
 	return true;
 }
 
-/* Where a function begins: what was made up for a coroutine that has not run yet returns there. */
+/*
+ * Where a function begins: what was made up for a coroutine that has not run
+ * yet returns there.
+ */
 static bool is_start(struct rcore_walk *walk, uint64_t address)
 {
 	const struct rcore_site *site = rcore_site_at(&walk->unwinder->sites, address);
@@ -163,9 +173,11 @@ static bool keeps_frame_pointer(struct rcore_walk *walk)
 	return unwinder->machine->has_frame_pointer(code, sizeof(code));
 }
 
-/* The caller's sp is where the return address was popped. On aarch64 the record that the frame
- * pointer leads to may lie anywhere in its frame: there the caller's information says how its own
- * record and its sp are apart. */
+/*
+ * The caller's sp is where the return address was popped. On aarch64 the record
+ * that the frame pointer leads to may lie anywhere in its frame: there the
+ * caller's information says how its own record and its sp are apart.
+ */
 static uint64_t caller_sp(struct rcore_walk *walk, uint64_t fp, uint64_t caller_fp, uint64_t pc)
 {
 	const struct rcore_unwind_machine *machine = walk->unwinder->machine;

@@ -17,7 +17,10 @@ void rcore_sites_deinit(struct rcore_sites *sites)
 	rcore_arena_deinit(&sites->arena);
 }
 
-/* How libdw says that a register's value is lost: no operations, in the caller's buffer. */
+/*
+ * How libdw says that a register's value is lost: no operations, in the
+ * caller's buffer.
+ */
 static bool is_undefined(Dwarf_Frame *frame, int number)
 {
 	Dwarf_Op buffer[3], *operations;
@@ -99,8 +102,10 @@ struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
 
 bool rcore_site_name(struct rcore_sites *sites, struct rcore_site *site)
 {
-	/* Nothing called the trampoline: its information begins a byte early for those who
-	 * look before a return address, its symbol does not. */
+	/*
+	 * Nothing called the trampoline: its information begins a byte early
+	 * for those who look before a return address, its symbol does not.
+	 */
 	uint64_t address = site->address + site->is_signal;
 	if (site->frames)
 		return true;

@@ -5,18 +5,29 @@
 #include "base/address_map.h"
 #include "image/symbolize/symbolize.h"
 
-/* What is known of one code address, found once: parked fibers stand in the same few places
- * by the thousand. */
+/*
+ * What is known of one code address, found once: parked fibers stand in the
+ * same few places by the thousand.
+ */
 struct rcore_site {
 	struct rcore_native_module *module; /* NULL: none maps it */
 	bool covered;                       /* by call frame information */
-	bool is_signal;                     /* ... of the trampoline that a signal returns to */
-	bool is_outermost;                  /* ... which says that nothing called it */
-	/* The canonical frame address is this register's value and the offset; -1: other. */
+	/* ... of the trampoline that a signal returns to. */
+	bool is_signal;
+	/* ... which says that nothing called it. */
+	bool is_outermost;
+	/*
+	 * The canonical frame address is this register's value and the offset;
+	 * -1: other.
+	 */
 	int base_register;
 	uint64_t base_offset;
-	bool saves_link; /* its return address lies at an offset from that address */
-	/* The frame pointer of its caller is saved at that address and this offset. */
+	/* Its return address lies at an offset from that address. */
+	bool saves_link;
+	/*
+	 * The frame pointer of its caller is saved at that address and this
+	 * offset.
+	 */
 	bool saves_fp;
 	uint64_t fp_offset;
 	uint64_t address, fde_start;
@@ -28,7 +39,8 @@ struct rcore_functions;
 
 struct rcore_sites {
 	struct rcore_native_modules *native;
-	const struct rcore_functions *functions; /* whose parts are looked for; NULL: none's */
+	/* Whose parts are looked for; NULL: none's. */
+	const struct rcore_functions *functions;
 	struct rcore_symbolizer symbolizer;
 	struct rcore_arena arena;
 	struct rcore_address_map at;
@@ -41,7 +53,10 @@ struct rcore_sites {
 /* An all-zero struct with `native` and the symbolizer's arena set is ready. */
 void rcore_sites_deinit(struct rcore_sites *sites);
 
-/* The site of an address: of a return address give the byte before. NULL: memory is short. */
+/*
+ * The site of an address: of a return address give the byte before. NULL:
+ * memory is short.
+ */
 struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address);
 
 /* Fills site->frames by rcore_symbolize(); false: memory is short. */

@@ -78,14 +78,20 @@ static bool leads_back(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 	return false;
 }
 
-/* May the stack go on to a frame? `problem` is set where that is not its natural end. */
+/*
+ * May the stack go on to a frame? `problem` is set where that is not its
+ * natural end.
+ */
 static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 {
 	const struct rcore_unwind_context *context = walk->context;
 	struct rcore_walk_place *last = &walk->last;
 	bool still = last->depth && sp == last->sp && !walk->may_jump;
 	bool inside = is_inside(context, sp);
-	/* No room for a caller: CRuby starts a fiber with the top of its stack empty. */
+	/*
+	 * No room for a caller: CRuby starts a fiber with the top of its stack
+	 * empty.
+	 */
 	if (last->depth && !walk->is_exact && context->stack_end && inside &&
 	    sp > context->stack_end - 16)
 		return false;
@@ -208,10 +214,13 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 	return DWARF_CB_ABORT;
 }
 
-enum { MAX_CLONE = 32 }; /* bytes from the system call to where the new thread goes */
+/* Bytes from the system call to where the new thread goes. */
+enum { MAX_CLONE = 32 };
 
-/* A thread that was made and has not run yet stands in clone(), which says that nothing called
- * it only where the new thread goes on. */
+/*
+ * A thread that was made and has not run yet stands in clone(), which says that
+ * nothing called it only where the new thread goes on.
+ */
 static bool is_newborn(struct rcore_walk *walk)
 {
 	if (walk->last.depth != 1 || !walk->last.is_exact)
@@ -225,15 +234,20 @@ static bool is_newborn(struct rcore_walk *walk)
 	return false;
 }
 
-/* Is that where the first frame of a coroutine is? Few bytes may be above it. */
+/*
+ * Is that where the first frame of a coroutine is? Few bytes may be above it.
+ */
 static bool is_top(uint64_t top, uint64_t address)
 {
 	enum { MAX_ABOVE = 64 };
 	return top && top - address <= MAX_ABOVE;
 }
 
-/* A return address of 0 ends the stack of a coroutine, at its top; anywhere else it is no return
- * address. libdwfl takes one that it cannot compute for one of 0, too. */
+/*
+ * A return address of 0 ends the stack of a coroutine, at its top; anywhere
+ * else it is no return address. libdwfl takes one that it cannot compute for
+ * one of 0, too.
+ */
 static bool returns_to_zero(const struct rcore_walk *walk)
 {
 	const struct rcore_unwind_context *context = walk->context;
@@ -241,7 +255,10 @@ static bool returns_to_zero(const struct rcore_walk *walk)
 	int link = walk->unwinder->machine->link;
 	if (walk->read_failed)
 		return false;
-	/* One that is about to run its first instruction: its registers are what was made up for it. */
+	/*
+	 * One that is about to run its first instruction: its registers are
+	 * what was made up for it.
+	 */
 	if (link >= 0 && last->depth == 1 && last->is_exact && !last->site->saves_link)
 		return !rcore_register_known(&walk->start, (unsigned)link) ||
 		       !walk->start.value[link];
@@ -268,8 +285,11 @@ static bool is_natural(struct rcore_walk *walk, int status)
 		return false;
 	if (!walk->is_stopped)
 		return site->is_outermost || (!status && returns_to_zero(walk));
-	/* Both machines' ABIs have the outermost frame pointer 0, for code that says no more. Where
-	 * the file is not here nobody knows what the code says, and 0 may be any value. */
+	/*
+	 * Both machines' ABIs have the outermost frame pointer 0, for code that
+	 * says no more. Where the file is not here nobody knows what the code
+	 * says, and 0 may be any value.
+	 */
 	if (!site->module || site->covered)
 		return false;
 	if (!site->module->entry->module.elf)
@@ -294,18 +314,17 @@ static void tell_why(struct rcore_walk *walk)
 				   ", and nothing above it on the stack leads on",
 				   walk->last.pc);
 	else if (!site->covered)
-		rcore_walk_problem(walk,
-				   "%s: %s for 0x%" PRIx64
-				   ", and nothing above it on the stack leads on",
-				   name,
-				   module->entry->module.elf
-					   ? module->entry->module.whole_size
-						     ? "its file is cut short, hence no call "
-						       "frame information"
-						     : "no call frame information"
-					   : "its file is not on this machine, hence no call "
-					     "frame information",
-				   walk->last.pc);
+		rcore_walk_problem(
+			walk,
+			"%s: %s for 0x%" PRIx64 ", and nothing above it on the stack leads on",
+			name,
+			module->entry->module.elf ? module->entry->module.whole_size
+							    ? "its file is cut short, hence no "
+							      "call frame information"
+							    : "no call frame information"
+						  : "its file is not on this machine, hence no "
+						    "call frame information",
+			walk->last.pc);
 	else if (walk->read_zero)
 		rcore_walk_problem(walk,
 				   "%s: the return address of 0x%" PRIx64

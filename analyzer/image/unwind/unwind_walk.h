@@ -35,8 +35,10 @@ struct rcore_walk_place {
 	bool stood_still; /* sp was that of the frame before */
 };
 
-/* One stack on its way out. libdwfl walks stretches of it; each begins with registers
- * that are known, or that were found where libdwfl had to stop. */
+/*
+ * One stack on its way out. libdwfl walks stretches of it; each begins with
+ * registers that are known, or that were found where libdwfl had to stop.
+ */
 struct rcore_walk {
 	struct rcore_unwinder *unwinder;
 	struct rcore_unwind_context *context;
@@ -53,19 +55,25 @@ struct rcore_walk {
 	/* Of the next frame. */
 	enum rcore_trust trust;
 	bool is_exact; /* pc is that of an instruction, not a return address */
-	bool may_jump; /* sp may be anywhere: a signal may have changed stacks */
+	/* sp may be anywhere: a signal may have changed stacks. */
+	bool may_jump;
 
-	struct rcore_walk_place last;     /* the last frame */
-	struct rcore_unwind_registers at; /* its registers, only where libdwfl may not go on */
-	bool is_captured;                 /* ... which are there */
-	bool is_stopped;                  /* it cannot go on: no call frame information */
-	bool read_failed, read_zero;      /* of what libdwfl asked for since */
+	struct rcore_walk_place last; /* the last frame */
+	/* Its registers, only where libdwfl may not go on. */
+	struct rcore_unwind_registers at;
+	bool is_captured; /* ... which are there */
+	/* It cannot go on: no call frame information. */
+	bool is_stopped;
+	bool read_failed, read_zero; /* of what libdwfl asked for since */
 
 	/* To find that a stack leads back into itself, as Brent does. */
 	uint64_t seen_pc, seen_sp;
 	size_t seen_at;
 
-	/* A return address found by scanning holds when the stack goes on from it. */
+	/*
+	 * A return address found by scanning holds when the stack goes on from
+	 * it.
+	 */
 	bool on_probation;
 	uint64_t probation_slot;
 	size_t probation_frames;
@@ -75,8 +83,10 @@ struct rcore_walk {
 /* Walks it all; frames and problem go to the context. */
 void rcore_walk_stack(struct rcore_walk *walk, Dwfl_Thread *thread);
 
-/* For libdwfl: where a stretch starts (a Dwfl_Thread_Callbacks.set_initial_registers), and
- * memory. */
+/*
+ * For libdwfl: where a stretch starts (a
+ * Dwfl_Thread_Callbacks.set_initial_registers), and memory.
+ */
 bool rcore_walk_registers(Dwfl_Thread *thread, void *walk);
 bool rcore_walk_read(struct rcore_unwinder *unwinder, uint64_t address, uint64_t *ret);
 

@@ -10,7 +10,8 @@ enum {
 	GENERAL = 6 * SLOT,    /* rdi to r9 */
 	VECTORS_END = 176,     /* the save area with xmm0 to xmm7 */
 	LARGEST_FRAME = 16384, /* of a function that prints a message */
-	CODE_SIZE = 64,        /* the way from the load of an argument to the call */
+	/* The way from the load of an argument to the call. */
+	CODE_SIZE = 64,
 };
 
 bool rcore_va_list_find(struct rcore_memory *memory, unsigned machine, uint64_t sp,
@@ -18,7 +19,10 @@ bool rcore_va_list_find(struct rcore_memory *memory, unsigned machine, uint64_t 
 {
 	if (machine != EM_X86_64 || cfa <= sp || cfa - sp > LARGEST_FRAME)
 		return false;
-	/* gp_offset and fp_offset in one word, overflow_arg_area, reg_save_area. */
+	/*
+	 * gp_offset and fp_offset in one word, overflow_arg_area,
+	 * reg_save_area.
+	 */
 	for (uint64_t at = sp; at + 3 * SLOT <= cfa; at += SLOT) {
 		uint64_t offsets, stack, area;
 		if (rcore_read_u64(memory, at, &offsets) ||

@@ -4,7 +4,10 @@
 #include "report/ci/markup.h"
 #include "report/text/style.h"
 
-/* GitHub shows ten annotations of a kind and step, and drops the rest without a word. */
+/*
+ * GitHub shows ten annotations of a kind and step, and drops the rest without a
+ * word.
+ */
 enum { MAX_ANNOTATIONS = 10 };
 
 static void annotate(FILE *out, const char *level, const struct rcore_finding_place *place,

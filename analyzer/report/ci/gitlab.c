@@ -4,8 +4,10 @@
 #include "report/json/json_writer.h"
 #include "report/text/style.h"
 
-/* Code Quality: an array of violations; one needs a place, and where the application has none on the
- * stack that is the top folder. */
+/*
+ * Code Quality: an array of violations; one needs a place, and where the
+ * application has none on the stack that is the top folder.
+ */
 static void put_violation(struct rcore_json *json, const struct rcore_finding *finding,
 			  const struct rcore_snapshot *snapshot)
 {

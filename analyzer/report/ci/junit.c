@@ -62,7 +62,9 @@ struct rcore_error *rcore_report_junit(const struct rcore_snapshot *snapshot,
 			"  <testsuite name=\"rcore\" tests=\"1\" failures=\"%d\" errors=\"0\" "
 			"skipped=\"0\"",
 			finding.present);
-		/* The schema has a file for the suite, and none for the case. */
+		/*
+		 * The schema has a file for the suite, and none for the case.
+		 */
 		if (place)
 			put_attribute(out, "file", place->shown_path);
 		fputs(">\n    <testcase", out);

@@ -10,11 +10,14 @@
 #include "report/words.h"
 
 enum {
-	/* GitHub drops a step's summary of more than 1 MiB as a whole; other steps may write
-	 * theirs behind. */
+	/*
+	 * GitHub drops a step's summary of more than 1 MiB as a whole; other
+	 * steps may write theirs behind.
+	 */
 	MAX_SIZE = 900 << 10,
 	MAX_SECTION = 300 << 10,
-	ENDING = 1 << 10, /* what is kept for the lines that say what was left out */
+	/* What is kept for the lines that say what was left out. */
+	ENDING = 1 << 10,
 };
 
 struct section {
@@ -100,7 +103,10 @@ static void print_details(FILE *out, const char *summary, const struct section *
 	fputs("\n</details>\n", out);
 }
 
-/* One that is cut off where the page ends. *ret: whether it is there, it is not where hardly any of it would be. */
+/*
+ * One that is cut off where the page ends. *ret: whether it is there, it is not
+ * where hardly any of it would be.
+ */
 static struct rcore_error *add_details(struct page *page, const char *summary,
 				       const struct section *section, bool is_open, bool *ret)
 {

@@ -28,8 +28,11 @@ static const char *xml(char character, char buffer[8])
 	}
 }
 
-/* By number, which no Markdown takes as markup; '@' and '#' would call people and issues. What has a
- * meaning only at the start of a line, or behind what is replaced here, stays. */
+/*
+ * By number, which no Markdown takes as markup; '@' and '#' would call people
+ * and issues. What has a meaning only at the start of a line, or behind what is
+ * replaced here, stays.
+ */
 static const char *markdown(char character, char buffer[8])
 {
 	if (!strchr("\\`*_[]<>#|~&@$", character))

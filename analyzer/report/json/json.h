@@ -10,7 +10,9 @@
 #include "report/json/json_writer.h"
 #include "report/pick.h"
 
-/* The parts of rcore_report_json() (docs/json.md says what each field means). */
+/*
+ * The parts of rcore_report_json() (docs/json.md says what each field means).
+ */
 void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 void rcore_json_threads(struct rcore_json *json, const struct rcore_snapshot *snapshot,
 			const struct rcore_pick *pick);
@@ -19,11 +21,16 @@ void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *sna
 
 /* "cause": nothing where no signal killed it. */
 void rcore_json_cause(struct rcore_json *json, const struct rcore_snapshot *snapshot);
-/* "blame" and "signature"; and "frames", those that the signature was made of. */
+/*
+ * "blame" and "signature"; and "frames", those that the signature was made of.
+ */
 void rcore_json_triage(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 void rcore_json_signature(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 
-/* "wait": what a fiber waits for; nothing where that is not known (NULL). "locks" and "deadlocks". */
+/*
+ * "wait": what a fiber waits for; nothing where that is not known (NULL).
+ * "locks" and "deadlocks".
+ */
 void rcore_json_wait(struct rcore_json *json, const struct rcore_snapshot *snapshot,
 		     const struct rcore_wait *wait);
 void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snapshot);

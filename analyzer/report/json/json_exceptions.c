@@ -42,7 +42,10 @@ static struct json_object *exception_object(struct rcore_json *json,
 	return object;
 }
 
-/* An exception, then what caused it, and so on: an array, however long the chain. */
+/*
+ * An exception, then what caused it, and so on: an array, however long the
+ * chain.
+ */
 static struct json_object *chain(struct rcore_json *json,
 				 const struct rcore_exception *exception)
 {

@@ -5,7 +5,10 @@
 #include "report/json/json_values.h"
 #include "report/words.h"
 
-/* Only where it differs from the newest Ruby's: most frames of 3.4 and later are the same. */
+/*
+ * Only where it differs from the newest Ruby's: most frames of 3.4 and later
+ * are the same.
+ */
 static void native(struct rcore_json_line *line, const struct rcore_frame *frame)
 {
 	if (!frame->native_label && !frame->native_path) {

@@ -5,9 +5,10 @@
 #include "report/json/json_writer.h"
 
 /*
- * An object of plain members, on a line of its own, written as it is filled: frames come by the 100,000, and
- * a json-c tree for each would cost as much as all of the analysis. Text that is more than printable
- * ASCII is json-c's to write. What is written is what rcore_json_put() of such an object writes.
+ * An object of plain members, on a line of its own, written as it is filled:
+ * frames come by the 100,000, and a json-c tree for each would cost as much as
+ * all of the analysis. Text that is more than printable ASCII is json-c's to
+ * write. What is written is what rcore_json_put() of such an object writes.
  */
 struct rcore_json_line {
 	struct rcore_json *json;

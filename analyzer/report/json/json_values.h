@@ -13,8 +13,11 @@ void rcore_json_add_value(struct rcore_json *json, struct json_object *object,
 /* The same as an object of its own. */
 struct json_object *rcore_json_value(struct rcore_json *json, const struct rcore_value *value);
 
-/* Variables of a fiber or thread as an array under `key`, and why there are no more under
- * `problem_key`; both keys are string constants. Nothing where there are none. */
+/*
+ * Variables of a fiber or thread as an array under `key`, and why there are no
+ * more under `problem_key`; both keys are string constants. Nothing where there
+ * are none.
+ */
 void rcore_json_put_variables(struct rcore_json *json, const char *key, const char *problem_key,
 			      const struct rcore_variables *variables);
 void rcore_json_add_variables(struct rcore_json *json, struct json_object *object,

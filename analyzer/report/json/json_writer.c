@@ -45,8 +45,11 @@ void rcore_json_close(struct rcore_json *json, char bracket)
 	json->has_elements = true;
 }
 
-/* json-c leaves characters past U+007E as they are; those that must not reach a terminal are
- * written as JSON's \u escapes, which any parser turns back. They occur in strings alone. */
+/*
+ * json-c leaves characters past U+007E as they are; those that must not reach a
+ * terminal are written as JSON's \u escapes, which any parser turns back. They
+ * occur in strings alone.
+ */
 static void write_safe(FILE *out, const char *text)
 {
 	while (*text) {

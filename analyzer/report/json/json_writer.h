@@ -11,10 +11,11 @@
 #include "base/error.h"
 
 /*
- * JSON in a stream: the large arrays are opened, filled element by element and closed, and
- * only one element at a time is a json-c tree, so that memory does not grow with the number of
- * frames. (json-c, because it is what elfutils' debuginfod uses: small, in every
- * distribution, and its strings take any bytes.)
+ * JSON in a stream: the large arrays are opened, filled element by element and
+ * closed, and only one element at a time is a json-c tree, so that memory does
+ * not grow with the number of frames. (json-c, because it is what elfutils'
+ * debuginfod uses: small, in every distribution, and its strings take any
+ * bytes.)
  */
 struct rcore_json {
 	FILE *out;
@@ -27,17 +28,26 @@ struct rcore_json {
 void rcore_json_open(struct rcore_json *json, const char *key, char bracket);
 void rcore_json_close(struct rcore_json *json, char bracket); /* '}' or ']' */
 
-/* The start of a value's line, and the value; for those that write one piece by piece. */
+/*
+ * The start of a value's line, and the value; for those that write one piece by
+ * piece.
+ */
 void rcore_json_start(struct rcore_json *json, const char *key);
 void rcore_json_write(struct rcore_json *json, struct json_object *value);
 
 /* Writes `value`, on a line of its own, and gives it back. */
 void rcore_json_put(struct rcore_json *json, const char *key, struct json_object *value);
 
-/* Writes each member of the object `value` into the object that is open, and gives it back. */
+/*
+ * Writes each member of the object `value` into the object that is open, and
+ * gives it back.
+ */
 void rcore_json_put_members(struct rcore_json *json, struct json_object *value);
 
-/* Members of a json-c object. Not known is left out: NULL, 0 for an address, false. */
+/*
+ * Members of a json-c object. Not known is left out: NULL, 0 for an address,
+ * false.
+ */
 struct json_object *rcore_json_object(struct rcore_json *json);
 void rcore_json_add(struct rcore_json *json, struct json_object *object, const char *key,
 		    struct json_object *value);
@@ -50,8 +60,11 @@ void rcore_json_add_flag(struct rcore_json *json, struct json_object *object, co
 void rcore_json_add_hex(struct rcore_json *json, struct json_object *object, const char *key,
 			uint64_t value);
 
-/* Text of the target. JSON has no strings of bytes: where `text` is not valid UTF-8, "key"
- * has U+FFFD for each byte that does not fit, and "key_hex" the exact bytes. */
+/*
+ * Text of the target. JSON has no strings of bytes: where `text` is not valid
+ * UTF-8, "key" has U+FFFD for each byte that does not fit, and "key_hex" the
+ * exact bytes.
+ */
 void rcore_json_add_text(struct rcore_json *json, struct json_object *object, const char *key,
 			 const char *text);
 

@@ -132,10 +132,9 @@ static void print_verdict(const struct rcore_pen *pen, const struct rcore_snapsh
 	if (error)
 		rcore_styled_text(pen, RCORE_STYLE_CAUSE, error->message);
 	else if (rcore_same_text(snapshot->layout_source, "approximate"))
-		rcore_styled_text(
-			pen, RCORE_STYLE_PROBLEM,
-			"Ready to analyze, with a layout that is approximate: details "
-			"may be wrong");
+		rcore_styled_text(pen, RCORE_STYLE_PROBLEM,
+				  "Ready to analyze, with a layout that is approximate: "
+				  "details may be wrong");
 	else
 		rcore_styled_text(pen, RCORE_STYLE_GOOD, "Ready to analyze");
 	putc('\n', pen->out);

@@ -38,8 +38,10 @@ static bool add_native(struct rcore_rows *rows, size_t index, enum rcore_native_
 	return add(rows, kind, index);
 }
 
-/* The step behind the outermost Ruby frame: from there on is how the thread or fiber was started. A
- * stack without Ruby frames has no such part. */
+/*
+ * The step behind the outermost Ruby frame: from there on is how the thread or
+ * fiber was started. A stack without Ruby frames has no such part.
+ */
 static size_t start_of(const struct rcore_fiber *fiber)
 {
 	for (size_t i = fiber->step_count; i-- > 0;)

@@ -8,11 +8,13 @@
 
 /* A line of a stack. */
 enum rcore_row_kind {
-	RCORE_ROW_RUBY,        /* index into fiber->frames */
-	RCORE_ROW_NATIVE,      /* index into fiber->native */
-	RCORE_ROW_INTERPRETER, /* `count` native frames of the interpreter, from `index` on */
-	RCORE_ROW_START, /* `count` native frames from the outermost Ruby frame outwards */
-	RCORE_ROW_GAP,   /* fiber->steps[index] says why */
+	RCORE_ROW_RUBY,   /* index into fiber->frames */
+	RCORE_ROW_NATIVE, /* index into fiber->native */
+	/* `count` native frames of the interpreter, from `index` on. */
+	RCORE_ROW_INTERPRETER,
+	/* `count` native frames from the outermost Ruby frame outwards. */
+	RCORE_ROW_START,
+	RCORE_ROW_GAP, /* fiber->steps[index] says why */
 };
 
 struct rcore_row {
@@ -27,8 +29,11 @@ struct rcore_rows {
 	bool with_hidden; /* hidden locals too; set by the caller */
 };
 
-/* The lines to show of a fiber's stack, innermost first; the caller deinits them. The VM's own dummy
- * frames are among them only `with_dummies` or when broken. Error: NO_MEMORY. */
+/*
+ * The lines to show of a fiber's stack, innermost first; the caller deinits
+ * them. The VM's own dummy frames are among them only `with_dummies` or when
+ * broken. Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_rows_init(struct rcore_rows *rows, const struct rcore_fiber *fiber,
 				    enum rcore_native_shown native, bool with_dummies);
 void rcore_rows_deinit(struct rcore_rows *rows);

@@ -37,7 +37,9 @@ void rcore_text_deinit(struct rcore_text *text);
 /* How wide the columns of the thread lines are. */
 void rcore_text_measure(struct rcore_text *text);
 
-/* "core.1234  ruby 3.3.8 ..." and "Killed by ...", and what is wrong with both. */
+/*
+ * "core.1234  ruby 3.3.8 ..." and "Killed by ...", and what is wrong with both.
+ */
 void rcore_text_header(const struct rcore_text *text);
 
 /* The task tree of the gem async; nothing where there is none. */
@@ -52,12 +54,16 @@ void rcore_text_threads(struct rcore_text *text);
 void rcore_text_thread(struct rcore_text *text, size_t index);
 void rcore_text_rest(struct rcore_text *text);
 
-/* The indices of the living threads that are shown, that which died first. `ret` has room for
- * snapshot->thread_count; gives how many. */
+/*
+ * The indices of the living threads that are shown, that which died first.
+ * `ret` has room for snapshot->thread_count; gives how many.
+ */
 size_t rcore_text_thread_order(const struct rcore_text *text, size_t *ret);
 
-/* The fibers picked of a list of indices, each with its stack, but for those that differ
- * from others by id alone. */
+/*
+ * The fibers picked of a list of indices, each with its stack, but for those
+ * that differ from others by id alone.
+ */
 void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count);
 
 /* The merged fibers of living threads, or of the others. */

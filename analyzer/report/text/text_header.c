@@ -43,10 +43,9 @@ static void print_live(const struct rcore_text *text)
 		fputs("Alive: one moment of a running process\n", text->pen.out);
 		return;
 	}
-	rcore_styled(
-		&text->pen, RCORE_STYLE_PROBLEM,
-		"Alive, and read without stopping it (--no-stop): Ruby frames only, and what "
-		"changed meanwhile may not fit together\n");
+	rcore_styled(&text->pen, RCORE_STYLE_PROBLEM,
+		     "Alive, and read without stopping it (--no-stop): Ruby frames only, and "
+		     "what changed meanwhile may not fit together\n");
 }
 
 static void print_cause_line(void *out, const char *line)
@@ -91,9 +90,7 @@ static void print_approximate(const struct rcore_text *text)
 	else
 		fprintf(text->pen.out,
 			"Approximate: there is no layout for this very Ruby; that of %s passed "
-			"the "
-			"proofs, "
-			"yet details may be wrong\n",
+			"the proofs, yet details may be wrong\n",
 			snapshot->layout_name ? snapshot->layout_name : "another release");
 	rcore_write_shifts(snapshot, text->pen.out);
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);

@@ -8,7 +8,10 @@
 
 enum { OFFSET_SIZE = 32 };
 
-/* A C++ name may be thousands of characters long; it is printed whole, from two parts. */
+/*
+ * A C++ name may be thousands of characters long; it is printed whole, from two
+ * parts.
+ */
 static const char *function_of(const struct rcore_native_frame *frame, char offset[OFFSET_SIZE])
 {
 	offset[0] = 0;

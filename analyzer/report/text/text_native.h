@@ -5,8 +5,10 @@
 #include "model/native_frame.h"
 #include "report/text/style.h"
 
-/* One native frame on a line: function and offset, module or gem, source; its place starts at
- * `columns` behind the function. */
+/*
+ * One native frame on a line: function and offset, module or gem, source; its
+ * place starts at `columns` behind the function.
+ */
 void rcore_text_native_frame(const struct rcore_pen *pen,
 			     const struct rcore_native_frame *frame, size_t columns);
 

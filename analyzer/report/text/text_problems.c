@@ -155,7 +155,10 @@ static bool has_lost(const struct rcore_snapshot *snapshot)
 void rcore_text_problems(const struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
-	/* A file that is not here matters only where something could not be decoded. */
+	/*
+	 * A file that is not here matters only where something could not be
+	 * decoded.
+	 */
 	bool tell_files = (snapshot->incomplete || snapshot->failure) && has_lost(snapshot);
 	bool headed = false;
 	if (!snapshot->incomplete && !snapshot->problem_count && !tell_files)

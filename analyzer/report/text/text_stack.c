@@ -116,7 +116,9 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_rows *rows
 	}
 }
 
-/* The number of the last Ruby frame in a stretch of rows; false: it has none. */
+/*
+ * The number of the last Ruby frame in a stretch of rows; false: it has none.
+ */
 static bool last_number(const struct rcore_rows *rows, size_t first, size_t end, size_t *ret)
 {
 	while (end-- > first) {

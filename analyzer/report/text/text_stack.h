@@ -6,9 +6,12 @@
 #include "report/report.h"
 #include "report/text/style.h"
 
-/* Prints the stack of a fiber, one frame a line, innermost first; Ruby frames have numbers. Unless
- * options->all, repeated cycles are folded, the middle of a very deep stack is left out, and the VM's own
- * dummy frames are not shown; each omission says so, but for the last. Error: NO_MEMORY. */
+/*
+ * Prints the stack of a fiber, one frame a line, innermost first; Ruby frames
+ * have numbers. Unless options->all, repeated cycles are folded, the middle of
+ * a very deep stack is left out, and the VM's own dummy frames are not shown;
+ * each omission says so, but for the last. Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 				     const struct rcore_report_options *options,
 				     const struct rcore_fiber *fiber);

@@ -189,8 +189,11 @@ static void print_ended(struct rcore_text *text)
 		rcore_text_groups(text, true);
 }
 
-/* A kernel thread without Ruby has its stack shown when it is the one that died, or on demand; what
- * is wrong with a stack is told always, as it is counted. */
+/*
+ * A kernel thread without Ruby has its stack shown when it is the one that
+ * died, or on demand; what is wrong with a stack is told always, as it is
+ * counted.
+ */
 static void print_other_stacks(const struct rcore_text *text)
 {
 	enum { COLUMNS = 32 };

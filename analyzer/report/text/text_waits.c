@@ -87,7 +87,10 @@ static const char *state(const struct rcore_snapshot *snapshot, const struct rco
 	return thread->gvl == RCORE_GVL_WAITING ? "is ready to run" : "not known";
 }
 
-/* A parked fiber that waits for nothing known is no row: there may be thousands. */
+/*
+ * A parked fiber that waits for nothing known is no row: there may be
+ * thousands.
+ */
 static bool is_row(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		   size_t index)
 {

@@ -81,7 +81,10 @@ static bool inspect_slot(struct rcore_inspect *inspect, uint64_t value, uint64_t
 	unsigned type = flags & RCORE_T_MASK;
 	uint64_t to;
 	if (type == RCORE_T_MOVED) {
-		/* struct RMoved: flags, dummy, destination; before 3.4 flags, destination */
+		/*
+		 * struct RMoved: flags, dummy, destination; before 3.4 flags,
+		 * destination
+		 */
 		if (rcore_read_u64(inspect->ruby->memory, value + 16, &to) != RCORE_FAULT_NONE)
 			to = 0;
 		rcore_inspect_printf(inspect, "<moved 0x%" PRIx64 " to 0x%" PRIx64 ">", value,

@@ -7,17 +7,20 @@
 #include "ruby/inspect/inspect_private.h"
 
 /*
- * An Integer that is no fixnum: its digits to the base 2^32 (BDIGIT), least first, in the slot
- * (FL_USER2, BIGNUM_EMBED_FLAG, with their count in the flags) or at as.heap.digits. The sign is
- * FL_USER1, set for positive. Mirrors internal/bignum.h.
+ * An Integer that is no fixnum: its digits to the base 2^32 (BDIGIT), least
+ * first, in the slot (FL_USER2, BIGNUM_EMBED_FLAG, with their count in the
+ * flags) or at as.heap.digits. The sign is FL_USER1, set for positive. Mirrors
+ * internal/bignum.h.
  */
 enum {
 	SIGN_FLAG = 1 << (RCORE_FL_USHIFT + 1),
 	EMBED_FLAG = 1 << (RCORE_FL_USHIFT + 2),
 	EMBED_LENGTH_SHIFT = RCORE_FL_USHIFT + 3,
-	EMBED_LENGTH_MASK = 0x1ff, /* up to 3.4 three bits; those above are clear then */
-	DIGIT_LIMIT = 2048,        /* larger ones are not written out; 19,729 decimal digits */
-	CHUNK_DIGITS = 19,         /* decimal digits that fit into a word */
+	/* Up to 3.4 three bits; those above are clear then. */
+	EMBED_LENGTH_MASK = 0x1ff,
+	/* Larger ones are not written out; 19,729 decimal digits. */
+	DIGIT_LIMIT = 2048,
+	CHUNK_DIGITS = 19, /* decimal digits that fit into a word */
 };
 
 #define CHUNK UINT64_C(10000000000000000000)

@@ -4,7 +4,10 @@
 #include "ruby/object/data.h"
 #include "ruby/inspect/inspect_private.h"
 
-/* Those with an `inspect` of their own; all others, as a Mutex or a Queue, are shown as any object. */
+/*
+ * Those with an `inspect` of their own; all others, as a Mutex or a Queue, are
+ * shown as any object.
+ */
 static const struct {
 	const char *type_name;
 	rcore_inspect_wrapped *inspect;
@@ -23,7 +26,10 @@ static const struct {
 	{"dir", rcore_inspect_dir},
 };
 
-/* Those whose `inspect` prints what no table has: of the core, its extensions and bundled gems. */
+/*
+ * Those whose `inspect` prints what no table has: of the core, its extensions
+ * and bundled gems.
+ */
 static const char *const opaque[] = {
 	"ARGF",
 	"AST/location",

@@ -11,11 +11,12 @@
 #include "ruby/object/ivar.h"
 
 /*
- * An Enumerator shows what it goes through, and by which method with which arguments; these are in its struct or
- * in hidden ivars ("receiver", "method", "arguments"). A lazy one has an entry for each step (map, select ...),
- * with such ivars, and is printed as lazy enumerators within each other:
+ * An Enumerator shows what it goes through, and by which method with which
+ * arguments; these are in its struct or in hidden ivars ("receiver", "method",
+ * "arguments"). A lazy one has an entry for each step (map, select ...), with
+ * such ivars, and is printed as lazy enumerators within each other:
  *
- *   #<Enumerator::Lazy: #<Enumerator::Lazy: 1..3>:map>
+ * #<Enumerator::Lazy: #<Enumerator::Lazy: 1..3>:map>
  *
  * Mirrors inspect_enumerator, append_method, arith_seq_inspect of enumerator.c.
  */
@@ -36,7 +37,10 @@ static struct rcore_error *add_keyword(struct rcore_inspect_items *items,
 	return err ? err : rcore_inspect_add_value(items, value);
 }
 
-/* Is it a Hash with Symbols alone for keys, and not empty? Keywords are such a last argument. */
+/*
+ * Is it a Hash with Symbols alone for keys, and not empty? Keywords are such a
+ * last argument.
+ */
 static bool are_keywords(struct rcore_ruby *ruby, uint64_t value)
 {
 	struct rcore_hash_iterator pairs;
@@ -100,7 +104,10 @@ static struct rcore_error *add_arguments(struct rcore_inspect_items *items,
 	return err ? err : rcore_inspect_add_text(items, ")");
 }
 
-/* A hidden ivar of the enumerator or of an entry; *ret is 0 where it is nil or not there. */
+/*
+ * A hidden ivar of the enumerator or of an entry; *ret is 0 where it is nil or
+ * not there.
+ */
 static struct rcore_error *hidden(struct rcore_ruby *ruby, uint64_t object, const char *name,
 				  bool *is_false, uint64_t *ret)
 {

@@ -35,8 +35,9 @@ static struct rcore_error *with_message(struct rcore_inspect *inspect, uint64_t 
 }
 
 /*
- * The message of a NameError is made when it is asked for, with the receiver's inspect, which may hold the exception
- * again: within it no other such message is made.
+ * The message of a NameError is made when it is asked for, with the receiver's
+ * inspect, which may hold the exception again: within it no other such message
+ * is made.
  */
 static struct rcore_error *made_message(struct rcore_ruby *ruby, uint64_t message,
 					const char **ret)
@@ -74,8 +75,10 @@ static struct rcore_error *with_made_message(struct rcore_inspect *inspect, uint
 	return err;
 }
 
-/* exc_inspect of error.c. The message is a hidden ivar, "mesg": a String, nil for the name of the class, or what
- * makes the message of a NameError. */
+/*
+ * exc_inspect of error.c. The message is a hidden ivar, "mesg": a String, nil
+ * for the name of the class, or what makes the message of a NameError.
+ */
 struct rcore_error *rcore_inspect_exception(struct rcore_inspect *inspect, uint64_t value,
 					    uint64_t flags)
 {

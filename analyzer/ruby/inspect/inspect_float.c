@@ -9,7 +9,10 @@
 
 enum { DIGITS = 17 }; /* enough for any double */
 
-/* Adds one to the last digit of "1.239e+05"; false where it would carry to the left of all. */
+/*
+ * Adds one to the last digit of "1.239e+05"; false where it would carry to the
+ * left of all.
+ */
 static bool increment(char *text)
 {
 	for (char *p = strchr(text, 'e') - 1; p >= text; p--) {
@@ -25,10 +28,11 @@ static bool increment(char *text)
 }
 
 /*
- * The fewest digits that read back as the same number, and where the point is: 0.DIGITS * 10^point.
- * Below a power of two numbers lie closer together than above it, so that the nearest number of so many
- * digits may miss it and the next one above may not. The point that printf writes is the
- * locale's, so only digits are taken.
+ * The fewest digits that read back as the same number, and where the point is:
+ * 0.DIGITS * 10^point. Below a power of two numbers lie closer together than
+ * above it, so that the nearest number of so many digits may miss it and the
+ * next one above may not. The point that printf writes is the locale's, so only
+ * digits are taken.
  */
 static size_t shortest(double number, char digits[DIGITS + 1], int *point)
 {

@@ -2,7 +2,10 @@
 #include "ruby/get.h"
 #include "ruby/inspect/inspect_private.h"
 
-/* rb_io_inspect of io.c: the file descriptor, or the path where it was opened by one. */
+/*
+ * rb_io_inspect of io.c: the file descriptor, or the path where it was opened
+ * by one.
+ */
 struct rcore_error *rcore_inspect_file(struct rcore_inspect *inspect, uint64_t value,
 				       uint64_t flags)
 {

@@ -7,9 +7,10 @@
 #include "ruby/object/string.h"
 
 /*
- * A MatchData has the String that was matched, and where in it, in bytes, each group begins and
- * ends: struct re_registers, in a rmatch that it points to or (3.3 on) that follows it in the slot.
- * The string is a frozen copy. Mirrors include/ruby/internal/core/rmatch.h, match_inspect of re.c.
+ * A MatchData has the String that was matched, and where in it, in bytes, each
+ * group begins and ends: struct re_registers, in a rmatch that it points to or
+ * (3.3 on) that follows it in the slot. The string is a frozen copy. Mirrors
+ * include/ruby/internal/core/rmatch.h, match_inspect of re.c.
  */
 struct match {
 	uint64_t string, flags; /* what was matched */

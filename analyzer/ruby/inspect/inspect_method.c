@@ -23,9 +23,10 @@ struct method {
 	const struct rcore_method_entry *entry;
 	/* Past aliases, where its parameters and its place are. */
 	const struct rcore_method_entry *original;
-	uint64_t definition;                /* of that */
-	uint64_t defined_class;             /* no include class */
-	const struct rcore_iseq_info *iseq; /* NULL: it is not written in Ruby */
+	uint64_t definition;    /* of that */
+	uint64_t defined_class; /* no include class */
+	/* NULL: it is not written in Ruby. */
+	const struct rcore_iseq_info *iseq;
 };
 
 static struct rcore_error *past_iclass(struct rcore_ruby *ruby, uint64_t *klass)
@@ -135,7 +136,10 @@ static struct rcore_error *add_two(struct rcore_inspect_items *items, uint64_t f
 	return err ? err : rcore_inspect_add_text(items, ")");
 }
 
-/* What comes before the name: the receiver's class and, where it is another, its owner. */
+/*
+ * What comes before the name: the receiver's class and, where it is another,
+ * its owner.
+ */
 static struct rcore_error *add_owner(struct rcore_inspect_items *items, struct rcore_ruby *ruby,
 				     const struct method *method)
 {

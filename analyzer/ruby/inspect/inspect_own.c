@@ -9,9 +9,10 @@
 #include "ruby/object/string.h"
 
 /*
- * Classes with an `inspect` of their own in C. Most of them work on a struct of an extension or of a library
- * that no table measures: their objects are shown as "#<Date ...>", which no inspect prints, and
- * not in Kernel#inspect's form, which would be taken for theirs.
+ * Classes with an `inspect` of their own in C. Most of them work on a struct of
+ * an extension or of a library that no table measures: their objects are shown
+ * as "#<Date ...>", which no inspect prints, and not in Kernel#inspect's form,
+ * which would be taken for theirs.
  */
 static void put_opaque(struct rcore_inspect *inspect, uint64_t value)
 {
@@ -55,7 +56,10 @@ static struct rcore_error *put_path(struct rcore_inspect *inspect, uint64_t valu
 	return err;
 }
 
-/* dir_inspect of dir.c. struct dir_data has the path after the DIR * in all of 2.6 to 4.0. */
+/*
+ * dir_inspect of dir.c. struct dir_data has the path after the DIR * in all of
+ * 2.6 to 4.0.
+ */
 struct rcore_error *rcore_inspect_dir(struct rcore_inspect *inspect, uint64_t value,
 				      uint64_t data)
 {
@@ -85,8 +89,10 @@ static struct rcore_error *inspect_status(struct rcore_inspect *inspect, uint64_
 	return NULL;
 }
 
-/* struct rb_box_struct of internal/box.h, the same in all of 4.0. The box says itself that it is one: its first
- * word leads back to the module. */
+/*
+ * struct rb_box_struct of internal/box.h, the same in all of 4.0. The box says
+ * itself that it is one: its first word leads back to the module.
+ */
 static bool read_box(struct rcore_inspect *inspect, uint64_t module, uint64_t box, uint64_t *id,
 		     uint8_t flags[2])
 {

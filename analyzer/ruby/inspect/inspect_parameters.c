@@ -22,7 +22,10 @@ static void separate(struct list *list)
 		fputs(", ", list->out);
 }
 
-/* Puts `name`, what stands for it where there is none, between what the kind has around it. */
+/*
+ * Puts `name`, what stands for it where there is none, between what the kind
+ * has around it.
+ */
 static void put(struct list *list, const char *before, const char *name, const char *nameless,
 		const char *after)
 {

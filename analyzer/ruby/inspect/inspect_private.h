@@ -8,37 +8,45 @@
 #include "ruby/object/value.h"
 
 enum {
-	RCORE_INSPECT_TEXT_LIMIT = 1 << 20, /* bytes of one text; the rest is left out */
+	/* Bytes of one text; the rest is left out. */
+	RCORE_INSPECT_TEXT_LIMIT = 1 << 20,
 	RCORE_INSPECT_IVAR_LIMIT = 1 << 16, /* of one object */
 	RCORE_INSPECT_FRAME_LIMIT =
 		500, /* values within values, where --depth does not count */
 };
 
 /*
- * How a value is printed without recursion: each type has a function that writes what it has of
- * its own and, where it holds other values, opens a frame. A frame's `next` writes the separator
- * and names the next value to print, or writes the end. rcore_inspect() works on the innermost frame.
- * To add a type: a function in the file of its family, and a line in the table of
+ * How a value is printed without recursion: each type has a function that
+ * writes what it has of its own and, where it holds other values, opens a
+ * frame. A frame's `next` writes the separator and names the next value to
+ * print, or writes the end. rcore_inspect() works on the innermost frame. To
+ * add a type: a function in the file of its family, and a line in the table of
  * inspect.c (by type) or inspect_data.c (by the name of a T_DATA).
  */
 struct rcore_inspect;
 struct rcore_inspect_frame;
 
-/* Sets *child and gives true, or ends and gives false. An error ends the frame too. */
+/*
+ * Sets *child and gives true, or ends and gives false. An error ends the frame
+ * too.
+ */
 typedef struct rcore_error *rcore_inspect_next(struct rcore_inspect *inspect,
 					       struct rcore_inspect_frame *frame, bool *more,
 					       uint64_t *child);
 
 struct rcore_inspect_frame {
 	rcore_inspect_next *next;
-	const char *close; /* what ends it, also after an error; NULL: nothing */
-	uint64_t value;    /* whose it is; the value is open as long as the frame is */
-	uint64_t index;    /* of the next item */
-	uint64_t count;    /* items there are */
-	uint64_t limit;    /* items to show */
-	bool is_whole;     /* its items are parts of one thing: all are shown at any depth */
-	uint64_t data[3];  /* the type's own */
-	void *state;       /* the type's own, malloc'ed; freed with the frame */
+	/* What ends it, also after an error; NULL: nothing. */
+	const char *close;
+	/* Whose it is; the value is open as long as the frame is. */
+	uint64_t value;
+	uint64_t index; /* of the next item */
+	uint64_t count; /* items there are */
+	uint64_t limit; /* items to show */
+	/* Its items are parts of one thing: all are shown at any depth. */
+	bool is_whole;
+	uint64_t data[3]; /* the type's own */
+	void *state;      /* the type's own, malloc'ed; freed with the frame */
 };
 
 struct rcore_inspect {
@@ -73,13 +81,17 @@ void rcore_inspect_problem(struct rcore_inspect *inspect, struct rcore_error *er
 /* Is this value being printed, so that here is a cycle? */
 bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value);
 
-/* Opens a copy of `frame` and sets its `limit`. Takes ownership of its state, also on an error: LIMIT
- * (of open frames), NO_MEMORY. */
+/*
+ * Opens a copy of `frame` and sets its `limit`. Takes ownership of its state,
+ * also on an error: LIMIT (of open frames), NO_MEMORY.
+ */
 struct rcore_error *rcore_inspect_open(struct rcore_inspect *inspect,
 				       const struct rcore_inspect_frame *frame);
 
-/* At the start of a frame's `next`: writes ", " and gives true where there is one more item to show; else
- * writes how many are left out. */
+/*
+ * At the start of a frame's `next`: writes ", " and gives true where there is
+ * one more item to show; else writes how many are left out.
+ */
 bool rcore_inspect_item(struct rcore_inspect *inspect, struct rcore_inspect_frame *frame);
 
 /* The name of a value's class; "?" and a problem where it cannot be read. */
@@ -113,7 +125,10 @@ rcore_inspect_wrapped rcore_inspect_dir, rcore_inspect_opaque;
 struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module,
 				      bool *ret);
 
-/* Of T_OBJECT by the name of its class; rcore_inspect_default for all that have none. */
+/*
+ * Of T_OBJECT by the name of its class; rcore_inspect_default for all that have
+ * none.
+ */
 rcore_inspect_type *rcore_inspect_of_class(const char *name);
 
 /* `total` bytes of the target as a String with these flags has them. */
@@ -133,14 +148,23 @@ struct rcore_error *rcore_inspect_symbol_value(struct rcore_inspect *inspect, ui
 /* A static Symbol's ID. */
 struct rcore_error *rcore_inspect_id(struct rcore_inspect *inspect, uint64_t id);
 
-/* A Hash's key as 3.4 shows Symbols, "name: "; *ret is false, and nothing written, for others. */
+/*
+ * A Hash's key as 3.4 shows Symbols, "name: "; *ret is false, and nothing
+ * written, for others.
+ */
 struct rcore_error *rcore_inspect_symbol_key(struct rcore_inspect *inspect, uint64_t key,
 					     bool *ret);
 
-/* The name of a Struct's member: a Symbol, as it is where it could be a local variable. */
+/*
+ * The name of a Struct's member: a Symbol, as it is where it could be a local
+ * variable.
+ */
 struct rcore_error *rcore_inspect_member(struct rcore_inspect *inspect, uint64_t symbol);
 
-/* Bytes as String#inspect shows them; `encoding` is an index. `total` is how many there are. */
+/*
+ * Bytes as String#inspect shows them; `encoding` is an index. `total` is how
+ * many there are.
+ */
 void rcore_inspect_quoted(struct rcore_inspect *inspect, const char *bytes, size_t length,
 			  uint64_t total, unsigned encoding);
 
@@ -149,8 +173,8 @@ bool rcore_symbol_is_simple(struct rcore_ruby *ruby, const char *name, size_t le
 			    unsigned encoding);
 
 /*
- * What is printed of an object that is neither a list nor a leaf: texts, which must outlive the printing,
- * with values in between.
+ * What is printed of an object that is neither a list nor a leaf: texts, which
+ * must outlive the printing, with values in between.
  */
 struct rcore_inspect_items {
 	struct rcore_inspect_item *items;

@@ -33,7 +33,10 @@ struct rcore_error *rcore_inspect_rational(struct rcore_inspect *inspect, uint64
 					   });
 }
 
-/* The sign stands between the parts, also that of "(-1/3)"; what ends in no digit has a "*". */
+/*
+ * The sign stands between the parts, also that of "(-1/3)"; what ends in no
+ * digit has a "*".
+ */
 static void finish_imaginary(struct rcore_inspect *inspect, size_t start)
 {
 	char *part = inspect->text.items + start;
@@ -55,7 +58,8 @@ static void finish_imaginary(struct rcore_inspect *inspect, size_t start)
 	rcore_inspect_puts(inspect, last >= '0' && last <= '9' ? "i" : "*i");
 }
 
-enum { START }; /* in frame->data: where the imaginary part begins in the text */
+/* In frame->data: where the imaginary part begins in the text. */
+enum { START };
 
 static struct rcore_error *next_complex(struct rcore_inspect *inspect,
 					struct rcore_inspect_frame *frame, bool *more,

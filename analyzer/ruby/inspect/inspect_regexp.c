@@ -37,7 +37,9 @@ static size_t character(const struct source *source, size_t at, uint32_t *ret)
 			       source->length - at, ret);
 }
 
-/* Whether anything in it must be escaped: then all that is not ASCII is, too. */
+/*
+ * Whether anything in it must be escaped: then all that is not ASCII is, too.
+ */
 static bool needs_escape(const struct source *source)
 {
 	bool is_looked_up = false;

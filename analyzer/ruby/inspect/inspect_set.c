@@ -9,9 +9,10 @@
 #include "ruby/object/ivar.h"
 
 /*
- * A Set is, up to 3.4, an object of a class written in Ruby: @hash has its members as keys. From 4.0 on
- * it is a T_DATA "set" with a table of its own, like a st_table of keys alone. Mirrors lib/set.rb;
- * set.c and internal/set_table.h.
+ * A Set is, up to 3.4, an object of a class written in Ruby: @hash has its
+ * members as keys. From 4.0 on it is a T_DATA "set" with a table of its own,
+ * like a st_table of keys alone. Mirrors lib/set.rb; set.c and
+ * internal/set_table.h.
  */
 static struct rcore_error *next_key(struct rcore_inspect *inspect,
 				    struct rcore_inspect_frame *frame, bool *more,

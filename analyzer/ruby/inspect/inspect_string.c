@@ -18,8 +18,9 @@ struct text {
 };
 
 /*
- * A String in the dummy encodings UTF-16 and UTF-32 is binary, and not even ASCII is shown as such; up to 3.1
- * it is read as what its byte order mark says, where it has one. get_actual_encoding of string.c.
+ * A String in the dummy encodings UTF-16 and UTF-32 is binary, and not even
+ * ASCII is shown as such; up to 3.1 it is read as what its byte order mark
+ * says, where it has one. get_actual_encoding of string.c.
  */
 static void resolve_dummy(struct text *text, bool is_32)
 {
@@ -129,7 +130,10 @@ void rcore_inspect_quoted(struct rcore_inspect *inspect, const char *bytes, size
 		uint32_t c;
 		size_t left = length - at;
 		size = rcore_character(text.charset, text.bytes + at, left, &c);
-		/* A character that the cut went through is left to what comes after. */
+		/*
+		 * A character that the cut went through is left to what comes
+		 * after.
+		 */
 		if (!size && total > length && left < LONGEST)
 			break;
 		if (!size) {

@@ -5,7 +5,8 @@
 #include "ruby/inspect/inspect_private.h"
 #include "ruby/object/struct.h"
 
-enum { MEMBERS, NAMES }; /* in frame->data: where the members are; the Array of their names */
+/* In frame->data: where the members are; the Array of their names. */
+enum { MEMBERS, NAMES };
 
 static struct rcore_error *next(struct rcore_inspect *inspect,
 				struct rcore_inspect_frame *frame, bool *more, uint64_t *child)

@@ -58,7 +58,9 @@ static bool is_special_global(const char *name)
 	return *name && strchr("~*$?!@/\\;,.=:<>\"&`'+0_", *name) && !name[1];
 }
 
-/* rb_enc_symname_type of symbol.c, as far as it tells what goes without quotes. */
+/*
+ * rb_enc_symname_type of symbol.c, as far as it tells what goes without quotes.
+ */
 static bool is_syntax(const char *name)
 {
 	bool is_variable = *name == '$' || *name == '@';
@@ -141,7 +143,10 @@ static struct rcore_error *inspect_name(struct rcore_inspect *inspect, uint64_t 
 	return NULL;
 }
 
-/* symbol_key_needs_quote of hash.c: what the parser would not take as "name: value" */
+/*
+ * symbol_key_needs_quote of hash.c: what the parser would not take as "name:
+ * value"
+ */
 static bool key_needs_quote(struct rcore_inspect *inspect, const struct name *name)
 {
 	if (!name->length || !is_simple(inspect, name) || strchr("@$!", name->bytes[0]))

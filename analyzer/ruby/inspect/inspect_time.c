@@ -6,9 +6,10 @@
 #include "ruby/inspect/inspect_private.h"
 
 /*
- * A Time counts nanoseconds since 1970 (timew), and keeps year, month ... once it was asked for them
- * (tm_got). Where it was not, they are reckoned here: those of a local time as UTC, as only the target
- * knows its zone. Mirrors struct time_object and time_inspect of time.c.
+ * A Time counts nanoseconds since 1970 (timew), and keeps year, month ... once
+ * it was asked for them (tm_got). Where it was not, they are reckoned here:
+ * those of a local time as UTC, as only the target knows its zone. Mirrors
+ * struct time_object and time_inspect of time.c.
  */
 enum tzmode { LOCAL, UTC, FIXED_OFFSET };
 
@@ -37,7 +38,10 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a / b - (a % b < 0);
 }
 
-/* Days since 1970 to a date of the Gregorian calendar; in eras of 400 years that begin with March. */
+/*
+ * Days since 1970 to a date of the Gregorian calendar; in eras of 400 years
+ * that begin with March.
+ */
 static void civil(int64_t days, struct broken_down *ret)
 {
 	enum { ERA = 146097, TO_MARCH_OF_YEAR_0 = 719468 };

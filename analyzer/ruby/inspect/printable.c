@@ -5,10 +5,12 @@
 #include "ruby/search.h"
 
 /*
- * Which characters print is a table of Unicode's version that this Ruby has: CR_Print of
- * enc/unicode/VERSION/name2ctype.h, constant data of libruby, a count and so many pairs of first and last.
- * An array of pointers to such tables (CodeRanges) is among the writable data, being relocated: each pointer
- * there is followed until one leads to a table that begins as CR_Print does in each version so far.
+ * Which characters print is a table of Unicode's version that this Ruby has:
+ * CR_Print of enc/unicode/VERSION/name2ctype.h, constant data of libruby, a
+ * count and so many pairs of first and last. An array of pointers to such
+ * tables (CodeRanges) is among the writable data, being relocated: each pointer
+ * there is followed until one leads to a table that begins as CR_Print does in
+ * each version so far.
  */
 enum {
 	RANGE_LIMIT = 4096,

@@ -10,7 +10,10 @@
 #include "ruby/iseq/label.h"
 #include "ruby/object/string.h"
 
-/* enum LOCATION_TYPE; up to 3.0 a line that was asked for takes the place of the pc. */
+/*
+ * enum LOCATION_TYPE; up to 3.0 a line that was asked for takes the place of
+ * the pc.
+ */
 enum { LOCATION_ISEQ = 1, LOCATION_CALCULATED = 2, OLD_LOCATION_CFUNC = 3, LOCATION_CFUNC = 2 };
 
 enum { COUNT_LIMIT = 100000000 };

@@ -4,22 +4,29 @@
 
 #include "ruby/iseq/iseq.h"
 
-enum rcore_block_type { /* enum rb_block_type of vm_core.h, the same from 2.6 to 4.0 */
-			RCORE_BLOCK_ISEQ,
-			RCORE_BLOCK_IFUNC,
-			RCORE_BLOCK_SYMBOL,
-			RCORE_BLOCK_PROC,
+/* Enum rb_block_type of vm_core.h, the same from 2.6 to 4.0. */
+enum rcore_block_type {
+	RCORE_BLOCK_ISEQ,
+	RCORE_BLOCK_IFUNC,
+	RCORE_BLOCK_SYMBOL,
+	RCORE_BLOCK_PROC,
 };
 
-/* What a Proc runs: struct rb_block, with Procs of Procs followed to the innermost. */
+/*
+ * What a Proc runs: struct rb_block, with Procs of Procs followed to the
+ * innermost.
+ */
 struct rcore_block {
 	enum rcore_block_type type;         /* never PROC */
 	const struct rcore_iseq_info *iseq; /* ISEQ */
-	uint64_t code;                      /* IFUNC: the vm_ifunc; SYMBOL: the Symbol */
+	/* IFUNC: the vm_ifunc; SYMBOL: the Symbol. */
+	uint64_t code;
 };
 
-/* Of a Proc (T_DATA "proc"). *is_lambda (may be NULL) is its own. CORRUPT, FAULT, LIMIT (Procs
- * within each other). */
+/*
+ * Of a Proc (T_DATA "proc"). *is_lambda (may be NULL) is its own. CORRUPT,
+ * FAULT, LIMIT (Procs within each other).
+ */
 struct rcore_error *rcore_proc_block(struct rcore_ruby *ruby, uint64_t proc,
 				     struct rcore_block *ret, bool *is_lambda);
 

@@ -5,16 +5,18 @@
 #include "ruby/iseq/method.h"
 
 /*
- * An environment: the locals of a frame, on the VM stack or, once a Proc or a Binding holds
- * it, in the heap.
+ * An environment: the locals of a frame, on the VM stack or, once a Proc or a
+ * Binding holds it, in the heap.
  *
- *   ... locals | ep[-2] method entry, cref or svar | ep[-1] the block, or the outer ep | ep[0] flags
+ * ... locals | ep[-2] method entry, cref or svar | ep[-1] the block, or the
+ * outer ep | ep[0] flags
  */
 enum {
 	ENV_LIMIT = 10000, /* environments one within the other */
 	FLAG_FIXNUM = 1,
-	FLAG_LOCAL = 2, /* VM_ENV_FLAG_LOCAL: a method's, class's or file's own */
-	OUTER_TAG = 3,  /* GC_GUARDED_PTR_REF clears these */
+	/* VM_ENV_FLAG_LOCAL: a method's, class's or file's own. */
+	FLAG_LOCAL = 2,
+	OUTER_TAG = 3, /* GC_GUARDED_PTR_REF clears these */
 };
 
 enum slot { SLOT_ME_CREF, SLOT_OUTER, SLOT_FLAGS, SLOT_COUNT };
@@ -34,8 +36,9 @@ static struct rcore_error *read_env(struct rcore_ruby *ruby, uint64_t ep,
 }
 
 /*
- * While CRuby moves an environment to the heap (vm_make_env_each), the flags of the one on the
- * stack already are the new rb_env_t, and those within still lead to the old one.
+ * While CRuby moves an environment to the heap (vm_make_env_each), the flags of
+ * the one on the stack already are the new rb_env_t, and those within still
+ * lead to the old one.
  */
 static struct rcore_error *follow_escape(struct rcore_ruby *ruby, uint64_t env, uint64_t *ep)
 {

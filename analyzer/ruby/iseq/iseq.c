@@ -12,7 +12,10 @@ enum { SIZE_LIMIT = 1 << 24 };
 
 static const char internal_prefix[] = "<internal:";
 
-/* location.pathobj is the path or, where they differ, an Array of path and real path. */
+/*
+ * location.pathobj is the path or, where they differ, an Array of path and real
+ * path.
+ */
 static struct rcore_error *read_path(struct rcore_ruby *ruby, uint64_t pathobj,
 				     const char **ret)
 {

@@ -24,32 +24,39 @@ enum rcore_iseq_type {
 	RCORE_ISEQ_TYPE_COUNT,
 };
 
-/* An instruction sequence: the compiled body of a method, block, class, file ... */
+/*
+ * An instruction sequence: the compiled body of a method, block, class, file
+ * ...
+ */
 struct rcore_iseq_info {
 	uint64_t address, body;
 	enum rcore_iseq_type type;
-	uint64_t encoded;  /* address of the first instruction */
-	uint32_t size;     /* in words of 8 bytes */
-	const char *path;  /* location.pathobj; NULL: unreadable, see `problem` */
+	uint64_t encoded; /* address of the first instruction */
+	uint32_t size;    /* in words of 8 bytes */
+	/* Location.pathobj; NULL: unreadable, see `problem`. */
+	const char *path;
 	const char *label; /* as stored: "block in foo" */
 	const char *base_label;
 	int first_line;
 	uint64_t parent, local; /* rb_iseq_t; 0: none */
 	bool is_internal;       /* path starts with "<internal:" */
-	bool is_c_trace;        /* BUILTIN_ATTR_C_TRACE: 3.4 prints it like a C method */
+	/* BUILTIN_ATTR_C_TRACE: 3.4 prints it like a C method. */
+	bool is_c_trace;
 	const char *problem;
 };
 
-/* Proves (T_IMEMO of imemo_iseq, body readable, type and size in range) and reads; cached,
- * lives as long as `ruby`. CORRUPT where no iseq stands there. */
+/*
+ * Proves (T_IMEMO of imemo_iseq, body readable, type and size in range) and
+ * reads; cached, lives as long as `ruby`. CORRUPT where no iseq stands there.
+ */
 struct rcore_error *rcore_iseq(struct rcore_ruby *ruby, uint64_t address,
 			       const struct rcore_iseq_info **ret);
 
 /*
- * The line that `pc` of this iseq is at: calc_lineno (vm_backtrace.c) and get_insn_info
- * (iseq.c). pc points behind the instruction under way, hence position n - 1. 0: the iseq
- * has no line table. The table (insns_info) is read once for each iseq.
- * CORRUPT where pc lies outside the iseq.
+ * The line that `pc` of this iseq is at: calc_lineno (vm_backtrace.c) and
+ * get_insn_info (iseq.c). pc points behind the instruction under way, hence
+ * position n - 1. 0: the iseq has no line table. The table (insns_info) is read
+ * once for each iseq. CORRUPT where pc lies outside the iseq.
  */
 struct rcore_error *rcore_iseq_line(struct rcore_ruby *ruby, const struct rcore_iseq_info *iseq,
 				    uint64_t pc, int *ret);

@@ -6,9 +6,10 @@
 #include "ruby/iseq/iseq_private.h"
 
 /*
- * insns_info.body has one entry for each instruction whose line or events differ from the one
- * before; which entry is that of a position, succ_index_table tells: the number of entries that
- * begin at or before it, in constant time (iseq.c, struct succ_index_table).
+ * insns_info.body has one entry for each instruction whose line or events
+ * differ from the one before; which entry is that of a position,
+ * succ_index_table tells: the number of entries that begin at or before it, in
+ * constant time (iseq.c, struct succ_index_table).
  *
  *   imm_part[6]   positions 0 to 53: the number itself, 7 bits each, 9 to a word
  *   succ_part[]   from 54 on, 512 positions a block:
@@ -41,7 +42,10 @@ static size_t table_size(uint32_t positions)
 	return IMM_WORDS * sizeof(uint64_t) + blocks * sizeof(struct succ_block);
 }
 
-/* The number of entries up to `position`; 0 (no entry is the 0th) where the table ends before. */
+/*
+ * The number of entries up to `position`; 0 (no entry is the 0th) where the
+ * table ends before.
+ */
 static uint32_t lookup(const unsigned char *table, size_t size, uint32_t position)
 {
 	if (position < IMM_POSITIONS) {

@@ -49,7 +49,10 @@ static struct rcore_error *mark_keywords(struct rcore_ruby *ruby, uint64_t body,
 	    (err = RCORE_GET(ruby, keyword, keyword, bits_start, &bits)) ||
 	    (err = RCORE_GET(ruby, keyword, keyword, rest_start, &rest)))
 		return err;
-	/* The keywords stand just before their bits; those without a default come first. */
+	/*
+	 * The keywords stand just before their bits; those without a default
+	 * come first.
+	 */
 	if (num > bits || required > num)
 		return rcore_error_create(RCORE_ERROR_CORRUPT, "its keywords make no sense");
 	if (num)

@@ -8,8 +8,10 @@
 /* Locals of one iseq at most. */
 enum { RCORE_LOCAL_LIMIT = 1 << 16 };
 
-/* A variable of an iseq: iseq_body.local_table has its ID, iseq_body.param which argument
- * goes there. */
+/*
+ * A variable of an iseq: iseq_body.local_table has its ID, iseq_body.param
+ * which argument goes there.
+ */
 struct rcore_iseq_local {
 	const char *name; /* NULL: it has none */
 	enum rcore_parameter parameter;
@@ -18,14 +20,16 @@ struct rcore_iseq_local {
 };
 
 /*
- * The variables of an iseq in the order of its local_table, in which the parameters come first:
+ * The variables of an iseq in the order of its local_table, in which the
+ * parameters come first:
  *
- *   def m(lead, opt = 1, *rest, post, key:, k: 2, **keyrest, &block)  local = ...
+ * def m(lead, opt = 1, *rest, post, key:, k: 2, **keyrest, &block)  local = ...
  *         0     1        2      3     4     5     (bits) 6    7       8
  *
- * "bits" says which defaults of keywords are still to be computed and has no name. What a block
- * takes reads as for a lambda. Cached, lives as long as `ruby`. Mirrors rb_iseq_parameters of
- * iseq.c, local_var_list_add of vm_eval.c. CORRUPT, LIMIT, FAULT.
+ * "bits" says which defaults of keywords are still to be computed and has no
+ * name. What a block takes reads as for a lambda. Cached, lives as long as
+ * `ruby`. Mirrors rb_iseq_parameters of iseq.c, local_var_list_add of
+ * vm_eval.c. CORRUPT, LIMIT, FAULT.
  */
 struct rcore_error *rcore_iseq_locals(struct rcore_ruby *ruby,
 				      const struct rcore_iseq_info *iseq,

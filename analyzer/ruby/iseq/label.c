@@ -8,16 +8,20 @@
 
 enum { PARENT_LIMIT = 10000 }; /* iseqs one within the other */
 
-static const char unknown_method[] = "unknown method"; /* location_format of vm_backtrace.c */
+/* location_format of vm_backtrace.c. */
+static const char unknown_method[] = "unknown method";
 
 struct label {
 	const char *text; /* as the newest Ruby prints it */
-	const char *full; /* the same, saying which frame is a rescue or ensure body */
+	/* The same, saying which frame is a rescue or ensure body. */
+	const char *full;
 	const char *problem;
 };
 
-/* Takes ownership of `err`: the first one becomes the label's problem; only want of memory
- * goes on. */
+/*
+ * Takes ownership of `err`: the first one becomes the label's problem; only
+ * want of memory goes on.
+ */
 static struct rcore_error *note(struct rcore_ruby *ruby, struct label *label,
 				struct rcore_error *err)
 {
@@ -29,7 +33,10 @@ static struct rcore_error *note(struct rcore_ruby *ruby, struct label *label,
 	return label->problem ? NULL : rcore_error_no_memory();
 }
 
-/* From a block to the iseq that its locals belong to, counting the blocks on the way. */
+/*
+ * From a block to the iseq that its locals belong to, counting the blocks on
+ * the way.
+ */
 static struct rcore_error *walk_to_local(struct rcore_ruby *ruby,
 					 const struct rcore_iseq_info **iseq, int *levels)
 {
@@ -50,8 +57,10 @@ static struct rcore_error *walk_to_local(struct rcore_ruby *ruby,
 	return NULL;
 }
 
-/* compile.c labels the body of a class or module "<class:Foo>", "<module:Foo>" or "singleton class"; no
- * method that `def` makes has such a name. */
+/*
+ * compile.c labels the body of a class or module "<class:Foo>", "<module:Foo>"
+ * or "singleton class"; no method that `def` makes has such a name.
+ */
 static bool fits_type(const struct rcore_iseq_info *iseq, const char *label)
 {
 	bool is_body = !strncmp(label, "<class:", 7) || !strncmp(label, "<module:", 8) ||
@@ -62,9 +71,10 @@ static bool fits_type(const struct rcore_iseq_info *iseq, const char *label)
 }
 
 /*
- * What is certain of an iseq whose label cannot be read, as where the label is a literal of a libruby
- * that is not here: rb_iseq_new_main() has one label alone, `def` takes that of the method, and the body of
- * a class says that it is one. A "?" is in place of the rest.
+ * What is certain of an iseq whose label cannot be read, as where the label is
+ * a literal of a libruby that is not here: rb_iseq_new_main() has one label
+ * alone, `def` takes that of the method, and the body of a class says that it
+ * is one. A "?" is in place of the rest.
  */
 static const char *label_of_type(const struct rcore_iseq_info *iseq,
 				 const struct rcore_method_entry *method, bool *is_certain)
@@ -83,8 +93,8 @@ static const char *label_of_type(const struct rcore_iseq_info *iseq,
 }
 
 /*
- * calculate_iseq_label without its recursion: a block's label is a prefix before that of the
- * method, class or file around it, which is no block again.
+ * calculate_iseq_label without its recursion: a block's label is a prefix
+ * before that of the method, class or file around it, which is no block again.
  */
 static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
 				      const struct rcore_method_entry *method,
@@ -145,7 +155,8 @@ static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
 	if (!is_certain && !label->problem)
 		label->problem = iseq->problem;
 	if (!text) {
-		text = label->full = start->label; /* says of itself what it is */
+		/* Says of itself what it is. */
+		text = label->full = start->label;
 		if (!label->problem)
 			label->problem = start->problem ? start->problem : iseq->problem;
 	}
@@ -153,8 +164,11 @@ static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
 	return NULL;
 }
 
-/* Is the method written in C, or in Ruby within the core and to be shown as if it were?
- * location_cfunc_p: 4.0 asks for <internal:, 3.4 for BUILTIN_ATTR_C_TRACE. */
+/*
+ * Is the method written in C, or in Ruby within the core and to be shown as if
+ * it were? location_cfunc_p: 4.0 asks for <internal:, 3.4 for
+ * BUILTIN_ATTR_C_TRACE.
+ */
 static struct rcore_error *behaves_like_c(struct rcore_ruby *ruby,
 					  const struct rcore_method_entry *method,
 					  bool by_c_trace, bool *ret, struct label *label)
@@ -196,8 +210,10 @@ static struct rcore_error *make_label(struct rcore_ruby *ruby,
 	return NULL;
 }
 
-/* Ruby 3.4 gives the body of a rescue its method's label and leaves the method's own frame out; we
- * show both frames, so they have to differ. */
+/*
+ * Ruby 3.4 gives the body of a rescue its method's label and leaves the
+ * method's own frame out; we show both frames, so they have to differ.
+ */
 static struct rcore_error *tell_body(struct rcore_ruby *ruby,
 				     const struct rcore_iseq_info *iseq, struct label *label)
 {

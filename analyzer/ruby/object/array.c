@@ -8,7 +8,8 @@
 enum {
 	EMBED_FLAG = 1 << (RCORE_FL_USHIFT + 1),
 	EMBED_LENGTH_SHIFT = RCORE_FL_USHIFT + 3,
-	EMBED_LENGTH_MASK = 0x7f, /* up to 3.1 two bits; those above are clear then */
+	/* Up to 3.1 two bits; those above are clear then. */
+	EMBED_LENGTH_MASK = 0x7f,
 };
 
 /* More elements than an address space of 47 bits holds. */

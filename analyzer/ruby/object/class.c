@@ -95,8 +95,10 @@ static bool is_class(uint64_t flags)
 	return type == RCORE_T_CLASS || type == RCORE_T_MODULE;
 }
 
-/* From an include class to what it stands for: a module or, where modules were prepended, the
- * class itself. */
+/*
+ * From an include class to what it stands for: a module or, where modules were
+ * prepended, the class itself.
+ */
 static struct rcore_error *resolve(struct rcore_ruby *ruby, uint64_t *klass, uint64_t *flags)
 {
 	struct rcore_error *err = rcore_flags(ruby, *klass, flags);
@@ -156,8 +158,10 @@ struct rcore_error *rcore_class_name(struct rcore_ruby *ruby, uint64_t klass,
 	return NULL;
 }
 
-/* The class or module that gives a method its qualifier, and the sign between them; *sign is
- * 0 where the method goes unqualified. */
+/*
+ * The class or module that gives a method its qualifier, and the sign between
+ * them; *sign is 0 where the method goes unqualified.
+ */
 static struct rcore_error *qualifier(struct rcore_ruby *ruby, uint64_t owner,
 				     struct rcore_class_name *ret, char *sign)
 {

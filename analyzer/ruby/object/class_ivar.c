@@ -16,8 +16,10 @@ static const char *const names[RCORE_CLASS_IVAR_COUNT] = {
 	[RCORE_ATTACHED] = "__attached__",
 };
 
-/* Which of them an ID names, -1: none. They get their IDs when the process starts, so each is
- * known by its name once and by its number from then on. */
+/*
+ * Which of them an ID names, -1: none. They get their IDs when the process
+ * starts, so each is known by its name once and by its number from then on.
+ */
 static struct rcore_error *which(struct rcore_ruby *ruby, uint64_t id, int *ret)
 {
 	*ret = -1;

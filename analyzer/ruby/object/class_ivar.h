@@ -4,7 +4,10 @@
 
 #include "ruby/object/value.h"
 
-/* Up to 3.2 a class keeps its names, and a singleton class its object, in hidden ivars. */
+/*
+ * Up to 3.2 a class keeps its names, and a singleton class its object, in
+ * hidden ivars.
+ */
 enum rcore_class_ivar {
 	RCORE_CLASSPATH,     /* __classpath__ */
 	RCORE_TMP_CLASSPATH, /* __tmp_classpath__ */
@@ -12,8 +15,10 @@ enum rcore_class_ivar {
 	RCORE_CLASS_IVAR_COUNT,
 };
 
-/* Their values, 0 where the class has none. Mirrors rb_class_path_cached, rb_ivar_lookup of
- * variable.c. Errors as rcore_ivars(). */
+/*
+ * Their values, 0 where the class has none. Mirrors rb_class_path_cached,
+ * rb_ivar_lookup of variable.c. Errors as rcore_ivars().
+ */
 struct rcore_error *rcore_class_ivars(struct rcore_ruby *ruby, uint64_t klass,
 				      uint64_t ret[RCORE_CLASS_IVAR_COUNT]);
 

@@ -89,7 +89,10 @@ static struct rcore_error *check_scope(struct rcore_ruby *ruby, const char *path
 	return none("%s is neither a class nor a module: it has no constants", path);
 }
 
-/* `path` is cut into its names, and is whole again but for an error. An empty one is Object. */
+/*
+ * `path` is cut into its names, and is whole again but for an error. An empty
+ * one is Object.
+ */
 static struct rcore_error *resolve(struct rcore_ruby *ruby, char *path, uint64_t *ret)
 {
 	uint64_t object, scope;
@@ -110,8 +113,8 @@ static struct rcore_error *resolve(struct rcore_ruby *ruby, char *path, uint64_t
 		if (!found)
 			return none("no constant %s here", path);
 		if (rcore_immediate(ruby, *ret) == RCORE_UNDEF)
-			return none("constant %s is to be loaded when it is first used, "
-				    "and was not yet",
+			return none("constant %s is to be loaded when it is first used, and "
+				    "was not yet",
 				    path);
 		if (!end)
 			break;
@@ -135,7 +138,10 @@ static struct rcore_error *copy_path(const char *path, size_t length, char copy[
 	return NULL;
 }
 
-/* Box.main alone has that name, and only where the process was started with RUBY_BOX=1. */
+/*
+ * Box.main alone has that name, and only where the process was started with
+ * RUBY_BOX=1.
+ */
 static bool has_boxes(struct rcore_ruby *ruby)
 {
 	char path[] = "Ruby::Box::MAIN";
@@ -156,11 +162,10 @@ struct rcore_error *rcore_constant(struct rcore_ruby *ruby, const char *path, ui
 		err = resolve(ruby, copy, ret);
 	if (err && err->code == RCORE_ERROR_USAGE && has_boxes(ruby)) {
 		rcore_error_free(err);
-		return none(
-			"no constant %s in the root box; with RUBY_BOX=1 a script's own are "
-			"in another, and rcore does not read these: print the object by its "
-			"address",
-			path);
+		return none("no constant %s in the root box; with RUBY_BOX=1 a script's own "
+			    "are in another, and rcore does not read these: print the object "
+			    "by its address",
+			    path);
 	}
 	return err;
 }
@@ -178,7 +183,9 @@ static struct rcore_error *visit_table(struct rcore_ruby *ruby, uint64_t table,
 		const char *name;
 		char path[2 * PATH_LIMIT];
 		struct rcore_error *unnamed = rcore_serial_name(ruby, serial, &name);
-		/* One that Ruby itself keeps there, under an ID without a name. */
+		/*
+		 * One that Ruby itself keeps there, under an ID without a name.
+		 */
 		if (unnamed) {
 			rcore_error_free(unnamed);
 			continue;

@@ -4,7 +4,10 @@
 
 #include "ruby/object/value.h"
 
-/* Classes of the core that other classes are derived from, and that a type alone does not tell. */
+/*
+ * Classes of the core that other classes are derived from, and that a type
+ * alone does not tell.
+ */
 enum rcore_core_class {
 	RCORE_CLASS_OTHER,
 	RCORE_CLASS_EXCEPTION,
@@ -14,8 +17,10 @@ enum rcore_core_class {
 	RCORE_CLASS_RANGE,
 };
 
-/* The nearest of them among a class and its ancestors; cached. OTHER where there is none, or the
- * ancestors cannot be read. */
+/*
+ * The nearest of them among a class and its ancestors; cached. OTHER where
+ * there is none, or the ancestors cannot be read.
+ */
 struct rcore_error *rcore_core_class(struct rcore_ruby *ruby, uint64_t klass,
 				     enum rcore_core_class *ret);
 

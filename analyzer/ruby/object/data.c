@@ -7,7 +7,8 @@
 #include "ruby/get.h"
 
 enum {
-	TYPED_FLAG_LIMIT = 3,    /* typed_flag: 1, and 2 where embedded; else it is a dfree */
+	/* typed_flag: 1, and 2 where embedded; else it is a dfree. */
+	TYPED_FLAG_LIMIT = 3,
 	TYPED_FLAG_EMBEDDED = 2, /* TYPED_DATA_EMBEDDED, 3.3 and 3.4 */
 	TYPE_EMBEDDED = 1,       /* the same in `type`, from 4.0 on */
 	NAME_LIMIT = 256,

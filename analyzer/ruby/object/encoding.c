@@ -71,8 +71,10 @@ static bool has_name(struct rcore_ruby *ruby, uint64_t encoding, char name[NAME_
 	return found;
 }
 
-/* rb_encoding_list: an Array that Ruby code never sees, so without a class, with UTF-8 in its
- * place. */
+/*
+ * rb_encoding_list: an Array that Ruby code never sees, so without a class,
+ * with UTF-8 in its place.
+ */
 static bool is_encoding_list(void *context, uint64_t address, const void *copy, size_t size)
 {
 	struct rcore_ruby *ruby = context;
@@ -144,7 +146,10 @@ struct default_search {
 	uint64_t list;
 };
 
-/* struct default_encoding of encoding.c: an index (int) and the encoding of that index. */
+/*
+ * struct default_encoding of encoding.c: an index (int) and the encoding of
+ * that index.
+ */
 static bool is_default_encoding(void *context, uint64_t address, const void *copy, size_t size)
 {
 	struct default_search *search = context;
@@ -158,8 +163,11 @@ static bool is_default_encoding(void *context, uint64_t address, const void *cop
 	return possible && encoding_struct(search->ruby, search->list, words[0]) == words[1];
 }
 
-/* The first of such pairs: default_internal has a value from the start and is in .data, so before
- * default_external in .bss; as long as it is not set there is no encoding in it. */
+/*
+ * The first of such pairs: default_internal has a value from the start and is
+ * in .data, so before default_external in .bss; as long as it is not set there
+ * is no encoding in it.
+ */
 unsigned rcore_default_encoding(struct rcore_ruby *ruby)
 {
 	struct rcore_statics *statics = &ruby->statics;

@@ -23,7 +23,8 @@ enum rcore_encoding_index {
 
 /* How bytes make characters. */
 enum rcore_charset {
-	RCORE_CHARSET_BYTES, /* each is one: ISO-8859-*, Windows-125*, and what is not known here */
+	/* Each is one: ISO-8859-*, Windows-125*, and what is not known here. */
+	RCORE_CHARSET_BYTES,
 	RCORE_CHARSET_ASCII, /* those above 127 are invalid */
 	RCORE_CHARSET_UTF_8,
 	RCORE_CHARSET_UTF_16BE,
@@ -42,27 +43,34 @@ struct rcore_encoding {
 	enum rcore_charset charset;
 };
 
-/* The index in the flags of a String, Symbol's String or Regexp: ENCODING_SHIFT of
- * include/ruby/internal/encoding/encoding.h. */
+/*
+ * The index in the flags of a String, Symbol's String or Regexp: ENCODING_SHIFT
+ * of include/ruby/internal/encoding/encoding.h.
+ */
 static inline unsigned rcore_encoding_index(uint64_t flags)
 {
 	return flags >> (RCORE_FL_USHIFT + 10) & 127;
 }
 
-/* One that is not among the first is looked up by its name in rb_encoding_list, which is searched for;
- * where that fails it reads as BYTES. */
+/*
+ * One that is not among the first is looked up by its name in rb_encoding_list,
+ * which is searched for; where that fails it reads as BYTES.
+ */
 struct rcore_encoding rcore_encoding(struct rcore_ruby *ruby, unsigned index);
 
 bool rcore_encoding_is_unicode(const struct rcore_encoding *encoding);
 bool rcore_encoding_is_ascii_compatible(const struct rcore_encoding *encoding);
 
-/* Of what `inspect` returns: Encoding.default_internal, else default_external; UTF-8 where these
- * are not found. */
+/*
+ * Of what `inspect` returns: Encoding.default_internal, else default_external;
+ * UTF-8 where these are not found.
+ */
 unsigned rcore_default_encoding(struct rcore_ruby *ruby);
 
 /*
- * The character at the start of `bytes`: its length; 0 where none is valid there. *ret is its code point, or for
- * other charsets than Unicode its bytes as one number. `left` is at least 1.
+ * The character at the start of `bytes`: its length; 0 where none is valid
+ * there. *ret is its code point, or for other charsets than Unicode its bytes
+ * as one number. `left` is at least 1.
  */
 size_t rcore_character(enum rcore_charset charset, const unsigned char *bytes, size_t left,
 		       uint32_t *ret);
@@ -70,8 +78,11 @@ size_t rcore_character(enum rcore_charset charset, const unsigned char *bytes, s
 /* How many bytes are passed over where no character is valid. */
 size_t rcore_shortest_character(enum rcore_charset charset);
 
-/* Is a character printable for this Ruby's version of Unicode? By its own table (CR_Print), which is
- * searched for; where it is not found, all are but controls, surrogates and non-characters. */
+/*
+ * Is a character printable for this Ruby's version of Unicode? By its own table
+ * (CR_Print), which is searched for; where it is not found, all are but
+ * controls, surrogates and non-characters.
+ */
 bool rcore_is_printable(struct rcore_ruby *ruby, uint32_t character);
 
 #endif

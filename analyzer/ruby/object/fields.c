@@ -132,7 +132,10 @@ static struct rcore_error *of_gen_ivtbl(struct rcore_ruby *ruby, uint64_t object
 	return class_indices(ruby, object, &ret->indices);
 }
 
-/* From 4.0 on. An object whose shape is the root has no fields (rb_shape_obj_has_fields of shape.h). */
+/*
+ * From 4.0 on. An object whose shape is the root has no fields
+ * (rb_shape_obj_has_fields of shape.h).
+ */
 static struct rcore_error *of_other(struct rcore_ruby *ruby, uint64_t object, uint64_t flags,
 				    struct rcore_fields *ret)
 {

@@ -16,8 +16,8 @@
  * index of an ID    iv_index_tbl of the class      shape in the object's      shape in the flags of the
  *                                                  flags                      object or the imemo
  *
- * An object "too complex" for shapes has a st_table in place of the array. Mirrors variable.c,
- * rb_ivar_lookup.
+ * An object "too complex" for shapes has a st_table in place of the array.
+ * Mirrors variable.c, rb_ivar_lookup.
  */
 enum rcore_fields_kind {
 	RCORE_FIELDS_NONE,
@@ -34,8 +34,10 @@ struct rcore_fields {
 	uint64_t count;   /* BY_INDEX: elements of the array */
 };
 
-/* FAULT, CORRUPT (an immediate, a freed slot), UNSUPPORTED (an object of the VM's own; a Struct
- * of 4.0); as rcore_shape() and rcore_generic_ivar(). */
+/*
+ * FAULT, CORRUPT (an immediate, a freed slot), UNSUPPORTED (an object of the
+ * VM's own; a Struct of 4.0); as rcore_shape() and rcore_generic_ivar().
+ */
 struct rcore_error *rcore_fields(struct rcore_ruby *ruby, uint64_t object,
 				 struct rcore_fields *ret);
 

@@ -9,8 +9,9 @@
 
 enum {
 	ENTRY_LIMIT = 1 << 26,
-	PROOF_COUNT = 64,     /* entries looked at by a proof */
-	PROOF_TOLERANCE = 16, /* of so many one may be in the midst of a change */
+	PROOF_COUNT = 64, /* entries looked at by a proof */
+	/* Of so many one may be in the midst of a change. */
+	PROOF_TOLERANCE = 16,
 	SEARCH_LIMIT = 4,
 	IVAR_LIMIT = 1 << 16,
 };
@@ -97,7 +98,10 @@ static bool test(void *context, uint64_t address, const void *copy, size_t size)
 	return size >= sizeof(*word) && prove(context, *word);
 }
 
-/* Known from an earlier object, or by its symbol: then no proof of the other entries is needed. */
+/*
+ * Known from an earlier object, or by its symbol: then no proof of the other
+ * entries is needed.
+ */
 static struct rcore_error *look_up(struct rcore_ruby *ruby, uint64_t object, uint64_t *ret)
 {
 	uint64_t table;
@@ -111,8 +115,7 @@ static struct rcore_error *look_up(struct rcore_ruby *ruby, uint64_t object, uin
 	if (!err && !found)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "0x%" PRIx64
-					 " is not in the table of generic instance "
-					 "variables",
+					 " is not in the table of generic instance variables",
 					 object);
 	return err;
 }

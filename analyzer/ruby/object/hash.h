@@ -6,10 +6,11 @@
 #include "ruby/object/value.h"
 
 /*
- * A Hash of up to eight pairs is an ar_table, a plain array of pairs; a larger one is a
- * st_table (FL_USER3, RHASH_ST_TABLE_FLAG). Both keep the order of insertion. How many slots of
- * the ar_table are in use, and how many of these hold a pair, is in the flags; a
- * deleted pair has the key Qundef (2.6: the hash ~0).
+ * A Hash of up to eight pairs is an ar_table, a plain array of pairs; a larger
+ * one is a st_table (FL_USER3, RHASH_ST_TABLE_FLAG). Both keep the order of
+ * insertion. How many slots of the ar_table are in use, and how many of these
+ * hold a pair, is in the flags; a deleted pair has the key Qundef (2.6: the
+ * hash ~0).
  *
  *   up to 3.2   RHash.as.ar ──> pairs[8]             RHash.as.st ──> st_table
  *   3.3 on      RHash | hints, pairs[8]              RHash | st_table       in the same slot

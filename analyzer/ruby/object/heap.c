@@ -39,8 +39,10 @@ static struct rcore_error *page_list(struct rcore_ruby *ruby, uint64_t objspace,
 	return err;
 }
 
-/* Has the whole list, not only its first pages, been put into memory? An array of pointers is read
- * at its end as well. */
+/*
+ * Has the whole list, not only its first pages, been put into memory? An array
+ * of pointers is read at its end as well.
+ */
 static struct rcore_error *check_end(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 {
 	uint64_t last, address = list + (count - 1) * sizeof(last);
@@ -54,8 +56,11 @@ struct page {
 	size_t slot_size, slots;
 };
 
-/* Proves the heap_page at `address`: its slots fill one aligned body (to which malloc() takes some
- * words, HEAP_PAGE_SIZE of gc.c), the first word of which points back. */
+/*
+ * Proves the heap_page at `address`: its slots fill one aligned body (to which
+ * malloc() takes some words, HEAP_PAGE_SIZE of gc.c), the first word of which
+ * points back.
+ */
 static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *page)
 {
 	const struct rcore_layout *layout = ruby->layout;
@@ -80,8 +85,8 @@ static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *pa
 }
 
 /*
- * heap_page_allocate() (3.4 on: heap_add_page()) puts a blank heap_page into the list first, then writes where its
- * slots are. No object is in it yet.
+ * heap_page_allocate() (3.4 on: heap_add_page()) puts a blank heap_page into
+ * the list first, then writes where its slots are. No object is in it yet.
  */
 static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
 {
@@ -96,7 +101,9 @@ static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
 	return !slots && !slot_size;
 }
 
-/* A core may lack a page: then its heap_page struct is readable, its body not. */
+/*
+ * A core may lack a page: then its heap_page struct is readable, its body not.
+ */
 static bool is_absent(struct rcore_ruby *ruby, uint64_t address)
 {
 	const struct rcore_layout *layout = ruby->layout;
@@ -169,7 +176,9 @@ struct walk {
 	unsigned char *buffer; /* PAGE_SIZE_LIMIT bytes */
 };
 
-/* Of a page that is packed the flags are, and nothing of what the objects hold. */
+/*
+ * Of a page that is packed the flags are, and nothing of what the objects hold.
+ */
 static bool read_slots(const struct walk *walk, uint64_t start, size_t size)
 {
 	struct rcore_recorder *recorder = walk->ruby->recorder;
@@ -198,7 +207,9 @@ static bool offer(const struct walk *walk, uint64_t value, const unsigned char *
 	       walk->visit(walk->context, value, copy, size);
 }
 
-/* A page of a pack, or one that a core has in part: what there is of each slot. */
+/*
+ * A page of a pack, or one that a core has in part: what there is of each slot.
+ */
 static bool walk_parts(const struct walk *walk, const struct page *page, bool *go_on)
 {
 	for (size_t i = 0; i < page->slots && *go_on; i++) {
@@ -225,7 +236,10 @@ static bool walk_page(const struct walk *walk, const struct page *page, bool *go
 	return true;
 }
 
-/* In the order of their slots: a page that stands there twice stands where another should. */
+/*
+ * In the order of their slots: a page that stands there twice stands where
+ * another should.
+ */
 static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *last, bool *go_on)
 {
 	struct page page;
@@ -237,9 +251,10 @@ static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *la
 }
 
 /*
- * While the collector frees pages, and while it makes room for a new one, pages stand in the list twice or after
- * they were freed, and as many at its end are beyond the count (heap_pages_free_unused_pages() and
- * heap_page_allocate() of gc.c). So the walk goes on by one for each that is none, and what matters is
+ * While the collector frees pages, and while it makes room for a new one, pages
+ * stand in the list twice or after they were freed, and as many at its end are
+ * beyond the count (heap_pages_free_unused_pages() and heap_page_allocate() of
+ * gc.c). So the walk goes on by one for each that is none, and what matters is
  * whether as many were found as are counted.
  */
 static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uint64_t count,

@@ -6,31 +6,39 @@
 
 /*
  * The GC heap: objspace.heap_pages.sorted is an array (3.4 on: a rb_darray) of
- * heap_page pointers; each page has total_slots slots of slot_size bytes from `start` on, in
- * an aligned body whose first word points back to the heap_page (the proof of a page).
- * Mirrors gc.c (3.4 on: gc/default/default.c).
+ * heap_page pointers; each page has total_slots slots of slot_size bytes from
+ * `start` on, in an aligned body whose first word points back to the heap_page
+ * (the proof of a page). Mirrors gc.c (3.4 on: gc/default/default.c).
  */
 
-/* The slot that `address` lies in, and its type; false: it is in no page of the heap. */
+/*
+ * The slot that `address` lies in, and its type; false: it is in no page of the
+ * heap.
+ */
 bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,
 		     enum rcore_type *ret_type);
 
 /*
- * Proves the list of pages on a few of them, the first and the last too: each has slots, points back,
- * and lies behind the one before. *ret_tested: those that could be read. FAULT, CORRUPT, LIMIT: the list
- * makes no sense (it is empty, cannot be read up to its end, or is longer than an address space allows).
+ * Proves the list of pages on a few of them, the first and the last too: each
+ * has slots, points back, and lies behind the one before. *ret_tested: those
+ * that could be read. FAULT, CORRUPT, LIMIT: the list makes no sense (it is
+ * empty, cannot be read up to its end, or is longer than an address space
+ * allows).
  */
 struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 				     size_t *ret_tested, size_t *ret_held);
 
-/* One slot: its VALUE and a copy of its first bytes: all of them, or its flags where nothing else is known (a
- * pack). Return false to stop the walk. */
+/*
+ * One slot: its VALUE and a copy of its first bytes: all of them, or its flags
+ * where nothing else is known (a pack). Return false to stop the walk.
+ */
 typedef bool rcore_heap_visit(void *context, uint64_t value, const void *copy, size_t size);
 
 /*
- * Visits each slot whose type is `type` in address order. Each page is read at once. Pages that
- * cannot be read are counted in *unreadable_pages (may be NULL) and skipped. FAULT, CORRUPT,
- * LIMIT where the page list itself makes no sense.
+ * Visits each slot whose type is `type` in address order. Each page is read at
+ * once. Pages that cannot be read are counted in *unreadable_pages (may be
+ * NULL) and skipped. FAULT, CORRUPT, LIMIT where the page list itself makes no
+ * sense.
  */
 struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
 				    enum rcore_type type, rcore_heap_visit *visit,

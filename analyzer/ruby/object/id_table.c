@@ -92,7 +92,8 @@ struct rcore_error *rcore_id_table_find(struct rcore_ruby *ruby, uint64_t table,
 {
 	struct rcore_id_iterator iterator;
 	uint64_t serial, value;
-	struct rcore_error *unread = NULL; /* the first name that may be the one */
+	/* The first name that may be the one. */
+	struct rcore_error *unread = NULL;
 	struct rcore_error *err = rcore_id_table_begin(&iterator, ruby, table);
 	*found = false;
 	while (!err && !(err = rcore_id_table_next(&iterator, found, &serial, &value)) &&

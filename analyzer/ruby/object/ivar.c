@@ -14,7 +14,8 @@
 
 enum {
 	IVAR_LIMIT = RCORE_SHAPE_DEPTH_LIMIT,
-	ID_SCOPE_BITS = 0xe,  /* ID_SCOPE_MASK: three bits above ID_STATIC_SYM */
+	/* ID_SCOPE_MASK: three bits above ID_STATIC_SYM. */
+	ID_SCOPE_BITS = 0xe,
 	ID_INSTANCE = 1 << 1, /* RUBY_ID_INSTANCE */
 };
 
@@ -37,7 +38,10 @@ struct visitor {
 	size_t limit;
 };
 
-/* IDs are known by their names, which are kept: an ID of that name need not exist at all. */
+/*
+ * IDs are known by their names, which are kept: an ID of that name need not
+ * exist at all.
+ */
 static struct rcore_error *is_named(struct visitor *visitor, uint64_t id, bool *ret)
 {
 	const char *name;

@@ -31,8 +31,10 @@ static bool raw_shape_of(const struct rcore_layout *layout, const void *copy,
 	       rcore_field_of(copy, size, &layout->shape.parent_id, &ret->parent);
 }
 
-/* The tree begins with its root, and a shape comes after its parent. (Shapes of a T_OBJECT have
- * none: they stand for the slot's size.) */
+/*
+ * The tree begins with its root, and a shape comes after its parent. (Shapes of
+ * a T_OBJECT have none: they stand for the slot's size.)
+ */
 static bool prove_shapes(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 {
 	const struct rcore_layout *layout = ruby->layout;
@@ -136,7 +138,10 @@ struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rco
 	};
 	if (layout->constant.shape_id_fl_too_complex != RCORE_NO_CONSTANT)
 		ret->is_too_complex = id & (uint64_t)layout->constant.shape_id_fl_too_complex;
-	/* A root in 3.2 and 3.3 has siblings; a child of none is one, whatever it is called. */
+	/*
+	 * A root in 3.2 and 3.3 has siblings; a child of none is one, whatever
+	 * it is called.
+	 */
 	if (ret->is_root || shape.parent == INVALID_SHAPE)
 		ret->is_root = true;
 	else if (shape.parent >= RCORE_SHAPE_COUNT_LIMIT || shape.parent == place ||

@@ -8,7 +8,8 @@ enum {
 	BIN_POWER_LIMIT = 41,
 	BIN_SIZE_LIMIT = 3,    /* size_ind: bins of 1, 2, 4 or 8 bytes */
 	WITHOUT_BINS = 1 << 4, /* MAX_POWER2_FOR_TABLES_WITHOUT_BINS */
-	PROBE_LIMIT = 1 << 12, /* a table has more bins than entries: probes are few */
+	/* A table has more bins than entries: probes are few. */
+	PROBE_LIMIT = 1 << 12,
 	PERTURB_SHIFT = 11,
 	BIN_EMPTY = 0,
 	BIN_DELETED = 1,

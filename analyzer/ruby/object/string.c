@@ -8,8 +8,10 @@
 #include "ruby/get.h"
 
 enum {
-	EMBED_LIMIT = 1024,                       /* the largest slot has 640 bytes */
-	EMBED_LENGTH_SHIFT = RCORE_FL_USHIFT + 2, /* RSTRING_EMBED_LEN_SHIFT, up to 3.1 */
+	/* The largest slot has 640 bytes. */
+	EMBED_LIMIT = 1024,
+	/* RSTRING_EMBED_LEN_SHIFT, up to 3.1. */
+	EMBED_LENGTH_SHIFT = RCORE_FL_USHIFT + 2,
 	EMBED_LENGTH_MASK = 0x1f,
 };
 

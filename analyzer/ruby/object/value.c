@@ -6,7 +6,10 @@
 
 #include "ruby/get.h"
 
-/* Special constants lie below, and no object can: nothing is mapped in the first page. */
+/*
+ * Special constants lie below, and no object can: nothing is mapped in the
+ * first page.
+ */
 enum { LOWEST_ADDRESS = 4096 };
 
 /* special_consts.h, the same from 2.6 to 4.0 but for Qnil and Qundef */

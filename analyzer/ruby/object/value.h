@@ -13,10 +13,10 @@
 #include "ruby/ruby.h"
 
 /*
- * A VALUE is either an immediate (small integer, flonum, static symbol, nil, true,
- * false) told by its low bits, or the address of an object whose first word is
- * RBasic.flags; the low five bits of that are its type.
- * Mirrors include/ruby/internal/special_consts.h and value_type.h (before 3.0:
+ * A VALUE is either an immediate (small integer, flonum, static symbol, nil,
+ * true, false) told by its low bits, or the address of an object whose first
+ * word is RBasic.flags; the low five bits of that are its type. Mirrors
+ * include/ruby/internal/special_consts.h and value_type.h (before 3.0:
  * include/ruby/ruby.h).
  */
 enum rcore_type {
@@ -64,10 +64,15 @@ enum { RCORE_SPECIAL_SHIFT = 8 }; /* RUBY_SPECIAL_SHIFT */
 
 enum rcore_immediate rcore_immediate(const struct rcore_ruby *ruby, uint64_t value);
 
-/* The VALUE of a static Symbol. That of a dynamic Symbol's ID names the same. */
+/*
+ * The VALUE of a static Symbol. That of a dynamic Symbol's ID names the same.
+ */
 uint64_t rcore_static_symbol(uint64_t id);
 
-/* A Float in a VALUE, its exponent cut short: rb_float_flonum_value of internal/numeric.h. */
+/*
+ * A Float in a VALUE, its exponent cut short: rb_float_flonum_value of
+ * internal/numeric.h.
+ */
 double rcore_flonum(uint64_t value);
 
 /* nil or false, under the layout's Qnil. */
@@ -76,16 +81,20 @@ bool rcore_is_nil(const struct rcore_ruby *ruby, uint64_t value);
 /* An address (8-byte aligned, not special): what may be an object. */
 bool rcore_is_object(const struct rcore_ruby *ruby, uint64_t value);
 
-/* The imemo_type in the flags of a T_IMEMO: FL_USER0 to FL_USER3 (internal/imemo.h); -1 for
- * an object of another type. */
+/*
+ * The imemo_type in the flags of a T_IMEMO: FL_USER0 to FL_USER3
+ * (internal/imemo.h); -1 for an object of another type.
+ */
 static inline int rcore_imemo_type(uint64_t flags)
 {
 	return (flags & RCORE_T_MASK) == RCORE_T_IMEMO ? (int)(flags >> RCORE_FL_USHIFT & 0xf)
 						       : -1;
 }
 
-/* Flags and type of a heap object. FAULT where unreadable, CORRUPT where `value`
- * is an immediate. */
+/*
+ * Flags and type of a heap object. FAULT where unreadable, CORRUPT where
+ * `value` is an immediate.
+ */
 struct rcore_error *rcore_flags(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret);
 /* "T_STRING"; NULL: no type of CRuby's. */
 const char *rcore_type_name(enum rcore_type type);

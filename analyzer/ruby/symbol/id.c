@@ -7,7 +7,10 @@
 #include "ruby/get.h"
 #include "ruby/object/string.h"
 
-/* ID_ENTRY_UNIT and ID_ENTRY_SIZE of symbol.c: a serial's String and Symbol stand side by side. */
+/*
+ * ID_ENTRY_UNIT and ID_ENTRY_SIZE of symbol.c: a serial's String and Symbol
+ * stand side by side.
+ */
 enum { ENTRY_UNIT = 512, ENTRY_SIZE = 2 };
 
 /* rb_ary_entry: nothing past the end. */

@@ -5,9 +5,10 @@
 #include "ruby/object/string.h"
 
 /*
- * rb_symbols_t is known by its contents, for symbol.c and defs/id.def fill it in one order:
- * the serial of a one-character operator is that character (Init_op_tbl), and the names "max"
- * and "min" stand side by side soon after tLAST_OP_ID, the first of the predefined locals.
+ * rb_symbols_t is known by its contents, for symbol.c and defs/id.def fill it
+ * in one order: the serial of a one-character operator is that character
+ * (Init_op_tbl), and the names "max" and "min" stand side by side soon after
+ * tLAST_OP_ID, the first of the predefined locals.
  */
 static const char operators[] = "!%&*+-/<>^|~";
 
@@ -27,7 +28,10 @@ static bool has_name(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
 	return !err && same;
 }
 
-/* The head of a rb_symbols_t, cheap to test: a count and an Array that may be one. */
+/*
+ * The head of a rb_symbols_t, cheap to test: a count and an Array that may be
+ * one.
+ */
 static bool plausible(const struct rcore_ruby *ruby, const void *copy, size_t size,
 		      uint64_t *ids)
 {

@@ -17,8 +17,9 @@ struct rcore_core {
 	struct rcore_arena arena;
 	struct rcore_core_file file;
 	struct rcore_known_runs known; /* of a pack */
-	uint64_t pages;                /* where the first segment's bytes are in the file */
-	struct rcore_segment *list;    /* as in the program headers, by start */
+	/* Where the first segment's bytes are in the file. */
+	uint64_t pages;
+	struct rcore_segment *list; /* as in the program headers, by start */
 	size_t list_count;
 	uint64_t saved_bytes, lost_bytes;
 };
@@ -116,9 +117,8 @@ const char *rcore_core_cut_off(struct rcore_arena *arena, uint64_t lost, uint64_
 	double all = missing + (double)saved / (1 << 20);
 	return rcore_arena_printf(
 		arena,
-		"the core is cut off: %.1f of %.1f MiB of saved memory are "
-		"missing (was the disk full, `ulimit -c` too low, or the copy "
-		"incomplete?)",
+		"the core is cut off: %.1f of %.1f MiB of saved memory are missing (was the "
+		"disk full, `ulimit -c` too low, or the copy incomplete?)",
 		missing, all);
 }
 

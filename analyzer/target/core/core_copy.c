@@ -23,9 +23,10 @@
  *	memory ...			the same notes and the added ones
  *					memory ..., `shift` bytes further on
  *
- * Sections of the original (gdb writes one for each segment) name nothing that the program headers do
- * not, and are left out. Memory moves as a whole, by whole blocks, so that holes and shared blocks
- * survive, and a copy of what was cut off is cut off at the same place.
+ * Sections of the original (gdb writes one for each segment) name nothing that
+ * the program headers do not, and are left out. Memory moves as a whole, by
+ * whole blocks, so that holes and shared blocks survive, and a copy of what was
+ * cut off is cut off at the same place.
  */
 struct plan {
 	const struct rcore_core_file *file;
@@ -34,13 +35,20 @@ struct plan {
 	size_t notes; /* index of the PT_NOTE to be extended */
 	struct rcore_note_bytes bytes;
 	uint64_t section, notes_offset; /* in the copy */
-	uint64_t start, shift; /* of memory: where in the original, and how far it moves */
+	/* Of memory: where in the original, and how far it moves. */
+	uint64_t start, shift;
 };
 
-/* Pages are no larger on any machine that we know, nor are blocks of file systems. */
+/*
+ * Pages are no larger on any machine that we know, nor are blocks of file
+ * systems.
+ */
 enum { ALIGN = 64 << 10 };
 
-/* Section 0 has the number of program headers; libelf makes an empty one behind it. */
+/*
+ * Section 0 has the number of program headers; libelf makes an empty one behind
+ * it.
+ */
 enum { SECTIONS = 2 };
 
 static uint64_t round_up(uint64_t value, uint64_t to)
@@ -93,7 +101,10 @@ static struct rcore_error *elf_error(void)
 				  elf_errmsg(code));
 }
 
-/* libelf fills with zeroes what lies between the empty section and the headers of all. */
+/*
+ * libelf fills with zeroes what lies between the empty section and the headers
+ * of all.
+ */
 static bool add_sections(Elf *elf, uint64_t offset)
 {
 	Elf64_Shdr *empty = elf64_getshdr(elf_newscn(elf));
@@ -152,8 +163,11 @@ static struct rcore_error *write_all(const struct plan *plan, int from, int to)
 	return errnum ? rcore_error_os(errnum, "cannot copy the core's memory") : NULL;
 }
 
-/* The very file that is mapped, so that the copy can share its blocks. -1: it was decompressed or came
- * through a pipe, or somebody replaced it meanwhile; what is mapped is copied then. */
+/*
+ * The very file that is mapped, so that the copy can share its blocks. -1: it
+ * was decompressed or came through a pipe, or somebody replaced it meanwhile;
+ * what is mapped is copied then.
+ */
 static int open_original(const char *path, const struct rcore_core_file *file)
 {
 	struct stat status;

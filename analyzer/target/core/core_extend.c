@@ -143,8 +143,10 @@ static const struct group *find_group(struct original *original, int tid)
 	return NULL;
 }
 
-/* Ids of process, group and session, and the signal mask, are the owner's; its signal
- * and its times are not the fiber's. */
+/*
+ * Ids of process, group and session, and the signal mask, are the owner's; its
+ * signal and its times are not the fiber's.
+ */
 static bool put_status(struct rcore_note_bytes *out, const struct original *original,
 		       unsigned machine, const struct group *group,
 		       const struct rcore_added_thread *thread)
@@ -189,8 +191,10 @@ static bool put_thread(struct rcore_note_bytes *out, struct original *original,
 	return put_name(out, original, thread);
 }
 
-/* gdb and we take the last NT_PRPSINFO for that of the process, so its own comes once more at
- * the end. */
+/*
+ * gdb and we take the last NT_PRPSINFO for that of the process, so its own
+ * comes once more at the end.
+ */
 static bool put_process(struct rcore_note_bytes *out, const struct original *original)
 {
 	const struct note *process = &original->process;
@@ -227,8 +231,8 @@ struct rcore_error *rcore_core_extend_notes(const struct rcore_core_file *file,
 	if (!size || !data)
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"the core's notes cannot be read, so it has no threads to add to; "
-			"copy the core again, or get a new one");
+			"the core's notes cannot be read, so it has no threads to add to; copy "
+			"the core again, or get a new one");
 	struct original original = {.bytes = data->d_buf,
 				    .align = header->p_align == 8 ? 8 : 4};
 	struct rcore_note_bytes out = {0};

@@ -19,14 +19,14 @@ static struct rcore_error *open_error(const char *path, int errnum)
 	if (errnum == ENOENT || errnum == ENOTDIR)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"%s: no such file; `cat /proc/sys/kernel/core_pattern` "
-			"tells where this machine puts its core files",
+			"%s: no such file; `cat /proc/sys/kernel/core_pattern` tells where "
+			"this machine puts its core files",
 			path);
 	if (errnum == EACCES || errnum == EPERM)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"%s: permission denied; a core belongs to the user who ran "
-			"the program: use sudo, or change the file's owner",
+			"%s: permission denied; a core belongs to the user who ran the "
+			"program: use sudo, or change the file's owner",
 			path);
 	return rcore_error_os(errnum, "%s", path);
 }
@@ -45,17 +45,15 @@ static struct rcore_error *not_a_file(const char *path, mode_t mode)
 static struct rcore_error *check_magic(const char *path, const struct rcore_core_file *file)
 {
 	if (!file->size)
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"%s: is empty; was the disk full, or `ulimit -c` 0, when "
-			"the core was written?",
-			path);
+		return rcore_error_create(RCORE_ERROR_FORMAT,
+					  "%s: is empty; was the disk full, or `ulimit -c` 0, "
+					  "when the core was written?",
+					  path);
 	size_t size = file->size < SELFMAG ? file->size : SELFMAG;
 	if (memcmp(file->bytes, ELFMAG, size))
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"%s: is not an ELF file; name a core file first, then the "
-			"executable",
+			"%s: is not an ELF file; name a core file first, then the executable",
 			path);
 	if (file->size < sizeof(Elf64_Ehdr))
 		return rcore_error_create(RCORE_ERROR_FORMAT,
@@ -77,39 +75,38 @@ static struct rcore_error *check_header(const char *path, const uint8_t *bytes)
 	if (header.e_type == ET_EXEC || header.e_type == ET_DYN)
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"%s: is an executable or a shared library, not a core file; "
-			"name the core file first, then the executable",
+			"%s: is an executable or a shared library, not a core file; name the "
+			"core file first, then the executable",
 			path);
 	if (header.e_type != ET_CORE)
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"%s: is an ELF file of type %u, not a core file; name the "
-			"core file first, then the executable",
-			path, header.e_type);
+		return rcore_error_create(RCORE_ERROR_FORMAT,
+					  "%s: is an ELF file of type %u, not a core file; "
+					  "name the core file first, then the executable",
+					  path, header.e_type);
 	if (header.e_ident[EI_CLASS] == ELFCLASS32)
 		return rcore_error_create(
 			RCORE_ERROR_UNSUPPORTED,
-			"%s: is of a 32-bit process; rcore reads cores of x86-64 "
-			"and aarch64",
+			"%s: is of a 32-bit process; rcore reads cores of x86-64 and aarch64",
 			path);
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_VERSION] != EV_CURRENT)
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"%s: has a damaged ELF header (class %u, version %u); copy the "
-			"core again, or get a new one",
-			path, header.e_ident[EI_CLASS], header.e_ident[EI_VERSION]);
+		return rcore_error_create(RCORE_ERROR_FORMAT,
+					  "%s: has a damaged ELF header (class %u, version "
+					  "%u); copy the core again, or get a new one",
+					  path, header.e_ident[EI_CLASS],
+					  header.e_ident[EI_VERSION]);
 	if (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)
-		return rcore_error_create(
-			RCORE_ERROR_UNSUPPORTED,
-			"%s: is of another machine (ELF machine %u); rcore reads "
-			"cores of x86-64 and aarch64",
-			path, header.e_machine);
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "%s: is of another machine (ELF machine %u); rcore "
+					  "reads cores of x86-64 and aarch64",
+					  path, header.e_machine);
 	return NULL;
 }
 
-/* The number that the header means; more than 65,534 are counted in section 0, which a
- * kernel core has at its very end: gone when the file is cut off. The notes follow
- * the headers, so their place tells the number too. */
+/*
+ * The number that the header means; more than 65,534 are counted in section 0,
+ * which a kernel core has at its very end: gone when the file is cut off. The
+ * notes follow the headers, so their place tells the number too.
+ */
 static uint64_t count_program_headers(const struct rcore_core_file *file,
 				      const Elf64_Ehdr *header)
 {
@@ -140,24 +137,23 @@ static struct rcore_error *find_program_headers(const char *path, struct rcore_c
 			RCORE_ERROR_FORMAT,
 			"%s: has no program headers, so no memory; get a new core", path);
 	if (header.e_phentsize != sizeof(Elf64_Phdr))
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"%s: the ELF header is damaged (program headers of %u "
-			"bytes); copy the core again, or get a new one",
-			path, header.e_phentsize);
+		return rcore_error_create(RCORE_ERROR_FORMAT,
+					  "%s: the ELF header is damaged (program headers of "
+					  "%u bytes); copy the core again, or get a new one",
+					  path, header.e_phentsize);
 	if (count > MAX_PROGRAM_HEADERS)
-		return rcore_error_create(
-			RCORE_ERROR_LIMIT,
-			"%s: %" PRIu64 " program headers, more than %d; the ELF "
-			"header is damaged: copy the core again, or get a new one",
-			path, count, MAX_PROGRAM_HEADERS);
+		return rcore_error_create(RCORE_ERROR_LIMIT,
+					  "%s: %" PRIu64
+					  " program headers, more than %d; the ELF header is "
+					  "damaged: copy the core again, or get a new one",
+					  path, count, MAX_PROGRAM_HEADERS);
 	uint64_t size = count * sizeof(Elf64_Phdr);
 	if (header.e_phoff > file->size || size > file->size - header.e_phoff)
-		return rcore_error_create(RCORE_ERROR_FORMAT,
-					  "%s: is cut off at %" PRIu64
-					  " bytes, within its headers; "
-					  "copy the core again, or get a new one",
-					  path, file->size);
+		return rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: is cut off at %" PRIu64
+			" bytes, within its headers; copy the core again, or get a new one",
+			path, file->size);
 	file->program_headers = (const Elf64_Phdr *)(file->bytes + header.e_phoff);
 	file->program_header_count = count;
 	return NULL;
@@ -171,9 +167,11 @@ Elf64_Phdr rcore_core_file_header(const struct rcore_core_file *file, size_t ind
 	return header;
 }
 
-/* gdb writes a section for each segment, and libelf would take memory for each one that
- * the header claims; so libelf is shown a header without sections. That page is a private
- * copy; the file is not touched. */
+/*
+ * gdb writes a section for each segment, and libelf would take memory for each
+ * one that the header claims; so libelf is shown a header without sections.
+ * That page is a private copy; the file is not touched.
+ */
 static struct rcore_error *open_elf(const char *path, struct rcore_core_file *file)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -189,11 +187,10 @@ static struct rcore_error *open_elf(const char *path, struct rcore_core_file *fi
 	elf_version(EV_CURRENT);
 	file->elf = elf_memory((char *)file->bytes, file->size);
 	if (!file->elf)
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"%s: the ELF header is damaged (%s); copy the core again, "
-			"or get a new one",
-			path, elf_errmsg(-1));
+		return rcore_error_create(RCORE_ERROR_FORMAT,
+					  "%s: the ELF header is damaged (%s); copy the core "
+					  "again, or get a new one",
+					  path, elf_errmsg(-1));
 	return NULL;
 }
 

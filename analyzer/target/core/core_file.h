@@ -10,24 +10,28 @@
 #include "target/map_file.h"
 
 /*
- * A core file as bytes: mapped read-only, so that only what is looked at is ever
- * read from the disk, and known to be a 64-bit little-endian ELF core of a machine
- * that is covered.
+ * A core file as bytes: mapped read-only, so that only what is looked at is
+ * ever read from the disk, and known to be a 64-bit little-endian ELF core of a
+ * machine that is covered.
  */
 struct rcore_core_file {
 	struct rcore_mapped_file map;
 	const uint8_t *bytes; /* of `map` */
 	uint64_t size;
-	Elf *elf;                          /* knows no sections: a core has none that matter */
-	const Elf64_Phdr *program_headers; /* may be misaligned: use rcore_core_file_header() */
-	size_t program_header_count;       /* all of them within `size` */
-	bool is_cut_off; /* it was compressed, and the stream ended early or is damaged */
+	/* Knows no sections: a core has none that matter. */
+	Elf *elf;
+	/* May be misaligned: use rcore_core_file_header(). */
+	const Elf64_Phdr *program_headers;
+	size_t program_header_count; /* all of them within `size` */
+	/* It was compressed, and the stream ended early or is damaged. */
+	bool is_cut_off;
 };
 
 Elf64_Phdr rcore_core_file_header(const struct rcore_core_file *file, size_t index);
 
 /* "-" is the standard input. Errors as rcore_core_open(). */
 struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_file *ret);
-void rcore_core_file_close(struct rcore_core_file *file); /* an all-zero one too */
+/* An all-zero one too. */
+void rcore_core_file_close(struct rcore_core_file *file);
 
 #endif

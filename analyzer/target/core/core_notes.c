@@ -108,7 +108,10 @@ static bool read_siginfo(struct reader *reader, const uint8_t *bytes, size_t siz
 	struct rcore_siginfo *info = &reader->process->siginfo;
 	if (size < RCORE_SIGINFO_SIZE)
 		return false;
-	/* gdb writes one after each thread's status: the first is the signalled thread's. */
+	/*
+	 * gdb writes one after each thread's status: the first is the signalled
+	 * thread's.
+	 */
 	if (!info->present && reader->threads.count <= 1)
 		rcore_siginfo_parse(bytes, info);
 	return true;
@@ -133,8 +136,10 @@ static bool read_auxv(struct reader *reader, const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* fill_files_note() of the kernel's fs/binfmt_elf.c: count, page size, then start, end and
- * offset in pages of each mapping, then their names. */
+/*
+ * fill_files_note() of the kernel's fs/binfmt_elf.c: count, page size, then
+ * start, end and offset in pages of each mapping, then their names.
+ */
 static bool read_file(struct reader *reader, const uint8_t *bytes, size_t size)
 {
 	struct rcore_process *process = reader->process;
@@ -259,9 +264,12 @@ static void read_segment(struct reader *reader, const struct rcore_core_file *fi
 	}
 }
 
-/* The order is the mark of the hand: the kernel starts with status, process, signal (its
- * fill_note_info()), gdb with the process (its linux_make_corefile_notes()); since version 12
- * gdb adds a note of its own. gcore is gdb. */
+/*
+ * The order is the mark of the hand: the kernel starts with status, process,
+ * signal (its fill_note_info()), gdb with the process (its
+ * linux_make_corefile_notes()); since version 12 gdb adds a note of its own.
+ * gcore is gdb.
+ */
 static const char *producer(const struct reader *reader)
 {
 	static const uint32_t kernel[3] = {NT_PRSTATUS, NT_PRPSINFO, NT_SIGINFO};
@@ -288,8 +296,10 @@ static struct rcore_error *finish(struct reader *reader)
 	process->thread_count = reader->threads.count;
 	process->producer = producer(reader);
 	bool by_gdb = process->producer && !strcmp(process->producer, "gdb");
-	/* The kernel and gdb write the thread that died first. QEMU 10, which emulates a process,
-	 * writes it anywhere, and it alone has the signal. */
+	/*
+	 * The kernel and gdb write the thread that died first. QEMU 10, which
+	 * emulates a process, writes it anywhere, and it alone has the signal.
+	 */
 	if (!process->signo && !by_gdb) {
 		process->signo = reader->signo;
 		process->crashed_tid = reader->signalled;

@@ -14,7 +14,8 @@
 #include "base/text.h"
 
 enum {
-	COMM_SIZE = 64, /* TASK_COMM_LEN is 16; an escaped character takes four */
+	/* TASK_COMM_LEN is 16; an escaped character takes four. */
+	COMM_SIZE = 64,
 	PID_SIZE = 16,
 };
 
@@ -108,11 +109,11 @@ struct rcore_error *rcore_journal_find(const char *folder, const char *id, char 
 		err = look_at(&search, entry->d_name);
 	closedir(directory);
 	if (!err && !search.path)
-		err = rcore_error_create(RCORE_ERROR_OS,
-					 "%s: no core of '%s' among %zu; `coredumpctl list` "
-					 "tells of which there "
-					 "are, by PID and name, and which were removed",
-					 in, what, search.count);
+		err = rcore_error_create(
+			RCORE_ERROR_OS,
+			"%s: no core of '%s' among %zu; `coredumpctl list` tells of which "
+			"there are, by PID and name, and which were removed",
+			in, what, search.count);
 	if (err)
 		free(search.path);
 	else

@@ -14,7 +14,10 @@
 
 enum { BLOCK = 64 << 10, PAGE = 4096 };
 
-/* No process has so much memory, but a few bytes of compressed zeroes can claim it. */
+/*
+ * No process has so much memory, but a few bytes of compressed zeroes can claim
+ * it.
+ */
 #define MAX_CORE (UINT64_C(1) << 42)
 
 static const struct {
@@ -24,9 +27,7 @@ static const struct {
 	int (*support)(struct archive *);
 } compressions[] = {
 	{"\x28\xb5\x2f\xfd", 4, "zstd", archive_read_support_filter_zstd},
-	{"\xfd"
-	 "7zXZ",
-	 6, "xz", archive_read_support_filter_xz},
+	{"\xfd\x37zXZ", 6, "xz", archive_read_support_filter_xz},
 	{"\x04\x22\x4d\x18", 4, "lz4", archive_read_support_filter_lz4},
 	{"\x1f\x8b", 2, "gzip", archive_read_support_filter_gzip},
 	{"BZh", 3, "bzip2", archive_read_support_filter_bzip2},
@@ -154,9 +155,8 @@ static struct rcore_error *open_stream(struct archive *archive, int fd, const ch
 	const char *why = archive_error_string(archive);
 	return rcore_error_create(
 		RCORE_ERROR_FORMAT,
-		"%s: cannot be decompressed (%s); copy the core again, or get "
-		"a new one",
-		name, why ? why : "damaged");
+		"%s: cannot be decompressed (%s); copy the core again, or get a new one", name,
+		why ? why : "damaged");
 }
 
 struct rcore_error *rcore_spool(int fd, const char *name, struct rcore_mapped_file *ret,

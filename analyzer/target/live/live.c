@@ -14,8 +14,10 @@
 
 enum { MAX_AUXV_PAIRS = 64, MAX_ARGUMENTS = 4096 };
 
-/* The program's ELF header tells the machine; where the file cannot be opened, the memory that it
- * is mapped into does. */
+/*
+ * The program's ELF header tells the machine; where the file cannot be opened,
+ * the memory that it is mapped into does.
+ */
 static struct rcore_error *check_machine(struct rcore_live *live)
 {
 	Elf64_Ehdr header = {0};
@@ -39,13 +41,16 @@ static struct rcore_error *check_machine(struct rcore_live *live)
 	if (header.e_machine != live->process.machine)
 		return rcore_error_create(
 			RCORE_ERROR_UNSUPPORTED,
-			"process %d (%s) is a program of another machine (ELF "
-			"machine %u): analyze it with rcore for that machine",
+			"process %d (%s) is a program of another machine (ELF machine %u): "
+			"analyze it with rcore for that machine",
 			live->pid, live->status.name, header.e_machine);
 	return NULL;
 }
 
-/* Arguments end with a NUL each; a program that sets its title leaves many at the end. */
+/*
+ * Arguments end with a NUL each; a program that sets its title leaves many at
+ * the end.
+ */
 static bool read_arguments(struct rcore_live *live)
 {
 	size_t size;
@@ -99,8 +104,10 @@ static struct rcore_error *open_folder(struct rcore_live *live)
 	return rcore_live_refuse(live->pid, live->folder, &live->status);
 }
 
-/* May it be read at all? The header of the program's memory says so, rather than the first
- * struct in the midst of the work. */
+/*
+ * May it be read at all? The header of the program's memory says so, rather
+ * than the first struct in the midst of the work.
+ */
 static int try_memory(struct rcore_live *live)
 {
 	uint8_t byte;

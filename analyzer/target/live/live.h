@@ -21,47 +21,59 @@
  *	rcore_live_end()      the process runs on; reads give what was read or kept in this round,
  *	                      and of files what cannot have changed
  *
- * A round that has nothing noted is as good, but the process stands still for longer.
+ * A round that has nothing noted is as good, but the process stands still for
+ * longer.
  */
 struct rcore_live;
 
-/* Stops nothing yet. Errors (OS, UNSUPPORTED, USAGE) name the process and the next step: no such process,
- * a thread's id, a zombie, a kernel thread, 32-bit, not ours to read. */
+/*
+ * Stops nothing yet. Errors (OS, UNSUPPORTED, USAGE) name the process and the
+ * next step: no such process, a thread's id, a zombie, a kernel thread, 32-bit,
+ * not ours to read.
+ */
 struct rcore_error *rcore_live_open(int pid, struct rcore_live **ret);
 void rcore_live_close(struct rcore_live *live); /* NULL-safe; ends a round */
 
-/* Both belong to `live` and live as long. The threads of the process are those of the last
- * rcore_live_begin(); they have registers only if that stopped it. */
+/*
+ * Both belong to `live` and live as long. The threads of the process are those
+ * of the last rcore_live_begin(); they have registers only if that stopped it.
+ */
 struct rcore_memory *rcore_live_memory(struct rcore_live *live);
 const struct rcore_process *rcore_live_process(const struct rcore_live *live);
 
 void rcore_live_forget(struct rcore_live *live);
 
-/* `stop` false: copies without stopping. Errors: OS (it may not be stopped, is traced by somebody,
- * has ended), NO_MEMORY. */
+/*
+ * `stop` false: copies without stopping. Errors: OS (it may not be stopped, is
+ * traced by somebody, has ended), NO_MEMORY.
+ */
 struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop);
 
 /* Wants [start, end) to be readable after the round. */
 void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
- * Where the used part of a machine stack ends that starts at `sp`. What is mapped behind a thread's own
- * stack may be one mapping with it; the thread pointer (0: not known) shows where the stack
- * ends, for the C library keeps its own struct there.
+ * Where the used part of a machine stack ends that starts at `sp`. What is
+ * mapped behind a thread's own stack may be one mapping with it; the thread
+ * pointer (0: not known) shows where the stack ends, for the C library keeps
+ * its own struct there.
  */
 uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
 			      uint64_t thread_pointer);
 
 struct rcore_live_pause {
 	uint64_t nanoseconds;
-	size_t thread_count;    /* that were stopped */
-	size_t unstopped_count; /* that slept in the kernel and could not be: without registers */
-	bool overdue;           /* the process was let go before all was read */
+	size_t thread_count; /* that were stopped */
+	/* That slept in the kernel and could not be: without registers. */
+	size_t unstopped_count;
+	bool overdue; /* the process was let go before all was read */
 };
 void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret);
 
-/* The process has ended, or was replaced by another program: what was read of it may be of no use.
- * NULL: it is still there. */
+/*
+ * The process has ended, or was replaced by another program: what was read of
+ * it may be of no use. NULL: it is still there.
+ */
 struct rcore_error *rcore_live_check(struct rcore_live *live);
 
 /* The process's own number in its pid namespace; 0: the same as ours. */

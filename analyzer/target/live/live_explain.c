@@ -63,13 +63,11 @@ struct rcore_error *rcore_live_refuse(int pid, int folder,
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "process %d is rcore itself: name another", pid);
 	if (status->state == 'Z' && status->thread_count > 1)
-		return rcore_error_create(
-			RCORE_ERROR_UNSUPPORTED,
-			"the main thread of process %d has ended and %d others run on: such a "
-			"process cannot be read by its number; `kill -ABRT %d` makes it leave "
-			"a "
-			"core",
-			pid, status->thread_count - 1, pid);
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "the main thread of process %d has ended and %d "
+					  "others run on: such a process cannot be read by its "
+					  "number; `kill -ABRT %d` makes it leave a core",
+					  pid, status->thread_count - 1, pid);
 	if (status->state == 'Z' || status->state == 'X')
 		return rcore_error_create(
 			RCORE_ERROR_OS,
@@ -122,8 +120,7 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 		return rcore_error_create(
 			RCORE_ERROR_OS,
 			"not allowed to read process %d: it belongs to user %s, you are %s; "
-			"run "
-			"rcore as %s, or with sudo (the capability CAP_SYS_PTRACE)",
+			"run rcore as %s, or with sudo (the capability CAP_SYS_PTRACE)",
 			pid, user_name(status->user, owner, sizeof(owner)),
 			user_name(geteuid(), own, sizeof(own)), owner);
 	int scope = ptrace_scope();
@@ -138,18 +135,16 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 		return rcore_error_create(
 			RCORE_ERROR_OS,
 			"not allowed to read process %d: kernel.yama.ptrace_scope is %d, so "
-			"only "
-			"%s may; use sudo (the capability CAP_SYS_PTRACE)%s",
+			"only %s may; use sudo (the capability CAP_SYS_PTRACE)%s",
 			pid, scope, scope == 1 ? "its parents" : "administrators",
 			scope == 1 ? ", or `sudo sysctl kernel.yama.ptrace_scope=0`" : "");
 	if (geteuid() && folder >= 0 && !fstatat(folder, "auxv", &found, 0) &&
 	    found.st_uid != status->user)
-		return rcore_error_create(
-			RCORE_ERROR_OS,
-			"not allowed to read process %d: it changed its user or forbids core "
-			"dumps (it is not \"dumpable\"); use sudo (the capability "
-			"CAP_SYS_PTRACE)",
-			pid);
+		return rcore_error_create(RCORE_ERROR_OS,
+					  "not allowed to read process %d: it changed its user "
+					  "or forbids core dumps (it is not \"dumpable\"); use "
+					  "sudo (the capability CAP_SYS_PTRACE)",
+					  pid);
 	return rcore_error_create(
 		RCORE_ERROR_OS,
 		"not allowed to read process %d: it takes the capability CAP_SYS_PTRACE; in a "
@@ -165,19 +160,17 @@ struct rcore_error *rcore_live_explain(int pid, int folder, int errnum)
 	if (folder < 0 && errnum == ENOENT)
 		return no_such_process(pid);
 	if (errnum == EAGAIN)
-		return rcore_error_create(RCORE_ERROR_OS,
-					  "process %d is just starting another program: try "
-					  "again",
-					  pid);
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"process %d is just starting another program: try again", pid);
 	bool is_there = folder >= 0 && rcore_live_status_read(folder, "status", &status) &&
 			status.state != 'Z' && status.state != 'X';
 	if (is_there && (errnum == EPERM || errnum == EACCES))
 		return denied(pid, folder, &status);
 	if (folder >= 0 && !is_there)
-		return rcore_error_create(
-			RCORE_ERROR_OS,
-			"process %d ended while it was read; there is nothing "
-			"more to learn from it",
-			pid);
+		return rcore_error_create(RCORE_ERROR_OS,
+					  "process %d ended while it was read; there is "
+					  "nothing more to learn from it",
+					  pid);
 	return rcore_error_os(errnum, "process %d", pid);
 }

@@ -22,7 +22,10 @@ bool rcore_live_fd(const struct rcore_live *live, int fd, char *ret, size_t size
 	return true;
 }
 
-/* "0100007F:1F90": words of the address as they lie in memory, in hex, and the port. */
+/*
+ * "0100007F:1F90": words of the address as they lie in memory, in hex, and the
+ * port.
+ */
 static bool read_address(const char *text, char *ret, size_t size)
 {
 	uint32_t words[4];
@@ -40,8 +43,10 @@ static bool read_address(const char *text, char *ret, size_t size)
 	return true;
 }
 
-/* A line of /proc/net/tcp and the like: sl, local, remote, state, queues, timer, retransmits, uid, timeout,
- * inode. */
+/*
+ * A line of /proc/net/tcp and the like: sl, local, remote, state, queues,
+ * timer, retransmits, uid, timeout, inode.
+ */
 static bool inet_line(const char *line, const char *protocol, unsigned long inode, char *ret,
 		      size_t size)
 {

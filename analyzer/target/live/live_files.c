@@ -73,7 +73,10 @@ static int number_of(const char *text, const char *name)
 	return line ? atoi(line) : 0;
 }
 
-/* NSpid has the id of each namespace from the outermost we can see to the innermost. */
+/*
+ * NSpid has the id of each namespace from the outermost we can see to the
+ * innermost.
+ */
 static void read_inner_id(const char *text, struct rcore_live_status *ret)
 {
 	const char *line = line_of(text, "NSpid");
@@ -91,8 +94,10 @@ static void read_inner_id(const char *text, struct rcore_live_status *ret)
 		ret->depth = 0;
 }
 
-/* PF_KTHREAD of linux/sched.h, in the ninth field of stat; the second may hold anything, and
- * ends with the last parenthesis. */
+/*
+ * PF_KTHREAD of linux/sched.h, in the ninth field of stat; the second may hold
+ * anything, and ends with the last parenthesis.
+ */
 bool rcore_live_is_kernel_thread(int folder)
 {
 	enum { KERNEL_THREAD = 0x00200000 };

@@ -58,10 +58,11 @@ static bool is_file(const char *path, const struct line *line)
 }
 
 /*
- * Under which name the very file that is mapped can be opened from here: its path, its path in
- * the mount namespace and the root folder of the process, or, for a file that was deleted or
- * replaced, the link that the kernel keeps (which takes a capability). Some file systems (overlayfs) tell
- * other numbers to stat() than to maps: there the path below the process's root is the best
+ * Under which name the very file that is mapped can be opened from here: its
+ * path, its path in the mount namespace and the root folder of the process, or,
+ * for a file that was deleted or replaced, the link that the kernel keeps
+ * (which takes a capability). Some file systems (overlayfs) tell other numbers
+ * to stat() than to maps: there the path below the process's root is the best
  * there is, and only the build-id can prove it. NULL: none can be opened.
  */
 static const char *file_of(struct rcore_arena *arena, int pid, const char *path,

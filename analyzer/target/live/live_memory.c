@@ -8,7 +8,9 @@
 
 enum { BATCH = 512 }; /* at most IOV_MAX */
 
-/* The bytes read, up to the first page that cannot be; -1 and errno for none. */
+/*
+ * The bytes read, up to the first page that cannot be; -1 and errno for none.
+ */
 static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec *local,
 			    const struct iovec *remote, size_t count)
 {
@@ -36,8 +38,10 @@ static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec
 	return total;
 }
 
-/* /proc/PID/mem gives EIO for what process_vm_readv() calls EFAULT, and 0 bytes of a process
- * that has ended. */
+/*
+ * /proc/PID/mem gives EIO for what process_vm_readv() calls EFAULT, and 0 bytes
+ * of a process that has ended.
+ */
 static enum rcore_fault fault_at(struct rcore_live_memory *memory, uint64_t address, int errnum)
 {
 	if (errnum == ESRCH || errnum == 0)
@@ -48,7 +52,10 @@ static enum rcore_fault fault_at(struct rcore_live_memory *memory, uint64_t addr
 							   : RCORE_FAULT_UNMAPPED;
 }
 
-/* Whether the page at `address` holds anything: it is in memory, or swapped out (proc_pid_pagemap(5)). */
+/*
+ * Whether the page at `address` holds anything: it is in memory, or swapped out
+ * (proc_pid_pagemap(5)).
+ */
 static bool is_populated(struct rcore_live_memory *memory, uint64_t address)
 {
 	const uint64_t present = 1ull << 63, swapped = 1ull << 62;
@@ -63,9 +70,11 @@ static bool is_populated(struct rcore_live_memory *memory, uint64_t address)
 }
 
 /*
- * The rest of one page that the process itself may not read; bytes read, 0 for none. GC.compact takes its pages from the
- * program while objects move (lock_page_body() of gc.c), and /proc/PID/mem reads them all the same. What was
- * reserved only, such as a guard page, would read as zeroes that nobody wrote.
+ * The rest of one page that the process itself may not read; bytes read, 0 for
+ * none. GC.compact takes its pages from the program while objects move
+ * (lock_page_body() of gc.c), and /proc/PID/mem reads them all the same. What
+ * was reserved only, such as a guard page, would read as zeroes that nobody
+ * wrote.
  */
 static size_t read_protected(struct rcore_live_memory *memory, uint64_t address, void *buffer,
 			     size_t size)
@@ -125,8 +134,10 @@ void rcore_live_memory_deinit(struct rcore_live_memory *memory)
 	memory->file = -1;
 }
 
-/* Notes `got` bytes of ranges[0..count); gives how many ranges are done with: the one at which the
- * kernel stopped cannot give more. */
+/*
+ * Notes `got` bytes of ranges[0..count); gives how many ranges are done with:
+ * the one at which the kernel stopped cannot give more.
+ */
 static size_t account(struct rcore_live_range *ranges, size_t count, size_t got)
 {
 	for (size_t i = 0; i < count; i++) {

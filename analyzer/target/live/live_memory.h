@@ -10,18 +10,21 @@ enum { RCORE_LIVE_PAGE = 4096 }; /* divides the page size of each machine */
 
 /*
  * The bytes of a running process as they are at the moment of the read:
- * process_vm_readv(), or /proc/PID/mem where that call is forbidden (containers). Threads of the
- * target need not be stopped for it.
+ * process_vm_readv(), or /proc/PID/mem where that call is forbidden
+ * (containers). Threads of the target need not be stopped for it.
  */
 struct rcore_live_memory {
 	struct rcore_memory memory; /* first: the callee casts back */
 	int pid, folder;            /* of /proc/PID; not owned */
 	int file;                   /* /proc/PID/mem once it was needed; -1 */
-	/* What is read while it does not hold the process any more counts as not read; NULL: the
-	 * process need not be held. */
+	/*
+	 * What is read while it does not hold the process any more counts as
+	 * not read; NULL: the process need not be held.
+	 */
 	struct rcore_stop *stop;
-	const struct rcore_live_maps *maps; /* tells a hole from what cannot be read */
-	bool is_gone;                       /* a read found no process */
+	/* Tells a hole from what cannot be read. */
+	const struct rcore_live_maps *maps;
+	bool is_gone; /* a read found no process */
 };
 
 void rcore_live_memory_init(struct rcore_live_memory *memory, int pid, int folder,
@@ -33,7 +36,11 @@ struct rcore_live_range {
 	uint64_t start;
 	size_t size;
 	uint8_t *bytes;
-	size_t read; /* result: of `size`, from the start on, up to the first page that cannot be read */
+	/*
+	 * Result: of `size`, from the start on, up to the first page that
+	 * cannot be read.
+	 */
+	size_t read;
 };
 
 /* Reads many ranges in few system calls. */

@@ -43,7 +43,10 @@ static struct rcore_live_page *find(struct rcore_live_pages *pages, uint64_t add
 	return &pages->items[index];
 }
 
-/* A page that is not on the list yet; its bytes are of room_for_page(). NULL: memory is short. */
+/*
+ * A page that is not on the list yet; its bytes are of room_for_page(). NULL:
+ * memory is short.
+ */
 static struct rcore_live_page *add(struct rcore_live_pages *pages, uint64_t address,
 				   uint8_t *bytes)
 {
@@ -57,8 +60,11 @@ static struct rcore_live_page *add(struct rcore_live_pages *pages, uint64_t addr
 	return NULL;
 }
 
-/* What cannot be read does not get on the list: while a layout is looked for, most of what is followed is no
- * pointer, and a copy of many pages has to start again after each that fails. */
+/*
+ * What cannot be read does not get on the list: while a layout is looked for,
+ * most of what is followed is no pointer, and a copy of many pages has to start
+ * again after each that fails.
+ */
 static enum rcore_fault read_new(struct rcore_live_pages *pages, uint64_t start,
 				 struct rcore_live_page **ret)
 {
@@ -179,9 +185,11 @@ static int by_address(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* In the order of addresses, so that neighbours are neighbours here too and one range of a
- * system call takes them. The bytes are written to once, lest the kernel makes each page of ours at the
- * worst moment. */
+/*
+ * In the order of addresses, so that neighbours are neighbours here too and one
+ * range of a system call takes them. The bytes are written to once, lest the
+ * kernel makes each page of ours at the worst moment.
+ */
 bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 {
 	drop_index(pages);
@@ -209,8 +217,11 @@ static bool follows(const struct rcore_live_range *range, const struct rcore_liv
 	       range->bytes + range->size == page->bytes;
 }
 
-/* What became of the pages of each range: read, or, where it ended early, not to be read. Gives whether
- * any ended early: what stands behind that page is still to be tried. */
+/*
+ * What became of the pages of each range: read, or, where it ended early, not
+ * to be read. Gives whether any ended early: what stands behind that page is
+ * still to be tried.
+ */
 static bool mark(struct rcore_live_pages *pages, const struct rcore_live_range *ranges,
 		 size_t count)
 {

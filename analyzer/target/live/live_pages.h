@@ -6,8 +6,9 @@
 #include "target/live/live_memory.h"
 
 /*
- * The pages of a running process that an analysis needs, each read once. A process is to stand
- * still as short as possible, so which pages these are is found out while it still runs:
+ * The pages of a running process that an analysis needs, each read once. A
+ * process is to stand still as short as possible, so which pages these are is
+ * found out while it still runs:
  *
  *	clear     nothing is known
  *	(reads)   of the running process: whatever they touch is kept
@@ -18,13 +19,15 @@
  *	freeze    -- the process runs again -- and only what was kept can be read, and what
  *	          does not change: code and constants of files
  *
- * Unlike target/cache.h it never drops a page to make room for another: past the limit, pages
- * are read and not kept.
+ * Unlike target/cache.h it never drops a page to make room for another: past
+ * the limit, pages are read and not kept.
  */
 enum {
 	RCORE_LIVE_PAGES_LIMIT = 128 << 10, /* 512 MiB */
-	/* Longer reads go through and are not kept: who walks a whole heap takes what it
-	 * wants as it goes. */
+	/*
+	 * Longer reads go through and are not kept: who walks a whole heap
+	 * takes what it wants as it goes.
+	 */
 	RCORE_LIVE_SCAN_SIZE = 8 << 10,
 	RCORE_LIVE_PAGES_RECENT = 256,
 };
@@ -32,7 +35,8 @@ enum {
 enum rcore_live_page_state {
 	RCORE_LIVE_PAGE_WANTED,
 	RCORE_LIVE_PAGE_READ,
-	RCORE_LIVE_PAGE_FAILED, /* in a batch; a read of its own may try again */
+	/* In a batch; a read of its own may try again. */
+	RCORE_LIVE_PAGE_FAILED,
 };
 
 struct rcore_live_page {
@@ -62,13 +66,18 @@ struct rcore_live_pages {
 void rcore_live_pages_init(struct rcore_live_pages *pages, struct rcore_live_memory *below);
 void rcore_live_pages_clear(struct rcore_live_pages *pages); /* also ends it */
 
-/* Puts the pages of [start, end) on the list. false: memory is short, or the limit is reached. */
+/*
+ * Puts the pages of [start, end) on the list. false: memory is short, or the
+ * limit is reached.
+ */
 bool rcore_live_pages_want(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
 /* false: memory is short. */
 bool rcore_live_pages_rewind(struct rcore_live_pages *pages);
 
-/* Those that cannot be read are left out: whoever reads them gets their fault. */
+/*
+ * Those that cannot be read are left out: whoever reads them gets their fault.
+ */
 void rcore_live_pages_fill(struct rcore_live_pages *pages);
 
 void rcore_live_pages_freeze(struct rcore_live_pages *pages);

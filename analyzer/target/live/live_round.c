@@ -13,7 +13,10 @@ void rcore_live_forget(struct rcore_live *live)
 	rcore_live_pages_clear(&live->pages);
 }
 
-/* Ruby knows its threads by the numbers of its own namespace. Gives 0 for one that has ended. */
+/*
+ * Ruby knows its threads by the numbers of its own namespace. Gives 0 for one
+ * that has ended.
+ */
 static int inner_id(const struct rcore_live *live, int tid)
 {
 	char name[64];
@@ -150,8 +153,7 @@ struct rcore_error *rcore_live_check(struct rcore_live *live)
 	if (!same_program(live))
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"process %d started another program while it was read: "
-			"try again",
+			"process %d started another program while it was read: try again",
 			live->pid);
 	return NULL;
 }

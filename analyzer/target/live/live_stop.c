@@ -15,8 +15,9 @@ enum stop_state { STARTING, HELD, FAILED, RELEASED };
 
 struct rcore_stop {
 	pthread_t tracer;
-	sigset_t mask;         /* of the calling thread before */
-	struct timespec limit; /* by CLOCK_MONOTONIC: the process is let go by then */
+	sigset_t mask; /* of the calling thread before */
+	/* By CLOCK_MONOTONIC: the process is let go by then. */
+	struct timespec limit;
 
 	pthread_mutex_t lock;
 	pthread_cond_t change;
@@ -77,8 +78,10 @@ static void *trace(void *argument)
 	return NULL;
 }
 
-/* All signals stay with the threads of whoever uses the library; Ctrl-Z must not stop us while the
- * target waits for us. */
+/*
+ * All signals stay with the threads of whoever uses the library; Ctrl-Z must
+ * not stop us while the target waits for us.
+ */
 static int start(struct rcore_stop *stop)
 {
 	sigset_t all, mask;

@@ -50,8 +50,11 @@ static bool seize(void *context, int tid)
 	tracee->tid = tid;
 	if (!tracees->begin)
 		tracees->begin = now();
-	/* A thread that starts another program holds a lock that we wait for, until all other
-	 * threads are gone; those that we hold are gone only when we say so. */
+	/*
+	 * A thread that starts another program holds a lock that we wait for,
+	 * until all other threads are gone; those that we hold are gone only
+	 * when we say so.
+	 */
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	long refused = ptrace(PTRACE_SEIZE, tid, NULL, NULL);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
@@ -65,7 +68,10 @@ static bool seize(void *context, int tid)
 	return false;
 }
 
-/* A stop that is none of ours is that of a signal on its way: it gets there when we let go. */
+/*
+ * A stop that is none of ours is that of a signal on its way: it gets there
+ * when we let go.
+ */
 static void look(struct rcore_tracee *tracee)
 {
 	int status;

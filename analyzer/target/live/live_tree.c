@@ -56,8 +56,10 @@ static int list_processes(struct entries *ret)
 	return errnum;
 }
 
-/* A process whose number was given anew while the list was made could be its own ancestor: each is
- * taken once. */
+/*
+ * A process whose number was given anew while the list was made could be its
+ * own ancestor: each is taken once.
+ */
 static size_t collect(struct entries *entries, int pid, int *ret)
 {
 	size_t count = 0;

@@ -6,8 +6,11 @@
 
 #include "base/error.h"
 
-/* `pid` and the processes that descend from it, each parent before its children, these by their
- * numbers. The caller frees *ret. Errors: OS (no such process), NO_MEMORY. */
+/*
+ * `pid` and the processes that descend from it, each parent before its
+ * children, these by their numbers. The caller frees *ret. Errors: OS (no such
+ * process), NO_MEMORY.
+ */
 struct rcore_error *rcore_process_tree(int pid, int **ret, size_t *ret_count);
 
 #endif

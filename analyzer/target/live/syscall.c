@@ -3,7 +3,10 @@
 
 #include <elf.h>
 
-/* arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of Linux. */
+/*
+ * arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h
+ * of Linux.
+ */
 static const struct {
 	int x86_64, aarch64; /* -1: this machine has none */
 	const char *name;
@@ -51,8 +54,10 @@ static const struct {
 enum { ORIG_RAX = 15, RAX = 10, X86_64_REGISTERS = 16 };
 static const int x86_64_arguments[] = {14, 13, 12, 7, 9, 8};
 
-/* What the kernel leaves as the result of a call that a signal, a debugger or the end of the process cut
- * short: include/linux/errno.h. */
+/*
+ * What the kernel leaves as the result of a call that a signal, a debugger or
+ * the end of the process cut short: include/linux/errno.h.
+ */
 enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516, INTERRUPTED = 4 };
 
 static bool x86_64(const struct rcore_native_thread *thread, struct rcore_syscall *ret)

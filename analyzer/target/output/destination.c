@@ -35,7 +35,10 @@ static const char *folder_of(const char *path, char ret[PATH_MAX])
 	return dirname(ret);
 }
 
-/* Where everybody may make files, somebody else may have made this one for us to write. */
+/*
+ * Where everybody may make files, somebody else may have made this one for us
+ * to write.
+ */
 static bool is_trap(const char *path, const struct stat *status)
 {
 	char room[PATH_MAX];
@@ -72,7 +75,10 @@ static struct rcore_error *check_kind(const char *path, mode_t mode)
 	return NULL;
 }
 
-/* Replacing takes the folder's permission. A file that may not be written is not replaced, either. */
+/*
+ * Replacing takes the folder's permission. A file that may not be written is
+ * not replaced, either.
+ */
 static struct rcore_error *check_permission(const char *path, bool is_there, bool is_replaced)
 {
 	char room[PATH_MAX];
@@ -102,7 +108,10 @@ static struct rcore_error *check_descriptor(const char *path, const struct rcore
 	return NULL;
 }
 
-/* The number of /proc/PID/fd/N or /proc/PID/task/TID/fd/N of this process; -1: none of them. */
+/*
+ * The number of /proc/PID/fd/N or /proc/PID/task/TID/fd/N of this process; -1:
+ * none of them.
+ */
 static int own_descriptor(const char *path)
 {
 	char room[PATH_MAX], folder[PATH_MAX], own[64], *end;
@@ -117,7 +126,10 @@ static int own_descriptor(const char *path)
 	return is_own && end != name + 1 && !*end && number <= INT_MAX ? (int)number : -1;
 }
 
-/* A link of /proc is no path: what it leads to may have no name, and is open somewhere. */
+/*
+ * A link of /proc is no path: what it leads to may have no name, and is open
+ * somewhere.
+ */
 static struct rcore_error *find_in_proc(const char *path, const struct rcore_inputs *inputs,
 					struct rcore_destination *ret)
 {
@@ -157,7 +169,10 @@ static bool is_in_proc(const char *path)
 	return !statfs(folder_of(path, room), &system) && system.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Of standard output and error; a file that one of them goes to is not replaced under it. */
+/*
+ * Of standard output and error; a file that one of them goes to is not replaced
+ * under it.
+ */
 static int standard_descriptor(const struct stat *file)
 {
 	struct stat standard;

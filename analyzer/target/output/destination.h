@@ -11,10 +11,12 @@
 
 /* What a path stands for that is to be written. */
 enum rcore_destination_kind {
-	RCORE_DESTINATION_NEW,        /* nothing is there yet */
-	RCORE_DESTINATION_FILE,       /* a plain file, to be replaced */
-	RCORE_DESTINATION_STREAM,     /* a FIFO, terminal or other character device */
-	RCORE_DESTINATION_DESCRIPTOR, /* open in this process: /dev/stdout, /proc/self/fd/3 */
+	RCORE_DESTINATION_NEW,  /* nothing is there yet */
+	RCORE_DESTINATION_FILE, /* a plain file, to be replaced */
+	/* A FIFO, terminal or other character device. */
+	RCORE_DESTINATION_STREAM,
+	/* Open in this process: /dev/stdout, /proc/self/fd/3. */
+	RCORE_DESTINATION_DESCRIPTOR,
 };
 
 struct rcore_destination {
@@ -25,12 +27,14 @@ struct rcore_destination {
 };
 
 /*
- * Finds what `path` stands for; changes nothing, and opens nothing. Follows a symbolic link to a file that is there, as cp
- * does, but in a folder that everybody can write only links and files of the user or of the folder's owner
+ * Finds what `path` stands for; changes nothing, and opens nothing. Follows a
+ * symbolic link to a file that is there, as cp does, but in a folder that
+ * everybody can write only links and files of the user or of the folder's owner
  * (as the kernel's fs.protected_symlinks and fs.protected_regular).
  *
- * USAGE: one of `inputs` (may be NULL), a directory, a block device, a socket, a link to nothing, a file of
- * another process in /proc. OS: the file or its folder cannot be written.
+ * USAGE: one of `inputs` (may be NULL), a directory, a block device, a socket,
+ * a link to nothing, a file of another process in /proc. OS: the file or its
+ * folder cannot be written.
  */
 struct rcore_error *rcore_destination_find(const char *path, const struct rcore_inputs *inputs,
 					   struct rcore_destination *ret);

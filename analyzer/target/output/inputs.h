@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 
-/* The files that are read: no output may take the place of one. All-zero: none. */
+/*
+ * The files that are read: no output may take the place of one. All-zero: none.
+ */
 struct rcore_input {
 	dev_t device;
 	ino_t inode;
@@ -19,8 +21,10 @@ struct rcore_inputs {
 	size_t count, capacity;
 };
 
-/* Adds the plain file at `path`, or of a descriptor; adds nothing else, nor if `path` is NULL. `what` outlives
- * the list. Error: NO_MEMORY. */
+/*
+ * Adds the plain file at `path`, or of a descriptor; adds nothing else, nor if
+ * `path` is NULL. `what` outlives the list. Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_inputs_add(struct rcore_inputs *inputs, const char *path,
 				     const char *what);
 struct rcore_error *rcore_inputs_add_fd(struct rcore_inputs *inputs, int fd, const char *what);

@@ -124,7 +124,10 @@ struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind k
 	return err;
 }
 
-/* All that the user may; what the group was allowed goes if it is another group now. */
+/*
+ * All that the user may; what the group was allowed goes if it is another group
+ * now.
+ */
 static int keep_mode(const struct rcore_output *output)
 {
 	const struct stat *old = &output->to.status;
@@ -134,8 +137,10 @@ static int keep_mode(const struct rcore_output *output)
 	return fchmod(output->fd, mode) ? errno : 0;
 }
 
-/* Without fsync() a crash of the machine may leave an empty file in place of the old one (rename(2) orders
- * nothing). */
+/*
+ * Without fsync() a crash of the machine may leave an empty file in place of
+ * the old one (rename(2) orders nothing).
+ */
 static int replace(struct rcore_output *output)
 {
 	int errnum = output->kind == RCORE_OUTPUT_REPORT ? keep_mode(output) : 0;
@@ -286,12 +291,14 @@ struct rcore_error *rcore_output_append(const char *path, const char *line)
 					 "%s: is no plain file; remove it, or name another",
 					 escaped);
 	} else if (status.st_uid != geteuid() || status.st_nlink != 1) {
-		/* In a folder that all may write to, somebody may have put it there. */
-		err = rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"%s: belongs to another user, or has another name too; remove it, or "
-			"name another",
-			escaped);
+		/*
+		 * In a folder that all may write to, somebody may have put it
+		 * there.
+		 */
+		err = rcore_error_create(RCORE_ERROR_USAGE,
+					 "%s: belongs to another user, or has another name "
+					 "too; remove it, or name another",
+					 escaped);
 	} else {
 		int errnum = write_all(fd, line, strlen(line));
 		if (errnum)

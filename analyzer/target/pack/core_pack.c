@@ -17,9 +17,10 @@
 enum { PAGE = RCORE_RECORDER_PAGE };
 
 /*
- * The pack: ELF header, program headers, the core's notes, ours, then the pages, each whole; of the bytes of a
- * page that nobody asked for, a note says that they are none of the target's. Segments are
- * split before each run of pages; what of a segment follows a run is claimed by p_memsz alone. More than
+ * The pack: ELF header, program headers, the core's notes, ours, then the
+ * pages, each whole; of the bytes of a page that nobody asked for, a note says
+ * that they are none of the target's. Segments are split before each run of
+ * pages; what of a segment follows a run is claimed by p_memsz alone. More than
  * 65,534 headers are counted in section 0, as in any core.
  */
 struct pack {
@@ -28,7 +29,8 @@ struct pack {
 	struct rcore_recorder *recorder;
 	const char *note;
 	size_t note_size;
-	const struct rcore_pack_hiding *hiding; /* NULL: nothing is to be hidden */
+	/* NULL: nothing is to be hidden. */
+	const struct rcore_pack_hiding *hiding;
 	struct {
 		Elf64_Phdr *items;
 		size_t count, capacity;
@@ -43,8 +45,10 @@ struct pack {
 	bool failed, no_memory;
 };
 
-/* The bytes that were asked for of what is the pack's page `index`, and with `known` a note of them; false:
- * none of them can be read. */
+/*
+ * The bytes that were asked for of what is the pack's page `index`, and with
+ * `known` a note of them; false: none of them can be read.
+ */
 static bool fill(struct pack *pack, const struct rcore_recorded_page *page, size_t index,
 		 struct rcore_known_writer *known, uint8_t bytes[PAGE])
 {
@@ -121,7 +125,10 @@ static size_t run_length(const struct pack *pack, size_t first, uint64_t end)
 	return count;
 }
 
-/* The headers of one segment from `at` on; *page is the first page that is not placed yet. */
+/*
+ * The headers of one segment from `at` on; *page is the first page that is not
+ * placed yet.
+ */
 static bool place_segment(struct pack *pack, const struct rcore_segment *segment, uint64_t at,
 			  size_t *page)
 {
@@ -143,7 +150,9 @@ static bool place_segment(struct pack *pack, const struct rcore_segment *segment
 	return true;
 }
 
-/* Pages below `end` of which the core has no segment: files that gdb left out. */
+/*
+ * Pages below `end` of which the core has no segment: files that gdb left out.
+ */
 static bool place_strangers(struct pack *pack, uint64_t end, size_t *page)
 {
 	while (*page < pack->pages.count && pack->pages.items[*page]->start < end) {

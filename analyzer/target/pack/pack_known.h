@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 /*
- * Which bytes of a pack are the target's. A pack has whole pages, of which an analysis asked for some bytes; the
- * others are filled with zeroes for the sake of gdb, and a later rcore, which may ask for more, must not take
- * these for facts.
+ * Which bytes of a pack are the target's. A pack has whole pages, of which an
+ * analysis asked for some bytes; the others are filled with zeroes for the sake
+ * of gdb, and a later rcore, which may ask for more, must not take these for
+ * facts.
  *
- * A note of the pack says it: how many bytes are filling and how many are known, in turn from the first page
- * on, each as an unsigned LEB128.
+ * A note of the pack says it: how many bytes are filling and how many are
+ * known, in turn from the first page on, each as an unsigned LEB128.
  */
 enum { RCORE_PACK_KNOWN_NOTE = 0x72636f71 };
 
@@ -36,7 +37,10 @@ bool rcore_known_add(struct rcore_known_writer *writer, uint64_t start, uint64_t
 
 void rcore_known_writer_deinit(struct rcore_known_writer *writer);
 
-/* Reads such a note of pages that have `limit` bytes. False: memory is short. What makes no sense ends it. */
+/*
+ * Reads such a note of pages that have `limit` bytes. False: memory is short.
+ * What makes no sense ends it.
+ */
 bool rcore_known_read(const uint8_t *note, size_t size, uint64_t limit,
 		      struct rcore_known_runs *ret);
 void rcore_known_deinit(struct rcore_known_runs *runs);

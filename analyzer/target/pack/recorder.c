@@ -21,7 +21,8 @@ struct rcore_recorder {
 	struct rcore_memory memory; /* first: the callee casts back */
 	struct rcore_memory *below;
 	struct page *pages;
-	struct page *recent[RECENT]; /* by their number, modulo that; saves most look-ups */
+	/* By their number, modulo that; saves most look-ups. */
+	struct page *recent[RECENT];
 	const struct rcore_recorded_page **sorted;
 	bool is_short;
 	int pauses;

@@ -14,8 +14,8 @@
 #include "target/memory.h"
 
 /*
- * Memory that keeps note of every byte that was asked of it, whether it could be read or not: what an
- * analysis needs to come to the same result again.
+ * Memory that keeps note of every byte that was asked of it, whether it could
+ * be read or not: what an analysis needs to come to the same result again.
  */
 struct rcore_recorder;
 
@@ -47,7 +47,9 @@ enum rcore_recorded {
 	RCORE_RECORDED_KINDS,
 };
 
-/* A page of which bytes were asked for; bit n of bits[kind][n / 64] is byte n. */
+/*
+ * A page of which bytes were asked for; bit n of bits[kind][n / 64] is byte n.
+ */
 struct rcore_recorded_page {
 	uint64_t start;
 	uint64_t bits[RCORE_RECORDED_KINDS][RCORE_RECORDER_PAGE / 64];
@@ -70,7 +72,10 @@ static inline bool rcore_recorded_is(const struct rcore_recorded_page *page,
 const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recorder *recorder,
 							      size_t *ret_count);
 
-/* The next run of bytes that were asked for, from *at on; moves *at behind it. False: no more. */
+/*
+ * The next run of bytes that were asked for, from *at on; moves *at behind it.
+ * False: no more.
+ */
 bool rcore_recorded_run(const struct rcore_recorded_page *page, size_t *at, size_t *ret_start,
 			size_t *ret_size);
 
