@@ -6,7 +6,6 @@
 #include "base/address_map.h"
 #include "base/grow.h"
 #include "image/unwind/parked.h"
-#include "image/unwind/unwind.h"
 #include "session/session.h"
 #include "vm/problem.h"
 #include "weave/weave.h"
@@ -285,9 +284,13 @@ static struct rcore_error *unwind(struct rcore_session *session,
 	const struct rcore_functions methods = {functions->items, functions->count};
 	struct rcore_interpreter interpreter = {
 		session->instructions.items, session->instructions.count, activation->address};
-	struct rcore_error *err = rcore_unwind(
-		session->modules, session->memory, session->process->machine, &snapshot->arena,
-		&methods, &interpreter, stacks->contexts, stacks->count);
+	struct rcore_error *err = NULL;
+	if (!session->code)
+		err = rcore_code_open(session->modules, session->memory,
+				      session->process->machine, &session->code);
+	if (!err)
+		err = rcore_unwind(session->code, &snapshot->arena, &methods, &interpreter,
+				   stacks->contexts, stacks->count);
 	if (!err && interpreter.activation && !activation->address)
 		*activation = (struct rcore_activation){RCORE_ACTIVATION_CODE,
 							interpreter.activation};

@@ -137,6 +137,7 @@ void rcore_close(struct rcore_session *session)
 {
 	if (!session)
 		return;
+	rcore_code_close(session->code);
 	rcore_modules_close(session->modules);
 	rcore_core_close(session->core);
 	rcore_live_close(session->live);

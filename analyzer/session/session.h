@@ -5,6 +5,7 @@
 #include "image/elf/modules.h"
 #include "image/pack_note.h"
 #include "image/unwind/signal_frame.h"
+#include "image/unwind/unwind.h"
 #include "layout/layout.h"
 #include "rcore.h"
 #include "session/examine.h"
@@ -43,6 +44,7 @@ struct rcore_session {
 	struct rcore_process *own_process; /* NULL: `process` is not its own */
 	struct rcore_modules *modules;
 	struct rcore_memory *memory; /* with files filled in */
+	struct rcore_code *code;     /* NULL: nothing was unwound yet */
 	char *layout_file;
 	struct rcore_inputs inputs; /* empty: not asked for yet */
 	/* Known once the target was examined. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/cold_part.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -42,10 +43,24 @@ static void search(struct rcore_sites *sites, struct rcore_native_module *module
 static void search_module(struct rcore_sites *sites, const struct rcore_functions *functions,
 			  struct rcore_native_module *module)
 {
-	module->looked_for_jumps = true;
-	for (size_t i = 0; i < functions->count; i++)
-		if (rcore_native_module_at(sites->native, functions->starts[i]) == module)
-			search(sites, module, functions->starts[i]);
+	for (size_t i = 0; i < functions->count; i++) {
+		uint64_t function = functions->starts[i];
+		if (rcore_address_map_get(&module->searched, function) < 0 &&
+		    rcore_native_module_at(sites->native, function) == module &&
+		    rcore_address_map_put(&module->searched, function, 0))
+			search(sites, module, function);
+	}
+}
+
+static int compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	return (a > b) - (a < b);
+}
+
+static bool has(const struct rcore_functions *functions, uint64_t start)
+{
+	return bsearch(&start, functions->starts, functions->count, sizeof(start), compare);
 }
 
 bool rcore_can_be_called(struct rcore_sites *sites, uint64_t address)
@@ -77,12 +92,12 @@ uint64_t rcore_cold_part_of(struct rcore_sites *sites, const struct rcore_functi
 	if (!functions || !functions->count || !module || !site->fde_start ||
 	    !rcore_native_module_fde(module, site->address, &start, &end))
 		return 0;
-	if (!module->looked_for_jumps)
-		search_module(sites, functions, module);
+	search_module(sites, functions, module);
 	for (size_t i = 0; i < module->jumps.count; i++) {
 		const struct rcore_jump *jump = &module->jumps.items[i];
 		if (jump->to < start || jump->to >= end ||
-		    (!jump->is_conditional && is_entry(sites, jump->to)))
+		    (!jump->is_conditional && is_entry(sites, jump->to)) ||
+		    !has(functions, jump->from))
 			continue;
 		if (found && found != jump->from)
 			return 0;

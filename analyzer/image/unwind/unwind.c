@@ -13,9 +13,22 @@ struct set {
 	size_t count, next;
 };
 
+struct rcore_code {
+	struct rcore_modules *modules;
+	struct rcore_memory *memory;
+	const struct rcore_unwind_machine *machine;
+	struct rcore_native_modules *native; /* NULL: not opened yet */
+	struct rcore_sites sites;
+	uint64_t activation; /* as code told it; 0: not known */
+	struct set *set;     /* the stacks that are being unwound */
+};
+
+/* Addresses that are remembered, at most; parked fibers stand in the same few places. */
+enum { SITE_LIMIT = 1 << 16 };
+
 static pid_t next_thread(Dwfl *dwfl, void *argument, void **thread)
 {
-	struct set *set = argument;
+	struct set *set = ((struct rcore_code *)argument)->set;
 	struct rcore_walk *walk = &set->walk;
 	if (set->unwinder.no_memory || set->next == set->count)
 		return 0;
@@ -34,7 +47,7 @@ static pid_t next_thread(Dwfl *dwfl, void *argument, void **thread)
 
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *argument)
 {
-	struct set *set = argument;
+	struct set *set = ((struct rcore_code *)argument)->set;
 	return rcore_walk_read(&set->unwinder, address, ret);
 }
 
@@ -51,73 +64,109 @@ static int on_thread(Dwfl_Thread *thread, void *argument)
 	return DWARF_CB_OK;
 }
 
+static struct rcore_error *refused(void)
+{
+	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+				  "libdwfl cannot unwind this target: %s", dwfl_errmsg(-1));
+}
+
 static struct rcore_error *walk_all(struct set *set)
 {
-	Dwfl *dwfl = set->unwinder.native->dwfl;
-	if (!dwfl_attach_state(dwfl, set->unwinder.native->header_elf, 1, &callbacks, set) ||
-	    dwfl_getthreads(dwfl, on_thread, set))
-		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					  "libdwfl cannot unwind this target: %s",
-					  dwfl_errmsg(-1));
+	if (dwfl_getthreads(set->unwinder.native->dwfl, on_thread, set))
+		return refused();
 	return set->unwinder.no_memory ? rcore_error_no_memory() : NULL;
 }
 
-/* A copy of `functions`, with one more unless that is 0. */
-static struct rcore_error *add_function(const struct rcore_functions *functions, uint64_t one,
-					struct rcore_functions *ret)
+static void forget(struct rcore_code *code)
 {
-	size_t count = functions ? functions->count : 0, i = 0;
-	uint64_t *starts = malloc((count + 1) * sizeof(*starts));
-	if (!starts)
-		return rcore_error_no_memory();
-	for (; i < count && (!one || functions->starts[i] < one); i++)
-		starts[i] = functions->starts[i];
-	if (one)
-		starts[i] = one;
-	for (; i < count; i++)
-		starts[i + 1] = functions->starts[i];
-	*ret = (struct rcore_functions){starts, count + (one != 0)};
-	return NULL;
+	rcore_sites_deinit(&code->sites);
+	rcore_native_modules_close(code->native);
+	code->native = NULL;
 }
 
-struct rcore_error *rcore_unwind(struct rcore_modules *modules, struct rcore_memory *memory,
-				 unsigned machine, struct rcore_arena *arena,
-				 const struct rcore_functions *functions,
-				 struct rcore_interpreter *interpreter,
-				 struct rcore_unwind_context *contexts, size_t count)
+/* libdwfl attaches to a target once. */
+static struct rcore_error *prepare(struct rcore_code *code)
+{
+	if (code->sites.list.count > SITE_LIMIT)
+		forget(code);
+	if (code->native)
+		return NULL;
+	struct rcore_error *err = rcore_native_modules_open(
+		code->modules, code->memory, code->machine->machine, &code->native);
+	if (err)
+		return err;
+	code->sites.native = code->native;
+	if (dwfl_attach_state(code->native->dwfl, code->native->header_elf, 1, &callbacks,
+			      code))
+		return NULL;
+	err = refused();
+	forget(code);
+	return err;
+}
+
+struct rcore_error *rcore_code_open(struct rcore_modules *modules, struct rcore_memory *memory,
+				    unsigned machine, struct rcore_code **ret)
 {
 	const struct rcore_unwind_machine *row = rcore_unwind_machine(machine);
 	if (!row)
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					  "stacks of ELF machine %u cannot be unwound",
 					  machine);
+	struct rcore_code *code = calloc(1, sizeof(*code));
+	if (!code)
+		return rcore_error_no_memory();
+	code->modules = modules;
+	code->memory = memory;
+	code->machine = row;
+	*ret = code;
+	return NULL;
+}
+
+void rcore_code_close(struct rcore_code *code)
+{
+	if (!code)
+		return;
+	forget(code);
+	free(code);
+}
+
+static void find_activation(struct rcore_code *code, struct rcore_interpreter *interpreter)
+{
+	if (!interpreter || interpreter->activation)
+		return;
+	if (!code->activation)
+		code->activation = rcore_activation_find(&code->sites, interpreter);
+	interpreter->activation = code->activation;
+}
+
+struct rcore_error *rcore_unwind(struct rcore_code *code, struct rcore_arena *arena,
+				 const struct rcore_functions *functions,
+				 struct rcore_interpreter *interpreter,
+				 struct rcore_unwind_context *contexts, size_t count)
+{
+	struct rcore_error *err = prepare(code);
+	if (err)
+		return err;
 	struct set *set = calloc(1, sizeof(*set));
 	if (!set)
 		return rcore_error_no_memory();
-	struct rcore_functions all = {0};
 	struct rcore_unwinder *unwinder = &set->unwinder;
 	set->contexts = contexts;
 	set->count = count;
-	unwinder->machine = row;
-	unwinder->arena = arena;
+	unwinder->machine = code->machine;
+	unwinder->native = code->native;
+	unwinder->sites = &code->sites;
+	unwinder->arena = unwinder->names.arena = arena;
 	unwinder->frames_left = RCORE_NATIVE_TOTAL_LIMIT;
-	rcore_kept_pages_init(&unwinder->memory, memory);
-	struct rcore_error *err =
-		rcore_native_modules_open(modules, memory, machine, &unwinder->native);
-	if (!err) {
-		unwinder->sites.native = unwinder->native;
-		unwinder->sites.symbolizer.arena = arena;
-		if (interpreter && !interpreter->activation)
-			interpreter->activation =
-				rcore_activation_find(&unwinder->sites, interpreter);
-		err = add_function(functions, interpreter ? interpreter->activation : 0, &all);
-		unwinder->sites.functions = &all;
-		if (!err)
-			err = walk_all(set);
-		rcore_sites_deinit(&unwinder->sites);
-		rcore_native_modules_close(unwinder->native);
-	}
-	free((void *)all.starts);
+	rcore_kept_pages_init(&unwinder->memory, code->memory);
+	find_activation(code, interpreter);
+	code->set = set;
+	err = rcore_sites_set_functions(&code->sites, functions,
+					interpreter ? interpreter->activation : 0)
+		      ? walk_all(set)
+		      : rcore_error_no_memory();
+	code->set = NULL;
+	rcore_names_deinit(&unwinder->names);
 	free(set->walk.frames.items);
 	free(set);
 	return err;

@@ -59,13 +59,25 @@ struct rcore_unwind_context {
 enum { RCORE_NATIVE_FRAME_LIMIT = 1 << 20, RCORE_NATIVE_TOTAL_LIMIT = 2000000 };
 
 /*
+ * A target's modules as libdwfl sees them, and what was found out about
+ * addresses of their code. It is kept from one unwinding to the next: names and
+ * call frame information are most of the work. `memory` is the overlaid memory;
+ * it and the modules must outlive the result. UNSUPPORTED: another machine.
+ */
+struct rcore_code;
+
+struct rcore_error *rcore_code_open(struct rcore_modules *modules, struct rcore_memory *memory,
+				    unsigned machine, struct rcore_code **ret);
+void rcore_code_close(struct rcore_code *code); /* NULL-safe */
+
+/*
  * Unwinds and symbolises all `contexts` in one walk. If `interpreter` is not
  * NULL, finds interpreter->activation first, unless it is known. Where code
  * without a name is a part of one of `functions` (those of methods; NULL: none)
- * or of the activation, its frames say so. `memory` is the overlaid memory.
- * Frames' strings are in `arena`, shared between frames of the same function.
- * An error only where nothing could be unwound at all (NO_MEMORY, UNSUPPORTED
- * machine); each context tells its own trouble.
+ * or of the activation, its frames say so. Frames' strings are in `arena`,
+ * shared between frames of the same function. An error only where nothing could
+ * be unwound at all (NO_MEMORY, UNSUPPORTED); each context tells its own
+ * trouble.
  *
  * Where code has no call frame information (that of a JIT, a module whose file
  * is not here, an address that is none), the stack is picked up again: at a
@@ -73,8 +85,7 @@ enum { RCORE_NATIVE_FRAME_LIMIT = 1 << 20, RCORE_NATIVE_TOTAL_LIMIT = 2000000 };
  * frame there says so by its trust. Such a step leaves out the frames that
  * cannot be seen.
  */
-struct rcore_error *rcore_unwind(struct rcore_modules *modules, struct rcore_memory *memory,
-				 unsigned machine, struct rcore_arena *arena,
+struct rcore_error *rcore_unwind(struct rcore_code *code, struct rcore_arena *arena,
 				 const struct rcore_functions *functions,
 				 struct rcore_interpreter *interpreter,
 				 struct rcore_unwind_context *contexts, size_t count);

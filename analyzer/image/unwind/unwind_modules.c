@@ -170,6 +170,7 @@ void rcore_native_modules_close(struct rcore_native_modules *native)
 	if (!native)
 		return;
 	for (size_t i = 0; native->items && i < native->count; i++) {
+		rcore_address_map_deinit(&native->items[i].searched);
 		free(native->items[i].jumps.items);
 		rcore_symbols_free(native->items[i].symbols);
 		rcore_units_free(native->items[i].units);

@@ -4,6 +4,7 @@
 
 #include <elfutils/libdwfl.h>
 
+#include "base/address_map.h"
 #include "image/elf/module_private.h"
 #include "image/symbolize/symbolize_symbols.h"
 #include "image/unwind/unwind_machine.h"
@@ -30,7 +31,7 @@ struct rcore_native_module {
 	 * Out of functions that were asked for (cold_part.h); `from` is the
 	 * function.
 	 */
-	bool looked_for_jumps;
+	struct rcore_address_map searched; /* functions whose jumps are known */
 	struct {
 		struct rcore_jump *items;
 		size_t count, capacity;

@@ -32,7 +32,7 @@ bool rcore_walk_is_return(struct rcore_walk *walk, uint64_t address)
 	    rcore_read(&unwinder->memory.memory, address - sizeof(code), code, sizeof(code)) ||
 	    !unwinder->machine->is_call(code + sizeof(code), sizeof(code)))
 		return false;
-	const struct rcore_site *site = rcore_site_at(&unwinder->sites, address - 1);
+	const struct rcore_site *site = rcore_site_at(unwinder->sites, address - 1);
 	return site && site->covered;
 }
 
@@ -127,7 +127,7 @@ static bool from_link(struct rcore_walk *walk)
  */
 static bool is_start(struct rcore_walk *walk, uint64_t address)
 {
-	const struct rcore_site *site = rcore_site_at(&walk->unwinder->sites, address);
+	const struct rcore_site *site = rcore_site_at(walk->unwinder->sites, address);
 	return site && site->covered && site->fde_start == address;
 }
 
@@ -181,7 +181,7 @@ static bool keeps_frame_pointer(struct rcore_walk *walk)
 static uint64_t caller_sp(struct rcore_walk *walk, uint64_t fp, uint64_t caller_fp, uint64_t pc)
 {
 	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
-	const struct rcore_site *site = rcore_site_at(&walk->unwinder->sites, pc - 1);
+	const struct rcore_site *site = rcore_site_at(walk->unwinder->sites, pc - 1);
 	uint64_t sp = fp + 16;
 	if (machine->link < 0 || !site || !site->saves_fp ||
 	    site->base_register != (int)machine->sp)

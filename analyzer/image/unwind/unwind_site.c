@@ -15,6 +15,30 @@ void rcore_sites_deinit(struct rcore_sites *sites)
 	rcore_address_map_deinit(&sites->at);
 	free(sites->list.items);
 	rcore_arena_deinit(&sites->arena);
+	free((void *)sites->functions.starts);
+	*sites = (struct rcore_sites){0};
+}
+
+bool rcore_sites_set_functions(struct rcore_sites *sites,
+			       const struct rcore_functions *functions, uint64_t one)
+{
+	size_t count = functions ? functions->count : 0, i = 0;
+	uint64_t *starts = malloc((count + 1) * sizeof(*starts));
+	if (!starts)
+		return false;
+	for (; i < count && (!one || functions->starts[i] < one); i++)
+		starts[i] = functions->starts[i];
+	if (one)
+		starts[i] = one;
+	for (; i < count; i++)
+		starts[i + 1] = functions->starts[i];
+	count += one != 0;
+	sites->generation += count != sites->functions.count ||
+			     (count && memcmp(starts, sites->functions.starts,
+					      count * sizeof(*starts)) != 0);
+	free((void *)sites->functions.starts);
+	sites->functions = (struct rcore_functions){starts, count};
+	return true;
 }
 
 /*
@@ -100,21 +124,27 @@ struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
 	return site;
 }
 
-bool rcore_site_name(struct rcore_sites *sites, struct rcore_site *site)
+static bool symbolize(struct rcore_sites *sites, struct rcore_site *site)
 {
 	/*
 	 * Nothing called the trampoline: its information begins a byte early
 	 * for those who look before a return address, its symbol does not.
 	 */
 	uint64_t address = site->address + site->is_signal;
-	if (site->frames)
-		return true;
+	sites->symbolizer.arena = &sites->arena;
 	site->frame_count = rcore_symbolize(&sites->symbolizer, site->module, address,
 					    site->fde_start, &site->frames);
-	if (!site->frame_count)
+	return site->frame_count;
+}
+
+bool rcore_site_name(struct rcore_sites *sites, struct rcore_site *site)
+{
+	bool is_new = !site->frames;
+	if (is_new && !symbolize(sites, site))
 		return false;
 	struct rcore_native_frame *frame = &site->frames[site->frame_count - 1];
-	if (!frame->function)
-		frame->part_of = rcore_cold_part_of(sites, sites->functions, site);
+	if (!frame->function && (is_new || site->generation != sites->generation))
+		frame->part_of = rcore_cold_part_of(sites, &sites->functions, site);
+	site->generation = sites->generation;
 	return true;
 }

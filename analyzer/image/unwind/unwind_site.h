@@ -4,6 +4,7 @@
 
 #include "base/address_map.h"
 #include "image/symbolize/symbolize.h"
+#include "image/unwind/cold_part.h"
 
 /*
  * What is known of one code address, found once: parked fibers stand in the
@@ -33,14 +34,13 @@ struct rcore_site {
 	uint64_t address, fde_start;
 	struct rcore_native_frame *frames; /* NULL: not asked for yet */
 	size_t frame_count;
+	unsigned generation; /* of the functions that it may be a part of */
 };
-
-struct rcore_functions;
 
 struct rcore_sites {
 	struct rcore_native_modules *native;
-	/* Whose parts are looked for; NULL: none's. */
-	const struct rcore_functions *functions;
+	struct rcore_functions functions; /* whose parts are looked for */
+	unsigned generation;              /* of `functions` */
 	struct rcore_symbolizer symbolizer;
 	struct rcore_arena arena;
 	struct rcore_address_map at;
@@ -50,8 +50,15 @@ struct rcore_sites {
 	} list;
 };
 
-/* An all-zero struct with `native` and the symbolizer's arena set is ready. */
+/* An all-zero struct with `native` set is ready. Names are in the arena. */
 void rcore_sites_deinit(struct rcore_sites *sites);
+
+/*
+ * Whose parts are looked for from now on: a copy of `functions` (NULL: none),
+ * and `one` more unless that is 0. false: memory is short.
+ */
+bool rcore_sites_set_functions(struct rcore_sites *sites,
+			       const struct rcore_functions *functions, uint64_t one);
 
 /*
  * The site of an address: of a return address give the byte before. NULL:

@@ -129,13 +129,15 @@ static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 static bool add_frame(struct rcore_walk *walk, struct rcore_site *site, uint64_t pc,
 		      uint64_t sp)
 {
-	if (!rcore_site_name(&walk->unwinder->sites, site))
+	if (!rcore_site_name(walk->unwinder->sites, site))
 		return false;
 	for (size_t i = 0; i < site->frame_count; i++) {
 		struct rcore_native_frame *frame = rcore_push(&walk->frames);
 		if (!frame)
 			return false;
 		*frame = site->frames[i];
+		if (!rcore_names_copy(&walk->unwinder->names, frame))
+			return false;
 		if (frame->function_start)
 			frame->function_offset += pc - frame->pc;
 		if (frame->module_offset)
@@ -182,7 +184,7 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 	}
 	if (!may_go_on(walk, pc, sp))
 		return end(walk);
-	struct rcore_site *site = rcore_site_at(&unwinder->sites, walk->is_exact ? pc : pc - 1);
+	struct rcore_site *site = rcore_site_at(unwinder->sites, walk->is_exact ? pc : pc - 1);
 	if (!site || !add_frame(walk, site, pc, sp)) {
 		unwinder->no_memory = true;
 		return end(walk);
@@ -227,7 +229,7 @@ static bool is_newborn(struct rcore_walk *walk)
 		return false;
 	for (uint64_t i = 1; i <= MAX_CLONE; i++) {
 		const struct rcore_site *next =
-			rcore_site_at(&walk->unwinder->sites, walk->last.pc + i);
+			rcore_site_at(walk->unwinder->sites, walk->last.pc + i);
 		if (!next || next->covered)
 			return next && next->is_outermost;
 	}

@@ -5,14 +5,16 @@
 #include "image/unwind/unwind.h"
 #include "image/unwind/unwind_machine.h"
 #include "image/unwind/unwind_memory.h"
+#include "image/unwind/unwind_names.h"
 #include "image/unwind/unwind_site.h"
 
 /* What all stacks have in common. */
 struct rcore_unwinder {
 	const struct rcore_unwind_machine *machine;
 	struct rcore_native_modules *native;
-	struct rcore_sites sites;
+	struct rcore_sites *sites;
 	struct rcore_kept_pages memory;
+	struct rcore_names names;
 	struct rcore_arena *arena;
 	bool no_memory;
 

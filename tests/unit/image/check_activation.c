@@ -94,9 +94,12 @@ static uint64_t found(const uint64_t *instructions, size_t count)
 		.below = rcore_modules_overlay(modules, rcore_core_memory(core)),
 		.address = count ? instructions[0] : 0,
 	};
-	err = rcore_unwind(modules, &watched.memory, self_machine(), &arena, NULL, &interpreter,
-			   NULL, 0);
+	struct rcore_code *code;
+	err = rcore_code_open(modules, &watched.memory, self_machine(), &code);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
+	err = rcore_unwind(code, &arena, NULL, &interpreter, NULL, 0);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	rcore_code_close(code);
 	rcore_arena_deinit(&arena);
 	rcore_modules_close(modules);
 	rcore_core_close(core);

@@ -171,9 +171,14 @@ static void drop(struct taken *taken)
 static void unwind(struct taken *taken, struct rcore_memory *memory,
 		   struct rcore_unwind_context *contexts, size_t count)
 {
-	struct rcore_error *err = rcore_unwind(taken->modules, memory, taken->process->machine,
-					       &taken->arena, NULL, NULL, contexts, count);
+	struct rcore_code *code;
+	struct rcore_error *err =
+		rcore_code_open(taken->modules, memory, taken->process->machine, &code);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
+	err = rcore_unwind(code, &taken->arena, NULL, NULL, contexts, count);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	/* Frames outlive what they were found with. */
+	rcore_code_close(code);
 }
 
 static const struct rcore_unwind_context *unwound(struct taken *taken)
@@ -576,8 +581,8 @@ START_TEST(no_registers)
 	taken->context.known = 0;
 	unwound(taken);
 	ok(!context->frame_count && strstr(context->problem, "registers"));
-	struct rcore_error *err = rcore_unwind(taken->modules, taken->memory, EM_386,
-					       &taken->arena, NULL, NULL, NULL, 0);
+	struct rcore_code *code;
+	struct rcore_error *err = rcore_code_open(taken->modules, taken->memory, EM_386, &code);
 	ck_assert_ptr_nonnull(err);
 	ck_assert_int_eq(err->code, RCORE_ERROR_UNSUPPORTED);
 	rcore_error_free(err);
