@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bridge.h"
+#include "session/examine.h"
 
 typedef struct rcore_error *list(struct rcore_plugin *plugin, const char *begun, FILE *out);
 

@@ -6,6 +6,7 @@
 
 #include "session/inputs.h"
 #include "session/session.h"
+#include "session/stacks.h"
 #include "target/core/core_copy.h"
 
 /* The kernel's numbers end at 4,194,304 (PID_MAX_LIMIT). */
@@ -21,6 +22,18 @@ static const struct machine {
 	{EM_X86_64, UINT64_C(0x7f60000), 15}, /* cs, eflags, ss to gs */
 	{EM_AARCH64, UINT64_C(1) << 33, -1},  /* pstate */
 };
+
+bool rcore_fiber_registers(struct rcore_session *session, const struct rcore_fiber *fiber,
+			   uint64_t registers[RCORE_MAX_REGISTERS], uint64_t *known)
+{
+	struct rcore_unwind_context context;
+	if (!rcore_parked_fiber(&session->target, &session->located.location.layout.traits,
+				fiber, &context))
+		return false;
+	memcpy(registers, context.registers, sizeof(context.registers));
+	*known = context.known;
+	return true;
+}
 
 static const struct machine *find_machine(unsigned number)
 {
@@ -62,8 +75,8 @@ static bool fill(struct rcore_session *session, const struct rcore_fiber *fiber,
 		 struct rcore_added_thread *ret)
 {
 	uint64_t saved[RCORE_MAX_REGISTERS], known;
-	const struct machine *machine = find_machine(session->process->machine);
-	const struct rcore_native_thread *owner = native_thread(session->process, tid);
+	const struct machine *machine = find_machine(session->target.process->machine);
+	const struct rcore_native_thread *owner = native_thread(session->target.process, tid);
 	if (!machine || !rcore_fiber_registers(session, fiber, saved, &known))
 		return false;
 	ret->owner = tid;
@@ -115,11 +128,11 @@ struct rcore_error *rcore_convert_fibers(struct rcore_session *session,
 					 const char *path, struct rcore_converted **ret,
 					 size_t *count)
 {
-	if (!session->core)
+	if (!session->target.core)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
 			"only a core can be converted; take one with gcore PID");
-	if (session->redact)
+	if (session->settings.redact)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
 			"a converted core holds all that the core does: nothing can "
@@ -136,7 +149,7 @@ struct rcore_error *rcore_convert_fibers(struct rcore_session *session,
 		err = rcore_session_inputs(session, &inputs);
 	if (!err) {
 		convert(session, snapshot, &conversion);
-		err = rcore_core_copy(session->core, path, inputs, conversion.added,
+		err = rcore_core_copy(session->target.core, path, inputs, conversion.added,
 				      conversion.added_count);
 	}
 	free(conversion.added);

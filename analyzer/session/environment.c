@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
+#include "session/decode.h"
 
-#include "session/session.h"
-#include "vm/problem.h"
+#include <string.h>
 
 enum { VARIABLE_LIMIT = 10000, TEXT_LIMIT = 4096 };
 
@@ -15,15 +14,16 @@ static bool is_libc(const struct rcore_module *module)
 }
 
 /* The C library's `environ`: an executable that refers to it has a copy of its own, which then is the one. */
-static bool find_environ(struct rcore_session *session, uint64_t *ret)
+static bool find_environ(const struct rcore_target *target, const struct rcore_module *ruby,
+			 uint64_t *ret)
 {
-	size_t count = rcore_modules_count(session->modules);
+	size_t count = rcore_modules_count(target->modules);
 	struct rcore_symbol symbol;
 	for (size_t i = 0; i < count; i++) {
-		struct rcore_module *module = rcore_modules_get(session->modules, i);
-		if ((module != session->ruby && i && !is_libc(module)) ||
-		    !rcore_module_symbol(session->modules, module, "environ", &symbol) ||
-		    rcore_read_u64(session->memory, symbol.address, ret))
+		struct rcore_module *module = rcore_modules_get(target->modules, i);
+		if ((module != ruby && i && !is_libc(module)) ||
+		    !rcore_module_symbol(target->modules, module, "environ", &symbol) ||
+		    rcore_read_u64(target->memory, symbol.address, ret))
 			continue;
 		if (*ret)
 			return true;
@@ -31,40 +31,42 @@ static bool find_environ(struct rcore_session *session, uint64_t *ret)
 	return false;
 }
 
-static void find_rubyopt(struct rcore_session *session, struct rcore_snapshot *snapshot)
+static void find_rubyopt(const struct rcore_target *target, const struct rcore_module *ruby,
+			 struct rcore_snapshot *snapshot)
 {
 	static const char wanted[] = "RUBYOPT=";
 	enum { LENGTH = sizeof(wanted) - 1 };
 	char text[TEXT_LIMIT];
 	uint64_t environ_at, variable;
-	if (!find_environ(session, &environ_at))
+	if (!find_environ(target, ruby, &environ_at))
 		return;
 	for (int i = 0; i < VARIABLE_LIMIT; i++, environ_at += sizeof(variable)) {
-		if (rcore_read_u64(session->memory, environ_at, &variable) || !variable)
+		if (rcore_read_u64(target->memory, environ_at, &variable) || !variable)
 			return;
 		/* Of the others not a byte is kept. */
 		char start[LENGTH];
-		if (rcore_read(session->memory, variable, start, LENGTH) ||
+		if (rcore_read(target->memory, variable, start, LENGTH) ||
 		    memcmp(start, wanted, LENGTH) ||
-		    rcore_read_string(session->memory, variable + LENGTH, text, sizeof(text)))
+		    rcore_read_string(target->memory, variable + LENGTH, text, sizeof(text)))
 			continue;
 		snapshot->facts.rubyopt = rcore_arena_strdup(&snapshot->arena, text);
 		return;
 	}
 }
 
-void rcore_session_environment(struct rcore_session *session, struct rcore_snapshot *snapshot)
+void rcore_session_environment(const struct rcore_target *target,
+			       const struct rcore_module *ruby, struct rcore_snapshot *snapshot)
 {
-	if (session->pack) {
-		if (session->pack->rubyopt)
+	if (target->pack) {
+		if (target->pack->rubyopt)
 			snapshot->facts.rubyopt =
-				rcore_arena_strdup(&snapshot->arena, session->pack->rubyopt);
+				rcore_arena_strdup(&snapshot->arena, target->pack->rubyopt);
 		return;
 	}
 	/* A pack takes nothing of the environment but what the report prints. */
-	if (session->recorder)
-		rcore_recorder_pause(session->recorder, true);
-	find_rubyopt(session, snapshot);
-	if (session->recorder)
-		rcore_recorder_pause(session->recorder, false);
+	if (target->recorder)
+		rcore_recorder_pause(target->recorder, true);
+	find_rubyopt(target, ruby, snapshot);
+	if (target->recorder)
+		rcore_recorder_pause(target->recorder, false);
 }

@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "rcore.h"
 
+struct rcore_located;
+
 /* What only rcore's own commands and debuggers ask of a session. */
 
 /*
@@ -19,6 +21,32 @@ struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_sn
 /* Does the same, and sets snapshot->field_checks: whether each field of the layout was proved. */
 struct rcore_error *rcore_check_layout(struct rcore_session *session,
 				       struct rcore_snapshot **ret, struct rcore_error **error);
+
+/*
+ * Does the same as rcore_examine(), except that it does not stop a running process,
+ * and does not look for the interpreter's function.
+ */
+struct rcore_error *rcore_session_examine_running(struct rcore_session *session,
+						  struct rcore_snapshot **ret,
+						  struct rcore_error **error);
+
+/*
+ * Finds Ruby, its layout and its VM, unless that has been done, for a caller who
+ * then reads with decoders of their own, once or many times:
+ *
+ *	struct rcore_located *located;
+ *	struct rcore_error *err = rcore_session_find(session, &located);
+ *	...
+ *	struct rcore_ruby ruby;
+ *	rcore_reader_init(&ruby, &session->target, located, &arena);
+ *	... what vm/ and ruby/ declare, from located->location.vm on ...
+ *	rcore_reader_deinit(&ruby, located);
+ *
+ * Does not stop a running process; how its memory is read meanwhile is the caller's
+ * to say (target/live/live.h). `*ret` belongs to the session. Errors: as rcore_load().
+ */
+struct rcore_error *rcore_session_find(struct rcore_session *session,
+				       struct rcore_located **ret);
 
 /* Names of constants, each once, in the order of strcmp(). */
 struct rcore_names {

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/explain.h"
+
 #include <signal.h>
 
 #include "image/unwind/instruction.h"
 #include "ruby/object/heap.h"
-#include "session/session.h"
 
 static bool is_fault(int signo)
 {
 	return signo == SIGSEGV || signo == SIGBUS;
 }
 
-static void find_original(struct rcore_session *session)
+static void find_original(const struct rcore_target *target, struct rcore_original *ret)
 {
-	const struct rcore_process *process = session->process;
-	session->has_original = false;
-	for (size_t i = 0; i < process->thread_count && !session->has_original; i++)
+	const struct rcore_process *process = target->process;
+	ret->present = false;
+	for (size_t i = 0; i < process->thread_count && !ret->present; i++)
 		if (process->crashed_tid && process->threads[i].tid == process->crashed_tid)
-			session->has_original = rcore_signal_frame_find(
-				session->memory, process->machine, &process->threads[i],
-				&session->original);
+			ret->present =
+				rcore_signal_frame_find(target->memory, process->machine,
+							&process->threads[i], &ret->frame);
 }
 
 /* Of the fault: those that the handler was told, else those that the kernel saved. */
-static const uint64_t *registers_of(const struct rcore_session *session)
+static const uint64_t *registers_of(const struct rcore_target *target,
+				    const struct rcore_original *original)
 {
-	const struct rcore_process *process = session->process;
-	if (session->has_original)
-		return session->original.registers;
+	const struct rcore_process *process = target->process;
+	if (original->present)
+		return original->frame.registers;
 	for (size_t i = 0; i < process->thread_count; i++)
 		if (process->threads[i].tid == process->crashed_tid &&
 		    process->threads[i].has_registers)
@@ -34,22 +36,23 @@ static const uint64_t *registers_of(const struct rcore_session *session)
 	return NULL;
 }
 
-static void find_access(struct rcore_session *session, const uint64_t *registers,
+static void find_access(const struct rcore_target *target,
+			const struct rcore_original *original, const uint64_t *registers,
 			struct rcore_fault_facts *fault)
 {
-	unsigned machine = session->process->machine;
+	unsigned machine = target->process->machine;
 	uint8_t code[RCORE_INSTRUCTION_SIZE];
 	struct rcore_operand operand;
 	uint64_t pc = registers[rcore_register_pc(machine)];
 	size_t size = sizeof(code);
-	if (session->has_original && session->original.access) {
-		fault->access = session->original.access;
+	if (original->present && original->frame.access) {
+		fault->access = original->frame.access;
 		fault->access_source = "the processor";
 	} else if (fault->has_address && fault->address == pc) {
 		fault->access = RCORE_ACCESS_EXECUTE;
 		fault->access_source = "the program counter";
 	}
-	while (size && rcore_read(session->memory, pc, code, size))
+	while (size && rcore_read(target->memory, pc, code, size))
 		size--;
 	if (!rcore_instruction_operand(machine, code, size, registers, fault->address,
 				       &operand))
@@ -74,12 +77,11 @@ static bool find_slot(struct rcore_ruby *ruby, uint64_t address, struct rcore_sl
 }
 
 /* An object that is none any more is what many a fault comes from; it need not be where the address is. */
-static void find_held(const struct rcore_session *session, struct rcore_ruby *ruby,
-		      const uint64_t *registers, struct rcore_fault_facts *fault)
+static void find_held(unsigned machine, struct rcore_ruby *ruby, const uint64_t *registers,
+		      struct rcore_fault_facts *fault)
 {
 	for (int i = 0; i < RCORE_MAX_REGISTERS; i++) {
-		struct rcore_held_slot held = {
-			.name = rcore_register_name(session->process->machine, i)};
+		struct rcore_held_slot held = {.name = rcore_register_name(machine, i)};
 		enum rcore_type type;
 		if (!held.name || fault->held_count == RCORE_HELD_SLOTS ||
 		    !rcore_is_object(ruby, registers[i]) ||
@@ -91,26 +93,26 @@ static void find_held(const struct rcore_session *session, struct rcore_ruby *ru
 	}
 }
 
-void rcore_session_fault(struct rcore_session *session, struct rcore_ruby *ruby,
-			 struct rcore_snapshot *snapshot)
+void rcore_session_fault(const struct rcore_target *target, struct rcore_ruby *ruby,
+			 struct rcore_snapshot *snapshot, struct rcore_original *ret)
 {
 	struct rcore_fault_facts *fault = &snapshot->cause.fault;
-	find_original(session);
+	find_original(target, ret);
 	const struct rcore_siginfo *info =
-		session->has_original ? &session->original.info : &session->process->siginfo;
-	const uint64_t *registers = registers_of(session);
+		ret->present ? &ret->frame.info : &target->process->siginfo;
+	const uint64_t *registers = registers_of(target, ret);
 	enum rcore_type type;
 	if (!info->present || !is_fault(info->signo) || info->code <= 0)
 		return;
 	fault->has_address = info->code != SI_KERNEL;
 	fault->address = info->address;
 	if (registers)
-		find_access(session, registers, fault);
+		find_access(target, ret, registers, fault);
 	if (!ruby)
 		return;
 	if (fault->has_address)
 		find_slot(ruby, fault->address, &fault->slot, &type);
 	/* A collector holds free slots all the time. */
 	if (registers && !snapshot->facts.in_gc)
-		find_held(session, ruby, registers, fault);
+		find_held(target->process->machine, ruby, registers, fault);
 }

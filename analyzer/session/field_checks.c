@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/field_checks.h"
+
 #include "layout/schema.h"
-#include "session/session.h"
 #include "proof/field_check.h"
 
 static enum rcore_field_state state_of(const struct rcore_samples *samples,
@@ -17,11 +18,10 @@ static enum rcore_field_state state_of(const struct rcore_samples *samples,
 	return row->check ? states[rcore_check_field(samples, row)] : RCORE_FIELD_NO_PROOF;
 }
 
-struct rcore_error *rcore_session_check(struct rcore_session *session,
-					const struct rcore_location *location,
-					struct rcore_snapshot *snapshot)
+struct rcore_error *rcore_session_check_fields(const struct rcore_target *target,
+					       struct rcore_located *located,
+					       struct rcore_snapshot *snapshot)
 {
-	struct rcore_layout layout = location->layout;
 	struct rcore_samples samples;
 	struct rcore_ruby ruby;
 
@@ -29,17 +29,15 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 		&snapshot->arena, rcore_item_count * sizeof(*snapshot->field_checks));
 	if (!snapshot->field_checks)
 		return rcore_error_no_memory();
-	rcore_ruby_init(&ruby, session->memory, &layout, &snapshot->arena);
-	rcore_ruby_set_vm(&ruby, location->vm);
-	ruby.global_symbols = location->global_symbols;
-	ruby.statics = session->statics;
-	rcore_samples_take(&ruby, session->process, location->vm, &samples);
+	rcore_reader_init(&ruby, target, located, &snapshot->arena);
+	rcore_samples_take(&ruby, target->process, located->location.vm, &samples);
 	rcore_samples_take_heap(&samples);
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
 		if (item->kind != RCORE_ITEM_FIELD)
 			continue;
-		const struct rcore_field *field = rcore_item_field(&layout, item);
+		const struct rcore_field *field =
+			rcore_item_field(&located->location.layout, item);
 		const struct rcore_check_row *row = rcore_check_row(item->where);
 		if (!rcore_has(field))
 			continue;
@@ -52,15 +50,6 @@ struct rcore_error *rcore_session_check(struct rcore_session *session,
 				.reason = row->reason,
 			};
 	}
-	rcore_ruby_deinit(&ruby);
+	rcore_reader_deinit(&ruby, located);
 	return NULL;
-}
-
-struct rcore_error *rcore_check_layout(struct rcore_session *session,
-				       struct rcore_snapshot **ret, struct rcore_error **error)
-{
-	session->checks_fields = true;
-	struct rcore_error *err = rcore_session_examine(session, ret, error);
-	session->checks_fields = false;
-	return err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/identify.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "session/session.h"
 
 static const char *base_name(const char *path)
 {
@@ -11,18 +11,18 @@ static const char *base_name(const char *path)
 }
 
 /* Modules that are likely to be the one go first, so that the others are not opened. */
-static struct rcore_module *find_by_symbol(struct rcore_session *session)
+static struct rcore_module *find_by_symbol(const struct rcore_target *target)
 {
 	struct rcore_symbol symbol;
-	size_t count = rcore_modules_count(session->modules);
+	size_t count = rcore_modules_count(target->modules);
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < count; i++) {
-			struct rcore_module *module = rcore_modules_get(session->modules, i);
+			struct rcore_module *module = rcore_modules_get(target->modules, i);
 			bool likely = strncmp(base_name(module->path), "libruby", 7) == 0;
 			if (likely == (pass == 0) &&
-			    rcore_module_symbol(session->modules, module, "ruby_version",
+			    rcore_module_symbol(target->modules, module, "ruby_version",
 						&symbol) &&
-			    rcore_module_symbol(session->modules, module, "ruby_api_version",
+			    rcore_module_symbol(target->modules, module, "ruby_api_version",
 						&symbol))
 				return module;
 		}
@@ -39,62 +39,73 @@ static bool version_of_name(const char *path, unsigned version[3])
 	       sscanf(so, ".so.%u.%u.%u", &version[0], &version[1], &version[2]) == 3;
 }
 
-static struct rcore_module *find_by_name(struct rcore_session *session, unsigned version[3])
+static struct rcore_module *find_by_name(const struct rcore_target *target, unsigned version[3])
 {
-	for (size_t i = 0; i < rcore_modules_count(session->modules); i++) {
-		struct rcore_module *module = rcore_modules_get(session->modules, i);
+	for (size_t i = 0; i < rcore_modules_count(target->modules); i++) {
+		struct rcore_module *module = rcore_modules_get(target->modules, i);
 		if (version_of_name(module->path, version))
 			return module;
 	}
 	return NULL;
 }
 
-static const char *read_text(struct rcore_session *session, struct rcore_module *module,
-			     const char *name, struct rcore_arena *arena)
+static void read_text(const struct rcore_target *target, struct rcore_module *module,
+		      const char *name, char *ret, size_t size)
 {
-	char text[256];
 	struct rcore_symbol symbol;
-	if (!rcore_module_symbol(session->modules, module, name, &symbol) ||
-	    rcore_read_string(session->memory, symbol.address, text, sizeof(text)))
-		return NULL;
-	return rcore_arena_strdup(arena, text);
+	if (!rcore_module_symbol(target->modules, module, name, &symbol) ||
+	    rcore_read_string(target->memory, symbol.address, ret, size))
+		ret[0] = 0;
 }
 
 static bool parse(const char *text, unsigned version[3])
 {
-	return text && sscanf(text, "%u.%u.%u", &version[0], &version[1], &version[2]) == 3;
+	return sscanf(text, "%u.%u.%u", &version[0], &version[1], &version[2]) == 3;
 }
 
-struct rcore_error *rcore_session_identify(struct rcore_session *session,
-					   struct rcore_snapshot *snapshot,
+struct rcore_error *rcore_session_identify(const struct rcore_target *target,
 					   struct rcore_identity *ret)
 {
 	unsigned by_name[3];
-	struct rcore_identity found = {.module = find_by_symbol(session)};
-	if (!found.module)
-		found.module = find_by_name(session, by_name);
-	if (!found.module)
-		return rcore_session_not_ruby(session);
+	struct rcore_module *module = find_by_symbol(target);
+	*ret = (struct rcore_identity){0};
+	if (!module)
+		module = find_by_name(target, by_name);
+	if (!module)
+		return rcore_session_not_ruby(target);
 
-	snapshot->ruby_version =
-		read_text(session, found.module, "ruby_version", &snapshot->arena);
-	snapshot->ruby_description =
-		read_text(session, found.module, "ruby_description", &snapshot->arena);
-	snapshot->version_source = "ruby_version in memory";
-	if (!parse(snapshot->ruby_version, found.version)) {
-		if (!version_of_name(found.module->path, found.version))
+	read_text(target, module, "ruby_version", ret->version_text, sizeof(ret->version_text));
+	read_text(target, module, "ruby_description", ret->description,
+		  sizeof(ret->description));
+	ret->source = "ruby_version in memory";
+	if (!parse(ret->version_text, ret->version)) {
+		if (!version_of_name(module->path, ret->version))
 			return rcore_error_create(
 				RCORE_ERROR_NO_LAYOUT,
 				"the Ruby in %s does not tell its version: the file is missing "
 				"here or is another build; give --sysroot DIR or "
 				"--lib-search-path DIR",
-				found.module->path);
-		snapshot->ruby_version =
-			rcore_arena_printf(&snapshot->arena, "%u.%u.%u", found.version[0],
-					   found.version[1], found.version[2]);
-		snapshot->ruby_description = NULL;
-		snapshot->version_source = "the file name of libruby";
+				module->path);
+		snprintf(ret->version_text, sizeof(ret->version_text), "%u.%u.%u",
+			 ret->version[0], ret->version[1], ret->version[2]);
+		ret->description[0] = 0;
+		ret->source = "the file name of libruby";
 	}
-	*ret = found;
+	ret->module = module;
 	return NULL;
+}
+
+struct rcore_error *rcore_session_describe_identity(const struct rcore_identity *identity,
+						    struct rcore_snapshot *snapshot)
+{
+	const char *version = identity->version_text, *description = identity->description;
+	struct rcore_arena *arena = &snapshot->arena;
+	snapshot->ruby_version = version[0] ? rcore_arena_strdup(arena, version) : NULL;
+	snapshot->ruby_description =
+		description[0] ? rcore_arena_strdup(arena, description) : NULL;
+	snapshot->version_source = identity->source;
+	return (version[0] && !snapshot->ruby_version) ||
+			       (description[0] && !snapshot->ruby_description)
+		       ? rcore_error_no_memory()
+		       : NULL;
 }

@@ -14,15 +14,17 @@ struct rcore_error *rcore_session_inputs(struct rcore_session *session,
 	if (inputs->count)
 		return NULL;
 	struct rcore_error *err =
-		rcore_inputs_add(inputs, session->process->source, "the core itself");
+		rcore_inputs_add(inputs, session->target.process->source, "the core itself");
 	if (!err)
 		err = rcore_inputs_add_fd(inputs, STDIN_FILENO,
 					  "what standard input reads from");
 	if (!err)
-		err = rcore_inputs_add(inputs, session->layout_file, "the layout table");
-	size_t count = rcore_modules_count(session->modules);
+		err = rcore_inputs_add(inputs, session->settings.layout_file,
+				       "the layout table");
+	size_t count = rcore_modules_count(session->target.modules);
 	for (size_t i = 0; i < count && !err; i++)
-		err = rcore_inputs_add(inputs, rcore_modules_get(session->modules, i)->file,
+		err = rcore_inputs_add(inputs,
+				       rcore_modules_get(session->target.modules, i)->file,
 				       "a file of the target");
 	return err;
 }

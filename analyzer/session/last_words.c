@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/explain.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "image/unwind/va_list.h"
-#include "session/session.h"
 
 enum { MESSAGE_LIMIT = 1024 };
 
@@ -32,20 +34,21 @@ static const char *keep(struct rcore_snapshot *snapshot, char *text)
 
 /* glibc keeps what it says before it aborts: __abort_msg points at { unsigned size; char msg[]; } (__libc_message of
  * sysdeps/posix/libc_fatal.c, assert/assert.c). */
-static const char *abort_message(struct rcore_session *session, struct rcore_snapshot *snapshot)
+static const char *abort_message(const struct rcore_target *target,
+				 struct rcore_snapshot *snapshot)
 {
 	char text[MESSAGE_LIMIT];
-	size_t count = rcore_modules_count(session->modules);
+	size_t count = rcore_modules_count(target->modules);
 	for (size_t i = 0; i < count; i++) {
-		struct rcore_module *module = rcore_modules_get(session->modules, i);
+		struct rcore_module *module = rcore_modules_get(target->modules, i);
 		const char *path = module->path, *slash = path ? strrchr(path, '/') : NULL;
 		struct rcore_symbol symbol;
 		uint64_t message;
 		if (!path || strncmp(slash ? slash + 1 : path, "libc", 4) ||
-		    !rcore_module_symbol(session->modules, module, "__abort_msg", &symbol) ||
-		    rcore_read_u64(session->memory, symbol.address, &message) || !message)
+		    !rcore_module_symbol(target->modules, module, "__abort_msg", &symbol) ||
+		    rcore_read_u64(target->memory, symbol.address, &message) || !message)
 			continue;
-		if (read_text(session->memory, message + sizeof(unsigned), text, sizeof(text)))
+		if (read_text(target->memory, message + sizeof(unsigned), text, sizeof(text)))
 			return keep(snapshot, text);
 	}
 	return NULL;
@@ -139,7 +142,7 @@ static void expand(const char *format, const struct arguments *arguments, FILE *
  * stack: the arguments are in its va_list, and the format is the constant that its caller loaded. Of a caller
  * whose format is no constant nothing is known.
  */
-static const char *bug_message(struct rcore_session *session,
+static const char *bug_message(const struct rcore_target *target, bool hides_text,
 			       const struct rcore_native_frame *frames, size_t count,
 			       struct rcore_snapshot *snapshot)
 {
@@ -150,36 +153,37 @@ static const char *bug_message(struct rcore_session *session,
 		at++;
 	if (at + 1 >= count)
 		return NULL;
-	unsigned machine = session->process->machine;
+	unsigned machine = target->process->machine;
 	struct rcore_va_list list;
-	uint64_t address = rcore_constant_argument(session->memory, machine, frames[at + 1].pc);
-	if (!address || !read_text(session->memory, address, format, sizeof(format)))
+	uint64_t address = rcore_constant_argument(target->memory, machine, frames[at + 1].pc);
+	if (!address || !read_text(target->memory, address, format, sizeof(format)))
 		return NULL;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	bool has_list = rcore_va_list_find(session->memory, machine, frames[at].sp,
+	bool has_list = rcore_va_list_find(target->memory, machine, frames[at].sp,
 					   frames[at + 1].sp, &list);
-	const struct arguments arguments = {has_list ? &list : NULL,
-					    session->redact >= RCORE_REDACT_STRINGS};
+	const struct arguments arguments = {has_list ? &list : NULL, hides_text};
 	expand(format, &arguments, out);
 	const char *kept = fclose(out) ? NULL : keep(snapshot, text);
 	free(text);
 	return kept;
 }
 
-void rcore_session_last_words(struct rcore_session *session, struct rcore_snapshot *snapshot)
+void rcore_session_last_words(const struct rcore_target *target, bool hides_text,
+			      struct rcore_snapshot *snapshot)
 {
 	struct rcore_cause *cause = &snapshot->cause;
-	int tid = session->process->crashed_tid;
-	if (!tid || session->live)
+	int tid = target->process->crashed_tid;
+	if (!tid || target->live)
 		return;
-	cause->abort_message = abort_message(session, snapshot);
+	cause->abort_message = abort_message(target, snapshot);
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];
 		if (thread->tid != tid || thread->is_ended || thread->current_fiber < 0)
 			continue;
 		const struct rcore_fiber *fiber = &snapshot->fibers[thread->current_fiber];
-		cause->bug = bug_message(session, fiber->native, fiber->native_count, snapshot);
+		cause->bug = bug_message(target, hides_text, fiber->native, fiber->native_count,
+					 snapshot);
 	}
 }

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/layouts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/store.h"
 #include "layout/schema.h"
-#include "session/session.h"
+#include "layout/store.h"
 
 /* What the user says goes; a table of another release is approximate all the same. */
-static struct rcore_error *from_user(const struct rcore_session *session,
+static struct rcore_error *from_user(const char *file, unsigned machine,
 				     const unsigned version[3], struct rcore_layouts *ret)
 {
-	unsigned machine = session->process->machine;
 	ret->items = calloc(1, sizeof(*ret->items));
 	struct rcore_layout *layout = ret->items;
-	struct rcore_error *err = layout ? rcore_layout_read(session->layout_file, layout)
-					 : rcore_error_no_memory();
+	struct rcore_error *err =
+		layout ? rcore_layout_read(file, layout) : rcore_error_no_memory();
 	if (!err && layout->machine != machine) {
 		const char *name = rcore_machine_name(machine);
 		err = rcore_error_create(
-			RCORE_ERROR_NO_LAYOUT, "%s: a table of %s; the target is of %s",
-			session->layout_file, rcore_machine_name(layout->machine),
-			name ? name : "another machine");
+			RCORE_ERROR_NO_LAYOUT, "%s: a table of %s; the target is of %s", file,
+			rcore_machine_name(layout->machine), name ? name : "another machine");
 	}
 	if (err)
 		return err;
@@ -53,24 +52,24 @@ static struct rcore_error *from_pack(const struct rcore_pack_facts *pack,
 	return NULL;
 }
 
-struct rcore_error *rcore_session_layouts(struct rcore_session *session,
+struct rcore_error *rcore_session_layouts(const struct rcore_target *target,
 					  const struct rcore_identity *identity,
-					  struct rcore_layouts *ret)
+					  const char *file, struct rcore_layouts *ret)
 {
-	if (session->layout_file)
-		return from_user(session, identity->version, ret);
-	if (session->pack && session->pack->layout)
-		return from_pack(session->pack, ret);
+	unsigned machine = target->process->machine;
+	if (file)
+		return from_user(file, machine, identity->version, ret);
+	if (target->pack && target->pack->layout)
+		return from_pack(target->pack, ret);
 
-	const char *debug = rcore_module_debug_file(session->modules, identity->module);
+	const char *debug = rcore_module_debug_file(target->modules, identity->module);
 	struct rcore_layout own;
 	struct rcore_error *err =
 		debug ? rcore_layout_from_dwarf_kept(debug, identity->version, &own) : NULL;
 	bool has_own = debug && !err;
 	rcore_error_free(err);
 
-	err = rcore_layout_candidates(identity->version, session->process->machine, &ret->items,
-				      &ret->count);
+	err = rcore_layout_candidates(identity->version, machine, &ret->items, &ret->count);
 	if (!has_own)
 		return err;
 	if (!err && ret->count)

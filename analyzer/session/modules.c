@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/identify.h"
+
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "session/session.h"
 
 static const char *hex(struct rcore_arena *arena, const unsigned char *bytes, size_t size)
 {
@@ -66,17 +65,17 @@ static const char *fix(struct rcore_arena *arena, const struct rcore_module *mod
 	}
 }
 
-struct rcore_error *rcore_session_modules(struct rcore_session *session,
-					  const struct rcore_module *ruby,
-					  struct rcore_snapshot *snapshot)
+struct rcore_error *rcore_session_describe_modules(const struct rcore_target *target,
+						   const struct rcore_module *ruby,
+						   struct rcore_snapshot *snapshot)
 {
 	struct rcore_arena *arena = &snapshot->arena;
-	size_t count = rcore_modules_count(session->modules);
+	size_t count = rcore_modules_count(target->modules);
 	snapshot->modules = rcore_arena_alloc(arena, (count + 1) * sizeof(*snapshot->modules));
 	if (!snapshot->modules)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < count; i++) {
-		const struct rcore_module *module = rcore_modules_get(session->modules, i);
+		const struct rcore_module *module = rcore_modules_get(target->modules, i);
 		struct rcore_module_info *info = &snapshot->modules[i];
 		info->path = rcore_arena_strdup(arena, module->path);
 		info->file = module->file ? rcore_arena_strdup(arena, module->file) : NULL;
@@ -87,7 +86,7 @@ struct rcore_error *rcore_session_modules(struct rcore_session *session,
 			hex(arena, module->file_build_id, module->file_build_id_size);
 		info->status = status_names[module->status];
 		info->is_ruby = module == ruby;
-		if (session->pack && module->status != RCORE_MODULE_FOUND) {
+		if (target->pack && module->status != RCORE_MODULE_FOUND) {
 			info->status = "packed";
 		} else {
 			info->lost = lost(arena, module, info->is_ruby);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/identify.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "session/session.h"
+#include "layout/layout.h"
 
 /* What else runs Ruby programs, by a file of its own or by a function that it exports. */
 static const struct {
@@ -14,21 +16,22 @@ static const struct {
 	{NULL, "mrb_open", "mruby"},
 };
 
-static bool is_of(struct rcore_session *session, struct rcore_module *module, size_t i)
+static bool is_of(const struct rcore_target *target, struct rcore_module *module, size_t i)
 {
 	const char *slash = strrchr(module->path, '/');
 	const char *name = slash ? slash + 1 : module->path;
 	const char *file = implementations[i].file, *wanted = implementations[i].symbol;
 	struct rcore_symbol symbol;
 	return file ? !strncmp(name, file, strlen(file))
-		    : rcore_module_symbol(session->modules, module, wanted, &symbol);
+		    : rcore_module_symbol(target->modules, module, wanted, &symbol);
 }
 
-static struct rcore_error *other_implementation(struct rcore_session *session, const char *what)
+static struct rcore_error *other_implementation(const struct rcore_target *target,
+						const char *what)
 {
 	for (size_t i = 0; i < sizeof(implementations) / sizeof(*implementations); i++)
-		for (size_t j = 0; j < rcore_modules_count(session->modules); j++)
-			if (is_of(session, rcore_modules_get(session->modules, j), i))
+		for (size_t j = 0; j < rcore_modules_count(target->modules); j++)
+			if (is_of(target, rcore_modules_get(target->modules, j), i))
 				return rcore_error_create(RCORE_ERROR_NOT_RUBY,
 							  "not a CRuby process: \"%s\" runs "
 							  "%s; rcore decodes CRuby "
@@ -52,19 +55,19 @@ static bool series_of_path(const char *path, unsigned version[3])
 }
 
 /* The paths of a Ruby's own files say its series, also where none of them is here. */
-static struct rcore_error *by_paths(struct rcore_session *session, size_t missing)
+static struct rcore_error *by_paths(const struct rcore_target *target, size_t missing)
 {
 	unsigned version[3];
-	size_t count = rcore_modules_count(session->modules);
+	size_t count = rcore_modules_count(target->modules);
 	for (size_t i = 0; i < count; i++) {
-		const char *path = rcore_modules_get(session->modules, i)->path;
+		const char *path = rcore_modules_get(target->modules, i)->path;
 		char name[128];
 		if (!series_of_path(path, version))
 			continue;
 		snprintf(name, sizeof(name), "Ruby %u.%u (it has mapped %.80s)", version[0],
 			 version[1], path);
 		struct rcore_error *err =
-			rcore_layout_unsupported(version, session->process->machine, name);
+			rcore_layout_unsupported(version, target->process->machine, name);
 		if (err || !missing)
 			return err;
 		return rcore_error_create(RCORE_ERROR_NOT_RUBY,
@@ -76,25 +79,23 @@ static struct rcore_error *by_paths(struct rcore_session *session, size_t missin
 	return NULL;
 }
 
-struct rcore_error *rcore_session_not_ruby(struct rcore_session *session)
+struct rcore_error *rcore_session_not_ruby(const struct rcore_target *target)
 {
-	size_t missing = 0, count = rcore_modules_count(session->modules);
+	size_t missing = 0, count = rcore_modules_count(target->modules);
 	for (size_t i = 0; i < count; i++) {
-		enum rcore_module_status status =
-			rcore_modules_get(session->modules, i)->status;
+		enum rcore_module_status status = rcore_modules_get(target->modules, i)->status;
 		missing += status == RCORE_MODULE_MISSING || status == RCORE_MODULE_WRONG;
 	}
-	const char *what =
-		session->process->arguments ? session->process->arguments : "unknown";
-	struct rcore_error *err = other_implementation(session, what);
+	const char *what = target->process->arguments ? target->process->arguments : "unknown";
+	struct rcore_error *err = other_implementation(target, what);
 	if (!err)
-		err = by_paths(session, missing);
+		err = by_paths(target, missing);
 	if (err)
 		return err;
 	/* Of a core that is damaged it is not known whether it ran a Ruby. */
 	if (!count)
-		return rcore_error_create(session->process->note ? RCORE_ERROR_FORMAT
-								 : RCORE_ERROR_NOT_RUBY,
+		return rcore_error_create(target->process->note ? RCORE_ERROR_FORMAT
+								: RCORE_ERROR_NOT_RUBY,
 					  "no Ruby found: the core (of \"%s\") lists no files; "
 					  "name the executable: "
 					  "rcore analyze CORE EXE",

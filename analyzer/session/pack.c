@@ -5,24 +5,9 @@
 
 #include "base/filler.h"
 #include "session/inputs.h"
+#include "session/pack_hide.h"
 #include "session/session.h"
 #include "target/pack/core_pack.h"
-
-const struct rcore_packed_stack *rcore_session_packed(struct rcore_session *session, int tid,
-						      uint64_t fiber)
-{
-	const struct rcore_pack_facts *pack = session->pack;
-	for (size_t i = 0; i < pack->stack_count; i++) {
-		/* They are asked for in the order in which they stand there. */
-		size_t index = (session->pack_next + i) % pack->stack_count;
-		const struct rcore_packed_stack *stack = &pack->stacks[index];
-		if (fiber ? stack->fiber == fiber : !stack->fiber && stack->tid == tid) {
-			session->pack_next = index + 1;
-			return stack;
-		}
-	}
-	return NULL;
-}
 
 static void add_fiber(const struct rcore_fiber *fiber, int tid, struct rcore_pack_facts *facts)
 {
@@ -35,7 +20,7 @@ static void add_fiber(const struct rcore_fiber *fiber, int tid, struct rcore_pac
 	};
 }
 
-/* The stacks as rcore_session_native() handed them out. */
+/* The stacks as rcore_session_weave() left them. */
 static void gather(const struct rcore_snapshot *snapshot, struct rcore_pack_facts *facts)
 {
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
@@ -54,23 +39,21 @@ static void gather(const struct rcore_snapshot *snapshot, struct rcore_pack_fact
 }
 
 /* What the symbols of a file pointed to is found by searching where there is no file. */
-static void add_writable(struct rcore_session *session)
+static void add_writable(const struct rcore_target *target, const struct rcore_module *ruby)
 {
 	uint64_t start, end;
 	for (size_t i = 0;
-	     session->ruby &&
-	     rcore_module_writable(session->modules, session->ruby, i, &start, &end);
-	     i++)
-		rcore_recorder_add(session->recorder, start, end - start);
+	     ruby && rcore_module_writable(target->modules, ruby, i, &start, &end); i++)
+		rcore_recorder_add(target->recorder, start, end - start);
 }
 
 /* gdb takes the libraries from the dynamic linker's list alone, which is read here as it reads it. */
-static void add_link_map(struct rcore_session *session)
+static void add_link_map(const struct rcore_target *target)
 {
-	struct rcore_process process = *session->process;
+	struct rcore_process process = *target->process;
 	struct rcore_modules *modules = NULL;
 	process.mapping_count = 0;
-	rcore_error_free(rcore_modules_open(&process, session->memory, NULL, &modules));
+	rcore_error_free(rcore_modules_open(&process, target->memory, NULL, &modules));
 	rcore_modules_close(modules);
 }
 
@@ -78,13 +61,13 @@ static void add_link_map(struct rcore_session *session)
  * Whoever looks through the main thread's stack comes to what the kernel put above it: 16 random bytes, the
  * command line and the environment, the program's name. No report is made of these.
  */
-static void drop_environment(struct rcore_session *session)
+static void drop_environment(const struct rcore_target *target)
 {
 	enum { RANDOM_SIZE = 16 };
 	uint64_t random, name;
-	if (rcore_process_auxv(session->process, AT_RANDOM, &random) &&
-	    rcore_process_auxv(session->process, AT_EXECFN, &name) && random < name)
-		rcore_recorder_forget(session->recorder, random + RANDOM_SIZE, name);
+	if (rcore_process_auxv(target->process, AT_RANDOM, &random) &&
+	    rcore_process_auxv(target->process, AT_EXECFN, &name) && random < name)
+		rcore_recorder_forget(target->recorder, random + RANDOM_SIZE, name);
 }
 
 static void hide_command(void *context, char *text, size_t size)
@@ -100,55 +83,92 @@ static void hide_command(void *context, char *text, size_t size)
 	rcore_spans_deinit(&spans);
 }
 
-struct rcore_error *rcore_pack(struct rcore_session *session,
-			       const struct rcore_snapshot *snapshot, const char *path,
-			       uint64_t *ret_size)
+/* What of the facts is allocated: the rest is somebody else's. */
+struct allocated {
+	char *layout;
+	uint64_t *fibers;
+	struct rcore_packed_stack *stacks;
+};
+
+static void free_allocated(struct allocated *allocated)
 {
-	if (!session->core || !session->recorder)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "only a core can be packed; take one with gcore PID");
+	free(allocated->layout);
+	free(allocated->fibers);
+	free(allocated->stacks);
+}
+
+static struct rcore_error *allocate(const struct rcore_located *located,
+				    const struct rcore_snapshot *snapshot,
+				    struct allocated *ret)
+{
 	size_t room = snapshot->thread_count + snapshot->fiber_count + snapshot->other_count;
+	*ret = (struct allocated){
+		.layout = located->is_found
+				  ? rcore_layout_print(&located->location.layout, NULL)
+				  : NULL,
+		.fibers = calloc(snapshot->fiber_count + 1, sizeof(*ret->fibers)),
+		.stacks = calloc(room + 1, sizeof(*ret->stacks)),
+	};
+	if (ret->fibers && ret->stacks && (ret->layout || !located->is_found))
+		return NULL;
+	free_allocated(ret);
+	return rcore_error_no_memory();
+}
+
+/* The note says what came out of files. */
+static char *write_note(const struct rcore_target *target,
+			const struct rcore_snapshot *snapshot,
+			const struct allocated *allocated, size_t *ret_size)
+{
 	struct rcore_pack_facts facts = {
-		.layout = session->layout_text,
+		.layout = allocated->layout,
 		.layout_source = snapshot->layout_source,
 		.rubyopt = snapshot->facts.rubyopt,
 		.activation = snapshot->activation.address,
 		.activation_source = snapshot->activation.source,
-		.stacks = calloc(room + 1, sizeof(*facts.stacks)),
+		.stacks = allocated->stacks,
+		.segments = target->process->segments,
+		.segment_count = target->process->segment_count,
+		.redact = snapshot->redaction.mode,
+		.fibers = allocated->fibers,
+		.fiber_count = snapshot->fiber_count,
 	};
-	uint64_t *fibers = calloc(snapshot->fiber_count + 1, sizeof(*fibers));
-	if (!facts.stacks || !fibers) {
-		free(facts.stacks);
-		free(fibers);
-		return rcore_error_no_memory();
-	}
 	gather(snapshot, &facts);
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
-		fibers[i] = snapshot->fibers[i].address;
-	facts.segments = session->process->segments;
-	facts.segment_count = session->process->segment_count;
-	facts.redact = snapshot->redaction.mode;
+		allocated->fibers[i] = snapshot->fibers[i].address;
 	for (size_t i = 0; i < RCORE_REDACTED_KINDS; i++)
 		facts.redacted[i] = snapshot->redaction.counts[i];
-	facts.fibers = fibers;
-	facts.fiber_count = snapshot->fiber_count;
-	size_t size;
-	char *note = rcore_pack_note_write(&facts, &size);
+	return rcore_pack_note_write(&facts, ret_size);
+}
+
+struct rcore_error *rcore_pack(struct rcore_session *session,
+			       const struct rcore_snapshot *snapshot, const char *path,
+			       uint64_t *ret_size)
+{
+	const struct rcore_target *target = &session->target;
 	const struct rcore_pack_hiding hiding = {hide_command, session->redactor};
-	add_writable(session);
-	add_link_map(session);
-	drop_environment(session);
 	const struct rcore_inputs *inputs;
-	struct rcore_error *err =
-		note ? rcore_session_hide(session, snapshot) : rcore_error_no_memory();
+	struct allocated allocated;
+	size_t size;
+	if (!target->core || !target->recorder)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "only a core can be packed; take one with gcore PID");
+	struct rcore_error *err = allocate(&session->located, snapshot, &allocated);
+	if (err)
+		return err;
+	char *note = write_note(target, snapshot, &allocated, &size);
+	enum rcore_redact mode = session->settings.redact;
+	add_writable(target, session->located.identity.module);
+	add_link_map(target);
+	drop_environment(target);
+	err = note ? rcore_session_hide(target, session->redactor, mode, snapshot)
+		   : rcore_error_no_memory();
 	if (!err)
 		err = rcore_session_inputs(session, &inputs);
 	if (!err)
-		err = rcore_core_pack(session->core, session->memory, session->recorder, note,
-				      size, session->redact ? &hiding : NULL, path, inputs,
-				      ret_size);
+		err = rcore_core_pack(target->core, target->memory, target->recorder, note,
+				      size, mode ? &hiding : NULL, path, inputs, ret_size);
 	free(note);
-	free(fibers);
-	free(facts.stacks);
+	free_allocated(&allocated);
 	return err;
 }

@@ -1,278 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-#include <string.h>
+#include "session/redact.h"
 
-#include "base/grow.h"
-#include "session/session.h"
-#include "target/pack/pack_notes.h"
-
-static struct rcore_error *need_redactor(struct rcore_session *session)
+enum rcore_redact rcore_session_redact_mode(const struct rcore_target *target,
+					    enum rcore_redact wanted)
 {
-	if (!session->redactor)
-		session->redactor = rcore_redactor_new(session->redact);
-	return session->redactor ? NULL : rcore_error_no_memory();
+	uint64_t packed = target->pack ? target->pack->redact : 0;
+	if (packed <= (uint64_t)wanted)
+		return wanted;
+	return packed < RCORE_REDACT_ALL ? (enum rcore_redact)packed : RCORE_REDACT_ALL;
 }
 
-struct rcore_error *rcore_session_learn(struct rcore_session *session,
-					struct rcore_snapshot *snapshot)
+struct rcore_error *rcore_session_learn(enum rcore_redact mode, struct rcore_snapshot *snapshot,
+					struct rcore_redactor **redactor)
 {
-	rcore_redactor_free(session->redactor);
-	session->redactor = NULL;
-	session->has_learned = true;
-	struct rcore_error *err = need_redactor(session);
-	return err ? err : rcore_redact_learn(session->redactor, snapshot);
+	struct rcore_redactor *fresh = rcore_redactor_new(mode);
+	if (!fresh)
+		return rcore_error_no_memory();
+	rcore_redactor_free(*redactor);
+	*redactor = fresh;
+	return rcore_redact_learn(fresh, snapshot);
 }
 
 /* What was taken out of a pack is known where that was done. */
-static void take_counts(const struct rcore_session *session, struct rcore_redaction *redaction)
+static void take_counts(const struct rcore_pack_facts *pack, enum rcore_redact mode,
+			struct rcore_redaction *redaction)
 {
-	const struct rcore_pack_facts *pack = session->pack;
-	if (!pack || pack->redact != session->redact)
+	if (!pack || pack->redact != mode)
 		return;
 	for (size_t i = 0; i < RCORE_REDACTED_KINDS; i++)
 		redaction->counts[i] = pack->redacted[i];
 }
 
-struct rcore_error *rcore_session_redact(struct rcore_session *session,
+struct rcore_error *rcore_session_redact(const struct rcore_target *target,
+					 enum rcore_redact mode,
+					 struct rcore_redactor *redactor,
 					 struct rcore_snapshot *snapshot)
 {
-	struct rcore_error *err = need_redactor(session);
+	struct rcore_error *err = rcore_redact_snapshot(redactor, snapshot);
 	if (!err)
-		err = rcore_redact_snapshot(session->redactor, snapshot);
-	if (!err)
-		take_counts(session, &snapshot->redaction);
+		take_counts(target->pack, mode, &snapshot->redaction);
 	return err;
-}
-
-struct rcore_error *rcore_session_redact_print(struct rcore_session *session,
-					       struct rcore_print *print)
-{
-	struct rcore_snapshot *snapshot;
-	struct rcore_error *err = NULL;
-	if (session->redact && !session->has_learned && !(err = rcore_load(session, &snapshot)))
-		rcore_snapshot_free(snapshot);
-	if (!err)
-		err = need_redactor(session);
-	return err ? err : rcore_redact_print(session->redactor, print);
-}
-
-/* Bytes of the target that were recorded, one behind the other, across pages. */
-struct stretch {
-	uint64_t start;
-	char *items;
-	size_t count, capacity;
-	const struct rcore_recorded_page *const *pages; /* the first of them */
-};
-
-struct ranges {
-	struct rcore_range *items;
-	size_t count, capacity;
-};
-
-struct hiding {
-	struct rcore_session *session;
-	struct ranges stacks, vm_stacks; /* by start */
-	bool no_memory;
-};
-
-/* Ranges do not overlap, or are the same. */
-static bool is_in(const struct ranges *ranges, uint64_t address)
-{
-	size_t low = 0, high = ranges->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < ranges->count && ranges->items[low].start <= address;
-}
-
-static bool is_marked(const struct stretch *stretch, size_t at, enum rcore_recorded kind)
-{
-	uint64_t address = stretch->start + at;
-	const struct rcore_recorded_page *page =
-		stretch->pages[(address - stretch->pages[0]->start) / RCORE_RECORDER_PAGE];
-	return rcore_recorded_is(page, kind, address % RCORE_RECORDER_PAGE);
-}
-
-/* Names stay readable, whatever else their bytes are: every report prints them. */
-static void hide(struct hiding *hiding, const struct stretch *stretch, size_t start, size_t end)
-{
-	bool keeps_names = hiding->session->redact < RCORE_REDACT_ALL;
-	for (size_t at = start; at < end; at++)
-		if (!is_marked(stretch, at, RCORE_RECORDED_WORD) &&
-		    !(keeps_names && is_marked(stretch, at, RCORE_RECORDED_NAME)))
-			rcore_recorder_mark(hiding->session->recorder, RCORE_RECORDED_HIDDEN,
-					    stretch->start + at, 1);
-}
-
-static void hide_names(struct hiding *hiding, const struct stretch *stretch)
-{
-	for (size_t at = 0; at < stretch->count; at++)
-		if (is_marked(stretch, at, RCORE_RECORDED_NAME))
-			hide(hiding, stretch, at, at + 1);
-}
-
-static void hide_spans(struct hiding *hiding, const struct stretch *stretch, size_t at,
-		       struct rcore_spans *spans)
-{
-	hiding->no_memory |= spans->no_memory;
-	for (size_t i = 0; i < spans->count; i++)
-		hide(hiding, stretch, at + spans->items[i].start, at + spans->items[i].end);
-	rcore_spans_deinit(spans);
-}
-
-static size_t end_of_text(const struct stretch *stretch, size_t at)
-{
-	while (at < stretch->count && is_marked(stretch, at, RCORE_RECORDED_TEXT))
-		at++;
-	return at;
-}
-
-/* Contents of Strings. */
-static void hide_texts(struct hiding *hiding, const struct stretch *stretch)
-{
-	for (size_t at = 0; at < stretch->count; at++) {
-		struct rcore_spans spans = {0};
-		size_t end = end_of_text(stretch, at);
-		if (end == at)
-			continue;
-		if (hiding->session->redact >= RCORE_REDACT_STRINGS)
-			rcore_span_add(&spans, 0, end - at, RCORE_REDACTED_STRING);
-		else
-			rcore_redactor_text(hiding->session->redactor, stretch->items + at,
-					    end - at, &spans);
-		hide_spans(hiding, stretch, at, &spans);
-		at = end;
-	}
-}
-
-/* Nothing prints what functions in C have on their stacks: text goes, addresses and numbers stay. */
-static void hide_words(struct hiding *hiding, const struct stretch *stretch)
-{
-	uint64_t word, at = (stretch->start + sizeof(word) - 1) & ~(sizeof(word) - 1);
-	uint64_t end = stretch->start + stretch->count;
-	for (; at < end && end - at >= sizeof(word); at += sizeof(word)) {
-		size_t index = at - stretch->start;
-		if (!is_in(&hiding->stacks, at) || is_in(&hiding->vm_stacks, at))
-			continue;
-		memcpy(&word, stretch->items + index, sizeof(word));
-		if (rcore_is_text_word(word))
-			hide(hiding, stretch, index, index + sizeof(word));
-	}
-}
-
-static void hide_stretch(struct hiding *hiding, struct stretch *stretch)
-{
-	struct rcore_spans spans = {0};
-	if (stretch->count) {
-		rcore_redactor_bytes(hiding->session->redactor, stretch->items, stretch->count,
-				     &spans);
-		hide_spans(hiding, stretch, 0, &spans);
-		hide_texts(hiding, stretch);
-		hide_words(hiding, stretch);
-		if (hiding->session->redact == RCORE_REDACT_ALL)
-			hide_names(hiding, stretch);
-	}
-	stretch->count = 0;
-}
-
-static void add_range(struct hiding *hiding, struct ranges *ranges, uint64_t start,
-		      uint64_t size)
-{
-	struct rcore_range *range = size ? rcore_push(ranges) : NULL;
-	if (range)
-		*range = (struct rcore_range){start, start + size};
-	hiding->no_memory |= size && !range;
-}
-
-/* The mapping below which a thread's stack begins. */
-static void add_stack_of(struct hiding *hiding, uint64_t base)
-{
-	const struct rcore_process *process = hiding->session->process;
-	for (size_t i = 0; base && i < process->segment_count; i++)
-		if (base - 1 - process->segments[i].start < process->segments[i].size)
-			add_range(hiding, &hiding->stacks, process->segments[i].start,
-				  process->segments[i].size);
-}
-
-static int by_start(const void *left, const void *right)
-{
-	const struct rcore_range *a = left, *b = right;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* Ruby's own stacks are within them: VALUEs, among them the words of Floats. */
-static void find_stacks(struct hiding *hiding, const struct rcore_snapshot *snapshot)
-{
-	for (size_t i = 0; i < snapshot->fiber_count; i++) {
-		const struct rcore_fiber *fiber = &snapshot->fibers[i];
-		add_range(hiding, &hiding->vm_stacks, fiber->vm_stack, fiber->vm_stack_size);
-		add_range(hiding, &hiding->stacks, fiber->machine_stack,
-			  fiber->machine_stack_size);
-		if (!fiber->machine_stack_size)
-			add_stack_of(hiding, fiber->stack_base);
-	}
-	struct ranges *all[] = {&hiding->stacks, &hiding->vm_stacks};
-	for (size_t i = 0; i < 2; i++)
-		if (all[i]->count)
-			qsort(all[i]->items, all[i]->count, sizeof(*all[i]->items), by_start);
-}
-
-static bool add_bytes(struct stretch *stretch, const char *bytes, size_t size)
-{
-	while (stretch->capacity - stretch->count < size) {
-		size_t wanted = stretch->capacity ? stretch->capacity * 2 : RCORE_RECORDER_PAGE;
-		char *grown = realloc(stretch->items, wanted);
-		if (!grown)
-			return false;
-		stretch->items = grown;
-		stretch->capacity = wanted;
-	}
-	memcpy(stretch->items + stretch->count, bytes, size);
-	stretch->count += size;
-	return true;
-}
-
-static void take_page(struct hiding *hiding, struct stretch *stretch,
-		      const struct rcore_recorded_page *const *page)
-{
-	size_t start, size;
-	char bytes[RCORE_RECORDER_PAGE];
-	for (size_t at = 0; rcore_recorded_run(*page, &at, &start, &size);) {
-		uint64_t address = (*page)->start + start;
-		if (rcore_read(hiding->session->memory, address, bytes, size))
-			continue;
-		if (address != stretch->start + stretch->count)
-			hide_stretch(hiding, stretch);
-		if (!stretch->count) {
-			stretch->start = address;
-			stretch->pages = page;
-		}
-		hiding->no_memory |= !add_bytes(stretch, bytes, size);
-	}
-}
-
-struct rcore_error *rcore_session_hide(struct rcore_session *session,
-				       const struct rcore_snapshot *snapshot)
-{
-	struct hiding hiding = {.session = session};
-	struct stretch stretch = {0};
-	size_t count;
-	if (session->redact == RCORE_REDACT_NONE)
-		return NULL;
-	find_stacks(&hiding, snapshot);
-	rcore_recorder_pause(session->recorder, true);
-	const struct rcore_recorded_page *const *pages =
-		rcore_recorder_pages(session->recorder, &count);
-	for (size_t i = 0; pages && i < count && !hiding.no_memory; i++)
-		take_page(&hiding, &stretch, &pages[i]);
-	hide_stretch(&hiding, &stretch);
-	rcore_recorder_pause(session->recorder, false);
-	free(stretch.items);
-	free(hiding.stacks.items);
-	free(hiding.vm_stacks.items);
-	return hiding.no_memory || !pages ? rcore_error_no_memory() : NULL;
 }

@@ -1,103 +1,173 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/stacks.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 
-#include "session/session.h"
+#include "image/unwind/parked.h"
+#include "vm/problem.h"
 
-/*
- * CRuby puts the VM stack of a thread or a fiber onto its machine stack (alloca in
- * thread_start_func_2 of thread.c and fiber_pool_stack_alloca of cont.c): 128 KiB to 1 MiB in
- * the midst of a few pages of native frames, of which the decoder reads what is used.
- */
-struct gap {
-	uint64_t start, end;
-};
-
-static int by_start(const void *left, const void *right)
+static int fiber_of_tid(const struct rcore_snapshot *snapshot, int tid)
 {
-	const struct gap *a = left, *b = right;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-struct gaps {
-	struct gap *items;
-	size_t count;
-};
-
-static bool find_gaps(const struct rcore_snapshot *snapshot, struct gaps *ret)
-{
-	ret->items = calloc(snapshot->fiber_count + 1, sizeof(*ret->items));
-	if (!ret->items)
-		return false;
-	ret->count = 0;
-	for (size_t i = 0; i < snapshot->fiber_count; i++) {
-		const struct rcore_fiber *fiber = &snapshot->fibers[i];
-		uint64_t end = fiber->vm_stack + fiber->vm_stack_size;
-		if (end > fiber->vm_stack)
-			ret->items[ret->count++] = (struct gap){fiber->vm_stack, end};
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const struct rcore_thread *thread = &snapshot->threads[i];
+		if (thread->tid == tid && !thread->is_ended && thread->current_fiber >= 0 &&
+		    snapshot->fibers[thread->current_fiber].tid == tid)
+			return thread->current_fiber;
 	}
-	qsort(ret->items, ret->count, sizeof(*ret->items), by_start);
-	return true;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		if (snapshot->fibers[i].tid == tid)
+			return (int)i;
+	return -1;
 }
 
-static size_t first_gap(const struct gaps *gaps, uint64_t address)
+static int other_of_tid(const struct rcore_snapshot *snapshot, int tid)
 {
-	size_t low = 0, high = gaps->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (gaps->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	for (size_t i = 0; i < snapshot->other_count; i++)
+		if (snapshot->others[i].tid == tid)
+			return (int)i;
+	return -1;
 }
 
-/* More of one stack is not kept: eight times what a main thread has by default. */
-enum { STACK_LIMIT = 64 << 20, RED_ZONE = 128 };
-
-static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, uint64_t end)
+/* Since 2.7 a fiber's VM stack lies above its machine stack in one piece of memory
+ * (cont.c, fiber_initialize_coroutine). */
+static void bound(struct rcore_unwind_context *context, const struct rcore_fiber *fiber)
 {
-	uint64_t start = sp < RED_ZONE ? 0 : sp - RED_ZONE, left = STACK_LIMIT;
-	for (size_t i = first_gap(gaps, start); start < end && left; i++) {
-		bool is_gap = i < gaps->count && gaps->items[i].start < end;
-		uint64_t stop = is_gap ? gaps->items[i].start : end;
-		uint64_t size = stop > start ? stop - start : 0;
-		if (size > left)
-			size = left;
-		rcore_live_keep(live, start, start + size);
-		left -= size;
-		start = is_gap ? gaps->items[i].end : end;
-	}
+	context->stack_start = fiber->machine_stack;
+	context->stack_end = fiber->machine_stack + fiber->machine_stack_size;
+	if (fiber->vm_stack - fiber->machine_stack < fiber->machine_stack_size)
+		context->stack_end = fiber->vm_stack;
+	context->stack_base = fiber->stack_base;
 }
 
-struct rcore_error *rcore_session_keep_stacks(struct rcore_session *session,
-					      const struct rcore_snapshot *snapshot)
+static void add_kernel_threads(const struct rcore_process *process,
+			       const struct rcore_snapshot *snapshot,
+			       struct rcore_stacks *stacks)
 {
-	struct rcore_live *live = session->live;
-	const struct rcore_process *process = session->process;
-	struct gaps gaps;
-	if (session->no_native || session->no_stop)
-		return NULL;
-	if (!find_gaps(snapshot, &gaps))
-		return rcore_error_no_memory();
 	for (size_t i = 0; i < process->thread_count; i++) {
 		const struct rcore_native_thread *thread = &process->threads[i];
-		uint64_t sp = thread->registers[rcore_register_sp(process->machine)];
-		if (thread->has_registers)
-			keep(live, &gaps, sp,
-			     rcore_live_stack_end(live, sp, thread->thread_pointer));
+		if (!thread->has_registers)
+			continue;
+		struct rcore_unwind_context *context = &stacks->contexts[stacks->count];
+		struct rcore_stack_owner *owner = &stacks->owners[stacks->count++];
+		*owner = (struct rcore_stack_owner){fiber_of_tid(snapshot, thread->tid),
+						    other_of_tid(snapshot, thread->tid)};
+		for (int j = 0; j < thread->register_count; j++)
+			context->registers[j] = thread->registers[j];
+		context->known = (UINT64_C(1) << thread->register_count) - 1;
+		if (owner->fiber >= 0)
+			bound(context, &snapshot->fibers[owner->fiber]);
 	}
+}
+
+bool rcore_parked_fiber(const struct rcore_target *target, const struct rcore_traits *traits,
+			const struct rcore_fiber *fiber, struct rcore_unwind_context *ret)
+{
+	enum rcore_coroutine coroutine =
+		traits->coroutine_link ? RCORE_COROUTINE_LINK : RCORE_COROUTINE_PC_SLOT;
+	return fiber->is_parked &&
+	       rcore_parked_registers(target->memory, target->process->machine,
+				      fiber->stack_pointer, coroutine, ret);
+}
+
+static bool switched_away(const struct rcore_fiber *fiber)
+{
+	return fiber->status == RCORE_FIBER_SUSPENDED && !fiber->is_current &&
+	       fiber->machine_stack;
+}
+
+/* In what is taken for its machine stack, where the rb_fiber_t itself never lies. */
+static bool is_on_own_stack(const struct rcore_fiber *fiber)
+{
+	return fiber->stack_pointer - fiber->machine_stack < fiber->machine_stack_size &&
+	       fiber->address - fiber->machine_stack >= fiber->machine_stack_size;
+}
+
+/* A native coroutine saves the stack pointer first of all; of another implementation that word is
+ * something else, or there is none, and nothing of these stacks is to be believed. */
+static void leave_other_coroutines(struct rcore_snapshot *snapshot)
+{
+	size_t lost = 0;
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
-		uint64_t sp = fiber->stack_pointer;
-		uint64_t end = fiber->machine_stack + fiber->machine_stack_size;
-		if (!sp || (fiber->is_current && !fiber->is_parked) ||
-		    fiber->status == RCORE_FIBER_TERMINATED)
-			continue;
-		if (sp < fiber->machine_stack || sp >= end)
-			end = rcore_live_stack_end(live, sp, 0);
-		keep(live, &gaps, sp, end);
+		if (switched_away(fiber) && is_on_own_stack(fiber))
+			return;
+		lost += switched_away(fiber);
 	}
-	free(gaps.items);
+	if (!lost)
+		return;
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		if (switched_away(&snapshot->fibers[i]))
+			snapshot->fibers[i].is_parked = false;
+	rcore_problem_add(
+		snapshot,
+		rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+				   "native frames of %zu parked fibers are missing: none has "
+				   "its stack pointer where native coroutines keep it; was "
+				   "this Ruby built --with-coroutine=ucontext or =pthread?",
+				   lost));
+}
+
+static void add_parked(const struct rcore_target *target, const struct rcore_traits *traits,
+		       struct rcore_snapshot *snapshot, struct rcore_stacks *stacks)
+{
+	leave_other_coroutines(snapshot);
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		struct rcore_fiber *fiber = &snapshot->fibers[i];
+		struct rcore_unwind_context *context = &stacks->contexts[stacks->count];
+		if (!rcore_parked_fiber(target, traits, fiber, context)) {
+			if (fiber->is_parked)
+				fiber->native_problem = rcore_arena_printf(
+					&snapshot->arena,
+					"its registers, saved at 0x%" PRIx64 ", cannot be read",
+					fiber->stack_pointer);
+			continue;
+		}
+		bound(context, fiber);
+		stacks->owners[stacks->count++] = (struct rcore_stack_owner){(int)i, -1};
+	}
+}
+
+struct rcore_error *rcore_stacks_init(struct rcore_stacks *stacks,
+				      const struct rcore_target *target,
+				      const struct rcore_traits *traits,
+				      struct rcore_snapshot *snapshot)
+{
+	size_t most = target->process->thread_count + snapshot->fiber_count;
+	*stacks = (struct rcore_stacks){
+		.contexts = calloc(most + 1, sizeof(*stacks->contexts)),
+		.owners = calloc(most + 1, sizeof(*stacks->owners)),
+	};
+	if (!stacks->contexts || !stacks->owners)
+		return rcore_error_no_memory();
+	add_kernel_threads(target->process, snapshot, stacks);
+	stacks->kernel_count = stacks->count;
+	add_parked(target, traits, snapshot, stacks);
 	return NULL;
+}
+
+void rcore_stacks_deinit(struct rcore_stacks *stacks)
+{
+	free(stacks->contexts);
+	free(stacks->owners);
+}
+
+void rcore_stacks_hand_out(const struct rcore_stacks *stacks, struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < stacks->count; i++) {
+		const struct rcore_unwind_context *context = &stacks->contexts[i];
+		const struct rcore_stack_owner *owner = &stacks->owners[i];
+		if (owner->fiber >= 0) {
+			struct rcore_fiber *fiber = &snapshot->fibers[owner->fiber];
+			fiber->native = context->frames;
+			fiber->native_count = context->frame_count;
+			fiber->native_problem = context->problem;
+		}
+		if (owner->other >= 0) {
+			struct rcore_other_thread *other = &snapshot->others[owner->other];
+			other->native = context->frames;
+			other->native_count = context->frame_count;
+			other->native_problem = context->problem;
+		}
+	}
 }

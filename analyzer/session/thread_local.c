@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/decode.h"
+
 #include <elf.h>
 
 #include "image/elf/tls.h"
-#include "session/session.h"
 #include "vm/context.h"
 
 enum { PTHREAD_LIMIT = 64 << 10 }; /* a struct pthread is far smaller */
 
 /* In which module it is need not be known: the gem's extension, or what was built of its source. */
-static bool find_variable(struct rcore_session *session, struct rcore_tls_variable *ret)
+static bool find_variable(const struct rcore_target *target, struct rcore_tls_variable *ret)
 {
-	size_t count = rcore_modules_count(session->modules);
+	size_t count = rcore_modules_count(target->modules);
 	for (size_t i = 0; i < count; i++)
-		if (rcore_tls_find(session->modules, rcore_modules_get(session->modules, i),
+		if (rcore_tls_find(target->modules, rcore_modules_get(target->modules, i),
 				   "ruby_profiler_state", ret))
 			return true;
 	return false;
@@ -59,14 +60,14 @@ static bool read_pointer(struct rcore_ruby *ruby, unsigned machine, uint64_t thr
 	return !err && (!address || !rcore_read_u64(ruby->memory, address, ret));
 }
 
-struct rcore_error *rcore_session_thread_locals(struct rcore_session *session,
+struct rcore_error *rcore_session_thread_locals(const struct rcore_target *target,
 						struct rcore_ruby *ruby,
 						struct rcore_snapshot *snapshot)
 {
-	const struct rcore_process *process = session->process;
+	const struct rcore_process *process = target->process;
 	struct rcore_tls_variable variable;
 	struct rcore_error *err = NULL;
-	if (!find_variable(session, &variable))
+	if (!find_variable(target, &variable))
 		return NULL;
 	for (size_t i = 0; i < snapshot->thread_count && !err; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "image/symbolize/symbolize_dwarf.h"
+#include "session/examine.h"
 #include "session/session.h"
 #include "target/live/live.h"
 #include "vm/find/find.h"
@@ -195,10 +196,17 @@ struct rcore_error *analysis_check_fields(struct analysis *analysis,
 	return err;
 }
 
+/* NULL: no VM was found yet. */
+static const struct rcore_location *location_of(const struct analysis *analysis)
+{
+	const struct rcore_located *located = &analysis->session->located;
+	return located->is_found ? &located->location : NULL;
+}
+
 struct cursor analysis_cursor(struct analysis *analysis, uint64_t thread)
 {
 	struct cursor cursor = {0};
-	const struct rcore_location *location = analysis->session->location;
+	const struct rcore_location *location = location_of(analysis);
 	struct rcore_memory *memory = &analysis->memory.memory;
 	if (thread && location &&
 	    !rcore_read_field(memory, thread, &location->layout.thread.ec, &cursor.ec) &&
@@ -209,6 +217,6 @@ struct cursor analysis_cursor(struct analysis *analysis, uint64_t thread)
 
 bool analysis_pushes_first(const struct analysis *analysis)
 {
-	const struct rcore_location *location = analysis->session->location;
+	const struct rcore_location *location = location_of(analysis);
 	return location && location->layout.traits.frames_pushed_first;
 }

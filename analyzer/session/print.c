@@ -6,21 +6,8 @@
 #include "base/sized.h"
 #include "ruby/object/constant.h"
 #include "ruby/inspect/printed.h"
+#include "session/examine.h"
 #include "session/session.h"
-
-/* Finds the VM where nobody has looked for it yet. */
-static struct rcore_error *locate(struct rcore_session *session)
-{
-	struct rcore_snapshot *snapshot;
-	struct rcore_error *failure = NULL;
-	if (session->location)
-		return NULL;
-	struct rcore_error *err = rcore_session_examine_running(session, &snapshot, &failure);
-	if (err)
-		return err;
-	rcore_snapshot_free(snapshot);
-	return failure;
-}
 
 /* What is asked of the VM, once it was found: to print values, or for names of constants. */
 struct question {
@@ -59,47 +46,58 @@ static struct rcore_error *keep_name(void *context, const char *path)
 	return item && *item ? NULL : rcore_error_no_memory();
 }
 
-static struct rcore_error *ask(struct rcore_session *session, struct rcore_arena *arena,
-			       struct question *question)
+static struct rcore_error *ask(struct rcore_session *session, struct rcore_located *located,
+			       struct rcore_arena *arena, struct question *question)
 {
-	struct rcore_location *location = session->location;
 	struct rcore_ruby ruby;
-	rcore_ruby_init(&ruby, session->memory, &location->layout, arena);
-	rcore_ruby_set_vm(&ruby, location->vm);
-	ruby.global_symbols = location->global_symbols;
-	ruby.statics = session->statics;
-	ruby.hides_text = session->redact >= RCORE_REDACT_STRINGS;
+	rcore_reader_init(&ruby, &session->target, located, arena);
+	ruby.hides_text = session->settings.redact >= RCORE_REDACT_STRINGS;
 	struct rcore_error *err =
 		question->names ? rcore_constants(&ruby, question->begun, keep_name, question)
 				: print_all(&ruby, question);
-	session->statics = ruby.statics;
-	rcore_ruby_deinit(&ruby);
+	rcore_reader_deinit(&ruby, located);
 	return err;
 }
 
 /* A running process stands still meanwhile. */
-static struct rcore_error *ask_live(struct rcore_session *session, struct rcore_arena *arena,
+static struct rcore_error *ask_live(struct rcore_session *session,
+				    struct rcore_located *located, struct rcore_arena *arena,
 				    struct question *question)
 {
+	struct rcore_live *live = session->target.live;
 	struct rcore_live_pause pause;
-	struct rcore_error *err = rcore_live_begin(session->live, !session->no_stop);
+	struct rcore_error *err = rcore_live_begin(live, !session->settings.no_stop);
 	if (err)
 		return err;
-	err = ask(session, arena, question);
-	rcore_live_end(session->live, &pause);
+	err = ask(session, located, arena, question);
+	rcore_live_end(live, &pause);
 	return err;
 }
 
 static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_arena *arena,
 				   struct question *question)
 {
-	struct rcore_error *err = rcore_session_files(session);
+	struct rcore_located *located;
+	struct rcore_error *err = rcore_target_check_files(&session->target);
 	if (!err)
-		err = locate(session);
+		err = rcore_session_find(session, &located);
 	if (err)
 		return err;
-	return session->live ? ask_live(session, arena, question)
-			     : ask(session, arena, question);
+	return session->target.live ? ask_live(session, located, arena, question)
+				    : ask(session, located, arena, question);
+}
+
+/* What the redactor has to know, it learns from a snapshot. */
+static struct rcore_error *redact(struct rcore_session *session, struct rcore_print *print)
+{
+	struct rcore_snapshot *snapshot;
+	if (session->settings.redact && !session->has_learned) {
+		struct rcore_error *err = rcore_load(session, &snapshot);
+		if (err)
+			return err;
+		rcore_snapshot_free(snapshot);
+	}
+	return rcore_redact_print(session->redactor, print);
 }
 
 struct rcore_error *rcore_print(struct rcore_session *session,
@@ -120,7 +118,7 @@ struct rcore_error *rcore_print(struct rcore_session *session,
 	err = print->items ? ask_any(session, &print->arena, &question)
 			   : rcore_error_no_memory();
 	if (!err)
-		err = rcore_session_redact_print(session, print);
+		err = redact(session, print);
 	if (err)
 		rcore_print_free(print);
 	else

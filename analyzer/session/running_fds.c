@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/running.h"
+
 #include <stdio.h>
 
-#include "session/session.h"
 #include "target/live/live_fds.h"
 
 enum { TEXT_SIZE = 4096, SOCKET_LIMIT = 64 };
@@ -13,7 +14,7 @@ static struct rcore_error *set(struct rcore_snapshot *snapshot, struct rcore_wai
 	return fd->link ? NULL : rcore_error_no_memory();
 }
 
-struct rcore_error *rcore_session_fds(struct rcore_session *session,
+struct rcore_error *rcore_running_fds(const struct rcore_target *target,
 				      struct rcore_snapshot *snapshot)
 {
 	char text[TEXT_SIZE];
@@ -21,13 +22,13 @@ struct rcore_error *rcore_session_fds(struct rcore_session *session,
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		struct rcore_wait *wait = snapshot->fibers[i].wait;
 		for (size_t j = 0; !err && wait && j < wait->fd_count; j++)
-			if (rcore_live_fd(session->live, wait->fds[j].fd, text, sizeof(text)))
+			if (rcore_live_fd(target->live, wait->fds[j].fd, text, sizeof(text)))
 				err = set(snapshot, &wait->fds[j], text);
 	}
 	return err;
 }
 
-struct rcore_error *rcore_session_sockets(struct rcore_session *session,
+struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
 					  struct rcore_snapshot *snapshot)
 {
 	char text[TEXT_SIZE];
@@ -43,7 +44,7 @@ struct rcore_error *rcore_session_sockets(struct rcore_session *session,
 			    !length || looked_up++ >= SOCKET_LIMIT)
 				continue;
 			snprintf(text, sizeof(text), "%s ", wait->fds[j].link);
-			if (rcore_live_socket(session->live, inode, text + length + 1,
+			if (rcore_live_socket(target->live, inode, text + length + 1,
 					      sizeof(text) - (size_t)length - 1))
 				err = set(snapshot, &wait->fds[j], text);
 		}

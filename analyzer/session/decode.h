@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_DECODE_H
+#define RCORE_SESSION_DECODE_H
+
+#include "session/reader.h"
+#include "vm/stack/instructions.h"
+
+/*
+ * The fourth step: Ractors, threads, fibers, frames, and what each of them holds and
+ * waits for. It reads the target's memory, so a running process is stopped for it.
+ */
+
+struct rcore_decode_options {
+	struct rcore_locals_options values;
+	bool hides_text; /* fill contents of Strings with stars */
+};
+
+/* One moment of a target, and what later steps need besides the snapshot. */
+struct rcore_moment {
+	struct rcore_snapshot *snapshot;
+	struct rcore_instructions instructions; /* for the search in weave.h */
+};
+
+/*
+ * Fills a snapshot that rcore_session_look() has described. What cannot be read is
+ * noted where it belongs. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_session_decode(const struct rcore_target *target,
+					 struct rcore_located *located,
+					 const struct rcore_decode_options *options,
+					 struct rcore_moment *moment);
+
+/* The parts of it that need more than the VM: modules, registers, the environment. */
+
+/*
+ * Compares each running fiber's context with the thread-local pointer that the gem
+ * publishes. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_session_thread_locals(const struct rcore_target *target,
+						struct rcore_ruby *ruby,
+						struct rcore_snapshot *snapshot);
+
+/*
+ * Sets snapshot->facts.rubyopt: RUBYOPT as it is in the environment now. Keeps
+ * nothing else of the environment.
+ */
+void rcore_session_environment(const struct rcore_target *target,
+			       const struct rcore_module *ruby,
+			       struct rcore_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/explain.h"
+
+#include "triage/cause.h"
+#include "triage/deadlock.h"
+#include "triage/triage.h"
+
+/* Of a process that did not die there is no fault, and nothing to read for it. */
+static void find_fault(const struct rcore_target *target, struct rcore_located *located,
+		       struct rcore_snapshot *snapshot, struct rcore_original *ret)
+{
+	struct rcore_ruby ruby;
+	rcore_reader_init(&ruby, target, located, &snapshot->arena);
+	rcore_session_fault(target, &ruby, snapshot, ret);
+	rcore_reader_deinit(&ruby, located);
+}
+
+struct rcore_error *rcore_session_explain(const struct rcore_target *target,
+					  struct rcore_located *located, bool hides_text,
+					  struct rcore_snapshot *snapshot)
+{
+	struct rcore_original original = {0};
+	if (!target->live)
+		find_fault(target, located, snapshot, &original);
+	rcore_session_last_words(target, hides_text, snapshot);
+	struct rcore_error *err = rcore_triage(
+		target->process, original.present ? &original.frame : NULL, snapshot);
+	return err ? err : rcore_deadlocks_find(snapshot);
+}
+
+struct rcore_error *rcore_session_explain_signal(const struct rcore_target *target,
+						 struct rcore_snapshot *snapshot)
+{
+	struct rcore_original original;
+	rcore_session_fault(target, NULL, snapshot, &original);
+	return rcore_cause_find(target->process, original.present ? &original.frame : NULL,
+				snapshot);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/load.h"
+
+#include <stdlib.h>
+
+#include "model/group.h"
+#include "session/explain.h"
+#include "session/locate.h"
+#include "session/redact.h"
+#include "session/weave.h"
+#include "vm/problem.h"
+
+/*
+ * The way of a target to a snapshot. Each step has a header of its name:
+ *
+ *	open		the core, process or pack, and the files it had mapped
+ *	identify	which of these files is Ruby, and its version
+ *	locate		the layout for which all proofs hold, and the VM's address
+ *	decode		Ractors, threads, fibers and their Ruby frames
+ *	weave		native stacks, unwound and woven with the Ruby frames
+ *	explain		why the process died, and the frame to look at first
+ *	redact		what must not leave the machine is removed
+ *
+ * session.c opens a core; running.c opens a process, and decides when it is stopped.
+ * rcore_report() then prints the snapshot.
+ */
+
+static const char *copy(struct rcore_snapshot *snapshot, const char *text)
+{
+	return text ? rcore_arena_strdup(&snapshot->arena, text) : NULL;
+}
+
+struct rcore_error *rcore_session_describe(const struct rcore_session *session,
+					   struct rcore_snapshot **ret)
+{
+	const struct rcore_target *target = &session->target;
+	const struct rcore_process *process = target->process;
+	struct rcore_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	if (!snapshot)
+		return rcore_error_no_memory();
+	snapshot->ids = session->settings.ids;
+	snapshot->source = copy(snapshot, process->source);
+	snapshot->producer = copy(snapshot, process->producer);
+	snapshot->arguments =
+		copy(snapshot, process->arguments ? process->arguments : process->executable);
+	snapshot->pid = process->pid;
+	snapshot->machine = process->machine;
+	snapshot->cause.thread = snapshot->cause.fiber = -1;
+	if (process->note)
+		rcore_problem_add(snapshot,
+				  rcore_error_create(RCORE_ERROR_FORMAT, "%s", process->note));
+	if (target->pack_problem)
+		rcore_problem_add(snapshot, rcore_error_create(RCORE_ERROR_FORMAT, "%s",
+							       target->pack_problem));
+	*ret = snapshot;
+	return NULL;
+}
+
+static struct rcore_error *locate(struct rcore_session *session,
+				  struct rcore_snapshot *snapshot)
+{
+	const struct rcore_search search = {
+		.target = &session->target,
+		.identity = &session->located.identity,
+		.layout_file = session->settings.layout_file,
+		.choice = session->choice,
+		.arena = &snapshot->arena,
+	};
+	struct rcore_trial *trial = calloc(1, sizeof(*trial));
+	if (!trial)
+		return rcore_error_no_memory();
+	struct rcore_error *err = rcore_session_locate(&search, trial);
+	if (!err) {
+		rcore_trial_describe(trial, snapshot);
+		err = rcore_located_set(&session->located, &session->target, &trial->location);
+	}
+	free(trial);
+	return err;
+}
+
+struct rcore_error *rcore_session_look(struct rcore_session *session,
+				       struct rcore_snapshot *snapshot)
+{
+	struct rcore_identity *identity = &session->located.identity;
+	rcore_auto_error not_ruby = rcore_session_identify(&session->target, identity);
+	struct rcore_error *err = rcore_session_describe_identity(identity, snapshot);
+	if (!err)
+		err = rcore_session_describe_modules(&session->target, identity->module,
+						     snapshot);
+	if (!err && not_ruby) {
+		err = not_ruby;
+		not_ruby = NULL;
+	}
+	return err ? err : locate(session, snapshot);
+}
+
+static struct rcore_error *read_moment(struct rcore_session *session,
+				       const struct rcore_decode_options *options,
+				       struct rcore_moment *ret)
+{
+	struct rcore_error *err = rcore_session_describe(session, &ret->snapshot);
+	if (err)
+		return err;
+	err = rcore_session_look(session, ret->snapshot);
+	if (!err)
+		err = rcore_session_decode(&session->target, &session->located, options, ret);
+	if (err)
+		rcore_snapshot_free(ret->snapshot);
+	return err;
+}
+
+/*
+ * A value under a key such as password in some frame is a secret wherever else it is
+ * found, whether that frame's values were asked for or not: all are read once more
+ * for it. A pack records nothing of that.
+ */
+static struct rcore_error *learn(struct rcore_session *session)
+{
+	static const struct rcore_decode_options everything = {
+		.values = {.self = true,
+			   .arguments = true,
+			   .locals = true,
+			   .inspect = {.max_string = 4096, .max_text = 64 << 10}},
+	};
+	struct rcore_recorder *recorder = session->target.recorder;
+	struct rcore_moment moment;
+	if (recorder)
+		rcore_recorder_pause(recorder, true);
+	struct rcore_error *err = read_moment(session, &everything, &moment);
+	if (recorder)
+		rcore_recorder_pause(recorder, false);
+	if (err)
+		return err;
+	err = rcore_session_learn(session->settings.redact, moment.snapshot,
+				  &session->redactor);
+	session->has_learned = true;
+	rcore_snapshot_free(moment.snapshot);
+	return err;
+}
+
+struct rcore_error *rcore_session_read(struct rcore_session *session, struct rcore_moment *ret)
+{
+	enum rcore_redact redact = session->settings.redact;
+	const struct rcore_decode_options options = {
+		.values = session->settings.values,
+		.hides_text = redact >= RCORE_REDACT_STRINGS,
+	};
+	struct rcore_error *err = read_moment(session, &options, ret);
+	if (err || redact == RCORE_REDACT_NONE)
+		return err;
+	err = learn(session);
+	if (err)
+		rcore_snapshot_free(ret->snapshot);
+	return err;
+}
+
+/* What is done once a running process has been resumed. */
+static struct rcore_error *conclude(struct rcore_session *session,
+				    const struct rcore_moment *moment)
+{
+	struct rcore_target *target = &session->target;
+	const struct rcore_settings *settings = &session->settings;
+	struct rcore_snapshot *snapshot = moment->snapshot;
+	struct rcore_error *err = rcore_snapshot_group(snapshot);
+	if (!err && !settings->no_native && !settings->no_stop)
+		err = rcore_session_weave(target, &session->located, moment);
+	if (!err)
+		err = rcore_session_explain(target, &session->located,
+					    settings->redact >= RCORE_REDACT_STRINGS, snapshot);
+	if (!err)
+		err = rcore_session_redact(target, settings->redact, session->redactor,
+					   snapshot);
+	return err;
+}
+
+struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snapshot **ret)
+{
+	struct rcore_moment moment;
+	struct rcore_error *err = rcore_target_check_files(&session->target);
+	if (!err)
+		err = session->read ? session->read(session, &moment)
+				    : rcore_session_read(session, &moment);
+	if (err)
+		return err;
+	err = conclude(session, &moment);
+	if (err)
+		rcore_snapshot_free(moment.snapshot);
+	else
+		*ret = moment.snapshot;
+	return err;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/open.h"
+
+#include <stdlib.h>
+
+#include "image/elf/elf_file.h"
+#include "target/core/core_file.h"
+
+/* A pack whose note is damaged is read as a core of which little was saved. */
+static struct rcore_error *read_pack(struct rcore_target *target,
+				     const struct rcore_process *process)
+{
+	struct rcore_process *mapped = rcore_arena_alloc(&target->arena, sizeof(*mapped));
+	struct rcore_pack_facts *pack = rcore_arena_alloc(&target->arena, sizeof(*pack));
+	if (!mapped || !pack)
+		return rcore_error_no_memory();
+	struct rcore_error *err = rcore_pack_note_read(
+		process->pack_note, process->pack_note_size, &target->arena, pack);
+	if (!err) {
+		*mapped = *process;
+		mapped->segments = pack->segments;
+		mapped->segment_count = pack->segment_count;
+		target->process = mapped;
+		target->pack = pack;
+		return NULL;
+	}
+	if (err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	target->pack_problem = rcore_arena_strdup(&target->arena, err->message);
+	rcore_error_free(err);
+	return target->pack_problem ? NULL : rcore_error_no_memory();
+}
+
+struct rcore_error *rcore_target_open(struct rcore_target *target,
+				      const struct rcore_process *process,
+				      struct rcore_memory *memory,
+				      const struct rcore_options *options)
+{
+	const struct rcore_module_options module_options = {
+		.sysroot = options->sysroot,
+		.search_paths = options->search_paths,
+		.search_path_count = options->search_path_count,
+		.executable = options->executable,
+		.from_memory = options->record,
+	};
+	struct rcore_error *err = NULL;
+	target->process = process;
+	if (options->record) {
+		target->recorder = rcore_recorder_new(memory);
+		if (!target->recorder)
+			return rcore_error_no_memory();
+		memory = rcore_recorder_memory(target->recorder);
+	}
+	if (process->pack_note)
+		err = read_pack(target, process);
+	if (!err)
+		err = rcore_modules_open(target->process, memory, &module_options,
+					 &target->modules);
+	if (!err)
+		target->memory = rcore_modules_overlay(target->modules, memory);
+	return err;
+}
+
+void rcore_target_close(struct rcore_target *target)
+{
+	rcore_code_close(target->code);
+	rcore_modules_close(target->modules);
+	rcore_core_close(target->core);
+	rcore_live_close(target->live);
+	rcore_recorder_free(target->recorder);
+	rcore_arena_deinit(&target->arena);
+	free(target->own_process);
+}
+
+struct rcore_error *rcore_target_code(struct rcore_target *target, struct rcore_code **ret)
+{
+	struct rcore_error *err = NULL;
+	if (!target->code)
+		err = rcore_code_open(target->modules, target->memory, target->process->machine,
+				      &target->code);
+	*ret = target->code;
+	return err;
+}
+
+static struct rcore_error *cut(const char *path)
+{
+	return rcore_error_create(RCORE_ERROR_OS,
+				  "%s became shorter since it was opened: wait until it is "
+				  "written, or take a copy, and open the target again",
+				  path);
+}
+
+struct rcore_error *rcore_target_check_files(const struct rcore_target *target)
+{
+	if (target->core && rcore_mapped_file_is_cut(&rcore_core_file(target->core)->map))
+		return cut(target->process->source);
+	for (size_t i = 0; i < rcore_modules_count(target->modules); i++) {
+		const struct rcore_module *module = rcore_modules_get(target->modules, i);
+		if (module->elf && rcore_mapped_file_is_cut(&module->elf->map))
+			return cut(module->file);
+	}
+	return NULL;
+}

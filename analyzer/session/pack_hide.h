@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_PACK_HIDE_H
+#define RCORE_SESSION_PACK_HIDE_H
+
+#include "redact/redact.h"
+#include "session/open.h"
+
+/*
+ * Marks what a pack must not contain of the memory that was recorded. `redactor` has
+ * learned from the target. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_session_hide(const struct rcore_target *target,
+				       const struct rcore_redactor *redactor,
+				       enum rcore_redact mode,
+				       const struct rcore_snapshot *snapshot);
+
+#endif

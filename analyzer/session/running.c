@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/running.h"
+
+#include "base/sized.h"
+#include "session/examine.h"
+#include "session/load.h"
+#include "vm/problem.h"
+
+static void describe(const struct rcore_session *session, const struct rcore_live_pause *pause,
+		     struct rcore_snapshot *snapshot)
+{
+	snapshot->live = (struct rcore_live_facts){
+		.present = true,
+		.stopped = !session->settings.no_stop,
+		.pause_ns = pause->nanoseconds,
+		.thread_count = pause->thread_count,
+		.inner_pid = rcore_live_inner_pid(session->target.live),
+	};
+	if (pause->unstopped_count)
+		rcore_problem_add(snapshot,
+				  rcore_error_create(RCORE_ERROR_OS,
+						     "%zu threads were busy in the kernel and "
+						     "did not stop in time: their native "
+						     "stacks are not known",
+						     pause->unstopped_count));
+	if (pause->overdue)
+		rcore_problem_add(
+			snapshot,
+			rcore_error_create(RCORE_ERROR_LIMIT,
+					   "the process was let go before all was read: it is "
+					   "not held for longer than 2 s; take a core with "
+					   "`gcore %d` and analyze that",
+					   snapshot->pid));
+}
+
+/* What has to be kept of machine stacks, unless nothing is unwound. */
+static struct rcore_error *keep_stacks(const struct rcore_session *session,
+				       const struct rcore_snapshot *snapshot)
+{
+	if (session->settings.no_native || session->settings.no_stop)
+		return NULL;
+	return rcore_running_keep_stacks(&session->target, snapshot);
+}
+
+/* One look at the process; the pages that the last one needed are copied at once. */
+static struct rcore_error *read_once(struct rcore_session *session, struct rcore_moment *ret)
+{
+	const struct rcore_target *target = &session->target;
+	struct rcore_live_pause pause;
+	struct rcore_error *err = rcore_live_begin(target->live, !session->settings.no_stop);
+	if (err)
+		return err;
+	err = rcore_session_read(session, ret);
+	struct rcore_snapshot *snapshot = err ? NULL : ret->snapshot;
+	if (!err)
+		err = keep_stacks(session, snapshot);
+	if (!err)
+		err = rcore_running_fds(target, snapshot);
+	rcore_live_end(target->live, &pause);
+	if (!err)
+		err = rcore_running_sockets(target, snapshot);
+	if (err)
+		rcore_snapshot_free(snapshot);
+	else
+		describe(session, &pause, snapshot);
+	return err;
+}
+
+/* What is read while the process runs may not fit together; it does so rarely twice. */
+static struct rcore_error *read_running(struct rcore_session *session, struct rcore_moment *ret)
+{
+	enum { ATTEMPTS = 5 };
+	for (int i = 1;; i++) {
+		struct rcore_error *err = read_once(session, ret);
+		if (i == ATTEMPTS || (!err && !ret->snapshot->incomplete))
+			return err;
+		if (!err)
+			rcore_snapshot_free(ret->snapshot);
+		rcore_error_free(err);
+	}
+}
+
+/* Of a running process: an error that its running does not explain. */
+static struct rcore_error * final(struct rcore_error *err)
+{
+	if (!err || err->code == RCORE_ERROR_NOT_RUBY || err->code == RCORE_ERROR_NO_LAYOUT ||
+	    err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	rcore_error_free(err);
+	return NULL;
+}
+
+/* Finds out, while the process runs, whether it is Ruby, with which layout, and then which pages there are to
+ * copy: those that the choice of a layout looked at are no more of use. */
+static struct rcore_error *rehearse(struct rcore_session *session)
+{
+	struct rcore_moment moment;
+	if (!session->choice->trial) {
+		struct rcore_snapshot *snapshot;
+		struct rcore_error *failure = NULL;
+		struct rcore_error *err =
+			rcore_session_examine_running(session, &snapshot, &failure);
+		if (err)
+			return err;
+		rcore_snapshot_free(snapshot);
+		failure = final(failure);
+		if (failure)
+			return failure;
+	}
+	rcore_live_forget(session->target.live);
+	struct rcore_error *err = rcore_session_read(session, &moment);
+	if (err)
+		return final(err);
+	err = keep_stacks(session, moment.snapshot);
+	rcore_snapshot_free(moment.snapshot);
+	return err;
+}
+
+static struct rcore_error *read_live(struct rcore_session *session, struct rcore_moment *ret)
+{
+	struct rcore_error *err = rehearse(session);
+	if (!err)
+		err = session->settings.no_stop ? read_running(session, ret)
+						: read_once(session, ret);
+	if (err || ret->snapshot->incomplete) {
+		struct rcore_error *ended = rcore_live_check(session->target.live);
+		if (ended && !err)
+			rcore_snapshot_free(ret->snapshot);
+		if (ended) {
+			rcore_error_free(err);
+			return ended;
+		}
+	}
+	return err;
+}
+
+struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *given,
+				   struct rcore_session **ret)
+{
+	struct rcore_options options = {0};
+	struct rcore_live *live;
+	struct rcore_error *err = rcore_sized_copy(&options, given);
+	if (!err)
+		err = rcore_live_open(pid, &live);
+	if (err)
+		return err;
+	err = rcore_session_open(rcore_live_process(live), rcore_live_memory(live), &options,
+				 ret);
+	if (err) {
+		struct rcore_error *ended = rcore_live_check(live);
+		rcore_live_close(live);
+		if (!ended)
+			return err;
+		rcore_error_free(err);
+		return ended;
+	}
+	(*ret)->target.live = live;
+	(*ret)->settings.no_stop = options.no_stop;
+	(*ret)->read = read_live;
+	return NULL;
+}
