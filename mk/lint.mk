@@ -8,8 +8,8 @@ CPPCHECK = cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 	--enable=warning,performance,portability --suppress=memleak \
 	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE -Ianalyzer -Itests/support
 
-.PHONY: lint lint-house lint-format lint-c lint-scripts tables
-lint: lint-house lint-format lint-c lint-scripts ## check layers, style, and C, shell, Ruby and Python for mistakes
+.PHONY: lint lint-house lint-circles lint-format lint-c lint-scripts tables
+lint: lint-house lint-circles lint-format lint-c lint-scripts ## check layers, style, and C, shell, Ruby and Python for mistakes
 
 lint-house:
 	@awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch] analyzer/*/*/*.[ch])
@@ -18,6 +18,9 @@ lint-house:
 	@tests/lint/machine.sh
 	@tests/lint/house.sh
 	@ruby tests/lint/programs.rb
+
+lint-circles: $(LIB_OBJ) $(CLI_OBJ) $(PLUG_OBJ)
+	@tests/lint/circles.rb $^
 
 # Each release of these lays code out, or complains, in its own way: those of Debian 12 do
 # it. $(call if_release,PROGRAM,ITS RELEASE,COMMAND)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Makes room for one more element in a malloc'ed array: *array, of `count` used

@@ -5,9 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "layout/layout.h"
+
+struct rcore_error *rcore_word_add(struct rcore_words *words, const char *word)
+{
+	const char **slot = rcore_push(words);
+	if (!slot)
+		return rcore_error_no_memory();
+	*slot = word;
+	return NULL;
+}
 
 /* Fails: the value is not one of the choices. */
 static struct rcore_error *bad_choice(const struct rcore_option *option, const char *value)

@@ -37,15 +37,6 @@ struct tables {
 	char *letters;
 };
 
-struct rcore_error *rcore_word_add(struct rcore_words *words, const char *word)
-{
-	const char **slot = rcore_push(words);
-	if (!slot)
-		return rcore_error_no_memory();
-	*slot = word;
-	return NULL;
-}
-
 static bool takes_value(const struct rcore_option *option)
 {
 	return option->kind != RCORE_OPTION_FLAG;

@@ -92,7 +92,7 @@ struct rcore_ruby {
 	/* Pairs of first and last; NULL: not read yet. */
 	const uint32_t *printable;
 	size_t printable_count;
-	/* Of __classpath__ ..., see class_ivar.c; 0: not met yet. */
+	/* Of __classpath__ ..., see class_name.c; 0: not met yet. */
 	uint64_t class_name_ids[3];
 };
 

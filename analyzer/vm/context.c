@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ruby/object/class_name.h"
 #include "ruby/object/data.h"
 #include "ruby/symbol/id.h"
 #include "ruby/inspect/inspect.h"

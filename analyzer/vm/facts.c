@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ruby/object/array.h"
 #include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
 #include "ruby/get.h"
 #include "ruby/object/id_table.h"
 #include "ruby/object/string.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "image/unwind/cold_part.h"
 #include "image/unwind/unwind_machine.h"
 
 void rcore_sites_deinit(struct rcore_sites *sites)
@@ -122,29 +121,4 @@ struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
 	if (site->module)
 		find_cover(site);
 	return site;
-}
-
-static bool symbolize(struct rcore_sites *sites, struct rcore_site *site)
-{
-	/*
-	 * Nothing called the trampoline: its information begins a byte early
-	 * for those who look before a return address, its symbol does not.
-	 */
-	uint64_t address = site->address + site->is_signal;
-	sites->symbolizer.arena = &sites->arena;
-	site->frame_count = rcore_symbolize(&sites->symbolizer, site->module, address,
-					    site->fde_start, &site->frames);
-	return site->frame_count;
-}
-
-bool rcore_site_name(struct rcore_sites *sites, struct rcore_site *site)
-{
-	bool is_new = !site->frames;
-	if (is_new && !symbolize(sites, site))
-		return false;
-	struct rcore_native_frame *frame = &site->frames[site->frame_count - 1];
-	if (!frame->function && (is_new || site->generation != sites->generation))
-		frame->part_of = rcore_cold_part_of(sites, &sites->functions, site);
-	site->generation = sites->generation;
-	return true;
 }

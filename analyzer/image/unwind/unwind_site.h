@@ -66,7 +66,4 @@ bool rcore_sites_set_functions(struct rcore_sites *sites,
  */
 struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address);
 
-/* Fills site->frames by rcore_symbolize(); false: memory is short. */
-bool rcore_site_name(struct rcore_sites *sites, struct rcore_site *site);
-
 #endif

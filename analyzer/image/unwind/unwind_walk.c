@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/unwind_walk.h"
 
-#include <elf.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/text.h"
+#include "image/unwind/cold_part.h"
+#include "image/unwind/unwind_end.h"
 #include "image/unwind/unwind_resume.h"
-
-void rcore_walk_problem(struct rcore_walk *walk, const char *format, ...)
-{
-	char text[512];
-	va_list args;
-	if (walk->context->problem)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	walk->context->problem = rcore_arena_strdup(walk->unwinder->arena, text);
-	walk->unwinder->no_memory |= !walk->context->problem;
-}
 
 bool rcore_walk_read(struct rcore_unwinder *unwinder, uint64_t address, uint64_t *ret)
 {
@@ -126,10 +111,36 @@ static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 	return true;
 }
 
+static bool symbolize(struct rcore_sites *sites, struct rcore_site *site)
+{
+	/*
+	 * Nothing called the trampoline: its information begins a byte early
+	 * for those who look before a return address, its symbol does not.
+	 */
+	uint64_t address = site->address + site->is_signal;
+	sites->symbolizer.arena = &sites->arena;
+	site->frame_count = rcore_symbolize(&sites->symbolizer, site->module, address,
+					    site->fde_start, &site->frames);
+	return site->frame_count;
+}
+
+/* Fills site->frames; false: memory is short. */
+static bool name_site(struct rcore_sites *sites, struct rcore_site *site)
+{
+	bool is_new = !site->frames;
+	if (is_new && !symbolize(sites, site))
+		return false;
+	struct rcore_native_frame *frame = &site->frames[site->frame_count - 1];
+	if (!frame->function && (is_new || site->generation != sites->generation))
+		frame->part_of = rcore_cold_part_of(sites, &sites->functions, site);
+	site->generation = sites->generation;
+	return true;
+}
+
 static bool add_frame(struct rcore_walk *walk, struct rcore_site *site, uint64_t pc,
 		      uint64_t sp)
 {
-	if (!rcore_site_name(walk->unwinder->sites, site))
+	if (!name_site(walk->unwinder->sites, site))
 		return false;
 	for (size_t i = 0; i < site->frame_count; i++) {
 		struct rcore_native_frame *frame = rcore_push(&walk->frames);
@@ -216,134 +227,11 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 	return DWARF_CB_ABORT;
 }
 
-/* Bytes from the system call to where the new thread goes. */
-enum { MAX_CLONE = 32 };
-
-/*
- * A thread that was made and has not run yet stands in clone(), which says that
- * nothing called it only where the new thread goes on.
- */
-static bool is_newborn(struct rcore_walk *walk)
-{
-	if (walk->last.depth != 1 || !walk->last.is_exact)
-		return false;
-	for (uint64_t i = 1; i <= MAX_CLONE; i++) {
-		const struct rcore_site *next =
-			rcore_site_at(walk->unwinder->sites, walk->last.pc + i);
-		if (!next || next->covered)
-			return next && next->is_outermost;
-	}
-	return false;
-}
-
-/*
- * Is that where the first frame of a coroutine is? Few bytes may be above it.
- */
-static bool is_top(uint64_t top, uint64_t address)
-{
-	enum { MAX_ABOVE = 64 };
-	return top && top - address <= MAX_ABOVE;
-}
-
-/*
- * A return address of 0 ends the stack of a coroutine, at its top; anywhere
- * else it is no return address. libdwfl takes one that it cannot compute for
- * one of 0, too.
- */
-static bool returns_to_zero(const struct rcore_walk *walk)
-{
-	const struct rcore_unwind_context *context = walk->context;
-	const struct rcore_walk_place *last = &walk->last;
-	int link = walk->unwinder->machine->link;
-	if (walk->read_failed)
-		return false;
-	/*
-	 * One that is about to run its first instruction: its registers are
-	 * what was made up for it.
-	 */
-	if (link >= 0 && last->depth == 1 && last->is_exact && !last->site->saves_link)
-		return !rcore_register_known(&walk->start, (unsigned)link) ||
-		       !walk->start.value[link];
-	if (!last->cfa || !last->site->saves_link)
-		return walk->read_zero;
-	return is_top(context->stack_end, last->cfa) || is_top(context->stack_base, last->cfa);
-}
-
-/* The kernel tells where a program starts, also one whose file is not here. */
-static bool is_program_entry(const struct rcore_walk *walk)
-{
-	enum { ENTRY_BYTES = 64 };
-	uint64_t entry;
-	return rcore_process_auxv(walk->unwinder->native->modules->process, AT_ENTRY, &entry) &&
-	       walk->last.pc - entry < ENTRY_BYTES;
-}
-
-/* Where libdwfl came to an end of its own: is it that of the stack? */
-static bool is_natural(struct rcore_walk *walk, int status)
-{
-	const struct rcore_site *site = walk->last.site;
-	unsigned fp = walk->unwinder->machine->fp;
-	if (walk->ended)
-		return false;
-	if (!walk->is_stopped)
-		return site->is_outermost || (!status && returns_to_zero(walk));
-	/*
-	 * Both machines' ABIs have the outermost frame pointer 0, for code that
-	 * says no more. Where the file is not here nobody knows what the code
-	 * says, and 0 may be any value.
-	 */
-	if (!site->module || site->covered)
-		return false;
-	if (!site->module->entry->module.elf)
-		return is_program_entry(walk);
-	return (rcore_register_known(&walk->at, fp) && !walk->at.value[fp]) || is_newborn(walk);
-}
-
-static void tell_why(struct rcore_walk *walk)
-{
-	const struct rcore_unwinder *unwinder = walk->unwinder;
-	const struct rcore_site *site = walk->last.site;
-	const struct rcore_native_module *module = site->module;
-	char name[128];
-	if (module)
-		rcore_escape(name, sizeof(name), module->name ? module->name : "a module");
-	if (walk->read_failed)
-		rcore_walk_problem(walk, "cannot read the stack at 0x%" PRIx64 ": %s",
-				   unwinder->fault_address, rcore_fault_text(unwinder->fault));
-	else if (!module)
-		rcore_walk_problem(walk,
-				   "no module holds the code at 0x%" PRIx64
-				   ", and nothing above it on the stack leads on",
-				   walk->last.pc);
-	else if (!site->covered)
-		rcore_walk_problem(
-			walk,
-			"%s: %s for 0x%" PRIx64 ", and nothing above it on the stack leads on",
-			name,
-			module->entry->module.elf ? module->entry->module.whole_size
-							    ? "its file is cut short, hence no "
-							      "call frame information"
-							    : "no call frame information"
-						  : "its file is not on this machine, hence no "
-						    "call frame information",
-			walk->last.pc);
-	else if (walk->read_zero)
-		rcore_walk_problem(walk,
-				   "%s: the return address of 0x%" PRIx64
-				   " is 0, and nothing says that a stack begins there",
-				   name, walk->last.pc);
-	else
-		rcore_walk_problem(walk,
-				   "%s: the call frame information for 0x%" PRIx64
-				   " cannot be used: %s",
-				   name, walk->last.pc, dwfl_errmsg(-1));
-}
-
 /* Has the stack to be picked up again by other means? */
 static bool is_lost(struct rcore_walk *walk, int status)
 {
 	return walk->is_stopped ||
-	       (!walk->ended && walk->is_captured && !is_natural(walk, status));
+	       (!walk->ended && walk->is_captured && !rcore_walk_is_natural(walk, status));
 }
 
 /* One stretch. Gives whether there is another, at walk->start. */
@@ -372,8 +260,8 @@ static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 	} else if (is_lost(walk, status) && rcore_walk_resume(walk)) {
 		return true;
 	}
-	if (!walk->ended && !is_natural(walk, status))
-		tell_why(walk);
+	if (!walk->ended && !rcore_walk_is_natural(walk, status))
+		rcore_walk_explain_end(walk);
 	return false;
 }
 

@@ -92,8 +92,4 @@ void rcore_walk_stack(struct rcore_walk *walk, Dwfl_Thread *thread);
 bool rcore_walk_registers(Dwfl_Thread *thread, void *walk);
 bool rcore_walk_read(struct rcore_unwinder *unwinder, uint64_t address, uint64_t *ret);
 
-/* Why it ends here; the first counts. */
-void rcore_walk_problem(struct rcore_walk *walk, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "ruby/get.h"
 #include "ruby/inspect/inspect_private.h"
 
@@ -19,56 +18,6 @@ static rcore_inspect_type *const types[RCORE_T_MASK + 1] = {
 	[RCORE_T_MATCH] = rcore_inspect_match,       [RCORE_T_COMPLEX] = rcore_inspect_complex,
 	[RCORE_T_RATIONAL] = rcore_inspect_rational, [RCORE_T_SYMBOL] = rcore_inspect_symbol,
 };
-
-bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value)
-{
-	for (size_t i = 0; i < inspect->frames.count; i++)
-		if (inspect->frames.items[i].value == value)
-			return true;
-	return false;
-}
-
-struct rcore_error *rcore_inspect_open(struct rcore_inspect *inspect,
-				       const struct rcore_inspect_frame *frame)
-{
-	const struct rcore_inspect_options *options = &inspect->options;
-	uint64_t limit = inspect->frames.count < options->depth ? options->max_items : 0;
-	struct rcore_inspect_frame *open = NULL;
-	if (inspect->frames.count < RCORE_INSPECT_FRAME_LIMIT)
-		open = rcore_push(&inspect->frames);
-	if (!open) {
-		if (frame->close)
-			rcore_inspect_puts(inspect, frame->close);
-		free(frame->state);
-		if (inspect->frames.count < RCORE_INSPECT_FRAME_LIMIT)
-			return rcore_error_no_memory();
-		return rcore_error_create(RCORE_ERROR_LIMIT,
-					  "more than %d values within each other",
-					  RCORE_INSPECT_FRAME_LIMIT);
-	}
-	*open = *frame;
-	open->limit = frame->is_whole || frame->count < limit ? frame->count : limit;
-	return NULL;
-}
-
-static void close_frame(struct rcore_inspect *inspect)
-{
-	struct rcore_inspect_frame *frame = &inspect->frames.items[--inspect->frames.count];
-	if (frame->close)
-		rcore_inspect_puts(inspect, frame->close);
-	free(frame->state);
-}
-
-void rcore_inspect_problem(struct rcore_inspect *inspect, struct rcore_error *err)
-{
-	if (!err)
-		return;
-	if (err->code == RCORE_ERROR_NO_MEMORY)
-		inspect->out_of_memory = true;
-	else if (!inspect->problem_count++ && !(inspect->problem = strdup(err->message)))
-		inspect->out_of_memory = true;
-	rcore_error_free(err);
-}
 
 /* What Ruby code never gets hold of. */
 static bool inspect_slot(struct rcore_inspect *inspect, uint64_t value, uint64_t flags)
@@ -158,10 +107,10 @@ static void run(struct rcore_inspect *inspect, uint64_t value)
 		if (more && !err)
 			inspect_value(inspect, child);
 		else
-			close_frame(inspect);
+			rcore_inspect_close(inspect);
 	}
 	while (inspect->frames.count)
-		close_frame(inspect);
+		rcore_inspect_close(inspect);
 }
 
 static bool finish(struct rcore_inspect *inspect, struct rcore_value *value)
@@ -198,6 +147,7 @@ struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 		options = &none;
 	struct rcore_inspect inspect = {
 		.ruby = ruby,
+		.anew = rcore_inspect,
 		.options =
 			{
 				options->depth == RCORE_NO_DEPTH

@@ -37,11 +37,4 @@ struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 				  const struct rcore_inspect_options *options,
 				  struct rcore_value *ret);
 
-/*
- * The name of a value's class, as obj.class.name (anonymous: "#<Class:0x...>").
- * CORRUPT: no value, FAULT. In the arena, or constant.
- */
-struct rcore_error *rcore_value_class_name(struct rcore_ruby *ruby, uint64_t value,
-					   const char **ret);
-
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
 #include "ruby/inspect/inspect_private.h"
 #include "ruby/object/ivar.h"
 

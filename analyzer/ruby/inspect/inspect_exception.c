@@ -39,14 +39,15 @@ static struct rcore_error *with_message(struct rcore_inspect *inspect, uint64_t 
  * inspect, which may hold the exception again: within it no other such message
  * is made.
  */
-static struct rcore_error *made_message(struct rcore_ruby *ruby, uint64_t message,
+static struct rcore_error *made_message(struct rcore_inspect *inspect, uint64_t message,
 					const char **ret)
 {
+	struct rcore_ruby *ruby = inspect->ruby;
 	*ret = NULL;
 	if (ruby->is_making_message)
 		return NULL;
 	ruby->is_making_message = true;
-	struct rcore_error *err = rcore_name_error_message(ruby, message, ret);
+	struct rcore_error *err = rcore_name_error_message(ruby, inspect->anew, message, ret);
 	ruby->is_making_message = false;
 	return err;
 }
@@ -56,7 +57,7 @@ static struct rcore_error *with_made_message(struct rcore_inspect *inspect, uint
 {
 	const char *text;
 	bool quotes = inspect->ruby->layout->traits.exception_quotes_newlines;
-	struct rcore_error *err = made_message(inspect->ruby, message, &text);
+	struct rcore_error *err = made_message(inspect, message, &text);
 	rcore_inspect_puts(inspect, "#<");
 	rcore_inspect_class_name(inspect, value);
 	if (!text) {

@@ -6,6 +6,7 @@
 #include "ruby/object/array.h"
 #include "ruby/iseq/block.h"
 #include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
 #include "ruby/get.h"
 #include "ruby/symbol/id.h"
 #include "ruby/inspect/inspect_private.h"

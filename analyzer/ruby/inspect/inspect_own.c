@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <string.h>
 
 #include "ruby/object/data.h"
 #include "ruby/get.h"
@@ -72,8 +71,8 @@ struct rcore_error *rcore_inspect_dir(struct rcore_inspect *inspect, uint64_t va
 }
 
 /* path_inspect of pathname.c */
-static struct rcore_error *inspect_pathname(struct rcore_inspect *inspect, uint64_t value,
-					    uint64_t flags)
+struct rcore_error *rcore_inspect_pathname(struct rcore_inspect *inspect, uint64_t value,
+					   uint64_t flags)
 {
 	uint64_t path = 0;
 	bool found = false;
@@ -82,8 +81,8 @@ static struct rcore_error *inspect_pathname(struct rcore_inspect *inspect, uint6
 }
 
 /* Up to 2.7 its ivars have names that Ruby code does not see. */
-static struct rcore_error *inspect_status(struct rcore_inspect *inspect, uint64_t value,
-					  uint64_t flags)
+struct rcore_error *rcore_inspect_status(struct rcore_inspect *inspect, uint64_t value,
+					 uint64_t flags)
 {
 	put_opaque(inspect, value);
 	return NULL;
@@ -126,19 +125,4 @@ struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t mo
 	else
 		put_opaque(inspect, module);
 	return NULL;
-}
-
-rcore_inspect_type *rcore_inspect_of_class(const char *name)
-{
-	static const struct {
-		const char *name;
-		rcore_inspect_type *inspect;
-	} classes[] = {
-		{"Pathname", inspect_pathname},
-		{"Process::Status", inspect_status},
-	};
-	for (size_t i = 0; name && i < sizeof(classes) / sizeof(*classes); i++)
-		if (!strcmp(classes[i].name, name))
-			return classes[i].inspect;
-	return rcore_inspect_default;
 }

@@ -5,7 +5,9 @@
 #include "ruby/object/encoding.h"
 #include "ruby/inspect/inspect.h"
 #include "ruby/iseq/iseq.h"
+#include "ruby/object/class_name.h"
 #include "ruby/object/value.h"
+#include "ruby/symbol/missing_name.h"
 
 enum {
 	/* Bytes of one text; the rest is left out. */
@@ -51,6 +53,8 @@ struct rcore_inspect_frame {
 
 struct rcore_inspect {
 	struct rcore_ruby *ruby;
+	/* rcore_inspect(), for a type that needs all of another value's text. */
+	rcore_inspect_function *anew;
 	struct rcore_inspect_options options; /* none is zero */
 	struct {
 		char *items;
@@ -88,6 +92,9 @@ bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value);
 struct rcore_error *rcore_inspect_open(struct rcore_inspect *inspect,
 				       const struct rcore_inspect_frame *frame);
 
+/* Writes the end of the innermost frame, and frees it. */
+void rcore_inspect_close(struct rcore_inspect *inspect);
+
 /*
  * At the start of a frame's `next`: writes ", " and gives true where there is
  * one more item to show; else writes how many are left out.
@@ -112,6 +119,7 @@ rcore_inspect_type rcore_inspect_default;
 
 /* Of T_OBJECT and T_STRUCT by their class. */
 rcore_inspect_type rcore_inspect_exception, rcore_inspect_old_set, rcore_inspect_range;
+rcore_inspect_type rcore_inspect_pathname, rcore_inspect_status;
 
 /* A type of T_DATA; `data` is its struct. */
 typedef struct rcore_error *rcore_inspect_wrapped(struct rcore_inspect *inspect, uint64_t value,
@@ -124,12 +132,6 @@ rcore_inspect_wrapped rcore_inspect_dir, rcore_inspect_opaque;
 /* A Ruby::Box; *ret is false for other modules. */
 struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module,
 				      bool *ret);
-
-/*
- * Of T_OBJECT by the name of its class; rcore_inspect_default for all that have
- * none.
- */
-rcore_inspect_type *rcore_inspect_of_class(const char *name);
 
 /* `total` bytes of the target as a String with these flags has them. */
 struct rcore_error *rcore_inspect_bytes(struct rcore_inspect *inspect, uint64_t address,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ruby/object/array.h"
 #include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
 #include "ruby/object/core_class.h"
 #include "ruby/inspect/inspect_private.h"
 #include "ruby/object/struct.h"

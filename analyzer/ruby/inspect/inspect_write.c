@@ -6,6 +6,17 @@
 
 #include "ruby/inspect/inspect_private.h"
 
+void rcore_inspect_problem(struct rcore_inspect *inspect, struct rcore_error *err)
+{
+	if (!err)
+		return;
+	if (err->code == RCORE_ERROR_NO_MEMORY)
+		inspect->out_of_memory = true;
+	else if (!inspect->problem_count++ && !(inspect->problem = strdup(err->message)))
+		inspect->out_of_memory = true;
+	rcore_error_free(err);
+}
+
 static bool reserve(struct rcore_inspect *inspect, size_t length)
 {
 	size_t wanted = inspect->text.count + length + 1;
@@ -58,21 +69,6 @@ void rcore_inspect_printf(struct rcore_inspect *inspect, const char *format, ...
 	}
 	rcore_inspect_write(inspect, text, (size_t)length);
 	free(text);
-}
-
-bool rcore_inspect_item(struct rcore_inspect *inspect, struct rcore_inspect_frame *frame)
-{
-	const char *separator = frame->index ? ", " : "";
-	bool has_room = frame->is_whole || inspect->text.count < inspect->options.max_text;
-	if (frame->index < frame->limit && has_room) {
-		rcore_inspect_puts(inspect, separator);
-		frame->index++;
-		return true;
-	}
-	if (frame->index < frame->count)
-		rcore_inspect_printf(inspect, "%s... (%" PRIu64 " more)", separator,
-				     frame->count - frame->index);
-	return false;
 }
 
 void rcore_inspect_address(struct rcore_inspect *inspect, uint64_t value)

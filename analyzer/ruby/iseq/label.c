@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
 
 enum { PARENT_LIMIT = 10000 }; /* iseqs one within the other */
 

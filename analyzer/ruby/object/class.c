@@ -3,9 +3,7 @@
 
 #include <inttypes.h>
 
-#include "ruby/object/class_ivar.h"
 #include "ruby/get.h"
-#include "ruby/object/string.h"
 
 enum { ANCESTOR_LIMIT = 1 << 16 };
 
@@ -57,162 +55,11 @@ struct rcore_error *rcore_real_class(struct rcore_ruby *ruby, uint64_t klass, ui
 	return rcore_error_create(RCORE_ERROR_LIMIT, "more than %d ancestors", ANCESTOR_LIMIT);
 }
 
-struct raw_names {
-	uint64_t path; /* String; 0: none */
-	bool permanent;
-	uint64_t attached;
-};
-
-static struct rcore_error *names_from_fields(struct rcore_ruby *ruby, uint64_t ext,
-					     bool is_singleton, struct raw_names *ret)
+struct rcore_error *rcore_value_class(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret)
 {
-	uint64_t permanent = 0;
-	struct rcore_error *err = RCORE_GET(ruby, ext, classext, classpath, &ret->path);
+	uint64_t klass;
+	struct rcore_error *err = RCORE_GET(ruby, value, basic, klass, &klass);
 	if (!err)
-		err = RCORE_GET(ruby, ext, classext, permanent_classpath, &permanent);
-	if (!err && is_singleton)
-		err = RCORE_GET(ruby, ext, classext, attached_object, &ret->attached);
-	ret->permanent = permanent;
-	return err;
-}
-
-static struct rcore_error *names_from_ivars(struct rcore_ruby *ruby, uint64_t klass,
-					    struct raw_names *ret)
-{
-	uint64_t ivars[RCORE_CLASS_IVAR_COUNT];
-	struct rcore_error *err = rcore_class_ivars(ruby, klass, ivars);
-	if (err)
-		return err;
-	ret->permanent = ivars[RCORE_CLASSPATH] != 0;
-	ret->path = ret->permanent ? ivars[RCORE_CLASSPATH] : ivars[RCORE_TMP_CLASSPATH];
-	ret->attached = ivars[RCORE_ATTACHED];
-	return NULL;
-}
-
-static bool is_class(uint64_t flags)
-{
-	unsigned type = flags & RCORE_T_MASK;
-	return type == RCORE_T_CLASS || type == RCORE_T_MODULE;
-}
-
-/*
- * From an include class to what it stands for: a module or, where modules were
- * prepended, the class itself.
- */
-static struct rcore_error *resolve(struct rcore_ruby *ruby, uint64_t *klass, uint64_t *flags)
-{
-	struct rcore_error *err = rcore_flags(ruby, *klass, flags);
-	if (!err && (*flags & RCORE_T_MASK) == RCORE_T_ICLASS) {
-		err = RCORE_GET(ruby, *klass, basic, klass, klass);
-		if (!err)
-			err = rcore_flags(ruby, *klass, flags);
-	}
-	if (!err && !is_class(*flags))
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no class",
-					 *klass);
-	return err;
-}
-
-static struct rcore_error *read_name(struct rcore_ruby *ruby, uint64_t klass,
-				     struct rcore_class_name *name)
-{
-	struct raw_names raw = {0};
-	uint64_t flags, ext;
-	struct rcore_error *err = resolve(ruby, &klass, &flags);
-	if (!err)
-		err = rcore_classext(ruby, klass, &ext);
-	if (err)
-		return err;
-	name->is_module = (flags & RCORE_T_MASK) == RCORE_T_MODULE;
-	name->is_singleton = !name->is_module && flags & ruby->layout->traits.singleton_flag;
-	if (rcore_has(&ruby->layout->classext.classpath))
-		err = names_from_fields(ruby, ext, name->is_singleton, &raw);
-	else
-		err = names_from_ivars(ruby, klass, &raw);
-	if (err)
-		return err;
-	name->permanent = raw.permanent;
-	name->attached = name->is_singleton ? raw.attached : 0;
-	if (!rcore_is_nil(ruby, raw.path))
-		err = rcore_string(ruby, raw.path, &name->path, NULL);
-	return err;
-}
-
-struct rcore_error *rcore_class_name(struct rcore_ruby *ruby, uint64_t klass,
-				     struct rcore_class_name *ret)
-{
-	struct rcore_class_name *name = rcore_cache_get(&ruby->classes, klass, 0);
-	if (!name) {
-		struct rcore_class_name fresh = {0};
-		struct rcore_error *err = read_name(ruby, klass, &fresh);
-		if (err)
-			return rcore_error_wrap(err, "name of class 0x%" PRIx64, klass);
-		name = rcore_arena_alloc(&ruby->scratch, sizeof(*name));
-		if (!name)
-			return rcore_error_no_memory();
-		*name = fresh;
-		if (!rcore_cache_put(&ruby->classes, &ruby->scratch, klass, 0, name))
-			return rcore_error_no_memory();
-	}
-	*ret = *name;
-	return NULL;
-}
-
-/*
- * The class or module that gives a method its qualifier, and the sign between
- * them; *sign is 0 where the method goes unqualified.
- */
-static struct rcore_error *qualifier(struct rcore_ruby *ruby, uint64_t owner,
-				     struct rcore_class_name *ret, char *sign)
-{
-	uint64_t flags;
-	*sign = 0;
-	struct rcore_error *err = rcore_flags(ruby, owner, &flags);
-	if (err)
-		return err;
-	if (!is_class(flags))
-		return (flags & RCORE_T_MASK) == RCORE_T_ICLASS
-			       ? NULL
-			       : rcore_error_create(RCORE_ERROR_CORRUPT,
-						    "owner 0x%" PRIx64 " is no class", owner);
-	err = rcore_class_name(ruby, owner, ret);
-	if (err)
-		return err;
-	if (!ret->is_singleton) {
-		*sign = '#';
-	} else if (rcore_is_object(ruby, ret->attached)) {
-		uint64_t attached = ret->attached;
-		err = rcore_flags(ruby, attached, &flags);
-		if (err || !is_class(flags))
-			return err;
-		err = rcore_class_name(ruby, attached, ret);
-		*sign = '.';
-	}
-	if (!err && (!ret->path || !ret->permanent))
-		*sign = 0;
-	return err;
-}
-
-struct rcore_error *rcore_qualified_name(struct rcore_ruby *ruby, uint64_t owner,
-					 const char *name, const char **ret,
-					 const char **problem)
-{
-	struct rcore_class_name class_name;
-	char sign;
-	struct rcore_error *err = qualifier(ruby, owner, &class_name, &sign);
-	const char *text = name;
-	if (err && err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	if (!err && sign)
-		text = rcore_arena_printf(ruby->arena, "%s%c%s", class_name.path, sign, name);
-	if (err && problem) {
-		*problem = rcore_arena_strdup(ruby->arena, err->message);
-		if (!*problem)
-			text = NULL;
-	}
-	rcore_error_free(err);
-	if (!text)
-		return rcore_error_no_memory();
-	*ret = text;
-	return NULL;
+		err = rcore_real_class(ruby, klass, ret);
+	return rcore_error_wrap(err, "class of 0x%" PRIx64, value);
 }

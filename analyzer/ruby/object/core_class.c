@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
 
 enum {
 	ANCESTOR_LIMIT = 1000,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ruby/object/class_name.h"
 #include "ruby/symbol/missing_name.h"
 
 #include <ctype.h>
@@ -10,7 +11,6 @@
 #include "base/text.h"
 #include "ruby/object/data.h"
 #include "ruby/get.h"
-#include "ruby/inspect/inspect.h"
 #include "ruby/object/string.h"
 
 enum { MESG, RECEIVER, NAME, VALUE_COUNT };
@@ -22,12 +22,13 @@ struct words {
 	const char *arguments[ARGUMENT_COUNT];
 };
 
-static struct rcore_error *inspect(struct rcore_ruby *ruby, uint64_t value, const char **ret)
+static struct rcore_error *inspect(struct rcore_ruby *ruby, rcore_inspect_function *function,
+				   uint64_t value, const char **ret)
 {
 	struct rcore_value inspected = {0};
-	struct rcore_error *err = rcore_inspect(ruby, value, NULL, &inspected);
+	struct rcore_error *err = function(ruby, value, NULL, &inspected);
 	if (err)
-		return err;
+		return err; /* cppcheck-suppress returnDanglingLifetime */
 	if (!inspected.text)
 		return rcore_error_create(RCORE_ERROR_CORRUPT, "its receiver: %s",
 					  inspected.problem ? inspected.problem : "unreadable");
@@ -43,11 +44,12 @@ static struct rcore_error *any_to_s(struct rcore_ruby *ruby, uint64_t value, con
 	return *ret ? NULL : rcore_error_no_memory();
 }
 
-static struct rcore_error *describe_by_inspect(struct rcore_ruby *ruby, uint64_t receiver,
-					       struct words *words)
+static struct rcore_error *describe_by_inspect(struct rcore_ruby *ruby,
+					       rcore_inspect_function *function,
+					       uint64_t receiver, struct words *words)
 {
 	const char *text = NULL, *name = NULL;
-	struct rcore_error *err = inspect(ruby, receiver, &text);
+	struct rcore_error *err = inspect(ruby, function, receiver, &text);
 	if (!err)
 		err = rcore_value_class_name(ruby, receiver, &name);
 	if (!err && ruby->layout->traits.receiver_inspect_limited &&
@@ -78,13 +80,14 @@ static struct rcore_error *is_singleton(struct rcore_ruby *ruby, uint64_t value,
 	return err;
 }
 
-static struct rcore_error *describe_by_class(struct rcore_ruby *ruby, uint64_t receiver,
-					     struct words *words)
+static struct rcore_error *describe_by_class(struct rcore_ruby *ruby,
+					     rcore_inspect_function *function,
+					     uint64_t receiver, struct words *words)
 {
 	const char *text = NULL, *name = NULL;
 	bool singleton;
 	enum rcore_type type = RCORE_T_NONE;
-	struct rcore_error *err = inspect(ruby, receiver, &text);
+	struct rcore_error *err = inspect(ruby, function, receiver, &text);
 	if (err)
 		return err;
 	words->arguments[1] = text;
@@ -144,7 +147,8 @@ static struct rcore_error *format(struct rcore_ruby *ruby, const char *text,
 	return *ret ? NULL : rcore_error_no_memory();
 }
 
-struct rcore_error *rcore_name_error_message(struct rcore_ruby *ruby, uint64_t value,
+struct rcore_error *rcore_name_error_message(struct rcore_ruby *ruby,
+					     rcore_inspect_function *function, uint64_t value,
 					     const char **ret)
 {
 	uint64_t data = 0, values[VALUE_COUNT];
@@ -162,7 +166,7 @@ struct rcore_error *rcore_name_error_message(struct rcore_ruby *ruby, uint64_t v
 	if (fault)
 		return rcore_fault_error(fault, "message of a NameError", data, sizeof(values));
 	if ((err = rcore_string(ruby, values[MESG], &text, NULL)) ||
-	    (err = inspect(ruby, values[NAME], &words.arguments[0])))
+	    (err = inspect(ruby, function, values[NAME], &words.arguments[0])))
 		return err;
 	/* rb_obj_as_string of a Symbol or String: without their marks. */
 	if (rcore_is_object(ruby, values[NAME]) && !rcore_type(ruby, values[NAME], &type) &&
@@ -172,7 +176,7 @@ struct rcore_error *rcore_name_error_message(struct rcore_ruby *ruby, uint64_t v
 		words.arguments[0]++;
 	if (!err)
 		err = ruby->layout->traits.name_error_inspects
-			      ? describe_by_inspect(ruby, values[RECEIVER], &words)
-			      : describe_by_class(ruby, values[RECEIVER], &words);
+			      ? describe_by_inspect(ruby, function, values[RECEIVER], &words)
+			      : describe_by_class(ruby, function, values[RECEIVER], &words);
 	return err ? err : format(ruby, text, &words, ret);
 }

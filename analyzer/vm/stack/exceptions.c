@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ruby/object/class_name.h"
 #include "ruby/iseq/backtrace.h"
 #include "ruby/get.h"
 #include "ruby/inspect/inspect.h"
@@ -57,7 +58,8 @@ static struct rcore_error *read_message(struct rcore_ruby *ruby,
 		if (!err && type == RCORE_T_STRING)
 			return rcore_text(ruby, message, &exception->message, NULL);
 		if (!err && type == RCORE_T_DATA)
-			err = rcore_name_error_message(ruby, message, &exception->message);
+			err = rcore_name_error_message(ruby, rcore_inspect, message,
+						       &exception->message);
 		if (err || exception->message)
 			return err;
 	}

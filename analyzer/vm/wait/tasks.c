@@ -7,6 +7,7 @@
 #include "base/address_map.h"
 #include "base/grow.h"
 #include "base/text.h"
+#include "ruby/object/class_name.h"
 #include "ruby/inspect/inspect.h"
 #include "ruby/object/ivar.h"
 #include "ruby/object/string.h"

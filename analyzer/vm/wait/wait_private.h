@@ -5,7 +5,10 @@
 #include "base/address_map.h"
 #include "vm/wait/wait.h"
 
-/* What the files of vm/wait*.c share, not public. */
+/*
+ * What the files of vm/wait/ share. wait_new.c defines it unless another file is
+ * named; wait.c calls them all.
+ */
 
 /* Objects that can be waited for. */
 enum rcore_sync_kind {

@@ -4,6 +4,7 @@
 
 #include "fake_ivar.h"
 #include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
 #include "ruby/object/data.h"
 #include "ruby/object/ivar.h"
 #include "ruby/object/shape.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
 #include "ruby/object/heap.h"
 #include "ruby/symbol/id.h"
 #include "ruby/iseq/label.h"

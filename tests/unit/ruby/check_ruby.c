@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ruby/object/array.h"
-#include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
 #include "ruby/object/heap.h"
 #include "ruby/symbol/id.h"
 #include "ruby/object/string.h"
