@@ -45,11 +45,16 @@ $(BUILD)/tests/triage/write: $(BUILD)/tests/triage/write.o $(BUILD)/tests/suppor
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/librcore.a -o $@ $(LDFLAGS) $(CHECK_LIBS) $(LIBS)
 
+# What draws recordings.
+$(BUILD)/tests/profile/write: $(BUILD)/tests/profile/write.o $(BUILD)/librcore.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+
 # What only the command has.
 $(BUILD)/tests/unit/cli/check_jobs: $(BUILD)/analyzer/cli/jobs.o
 $(BUILD)/tests/unit/command/check_command: $(filter-out %/main.o,$(CLI_OBJ))
 
-check-programs: all $(CHECKS) $(BUILD)/tests/triage/write steps-program
+check-programs: all $(CHECKS) $(BUILD)/tests/triage/write $(BUILD)/tests/profile/write steps-program
 
 check: ## run all tests; installs nothing
 	@$(MAKE) -s $(PARALLEL) check-programs replay-programs aarch64

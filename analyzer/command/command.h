@@ -140,6 +140,7 @@ enum rcore_command_input {
 /* The headings under which `rcore --help` lists commands. */
 enum rcore_topic {
 	RCORE_TOPIC_LOOK,
+	RCORE_TOPIC_TIME,
 	RCORE_TOPIC_CORES,
 	RCORE_TOPIC_DEBUGGER,
 	RCORE_TOPIC_SELF,

@@ -162,6 +162,7 @@ void rcore_help_command(const struct rcore_command *command, const struct rcore_
 
 static const char *const topics[RCORE_TOPIC_COUNT] = {
 	[RCORE_TOPIC_LOOK] = "Look at a core or a running process",
+	[RCORE_TOPIC_TIME] = "See where time goes",
 	[RCORE_TOPIC_CORES] = "Work with core files",
 	[RCORE_TOPIC_DEBUGGER] = "Start a debugger",
 	[RCORE_TOPIC_SELF] = "See how rcore knows",

@@ -21,17 +21,26 @@ static struct rcore_error *same_file(const char *path)
 				  rcore_escape(escaped, sizeof(escaped), path));
 }
 
-static struct rcore_error *check_one(const char *output, const struct rcore_inputs *inputs,
+static struct rcore_error *check_one(const char *path, const struct rcore_inputs *inputs,
 				     struct rcore_destination *places, size_t before)
 {
-	const struct rcore_format *format;
-	const char *path;
-	struct rcore_error *err = rcore_format_of_output(output, &format, &path);
-	if (!err)
-		err = rcore_destination_find(path, inputs, &places[before]);
+	struct rcore_error *err = rcore_destination_find(path, inputs, &places[before]);
 	for (size_t i = 0; i < before && !err; i++)
 		if (rcore_destination_is_same(&places[before], &places[i]))
 			err = same_file(path);
+	return err;
+}
+
+struct rcore_error *rcore_output_paths_check(const char *const *paths, size_t count,
+					     const struct rcore_inputs *inputs)
+{
+	struct rcore_error *err = NULL;
+	struct rcore_destination *places = calloc(count + 1, sizeof(*places));
+	if (!places)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < count && !err; i++)
+		err = check_one(paths[i], inputs, places, i);
+	free(places);
 	return err;
 }
 
@@ -39,12 +48,16 @@ struct rcore_error *rcore_outputs_check(const struct rcore_words *outputs,
 					const struct rcore_inputs *inputs)
 {
 	struct rcore_error *err = NULL;
-	struct rcore_destination *places = calloc(outputs->count + 1, sizeof(*places));
-	if (!places)
+	const char **paths = calloc(outputs->count + 1, sizeof(*paths));
+	if (!paths)
 		return rcore_error_no_memory();
-	for (size_t i = 0; i < outputs->count && !err; i++)
-		err = check_one(outputs->items[i], inputs, places, i);
-	free(places);
+	for (size_t i = 0; i < outputs->count && !err; i++) {
+		const struct rcore_format *format;
+		err = rcore_format_of_output(outputs->items[i], &format, &paths[i]);
+	}
+	if (!err)
+		err = rcore_output_paths_check(paths, outputs->count, inputs);
+	free(paths);
 	return err;
 }
 

@@ -19,6 +19,13 @@ struct rcore_error *rcore_outputs_check(const struct rcore_words *outputs,
 					const struct rcore_inputs *inputs);
 
 /*
+ * The same for paths: whether each can be written, and no two are the same
+ * file.
+ */
+struct rcore_error *rcore_output_paths_check(const char *const *paths, size_t count,
+					     const struct rcore_inputs *inputs);
+
+/*
  * Writes each. Error: the first file that could not be written whole; the
  * others are written.
  */

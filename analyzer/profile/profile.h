@@ -94,7 +94,9 @@ struct rcore_profile_state {
 
 /* A set of these belongs to a sample: the fiber's context. */
 struct rcore_profile_label {
-	uint32_t key, value; /* strings */
+	uint32_t key; /* string */
+	uint32_t
+		value; /* string: as its inspect prints it; a String without its quotes, a Symbol without colon */
 };
 
 struct rcore_profile_sample {
@@ -165,8 +167,10 @@ uint32_t rcore_profile_fiber(struct rcore_profile *profile,
 			     const struct rcore_profile_fiber *fiber);
 uint32_t rcore_profile_state(struct rcore_profile *profile,
 			     const struct rcore_profile_state *state);
-/* In any order; of two with one key the first stays, and of more than
- * RCORE_PROFILE_LABELS_MAX so many. */
+/*
+ * In any order; of two with one key the first stays, and of more than
+ * RCORE_PROFILE_LABELS_MAX so many.
+ */
 uint32_t rcore_profile_labels(struct rcore_profile *profile,
 			      const struct rcore_profile_label *labels, size_t count);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/tables.h"
 
-#define COLUMN(type, member, refers)                                           \
-	{                                                                      \
-		offsetof(struct rcore_profile_##type, member),                 \
-			sizeof(((struct rcore_profile_##type *)NULL)->member), \
-			RCORE_TABLE_##refers                                   \
+#define MEMBER(type, member, refers, text)                                                  \
+	{                                                                                   \
+		offsetof(struct rcore_profile_##type, member),                              \
+			sizeof(((struct rcore_profile_##type *)NULL)->member), refers, text \
 	}
+#define COLUMN(type, member, refers) MEMBER(type, member, RCORE_TABLE_##refers, 0)
+#define TEXT(type, member, kind)     MEMBER(type, member, RCORE_TABLE_STRINGS, RCORE_PART_##kind)
 #define COLUMNS(...)                                                                \
 	sizeof((struct rcore_column[]){__VA_ARGS__}) / sizeof(struct rcore_column), \
 	{                                                                           \
@@ -24,19 +25,19 @@
 /* clang-format off */
 const struct rcore_table_type rcore_table_types[RCORE_TABLE_TYPES] = {
 	TYPE(FUNCTIONS, function,
-	     COLUMN(function, kind, NONE), COLUMN(function, label, STRINGS), COLUMN(function, path, STRINGS),
+	     COLUMN(function, kind, NONE), TEXT(function, label, NAME), TEXT(function, path, NAME),
 	     COLUMN(function, first_line, NONE), COLUMN(function, address, NONE)),
 	TYPE(FRAMES, frame,
 	     COLUMN(frame, function, FUNCTIONS), COLUMN(frame, line, NONE)),
 	TYPE(NODES, node,
 	     COLUMN(node, parent, NODES), COLUMN(node, frame, FRAMES)),
 	TYPE(THREADS, thread,
-	     COLUMN(thread, pid, NONE), COLUMN(thread, tid, NONE), COLUMN(thread, id, STRINGS),
-	     COLUMN(thread, name, STRINGS)),
+	     COLUMN(thread, pid, NONE), COLUMN(thread, tid, NONE), TEXT(thread, id, SAFE),
+	     TEXT(thread, name, TEXT)),
 	TYPE(FIBERS, fiber,
-	     COLUMN(fiber, thread, THREADS), COLUMN(fiber, id, STRINGS)),
+	     COLUMN(fiber, thread, THREADS), TEXT(fiber, id, SAFE)),
 	TYPE(STATES, state,
-	     COLUMN(state, kind, NONE), COLUMN(state, wait, STRINGS), COLUMN(state, detail, STRINGS)),
+	     COLUMN(state, kind, NONE), TEXT(state, wait, SAFE), TEXT(state, detail, NAME)),
 };
 
 const struct rcore_record_type rcore_sample_type = {

@@ -5,6 +5,7 @@
 #include "profile/format.h"
 #include "profile/profile.h"
 #include "profile/varint.h"
+#include "redact/redact_parts.h"
 
 /*
  * The members of each record of a profile as data: what is written to a file,
@@ -26,6 +27,8 @@ enum rcore_table {
 struct rcore_column {
 	uint8_t offset, size; /* of the member; 4 or 8 bytes */
 	uint8_t refers;       /* enum rcore_table: it is a number there */
+	/* Of STRINGS: enum rcore_part_kind, how it is redacted. */
+	uint8_t text;
 };
 
 enum { RCORE_COLUMNS_MAX = 9 };

@@ -405,6 +405,38 @@ struct rcore_error *rcore_redact_print(struct rcore_redactor *redactor,
 		      &rcore_print_shape);
 }
 
+static void hide_contents(struct walk *walk, const char **slot, const char *key)
+{
+	struct rcore_spans spans = {0};
+	if (walk->redactor->mode < RCORE_REDACT_STRINGS) {
+		hide_value(walk, slot, key);
+		return;
+	}
+	rcore_span_add(&spans, 0, strlen(*slot), RCORE_REDACTED_STRING);
+	walk->no_memory |= spans.no_memory;
+	replace(walk, slot, &spans);
+	rcore_spans_deinit(&spans);
+}
+
+struct rcore_error *rcore_redact_text(struct rcore_redactor *redactor,
+				      struct rcore_arena *arena, enum rcore_part_kind kind,
+				      const char *key, const char **slot)
+{
+	size_t counts[RCORE_REDACTED_ROOM] = {0};
+	struct walk walk = {.redactor = redactor, .arena = arena, .counts = counts};
+	if (redactor->mode == RCORE_REDACT_NONE || !**slot)
+		return NULL;
+	if (kind == RCORE_PART_NAME) {
+		hide_name(&walk, slot);
+	} else if (kind == RCORE_PART_COMMAND) {
+		hide_command(&walk, slot);
+	} else {
+		learn(&walk, slot, key);
+		hide_contents(&walk, slot, key);
+	}
+	return walk.no_memory ? rcore_error_no_memory() : NULL;
+}
+
 void rcore_redactor_text(const struct rcore_redactor *redactor, const char *text, size_t size,
 			 struct rcore_spans *ret)
 {

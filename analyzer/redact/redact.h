@@ -8,6 +8,7 @@
 
 #include "model/printed.h"
 #include "model/snapshot.h"
+#include "redact/redact_parts.h"
 #include "redact/secrets.h"
 
 /*
@@ -35,6 +36,16 @@ struct rcore_error *rcore_redact_snapshot(struct rcore_redactor *redactor,
 					  struct rcore_snapshot *snapshot);
 struct rcore_error *rcore_redact_print(struct rcore_redactor *redactor,
 				       struct rcore_print *print);
+
+/*
+ * Does the same for one text that is in no model: *slot becomes a text in
+ * `arena`. `kind` is NAME, VALUE (under `key`, which may be NULL), COMMAND, or
+ * TEXT. Nothing stays of a VALUE and a TEXT, which here are the contents of a
+ * String, from RCORE_REDACT_STRINGS on. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_redact_text(struct rcore_redactor *redactor,
+				      struct rcore_arena *arena, enum rcore_part_kind kind,
+				      const char *key, const char **slot);
 
 /*
  * What to take out of the contents of a String; of a command line; of bytes

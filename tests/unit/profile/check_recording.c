@@ -66,7 +66,9 @@ static void add_sample(struct rcore_profile *profile, uint64_t time, uint32_t no
 static const char *const stacks[][4] = {
 	{"main", "a", NULL}, {"main", "a", "b", NULL}, {"main", "c", NULL}};
 
-/* Writes `seconds` blocks with a sample of each stack, and the end if asked to. */
+/*
+ * Writes `seconds` blocks with a sample of each stack, and the end if asked to.
+ */
 static int write_file(char path[32], int seconds, bool is_ended)
 {
 	struct rcore_recording_writer *writer;
@@ -240,7 +242,9 @@ START_TEST(recording_comes_back)
 }
 END_TEST
 
-/* The tables may be emptied at any time, as a writer does once they are large. */
+/*
+ * The tables may be emptied at any time, as a writer does once they are large.
+ */
 START_TEST(generations_come_back)
 {
 	char path[32];
@@ -308,7 +312,10 @@ START_TEST(tables_stay_small)
 }
 END_TEST
 
-/* kill -9 at any moment: all whole blocks can be read, and the rest is reported. */
+/*
+ * kill -9 at any moment: all whole blocks can be read, and the rest is
+ * reported.
+ */
 START_TEST(cut_off_files_are_read)
 {
 	char path[32];
@@ -335,7 +342,10 @@ START_TEST(cut_off_files_are_read)
 }
 END_TEST
 
-/* No flipped bit goes unseen, and none takes more than its block and what follows. */
+/*
+ * No flipped bit goes unseen, and none takes more than its block and what
+ * follows.
+ */
 START_TEST(damage_is_found)
 {
 	char path[32];
@@ -350,7 +360,9 @@ START_TEST(damage_is_found)
 		struct rcore_error *err = rcore_recording_open(path, &recording);
 		if (!err) {
 			ck_assert_uint_lt(read_samples(recording), 10);
-			/* The last four bytes of the header mean nothing yet. */
+			/*
+			 * The last four bytes of the header mean nothing yet.
+			 */
 			ck_assert(recording->problem || at < 16);
 			rcore_recording_close(recording);
 		}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/profile_output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/grow.h"
+#include "base/text.h"
+#include "command/output.h"
+#include "redact/redact.h"
+#include "target/output/output.h"
+
+enum { ROWS = 30 };
+
+const char *const rcore_measure_names[] = {
+	[RCORE_MEASURE_WALL] = "wall", [RCORE_MEASURE_CPU] = "cpu", NULL};
+
+/* What is made of a request. */
+struct work {
+	const struct rcore_profile_request *request;
+	struct rcore_totals_options options;
+	struct rcore_totals *totals;
+	struct rcore_arena texts;
+	struct rcore_recording_facts facts[RCORE_SIDES];
+	struct {
+		const char **items;
+		size_t count, capacity;
+	} notes;
+	bool is_partial;
+};
+
+/* One output and its format. */
+struct output {
+	const struct rcore_profile_format *format;
+	const struct rcore_profile_report *report;
+};
+
+static struct rcore_error *parse_by(const char *by, struct rcore_totals_options *ret)
+{
+	static const struct {
+		const char *name;
+		enum rcore_by by;
+	} names[] = {{"thread", RCORE_BY_THREAD},
+		     {"fiber", RCORE_BY_FIBER},
+		     {"state", RCORE_BY_STATE}};
+	static const char label[] = "label:";
+	char escaped[128];
+	if (!by)
+		return NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(by, names[i].name) != 0)
+			continue;
+		ret->by = names[i].by;
+		return NULL;
+	}
+	if (strncmp(by, label, strlen(label)) == 0 && by[strlen(label)]) {
+		ret->by = RCORE_BY_LABEL;
+		ret->by_label = by + strlen(label);
+		return NULL;
+	}
+	return rcore_error_create(
+		RCORE_ERROR_USAGE,
+		"option '--by' does not accept '%s': thread, fiber, state, or "
+		"label:KEY",
+		rcore_escape(escaped, sizeof(escaped), by));
+}
+
+/* Sets what the formats need. */
+static struct rcore_error *make_options(const struct rcore_profile_request *request,
+					struct rcore_totals_options *ret)
+{
+	const struct rcore_profile_arguments *arguments = request->arguments;
+	*ret = (struct rcore_totals_options){
+		.where = arguments->where.items,
+		.where_count = arguments->where.count,
+		.redact = request->redact,
+	};
+	for (size_t i = 0; i < arguments->outputs.count; i++) {
+		const struct rcore_profile_format *format;
+		struct rcore_error *err =
+			rcore_profile_format_of(arguments->outputs.items[i], &format);
+		if (err)
+			return err;
+		ret->keeps_threads |= format->needs_threads;
+		ret->keeps_labels |= format->needs_labels;
+	}
+	return parse_by(arguments->by, ret);
+}
+
+struct rcore_error *rcore_profile_check(const struct rcore_profile_request *request,
+					const struct rcore_inputs *inputs)
+{
+	const struct rcore_words *outputs = &request->arguments->outputs;
+	struct rcore_totals_options options;
+	struct rcore_error *err = make_options(request, &options);
+	return err ? err : rcore_output_paths_check(outputs->items, outputs->count, inputs);
+}
+
+static const char *printable(struct work *work, const char *text)
+{
+	char escaped[4 * RCORE_PROFILE_TEXT_MAX + RCORE_ESCAPE_SIZE];
+	return rcore_arena_strdup(&work->texts, rcore_escape(escaped, sizeof(escaped), text));
+}
+
+/*
+ * Copies the facts of a recording, redacted: what the recorder stated is safe
+ * except the command.
+ */
+static struct rcore_error *
+keep_facts(struct work *work, const struct rcore_recording *recording, enum rcore_side side)
+{
+	struct rcore_redactor *redactor = rcore_redactor_new(work->request->redact);
+	struct rcore_error *err = redactor ? NULL : rcore_error_no_memory();
+	for (size_t i = 0; i < recording->facts.count && !err; i++) {
+		const struct rcore_recording_fact *fact = &recording->facts.items[i];
+		const char *value = fact->value;
+		if (strcmp(fact->key, "command") == 0)
+			err = rcore_redact_text(redactor, &work->texts, RCORE_PART_COMMAND,
+						NULL, &value);
+		struct rcore_recording_fact *kept = err ? NULL : rcore_push(&work->facts[side]);
+		if (!kept)
+			break;
+		kept->key = (char *)printable(work, fact->key);
+		kept->value = (char *)printable(work, value);
+		if (!kept->key || !kept->value)
+			err = rcore_error_no_memory();
+	}
+	rcore_redactor_free(redactor);
+	return err;
+}
+
+static struct rcore_error *add_note(struct work *work, const char *name, const char *text)
+{
+	char escaped[256];
+	const char **slot = rcore_push(&work->notes);
+	if (!slot)
+		return rcore_error_no_memory();
+	*slot = rcore_arena_printf(&work->texts, "%s: %s",
+				   rcore_escape(escaped, sizeof(escaped), name), text);
+	if (!*slot) {
+		work->notes.count--;
+		return rcore_error_no_memory();
+	}
+	fprintf(stderr, "rcore: %s\n", *slot);
+	return NULL;
+}
+
+static struct rcore_error *note_end(struct work *work, const struct rcore_recording *recording,
+				    const char *name)
+{
+	if (recording->problem) {
+		work->is_partial = true;
+		const char *text =
+			rcore_arena_printf(&work->texts, "%s; all before that is there",
+					   recording->problem->message);
+		return text ? add_note(work, name, text) : rcore_error_no_memory();
+	}
+	return recording->is_ended
+		       ? NULL
+		       : add_note(work, name,
+				  "the recording has no end: rcore record still runs, or was "
+				  "killed");
+}
+
+static struct rcore_error *add_recording(struct work *work, const char *path, const char *name,
+					 enum rcore_side side)
+{
+	struct rcore_recording *recording;
+	struct rcore_error *err = rcore_recording_open(path, &recording);
+	if (err)
+		return err;
+	for (bool more = true; more && !err;) {
+		err = rcore_recording_next(recording, &more);
+		if (!err && more)
+			err = rcore_totals_add(work->totals, recording->profile, side);
+	}
+	if (!err)
+		err = keep_facts(work, recording, side);
+	if (!err)
+		err = note_end(work, recording, name);
+	rcore_recording_close(recording);
+	return err;
+}
+
+/* Conditions that nothing meets are mistyped. */
+static struct rcore_error *check_where(const struct work *work)
+{
+	const struct rcore_words *where = &work->request->arguments->where;
+	char escaped[128];
+	if (!where->count || work->totals->keys.count)
+		return NULL;
+	return rcore_error_create(
+		RCORE_ERROR_USAGE, "no sample has %s%s: %zu samples have other labels, or none",
+		rcore_escape(escaped, sizeof(escaped), where->items[0]),
+		where->count > 1 ? " and the rest" : "", (size_t)work->totals->filtered);
+}
+
+static struct rcore_error *read_all(struct work *work)
+{
+	const struct rcore_profile_request *request = work->request;
+	const char *name = request->name ? request->name : request->path;
+	struct rcore_error *err = make_options(request, &work->options);
+	if (!err)
+		err = rcore_totals_new(&work->options, &work->totals);
+	if (!err)
+		err = add_recording(work, request->path, name, RCORE_SIDE_NEW);
+	if (!err && request->old)
+		err = add_recording(work, request->old, request->old, RCORE_SIDE_OLD);
+	if (!err)
+		err = check_where(work);
+	if (err)
+		return err;
+	if (request->old)
+		rcore_totals_scale(work->totals);
+	return work->totals->is_full
+		       ? add_note(work, name,
+				  "more different stacks or labels than fit in memory: some "
+				  "are added up as one")
+		       : NULL;
+}
+
+static struct rcore_error *write_report(FILE *out, const void *context)
+{
+	const struct output *output = context;
+	return output->format->write(output->report, out);
+}
+
+static struct rcore_error *write_all(const struct work *work, const struct rcore_inputs *inputs,
+				     FILE *out)
+{
+	const struct rcore_profile_arguments *arguments = work->request->arguments;
+	const struct rcore_words *outputs = &arguments->outputs;
+	struct rcore_profile_report report = {
+		.totals = work->totals,
+		.measure = (enum rcore_measure)arguments->mode,
+		.is_diff = work->request->old,
+		.facts = {&work->facts[RCORE_SIDE_NEW], &work->facts[RCORE_SIDE_OLD]},
+		.notes = work->notes.items,
+		.note_count = work->notes.count,
+	};
+	struct rcore_error *first = NULL;
+	for (size_t i = 0; i < outputs->count; i++) {
+		struct output output = {.report = &report};
+		struct rcore_error *err =
+			rcore_profile_format_of(outputs->items[i], &output.format);
+		if (!err)
+			err = rcore_output_write(outputs->items[i], RCORE_OUTPUT_REPORT, inputs,
+						 write_report, &output);
+		if (first)
+			rcore_error_free(err);
+		else
+			first = err;
+	}
+	report.color = work->request->color;
+	report.rows = arguments->all ? 0 : ROWS;
+	return outputs->count ? first : rcore_profile_text_report(&report, out);
+}
+
+struct rcore_error *rcore_profile_write(const struct rcore_profile_request *request,
+					const struct rcore_inputs *inputs, FILE *out,
+					bool *ret_partial)
+{
+	struct work work = {.request = request};
+	struct rcore_error *err = read_all(&work);
+	if (!err)
+		err = write_all(&work, inputs, out);
+	*ret_partial = work.is_partial;
+	for (int side = 0; side < RCORE_SIDES; side++)
+		free(work.facts[side].items);
+	free(work.notes.items);
+	rcore_totals_free(work.totals);
+	rcore_arena_deinit(&work.texts);
+	return err;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_COMMAND_PROFILE_OUTPUT_H
+#define RCORE_COMMAND_PROFILE_OUTPUT_H
+
+#include "command/command.h"
+#include "profile/tree.h"
+#include "report/profile/profile_report.h"
+#include "target/output/inputs.h"
+
+/* What every command that writes a profile takes. */
+struct rcore_profile_arguments {
+	struct rcore_words outputs, where;
+	const char *by;
+	int mode; /* enum rcore_measure */
+	bool all;
+};
+
+extern const char *const rcore_measure_names[]; /* ends with NULL */
+
+/* Their options, of a struct `type` that has them as `member`. */
+#define RCORE_PROFILE_OPTIONS(type, member)                                                    \
+	{                                                                                      \
+		.name = "output",                                                              \
+		.letter = 'o',                                                                 \
+		.kind = RCORE_OPTION_LIST,                                                     \
+		.offset = offsetof(type, member.outputs),                                      \
+		.value = "FILE",                                                               \
+		.help = rcore_profile_format_help,                                             \
+		.completion = RCORE_COMPLETE_FILE,                                             \
+	},                                                                                     \
+		{                                                                              \
+			.name = "by",                                                          \
+			.kind = RCORE_OPTION_TEXT,                                             \
+			.offset = offsetof(type, member.by),                                   \
+			.value = "WHAT",                                                       \
+			.help = "Split by thread, fiber, state, or label:KEY, a key of the "   \
+				"context: each stack begins with its group",                   \
+		},                                                                             \
+		{                                                                              \
+			.name = "where",                                                       \
+			.kind = RCORE_OPTION_LIST,                                             \
+			.offset = offsetof(type, member.where),                                \
+			.value = "KEY[=VALUE]",                                                \
+			.help = "Only samples whose context has KEY, with that VALUE; may be " \
+				"given again: all must hold",                                  \
+		},                                                                             \
+		{                                                                              \
+			.name = "mode",                                                        \
+			.kind = RCORE_OPTION_CHOICE,                                           \
+			.offset = offsetof(type, member.mode),                                 \
+			.value = "MODE",                                                       \
+			.help = "wall (the default): all time, also that spent waiting; "      \
+				"cpu: time on a processor",                                    \
+			.choices = rcore_measure_names,                                        \
+		},                                                                             \
+	{                                                                                      \
+		.name = "all", .letter = 'a', .offset = offsetof(type, member.all),            \
+		.help = "Print each method, not only the first 30",                            \
+	}
+
+/* One way to read recordings and what to write of them. */
+struct rcore_profile_request {
+	const struct rcore_profile_arguments *arguments;
+	const char *path, *old; /* recordings; `old` may be NULL */
+	/* What messages call the first; NULL: its path. */
+	const char *name;
+	enum rcore_redact redact;
+	bool color;
+};
+
+/*
+ * What can be known to be wrong before anything is recorded or read: an
+ * output's ending or place, --by. Error: USAGE, OS.
+ */
+struct rcore_error *rcore_profile_check(const struct rcore_profile_request *request,
+					const struct rcore_inputs *inputs);
+
+/*
+ * Writes all outputs, or if there are none the text to `out`. What is missing
+ * in a recording is printed to standard error; if it was damaged, *ret_partial
+ * is set. Errors: as rcore_recording_open(), rcore_profile_check() and
+ * rcore_output_write(); of outputs the first one, the others are written.
+ */
+struct rcore_error *rcore_profile_write(const struct rcore_profile_request *request,
+					const struct rcore_inputs *inputs, FILE *out,
+					bool *ret_partial);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_PROFILE_GROUP_H
+#define RCORE_PROFILE_GROUP_H
+
+#include "profile/totals.h"
+
+/*
+ * Groups of samples: a frame at the outer end of each stack names its group, so
+ * every output shows groups without knowing of them.
+ */
+
+/*
+ * Stacks that were put under a group: {group, node} to node. All-zero is empty.
+ */
+struct rcore_group_cache {
+	struct rcore_record_set pairs;
+	uint32_t *nodes; /* as many */
+	size_t capacity;
+	uint32_t *frames; /* room for one stack */
+	size_t frame_capacity;
+	bool no_memory;
+};
+
+void rcore_group_cache_deinit(struct rcore_group_cache *cache);
+
+/* Returns the node of key->node under the group that the key belongs to. */
+uint32_t rcore_group_node(struct rcore_profile *profile, struct rcore_group_cache *cache,
+			  enum rcore_by by, const char *label,
+			  const struct rcore_total_key *key);
+
+/*
+ * Whether a set of labels meets all conditions: "key=value", or "key" for any
+ * value.
+ */
+bool rcore_labels_match(const struct rcore_profile *profile, uint32_t labels,
+			const char *const *conditions, size_t count);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "profile/tree.h"
+
+static uint32_t function_of(const struct rcore_profile *profile, uint32_t node)
+{
+	uint32_t frame = rcore_profile_node_at(profile, node)->frame;
+	return rcore_profile_frame_at(profile, frame)->function;
+}
+
+/* The walk of one total's stack, from the innermost frame to the outermost. */
+struct walk {
+	const struct rcore_totals *totals;
+	enum rcore_measure measure;
+	/* Of each function, the last total in which it was, plus one. */
+	uint32_t *seen;
+	struct rcore_method *methods; /* by function */
+};
+
+static void add_function(const struct walk *walk, size_t index, uint32_t function, bool is_self)
+{
+	const struct rcore_amounts *sides = walk->totals->items[index].sides;
+	struct rcore_method *method = &walk->methods[function];
+	for (int side = 0; side < RCORE_SIDES; side++) {
+		uint64_t amount = rcore_measured(&sides[side], walk->measure);
+		if (is_self)
+			method->self[side] += amount;
+		if (walk->seen[function] == index + 1)
+			continue;
+		method->total[side] += amount;
+		method->samples[side] += sides[side].count;
+	}
+	walk->seen[function] = (uint32_t)index + 1;
+}
+
+/*
+ * Adds one total to each function on its stack, once. Function 0 stands for the
+ * empty stack, and so does a stack that has nothing but the frame of its group.
+ */
+static void add_stack(const struct walk *walk, size_t index, bool is_grouped)
+{
+	const struct rcore_profile *profile = walk->totals->profile;
+	uint32_t node = rcore_totals_key(walk->totals, index)->node;
+	for (bool is_self = true;; is_self = false) {
+		uint32_t parent = rcore_profile_node_at(profile, node)->parent;
+		bool is_end = !node || (is_grouped && !parent);
+		if (!is_end || is_self)
+			add_function(walk, index, is_end ? 0 : function_of(profile, node),
+				     is_self);
+		if (is_end || !parent)
+			return;
+		node = parent;
+	}
+}
+
+static uint64_t both(const uint64_t *sides)
+{
+	return sides[RCORE_SIDE_NEW] + sides[RCORE_SIDE_OLD];
+}
+
+static int descending(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct rcore_method *a = x, *b = y;
+	int order = descending(both(a->self), both(b->self));
+	if (!order)
+		order = descending(both(a->total), both(b->total));
+	return order ? order : (a->function > b->function) - (a->function < b->function);
+}
+
+/*
+ * The function of the outermost frame of each node; 0 of the empty stack. NULL:
+ * memory is short.
+ */
+static uint32_t *find_roots(const struct rcore_profile *profile)
+{
+	uint32_t *roots = calloc(profile->nodes.count, sizeof(*roots));
+	for (uint32_t i = 1; roots && i < profile->nodes.count; i++) {
+		uint32_t parent = rcore_profile_node_at(profile, i)->parent;
+		roots[i] = parent ? roots[parent] : function_of(profile, i);
+	}
+	return roots;
+}
+
+/* What both kinds of lists need while they are made. */
+struct work {
+	struct rcore_method *methods; /* by function */
+	uint32_t *seen, *roots;
+};
+
+static bool work_init(struct work *work, const struct rcore_profile *profile)
+{
+	size_t count = profile->functions.count;
+	*work = (struct work){
+		.methods = calloc(count, sizeof(*work->methods)),
+		.seen = calloc(count, sizeof(*work->seen)),
+		.roots = find_roots(profile),
+	};
+	for (uint32_t i = 0; work->methods && i < count; i++)
+		work->methods[i].function = i;
+	return work->methods && work->seen && work->roots;
+}
+
+/* Keeps what appeared, in order, and frees the rest. */
+static struct rcore_error *finish(struct work *work, size_t count, bool is_ready,
+				  struct rcore_methods *ret)
+{
+	free(work->seen);
+	free(work->roots);
+	ret->items = is_ready ? work->methods : NULL;
+	if (!is_ready) {
+		free(work->methods);
+		return rcore_error_no_memory();
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (both(work->methods[i].samples))
+			ret->items[ret->count++] = work->methods[i];
+	qsort(ret->items, ret->count, sizeof(*ret->items), compare);
+	return NULL;
+}
+
+static void add_whole(struct rcore_methods *methods, const struct rcore_total *total,
+		      enum rcore_measure measure)
+{
+	for (int side = 0; side < RCORE_SIDES; side++) {
+		methods->whole[side] += rcore_measured(&total->sides[side], measure);
+		methods->samples[side] += total->sides[side].count;
+	}
+}
+
+struct rcore_error *rcore_methods_init(const struct rcore_totals *totals,
+				       enum rcore_measure measure,
+				       const struct rcore_methods_group *group,
+				       struct rcore_methods *ret)
+{
+	struct work work;
+	bool is_ready = work_init(&work, totals->profile);
+	const struct walk walk = {totals, measure, work.seen, work.methods};
+	*ret = (struct rcore_methods){0};
+	for (size_t i = 0; is_ready && i < totals->keys.count; i++) {
+		uint32_t root = work.roots[rcore_totals_key(totals, i)->node];
+		if (group->is_one && root != group->function)
+			continue;
+		add_stack(&walk, i, group->is_one);
+		add_whole(ret, &totals->items[i], measure);
+	}
+	return finish(&work, totals->profile->functions.count, is_ready, ret);
+}
+
+struct rcore_error *rcore_groups_init(const struct rcore_totals *totals,
+				      enum rcore_measure measure, struct rcore_methods *ret)
+{
+	struct work work;
+	bool is_ready = work_init(&work, totals->profile);
+	*ret = (struct rcore_methods){0};
+	for (size_t i = 0; is_ready && i < totals->keys.count; i++) {
+		const struct rcore_total *total = &totals->items[i];
+		struct rcore_method *method =
+			&work.methods[work.roots[rcore_totals_key(totals, i)->node]];
+		for (int side = 0; side < RCORE_SIDES; side++) {
+			method->total[side] += rcore_measured(&total->sides[side], measure);
+			method->samples[side] += total->sides[side].count;
+		}
+		add_whole(ret, total, measure);
+	}
+	return finish(&work, totals->profile->functions.count, is_ready, ret);
+}
+
+void rcore_methods_deinit(struct rcore_methods *methods)
+{
+	free(methods->items);
+	*methods = (struct rcore_methods){0};
+}

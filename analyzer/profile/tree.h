@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_PROFILE_TREE_H
+#define RCORE_PROFILE_TREE_H
+
+#include "profile/totals.h"
+
+/* Which amount an output is about. */
+enum rcore_measure { RCORE_MEASURE_WALL, RCORE_MEASURE_CPU };
+
+static inline uint64_t rcore_measured(const struct rcore_amounts *amounts,
+				      enum rcore_measure measure)
+{
+	return measure == RCORE_MEASURE_CPU ? amounts->cpu : amounts->wall;
+}
+
+/*
+ * The tree of calls, in which a function that a caller calls from several lines
+ * is one node. A node's number is higher than its parent's; node 0 is the root,
+ * which is no function.
+ */
+struct rcore_tree_node {
+	uint32_t parent, function;
+	uint32_t first_child, next_sibling; /* 0: none; by label */
+	uint32_t depth;                     /* 0: the root */
+	uint64_t self[RCORE_SIDES], total[RCORE_SIDES];
+};
+
+struct rcore_tree {
+	const struct rcore_profile *profile;
+	struct rcore_tree_node *items;
+	size_t count;
+	uint32_t max_depth;
+};
+
+/* Error: NO_MEMORY. */
+struct rcore_error *rcore_tree_new(const struct rcore_totals *totals,
+				   enum rcore_measure measure, struct rcore_tree **ret);
+void rcore_tree_free(struct rcore_tree *tree); /* NULL-safe */
+
+/*
+ * Returns the node after `node` in depth-first order, callers before callees;
+ * 0: it was the last.
+ */
+uint32_t rcore_tree_next(const struct rcore_tree *tree, uint32_t node);
+
+const char *rcore_tree_label(const struct rcore_tree *tree, uint32_t node);
+
+/* What a function took, however often it stands on one stack. */
+struct rcore_method {
+	uint32_t function;
+	uint64_t self[RCORE_SIDES], total[RCORE_SIDES];
+	uint64_t samples[RCORE_SIDES]; /* in which it appears */
+};
+
+struct rcore_methods {
+	struct rcore_method *items; /* most time of its own first */
+	size_t count;
+	/* Of all that is counted. */
+	uint64_t whole[RCORE_SIDES], samples[RCORE_SIDES];
+};
+
+/* Of which samples: all-zero means all. */
+struct rcore_methods_group {
+	bool is_one;
+	uint32_t function; /* their outermost frame's */
+};
+
+/* `ret` is freed with rcore_methods_deinit(). Error: NO_MEMORY. */
+struct rcore_error *rcore_methods_init(const struct rcore_totals *totals,
+				       enum rcore_measure measure,
+				       const struct rcore_methods_group *group,
+				       struct rcore_methods *ret);
+
+/*
+ * The groups that --by made: the functions of outermost frames, most time
+ * first.
+ */
+struct rcore_error *rcore_groups_init(const struct rcore_totals *totals,
+				      enum rcore_measure measure, struct rcore_methods *ret);
+
+void rcore_methods_deinit(struct rcore_methods *methods);
+
+#endif

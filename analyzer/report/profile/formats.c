@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/text.h"
+#include "report/profile/profile_report.h"
+
+#define ROW(ending, writer, threads, labels, help)  {ending, writer, threads, labels},
+#define LIST(ending, writer, threads, labels, help) " " ending
+#define HELP(ending, writer, threads, labels, help) "; " ending " " help
+
+const struct rcore_profile_format rcore_profile_formats[] = {RCORE_PROFILE_FORMATS(ROW){0}};
+
+const char rcore_profile_format_help[] =
+	"Write to FILE, whose ending says the format" RCORE_PROFILE_FORMATS(HELP);
+
+static bool ends_with(const char *text, const char *ending)
+{
+	size_t length = strlen(text), size = strlen(ending);
+	return length > size && strcmp(text + length - size, ending) == 0;
+}
+
+/* The longest ending counts: .speedscope.json is no .json. */
+struct rcore_error *rcore_profile_format_of(const char *path,
+					    const struct rcore_profile_format **ret)
+{
+	char escaped[128];
+	const struct rcore_profile_format *best = NULL;
+	for (const struct rcore_profile_format *format = rcore_profile_formats; format->ending;
+	     format++)
+		if (ends_with(path, format->ending) &&
+		    (!best || strlen(format->ending) > strlen(best->ending)))
+			best = format;
+	*ret = best;
+	return best ? NULL
+		    : rcore_error_create(RCORE_ERROR_USAGE,
+					 "the ending of '%s' names no format; the endings "
+					 "are" RCORE_PROFILE_FORMATS(LIST),
+					 rcore_escape(escaped, sizeof(escaped), path));
+}

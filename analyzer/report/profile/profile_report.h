@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_REPORT_PROFILE_REPORT_H
+#define RCORE_REPORT_PROFILE_REPORT_H
+
+#include <stdio.h>
+
+#include "profile/recording.h"
+#include "profile/tree.h"
+
+/*
+ * report/profile/ writes the totals of a profile in the formats of other
+ * programs and in two of our own. The texts of totals are printable UTF-8; a
+ * writer escapes what its format needs beyond that. To add a format, add its
+ * writer's file and its line in the table below.
+ */
+struct rcore_profile_report {
+	const struct rcore_totals *totals;
+	enum rcore_measure measure; /* what most formats show; some have both */
+	bool is_diff;               /* the totals have two sides */
+	/* Each side's, and printable; those of OLD are empty unless is_diff. */
+	const struct rcore_recording_facts *facts[RCORE_SIDES];
+	/*
+	 * What a reader is to know, one line each: "the recording was cut off
+	 * ...".
+	 */
+	const char *const *notes;
+	size_t note_count;
+	bool color;
+	size_t rows; /* of the text; 0: all */
+};
+
+/* FORMAT(ending, writer, needs threads, needs labels, what --help says) */
+#define RCORE_PROFILE_FORMATS(FORMAT)                                                 \
+	FORMAT(".folded", rcore_profile_folded, false, false, "one line per stack")   \
+	FORMAT(".txt", rcore_profile_text_report, false, false, "a table of methods") \
+	FORMAT(".json", rcore_profile_json, true, true, "all of it, see docs/profile.md")
+
+struct rcore_profile_format {
+	const char *ending;
+	struct rcore_error *(*write)(const struct rcore_profile_report *report, FILE *out);
+	bool needs_threads, needs_labels;
+};
+
+/* Ends with {0}. */
+extern const struct rcore_profile_format rcore_profile_formats[];
+
+/* For help: each format's ending and what it is. */
+extern const char rcore_profile_format_help[];
+
+/* Finds the format of a path by its ending. Error: USAGE, with a list. */
+struct rcore_error *rcore_profile_format_of(const char *path,
+					    const struct rcore_profile_format **ret);
+
+/* Writers. Errors: OS (it could not be written whole), NO_MEMORY. */
+#define RCORE_PROFILE_WRITER(ending, writer, threads, labels, help) \
+	struct rcore_error *writer(const struct rcore_profile_report *report, FILE *out);
+RCORE_PROFILE_FORMATS(RCORE_PROFILE_WRITER)
+
+#endif

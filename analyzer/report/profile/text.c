@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/profile/facts.h"
+#include "report/profile/profile_report.h"
+#include "report/text/style.h"
+
+/*
+ * For people: what was recorded, and a table of methods; one table for each
+ * group of --by.
+ */
+
+enum { NANOSECONDS = 1000000000 };
+
+static double seconds(uint64_t nanoseconds)
+{
+	return (double)nanoseconds / NANOSECONDS;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static void write_fact(const struct rcore_profile_report *report, enum rcore_side side,
+		       const char *key, const char *before, FILE *out)
+{
+	const char *value = rcore_facts_find(report->facts[side], key);
+	if (value && value[0])
+		fprintf(out, "%s%s", before, value);
+}
+
+static void write_side(const struct rcore_profile_report *report, enum rcore_side side,
+		       const char *title, FILE *out)
+{
+	const struct rcore_amounts *sum = &report->totals->sums[side];
+	fputs(title, out);
+	write_fact(report, side, "ruby", "ruby ", out);
+	write_fact(report, side, "pid", "  pid ", out);
+	write_fact(report, side, "command", "  ", out);
+	fprintf(out, "\n%.2f s recorded, %" PRIu64 " samples",
+		seconds(report->totals->durations[side]), sum->count);
+	write_fact(report, side, "rate", " at ", out);
+	if (rcore_facts_find(report->facts[side], "rate"))
+		fputs(" Hz", out);
+	write_fact(report, side, "rejected", ", rejected ", out);
+	fprintf(out, "; %.3f s wall time of all threads and parked fibers, %.3f s CPU time\n",
+		seconds(sum->wall), seconds(sum->cpu));
+}
+
+static void write_place(const struct rcore_profile *profile,
+			const struct rcore_profile_function *function, FILE *out)
+{
+	const char *path = rcore_profile_text(profile, function->path);
+	if (function->kind == RCORE_FUNCTION_C)
+		fputs("  [C]", out);
+	if (!path[0])
+		return;
+	fprintf(out, "  %s", path);
+	if (function->first_line)
+		fprintf(out, ":%u", function->first_line);
+}
+
+static const char *name(uint32_t function, const char *label)
+{
+	return !function ? "(no frames)" : label[0] ? label : "(unknown)";
+}
+
+static void write_method(const struct rcore_profile_report *report,
+			 const struct rcore_method *method, const uint64_t *whole,
+			 uint64_t samples, FILE *out)
+{
+	const struct rcore_profile *profile = report->totals->profile;
+	const struct rcore_profile_function *function =
+		rcore_profile_function_at(profile, method->function);
+	const char *label = rcore_profile_text(profile, function->label);
+	if (report->is_diff)
+		fprintf(out, "%+9.3f %+9.3f ",
+			seconds(method->self[RCORE_SIDE_NEW]) -
+				seconds(method->self[RCORE_SIDE_OLD]),
+			seconds(method->total[RCORE_SIDE_NEW]) -
+				seconds(method->total[RCORE_SIDE_OLD]));
+	fprintf(out, "%9.3f %5.1f%% %9.3f %5.1f%% %9.1f%%  %s",
+		seconds(method->self[RCORE_SIDE_NEW]),
+		percent(method->self[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]),
+		seconds(method->total[RCORE_SIDE_NEW]),
+		percent(method->total[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]),
+		percent(method->samples[RCORE_SIDE_NEW], samples),
+		name(method->function, label));
+	write_place(profile, function, out);
+	putc('\n', out);
+}
+
+static int64_t change(const struct rcore_method *method)
+{
+	int64_t difference =
+		(int64_t)(method->self[RCORE_SIDE_NEW] - method->self[RCORE_SIDE_OLD]);
+	return difference < 0 ? -difference : difference;
+}
+
+/* What changed most, first. */
+static int compare_change(const void *a, const void *b)
+{
+	int64_t x = change(a), y = change(b);
+	return (x < y) - (x > y);
+}
+
+static struct rcore_error *write_table(const struct rcore_profile_report *report,
+				       const struct rcore_methods_group *group, FILE *out)
+{
+	struct rcore_methods methods;
+	struct rcore_error *err =
+		rcore_methods_init(report->totals, report->measure, group, &methods);
+	if (err)
+		return err;
+	if (report->is_diff)
+		qsort(methods.items, methods.count, sizeof(*methods.items), compare_change);
+	size_t shown = methods.count;
+	if (report->rows && shown > report->rows)
+		shown = report->rows;
+	fprintf(out, "%s%9s %6s %9s %6s %10s  %s\n",
+		report->is_diff ? "    +self    +total " : "", "self s", "", "total s", "",
+		"residency", "method");
+	for (size_t i = 0; i < shown; i++)
+		write_method(report, &methods.items[i], methods.whole,
+			     methods.samples[RCORE_SIDE_NEW], out);
+	if (shown < methods.count)
+		fprintf(out, "... and %zu more\n", methods.count - shown);
+	rcore_methods_deinit(&methods);
+	return NULL;
+}
+
+/* Most time first. */
+static struct rcore_error *write_groups(const struct rcore_profile_report *report, FILE *out)
+{
+	struct rcore_methods groups;
+	struct rcore_error *err = rcore_groups_init(report->totals, report->measure, &groups);
+	for (size_t i = 0; i < groups.count && !err; i++) {
+		const struct rcore_methods_group group = {true, groups.items[i].function};
+		const struct rcore_profile_function *function =
+			rcore_profile_function_at(report->totals->profile, group.function);
+		fprintf(out, "\n%s  %.3f s (%.1f%%)\n",
+			rcore_profile_text(report->totals->profile, function->label),
+			seconds(groups.items[i].total[RCORE_SIDE_NEW]),
+			percent(groups.items[i].total[RCORE_SIDE_NEW],
+				groups.whole[RCORE_SIDE_NEW]));
+		err = write_table(report, &group, out);
+	}
+	rcore_methods_deinit(&groups);
+	return err;
+}
+
+struct rcore_error *rcore_profile_text_report(const struct rcore_profile_report *report,
+					      FILE *out)
+{
+	const struct rcore_methods_group all = {0};
+	write_side(report, RCORE_SIDE_NEW, report->is_diff ? "new: " : "", out);
+	if (report->is_diff)
+		write_side(report, RCORE_SIDE_OLD,
+			   "old, scaled to the time of the new one: ", out);
+	for (size_t i = 0; i < report->note_count; i++)
+		fprintf(out, "note: %s\n", report->notes[i]);
+	fprintf(out, "Times are %s\n",
+		report->measure == RCORE_MEASURE_CPU ? "CPU times" : "wall times");
+	struct rcore_error *err = NULL;
+	if (report->totals->options.by == RCORE_BY_NOTHING) {
+		putc('\n', out);
+		err = write_table(report, &all, out);
+	} else {
+		err = write_groups(report, out);
+	}
+	return err ? err : rcore_pen_error(out);
+}

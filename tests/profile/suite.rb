@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+require "json"
+require "open3"
+require_relative "truth"
+require_relative "readers"
+
+class Suite
+  TOP = File.expand_path("../..", __dir__)
+  RCORE = ENV["RCORE"] || File.join(TOP, "build/rcore")
+  WRITE = File.join(ENV["BUILD"] || File.join(TOP, "build"), "tests/profile/write")
+
+  def initialize(seed)
+    @seed = seed
+    @passed = @failed = 0
+  end
+
+  PARTS = %w[agree hostile where diff modes redaction damage refused].freeze
+
+  def run(folder, parts)
+    unknown = parts - PARTS
+    abort "tests/profile/run: no part is called #{unknown.first}; the parts are #{PARTS.join(", ")}" unless unknown.empty?
+    @folder = folder
+    (parts.empty? ? PARTS : parts).each { |part| send(part) }
+  end
+
+  def close
+    puts "seed #{@seed}" if @failed.positive?
+    puts "#{@passed} passed, #{@failed} failed"
+    @failed.zero? ? 0 : 1
+  end
+
+  private
+
+  # Each output of one recording has the same totals, which are those of the samples.
+  def agree = agreement("agree", recording("agree"))
+
+  def hostile = agreement("hostile", recording("hostile", kind: "hostile"))
+
+  def modes
+    recorded = recording("modes")
+    agreement("--mode cpu", recorded, measure: :cpu)
+    agreement("--by state", recorded, by: "state", group: ->(sample) { sample.wait.empty? ? sample.state : "#{sample.state} (#{sample.wait})" })
+    agreement("--by thread", recorded, by: "thread", group: ->(sample) { "4242 #{sample.thread}#{" worker" if sample.thread[-1].to_i.odd?}" })
+    agreement("--by fiber", recorded, by: "fiber", group: ->(sample) { sample.fiber })
+    agreement("--by label", recorded, by: "label:request_id",
+              group: ->(sample) { (value = sample.labels["request_id"]) ? "request_id=#{value}" : "(no request_id)" })
+  end
+
+  def where
+    recorded = recording("where")
+    agreement("--where with a value", recorded, arguments: ["--where", "request_id=3"]) { |sample| sample.labels["request_id"] == "3" }
+    agreement("--where with a key", recorded, arguments: ["--where", "tenant"]) { |sample| sample.labels.key?("tenant") }
+    agreement("--where twice", recorded, arguments: ["--where", "tenant=acme", "--where", "request_id=0"]) do |sample|
+      sample.labels["tenant"] == "acme" && sample.labels["request_id"] == "0"
+    end
+    _, errors, status = report(recorded, "--where", "nobody=0")
+    check("--where that nothing meets", status == 64 && errors.include?("no sample has nobody=0"), errors)
+  end
+
+  # The same recording against itself, and against one that has twice the time.
+  def diff
+    new, old = recording("new"), recording("old")
+    both = output(new, "diff.folded", "--diff", old.path)
+    expected = scaled(old, new)
+    expected_new = new.truth.stacks
+    lines = both.lines.map { |line| line.chomp.match(/\A(.*) (\d+) (\d+)\z/m).captures }
+    found = lines.to_h { |stack, was, now| [stack, [was.to_i, now.to_i]] }
+    wrong = found.reject do |stack, (was, now)|
+      key = Readers.unfold(stack)
+      now == expected_new.fetch(key, 0) && (was - expected.fetch(key, 0)).abs <= 20
+    end
+    check("--diff as folded stacks", wrong.empty? && found.size == (expected.keys | expected_new.keys).size, wrong.first.inspect)
+    same = JSON.parse(output(new, "same.json", "--diff", new.path))
+    check("--diff with itself", same["totals"].all? { |total| total["wall"] == total["old_wall"] && total["samples"] == total["old_samples"] })
+  end
+
+  def redaction
+    recorded = recording("redaction", kind: "hostile")
+    all = output(recorded, "all.json", "--redact", "all")
+    labels = recorded.truth.samples.flat_map { |sample| sample.stack.map(&:label) }.uniq.select { |label| label.size > 4 }
+    shown = labels.select { |label| JSON.parse(all)["functions"].any? { |function| function["label"] == label } }
+    check("--redact all", shown.empty? && !all.include?("hunter2") && !all.include?("lib/file"), shown.first.inspect)
+    strings = output(recorded, "strings.json", "--redact", "strings")
+    values = JSON.parse(strings)["totals"].flat_map { |total| (total["labels"] || {}).values }.uniq
+    kept = values.select { |value| value.include?("script") || value.include?("caf") }
+    check("--redact strings", kept.empty? && !strings.include?("hunter2") && strings.include?("Class2#method30"), kept.inspect)
+    check("--redact secrets", !output(recorded, "secrets.txt", "--redact", "secrets").include?("hunter2"))
+  end
+
+  def damage
+    recorded = recording("damage")
+    bytes = File.binread(recorded.path)
+    cut = File.join(@folder, "cut.rec")
+    random = Random.new(@seed)
+    8.times do
+      File.binwrite(cut, bytes[0, 16 + random.rand(bytes.size - 16)])
+      text, errors, status = report(Recorded.new(cut, nil))
+      check("a file that was cut off", [0, 1].include?(status) && errors.lines.size == 1 && text.include?("recorded"), errors)
+      flipped = bytes.dup
+      at = 16 + random.rand(bytes.size - 16)
+      flipped.setbyte(at, flipped.getbyte(at) ^ (1 << random.rand(8)))
+      File.binwrite(cut, flipped)
+      _, errors, status = report(Recorded.new(cut, nil))
+      check("a file with a flipped bit", status == 1 && errors.match?(/damaged in block \d+, at byte \d+/), errors)
+    end
+    _, errors, status = report(recording("unended", kind: "unended"))
+    check("a recording without its end", status.zero? && errors.include?("has no end"), errors)
+  end
+
+  # [what is wrong, arguments, exit status, words of the one line]
+  def refused
+    recorded = recording("refused").path
+    newer, foreign, empty = %w[newer foreign empty].map { |name| File.join(@folder, "#{name}.rec") }
+    File.binwrite(newer, File.binread(recorded).tap { |bytes| bytes.setbyte(8, 9) })
+    File.binwrite(foreign, "\x7fELF#{"\0" * 100}")
+    File.binwrite(empty, "")
+    File.symlink(recorded, itself = File.join(@folder, "itself.json"))
+    system("mkfifo", fifo = File.join(@folder, "fifo"))
+    [["a newer version", [newer], 2, "version 9"], ["a foreign file", [foreign], 2, "not a recording"], ["an empty file", [empty], 2, "not a recording"],
+     ["a FIFO", [fifo], 2, "not a regular file"], ["a folder", [@folder], 2, "not a regular file"],
+     ["no file", [File.join(@folder, "none.rec")], 2, "No such file"], ["no argument", [], 64, "missing FILE"],
+     ["two recordings", [recorded, recorded], 64, "one recording"], ["an unknown ending", [recorded, "-o", "x.flame"], 64, "names no format"],
+     ["an unknown group", [recorded, "--by", "method"], 64, "--by"], ["itself as output", [recorded, "-o", itself], 64, "the recording itself"],
+     ["an output that cannot be", [recorded, "-o", "/nonexistent/x.txt"], 2, "/nonexistent"],
+     ["one output twice", [recorded, "-o", "#{@folder}/a.json", "-o", "#{@folder}/../#{File.basename(@folder)}/a.json"], 64, "named by two"]].each do |what, arguments, expected, words|
+      out, errors, status = Open3.capture3(RCORE, "report", *arguments)
+      check("refuses #{what}", status.exitstatus == expected && errors.lines.size == 1 && errors.include?(words) && out.empty?, "#{status.exitstatus}: #{errors}")
+    end
+  end
+
+  Recorded = Struct.new(:path, :truth)
+
+  def recording(name, kind: "random")
+    path = File.join(@folder, "#{name}.rec")
+    lines, status = Open3.capture2(WRITE, (@seed + name.sum).to_s, path, kind)
+    status.success? or abort "#{WRITE} failed"
+    Recorded.new(path, Truth.new(lines.lines))
+  end
+
+  def report(recorded, *arguments)
+    out, errors, status = Open3.capture3(RCORE, "report", recorded.path, *arguments)
+    [out, errors, status.exitstatus]
+  end
+
+  def output(recorded, name, *arguments)
+    path = File.join(@folder, name)
+    _, errors, status = report(recorded, "-o", path, *arguments)
+    check("writes #{name} #{arguments.join(" ")}", status.zero? && errors.empty?, errors) unless status.zero? && errors.empty?
+    File.binread(path).force_encoding("UTF-8")
+  end
+
+  # What each reader makes of its output against the same sums of the samples.
+  def agreement(name, recorded, measure: :wall, by: nil, group: nil, arguments: [], &condition)
+    truth = condition ? recorded.truth.only(&condition) : recorded.truth
+    options = [*arguments, *(["--by", by] if by), *(["--mode", "cpu"] if measure == :cpu)]
+    wanted = Readers::Sums.new(truth.stacks(measure, group: group), truth.whole(measure))
+    Readers::ALL.each do |ending, reader|
+      path = File.join(@folder, "out#{ending}")
+      _, errors, status = report(recorded, "-o", path, *options)
+      problem = status.zero? && errors.empty? ? reader.call(path, wanted, measure) : errors
+      check("#{name}: #{ending}", problem.nil?, problem)
+    end
+  end
+
+  def scaled(old, new)
+    factor = duration(new.truth).to_f / duration(old.truth)
+    old.truth.stacks.transform_values { |value| (value * factor).round }
+  end
+
+  def duration(truth)
+    truth.samples.map(&:time).max - truth.samples.map { |sample| [sample.time - sample.wall, 0].max }.min
+  end
+
+  def check(name, passed, detail = nil)
+    passed ? @passed += 1 : @failed += 1
+    puts passed ? "ok    #{name}" : "FAIL  #{name}#{": #{detail.to_s[0, 500]}" if detail}"
+  end
+end

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profile/recording_writer.h"
+
+/*
+ *	write SEED FILE [hostile|unended|long|short]
+ *
+ * Writes a recording that is drawn from SEED, and prints each of its samples:
+ * time, wall and CPU time, thread, fiber, state, what it waits for, labels as
+ * key=value separated by commas, and the frames from the outermost, each "label
+ * path line first_line kind" separated by tabs; a line for each, with strings
+ * in hex. `hostile` draws names that formats trip over, `unended` leaves out
+ * the end, `long` writes ten times as much, `short` a second.
+ */
+
+enum { DEPTH = 12, METHODS = 40, THREADS = 6, SECONDS = 20, PER_SECOND = 100 };
+
+static uint64_t state;
+
+/* splitmix64 */
+static uint64_t draw(uint64_t below)
+{
+	uint64_t z = (state += 0x9e3779b97f4a7c15);
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return (z ^ (z >> 31)) % below;
+}
+
+static const char *const hostile_names[] = {
+	"a;b",
+	"x\ny",
+	"tab\there",
+	"<script>alert(1)</script>",
+	"]]><svg onload=alert(1)>",
+	"\"quoted\" & 'single'",
+	"back\\slash",
+	"\xff\xfe not UTF-8",
+	"\xe2\x80\xae reversed",
+	"\x1b[31mred",
+	"caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac",
+	"(1) name",
+	"fn=(2)",
+	"trailing space 42",
+	" leading",
+	"</style><!--",
+	"${jndi}",
+	"%s%n",
+};
+enum { HOSTILE = sizeof(hostile_names) / sizeof(*hostile_names) };
+
+static bool is_hostile;
+static char *large;
+
+static const char *method_name(uint64_t method)
+{
+	static char name[64];
+	if (is_hostile && method < HOSTILE)
+		return hostile_names[method];
+	if (is_hostile && method == HOSTILE)
+		return large;
+	snprintf(name, sizeof(name), "Class%d#method%d", (int)method % 7, (int)method);
+	return name;
+}
+
+static void print_hex(const char *text)
+{
+	for (; *text; text++)
+		printf("%02x", (unsigned char)*text);
+}
+
+static uint32_t draw_function(struct rcore_profile *profile)
+{
+	/* Few are drawn often, so that there is recursion. */
+	uint64_t method = draw(2) ? draw(6) : draw(METHODS);
+	char path[64];
+	snprintf(path, sizeof(path), "lib/file%d.rb", (int)method % 5);
+	const struct rcore_profile_function function = {
+		.kind = method % 9 == 8 ? RCORE_FUNCTION_C : RCORE_FUNCTION_RUBY,
+		.label = rcore_profile_string(profile, method_name(method)),
+		.path = method % 9 == 8 ? 0 : rcore_profile_string(profile, path),
+		.first_line = method % 9 == 8 ? 0 : (uint32_t)(method * 10 + 1),
+	};
+	return rcore_profile_function(profile, &function);
+}
+
+static uint32_t draw_stack(struct rcore_profile *profile)
+{
+	uint32_t node = 0;
+	for (uint64_t depth = draw(DEPTH); depth; depth--) {
+		uint32_t function = draw_function(profile);
+		uint32_t first = rcore_profile_function_at(profile, function)->first_line;
+		uint32_t line = first ? first + (uint32_t)draw(4) : 0;
+		node = rcore_profile_node(profile, node,
+					  rcore_profile_frame(profile, function, line));
+	}
+	return node;
+}
+
+static uint32_t draw_labels(struct rcore_profile *profile)
+{
+	char value[32];
+	struct rcore_profile_label labels[2];
+	snprintf(value, sizeof(value), "%d", (int)draw(5));
+	labels[0].key = rcore_profile_string(profile, "request_id");
+	labels[0].value = rcore_profile_string(profile, value);
+	labels[1].key = rcore_profile_string(profile, is_hostile ? "te;n\nant" : "tenant");
+	labels[1].value = rcore_profile_string(
+		profile, is_hostile ? hostile_names[draw(HOSTILE)] : "acme");
+	return rcore_profile_labels(profile, labels, draw(3));
+}
+
+static void print_stack(const struct rcore_profile *profile, uint32_t node)
+{
+	uint32_t stack[DEPTH + 1];
+	size_t depth = 0;
+	for (; node; node = rcore_profile_node_at(profile, node)->parent)
+		stack[depth++] = rcore_profile_node_at(profile, node)->frame;
+	while (depth) {
+		const struct rcore_profile_frame *frame =
+			rcore_profile_frame_at(profile, stack[--depth]);
+		const struct rcore_profile_function *function =
+			rcore_profile_function_at(profile, frame->function);
+		putchar('\t');
+		print_hex(rcore_profile_text(profile, function->label));
+		putchar(' ');
+		print_hex(rcore_profile_text(profile, function->path));
+		printf(" %u %u %s", frame->line, function->first_line,
+		       rcore_function_kind_name(function->kind));
+	}
+}
+
+static void print_sample(const struct rcore_profile *profile,
+			 const struct rcore_profile_sample *sample)
+{
+	size_t count;
+	const struct rcore_profile_state *found =
+		rcore_profile_state_at(profile, sample->state);
+	const struct rcore_profile_label *labels =
+		rcore_profile_label_set(profile, sample->labels, &count);
+	printf("%llu\t%llu\t%llu\t%s\t%s\t%s\t%s\t", (unsigned long long)sample->time,
+	       (unsigned long long)sample->wall, (unsigned long long)sample->cpu,
+	       rcore_profile_text(profile,
+				  rcore_profile_thread_at(profile, sample->thread)->id),
+	       rcore_profile_text(profile, rcore_profile_fiber_at(profile, sample->fiber)->id),
+	       rcore_sample_state_name(found->kind), rcore_profile_text(profile, found->wait));
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			putchar(',');
+		print_hex(rcore_profile_text(profile, labels[i].key));
+		putchar('=');
+		print_hex(rcore_profile_text(profile, labels[i].value));
+	}
+	print_stack(profile, sample->node);
+	putchar('\n');
+}
+
+static uint32_t thread(struct rcore_profile *profile, uint32_t number)
+{
+	char id[16];
+	snprintf(id, sizeof(id), "T%u", number);
+	const struct rcore_profile_thread thread = {
+		.pid = 4242,
+		.tid = 4242 + number,
+		.id = rcore_profile_string(profile, id),
+		.name = rcore_profile_string(profile, number % 2 ? "worker" : ""),
+	};
+	return rcore_profile_thread(profile, &thread);
+}
+
+static uint32_t fiber(struct rcore_profile *profile, uint32_t of, uint32_t number)
+{
+	char id[32];
+	snprintf(id, sizeof(id), "T%u.F%u", of, number);
+	const struct rcore_profile_fiber fiber = {
+		.thread = thread(profile, of),
+		.id = rcore_profile_string(profile, id),
+	};
+	return rcore_profile_fiber(profile, &fiber);
+}
+
+static uint32_t draw_state(struct rcore_profile *profile)
+{
+	static const char *const waits[] = {"mutex", "io", "sleep"};
+	struct rcore_profile_state drawn = {.kind = (uint32_t)draw(RCORE_SAMPLE_STATES)};
+	if (drawn.kind == RCORE_SAMPLE_BLOCKED)
+		drawn.wait = rcore_profile_string(profile, waits[draw(3)]);
+	return rcore_profile_state(profile, &drawn);
+}
+
+static void add_second(struct rcore_profile *profile, uint64_t begin)
+{
+	for (uint64_t tick = 0; tick < PER_SECOND; tick++) {
+		uint64_t time = begin + tick * (1000000000 / PER_SECOND) + draw(1000000);
+		for (uint32_t t = 1; t <= THREADS; t++) {
+			struct rcore_profile_sample sample = {
+				.time = time,
+				.wall = 10000000 + draw(1000),
+				.cpu = draw(3) ? 0 : draw(10000000),
+				.node = draw_stack(profile),
+				.thread = thread(profile, t),
+				.fiber = fiber(profile, t, (uint32_t)draw(3)),
+				.state = draw_state(profile),
+				.labels = draw_labels(profile),
+				.count = 1,
+			};
+			rcore_profile_sample(profile, &sample);
+			print_sample(profile, &sample);
+		}
+	}
+}
+
+static void check(struct rcore_error *error)
+{
+	if (error)
+		errx(1, "%s", error->message);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		errx(64, "usage: write SEED FILE [hostile|unended|long|short]");
+	const char *kind = argc > 3 ? argv[3] : "";
+	struct rcore_recording_writer *writer;
+	struct rcore_profile *profile = rcore_profile_new();
+	size_t size = 1 << 20;
+	state = strtoull(argv[1], NULL, 10);
+	is_hostile = strcmp(kind, "hostile") == 0;
+	large = malloc(size + 1);
+	int fd = open(argv[2], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || !profile || !large)
+		err(1, "%s", argv[2]);
+	memset(large, 'm', size);
+	large[size] = '\0';
+	check(rcore_recording_writer_new(fd, &writer));
+	check(rcore_recording_writer_fact(writer, "rate", "99"));
+	check(rcore_recording_writer_fact(writer, "pid", "4242"));
+	check(rcore_recording_writer_fact(writer, "command", "ruby app.rb --token=hunter2"));
+	uint64_t seconds = strcmp(kind, "long") == 0    ? 10 * SECONDS
+			   : strcmp(kind, "short") == 0 ? 1
+							: SECONDS;
+	for (uint64_t second = 0; second < seconds; second++) {
+		add_second(profile, second * 1000000000 + 20000000);
+		check(rcore_recording_writer_flush(writer, profile));
+		/* Tables may begin anew at any block. */
+		if (second % 7 == 6)
+			rcore_profile_clear(profile);
+	}
+	if (strcmp(kind, "unended") != 0)
+		check(rcore_recording_writer_end(writer, profile));
+	rcore_recording_writer_free(writer);
+	rcore_profile_free(profile);
+	close(fd);
+	return 0;
+}
