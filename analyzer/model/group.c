@@ -28,7 +28,7 @@ bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b)
 	       rcore_frame_values_same(a->values, b->values);
 }
 
-static bool same_stack(const struct rcore_fiber *a, const struct rcore_fiber *b)
+bool rcore_stack_same(const struct rcore_fiber *a, const struct rcore_fiber *b)
 {
 	if (a->frame_count != b->frame_count)
 		return false;
@@ -51,10 +51,9 @@ static bool is_ended(const struct rcore_snapshot *snapshot, const struct rcore_f
 	return fiber->thread < 0 || snapshot->threads[fiber->thread].is_ended;
 }
 
-static uint64_t stack_hash(const struct rcore_snapshot *snapshot,
-			   const struct rcore_fiber *fiber)
+uint64_t rcore_stack_hash(const struct rcore_fiber *fiber)
 {
-	uint64_t hash = is_ended(snapshot, fiber) ? 0x84222325 : 0xcbf29ce484222325;
+	uint64_t hash = 0xcbf29ce484222325;
 	for (size_t i = 0; i < fiber->frame_count; i++) {
 		hash = mix(mix(hash, fiber->frames[i].label), fiber->frames[i].path);
 		hash = (hash ^ (unsigned)fiber->frames[i].line) * 0x100000001b3;
@@ -82,7 +81,7 @@ static bool find_stacks(struct rcore_snapshot *snapshot, struct stack *stacks)
 		struct rcore_fiber *fiber = &snapshot->fibers[i];
 		if (!is_parked(fiber))
 			continue;
-		uint64_t hash = stack_hash(snapshot, fiber);
+		uint64_t hash = rcore_stack_hash(fiber) ^ is_ended(snapshot, fiber);
 		struct stack *found;
 		HASH_FIND(hh, table, &hash, sizeof(hash), found);
 		if (!found) {
@@ -93,7 +92,7 @@ static bool find_stacks(struct rcore_snapshot *snapshot, struct stack *stacks)
 			used++;
 		} else {
 			struct rcore_fiber *first = &snapshot->fibers[found->first];
-			if (!same_stack(first, fiber) ||
+			if (!rcore_stack_same(first, fiber) ||
 			    is_ended(snapshot, first) != is_ended(snapshot, fiber))
 				continue;
 		}

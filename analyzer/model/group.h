@@ -11,6 +11,10 @@
  */
 bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b);
 
+/* The same of all frames of two fibers, and a hash of a fiber's frames. */
+bool rcore_stack_same(const struct rcore_fiber *a, const struct rcore_fiber *b);
+uint64_t rcore_stack_hash(const struct rcore_fiber *fiber);
+
 /*
  * Finds the fibers that are parked with the same stack and fills
  * snapshot->groups and each fiber's `group`. Merged are suspended fibers that

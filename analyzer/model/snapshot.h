@@ -20,6 +20,7 @@
 #include "model/locals.h"
 #include "model/native_frame.h"
 #include "model/redaction.h"
+#include "model/summary.h"
 #include "model/task.h"
 #include "model/triage.h"
 #include "model/value.h"
@@ -210,6 +211,7 @@ struct rcore_thread {
 	int *fibers;
 	size_t fiber_count;
 	int current_fiber;                /* index; -1: unknown */
+	int group;                        /* index into snapshot->thread_groups; -1: none */
 	struct rcore_variables variables; /* Thread#thread_variable_get */
 	const char *problem;
 };
@@ -427,6 +429,10 @@ struct rcore_snapshot {
 	size_t fiber_count;
 	struct rcore_fiber_group *groups;
 	size_t group_count;
+	struct rcore_thread_group *thread_groups;
+	size_t thread_group_count;
+	struct rcore_summary_line *summary;
+	size_t summary_count;
 	/* Of the gem async, parents before their children. */
 	struct rcore_task *tasks;
 	size_t task_count;

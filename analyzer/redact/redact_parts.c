@@ -201,6 +201,12 @@ static const struct rcore_part deadlock_parts[] = {
 };
 static const struct rcore_shape deadlock = SHAPE(rcore_deadlock, deadlock_parts);
 
+/* Labels, paths, and what a wait says of itself. */
+static const struct rcore_part summary_parts[] = {
+	TEXT(rcore_summary_line, text),
+};
+static const struct rcore_shape summary = SHAPE(rcore_summary_line, summary_parts);
+
 static const struct rcore_part fiber_parts[] = {
 	SAFE(rcore_fiber, id),
 	MANY(rcore_fiber, native, native_count, native),
@@ -320,7 +326,9 @@ static const struct rcore_part snapshot_parts[] = {
 	MANY(rcore_snapshot, proofs, proof_count, proof),
 	MANY(rcore_snapshot, modules, module_count, module),
 	MANY(rcore_snapshot, others, other_count, other),
-	OPAQUE(rcore_snapshot, groups), /* numbers */
+	OPAQUE(rcore_snapshot, groups),        /* numbers */
+	OPAQUE(rcore_snapshot, thread_groups), /* numbers */
+	MANY(rcore_snapshot, summary, summary_count, summary),
 	MANY(rcore_snapshot, deadlocks, deadlock_count, deadlock),
 	/* Signals, addresses and kinds, in words of rcore's. */
 	SAFE(rcore_snapshot, cause.out_of_memory),

@@ -3,7 +3,9 @@
 
 #include "triage/cause.h"
 #include "triage/deadlock.h"
+#include "triage/summary.h"
 #include "triage/triage.h"
+#include "triage/workers.h"
 
 /* Of a process that did not die there is no fault, and nothing to read for it. */
 static void find_fault(const struct rcore_target *target, struct rcore_located *located,
@@ -25,7 +27,11 @@ struct rcore_error *rcore_session_explain(const struct rcore_target *target,
 	rcore_session_last_words(target, hides_text, snapshot);
 	struct rcore_error *err = rcore_triage(
 		target->process, original.present ? &original.frame : NULL, snapshot);
-	return err ? err : rcore_deadlocks_find(snapshot);
+	if (!err)
+		err = rcore_deadlocks_find(snapshot);
+	if (!err)
+		err = rcore_thread_groups_find(snapshot);
+	return err ? err : rcore_summary_find(snapshot);
 }
 
 struct rcore_error *rcore_session_explain_signal(const struct rcore_target *target,

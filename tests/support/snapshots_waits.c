@@ -6,6 +6,8 @@
 
 #include "base/arena.h"
 #include "triage/deadlock.h"
+#include "triage/summary.h"
+#include "triage/workers.h"
 
 enum { THREADS = 20, FIBERS = THREADS + 4 };
 
@@ -222,6 +224,7 @@ void rcore_test_waits(struct rcore_snapshot *snapshot)
 	snapshot->locks[2] = (struct rcore_lock){
 		.address = 0x55a0, .owner = {3, 3, 0}, .problem = "who waits: \x1b[1mnothing"};
 	snapshot->wait_problem = "who waits for the GVL: \x1b[1m";
-	if (rcore_deadlocks_find(snapshot))
+	if (rcore_deadlocks_find(snapshot) || rcore_thread_groups_find(snapshot) ||
+	    rcore_summary_find(snapshot))
 		abort();
 }

@@ -35,6 +35,9 @@ void rcore_json_wait(struct rcore_json *json, const struct rcore_snapshot *snaps
 		     const struct rcore_wait *wait);
 void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 
+/* "summary": what is stuck on what, and what the pools of threads do. */
+void rcore_json_summary(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+
 /* "native": the frames of a machine stack; nothing where there are none. */
 void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame *frames,
 		       size_t count);

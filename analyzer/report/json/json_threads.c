@@ -105,6 +105,26 @@ static void put_groups(struct rcore_json *json, const struct rcore_snapshot *sna
 	rcore_json_close(json, ']');
 }
 
+static void put_thread_groups(struct rcore_json *json, const struct rcore_snapshot *snapshot,
+			      const struct rcore_pick *pick)
+{
+	rcore_json_open(json, "thread_groups", '[');
+	for (size_t i = 0; i < snapshot->thread_group_count; i++) {
+		const struct rcore_thread_group *group = &snapshot->thread_groups[i];
+		struct json_object *ids =
+			thread_ids(json, snapshot, group->threads, group->count, pick);
+		if (ids && json_object_array_length(ids) < 2) {
+			json_object_put(ids);
+			continue;
+		}
+		struct json_object *object = rcore_json_object(json);
+		rcore_json_add(json, object, "threads", ids);
+		rcore_json_add_flag(json, object, "idle", group->is_idle);
+		rcore_json_put(json, NULL, object);
+	}
+	rcore_json_close(json, ']');
+}
+
 static void put_others(struct rcore_json *json, const struct rcore_snapshot *snapshot)
 {
 	rcore_json_open(json, "other_threads", '[');
@@ -133,5 +153,6 @@ void rcore_json_threads(struct rcore_json *json, const struct rcore_snapshot *sn
 				thread_object(json, snapshot, &snapshot->threads[i], pick));
 	rcore_json_close(json, ']');
 	put_others(json, snapshot);
+	put_thread_groups(json, snapshot, pick);
 	put_groups(json, snapshot, pick);
 }

@@ -106,6 +106,32 @@ static void add_ids(struct rcore_json *json, struct json_object *parent, const c
 	rcore_json_add(json, parent, key, ids);
 }
 
+void rcore_json_summary(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+{
+	static const char *const kinds[RCORE_SUMMARY_KINDS] = {
+		[RCORE_SUMMARY_LOCK] = "lock",
+		[RCORE_SUMMARY_QUEUE] = "queue",
+		[RCORE_SUMMARY_GVL] = "gvl",
+		[RCORE_SUMMARY_POOL] = "pool",
+	};
+	rcore_json_open(json, "summary", '[');
+	for (size_t i = 0; i < snapshot->summary_count; i++) {
+		const struct rcore_summary_line *line = &snapshot->summary[i];
+		struct json_object *object = rcore_json_object(json);
+		rcore_json_add_text(json, object, "kind", kinds[line->kind]);
+		rcore_json_add_text(json, object, "text", line->text);
+		rcore_json_add_hex(json, object, "object", line->object);
+		if (line->holder >= 0)
+			rcore_json_add_text(json, object, "holder",
+					    snapshot->fibers[line->holder].id);
+		add_ids(json, object, "fibers", snapshot, line->fibers, line->fiber_count);
+		if (line->kind == RCORE_SUMMARY_POOL)
+			rcore_json_add_int(json, object, "busy", (int64_t)line->busy);
+		rcore_json_put(json, NULL, object);
+	}
+	rcore_json_close(json, ']');
+}
+
 void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snapshot)
 {
 	rcore_json_open(json, "locks", '[');
@@ -164,6 +190,7 @@ struct rcore_error *rcore_report_waits_json(const struct rcore_snapshot *snapsho
 		rcore_json_put(&json, NULL, object);
 	}
 	rcore_json_close(&json, ']');
+	rcore_json_summary(&json, snapshot);
 	rcore_json_locks(&json, snapshot);
 	rcore_json_close(&json, '}');
 	putc('\n', out);

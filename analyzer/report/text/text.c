@@ -6,17 +6,24 @@
 #include "report/redaction.h"
 #include "report/text/text_exceptions.h"
 #include "report/text/text_stack.h"
+#include "report/words.h"
 
 static struct rcore_error *count_visible(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	text->visible = calloc(snapshot->group_count + 1, sizeof(*text->visible));
-	if (!text->visible)
+	text->visible_threads =
+		calloc(snapshot->thread_group_count + 1, sizeof(*text->visible_threads));
+	if (!text->visible || !text->visible_threads)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < snapshot->group_count; i++)
 		for (size_t j = 0; j < snapshot->groups[i].count; j++)
 			text->visible[i] += rcore_pick_fiber(
 				snapshot, &text->pick, (size_t)snapshot->groups[i].fibers[j]);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		if (rcore_index_valid(snapshot->threads[i].group, snapshot->thread_group_count))
+			text->visible_threads[snapshot->threads[i].group] +=
+				rcore_pick_thread(snapshot, &text->pick, i);
 	return NULL;
 }
 
@@ -56,8 +63,10 @@ struct rcore_error *rcore_text_init(struct rcore_text *text,
 void rcore_text_deinit(struct rcore_text *text)
 {
 	free(text->visible);
+	free(text->visible_threads);
 	free(text->orphans);
 	text->visible = NULL;
+	text->visible_threads = NULL;
 	text->orphans = NULL;
 }
 
@@ -88,6 +97,7 @@ static struct rcore_error *print_one(struct rcore_text *text, int fiber, long fr
 		if (!err)
 			rcore_text_fibers(text, &fiber, 1);
 		free(text->visible);
+		free(text->visible_threads);
 		return err ? err : text->error;
 	}
 	if ((size_t)frame >= picked->frame_count)

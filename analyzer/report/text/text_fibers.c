@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "model/wait_words.h"
 #include "report/text/text.h"
 #include "report/text/text_context.h"
 #include "report/text/text_exceptions.h"
@@ -10,7 +11,7 @@
 #include "report/text/text_waits.h"
 #include "report/words.h"
 
-static void print_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
+void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
 {
 	struct rcore_report_options options = text->options;
 	options.all = all;
@@ -92,7 +93,7 @@ static void print_fiber(struct rcore_text *text, size_t index)
 		print_addresses(text, fiber);
 	putc('\n', text->pen.out);
 	rcore_text_context_remarks(&text->pen, "    ", &fiber->context);
-	print_stack(text, fiber, text->options.all);
+	rcore_text_one_stack(text, fiber, text->options.all);
 	rcore_text_exceptions(&text->pen, fiber, text->options.all);
 	if (text->options.verbose || text->snapshot->has_values || fiber->storage.problem ||
 	    fiber->locals.problem) {
@@ -160,49 +161,53 @@ void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count)
 }
 
 /* Then each has a line of its own. */
-static bool has_contexts(const struct rcore_text *text, const struct rcore_fiber_group *group)
+static bool has_contexts(const struct rcore_text *text, const int *fibers, size_t count)
 {
-	for (size_t i = 0; i < group->count; i++)
-		if (rcore_pick_fiber(text->snapshot, &text->pick, (size_t)group->fibers[i]) &&
-		    rcore_context_has_any(&text->snapshot->fibers[group->fibers[i]].context))
+	for (size_t i = 0; i < count; i++)
+		if (rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]) &&
+		    rcore_context_has_any(&text->snapshot->fibers[fibers[i]].context))
 			return true;
 	return false;
 }
 
-static void print_contexts(struct rcore_text *text, size_t index)
+static void print_contexts(const struct rcore_text *text, const int *fibers, size_t count,
+			   size_t visible)
 {
-	const struct rcore_fiber_group *group = &text->snapshot->groups[index];
 	size_t shown = 0;
 	putc('\n', text->pen.out);
-	for (size_t i = 0; i < group->count && shown < RCORE_TEXT_IDS; i++) {
-		size_t fiber = (size_t)group->fibers[i];
-		const struct rcore_context *context = &text->snapshot->fibers[fiber].context;
-		if (!rcore_pick_fiber(text->snapshot, &text->pick, fiber))
+	for (size_t i = 0; i < count && shown < RCORE_TEXT_IDS; i++) {
+		const struct rcore_context *context =
+			&text->snapshot->fibers[fibers[i]].context;
+		if (!rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]))
 			continue;
-		fprintf(text->pen.out, "    %s", text->snapshot->fibers[fiber].id);
+		fprintf(text->pen.out, "    %s", rcore_fiber_words(text->snapshot, fibers[i]));
 		rcore_text_context(&text->pen, "  ", context);
 		putc('\n', text->pen.out);
 		rcore_text_context_remarks(&text->pen, "      ", context);
 		shown++;
 	}
-	if (text->visible[index] > shown) {
+	if (visible > shown) {
 		fputs("   ", text->pen.out);
-		rcore_text_ids_end(text, text->visible[index], shown);
+		rcore_text_ids_end(text, visible, shown);
 	}
 }
 
-static void print_ids(const struct rcore_text *text, size_t index)
+void rcore_text_merged(const struct rcore_text *text, const int *fibers, size_t count,
+		       size_t visible)
 {
-	const struct rcore_fiber_group *group = &text->snapshot->groups[index];
 	size_t shown = 0;
-	for (size_t i = 0; i < group->count && shown < RCORE_TEXT_IDS; i++) {
-		size_t fiber = (size_t)group->fibers[i];
-		if (!rcore_pick_fiber(text->snapshot, &text->pick, fiber))
+	putc(':', text->pen.out);
+	if (has_contexts(text, fibers, count)) {
+		print_contexts(text, fibers, count, visible);
+		return;
+	}
+	for (size_t i = 0; i < count && shown < RCORE_TEXT_IDS; i++) {
+		if (!rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]))
 			continue;
-		fprintf(text->pen.out, " %s", text->snapshot->fibers[fiber].id);
+		fprintf(text->pen.out, " %s", rcore_fiber_words(text->snapshot, fibers[i]));
 		shown++;
 	}
-	rcore_text_ids_end(text, text->visible[index], shown);
+	rcore_text_ids_end(text, visible, shown);
 }
 
 static void print_group(struct rcore_text *text, size_t index)
@@ -223,13 +228,9 @@ static void print_group(struct rcore_text *text, size_t index)
 		rcore_escape_write(out, place->path);
 		fprintf(out, ":%d", place->line);
 	}
-	putc(':', out);
-	if (has_contexts(text, group))
-		print_contexts(text, index);
-	else
-		print_ids(text, index);
-	rcore_text_group_wait(text, group);
-	print_stack(text, first, false);
+	rcore_text_merged(text, group->fibers, group->count, text->visible[index]);
+	rcore_text_same_wait(text, group->fibers, group->count);
+	rcore_text_one_stack(text, first, false);
 }
 
 void rcore_text_groups(struct rcore_text *text, bool ended)

@@ -125,6 +125,7 @@ void rcore_text_header(const struct rcore_text *text)
 		rcore_text_signature(&text->pen, text->snapshot);
 	}
 	rcore_text_deadlocks(&text->pen, text->snapshot);
+	rcore_text_summary(&text->pen, text->snapshot);
 	if (rcore_same_text(layout, "approximate"))
 		print_approximate(text);
 	rcore_text_facts(text);

@@ -105,6 +105,10 @@ static void print_fiber_count(const struct rcore_text *text, const struct rcore_
 void rcore_text_thread(struct rcore_text *text, size_t index)
 {
 	const struct rcore_thread *thread = &text->snapshot->threads[index];
+	if (rcore_text_is_merged(text, thread)) {
+		rcore_text_thread_group(text, (size_t)thread->group);
+		return;
+	}
 	FILE *out = text->pen.out;
 	char ractor[RCORE_COUNT_SIZE], lwp[LWP_SIZE];
 
@@ -135,19 +139,6 @@ static void print_ended_thread(struct rcore_text *text, size_t index)
 	print_fiber_count(text, thread);
 	if (!text->options.no_stacks)
 		rcore_text_fibers(text, thread->fibers, thread->fiber_count);
-}
-
-size_t rcore_text_thread_order(const struct rcore_text *text, size_t *ret)
-{
-	const struct rcore_snapshot *snapshot = text->snapshot;
-	int died = snapshot->cause.present ? snapshot->cause.thread : -1;
-	size_t count = 0;
-	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < snapshot->thread_count; i++)
-			if (((int)i == died) == !pass && !snapshot->threads[i].is_ended &&
-			    rcore_pick_thread(snapshot, &text->pick, i))
-				ret[count++] = i;
-	return count;
 }
 
 static void print_living(struct rcore_text *text)

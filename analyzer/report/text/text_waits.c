@@ -47,14 +47,14 @@ static char *wait_text(const struct rcore_snapshot *snapshot, const struct rcore
 	return text;
 }
 
-void rcore_text_group_wait(const struct rcore_text *text, const struct rcore_fiber_group *group)
+void rcore_text_same_wait(const struct rcore_text *text, const int *fibers, size_t count)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
-	const struct rcore_wait *first = snapshot->fibers[group->fibers[0]].wait;
+	const struct rcore_wait *first = snapshot->fibers[fibers[0]].wait;
 	char *same = first ? wait_text(snapshot, first) : NULL;
 	bool all_same = same != NULL, all_wait = first != NULL;
-	for (size_t i = 1; all_wait && i < group->count; i++) {
-		const struct rcore_wait *wait = snapshot->fibers[group->fibers[i]].wait;
+	for (size_t i = 1; all_wait && i < count; i++) {
+		const struct rcore_wait *wait = snapshot->fibers[fibers[i]].wait;
 		char *other = wait && all_same ? wait_text(snapshot, wait) : NULL;
 		all_wait = wait && wait->kind == first->kind;
 		all_same = all_same && other && !strcmp(same, other);
@@ -204,7 +204,8 @@ struct rcore_error *rcore_report_waits(const struct rcore_snapshot *snapshot,
 	if (err)
 		return err;
 	rcore_text_deadlocks(&pen, snapshot);
-	if (snapshot->deadlock_count)
+	rcore_text_summary(&pen, snapshot);
+	if (snapshot->deadlock_count || snapshot->summary_count)
 		putc('\n', out);
 	print_rows(&pen, snapshot, &pick);
 	print_locks(&pen, snapshot);

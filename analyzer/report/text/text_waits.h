@@ -10,8 +10,10 @@ void rcore_text_deadlocks(const struct rcore_pen *pen, const struct rcore_snapsh
 /* ", waits for Mutex ..." at the end of a fiber's line; nothing for NULL. */
 void rcore_text_wait(const struct rcore_text *text, const struct rcore_wait *wait);
 
-/* A line under that of merged fibers: what all of them wait for. */
-void rcore_text_group_wait(const struct rcore_text *text,
-			   const struct rcore_fiber_group *group);
+/*
+ * A line under that of merged fibers: what all of them wait for; nothing if
+ * they differ.
+ */
+void rcore_text_same_wait(const struct rcore_text *text, const int *fibers, size_t count);
 
 #endif

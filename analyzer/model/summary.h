@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_MODEL_SUMMARY_H
+#define RCORE_MODEL_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What a reader wants to know first: which threads are stuck, on what, and who
+ * could let them go on. New kinds are added before RCORE_SUMMARY_KINDS.
+ */
+enum rcore_summary_kind {
+	RCORE_SUMMARY_LOCK,  /* fibers wait for a Mutex or Monitor that another fiber holds */
+	RCORE_SUMMARY_QUEUE, /* fibers wait for room in a SizedQueue that is full */
+	RCORE_SUMMARY_GVL,   /* threads are ready to run, and another one runs */
+	RCORE_SUMMARY_POOL,  /* threads that were started at the same place */
+	RCORE_SUMMARY_KINDS, /* how many kinds there are */
+};
+
+/*
+ * One line of the summary. The line with the most blocked fibers is the first.
+ */
+struct rcore_summary_line {
+	enum rcore_summary_kind kind;
+	/*
+	 * One sentence: "8 threads wait for Mutex 0x7f12 held by T4, which
+	 * sleeps in Rate.fetch (app/rate.rb:14)". Bytes of the target are
+	 * escaped.
+	 */
+	const char *text;
+	uint64_t object; /* VALUE of the lock or queue; 0: none or unknown */
+	int holder;      /* index of the fiber that holds the lock or the GVL; -1: none */
+	/*
+	 * Indices of the fibers that are blocked. POOL: the fibers that the
+	 * pool's threads run, the busy ones first.
+	 */
+	int *fibers;
+	size_t fiber_count;
+	size_t busy; /* POOL: how many of them work; otherwise 0 */
+};
+
+/* Threads that have the same Ruby stack, status and wait. */
+struct rcore_thread_group {
+	int *threads; /* indices, ascending; two or more */
+	size_t count;
+	/*
+	 * They wait for work: no frame of the application is on their stacks.
+	 */
+	bool is_idle;
+};
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "triage/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "model/wait_words.h"
+#include "triage/summary_lines.h"
+#include "triage/summary_text.h"
+#include "triage/workers.h"
+
+static struct rcore_error *list_deadlocks(struct rcore_summary *summary)
+{
+	const struct rcore_snapshot *snapshot = summary->snapshot;
+	summary->deadlock_of = malloc((snapshot->fiber_count + 1) * sizeof(int));
+	if (!summary->deadlock_of)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < snapshot->fiber_count; i++)
+		summary->deadlock_of[i] = -1;
+	for (size_t i = 0; i < snapshot->deadlock_count; i++)
+		for (size_t j = 0; j < snapshot->deadlocks[i].count; j++)
+			summary->deadlock_of[snapshot->deadlocks[i].fibers[j]] = (int)i;
+	return NULL;
+}
+
+/* Whether those who want the lock stand in one deadlock, which has a line of its own. */
+static bool is_deadlocked(const struct rcore_summary *summary, const struct rcore_lock *lock)
+{
+	int deadlock = summary->deadlock_of[lock->waiters[0]];
+	for (size_t i = 1; i < lock->waiter_count; i++)
+		if (summary->deadlock_of[lock->waiters[i]] != deadlock)
+			return false;
+	return deadlock >= 0;
+}
+
+static struct rcore_error *add_lock(struct rcore_summary *summary,
+				    const struct rcore_lock *lock)
+{
+	const struct rcore_snapshot *snapshot = summary->snapshot;
+	const struct rcore_summary_line line = {
+		.kind = RCORE_SUMMARY_LOCK,
+		.object = lock->object,
+		.holder = rcore_owner_fiber(snapshot, &lock->owner),
+		.fibers = lock->waiters,
+		.fiber_count = lock->waiter_count,
+	};
+	char *text = NULL;
+	size_t size;
+	if (!lock->waiter_count || is_deadlocked(summary, lock))
+		return NULL;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return rcore_error_no_memory();
+	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);
+	fputs(" for ", out);
+	rcore_lock_write(snapshot, lock->kind, lock->object, lock->address, &lock->owner, out);
+	rcore_summary_holder(snapshot, line.holder, out);
+	return rcore_summary_add(summary, &line, out, &text);
+}
+
+static struct rcore_error *add_queue(struct rcore_summary *summary,
+				     const struct rcore_fibers_at *found)
+{
+	const struct rcore_snapshot *snapshot = summary->snapshot;
+	const struct rcore_wait *wait = snapshot->fibers[found->all.items[0]].wait;
+	const struct rcore_summary_line line = {
+		.kind = RCORE_SUMMARY_QUEUE,
+		.object = wait->object,
+		.holder = -1,
+		.fibers = found->all.items,
+		.fiber_count = found->all.count,
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return rcore_error_no_memory();
+	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);
+	fprintf(out,
+		" for room in SizedQueue 0x%" PRIx64 ", which is full (%" PRIu64 " of %" PRIu64
+		" items)",
+		wait->object, wait->length, wait->max);
+	return rcore_summary_add(summary, &line, out, &text);
+}
+
+static struct rcore_error *add_queues(struct rcore_summary *summary)
+{
+	const struct rcore_snapshot *snapshot = summary->snapshot;
+	struct rcore_fibers_by_address queues = {0};
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; !err && i < snapshot->fiber_count; i++) {
+		const struct rcore_wait *wait = snapshot->fibers[i].wait;
+		if (wait && wait->kind == RCORE_WAIT_PUSH && wait->has_counts &&
+		    wait->length >= wait->max)
+			err = rcore_fibers_by_address_add(&queues, wait->object, (int)i, false);
+	}
+	for (size_t i = 0; !err && i < queues.count; i++)
+		err = add_queue(summary, &queues.items[i]);
+	rcore_fibers_by_address_deinit(&queues);
+	return err;
+}
+
+/*
+ * A Ractor has a GVL of its own: the holder and those who wait are of one
+ * Ractor.
+ */
+static struct rcore_error *list_gvl_waiters(const struct rcore_snapshot *snapshot, int ractor,
+					    struct rcore_fiber_list *ret)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; !err && i < snapshot->thread_count; i++) {
+		const struct rcore_thread *thread = &snapshot->threads[i];
+		if (thread->gvl == RCORE_GVL_WAITING && !thread->is_ended &&
+		    thread->ractor == ractor && thread->current_fiber >= 0)
+			err = rcore_fiber_list_add(ret, thread->current_fiber);
+	}
+	return err;
+}
+
+static struct rcore_error *add_gvl(struct rcore_summary *summary,
+				   const struct rcore_thread *holder)
+{
+	const struct rcore_snapshot *snapshot = summary->snapshot;
+	struct rcore_fiber_list waiters = {0};
+	char *text = NULL;
+	size_t size;
+	struct rcore_error *err = list_gvl_waiters(snapshot, holder->ractor, &waiters);
+	if (!err && waiters.count) {
+		const struct rcore_summary_line line = {
+			.kind = RCORE_SUMMARY_GVL,
+			.holder = holder->current_fiber,
+			.fibers = waiters.items,
+			.fiber_count = waiters.count,
+		};
+		FILE *out = open_memstream(&text, &size);
+		if (out) {
+			rcore_summary_who(snapshot, waiters.items, waiters.count, "waits",
+					  "wait", out);
+			fprintf(out, " for the GVL held by %s", holder->id);
+			rcore_summary_holder(snapshot, holder->current_fiber, out);
+		}
+		err = rcore_summary_add(summary, &line, out, &text);
+	}
+	free(waiters.items);
+	return err;
+}
+
+static struct rcore_error *collect(struct rcore_summary *summary)
+{
+	const struct rcore_snapshot *snapshot = summary->snapshot;
+	struct rcore_error *err = list_deadlocks(summary);
+	for (size_t i = 0; !err && i < snapshot->lock_count; i++)
+		err = add_lock(summary, &snapshot->locks[i]);
+	if (!err)
+		err = add_queues(summary);
+	for (size_t i = 0; !err && i < snapshot->thread_count; i++)
+		if (snapshot->threads[i].gvl == RCORE_GVL_HOLDER &&
+		    rcore_worker_fiber(&snapshot->threads[i], snapshot))
+			err = add_gvl(summary, &snapshot->threads[i]);
+	return err ? err : rcore_summary_pools(summary);
+}
+
+/*
+ * What blocks others, then pools that work, then idle pools; the largest of
+ * each first.
+ */
+static int rank(const struct rcore_summary_line *line)
+{
+	return line->kind != RCORE_SUMMARY_POOL ? 0 : line->busy ? 1 : 2;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct rcore_summary_line *one = a, *other = b;
+	if (rank(one) != rank(other))
+		return rank(one) - rank(other);
+	if (one->fiber_count != other->fiber_count)
+		return one->fiber_count < other->fiber_count ? 1 : -1;
+	return one->fibers[0] - other->fibers[0];
+}
+
+static struct rcore_error *keep(struct rcore_summary *summary)
+{
+	struct rcore_snapshot *snapshot = summary->snapshot;
+	size_t count = summary->lines.count;
+	if (!count)
+		return NULL;
+	qsort(summary->lines.items, count, sizeof(*summary->lines.items), compare);
+	if (count > RCORE_SUMMARY_LINES)
+		count = RCORE_SUMMARY_LINES;
+	size_t size = count * sizeof(*snapshot->summary);
+	snapshot->summary = rcore_arena_alloc(&snapshot->arena, size);
+	if (!snapshot->summary)
+		return rcore_error_no_memory();
+	memcpy(snapshot->summary, summary->lines.items, size);
+	snapshot->summary_count = count;
+	return NULL;
+}
+
+struct rcore_error *rcore_summary_find(struct rcore_snapshot *snapshot)
+{
+	struct rcore_summary summary = {.snapshot = snapshot};
+	struct rcore_error *err = collect(&summary);
+	if (!err)
+		err = keep(&summary);
+	free(summary.deadlock_of);
+	free(summary.lines.items);
+	return err;
+}

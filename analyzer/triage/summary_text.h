@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TRIAGE_SUMMARY_TEXT_H
+#define RCORE_TRIAGE_SUMMARY_TEXT_H
+
+#include "model/snapshot.h"
+
+/*
+ * Writes who, and the verb: "T1 waits"; "3 threads wait" if each of the fibers
+ * is the one that its thread runs, otherwise "3 fibers wait".
+ */
+void rcore_summary_who(const struct rcore_snapshot *snapshot, const int *fibers, size_t count,
+		       const char *singular, const char *plural, FILE *out);
+
+/* Writes "Rate.fetch (app/rate.rb:14)", or without the line. */
+void rcore_summary_frame(const struct rcore_frame *frame, bool with_line, FILE *out);
+
+/*
+ * Writes what the holder of a lock does, and where: ", which sleeps for 5 s in
+ * Rate.fetch (app/rate.rb:14)". If it waits for a lock itself, what that one's
+ * holder does follows.
+ */
+void rcore_summary_holder(const struct rcore_snapshot *snapshot, int fiber, FILE *out);
+
+#endif

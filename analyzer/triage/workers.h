@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TRIAGE_WORKERS_H
+#define RCORE_TRIAGE_WORKERS_H
+
+#include "base/error.h"
+#include "model/snapshot.h"
+
+/*
+ * Threads that do the same: those with equal stacks, and those that were
+ * started at the same place, such as the threads of a pool.
+ */
+
+/* Returns the fiber that a living thread runs, or NULL if that is unknown. */
+const struct rcore_fiber *rcore_worker_fiber(const struct rcore_thread *thread,
+					     const struct rcore_snapshot *snapshot);
+
+/*
+ * Returns the outermost frame of the thread's own code: the block given to
+ * Thread.new, or <main>. NULL: unknown. Frames of Ruby's own "<internal:...>"
+ * files are skipped.
+ */
+const struct rcore_frame *rcore_worker_start(const struct rcore_thread *thread,
+					     const struct rcore_snapshot *snapshot);
+
+/*
+ * Returns the innermost frame of the application on a fiber's stack, or NULL.
+ */
+const struct rcore_frame *rcore_application_frame(const struct rcore_fiber *fiber);
+
+/*
+ * Returns the index of the fiber to look at for who holds a lock: up to Ruby
+ * 2.7 a thread owns a Mutex, and it is the fiber that the thread runs. -1:
+ * unknown.
+ */
+int rcore_owner_fiber(const struct rcore_snapshot *snapshot, const struct rcore_owner *owner);
+
+/*
+ * Returns the method's name in a label: "Pool#run" of "block (2 levels) in
+ * Pool#run".
+ */
+const char *rcore_method_of_label(const char *label);
+
+/*
+ * Whether the thread waits for work: it waits, and no frame of the application
+ * is on its stack. Code of the application's own pool, that is of the method
+ * that started the thread, may be there if it waits for a queue or a condition
+ * variable.
+ */
+bool rcore_worker_is_idle(const struct rcore_thread *thread,
+			  const struct rcore_snapshot *snapshot);
+
+/*
+ * Finds the living threads that have the same stack, status and wait, and fills
+ * snapshot->thread_groups and each thread's `group`. A thread that died, that
+ * runs, or that has more fibers than one stays alone. Groups are in the order
+ * of their first thread. Error: NO_MEMORY; then there are no groups.
+ */
+struct rcore_error *rcore_thread_groups_find(struct rcore_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+
+# A program that is stuck in a way that it knows: the first lines of the report must tell.
+module Summary
+  LINES = 40
+  LOOKS = 20
+
+  def self.cases(rubies)
+    rubies.map { |ruby| LiveCase.new("summary #{ruby.name}") { Summary.stuck(self, ruby) } }
+  end
+
+  def self.stuck(test, ruby)
+    test.with_program(ruby, "stuck.rb") do |pid, counter, folder|
+      truth = JSON.parse(File.read(File.join(folder, "truth")), symbolize_names: true)
+      looks = Array.new(LOOKS) { look(test, pid, truth) }
+      test.same("looks that differ", 1, looks.uniq.size)
+      text(test, pid, truth)
+      test.goes_on(counter)
+    end
+  end
+
+  # The summary as the program knows it, and which threads are told to be alike.
+  def self.look(test, pid, truth)
+    report, status = test.report("-p", pid)
+    test.same("status", 0, status)
+    names = report["threads"].to_h { |thread| [thread["current_fiber"], thread["name"] || thread["id"]] }
+    lines = report["summary"].map do |line|
+      {kind: line["kind"], holder: names[line["holder"]], busy: line["busy"],
+       fibers: line["fibers"].map { |fiber| names[fiber][/\A\w+/] }.tally, text: line["text"]}
+    end
+    lock, queue, pool = lines.values_at(*%w[lock queue pool].map { |kind| lines.index { |line| line[:kind] == kind } || lines.size })
+    test.same("blocked by the lock", ["holder", {"blocked" => 8, "pool" => 5}], lock&.values_at(:holder, :fibers))
+    test.same("blocked by the queue", {"pusher" => 3}, queue && queue[:fibers])
+    test.same("the pool", [5, {"pool" => 20}], pool&.values_at(:busy, :fibers))
+    test.fail("no place: #{lock}") unless lock && lock[:text].include?("in Rate.fetch (stuck.rb:#{truth[:fetch_line]})")
+    test.fail("no descriptor: #{lock}") unless lock && lock[:text].include?("fd #{truth[:fd]} (socket:") && lock[:text].include?(truth[:peer])
+    groups = report["thread_groups"].map { |group| [group["threads"].size, group["idle"] == true] }
+    test.same("groups", [[8, false], [5, false], [15, true], [3, false]].sort_by(&:to_s), groups.sort_by(&:to_s))
+    [lines.map { |line| line.slice(:kind, :holder, :busy, :fibers) }, groups]
+  end
+
+  # What a reader sees on the first screen.
+  def self.text(test, pid, truth)
+    out, err, status = test.rcore("-p", pid)
+    test.same("complaints", "", err)
+    test.same("status", 0, status)
+    head = out.lines.first(LINES).join
+    ["Blocked: 13 threads wait for Mutex 0x", "in Rate.fetch (stuck.rb:#{truth[:fetch_line]})",
+     "Blocked: 3 threads wait for room in SizedQueue 0x", "which is full (2 of 2 items)",
+     "Pool: 5 of 20 threads started in Pool#initialize are busy: 5 in block"].each do |wanted|
+      test.fail("the first #{LINES} lines lack #{wanted.inspect}:\n#{head}") unless head.include?(wanted)
+    end
+    test.fail("not in one line: #{out[/^.*idle threads.*$/]}") unless out =~ /^15 idle threads in block .*Pool#initialize: T\d+/
+    all, = test.rcore("-p", pid, "--all")
+    ids = test.report("-p", pid).first["threads"].map { |thread| thread["id"] }
+    test.same("threads with --all", ids.sort, all.scan(/^(T\d+) +LWP/).flatten.sort)
+  end
+end

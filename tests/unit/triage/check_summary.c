@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "threads.h"
+#include "triage/deadlock.h"
+#include "triage/summary.h"
+#include "triage/workers.h"
+
+static const char POOL[] = "/usr/lib/ruby/gems/3.1.0/gems/pool-1.0/lib/pool.rb";
+
+/* Frames of a thread, innermost first; a count of 0 ends them. */
+static const struct rcore_frame idle_frames[] = {
+	{.kind = RCORE_FRAME_CFUNC, .label = "Thread::Queue#pop"},
+	{.label = "block in Pool#run", .path = POOL, .line = 7, .iseq = 0x700},
+};
+static const struct rcore_frame busy_frames[] = {
+	{.kind = RCORE_FRAME_CFUNC, .label = "IO#read"},
+	{.label = "Rate.fetch", .path = "app/rate.rb", .line = 14, .iseq = 0x800},
+	{.label = "block in Pool#run", .path = POOL, .line = 7, .iseq = 0x700},
+};
+static const struct rcore_frame own_frames[] = {
+	{.kind = RCORE_FRAME_CFUNC, .label = "Thread::Queue#pop"},
+	{.label = "block (2 levels) in Work#run",
+	 .path = "app/work.rb",
+	 .line = 3,
+	 .iseq = 0x910},
+	{.label = "block in Work#run", .path = "app/work.rb", .line = 2, .iseq = 0x900},
+};
+
+#define FRAMES(test, fiber, frames)                           \
+	set_frames(&(test)->snapshot.fibers[fiber], (frames), \
+		   sizeof(frames) / sizeof((frames)[0]))
+
+static void set_frames(struct rcore_fiber *fiber, const struct rcore_frame *frames,
+		       size_t count)
+{
+	fiber->frames = (struct rcore_frame *)frames; /* only read */
+	fiber->frame_count = count;
+}
+
+/* The lines, and then each group of threads: "T2 T3 idle". */
+static void expect(struct rcore_test_threads *test, const char *expected)
+{
+	struct rcore_snapshot *snapshot = &test->snapshot;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	ck_assert_ptr_null(rcore_deadlocks_find(snapshot));
+	ck_assert_ptr_null(rcore_thread_groups_find(snapshot));
+	ck_assert_ptr_null(rcore_summary_find(snapshot));
+	for (size_t i = 0; i < snapshot->summary_count; i++)
+		fprintf(out, "%s\n", snapshot->summary[i].text);
+	for (size_t i = 0; i < snapshot->thread_group_count; i++) {
+		const struct rcore_thread_group *group = &snapshot->thread_groups[i];
+		for (size_t j = 0; j < group->count; j++)
+			fprintf(out, "%s ", snapshot->threads[group->threads[j]].id);
+		fputs(group->is_idle ? "idle\n" : "\n", out);
+	}
+	fclose(out);
+	ck_assert_str_eq(text, expected);
+	free(text);
+	rcore_arena_deinit(&snapshot->arena);
+}
+
+/* A lock that fiber `owner` holds and the fibers `first` to `last` want. */
+static void lock(struct rcore_test_threads *test, int owner, int first, int last)
+{
+	struct rcore_snapshot *snapshot = &test->snapshot;
+	struct rcore_lock *locks = rcore_arena_alloc(
+		&snapshot->arena, (snapshot->lock_count + 1) * sizeof(*locks));
+	ck_assert_ptr_nonnull(locks);
+	if (snapshot->lock_count)
+		memcpy(locks, snapshot->locks, snapshot->lock_count * sizeof(*locks));
+	snapshot->locks = locks;
+	struct rcore_lock *added = &locks[snapshot->lock_count++];
+	added->object = 0x1000u + (unsigned)owner;
+	added->owner = (struct rcore_owner){snapshot->fibers[owner].thread, owner, 0};
+	added->waiters = rcore_arena_alloc(&snapshot->arena, sizeof(int) * 64);
+	ck_assert_ptr_nonnull(added->waiters);
+	for (int i = first; i <= last; i++) {
+		added->waiters[added->waiter_count++] = i;
+		rcore_test_want(test, i, owner);
+	}
+}
+
+START_TEST(test_nothing)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 3, 0);
+	expect(&test, "");
+	rcore_test_threads_init(&test, 0, 0);
+	expect(&test, "");
+}
+END_TEST
+
+/* Who holds the lock, what that one does, and where in the application. */
+START_TEST(test_lock)
+{
+	struct rcore_test_threads test;
+	static struct rcore_wait_fd fd = {.fd = 11, .mode = "read"};
+	rcore_test_threads_init(&test, 6, 0);
+	lock(&test, 1, 2, 4);
+	struct rcore_wait *wait = rcore_test_wait(&test, 1, RCORE_WAIT_IO);
+	wait->fds = &fd;
+	wait->fd_count = 1;
+	FRAMES(&test, 1, busy_frames);
+	expect(&test, "3 threads wait for Mutex 0x1001 held by T2, which waits to read fd 11 "
+		      "in Rate.fetch (app/rate.rb:14)\n");
+}
+END_TEST
+
+/* A holder that wants a lock itself: the last one is the one to look at. */
+START_TEST(test_chain)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 5, 0);
+	lock(&test, 1, 2, 4);
+	lock(&test, 0, 1, 1);
+	test.snapshot.threads[0].gvl = RCORE_GVL_HOLDER;
+	FRAMES(&test, 0, busy_frames);
+	expect(&test,
+	       "3 threads wait for Mutex 0x1001 held by T2, which waits for Mutex 0x1000 "
+	       "held by T1, which runs in Rate.fetch (app/rate.rb:14)\n"
+	       "T2 waits for Mutex 0x1000 held by T1, which runs in Rate.fetch "
+	       "(app/rate.rb:14)\n");
+}
+END_TEST
+
+/* Two that wait for each other have a line as a deadlock; who waits for them has one here. */
+START_TEST(test_deadlock)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 5, 0);
+	lock(&test, 1, 2, 2);
+	lock(&test, 2, 1, 1);
+	expect(&test, "");
+	rcore_test_threads_init(&test, 5, 0);
+	lock(&test, 1, 2, 4);
+	lock(&test, 2, 1, 1);
+	expect(&test,
+	       "3 threads wait for Mutex 0x1001 held by T2, which waits for Mutex 0x1002 "
+	       "held by T3, which waits for Mutex 0x1001 held by T2\n");
+}
+END_TEST
+
+START_TEST(test_gvl)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 4, 0);
+	test.snapshot.threads[1].gvl = RCORE_GVL_HOLDER;
+	test.snapshot.threads[2].gvl = test.snapshot.threads[3].gvl = RCORE_GVL_WAITING;
+	test.snapshot.threads[3].ractor = 1; /* it waits for another one */
+	static struct rcore_native_frame native = {.function = "inflate",
+						   .module = "libz.so.1"};
+	test.snapshot.fibers[1].native = &native;
+	test.snapshot.fibers[1].native_count = 1;
+	FRAMES(&test, 1, busy_frames);
+	expect(&test, "T3 waits for the GVL held by T2, which runs inflate of libz.so.1 in "
+		      "Rate.fetch (app/rate.rb:14)\n");
+}
+END_TEST
+
+START_TEST(test_full_queue)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 4, 1);
+	int parked = rcore_test_add_fiber(&test, 0, false, RCORE_FIBER_SUSPENDED);
+	for (int i = 1; i <= parked; i++) {
+		struct rcore_wait *wait = rcore_test_wait(&test, i, RCORE_WAIT_PUSH);
+		wait->object = i == 3 ? 0x7f60 : 0x7f50;
+		wait->has_counts = true;
+		wait->max = 2;
+		wait->length = i == 3 ? 1 : 2; /* there is room: it is about to go on */
+	}
+	expect(&test, "3 fibers wait for room in SizedQueue 0x7f50, which is full (2 of 2 "
+		      "items)\n");
+}
+END_TEST
+
+/* Of four threads of a pool, one works. Those that wait alike are one group. */
+START_TEST(test_pool)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 5, 0);
+	test.snapshot.threads[0].is_main = true;
+	for (int i = 1; i < 5; i++) {
+		rcore_test_wait(&test, i, i == 2 ? RCORE_WAIT_IO : RCORE_WAIT_POP);
+		if (i == 2)
+			FRAMES(&test, i, busy_frames);
+		else
+			FRAMES(&test, i, idle_frames);
+	}
+	expect(&test, "1 of 4 threads started in Pool#run is busy: 1 in Rate.fetch "
+		      "(app/rate.rb:14)\n"
+		      "T2 T4 T5 idle\n");
+	rcore_test_threads_init(&test, 3, 0);
+	for (int i = 1; i < 3; i++) {
+		rcore_test_wait(&test, i, RCORE_WAIT_POP);
+		FRAMES(&test, i, own_frames);
+	}
+	expect(&test, "all 2 threads started in Work#run are idle\nT2 T3 idle\n");
+}
+END_TEST
+
+/* Threads that differ in what they wait for, or have died, are no group. */
+START_TEST(test_groups)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 7, 1);
+	for (int i = 0; i < 7; i++) {
+		rcore_test_wait(&test, i, RCORE_WAIT_SLEEP);
+		FRAMES(&test, i, own_frames);
+	}
+	test.snapshot.fibers[0].wait->kind = RCORE_WAIT_IO;
+	test.snapshot.fibers[1].wait->is_timed = true;
+	test.snapshot.threads[2].is_crashed = true;
+	test.snapshot.threads[3].status = RCORE_THREAD_STOPPED;
+	rcore_test_add_fiber(&test, 4, false, RCORE_FIBER_SUSPENDED);
+	expect(&test, "7 of 7 threads started in Work#run are busy: 7 in block (2 levels) in "
+		      "Work#run (app/work.rb:3)\n"
+		      "T6 T7 \n");
+}
+END_TEST
+
+/* The ten that block the most, in a snapshot of many: nothing is quadratic. */
+START_TEST(test_many)
+{
+	enum { COUNT = 100000 };
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, COUNT, 0);
+	for (int i = 1; i < COUNT; i++) {
+		rcore_test_wait(&test, i, RCORE_WAIT_POP)->object = 0x100000u + (unsigned)i;
+		FRAMES(&test, i, own_frames);
+	}
+	for (int i = 0; i < 20; i++)
+		lock(&test, 100 * i, 100 * i + 1, 100 * i + 1 + i);
+	ck_assert_ptr_null(rcore_thread_groups_find(&test.snapshot));
+	ck_assert_ptr_null(rcore_summary_find(&test.snapshot));
+	ck_assert_uint_eq(test.snapshot.summary_count, RCORE_SUMMARY_LINES);
+	for (int i = 0; i < RCORE_SUMMARY_LINES; i++)
+		ck_assert_uint_eq(test.snapshot.summary[i].fiber_count, (size_t)(20 - i));
+	rcore_arena_deinit(&test.snapshot.arena);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {test_nothing,  test_lock, test_chain,
+				      test_deadlock, test_gvl,  test_pool,
+				      test_groups,   test_many, test_full_queue};
+	Suite *suite = suite_create("summary");
+	TCase *tcase = tcase_create("summary");
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
