@@ -33,7 +33,7 @@ struct rcore_summary_line {
 	int holder;      /* index of the fiber that holds the lock or the GVL; -1: none */
 	/*
 	 * Indices of the fibers that are blocked. POOL: the fibers that the
-	 * pool's threads run, the busy ones first.
+	 * pool's threads run.
 	 */
 	int *fibers;
 	size_t fiber_count;
@@ -44,10 +44,7 @@ struct rcore_summary_line {
 struct rcore_thread_group {
 	int *threads; /* indices, ascending; two or more */
 	size_t count;
-	/*
-	 * They wait for work: no frame of the application is on their stacks.
-	 */
-	bool is_idle;
+	bool is_idle; /* they wait for work */
 };
 
 #endif

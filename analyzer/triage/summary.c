@@ -157,6 +157,7 @@ static struct rcore_error *collect(struct rcore_summary *summary)
 		err = add_queues(summary);
 	for (size_t i = 0; !err && i < snapshot->thread_count; i++)
 		if (snapshot->threads[i].gvl == RCORE_GVL_HOLDER &&
+		    !snapshot->threads[i].is_crashed &&
 		    rcore_worker_fiber(&snapshot->threads[i], snapshot))
 			err = add_gvl(summary, &snapshot->threads[i]);
 	return err ? err : rcore_summary_pools(summary);

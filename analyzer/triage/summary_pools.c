@@ -14,87 +14,126 @@
  * the application.
  */
 
-/* How many methods of the application are named, most threads first. */
-enum { METHODS = 3 };
+/* How many activities a line names, and how many are told apart. */
+enum { SHOWN = 3, KNOWN = 64 };
+
+/* What working threads do, for one and for several of them. */
+static const char *const wait_verbs[RCORE_WAIT_KINDS][2] = {
+	[RCORE_WAIT_MUTEX] = {"waits for a Mutex", "wait for a Mutex"},
+	[RCORE_WAIT_MONITOR] = {"waits for a Monitor", "wait for a Monitor"},
+	[RCORE_WAIT_POP] = {"waits for an item of a Queue", "wait for an item of a Queue"},
+	[RCORE_WAIT_PUSH] = {"waits for room in a SizedQueue", "wait for room in a SizedQueue"},
+	[RCORE_WAIT_CONDITION] = {"waits for a ConditionVariable",
+				  "wait for a ConditionVariable"},
+	[RCORE_WAIT_JOIN] = {"waits for a thread", "wait for a thread"},
+	[RCORE_WAIT_SLEEP] = {"sleeps", "sleep"},
+	[RCORE_WAIT_STOP] = {"is stopped", "are stopped"},
+	[RCORE_WAIT_IO] = {"waits for IO", "wait for IO"},
+	[RCORE_WAIT_PROCESS] = {"waits for a process", "wait for a process"},
+	[RCORE_WAIT_RACTOR] = {"waits for a Ractor", "wait for a Ractor"},
+	[RCORE_WAIT_GVL] = {"waits for the GVL", "wait for the GVL"},
+	[RCORE_WAIT_SCHEDULER] = {"waits in the fiber scheduler",
+				  "wait in the fiber scheduler"},
+	[RCORE_WAIT_SYSCALL] = {"is in a system call", "are in a system call"},
+};
+static const char *const run_verbs[2] = {"runs", "run"};
 
 /*
- * Working threads by the method, or block, of the application that they are in.
+ * Working threads that do the same in the same method, or block, of the
+ * application.
  */
-struct method {
+struct activity {
 	const struct rcore_frame *frame; /* NULL: in none */
+	int wait;                        /* enum rcore_wait_kind; -1: it runs */
 	size_t count;
 	bool one_line; /* all of them are at the same line */
+	int first;     /* fiber */
 };
 
-struct methods {
-	struct method *items;
+struct activities {
+	struct activity *items;
 	size_t count, capacity;
+	size_t rest; /* threads that do something else */
 };
 
-static struct rcore_error *count_method(struct methods *methods,
-					const struct rcore_frame *frame)
+static bool is_same(const struct activity *a, const struct activity *b)
 {
-	for (size_t i = 0; i < methods->count; i++) {
-		struct method *method = &methods->items[i];
-		if (!frame != !method->frame || (frame && frame->iseq != method->frame->iseq))
+	return a->wait == b->wait && !a->frame == !b->frame &&
+	       (!a->frame || a->frame->iseq == b->frame->iseq);
+}
+
+static struct rcore_error *count_activity(struct activities *activities,
+					  const struct rcore_snapshot *snapshot, int index)
+{
+	const struct rcore_fiber *fiber = &snapshot->fibers[index];
+	const struct activity does = {
+		.frame = rcore_application_frame(fiber),
+		.wait = fiber->wait ? (int)fiber->wait->kind : -1,
+		.count = 1,
+		.one_line = true,
+		.first = index,
+	};
+	for (size_t i = 0; i < activities->count; i++) {
+		struct activity *known = &activities->items[i];
+		if (!is_same(known, &does))
 			continue;
-		method->count++;
-		method->one_line =
-			method->one_line && (!frame || frame->line == method->frame->line);
+		known->count++;
+		if (does.frame && does.frame->line != known->frame->line)
+			known->one_line = false;
 		return NULL;
 	}
-	struct method *method = rcore_push(methods);
-	if (!method)
+	if (activities->count == KNOWN) {
+		activities->rest++;
+		return NULL;
+	}
+	struct activity *added = rcore_push(activities);
+	if (!added)
 		return rcore_error_no_memory();
-	*method = (struct method){frame, 1, true};
+	*added = does;
 	return NULL;
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct method *one = a, *other = b;
-	return (one->count < other->count) - (one->count > other->count);
+	const struct activity *one = a, *other = b;
+	if (one->count != other->count)
+		return one->count < other->count ? 1 : -1;
+	return one->first - other->first;
 }
 
-static void write_methods(struct methods *methods, FILE *out)
+static void write_activities(struct activities *activities, size_t idle, FILE *out)
 {
-	size_t rest = 0;
-	qsort(methods->items, methods->count, sizeof(*methods->items), compare);
-	for (size_t i = 0; i < methods->count; i++) {
-		const struct method *method = &methods->items[i];
-		if (i >= METHODS) {
-			rest += method->count;
+	const char *before = ":";
+	size_t rest = activities->rest;
+	if (activities->count)
+		qsort(activities->items, activities->count, sizeof(*activities->items),
+		      compare);
+	for (size_t i = 0; i < activities->count; i++) {
+		const struct activity *activity = &activities->items[i];
+		const char *const *verbs =
+			activity->wait < 0 ? run_verbs : wait_verbs[activity->wait];
+		if (i >= SHOWN) {
+			rest += activity->count;
 			continue;
 		}
-		fprintf(out, "%s %zu in ", i ? "," : ":", method->count);
-		if (method->frame)
-			rcore_summary_frame(method->frame, method->one_line, out);
-		else
-			fputs("gems or Ruby's library", out);
+		fprintf(out, "%s %zu %s", before, activity->count, verbs[activity->count > 1]);
+		if (activity->frame) {
+			fputs(" in ", out);
+			rcore_summary_frame(activity->frame, activity->one_line, out);
+		}
+		before = ",";
 	}
 	if (rest)
-		fprintf(out, ", %zu elsewhere", rest);
+		fprintf(out, "%s %zu elsewhere", before, rest);
+	if (idle && !activities->count)
+		fputs(": all idle", out);
+	else if (idle)
+		fprintf(out, ", %zu idle", idle);
 }
 
 static const struct rcore_thread *thread_of(const struct rcore_snapshot *snapshot, int fiber)
 {
 	return &snapshot->threads[snapshot->fibers[fiber].thread];
-}
-
-static void write_pool(const struct rcore_snapshot *snapshot,
-		       const struct rcore_fibers_at *pool, struct methods *methods, FILE *out)
-{
-	const struct rcore_frame *start =
-		rcore_worker_start(thread_of(snapshot, pool->all.items[0]), snapshot);
-	size_t busy = pool->working.count;
-	if (busy)
-		fprintf(out, "%zu of", busy);
-	else
-		fputs("all", out);
-	fprintf(out, " %zu threads started in ", pool->all.count);
-	rcore_escape_write(out, start->label ? rcore_method_of_label(start->label) : "?");
-	fputs(busy == 0 ? " are idle" : busy == 1 ? " is busy" : " are busy", out);
-	write_methods(methods, out);
 }
 
 static struct rcore_error *add_pool(struct rcore_summary *summary,
@@ -108,21 +147,25 @@ static struct rcore_error *add_pool(struct rcore_summary *summary,
 		.fiber_count = pool->all.count,
 		.busy = pool->working.count,
 	};
-	struct methods methods = {0};
+	const struct rcore_frame *start =
+		rcore_worker_start(thread_of(snapshot, pool->all.items[0]), snapshot);
+	struct activities activities = {0};
 	struct rcore_error *err = NULL;
 	char *text = NULL;
 	size_t size;
-	for (size_t i = 0; !err && i < pool->working.count; i++) {
-		const struct rcore_fiber *fiber = &snapshot->fibers[pool->working.items[i]];
-		err = count_method(&methods, rcore_application_frame(fiber));
-	}
+	for (size_t i = 0; !err && i < line.busy; i++)
+		err = count_activity(&activities, snapshot, pool->working.items[i]);
 	if (!err) {
 		FILE *out = open_memstream(&text, &size);
-		if (out)
-			write_pool(snapshot, pool, &methods, out);
+		if (out) {
+			fprintf(out, "%zu threads started in ", line.fiber_count);
+			rcore_escape_write(
+				out, start->label ? rcore_method_of_label(start->label) : "?");
+			write_activities(&activities, line.fiber_count - line.busy, out);
+		}
 		err = rcore_summary_add(summary, &line, out, &text);
 	}
-	free(methods.items);
+	free(activities.items);
 	return err;
 }
 

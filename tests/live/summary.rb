@@ -47,7 +47,7 @@ module Summary
     head = out.lines.first(LINES).join
     ["Blocked: 13 threads wait for Mutex 0x", "in Rate.fetch (stuck.rb:#{truth[:fetch_line]})",
      "Blocked: 3 threads wait for room in SizedQueue 0x", "which is full (2 of 2 items)",
-     "Pool: 5 of 20 threads started in Pool#initialize are busy: 5 in block"].each do |wanted|
+     "Pool: 20 threads started in Pool#initialize: 5 wait for a Mutex in block", ", 15 idle\n"].each do |wanted|
       test.fail("the first #{LINES} lines lack #{wanted.inspect}:\n#{head}") unless head.include?(wanted)
     end
     test.fail("not in one line: #{out[/^.*idle threads.*$/]}") unless out =~ /^15 idle threads in block .*Pool#initialize: T\d+/

@@ -193,15 +193,15 @@ START_TEST(test_pool)
 		else
 			FRAMES(&test, i, idle_frames);
 	}
-	expect(&test, "1 of 4 threads started in Pool#run is busy: 1 in Rate.fetch "
-		      "(app/rate.rb:14)\n"
+	expect(&test, "4 threads started in Pool#run: 1 waits for IO in Rate.fetch "
+		      "(app/rate.rb:14), 3 idle\n"
 		      "T2 T4 T5 idle\n");
 	rcore_test_threads_init(&test, 3, 0);
 	for (int i = 1; i < 3; i++) {
 		rcore_test_wait(&test, i, RCORE_WAIT_POP);
 		FRAMES(&test, i, own_frames);
 	}
-	expect(&test, "all 2 threads started in Work#run are idle\nT2 T3 idle\n");
+	expect(&test, "2 threads started in Work#run: all idle\nT2 T3 idle\n");
 }
 END_TEST
 
@@ -219,8 +219,9 @@ START_TEST(test_groups)
 	test.snapshot.threads[2].is_crashed = true;
 	test.snapshot.threads[3].status = RCORE_THREAD_STOPPED;
 	rcore_test_add_fiber(&test, 4, false, RCORE_FIBER_SUSPENDED);
-	expect(&test, "7 of 7 threads started in Work#run are busy: 7 in block (2 levels) in "
-		      "Work#run (app/work.rb:3)\n"
+	expect(&test, "7 threads started in Work#run: 6 sleep in block (2 levels) in Work#run "
+		      "(app/work.rb:3), 1 waits for IO in block (2 levels) in Work#run "
+		      "(app/work.rb:3)\n"
 		      "T6 T7 \n");
 }
 END_TEST
