@@ -284,7 +284,7 @@ static void walk_texts(struct walk *walk, const char **words, size_t count)
 			walk->text(walk, &words[i], option_before(words, i));
 }
 
-static void walk_one(struct walk *walk, char *object, const struct rcore_shape *shape);
+static void walk_one(struct walk *walk, char *object, const struct rcore_parts *parts);
 
 static void walk_part(struct walk *walk, char *object, const struct rcore_part *part)
 {
@@ -302,7 +302,7 @@ static void walk_part(struct walk *walk, char *object, const struct rcore_part *
 	if (part->kind == RCORE_PART_MANY || part->kind == RCORE_PART_TEXTS)
 		memcpy(&count, object + part->other, sizeof(count));
 	else if (part->kind == RCORE_PART_ARRAY)
-		count = (part->other - part->offset) / part->shape->size;
+		count = (part->other - part->offset) / part->parts->size;
 	switch (part->kind) {
 	case RCORE_PART_NAME:
 		walk->name(walk, slot);
@@ -324,29 +324,29 @@ static void walk_part(struct walk *walk, char *object, const struct rcore_part *
 		break;
 	default:
 		for (size_t i = 0; i < count && !walk->no_memory; i++)
-			walk_one(walk, items + i * part->shape->size, part->shape);
+			walk_one(walk, items + i * part->parts->size, part->parts);
 	}
 }
 
 /*
- * As deep as shapes stand in each other; causes of causes one after the other.
+ * As deep as structs are nested; causes of causes one after the other.
  */
-static void walk_one(struct walk *walk, char *object, const struct rcore_shape *shape)
+static void walk_one(struct walk *walk, char *object, const struct rcore_parts *parts)
 {
 	while (object && !walk->no_memory) {
 		char *next = NULL;
-		for (size_t i = 0; i < shape->count; i++) {
-			if (shape->parts[i].kind == RCORE_PART_CHAIN)
-				memcpy(&next, object + shape->parts[i].offset, sizeof(next));
+		for (size_t i = 0; i < parts->count; i++) {
+			if (parts->items[i].kind == RCORE_PART_CHAIN)
+				memcpy(&next, object + parts->items[i].offset, sizeof(next));
 			else
-				walk_part(walk, object, &shape->parts[i]);
+				walk_part(walk, object, &parts->items[i]);
 		}
 		object = next;
 	}
 }
 
 static struct rcore_error *learn_all(struct rcore_redactor *redactor, void *object,
-				     const struct rcore_shape *shape)
+				     const struct rcore_parts *parts)
 {
 	struct walk walk = {
 		.redactor = redactor,
@@ -355,12 +355,12 @@ static struct rcore_error *learn_all(struct rcore_redactor *redactor, void *obje
 		.name = learn_name,
 		.command = learn_command,
 	};
-	walk_one(&walk, object, shape);
+	walk_one(&walk, object, parts);
 	return walk.no_memory ? rcore_error_no_memory() : NULL;
 }
 
 static struct rcore_error *redact(struct rcore_redactor *redactor, struct rcore_arena *arena,
-				  size_t *counts, void *object, const struct rcore_shape *shape)
+				  size_t *counts, void *object, const struct rcore_parts *parts)
 {
 	struct walk walk = {
 		.redactor = redactor,
@@ -371,10 +371,10 @@ static struct rcore_error *redact(struct rcore_redactor *redactor, struct rcore_
 		.name = hide_name,
 		.command = hide_command,
 	};
-	struct rcore_error *err = learn_all(redactor, object, shape);
+	struct rcore_error *err = learn_all(redactor, object, parts);
 	if (err)
 		return err;
-	walk_one(&walk, object, shape);
+	walk_one(&walk, object, parts);
 	return walk.no_memory ? rcore_error_no_memory() : NULL;
 }
 
@@ -382,7 +382,7 @@ struct rcore_error *rcore_redact_learn(struct rcore_redactor *redactor,
 				       struct rcore_snapshot *snapshot)
 {
 	redactor->has_learned = true;
-	return learn_all(redactor, snapshot, &rcore_snapshot_shape);
+	return learn_all(redactor, snapshot, &rcore_snapshot_parts);
 }
 
 struct rcore_error *rcore_redact_snapshot(struct rcore_redactor *redactor,
@@ -392,7 +392,7 @@ struct rcore_error *rcore_redact_snapshot(struct rcore_redactor *redactor,
 	if (redactor->mode == RCORE_REDACT_NONE)
 		return NULL;
 	return redact(redactor, &snapshot->arena, snapshot->redaction.counts, snapshot,
-		      &rcore_snapshot_shape);
+		      &rcore_snapshot_parts);
 }
 
 struct rcore_error *rcore_redact_print(struct rcore_redactor *redactor,
@@ -402,7 +402,7 @@ struct rcore_error *rcore_redact_print(struct rcore_redactor *redactor,
 	if (redactor->mode == RCORE_REDACT_NONE)
 		return NULL;
 	return redact(redactor, &print->arena, print->redaction.counts, print,
-		      &rcore_print_shape);
+		      &rcore_print_parts);
 }
 
 static void hide_contents(struct walk *walk, const char **slot, const char *key)

@@ -42,32 +42,32 @@
 		RCORE_PART_TEXTS, offsetof(struct type, member), \
 			offsetof(struct type, length), NULL      \
 	}
-#define WITHIN(type, member, shape)                                           \
+#define WITHIN(type, member, parts)                                           \
 	{                                                                     \
-		RCORE_PART_WITHIN, offsetof(struct type, member), 0, &(shape) \
+		RCORE_PART_WITHIN, offsetof(struct type, member), 0, &(parts) \
 	}
-#define ONE(type, member, shape)                                           \
+#define ONE(type, member, parts)                                           \
 	{                                                                  \
-		RCORE_PART_ONE, offsetof(struct type, member), 0, &(shape) \
+		RCORE_PART_ONE, offsetof(struct type, member), 0, &(parts) \
 	}
-#define MANY(type, member, length, shape)                                                      \
+#define MANY(type, member, length, parts)                                                      \
 	{                                                                                      \
 		RCORE_PART_MANY, offsetof(struct type, member), offsetof(struct type, length), \
-			&(shape)                                                               \
+			&(parts)                                                               \
 	}
-#define ARRAY(type, member, shape)                                                             \
+#define ARRAY(type, member, parts)                                                             \
 	{                                                                                      \
 		RCORE_PART_ARRAY, offsetof(struct type, member),                               \
 			offsetof(struct type, member) + sizeof(((struct type *)NULL)->member), \
-			&(shape)                                                               \
+			&(parts)                                                               \
 	}
-#define CHAIN(type, member, shape)                                           \
+#define CHAIN(type, member, parts)                                           \
 	{                                                                    \
-		RCORE_PART_CHAIN, offsetof(struct type, member), 0, &(shape) \
+		RCORE_PART_CHAIN, offsetof(struct type, member), 0, &(parts) \
 	}
-#define SHAPE(type, parts)                                                   \
-	{                                                                    \
-		sizeof(struct type), parts, sizeof(parts) / sizeof(*(parts)) \
+#define PARTS(type, list)                                                 \
+	{                                                                 \
+		sizeof(struct type), list, sizeof(list) / sizeof(*(list)) \
 	}
 
 /*
@@ -79,14 +79,14 @@ static const struct rcore_part value_parts[] = {
 	NAME(rcore_value, class_name),
 	TEXT(rcore_value, problem),
 };
-static const struct rcore_shape value = SHAPE(rcore_value, value_parts);
+static const struct rcore_parts value = PARTS(rcore_value, value_parts);
 
 static const struct rcore_part variable_parts[] = {
 	VALUE(rcore_variable, value.text, name), NAME(rcore_variable, value.class_name),
 	TEXT(rcore_variable, value.problem),     NAME(rcore_variable, name),
 	TEXT(rcore_variable, problem),
 };
-static const struct rcore_shape variable = SHAPE(rcore_variable, variable_parts);
+static const struct rcore_parts variable = PARTS(rcore_variable, variable_parts);
 
 static const struct rcore_part element_parts[] = {
 	VALUE(rcore_element, value.text, key.text),
@@ -94,7 +94,7 @@ static const struct rcore_part element_parts[] = {
 	TEXT(rcore_element, value.problem),
 	WITHIN(rcore_element, key, value),
 };
-static const struct rcore_shape element = SHAPE(rcore_element, element_parts);
+static const struct rcore_parts element = PARTS(rcore_element, element_parts);
 
 static const struct rcore_part printed_parts[] = {
 	WITHIN(rcore_printed, value, value),
@@ -105,31 +105,31 @@ static const struct rcore_part printed_parts[] = {
 	/* A literal of the C code that made the object. */
 	SAFE(rcore_printed, data_type),
 };
-static const struct rcore_shape printed = SHAPE(rcore_printed, printed_parts);
+static const struct rcore_parts printed = PARTS(rcore_printed, printed_parts);
 
 static const struct rcore_part print_parts[] = {
 	OPAQUE(rcore_print, arena),
 	MANY(rcore_print, items, count, printed),
 };
-const struct rcore_shape rcore_print_shape = SHAPE(rcore_print, print_parts);
+const struct rcore_parts rcore_print_parts = PARTS(rcore_print, print_parts);
 
 static const struct rcore_part variables_parts[] = {
 	MANY(rcore_variables, items, count, variable),
 	TEXT(rcore_variables, problem),
 };
-static const struct rcore_shape variables = SHAPE(rcore_variables, variables_parts);
+static const struct rcore_parts variables = PARTS(rcore_variables, variables_parts);
 
 static const struct rcore_part local_parts[] = {
 	WITHIN(rcore_local, variable, variable),
 };
-static const struct rcore_shape local = SHAPE(rcore_local, local_parts);
+static const struct rcore_parts local = PARTS(rcore_local, local_parts);
 
 static const struct rcore_part frame_values_parts[] = {
 	WITHIN(rcore_frame_values, self, value),
 	MANY(rcore_frame_values, locals, local_count, local),
 	TEXT(rcore_frame_values, problem),
 };
-static const struct rcore_shape frame_values = SHAPE(rcore_frame_values, frame_values_parts);
+static const struct rcore_parts frame_values = PARTS(rcore_frame_values, frame_values_parts);
 
 static const struct rcore_part frame_parts[] = {
 	NAME(rcore_frame, label),
@@ -139,7 +139,7 @@ static const struct rcore_part frame_parts[] = {
 	ONE(rcore_frame, values, frame_values),
 	TEXT(rcore_frame, problem),
 };
-static const struct rcore_shape frame = SHAPE(rcore_frame, frame_parts);
+static const struct rcore_parts frame = PARTS(rcore_frame, frame_parts);
 
 /* Names of functions and files of machine code. */
 static const struct rcore_part native_parts[] = {
@@ -147,17 +147,17 @@ static const struct rcore_part native_parts[] = {
 	SAFE(rcore_native_frame, module),   SAFE(rcore_native_frame, gem),
 	SAFE(rcore_native_frame, file),
 };
-static const struct rcore_shape native = SHAPE(rcore_native_frame, native_parts);
+static const struct rcore_parts native = PARTS(rcore_native_frame, native_parts);
 
 static const struct rcore_part step_parts[] = {
 	SAFE(rcore_step, reason),
 };
-static const struct rcore_shape step = SHAPE(rcore_step, step_parts);
+static const struct rcore_parts step = PARTS(rcore_step, step_parts);
 
 static const struct rcore_part pair_parts[] = {
 	WITHIN(rcore_context_pair, variable, variable),
 };
-static const struct rcore_shape pair = SHAPE(rcore_context_pair, pair_parts);
+static const struct rcore_parts pair = PARTS(rcore_context_pair, pair_parts);
 
 static const struct rcore_part location_parts[] = {
 	NAME(rcore_backtrace_location, path),
@@ -165,9 +165,9 @@ static const struct rcore_part location_parts[] = {
 	NAME(rcore_backtrace_location, text),
 	TEXT(rcore_backtrace_location, problem),
 };
-static const struct rcore_shape location = SHAPE(rcore_backtrace_location, location_parts);
+static const struct rcore_parts location = PARTS(rcore_backtrace_location, location_parts);
 
-static const struct rcore_shape exception;
+static const struct rcore_parts exception;
 static const struct rcore_part exception_parts[] = {
 	INSPECT(rcore_exception, message),
 	NAME(rcore_exception, class_name),
@@ -175,31 +175,31 @@ static const struct rcore_part exception_parts[] = {
 	TEXT(rcore_exception, problem),
 	CHAIN(rcore_exception, cause, exception),
 };
-static const struct rcore_shape exception = SHAPE(rcore_exception, exception_parts);
+static const struct rcore_parts exception = PARTS(rcore_exception, exception_parts);
 
 static const struct rcore_part fd_parts[] = {
 	NAME(rcore_wait_fd, path),
 	NAME(rcore_wait_fd, link),
 	SAFE(rcore_wait_fd, mode),
 };
-static const struct rcore_shape fd = SHAPE(rcore_wait_fd, fd_parts);
+static const struct rcore_parts fd = PARTS(rcore_wait_fd, fd_parts);
 
 static const struct rcore_part wait_parts[] = {
 	NAME(rcore_wait, method),  TEXT(rcore_wait, argument),          SAFE(rcore_wait, hook),
 	SAFE(rcore_wait, syscall), MANY(rcore_wait, fds, fd_count, fd),
 };
-static const struct rcore_shape wait = SHAPE(rcore_wait, wait_parts);
+static const struct rcore_parts wait = PARTS(rcore_wait, wait_parts);
 
 static const struct rcore_part lock_parts[] = {
 	TEXT(rcore_lock, problem),
 };
-static const struct rcore_shape lock = SHAPE(rcore_lock, lock_parts);
+static const struct rcore_parts lock = PARTS(rcore_lock, lock_parts);
 
 /* Ids, and what each waits for by its kind. */
 static const struct rcore_part deadlock_parts[] = {
 	SAFE(rcore_deadlock, text),
 };
-static const struct rcore_shape deadlock = SHAPE(rcore_deadlock, deadlock_parts);
+static const struct rcore_parts deadlock = PARTS(rcore_deadlock, deadlock_parts);
 
 /* Labels, paths, and what a wait says of itself. */
 static const struct rcore_part summary_parts[] = {
@@ -222,13 +222,13 @@ static const struct rcore_part fiber_parts[] = {
 	ONE(rcore_fiber, wait, wait),
 	TEXT(rcore_fiber, problem),
 };
-static const struct rcore_shape fiber = SHAPE(rcore_fiber, fiber_parts);
+static const struct rcore_parts fiber = PARTS(rcore_fiber, fiber_parts);
 
 static const struct rcore_part other_parts[] = {
 	MANY(rcore_other_thread, native, native_count, native),
 	SAFE(rcore_other_thread, native_problem),
 };
-static const struct rcore_shape other = SHAPE(rcore_other_thread, other_parts);
+static const struct rcore_parts other = PARTS(rcore_other_thread, other_parts);
 
 static const struct rcore_part thread_parts[] = {
 	SAFE(rcore_thread, id),
@@ -236,13 +236,13 @@ static const struct rcore_part thread_parts[] = {
 	WITHIN(rcore_thread, variables, variables),
 	TEXT(rcore_thread, problem),
 };
-static const struct rcore_shape thread = SHAPE(rcore_thread, thread_parts);
+static const struct rcore_parts thread = PARTS(rcore_thread, thread_parts);
 
 static const struct rcore_part ractor_parts[] = {
 	TEXT(rcore_ractor, name),
 	TEXT(rcore_ractor, problem),
 };
-static const struct rcore_shape ractor = SHAPE(rcore_ractor, ractor_parts);
+static const struct rcore_parts ractor = PARTS(rcore_ractor, ractor_parts);
 
 static const struct rcore_part task_parts[] = {
 	TEXT(rcore_task, annotation),
@@ -250,28 +250,28 @@ static const struct rcore_part task_parts[] = {
 	SAFE(rcore_task, status),
 	TEXT(rcore_task, problem),
 };
-static const struct rcore_shape task = SHAPE(rcore_task, task_parts);
+static const struct rcore_parts task = PARTS(rcore_task, task_parts);
 
 static const struct rcore_part gem_parts[] = {
 	NAME(rcore_gem, name),
 	NAME(rcore_gem, version),
 };
-static const struct rcore_shape gem = SHAPE(rcore_gem, gem_parts);
+static const struct rcore_parts gem = PARTS(rcore_gem, gem_parts);
 
 static const struct rcore_part signature_frame_parts[] = {
 	NAME(rcore_signature_frame, name),   NAME(rcore_signature_frame, place),
 	NAME(rcore_signature_frame, strict), NAME(rcore_signature_frame, loose),
 	SAFE(rcore_signature_frame, why),
 };
-static const struct rcore_shape signature_frame =
-	SHAPE(rcore_signature_frame, signature_frame_parts);
+static const struct rcore_parts signature_frame =
+	PARTS(rcore_signature_frame, signature_frame_parts);
 
 /* A register's name and a type's. */
 static const struct rcore_part held_parts[] = {
 	SAFE(rcore_held_slot, name),
 	SAFE(rcore_held_slot, slot.type),
 };
-static const struct rcore_shape held = SHAPE(rcore_held_slot, held_parts);
+static const struct rcore_parts held = PARTS(rcore_held_slot, held_parts);
 
 /* Names of CRuby's structs and fields, and what was compared. */
 static const struct rcore_part proof_parts[] = {
@@ -279,20 +279,20 @@ static const struct rcore_part proof_parts[] = {
 	SAFE(rcore_proof, text),
 	SAFE(rcore_proof, detail),
 };
-static const struct rcore_shape proof = SHAPE(rcore_proof, proof_parts);
+static const struct rcore_parts proof = PARTS(rcore_proof, proof_parts);
 
 static const struct rcore_part shift_parts[] = {
 	SAFE(rcore_shift, group),
 	SAFE(rcore_shift, from),
 };
-static const struct rcore_shape shift = SHAPE(rcore_shift, shift_parts);
+static const struct rcore_parts shift = PARTS(rcore_shift, shift_parts);
 
 static const struct rcore_part check_parts[] = {
 	SAFE(rcore_field_check, group),
 	SAFE(rcore_field_check, id),
 	SAFE(rcore_field_check, reason),
 };
-static const struct rcore_shape check = SHAPE(rcore_field_check, check_parts);
+static const struct rcore_parts check = PARTS(rcore_field_check, check_parts);
 
 static const struct rcore_part module_parts[] = {
 	SAFE(rcore_module_info, path),     SAFE(rcore_module_info, file),
@@ -300,7 +300,7 @@ static const struct rcore_part module_parts[] = {
 	SAFE(rcore_module_info, status),   SAFE(rcore_module_info, lost),
 	SAFE(rcore_module_info, fix),
 };
-static const struct rcore_shape module = SHAPE(rcore_module_info, module_parts);
+static const struct rcore_parts module = PARTS(rcore_module_info, module_parts);
 
 static const struct rcore_part snapshot_parts[] = {
 	OPAQUE(rcore_snapshot, arena),
@@ -363,4 +363,4 @@ static const struct rcore_part snapshot_parts[] = {
 	TEXT(rcore_snapshot, wait_problem),
 	TEXTS(rcore_snapshot, problems, problem_count),
 };
-const struct rcore_shape rcore_snapshot_shape = SHAPE(rcore_snapshot, snapshot_parts);
+const struct rcore_parts rcore_snapshot_parts = PARTS(rcore_snapshot, snapshot_parts);

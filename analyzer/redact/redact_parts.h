@@ -38,24 +38,25 @@ enum rcore_part_kind {
 	RCORE_PART_MANY,
 	/* Array of structs in the struct, `other` is its end. */
 	RCORE_PART_ARRAY,
-	/* Pointer to a struct of the same shape, may be NULL: the last part. */
+	/* Pointer to a struct of the same type, may be NULL: the last part. */
 	RCORE_PART_CHAIN,
 };
 
-struct rcore_shape;
+struct rcore_parts;
 
 struct rcore_part {
 	enum rcore_part_kind kind;
 	size_t offset, other;
-	const struct rcore_shape *shape;
+	const struct rcore_parts *parts; /* of the struct that it leads to; NULL: of none */
 };
 
-struct rcore_shape {
-	size_t size;
-	const struct rcore_part *parts;
+/* The parts of a struct of the model. */
+struct rcore_parts {
+	size_t size; /* of the struct */
+	const struct rcore_part *items;
 	size_t count;
 };
 
-extern const struct rcore_shape rcore_snapshot_shape, rcore_print_shape;
+extern const struct rcore_parts rcore_snapshot_parts, rcore_print_parts;
 
 #endif

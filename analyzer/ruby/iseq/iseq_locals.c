@@ -12,15 +12,6 @@
 /* Of an ID past the operators: enum ruby_id_types of id.h. */
 enum { ID_SCOPE_MASK = 0x7 << 1, ID_LOCAL = 0 };
 
-static struct rcore_error *has(struct rcore_ruby *ruby, uint64_t body,
-			       const struct rcore_field *flag, const char *name, bool *ret)
-{
-	uint64_t value = 0;
-	struct rcore_error *err = rcore_get(ruby, body, flag, name, &value);
-	*ret = value;
-	return err;
-}
-
 /* `count` parameters from `start` on. */
 static struct rcore_error *mark(struct rcore_iseq_local *locals, uint64_t local_count,
 				uint64_t start, uint64_t count, enum rcore_parameter parameter)
@@ -65,34 +56,63 @@ static struct rcore_error *mark_keywords(struct rcore_ruby *ruby, uint64_t body,
 	return err;
 }
 
+/* What rb_iseq_constant_body.param says of an iseq's parameters. */
+struct parameters {
+	uint64_t has_opt, has_rest, has_post, has_kw, has_kwrest, has_block;
+	uint64_t lead_num, opt_num, rest_start, post_start, post_num, block_start;
+};
+
+static struct rcore_error *read_parameters(struct rcore_ruby *ruby, uint64_t body,
+					   struct parameters *ret)
+{
+#define MEMBER(id)                                                                            \
+	{                                                                                     \
+		offsetof(struct parameters, id), offsetof(struct rcore_layout, iseq_body.id), \
+			"iseq_body." #id                                                      \
+	}
+	static const struct {
+		size_t member, field;
+		const char *name;
+	} members[] = {
+		MEMBER(has_opt),    MEMBER(has_rest),   MEMBER(has_post), MEMBER(has_kw),
+		MEMBER(has_kwrest), MEMBER(has_block),  MEMBER(lead_num), MEMBER(opt_num),
+		MEMBER(rest_start), MEMBER(post_start), MEMBER(post_num), MEMBER(block_start),
+	};
+#undef MEMBER
+	const char *layout = (const char *)ruby->layout;
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members) && !err; i++)
+		err = rcore_get(ruby, body,
+				(const struct rcore_field *)(layout + members[i].field),
+				members[i].name, (uint64_t *)((char *)ret + members[i].member));
+	return err;
+}
+
 static struct rcore_error *mark_parameters(struct rcore_ruby *ruby, uint64_t body,
 					   struct rcore_iseq_local *locals, uint64_t count)
 {
-	uint64_t lead, opt, rest_start, post_start, post, block_start;
-	bool has_opt, has_rest, has_post, has_kw, has_kwrest, has_block;
-	struct rcore_error *err;
-#define HAS(flag) has(ruby, body, &ruby->layout->iseq_body.flag, "iseq_body." #flag, &flag)
-	if ((err = HAS(has_opt)) || (err = HAS(has_rest)) || (err = HAS(has_post)) ||
-	    (err = HAS(has_kw)) || (err = HAS(has_kwrest)) || (err = HAS(has_block)) ||
-	    (err = RCORE_GET(ruby, body, iseq_body, lead_num, &lead)) ||
-	    (err = RCORE_GET(ruby, body, iseq_body, opt_num, &opt)) ||
-	    (err = RCORE_GET(ruby, body, iseq_body, rest_start, &rest_start)) ||
-	    (err = RCORE_GET(ruby, body, iseq_body, post_start, &post_start)) ||
-	    (err = RCORE_GET(ruby, body, iseq_body, post_num, &post)) ||
-	    (err = RCORE_GET(ruby, body, iseq_body, block_start, &block_start)))
+	struct parameters has;
+	struct rcore_error *err = read_parameters(ruby, body, &has);
+	if (err)
 		return err;
-#undef HAS
-	err = mark(locals, count, 0, lead, RCORE_PARAMETER_REQ);
-	if (!err && has_opt)
-		err = mark(locals, count, lead, opt, RCORE_PARAMETER_OPT);
-	if (!err && has_rest)
-		err = mark(locals, count, rest_start, 1, RCORE_PARAMETER_REST);
-	if (!err && has_post)
-		err = mark(locals, count, post_start, post, RCORE_PARAMETER_REQ);
-	if (!err && (has_kw || has_kwrest))
-		err = mark_keywords(ruby, body, has_kwrest, locals, count);
-	if (!err && has_block)
-		err = mark(locals, count, block_start, 1, RCORE_PARAMETER_BLOCK);
+	const struct {
+		bool present;
+		uint64_t start, count;
+		enum rcore_parameter parameter;
+	} positional[] = {
+		{true, 0, has.lead_num, RCORE_PARAMETER_REQ},
+		{has.has_opt, has.lead_num, has.opt_num, RCORE_PARAMETER_OPT},
+		{has.has_rest, has.rest_start, 1, RCORE_PARAMETER_REST},
+		{has.has_post, has.post_start, has.post_num, RCORE_PARAMETER_REQ},
+	};
+	for (size_t i = 0; i < sizeof(positional) / sizeof(*positional) && !err; i++)
+		if (positional[i].present)
+			err = mark(locals, count, positional[i].start, positional[i].count,
+				   positional[i].parameter);
+	if (!err && (has.has_kw || has.has_kwrest))
+		err = mark_keywords(ruby, body, has.has_kwrest, locals, count);
+	if (!err && has.has_block)
+		err = mark(locals, count, has.block_start, 1, RCORE_PARAMETER_BLOCK);
 	return err;
 }
 

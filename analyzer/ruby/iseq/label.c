@@ -92,65 +92,100 @@ static const char *label_of_type(const struct rcore_iseq_info *iseq,
 						: "?";
 }
 
+static struct rcore_error *corrupt(const struct rcore_iseq_info *iseq, const char *text)
+{
+	return rcore_error_create(RCORE_ERROR_CORRUPT, "iseq 0x%" PRIx64 " %s", iseq->address,
+				  text);
+}
+
+/*
+ * From code to the iseq that names it: to the method, class or file around a
+ * block, of which *levels says how deep it is (-1: no block); to what a rescue,
+ * an ensure or an eval is part of.
+ */
+static struct rcore_error *walk_to_named(struct rcore_ruby *ruby,
+					 const struct rcore_iseq_info **iseq, int *levels)
+{
+	struct rcore_error *err = NULL;
+	*levels = -1;
+	for (int steps = 0; !err; steps++) {
+		switch ((*iseq)->type) {
+		case RCORE_ISEQ_BLOCK:
+		case RCORE_ISEQ_PLAIN:
+			if (*levels >= 0 || !(*iseq)->parent)
+				return corrupt(*iseq, "is a block within nothing");
+			err = walk_to_local(ruby, iseq, levels);
+			break;
+		case RCORE_ISEQ_RESCUE:
+		case RCORE_ISEQ_ENSURE:
+		case RCORE_ISEQ_EVAL:
+			if (!(*iseq)->parent || steps == PARENT_LIMIT)
+				return corrupt(*iseq, "has no parent");
+			err = rcore_iseq(ruby, (*iseq)->parent, iseq);
+			break;
+		default:
+			return NULL;
+		}
+	}
+	return err;
+}
+
+/* The label of an iseq that names itself; a method's with its class. */
+static struct rcore_error *label_of_named(struct rcore_ruby *ruby,
+					  const struct rcore_method_entry *method,
+					  const struct rcore_iseq_info *iseq,
+					  struct label *label, bool *is_certain,
+					  const char **ret)
+{
+	const char *problem = NULL;
+	*is_certain = true;
+	*ret = iseq->label ? iseq->label : label_of_type(iseq, method, is_certain);
+	if (iseq->label && !fits_type(iseq, iseq->label)) {
+		*ret = NULL;
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "the type of iseq 0x%" PRIx64
+					  " is not that of its label",
+					  iseq->address);
+	}
+	if (iseq->type != RCORE_ISEQ_METHOD || !method || !method->owner)
+		return NULL;
+	struct rcore_error *err =
+		rcore_qualified_name(ruby, method->owner, *ret, ret, &problem);
+	if (!label->problem)
+		label->problem = problem;
+	return err;
+}
+
+/* "block (2 levels) in " before the name of what is around it. */
+static struct rcore_error *add_levels(struct rcore_ruby *ruby, int levels, const char **text)
+{
+	if (levels > 1)
+		*text = rcore_arena_printf(ruby->arena, "block (%d levels) in %s", levels,
+					   *text);
+	else if (levels >= 0)
+		*text = rcore_arena_printf(ruby->arena, "block in %s", *text);
+	return *text ? NULL : rcore_error_no_memory();
+}
+
 /*
  * calculate_iseq_label without its recursion: a block's label is a prefix
  * before that of the method, class or file around it, which is no block again.
  */
 static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
 				      const struct rcore_method_entry *method,
-				      const struct rcore_iseq_info *iseq, struct label *label)
+				      const struct rcore_iseq_info *start, struct label *label)
 {
-	const struct rcore_iseq_info *start = iseq;
-	uint64_t owner = method ? method->owner : 0;
-	int levels = -1; /* not within a block */
-	bool is_certain = true;
-	struct rcore_error *err = NULL;
+	const struct rcore_iseq_info *iseq = start;
 	const char *text = NULL;
-
-	for (int steps = 0; !err; steps++) {
-		if (iseq->type == RCORE_ISEQ_BLOCK || iseq->type == RCORE_ISEQ_PLAIN) {
-			if (levels >= 0 || !iseq->parent) {
-				err = rcore_error_create(RCORE_ERROR_CORRUPT,
-							 "iseq 0x%" PRIx64
-							 " is a block within nothing",
-							 iseq->address);
-				break;
-			}
-			err = walk_to_local(ruby, &iseq, &levels);
-		} else if (iseq->type == RCORE_ISEQ_RESCUE || iseq->type == RCORE_ISEQ_ENSURE ||
-			   iseq->type == RCORE_ISEQ_EVAL) {
-			if (!iseq->parent || steps == PARENT_LIMIT)
-				err = rcore_error_create(RCORE_ERROR_CORRUPT,
-							 "iseq 0x%" PRIx64 " has no parent",
-							 iseq->address);
-			else
-				err = rcore_iseq(ruby, iseq->parent, &iseq);
-		} else {
-			text = iseq->label ? iseq->label
-					   : label_of_type(iseq, method, &is_certain);
-			break;
-		}
-	}
-	if (!err && iseq->label && !fits_type(iseq, iseq->label)) {
-		err = rcore_error_create(RCORE_ERROR_CORRUPT,
-					 "the type of iseq 0x%" PRIx64
-					 " is not that of its label",
-					 iseq->address);
-		text = NULL;
-	}
-	if (!err && text && iseq->type == RCORE_ISEQ_METHOD && owner) {
-		const char *problem = NULL;
-		err = rcore_qualified_name(ruby, owner, text, &text, &problem);
-		if (!label->problem)
-			label->problem = problem;
-	}
-	if (!err && text && levels >= 0)
-		text = levels > 1 ? rcore_arena_printf(ruby->arena, "block (%d levels) in %s",
-						       levels, text)
-				  : rcore_arena_printf(ruby->arena, "block in %s", text);
-	if (!err && levels >= 0 && !text)
-		return rcore_error_no_memory();
-	if ((err = note(ruby, label, err)))
+	bool is_certain = true;
+	int levels;
+	struct rcore_error *err = walk_to_named(ruby, &iseq, &levels);
+	if (!err)
+		err = label_of_named(ruby, method, iseq, label, &is_certain, &text);
+	if (!err)
+		err = add_levels(ruby, levels, &text);
+	err = note(ruby, label, err);
+	if (err)
 		return err;
 	if (!is_certain && !label->problem)
 		label->problem = iseq->problem;

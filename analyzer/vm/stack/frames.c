@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "ruby/get.h"
 #include "ruby/iseq/label.h"
 #include "vm/stack/frame_flags.h"
@@ -226,11 +227,95 @@ static bool may_be_unfilled(const struct rcore_loader *loader, const struct rcor
 				     &call);
 }
 
+/* A walk over the control frames of a fiber, innermost first. */
+struct walk {
+	struct rcore_loader *loader;
+	struct rcore_fiber *fiber;
+	uint64_t cfp;   /* of the innermost */
+	uint64_t limit; /* as in rcore_frame_prove() */
+	size_t broken;  /* how many of the last frames could not be decoded */
+	struct {
+		struct rcore_frame *items;
+		size_t count, capacity;
+	} frames;
+};
+
+static struct rcore_error *load_frame(struct walk *walk, const char *copy, size_t size)
+{
+	bool is_innermost = !walk->frames.count;
+	uint64_t cfp = walk->cfp + walk->frames.count * size;
+	struct rcore_frame *frame = rcore_push(&walk->frames);
+	if (!frame)
+		return rcore_error_no_memory();
+	struct moment moment = {
+		.is_innermost = is_innermost,
+		.may_be_unfilled = is_innermost && may_be_unfilled(walk->loader, walk->fiber),
+	};
+	frame->cfp = cfp;
+	decode(walk->loader, walk->fiber, frame, copy, size, &moment, &walk->limit);
+	walk->broken = frame->kind == RCORE_FRAME_BROKEN ? walk->broken + 1 : 0;
+	return NULL;
+}
+
+/* Memory is taken only for frames that could be read: many at a time, into `copy`. */
+static struct rcore_error *load_chunks(struct walk *walk, size_t count, char *copy,
+				       size_t chunk)
+{
+	enum { BROKEN_LIMIT = 4096 };
+	struct rcore_fiber *fiber = walk->fiber;
+	size_t step = walk->loader->ruby->layout->cfp.size;
+	struct rcore_error *err = NULL;
+	/* After that many it is no stack, whatever its size is said to be. */
+	while (!err && walk->frames.count < count && walk->broken < BROKEN_LIMIT) {
+		size_t left = count - walk->frames.count, now = left < chunk ? left : chunk;
+		uint64_t at = walk->cfp + walk->frames.count * step;
+		enum rcore_fault fault =
+			rcore_read(walk->loader->ruby->memory, at, copy, now * step);
+		if (fault) {
+			fiber->problem = rcore_problem(
+				walk->loader->snapshot,
+				rcore_fault_error(fault, "control frames", at, now * step));
+			return NULL;
+		}
+		for (size_t i = 0; i < now && !err; i++)
+			err = load_frame(walk, copy + i * step, step);
+	}
+	fiber->frames_truncated |= walk->broken >= BROKEN_LIMIT;
+	return err;
+}
+
+/* Moves the frames into the snapshot's arena. */
+static struct rcore_error *keep(const struct walk *walk)
+{
+	size_t size = walk->frames.count * sizeof(*walk->frames.items);
+	if (!size)
+		return NULL;
+	walk->fiber->frames = rcore_arena_alloc(&walk->loader->snapshot->arena, size);
+	if (!walk->fiber->frames)
+		return rcore_error_no_memory();
+	memcpy(walk->fiber->frames, walk->frames.items, size);
+	walk->fiber->frame_count = walk->frames.count;
+	return NULL;
+}
+
+static struct rcore_error *load_range(struct rcore_loader *loader, struct rcore_fiber *fiber,
+				      uint64_t cfp, size_t count)
+{
+	enum { CHUNK = 512 };
+	struct walk walk = {.loader = loader, .fiber = fiber, .cfp = cfp, .limit = cfp};
+	char *copy = malloc(CHUNK * loader->ruby->layout->cfp.size);
+	struct rcore_error *err =
+		copy ? load_chunks(&walk, count, copy, CHUNK) : rcore_error_no_memory();
+	if (!err)
+		err = keep(&walk);
+	free(walk.frames.items);
+	free(copy);
+	return err;
+}
+
 struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_fiber *fiber)
 {
-	enum { CHUNK = 512, BROKEN_LIMIT = 4096 };
-	const struct rcore_layout *layout = loader->ruby->layout;
-	size_t step = layout->cfp.size;
+	size_t step = loader->ruby->layout->cfp.size;
 	uint64_t cfp = 0, end = 0;
 
 	if (fiber->status == RCORE_FIBER_STATUS_UNKNOWN)
@@ -257,65 +342,7 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 		fiber->frames_truncated = true;
 		loader->snapshot->incomplete = true;
 	}
-	char *copy = malloc(CHUNK * step);
-	if (!copy)
-		return rcore_error_no_memory();
-	/* Memory is taken only for frames that could be read. */
-	size_t done = 0, capacity = 0, broken = 0;
-	uint64_t limit = cfp;
-	struct rcore_frame *frames = NULL;
-	while (done < count) {
-		size_t now = count - done < CHUNK ? count - done : CHUNK;
-		uint64_t at = cfp + done * step;
-		enum rcore_fault fault = rcore_read(loader->ruby->memory, at, copy, now * step);
-		if (fault) {
-			fiber->problem = rcore_problem(
-				loader->snapshot,
-				rcore_fault_error(fault, "control frames", at, now * step));
-			break;
-		}
-		if (done + now > capacity) {
-			capacity = capacity ? capacity * 2 : CHUNK;
-			struct rcore_frame *grown =
-				reallocarray(frames, capacity, sizeof(*frames));
-			if (!grown) {
-				err = rcore_error_no_memory();
-				break;
-			}
-			frames = grown;
-		}
-		memset(frames + done, 0, now * sizeof(*frames));
-		for (size_t i = 0; i < now; i++) {
-			bool is_innermost = !done && !i;
-			struct moment moment = {
-				.is_innermost = is_innermost,
-				.may_be_unfilled =
-					is_innermost && may_be_unfilled(loader, fiber),
-			};
-			frames[done + i].cfp = at + i * step;
-			decode(loader, fiber, &frames[done + i], copy + i * step, step, &moment,
-			       &limit);
-			broken = frames[done + i].kind == RCORE_FRAME_BROKEN ? broken + 1 : 0;
-		}
-		done += now;
-		/* No stack any more, whatever its size is said to be. */
-		if (broken >= BROKEN_LIMIT) {
-			fiber->frames_truncated = true;
-			break;
-		}
-	}
-	if (!err && done) {
-		fiber->frames =
-			rcore_arena_alloc(&loader->snapshot->arena, done * sizeof(*frames));
-		if (fiber->frames) {
-			memcpy(fiber->frames, frames, done * sizeof(*frames));
-			fiber->frame_count = done;
-		} else {
-			err = rcore_error_no_memory();
-		}
-	}
-	free(frames);
-	free(copy);
+	err = load_range(loader, fiber, cfp, count);
 	if (!err)
 		rcore_native_backtrace(loader->ruby, fiber);
 	return err;

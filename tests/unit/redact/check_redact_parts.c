@@ -25,7 +25,7 @@ static struct {
 
 /* A struct that is being walked, or one within it. */
 struct place {
-	const struct rcore_shape *shape;
+	const struct rcore_parts *parts;
 	Dwarf_Word offset;
 	const char *name; /* for complaints */
 };
@@ -72,11 +72,11 @@ static bool is_struct(Dwarf_Die *type)
 /* The row of a member, if it is one of those kinds, which end with -1. */
 static const struct rcore_part *row_at(const struct place *place, const int *kinds)
 {
-	for (size_t i = 0; i < place->shape->count; i++)
+	for (size_t i = 0; i < place->parts->count; i++)
 		for (const int *kind = kinds; *kind >= 0; kind++)
-			if (place->shape->parts[i].offset == place->offset &&
-			    (int)place->shape->parts[i].kind == *kind)
-				return &place->shape->parts[i];
+			if (place->parts->items[i].offset == place->offset &&
+			    (int)place->parts->items[i].kind == *kind)
+				return &place->parts->items[i];
 	return NULL;
 }
 
@@ -86,15 +86,15 @@ static void demand(const struct place *place, const int *kinds)
 		complain(place->name, "has no fitting row in redact_parts.c");
 }
 
-static void walk_shape(Dwarf_Die *type, const struct rcore_part *row, const char *name)
+static void walk_parts(Dwarf_Die *type, const struct rcore_part *row, const char *name)
 {
-	struct place place = {row->shape, 0, name};
+	struct place place = {row->parts, 0, name};
 	Dwarf_Word size = 0;
-	if (!row->shape)
+	if (!row->parts)
 		return;
-	if (dwarf_aggregate_size(type, &size) != 0 || size != row->shape->size)
+	if (dwarf_aggregate_size(type, &size) != 0 || size != row->parts->size)
 		complain(name, "its row is of a struct of another size (%zu, not %zu)",
-			 row->shape->size, (size_t)size);
+			 row->parts->size, (size_t)size);
 	else
 		walk_struct(type, &place);
 }
@@ -128,7 +128,7 @@ static void walk_pointer(Dwarf_Die *pointer, const struct place *place)
 		row = row_at(place, pointers);
 		demand(place, pointers);
 		if (row && row->kind != RCORE_PART_OPAQUE && row->kind != RCORE_PART_CHAIN)
-			walk_shape(&type, row, place->name);
+			walk_parts(&type, row, place->name);
 	}
 }
 
@@ -146,7 +146,7 @@ static void walk_array(Dwarf_Die *array, const struct place *place)
 		row = row_at(place, inner_arrays);
 		demand(place, inner_arrays);
 		if (row)
-			walk_shape(&type, row, place->name);
+			walk_parts(&type, row, place->name);
 	}
 }
 
@@ -155,7 +155,7 @@ static void walk_inner(Dwarf_Die *type, const struct place *place)
 {
 	const struct rcore_part *row = row_at(place, inner);
 	if (row)
-		walk_shape(type, row, place->name);
+		walk_parts(type, row, place->name);
 	else
 		walk_struct(type, place);
 }
@@ -169,7 +169,7 @@ static void walk_member(Dwarf_Die *member, const struct place *outer)
 	const char *own = dwarf_diename(member);
 	dwarf_formudata(dwarf_attr(member, DW_AT_data_member_location, &attribute), &offset);
 	snprintf(name, sizeof(name), "%s.%s", outer->name, own ? own : "(no name)");
-	const struct place place = {outer->shape, outer->offset + offset, name};
+	const struct place place = {outer->parts, outer->offset + offset, name};
 	if (!type_of(member, &type))
 		complain(name, "has no type");
 	else if (dwarf_tag(&type) == DW_TAG_pointer_type)
@@ -203,7 +203,7 @@ static bool find_struct(Dwarf_Die *unit, const char *name, Dwarf_Die *ret)
 	return false;
 }
 
-static void walk_model(const char *name, const struct rcore_shape *shape)
+static void walk_model(const char *name, const struct rcore_parts *parts)
 {
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die, type;
@@ -214,9 +214,9 @@ static void walk_model(const char *name, const struct rcore_shape *shape)
 	while (!found && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
 		found = find_struct(&die, name, &type);
 	ck_assert_msg(found, "no debug information of struct %s", name);
-	const struct rcore_part all = {RCORE_PART_WITHIN, 0, 0, shape};
+	const struct rcore_part all = {RCORE_PART_WITHIN, 0, 0, parts};
 	complaints = 0;
-	walk_shape(&type, &all, name);
+	walk_parts(&type, &all, name);
 	dwarf_end(dwarf);
 	close(fd);
 	ck_assert_msg(complaints == 0, "%d members of the model escape redaction", complaints);
@@ -224,15 +224,15 @@ static void walk_model(const char *name, const struct rcore_shape *shape)
 
 START_TEST(snapshot)
 {
-	ck_assert_uint_eq(sizeof(models.snapshot), rcore_snapshot_shape.size);
-	walk_model("rcore_snapshot", &rcore_snapshot_shape);
+	ck_assert_uint_eq(sizeof(models.snapshot), rcore_snapshot_parts.size);
+	walk_model("rcore_snapshot", &rcore_snapshot_parts);
 }
 END_TEST
 
 START_TEST(print)
 {
-	ck_assert_uint_eq(sizeof(models.print), rcore_print_shape.size);
-	walk_model("rcore_print", &rcore_print_shape);
+	ck_assert_uint_eq(sizeof(models.print), rcore_print_parts.size);
+	walk_model("rcore_print", &rcore_print_parts);
 }
 END_TEST
 
