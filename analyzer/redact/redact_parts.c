@@ -205,7 +205,7 @@ static const struct rcore_parts deadlock = PARTS(rcore_deadlock, deadlock_parts)
 static const struct rcore_part summary_parts[] = {
 	TEXT(rcore_summary_line, text),
 };
-static const struct rcore_shape summary = SHAPE(rcore_summary_line, summary_parts);
+static const struct rcore_parts summary = PARTS(rcore_summary_line, summary_parts);
 
 static const struct rcore_part fiber_parts[] = {
 	SAFE(rcore_fiber, id),
