@@ -38,6 +38,7 @@ static void bound(struct rcore_unwind_context *context, const struct rcore_fiber
 	if (fiber->vm_stack - fiber->machine_stack < fiber->machine_stack_size)
 		context->stack_end = fiber->vm_stack;
 	context->stack_base = fiber->stack_base;
+	context->ec = fiber->ec;
 }
 
 static void add_kernel_threads(const struct rcore_process *process,

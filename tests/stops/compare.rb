@@ -153,12 +153,15 @@ class StackComparison
   end
 
   BLOCKS = /\A((?:block (?:\(\d+ levels\) )?in )*).*[.#]/m.freeze
+  BLOCKS_AROUND = /\A(?:block (?:\(\d+ levels\) )?in )+/.freeze
   HANDLERS = /\b(?:rescue|ensure) in /.freeze
 
-  # What an eval is called is seen by rb_backtrace() alone.
+  # What an eval is called is seen by rb_backtrace() alone; and of a method within Ruby's core it tells blocks
+  # apart, where Thread#backtrace has the method's name for all of them (location_cfunc_p of vm_backtrace.c).
   def without_classes(frames, mine)
     frames.zip(mine).map do |(path, line, label), other|
       label = other[2] if [nil, "<compiled>"].include?(label) && other
+      label = label.to_s.sub(BLOCKS_AROUND, "") if path.to_s.start_with?("<internal:")
       [path, line, label.to_s.gsub(HANDLERS, "").sub(BLOCKS, '\\1')]
     end
   end

@@ -172,7 +172,7 @@ class Told
   # signal: of which it died.
   attr_reader :stacks, :plain, :current, :state, :signal
 
-  AT = /\A(.*?)(?::(\d+))?:in [`'](.*)'\z/m
+  AT = /\A(.*?)(?::(-?\d+))?:in [`'](.*)'\z/m
 
   def initialize(plain, records)
     @plain = parse_plain(plain)
@@ -186,7 +186,7 @@ class Told
   def parse_plain(text)
     text = text.force_encoding("UTF-8").scrub
     return unless text.end_with?("end\n")
-    text.delete_suffix("end\n").scan(/^\tfrom (.*):(\d+):in (?:[`'](.*)'|unknown method)$/).map do |path, line, label|
+    text.delete_suffix("end\n").scan(/^\tfrom (.*):(-?\d+):in (?:[`'](.*)'|unknown method)$/).map do |path, line, label|
       [path, line.to_i, label]
     end.reverse
   end

@@ -31,4 +31,13 @@ enum { RCORE_PROLOGUE_REACH = 96 };
 bool rcore_prologue_x86(const uint8_t *code, size_t size, bool starts,
 			struct rcore_prologue *ret);
 
+enum { RCORE_EPILOGUE_BYTES = 32 };
+
+/*
+ * `code` are the `size` bytes from pc on. Do they restore registers, set what
+ * the function returns, and return? Then `words` is how many words lie between
+ * sp and the return address.
+ */
+bool rcore_epilogue_x86(const uint8_t *code, size_t size, size_t *words);
+
 #endif

@@ -124,3 +124,46 @@ bool rcore_prologue_x86(const uint8_t *code, size_t size, bool starts,
 			return true;
 	return false;
 }
+
+/* mov $imm,%eax; mov $imm,%rax; mov %reg,%rax */
+static size_t run_result(const uint8_t *code, size_t size)
+{
+	static const struct {
+		uint8_t code[3], mask[3];
+		unsigned char bytes, length;
+	} kinds[] = {
+		{{0xb8}, {0xff}, 1, 5},
+		{{0x48, 0xb8}, {0xff, 0xff}, 2, 10},
+		{{0x48, 0xc7, 0xc0}, {0xff, 0xff, 0xff}, 3, 7},
+		{{0x48, 0x89, 0xc0}, {0xfb, 0xff, 0xc7}, 3, 3},
+	};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t same = 0;
+		while (same < kinds[i].bytes && same < size &&
+		       (code[same] & kinds[i].mask[same]) == kinds[i].code[same])
+			same++;
+		if (same == kinds[i].bytes)
+			return kinds[i].length;
+	}
+	return 0;
+}
+
+bool rcore_epilogue_x86(const uint8_t *code, size_t size, size_t *words)
+{
+	enum { RET = 0xc3, POP = 0x58, POPS = 0xf8 };
+	*words = 0;
+	for (size_t at = 0; at < size;) {
+		if (code[at] == RET)
+			return true;
+		size_t prefix = code[at] == 0x41;
+		size_t length = run_result(code + at, size - at);
+		if (!length && at + prefix < size && (code[at + prefix] & POPS) == POP) {
+			length = prefix + 1;
+			++*words;
+		}
+		if (!length)
+			return false;
+		at += length;
+	}
+	return false;
+}

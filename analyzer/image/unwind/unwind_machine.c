@@ -229,6 +229,7 @@ static const struct rcore_unwind_machine machines[] = {
 		.fp = 6,
 		.link = -1,
 		.pc = 16,
+		.forgotten = 3,
 		.gregset = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0},
 		.gregset_pc = 16,
 		/*
@@ -245,6 +246,9 @@ static const struct rcore_unwind_machine machines[] = {
 		.has_frame_pointer = has_x86_frame_pointer,
 		.is_landing = is_x86_landing,
 		.find_frame = rcore_prologue_x86,
+		/* r12; rdi; r13 r12 rbx; rbp r14 r15 */
+		.compiled = {12, 5, {13, 12, 3}, 1 << 6 | 1 << 14 | 1 << 15},
+		.find_return = rcore_epilogue_x86,
 	},
 	{
 		.machine = EM_AARCH64,
@@ -253,6 +257,7 @@ static const struct rcore_unwind_machine machines[] = {
 		.fp = 29,
 		.link = 30,
 		.pc = -1,
+		.forgotten = -1,
 		.gregset = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 			    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
 		.gregset_pc = 32,

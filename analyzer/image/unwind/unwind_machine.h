@@ -26,6 +26,17 @@ struct rcore_landing {
 	unsigned fp; /* that which holds the frame pointer */
 };
 
+/*
+ * Where code that YJIT made has what it needs (unwind_compiled.h). Registers
+ * have their DWARF numbers.
+ */
+struct rcore_compiled {
+	unsigned ec;          /* the EC, while it runs; 0: no such code here */
+	unsigned ec_argument; /* the EC, when C calls it */
+	unsigned saved[3];    /* those of the caller that it saves, in this order */
+	uint64_t kept;        /* bit n: it leaves register n as it is */
+};
+
 struct rcore_unwind_machine {
 	unsigned machine; /* EM_* */
 	unsigned register_count;
@@ -39,6 +50,12 @@ struct rcore_unwind_machine {
 	 * as that of x86-64's PLT stubs does; -1: the machine has none.
 	 */
 	int pc;
+
+	/*
+	 * One that functions keep and libdw forgets; -1: none. x86_64_abi_cfi()
+	 * of elfutils (seen in 0.188) names 0, which is rax, where it means rbx.
+	 */
+	int forgotten;
 
 	/* Places in elf_gregset_t, words. */
 	unsigned char gregset[RCORE_MAX_DWARF_REGISTERS];
@@ -83,6 +100,10 @@ struct rcore_unwind_machine {
 	/* rcore_prologue_x86(), or its like; NULL: none. */
 	bool (*find_frame)(const uint8_t *code, size_t size, bool starts,
 			   struct rcore_prologue *ret);
+
+	struct rcore_compiled compiled;
+	/* rcore_epilogue_x86(), or its like; NULL: none. */
+	bool (*find_return)(const uint8_t *code, size_t size, size_t *words);
 
 	/* Does a function that begins so keep a frame pointer? */
 	bool (*has_frame_pointer)(const uint8_t *code, size_t size);

@@ -1,40 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/unwind_resume.h"
 
+#include "image/unwind/unwind_compiled.h"
+#include "image/unwind/unwind_return.h"
+
 /*
  * Bytes of stack that are searched for a return address: the frames of JIT code
  * are small.
  */
 enum { MAX_SCAN = 32 << 10 };
-
-uint64_t rcore_walk_code_address(struct rcore_unwinder *unwinder, uint64_t address)
-{
-	/*
-	 * What the process can address; the bit above tells its half from the
-	 * kernel's.
-	 */
-	static const unsigned char bits[] = {48, 39};
-	if (unwinder->machine->link < 0 || !(address >> 48) || address >> 55 & 1)
-		return address;
-	for (size_t i = 0; i < sizeof(bits); i++) {
-		uint64_t plain = address & ((UINT64_C(1) << bits[i]) - 1);
-		if (rcore_native_module_at(unwinder->native, plain))
-			return plain;
-	}
-	return address;
-}
-
-bool rcore_walk_is_return(struct rcore_walk *walk, uint64_t address)
-{
-	struct rcore_unwinder *unwinder = walk->unwinder;
-	uint8_t code[RCORE_CALL_BYTES];
-	if (address < sizeof(code) || !rcore_native_module_at(unwinder->native, address - 1) ||
-	    rcore_read(&unwinder->memory.memory, address - sizeof(code), code, sizeof(code)) ||
-	    !unwinder->machine->is_call(code + sizeof(code), sizeof(code)))
-		return false;
-	const struct rcore_site *site = rcore_site_at(unwinder->sites, address - 1);
-	return site && site->covered;
-}
 
 static bool read_word(struct rcore_walk *walk, uint64_t address, uint64_t *ret)
 {
@@ -121,16 +95,6 @@ static bool from_link(struct rcore_walk *walk)
 	return true;
 }
 
-/*
- * Where a function begins: what was made up for a coroutine that has not run
- * yet returns there.
- */
-static bool is_start(struct rcore_walk *walk, uint64_t address)
-{
-	const struct rcore_site *site = rcore_site_at(walk->unwinder->sites, address);
-	return site && site->covered && site->fde_start == address;
-}
-
 static bool from_prologue(struct rcore_walk *walk)
 {
 	struct rcore_unwinder *unwinder = walk->unwinder;
@@ -148,7 +112,7 @@ static bool from_prologue(struct rcore_walk *walk)
 		return false;
 	uint64_t slot = walk->last.sp + frame.size;
 	if (!read_word(walk, slot, &pc) ||
-	    (!rcore_walk_is_return(walk, pc) && !is_start(walk, pc)))
+	    (!rcore_walk_is_return(walk, pc) && !rcore_walk_is_start(walk, pc)))
 		return false;
 	set_start(walk, pc, slot + 8, RCORE_TRUST_NO_CFI);
 	walk->is_exact = !rcore_walk_is_return(walk, pc);
@@ -231,7 +195,7 @@ static bool scan(struct rcore_walk *walk, uint64_t slot)
 bool rcore_walk_resume(struct rcore_walk *walk)
 {
 	if (rcore_walk_resume_signal(walk) || from_landing(walk) || from_link(walk) ||
-	    from_prologue(walk) || from_frame_pointer(walk))
+	    from_prologue(walk) || rcore_walk_resume_compiled(walk) || from_frame_pointer(walk))
 		return true;
 	walk->probation_frames = walk->frames.count;
 	walk->probation_last = walk->last;

@@ -7,12 +7,16 @@
 /*
  * Where code has no call frame information, or none that holds: the caller's
  * registers by other means. From walk->at to walk->start, trust, is_exact; in
- * this order: - a signal's trampoline by its code (musl's has no CFI): what the
- * kernel saved - the place that a nonlocal jump goes to - the link register, of
- * the innermost frame - what the innermost function has saved so far, if it
- * does nothing else - the frame pointer, where the function keeps one - the
- * nearest return address on the stack, on probation false: none of these leads
- * on.
+ * this order:
+ *   - a signal's trampoline by its code (musl's has no CFI): what the kernel
+ *     saved
+ *   - the place that a nonlocal jump goes to
+ *   - the link register, of the innermost frame
+ *   - what the innermost function has saved so far, if it does nothing else
+ *   - what code of YJIT saves when it is entered (unwind_compiled.h)
+ *   - the frame pointer, where the function keeps one
+ *   - the nearest return address on the stack, on probation
+ * false: none of these leads on.
  */
 bool rcore_walk_resume(struct rcore_walk *walk);
 
@@ -27,17 +31,5 @@ bool rcore_walk_is_landing(struct rcore_walk *walk, struct rcore_landing *ret);
 
 /* Drops the return address that is on probation and looks for the next. */
 bool rcore_walk_rescan(struct rcore_walk *walk);
-
-/*
- * Does a return address look like one: behind a call, in code with call frame
- * information?
- */
-bool rcore_walk_is_return(struct rcore_walk *walk, uint64_t address);
-
-/*
- * An address of code without the signature that aarch64 may put into its upper
- * bits.
- */
-uint64_t rcore_walk_code_address(struct rcore_unwinder *unwinder, uint64_t address);
 
 #endif

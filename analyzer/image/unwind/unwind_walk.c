@@ -8,6 +8,7 @@
 #include "image/unwind/cold_part.h"
 #include "image/unwind/unwind_end.h"
 #include "image/unwind/unwind_resume.h"
+#include "image/unwind/unwind_return.h"
 
 bool rcore_walk_read(struct rcore_unwinder *unwinder, uint64_t address, uint64_t *ret)
 {
@@ -162,15 +163,52 @@ static bool add_frame(struct rcore_walk *walk, struct rcore_site *site, uint64_t
 	return true;
 }
 
+/* A function that does not save it leaves it as it is. */
+static void remember(struct rcore_walk *walk, Dwfl_Frame *frame)
+{
+	int number = walk->unwinder->machine->forgotten;
+	Dwarf_Word value;
+	if (number < 0)
+		return;
+	if (!dwfl_frame_reg(frame, (unsigned)number, &value)) {
+		walk->forgotten = value;
+		walk->is_forgotten_known = true;
+	} else if (walk->at_start) {
+		walk->is_forgotten_known = false;
+	}
+}
+
 static void capture(struct rcore_walk *walk, Dwfl_Frame *frame)
 {
+	int forgotten = walk->unwinder->machine->forgotten;
 	walk->at = (struct rcore_unwind_registers){.pc = walk->last.pc};
 	for (unsigned i = 0; i < walk->unwinder->machine->register_count; i++) {
 		Dwarf_Word value;
 		if (!dwfl_frame_reg(frame, i, &value))
 			rcore_register_set(&walk->at, i, value);
 	}
+	if (forgotten >= 0 && walk->is_forgotten_known)
+		rcore_register_set(&walk->at, (unsigned)forgotten, walk->forgotten);
 	walk->is_captured = true;
+}
+
+/*
+ * libdw cannot compute this frame's address, for want of a register that we
+ * know: it has to begin anew with this frame.
+ */
+static bool must_start_over(struct rcore_walk *walk, const struct rcore_site *site,
+			    Dwfl_Frame *frame, uint64_t pc)
+{
+	Dwarf_Word value;
+	if (!site->covered || site->base_register < 0 || !walk->is_forgotten_known ||
+	    site->base_register != walk->unwinder->machine->forgotten ||
+	    !dwfl_frame_reg(frame, (unsigned)site->base_register, &value))
+		return false;
+	capture(walk, frame);
+	walk->start = walk->at;
+	walk->start.pc = pc;
+	walk->starts_over = true;
+	return true;
 }
 
 static int on_frame(Dwfl_Frame *frame, void *argument)
@@ -185,6 +223,7 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 		rcore_walk_problem(walk, "the stack pointer of a frame is not known");
 		return end(walk);
 	}
+	remember(walk, frame);
 	if (walk->at_start)
 		pc = walk->start.pc;
 	walk->at_start = false;
@@ -193,9 +232,11 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 			return end(walk);
 		walk->on_probation = false;
 	}
+	struct rcore_site *site = rcore_site_at(unwinder->sites, walk->is_exact ? pc : pc - 1);
+	if (site && must_start_over(walk, site, frame, pc))
+		return DWARF_CB_ABORT;
 	if (!may_go_on(walk, pc, sp))
 		return end(walk);
-	struct rcore_site *site = rcore_site_at(unwinder->sites, walk->is_exact ? pc : pc - 1);
 	if (!site || !add_frame(walk, site, pc, sp)) {
 		unwinder->no_memory = true;
 		return end(walk);
@@ -242,6 +283,10 @@ static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 	int status = dwfl_thread_getframes(thread, on_frame, walk);
 	if (walk->unwinder->no_memory)
 		return false;
+	if (walk->starts_over) {
+		walk->starts_over = false;
+		return true;
+	}
 	if (walk->at_start) {
 		rcore_walk_problem(walk, "libdwfl cannot begin: %s", dwfl_errmsg(-1));
 		return false;

@@ -60,6 +60,15 @@ struct rcore_walk {
 	/* sp may be anywhere: a signal may have changed stacks. */
 	bool may_jump;
 
+	/*
+	 * What the register has that libdw forgets
+	 * (rcore_unwind_machine.forgotten).
+	 */
+	uint64_t forgotten;
+	bool is_forgotten_known;
+	/* The next stretch begins with the frame that this one ended before. */
+	bool starts_over;
+
 	struct rcore_walk_place last; /* the last frame */
 	/* Its registers, only where libdwfl may not go on. */
 	struct rcore_unwind_registers at;

@@ -12,294 +12,13 @@
 
 #include "fake_target.h"
 #include "image/unwind/parked.h"
-#include "image/unwind/unwind.h"
-#include "target/core/core.h"
-
-/* tests/unit/image/programs/target.c, dynamic and static, and where its cores go. */
-static char folder[] = "/tmp/check_unwind.XXXXXX";
-static const char *const compilers[] = {
-	"cc -g -O1 -w -rdynamic tests/unit/image/programs/target.c -o %s/target",
-	"cc -g -O1 -w -static tests/unit/image/programs/target.c -o %s/target.static",
-	/* Whatever the compiler has for a default: stubs in .plt and .plt.got; in .plt.sec too. */
-	"cc -g -O1 -w -Wl,-z,lazy tests/unit/image/programs/target.c -o %s/target.lazy",
-#ifdef __x86_64__
-	"cc -g -O1 -w -Wl,-z,lazy -Wl,-z,ibtplt tests/unit/image/programs/target.c -o "
-	"%s/target.ibt",
-#endif
-};
+#include "unwind_suite.h"
 
 #ifdef __aarch64__
 #define VDSO_CLOCK "__kernel_clock_gettime"
 #else
 #define VDSO_CLOCK "__vdso_clock_gettime"
 #endif
-
-static void run(const char *format, const char *path)
-{
-	char command[512];
-	snprintf(command, sizeof(command), format, path);
-	if (system(command)) {
-		fprintf(stderr, "check_unwind: failed: %s\n", command);
-		exit(2);
-	}
-}
-
-static void set_up(void)
-{
-	if (!mkdtemp(folder))
-		exit(2);
-	for (size_t i = 0; i < sizeof(compilers) / sizeof(*compilers); i++)
-		run(compilers[i], folder);
-}
-
-static void tear_down(void)
-{
-	run("rm -rf %s", folder);
-}
-
-/* One dead target. */
-struct taken {
-	char folder[64], path[96];
-	struct rcore_core *core;
-	const struct rcore_process *process;
-	struct rcore_modules *modules;
-	struct rcore_memory *memory;
-	struct rcore_arena arena;
-	struct rcore_unwind_context context; /* of its only thread */
-};
-
-static bool kernel_writes_here(void)
-{
-	char pattern[256] = "";
-	FILE *file = fopen("/proc/sys/kernel/core_pattern", "r");
-	if (file) {
-		if (!fgets(pattern, sizeof(pattern), file))
-			pattern[0] = '|';
-		fclose(file);
-	}
-	return !strchr("|/", pattern[0]) && !getenv("RCORE_NO_KERNEL_CORES");
-}
-
-/* The kernel's cores may go elsewhere: then gdb takes one, at the last signal. */
-static void die(const struct taken *taken, const char *program, char *what, char *number)
-{
-	char path[128];
-	bool is_caught = !strcmp(what, "fault") || !strcmp(what, "void");
-	char *handle = is_caught ? "handle SIGSEGV nostop pass" : "handle SIGSEGV stop";
-	char *gdb[] = {"gdb",    "-nx", "-q",  "-batch", "-ex",
-		       handle,   "-ex", "run", "-ex",    "generate-core-file core",
-		       "--args", path,  what,  number,   NULL};
-	char *alone[] = {path, what, number, NULL};
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-	struct rlimit stack = {128 << 20, RLIM_INFINITY};
-	snprintf(path, sizeof(path), "%s/%s", taken->folder, program);
-	if (chdir(taken->folder) || setrlimit(RLIMIT_CORE, &limit) ||
-	    setrlimit(RLIMIT_STACK, &stack) || !freopen("/dev/null", "w", stdout) ||
-	    !freopen("/dev/null", "w", stderr))
-		_exit(2);
-	char **arguments = kernel_writes_here() ? alone : gdb;
-	execvp(arguments[0], arguments);
-	_exit(2);
-}
-
-static void open_taken(struct taken *taken)
-{
-	char command[256];
-	snprintf(command, sizeof(command), "mv %s/core* %s", taken->folder, taken->path);
-	ck_assert_msg(!system(command), "no core: see /proc/sys/kernel/core_pattern");
-	struct rcore_error *err = rcore_core_open(taken->path, &taken->core);
-	ck_assert_msg(!err, "%s", err ? err->message : "");
-	taken->process = rcore_core_process(taken->core);
-	err = rcore_modules_open(taken->process, rcore_core_memory(taken->core), NULL,
-				 &taken->modules);
-	ck_assert_msg(!err, "%s", err ? err->message : "");
-	taken->memory = rcore_modules_overlay(taken->modules, rcore_core_memory(taken->core));
-	ck_assert_uint_eq(taken->process->thread_count, 1);
-	const struct rcore_native_thread *thread = taken->process->threads;
-	memcpy(taken->context.registers, thread->registers, sizeof(thread->registers));
-	taken->context.known = (UINT64_C(1) << thread->register_count) - 1;
-}
-
-/* A folder with a copy of the program. */
-static struct taken *prepare(const char *program)
-{
-	struct taken *taken = calloc(1, sizeof(*taken));
-	char command[256];
-	snprintf(taken->folder, sizeof(taken->folder), "%s/XXXXXX", folder);
-	ck_assert_ptr_nonnull(mkdtemp(taken->folder));
-	snprintf(command, sizeof(command), "cp %s/%s %s/", folder, program, taken->folder);
-	ck_assert_int_eq(system(command), 0);
-	snprintf(taken->path, sizeof(taken->path), "%s/taken", taken->folder);
-	return taken;
-}
-
-/* A copy of the program dies of `what`. */
-static struct taken *take(const char *program, char *what, char *number)
-{
-	struct taken *taken = prepare(program);
-	pid_t pid = fork();
-	if (!pid)
-		die(taken, program, what, number);
-	waitpid(pid, NULL, 0);
-	open_taken(taken);
-	return taken;
-}
-
-/* A copy of the program as it is that many instructions behind the start of a function. */
-static struct taken *take_step(const char *program, char *what, const char *function, int steps)
-{
-	struct taken *taken = prepare(program);
-	char command[512];
-	snprintf(command, sizeof(command),
-		 "cd %s && gdb -nx -q -batch -ex 'break main' -ex run -ex 'break *%s' "
-		 "-ex continue -ex 'stepi %d' -ex 'generate-core-file core' --args ./%s %s "
-		 ">gdb.log 2>&1",
-		 taken->folder, function, steps, program, what);
-	ck_assert_int_eq(system(command), 0);
-	open_taken(taken);
-	return taken;
-}
-
-static void drop(struct taken *taken)
-{
-	rcore_arena_deinit(&taken->arena);
-	rcore_modules_close(taken->modules);
-	rcore_core_close(taken->core);
-	free(taken);
-}
-
-static void unwind(struct taken *taken, struct rcore_memory *memory,
-		   struct rcore_unwind_context *contexts, size_t count)
-{
-	struct rcore_code *code;
-	struct rcore_error *err =
-		rcore_code_open(taken->modules, memory, taken->process->machine, &code);
-	ck_assert_msg(!err, "%s", err ? err->message : "");
-	err = rcore_unwind(code, &taken->arena, NULL, NULL, contexts, count);
-	ck_assert_msg(!err, "%s", err ? err->message : "");
-	/* Frames outlive what they were found with. */
-	rcore_code_close(code);
-}
-
-static const struct rcore_unwind_context *unwound(struct taken *taken)
-{
-	unwind(taken, taken->memory, &taken->context, 1);
-	return &taken->context;
-}
-
-static uint64_t address_of(struct taken *taken, const char *name)
-{
-	struct rcore_symbol symbol;
-	for (size_t i = 0; i < rcore_modules_count(taken->modules); i++)
-		if (rcore_module_symbol(taken->modules, rcore_modules_get(taken->modules, i),
-					name, &symbol))
-			return symbol.address;
-	ck_abort_msg("no symbol %s", name);
-	return 0;
-}
-
-static uint64_t word_at(struct taken *taken, uint64_t address)
-{
-	uint64_t word = 0;
-	ck_assert_int_eq(rcore_read_u64(taken->memory, address, &word), RCORE_FAULT_NONE);
-	return word;
-}
-
-/* Of the program, which is position independent and starts at 0. */
-static uint64_t load_address(struct taken *taken)
-{
-	return rcore_modules_get(taken->modules, 0)->start;
-}
-
-static const char *dump(const struct rcore_unwind_context *context)
-{
-	static char text[1 << 14];
-	size_t used = (size_t)snprintf(text, sizeof(text), "%s\n",
-				       context->problem ? context->problem : "no problem");
-	for (size_t i = 0; i < context->frame_count && used < sizeof(text) - 512; i++) {
-		const struct rcore_native_frame *frame = &context->frames[i];
-		used += (size_t)snprintf(
-			text + used, sizeof(text) - used,
-			"#%zu %" PRIx64 " sp %" PRIx64 " %.99s+%" PRIu64
-			" %.99s:%d in %.99s, trust %d%s\n",
-			i, frame->pc, frame->sp, frame->function ? frame->function : "?",
-			frame->function_offset, frame->file ? frame->file : "?", frame->line,
-			frame->module ? frame->module : "?", (int)frame->trust,
-			frame->is_inlined ? ", inlined" : "");
-	}
-	return text;
-}
-
-#define ok(condition) ck_assert_msg(condition, "%s: %s", #condition, dump(context))
-
-static bool is_named(const struct rcore_native_frame *frame, const char *name)
-{
-	return name ? frame->function && !strcmp(frame->function, name) : !frame->function;
-}
-
-static const struct rcore_native_frame *named(const struct rcore_unwind_context *context,
-					      const char *name)
-{
-	for (size_t i = 0; i < context->frame_count; i++)
-		if (is_named(&context->frames[i], name))
-			return &context->frames[i];
-	ck_abort_msg("no frame of %s: %s", name ? name : "no name", dump(context));
-	return NULL;
-}
-
-/* The stack is whole: it ends where programs start, and nowhere for want of more. */
-static void is_whole(const struct rcore_unwind_context *context)
-{
-	ok(!context->problem);
-	ok(context->frame_count > 2);
-	ok(is_named(&context->frames[context->frame_count - 1], "_start"));
-	ok(context->frames[0].trust == RCORE_TRUST_EXACT);
-}
-
-/* What the functions wrote down of their frames, outermost first. */
-static void agrees(struct taken *taken, const char *const *functions)
-{
-	const struct rcore_unwind_context *context = &taken->context;
-	uint64_t notes = address_of(taken, "notes"), count = 0;
-	size_t last = context->frame_count;
-	for (; functions[count]; count++) {
-		uint64_t pc = word_at(taken, notes + 16 * count);
-		uint64_t sp = word_at(taken, notes + 16 * count + 8);
-		size_t i = 0;
-		while (i < last && (context->frames[i].pc != pc || context->frames[i].sp != sp))
-			i++;
-		ck_assert_msg(i < last, "%s does not return to %" PRIx64 ", sp %" PRIx64 ": %s",
-			      functions[count], pc, sp, dump(context));
-		const struct rcore_native_frame *callee = &context->frames[i - 1];
-		ok(i > 0 && is_named(callee, functions[count]));
-		ok(callee->function_start == address_of(taken, functions[count]));
-		ok(callee->pc == callee->function_start + callee->function_offset);
-		last = i;
-	}
-	ck_assert_uint_eq(word_at(taken, address_of(taken, "note_count")), count);
-}
-
-/* eu-stack walks the same cores by libdwfl's own callbacks. */
-static void equals_eu_stack(struct taken *taken)
-{
-	const struct rcore_unwind_context *context = &taken->context;
-	char command[160], line[512];
-	size_t next = 0;
-	snprintf(command, sizeof(command), "eu-stack -n 0 --core %s", taken->path);
-	FILE *in = popen(command, "r");
-	ck_assert_ptr_nonnull(in);
-	while (fgets(line, sizeof(line), in)) {
-		uint64_t pc;
-		if (sscanf(line, "#%*d %" SCNx64, &pc) != 1)
-			continue;
-		while (next < context->frame_count && context->frames[next].is_inlined)
-			next++;
-		ck_assert_msg(next < context->frame_count, "eu-stack goes on: %s", line);
-		ck_assert_msg(context->frames[next++].pc == pc, "%s%s", line, dump(context));
-	}
-	ck_assert_int_eq(pclose(in), 0);
-	ck_assert_uint_eq(next, context->frame_count);
-}
 
 START_TEST(nested)
 {
@@ -428,6 +147,26 @@ START_TEST(through_stubs)
 }
 END_TEST
 
+/*
+ * The dynamic linker finds a function at its first call. The frame that calls
+ * _dl_fixup() is known by a register that _dl_fixup() saves some instructions
+ * later.
+ */
+START_TEST(through_resolver)
+{
+	enum { STEPS = 6 };
+	for (int i = 0; i < STEPS; i++) {
+		struct taken *taken = take_step("target.lazy", "stubs", "_dl_fixup", i);
+		const struct rcore_unwind_context *context = unwound(taken);
+		is_whole(context);
+		named(context, "main");
+		for (size_t j = 0; j < context->frame_count; j++)
+			ok(context->frames[j].trust <= RCORE_TRUST_CFI);
+		drop(taken);
+	}
+}
+END_TEST
+
 /* At each instruction of a function that ends with __builtin_longjmp, and the first where it
  * lands. */
 START_TEST(through_jump)
@@ -449,13 +188,64 @@ START_TEST(through_jump)
 END_TEST
 
 #ifdef __x86_64__
+/* What YJIT compiles, as programs/target.c numbers it. */
+enum { COMPILED_KINDS = 4 };
+
+/* The code calls C, which enters the code anew. */
+START_TEST(through_compiled)
+{
+	static const char *const functions[] = {"again", "innermost", NULL};
+	char number[] = {(char)('0' + _i), 0};
+	struct taken *taken = take("target", "compiled", number);
+	taken->context.ec = symbol_of(taken, "ec");
+	const struct rcore_unwind_context *context = unwound(taken);
+	is_whole(context);
+	size_t entered = 0;
+	for (size_t i = 0; i < context->frame_count; i++) {
+		ok(context->frames[i].trust != RCORE_TRUST_SCANNED);
+		entered += is_named(&context->frames[i], "enter");
+	}
+	ck_assert_uint_eq(entered, 2);
+	ok(is_named(named(context, "again") + 2, "enter"));
+	ok(is_named(named(context, "again") + 3, "run_compiled"));
+	agrees(taken, functions);
+	drop(taken);
+}
+END_TEST
+
+/* At each instruction of the code, from its call to its return. */
+START_TEST(in_compiled)
+{
+	enum { CALL = 4, MAX_STEPS = 64 };
+	static const char kinds[] = {'0', '2'}; /* without a frame pointer, and with one */
+	char what[] = {'l', 'e', 'a', 'f', kinds[_i], 0};
+	bool returned = false;
+	size_t inside = 0;
+	for (int i = CALL; i < MAX_STEPS && !returned; i++) {
+		struct taken *taken = take_step("target", what, "enter", i);
+		taken->context.ec = symbol_of(taken, "ec");
+		const struct rcore_unwind_context *context = unwound(taken);
+		is_whole(context);
+		const struct rcore_native_frame *frame = named(context, "enter");
+		for (size_t j = 0; j < context->frame_count; j++)
+			ok(context->frames[j].trust != RCORE_TRUST_SCANNED);
+		ok(is_named(frame + 1, "run_compiled"));
+		inside += !context->frames[0].module;
+		returned = inside && frame == context->frames;
+		drop(taken);
+	}
+	ck_assert(returned);
+	ck_assert_uint_ge(inside, 12);
+}
+END_TEST
+
 /* At each instruction of a switch to another stack, on which the same registers lie. */
 START_TEST(through_switch)
 {
 	enum { SUB = 1, MOVE_OUT = 8, END = 17 };
 	for (int i = SUB; i < END; i++) {
 		struct taken *taken = take_step("target", "parked", "transfer", i);
-		uint64_t stack = address_of(taken, "parked_stack");
+		uint64_t stack = symbol_of(taken, "parked_stack");
 		if (i > MOVE_OUT) {
 			taken->context.stack_start = stack;
 			taken->context.stack_end = stack + (1 << 16);
@@ -502,12 +292,12 @@ START_TEST(parked_stacks)
 		struct rcore_unwind_context *context = &contexts[1 + i];
 		char name[32];
 		snprintf(name, sizeof(name), "%s_sp", names[i]);
-		uint64_t sp = word_at(taken, address_of(taken, name));
+		uint64_t sp = word_at(taken, symbol_of(taken, name));
 		ck_assert(rcore_parked_registers(taken->memory, taken->process->machine, sp,
 						 RCORE_COROUTINE_LINK, context));
 		ck_assert_int_eq(context->is_parked, i == 0);
 		snprintf(name, sizeof(name), "%s_stack", names[i]);
-		context->stack_start = address_of(taken, name);
+		context->stack_start = symbol_of(taken, name);
 		context->stack_end = context->stack_start + sizes[i];
 	}
 	unwind(taken, taken->memory, contexts, 3);
@@ -516,7 +306,7 @@ START_TEST(parked_stacks)
 	ok(!context->problem && context->frame_count == 2);
 	for (size_t i = 0; i < 2; i++)
 		ok(is_named(&context->frames[i], suspended[i]));
-	uint64_t notes = address_of(taken, "notes");
+	uint64_t notes = symbol_of(taken, "notes");
 	ok(context->frames[1].pc == word_at(taken, notes));
 	ok(context->frames[1].sp == word_at(taken, notes + 8));
 	ok(context->frames[0].trust == RCORE_TRUST_EXACT);
@@ -744,15 +534,18 @@ int main(void)
 	Suite *suite = suite_create("unwind");
 	TCase *cores = tcase_create("cores");
 	tcase_set_timeout(cores, 300);
-	tcase_add_unchecked_fixture(cores, set_up, tear_down);
+	tcase_add_unchecked_fixture(cores, unwind_suite_set_up, unwind_suite_tear_down);
 	tcase_add_test(cores, nested);
 	tcase_add_test(cores, through_signal);
 	add_loop(cores, into_the_void, voids);
 	add_loop(cores, without_information, gaps);
 	add_loop(cores, through_stubs, stubs);
+	tcase_add_test(cores, through_resolver);
 	tcase_add_test(cores, through_jump);
 #ifdef __x86_64__
 	tcase_add_test(cores, through_switch);
+	tcase_add_loop_test(cores, through_compiled, 0, COMPILED_KINDS);
+	tcase_add_loop_test(cores, in_compiled, 0, 2);
 #endif
 	tcase_add_test(cores, through_vdso);
 	tcase_add_test(cores, through_other_vdso);

@@ -102,6 +102,36 @@ START_TEST(saved_below_the_stack_pointer)
 }
 END_TEST
 
+static const struct {
+	int words; /* -1: it does something else */
+	size_t size;
+	uint8_t code[20];
+} epilogues[] = {
+	{0, 1, {0xc3}},
+	{3, 11, {0x5b, 0x41, 0x5c, 0x41, 0x5d, 0xb8, 0x24, 0, 0, 0, 0xc3}},
+	{1, 13, {0x41, 0x5d, 0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8, 0xc3}},
+	{1, 9, {0x5d, 0x48, 0xc7, 0xc0, 0x24, 0, 0, 0, 0xc3}},
+	{1, 5, {0x5d, 0x4c, 0x89, 0xe0, 0xc3}},
+	{-1, 3, {0x5b, 0x53, 0xc3}},             /* push %rbx */
+	{-1, 5, {0x5b, 0x48, 0x89, 0xc3, 0xc3}}, /* mov %rax,%rbx */
+	{-1, 2, {0x5b, 0x41}},
+	{-1, 3, {0x5b, 0x41, 0x5c}},
+	{-1, 2, {0x48, 0xb8}},
+};
+
+START_TEST(epilogue)
+{
+	size_t words = 0, size = epilogues[_i].size;
+	/* A sanitizer sees who reads beyond these. */
+	uint8_t *code = malloc(size);
+	ck_assert_ptr_nonnull(code);
+	memcpy(code, epilogues[_i].code, size);
+	bool returns = rcore_epilogue_x86(code, size, &words);
+	ck_assert_int_eq(returns ? (int)words : -1, epilogues[_i].words);
+	free(code);
+}
+END_TEST
+
 /* Word n of the saved registers is n + 1; then where they go, by elf_gregset_t's numbers. */
 static const struct {
 	unsigned machine;
@@ -181,6 +211,7 @@ int main(void)
 	add_loop(tables, gem_of_path, gems);
 	add_loop(tables, call_instructions, calls);
 	tcase_add_test(tables, saved_below_the_stack_pointer);
+	add_loop(tables, epilogue, epilogues);
 	add_loop(tables, parked_registers, saved);
 	suite_add_tcase(suite, tables);
 

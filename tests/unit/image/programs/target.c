@@ -217,6 +217,65 @@ __asm__(".text\n"
 	"	pop %rbx\n"
 	"	ret\n"
 	"jit_end:\n"
+	/* As YJIT's gen_entry_prologue() has it, with and without frame_setup(), and as many
+	 * words kept during the call. */
+	".macro compiled name, pointer, words\n"
+	"\\name:\n"
+	".if \\pointer\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	push %rbp\n"
+	".endif\n"
+	"	push %r13\n"
+	"	push %r12\n"
+	"	push %rbx\n"
+	"	mov %rdi, %r12\n"
+	"	mov %rsi, %r13\n"
+	"	xor %ebx, %ebx\n"
+	".rept \\words\n"
+	"	push %rsi\n"
+	".endr\n"
+	"	call *%rdx\n"
+	".rept \\words\n"
+	"	pop %rsi\n"
+	".endr\n"
+	"	pop %rbx\n"
+	"	pop %r12\n"
+	"	pop %r13\n"
+	".if \\pointer\n"
+	"	pop %rbp\n"
+	"	pop %rbp\n"
+	".endif\n"
+	"	mov $36, %eax\n"
+	"	ret\n"
+	".endm\n"
+	"compiled_code:\n"
+	"compiled compiled_plain, 0, 0\n"
+	"compiled compiled_pair, 0, 2\n"
+	"compiled compiled_pointer, 1, 0\n"
+	"compiled compiled_most, 1, 10\n"
+	"compiled_end:\n"
+	/* Its frame is known by a register that the code above saves. */
+	".globl enter\n"
+	".type enter, @function\n"
+	"enter:\n"
+	"	.cfi_startproc\n"
+	"	push %rbx\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset rbx, -16\n"
+	"	mov %rsp, %rbx\n"
+	"	.cfi_def_cfa_register rbx\n"
+	"	sub $40, %rsp\n"
+	"	and $-16, %rsp\n"
+	"	call *%rsi\n"
+	"	mov %rbx, %rsp\n"
+	"	.cfi_def_cfa_register rsp\n"
+	"	pop %rbx\n"
+	"	.cfi_def_cfa_offset 8\n"
+	"	.cfi_restore rbx\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size enter, . - enter\n"
 	".macro calls_stub name, function\n"
 	".globl \\name\n"
 	".type \\name, @function\n"
@@ -288,6 +347,40 @@ static void run_jit(void)
 	KEEP();
 }
 
+#ifdef __x86_64__
+extern const char compiled_code[], compiled_end[];
+extern const char compiled_plain[], compiled_pair[], compiled_pointer[], compiled_most[];
+void enter(void *ec, void *code, void (*function)(void));
+
+uint64_t ec[1];
+static char *compiled;
+
+NOINLINE void leaf(void)
+{
+	KEEP();
+}
+
+NOINLINE void again(void)
+{
+	NOTE();
+	enter(ec, compiled, innermost);
+	KEEP();
+}
+
+/* Compiled code calls C, which enters such code again, or returns. */
+static void run_compiled(int number, void (*function)(void))
+{
+	const char *const codes[] = {compiled_plain, compiled_pair, compiled_pointer,
+				     compiled_most};
+	char *copy = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(copy, compiled_code, (size_t)(compiled_end - compiled_code));
+	compiled = copy + (codes[number] - compiled_code);
+	enter(ec, compiled, function);
+	KEEP();
+}
+#endif
+
 static void through_no_information(void)
 {
 	no_information(innermost);
@@ -322,6 +415,12 @@ int main(int argc, char **argv)
 		call(NULL);
 	if (!strcmp(what, "jit"))
 		call(run_jit);
+#ifdef __x86_64__
+	if (!strcmp(what, "compiled"))
+		run_compiled(number, again);
+	if (!strncmp(what, "leaf", 4))
+		run_compiled(what[4] - '0', leaf);
+#endif
 	if (!strcmp(what, "no_information"))
 		call(through_no_information);
 	if (!strcmp(what, "frame_pointer"))

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/unwind/unwind_return.h"
+
+uint64_t rcore_walk_code_address(struct rcore_unwinder *unwinder, uint64_t address)
+{
+	/*
+	 * What the process can address; the bit above tells its half from the
+	 * kernel's.
+	 */
+	static const unsigned char bits[] = {48, 39};
+	if (unwinder->machine->link < 0 || !(address >> 48) || address >> 55 & 1)
+		return address;
+	for (size_t i = 0; i < sizeof(bits); i++) {
+		uint64_t plain = address & ((UINT64_C(1) << bits[i]) - 1);
+		if (rcore_native_module_at(unwinder->native, plain))
+			return plain;
+	}
+	return address;
+}
+
+bool rcore_walk_is_return(struct rcore_walk *walk, uint64_t address)
+{
+	struct rcore_unwinder *unwinder = walk->unwinder;
+	uint8_t code[RCORE_CALL_BYTES];
+	if (address < sizeof(code) || !rcore_native_module_at(unwinder->native, address - 1) ||
+	    rcore_read(&unwinder->memory.memory, address - sizeof(code), code, sizeof(code)) ||
+	    !unwinder->machine->is_call(code + sizeof(code), sizeof(code)))
+		return false;
+	const struct rcore_site *site = rcore_site_at(unwinder->sites, address - 1);
+	return site && site->covered;
+}
+
+bool rcore_walk_is_start(struct rcore_walk *walk, uint64_t address)
+{
+	const struct rcore_site *site = rcore_site_at(walk->unwinder->sites, address);
+	return site && site->covered && site->fde_start == address;
+}
