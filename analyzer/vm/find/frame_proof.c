@@ -96,6 +96,20 @@ static bool on_stack(const struct rcore_fiber *fiber, uint64_t ep)
 	return ep - fiber->vm_stack < fiber->vm_stack_size;
 }
 
+/*
+ * vm_make_env_each() moves cfp->ep to the heap, and then marks the environment there as escaped. The rb_env_t is
+ * whole by then.
+ */
+static bool is_escaping(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
+			const struct rcore_frame *frame)
+{
+	if (!fiber->is_current || on_stack(fiber, frame->ep))
+		return false;
+	struct rcore_error *err = prove_escaped(ruby, frame);
+	rcore_error_free(err);
+	return !err;
+}
+
 static struct rcore_error *prove_env(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
 				     const struct rcore_frame *frame, uint64_t limit)
 {
@@ -103,6 +117,8 @@ static struct rcore_error *prove_env(struct rcore_ruby *ruby, const struct rcore
 		return on_stack(fiber, frame->ep)
 			       ? misfit(frame, "its escaped environment lies on the VM stack")
 			       : prove_escaped(ruby, frame);
+	if (is_escaping(ruby, fiber, frame))
+		return NULL;
 	if (!on_stack(fiber, frame->ep) || frame->ep >= limit)
 		return misfit(frame, "its environment is not where the VM stack has it");
 	return NULL;

@@ -166,15 +166,43 @@ START_TEST(test_escaping)
 }
 END_TEST
 
-/* A word of the parked fiber that is wrong, and what it says. */
-enum place { CFP_PC, CFP_ISEQ, CFP_EP, EP_FLAGS, EP_ME, STACK_SIZE, STACK, EC_CFP };
-
 static uint64_t word_at(uint64_t address)
 {
 	uint64_t value = 0;
 	ck_assert_int_eq(rcore_read_u64(&world.vm.ruby.target.memory, address, &value), 0);
 	return value;
 }
+
+/* vm_make_env_each has changed the frame, and not yet marked the environment in the heap. */
+START_TEST(test_escaped_unmarked)
+{
+	world_begin(_i);
+	struct fake_ruby *ruby = &world.vm.ruby;
+	uint64_t ep =
+		push(&(struct fake_frame){.flags = RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL,
+					  .iseq = world.run,
+					  .pc = 3,
+					  .me_cref = world.run_method,
+					  .escaped = true});
+	push(&(struct fake_frame){.flags = RCORE_FRAME_MAGIC_CFUNC | RCORE_ENV_LOCAL |
+					   RCORE_FRAME_CFRAME,
+				  .pc = -1,
+				  .me_cref = world.each_method});
+	fake_put(&ruby->target, ep, RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL);
+	struct rcore_snapshot *snapshot = world_load_whole();
+	check_frame(innermost(snapshot, world.running) + 1, RCORE_FRAME_RUBY, "Foo#run",
+		    "app.rb", 11);
+	world_free(snapshot);
+
+	FAKE_PUT(&world.vm, word_at(ep + sizeof(ep)), env, ep, ep + sizeof(ep));
+	snapshot = world_load();
+	ck_assert(world_says(snapshot, "not where the VM stack has it"));
+	world_free(snapshot);
+}
+END_TEST
+
+/* A word of the parked fiber that is wrong, and what it says. */
+enum place { CFP_PC, CFP_ISEQ, CFP_EP, EP_FLAGS, EP_ME, STACK_SIZE, STACK, EC_CFP };
 
 static uint64_t address_of(enum place place, size_t frame)
 {
@@ -394,9 +422,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_stack,      test_kinds,       test_without_caller,
-				      test_escaping,   test_misfits,     test_stale_pc,
-				      test_unfilled,   test_empty_stack, test_other_method,
-				      test_many_frames};
+	const TTest *const tests[] = {
+		test_stack,       test_kinds,        test_without_caller,   test_escaping,
+		test_misfits,     test_stale_pc,     test_escaped_unmarked, test_unfilled,
+		test_empty_stack, test_other_method, test_many_frames};
 	return world_run("frames", tests, sizeof(tests) / sizeof(*tests));
 }
