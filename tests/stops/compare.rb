@@ -136,7 +136,8 @@ class StackComparison
     end
   end
 
-  # rb_backtrace() knows no classes and hides nothing; a C method is where the next Ruby frame is.
+  # rb_backtrace() knows no classes and hides nothing; a C method is where the next Ruby frame is, or in the program
+  # itself if no Ruby code called it (oldbt_init() of vm_backtrace.c).
   def plain(told)
     return if @compared[told.current] || told.plain.empty?
     @compared[told.current] = true
@@ -147,7 +148,7 @@ class StackComparison
     at = nil
     mine = frames.reverse.map do |frame|
       at = [frame["path"], frame["line"] || 0] unless frame["kind"] == "cfunc"
-      [*(at || [nil, 0]), frame["native_label"] || frame["label"]]
+      [*(at || [frame["native_path"], 0]), frame["native_label"] || frame["label"]]
     end.reverse
     @newest ? compare(fiber, without_classes(told.plain, mine), without_classes(mine, mine)) : compare(fiber, told.plain, mine)
   end
@@ -185,7 +186,6 @@ class StackComparison
   end
 
   def kind_of(told, mine, size, other)
-    return :callerless if told && mine && mine[0].nil? && told[1].zero? && told[2] == mine[2]
     return :count unless told && mine && size == other
     return :label if told.first(2) == mine.first(2)
     told[0] == mine[0] && told[2] == mine[2] ? :line : :frame
