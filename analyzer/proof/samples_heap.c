@@ -55,6 +55,7 @@ enum { NAMES = sizeof(by_name) / sizeof(*by_name), NO_NAME = NAMES };
 
 struct walk {
 	struct rcore_samples *samples;
+	bool is_sweeping;
 	size_t objects;
 	struct {
 		uint64_t address;
@@ -166,6 +167,8 @@ static bool take(void *context, uint64_t value, const void *copy, size_t size)
 	struct walk *walk = context;
 	uint64_t flags;
 	memcpy(&flags, copy, sizeof(flags));
+	if (walk->is_sweeping && rcore_heap_is_garbage(walk->samples->ruby, value))
+		return ++walk->objects < OBJECT_LIMIT;
 	enum rcore_type type = flags & RCORE_T_MASK;
 	unsigned variant = flags >> RCORE_FL_USHIFT & (FLAG_VARIANTS - 1);
 	if (type == RCORE_T_DATA)
@@ -258,6 +261,8 @@ void rcore_samples_take_heap(struct rcore_samples *samples)
 {
 	struct walk walk = {.samples = samples};
 	if (samples->objspace.count) {
+		walk.is_sweeping =
+			rcore_heap_is_sweeping(samples->ruby, samples->objspace.at[0]);
 		rcore_auto_error err = rcore_heap_walk_types(
 			samples->ruby, samples->objspace.at[0],
 			UINT32_MAX & ~(1u << RCORE_T_NONE), take, &walk, NULL);

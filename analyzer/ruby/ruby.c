@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ruby/ruby.h"
 
+#include "ruby/object/moved.h"
+
 void rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
 		     const struct rcore_layout *layout, struct rcore_arena *arena)
 {
@@ -26,6 +28,7 @@ void rcore_ruby_set_vm(struct rcore_ruby *ruby, uint64_t vm)
 	else if (boxed(ruby, vm, &layout->vm.main_box, &box) ||
 		 boxed(ruby, vm, &layout->vm.root_box, &box))
 		rcore_read_field(ruby->memory, box, &layout->box.top_self, &ruby->top_self);
+	rcore_moved_follow(ruby, vm);
 }
 
 void rcore_ruby_deinit(struct rcore_ruby *ruby)
@@ -36,4 +39,5 @@ void rcore_ruby_deinit(struct rcore_ruby *ruby)
 	rcore_cache_deinit(&ruby->names);
 	rcore_cache_deinit(&ruby->labels);
 	rcore_arena_deinit(&ruby->scratch);
+	rcore_moved_free(ruby->moved);
 }

@@ -51,17 +51,12 @@ static struct rcore_error *check_end(struct rcore_ruby *ruby, uint64_t list, uin
 		     : NULL;
 }
 
-struct page {
-	uint64_t start;
-	size_t slot_size, slots;
-};
-
 /*
  * Proves the heap_page at `address`: its slots fill one aligned body (to which
  * malloc() takes some words, HEAP_PAGE_SIZE of gc.c), the first word of which
  * points back.
  */
-static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct page *page)
+static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct rcore_heap_page *page)
 {
 	const struct rcore_layout *layout = ruby->layout;
 	uint64_t slots, slot_size = layout->traits.default_slot_size, back;
@@ -132,7 +127,7 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 	uint64_t some = count < PROVED_PAGES ? count : PROVED_PAGES;
 	for (uint64_t i = 0; i < some; i++) {
 		uint64_t at = some > 1 ? i * (count - 1) / (some - 1) : 0;
-		struct page page;
+		struct rcore_heap_page page;
 		if (rcore_read_u64(ruby->memory, list + at * sizeof(address), &address) ||
 		    is_absent(ruby, address))
 			continue;
@@ -151,14 +146,65 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 	return NULL;
 }
 
+/* The heap_page whose body an address lies in. */
+static bool page_of(struct rcore_ruby *ruby, uint64_t address, uint64_t *heap_page,
+		    struct rcore_heap_page *page)
+{
+	uint64_t align = ruby->layout->traits.heap_page_align;
+	return align && !rcore_read_u64(ruby->memory, address - address % align, heap_page) &&
+	       read_page(ruby, *heap_page, page);
+}
+
+static bool has_slot_at(const struct rcore_heap_page *page, uint64_t address)
+{
+	return address >= page->start && address - page->start < page->slots * page->slot_size;
+}
+
+bool rcore_heap_page_at(struct rcore_ruby *ruby, uint64_t address, struct rcore_heap_page *ret)
+{
+	uint64_t heap_page;
+	return page_of(ruby, address, &heap_page, ret);
+}
+
+/* enum gc_mode of gc.c, 3.4 on of gc/default/default.c; the same from 2.6 to 4.0. */
+enum { GC_MODE_SWEEPING = 2 };
+
+bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace)
+{
+	uint64_t mode;
+	return !rcore_read_field(ruby->memory, objspace, &ruby->layout->objspace.gc_mode,
+				 &mode) &&
+	       mode == GC_MODE_SWEEPING;
+}
+
+bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value)
+{
+	enum { BITS = 64 }; /* of a bits_t */
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t heap_page, before_sweep, marks;
+	struct rcore_heap_page page;
+	if (!rcore_has_place(&layout->heap_page.mark_bits) ||
+	    !page_of(ruby, value, &heap_page, &page) || !has_slot_at(&page, value) ||
+	    rcore_read_field(ruby->memory, heap_page, &layout->heap_page.before_sweep,
+			     &before_sweep) ||
+	    !before_sweep)
+		return false;
+	/* NUM_IN_PAGE(): larger slots have the bit of their first 40 bytes. */
+	uint64_t bit =
+		value % layout->traits.heap_page_align / layout->traits.default_slot_size;
+	uint64_t word =
+		(uint64_t)layout->heap_page.mark_bits.offset + bit / BITS * sizeof(marks);
+	return word + sizeof(marks) <= layout->heap_page.size &&
+	       !rcore_read_u64(ruby->memory, heap_page + word, &marks) &&
+	       !(marks >> bit % BITS & 1);
+}
+
 bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,
 		     enum rcore_type *ret_type)
 {
-	uint64_t align = ruby->layout->traits.heap_page_align, heap_page, flags;
-	struct page page;
-	if (!align || rcore_read_u64(ruby->memory, address - address % align, &heap_page) ||
-	    !read_page(ruby, heap_page, &page) || address < page.start ||
-	    address - page.start >= page.slots * page.slot_size)
+	uint64_t heap_page, flags;
+	struct rcore_heap_page page;
+	if (!page_of(ruby, address, &heap_page, &page) || !has_slot_at(&page, address))
 		return false;
 	uint64_t value = address - (address - page.start) % page.slot_size;
 	if (rcore_read_u64(ruby->memory, value, &flags))
@@ -190,7 +236,7 @@ static bool read_slots(const struct walk *walk, uint64_t start, size_t size)
 	return read;
 }
 
-static void record_flags(const struct walk *walk, const struct page *page)
+static void record_flags(const struct walk *walk, const struct rcore_heap_page *page)
 {
 	for (size_t i = 0; walk->ruby->recorder && i < page->slots; i++)
 		rcore_recorder_add(walk->ruby->recorder, page->start + i * page->slot_size,
@@ -210,7 +256,7 @@ static bool offer(const struct walk *walk, uint64_t value, const unsigned char *
 /*
  * A page of a pack, or one that a core has in part: what there is of each slot.
  */
-static bool walk_parts(const struct walk *walk, const struct page *page, bool *go_on)
+static bool walk_parts(const struct walk *walk, const struct rcore_heap_page *page, bool *go_on)
 {
 	for (size_t i = 0; i < page->slots && *go_on; i++) {
 		uint64_t value = page->start + i * page->slot_size;
@@ -225,7 +271,7 @@ static bool walk_parts(const struct walk *walk, const struct page *page, bool *g
 }
 
 /* false: the page cannot be read. */
-static bool walk_page(const struct walk *walk, const struct page *page, bool *go_on)
+static bool walk_page(const struct walk *walk, const struct rcore_heap_page *page, bool *go_on)
 {
 	record_flags(walk, page);
 	if (!read_slots(walk, page->start, page->slots * page->slot_size))
@@ -242,7 +288,7 @@ static bool walk_page(const struct walk *walk, const struct page *page, bool *go
  */
 static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *last, bool *go_on)
 {
-	struct page page;
+	struct rcore_heap_page page;
 	if (!read_page(walk->ruby, heap_page, &page) || page.start <= *last ||
 	    !walk_page(walk, &page, go_on))
 		return false;

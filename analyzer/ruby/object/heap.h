@@ -11,12 +11,32 @@
  * (the proof of a page). Mirrors gc.c (3.4 on: gc/default/default.c).
  */
 
+/* A page's slots. */
+struct rcore_heap_page {
+	uint64_t start;
+	size_t slot_size, slots;
+};
+
+/* The page in whose body `address` lies; false: none. */
+bool rcore_heap_page_at(struct rcore_ruby *ruby, uint64_t address, struct rcore_heap_page *ret);
+
 /*
  * The slot that `address` lies in, and its type; false: it is in no page of the
  * heap.
  */
 bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,
 		     enum rcore_type *ret_type);
+
+/* Whether the collector is freeing what it found to be garbage. */
+bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace);
+
+/*
+ * Whether the collector has found this object to be garbage, and not yet freed
+ * it: its page is to be swept, and it has no mark. What it refers to may be
+ * freed already. Mirrors is_garbage_object() of gc.c (garbage_object_p() of
+ * gc/default/default.c); false also if the layout does not know.
+ */
+bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value);
 
 /*
  * Proves the list of pages on a few of them, the first and the last too: each

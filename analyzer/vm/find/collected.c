@@ -4,24 +4,18 @@
 #include <stdlib.h>
 
 #include "ruby/get.h"
+#include "ruby/object/heap.h"
 #include "vm/find/frame_proof.h"
 #include "vm/wrapper.h"
-
-/* enum gc_mode of gc.c, 3.4 on of gc/default/default.c; the same from 2.6 to 4.0. */
-enum { GC_MODE_SWEEPING = 2 };
 
 /* How many times a fiber resumed by a collected one is looked for: garbage is rarely deep. */
 enum { CHAIN_LIMIT = 64 };
 
 static bool is_sweeping(struct rcore_loader *loader)
 {
-	struct rcore_ruby *ruby = loader->ruby;
-	uint64_t objspace, mode = 0;
-	struct rcore_error *err = RCORE_GET(ruby, loader->vm, vm, objspace, &objspace);
-	if (!err)
-		err = RCORE_GET(ruby, objspace, objspace, gc_mode, &mode);
-	rcore_error_free(err);
-	return !err && mode == GC_MODE_SWEEPING;
+	uint64_t objspace;
+	rcore_auto_error err = RCORE_GET(loader->ruby, loader->vm, vm, objspace, &objspace);
+	return !err && rcore_heap_is_sweeping(loader->ruby, objspace);
 }
 
 static uint64_t prev_of(struct rcore_loader *loader, size_t index)
@@ -124,7 +118,10 @@ static void find_collected(struct rcore_loader *loader, const bool *held, bool *
 	for (size_t i = 0; i < loader->fibers.count; i++) {
 		const struct rcore_fiber *fiber = &loader->fibers.items[i];
 		bool is_damaged = !is_whole(fiber) && has_stack(loader, fiber);
-		collected[i] = !held[i] && (is_damaged || lost_thread(loader, fiber));
+		collected[i] =
+			!held[i] &&
+			(is_damaged || lost_thread(loader, fiber) ||
+			 (fiber->object && rcore_heap_is_garbage(loader->ruby, fiber->object)));
 	}
 	bool more = true;
 	for (int step = 0; more && step < CHAIN_LIMIT; step++) {

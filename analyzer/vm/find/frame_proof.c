@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "ruby/iseq/iseq.h"
+#include "ruby/object/moved.h"
 #include "vm/stack/frame_flags.h"
 
 enum {
@@ -36,7 +37,8 @@ static struct rcore_error *misfit(const struct rcore_frame *frame, const char *w
 				  what);
 }
 
-static struct rcore_error *prove_method(const struct rcore_frame *frame,
+static struct rcore_error *prove_method(struct rcore_ruby *ruby,
+					const struct rcore_frame *frame,
 					const struct rcore_iseq_info *local,
 					const struct rcore_method_entry *method)
 {
@@ -49,7 +51,8 @@ static struct rcore_error *prove_method(const struct rcore_frame *frame,
 		return misfit(frame, "its method is a C function");
 	if (!local && method->type == RCORE_METHOD_ISEQ && magic == RCORE_FRAME_MAGIC_CFUNC)
 		return misfit(frame, "a C function's frame with the entry of a Ruby method");
-	if (local && method->type == RCORE_METHOD_ISEQ && local->address != method->iseq)
+	if (local && method->type == RCORE_METHOD_ISEQ &&
+	    rcore_moved_to(ruby, local->address) != rcore_moved_to(ruby, method->iseq))
 		return misfit(frame, "its code is not that of its method");
 	return NULL;
 }
@@ -60,14 +63,14 @@ static struct rcore_error *prove_iseq(struct rcore_ruby *ruby, const struct shap
 {
 	const struct rcore_iseq_info *iseq, *local;
 	if (!shape->iseq_types)
-		return prove_method(frame, NULL, method);
+		return prove_method(ruby, frame, NULL, method);
 	struct rcore_error *err = rcore_iseq(ruby, frame->iseq, &iseq);
 	if (err)
 		return err;
 	if (!(shape->iseq_types & 1u << iseq->type))
 		return misfit(frame, "its code is of another type than the frame");
 	err = rcore_iseq(ruby, iseq->local, &local);
-	return err ? err : prove_method(frame, local, method);
+	return err ? err : prove_method(ruby, frame, local, method);
 }
 
 /* VM_ENV_DATA_INDEX_ENV: an escaped environment is followed by its rb_env_t. */

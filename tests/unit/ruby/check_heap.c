@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "ruby/object/heap.h"
+#include "ruby/object/moved.h"
+#include "ruby/object/string.h"
+#include "ruby_suite.h"
+
+enum { SLOTS = 4 };
+
+static size_t slot_size(void)
+{
+	return rcore_has(&fake.layout.heap_page.slot_size) ? 80 : 40;
+}
+
+/* A page of SLOTS Strings; returns the first. */
+static uint64_t make_page(uint64_t *objspace)
+{
+	static const uint64_t flags[SLOTS] = {RCORE_T_STRING, RCORE_T_STRING, RCORE_T_STRING,
+					      RCORE_T_STRING};
+	const struct fake_page page = {80, SLOTS, flags};
+	uint64_t start;
+	*objspace = fake_objspace(&fake, &page, 1, &start);
+	return start;
+}
+
+static uint64_t heap_page_of(uint64_t slot)
+{
+	uint64_t page = 0;
+	rcore_read_u64(ruby.memory, slot - slot % fake.layout.traits.heap_page_align, &page);
+	return page;
+}
+
+static void mark(uint64_t slot)
+{
+	uint64_t bit = slot % fake.layout.traits.heap_page_align / 40, word = 0;
+	uint64_t at = heap_page_of(slot) + (uint64_t)fake.layout.heap_page.mark_bits.offset +
+		      bit / 64 * 8;
+	rcore_read_u64(ruby.memory, at, &word);
+	fake_put(&fake.target, at, word | UINT64_C(1) << bit % 64);
+}
+
+/* From the end of marking until its page is swept, what has no mark is garbage. */
+START_TEST(test_garbage)
+{
+	begin(_i);
+	uint64_t objspace, start = make_page(&objspace), size = slot_size();
+	if (!rcore_has_place(&fake.layout.heap_page.mark_bits))
+		return;
+	uint64_t page = heap_page_of(start);
+	mark(start + size);
+	mark(start + 3 * size);
+	ck_assert(!rcore_heap_is_garbage(&ruby, start));
+	fake_put_field(&fake.target, page, &fake.layout.heap_page.before_sweep, 1);
+	for (size_t i = 0; i < SLOTS; i++)
+		ck_assert(rcore_heap_is_garbage(&ruby, start + i * size) == !(i % 2));
+	/* What is no slot. */
+	ck_assert(!rcore_heap_is_garbage(&ruby, page));
+	ck_assert(!rcore_heap_is_garbage(&ruby, start - 8));
+	ck_assert(!rcore_heap_is_garbage(&ruby, 0));
+}
+END_TEST
+
+static uint64_t vm_of(uint64_t objspace)
+{
+	uint64_t vm = fake_alloc(&fake.target, fake.layout.vm.size, 8);
+	fake_put_field(&fake.target, vm, &fake.layout.vm.objspace, objspace);
+	return vm;
+}
+
+static struct rcore_error *text_of(uint64_t value, const char **ret)
+{
+	return rcore_text(&ruby, value, ret, NULL);
+}
+
+static bool count(void *context, uint64_t value, const void *copy, size_t size)
+{
+	++*(size_t *)context;
+	return true;
+}
+
+/* While the heap is compacted, a reference may lead to the slot that its object has left. */
+START_TEST(test_moved)
+{
+	begin(_i);
+	const struct rcore_layout *layout = &fake.layout;
+	const char *text = NULL;
+	uint64_t objspace, start = make_page(&objspace), vm = vm_of(objspace), flags;
+	uint64_t from = start + slot_size(), to = fake_string(&fake, "moved");
+	size_t moved = 0;
+	if (!rcore_has_place(&layout->moved.destination))
+		return;
+	fake_put(&fake.target, from, RCORE_T_MOVED);
+	fake_put_field(&fake.target, from, &layout->moved.destination, to);
+	/* One that leads nowhere stays as it is. */
+	fake_put(&fake.target, start, RCORE_T_MOVED);
+	fake_put_field(&fake.target, start, &layout->moved.destination, 0);
+
+	/* What was left is free, and nobody refers to it, once that is over. */
+	rcore_moved_follow(&ruby, vm);
+	ck_assert_int_eq(code(text_of(from, &text)), RCORE_ERROR_CORRUPT);
+	ck_assert_uint_eq(rcore_moved_to(&ruby, from), from);
+
+	fake_put_field(&fake.target, objspace, &layout->objspace.during_compacting, 1);
+	rcore_moved_follow(&ruby, vm);
+	OK(text_of(from, &text));
+	ck_assert_str_eq(text, "moved");
+	OK(text_of(to, &text));
+	ck_assert_int_eq(code(text_of(start, &text)), RCORE_ERROR_CORRUPT);
+	ck_assert_uint_eq(rcore_moved_to(&ruby, from), to);
+	ck_assert_uint_eq(rcore_moved_to(&ruby, to), to);
+	/* Across slots memory is as it is; a walk of the heap still sees what was left. */
+	uint64_t words[16];
+	ck_assert_int_eq(rcore_read(ruby.memory, from - 8, words, sizeof(words)), 0);
+	ck_assert_uint_eq(words[1], RCORE_T_MOVED);
+	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_MOVED, count, &moved, NULL));
+	ck_assert_uint_eq(moved, 2);
+	OK(rcore_flags(&ruby, from, &flags));
+	ck_assert_uint_eq(flags & RCORE_T_MASK, RCORE_T_STRING);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {test_garbage, test_moved};
+	return run_suite("heap", tests, sizeof(tests) / sizeof(*tests));
+}
