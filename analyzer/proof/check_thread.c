@@ -108,14 +108,20 @@ CHECK(thread_scheduler)
 		     : RCORE_SILENT;
 }
 
-/* Of a thread that is in no queue it is zero, or leads to itself. */
+/* Of a thread that is in no queue it is zero, or leads to itself. Of one that enters or leaves a queue it may lead
+ * to nodes that do not lead back: ccan_list_add_before_() and ccan_list_del_() write one pointer after another. */
 CHECK(thread_queue_node)
 {
 	uint64_t next;
 	if (!get(s, base, &(struct rcore_field){.offset = field->offset, .size = sizeof(next)},
 		 &next))
 		return RCORE_FAILS;
-	return next ? rcore_check_a_list(s, base, field) : RCORE_SILENT;
+	if (!next)
+		return RCORE_SILENT;
+	enum rcore_verdict verdict = rcore_check_a_list(s, base, field);
+	return verdict == RCORE_FAILS && list_closes(s, next, NULL) == RCORE_HOLDS
+		       ? RCORE_SILENT
+		       : verdict;
 }
 
 /* enum thread_sched_waiting_flag of thread_pthread.h. */

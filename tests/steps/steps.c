@@ -91,6 +91,20 @@ static void set_state(struct steps *steps, uint64_t at, const struct rcore_snaps
 	steps->findings.snapshot = snapshot;
 }
 
+static void check_all_fields(struct steps *steps, uint64_t at)
+{
+	struct rcore_snapshot *snapshot;
+	struct rcore_error *err = analysis_check_fields(&steps->analysis, &snapshot);
+	set_state(steps, at, NULL);
+	if (err) {
+		finding(&steps->findings, "error (fields)", "%s", err->message);
+		rcore_error_free(err);
+		return;
+	}
+	check_fields(&steps->findings, snapshot);
+	rcore_snapshot_free(snapshot);
+}
+
 static void check_fresh(struct steps *steps, uint64_t at)
 {
 	struct rcore_snapshot *snapshot;
@@ -104,15 +118,7 @@ static void check_fresh(struct steps *steps, uint64_t at)
 	set_state(steps, at, snapshot);
 	check_state(&steps->findings, snapshot, steps->layout);
 	rcore_snapshot_free(snapshot);
-	set_state(steps, at, NULL);
-	err = analysis_check_fields(&steps->analysis, &snapshot);
-	if (err) {
-		finding(&steps->findings, "error (fields)", "%s", err->message);
-		rcore_error_free(err);
-		return;
-	}
-	check_fields(&steps->findings, snapshot);
-	rcore_snapshot_free(snapshot);
+	check_all_fields(steps, at);
 }
 
 static uint64_t now(void)
@@ -178,6 +184,9 @@ static void analyze(struct steps *steps, uint64_t at)
 	steps->last = snapshot;
 	if (steps->analyses % FRESH == 1)
 		check_fresh(steps, at);
+	else if (snapshot->problem_count)
+		/* One may be that fields do not hold: which? */
+		check_all_fields(steps, at);
 }
 
 /* Is a step among those to be analyzed? */
