@@ -4,6 +4,7 @@
 /* One a line, so that two that are added do not conflict. */
 /* clang-format off */
 const struct rcore_command *const rcore_cli_commands[] = {
+	&rcore_cli_ps,
 	&rcore_cli_triage,
 	&rcore_cli_collect,
 	&rcore_cli_report,

@@ -46,8 +46,8 @@ static int process_of(int tid)
 static struct rcore_error *no_such_process(int pid)
 {
 	return rcore_error_create(RCORE_ERROR_OS,
-				  "no process %d: it has ended, or never was; `pgrep -a ruby` "
-				  "lists Ruby processes",
+				  "no process %d: it has ended, or never was; `rcore ps` lists "
+				  "Ruby processes",
 				  pid);
 }
 
@@ -77,7 +77,7 @@ struct rcore_error *rcore_live_refuse(int pid, int folder,
 	if (rcore_live_is_kernel_thread(folder))
 		return rcore_error_create(RCORE_ERROR_NOT_RUBY,
 					  "process %d%s is a thread of the kernel: it runs no "
-					  "program; `pgrep -a ruby` lists Ruby processes",
+					  "program; `rcore ps` lists Ruby processes",
 					  pid, name_of(pid, name));
 	return NULL;
 }

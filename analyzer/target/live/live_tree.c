@@ -97,3 +97,19 @@ struct rcore_error *rcore_process_tree(int pid, int **ret, size_t *ret_count)
 	return short_of_memory ? rcore_error_no_memory()
 			       : rcore_live_explain(pid, -1, errnum ? errnum : ENOENT);
 }
+
+struct rcore_error *rcore_process_list(int **ret, size_t *ret_count)
+{
+	struct entries entries = {0};
+	int errnum = list_processes(&entries);
+	int *pids = errnum ? NULL : calloc(entries.count + 1, sizeof(*pids));
+	for (size_t i = 0; pids && i < entries.count; i++)
+		pids[i] = entries.items[i].pid;
+	free(entries.items);
+	if (!pids)
+		return errnum && errnum != ENOMEM ? rcore_error_os(errnum, "/proc")
+						  : rcore_error_no_memory();
+	*ret = pids;
+	*ret_count = entries.count;
+	return NULL;
+}

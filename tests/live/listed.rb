@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+
+# `rcore ps` against what the kernel and the programs themselves say.
+module Listed
+  NOBODY = 65_534
+
+  def self.cases(rubies)
+    rubies.map { |ruby| LiveCase.new("ps #{ruby.name}") { Listed.one(self, ruby) } } +
+      [LiveCase.new("ps of another user") { Listed.unreadable(self, rubies.find { |ruby| ruby.root.empty? } || rubies.first) }]
+  end
+
+  def self.one(test, ruby)
+    test.with_program(ruby, "titled.rb") do |pid, counter|
+      rows, status = list(test)
+      test.fail("status #{status}") unless [0, 1].include?(status) # 1: of other processes on this machine
+      row = rows.find { |each| each["pid"] == pid } or next test.fail("not listed")
+      test.same("release", ruby.version.to_s, row["ruby"])
+      test.same("threads", Dir.children("/proc/#{pid}/task").size, row["threads"])
+      test.same("parent", File.read("/proc/#{pid}/stat").split[3].to_i, row["parent"])
+      test.fail("state #{row["state"]}") unless %w[running sleeping].include?(row["state"])
+      test.same("title", "worker \e[31m 1", row["command"])
+      out, = rcore("ps")
+      line = out.lines.find { |each| each.split.first == pid.to_s }
+      test.fail("not escaped: #{line.inspect}") unless line&.end_with?("worker \\e[31m 1\n")
+      test.goes_on(counter)
+    end
+  end
+
+  # Listed all the same, with the reason and what to do.
+  def self.unreadable(test, ruby)
+    return unless Process.uid.zero?
+    test.with_program(ruby, "titled.rb", environment: {"TITLE" => "no"}) do |pid, counter, folder|
+      program = File.join(folder, "rcore")
+      FileUtils.cp(Suite::RCORE, program)
+      rows, status = list(test, program) { Process::UID.change_privilege(NOBODY) }
+      test.same("status", 1, status)
+      row = rows.find { |each| each["pid"] == pid }
+      test.fail("no reason: #{row}") unless row && row["problem"]&.include?("not allowed to read process #{pid}") && row["ruby"].nil?
+      test.goes_on(counter)
+    end
+  end
+
+  def self.rcore(*arguments, program: Suite::RCORE, &before)
+    reading, writing = IO.pipe(binmode: true)
+    pid = fork do
+      before&.call
+      $stdout.reopen(writing)
+      exec(program, *arguments)
+    end
+    writing.close
+    out = reading.read.force_encoding("UTF-8")
+    [out, Child.wait(pid).exitstatus]
+  ensure
+    reading&.close
+  end
+
+  def self.list(test, program = Suite::RCORE, &before)
+    out, status = rcore("ps", "--json", program: program, &before)
+    report = JSON.parse(out)
+    test.same("schema", "rcore-ps/1", report["schema"])
+    test.same("order", report["processes"].map { |row| row["pid"] }.sort, report["processes"].map { |row| row["pid"] })
+    [report["processes"], status]
+  end
+end
