@@ -18,6 +18,7 @@ lint-house:
 	@tests/lint/machine.sh
 	@tests/lint/house.sh
 	@ruby tests/lint/programs.rb
+	@ruby tests/lint/tour.rb
 
 lint-circles: $(LIB_OBJ) $(CLI_OBJ) $(PLUG_OBJ)
 	@tests/lint/circles.rb $^

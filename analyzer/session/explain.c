@@ -7,7 +7,6 @@
 #include "triage/triage.h"
 #include "triage/workers.h"
 
-/* Of a process that did not die there is no fault, and nothing to read for it. */
 static void find_fault(const struct rcore_target *target, struct rcore_located *located,
 		       struct rcore_snapshot *snapshot, struct rcore_original *ret)
 {
@@ -22,6 +21,7 @@ struct rcore_error *rcore_session_explain(const struct rcore_target *target,
 					  struct rcore_snapshot *snapshot)
 {
 	struct rcore_original original = {0};
+	/* A running process has not died: there is no fault to find. */
 	if (!target->live)
 		find_fault(target, located, snapshot, &original);
 	rcore_session_last_words(target, hides_text, snapshot);
