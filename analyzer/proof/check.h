@@ -7,7 +7,7 @@
 #include "ruby/symbol/id.h"
 #include "ruby/object/value.h"
 #include "proof/field_check.h"
-#include "vm/find/list.h"
+#include "vm/find/list_change.h"
 #include "vm/vm.h"
 
 /*
@@ -157,8 +157,8 @@ static inline enum rcore_verdict list_closes(const struct rcore_samples *s, uint
 {
 	uint64_t *nodes, next;
 	size_t count;
-	rcore_auto_error err =
-		rcore_list(s->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
+	rcore_auto_error err = rcore_list_of_waiters(s->ruby->memory, s->process, head,
+						     RCORE_THREAD_LIMIT, &nodes, &count);
 	bool lost = err &&
 		    !rcore_read_u64(s->ruby->memory, count ? nodes[count - 1] : head, &next) &&
 		    is_lost(s, next);

@@ -147,6 +147,18 @@ CHECK(thread_join_list)
 		      : RCORE_SILENT;
 }
 
+/*
+ * Who unlocks a mutex first says that nobody holds it, then wakes who waits for
+ * it, and takes it off its thread's list last (rb_mutex_unlock_th() of
+ * thread_sync.c).
+ */
+static enum rcore_verdict is_let_go(const struct rcore_samples *s, uint64_t mutex)
+{
+	return list_closes(s, member(mutex, &layout_of(s)->mutex.waitq), NULL) == RCORE_FAILS
+		       ? RCORE_FAILS
+		       : RCORE_SILENT;
+}
+
 /* A mutex that is held knows its holder: a thread or its Thread, a fiber, from
  * 4.0 on an EC's number. */
 CHECK(a_held_mutex)
@@ -157,9 +169,11 @@ CHECK(a_held_mutex)
 		return RCORE_FAILS;
 	if (!mutex)
 		return RCORE_SILENT;
-	if (rcore_has(&layout->mutex.fiber))
-		return verdict_of(get(s, mutex, &layout->mutex.fiber, &holder) &&
-				  is_fiber(s, holder));
-	return verdict_of(get(s, mutex, &layout->mutex.thread, &holder) &&
-			  (is_thread(s, holder) || is_object(s, holder, TYPE(DATA))));
+	bool by_fiber = rcore_has(&layout->mutex.fiber);
+	if (!get(s, mutex, by_fiber ? &layout->mutex.fiber : &layout->mutex.thread, &holder))
+		return RCORE_FAILS;
+	if (!holder)
+		return is_let_go(s, mutex);
+	return verdict_of(by_fiber ? is_fiber(s, holder)
+				   : is_thread(s, holder) || is_object(s, holder, TYPE(DATA)));
 }

@@ -21,6 +21,22 @@ CHECK(waiting_ec)
 		       : RCORE_FAILS;
 }
 
+/*
+ * Of a list: its neighbours lead to it. One of them alone does while it is put
+ * there or taken away (list_change.h), and list_del() leaves its own words.
+ */
+CHECK(a_node)
+{
+	uint64_t node = member(base, field), words[2], next, prev;
+	if (rcore_read(s->ruby->memory, node, words, sizeof(words)))
+		return RCORE_FAILS;
+	if (is_lost(s, words[0]) || is_lost(s, words[1]))
+		return RCORE_SILENT;
+	bool follows = word_at(s, words[1], &next) && next == node;
+	bool leads = word_at(s, words[0] + sizeof(next), &prev) && prev == node;
+	return follows && leads ? RCORE_HOLDS : follows || leads ? RCORE_SILENT : RCORE_FAILS;
+}
+
 CHECK(waiting_fd_number)
 {
 	enum { FD_LIMIT = 1 << 20 };

@@ -182,7 +182,7 @@ static void analyze(struct steps *steps, uint64_t at)
 				 is_filling(steps, at));
 	forget(steps);
 	steps->last = snapshot;
-	if (steps->analyses % FRESH == 1)
+	if (steps->analyses % FRESH == 1 || at == steps->at)
 		check_fresh(steps, at);
 	else if (snapshot->problem_count)
 		/* One may be that fields do not hold: which? */

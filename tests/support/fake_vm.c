@@ -163,7 +163,9 @@ void fake_machine_stack(struct fake_vm *vm, uint64_t fiber)
 uint64_t fake_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber_status status)
 {
 	uint64_t fiber = make_fiber(vm, thread, status);
-	FAKE_PUT(vm, fiber, fiber, self, fake_data(vm, vm->fiber_type, fiber));
+	uint64_t object = fake_data(vm, vm->fiber_type, fiber);
+	FAKE_PUT(vm, object, basic, klass, vm->fiber_class);
+	FAKE_PUT(vm, fiber, fiber, self, object);
 	return fiber;
 }
 
@@ -255,6 +257,9 @@ void fake_vm_init(struct fake_vm *vm, const struct rcore_layout *layout)
 	vm->objspace = fake_objspace(&vm->ruby, &page, 1, &vm->slot);
 	vm->slots_end = vm->slot + SLOT * SLOT_COUNT;
 	vm->fiber_type = fake_data_type(vm, "fiber");
+	vm->fiber_class = fake_class(&vm->ruby, &(struct fake_class){.type = RCORE_T_CLASS,
+								     .path = "Fiber",
+								     .permanent = true});
 	vm->thread_type = fake_data_type(vm, "VM/thread");
 	FAKE_PUT(vm, vm->address, vm, objspace, vm->objspace);
 	if (rcore_has(&layout->vm.shape_list))

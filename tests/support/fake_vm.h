@@ -13,7 +13,7 @@ struct fake_vm {
 	struct fake_ruby ruby;
 	uint64_t address, objspace, ractor, main_thread;
 	uint64_t slot, slots_end; /* of the heap's page, for Thread and Fiber objects */
-	uint64_t fiber_type, thread_type;
+	uint64_t fiber_type, thread_type, fiber_class;
 	uint64_t newest; /* rb_jit_cont; 0: none */
 	int next_tid;
 };

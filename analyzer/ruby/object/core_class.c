@@ -14,7 +14,7 @@ enum {
 static const char *const names[] = {
 	[RCORE_CLASS_EXCEPTION] = "Exception", [RCORE_CLASS_SET] = "Set",
 	[RCORE_CLASS_STRUCT] = "Struct",       [RCORE_CLASS_DATA] = "Data",
-	[RCORE_CLASS_RANGE] = "Range",
+	[RCORE_CLASS_RANGE] = "Range",         [RCORE_CLASS_FIBER] = "Fiber",
 };
 
 static enum rcore_core_class by_name(const struct rcore_class_name *name)

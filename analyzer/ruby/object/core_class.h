@@ -15,6 +15,7 @@ enum rcore_core_class {
 	RCORE_CLASS_STRUCT,
 	RCORE_CLASS_DATA,
 	RCORE_CLASS_RANGE,
+	RCORE_CLASS_FIBER,
 };
 
 /*

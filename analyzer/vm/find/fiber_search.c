@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "ruby/object/core_class.h"
 #include "ruby/object/heap.h"
 #include "vm/problem.h"
 #include "vm/vm.h"
@@ -135,6 +136,37 @@ static bool is_fiber_type(struct heap_search *search, uint64_t type, uint64_t ob
 	return is_fiber;
 }
 
+/*
+ * Whether a slot is just being given to another object. newobj_of() of gc.c, 3.0
+ * on, writes its flags and its class first (newobj_init()), what it holds later
+ * (newobj_fill()): until then that is what the object had that was there before.
+ * Where the class is not written yet, the next free slot's address stands there.
+ */
+static bool is_being_made(struct rcore_ruby *ruby, const void *copy, size_t size)
+{
+	enum rcore_core_class core;
+	uint64_t klass, flags;
+	if (!rcore_field_of(copy, size, &ruby->layout->basic.klass, &klass))
+		return false;
+	if (!klass || !rcore_is_object(ruby, klass))
+		return !klass;
+	if (rcore_read_field(ruby->memory, klass, &ruby->layout->basic.flags, &flags))
+		return false;
+	if ((flags & RCORE_T_MASK) != RCORE_T_CLASS)
+		return (flags & RCORE_T_MASK) == RCORE_T_NONE;
+	rcore_auto_error err = rcore_core_class(ruby, klass, &core);
+	return !err && core != RCORE_CLASS_FIBER;
+}
+
+/* Whether what a slot leads to was a fiber of the object that it held before. */
+static bool is_stale(struct rcore_ruby *ruby, uint64_t object, uint64_t data, const void *copy,
+		     size_t size)
+{
+	uint64_t self;
+	return !rcore_read_field(ruby->memory, data, &ruby->layout->fiber.self, &self) &&
+	       !is_fiber_data(ruby, object, data) && is_being_made(ruby, copy, size);
+}
+
 static bool visit_data(void *context, uint64_t value, const void *copy, size_t size)
 {
 	struct heap_search *search = context;
@@ -142,7 +174,8 @@ static bool visit_data(void *context, uint64_t value, const void *copy, size_t s
 	uint64_t type, data;
 	if (!rcore_field_of(copy, size, &layout->data.type, &type) ||
 	    !rcore_field_of(copy, size, &layout->data.data, &data) || !data || !type ||
-	    type % sizeof(uint64_t) || !is_fiber_type(search, type, value, data))
+	    type % sizeof(uint64_t) || !is_fiber_type(search, type, value, data) ||
+	    is_stale(search->ruby, value, data, copy, size))
 		return true;
 	uint64_t *fiber = rcore_push(&search->fibers);
 	if (fiber)

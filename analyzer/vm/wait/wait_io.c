@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "vm/find/list.h"
 #include "vm/wait/wait_private.h"
 
 /*
@@ -27,12 +26,11 @@ static struct rcore_error *waiting_fds(struct rcore_waits *waits)
 	size_t count;
 	if (!rcore_has(&layout->vm.waiting_fds))
 		return NULL;
-	rcore_wait_problem(waits,
-			   rcore_error_wrap(rcore_list_of(loader->ruby, loader->vm,
-							  &layout->vm.waiting_fds,
-							  &layout->waiting_fd.node,
-							  RCORE_WAITER_LIMIT, &entries, &count),
-					    "who waits for IO"));
+	rcore_wait_problem(
+		waits,
+		rcore_error_wrap(rcore_wait_list(waits, loader->vm, &layout->vm.waiting_fds,
+						 &layout->waiting_fd.node, &entries, &count),
+				 "who waits for IO"));
 	for (size_t i = 0; !err && i < count; i++) {
 		int fiber = rcore_wait_fiber(
 			waits, rcore_wait_field(waits, entries[i], &layout->waiting_fd.th), 0);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "vm/find/list.h"
 #include "vm/wait/wait_private.h"
 
 /*
@@ -85,9 +84,8 @@ static struct rcore_error *add_waiters(struct rcore_waits *waits, struct rcore_l
 	const struct rcore_layout *layout = loader->ruby->layout;
 	uint64_t *waiters;
 	size_t count;
-	struct rcore_error *err =
-		rcore_list_of(loader->ruby, lock->address, &layout->mutex.waitq,
-			      &layout->sync_waiter.node, RCORE_WAITER_LIMIT, &waiters, &count);
+	struct rcore_error *err = rcore_wait_list(waits, lock->address, &layout->mutex.waitq,
+						  &layout->sync_waiter.node, &waiters, &count);
 	if (err) {
 		lock->problem = rcore_arena_printf(&loader->snapshot->arena, "who waits: %s",
 						   err->message);

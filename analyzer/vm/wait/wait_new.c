@@ -3,6 +3,7 @@
 
 #include "base/grow.h"
 #include "ruby/object/data.h"
+#include "vm/find/list_change.h"
 #include "vm/wait/wait_private.h"
 
 void rcore_wait_problem(struct rcore_waits *waits, struct rcore_error *err)
@@ -11,6 +12,27 @@ void rcore_wait_problem(struct rcore_waits *waits, struct rcore_error *err)
 	if (err && !snapshot->wait_problem)
 		snapshot->wait_problem = rcore_arena_strdup(&snapshot->arena, err->message);
 	rcore_error_free(err);
+}
+
+struct rcore_error *rcore_wait_list(struct rcore_waits *waits, uint64_t base,
+				    const struct rcore_field *head,
+				    const struct rcore_field *node, uint64_t **ret,
+				    size_t *ret_count)
+{
+	const struct rcore_loader *loader = waits->loader;
+	*ret = NULL;
+	*ret_count = 0;
+	struct rcore_error *err = rcore_not_measured(loader->ruby->layout, head);
+	if (!err)
+		err = rcore_not_measured(loader->ruby->layout, node);
+	if (err)
+		return err;
+	err = rcore_list_of_waiters(loader->ruby->memory, loader->process,
+				    base + (uint64_t)head->offset, RCORE_WAITER_LIMIT, ret,
+				    ret_count);
+	for (size_t i = 0; i < *ret_count; i++)
+		(*ret)[i] -= (uint64_t)node->offset;
+	return err;
 }
 
 uint64_t rcore_wait_field(struct rcore_waits *waits, uint64_t base,

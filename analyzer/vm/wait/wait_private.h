@@ -58,6 +58,15 @@ enum {
 /* Notes the first list that could not be read; takes ownership. */
 void rcore_wait_problem(struct rcore_waits *waits, struct rcore_error *err);
 
+/*
+ * As rcore_list_of(), of nodes on the stacks of those who wait: one of them may
+ * just be put there (list_change.h).
+ */
+struct rcore_error *rcore_wait_list(struct rcore_waits *waits, uint64_t base,
+				    const struct rcore_field *head,
+				    const struct rcore_field *node, uint64_t **ret,
+				    size_t *ret_count);
+
 /* A field, 0 where it cannot be read or this Ruby has none. */
 uint64_t rcore_wait_field(struct rcore_waits *waits, uint64_t base,
 			  const struct rcore_field *field);

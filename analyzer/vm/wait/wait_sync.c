@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "ruby/object/array.h"
-#include "vm/find/list.h"
 #include "vm/wait/wait_private.h"
 
 /*
@@ -69,8 +68,8 @@ static struct rcore_error *visit_list(struct rcore_waits *waits, const struct rc
 	size_t count;
 	if (!rcore_has(head))
 		return NULL;
-	rcore_wait_problem(waits, rcore_list_of(waits->loader->ruby, sync->data, head, node,
-						RCORE_WAITER_LIMIT, &waiters, &count));
+	rcore_wait_problem(waits,
+			   rcore_wait_list(waits, sync->data, head, node, &waiters, &count));
 	for (size_t i = 0; !err && i < count; i++) {
 		int fiber = kind == RCORE_WAIT_IO ? blocked_in(waits, waiters[i])
 						  : waiter_in(waits, waiters[i]);

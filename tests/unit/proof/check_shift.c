@@ -144,6 +144,54 @@ START_TEST(test_moments)
 }
 END_TEST
 
+/* A mutex that is unlocked is nobody's before it is off its thread's list. */
+START_TEST(test_unlocking)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const struct rcore_item *keeping = item_of("thread", "keeping_mutexes");
+	uint64_t mutex = fake_alloc(&vm->ruby.target, layout.mutex.size, 8);
+	uint64_t waitq = mutex + (uint64_t)layout.mutex.waitq.offset;
+	fake_list_init(vm, waitq);
+	FAKE_PUT(vm, world.sleeper, thread, keeping_mutexes, mutex);
+	ck_assert_int_eq(verdict(keeping), RCORE_SILENT);
+	fake_put(&vm->ruby.target, waitq, 8);
+	ck_assert_int_eq(verdict(keeping), RCORE_FAILS);
+	finish();
+}
+END_TEST
+
+/* A node is on its list while one of its neighbours leads to it. */
+START_TEST(test_node)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	struct rcore_samples samples;
+	const struct rcore_check_row *row =
+		rcore_check_row(item_of("sync_waiter", "node")->where);
+	static const struct {
+		bool leads_on, leads_back;
+		enum rcore_verdict verdict;
+	} states[] = {{true, true, RCORE_HOLDS},
+		      {true, false, RCORE_SILENT},
+		      {false, true, RCORE_SILENT},
+		      {false, false, RCORE_FAILS}};
+	uint64_t head = fake_alloc(&vm->ruby.target, 16, 8);
+	uint64_t waiter = fake_alloc(&vm->ruby.target, layout.sync_waiter.size, 8);
+	uint64_t node = waiter + (uint64_t)layout.sync_waiter.node.offset;
+	fake_put(&vm->ruby.target, node, head);
+	fake_put(&vm->ruby.target, node + 8, head);
+	rcore_samples_take(&ruby, &world.process, vm->address, &samples);
+	rcore_samples_add(&samples.sync_waiter, waiter);
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		fake_put(&vm->ruby.target, head, states[i].leads_on ? node : head);
+		fake_put(&vm->ruby.target, head + 8, states[i].leads_back ? node : head);
+		ck_assert_int_eq(rcore_check_field(&samples, row), states[i].verdict);
+	}
+	finish();
+}
+END_TEST
+
 /* The outermost handler of a thread lies above its VM stack, in the frame that took it. */
 START_TEST(test_outermost_tag)
 {
@@ -394,8 +442,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_table,    test_rules,   test_moments,
-				      test_moved,    test_refused, test_corrupt,
-				      test_objspace, test_choice,  test_outermost_tag};
+	const TTest *const tests[] = {test_table,     test_rules,   test_moments,
+				      test_moved,     test_refused, test_corrupt,
+				      test_objspace,  test_choice,  test_outermost_tag,
+				      test_unlocking, test_node};
 	return world_run("shift", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -433,6 +433,25 @@ START_TEST(test_fibers)
 }
 END_TEST
 
+/* Its flags and its class are written first; the rest is of the Fiber that was there before, and freed. */
+START_TEST(test_slot_being_made)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const struct fake_class other = {
+		.type = RCORE_T_CLASS, .path = "Yielder", .permanent = true};
+	const uint64_t classes[] = {fake_class(&vm->ruby, &other), 0, vm->fiber_class};
+	uint64_t freed = fake_alloc(&vm->ruby.target, vm->ruby.layout.fiber.size, 8);
+	uint64_t object = fake_data(vm, vm->fiber_type, freed);
+	for (size_t i = 0; i < 3 && !vm->ruby.layout.traits.fibers_listed; i++) {
+		FAKE_PUT(vm, object, basic, klass, classes[i]);
+		struct rcore_snapshot *snapshot = world_load();
+		ck_assert(world_says(snapshot, "its EC does not point back") == (i == 2));
+		world_free(snapshot);
+	}
+}
+END_TEST
+
 static void set_gc_mode(uint64_t mode)
 {
 	uint64_t objspace = FAKE_GET(&world.vm, world.vm.address, vm, objspace);
@@ -765,25 +784,16 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_list,
-		test_find,
-		test_prove,
-		test_prove_fiber_switch,
-		test_prove_stale_pc,
-		test_prove_counts,
-		test_prove_heap,
-		test_builds,
-		test_threads,
-		test_fibers,
-		test_collected,
-		test_in_a_switch,
-		test_being_made,
-		test_counted_later,
-		test_ending,
-		test_broken_threads,
-		test_broken_ractors,
-		test_broken_fibers,
-		test_broken_fiber_list,
+		test_list,           test_find,
+		test_prove,          test_prove_fiber_switch,
+		test_prove_stale_pc, test_prove_counts,
+		test_prove_heap,     test_builds,
+		test_threads,        test_fibers,
+		test_collected,      test_slot_being_made,
+		test_in_a_switch,    test_being_made,
+		test_counted_later,  test_ending,
+		test_broken_threads, test_broken_ractors,
+		test_broken_fibers,  test_broken_fiber_list,
 		test_broken_heap,
 	};
 	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -323,6 +324,49 @@ START_TEST(test_waiting_fds)
 }
 END_TEST
 
+/* One more is being put on the list, whose own words are not written yet. */
+START_TEST(test_half_linked)
+{
+	enum { RUNS = -1, POLL = 7 };
+	static const struct {
+		bool leads_on, leads_back;
+		int call;
+		bool is_sound;
+	} states[] = {{true, true, RUNS, true},
+		      {true, false, RUNS, true},
+		      {false, true, RUNS, true},
+		      {true, true, POLL, false},
+		      {true, false, POLL, false}};
+	world_begin(_i);
+	if (!rcore_has(&LAYOUT.vm.waiting_fds))
+		return;
+	uint64_t head = AT(world.vm.address, vm, waiting_fds);
+	uint64_t entry = alloc(LAYOUT.waiting_fd.size), node = AT(entry, waiting_fd, node);
+	FAKE_PUT(&world.vm, entry, waiting_fd, th, world.sleeper);
+	FAKE_PUT(&world.vm, entry, waiting_fd, fd, 7);
+	fake_list_add(&world.vm, head, node);
+	uint64_t half = alloc(16);
+	fake_put(&world.vm.ruby.target, half, UINT64_C(0xb000000201));
+	fake_put(&world.vm.ruby.target, half + 8, 1);
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		struct rcore_native_thread *native = &world.native[0];
+		native->has_registers = true;
+		native->register_count = 27;
+		native->registers[15] = (uint64_t)(int64_t)states[i].call;
+		native->registers[10] = (uint64_t)-516;
+		native->registers[rcore_register_sp(EM_X86_64)] = half - 64;
+		fake_put(&world.vm.ruby.target, head, states[i].leads_on ? half : node);
+		fake_put(&world.vm.ruby.target, node + 8, states[i].leads_back ? half : head);
+		struct rcore_snapshot *snapshot = world_load_whole();
+		ck_assert_msg(!snapshot->wait_problem == states[i].is_sound, "state %zu: %s", i,
+			      snapshot->wait_problem ? snapshot->wait_problem : "no problem");
+		const struct rcore_wait *wait = wait_of(snapshot, sleeping());
+		ck_assert(!states[i].is_sound || (wait && wait->kind == RCORE_WAIT_IO));
+		world_free(snapshot);
+	}
+}
+END_TEST
+
 /* Registers alone: a descriptor, a child, more descriptors than there can be. */
 START_TEST(test_syscalls)
 {
@@ -481,9 +525,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_locks,  test_names,       test_broken_locks,      test_joins,
-		test_gvl,    test_waiting_fds, test_syscalls,          test_queue,
-		test_faults, test_unmeasured,  test_unmeasured_fields,
+		test_locks, test_names,       test_broken_locks, test_joins,
+		test_gvl,   test_waiting_fds, test_half_linked,  test_syscalls,
+		test_queue, test_faults,      test_unmeasured,   test_unmeasured_fields,
 	};
 	return world_run("wait", tests, sizeof(tests) / sizeof(tests[0]));
 }

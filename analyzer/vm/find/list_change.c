@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/find/list_change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "target/live/syscall.h"
+
+struct node {
+	uint64_t next, prev;
+};
+
+struct nodes {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+/* Where a walk in one direction has got to, and where it does not go on. */
+struct end {
+	uint64_t last, beyond;
+};
+
+/*
+ * From the head on as long as neighbours lead to each other. false: the list is
+ * longer than `limit`, or memory is short.
+ */
+static bool walk(struct rcore_memory *memory, uint64_t head, bool forward, size_t limit,
+		 struct nodes *nodes, struct end *ret)
+{
+	struct node node;
+	if (rcore_read(memory, head, &node, sizeof(node)))
+		return false;
+	*ret = (struct end){head, forward ? node.next : node.prev};
+	while (ret->beyond != head && nodes->count < limit) {
+		if (rcore_read(memory, ret->beyond, &node, sizeof(node)) ||
+		    (forward ? node.prev : node.next) != ret->last)
+			return true;
+		uint64_t *item = rcore_push(nodes);
+		if (!item)
+			return false;
+		*item = ret->last = ret->beyond;
+		ret->beyond = forward ? node.next : node.prev;
+	}
+	return ret->beyond == head;
+}
+
+/*
+ * The one node between the two ends that one of them leads to already, or both;
+ * 0: it is more that is wrong.
+ */
+static uint64_t between(const struct end *before, const struct end *behind)
+{
+	uint64_t node = before->beyond == behind->last ? behind->beyond : before->beyond;
+	bool leads_on = before->beyond == node || before->beyond == behind->last;
+	bool leads_back = behind->beyond == node || behind->beyond == before->last;
+	return leads_on && leads_back && node % sizeof(uint64_t) == 0 ? node : 0;
+}
+
+/* In the innermost frames of a thread that is in no system call. */
+static bool is_in_running_frame(struct rcore_memory *memory,
+				const struct rcore_process *process, uint64_t address)
+{
+	enum { FRAME = 4096 };
+	int sp = process ? rcore_register_sp(process->machine) : -1;
+	struct rcore_syscall call;
+	for (size_t i = 0; sp >= 0 && i < process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &process->threads[i];
+		if (thread->has_registers && address - thread->registers[sp] < FRAME)
+			return !rcore_syscall_of(process->machine, thread, memory, &call);
+	}
+	return false;
+}
+
+/* All nodes in list order, without the one that is being put there. */
+static bool around(struct rcore_memory *memory, const struct rcore_process *process,
+		   uint64_t head, size_t limit, struct nodes *ret)
+{
+	struct nodes back = {0};
+	struct end before, behind;
+	bool done = walk(memory, head, true, limit, ret, &before) &&
+		    walk(memory, head, false, limit, &back, &behind);
+	uint64_t node = done ? between(&before, &behind) : 0;
+	done = node && is_in_running_frame(memory, process, node);
+	while (done && back.count) {
+		uint64_t *item = rcore_push(ret);
+		done = item;
+		if (item)
+			*item = back.items[--back.count];
+	}
+	free(back.items);
+	return done;
+}
+
+struct rcore_error *rcore_list_of_waiters(struct rcore_memory *memory,
+					  const struct rcore_process *process, uint64_t head,
+					  size_t limit, uint64_t **ret, size_t *ret_count)
+{
+	struct nodes nodes = {0};
+	struct rcore_error *err = rcore_list(memory, head, limit, ret, ret_count);
+	if (!err || err->code == RCORE_ERROR_NO_MEMORY || err->code == RCORE_ERROR_LIMIT)
+		return err;
+	if (!around(memory, process, head, limit, &nodes)) {
+		free(nodes.items);
+		return err;
+	}
+	rcore_error_free(err);
+	free(*ret);
+	*ret = nodes.items;
+	*ret_count = nodes.count;
+	return NULL;
+}
