@@ -22,6 +22,17 @@ File.write("gems/pool-1.0/lib/pool.rb", <<~POOL)
       @jobs << job
     end
   end
+
+  class Reactor
+    def initialize
+      @reading, @writing = IO.pipe
+      Thread.new { Thread.current.name = "reactor"; run }
+    end
+
+    def run
+      IO.select([@reading])
+    end
+  end
 POOL
 require File.expand_path("gems/pool-1.0/lib/pool.rb")
 
@@ -52,6 +63,7 @@ holder = named("holder") { Rate.all(socket) }
 sleep 0.01 until LOCK.locked? && holder.stop?
 blocked = Array.new(8) { |number| named("blocked #{number}") { Rate.all(socket) } }
 pool = Pool.new(20)
+reactor = Reactor.new
 5.times { pool.post { LOCK.synchronize { raise "not reached" } } }
 pushers = Array.new(3) { |number| named("pusher #{number}") { 3.times { FULL << 1 } } }
 threads = Thread.list - [Thread.main]

@@ -50,7 +50,11 @@ module Summary
      "Pool: 20 threads started in Pool#initialize: 5 wait for a Mutex in block", ", 15 idle\n"].each do |wanted|
       test.fail("the first #{LINES} lines lack #{wanted.inspect}:\n#{head}") unless head.include?(wanted)
     end
-    test.fail("not in one line: #{out[/^.*idle threads.*$/]}") unless out =~ /^15 idle threads in block .*Pool#initialize: T\d+/
+    test.fail("not in one line: #{out[/^.*idle threads.*$/]}") unless out =~ /^15 idle threads in Pool#initialize: T\d+/
+    reactor = out[/^(T\d+) .*"reactor".*\n.*\n +in Reactor#run  .*pool\.rb:\d+  \(idle; --thread \1 /, 1]
+    test.fail("no line for the reactor:\n#{out}") unless reactor
+    one, = test.rcore("-p", pid, "--thread", reactor.to_s)
+    test.fail("no stack of the reactor:\n#{one}") unless one =~ /^ +0 +(IO|Kernel)[.#]select +\[C\]/
     all, = test.rcore("-p", pid, "--all")
     ids = test.report("-p", pid).first["threads"].map { |thread| thread["id"] }
     test.same("threads with --all", ids.sort, all.scan(/^(T\d+) +LWP/).flatten.sort)

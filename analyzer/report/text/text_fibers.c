@@ -10,6 +10,7 @@
 #include "report/text/text_values.h"
 #include "report/text/text_waits.h"
 #include "report/words.h"
+#include "triage/workers.h"
 
 void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
 {
@@ -70,6 +71,36 @@ static void print_addresses(const struct rcore_text *text, const struct rcore_fi
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
 
+/*
+ * The stack of a thread that waits for work is shown on demand: by --thread, --fiber,
+ * --native, --self and the like, or --all. If something is wrong with it, it is shown.
+ */
+static bool is_brief(const struct rcore_text *text, const struct rcore_fiber *fiber)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	const struct rcore_thread *thread = rcore_snapshot_thread(snapshot, fiber->thread);
+	return !text->options.all && text->pick.thread < 0 && text->pick.fiber < 0 &&
+	       !text->pick.where && text->options.native == RCORE_NATIVE_FOLDED &&
+	       !snapshot->has_values && fiber->is_current && fiber->is_root &&
+	       !fiber->native_problem && !fiber->exception_count && thread &&
+	       !thread->is_crashed && rcore_worker_is_idle(thread, snapshot) &&
+	       rcore_text_place(fiber);
+}
+
+static void print_place(const struct rcore_text *text, const struct rcore_fiber *fiber)
+{
+	const struct rcore_frame *place = rcore_text_place(fiber);
+	FILE *out = text->pen.out;
+	fputs("          in ", out);
+	rcore_escape_write(out, place->label ? place->label : "?");
+	fputs("  ", out);
+	rcore_escape_write(out, place->path);
+	if (place->line)
+		fprintf(out, ":%d", place->line);
+	rcore_styled(&text->pen, RCORE_STYLE_QUIET, "  (idle; --thread %s shows its stack)\n",
+		     text->snapshot->threads[fiber->thread].id);
+}
+
 static void print_fiber(struct rcore_text *text, size_t index)
 {
 	const struct rcore_fiber *fiber = &text->snapshot->fibers[index];
@@ -93,7 +124,10 @@ static void print_fiber(struct rcore_text *text, size_t index)
 		print_addresses(text, fiber);
 	putc('\n', text->pen.out);
 	rcore_text_context_remarks(&text->pen, "    ", &fiber->context);
-	rcore_text_one_stack(text, fiber, text->options.all);
+	if (is_brief(text, fiber))
+		print_place(text, fiber);
+	else
+		rcore_text_one_stack(text, fiber, text->options.all);
 	rcore_text_exceptions(&text->pen, fiber, text->options.all);
 	if (text->options.verbose || text->snapshot->has_values || fiber->storage.problem ||
 	    fiber->locals.problem) {

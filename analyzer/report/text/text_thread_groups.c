@@ -101,7 +101,8 @@ void rcore_text_thread_group_title(const struct rcore_text *text, size_t index, 
 	fprintf(out, "%s ", rcore_count_words(text->visible_threads[index], number));
 	if (group->is_idle && start) {
 		fputs("idle threads in ", out);
-		rcore_escape_write(out, start->label ? start->label : "?");
+		rcore_escape_write(out,
+				   start->label ? rcore_method_of_label(start->label) : "?");
 		return;
 	}
 	fprintf(out, "threads %s, with the same stack", rcore_thread_words(first));
