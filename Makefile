@@ -10,7 +10,7 @@ LIBDIR  = $(PREFIX)/lib
 DATADIR = $(PREFIX)/share/rcore
 # The libruby files with which the GDB of PREFIX is to load the plugin by itself.
 AUTOLOAD ?= $(if $(filter /usr,$(PREFIX)),$(wildcard /usr/lib/*/libruby*.so.*.*.*))
-PKGS    = libelf libdw json-c zlib
+PKGS    = libelf libdw json-c zlib libprotobuf-c
 # Debian 12's libarchive.pc asks for the development packages of what it links.
 LIBARCHIVE = -larchive
 # A static library; what of it is in librcore.so must not stand in for that of gdb.
@@ -32,7 +32,12 @@ LIB_SRC  = $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c))
 CLI_SRC  = $(wildcard analyzer/cli/*.c)
 PLUG_SRC = $(wildcard plugin/*.c)
 TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
-LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o
+PROTOS   = $(wildcard analyzer/report/profile/*.proto)
+PROTO_C  = $(PROTOS:analyzer/%.proto=$(BUILD)/gen/%.pb-c.c)
+LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o $(PROTO_C:%.c=%.o) \
+	$(BUILD)/gen/report/profile/flame_script.o $(BUILD)/gen/report/profile/flame_style.o
+# Outputs of profiles are the command's alone: a debugger that loads the library needs none of their libraries.
+SO_OBJ   = $(filter-out $(BUILD)/analyzer/report/profile/% $(BUILD)/gen/report/profile/% $(BUILD)/analyzer/command/profile_output.o, $(LIB_OBJ))
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
 # What is installed: rcore.h and what it includes. tests/install/api holds it to what a caller needs.
@@ -55,18 +60,35 @@ $(BUILD)/gen/tables.c: scripts/pack-tables.awk $(TABLES)
 	$(call say,GEN,$@)
 	$(Q)awk -f $^ > $@
 
-$(BUILD)/gen/tables.o: $(BUILD)/gen/tables.c
+# What flame graphs contain.
+FLAME_C = $(BUILD)/gen/report/profile/flame_script.c $(BUILD)/gen/report/profile/flame_style.c
+$(BUILD)/gen/report/profile/flame_script.c: analyzer/report/profile/flame.js
+$(BUILD)/gen/report/profile/flame_style.c: analyzer/report/profile/flame.css
+$(FLAME_C): $(BUILD)/gen/report/profile/flame_%.c: scripts/embed.awk
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)awk -v name=rcore_flame_$* -f scripts/embed.awk $(filter %.js %.css,$^) > $@
+
+# The messages of protocol buffers.
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: analyzer/%.proto
+	@mkdir -p $(@D)
+	$(call say,GEN,$(BUILD)/gen/$*.pb-c.c)
+	$(Q)protoc-c --proto_path=analyzer --c_out=$(BUILD)/gen $<
+
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+$(BUILD)/analyzer/report/profile/pprof.o: $(BUILD)/gen/report/profile/pprof.pb-c.h
 
 $(BUILD)/librcore.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcsP $@ $^
 
-$(BUILD)/$(SO): $(LIB_OBJ) $(PLUG_OBJ) analyzer/librcore.map
+$(BUILD)/$(SO): $(SO_OBJ) $(PLUG_OBJ) analyzer/librcore.map
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs -Wl,--version-script=analyzer/librcore.map \
-		$(LIB_OBJ) $(PLUG_OBJ) -o $@ $(LDFLAGS) $(LIBS)
+		$(SO_OBJ) $(PLUG_OBJ) -o $@ $(LDFLAGS) -Wl,--as-needed $(LIBS)
 
 $(BUILD)/librcore.so: $(BUILD)/$(SO)
 	$(Q)ln -sf $(SO) $@

@@ -95,8 +95,11 @@ struct rcore_profile_state {
 /* A set of these belongs to a sample: the fiber's context. */
 struct rcore_profile_label {
 	uint32_t key; /* string */
-	uint32_t
-		value; /* string: as its inspect prints it; a String without its quotes, a Symbol without colon */
+	/*
+	 * String: as its inspect prints it, but a String without its quotes and
+	 * a Symbol without its colon.
+	 */
+	uint32_t value;
 };
 
 struct rcore_profile_sample {

@@ -30,9 +30,14 @@ struct rcore_profile_report {
 };
 
 /* FORMAT(ending, writer, needs threads, needs labels, what --help says) */
-#define RCORE_PROFILE_FORMATS(FORMAT)                                                 \
-	FORMAT(".folded", rcore_profile_folded, false, false, "one line per stack")   \
-	FORMAT(".txt", rcore_profile_text_report, false, false, "a table of methods") \
+#define RCORE_PROFILE_FORMATS(FORMAT)                                                    \
+	FORMAT(".svg", rcore_profile_flame, false, false, "a flame graph")               \
+	FORMAT(".pb.gz", rcore_profile_pprof, true, true, "pprof")                       \
+	FORMAT(".speedscope.json", rcore_profile_speedscope, false, false, "speedscope") \
+	FORMAT(".firefox.json", rcore_profile_firefox, true, false, "Firefox Profiler")  \
+	FORMAT(".callgrind", rcore_profile_callgrind, false, false, "KCachegrind")       \
+	FORMAT(".folded", rcore_profile_folded, false, false, "one line per stack")      \
+	FORMAT(".txt", rcore_profile_text_report, false, false, "a table of methods")    \
 	FORMAT(".json", rcore_profile_json, true, true, "all of it, see docs/profile.md")
 
 struct rcore_profile_format {

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json/json_writer.h"
+#include "report/profile/facts.h"
+#include "report/profile/numbering.h"
+#include "report/profile/profile_report.h"
+#include "report/text/style.h"
+
+/*
+ * The "processed profile" format of the Firefox Profiler, version 47, which
+ * newer ones read as well. Each thread (of each side of --diff) has tables of
+ * its own, of what it uses. Totals have no times: the samples of a thread stand
+ * one after the other, each as long as its weight.
+ */
+
+/* Of the format: its own version, and that of Firefox' profiles. */
+enum { FORMAT = 47, GECKO = 27 };
+
+enum { NANOSECONDS_PER_MS = 1000000 };
+
+/* Their places are those of enum rcore_function_kind. */
+static const struct {
+	const char *name, *color;
+} categories[] = {
+	[RCORE_FUNCTION_NONE] = {"Other", "grey"},
+	[RCORE_FUNCTION_RUBY] = {"Ruby", "yellow"},
+	[RCORE_FUNCTION_C] = {"C method", "orange"},
+	[RCORE_FUNCTION_NATIVE] = {"Native", "blue"},
+	[RCORE_FUNCTION_GC] = {"GC", "purple"},
+	[RCORE_FUNCTION_NOTE] = {"Note", "green"},
+};
+
+struct writer {
+	const struct rcore_profile_report *report;
+	const struct rcore_profile *profile;
+	struct rcore_json json;
+	uint32_t *order; /* places of totals, by thread */
+	struct rcore_numbering nodes, functions, strings;
+};
+
+static void put_text(struct rcore_json *json, const char *key, const char *text)
+{
+	rcore_json_put(json, key, rcore_json_string(json, text));
+}
+
+static void put_number(struct rcore_json *json, const char *key, int64_t number)
+{
+	rcore_json_put(json, key, json_object_new_int64(number));
+}
+
+static void put_null(struct rcore_json *json, const char *key)
+{
+	rcore_json_start(json, key);
+	fputs("null", json->out);
+}
+
+static void put_empty(struct rcore_json *json, const char *key)
+{
+	rcore_json_open(json, key, '[');
+	rcore_json_close(json, ']');
+}
+
+/* A column of `count` values that are all the same, or what `value` returns. */
+static void put_column(struct writer *writer, const char *key, size_t count, const char *same,
+		       int64_t (*value)(const struct writer *writer, uint32_t place))
+{
+	FILE *out = writer->json.out;
+	rcore_json_start(&writer->json, key);
+	putc('[', out);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i)
+			putc(',', out);
+		int64_t number = value ? value(writer, i) : 0;
+		if (!value || number < 0)
+			fputs(same, out);
+		else
+			fprintf(out, "%" PRId64, number);
+	}
+	putc(']', out);
+}
+
+static const struct rcore_profile_node *node_at(const struct writer *writer, uint32_t place)
+{
+	return rcore_profile_node_at(writer->profile, writer->nodes.entries[place]);
+}
+
+static const struct rcore_profile_function *function_at(const struct writer *writer,
+							uint32_t place)
+{
+	return rcore_profile_function_at(writer->profile, writer->functions.entries[place]);
+}
+
+/* Columns. A negative number stands for null. */
+static int64_t own_place(const struct writer *writer, uint32_t place)
+{
+	return place;
+}
+
+static int64_t prefix_of(const struct writer *writer, uint32_t place)
+{
+	return (int64_t)writer->nodes.plus_one[node_at(writer, place)->parent] - 1;
+}
+
+static int64_t function_of(const struct writer *writer, uint32_t place)
+{
+	const struct rcore_profile_frame *frame =
+		rcore_profile_frame_at(writer->profile, node_at(writer, place)->frame);
+	return (int64_t)writer->functions.plus_one[frame->function] - 1;
+}
+
+static int64_t category_of(const struct writer *writer, uint32_t place)
+{
+	const struct rcore_profile_frame *frame =
+		rcore_profile_frame_at(writer->profile, node_at(writer, place)->frame);
+	uint32_t kind = rcore_profile_function_at(writer->profile, frame->function)->kind;
+	return kind < RCORE_FUNCTION_KINDS ? kind : RCORE_FUNCTION_NONE;
+}
+
+static int64_t line_of(const struct writer *writer, uint32_t place)
+{
+	uint32_t line =
+		rcore_profile_frame_at(writer->profile, node_at(writer, place)->frame)->line;
+	return line ? (int64_t)line : -1;
+}
+
+static int64_t name_of(const struct writer *writer, uint32_t place)
+{
+	return (int64_t)writer->strings.plus_one[function_at(writer, place)->label] - 1;
+}
+
+static int64_t path_of(const struct writer *writer, uint32_t place)
+{
+	uint32_t path = function_at(writer, place)->path;
+	return path ? (int64_t)writer->strings.plus_one[path] - 1 : -1;
+}
+
+static int64_t first_line_of(const struct writer *writer, uint32_t place)
+{
+	uint32_t line = function_at(writer, place)->first_line;
+	return line ? (int64_t)line : -1;
+}
+
+/*
+ * Numbers a stack and all that its frames need. Callers have lower numbers than
+ * callees.
+ */
+static void use_stack(struct writer *writer, uint32_t node, uint32_t *stack)
+{
+	size_t depth = 0;
+	for (; node && !writer->nodes.plus_one[node];
+	     node = rcore_profile_node_at(writer->profile, node)->parent)
+		stack[depth++] = node;
+	while (depth) {
+		const struct rcore_profile_frame *frame = rcore_profile_frame_at(
+			writer->profile,
+			rcore_profile_node_at(writer->profile, stack[--depth])->frame);
+		const struct rcore_profile_function *function =
+			rcore_profile_function_at(writer->profile, frame->function);
+		rcore_numbering_add(&writer->nodes, stack[depth]);
+		rcore_numbering_add(&writer->functions, frame->function);
+		rcore_numbering_add(&writer->strings, function->label);
+		rcore_numbering_add(&writer->strings, function->path);
+	}
+}
+
+static void put_tables(struct writer *writer)
+{
+	struct rcore_json *json = &writer->json;
+	size_t nodes = writer->nodes.count, functions = writer->functions.count;
+	rcore_json_open(json, "stackTable", '{');
+	put_column(writer, "frame", nodes, "null", own_place);
+	put_column(writer, "prefix", nodes, "null", prefix_of);
+	put_column(writer, "category", nodes, "null", category_of);
+	put_column(writer, "subcategory", nodes, "0", NULL);
+	put_number(json, "length", (int64_t)nodes);
+	rcore_json_close(json, '}');
+
+	rcore_json_open(json, "frameTable", '{');
+	put_column(writer, "address", nodes, "-1", NULL);
+	put_column(writer, "inlineDepth", nodes, "0", NULL);
+	put_column(writer, "category", nodes, "null", category_of);
+	put_column(writer, "subcategory", nodes, "0", NULL);
+	put_column(writer, "func", nodes, "null", function_of);
+	put_column(writer, "nativeSymbol", nodes, "null", NULL);
+	put_column(writer, "innerWindowID", nodes, "0", NULL);
+	put_column(writer, "implementation", nodes, "null", NULL);
+	put_column(writer, "line", nodes, "null", line_of);
+	put_column(writer, "column", nodes, "null", NULL);
+	put_number(json, "length", (int64_t)nodes);
+	rcore_json_close(json, '}');
+
+	rcore_json_open(json, "funcTable", '{');
+	put_column(writer, "isJS", functions, "false", NULL);
+	put_column(writer, "relevantForJS", functions, "false", NULL);
+	put_column(writer, "name", functions, "null", name_of);
+	put_column(writer, "resource", functions, "-1", NULL);
+	put_column(writer, "fileName", functions, "null", path_of);
+	put_column(writer, "lineNumber", functions, "null", first_line_of);
+	put_column(writer, "columnNumber", functions, "null", NULL);
+	put_number(json, "length", (int64_t)functions);
+	rcore_json_close(json, '}');
+}
+
+/* A table without rows. */
+static void put_no_rows(struct rcore_json *json, const char *key, const char *const *columns)
+{
+	rcore_json_open(json, key, '{');
+	for (; *columns; columns++)
+		put_empty(json, *columns);
+	put_number(json, "length", 0);
+	rcore_json_close(json, '}');
+}
+
+static void put_unused_tables(struct rcore_json *json)
+{
+	static const char *const resources[] = {"lib", "name", "host", "type", NULL};
+	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize",
+					      NULL};
+	static const char *const markers[] = {"data",  "name",     "startTime", "endTime",
+					      "phase", "category", NULL};
+	put_no_rows(json, "resourceTable", resources);
+	put_no_rows(json, "nativeSymbols", symbols);
+	put_no_rows(json, "markers", markers);
+	put_empty(json, "pausedRanges");
+}
+
+static void put_strings(struct writer *writer)
+{
+	struct rcore_json *json = &writer->json;
+	rcore_json_open(json, "stringArray", '[');
+	for (uint32_t i = 0; i < writer->strings.count; i++) {
+		const char *text =
+			rcore_profile_text(writer->profile, writer->strings.entries[i]);
+		put_text(json, NULL, text[0] ? text : "(unknown)");
+	}
+	rcore_json_close(json, ']');
+}
+
+/* One thread's totals, and a side of them. */
+struct run {
+	size_t begin, end; /* of writer->order */
+	enum rcore_side side;
+};
+
+static uint64_t weight_of(const struct writer *writer, const struct run *run, size_t at)
+{
+	return rcore_measured(
+		&writer->report->totals->items[writer->order[at]].sides[run->side],
+		writer->report->measure);
+}
+
+static void put_ms(FILE *out, uint64_t nanoseconds)
+{
+	fprintf(out, "%" PRIu64 ".%06" PRIu64, nanoseconds / NANOSECONDS_PER_MS,
+		nanoseconds % NANOSECONDS_PER_MS);
+}
+
+static void put_samples(struct writer *writer, const struct run *run)
+{
+	struct rcore_json *json = &writer->json;
+	static const char *const columns[] = {"stack", "time", "weight"};
+	size_t count = 0;
+	rcore_json_open(json, "samples", '{');
+	for (int column = 0; column < 3; column++) {
+		uint64_t time = 0;
+		count = 0;
+		rcore_json_start(json, columns[column]);
+		putc('[', json->out);
+		for (size_t i = run->begin; i < run->end; i++) {
+			uint64_t weight = weight_of(writer, run, i);
+			uint32_t node =
+				rcore_totals_key(writer->report->totals, writer->order[i])
+					->node;
+			if (!weight)
+				continue;
+			if (count++)
+				putc(',', json->out);
+			if (column == 0 && node)
+				fprintf(json->out, "%" PRIu32,
+					writer->nodes.plus_one[node] - 1);
+			else if (column == 0)
+				fputs("null", json->out);
+			else
+				put_ms(json->out, column == 1 ? time : weight);
+			time += weight;
+		}
+		putc(']', json->out);
+	}
+	put_text(json, "weightType", "tracing-ms");
+	put_number(json, "length", (int64_t)count);
+	rcore_json_close(json, '}');
+}
+
+static void put_thread(struct writer *writer, const struct run *run, uint32_t *stack)
+{
+	struct rcore_json *json = &writer->json;
+	const struct rcore_total_key *key =
+		rcore_totals_key(writer->report->totals, writer->order[run->begin]);
+	const struct rcore_profile_thread *thread =
+		rcore_profile_thread_at(writer->profile, key->thread);
+	const char *name = rcore_profile_text(writer->profile, thread->name);
+	const char *id = rcore_profile_text(writer->profile, thread->id);
+	char text[2 * RCORE_PROFILE_TEXT_MAX + 16], pid[16];
+	snprintf(text, sizeof(text), "%s%s%s%s", run->side == RCORE_SIDE_OLD ? "old " : "",
+		 id[0] ? id : "all", name[0] ? " " : "", name);
+	snprintf(pid, sizeof(pid), "%" PRIu32, thread->pid);
+	rcore_numbering_clear(&writer->nodes);
+	rcore_numbering_clear(&writer->functions);
+	rcore_numbering_clear(&writer->strings);
+	for (size_t i = run->begin; i < run->end; i++)
+		use_stack(writer,
+			  rcore_totals_key(writer->report->totals, writer->order[i])->node,
+			  stack);
+	rcore_json_open(json, NULL, '{');
+	put_text(json, "name", text);
+	put_text(json, "processType", "default");
+	put_text(json, "processName", "ruby");
+	rcore_json_put(json, "isMainThread", json_object_new_boolean(strcmp(id, "T1") == 0));
+	put_text(json, "pid", pid);
+	put_number(json, "tid", thread->tid);
+	put_number(json, "processStartupTime", 0);
+	put_null(json, "processShutdownTime");
+	put_number(json, "registerTime", 0);
+	put_null(json, "unregisterTime");
+	put_samples(writer, run);
+	put_tables(writer);
+	put_unused_tables(json);
+	put_strings(writer);
+	rcore_json_close(json, '}');
+}
+
+static void put_meta(struct writer *writer)
+{
+	static const char *const extensions[] = {"id", "name", "baseURL", NULL};
+	struct rcore_json *json = &writer->json;
+	const struct rcore_recording_facts *facts = writer->report->facts[RCORE_SIDE_NEW];
+	const char *started = rcore_facts_find(facts, "started");
+	const char *rate = rcore_facts_find(facts, "rate");
+	const char *command = rcore_facts_find(facts, "command");
+	double hertz = rate ? strtod(rate, NULL) : 0;
+	rcore_json_open(json, "meta", '{');
+	put_number(json, "version", GECKO);
+	put_number(json, "preprocessedProfileVersion", FORMAT);
+	put_number(json, "processType", 0);
+	put_number(json, "stackwalk", 1);
+	put_text(json, "product", command && command[0] ? command : "rcore");
+	put_text(json, "importedFrom", "rcore");
+	rcore_json_put(json, "interval",
+		       json_object_new_double(hertz > 0.001 ? 1000 / hertz : 1));
+	put_number(json, "startTime", started ? (int64_t)(1000 * strtod(started, NULL)) : 0);
+	rcore_json_put(json, "symbolicated", json_object_new_boolean(true));
+	rcore_json_put(json, "usesOnlyOneStackType", json_object_new_boolean(true));
+	rcore_json_put(json, "doesNotUseFrameImplementation", json_object_new_boolean(true));
+	put_empty(json, "markerSchema");
+	put_no_rows(json, "extensions", extensions);
+	rcore_json_open(json, "categories", '[');
+	for (int i = 0; i < RCORE_FUNCTION_KINDS; i++) {
+		rcore_json_open(json, NULL, '{');
+		put_text(json, "name", categories[i].name);
+		put_text(json, "color", categories[i].color);
+		rcore_json_open(json, "subcategories", '[');
+		put_text(json, NULL, "Other");
+		rcore_json_close(json, ']');
+		rcore_json_close(json, '}');
+	}
+	rcore_json_close(json, ']');
+	rcore_json_close(json, '}');
+}
+
+/* By thread, then in the order in which they were seen. */
+static int compare(const void *a, const void *b, void *opaque)
+{
+	const struct rcore_totals *totals = opaque;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t p = rcore_totals_key(totals, x)->thread,
+		 q = rcore_totals_key(totals, y)->thread;
+	return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
+}
+
+static void put_threads(struct writer *writer, uint32_t *stack)
+{
+	const struct rcore_totals *totals = writer->report->totals;
+	const size_t count = totals->keys.count;
+	qsort_r(writer->order, count, sizeof(*writer->order), compare, (void *)totals);
+	rcore_json_open(&writer->json, "threads", '[');
+	for (struct run run = {0}; run.begin < count; run.begin = run.end) {
+		uint32_t thread = rcore_totals_key(totals, writer->order[run.begin])->thread;
+		for (run.end = run.begin;
+		     run.end < count &&
+		     rcore_totals_key(totals, writer->order[run.end])->thread == thread;)
+			run.end++;
+		run.side = RCORE_SIDE_NEW;
+		put_thread(writer, &run, stack);
+		run.side = RCORE_SIDE_OLD;
+		if (writer->report->is_diff)
+			put_thread(writer, &run, stack);
+	}
+	rcore_json_close(&writer->json, ']');
+}
+
+static bool write_all(struct writer *writer)
+{
+	const struct rcore_profile *profile = writer->profile;
+	const size_t count = writer->report->totals->keys.count;
+	uint32_t *stack = calloc(profile->nodes.count, sizeof(*stack));
+	writer->order = calloc(count + 1, sizeof(*writer->order));
+	bool is_ready = stack && writer->order &&
+			rcore_numbering_init(&writer->nodes, profile->nodes.count) &&
+			rcore_numbering_init(&writer->functions, profile->functions.count) &&
+			rcore_numbering_init(&writer->strings, profile->strings.count);
+	for (uint32_t i = 0; is_ready && i < count; i++)
+		writer->order[i] = i;
+	if (is_ready) {
+		rcore_json_open(&writer->json, NULL, '{');
+		put_meta(writer);
+		put_empty(&writer->json, "libs");
+		put_empty(&writer->json, "pages");
+		put_threads(writer, stack);
+		rcore_json_close(&writer->json, '}');
+		putc('\n', writer->json.out);
+	}
+	free(stack);
+	free(writer->order);
+	return is_ready && !writer->json.no_memory;
+}
+
+struct rcore_error *rcore_profile_firefox(const struct rcore_profile_report *report, FILE *out)
+{
+	struct writer writer = {
+		.report = report, .profile = report->totals->profile, .json.out = out};
+	bool is_written = write_all(&writer);
+	rcore_numbering_deinit(&writer.nodes);
+	rcore_numbering_deinit(&writer.functions);
+	rcore_numbering_deinit(&writer.strings);
+	return is_written ? rcore_pen_error(out) : rcore_error_no_memory();
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// Zoom and search of a flame graph. Each frame is a <g> with data-x and data-w, its place and width
+// as shares of the whole; the image is whole without this script. The state is in the
+// address after '#', so that a view can be linked and the browser's back button works:
+// #zoom=12&search=render
+"use strict";
+(function () {
+	const CHARACTER = 7; // of a 12 px font, on average
+	const LEAST = 3; // characters that are worth being shown
+	const byId = (id) => document.getElementById(id);
+	const canvas = byId("frames");
+	const details = byId("details");
+	const frames = Array.from(canvas.querySelectorAll("g")).map((group) => ({
+		group,
+		rect: group.querySelector("rect"),
+		text: group.querySelector("text"),
+		about: group.querySelector("title").textContent,
+		name: group.dataset.name,
+		x: Number(group.dataset.x),
+		w: Number(group.dataset.w),
+		depth: Number(group.dataset.depth),
+	}));
+	const number = new Map(frames.map((frame, index) => [frame.group, index]));
+
+	function state() {
+		return new URLSearchParams(location.hash.slice(1));
+	}
+
+	function change(key, value) {
+		const next = state();
+		if (value) next.set(key, value);
+		else next.delete(key);
+		location.hash = next.toString();
+	}
+
+	// What is left of a name in so many pixels.
+	function fit(name, width) {
+		const room = Math.floor((width - 6) / CHARACTER);
+		if (room < LEAST) return "";
+		return name.length <= room ? name : name.slice(0, room - 1) + "\u2026";
+	}
+
+	function place(frame, x, w, width) {
+		frame.rect.setAttribute("x", 100 * x + "%");
+		frame.rect.setAttribute("width", 100 * w + "%");
+		frame.text.setAttribute("x", 100 * x + "%");
+		frame.text.textContent = fit(frame.name, w * width);
+	}
+
+	// Shows `zoomed` and what it calls over the whole width, below its callers.
+	function draw() {
+		const zoomed = frames[Number(state().get("zoom"))] || frames[0];
+		const width = canvas.getBoundingClientRect().width;
+		const end = zoomed.x + zoomed.w;
+		const slack = 1e-9;
+		for (const frame of frames) {
+			const passed = frame.depth < zoomed.depth && frame.x <= zoomed.x + slack && frame.x + frame.w >= end - slack;
+			const inside = frame.depth >= zoomed.depth && frame.x >= zoomed.x - slack && frame.x + frame.w <= end + slack;
+			frame.group.classList.toggle("hidden", !passed && !inside);
+			frame.group.classList.toggle("passed", passed);
+			if (passed) place(frame, 0, 1, width);
+			else if (inside) place(frame, (frame.x - zoomed.x) / zoomed.w, frame.w / zoomed.w, width);
+		}
+		byId("reset").classList.toggle("hidden", zoomed === frames[0]);
+		mark();
+	}
+
+	// As a regular expression, or if it is none as plain text.
+	function matcher(text) {
+		try {
+			return new RegExp(text, "i");
+		} catch (error) {
+			return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+		}
+	}
+
+	// Marks what is searched for, and says how much time it takes: a frame within another one that was
+	// found counts once.
+	function mark() {
+		const wanted = state().get("search");
+		const pattern = wanted && matcher(wanted);
+		let end = -1, share = 0;
+		const found = frames.filter((frame) => {
+			const matches = Boolean(pattern) && frame.depth > 0 && pattern.test(frame.name);
+			frame.group.classList.toggle("found", matches);
+			return matches;
+		});
+		for (const frame of found.sort((a, b) => a.x - b.x || b.w - a.w)) {
+			if (frame.x + 1e-9 < end) continue;
+			share += frame.w;
+			end = frame.x + frame.w;
+		}
+		byId("search").textContent = wanted ? "Stop searching" : "Search";
+		byId("found").textContent = wanted ? "found in " + (100 * share).toFixed(2) + "%" : "";
+	}
+
+	function search() {
+		if (state().get("search")) change("search", null);
+		else change("search", prompt("Search for a name, or a part of it (a regular expression)", ""));
+	}
+
+	canvas.addEventListener("click", (event) => {
+		const group = event.target.closest("g");
+		if (group) change("zoom", number.get(group) || null);
+	});
+	canvas.addEventListener("mouseover", (event) => {
+		const group = event.target.closest("g");
+		if (group) details.textContent = frames[number.get(group)].about;
+	});
+	canvas.addEventListener("mouseout", () => { details.textContent = ""; });
+	byId("search").addEventListener("click", search);
+	byId("reset").addEventListener("click", () => change("zoom", null));
+	addEventListener("keydown", (event) => {
+		if ((event.ctrlKey || event.metaKey) && event.key === "f") {
+			event.preventDefault();
+			search();
+		} else if (event.key === "Escape") {
+			change("zoom", null);
+		}
+	});
+	addEventListener("hashchange", draw);
+	addEventListener("resize", draw);
+	draw();
+})();

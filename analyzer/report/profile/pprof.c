@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/grow.h"
+#include "profile/varint.h"
+#include "report/profile/facts.h"
+#include "report/profile/pprof.pb-c.h"
+#include "report/profile/profile_report.h"
+#include "report/text/style.h"
+
+/*
+ * The format of pprof: a protocol buffer, compressed with gzip. A message of it
+ * is the concatenation of its parts, so functions, locations and samples are
+ * packed and compressed one by one, and memory does not grow with their number.
+ * Their numbers, and those of strings, are those of the totals. What is old has
+ * negative amounts and the label pprof::base, as pprof -diff_base writes it.
+ */
+
+/*
+ * Wall time, CPU time, samples: the last is what pprof shows unless it is told.
+ */
+enum { VALUES = 3 };
+
+/* Strings of pprof's own, after those of the totals. */
+static const char *const words[] = {"samples", "count",       "cpu",    "nanoseconds", "wall",
+				    "thread",  "thread_name", "pid",    "tid",         "fiber",
+				    "state",   "wait",        "detail", "pprof::base", "true"};
+enum word {
+	WORD_SAMPLES,
+	WORD_COUNT,
+	WORD_CPU,
+	WORD_NANOSECONDS,
+	WORD_WALL,
+	WORD_THREAD,
+	WORD_NAME,
+	WORD_PID,
+	WORD_TID,
+	WORD_FIBER,
+	WORD_STATE,
+	WORD_WAIT,
+	WORD_DETAIL,
+	WORD_BASE,
+	WORD_TRUE,
+	WORDS,
+};
+
+struct writer {
+	const struct rcore_profile_report *report;
+	const struct rcore_profile *profile;
+	z_stream stream;
+	FILE *out;
+	struct rcore_bytes packed;
+	struct {
+		uint64_t *items;
+		size_t count, capacity;
+	} locations;
+	bool no_memory;
+};
+
+static int64_t word(const struct writer *writer, enum word index)
+{
+	return (int64_t)writer->profile->strings.count + index;
+}
+
+/* States follow the words. */
+static int64_t state_word(const struct writer *writer, uint32_t state)
+{
+	return word(writer, WORDS) + (state < RCORE_SAMPLE_STATES ? state : 0);
+}
+
+static void compress_bytes(struct writer *writer, const void *bytes, size_t size, int flush)
+{
+	unsigned char block[16 << 10];
+	writer->stream.next_in = (unsigned char *)bytes;
+	writer->stream.avail_in = (uInt)size;
+	do {
+		writer->stream.next_out = block;
+		writer->stream.avail_out = sizeof(block);
+		deflate(&writer->stream, flush);
+		fwrite(block, 1, sizeof(block) - writer->stream.avail_out, writer->out);
+	} while (!writer->stream.avail_out);
+}
+
+/* Packs a profile that has only some fields: its bytes follow those before. */
+static void put(struct writer *writer, const Rcore__Pprof__Profile *part)
+{
+	size_t size = rcore__pprof__profile__get_packed_size(part);
+	unsigned char *bytes = rcore_bytes_reserve(&writer->packed, size + 1);
+	if (bytes)
+		compress_bytes(writer, bytes, rcore__pprof__profile__pack(part, bytes),
+			       Z_NO_FLUSH);
+	else
+		writer->no_memory = true;
+}
+
+static void put_text(struct writer *writer, const char *text)
+{
+	Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
+	char *texts[] = {(char *)text};
+	part.n_string_table = 1;
+	part.string_table = texts;
+	put(writer, &part);
+}
+
+static void put_strings(struct writer *writer)
+{
+	for (uint32_t i = 0; i < writer->profile->strings.count; i++)
+		put_text(writer, rcore_profile_text(writer->profile, i));
+	for (int i = 0; i < WORDS; i++)
+		put_text(writer, words[i]);
+	for (uint32_t i = 0; i < RCORE_SAMPLE_STATES; i++)
+		put_text(writer, rcore_sample_state_name(i));
+	/*
+	 * Functions without a name have this one, and so has the empty stack.
+	 */
+	put_text(writer, "(unknown)");
+	put_text(writer, "(no frames)");
+}
+
+static void put_functions(struct writer *writer)
+{
+	int64_t unknown = state_word(writer, 0) + RCORE_SAMPLE_STATES;
+	for (uint32_t i = 0; i < writer->profile->functions.count; i++) {
+		const struct rcore_profile_function *function =
+			rcore_profile_function_at(writer->profile, i);
+		/*
+		 * A system name would be demangled, as if it were one of C++.
+		 */
+		Rcore__Pprof__Function packed = RCORE__PPROF__FUNCTION__INIT;
+		Rcore__Pprof__Function *functions[] = {&packed};
+		Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
+		packed.id = i + 1;
+		packed.name = !i ? unknown + 1 : function->label ? function->label : unknown;
+		packed.filename = function->path;
+		packed.start_line = function->first_line;
+		part.n_function = 1;
+		part.function = functions;
+		put(writer, &part);
+	}
+}
+
+/* Locations are frames. */
+static void put_locations(struct writer *writer)
+{
+	for (uint32_t i = 0; i < writer->profile->frames.count; i++) {
+		const struct rcore_profile_frame *frame =
+			rcore_profile_frame_at(writer->profile, i);
+		Rcore__Pprof__Line line = RCORE__PPROF__LINE__INIT;
+		Rcore__Pprof__Line *lines[] = {&line};
+		Rcore__Pprof__Location packed = RCORE__PPROF__LOCATION__INIT;
+		Rcore__Pprof__Location *locations[] = {&packed};
+		Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
+		line.function_id = frame->function + 1;
+		line.line = frame->line;
+		packed.id = i + 1;
+		packed.address =
+			rcore_profile_function_at(writer->profile, frame->function)->address;
+		packed.n_line = 1;
+		packed.line = lines;
+		part.n_location = 1;
+		part.location = locations;
+		put(writer, &part);
+	}
+}
+
+enum { OWN_LABELS = 9, LABELS = OWN_LABELS + RCORE_PROFILE_LABELS_MAX };
+
+struct labels {
+	Rcore__Pprof__Label items[LABELS], *pointers[LABELS];
+	size_t count;
+};
+
+static Rcore__Pprof__Label *add_label(struct labels *labels, int64_t key)
+{
+	Rcore__Pprof__Label *label = &labels->items[labels->count];
+	rcore__pprof__label__init(label);
+	label->key = key;
+	labels->pointers[labels->count++] = label;
+	return label;
+}
+
+/* Nothing if there is no text. */
+static void add_text(struct labels *labels, int64_t key, int64_t text)
+{
+	if (text)
+		add_label(labels, key)->str = text;
+}
+
+static void add_number(struct labels *labels, int64_t key, uint32_t number)
+{
+	if (number)
+		add_label(labels, key)->num = number;
+}
+
+static void add_labels(const struct writer *writer, const struct rcore_total_key *key,
+		       struct labels *labels)
+{
+	const struct rcore_profile *profile = writer->profile;
+	const struct rcore_profile_thread *thread =
+		rcore_profile_thread_at(profile, key->thread);
+	const struct rcore_profile_state *state = rcore_profile_state_at(profile, key->state);
+	size_t count;
+	const struct rcore_profile_label *set =
+		rcore_profile_label_set(profile, key->labels, &count);
+	labels->count = 0;
+	add_text(labels, word(writer, WORD_THREAD), thread->id);
+	add_text(labels, word(writer, WORD_NAME), thread->name);
+	add_number(labels, word(writer, WORD_PID), thread->pid);
+	add_number(labels, word(writer, WORD_TID), thread->tid);
+	add_text(labels, word(writer, WORD_FIBER),
+		 rcore_profile_fiber_at(profile, key->fiber)->id);
+	add_text(labels, word(writer, WORD_STATE), state_word(writer, state->kind));
+	add_text(labels, word(writer, WORD_WAIT), state->wait);
+	add_text(labels, word(writer, WORD_DETAIL), state->detail);
+	for (size_t i = 0; i < count; i++)
+		add_text(labels, set[i].key, set[i].value);
+}
+
+static bool find_locations(struct writer *writer, uint32_t node)
+{
+	writer->locations.count = 0;
+	do {
+		const struct rcore_profile_node *at =
+			rcore_profile_node_at(writer->profile, node);
+		uint64_t *location = rcore_push(&writer->locations);
+		if (!location)
+			return false;
+		*location = at->frame + 1;
+		node = at->parent;
+	} while (node);
+	return true;
+}
+
+static void put_side(struct writer *writer, const struct rcore_amounts *amounts,
+		     struct labels *labels, enum rcore_side side)
+{
+	int64_t values[VALUES] = {
+		(int64_t)amounts->count,
+		(int64_t)amounts->cpu,
+		(int64_t)amounts->wall,
+	};
+	Rcore__Pprof__Sample packed = RCORE__PPROF__SAMPLE__INIT;
+	Rcore__Pprof__Sample *samples[] = {&packed};
+	Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
+	if (!amounts->count)
+		return;
+	for (int i = 0; i < VALUES && side == RCORE_SIDE_OLD; i++)
+		values[i] = -values[i];
+	if (side == RCORE_SIDE_OLD)
+		add_text(labels, word(writer, WORD_BASE), word(writer, WORD_TRUE));
+	packed.n_location_id = writer->locations.count;
+	packed.location_id = writer->locations.items;
+	packed.n_value = VALUES;
+	packed.value = values;
+	packed.n_label = labels->count;
+	packed.label = labels->pointers;
+	part.n_sample = 1;
+	part.sample = samples;
+	put(writer, &part);
+}
+
+static void put_samples(struct writer *writer)
+{
+	const struct rcore_totals *totals = writer->report->totals;
+	struct labels *labels = malloc(sizeof(*labels));
+	writer->no_memory |= !labels;
+	for (size_t i = 0; i < totals->keys.count && !writer->no_memory; i++) {
+		const struct rcore_total_key *key = rcore_totals_key(totals, i);
+		if (!find_locations(writer, key->node)) {
+			writer->no_memory = true;
+			break;
+		}
+		add_labels(writer, key, labels);
+		for (int side = 0; side < RCORE_SIDES; side++)
+			put_side(writer, &totals->items[i].sides[side], labels,
+				 (enum rcore_side)side);
+	}
+	free(labels);
+}
+
+static void put_head(struct writer *writer)
+{
+	static const enum word types[VALUES][2] = {{WORD_SAMPLES, WORD_COUNT},
+						   {WORD_CPU, WORD_NANOSECONDS},
+						   {WORD_WALL, WORD_NANOSECONDS}};
+	enum { NANOSECONDS = 1000000000 };
+	Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
+	Rcore__Pprof__ValueType packed[VALUES], *pointers[VALUES];
+	const struct rcore_recording_facts *facts = writer->report->facts[RCORE_SIDE_NEW];
+	const char *started = rcore_facts_find(facts, "started");
+	const char *rate = rcore_facts_find(facts, "rate");
+	double hertz = rate ? strtod(rate, NULL) : 0;
+	double begin = started ? strtod(started, NULL) : 0;
+	for (int i = 0; i < VALUES; i++) {
+		rcore__pprof__value_type__init(&packed[i]);
+		packed[i].type = word(writer, types[i][0]);
+		packed[i].unit = word(writer, types[i][1]);
+		pointers[i] = &packed[i];
+	}
+	bool is_cpu = writer->report->measure == RCORE_MEASURE_CPU;
+	part.n_sample_type = VALUES;
+	part.sample_type = pointers;
+	part.default_sample_type = word(writer, is_cpu ? WORD_CPU : WORD_WALL);
+	/* Before the year 2262. */
+	if (begin > 0 && begin < (double)INT64_MAX / NANOSECONDS)
+		part.time_nanos = (int64_t)(begin * NANOSECONDS);
+	part.duration_nanos = (int64_t)writer->report->totals->durations[RCORE_SIDE_NEW];
+	part.period_type = &packed[VALUES - 1];
+	if (hertz >= 1)
+		part.period = (int64_t)(NANOSECONDS / hertz);
+	put(writer, &part);
+}
+
+struct rcore_error *rcore_profile_pprof(const struct rcore_profile_report *report, FILE *out)
+{
+	/* With a gzip header. */
+	enum { WINDOW = MAX_WBITS + 16, MEMORY = 8 };
+	struct writer writer = {
+		.report = report, .profile = report->totals->profile, .out = out};
+	if (deflateInit2(&writer.stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW, MEMORY,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return rcore_error_no_memory();
+	put_head(&writer);
+	put_strings(&writer);
+	put_functions(&writer);
+	put_locations(&writer);
+	put_samples(&writer);
+	compress_bytes(&writer, NULL, 0, Z_FINISH);
+	deflateEnd(&writer.stream);
+	rcore_bytes_deinit(&writer.packed);
+	free(writer.locations.items);
+	return writer.no_memory ? rcore_error_no_memory() : rcore_pen_error(out);
+}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+#
+#	awk -v name=NAME -f scripts/embed.awk FILE
+#
+# Prints FILE as a C string: const char NAME[].
+BEGIN { printf "extern const char %s[];\nconst char %s[] =\n", name, name }
+{
+	gsub(/\\/, "\\\\\\\\")
+	gsub(/"/, "\\\"")
+	printf "\t\"%s\\n\"\n", $0
+}
+END { print "\t\"\";" }
