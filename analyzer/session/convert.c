@@ -70,7 +70,10 @@ static const struct rcore_native_thread *native_thread(const struct rcore_proces
 	return NULL;
 }
 
-/* What the fiber did not save is 0: a note has no way to say that it is not known. */
+/*
+ * A register that the fiber did not save is 0: a note cannot say that it is
+ * unknown.
+ */
 static bool fill(struct rcore_session *session, const struct rcore_fiber *fiber, int tid,
 		 struct rcore_added_thread *ret)
 {

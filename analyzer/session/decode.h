@@ -6,8 +6,9 @@
 #include "vm/stack/instructions.h"
 
 /*
- * The fourth step: Ractors, threads, fibers, frames, and what each of them holds and
- * waits for. It reads the target's memory, so a running process is stopped for it.
+ * The fourth step: Ractors, threads, fibers, frames, and what each of them
+ * holds and waits for. It reads the target's memory, so a running process is
+ * stopped for it.
  */
 
 struct rcore_decode_options {
@@ -22,19 +23,22 @@ struct rcore_moment {
 };
 
 /*
- * Fills a snapshot that rcore_session_look() has described. What cannot be read is
- * noted where it belongs. Error: NO_MEMORY.
+ * Fills a snapshot that rcore_session_look() has described. What cannot be read
+ * is noted where it belongs. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_decode(const struct rcore_target *target,
 					 struct rcore_located *located,
 					 const struct rcore_decode_options *options,
 					 struct rcore_moment *moment);
 
-/* The parts of it that need more than the VM: modules, registers, the environment. */
+/*
+ * The parts of it that need more than the VM: modules, registers, the
+ * environment.
+ */
 
 /*
- * Compares each running fiber's context with the thread-local pointer that the gem
- * publishes. Error: NO_MEMORY.
+ * Compares each running fiber's context with the thread-local pointer that the
+ * gem publishes. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_thread_locals(const struct rcore_target *target,
 						struct rcore_ruby *ruby,

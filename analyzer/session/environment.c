@@ -13,7 +13,10 @@ static bool is_libc(const struct rcore_module *module)
 	       !strncmp(name, "ld-musl", 7);
 }
 
-/* The C library's `environ`: an executable that refers to it has a copy of its own, which then is the one. */
+/*
+ * Finds the C library's `environ`. If the executable refers to it, it has a
+ * copy, and the copy is the one in use.
+ */
 static bool find_environ(const struct rcore_target *target, const struct rcore_module *ruby,
 			 uint64_t *ret)
 {
@@ -43,7 +46,7 @@ static void find_rubyopt(const struct rcore_target *target, const struct rcore_m
 	for (int i = 0; i < VARIABLE_LIMIT; i++, environ_at += sizeof(variable)) {
 		if (rcore_read_u64(target->memory, environ_at, &variable) || !variable)
 			return;
-		/* Of the others not a byte is kept. */
+		/* No byte of other variables is kept. */
 		char start[LENGTH];
 		if (rcore_read(target->memory, variable, start, LENGTH) ||
 		    memcmp(start, wanted, LENGTH) ||
@@ -63,7 +66,9 @@ void rcore_session_environment(const struct rcore_target *target,
 				rcore_arena_strdup(&snapshot->arena, target->pack->rubyopt);
 		return;
 	}
-	/* A pack takes nothing of the environment but what the report prints. */
+	/*
+	 * A pack takes nothing of the environment but what the report prints.
+	 */
 	if (target->recorder)
 		rcore_recorder_pause(target->recorder, true);
 	find_rubyopt(target, ruby, snapshot);

@@ -47,7 +47,10 @@ static struct rcore_error *examine_once(const struct examination *examination,
 	return NULL;
 }
 
-/* A running process may change in the midst of a proof; it rarely does so twice. */
+/*
+ * A running process may change during a proof. That rarely happens twice in a
+ * row.
+ */
 static struct rcore_error *examine_running(const struct examination *examination,
 					   struct rcore_snapshot **ret,
 					   struct rcore_error **error)
@@ -72,7 +75,10 @@ static struct rcore_error *examine_running(const struct examination *examination
 	}
 }
 
-/* The proofs that count are those of one moment. The look before it tells which pages to copy. */
+/*
+ * Only proofs of one moment count. The look before the stop shows which pages
+ * to copy.
+ */
 static struct rcore_error *examine_stopped(const struct examination *examination,
 					   struct rcore_snapshot **ret,
 					   struct rcore_error **error)
@@ -110,7 +116,7 @@ static struct rcore_error *examine(const struct examination *examination,
 		       : examine_running(examination, ret, error);
 }
 
-/* Finds the function that runs the interpreter, as far as no stacks are needed for it. */
+/* Finds the function that runs the interpreter, unless that takes stacks. */
 static struct rcore_error *find_activation(struct rcore_session *session,
 					   struct rcore_snapshot *snapshot)
 {

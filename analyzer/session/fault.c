@@ -22,7 +22,10 @@ static void find_original(const struct rcore_target *target, struct rcore_origin
 							&process->threads[i], &ret->frame);
 }
 
-/* Of the fault: those that the handler was told, else those that the kernel saved. */
+/*
+ * Registers at the fault: as the signal handler got them, otherwise as the
+ * kernel saved them.
+ */
 static const uint64_t *registers_of(const struct rcore_target *target,
 				    const struct rcore_original *original)
 {
@@ -76,7 +79,10 @@ static bool find_slot(struct rcore_ruby *ruby, uint64_t address, struct rcore_sl
 	return true;
 }
 
-/* An object that is none any more is what many a fault comes from; it need not be where the address is. */
+/*
+ * Many faults come from a slot that no longer holds an object. It need not be
+ * at the address of the fault.
+ */
 static void find_held(unsigned machine, struct rcore_ruby *ruby, const uint64_t *registers,
 		      struct rcore_fault_facts *fault)
 {
@@ -112,7 +118,7 @@ void rcore_session_fault(const struct rcore_target *target, struct rcore_ruby *r
 		return;
 	if (fault->has_address)
 		find_slot(ruby, fault->address, &fault->slot, &type);
-	/* A collector holds free slots all the time. */
+	/* The garbage collector's registers hold free slots all the time. */
 	if (registers && !snapshot->facts.in_gc)
 		find_held(target->process->machine, ruby, registers, fault);
 }

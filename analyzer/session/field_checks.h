@@ -4,7 +4,10 @@
 
 #include "session/reader.h"
 
-/* Fills snapshot->field_checks: whether each field of the layout was proved. Error: NO_MEMORY. */
+/*
+ * Fills snapshot->field_checks: whether each field of the layout was proved.
+ * Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_session_check_fields(const struct rcore_target *target,
 					       struct rcore_located *located,
 					       struct rcore_snapshot *snapshot);

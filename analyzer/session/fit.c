@@ -6,10 +6,16 @@
 /* Nearest releases, in their builds, of which a layout is shifted. */
 enum { FITTED_LAYOUTS = 4 };
 
-/* Moves the structs of a layout that do not fit; false: none moved, or too little speaks for it. */
+/*
+ * Shifts the fields of structs that do not fit. Returns false if none were
+ * shifted, or if too few more checks hold.
+ */
 static bool shift(const struct rcore_search *search, struct rcore_trial *trial)
 {
-	/* A table of the very release is wrong in an unusual build alone: a corrupt thread is likelier. */
+	/*
+	 * A table of this very release is only wrong for an unusual build. A
+	 * corrupt thread is more likely.
+	 */
 	enum { ENOUGH = 3 };
 	struct rcore_layout *layout = &trial->location.layout;
 	bool is_exact = layout->source == RCORE_LAYOUT_EXACT;
@@ -26,7 +32,10 @@ static bool shift(const struct rcore_search *search, struct rcore_trial *trial)
 	return held >= (is_exact ? ENOUGH : 1);
 }
 
-/* Makes the objspace of an exact layout fit, of which all else holds; it is no less exact for that. */
+/*
+ * Shifts the objspace of an exact layout of which everything else holds. The
+ * layout is still exact.
+ */
 static bool try_to_fit_objspace(const struct rcore_search *search, struct rcore_trial *trial)
 {
 	struct rcore_layout *layout = &trial->location.layout;
@@ -42,7 +51,10 @@ static bool try_to_fit_objspace(const struct rcore_search *search, struct rcore_
 	return true;
 }
 
-/* A layout that finds the VM but for the ractor, which patch releases have moved, may be made to fit. */
+/*
+ * Patch releases have moved the ractor's main thread: finds the VM without it,
+ * then shifts.
+ */
 static bool try_to_fit(const struct rcore_search *search, struct rcore_trial *trial)
 {
 	struct rcore_field threads_main = trial->location.layout.ractor.threads_main;

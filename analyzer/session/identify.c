@@ -10,7 +10,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Modules that are likely to be the one go first, so that the others are not opened. */
+/* Tries files called libruby first, so that others are not opened. */
 static struct rcore_module *find_by_symbol(const struct rcore_target *target)
 {
 	struct rcore_symbol symbol;
@@ -30,7 +30,10 @@ static struct rcore_module *find_by_symbol(const struct rcore_target *target)
 	return NULL;
 }
 
-/* libruby.so.3.4.9, libruby-3.1.so.3.1.2: the file's name says it where the file is gone. */
+/*
+ * The name of a file that is gone still tells the version: libruby.so.3.4.9,
+ * libruby-3.1.so.3.1.2.
+ */
 static bool version_of_name(const char *path, unsigned version[3])
 {
 	const char *name = base_name(path);

@@ -14,9 +14,9 @@ struct rcore_identity {
 };
 
 /*
- * Finds the module that holds Ruby, and its version. Errors: NOT_RUBY if no module
- * defines ruby_version and none is called libruby; NO_LAYOUT if the version is
- * unknown. On an error the texts are what was read.
+ * Finds the module that holds Ruby, and its version. Errors: NOT_RUBY if no
+ * module defines ruby_version and none is called libruby; NO_LAYOUT if the
+ * version is unknown. On an error the texts are what was read.
  */
 struct rcore_error *rcore_session_identify(const struct rcore_target *target,
 					   struct rcore_identity *ret);
@@ -26,15 +26,15 @@ struct rcore_error *rcore_session_describe_identity(const struct rcore_identity 
 						    struct rcore_snapshot *snapshot);
 
 /*
- * Returns why no Ruby was found: another implementation runs, Ruby is too old or
- * too new, files are missing, or there is no Ruby at all.
+ * Returns why no Ruby was found: another implementation runs, Ruby is too old
+ * or too new, files are missing, or there is no Ruby at all.
  */
 struct rcore_error *rcore_session_not_ruby(const struct rcore_target *target);
 
 /*
- * Fills snapshot->modules: each file with its build-id, its status, what is unknown
- * without it, and how to get it. `ruby` is the module that holds Ruby, or NULL.
- * Error: NO_MEMORY.
+ * Fills snapshot->modules: each file with its build-id, its status, what is
+ * unknown without it, and how to get it. `ruby` is the module that holds Ruby,
+ * or NULL. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_describe_modules(const struct rcore_target *target,
 						   const struct rcore_module *ruby,

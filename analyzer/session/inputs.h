@@ -5,8 +5,11 @@
 #include "rcore.h"
 #include "target/output/inputs.h"
 
-/* The files that are read, which no output replaces: core, executable, libraries, the layout table, standard
- * input. They belong to the session. Error: NO_MEMORY. */
+/*
+ * The files that are read, which no output replaces: core, executable,
+ * libraries, the layout table, standard input. They belong to the session.
+ * Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_session_inputs(struct rcore_session *session,
 					 const struct rcore_inputs **ret);
 

@@ -32,8 +32,11 @@ static const char *keep(struct rcore_snapshot *snapshot, char *text)
 	return text[0] ? rcore_arena_strdup(&snapshot->arena, text) : NULL;
 }
 
-/* glibc keeps what it says before it aborts: __abort_msg points at { unsigned size; char msg[]; } (__libc_message of
- * sysdeps/posix/libc_fatal.c, assert/assert.c). */
+/*
+ * glibc keeps the last message before an abort: __abort_msg points to {
+ * unsigned size; char msg[]; } (__libc_message of sysdeps/posix/libc_fatal.c,
+ * assert/assert.c).
+ */
 static const char *abort_message(const struct rcore_target *target,
 				 struct rcore_snapshot *snapshot)
 {
@@ -54,7 +57,10 @@ static const char *abort_message(const struct rcore_target *target,
 	return NULL;
 }
 
-/* The arguments of a message; NULL: not known. Texts among them may be contents of Strings. */
+/*
+ * The arguments of a message. If `list` is NULL they are unknown. Texts among
+ * them may be contents of Strings.
+ */
 struct arguments {
 	struct rcore_va_list *list;
 	bool hides_text;
@@ -120,7 +126,10 @@ static void convert(const struct arguments *arguments, const struct conversion *
 	}
 }
 
-/* As printf() would, without widths; a letter that is not known here, and what cannot be read, is "...". */
+/*
+ * Formats as printf() does, without widths. Prints "..." for an unknown
+ * conversion and for what cannot be read.
+ */
 static void expand(const char *format, const struct arguments *arguments, FILE *out)
 {
 	while (*format) {
@@ -130,7 +139,7 @@ static void expand(const char *format, const struct arguments *arguments, FILE *
 			continue;
 		}
 		format = parse(format + 1, &conversion);
-		/* CRuby's own sign of a VALUE, PRIsVALUE. */
+		/* CRuby's own conversion of a VALUE, PRIsVALUE. */
 		if (*format == '\v')
 			format++;
 		convert(arguments, &conversion, out);
@@ -138,9 +147,10 @@ static void expand(const char *format, const struct arguments *arguments, FILE *
 }
 
 /*
- * rb_bug() prints "[BUG] " and what it was called with, to a stderr that keeps nothing. Its frame is still on the
- * stack: the arguments are in its va_list, and the format is the constant that its caller loaded. Of a caller
- * whose format is no constant nothing is known.
+ * rb_bug() prints "[BUG] " and its message to stderr, which keeps nothing. Its
+ * frame is still on the stack: the arguments are in its va_list, and the format
+ * is the constant that its caller loaded. If the format is not a constant, the
+ * message is unknown.
  */
 static const char *bug_message(const struct rcore_target *target, bool hides_text,
 			       const struct rcore_native_frame *frames, size_t count,

@@ -7,7 +7,10 @@
 #include "layout/schema.h"
 #include "layout/store.h"
 
-/* What the user says goes; a table of another release is approximate all the same. */
+/*
+ * The user's table is the only one. If it is of another release, it is
+ * approximate all the same.
+ */
 static struct rcore_error *from_user(const char *file, unsigned machine,
 				     const unsigned version[3], struct rcore_layouts *ret)
 {
@@ -29,7 +32,7 @@ static struct rcore_error *from_user(const char *file, unsigned machine,
 	return NULL;
 }
 
-/* The one that proved itself where the pack was made. */
+/* The layout that passed its proofs where the pack was made. */
 static struct rcore_error *from_pack(const struct rcore_pack_facts *pack,
 				     struct rcore_layouts *ret)
 {

@@ -13,8 +13,8 @@ struct rcore_layouts {
 
 /*
  * Lists them: the table in `file` alone if it is not NULL, or the pack's alone;
- * otherwise the target's own DWARF, the tables of this release, then those of its
- * neighbours. Errors: as rcore_layout_read(), NO_LAYOUT.
+ * otherwise the target's own DWARF, the tables of this release, then those of
+ * its neighbours. Errors: as rcore_layout_read(), NO_LAYOUT.
  */
 struct rcore_error *rcore_session_layouts(const struct rcore_target *target,
 					  const struct rcore_identity *identity,

@@ -13,16 +13,16 @@
 /*
  * The way of a target to a snapshot. Each step has a header of its name:
  *
- *	open		the core, process or pack, and the files it had mapped
- *	identify	which of these files is Ruby, and its version
- *	locate		the layout for which all proofs hold, and the VM's address
- *	decode		Ractors, threads, fibers and their Ruby frames
- *	weave		native stacks, unwound and woven with the Ruby frames
- *	explain		why the process died, and the frame to look at first
- *	redact		what must not leave the machine is removed
+ *   open      the core, process or pack, and the files it had mapped
+ *   identify  which of these files is Ruby, and its version
+ *   locate    the layout for which all proofs hold, and the VM's address
+ *   decode    Ractors, threads, fibers and their Ruby frames
+ *   weave     native stacks, unwound and woven with the Ruby frames
+ *   explain   why the process died, and the frame to look at first
+ *   redact    what must not leave the machine is removed
  *
- * session.c opens a core; running.c opens a process, and decides when it is stopped.
- * rcore_report() then prints the snapshot.
+ * session.c opens a core; running.c opens a process, and decides when to stop
+ * it. rcore_report() then prints the snapshot.
  */
 
 static const char *copy(struct rcore_snapshot *snapshot, const char *text)
@@ -110,9 +110,9 @@ static struct rcore_error *read_moment(struct rcore_session *session,
 }
 
 /*
- * A value under a key such as password in some frame is a secret wherever else it is
- * found, whether that frame's values were asked for or not: all are read once more
- * for it. A pack records nothing of that.
+ * A value under a key such as password in some frame is a secret wherever else
+ * it is found, whether that frame's values were asked for or not: all are read
+ * once more for it. A pack records nothing of that.
  */
 static struct rcore_error *learn(struct rcore_session *session)
 {

@@ -5,22 +5,28 @@
 #include "session/decode.h"
 #include "session/session.h"
 
-/* The steps in order, for callers that need a part of the way. load.c shows the whole. */
+/*
+ * The steps in order, for callers that need a part of the way. load.c shows the
+ * whole.
+ */
 
-/* Returns a snapshot that says which target it is of, and nothing else. Error: NO_MEMORY. */
+/*
+ * Returns a snapshot that says which target it is of, and nothing else. Error:
+ * NO_MEMORY.
+ */
 struct rcore_error *rcore_session_describe(const struct rcore_session *session,
 					   struct rcore_snapshot **ret);
 
 /*
- * Identifies Ruby and locates its VM: fills session->located and describes in the
- * snapshot how it was found. Errors: as rcore_load().
+ * Identifies Ruby and locates its VM: fills session->located and describes in
+ * the snapshot how it was found. Errors: as rcore_load().
  */
 struct rcore_error *rcore_session_look(struct rcore_session *session,
 				       struct rcore_snapshot *snapshot);
 
 /*
- * Looks, and decodes one moment, without stopping anything. The redactor learns from
- * it, if there is anything to redact. The caller frees ret->snapshot.
+ * Looks, and decodes one moment, without stopping anything. The redactor learns
+ * from it, if there is anything to redact. The caller frees ret->snapshot.
  */
 struct rcore_error *rcore_session_read(struct rcore_session *session, struct rcore_moment *ret);
 

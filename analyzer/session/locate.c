@@ -7,7 +7,10 @@
 #include "session/fit.h"
 #include "vm/find/find.h"
 
-/* Alpine's C library: its condition variables make other thread structs than any table has. */
+/*
+ * Alpine's C library: its condition variables have another size, so no table
+ * has its thread structs.
+ */
 static bool has_musl(const struct rcore_search *search)
 {
 	for (size_t i = 0; i < rcore_modules_count(search->target->modules); i++)
@@ -16,7 +19,10 @@ static bool has_musl(const struct rcore_search *search)
 	return false;
 }
 
-/* Why no VM can be found: where the pointer has a symbol, its value says. */
+/*
+ * Returns why no VM can be found. If the pointer to it has a symbol, its value
+ * says.
+ */
 static struct rcore_error *no_vm(const struct rcore_search *search,
 				 const struct rcore_layouts *layouts)
 {
@@ -65,9 +71,10 @@ static struct rcore_error *no_vm(const struct rcore_search *search,
 }
 
 /*
- * To choose takes tens of milliseconds where no table is of this very release, so a running process is held
- * only for the proof that what was chosen before still holds; and whoever asks again about a core has it at
- * once. Takes no less than before: where a proof fails now, the search starts anew.
+ * A choice takes tens of milliseconds if no table is of this very release. A
+ * running process is therefore stopped only to prove that the last choice still
+ * holds, and a second question about a core is answered at once. If a proof
+ * fails now that held before, the search starts anew.
  */
 static bool still_holds(const struct rcore_search *search, struct rcore_trial *now)
 {
@@ -96,13 +103,16 @@ static void choose(const struct rcore_search *search, const struct rcore_layouts
 	rcore_trial_fit(search, layouts, best, now);
 }
 
-/* Only what holds in all. */
+/* Keeps a choice only if all its proofs hold. */
 static struct rcore_error *keep(const struct rcore_search *search, struct rcore_trial *trial)
 {
 	if (trial->passed < trial->count)
 		return NULL;
 	trial->misfits = rcore_trial_misfits(search, trial);
-	/* What was moved to fit one moment of a process that runs may not fit another. */
+	/*
+	 * Fields that were shifted to fit one moment of a running process may
+	 * not fit another.
+	 */
 	if (search->target->live && trial->shift_count)
 		return NULL;
 	if (!search->choice->trial)

@@ -6,7 +6,10 @@
 
 #include "layout/layout.h"
 
-/* What else runs Ruby programs, by a file of its own or by a function that it exports. */
+/*
+ * Other implementations of Ruby, and a file that they map or a function that
+ * they export.
+ */
 static const struct {
 	const char *file, *symbol, *name;
 } implementations[] = {
@@ -40,8 +43,10 @@ static struct rcore_error *other_implementation(const struct rcore_target *targe
 	return NULL;
 }
 
-/* "/usr/lib/ruby/2.1.0/x86_64-linux/enc/encdb.so", which each Ruby up to 2.7 and many later ones have
- * loaded; "libruby.so.2.1". */
+/*
+ * Reads it from "/usr/lib/ruby/2.1.0/x86_64-linux/enc/encdb.so", which every
+ * Ruby up to 2.7 and many later ones have loaded, or from "libruby.so.2.1".
+ */
 static bool series_of_path(const char *path, unsigned version[3])
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -54,7 +59,10 @@ static bool series_of_path(const char *path, unsigned version[3])
 	return false;
 }
 
-/* The paths of a Ruby's own files say its series, also where none of them is here. */
+/*
+ * The paths of Ruby's own files tell its series even if none of the files is
+ * here.
+ */
 static struct rcore_error *by_paths(const struct rcore_target *target, size_t missing)
 {
 	unsigned version[3];
@@ -92,7 +100,7 @@ struct rcore_error *rcore_session_not_ruby(const struct rcore_target *target)
 		err = by_paths(target, missing);
 	if (err)
 		return err;
-	/* Of a core that is damaged it is not known whether it ran a Ruby. */
+	/* Whether a damaged core ran Ruby is unknown. */
 	if (!count)
 		return rcore_error_create(target->process->note ? RCORE_ERROR_FORMAT
 								: RCORE_ERROR_NOT_RUBY,

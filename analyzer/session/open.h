@@ -45,14 +45,15 @@ struct rcore_error *rcore_target_open(struct rcore_target *target,
 void rcore_target_close(struct rcore_target *target);
 
 /*
- * Returns what is known of the target's code, which unwinding adds to. It belongs to
- * the target. Errors: as rcore_code_open().
+ * Returns what is known of the target's code, which unwinding adds to. It
+ * belongs to the target. Errors: as rcore_code_open().
  */
 struct rcore_error *rcore_target_code(struct rcore_target *target, struct rcore_code **ret);
 
 /*
  * Fails with OS if a mapped file became shorter since it was opened; the error
- * names the file. A file that is truncated later, during a read, is not noticed.
+ * names the file. A file that is truncated later, during a read, is not
+ * noticed.
  */
 struct rcore_error *rcore_target_check_files(const struct rcore_target *target);
 

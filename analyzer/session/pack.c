@@ -38,7 +38,10 @@ static void gather(const struct rcore_snapshot *snapshot, struct rcore_pack_fact
 		};
 }
 
-/* What the symbols of a file pointed to is found by searching where there is no file. */
+/*
+ * Without files there are no symbols: what they pointed to is then found by a
+ * search of this data.
+ */
 static void add_writable(const struct rcore_target *target, const struct rcore_module *ruby)
 {
 	uint64_t start, end;
@@ -47,7 +50,10 @@ static void add_writable(const struct rcore_target *target, const struct rcore_m
 		rcore_recorder_add(target->recorder, start, end - start);
 }
 
-/* gdb takes the libraries from the dynamic linker's list alone, which is read here as it reads it. */
+/*
+ * gdb finds libraries only through the dynamic linker's list. Reads it as gdb
+ * does, so that it is recorded.
+ */
 static void add_link_map(const struct rcore_target *target)
 {
 	struct rcore_process process = *target->process;
@@ -58,8 +64,9 @@ static void add_link_map(const struct rcore_target *target)
 }
 
 /*
- * Whoever looks through the main thread's stack comes to what the kernel put above it: 16 random bytes, the
- * command line and the environment, the program's name. No report is made of these.
+ * A walk over the main thread's stack runs into what the kernel put above it:
+ * 16 random bytes, the command line, the environment, the program's name. No
+ * report needs them.
  */
 static void drop_environment(const struct rcore_target *target)
 {
@@ -74,7 +81,7 @@ static void hide_command(void *context, char *text, size_t size)
 {
 	struct rcore_spans spans = {0};
 	rcore_redactor_command(context, text, size, &spans);
-	/* Where memory is short, less is told. */
+	/* If memory is short, hides all of it. */
 	if (spans.no_memory)
 		rcore_fill(text, size);
 	for (size_t i = 0; i < spans.count; i++)
@@ -83,7 +90,7 @@ static void hide_command(void *context, char *text, size_t size)
 	rcore_spans_deinit(&spans);
 }
 
-/* What of the facts is allocated: the rest is somebody else's. */
+/* The parts of the facts that have to be freed. */
 struct allocated {
 	char *layout;
 	uint64_t *fibers;

@@ -8,7 +8,7 @@
 #include "ruby/ruby.h"
 #include "target/pack/pack_notes.h"
 
-/* Bytes of the target that were recorded, one behind the other, across pages. */
+/* Consecutive bytes of the target that were recorded, across pages. */
 struct stretch {
 	uint64_t start;
 	char *items;
@@ -29,7 +29,7 @@ struct hiding {
 	bool no_memory;
 };
 
-/* Ranges do not overlap, or are the same. */
+/* Ranges are equal or do not overlap. */
 static bool is_in(const struct ranges *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->count;
@@ -51,7 +51,10 @@ static bool is_marked(const struct stretch *stretch, size_t at, enum rcore_recor
 	return rcore_recorded_is(page, kind, address % RCORE_RECORDER_PAGE);
 }
 
-/* Names stay readable, whatever else their bytes are: every report prints them. */
+/*
+ * Names stay readable, whatever else their bytes are, because every report
+ * prints them.
+ */
 static void hide(struct hiding *hiding, const struct stretch *stretch, size_t start, size_t end)
 {
 	bool keeps_names = hiding->mode < RCORE_REDACT_ALL;
@@ -103,7 +106,10 @@ static void hide_texts(struct hiding *hiding, const struct stretch *stretch)
 	}
 }
 
-/* Nothing prints what functions in C have on their stacks: text goes, addresses and numbers stay. */
+/*
+ * No report prints what C functions have on their stacks: hides text there, and
+ * leaves addresses and numbers.
+ */
 static void hide_words(struct hiding *hiding, const struct stretch *stretch)
 {
 	uint64_t word, at = (stretch->start + sizeof(word) - 1) & ~(sizeof(word) - 1);
@@ -141,7 +147,7 @@ static void add_range(struct hiding *hiding, struct ranges *ranges, uint64_t sta
 	hiding->no_memory |= size && !range;
 }
 
-/* The mapping below which a thread's stack begins. */
+/* Adds the mapping that a thread's stack is in. */
 static void add_stack_of(struct hiding *hiding, uint64_t base)
 {
 	const struct rcore_process *process = hiding->target->process;
@@ -157,7 +163,10 @@ static int by_start(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Ruby's own stacks are within them: VALUEs, among them the words of Floats. */
+/*
+ * VM stacks lie within machine stacks. They hold VALUEs, and words of Floats
+ * that look like text.
+ */
 static void find_stacks(struct hiding *hiding, const struct rcore_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {

@@ -9,7 +9,7 @@
 #include "session/examine.h"
 #include "session/session.h"
 
-/* What is asked of the VM, once it was found: to print values, or for names of constants. */
+/* What to ask of the VM: to print values, or to list names of constants. */
 struct question {
 	const struct rcore_subject *subjects;
 	const struct rcore_inspect_options *options;
@@ -59,7 +59,7 @@ static struct rcore_error *ask(struct rcore_session *session, struct rcore_locat
 	return err;
 }
 
-/* A running process stands still meanwhile. */
+/* Stops a running process meanwhile. */
 static struct rcore_error *ask_live(struct rcore_session *session,
 				    struct rcore_located *located, struct rcore_arena *arena,
 				    struct question *question)

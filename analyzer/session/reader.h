@@ -6,8 +6,8 @@
 #include "session/trial.h"
 
 /*
- * What the steps identify and locate found. It stays true as long as the process
- * runs: find it once, then read as often as you like.
+ * What the steps identify and locate found. It stays true as long as the
+ * process runs: find it once, then read as often as you like.
  */
 struct rcore_located {
 	struct rcore_identity identity;
@@ -23,8 +23,9 @@ struct rcore_error *rcore_located_set(struct rcore_located *located,
 void rcore_located_deinit(struct rcore_located *located);
 
 /*
- * Prepares `ruby` to read objects of a located Ruby. Strings go to `arena`. What it
- * finds of statics is stored in `located` at the end, for whoever reads next.
+ * Prepares `ruby` to read objects of a located Ruby. Strings go to `arena`.
+ * What it finds of statics is stored in `located` at the end, for whoever reads
+ * next.
  */
 void rcore_reader_init(struct rcore_ruby *ruby, const struct rcore_target *target,
 		       const struct rcore_located *located, struct rcore_arena *arena);

@@ -6,7 +6,10 @@
 #include "rcore.h"
 #include "report/formats.h"
 
-/* The writers of reports for callers outside of librcore: they name formats, and size options. */
+/*
+ * The public functions that write reports: they take the name of a format and
+ * sized options.
+ */
 
 static struct rcore_error *no_format(const char *format, const char *known)
 {

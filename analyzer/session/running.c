@@ -33,7 +33,7 @@ static void describe(const struct rcore_session *session, const struct rcore_liv
 					   snapshot->pid));
 }
 
-/* What has to be kept of machine stacks, unless nothing is unwound. */
+/* Keeps the machine stacks, unless nothing will be unwound. */
 static struct rcore_error *keep_stacks(const struct rcore_session *session,
 				       const struct rcore_snapshot *snapshot)
 {
@@ -42,7 +42,10 @@ static struct rcore_error *keep_stacks(const struct rcore_session *session,
 	return rcore_running_keep_stacks(&session->target, snapshot);
 }
 
-/* One look at the process; the pages that the last one needed are copied at once. */
+/*
+ * Reads the process once. The pages that the last reading needed are copied at
+ * once.
+ */
 static struct rcore_error *read_once(struct rcore_session *session, struct rcore_moment *ret)
 {
 	const struct rcore_target *target = &session->target;
@@ -66,7 +69,10 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 	return err;
 }
 
-/* What is read while the process runs may not fit together; it does so rarely twice. */
+/*
+ * What is read while the process runs may not fit together. That rarely happens
+ * twice in a row.
+ */
 static struct rcore_error *read_running(struct rcore_session *session, struct rcore_moment *ret)
 {
 	enum { ATTEMPTS = 5 };
@@ -80,7 +86,10 @@ static struct rcore_error *read_running(struct rcore_session *session, struct rc
 	}
 }
 
-/* Of a running process: an error that its running does not explain. */
+/*
+ * Returns an error that cannot come from reading a process that runs, and drops
+ * others.
+ */
 static struct rcore_error * final(struct rcore_error *err)
 {
 	if (!err || err->code == RCORE_ERROR_NOT_RUBY || err->code == RCORE_ERROR_NO_LAYOUT ||
@@ -90,8 +99,11 @@ static struct rcore_error * final(struct rcore_error *err)
 	return NULL;
 }
 
-/* Finds out, while the process runs, whether it is Ruby, with which layout, and then which pages there are to
- * copy: those that the choice of a layout looked at are no more of use. */
+/*
+ * Finds out, while the process runs, whether it is Ruby and which layout it
+ * has; then which pages to copy. The pages that only the choice of a layout
+ * needed are forgotten.
+ */
 static struct rcore_error *rehearse(struct rcore_session *session)
 {
 	struct rcore_moment moment;

@@ -4,11 +4,14 @@
 
 #include "session/open.h"
 
-/* What is read of a running process besides Ruby's own memory, while it is stopped. */
+/*
+ * What is read of a running process besides Ruby's own memory, while it is
+ * stopped.
+ */
 
 /*
- * Keeps the used part of each machine stack that the snapshot's fibers and the kernel
- * threads have, for the step that unwinds them. Error: NO_MEMORY.
+ * Keeps the used part of each machine stack that the snapshot's fibers and the
+ * kernel threads have, for the step that unwinds them. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
 					      const struct rcore_snapshot *snapshot);
@@ -18,8 +21,8 @@ struct rcore_error *rcore_running_fds(const struct rcore_target *target,
 				      struct rcore_snapshot *snapshot);
 
 /*
- * Adds the addresses of those that are sockets; the process need not be stopped for
- * it. Error: NO_MEMORY.
+ * Adds the addresses of those that are sockets; the process need not be stopped
+ * for it. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
 					  struct rcore_snapshot *snapshot);

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 /*
- * CRuby puts the VM stack of a thread or a fiber onto its machine stack (alloca in
- * thread_start_func_2 of thread.c and fiber_pool_stack_alloca of cont.c): 128 KiB to 1 MiB in
- * the midst of a few pages of native frames, of which the decoder reads what is used.
+ * CRuby allocates the VM stack of a thread or a fiber on its machine stack
+ * (alloca in thread_start_func_2 of thread.c, fiber_pool_stack_alloca of
+ * cont.c). That is a gap of 128 KiB to 1 MiB between a few pages of native
+ * frames. The decoder reads the used part of it anyway.
  */
 struct gap {
 	uint64_t start, end;
@@ -52,7 +53,10 @@ static size_t first_gap(const struct gaps *gaps, uint64_t address)
 	return low;
 }
 
-/* More of one stack is not kept: eight times what a main thread has by default. */
+/*
+ * The most that is kept of one stack: eight times what a main thread has by
+ * default.
+ */
 enum { STACK_LIMIT = 64 << 20, RED_ZONE = 128 };
 
 static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, uint64_t end)

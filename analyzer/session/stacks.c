@@ -29,8 +29,10 @@ static int other_of_tid(const struct rcore_snapshot *snapshot, int tid)
 	return -1;
 }
 
-/* Since 2.7 a fiber's VM stack lies above its machine stack in one piece of memory
- * (cont.c, fiber_initialize_coroutine). */
+/*
+ * Since 2.7 a fiber's VM stack lies above its machine stack in one piece of
+ * memory (cont.c, fiber_initialize_coroutine).
+ */
 static void bound(struct rcore_unwind_context *context, const struct rcore_fiber *fiber)
 {
 	context->stack_start = fiber->machine_stack;
@@ -77,15 +79,21 @@ static bool switched_away(const struct rcore_fiber *fiber)
 	       fiber->machine_stack;
 }
 
-/* In what is taken for its machine stack, where the rb_fiber_t itself never lies. */
+/*
+ * Whether the saved stack pointer is in the fiber's machine stack. The
+ * rb_fiber_t itself never is.
+ */
 static bool is_on_own_stack(const struct rcore_fiber *fiber)
 {
 	return fiber->stack_pointer - fiber->machine_stack < fiber->machine_stack_size &&
 	       fiber->address - fiber->machine_stack >= fiber->machine_stack_size;
 }
 
-/* A native coroutine saves the stack pointer first of all; of another implementation that word is
- * something else, or there is none, and nothing of these stacks is to be believed. */
+/*
+ * A native coroutine saves the stack pointer in its first word. Other
+ * implementations have something else there, or nothing, and their stacks
+ * cannot be unwound.
+ */
 static void leave_other_coroutines(struct rcore_snapshot *snapshot)
 {
 	size_t lost = 0;

@@ -11,7 +11,10 @@ struct rcore_stack_owner {
 	int other; /* index into snapshot->others; -1: none */
 };
 
-/* The native stacks of a snapshot: where each begins, and once they are unwound, their frames. */
+/*
+ * The native stacks of a snapshot: where each begins, and once they are
+ * unwound, their frames.
+ */
 struct rcore_stacks {
 	struct rcore_unwind_context *contexts;
 	struct rcore_stack_owner *owners;
@@ -36,7 +39,10 @@ struct rcore_error *rcore_stacks_unpack(struct rcore_stacks *stacks,
 					const struct rcore_target *target,
 					struct rcore_snapshot *snapshot);
 
-/* Reads the registers that a parked fiber saved; false: it is not parked, or they are unreadable. */
+/*
+ * Reads the registers that a parked fiber saved; false: it is not parked, or
+ * they are unreadable.
+ */
 bool rcore_parked_fiber(const struct rcore_target *target, const struct rcore_traits *traits,
 			const struct rcore_fiber *fiber, struct rcore_unwind_context *ret);
 

@@ -8,7 +8,10 @@
 
 enum { PTHREAD_LIMIT = 64 << 10 }; /* a struct pthread is far smaller */
 
-/* In which module it is need not be known: the gem's extension, or what was built of its source. */
+/*
+ * The variable may be in any module: in the gem's extension, or in a program
+ * that was built from its source.
+ */
 static bool find_variable(const struct rcore_target *target, struct rcore_tls_variable *ret)
 {
 	size_t count = rcore_modules_count(target->modules);
@@ -19,8 +22,10 @@ static bool find_variable(const struct rcore_target *target, struct rcore_tls_va
 	return false;
 }
 
-/* The VM has the pthread_t of each of its threads: on x86-64 that is the thread pointer, on aarch64 the
- * pthread ends there. */
+/*
+ * The VM has the pthread_t of each of its threads. On x86-64 that is the thread
+ * pointer; on aarch64 the thread pointer is the end of the struct pthread.
+ */
 static bool is_thread(struct rcore_ruby *ruby, const struct rcore_thread *thread,
 		      unsigned machine, uint64_t thread_pointer)
 {
@@ -49,7 +54,10 @@ static uint64_t thread_pointer_of(const struct rcore_process *process, int tid)
 	return 0;
 }
 
-/* What a profiler in the process would take for the context of this thread; false: not known. */
+/*
+ * Reads what a profiler inside the process would use as this thread's context.
+ * Returns false if that is unknown.
+ */
 static bool read_pointer(struct rcore_ruby *ruby, unsigned machine, uint64_t thread_pointer,
 			 const struct rcore_tls_variable *variable, uint64_t *ret)
 {

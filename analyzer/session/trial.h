@@ -39,8 +39,8 @@ struct rcore_search {
 };
 
 /*
- * Finds the VM with the layout of `trial`: by its symbol, by DWARF, or by a search of
- * libruby's writable data. Sets trial->rung and the location's vm.
+ * Finds the VM with the layout of `trial`: by its symbol, by DWARF, or by a
+ * search of libruby's writable data. Sets trial->rung and the location's vm.
  */
 bool rcore_trial_find_vm(const struct rcore_search *search, struct rcore_trial *trial);
 
@@ -53,7 +53,10 @@ bool rcore_trial_run(const struct rcore_search *search, struct rcore_trial *tria
 /* Counts the fields of an approximate layout that do not fit; of others, 0. */
 size_t rcore_trial_misfits(const struct rcore_search *search, struct rcore_trial *trial);
 
-/* Prepares to read objects with a trial's layout. End it with rcore_ruby_deinit(). */
+/*
+ * Prepares to read objects with a trial's layout. End it with
+ * rcore_ruby_deinit().
+ */
 void rcore_trial_reader(const struct rcore_search *search, struct rcore_trial *trial,
 			struct rcore_ruby *ret);
 
@@ -62,10 +65,10 @@ size_t rcore_trial_missed(const struct rcore_trial *trial);
 
 /*
  * Whether `trial` is better than `best`, which was tried before and may be none
- * (count 0). Of builds of one release the one is better whose conditions hold more
- * often: a wrong one may pass by chance. A layout that was not measured on this
- * release must be better in what makes a release: where an objspace or a symbol
- * table is says nothing about the VM and its threads.
+ * (count 0). Of builds of one release the one is better whose conditions hold
+ * more often: a wrong one may pass by chance. A layout that was not measured on
+ * this release must be better in what makes a release: where an objspace or a
+ * symbol table is says nothing about the VM and its threads.
  */
 bool rcore_trial_is_better(const struct rcore_trial *trial, const struct rcore_trial *best);
 

@@ -36,7 +36,10 @@ static const struct rcore_packed_stack *find(const struct rcore_pack_facts *pack
 					     int tid, uint64_t fiber)
 {
 	for (size_t i = 0; i < pack->stack_count; i++) {
-		/* Callers ask for them in about the order in which they are stored. */
+		/*
+		 * Callers ask for them in about the order in which they are
+		 * stored.
+		 */
 		size_t index = (*next + i) % pack->stack_count;
 		const struct rcore_packed_stack *stack = &pack->stacks[index];
 		if (fiber ? stack->fiber == fiber : !stack->fiber && stack->tid == tid) {
