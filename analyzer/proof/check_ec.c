@@ -88,8 +88,8 @@ CHECK(ec_errinfo)
 /*
  * Whether an EC may have no bounds of its machine stack. A thread gets them
  * once it runs (native_thread_init_stack()): until then it has no VM stack
- * either, or, from 3.3 on, one with the dummy frame alone
- * (native_thread_create_dedicated()). In a forked process the other threads,
+ * either, or, from 3.3 on, one with no frame yet, and then with the dummy frame
+ * alone (native_thread_create_dedicated(), rb_ec_initialize_vm_stack()). In a forked process the other threads,
  * which are killed, have lost both (thread_cleanup_func_before_exec()).
  */
 static bool has_no_stack(const struct rcore_samples *s, uint64_t ec)
@@ -99,7 +99,7 @@ static bool has_no_stack(const struct rcore_samples *s, uint64_t ec)
 	if (!get(s, ec, &layout->ec.vm_stack, &stack) ||
 	    !get(s, ec, &layout->ec.vm_stack_size, &size) || !get(s, ec, &layout->ec.cfp, &cfp))
 		return false;
-	return !stack || stack + size * sizeof(uint64_t) - cfp <= layout->cfp.size ||
+	return !stack || !cfp || stack + size * sizeof(uint64_t) - cfp <= layout->cfp.size ||
 	       (get(s, ec, &layout->ec.thread_ptr, &thread) &&
 		leads(s, thread, &layout->thread.status, RCORE_THREAD_KILLED));
 }

@@ -108,8 +108,11 @@ CHECK(thread_scheduler)
 		     : RCORE_SILENT;
 }
 
-/* Of a thread that is in no queue it is zero, or leads to itself. Of one that enters or leaves a queue it may lead
- * to nodes that do not lead back: ccan_list_add_before_() and ccan_list_del_() write one pointer after another. */
+/*
+ * Of a thread that is in no queue it is zero, or leads to itself. Of one that
+ * enters or leaves a queue it may lead to nodes that do not lead back:
+ * ccan_list_add_before_() and ccan_list_del_() write one pointer after another.
+ */
 CHECK(thread_queue_node)
 {
 	uint64_t next;

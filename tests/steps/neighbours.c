@@ -252,7 +252,8 @@ void check_neighbours(struct findings *findings, const struct rcore_snapshot *be
 			check_ruby(findings, was, fiber);
 			check_native(findings, was, fiber);
 			check_weave(findings, was, fiber, filling);
-		} else if (thread_tid(now, fiber) != tid) {
+		} else if (thread_tid(now, fiber) != tid && was->tid != tid) {
+			/* A thread that has just left the VM's list ran on its fiber's stack. */
 			check_resting(findings, was, fiber);
 		} else if (!fiber->is_current && !was->is_current && fiber->tid == was->tid) {
 			check_resting(findings, was, fiber);

@@ -103,6 +103,15 @@ START_TEST(test_moments)
 	}
 	ck_assert_int_ne(verdict(start), RCORE_FAILS);
 	ck_assert_int_ne(verdict(size), RCORE_FAILS);
+	/* Before it gets its first frame. */
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t ec = FAKE_GET(vm, new[i], thread, ec);
+		uint64_t cfp = FAKE_GET(vm, ec, ec, cfp);
+		FAKE_PUT(vm, ec, ec, cfp, 0);
+		ck_assert_int_ne(verdict(start), RCORE_FAILS);
+		ck_assert_int_ne(verdict(size), RCORE_FAILS);
+		FAKE_PUT(vm, ec, ec, cfp, cfp);
+	}
 	for (size_t i = 0; i < 2; i++)
 		fake_push(vm, fake_current_fiber(vm, new[i]),
 			  &(struct fake_frame){.flags = RCORE_FRAME_MAGIC_METHOD |
@@ -188,6 +197,34 @@ START_TEST(test_node)
 		fake_put(&vm->ruby.target, head + 8, states[i].leads_back ? node : head);
 		ck_assert_int_eq(rcore_check_field(&samples, row), states[i].verdict);
 	}
+	finish();
+}
+END_TEST
+
+/* A thread that enters or leaves the queue of those who can run. */
+START_TEST(test_queued)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	struct fake_target *target = &vm->ruby.target;
+	const struct rcore_item *item = item_of("thread", "readyq_node");
+	if (!rcore_has(&layout.thread.readyq_node))
+		return finish();
+	uint64_t node = world.sleeper + (uint64_t)layout.thread.readyq_node.offset;
+	uint64_t head = fake_alloc(target, 16, 8), other = fake_alloc(target, 16, 8);
+	fake_list_init(vm, head);
+	fake_list_add(vm, head, other);
+	ck_assert_int_ne(verdict(item), RCORE_FAILS);
+	/* It leads to its neighbours, and none leads to it; then one does. */
+	fake_put(target, node, head);
+	fake_put(target, node + 8, other);
+	ck_assert_int_ne(verdict(item), RCORE_FAILS);
+	fake_put(target, other, node);
+	ck_assert_int_ne(verdict(item), RCORE_FAILS);
+	fake_put(target, head + 8, node);
+	ck_assert_int_eq(verdict(item), RCORE_HOLDS);
+	fake_put(target, other + 8, 8);
+	ck_assert_int_eq(verdict(item), RCORE_FAILS);
 	finish();
 }
 END_TEST
@@ -445,6 +482,6 @@ int main(void)
 	const TTest *const tests[] = {test_table,     test_rules,   test_moments,
 				      test_moved,     test_refused, test_corrupt,
 				      test_objspace,  test_choice,  test_outermost_tag,
-				      test_unlocking, test_node};
+				      test_unlocking, test_node,    test_queued};
 	return world_run("shift", tests, sizeof(tests) / sizeof(*tests));
 }
