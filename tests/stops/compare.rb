@@ -8,6 +8,7 @@ class StackComparison
     stale: "the innermost frame is of compiled code, which writes its pc before calls alone: rcore prints no line, Ruby that of an earlier call",
     late: "a thread that blocks signals waited for one that had already come: nobody could say anything",
     collecting: "the collector was at work: labels with their classes need new objects; rb_backtrace() alone was compared",
+    compacting: "the collector moved objects, and rb_backtrace() reads what is left where they were",
     no_truth: "the copy died while it made objects: the moment was within an allocator",
     hung: "the copy waited for a lock that nobody lets go in it",
   }.freeze
@@ -29,6 +30,7 @@ class StackComparison
     return no_report unless @report && @report["fibers"]
     sound
     return @masked << :late if @look.late > 0
+    return @masked << :compacting if @report.dig("facts", "gc", "phase") == "compacting"
     @fibers = @report["fibers"].to_h { |fiber| [fiber["id"], fiber] }
     @by_tid = @report["threads"].select { |thread| thread["tid"] }.to_h { |thread| [thread["tid"], thread] }
     @compared = {}

@@ -62,7 +62,8 @@ static bool lost_thread(struct rcore_loader *loader, const struct rcore_fiber *f
 		return false;
 	return rcore_read_field(memory, thread, &layout->thread.vm, &vm) || vm != loader->vm ||
 	       rcore_read_field(memory, thread, &layout->thread.self, &self) ||
-	       !rcore_wraps(loader->ruby, self, thread);
+	       !rcore_wraps(loader->ruby, self, thread) ||
+	       rcore_heap_is_garbage(loader->ruby, self);
 }
 
 static bool is_whole(const struct rcore_fiber *fiber)
