@@ -7,6 +7,7 @@ const struct rcore_command *const rcore_cli_commands[] = {
 	&rcore_cli_ps,
 	&rcore_cli_triage,
 	&rcore_cli_collect,
+	&rcore_cli_record,
 	&rcore_cli_report,
 	&rcore_cli_layout,
 	&rcore_cli_gdb,

@@ -17,6 +17,7 @@ extern const struct rcore_command rcore_cli_layout_diff;
 extern const struct rcore_command rcore_cli_layout_list;
 extern const struct rcore_command rcore_cli_lldb;
 extern const struct rcore_command rcore_cli_ps;
+extern const struct rcore_command rcore_cli_record;
 extern const struct rcore_command rcore_cli_report;
 extern const struct rcore_command rcore_cli_triage;
 

@@ -4,7 +4,7 @@
 # see no <sys/...> either, so that they run on fake memory.
 
 BEGIN {
-	count = split("base model target image layout ruby vm proof weave triage redact profile report . session command cli", names, " ")
+	count = split("base model target image layout ruby vm proof weave triage redact profile report . session sampler command cli", names, " ")
 	for (i = 1; i <= count; i++)
 		rank[names[i]] = i
 	elfutils = "^(elfutils/.*|gelf|libelf|libdw|dwarf|nlist)[.]?h?$"

@@ -188,6 +188,21 @@ struct rcore_memory *rcore_live_memory(struct rcore_live *live)
 	return &live->pages.memory;
 }
 
+void rcore_live_read(struct rcore_live *live, struct rcore_live_range *ranges, size_t count)
+{
+	rcore_live_read_batch(&live->memory, ranges, count);
+}
+
+struct rcore_memory *rcore_live_bare_memory(struct rcore_live *live)
+{
+	return &live->memory.memory;
+}
+
+int rcore_live_folder(const struct rcore_live *live)
+{
+	return live->folder;
+}
+
 const struct rcore_process *rcore_live_process(const struct rcore_live *live)
 {
 	return &live->process;

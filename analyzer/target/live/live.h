@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "target/memory.h"
+#include "target/live/live_memory.h"
 #include "target/process.h"
 
 /*
@@ -33,6 +34,17 @@ struct rcore_live;
  */
 struct rcore_error *rcore_live_open(int pid, struct rcore_live **ret);
 void rcore_live_close(struct rcore_live *live); /* NULL-safe; ends a round */
+
+/*
+ * For whoever reads a process again and again while it runs, outside of all
+ * rounds: many ranges in few system calls, and a memory whose reads keep nothing.
+ * Both read what the process has at the moment.
+ */
+void rcore_live_read(struct rcore_live *live, struct rcore_live_range *ranges, size_t count);
+struct rcore_memory *rcore_live_bare_memory(struct rcore_live *live);
+
+/* The descriptor of /proc/PID, which leads nowhere once the process has ended. */
+int rcore_live_folder(const struct rcore_live *live);
 
 /*
  * Both belong to `live` and live as long. The threads of the process are those

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/list.h"
+#include "cli/start.h"
+#include "cli/target.h"
+#include "command/profile_output.h"
+#include "profile/recording_writer.h"
+#include "sampler/sampling.h"
+#include "target/output/output.h"
+
+struct arguments {
+	int pid;
+	bool children;
+	size_t rate, fiber_rate, seconds;
+	struct rcore_words labels, command;
+	struct rcore_profile_arguments profile;
+};
+
+#define MEMBER(name) offsetof(struct arguments, name)
+
+static const struct rcore_option options[] = {
+	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID", "Sample a running process",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	RCORE_PROFILE_OPTIONS(struct arguments, profile),
+	{"duration", 'd', RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
+	 "End after so many seconds; otherwise when the program ends, or at Ctrl-C",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
+	 "Samples per second of each thread (99)", .completion = RCORE_COMPLETE_NOTHING},
+	{"fiber-rate", 0, RCORE_OPTION_AMOUNT, MEMBER(fiber_rate), "HZ",
+	 "Samples per second of each fiber that no thread runs (10)",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
+	 .help = "Sample the processes that descend from it too"},
+	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
+	 "Of each fiber's context keep KEY alone; may be given again",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{0},
+};
+
+/* Where samples go while they are taken. */
+struct record {
+	const struct arguments *asked;
+	const char *path;           /* of the recording; NULL: it is not kept */
+	struct rcore_words outputs; /* the others */
+	struct rcore_profile *profile;
+	struct rcore_output output;
+	int fd;
+	struct rcore_recording_writer *writer;
+	bool shows_progress, has_facts, is_kept;
+	struct rcore_sampling_summary summary;
+};
+
+static struct rcore_error *state_facts(struct record *record, struct rcore_sampling *sampling)
+{
+	char text[64];
+	struct rcore_sampler *first = rcore_sampling_at(sampling, 0);
+	struct rcore_error *err = NULL;
+	if (record->has_facts || !first)
+		return NULL;
+	record->has_facts = true;
+	snprintf(text, sizeof(text), "%d", rcore_sampler_pid(first));
+	err = rcore_recording_writer_fact(record->writer, "pid", text);
+	if (!err)
+		err = rcore_recording_writer_fact(record->writer, "ruby",
+						  rcore_sampler_ruby(first));
+	return err;
+}
+
+static struct rcore_error *state_start(struct record *record)
+{
+	char text[64];
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(text, sizeof(text), "%lld.%09ld", (long long)now.tv_sec, now.tv_nsec);
+	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "started", text);
+	snprintf(text, sizeof(text), "%zu", record->asked->rate);
+	if (!err)
+		err = rcore_recording_writer_fact(record->writer, "rate", text);
+	if (!err)
+		err = rcore_recording_writer_fact(record->writer, "engine",
+						  "process_vm_readv, without stopping");
+	return err;
+}
+
+static struct rcore_error *state_end(struct record *record)
+{
+	char text[64];
+	const struct rcore_sampling_summary *summary = &record->summary;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.samples);
+	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "samples", text);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.rejected);
+	if (!err)
+		err = rcore_recording_writer_fact(record->writer, "rejected", text);
+	snprintf(text, sizeof(text), "%.1f", summary->achieved);
+	if (!err)
+		err = rcore_recording_writer_fact(record->writer, "achieved", text);
+	return err;
+}
+
+static void show_progress(const struct record *record)
+{
+	const struct rcore_sampling_summary *summary = &record->summary;
+	fprintf(stderr,
+		"\rrcore: %.0f s, %llu samples at %.1f a second, %llu read again, rcore itself "
+		"%.1f %% of a processor (Ctrl-C ends)\033[K",
+		summary->seconds, (unsigned long long)summary->total.samples, summary->achieved,
+		(unsigned long long)summary->total.rejected,
+		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
+	fflush(stderr);
+}
+
+/* Nothing is replaced before there is something to replace it with. */
+static struct rcore_error *keep(struct record *record)
+{
+	if (!record->path || record->is_kept || !record->summary.total.samples)
+		return NULL;
+	record->is_kept = true;
+	return rcore_output_keep(&record->output);
+}
+
+static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_last,
+				       void *context)
+{
+	struct record *record = context;
+	rcore_sampling_summary(sampling, &record->summary);
+	struct rcore_error *err = state_facts(record, sampling);
+	if (!err && is_last)
+		err = state_end(record);
+	if (!err)
+		err = is_last ? rcore_recording_writer_end(record->writer, record->profile)
+			      : rcore_recording_writer_flush(record->writer, record->profile);
+	if (!err)
+		err = keep(record);
+	if (record->shows_progress && !is_last)
+		show_progress(record);
+	return err;
+}
+
+static void summarize(const struct record *record)
+{
+	const struct rcore_sampling_summary *summary = &record->summary;
+	const struct rcore_sampler_statistics *total = &summary->total;
+	double asked = (double)record->asked->rate;
+	if (record->shows_progress)
+		fputs("\r\033[K", stderr);
+	fprintf(stderr, "rcore: %llu samples in %.1f s, %.1f a second%s; %llu were read again",
+		(unsigned long long)total->samples, summary->seconds, summary->achieved,
+		summary->achieved < 0.95 * asked
+			? " (fewer than asked: rcore got too little time)"
+			: "",
+		(unsigned long long)total->rejected);
+	if (total->partial || total->lost)
+		fprintf(stderr, ", %llu have outer frames only, %llu none",
+			(unsigned long long)total->partial, (unsigned long long)total->lost);
+	fprintf(stderr, "; rcore took %.2f %% of a processor\n",
+		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
+}
+
+/* A file that is written to as long as samples are taken. */
+static struct rcore_error *open_named(struct record *record)
+{
+	char escaped[256];
+	rcore_escape(escaped, sizeof(escaped), record->path);
+	struct rcore_error *err =
+		rcore_output_open(record->path, RCORE_OUTPUT_PRIVATE, NULL, &record->output);
+	if (err)
+		return err;
+	if (record->output.through >= 0)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "%s: a recording is a plain file, and this is none; "
+					  "name another with -o",
+					  escaped);
+	/* Keeping the output closes its own. */
+	record->fd = fcntl(record->output.fd, F_DUPFD_CLOEXEC, 0);
+	return record->fd < 0 ? rcore_error_os(errno, "cannot write %s", escaped) : NULL;
+}
+
+static struct rcore_error *open_recording(struct record *record)
+{
+	struct rcore_error *err = NULL;
+	if (record->path) {
+		err = open_named(record);
+	} else {
+		record->fd = rcore_temporary_open();
+		if (record->fd < 0)
+			err = rcore_error_os(errno,
+					     "cannot write to %s, where samples are kept",
+					     rcore_temporary_folder());
+	}
+	return err ? err : rcore_recording_writer_new(record->fd, &record->writer);
+}
+
+static bool is_recording(const char *path)
+{
+	static const char ending[] = ".rec";
+	size_t length = strlen(path);
+	return length >= strlen(ending) && !strcmp(path + length - strlen(ending), ending);
+}
+
+/* Which output is the recording, and which are made of it. */
+static struct rcore_error *sort_outputs(struct record *record)
+{
+	const struct rcore_words *outputs = &record->asked->profile.outputs;
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; !err && i < outputs->count; i++) {
+		if (!is_recording(outputs->items[i]))
+			err = rcore_word_add(&record->outputs, outputs->items[i]);
+		else if (!record->path)
+			record->path = outputs->items[i];
+		else
+			err = rcore_error_create(RCORE_ERROR_USAGE,
+						 "one recording (.rec) at a time");
+	}
+	return err;
+}
+
+static struct rcore_error *check(const struct arguments *asked)
+{
+	if (!asked->pid == !asked->command.count)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "name a process with -p PID or a command after --%s",
+					  asked->pid ? ", not both" : "");
+	if (asked->rate > RCORE_SAMPLER_RATE_MAX || asked->fiber_rate > RCORE_SAMPLER_RATE_MAX)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "a rate is at most %d samples a second",
+					  RCORE_SAMPLER_RATE_MAX);
+	return NULL;
+}
+
+/* What is written of the samples in the end. */
+static struct rcore_error *report(struct record *record, bool only_check,
+				  const struct rcore_cli_target *target, bool *ret_partial)
+{
+	struct rcore_profile_arguments arguments = record->asked->profile;
+	char temporary[64];
+	snprintf(temporary, sizeof(temporary), "/proc/self/fd/%d", record->fd);
+	arguments.outputs = record->outputs;
+	const struct rcore_profile_request request = {
+		.arguments = &arguments,
+		.path = record->path ? record->path : temporary,
+		.name = record->path ? NULL : "the samples",
+		.redact = target->options.redact,
+		.color = target->color,
+	};
+	if (only_check)
+		return rcore_profile_check(&request, NULL);
+	if (record->path && !record->outputs.count)
+		return NULL;
+	return rcore_profile_write(&request, NULL, stdout, ret_partial);
+}
+
+static struct rcore_error *sample(struct rcore_cli_target *target, struct record *record,
+				  int pid, bool is_new)
+{
+	const struct arguments *asked = record->asked;
+	const struct rcore_sampling_options sampling = {
+		.pid = pid,
+		.is_new = is_new,
+		.children = asked->children,
+		.rate = (double)asked->rate,
+		.seconds = (double)asked->seconds,
+		.open = &target->options,
+		.sampler =
+			{
+				.fiber_rate = (double)asked->fiber_rate,
+				.labels = asked->labels.items,
+				.label_count = asked->labels.count,
+				.where = asked->profile.where.items,
+				.where_count = asked->profile.where.count,
+				.redact = target->options.redact,
+				.is_single = getenv("RCORE_TEST_SINGLE_READ") != NULL,
+			},
+		.stop = rcore_start_interrupted(),
+		.each_second = each_second,
+		.context = record,
+	};
+	struct rcore_error *err = open_recording(record);
+	if (!err)
+		err = state_start(record);
+	return err ? err : rcore_sampling_run(&sampling, record->profile);
+}
+
+static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
+					int *ret_status)
+{
+	const struct arguments *asked = given;
+	struct record record = {.asked = asked,
+				.output = {.fd = -1, .through = -1},
+				.fd = -1,
+				.shows_progress = isatty(STDERR_FILENO)};
+	struct rcore_started started = {0};
+	bool is_partial = false;
+	struct rcore_error *err = check(asked);
+	if (!err)
+		err = sort_outputs(&record);
+	if (!err)
+		err = report(&record, true, target, &is_partial);
+	if (!err && !(record.profile = rcore_profile_new()))
+		err = rcore_error_no_memory();
+	if (!err && asked->command.count)
+		err = rcore_start(&asked->command, &started);
+	rcore_start_watch();
+	if (!err)
+		err = sample(target, &record, asked->pid ? asked->pid : started.pid,
+			     asked->command.count);
+	if (record.summary.total.samples)
+		summarize(&record);
+	/* What was sampled before something failed is written all the same. */
+	struct rcore_error *failure = record.summary.total.samples
+					      ? report(&record, false, target, &is_partial)
+					      : NULL;
+	if (err)
+		rcore_error_free(failure);
+	else
+		err = failure;
+	if (started.pid)
+		rcore_start_leave(&started);
+	rcore_recording_writer_free(record.writer);
+	rcore_output_close(&record.output);
+	if (record.fd >= 0)
+		close(record.fd);
+	rcore_profile_free(record.profile);
+	free(record.outputs.items);
+	*ret_status = is_partial;
+	return err;
+}
+
+static const struct arguments defaults = {
+	.rate = RCORE_SAMPLER_RATE,
+	.fiber_rate = RCORE_SAMPLER_FIBER_RATE,
+};
+
+const struct rcore_command rcore_cli_record = {
+	.name = "record",
+	.topic = RCORE_TOPIC_TIME,
+	.input = RCORE_INPUT_FILES,
+	.summary = "sample the stacks of a running program",
+	.doc = "Read the stack of each thread and fiber many times a second, and what each "
+	       "waits "
+	       "for, without stopping the program. A FILE that ends in .rec keeps all samples "
+	       "for "
+	       "rcore report; without -o, print the methods with the most time of their own.",
+	.options = options,
+	.size = sizeof(struct arguments),
+	.defaults = &defaults,
+	.rest = "COMMAND",
+	.rest_offset = MEMBER(command),
+	.shell_examples =
+		(const char *const[]){"rcore record -p 4242 -o slow.folded",
+				      "rcore record --children -o load.rec -- bundle exec puma",
+				      NULL},
+	.exit_status = "Exit status: 0 the samples were written; 2 they were not; 3 not a Ruby "
+		       "process; 64 wrong usage.",
+	.run_in_shell = run_in_shell,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signo)
+{
+	interrupted = 1;
+}
+
+void rcore_start_watch(void)
+{
+	const struct sigaction action = {.sa_handler = interrupt};
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+const volatile sig_atomic_t *rcore_start_interrupted(void)
+{
+	return &interrupted;
+}
+
+/* The errno of a failed exec comes through the pipe, which a successful one closes. */
+static void become(char **argv, int report)
+{
+	int errnum;
+	execvp(argv[0], argv);
+	errnum = errno;
+	if (write(report, &errnum, sizeof(errnum)) < 0)
+		errnum = 0;
+	_exit(127);
+}
+
+struct rcore_error *rcore_start(const struct rcore_words *command, struct rcore_started *ret)
+{
+	int pipes[2], errnum = 0;
+	char escaped[256];
+	char **argv = calloc(command->count + 1, sizeof(*argv));
+	if (!argv)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < command->count; i++)
+		argv[i] = (char *)command->items[i];
+	if (pipe2(pipes, O_CLOEXEC)) {
+		errnum = errno;
+		free(argv);
+		return rcore_error_os(errnum, "cannot start a program");
+	}
+	pid_t pid = fork();
+	if (pid == 0)
+		become(argv, pipes[1]);
+	int failed = errno;
+	close(pipes[1]);
+	free(argv);
+	if (pid > 0 && read(pipes[0], &errnum, sizeof(errnum)) <= 0)
+		errnum = 0;
+	close(pipes[0]);
+	if (pid < 0)
+		return rcore_error_os(failed, "cannot start a program");
+	if (errnum) {
+		waitpid(pid, NULL, 0);
+		return rcore_error_os(
+			errnum, "cannot run %s",
+			rcore_escape(escaped, sizeof(escaped), command->items[0]));
+	}
+	rcore_start_watch();
+	ret->pid = pid;
+	return NULL;
+}
+
+void rcore_start_leave(struct rcore_started *started)
+{
+	if (started->pid)
+		waitpid(started->pid, NULL, WNOHANG);
+	started->pid = 0;
+}

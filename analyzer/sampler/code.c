@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ruby/get.h"
+#include "ruby/iseq/label.h"
+#include "ruby/iseq/method.h"
+#include "vm/stack/frame_flags.h"
+
+#define HASH_NONFATAL_OOM          1
+#define uthash_nonfatal_oom(entry) ((entry)->is_lost = true)
+#include <uthash.h>
+
+enum {
+	CODE_LIMIT = 200000,      /* entries; then all begins anew */
+	ENVIRONMENT_LIMIT = 1000, /* blocks one within the other */
+	IDENTITY_WORDS = 10,
+	OBJECT_ROUNDS = 10, /* of verification, after which decoders begin anew */
+	IN_HEAP = 1,        /* of a number for an environment: it leads to the heap */
+};
+
+/* What tells the object at an address from one that comes to stand there. */
+struct identity {
+	uint64_t words[IDENTITY_WORDS];
+};
+
+struct key {
+	uint64_t iseq, environment;
+};
+
+struct rcore_code {
+	struct key key;
+	uint64_t method;         /* rb_callable_method_entry_t; 0: none */
+	uint64_t encoded, bytes; /* of an iseq's code; 0: none */
+	uint64_t body;
+	uint64_t locals; /* of an iseq */
+	uint64_t last;   /* word of its code: `leave`, unless it ends in another way */
+	uint32_t function;
+	char *label, *path;
+	bool is_c, is_used, is_lost;
+	bool has_line;
+	struct identity identity;
+	UT_hash_handle hh;
+};
+
+static uint64_t field_of(const uint8_t *frame, const struct rcore_layout *layout,
+			 const struct rcore_field *field)
+{
+	uint64_t value = 0;
+	return rcore_has(field) && rcore_field_of(frame, layout->cfp.size, field, &value)
+		       ? value
+		       : 0;
+}
+
+static void begin(struct rcore_codes *codes)
+{
+	rcore_ruby_init(&codes->ruby, codes->memory, codes->layout, &codes->arena);
+	codes->prepare(&codes->ruby, codes->context);
+}
+
+void rcore_codes_init(struct rcore_codes *codes, struct rcore_profile *profile,
+		      struct rcore_memory *memory, const struct rcore_layout *layout,
+		      void (*prepare)(struct rcore_ruby *ruby, void *context),
+		      void (*finish)(const struct rcore_ruby *ruby, void *context),
+		      void *context)
+{
+	*codes = (struct rcore_codes){.profile = profile,
+				      .generation = profile->generation,
+				      .memory = memory,
+				      .layout = layout,
+				      .prepare = prepare,
+				      .finish = finish,
+				      .context = context};
+	begin(codes);
+}
+
+static void drop(struct rcore_codes *codes, struct rcore_code *code)
+{
+	HASH_DEL(codes->entries, code);
+	free(code->label);
+	free(code->path);
+	free(code);
+	codes->count--;
+}
+
+static void drop_all(struct rcore_codes *codes)
+{
+	while (codes->entries)
+		drop(codes, codes->entries);
+	codes->lost = 0;
+}
+
+static void forget_objects(struct rcore_codes *codes)
+{
+	codes->finish(&codes->ruby, codes->context);
+	rcore_ruby_deinit(&codes->ruby);
+	rcore_arena_deinit(&codes->arena);
+	codes->arena = (struct rcore_arena){0};
+	begin(codes);
+}
+
+void rcore_codes_deinit(struct rcore_codes *codes)
+{
+	drop_all(codes);
+	codes->finish(&codes->ruby, codes->context);
+	rcore_ruby_deinit(&codes->ruby);
+	rcore_arena_deinit(&codes->arena);
+}
+
+void rcore_codes_forget(struct rcore_codes *codes)
+{
+	drop_all(codes);
+	forget_objects(codes);
+	codes->generation = codes->profile->generation;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 29;
+}
+
+uint64_t rcore_code_environment(const struct rcore_layout *layout,
+				const struct rcore_stack *stack, const uint8_t *frame)
+{
+	enum { FLAGS = 0, PARENT = 8, METHOD = 16, MAGIC = 0x7fff0000 };
+	uint64_t ep = field_of(frame, layout, &layout->cfp.ep), hash = 0, flags, word;
+	for (int i = 0; i < ENVIRONMENT_LIMIT; i++) {
+		if (!rcore_stack_value(stack, ep - FLAGS, &flags))
+			return mix(hash, ep) | IN_HEAP;
+		if (rcore_stack_value(stack, ep - METHOD, &word))
+			hash = mix(hash, word);
+		if (!i)
+			hash = mix(hash, flags & MAGIC);
+		if (flags & RCORE_ENV_LOCAL || !rcore_stack_value(stack, ep - PARENT, &word))
+			break;
+		ep = word & ~(uint64_t)3;
+	}
+	return hash & ~(uint64_t)IN_HEAP;
+}
+
+/* Words of the iseq, its body and its method entry that an object which takes their place has not. */
+static void identify(struct rcore_codes *codes, const struct rcore_code *code,
+		     struct identity *ret)
+{
+	enum { TYPE_MASK = 0xffff }; /* T_IMEMO and its type; the GC's own bits come and go */
+	const struct rcore_layout *layout = codes->layout;
+	struct rcore_memory *memory = codes->memory;
+	uint64_t *words = ret->words;
+	memset(ret, 0, sizeof(*ret));
+	if (code->key.iseq && code->body) {
+		rcore_read_field(memory, code->key.iseq, &layout->iseq.flags, &words[0]);
+		rcore_read_field(memory, code->key.iseq, &layout->iseq.body, &words[1]);
+		rcore_read_field(memory, code->body, &layout->iseq_body.iseq_encoded,
+				 &words[2]);
+		rcore_read_field(memory, code->body, &layout->iseq_body.pathobj, &words[3]);
+		rcore_read_field(memory, code->body, &layout->iseq_body.label, &words[4]);
+		words[0] &= TYPE_MASK;
+	}
+	if (code->method) {
+		rcore_read_field(memory, code->method, &layout->cme.flags, &words[5]);
+		rcore_read_field(memory, code->method, &layout->cme.defined_class, &words[6]);
+		rcore_read_field(memory, code->method, &layout->cme.def, &words[7]);
+		rcore_read_field(memory, code->method, &layout->cme.called_id, &words[8]);
+		rcore_read_field(memory, code->method, &layout->cme.owner, &words[9]);
+		words[5] &= TYPE_MASK;
+	}
+}
+
+static void set_function(struct rcore_codes *codes, struct rcore_code *code, const char *label,
+			 const char *path, int first_line)
+{
+	struct rcore_profile *profile = codes->profile;
+	const struct rcore_profile_function function = {
+		.kind = code->is_c ? RCORE_FUNCTION_C : RCORE_FUNCTION_RUBY,
+		.label = rcore_profile_string(profile, label),
+		.path = rcore_profile_string(profile, path),
+		.first_line = first_line > 0 ? (uint32_t)first_line : 0,
+	};
+	code->label = label ? strdup(label) : NULL;
+	code->path = path ? strdup(path) : NULL;
+	code->function = rcore_profile_function(profile, &function);
+}
+
+static struct rcore_error *look_up_iseq(struct rcore_codes *codes, struct rcore_code *code,
+					const struct rcore_method_entry *method)
+{
+	const struct rcore_iseq_info *iseq;
+	const char *label = NULL, *problem = NULL;
+	struct rcore_error *err = rcore_iseq(&codes->ruby, code->key.iseq, &iseq);
+	if (!err)
+		err = rcore_label(&codes->ruby, iseq, method, &label, &problem);
+	if (err)
+		return err;
+	code->body = iseq->body;
+	code->encoded = iseq->encoded;
+	code->bytes = (uint64_t)iseq->size * sizeof(uint64_t);
+	code->has_line = true;
+	if (rcore_read_field(codes->memory, code->body,
+			     &codes->layout->iseq_body.local_table_size, &code->locals) ||
+	    rcore_read_u64(codes->memory, code->encoded + code->bytes - sizeof(uint64_t),
+			   &code->last))
+		code->last = 0;
+	set_function(codes, code, label, iseq->path, iseq->first_line);
+	return NULL;
+}
+
+static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code *code,
+				   uint64_t ep)
+{
+	const struct rcore_method_entry *method = NULL;
+	const char *label = NULL, *problem = NULL;
+	uint64_t flags;
+	struct rcore_error *err = rcore_frame_flags(&codes->ruby, &ep, &flags);
+	if (err)
+		return err;
+	uint64_t magic = flags & RCORE_FRAME_MAGIC_MASK;
+	bool is_block_in_c = magic == RCORE_FRAME_MAGIC_IFUNC;
+	if (magic == RCORE_FRAME_MAGIC_DUMMY && !code->key.iseq)
+		return NULL;
+	if (magic != RCORE_FRAME_MAGIC_DUMMY && !is_block_in_c) {
+		err = rcore_frame_method_entry(&codes->ruby, ep, &code->method);
+		if (!err && code->method)
+			err = rcore_method_entry(&codes->ruby, code->method, &method);
+	}
+	code->is_c = is_block_in_c || magic == RCORE_FRAME_MAGIC_CFUNC;
+	if (err)
+		return err;
+	if (magic == RCORE_FRAME_MAGIC_METHOD &&
+	    (!method || (method->type == RCORE_METHOD_ISEQ && method->iseq != code->key.iseq)))
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "the frame's code is not that of its method");
+	if (is_block_in_c) {
+		set_function(codes, code, "block in C", NULL, 0);
+		return NULL;
+	}
+	if (!code->is_c)
+		return look_up_iseq(codes, code, method);
+	if (!method || method->type != RCORE_METHOD_CFUNC)
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "a C frame of no C method");
+	err = rcore_label(&codes->ruby, NULL, method, &label, &problem);
+	if (!err)
+		set_function(codes, code, label, NULL, 0);
+	return err;
+}
+
+static uint32_t lost(struct rcore_codes *codes)
+{
+	struct rcore_profile *profile = codes->profile;
+	const struct rcore_profile_function function = {
+		.kind = RCORE_FUNCTION_NOTE,
+		.label = rcore_profile_string(profile, "(a frame that could not be read)")};
+	if (!codes->lost)
+		codes->lost = rcore_profile_frame(
+			profile, rcore_profile_function(profile, &function), 0);
+	return codes->lost;
+}
+
+static struct rcore_code *add(struct rcore_codes *codes, const struct key *key, uint64_t ep)
+{
+	if (codes->count >= CODE_LIMIT)
+		rcore_codes_forget(codes);
+	struct rcore_code *code = calloc(1, sizeof(*code));
+	if (!code)
+		return NULL;
+	code->key = *key;
+	codes->looked_up++;
+	struct rcore_error *err = look_up(codes, code, ep);
+	if (!err) {
+		identify(codes, code, &code->identity);
+		HASH_ADD(hh, codes->entries, key, sizeof(code->key), code);
+	}
+	if (err || code->is_lost) {
+		rcore_error_free(err);
+		free(code->label);
+		free(code->path);
+		free(code);
+		return NULL;
+	}
+	codes->count++;
+	return code;
+}
+
+static bool is_within(const struct rcore_code *code, uint64_t pc)
+{
+	return !code->has_line || !pc || pc - code->encoded <= code->bytes;
+}
+
+void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack, uint64_t cfp,
+		      uint64_t environment, struct rcore_code_frame *ret)
+{
+	const struct rcore_layout *layout = codes->layout;
+	const uint8_t *frame = rcore_stack_frame(stack, cfp);
+	const struct key key = {field_of(frame, layout, &layout->cfp.iseq), environment};
+	uint64_t pc = field_of(frame, layout, &layout->cfp.pc);
+	struct rcore_code *code;
+	if (codes->generation != codes->profile->generation)
+		rcore_codes_forget(codes);
+	HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
+	/* Compiled code saves no pc before it has to: the innermost frame's may be any. */
+	bool may_be_stale = cfp == stack->cfp && rcore_has(&layout->cfp.jit_return);
+	if (code && !is_within(code, pc) && !may_be_stale) {
+		codes->changed++;
+		drop_all(codes);
+		forget_objects(codes);
+		code = NULL;
+	}
+	if (!code)
+		code = add(codes, &key, field_of(frame, layout, &layout->cfp.ep));
+	if (!code) {
+		*ret = (struct rcore_code_frame){.frame = lost(codes)};
+		return;
+	}
+	int line = 0;
+	code->is_used = true;
+	*ret = (struct rcore_code_frame){
+		.label = code->label, .path = code->path, .is_c = code->is_c};
+	bool is_stale = may_be_stale && (field_of(frame, layout, &layout->cfp.jit_return) ||
+					 !is_within(code, pc));
+	if (code->has_line && pc && !is_stale) {
+		const struct rcore_iseq_info *iseq;
+		struct rcore_error *err = rcore_iseq(&codes->ruby, key.iseq, &iseq);
+		if (!err)
+			err = rcore_iseq_line(&codes->ruby, iseq, pc, &line);
+		rcore_error_free(err);
+	}
+	if (code->function)
+		ret->frame = rcore_profile_frame(codes->profile, code->function,
+						 line > 0 ? (uint32_t)line : 0);
+}
+
+/* Whether another environment, of fewer locals, was begun below that of a frame. */
+static bool has_newer(const struct rcore_stack *stack, uint64_t sp, uint64_t ep)
+{
+	enum { OF_METHOD = RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL };
+	const uint64_t mask = ~(uint64_t)(RCORE_FRAME_LAMBDA * 16 - 1) | OF_METHOD;
+	uint64_t word;
+	for (uint64_t at = sp + sizeof(word); at < ep; at += sizeof(word))
+		if (rcore_stack_value(stack, at, &word) && (word & mask) == OF_METHOD)
+			return true;
+	return false;
+}
+
+/*
+ * Whether the innermost frame of a thread is the one that was pushed last. Where ec->cfp counts a frame before
+ * it is filled (traits.frames_pushed_first), a thread that was put aside in between has one there that was
+ * popped before. Two things tell:
+ *
+ *   - Its pc: a frame is popped by `leave`, which saves its pc first. One whose pc is that after a
+ *     `leave` was left, or is about to be. (One that waits for the GVL does so within a `leave`, and is not
+ *     asked about.)
+ *   - Its place, if it is a method's that Ruby code called: vm_call_iseq_setup_normal() leaves the caller's
+ *     sp at the receiver, and arguments, locals and environment follow. Compiled code, which saves no pc, writes the
+ *     environment before ec->cfp, so that a frame of the same size has the method entry of another, and one
+ *     with more locals has another's flags among these.
+ */
+bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
+			   uint64_t environment)
+{
+	enum { ENVIRONMENT = 3 }; /* method entry, block, flags; ep is at the last */
+	const struct rcore_layout *layout = codes->layout;
+	size_t step = layout->cfp.size;
+	const uint8_t *frame = rcore_stack_frame(stack, stack->cfp), *caller = frame + step;
+	const struct key key = {field_of(frame, layout, &layout->cfp.iseq), environment};
+	uint64_t pc = field_of(frame, layout, &layout->cfp.pc), flags, word;
+	uint64_t ep = field_of(frame, layout, &layout->cfp.ep);
+	const struct rcore_code *code;
+	HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
+	if (!layout->traits.frames_pushed_first)
+		return true;
+	if (!key.iseq)
+		return !pc;
+	if (!code || !rcore_stack_value(stack, ep, &flags))
+		return code != NULL;
+	bool is_after = pc - code->encoded <= code->bytes && pc > code->encoded;
+	if (is_after && code->last &&
+	    !rcore_read_u64(codes->memory, pc - sizeof(word), &word) && word == code->last)
+		return false;
+	if ((flags & RCORE_FRAME_MAGIC_MASK) != RCORE_FRAME_MAGIC_METHOD ||
+	    flags & RCORE_FRAME_FINISH || stack->cfp + 2 * step >= stack->top ||
+	    !field_of(caller, layout, &layout->cfp.iseq))
+		return true;
+	uint64_t sp = field_of(caller, layout, &layout->cfp.sp);
+	return ep == sp + (code->locals + ENVIRONMENT) * sizeof(uint64_t) &&
+	       !has_newer(stack, sp, ep);
+}
+
+void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live)
+{
+	bool has_changed = false;
+	for (struct rcore_code *code = codes->entries, *next; code; code = next) {
+		struct identity now;
+		next = code->hh.next;
+		if (!code->is_used)
+			continue;
+		code->is_used = false;
+		codes->verified++;
+		if (code->key.environment & IN_HEAP) {
+			drop(codes, code); /* what is there may lead elsewhere now */
+			continue;
+		}
+		identify(codes, code, &now);
+		if (memcmp(&now, &code->identity, sizeof(now))) {
+			has_changed = true;
+			codes->changed++;
+			drop(codes, code);
+		}
+	}
+	/* Classes get names, and the texts of what was looked at take room. */
+	if (has_changed || ++codes->rounds % OBJECT_ROUNDS == 0)
+		forget_objects(codes);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampler/sampler_private.h"
+#include "vm/context.h"
+
+/*
+ * The context of a fiber (the gem ruby-profiler) as labels of its samples. The way to its table, by an
+ * instance variable of the Fiber, is long: it is gone again now and then. In between the table
+ * alone is read, and what it holds is only looked at if it has changed.
+ */
+
+enum {
+	LOOK_AGAIN_NS = 100000000,
+	HEAD_SIZE = 16, /* size, capacity */
+	PAIR_SIZE = 16, /* key, value */
+	CAPACITY_LIMIT = 4096,
+	TEXT_LIMIT = 256, /* bytes of a label's value */
+};
+
+static bool is_chosen(const struct rcore_sampler *sampler, const char *key)
+{
+	const struct rcore_sampler_options *options = &sampler->options;
+	size_t length = strlen(key);
+	for (size_t i = 0; i < options->label_count; i++)
+		if (!strcmp(options->labels[i], key))
+			return true;
+	/* What samples are chosen by is kept, too. */
+	for (size_t i = 0; options->label_count && i < options->where_count; i++)
+		if (!strncmp(options->where[i], key, length) &&
+		    (options->where[i][length] == '=' || !options->where[i][length]))
+			return true;
+	return !options->label_count;
+}
+
+/* As people write it: a String without its quotes, a Symbol without its colon. */
+static uint32_t value_of(struct rcore_sampler *sampler, const char *text)
+{
+	char plain[TEXT_LIMIT];
+	size_t length = strlen(text);
+	if (length >= 2 && text[0] == '"' && text[length - 1] == '"') {
+		text++;
+		length -= 2;
+	} else if (text[0] == ':') {
+		text++;
+		length--;
+	}
+	if (length >= sizeof(plain))
+		length = sizeof(plain) - 1;
+	memcpy(plain, text, length);
+	plain[length] = '\0';
+	return rcore_profile_string(sampler->profile, plain);
+}
+
+/* Takes out of it what --redact says, as of any other context. */
+static void redact(struct rcore_sampler *sampler, struct rcore_context *context)
+{
+	struct rcore_snapshot snapshot = {0};
+	struct rcore_fiber fiber = {.context = *context};
+	struct rcore_redactor *redactor;
+	if (sampler->options.redact == RCORE_REDACT_NONE)
+		return;
+	snapshot.fibers = &fiber;
+	snapshot.fiber_count = 1;
+	redactor = rcore_redactor_new(sampler->options.redact);
+	struct rcore_error *err =
+		redactor ? rcore_redact_snapshot(redactor, &snapshot) : rcore_error_no_memory();
+	/* The texts that replace others are needed only until they are in the profile. */
+	for (size_t i = 0; err && i < context->pair_count; i++)
+		context->pairs[i].variable.value.text = NULL;
+	for (size_t i = 0; !err && i < context->pair_count; i++) {
+		const char *text = context->pairs[i].variable.value.text;
+		context->pairs[i].variable.value.text =
+			text ? rcore_arena_strdup(&sampler->codes.arena, text) : NULL;
+	}
+	rcore_error_free(err);
+	rcore_redactor_free(redactor);
+	rcore_arena_deinit(&snapshot.arena);
+}
+
+static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_context *context)
+{
+	struct rcore_profile_label labels[RCORE_PROFILE_LABELS_MAX];
+	size_t count = 0;
+	redact(sampler, context);
+	for (size_t i = 0; i < context->pair_count && count < RCORE_PROFILE_LABELS_MAX; i++) {
+		const struct rcore_variable *variable = &context->pairs[i].variable;
+		if (!variable->name || !variable->value.text ||
+		    !is_chosen(sampler, variable->name))
+			continue;
+		labels[count++] = (struct rcore_profile_label){
+			.key = rcore_profile_string(sampler->profile, variable->name),
+			.value = value_of(sampler, variable->value.text)};
+	}
+	return count ? rcore_profile_labels(sampler->profile, labels, count) : 0;
+}
+
+static bool read_table(struct rcore_sampler *sampler, struct rcore_context_watch *watch,
+		       uint64_t capacity)
+{
+	if (!watch->table || capacity > CAPACITY_LIMIT ||
+	    !rcore_piece_set(&watch->piece, watch->table, HEAD_SIZE + capacity * PAIR_SIZE))
+		return false;
+	return !rcore_read(rcore_live_bare_memory(sampler->live), watch->table,
+			   watch->piece.bytes, watch->piece.size);
+}
+
+static void keep_table(struct rcore_context_watch *watch)
+{
+	uint8_t *grown = realloc(watch->last, watch->piece.size);
+	watch->last_size = 0;
+	if (!grown)
+		return;
+	watch->last = grown;
+	watch->last_size = watch->piece.size;
+	memcpy(grown, watch->piece.bytes, watch->piece.size);
+}
+
+static bool is_same(struct rcore_sampler *sampler, struct rcore_context_watch *watch)
+{
+	if (!watch->table)
+		return true;
+	return watch->last_size >= HEAD_SIZE &&
+	       read_table(sampler, watch, (watch->last_size - HEAD_SIZE) / PAIR_SIZE) &&
+	       !memcmp(watch->piece.bytes, watch->last, watch->last_size);
+}
+
+void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
+			  uint64_t now)
+{
+	struct rcore_context_watch *watch = &track->context;
+	struct rcore_context context = {0};
+	if (!watch->object) {
+		track->labels = 0;
+		return;
+	}
+	if (watch->is_known && now - watch->looked < LOOK_AGAIN_NS && is_same(sampler, watch))
+		return;
+	struct rcore_error *err =
+		rcore_context_load(&sampler->codes.ruby, watch->object, &context);
+	rcore_error_free(err);
+	watch->is_known = true;
+	watch->looked = now;
+	watch->table = err ? 0 : context.table;
+	watch->last_size = 0;
+	if (read_table(sampler, watch, context.capacity))
+		keep_table(watch);
+	track->labels = err ? 0 : labels_of(sampler, &context);
+}
+
+static bool matches(const struct rcore_sampler *sampler, const char *condition,
+		    const struct rcore_profile_label *labels, size_t count)
+{
+	const char *equals = strchr(condition, '=');
+	size_t length = equals ? (size_t)(equals - condition) : strlen(condition);
+	for (size_t i = 0; i < count; i++) {
+		const char *key = rcore_profile_text(sampler->profile, labels[i].key);
+		if (strlen(key) == length && !strncmp(key, condition, length) &&
+		    (!equals || !strcmp(rcore_profile_text(sampler->profile, labels[i].value),
+					equals + 1)))
+			return true;
+	}
+	return false;
+}
+
+bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels)
+{
+	size_t count;
+	if (!sampler->options.where_count)
+		return true;
+	const struct rcore_profile_label *set =
+		rcore_profile_label_set(sampler->profile, labels, &count);
+	for (size_t i = 0; i < sampler->options.where_count; i++)
+		if (!matches(sampler, sampler->options.where[i], set, count))
+			return false;
+	return true;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "ruby/ruby.h"
+#include "sampler/sampler_private.h"
+#include "vm/find/fiber_search.h"
+#include "vm/vm.h"
+
+/*
+ * Fibers that no thread runs. Several times a second all are read in one go, each with what says whether
+ * it has moved: its status, its saved cfp, and its control frames, for a fiber that went on and
+ * parked again in the same place of a loop differs from before in a pc alone. Only one that has
+ * moved is read as a thread is, and decoded.
+ *
+ * Which fibers there are is found out less often: from 3.3 on by the VM's list, before by a walk over the
+ * heap, so that rcore spends at most one part in SEARCH_SHARE of its time on it. A fiber that a
+ * thread was seen to run is known from then on.
+ */
+enum {
+	SECOND = 1000000000,
+	SEARCH_NS = SECOND,
+	SEARCH_SHARE = 300,
+	FIBER_CONTEXT = 1, /* enum context_type of cont.c */
+	ATTEMPTS = 3,
+	FIRST_FRAMES = 512,
+};
+
+void rcore_parked_free(struct rcore_parked *parked)
+{
+	free(parked->fiber.bytes);
+	free(parked->frames.bytes);
+	free(parked->last_frames);
+	rcore_track_deinit(&parked->track);
+	free(parked);
+}
+
+static size_t end_of(const struct rcore_field *field)
+{
+	return rcore_has_place(field) ? (size_t)field->offset + field->size : 0;
+}
+
+static size_t fiber_size(const struct rcore_sampler *sampler)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	size_t size = (size_t)layout->fiber.saved_ec.offset + sampler->reader.ec_size;
+	const struct rcore_field *const fields[] = {&layout->fiber.status, &layout->fiber.self};
+	size_t fiber_ptr =
+		(size_t)layout->fiber.saved_ec.offset + end_of(&layout->ec.fiber_ptr);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (end_of(fields[i]) > size)
+			size = end_of(fields[i]);
+	return fiber_ptr > size ? fiber_ptr : size;
+}
+
+static struct rcore_error *add(void *context, uint64_t address)
+{
+	struct rcore_sampler *sampler = context;
+	if (sampler->parked.count >= RCORE_FIBER_LIMIT ||
+	    rcore_address_map_get(&sampler->parked_at, address) >= 0)
+		return NULL;
+	struct rcore_parked *parked = calloc(1, sizeof(*parked));
+	struct rcore_parked **slot = parked ? rcore_push(&sampler->parked) : NULL;
+	if (!slot) {
+		free(parked);
+		return rcore_error_no_memory();
+	}
+	*slot = parked;
+	parked->address = address;
+	parked->track.stack.ec = address + (uint64_t)sampler->layout->fiber.saved_ec.offset;
+	if (!rcore_address_map_put(&sampler->parked_at, address, 1))
+		return rcore_error_no_memory();
+	return NULL;
+}
+
+static struct rcore_error *search(struct rcore_sampler *sampler, uint64_t now)
+{
+	struct rcore_snapshot ignored = {0};
+	struct rcore_error *err = NULL;
+	uint64_t any = 0;
+	for (size_t i = 0; !err && i < sampler->threads.count; i++) {
+		uint64_t ec = sampler->threads.items[i]->track.stack.ec;
+		if (!ec)
+			continue;
+		any = ec - (uint64_t)sampler->layout->fiber.saved_ec.offset;
+		err = add(sampler, any);
+	}
+	if (sampler->last_search &&
+	    now - sampler->last_search < SEARCH_NS + SEARCH_SHARE * sampler->search_cost)
+		return err;
+	if (!err)
+		err = rcore_fiber_search(&sampler->codes.ruby, sampler->vm, any, add, sampler,
+					 &ignored);
+	rcore_arena_deinit(&ignored.arena);
+	sampler->last_search = rcore_sampler_now();
+	sampler->search_cost = sampler->last_search - now;
+	return err;
+}
+
+/* The fibers and their frames of the last round, in one go. */
+static struct rcore_error *read_round(struct rcore_sampler *sampler)
+{
+	size_t size = fiber_size(sampler), count = sampler->parked.count, used = 0;
+	struct rcore_live_range *ranges = calloc(count * 2 + 1, sizeof(*ranges));
+	bool has_room = ranges;
+	for (size_t i = 0; has_room && i < count; i++) {
+		struct rcore_parked *parked = sampler->parked.items[i];
+		has_room = rcore_piece_set(&parked->fiber, parked->address, size) &&
+			   rcore_piece_set(&parked->frames, parked->frames_from,
+					   parked->last_size);
+		ranges[used++] = (struct rcore_live_range){parked->fiber.start, size,
+							   parked->fiber.bytes, 0};
+		if (parked->last_size)
+			ranges[used++] = (struct rcore_live_range){parked->frames.start,
+								   parked->last_size,
+								   parked->frames.bytes, 0};
+	}
+	if (has_room)
+		rcore_live_read(sampler->live, ranges, used);
+	used = 0;
+	for (size_t i = 0; has_room && i < count; i++) {
+		struct rcore_parked *parked = sampler->parked.items[i];
+		parked->fiber.read = ranges[used++].read;
+		parked->frames.read = parked->last_size ? ranges[used++].read : 0;
+	}
+	free(ranges);
+	return has_room ? NULL : rcore_error_no_memory();
+}
+
+static uint64_t ec_word(const struct rcore_sampler *sampler, const struct rcore_parked *parked,
+			const struct rcore_field *field)
+{
+	const struct rcore_field within = {.offset = sampler->layout->fiber.saved_ec.offset +
+						     field->offset,
+					   .size = field->size};
+	return rcore_piece_field(&parked->fiber, &within);
+}
+
+enum fate { GONE, RUNS, RESTS, MOVED };
+
+static const struct rcore_sampled_thread *thread_at(const struct rcore_sampler *sampler,
+						    uint64_t address)
+{
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		if (sampler->threads.items[i]->address == address)
+			return sampler->threads.items[i];
+	return NULL;
+}
+
+static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parked *parked)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	const struct rcore_piece *fiber = &parked->fiber;
+	if (fiber->read < fiber->size ||
+	    (uint32_t)rcore_piece_field(fiber, &layout->fiber.type) != FIBER_CONTEXT ||
+	    ec_word(sampler, parked, &layout->ec.fiber_ptr) != parked->address)
+		return GONE;
+	uint64_t status = rcore_piece_field(fiber, &layout->fiber.status);
+	if (status == RCORE_FIBER_TERMINATED)
+		return GONE;
+	parked->last_thread = ec_word(sampler, parked, &layout->ec.thread_ptr);
+	const struct rcore_sampled_thread *thread = thread_at(sampler, parked->last_thread);
+	/* What a thread that has ended left parked waits for nobody. */
+	if (status == RCORE_FIBER_CREATED || !thread ||
+	    thread->track.stack.ec == parked->track.stack.ec)
+		return RUNS;
+	uint64_t words[] = {ec_word(sampler, parked, &layout->ec.vm_stack),
+			    ec_word(sampler, parked, &layout->ec.vm_stack_size),
+			    ec_word(sampler, parked, &layout->ec.cfp), status};
+	bool is_same = !memcmp(words, parked->last_words, sizeof(words)) &&
+		       parked->frames.read == parked->last_size &&
+		       !memcmp(parked->frames.bytes, parked->last_frames, parked->last_size);
+	memcpy(parked->last_words, words, sizeof(words));
+	return parked->is_resolved && is_same ? RESTS : MOVED;
+}
+
+/* Keeps the frames to compare with. */
+static void keep(struct rcore_parked *parked)
+{
+	const struct rcore_stack *stack = &parked->track.stack;
+	size_t size = stack->top - stack->cfp;
+	uint8_t *grown = realloc(parked->last_frames, size + 1);
+	parked->is_resolved = grown != NULL;
+	if (!grown)
+		return;
+	parked->last_frames = grown;
+	parked->last_size = size;
+	parked->frames_from = stack->cfp;
+	memcpy(grown, rcore_stack_frame(stack, stack->cfp), size);
+}
+
+/*
+ * Where many fibers wait in one place, they wait for the same kind of thing: that is asked once for each
+ * place, and what of an object is another one each time is left out.
+ */
+static uint32_t state_of(struct rcore_sampler *sampler, struct rcore_parked *parked)
+{
+	int known = rcore_address_map_get(&sampler->parked_states, parked->track.node);
+	if (known >= 0)
+		return (uint32_t)known;
+	struct rcore_profile_state state = *rcore_profile_state_at(
+		sampler->profile, rcore_sampler_wait(sampler, NULL, parked));
+	state.detail = 0;
+	uint32_t number = rcore_profile_state(sampler->profile, &state);
+	rcore_address_map_put(&sampler->parked_states, parked->track.node, (int)number);
+	return number;
+}
+
+static void decode(struct rcore_sampler *sampler, struct rcore_parked *parked, uint64_t now)
+{
+	struct rcore_track *track = &parked->track;
+	struct rcore_sampled_thread *thread =
+		(struct rcore_sampled_thread *)thread_at(sampler, parked->last_thread);
+	uint64_t object = rcore_piece_field(&parked->fiber, &sampler->layout->fiber.self);
+	rcore_track_decode(sampler, track);
+	track->thread = thread->track.thread;
+	if (track->context.object != object)
+		track->context.is_known = false;
+	track->context.object = object;
+	track->fiber =
+		rcore_sampler_fiber(sampler, parked->address, object, thread, track->thread);
+	rcore_sampler_labels(sampler, track, now);
+	parked->state_number = state_of(sampler, parked);
+	keep(parked);
+}
+
+/* Reads those that have moved as threads are read. They may run by now. */
+static struct rcore_error *read_moved(struct rcore_sampler *sampler,
+				      struct rcore_parked **moved, size_t count, uint64_t now)
+{
+	struct rcore_stack **stacks = calloc(count + 1, sizeof(*stacks));
+	struct rcore_error *err = stacks ? NULL : rcore_error_no_memory();
+	for (int attempt = 0; !err && count && attempt < ATTEMPTS; attempt++) {
+		size_t left = 0;
+		for (size_t i = 0; i < count; i++)
+			stacks[i] = &moved[i]->track.stack;
+		err = rcore_stack_read(&sampler->reader, stacks, count, NULL, 0);
+		for (size_t i = 0; !err && i < count; i++) {
+			enum rcore_stack_verdict verdict =
+				rcore_stack_judge(&sampler->reader, &moved[i]->track.stack);
+			if (verdict == RCORE_STACK_GOOD)
+				decode(sampler, moved[i], now);
+			else if (verdict == RCORE_STACK_MOVED || verdict == RCORE_STACK_TORN)
+				moved[left++] = moved[i];
+		}
+		count = left;
+	}
+	free(stacks);
+	return err;
+}
+
+static void leave(struct rcore_sampler *sampler, struct rcore_parked *parked)
+{
+	rcore_track_settle(sampler, &parked->track);
+	parked->since = 0;
+	parked->is_resolved = false;
+}
+
+static void add_samples(struct rcore_sampler *sampler, uint64_t now)
+{
+	for (size_t i = 0; i < sampler->parked.count; i++) {
+		struct rcore_parked *parked = sampler->parked.items[i];
+		if (!parked->is_resolved)
+			continue;
+		rcore_track_add(sampler, &parked->track, parked->track.node,
+				parked->state_number, parked->since, now, 0, 0);
+		parked->since = now;
+		sampler->statistics.parked++;
+	}
+}
+
+static struct rcore_error *round_of(struct rcore_sampler *sampler)
+{
+	struct rcore_parked **moved = calloc(sampler->parked.count + 1, sizeof(*moved));
+	size_t kept = 0, moved_count = 0;
+	struct rcore_error *err = moved ? read_round(sampler) : rcore_error_no_memory();
+	uint64_t now = rcore_sampler_now();
+	for (size_t i = 0; !err && i < sampler->parked.count; i++) {
+		struct rcore_parked *parked = sampler->parked.items[i];
+		enum fate fate = fate_of(sampler, parked);
+		if (fate == GONE) {
+			leave(sampler, parked);
+			rcore_parked_free(parked);
+			continue;
+		}
+		if (fate != RESTS)
+			parked->is_resolved = false;
+		if (fate == RUNS)
+			leave(sampler, parked);
+		if (fate == MOVED)
+			moved[moved_count++] = parked;
+		sampler->parked.items[kept++] = parked;
+	}
+	if (!err) {
+		bool is_less = kept < sampler->parked.count;
+		sampler->parked.count = kept;
+		if (is_less)
+			rcore_address_map_deinit(&sampler->parked_at);
+		for (size_t i = 0; is_less && i < kept; i++)
+			if (!rcore_address_map_put(&sampler->parked_at,
+						   sampler->parked.items[i]->address, 1))
+				err = rcore_error_no_memory();
+	}
+	if (!err)
+		err = read_moved(sampler, moved, moved_count, now);
+	if (!err)
+		add_samples(sampler, now);
+	free(moved);
+	return err;
+}
+
+struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now)
+{
+	double rate = sampler->options.fiber_rate;
+	if (rate <= 0 || (double)(now - sampler->last_fibers) < SECOND / rate)
+		return NULL;
+	sampler->last_fibers = now;
+	struct rcore_error *err = search(sampler, now);
+	return err ? err : round_of(sampler);
+}

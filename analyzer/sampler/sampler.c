@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/sampler_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+enum {
+	SECOND = 1000000000,
+	VERIFY_NS = SECOND,  /* how often code is verified */
+	OBJECTS_ROUNDS = 10, /* after so many, what decoders remember of objects goes */
+	IDLE_TICKS = 8,      /* the time of a thread that waits on is asked for every so many */
+};
+
+/* The decoders need what the session knows of the VM; what they find of its statics stays. */
+static void finish(const struct rcore_ruby *ruby, void *context)
+{
+	struct rcore_sampler *sampler = context;
+	sampler->located->statics = ruby->statics;
+}
+
+static void prepare(struct rcore_ruby *ruby, void *context)
+{
+	const struct rcore_sampler *sampler = context;
+	rcore_ruby_set_vm(ruby, sampler->vm);
+	ruby->global_symbols = sampler->located->location.global_symbols;
+	ruby->statics = sampler->located->statics;
+	ruby->hides_text = sampler->options.redact >= RCORE_REDACT_STRINGS;
+}
+
+static bool aim_at_gc(struct rcore_sampler *sampler)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	const struct rcore_field *field = &layout->objspace.during_gc;
+	uint64_t objspace = 0;
+	if (!rcore_has_place(field) || !rcore_has_place(&layout->vm.objspace) ||
+	    rcore_read_field(rcore_live_bare_memory(sampler->live), sampler->vm,
+			     &layout->vm.objspace, &objspace) ||
+	    !objspace)
+		return true;
+	sampler->objspace = objspace;
+	return rcore_piece_set(&sampler->gc, objspace,
+			       (size_t)field->offset + sizeof(uint64_t));
+}
+
+/* Its memory is read while it runs: what does not fit together at one moment may at the next. */
+static struct rcore_error *locate(struct rcore_sampler *sampler)
+{
+	enum { ATTEMPTS = 5 };
+	struct rcore_error *err = NULL;
+	for (int i = 0; i < ATTEMPTS; i++) {
+		rcore_error_free(err);
+		rcore_live_forget(sampler->live);
+		err = rcore_session_find(sampler->session, &sampler->located);
+		if (!err ||
+		    (err->code != RCORE_ERROR_CORRUPT && err->code != RCORE_ERROR_FAULT))
+			break;
+	}
+	rcore_live_forget(sampler->live);
+	return err;
+}
+
+static struct rcore_error *begin(struct rcore_sampler *sampler)
+{
+	struct rcore_error *err = locate(sampler);
+	if (err)
+		return err;
+	const unsigned *version = sampler->located->identity.version;
+	snprintf(sampler->ruby, sizeof(sampler->ruby), "%u.%u.%u", version[0], version[1],
+		 version[2]);
+	sampler->layout = &sampler->located->location.layout;
+	sampler->vm = sampler->located->location.vm;
+	rcore_stack_reader_init(&sampler->reader, sampler->live, sampler->layout, sampler->vm);
+	sampler->reader.is_single = sampler->options.is_single;
+	rcore_copies_init(&sampler->copies, rcore_live_bare_memory(sampler->live));
+	rcore_codes_init(&sampler->codes, sampler->profile, &sampler->copies.memory,
+			 sampler->layout, prepare, finish, sampler);
+	if (!aim_at_gc(sampler))
+		return rcore_error_no_memory();
+	return rcore_sampler_list(sampler);
+}
+
+struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open,
+				       const struct rcore_sampler_options *options,
+				       struct rcore_profile *profile,
+				       struct rcore_sampler **ret)
+{
+	struct rcore_options running = *open;
+	struct rcore_sampler *sampler = calloc(1, sizeof(*sampler));
+	if (!sampler)
+		return rcore_error_no_memory();
+	sampler->options = *options;
+	sampler->profile = profile;
+	sampler->generation = profile->generation;
+	running.no_stop = running.no_native = true;
+	struct rcore_error *err = rcore_open_pid(pid, &running, &sampler->session);
+	if (!err) {
+		sampler->live = sampler->session->target.live;
+		err = begin(sampler);
+	}
+	if (err) {
+		struct rcore_error *ended =
+			sampler->session ? rcore_live_check(sampler->live) : NULL;
+		rcore_sampler_close(sampler);
+		if (!ended)
+			return err;
+		rcore_error_free(err);
+		return ended;
+	}
+	*ret = sampler;
+	return NULL;
+}
+
+void rcore_sampler_close(struct rcore_sampler *sampler)
+{
+	if (!sampler)
+		return;
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		rcore_sampled_thread_free(sampler->threads.items[i]);
+	for (size_t i = 0; i < sampler->parked.count; i++)
+		rcore_parked_free(sampler->parked.items[i]);
+	for (size_t i = 0; i < sampler->ractors.count; i++)
+		free(sampler->ractors.items[i].piece.bytes);
+	if (sampler->layout) {
+		rcore_codes_deinit(&sampler->codes);
+		rcore_stack_reader_deinit(&sampler->reader);
+	}
+	rcore_sampler_forget_fibers(sampler);
+	rcore_address_map_deinit(&sampler->parked_at);
+	rcore_address_map_deinit(&sampler->parked_states);
+	free(sampler->threads.items);
+	free(sampler->parked.items);
+	free(sampler->ractors.items);
+	free(sampler->gc.bytes);
+	free(sampler->others);
+	free(sampler->stacks);
+	rcore_close(sampler->session);
+	free(sampler);
+}
+
+/* Numbers of the profile mean nothing once its tables were emptied, nor does a node once the code
+ * at an address is another. */
+static void forget_stale(struct rcore_sampler *sampler)
+{
+	bool is_new = sampler->generation != sampler->profile->generation;
+	if (is_new) {
+		sampler->generation = sampler->profile->generation;
+		memset(sampler->states, 0, sizeof(sampler->states));
+		sampler->gc_frame = sampler->partial_frame = 0;
+		rcore_codes_forget(&sampler->codes);
+	}
+	if (!is_new && sampler->codes_changed == sampler->codes.changed)
+		return;
+	sampler->codes_changed = sampler->codes.changed;
+	rcore_address_map_deinit(&sampler->parked_states);
+	for (size_t i = 0; i < sampler->threads.count; i++) {
+		rcore_track_settle(sampler, &sampler->threads.items[i]->track);
+		rcore_track_forget(&sampler->threads.items[i]->track);
+		sampler->threads.items[i]->waited_at = 0;
+		sampler->threads.items[i]->fiber_ec = 0;
+	}
+	for (size_t i = 0; i < sampler->parked.count; i++) {
+		rcore_track_settle(sampler, &sampler->parked.items[i]->track);
+		rcore_track_forget(&sampler->parked.items[i]->track);
+		sampler->parked.items[i]->is_resolved = false;
+	}
+}
+
+static uint32_t gc_node(struct rcore_sampler *sampler, uint32_t node)
+{
+	struct rcore_profile *profile = sampler->profile;
+	const struct rcore_profile_function function = {
+		.kind = RCORE_FUNCTION_GC,
+		.label = rcore_profile_string(profile, "(garbage collection)")};
+	if (!sampler->gc_frame)
+		sampler->gc_frame = rcore_profile_frame(
+			profile, rcore_profile_function(profile, &function), 0);
+	return rcore_profile_node(profile, node, sampler->gc_frame);
+}
+
+/* Room for the stacks of one read; false: memory is short. */
+static bool reserve(struct rcore_sampler *sampler, size_t count)
+{
+	if (count <= sampler->stack_capacity)
+		return true;
+	struct rcore_stack **grown =
+		reallocarray(sampler->stacks, count * 2, sizeof(*sampler->stacks));
+	if (!grown)
+		return false;
+	sampler->stacks = grown;
+	sampler->stack_capacity = count * 2;
+	return true;
+}
+
+/* What is read beside stacks. The pieces are the caller's to copy back. */
+static struct rcore_error *read_all(struct rcore_sampler *sampler)
+{
+	size_t count = sampler->ractors.count + 1;
+	struct rcore_piece *others = reallocarray(sampler->others, count, sizeof(*others));
+	if (others)
+		sampler->others = others;
+	if (!others || !reserve(sampler, sampler->threads.count + 1))
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < sampler->ractors.count; i++)
+		others[i] = sampler->ractors.items[i].piece;
+	others[count - 1] = sampler->gc;
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		sampler->stacks[i] = &sampler->threads.items[i]->track.stack;
+	sampler->statistics.reads++;
+	struct rcore_error *err = rcore_stack_read(&sampler->reader, sampler->stacks,
+						   sampler->threads.count, others, count);
+	for (size_t i = 0; i < sampler->ractors.count; i++)
+		sampler->ractors.items[i].piece = others[i];
+	sampler->gc = others[count - 1];
+	return err;
+}
+
+static uint32_t fiber_of(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	uint64_t ec = thread->track.stack.ec, object = 0;
+	if (!ec || (ec == thread->fiber_ec && thread->track.fiber))
+		return thread->track.fiber;
+	uint64_t fiber = ec - (uint64_t)layout->fiber.saved_ec.offset;
+	rcore_read_field(rcore_live_bare_memory(sampler->live), fiber, &layout->fiber.self,
+			 &object);
+	if (object == thread->track.context.object && fiber == thread->fiber_address &&
+	    thread->track.fiber) {
+		thread->fiber_ec = ec;
+		return thread->track.fiber;
+	}
+	thread->fiber_ec = ec;
+	thread->fiber_address = fiber;
+	thread->track.context.object = object;
+	thread->track.context.is_known = false;
+	return rcore_sampler_fiber(sampler, fiber, object, thread, thread->track.thread);
+}
+
+/* What of the time on a processor between two looks belongs to which. */
+static void split(const struct rcore_sampled_thread *thread, bool is_running, uint64_t cpu,
+		  uint64_t *ret_before, uint64_t *ret_now)
+{
+	bool alike = thread->was_running == is_running;
+	*ret_before = alike ? cpu / 2 : thread->was_running ? cpu : 0;
+	*ret_now = cpu - *ret_before;
+}
+
+static void look(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+		 enum rcore_stack_verdict verdict, uint64_t now)
+{
+	struct rcore_track *track = &thread->track;
+	uint64_t cpu = 0, before, after;
+	rcore_sampler_name_thread(sampler, thread);
+	if (verdict != RCORE_STACK_GOOD && verdict != RCORE_STACK_EMPTY) {
+		if (rcore_stack_salvage(&sampler->reader, &track->stack))
+			sampler->statistics.partial++;
+		else
+			sampler->statistics.lost++;
+	}
+	track->may_be_unfilled = rcore_sampler_holds_gvl(sampler, thread);
+	rcore_track_decode(sampler, track);
+	track->fiber = fiber_of(sampler, thread);
+	rcore_sampler_labels(sampler, track, now);
+	bool rests = thread->state == RCORE_SAMPLE_BLOCKED && !track->has_changed &&
+		     sampler->statistics.ticks % IDLE_TICKS;
+	uint64_t since = thread->cpu_looked;
+	bool is_timed = !rests && rcore_thread_time(thread, &cpu);
+	if (is_timed)
+		thread->cpu_looked = now;
+	bool is_busy = is_timed && since && cpu > (now - since) / 2;
+	rcore_sampler_state(sampler, thread, is_busy, now);
+	bool is_running =
+		thread->state == RCORE_SAMPLE_RUNNING || thread->state == RCORE_SAMPLE_GC;
+	split(thread, is_running, cpu, &before, &after);
+	uint32_t node =
+		thread->state == RCORE_SAMPLE_GC ? gc_node(sampler, track->node) : track->node;
+	rcore_track_add(sampler, track, node, thread->state_number, thread->last_looked, now,
+			before, after);
+	thread->was_running = is_running;
+	thread->last_looked = now;
+	sampler->statistics.samples++;
+}
+
+struct retry {
+	struct rcore_sampled_thread *thread;
+	enum rcore_stack_verdict verdict;
+};
+
+/* Reads again what did not agree, until it does or was tried often enough. */
+static struct rcore_error *read_again(struct rcore_sampler *sampler, struct retry *retries,
+				      size_t count)
+{
+	for (int attempt = 0; count && attempt < RCORE_SAMPLER_ATTEMPTS; attempt++) {
+		size_t used = 0;
+		for (size_t i = 0; i < count; i++)
+			if (retries[i].verdict == RCORE_STACK_MOVED ||
+			    retries[i].verdict == RCORE_STACK_TORN)
+				sampler->stacks[used++] = &retries[i].thread->track.stack;
+		if (!used)
+			break;
+		sampler->statistics.reads++;
+		struct rcore_error *err =
+			rcore_stack_read(&sampler->reader, sampler->stacks, used, NULL, 0);
+		if (err)
+			return err;
+		for (size_t i = 0; i < count; i++) {
+			if (retries[i].verdict != RCORE_STACK_MOVED &&
+			    retries[i].verdict != RCORE_STACK_TORN)
+				continue;
+			if (retries[i].verdict == RCORE_STACK_TORN)
+				sampler->statistics.rejected++;
+			retries[i].verdict = rcore_stack_judge(&sampler->reader,
+							       &retries[i].thread->track.stack);
+		}
+	}
+	return NULL;
+}
+
+static struct rcore_error *look_at_threads(struct rcore_sampler *sampler)
+{
+	size_t count = sampler->threads.count;
+	struct retry *retries = calloc(count + 1, sizeof(*retries));
+	if (!retries)
+		return rcore_error_no_memory();
+	bool is_lost = false;
+	for (size_t i = 0; i < count; i++) {
+		retries[i].thread = sampler->threads.items[i];
+		retries[i].verdict =
+			rcore_stack_judge(&sampler->reader, &retries[i].thread->track.stack);
+	}
+	struct rcore_error *err = read_again(sampler, retries, count);
+	uint64_t now = rcore_sampler_now();
+	for (size_t i = 0; !err && i < count; i++) {
+		if (retries[i].verdict == RCORE_STACK_GONE)
+			is_lost = true;
+		else
+			look(sampler, retries[i].thread, retries[i].verdict, now);
+	}
+	free(retries);
+	if (!err && is_lost)
+		err = rcore_live_check(sampler->live);
+	return err;
+}
+
+static void verify(struct rcore_sampler *sampler, uint64_t now)
+{
+	if (now - sampler->last_verified < VERIFY_NS)
+		return;
+	sampler->last_verified = now;
+	rcore_codes_verify(&sampler->codes, sampler->live);
+	for (size_t i = 0; i < sampler->threads.count; i++) {
+		struct rcore_sampled_thread *thread = sampler->threads.items[i];
+		if (!thread->tid) {
+			thread->tid = rcore_thread_tid(sampler, thread->address);
+			rcore_thread_time_open(sampler, thread);
+			thread->track.thread = 0;
+		}
+		thread->fiber_ec = 0;
+	}
+}
+
+struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
+{
+	uint64_t now = rcore_sampler_now();
+	if (!sampler->begun)
+		sampler->begun = sampler->last_verified = now;
+	verify(sampler, now);
+	forget_stale(sampler);
+	sampler->statistics.ticks++;
+	struct rcore_error *err = read_all(sampler);
+	if (!err && !rcore_sampler_list_holds(sampler)) {
+		err = rcore_sampler_list(sampler);
+		if (!err)
+			err = read_all(sampler);
+	}
+	if (!err && !sampler->threads.count)
+		err = rcore_live_check(sampler->live);
+	if (!err)
+		err = look_at_threads(sampler);
+	if (!err)
+		err = rcore_sampler_parked(sampler, now);
+	sampler->statistics.threads = sampler->threads.count;
+	sampler->statistics.fibers = sampler->parked.count;
+	if (!err && sampler->profile->no_memory)
+		err = rcore_error_no_memory();
+	return err;
+}
+
+void rcore_sampler_settle(struct rcore_sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		rcore_track_settle(sampler, &sampler->threads.items[i]->track);
+	for (size_t i = 0; i < sampler->parked.count; i++)
+		rcore_track_settle(sampler, &sampler->parked.items[i]->track);
+}
+
+const struct rcore_sampler_statistics *
+rcore_sampler_statistics(const struct rcore_sampler *sampler)
+{
+	return &sampler->statistics;
+}
+
+const char *rcore_sampler_ruby(const struct rcore_sampler *sampler)
+{
+	return sampler->ruby;
+}
+
+bool rcore_sampler_thread(const struct rcore_sampler *sampler, size_t index,
+			  struct rcore_sampler_thread *ret)
+{
+	if (index >= sampler->threads.count)
+		return false;
+	const struct rcore_sampled_thread *thread = sampler->threads.items[index];
+	*ret = (struct rcore_sampler_thread){thread->id, thread->tid, thread->state};
+	return true;
+}

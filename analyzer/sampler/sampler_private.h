@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SAMPLER_PRIVATE_H
+#define RCORE_SAMPLER_PRIVATE_H
+
+#include "base/address_map.h"
+#include "sampler/code.h"
+#include "sampler/sampler.h"
+#include "session/examine.h"
+#include "session/session.h"
+#include "vm/loader.h"
+
+/* A sample that is not handed to the profile yet: more like it may follow. */
+struct rcore_pending {
+	bool is_there;
+	struct rcore_profile_sample sample;
+};
+
+/* Whose stacks are sampled: a thread, or a fiber that no thread runs. */
+struct rcore_track {
+	struct rcore_stack stack;
+	/* The last stack, outermost frame first, with its nodes: what is outside of the first
+	 * frame that differs is the same node again. */
+	uint8_t *frames;
+	struct rcore_track_frame {
+		uint64_t environment;
+		uint32_t node;
+		struct rcore_code_frame code;
+	} * known;
+	size_t count, capacity;
+	uint32_t node;                  /* of the whole stack */
+	bool has_changed;               /* since the look before */
+	bool may_be_unfilled;           /* its thread runs code of Ruby */
+	uint32_t thread, fiber, labels; /* numbers in the profile */
+	struct rcore_pending pending;
+	/* The fiber's context: the table of the gem ruby-profiler. */
+	struct rcore_context_watch {
+		uint64_t object, table; /* the Fiber, and its table; 0: none */
+		uint64_t looked;        /* when the Fiber was asked for it */
+		struct rcore_piece piece;
+		uint8_t *last;
+		size_t last_size;
+		bool is_known;
+	} context;
+};
+
+struct rcore_sampled_thread {
+	uint64_t address; /* rb_thread_t */
+	uint64_t ractor;  /* rb_ractor_t; 0: before 3.0 */
+	char id[16];
+	int tid;
+	int schedstat, syscall;   /* files in /proc; -1: not open */
+	uint64_t cpu, cpu_looked; /* by schedstat, and when it was read */
+	uint64_t last_looked;     /* when it was last sampled */
+	uint64_t name;            /* the VALUE of its name when that was read */
+	uint64_t fiber_ec;        /* the EC for which track.fiber was set */
+	uint64_t fiber_address;
+	enum rcore_sample_state state;
+	uint32_t state_number;
+	/* For what the wait was looked up. */
+	uint32_t waited_node, waited_status;
+	uint64_t waited_self, waited_at;
+	bool was_running, is_listed;
+	size_t fiber_count; /* that it was seen to have */
+	struct rcore_track track;
+};
+
+struct rcore_sampled_ractor {
+	uint64_t address; /* 0: the VM itself, before 3.0 */
+	struct rcore_piece piece;
+};
+
+/* Ids of fibers. The memory of one that has ended may become another's, with another object. */
+struct rcore_fiber_id;
+
+/* A fiber that no thread runs. */
+struct rcore_parked {
+	uint64_t address;
+	struct rcore_piece fiber, frames; /* of this round */
+	/* Of the last round in which it was decoded. */
+	uint64_t frames_from, last_thread, last_words[4];
+	uint8_t *last_frames;
+	size_t last_size;
+	bool is_resolved;
+	uint64_t since; /* when it was last sampled; 0: not while it is parked */
+	uint32_t state_number;
+	struct rcore_track track;
+};
+
+struct rcore_sampler {
+	struct rcore_sampler_options options;
+	struct rcore_session *session;
+	struct rcore_located *located; /* the session's */
+	struct rcore_live *live;
+	struct rcore_profile *profile;
+	char ruby[32];
+	uint32_t generation;
+	const struct rcore_layout *layout;
+	uint64_t vm;
+	struct rcore_stack_reader reader;
+	struct rcore_copies copies;
+	struct rcore_codes codes;
+	uint64_t codes_changed;
+	struct {
+		struct rcore_sampled_ractor *items;
+		size_t count, capacity;
+	} ractors;
+	struct {
+		struct rcore_sampled_thread **items;
+		size_t count, capacity;
+	} threads;
+	struct {
+		struct rcore_parked **items;
+		size_t count, capacity;
+	} parked;
+	struct rcore_address_map parked_at;     /* addresses of `parked` */
+	struct rcore_address_map parked_states; /* node to state */
+	struct rcore_fiber_id *fiber_ids;
+	struct rcore_piece gc; /* objspace's flags */
+	uint64_t objspace;
+	struct rcore_piece *others; /* of one tick, copied from the above */
+	struct rcore_stack **stacks;
+	size_t stack_capacity;
+	size_t thread_count; /* that were ever seen */
+	size_t lost_fibers;  /* of threads that are not known */
+	int pthread_tid;     /* where glibc's struct pthread has the tid; 0: not found */
+	uint32_t states[RCORE_SAMPLE_STATES];
+	uint32_t gc_frame, partial_frame;
+	uint64_t begun, last_tick, last_verified, last_fibers, last_search, search_cost;
+	struct rcore_sampler_statistics statistics;
+};
+
+/* thread_list.c */
+struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler);
+bool rcore_sampler_list_holds(const struct rcore_sampler *sampler);
+void rcore_sampled_thread_free(struct rcore_sampled_thread *thread);
+/* Sets the thread's name as it is now, if it has changed. */
+void rcore_sampler_name_thread(struct rcore_sampler *sampler,
+			       struct rcore_sampled_thread *thread);
+
+/* thread_time.c: nanoseconds that the thread was on a processor since it was last asked. */
+void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
+bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
+/* The kernel's id of a thread. 0: unknown. */
+int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread);
+/* What system call it is in, as registers; false: it runs, or nobody says. */
+bool rcore_thread_registers(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+			    struct rcore_native_thread *ret);
+
+/* track.c */
+void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track);
+void rcore_track_forget(struct rcore_track *track);
+void rcore_track_deinit(struct rcore_track *track);
+/* A look at `now`, `before` being the one before it: each stands for half of the time between. */
+void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, uint32_t node,
+		     uint32_t state, uint64_t before, uint64_t now, uint64_t cpu_before,
+		     uint64_t cpu_now);
+void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track);
+/* The number of a fiber in the profile. */
+uint32_t rcore_sampler_fiber(struct rcore_sampler *sampler, uint64_t fiber, uint64_t object,
+			     struct rcore_sampled_thread *thread, uint32_t thread_number);
+void rcore_sampler_forget_fibers(struct rcore_sampler *sampler);
+
+/* thread_state.c */
+void rcore_sampler_state(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+			 bool is_busy, uint64_t now);
+bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
+			     const struct rcore_sampled_thread *thread);
+uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler, enum rcore_sample_state kind);
+
+/* waits.c: the number of the state of a thread that is blocked, or of a parked fiber. */
+uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+			    struct rcore_parked *parked);
+
+/* parked.c */
+struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);
+void rcore_parked_free(struct rcore_parked *parked);
+
+/* labels.c */
+void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
+			  uint64_t now);
+bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels);
+
+#endif

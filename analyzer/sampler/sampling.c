@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/sampling.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "target/live/live_tree.h"
+
+enum {
+	SECOND = 1000000000,
+	MILLISECOND = 1000000,
+	TREE_NS = 100 * MILLISECOND,    /* how often children are looked for */
+	FIRST_TRY_NS = 5 * MILLISECOND, /* until a process that is no Ruby yet is tried again */
+	LAST_TRY_NS = SECOND,
+};
+
+/* How long a process that is said to be Ruby may take to boot. */
+static const uint64_t boot_limit = 10ull * SECOND;
+
+/* A process that is sampled, or may be some day. */
+struct member {
+	int pid;
+	struct rcore_sampler *sampler; /* NULL: not yet, or no Ruby */
+	uint64_t found, next_try, wait;
+	struct rcore_error *problem; /* why it is not */
+	bool is_seen, is_given_up;
+};
+
+struct rcore_sampling {
+	const struct rcore_sampling_options *options;
+	struct rcore_profile *profile;
+	struct {
+		struct member *items;
+		size_t count, capacity;
+	} members;
+	struct rcore_sampling_summary summary;
+	struct rcore_sampler_options sampler_options;
+	uint64_t begun, ticks, last_tree, last_second, random;
+	double cpu_begun;
+};
+
+static double own_cpu(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
+	       (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+}
+
+static void add_up(struct rcore_sampler_statistics *total,
+		   const struct rcore_sampler_statistics *one)
+{
+	total->samples += one->samples;
+	total->rejected += one->rejected;
+	total->partial += one->partial;
+	total->lost += one->lost;
+	total->unfilled += one->unfilled;
+	total->reads += one->reads;
+	total->parked += one->parked;
+	total->threads += one->threads;
+	total->fibers += one->fibers;
+}
+
+void rcore_sampling_summary(const struct rcore_sampling *sampling,
+			    struct rcore_sampling_summary *ret)
+{
+	*ret = sampling->summary;
+	for (size_t i = 0; i < sampling->members.count; i++)
+		if (sampling->members.items[i].sampler)
+			add_up(&ret->total,
+			       rcore_sampler_statistics(sampling->members.items[i].sampler));
+	uint64_t now = rcore_sampler_now();
+	ret->total.ticks = sampling->ticks;
+	ret->seconds = sampling->begun ? (double)(now - sampling->begun) / SECOND : 0;
+	ret->achieved = ret->seconds > 0 ? (double)sampling->ticks / ret->seconds : 0;
+	ret->cpu_seconds = own_cpu() - sampling->cpu_begun;
+}
+
+struct rcore_sampler *rcore_sampling_at(struct rcore_sampling *sampling, size_t index)
+{
+	for (size_t i = 0; i < sampling->members.count; i++)
+		if (sampling->members.items[i].sampler && !index--)
+			return sampling->members.items[i].sampler;
+	return NULL;
+}
+
+/* splitmix64 */
+static uint64_t draw(struct rcore_sampling *sampling)
+{
+	uint64_t z = sampling->random += 0x9e3779b97f4a7c15;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+/* From half a period to one and a half. */
+static uint64_t next_gap(struct rcore_sampling *sampling)
+{
+	double share = (double)(draw(sampling) >> 11) / (double)(1ull << 53);
+	return (uint64_t)((0.5 + share) * SECOND / sampling->options->rate);
+}
+
+static struct member *find(struct rcore_sampling *sampling, int pid)
+{
+	for (size_t i = 0; i < sampling->members.count; i++)
+		if (sampling->members.items[i].pid == pid)
+			return &sampling->members.items[i];
+	return NULL;
+}
+
+static struct rcore_error *add(struct rcore_sampling *sampling, int pid, uint64_t now)
+{
+	struct member *member = rcore_push(&sampling->members);
+	if (!member)
+		return rcore_error_no_memory();
+	*member = (struct member){
+		.pid = pid, .found = now, .next_try = now, .wait = FIRST_TRY_NS};
+	return NULL;
+}
+
+static void leave(struct rcore_sampling *sampling, struct member *member)
+{
+	if (!member->sampler)
+		return;
+	rcore_sampler_settle(member->sampler);
+	struct rcore_sampler_statistics last = *rcore_sampler_statistics(member->sampler);
+	last.threads = last.fibers = 0;
+	add_up(&sampling->summary.total, &last);
+	rcore_sampler_close(member->sampler);
+	member->sampler = NULL;
+}
+
+static void drop(struct rcore_sampling *sampling, size_t index)
+{
+	struct member *member = &sampling->members.items[index];
+	leave(sampling, member);
+	rcore_error_free(member->problem);
+	*member = sampling->members.items[--sampling->members.count];
+}
+
+static bool is_alive(int pid)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	FILE *file = fopen(path, "r");
+	if (!file)
+		return false;
+	size_t size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[size] = '\0';
+	const char *end = strrchr(text, ')');
+	return end && end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
+}
+
+/* Whether an error may be over in a moment: a Ruby that boots has no VM yet, a shell becomes
+ * the program that it is to run, a new process is still that of its parent. */
+static bool may_pass(const struct rcore_sampling *sampling, const struct member *member,
+		     const struct rcore_error *err, uint64_t now)
+{
+	bool is_given = member->pid == sampling->options->pid && !sampling->options->is_new;
+	if (err->code == RCORE_ERROR_NO_MEMORY)
+		return false;
+	if (!is_given)
+		return true;
+	return (err->code == RCORE_ERROR_CORRUPT || err->code == RCORE_ERROR_FAULT) &&
+	       now - member->found < boot_limit;
+}
+
+static void try(struct rcore_sampling *sampling, struct member *member, uint64_t now)
+{
+	if (member->sampler || member->is_given_up || now < member->next_try)
+		return;
+	if (!sampling->sampler_options.begun)
+		sampling->sampler_options.begun = now;
+	struct rcore_error *err = rcore_sampler_open(member->pid, sampling->options->open,
+						     &sampling->sampler_options,
+						     sampling->profile, &member->sampler);
+	rcore_error_free(member->problem);
+	member->problem = err;
+	if (!err) {
+		sampling->summary.processes++;
+		return;
+	}
+	member->next_try = rcore_sampler_now() + member->wait;
+	if (member->wait < LAST_TRY_NS)
+		member->wait = member->wait * 3 / 2;
+	member->is_given_up = !may_pass(sampling, member, err, now);
+}
+
+static struct rcore_error *find_children(struct rcore_sampling *sampling, uint64_t now)
+{
+	int *pids = NULL;
+	size_t count = 0;
+	struct rcore_error *err = NULL;
+	if (!sampling->options->children || now - sampling->last_tree < TREE_NS)
+		return NULL;
+	sampling->last_tree = now;
+	/* What descends from it stays known when it has ended. */
+	size_t known = sampling->members.count;
+	for (size_t i = 0; !err && i < known; i++) {
+		rcore_error_free(
+			rcore_process_tree(sampling->members.items[i].pid, &pids, &count));
+		for (size_t j = 0; !err && j < count; j++)
+			if (!find(sampling, pids[j]))
+				err = add(sampling, pids[j], now);
+		free(pids);
+		pids = NULL;
+		count = 0;
+	}
+	return err;
+}
+
+/* One tick of all. Those that have ended go; one that became another program is tried again. */
+static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
+				struct rcore_error **ret_last)
+{
+	for (size_t i = sampling->members.count; i-- > 0;) {
+		struct member *member = &sampling->members.items[i];
+		try(sampling, member, now);
+		if (!member->sampler && !member->is_given_up &&
+		    (is_alive(member->pid) || member->found == now))
+			continue;
+		struct rcore_error *err =
+			member->sampler ? rcore_sampler_tick(member->sampler) : NULL;
+		if (member->sampler && !err)
+			continue;
+		if (err && err->code == RCORE_ERROR_NO_MEMORY)
+			return err;
+		rcore_error_free(err);
+		leave(sampling, member);
+		if (!member->is_given_up && is_alive(member->pid)) {
+			member->found = member->next_try = now;
+			member->wait = FIRST_TRY_NS;
+			continue;
+		}
+		rcore_error_free(*ret_last);
+		*ret_last = member->problem;
+		member->problem = NULL;
+		drop(sampling, i);
+	}
+	return NULL;
+}
+
+static bool has_sampler(const struct rcore_sampling *sampling)
+{
+	for (size_t i = 0; i < sampling->members.count; i++)
+		if (sampling->members.items[i].sampler)
+			return true;
+	return false;
+}
+
+static void sleep_until(uint64_t when)
+{
+	const struct timespec until = {.tv_sec = (time_t)(when / SECOND),
+				       .tv_nsec = (long)(when % SECOND)};
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+static bool is_over(const struct rcore_sampling *sampling, uint64_t now)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	if (options->stop && *options->stop)
+		return true;
+	return options->seconds > 0 && sampling->begun &&
+	       (double)(now - sampling->begun) / SECOND >= options->seconds;
+}
+
+static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	for (size_t i = 0; i < sampling->members.count; i++)
+		if (sampling->members.items[i].sampler)
+			rcore_sampler_settle(sampling->members.items[i].sampler);
+	return options->each_second ? options->each_second(sampling, is_last, options->context)
+				    : NULL;
+}
+
+static struct rcore_error *run(struct rcore_sampling *sampling)
+{
+	struct rcore_error *err = NULL, *last = NULL;
+	uint64_t now = rcore_sampler_now(), next = now;
+	while (!err && sampling->members.count && !is_over(sampling, now)) {
+		err = find_children(sampling, now);
+		if (!err)
+			err = tick(sampling, now, &last);
+		if (err)
+			break;
+		bool is_sampling = has_sampler(sampling);
+		if (is_sampling && !sampling->begun)
+			sampling->begun = sampling->last_second = now;
+		if (is_sampling)
+			sampling->ticks++;
+		if (sampling->begun && now - sampling->last_second >= SECOND) {
+			sampling->last_second = now;
+			err = report(sampling, false);
+		}
+		/* Whoever was late does not run after what it missed. */
+		now = rcore_sampler_now();
+		uint64_t gap = is_sampling ? next_gap(sampling) : 5 * MILLISECOND;
+		next = next + gap > now ? next + gap : now;
+		sleep_until(next);
+		now = rcore_sampler_now();
+	}
+	struct rcore_error *failure = report(sampling, true);
+	if (!err)
+		err = failure;
+	else
+		rcore_error_free(failure);
+	if (!err && !sampling->summary.processes &&
+	    !(sampling->options->stop && *sampling->options->stop)) {
+		err = last;
+		last = NULL;
+		if (!err && sampling->members.count) {
+			err = sampling->members.items[0].problem;
+			sampling->members.items[0].problem = NULL;
+		}
+	}
+	rcore_error_free(last);
+	return err;
+}
+
+struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *options,
+				       struct rcore_profile *profile)
+{
+	struct rcore_sampling sampling = {
+		.options = options, .profile = profile, .cpu_begun = own_cpu()};
+	sampling.sampler_options = options->sampler;
+	if (getrandom(&sampling.random, sizeof(sampling.random), GRND_NONBLOCK) < 0)
+		sampling.random = rcore_sampler_now();
+	prctl(PR_SET_TIMERSLACK, 1000ul);
+	struct rcore_error *err = add(&sampling, options->pid, rcore_sampler_now());
+	if (!err)
+		err = run(&sampling);
+	while (sampling.members.count)
+		drop(&sampling, sampling.members.count - 1);
+	free(sampling.members.items);
+	return err;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	STACK_LIMIT = 64 << 20, /* bytes of a VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB */
+	/* How much more than the last time is read, so that a deeper stack needs no second read. */
+	FRAME_SLACK = 16,
+	VALUE_SLACK = 1024,
+	FIRST_VALUES = 8192,
+};
+
+static size_t end_of(const struct rcore_field *field)
+{
+	return rcore_has_place(field) ? (size_t)field->offset + field->size : 0;
+}
+
+void rcore_stack_reader_init(struct rcore_stack_reader *reader, struct rcore_live *live,
+			     const struct rcore_layout *layout, uint64_t vm)
+{
+	const struct rcore_field *const fields[] = {&layout->ec.vm_stack,
+						    &layout->ec.vm_stack_size, &layout->ec.cfp,
+						    &layout->ec.thread_ptr};
+	*reader = (struct rcore_stack_reader){.live = live, .layout = layout, .vm = vm};
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (end_of(fields[i]) > reader->ec_size)
+			reader->ec_size = end_of(fields[i]);
+}
+
+void rcore_stack_reader_deinit(struct rcore_stack_reader *reader)
+{
+	free(reader->ranges);
+	reader->ranges = NULL;
+	reader->range_capacity = 0;
+}
+
+bool rcore_piece_set(struct rcore_piece *piece, uint64_t start, size_t size)
+{
+	if (size > piece->capacity) {
+		uint8_t *grown = realloc(piece->bytes, size + size / 2);
+		if (!grown)
+			return false;
+		piece->bytes = grown;
+		piece->capacity = size + size / 2;
+	}
+	piece->start = start;
+	piece->size = size;
+	piece->read = 0;
+	return true;
+}
+
+uint64_t rcore_piece_field(const struct rcore_piece *piece, const struct rcore_field *field)
+{
+	uint64_t value;
+	if (!rcore_has_place(field) ||
+	    !rcore_field_of(piece->bytes, piece->read, field, &value))
+		return 0;
+	return value;
+}
+
+/* Where the pieces are, by the guess. */
+static bool aim(const struct rcore_stack_reader *reader, struct rcore_stack *stack)
+{
+	struct rcore_piece *pieces = stack->pieces;
+	bool is_known = stack->ec && stack->top;
+	size_t thread = stack->thread ? reader->layout->thread.size : 0;
+	size_t ec = stack->ec ? reader->ec_size : 0;
+	size_t frames = is_known ? stack->top - stack->frames_from : 0;
+	size_t values = is_known ? stack->values_to - stack->bottom : 0;
+	size_t again = reader->is_single ? 0 : 1;
+	return rcore_piece_set(&pieces[RCORE_PIECE_THREAD], stack->thread, thread) &&
+	       rcore_piece_set(&pieces[RCORE_PIECE_EC], stack->ec, ec) &&
+	       rcore_piece_set(&pieces[RCORE_PIECE_FRAMES], stack->frames_from, frames) &&
+	       rcore_piece_set(&pieces[RCORE_PIECE_EC_BETWEEN], stack->ec,
+			       is_known ? ec * again : 0) &&
+	       rcore_piece_set(&pieces[RCORE_PIECE_VALUES], stack->bottom, values) &&
+	       rcore_piece_set(&pieces[RCORE_PIECE_FRAMES_AGAIN], stack->frames_from,
+			       frames * again) &&
+	       rcore_piece_set(&pieces[RCORE_PIECE_EC_AFTER], stack->ec,
+			       is_known ? ec * again : 0);
+}
+
+static size_t add(struct rcore_live_range *ranges, size_t used, struct rcore_piece *piece)
+{
+	if (piece->size)
+		ranges[used++] =
+			(struct rcore_live_range){piece->start, piece->size, piece->bytes, 0};
+	return used;
+}
+
+struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
+				     struct rcore_stack *const *stacks, size_t count,
+				     struct rcore_piece *others, size_t other_count)
+{
+	size_t wanted = count * RCORE_PIECE_COUNT + other_count, used = 0;
+	if (wanted > reader->range_capacity) {
+		struct rcore_live_range *grown =
+			reallocarray(reader->ranges, wanted, sizeof(*grown));
+		if (!grown)
+			return rcore_error_no_memory();
+		reader->ranges = grown;
+		reader->range_capacity = wanted;
+	}
+	for (size_t i = 0; i < other_count; i++)
+		used = add(reader->ranges, used, &others[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (!aim(reader, stacks[i]))
+			return rcore_error_no_memory();
+		for (size_t j = 0; j < RCORE_PIECE_COUNT; j++)
+			used = add(reader->ranges, used, &stacks[i]->pieces[j]);
+	}
+	rcore_live_read(reader->live, reader->ranges, used);
+	const struct rcore_live_range *range = reader->ranges;
+	for (size_t i = 0; i < other_count; i++)
+		if (others[i].size)
+			others[i].read = range++->read;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < RCORE_PIECE_COUNT; j++)
+			if (stacks[i]->pieces[j].size)
+				stacks[i]->pieces[j].read = range++->read;
+	return NULL;
+}
+
+static bool is_whole(const struct rcore_piece *piece)
+{
+	return piece->read == piece->size;
+}
+
+/* Aims at what the EC says now. */
+static enum rcore_stack_verdict move(const struct rcore_stack_reader *reader,
+				     struct rcore_stack *stack, uint64_t bottom, uint64_t top,
+				     uint64_t cfp)
+{
+	uint64_t slack = FRAME_SLACK * (uint64_t)reader->layout->cfp.size;
+	if (bottom != stack->bottom || top != stack->top) {
+		stack->bottom = bottom;
+		stack->top = top;
+		stack->values_to = bottom + FIRST_VALUES;
+	}
+	stack->frames_from = cfp - bottom > slack ? cfp - slack : bottom;
+	if (stack->values_to > top)
+		stack->values_to = top;
+	return RCORE_STACK_MOVED;
+}
+
+/*
+ * The innermost frame's pc and sp move while its code runs, and it is the same frame; all others stand still
+ * until it returns.
+ */
+static bool same_frame(const struct rcore_layout *layout, const uint8_t *one,
+		       const uint8_t *other, bool is_innermost)
+{
+	const struct rcore_field *const kept[] = {&layout->cfp.iseq, &layout->cfp.self,
+						  &layout->cfp.ep};
+	if (!is_innermost)
+		return !memcmp(one, other, layout->cfp.size);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		if (memcmp(one + kept[i]->offset, other + kept[i]->offset, kept[i]->size))
+			return false;
+	return true;
+}
+
+static const uint8_t *again(const struct rcore_stack *stack, uint64_t cfp)
+{
+	const struct rcore_piece *piece = &stack->pieces[RCORE_PIECE_FRAMES_AGAIN];
+	return piece->bytes + (cfp - piece->start);
+}
+
+static bool is_torn(const struct rcore_stack_reader *reader, const struct rcore_stack *stack,
+		    uint64_t cfp)
+{
+	const struct rcore_piece *pieces = stack->pieces;
+	size_t step = reader->layout->cfp.size;
+	if (reader->is_single)
+		return false;
+	if (!is_whole(&pieces[RCORE_PIECE_EC_BETWEEN]) ||
+	    !is_whole(&pieces[RCORE_PIECE_EC_AFTER]) ||
+	    !is_whole(&pieces[RCORE_PIECE_FRAMES_AGAIN]))
+		return true;
+	const uint8_t *ec = pieces[RCORE_PIECE_EC].bytes;
+	const struct rcore_field *const fields[] = {
+		&reader->layout->ec.vm_stack, &reader->layout->ec.vm_stack_size,
+		&reader->layout->ec.cfp, &reader->layout->ec.thread_ptr};
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		size_t at = (size_t)fields[i]->offset, size = fields[i]->size;
+		if (memcmp(ec + at, pieces[RCORE_PIECE_EC_BETWEEN].bytes + at, size) ||
+		    memcmp(ec + at, pieces[RCORE_PIECE_EC_AFTER].bytes + at, size))
+			return true;
+	}
+	return !same_frame(reader->layout, rcore_stack_frame(stack, cfp), again(stack, cfp),
+			   true) ||
+	       memcmp(rcore_stack_frame(stack, cfp) + step, again(stack, cfp) + step,
+		      stack->top - cfp - step);
+}
+
+/* The EC that the thread has now, and whether it is still the thread that it was. */
+static enum rcore_stack_verdict judge_thread(const struct rcore_stack_reader *reader,
+					     struct rcore_stack *stack)
+{
+	const struct rcore_layout *layout = reader->layout;
+	const struct rcore_piece *thread = &stack->pieces[RCORE_PIECE_THREAD];
+	if (!stack->thread)
+		return RCORE_STACK_GOOD;
+	if (!is_whole(thread) || rcore_piece_field(thread, &layout->thread.vm) != reader->vm)
+		return RCORE_STACK_GONE;
+	uint64_t ec = rcore_piece_field(thread, &layout->thread.ec);
+	if (!ec)
+		return RCORE_STACK_EMPTY;
+	if (ec == stack->ec)
+		return RCORE_STACK_GOOD;
+	stack->ec = ec;
+	stack->top = stack->bottom = 0;
+	return RCORE_STACK_MOVED;
+}
+
+enum rcore_stack_verdict rcore_stack_judge(const struct rcore_stack_reader *reader,
+					   struct rcore_stack *stack)
+{
+	const struct rcore_layout *layout = reader->layout;
+	const struct rcore_piece *ec = &stack->pieces[RCORE_PIECE_EC];
+	enum rcore_stack_verdict verdict = judge_thread(reader, stack);
+	stack->cfp = 0;
+	stack->is_partial = false;
+	if (verdict != RCORE_STACK_GOOD)
+		return verdict;
+	if (!is_whole(ec))
+		return RCORE_STACK_GONE;
+	uint64_t bottom = rcore_piece_field(ec, &layout->ec.vm_stack);
+	uint64_t size = rcore_piece_field(ec, &layout->ec.vm_stack_size);
+	uint64_t cfp = rcore_piece_field(ec, &layout->ec.cfp);
+	if (stack->thread && rcore_piece_field(ec, &layout->ec.thread_ptr) != stack->thread)
+		return RCORE_STACK_TORN;
+	if (!bottom || !cfp)
+		return RCORE_STACK_EMPTY;
+	uint64_t top = bottom + size * sizeof(uint64_t);
+	if (cfp == top)
+		return RCORE_STACK_EMPTY;
+	if (size > STACK_LIMIT / sizeof(uint64_t) || top < bottom || cfp < bottom ||
+	    cfp > top || (top - cfp) % layout->cfp.size || bottom % sizeof(uint64_t))
+		return RCORE_STACK_BROKEN;
+	if (bottom != stack->bottom || top != stack->top || cfp < stack->frames_from)
+		return move(reader, stack, bottom, top, cfp);
+	if (!is_whole(&stack->pieces[RCORE_PIECE_FRAMES]) ||
+	    !is_whole(&stack->pieces[RCORE_PIECE_VALUES]))
+		return RCORE_STACK_TORN;
+	uint64_t sp = 0;
+	rcore_field_of(rcore_stack_frame(stack, cfp), layout->cfp.size, &layout->cfp.sp, &sp);
+	bool is_short = sp > stack->values_to && sp <= cfp;
+	if (sp >= bottom && sp <= cfp)
+		stack->values_to = sp + VALUE_SLACK < top ? sp + VALUE_SLACK : top;
+	move(reader, stack, bottom, top, cfp);
+	if (is_torn(reader, stack, cfp))
+		return RCORE_STACK_TORN;
+	if (is_short)
+		return RCORE_STACK_MOVED;
+	stack->cfp = cfp;
+	return RCORE_STACK_GOOD;
+}
+
+bool rcore_stack_salvage(const struct rcore_stack_reader *reader, struct rcore_stack *stack)
+{
+	static const enum rcore_piece_id ecs[] = {RCORE_PIECE_EC, RCORE_PIECE_EC_BETWEEN,
+						  RCORE_PIECE_EC_AFTER};
+	const struct rcore_piece *frames = &stack->pieces[RCORE_PIECE_FRAMES];
+	size_t step = reader->layout->cfp.size;
+	uint64_t from = frames->start, top = stack->top;
+	if (!frames->size || frames->start + frames->size != top || !is_whole(frames) ||
+	    !is_whole(&stack->pieces[RCORE_PIECE_FRAMES_AGAIN]) ||
+	    !is_whole(&stack->pieces[RCORE_PIECE_VALUES]))
+		return false;
+	for (size_t i = 0; i < sizeof(ecs) / sizeof(*ecs); i++) {
+		const struct rcore_piece *ec = &stack->pieces[ecs[i]];
+		uint64_t cfp = rcore_piece_field(ec, &reader->layout->ec.cfp);
+		if (!is_whole(ec) ||
+		    rcore_piece_field(ec, &reader->layout->ec.vm_stack) != stack->bottom ||
+		    (stack->thread &&
+		     rcore_piece_field(ec, &reader->layout->ec.thread_ptr) != stack->thread))
+			return false;
+		if (cfp > from)
+			from = cfp;
+	}
+	uint64_t cfp = top;
+	while (cfp - step >= from && cfp > from &&
+	       same_frame(reader->layout, rcore_stack_frame(stack, cfp - step),
+			  again(stack, cfp - step), false))
+		cfp -= step;
+	if (cfp == top)
+		return false;
+	stack->cfp = cfp;
+	stack->is_partial = true;
+	return true;
+}
+
+void rcore_stack_deinit(struct rcore_stack *stack)
+{
+	for (size_t i = 0; i < RCORE_PIECE_COUNT; i++)
+		free(stack->pieces[i].bytes);
+	*stack = (struct rcore_stack){0};
+}
+
+static enum rcore_fault read_copies(struct rcore_memory *base, uint64_t address, void *buffer,
+				    size_t size)
+{
+	const struct rcore_copies *copies = (const struct rcore_copies *)base;
+	static const enum rcore_piece_id pieces[] = {RCORE_PIECE_VALUES, RCORE_PIECE_FRAMES,
+						     RCORE_PIECE_THREAD, RCORE_PIECE_EC};
+	for (size_t i = 0; copies->stack && i < sizeof(pieces) / sizeof(*pieces); i++) {
+		const struct rcore_piece *piece = &copies->stack->pieces[pieces[i]];
+		uint64_t offset = address - piece->start;
+		if (offset < piece->read && piece->read - offset >= size) {
+			memcpy(buffer, piece->bytes + offset, size);
+			return RCORE_FAULT_NONE;
+		}
+	}
+	return rcore_read(copies->below, address, buffer, size);
+}
+
+void rcore_copies_init(struct rcore_copies *copies, struct rcore_memory *below)
+{
+	*copies = (struct rcore_copies){.memory = {.read = read_copies}, .below = below};
+}

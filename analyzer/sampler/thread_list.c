@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/address_map.h"
+#include "base/grow.h"
+#include "ruby/object/string.h"
+#include "sampler/sampler_private.h"
+#include "vm/find/list.h"
+#include "vm/vm.h"
+
+/* Only a second look at a list that changes all the time is of use. */
+enum { THREAD_LIMIT = 20000, NAME_LIMIT = 200 };
+
+void rcore_sampled_thread_free(struct rcore_sampled_thread *thread)
+{
+	if (!thread)
+		return;
+	if (thread->schedstat >= 0)
+		close(thread->schedstat);
+	if (thread->syscall >= 0)
+		close(thread->syscall);
+	rcore_track_deinit(&thread->track);
+	free(thread);
+}
+
+static size_t end_of(const struct rcore_field *field)
+{
+	return rcore_has_place(field) ? (size_t)field->offset + field->size : 0;
+}
+
+/* What a tick reads of a Ractor: its list of threads, and who holds its GVL. */
+static bool add_ractor(struct rcore_sampler *sampler, uint64_t address)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	const struct rcore_field *const fields[2][3] = {
+		{&layout->vm.living_threads, &layout->vm.gvl_owner, &layout->vm.living_count},
+		{&layout->ractor.threads_set, &layout->ractor.sched_running,
+		 &layout->ractor.gvl_owner}};
+	struct rcore_sampled_ractor *ractor = rcore_push(&sampler->ractors);
+	size_t size = 0;
+	if (!ractor)
+		return false;
+	ractor->address = address;
+	for (size_t i = 0; i < 3; i++)
+		if (end_of(fields[address != 0][i]) > size)
+			size = end_of(fields[address != 0][i]);
+	return rcore_piece_set(&ractor->piece, address ? address : sampler->vm, size);
+}
+
+static void clear_ractors(struct rcore_sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->ractors.count; i++)
+		free(sampler->ractors.items[i].piece.bytes);
+	sampler->ractors.count = 0;
+}
+
+static struct rcore_error *list_ractors(struct rcore_sampler *sampler)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	uint64_t *ractors = NULL;
+	size_t count = 0;
+	bool is_added = true;
+	clear_ractors(sampler);
+	if (!rcore_has(&layout->vm.ractor_set))
+		return add_ractor(sampler, 0) ? NULL : rcore_error_no_memory();
+	/* A list that changes while it is read is read again with the next tick. */
+	rcore_error_free(rcore_list_of(&sampler->codes.ruby, sampler->vm,
+				       &layout->vm.ractor_set, &layout->ractor.vmlr_node,
+				       RCORE_RACTOR_LIMIT, &ractors, &count));
+	for (size_t i = 0; is_added && i < count; i++)
+		is_added = add_ractor(sampler, ractors[i]);
+	free(ractors);
+	return is_added ? NULL : rcore_error_no_memory();
+}
+
+static struct rcore_sampled_thread *new_thread(struct rcore_sampler *sampler, uint64_t address,
+					       uint64_t ractor)
+{
+	struct rcore_sampled_thread *thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->address = thread->track.stack.thread = address;
+	thread->ractor = ractor;
+	thread->schedstat = thread->syscall = -1;
+	snprintf(thread->id, sizeof(thread->id), "T%zu", ++sampler->thread_count);
+	thread->tid = rcore_thread_tid(sampler, address);
+	rcore_thread_time_open(sampler, thread);
+	return thread;
+}
+
+struct found {
+	struct rcore_sampled_thread **items;
+	size_t count, capacity;
+};
+
+static struct rcore_error *list_threads(struct rcore_sampler *sampler, uint64_t ractor,
+					const struct rcore_address_map *known,
+					struct found *found)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	const struct rcore_field *head =
+		ractor ? &layout->ractor.threads_set : &layout->vm.living_threads;
+	uint64_t *threads = NULL;
+	size_t count = 0;
+	struct rcore_error *err = NULL;
+	rcore_error_free(rcore_list_of(&sampler->codes.ruby, ractor ? ractor : sampler->vm,
+				       head, &layout->thread.node, THREAD_LIMIT, &threads,
+				       &count));
+	for (size_t i = 0; !err && i < count; i++) {
+		int index = rcore_address_map_get(known, threads[i]);
+		struct rcore_sampled_thread *thread =
+			index >= 0 ? sampler->threads.items[index]
+				   : new_thread(sampler, threads[i], ractor);
+		if (thread && thread->is_listed)
+			continue;
+		struct rcore_sampled_thread **slot = thread ? rcore_push(found) : NULL;
+		if (!slot) {
+			if (index < 0)
+				rcore_sampled_thread_free(thread);
+			err = rcore_error_no_memory();
+			break;
+		}
+		thread->is_listed = true;
+		*slot = thread;
+	}
+	free(threads);
+	return err;
+}
+
+struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler)
+{
+	struct rcore_address_map known = {0};
+	struct found found = {0};
+	struct rcore_error *err = list_ractors(sampler);
+	for (size_t i = 0; !err && i < sampler->threads.count; i++) {
+		sampler->threads.items[i]->is_listed = false;
+		if (!rcore_address_map_put(&known, sampler->threads.items[i]->address, (int)i))
+			err = rcore_error_no_memory();
+	}
+	for (size_t i = 0; !err && i < sampler->ractors.count; i++)
+		err = list_threads(sampler, sampler->ractors.items[i].address, &known, &found);
+	rcore_address_map_deinit(&known);
+	if (err) {
+		/* Those that are new only stand in `found`. */
+		for (size_t i = 0; i < found.count; i++)
+			if (found.items[i]->last_looked == 0 && !found.items[i]->track.node)
+				found.items[i]->is_listed = false;
+		free(found.items);
+		return err;
+	}
+	for (size_t i = 0; i < sampler->threads.count; i++) {
+		struct rcore_sampled_thread *thread = sampler->threads.items[i];
+		if (thread->is_listed)
+			continue;
+		rcore_track_settle(sampler, &thread->track);
+		rcore_sampled_thread_free(thread);
+	}
+	free(sampler->threads.items);
+	sampler->threads.items = found.items;
+	sampler->threads.count = found.count;
+	sampler->threads.capacity = found.capacity;
+	return NULL;
+}
+
+/* The first word of a list's head or node: the next node. */
+static uint64_t next_of(const struct rcore_piece *piece, const struct rcore_field *node)
+{
+	const struct rcore_field next = {.offset = node->offset, .size = sizeof(uint64_t)};
+	return rcore_piece_field(piece, &next);
+}
+
+bool rcore_sampler_list_holds(const struct rcore_sampler *sampler)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	size_t at = 0;
+	for (size_t i = 0; i < sampler->ractors.count; i++) {
+		const struct rcore_sampled_ractor *ractor = &sampler->ractors.items[i];
+		const struct rcore_field *field = ractor->address ? &layout->ractor.threads_set
+								  : &layout->vm.living_threads;
+		uint64_t head = ractor->piece.start + (uint64_t)field->offset;
+		uint64_t next = next_of(&ractor->piece, field);
+		while (at < sampler->threads.count &&
+		       sampler->threads.items[at]->ractor == ractor->address) {
+			const struct rcore_sampled_thread *thread =
+				sampler->threads.items[at++];
+			if (next != thread->address + (uint64_t)layout->thread.node.offset)
+				return false;
+			next = next_of(&thread->track.stack.pieces[RCORE_PIECE_THREAD],
+				       &layout->thread.node);
+		}
+		if (next != head)
+			return false;
+	}
+	return at == sampler->threads.count;
+}
+
+void rcore_sampler_name_thread(struct rcore_sampler *sampler,
+			       struct rcore_sampled_thread *thread)
+{
+	uint64_t value = rcore_piece_field(&thread->track.stack.pieces[RCORE_PIECE_THREAD],
+					   &sampler->layout->thread.name);
+	if (thread->track.thread && value == thread->name)
+		return;
+	const char *name = NULL;
+	char cut[NAME_LIMIT];
+	if (value && !rcore_is_nil(&sampler->codes.ruby, value))
+		rcore_error_free(rcore_text(&sampler->codes.ruby, value, &name, NULL));
+	if (name && sampler->options.redact >= RCORE_REDACT_ALL)
+		name = NULL;
+	if (name) {
+		snprintf(cut, sizeof(cut), "%s", name);
+		name = cut;
+	}
+	struct rcore_profile *profile = sampler->profile;
+	const struct rcore_profile_thread record = {
+		.pid = (uint32_t)rcore_sampler_pid(sampler),
+		.tid = (uint32_t)thread->tid,
+		.id = rcore_profile_string(profile, thread->id),
+		.name = rcore_profile_string(profile, name),
+	};
+	thread->name = value;
+	thread->track.thread = rcore_profile_thread(profile, &record);
+	thread->fiber_ec = 0;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sampler/sampler_private.h"
+#include "target/live/live_files.h"
+
+/*
+ * Up to 3.0 a rb_thread_t has no kernel thread id, only a pthread_t, which is the address of the
+ * C library's own struct. That holds the id: the main thread's is the process's.
+ */
+static int offset_in_pthread(struct rcore_sampler *sampler, uint64_t pthread, int pid)
+{
+	enum { SEARCHED = 1024 };
+	int32_t words[SEARCHED / sizeof(int32_t)];
+	if (rcore_read(rcore_live_bare_memory(sampler->live), pthread, words, sizeof(words)))
+		return 0;
+	for (size_t i = 1; i < sizeof(words) / sizeof(*words); i++)
+		if (words[i] == pid)
+			return (int)(i * sizeof(*words));
+	return 0;
+}
+
+static int inner_tid(struct rcore_sampler *sampler, uint64_t thread)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	struct rcore_memory *memory = rcore_live_bare_memory(sampler->live);
+	uint64_t base = thread, value = 0, main_thread = 0;
+	const struct rcore_field *tid = &layout->thread.tid;
+	if (rcore_has(&layout->thread.nt)) {
+		if (rcore_read_field(memory, thread, &layout->thread.nt, &base) || !base)
+			return 0;
+		tid = &layout->native_thread.tid;
+	}
+	int pid = rcore_live_inner_pid(sampler->live);
+	if (!pid)
+		pid = rcore_sampler_pid(sampler);
+	rcore_read_field(memory, sampler->vm, &layout->vm.main_thread, &main_thread);
+	/* What 3.1 and 3.2 keep is the parent's after a fork. */
+	if (thread == main_thread)
+		return pid;
+	const struct rcore_field *pthread = rcore_has(&layout->thread.nt)
+						    ? &layout->native_thread.thread_id
+						    : &layout->thread.thread_id;
+	uint64_t main_pthread, own;
+	if (!sampler->pthread_tid && !rcore_has(&layout->thread.nt) &&
+	    !rcore_read_field(memory, main_thread, pthread, &main_pthread))
+		sampler->pthread_tid = offset_in_pthread(sampler, main_pthread, pid);
+	if (rcore_has(tid) && !rcore_read_field(memory, base, tid, &value) && value)
+		return (int)value;
+	int32_t found = 0;
+	if (sampler->pthread_tid && !rcore_read_field(memory, base, pthread, &own) && own)
+		rcore_read(memory, own + (uint64_t)sampler->pthread_tid, &found, sizeof(found));
+	return found > 0 ? found : 0;
+}
+
+struct translation {
+	int folder, inner, outer;
+};
+
+static bool translate(void *context, int tid)
+{
+	struct translation *translation = context;
+	struct rcore_live_status status;
+	char name[64];
+	snprintf(name, sizeof(name), "task/%d/status", tid);
+	if (rcore_live_status_read(translation->folder, name, &status) &&
+	    status.inner_id == translation->inner)
+		translation->outer = tid;
+	return !translation->outer;
+}
+
+int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread)
+{
+	struct translation translation = {.folder = rcore_live_folder(sampler->live),
+					  .inner = inner_tid(sampler, thread)};
+	if (!translation.inner || !rcore_live_inner_pid(sampler->live))
+		return translation.inner;
+	rcore_live_tasks(translation.folder, translate, &translation);
+	return translation.outer;
+}
+
+static int open_file(struct rcore_sampler *sampler, int tid, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "task/%d/%s", tid, name);
+	return openat(rcore_live_folder(sampler->live), path, O_RDONLY | O_CLOEXEC);
+}
+
+void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+{
+	if (thread->schedstat >= 0)
+		close(thread->schedstat);
+	if (thread->syscall >= 0)
+		close(thread->syscall);
+	thread->schedstat = thread->tid ? open_file(sampler, thread->tid, "schedstat") : -1;
+	thread->syscall = -1;
+	rcore_thread_time(thread, &thread->cpu);
+	uint64_t ignored;
+	rcore_thread_time(thread, &ignored);
+}
+
+/* "run_ns wait_ns slices" */
+bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret)
+{
+	char text[64];
+	*ret = 0;
+	if (thread->schedstat < 0)
+		return false;
+	ssize_t size = pread(thread->schedstat, text, sizeof(text) - 1, 0);
+	if (size <= 0)
+		return false;
+	text[size] = '\0';
+	uint64_t now = strtoull(text, NULL, 10);
+	*ret = now > thread->cpu ? now - thread->cpu : 0;
+	thread->cpu = now;
+	return true;
+}
+
+#ifdef __aarch64__
+enum { MACHINE_REGISTERS = 34, NUMBER = 8, RESULT = -1, SP = 31, PC = 32 };
+static const int arguments[] = {0, 1, 2, 3, 4, 5};
+#else
+enum { MACHINE_REGISTERS = 27, NUMBER = 15, RESULT = 10, SP = 19, PC = 16 };
+static const int arguments[] = {14, 13, 12, 7, 9, 8};
+#endif
+
+/* "NUMBER ARGUMENT ... SP PC", "-1 SP PC" or "running" (proc_pid_syscall(5)), in the order of the
+ * kernel's elf_gregset_t. */
+bool rcore_thread_registers(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+			    struct rcore_native_thread *ret)
+{
+	enum { ERESTARTSYS = 512, WORDS = 8 };
+	char text[256], *at = text, *end;
+	uint64_t words[WORDS];
+	if (thread->syscall < 0 && thread->tid)
+		thread->syscall = open_file(sampler, thread->tid, "syscall");
+	ssize_t size =
+		thread->syscall < 0 ? -1 : pread(thread->syscall, text, sizeof(text) - 1, 0);
+	if (size <= 0)
+		return false;
+	text[size] = '\0';
+	long number = strtol(text, &at, 10);
+	if (at == text || number < 0)
+		return false;
+	for (int i = 0; i < WORDS; i++, at = end) {
+		words[i] = strtoull(at, &end, 16);
+		if (end == at)
+			return false;
+	}
+	*ret = (struct rcore_native_thread){
+		.tid = thread->tid, .has_registers = true, .register_count = MACHINE_REGISTERS};
+	for (int i = 0; i < 6; i++)
+		ret->registers[arguments[i]] = words[i];
+	ret->registers[NUMBER] = (uint64_t)number;
+	ret->registers[SP] = words[6];
+	ret->registers[PC] = words[7];
+	if (RESULT >= 0) /* it has not ended */
+		ret->registers[RESULT] = (uint64_t) - (int64_t)ERESTARTSYS;
+	return true;
+}

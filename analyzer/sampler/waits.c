@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampler/sampler_private.h"
+#include "vm/stack/frame_flags.h"
+#include "vm/wait/wait.h"
+
+/*
+ * What a thread or parked fiber waits for, by the decoders of `rcore waits`. They look at a whole
+ * loaded VM; here that is made of what a tick has copied: all threads, each with the fiber that it
+ * runs, and the frames of the one in question.
+ */
+
+enum { FRAMES = 256, OTHER_FRAMES = 32 };
+
+static uint64_t word_of(const uint8_t *frame, size_t size, const struct rcore_field *field)
+{
+	uint64_t value = 0;
+	return rcore_has(field) && rcore_field_of(frame, size, field, &value) ? value : 0;
+}
+
+/* The innermost frames of a track's last stack. NULL: memory is short. */
+static struct rcore_frame *frames_of(const struct rcore_sampler *sampler,
+				     const struct rcore_track *track, size_t limit,
+				     struct rcore_arena *arena, size_t *ret_count)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	size_t step = layout->cfp.size;
+	size_t count = track->count < limit ? track->count : limit;
+	struct rcore_frame *frames = rcore_arena_alloc(arena, (count + 1) * sizeof(*frames));
+	*ret_count = frames ? count : 0;
+	for (size_t i = 0; frames && i < count; i++) {
+		size_t place = track->count - 1 - i;
+		const uint8_t *bytes = track->frames + place * step;
+		const struct rcore_code_frame *code = &track->known[place].code;
+		uint64_t flags = 0;
+		frames[i] = (struct rcore_frame){
+			.cfp = track->stack.top - (place + 2) * step,
+			.pc = word_of(bytes, step, &layout->cfp.pc),
+			.iseq = word_of(bytes, step, &layout->cfp.iseq),
+			.self = word_of(bytes, step, &layout->cfp.self),
+			.ep = word_of(bytes, step, &layout->cfp.ep),
+			.label = code->label,
+			.path = code->path,
+			.kind = !code->frame ? RCORE_FRAME_DUMMY
+				: code->is_c ? RCORE_FRAME_CFUNC
+					     : RCORE_FRAME_RUBY,
+		};
+		if (rcore_stack_value(&track->stack, frames[i].ep, &flags))
+			frames[i].flags = (uint32_t)flags;
+		if (code->frame && (flags & RCORE_FRAME_MAGIC_MASK) == RCORE_FRAME_MAGIC_IFUNC)
+			frames[i].kind = RCORE_FRAME_IFUNC;
+	}
+	return frames;
+}
+
+struct scene {
+	struct rcore_loader loader;
+	struct rcore_snapshot snapshot;
+	struct rcore_process process;
+	struct rcore_native_thread native;
+};
+
+static bool add_thread(struct rcore_sampler *sampler, struct scene *scene, size_t index,
+		       bool is_subject)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	const struct rcore_sampled_thread *sampled = sampler->threads.items[index];
+	const struct rcore_track *track = &sampled->track;
+	const struct rcore_piece *piece = &track->stack.pieces[RCORE_PIECE_THREAD];
+	struct rcore_thread *thread = &scene->loader.threads.items[index];
+	struct rcore_fiber *fiber = &scene->loader.fibers.items[index];
+	*thread = (struct rcore_thread){
+		.address = sampled->address,
+		.object = rcore_piece_field(piece, &layout->thread.self),
+		.tid = sampled->tid,
+		.status = (enum rcore_thread_status)rcore_piece_field(piece,
+								      &layout->thread.status),
+		/* Of the others only the locks that they hold are of interest. */
+		.gvl = is_subject ? RCORE_GVL_RELEASED : RCORE_GVL_UNKNOWN,
+		.ractor = -1,
+		.fiber_count = 1,
+		.current_fiber = (int)index,
+	};
+	snprintf(thread->id, sizeof(thread->id), "%s", sampled->id);
+	*fiber = (struct rcore_fiber){
+		.address = track->stack.ec - (uint64_t)layout->fiber.saved_ec.offset,
+		.ec = track->stack.ec,
+		.object = track->context.object,
+		.status = RCORE_FIBER_RESUMED,
+		.is_current = true,
+		.resumed_by = -1,
+		.resuming = -1,
+		.thread = (int)index,
+		.vm_stack = track->stack.bottom,
+		.vm_stack_size = track->stack.top - track->stack.bottom,
+	};
+	snprintf(fiber->id, sizeof(fiber->id), "%s", sampled->id);
+	thread->fibers = rcore_arena_alloc(&scene->snapshot.arena, sizeof(int));
+	fiber->frames = frames_of(sampler, track, is_subject ? FRAMES : OTHER_FRAMES,
+				  &scene->snapshot.arena, &fiber->frame_count);
+	if (!thread->fibers || !fiber->frames)
+		return false;
+	thread->fibers[0] = (int)index;
+	for (size_t i = 0; i < sampler->ractors.count; i++)
+		if (sampled->ractor && sampler->ractors.items[i].address == sampled->ractor)
+			thread->ractor = (int)i;
+	return rcore_address_map_put(&scene->loader.thread_at, thread->address, (int)index) &&
+	       (rcore_address_map_get(&scene->loader.fiber_at, fiber->address) >= 0 ||
+		rcore_address_map_put(&scene->loader.fiber_at, fiber->address, (int)index));
+}
+
+static bool add_parked(struct rcore_sampler *sampler, struct scene *scene,
+		       const struct rcore_parked *parked)
+{
+	size_t index = scene->loader.fibers.count;
+	struct rcore_fiber *fiber = &scene->loader.fibers.items[index];
+	*fiber = (struct rcore_fiber){
+		.address = parked->address,
+		.ec = parked->track.stack.ec,
+		.object = parked->track.context.object,
+		.status = RCORE_FIBER_SUSPENDED,
+		.resumed_by = -1,
+		.resuming = -1,
+		.thread = rcore_address_map_get(&scene->loader.thread_at, parked->last_thread),
+		.vm_stack = parked->track.stack.bottom,
+		.vm_stack_size = parked->track.stack.top - parked->track.stack.bottom,
+	};
+	fiber->frames = frames_of(sampler, &parked->track, FRAMES, &scene->snapshot.arena,
+				  &fiber->frame_count);
+	scene->loader.fibers.count++;
+	return fiber->frames &&
+	       (rcore_address_map_get(&scene->loader.fiber_at, fiber->address) >= 0 ||
+		rcore_address_map_put(&scene->loader.fiber_at, fiber->address, (int)index));
+}
+
+/* Index of the fiber in question; -1: memory is short. */
+static int set(struct rcore_sampler *sampler, struct scene *scene,
+	       struct rcore_sampled_thread *sampled, const struct rcore_parked *parked)
+{
+	struct rcore_loader *loader = &scene->loader;
+	size_t count = sampler->threads.count;
+	int subject = -1;
+	loader->ruby = &sampler->codes.ruby;
+	loader->snapshot = &scene->snapshot;
+	loader->process = &scene->process;
+	loader->vm = sampler->vm;
+	scene->process = *rcore_live_process(sampler->live);
+	scene->process.threads = &scene->native;
+	scene->process.thread_count =
+		sampled && rcore_thread_registers(sampler, sampled, &scene->native);
+	loader->threads.items = calloc(count + 1, sizeof(*loader->threads.items));
+	loader->fibers.items = calloc(count + 2, sizeof(*loader->fibers.items));
+	loader->ractors.items =
+		calloc(sampler->ractors.count + 1, sizeof(*loader->ractors.items));
+	if (!loader->threads.items || !loader->fibers.items || !loader->ractors.items)
+		return -1;
+	for (size_t i = 0; i < sampler->ractors.count; i++)
+		loader->ractors.items[i].address = sampler->ractors.items[i].address;
+	loader->ractors.count =
+		rcore_has(&sampler->layout->vm.ractor_set) ? sampler->ractors.count : 0;
+	for (size_t i = 0; i < count; i++) {
+		bool is_subject = sampler->threads.items[i] == sampled;
+		if (is_subject)
+			subject = (int)i;
+		if (!add_thread(sampler, scene, i, is_subject))
+			return -1;
+		loader->threads.count = loader->fibers.count = i + 1;
+	}
+	if (!parked)
+		return subject;
+	return add_parked(sampler, scene, parked) ? (int)count : -1;
+}
+
+static uint32_t number_of(struct rcore_sampler *sampler, struct scene *scene,
+			  enum rcore_sample_state kind, const struct rcore_wait *found)
+{
+	struct rcore_profile *profile = sampler->profile;
+	struct rcore_profile_state state = {.kind = kind};
+	char *text = NULL;
+	size_t size;
+	if (!found)
+		return rcore_profile_state(profile, &state);
+	/* Each text stays in the recording: what is another one each time is left out. */
+	struct rcore_wait wait = *found;
+	wait.has_counts = false;
+	wait.argument = NULL;
+	for (size_t i = 0; i < wait.fd_count; i++)
+		wait.fds[i].link = NULL;
+	if (sampler->options.redact >= RCORE_REDACT_ALL)
+		for (size_t i = 0; i < wait.fd_count; i++)
+			wait.fds[i].path = NULL;
+	scene->snapshot.threads = scene->loader.threads.items;
+	scene->snapshot.thread_count = scene->loader.threads.count;
+	scene->snapshot.fibers = scene->loader.fibers.items;
+	scene->snapshot.fiber_count = scene->loader.fibers.count;
+	state.wait = rcore_profile_string(profile, rcore_wait_kind_name(wait.kind));
+	FILE *out = open_memstream(&text, &size);
+	if (out) {
+		rcore_wait_write(&scene->snapshot, &wait, out);
+		if (!fclose(out))
+			state.detail = rcore_profile_string(profile, text);
+	}
+	free(text);
+	return rcore_profile_state(profile, &state);
+}
+
+uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+			    struct rcore_parked *parked)
+{
+	struct scene scene = {0};
+	const struct rcore_wait *wait = NULL;
+	sampler->copies.stack = parked ? &parked->track.stack : &thread->track.stack;
+	int fiber = set(sampler, &scene, thread, parked);
+	struct rcore_error *err = fiber < 0 ? NULL : rcore_load_waits(&scene.loader);
+	if (!err && fiber >= 0)
+		wait = scene.loader.fibers.items[fiber].wait;
+	rcore_error_free(err);
+	uint32_t number = number_of(sampler, &scene,
+				    parked ? RCORE_SAMPLE_PARKED : RCORE_SAMPLE_BLOCKED, wait);
+	sampler->copies.stack = NULL;
+	free(scene.loader.threads.items);
+	free(scene.loader.fibers.items);
+	free(scene.loader.ractors.items);
+	rcore_address_map_deinit(&scene.loader.thread_at);
+	rcore_address_map_deinit(&scene.loader.fiber_at);
+	rcore_arena_deinit(&scene.snapshot.arena);
+	return number;
+}
