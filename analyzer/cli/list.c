@@ -9,6 +9,7 @@ const struct rcore_command *const rcore_cli_commands[] = {
 	&rcore_cli_collect,
 	&rcore_cli_record,
 	&rcore_cli_report,
+	&rcore_cli_top,
 	&rcore_cli_layout,
 	&rcore_cli_gdb,
 	&rcore_cli_lldb,

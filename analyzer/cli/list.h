@@ -19,6 +19,7 @@ extern const struct rcore_command rcore_cli_lldb;
 extern const struct rcore_command rcore_cli_ps;
 extern const struct rcore_command rcore_cli_record;
 extern const struct rcore_command rcore_cli_report;
+extern const struct rcore_command rcore_cli_top;
 extern const struct rcore_command rcore_cli_triage;
 
 #endif

@@ -269,6 +269,8 @@ static bool is_over(const struct rcore_sampling *sampling, uint64_t now)
 	const struct rcore_sampling_options *options = sampling->options;
 	if (options->stop && *options->stop)
 		return true;
+	if (options->each_tick && !options->each_tick(options->context))
+		return true;
 	return options->seconds > 0 && sampling->begun &&
 	       (double)(now - sampling->begun) / SECOND >= options->seconds;
 }

@@ -25,6 +25,9 @@ struct rcore_sampling_options {
 	/* Called about once a second, and at the end; may be NULL. An error ends it all. */
 	struct rcore_error *(*each_second)(struct rcore_sampling *sampling, bool is_last,
 					   void *context);
+	/* Called before each tick, and now and then while there is nothing to sample; may be NULL. False:
+	 * end. */
+	bool (*each_tick)(void *context);
 	void *context;
 };
 

@@ -58,14 +58,19 @@ class LiveCase
     raise Debuggee::Failed, "no #{what} after #{TIMEOUT} seconds"
   end
 
-  # Runs a program of this folder on a Ruby while the block does; it gets its process id and
+  # Where the programs are.
+  def programs
+    __dir__
+  end
+
+  # Runs a program of that folder on a Ruby while the block does; it gets its process id and
   # a file that counts as long as the program runs.
-  def with_program(ruby, program, *arguments, before: [], environment: {})
+  def with_program(ruby, program, *arguments, before: [], options: [], environment: {})
     Dir.mktmpdir("rcore-live.", ruby.outside("/tmp")) do |folder|
       File.chmod(0o777, folder)
-      FileUtils.cp(File.join(__dir__, program), folder)
+      FileUtils.cp(File.join(programs, program), folder)
       inside = File.join("/tmp", File.basename(folder))
-      command = before + ruby.command([program, *arguments], directory: inside, environment: environment)
+      command = before + ruby.command([*options, program, *arguments.map(&:to_s)], directory: inside, environment: environment)
       spawned = Process.spawn(*command, in: "/dev/null", %i[out err] => [File.join(folder, "output"), "w"], pgroup: true)
       begin
         counter = Counter.new(File.join(folder, "counter"))

@@ -196,7 +196,8 @@ static void check_help(const struct rcore_command *command, const struct rcore_c
 {
 	const struct rcore_option_group groups[] = {
 		{NULL, command->options, NULL},
-		{"Which target", rcore_cli_target_options, NULL},
+		{"Which target",
+		 command->input == RCORE_INPUT_TARGET ? rcore_cli_target_options : NULL, NULL},
 		{"Where its files are", rcore_cli_files_options, NULL},
 	};
 	const struct rcore_help_style style = {.prompt = command->name ? NULL : "(gdb) "};

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+require_relative "../live/case"
+
+# A test of `rcore record`.
+class SamplerCase < LiveCase
+  # A recording, as `rcore report -o FILE.json` has it.
+  class Recording
+    attr_reader :totals
+
+    def initialize(json)
+      @functions, @nodes, @threads, @totals = json.values_at("functions", "nodes", "threads", "totals")
+    end
+
+    # Labels, outermost first.
+    def stack(total)
+      labels = []
+      node = total["node"]
+      while node && node != 0
+        labels.unshift(@functions[@nodes[node]["function"]]["label"])
+        node = @nodes[node]["parent"]
+      end
+      labels
+    end
+
+    def thread(total)
+      @threads[total["thread"] || 0]
+    end
+
+    def sum(key)
+      totals.sum { |total| yield(total) ? total[key] : 0 }
+    end
+  end
+
+  NOTE = /\A\(.*\)\z/.freeze
+
+  def programs
+    File.join(__dir__, "programs")
+  end
+
+  def folder
+    @folder ||= Dir.mktmpdir("rcore-sampler.")
+  end
+
+  def run
+    super
+  ensure
+    FileUtils.rm_rf(@folder) if @folder
+  end
+
+  def environment
+    @environment ||= {}
+  end
+
+  # [output, errors, exit status]
+  def rcore(*arguments)
+    out, err, status = Open3.capture3(environment, *ROOT, Suite::RCORE, *arguments.map(&:to_s), binmode: true)
+    [out.force_encoding("UTF-8"), err.force_encoding("UTF-8"), status.exitstatus || status.inspect]
+  end
+
+  def read(path)
+    json = "#{path}.json"
+    _, err, status = rcore("report", path, "-o", json)
+    raise Debuggee::Failed, "no report (#{status}): #{err}" unless File.exist?(json)
+    Recording.new(JSON.parse(File.read(json), max_nesting: false))
+  end
+
+  def record(ruby, pid, *options)
+    path = File.join(folder, "#{rand(1 << 60)}.rec")
+    _, err, status = rcore("record", "-p", pid, "-o", path, *ruby.files, *options)
+    raise Debuggee::Failed, "no recording (#{status}): #{err}" unless status.zero? && File.exist?(path)
+    read(path)
+  end
+
+  # Records until the block, which works meanwhile, has ended.
+  def record_while(ruby, pid, *options)
+    path = File.join(folder, "while.rec")
+    log = File.join(folder, "while.log")
+    recorder = Process.spawn(environment, *ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-o", path, *ruby.files, *options.map(&:to_s), %i[out err] => log)
+    begin
+      wait_until("recording: #{File.read(log)}") { File.exist?(path) || Process.wait(recorder, Process::WNOHANG) }
+      yield
+    ensure
+      Child.signal(:INT, recorder)
+      status = Child.wait(recorder)
+    end
+    raise Debuggee::Failed, "no recording (#{status}): #{File.read(log)}" unless File.exist?(path)
+    read(path)
+  end
+end

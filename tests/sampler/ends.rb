@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+
+# Whatever ends rcore or the program, and whatever the program becomes.
+module Ends
+  KILLS = 10
+
+  def self.cases(rubies)
+    rubies.flat_map do |ruby|
+      [
+        SamplerCase.new("killed #{ruby.name}") { Ends.killed(self, ruby) },
+        SamplerCase.new("churn #{ruby.name}") { Ends.churn(self, ruby, []) },
+        SamplerCase.new("churn compact #{ruby.name}") { Ends.churn(self, ruby, ["compact"]) },
+        SamplerCase.new("exit #{ruby.name}") { Ends.becomes(self, ruby, "exit", "Object#work") },
+        SamplerCase.new("exec #{ruby.name}") { Ends.becomes(self, ruby, "exec", "Object#before_exec", "Object#after_exec") },
+        SamplerCase.new("fork #{ruby.name}") { Ends.becomes(self, ruby, "fork", "Object#child_work") },
+      ]
+    end
+  end
+
+  # The program runs on, and what was recorded can be read.
+  def self.killed(test, ruby)
+    test.with_program(ruby, "churn.rb") do |pid, counter|
+      opened = 0
+      KILLS.times do |number|
+        path = File.join(test.folder, "#{number}.rec")
+        recorder = Process.spawn(Suite::RCORE, "record", "-p", pid.to_s, "-o", path, *ruby.files, %i[out err] => File::NULL)
+        sleep(rand * 4)
+        Child.stop(recorder)
+        test.goes_on(counter)
+        next unless File.exist?(path)
+        opened += 1
+        out, err, status = test.rcore("report", path)
+        test.fail("report after a kill: #{status} #{err}") unless status.zero? && out.include?("method")
+      end
+      test.note = "#{opened} of #{KILLS} recordings were there"
+    end
+  end
+
+  MADE = /\A(?:block (?:\(\d levels\) )?in )?(?:<main>|Object#(?:deep|made\d+)|[A-Z]\w+(?:::\w+)*[#.]\w+[?!=]?)\z/.freeze
+
+  def self.churn(test, ruby, arguments)
+    test.with_program(ruby, "churn.rb", *arguments) do |pid, counter|
+      recording = test.record(ruby, pid, "-d", 5, "-r", 499)
+      all = recording.totals.sum { |total| total["samples"] }
+      odd = recording.totals.flat_map { |total| recording.stack(total) }.uniq.reject { |label| label =~ MADE || label =~ SamplerCase::NOTE || label == "block in C" }
+      unread = recording.sum("samples") { |total| recording.stack(total).any? { |label| label == "(a frame that could not be read)" } }
+      test.fail("labels of no method: #{odd.first(5)}") if odd.any?
+      test.note = "#{all} samples, #{unread} with a frame that could not be read"
+      test.fail("#{unread} of #{all} samples could not be read") if unread * 20 > all
+      test.goes_on(counter)
+    end
+  end
+
+  # Starts the program under rcore.
+  def self.becomes(test, ruby, kind, *wanted)
+    Dir.mktmpdir("rcore-sampler.", ruby.outside("/tmp")) do |inner|
+      File.chmod(0o777, inner)
+      FileUtils.cp(File.join(test.programs, "becomes.rb"), inner)
+      inside = File.join("/tmp", File.basename(inner))
+      path = File.join(test.folder, "becomes.rec")
+      children = kind == "fork" ? ["--children"] : []
+      _, err, status = test.rcore("record", "-o", path, *children, *ruby.files, "--", *ruby.command(["becomes.rb", kind], directory: inside))
+      test.fail("exit status #{status}: #{err}") unless status.zero?
+      next test.fail("no recording: #{err}") unless File.exist?(path)
+      recording = test.read(path)
+      wanted.each do |label|
+        count = recording.sum("samples") { |total| recording.stack(total).include?(label) }
+        test.fail("#{label} is in no sample: #{err}") if count.zero?
+      end
+      test.fail("no end: #{err}") if kind == "fork" && recording.totals.map { |total| recording.thread(total)["pid"] }.uniq.size < 4
+    end
+  end
+end

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+
+# No stack has a caller and a callee of which the one never calls the other. With one copy of each stack in place
+# of two, there are some.
+module Pairs
+  SAMPLES = Integer(ENV["SAMPLES"] || 100_000)
+  ENTRIES = /\AGraph#m[037]\z/.freeze
+  SECONDS = 5
+  # Of code of YJIT of 3.1, which counts a frame before it is filled and saves no pc, a few in 10^5 pass.
+  TOLERATED = { true => 1.0e-4, false => 0.0 }.freeze
+
+  def self.cases(rubies)
+    rubies.flat_map { |ruby| [[ruby, []], *([[ruby, ["--yjit"]]] if ruby.version.segments.first(2) == [3, 1])] }.flat_map do |ruby, options|
+      name = [ruby.name, *options].join(" ")
+      [SamplerCase.new("pairs #{name}") { Pairs.sound(self, ruby, options) }, *(SamplerCase.new("pairs single #{name}") { Pairs.single(self, ruby, options) } if options.empty?)]
+    end
+  end
+
+  # [samples, partial ones, impossible pairs] of recordings until the block is content.
+  def self.count(test, ruby, options)
+    seed = rand(1 << 30)
+    test.with_program(ruby, "graph.rb", seed, options: options) do |pid, counter, folder|
+      edges = File.readlines(File.join(folder, "edges"), chomp: true).to_h { |line| [line, true] }
+      samples = partial = 0
+      impossible = Hash.new(0)
+      loop do
+        recording = test.record(ruby, pid, "-d", SECONDS, "-r", 10_000)
+        recording.totals.each do |total|
+          next unless total["state"] == "running"
+          stack = recording.stack(total)
+          samples += total["samples"]
+          partial += total["samples"] if stack.last =~ SamplerCase::NOTE
+          stack.each_cons(2) do |caller, callee|
+            next unless callee.start_with?("Graph#")
+            possible = caller.start_with?("Graph#") ? edges["#{caller} #{callee}"] : callee =~ ENTRIES && caller !~ SamplerCase::NOTE
+            impossible["#{caller} -> #{callee}"] += total["samples"] unless possible
+          end
+        end
+        test.goes_on(counter)
+        break if yield(samples, impossible)
+      end
+      test.note = "#{samples} samples, #{partial} with outer frames only, #{impossible.values.sum} impossible; seed #{seed}"
+      [samples, partial, impossible]
+    end
+  end
+
+  def self.sound(test, ruby, options)
+    samples, partial, impossible = count(test, ruby, options) { |taken, _| taken >= SAMPLES }
+    allowed = samples * TOLERATED[options.any?]
+    test.fail("impossible: #{impossible.first(5).to_h}") if impossible.values.sum > allowed
+    test.fail("#{partial} of #{samples} have outer frames only") if partial * 2 > samples
+  end
+
+  def self.single(test, ruby, options)
+    test.environment["RCORE_TEST_SINGLE_READ"] = "1"
+    samples, _, impossible = count(test, ruby, options) { |taken, found| found.any? || taken >= 5 * SAMPLES }
+    test.fail("no impossible pair in #{samples} samples of one copy each") if impossible.empty?
+  end
+end

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# Fibers parked at two places, three times as many at the first; some of others come and go.
+require "fiber"
+def first_place = Fiber.yield
+def second_place = Fiber.yield
+PARKED = [*Array.new(300) { Fiber.new { first_place } }, *Array.new(100) { Fiber.new { second_place } }]
+PARKED.each(&:resume)
+File.write("pid", $$.to_s)
+count = 0
+loop do
+  Array.new(5) { Fiber.new { Fiber.yield } }.each(&:resume).each(&:resume)
+  File.write("counter", (count += 1).to_s)
+  sleep 0.001
+end

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# Random calls of methods that take less than a microsecond, for ever:
+#
+#	graph.rb SEED
+#
+# Writes who may call whom to the file edges, then its pid, and then counts.
+METHODS = 40
+random = Random.new(Integer(ARGV[0]))
+edges = []
+source = +"class Graph\n"
+METHODS.times do |number|
+  left = METHODS - 1 - number
+  callees = left.zero? ? [] : Array.new(1 + random.rand(3)) { number + 1 + random.rand([left, 8].min) }
+  callees.each { |callee| edges << "Graph#m#{number} Graph#m#{callee}" }
+  locals = Array.new(random.rand(3)) { |place| "l#{place} = #{random.rand(100)}; " }.join
+  maybe = callees.size == 3 ? "m#{callees[1]}(s) if s % #{3 + random.rand(5)} == 0; " : ""
+  last = case callees.size
+         when 0 then "s"
+         when 1 then "m#{callees[0]}(s >> 1)"
+         else "s & #{1 << random.rand(4)} == 0 ? m#{callees[0]}(s * 5 + 1) : m#{callees[-1]}(s * 3 + 7)"
+         end
+  source << "  def m#{number}(s) = begin #{locals}#{maybe}#{last} end\n".sub(" = begin ", "; ").sub(/ end\n\z/, "; end\n")
+end
+File.write("edges", edges.uniq.join("\n"))
+eval("#{source}end", TOPLEVEL_BINDING, "graph.rb")
+graph = Graph.new
+File.write("pid", $$.to_s)
+state = random.rand(1 << 30)
+count = 0
+loop do
+  1000.times do
+    state = (state * 1103515245 + 12345) & 0x3fffffff
+    graph.m0(state)
+    graph.m3(state)
+    graph.m7(state)
+  end
+  File.write("counter", (count += 1).to_s) if (count += 1) % 64 == 2
+end

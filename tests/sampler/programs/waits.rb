@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+# Threads that wait in known ways, and note for how long:
+#
+#	waits.rb SECONDS SEED
+#
+# Once the file go is there they begin; in the end their wall times in the waits and beside them, and then
+# the file done, are written. The thread's name is the kind of its wait, as rcore calls it.
+SECONDS, SEED = Float(ARGV[0]), Integer(ARGV[1])
+NOTES = {}
+
+def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+def pause(random) = sleep(0.01 + random.rand * 0.05)
+
+# A partner that lets the thread wait for a while, and then lets it go.
+def partner(random, seed = random.rand(1 << 30))
+  own = Random.new(seed)
+  Thread.new { Thread.current.name = "partner"; loop { yield own } }
+end
+
+# To start it is work.
+def wait_for(pid)
+  from = now
+  Process.wait(pid)
+  now - from
+end
+
+# Notes how long the block takes, or what it returns.
+def note(name, number)
+  Thread.new do
+    Thread.current.name = name
+    random = Random.new(SEED + number)
+    waited = 0.0
+    begun = now
+    while now - begun < SECONDS
+      from = now
+      own = yield random
+      waited += own.is_a?(Float) ? own : now - from
+      sleep(0.005 + random.rand * 0.02)
+    end
+    NOTES[name] = [waited, now - begun]
+  end
+end
+
+def threads
+  mutex, queue, sized = Mutex.new, Queue.new, SizedQueue.new(1)
+  reader, writer = IO.pipe
+  partner(Random.new(SEED)) { |own| mutex.synchronize { pause(own) }; pause(own) }
+  partner(Random.new(SEED + 1)) { |own| pause(own); queue << 1 if queue.num_waiting.positive? }
+  partner(Random.new(SEED + 2)) { |own| pause(own); writer.write("x") }
+  partner(Random.new(SEED + 3)) { |own| pause(own); sized.pop if sized.num_waiting.positive? }
+  sized << 1
+  [
+    note("mutex", 10) { mutex.lock; mutex.unlock },
+    note("pop", 11) { queue.pop },
+    note("push", 12) { sized << 1 },
+    note("io", 13) { reader.readpartial(100) },
+    note("join", 14) { |random| Thread.new { pause(random) }.join },
+    note("process", 15) { |random| wait_for(spawn("sleep", (0.02 + random.rand * 0.1).to_s)) },
+  ]
+end
+
+File.write("pid", $$.to_s)
+File.write("counter", "1")
+sleep 0.01 until File.exist?("go")
+threads.each(&:join)
+File.write("notes", NOTES.map { |name, (waited, all)| "#{name} #{waited} #{all}" }.join("\n"))
+File.write("done", "1")
+sleep

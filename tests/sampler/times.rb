@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+
+# Shares of time, as the programs themselves measured them.
+module Times
+  SEEDS = 20
+  SECONDS = 0.4 # of each, on a processor
+  WAITS = 15.0 # seconds
+  # How far a share of a thread's wall time may be off.
+  WAIT_ERROR = 0.02
+  # Of a run of thousands none is to fail by chance.
+  LEAST_P = 1e-6
+
+  def self.cases(rubies)
+    rubies.flat_map do |ruby|
+      [
+        SamplerCase.new("waits #{ruby.name}") { Times.waits(self, ruby) },
+        SamplerCase.new("gvl #{ruby.name}") { Times.gvl(self, ruby) },
+        SamplerCase.new("shares #{ruby.name}") { Times.shares(self, ruby) },
+        SamplerCase.new("fibers #{ruby.name}") { Times.fibers(self, ruby) },
+      ]
+    end
+  end
+
+  def self.notes(folder)
+    File.readlines(File.join(folder, "notes"), chomp: true).to_h { |line| [line.split.first, line.split.drop(1).map(&:to_f)] }
+  end
+
+  def self.let_go(test, folder)
+    File.write(File.join(folder, "go"), "")
+    test.wait_until("end of the program's work") { File.exist?(File.join(folder, "done")) }
+  end
+
+  def self.waits(test, ruby)
+    test.with_program(ruby, "waits.rb", WAITS, rand(1 << 30)) do |pid, _, folder|
+      recording = test.record_while(ruby, pid, "-r", 499) { let_go(test, folder) }
+      errors = notes(folder).map do |kind, (waited, all)|
+        seen = recording.sum("wall") { |total| recording.thread(total)["name"] == kind && total["state"] == "blocked" && total["wait"] == kind } / 1e9
+        error = (seen - waited) / all
+        test.fail(format("%s: %.3f s were noted and %.3f s seen, of %.3f s: %s", kind, waited, seen, all, states(recording, kind))) if error.abs > WAIT_ERROR
+        format("%s %+.1f %%", kind, 100 * error)
+      end
+      test.note = errors.join(", ")
+    end
+  end
+
+  # What a thread was seen to do, in seconds.
+  def self.states(recording, name)
+    recording.totals.select { |total| recording.thread(total)["name"] == name }
+             .group_by { |total| total.values_at("state", "wait").compact.join(" ") }
+             .transform_values { |totals| (totals.sum { |total| total["wall"] } / 1e9).round(3) }
+  end
+
+  # Of threads that all want to run, one does at a time.
+  def self.gvl(test, ruby)
+    test.with_program(ruby, "busy_threads.rb", 3) do |pid, _, _|
+      recording = test.record(ruby, pid, "-d", 5, "-r", 199)
+      busy = ->(total) { recording.thread(total)["name"] == "busy" }
+      all = recording.sum("wall", &busy)
+      seen = %w[running gvl].to_h { |state| [state, recording.sum("wall") { |total| busy[total] && (total["state"] == state || (state == "running" && total["state"] == "gc")) } * 3.0 / all] }
+      test.note = seen.map { |state, share| format("%s %.3f of 3", state, share) }.join(", ")
+      test.fail("one of three runs, and two wait: #{seen}") unless (seen["running"] - 1).abs <= 3 * WAIT_ERROR && (seen["gvl"] - 2).abs <= 3 * WAIT_ERROR
+    end
+  end
+
+  def self.shares(test, ruby)
+    test.with_program(ruby, "shares.rb", SEEDS, SECONDS) do |pid, _, folder|
+      recording = test.record_while(ruby, pid, "-r", 499) { let_go(test, folder) }
+      counts = Hash.new(0)
+      recording.totals.each do |total|
+        method = recording.stack(total).reverse.map { |label| label[/s\d+_m\d+\z/] }.compact.first
+        counts[method] += total["cpu"] if method
+      end
+      sum, freedom = test_of(notes(folder).transform_values(&:first), counts)
+      p = chi_square_tail(sum, freedom)
+      test.note = format("chi-square %.1f of %d, p %.2g", sum, freedom, p)
+      test.fail(format("p %.2g: %s", p, counts.first(5))) if p < LEAST_P
+    end
+  end
+
+  # As if each sample stood for the same time on a processor.
+  def self.test_of(noted, seen)
+    sum = freedom = 0
+    noted.group_by { |name, _| name[/\As\d+/] }.each_value do |group|
+      wanted, found = group.map(&:last), group.map { |name, _| seen[name].to_f }
+      samples = SECONDS * 499 * found.sum / 1e9 / [wanted.sum, found.sum / 1e9].max
+      group.each_index do |at|
+        expected = samples * wanted[at] / wanted.sum
+        sum += (samples * found[at] / found.sum - expected)**2 / expected
+      end
+      freedom += group.size - 1
+    end
+    [sum, freedom]
+  end
+
+  # Of Wilson and Hilferty.
+  def self.chi_square_tail(value, freedom)
+    z = ((value / freedom)**(1.0 / 3) - 1 + 2.0 / (9 * freedom)) / Math.sqrt(2.0 / (9 * freedom))
+    Math.erfc(z / Math.sqrt(2)) / 2
+  end
+
+  def self.fibers(test, ruby)
+    test.with_program(ruby, "fibers.rb") do |pid, counter|
+      recording = test.record(ruby, pid, "-d", 3)
+      counts = %w[first_place second_place].to_h { |place| [place, recording.sum("samples") { |total| total["state"] == "parked" && recording.stack(total).include?("Object##{place}") }] }
+      test.note = counts.map { |place, count| "#{place} #{count}" }.join(", ")
+      test.fail("not three to one: #{counts}") unless counts["second_place"].positive? && counts["first_place"] == 3 * counts["second_place"]
+      test.goes_on(counter)
+    end
+  end
+end
