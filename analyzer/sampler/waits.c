@@ -185,6 +185,10 @@ static uint32_t number_of(struct rcore_sampler *sampler, struct scene *scene,
 		return rcore_profile_state(profile, &state);
 	/* Each text stays in the recording: what is another one each time is left out. */
 	struct rcore_wait wait = *found;
+	if (wait.kind == RCORE_WAIT_GVL) {
+		state.kind = RCORE_SAMPLE_GVL;
+		return rcore_profile_state(profile, &state);
+	}
 	wait.has_counts = false;
 	wait.argument = NULL;
 	for (size_t i = 0; i < wait.fd_count; i++)

@@ -8,9 +8,15 @@ def work(seconds)
   x += 1 while Process.clock_gettime(Process::CLOCK_MONOTONIC) - begun < seconds
 end
 
-def child_work = work(2)
-def before_exec = work(1)
-def after_exec = work(2)
+def child_work
+  work(2)
+end
+def before_exec
+  work(1)
+end
+def after_exec
+  work(2)
+end
 
 case ARGV[0]
 when "exit" then work(1)

@@ -2,7 +2,9 @@
 # Makes and ends threads and fibers as fast as it can, and compacts its heap where it can do so.
 File.write("pid", $$.to_s)
 count = 0
-def deep(depth, &block) = depth.zero? ? block.call : deep(depth - 1, &block)
+def deep(depth, &block)
+  depth.zero? ? block.call : deep(depth - 1, &block)
+end
 loop do
   Array.new(20) { |number| Thread.new { deep(number) { Thread.pass } } }.each(&:join)
   200.times { |number| fiber = Fiber.new { deep(number % 9) { Fiber.yield } }; fiber.resume; fiber.resume if number.odd? }

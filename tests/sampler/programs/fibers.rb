@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Fibers parked at two places, three times as many at the first; some of others come and go.
 require "fiber"
-def first_place = Fiber.yield
-def second_place = Fiber.yield
+def first_place
+  Fiber.yield
+end
+def second_place
+  Fiber.yield
+end
 PARKED = [*Array.new(300) { Fiber.new { first_place } }, *Array.new(100) { Fiber.new { second_place } }]
 PARKED.each(&:resume)
 File.write("pid", $$.to_s)

@@ -19,7 +19,7 @@ METHODS.times do |number|
          when 1 then "m#{callees[0]}(s >> 1)"
          else "s & #{1 << random.rand(4)} == 0 ? m#{callees[0]}(s * 5 + 1) : m#{callees[-1]}(s * 3 + 7)"
          end
-  source << "  def m#{number}(s) = begin #{locals}#{maybe}#{last} end\n".sub(" = begin ", "; ").sub(/ end\n\z/, "; end\n")
+  source << "  def m#{number}(s); #{locals}#{maybe}#{last}; end\n"
 end
 File.write("edges", edges.uniq.join("\n"))
 eval("#{source}end", TOPLEVEL_BINDING, "graph.rb")

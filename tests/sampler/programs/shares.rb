@@ -7,11 +7,13 @@
 SEEDS, SECONDS = Integer(ARGV[0]), Float(ARGV[1])
 METHODS = 5
 
-def clock = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
+def clock
+  Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
+end
 
 SEEDS.times do |seed|
   METHODS.times do |number|
-    eval("def s#{seed}_m#{number}(until_) = (x = 0; x += 1 while x & 255 != 0 || clock < until_; x += 1 while clock < until_)", TOPLEVEL_BINDING, __FILE__)
+    eval("def s#{seed}_m#{number}(limit); x = 0; x += 1 while x & 255 != 0 || clock < limit; end", TOPLEVEL_BINDING, __FILE__)
   end
 end
 

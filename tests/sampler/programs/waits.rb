@@ -8,8 +8,12 @@
 SECONDS, SEED = Float(ARGV[0]), Integer(ARGV[1])
 NOTES = {}
 
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-def pause(random) = sleep(0.01 + random.rand * 0.05)
+def now
+  Process.clock_gettime(Process::CLOCK_MONOTONIC)
+end
+def pause(random)
+  sleep(0.01 + random.rand * 0.05)
+end
 
 # A partner that lets the thread wait for a while, and then lets it go.
 def partner(random, seed = random.rand(1 << 30))
