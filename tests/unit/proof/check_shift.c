@@ -113,6 +113,10 @@ START_TEST(test_moments)
 		FAKE_PUT(vm, ec, ec, cfp, cfp);
 	}
 	for (size_t i = 0; i < 2; i++)
+		FAKE_PUT(vm, FAKE_GET(vm, new[i], thread, ec), ec, machine_stack_maxsize,
+			 2097152 - 2097152 / 5);
+	ck_assert_int_ne(verdict(size), RCORE_FAILS);
+	for (size_t i = 0; i < 2; i++)
 		fake_push(vm, fake_current_fiber(vm, new[i]),
 			  &(struct fake_frame){.flags = RCORE_FRAME_MAGIC_METHOD |
 							RCORE_ENV_LOCAL,
