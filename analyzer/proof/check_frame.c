@@ -77,31 +77,39 @@ CHECK(svar_method)
 	return value ? verdict_of(is_object(s, value, TYPE(IMEMO))) : RCORE_SILENT;
 }
 
-/* What a block is, its first word shows. */
-static bool is_block(const struct rcore_samples *s, uint64_t block)
+/*
+ * What a block is, its first word shows. That of a Proc is written last, over
+ * the zeroes that it begins with (vm_proc_create_from_captured() and
+ * proc_create() of vm.c): until then it is 0, the type of code, and the block
+ * has no code yet, or what another type has there.
+ */
+static enum rcore_verdict block_verdict(const struct rcore_samples *s, uint64_t block)
 {
 	uint64_t type, code;
 	const struct rcore_layout *layout = layout_of(s);
 	if (!get(s, block, &layout->block.type, &type) ||
 	    !get(s, block, &layout->block.code, &code))
-		return false;
+		return RCORE_FAILS;
 	switch (type) {
 	case RCORE_BLOCK_ISEQ:
-		return is_imemo(s, code, layout->traits.imemo_iseq);
+		if (is_imemo(s, code, layout->traits.imemo_iseq))
+			return RCORE_HOLDS;
+		return !code || is_object(s, code, TYPE(IMEMO)) ? RCORE_SILENT : RCORE_FAILS;
 	case RCORE_BLOCK_IFUNC:
-		return is_object(s, code, TYPE(IMEMO));
+		return verdict_of(is_object(s, code, TYPE(IMEMO)));
 	case RCORE_BLOCK_PROC:
-		return get(s, block, &layout->block.proc, &code) &&
-		       is_object(s, code, TYPE(DATA));
+		return verdict_of(get(s, block, &layout->block.proc, &code) &&
+				  is_object(s, code, TYPE(DATA)));
 	case RCORE_BLOCK_SYMBOL:
-		return get(s, block, &layout->block.proc, &code) && is_value(s, code);
+		return verdict_of(get(s, block, &layout->block.proc, &code) &&
+				  is_value(s, code));
 	}
-	return false;
+	return RCORE_FAILS;
 }
 
 CHECK(a_block)
 {
-	return verdict_of(is_block(s, base));
+	return block_verdict(s, base);
 }
 
 /* Code, mostly, which is 0. */
@@ -110,12 +118,13 @@ CHECK(block_type)
 	uint64_t type;
 	if (!get(s, base, field, &type))
 		return RCORE_FAILS;
-	return is_block(s, base) ? (type ? RCORE_HOLDS : RCORE_SILENT) : RCORE_FAILS;
+	enum rcore_verdict verdict = block_verdict(s, base);
+	return verdict == RCORE_HOLDS && !type ? RCORE_SILENT : verdict;
 }
 
 CHECK(proc_block)
 {
-	return verdict_of(is_block(s, member(base, field)));
+	return block_verdict(s, member(base, field));
 }
 
 /* Bit-fields of one byte: is_from_method, is_lambda, is_isolated. */

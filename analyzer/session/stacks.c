@@ -33,14 +33,18 @@ static int other_of_tid(const struct rcore_snapshot *snapshot, int tid)
  * Since 2.7 a fiber's VM stack lies above its machine stack in one piece of
  * memory (cont.c, fiber_initialize_coroutine).
  */
-static void bound(struct rcore_unwind_context *context, const struct rcore_fiber *fiber)
+static void bound(struct rcore_unwind_context *context, const struct rcore_snapshot *snapshot,
+		  const struct rcore_fiber *fiber)
 {
+	bool is_killed = fiber->thread >= 0 &&
+			 snapshot->threads[fiber->thread].status == RCORE_THREAD_KILLED;
 	context->stack_start = fiber->machine_stack;
 	context->stack_end = fiber->machine_stack + fiber->machine_stack_size;
 	if (fiber->vm_stack - fiber->machine_stack < fiber->machine_stack_size)
 		context->stack_end = fiber->vm_stack;
 	context->stack_base = fiber->stack_base;
 	context->ec = fiber->ec;
+	context->is_ending = is_killed && !fiber->machine_stack && !fiber->stack_base;
 }
 
 static void add_kernel_threads(const struct rcore_process *process,
@@ -59,7 +63,7 @@ static void add_kernel_threads(const struct rcore_process *process,
 			context->registers[j] = thread->registers[j];
 		context->known = (UINT64_C(1) << thread->register_count) - 1;
 		if (owner->fiber >= 0)
-			bound(context, &snapshot->fibers[owner->fiber]);
+			bound(context, snapshot, &snapshot->fibers[owner->fiber]);
 	}
 }
 
@@ -132,7 +136,7 @@ static void add_parked(const struct rcore_target *target, const struct rcore_tra
 					fiber->stack_pointer);
 			continue;
 		}
-		bound(context, fiber);
+		bound(context, snapshot, fiber);
 		stacks->owners[stacks->count++] = (struct rcore_stack_owner){(int)i, -1};
 	}
 }

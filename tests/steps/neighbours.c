@@ -82,6 +82,17 @@ static bool lands(const struct rcore_native_frame *const old[], size_t old_left,
 		       new[0]->function_start;
 }
 
+/*
+ * A kernel thread that takes up an M:N thread leaves its own stack for that of the
+ * thread, which is said to run there from before the switch until after it.
+ */
+static bool switches(const struct rcore_fiber *before, const struct rcore_fiber *now)
+{
+	return before->native_count && now->native_count && now->native->function &&
+	       !strcmp(now->native->function, "coroutine_transfer") &&
+	       before->native->function_start == now->native->function_start;
+}
+
 static void check_native(struct findings *findings, const struct rcore_fiber *before,
 			 const struct rcore_fiber *now)
 {
@@ -250,7 +261,8 @@ void check_neighbours(struct findings *findings, const struct rcore_snapshot *be
 		check_status(findings, was, fiber);
 		if (fiber->tid == tid && was->tid == tid) {
 			check_ruby(findings, was, fiber);
-			check_native(findings, was, fiber);
+			if (!switches(was, fiber))
+				check_native(findings, was, fiber);
 			check_weave(findings, was, fiber, filling);
 		} else if (thread_tid(now, fiber) != tid && was->tid != tid) {
 			/* A thread that has just left the VM's list ran on its fiber's stack. */

@@ -24,9 +24,9 @@ enum { RCORE_PROLOGUE_REACH = 96 };
 
 /*
  * `code` are the `size` bytes before pc. `starts`: the first of them is known
- * to be the function's first; otherwise the function begins after a return or
- * padding. false: there is something else than saving and restoring of
- * registers in between, or nothing.
+ * to be the function's first, or pc is, if `size` is 0; otherwise the function
+ * begins after a return or padding. false: there is something else than saving
+ * and restoring of registers in between, or no beginning.
  */
 bool rcore_prologue_x86(const uint8_t *code, size_t size, bool starts,
 			struct rcore_prologue *ret);

@@ -105,7 +105,7 @@ static bool run(const uint8_t *code, size_t size, struct rcore_prologue *ret)
 		if (!length || at > size || ret->size > MAX_FRAME)
 			return false;
 	}
-	return size > 0;
+	return true;
 }
 
 /* ret, or padding */

@@ -44,7 +44,12 @@ struct rcore_unwind_context {
 	 * there is. 0: unknown.
 	 */
 	uint64_t stack_base;
-	uint64_t ec; /* of the fiber whose stack it is (rb_execution_context_t); 0: unknown */
+	/*
+	 * Its thread is ending, and no longer says where its stack begins
+	 * (thread_cleanup_func_before_exec() of thread.c).
+	 */
+	bool is_ending;
+	uint64_t ec; /* of the fiber (rb_execution_context_t); 0: unknown */
 
 	/* Result, in the arena; innermost first. */
 	struct rcore_native_frame *frames;

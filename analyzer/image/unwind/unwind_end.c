@@ -69,7 +69,7 @@ static bool returns_to_zero(const struct rcore_walk *walk)
 	if (link >= 0 && last->depth == 1 && last->is_exact && !last->site->saves_link)
 		return !rcore_register_known(&walk->start, (unsigned)link) ||
 		       !walk->start.value[link];
-	if (!last->cfa || !last->site->saves_link)
+	if (!last->cfa || !last->site->saves_link || context->is_ending)
 		return walk->read_zero;
 	return is_top(context->stack_end, last->cfa) || is_top(context->stack_base, last->cfa);
 }

@@ -66,6 +66,19 @@ static bool has_stack_at(struct rcore_loader *loader, const struct rcore_fiber *
 	return fiber->stack_base - sp < size;
 }
 
+/*
+ * coroutine_initialize() of coroutine/.../Context.h fills a context that is
+ * there already (native_thread_create_shared() of thread_pthread_mn.c): first
+ * memory as malloc gave it, then the top of the stack, from which it makes room
+ * for registers, and for where the coroutine begins.
+ */
+static bool is_filled(struct rcore_loader *loader, const struct rcore_fiber *fiber, uint64_t sp)
+{
+	enum { LEAST = 8 * sizeof(uint64_t) };
+	return !fiber->stack_base ||
+	       (has_stack_at(loader, fiber, sp) && fiber->stack_base - sp >= LEAST);
+}
+
 /* Whether a thread can have `current` as its EC and run on the stack of `other`. */
 static bool can_be_switched(const struct rcore_loader *loader,
 			    const struct rcore_fiber *current, const struct rcore_fiber *other)
@@ -95,6 +108,31 @@ static int fiber_with_stack_at(struct rcore_loader *loader, const struct rcore_t
 	return -1;
 }
 
+/*
+ * A thread that ends leaves the list of threads, and then its stack (co_start()
+ * of thread_pthread_mn.c). It no longer says where that is, only how large, and
+ * what it saved in it. -1: none.
+ */
+static int ended_fiber_at(struct rcore_loader *loader, uint64_t sp)
+{
+	const struct rcore_layout *layout = loader->ruby->layout;
+	for (size_t i = 0; i < loader->fibers.count; i++) {
+		const struct rcore_fiber *fiber = &loader->fibers.items[i];
+		const struct rcore_thread *thread =
+			fiber->thread < 0 ? NULL : &loader->threads.items[fiber->thread];
+		if (!thread || !thread->is_ended || fiber->status != RCORE_FIBER_TERMINATED ||
+		    fiber->machine_stack)
+			continue;
+		uint64_t size, saved = saved_sp(loader, thread);
+		if (saved &&
+		    !rcore_read_field(loader->ruby->memory, fiber->ec,
+				      &layout->ec.machine_stack_maxsize, &size) &&
+		    (sp > saved ? sp - saved : saved - sp) < size)
+			return (int)i;
+	}
+	return -1;
+}
+
 static struct rcore_thread *thread_of_tid(struct rcore_loader *loader, int tid)
 {
 	for (size_t i = 0; i < loader->threads.count; i++)
@@ -115,8 +153,12 @@ static void find_stack(struct rcore_loader *loader, const struct rcore_native_th
 	if (!native->has_registers || (current && has_stack_at(loader, current, sp)))
 		return;
 	int found = fiber_with_stack_at(loader, thread, current, sp);
-	if (found < 0)
+	if (found < 0) {
+		found = thread ? -1 : ended_fiber_at(loader, sp);
+		if (found >= 0)
+			loader->fibers.items[found].tid = native->tid;
 		return;
+	}
 	struct rcore_fiber *fiber = &loader->fibers.items[found];
 	struct rcore_thread *owner = &loader->threads.items[fiber->thread];
 	if (current) {
@@ -157,6 +199,8 @@ void rcore_mark_parked(struct rcore_loader *loader)
 		if (!sp || thread->current_fiber < 0)
 			continue;
 		struct rcore_fiber *fiber = &loader->fibers.items[thread->current_fiber];
+		if (!is_filled(loader, fiber, sp))
+			continue;
 		thread->is_parked = fiber->is_parked = true;
 		fiber->stack_pointer = sp;
 	}

@@ -496,6 +496,11 @@ START_TEST(no_return_address)
 		broken.stack_end = frame->sp + 8;
 		unwind(taken, &flipped.memory, &broken, 1);
 		ok(!broken.problem && broken.frame_count == i);
+		/* Or of one whose thread ends, wherever it began. */
+		broken = taken->context;
+		broken.is_ending = true;
+		unwind(taken, &flipped.memory, &broken, 1);
+		ok(!broken.problem && broken.frame_count == i);
 	}
 	drop(taken);
 }

@@ -99,6 +99,10 @@ START_TEST(saved_below_the_stack_pointer)
 	ck_assert_uint_eq(frame.saved, 1 << 3 | 1 << 12);
 	ck_assert_uint_eq(frame.below[3], 8);
 	ck_assert_uint_eq(frame.below[12], 24);
+	/* Its first instruction comes next, or none is known. */
+	ck_assert(rcore_prologue_x86(code, 0, true, &frame));
+	ck_assert(!frame.size && !frame.saved);
+	ck_assert(!rcore_prologue_x86(code, 0, false, &frame));
 }
 END_TEST
 

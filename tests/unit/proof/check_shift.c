@@ -81,6 +81,36 @@ static const struct rcore_item *item_of(const char *group, const char *id)
 	ck_abort_msg("no %s.%s", group, id);
 }
 
+/* The block of a Proc, whose type is written last. */
+START_TEST(test_filled_block)
+{
+	enum { ISEQ, IFUNC, SYMBOL, PROC };
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	uint64_t block = fake_alloc(&vm->ruby.target, 64, 8);
+	uint64_t imemo = fake_object(&vm->ruby, RCORE_T_IMEMO, 40);
+	const struct {
+		uint64_t type, code;
+		enum rcore_verdict verdict;
+	} states[] = {
+		{ISEQ, 0, RCORE_SILENT},         {ISEQ, imemo, RCORE_SILENT},
+		{ISEQ, 0x10, RCORE_FAILS},       {ISEQ, vm->slot, RCORE_FAILS},
+		{ISEQ, world.main, RCORE_HOLDS}, {IFUNC, imemo, RCORE_HOLDS},
+		{IFUNC, 0, RCORE_FAILS},         {PROC + 1, imemo, RCORE_FAILS},
+	};
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		struct rcore_samples samples = {.ruby = &ruby};
+		rcore_samples_add(&samples.block, block);
+		FAKE_PUT(vm, block, block, code, states[i].code);
+		FAKE_PUT(vm, block, block, type, states[i].type);
+		const struct rcore_check_row *row =
+			rcore_check_row(item_of("block", "code")->where);
+		ck_assert_int_eq(rcore_check_field(&samples, row), states[i].verdict);
+	}
+	finish();
+}
+END_TEST
+
 /* Of a queue whose waiters come and go, and of threads that have not begun or have ended. */
 START_TEST(test_moments)
 {
@@ -483,9 +513,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_table,     test_rules,   test_moments,
-				      test_moved,     test_refused, test_corrupt,
-				      test_objspace,  test_choice,  test_outermost_tag,
-				      test_unlocking, test_node,    test_queued};
+	const TTest *const tests[] = {test_table,       test_rules,   test_moments,
+				      test_moved,       test_refused, test_corrupt,
+				      test_objspace,    test_choice,  test_outermost_tag,
+				      test_unlocking,   test_node,    test_queued,
+				      test_filled_block};
 	return world_run("shift", tests, sizeof(tests) / sizeof(*tests));
 }
