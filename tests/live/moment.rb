@@ -50,7 +50,7 @@ module Moment
     return unless core
     lost = debuggee.lost
     parts = (live.keys | core.keys) - APART
-    parts -= %w[complete problems groups other_threads locks deadlocks wait_problem] if lost.any?
+    parts -= %w[complete problems groups thread_groups summary other_threads locks deadlocks wait_problem] if lost.any?
     parts.each do |part|
       mine, other = live[part], core[part]
       mine, other = [mine, other].map { |fibers| fibers.map { |fiber| without_open(fiber) } } if part == "fibers"
