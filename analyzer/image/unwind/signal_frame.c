@@ -35,6 +35,7 @@ static bool is_fatal(int signo)
  */
 struct frame_layout {
 	unsigned machine;
+	size_t restorer_sp; /* where sp is when the restorer runs */
 	size_t siginfo, sp, pc;
 	bool (*is_frame)(struct rcore_memory *memory, const uint8_t *frame);
 	void (*take)(struct rcore_memory *memory, uint64_t address, const uint8_t *frame,
@@ -145,8 +146,8 @@ static void take_arm(struct rcore_memory *memory, uint64_t address, const uint8_
 }
 
 static const struct frame_layout layouts[] = {
-	{EM_X86_64, 312, 168, 176, is_x86_frame, take_x86},
-	{EM_AARCH64, 0, 560, 568, is_arm_frame, take_arm},
+	{EM_X86_64, 8, 312, 168, 176, is_x86_frame, take_x86},
+	{EM_AARCH64, 0, 0, 560, 568, is_arm_frame, take_arm},
 };
 
 /* After a stack overflow sp is in the guard page: the stack is above. */
@@ -175,14 +176,27 @@ static bool check(struct rcore_memory *memory, const struct frame_layout *layout
 	return true;
 }
 
+static const struct frame_layout *layout_of(unsigned machine)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
+		if (layouts[i].machine == machine)
+			return &layouts[i];
+	return NULL;
+}
+
+bool rcore_signal_frame_at(struct rcore_memory *memory, unsigned machine, uint64_t sp)
+{
+	const struct frame_layout *layout = layout_of(machine);
+	uint8_t frame[FRAME_SIZE];
+	return layout && !rcore_read(memory, sp - layout->restorer_sp, frame, sizeof(frame)) &&
+	       layout->is_frame(memory, frame);
+}
+
 bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 			     const struct rcore_native_thread *thread,
 			     struct rcore_signal_frame *ret)
 {
-	const struct frame_layout *layout = NULL;
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
-		if (layouts[i].machine == machine)
-			layout = &layouts[i];
+	const struct frame_layout *layout = layout_of(machine);
 	if (!layout || !thread->has_registers)
 		return false;
 	uint8_t window[CHUNK + FRAME_SIZE];

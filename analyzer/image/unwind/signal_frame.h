@@ -38,4 +38,11 @@ bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 			     const struct rcore_native_thread *thread,
 			     struct rcore_signal_frame *ret);
 
+/*
+ * Whether a signal frame of the kernel lies where sp is when the restorer runs.
+ * For a restorer whose code cannot be read: it is in the vdso of aarch64, which
+ * QEMU does not save, or the C library's file is not here.
+ */
+bool rcore_signal_frame_at(struct rcore_memory *memory, unsigned machine, uint64_t sp);
+
 #endif

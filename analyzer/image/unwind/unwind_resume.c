@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/unwind_resume.h"
 
+#include "image/unwind/signal_frame.h"
 #include "image/unwind/unwind_compiled.h"
 #include "image/unwind/unwind_return.h"
 
@@ -15,14 +16,21 @@ static bool read_word(struct rcore_walk *walk, uint64_t address, uint64_t *ret)
 	return !rcore_read_u64(&walk->unwinder->memory.memory, address, ret);
 }
 
-bool rcore_walk_resume_signal(struct rcore_walk *walk)
+static bool is_restorer(struct rcore_walk *walk)
 {
 	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
 	struct rcore_memory *memory = &walk->unwinder->memory.memory;
 	uint8_t code[RCORE_RESTORER_BYTES];
+	if (!rcore_read(memory, walk->last.pc, code, sizeof(code)))
+		return machine->is_restorer(code);
+	return rcore_signal_frame_at(memory, machine->machine, walk->last.sp);
+}
+
+bool rcore_walk_resume_signal(struct rcore_walk *walk)
+{
+	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
 	uint64_t base = walk->last.sp + machine->signal_base, value;
-	if (walk->last.is_exact || rcore_read(memory, walk->last.pc, code, sizeof(code)) ||
-	    !machine->is_restorer(code))
+	if (walk->last.is_exact || !is_restorer(walk))
 		return false;
 	struct rcore_unwind_registers registers = {0};
 	for (unsigned i = 0; i < machine->register_count; i++) {

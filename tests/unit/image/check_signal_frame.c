@@ -68,7 +68,10 @@ static void put_arm(struct fake *fake, uint64_t frame, uint64_t pc, uint64_t sp,
 	put(fake, context + 292, 528, 4);
 }
 
-/* The trap number and error code of a page fault; the record that ESR_EL1 comes in. */
+/*
+ * The trap number and error code of a page fault; the record that ESR_EL1 comes
+ * in.
+ */
 static void put_fault(struct fake *fake, unsigned machine, uint64_t frame, uint64_t code)
 {
 	if (machine == EM_X86_64) {
@@ -148,6 +151,28 @@ START_TEST(finds_a_frame)
 	fake->no_code = false;
 	free(fake);
 }
+
+/*
+ * Where the restorer's code cannot be read, the frame at its sp tells: there,
+ * and nowhere else.
+ */
+START_TEST(knows_the_place)
+{
+	unsigned machine = machines[_i].machine;
+	uint64_t frame = STACK + 0x800, sp = frame + (machine == EM_X86_64 ? 8 : 0);
+	struct fake *fake = calloc(1, sizeof(*fake));
+	ck_assert_ptr_nonnull(fake);
+	fake->memory.read = read_fake;
+	fake->no_code = true;
+	ck_assert(!rcore_signal_frame_at(&fake->memory, machine, sp));
+	machines[_i].put(fake, frame, CODE + 8, STACK + 0x3000, 0x28);
+	for (uint64_t at = STACK; at < STACK + 0x1000; at += 8)
+		ck_assert_int_eq(rcore_signal_frame_at(&fake->memory, machine, at), at == sp);
+	ck_assert(!rcore_signal_frame_at(&fake->memory, machine, 0));
+	ck_assert(!rcore_signal_frame_at(&fake->memory, EM_RISCV, sp));
+	free(fake);
+}
+END_TEST
 
 START_TEST(says_the_access)
 {
@@ -276,6 +301,7 @@ int main(void)
 	Suite *suite = suite_create("signal frame");
 	TCase *frame = tcase_create("frame");
 	tcase_add_loop_test(frame, finds_a_frame, 0, 2);
+	tcase_add_loop_test(frame, knows_the_place, 0, 2);
 	tcase_add_loop_test(frame, says_the_access, 0, sizeof(faults) / sizeof(*faults));
 	tcase_add_loop_test(frame, proves_a_frame, 0, 2);
 	tcase_add_test(frame, finds_a_real_frame);
