@@ -3,3 +3,4 @@
 .PHONY: bench
 bench: all ## measure time and memory, as ratios to eu-stack
 	@RCORE=$(BUILD)/rcore tests/bench/run
+	@RCORE=$(BUILD)/rcore tests/bench/sampler

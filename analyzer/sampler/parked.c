@@ -12,7 +12,8 @@
  * Fibers that no thread runs. Several times a second all are read in one go, each with what says whether
  * it has moved: its status, its saved cfp, and its control frames, for a fiber that went on and
  * parked again in the same place of a loop differs from before in a pc alone. Only one that has
- * moved is read as a thread is, and decoded.
+ * moved is read as a thread is, and decoded. If their thread has not run since the last round, none has
+ * moved.
  *
  * Which fibers there are is found out less often: from 3.3 on by the VM's list, before by a walk over the
  * heap, so that rcore spends at most one part in SEARCH_SHARE of its time on it. A fiber that a
@@ -98,6 +99,38 @@ static struct rcore_error *search(struct rcore_sampler *sampler, uint64_t now)
 	return err;
 }
 
+static void look_at_threads(struct rcore_sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->threads.count; i++) {
+		struct rcore_sampled_thread *thread = sampler->threads.items[i];
+		uint64_t now = rcore_thread_time_total(thread);
+		thread->has_rested = now && now == thread->cpu_of_round;
+		thread->cpu_of_round = now;
+	}
+}
+
+static struct rcore_sampled_thread *thread_at(const struct rcore_sampler *sampler,
+					      uint64_t address)
+{
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		if (sampler->threads.items[i]->address == address)
+			return sampler->threads.items[i];
+	return NULL;
+}
+
+/* Most of them are of one thread. */
+static void find_threads(struct rcore_sampler *sampler)
+{
+	struct rcore_sampled_thread *last = NULL;
+	for (size_t i = 0; i < sampler->parked.count; i++) {
+		struct rcore_parked *parked = sampler->parked.items[i];
+		if (!last || last->address != parked->last_thread)
+			last = thread_at(sampler, parked->last_thread);
+		parked->thread = last;
+		parked->is_skipped = parked->is_resolved && last && last->has_rested;
+	}
+}
+
 /* The fibers and their frames of the last round, in one go. */
 static struct rcore_error *read_round(struct rcore_sampler *sampler)
 {
@@ -106,6 +139,8 @@ static struct rcore_error *read_round(struct rcore_sampler *sampler)
 	bool has_room = ranges;
 	for (size_t i = 0; has_room && i < count; i++) {
 		struct rcore_parked *parked = sampler->parked.items[i];
+		if (parked->is_skipped)
+			continue;
 		has_room = rcore_piece_set(&parked->fiber, parked->address, size) &&
 			   rcore_piece_set(&parked->frames, parked->frames_from,
 					   parked->last_size);
@@ -116,11 +151,13 @@ static struct rcore_error *read_round(struct rcore_sampler *sampler)
 								   parked->last_size,
 								   parked->frames.bytes, 0};
 	}
-	if (has_room)
+	if (has_room && used)
 		rcore_live_read(sampler->live, ranges, used);
 	used = 0;
 	for (size_t i = 0; has_room && i < count; i++) {
 		struct rcore_parked *parked = sampler->parked.items[i];
+		if (parked->is_skipped)
+			continue;
 		parked->fiber.read = ranges[used++].read;
 		parked->frames.read = parked->last_size ? ranges[used++].read : 0;
 	}
@@ -139,19 +176,12 @@ static uint64_t ec_word(const struct rcore_sampler *sampler, const struct rcore_
 
 enum fate { GONE, RUNS, RESTS, MOVED };
 
-static const struct rcore_sampled_thread *thread_at(const struct rcore_sampler *sampler,
-						    uint64_t address)
-{
-	for (size_t i = 0; i < sampler->threads.count; i++)
-		if (sampler->threads.items[i]->address == address)
-			return sampler->threads.items[i];
-	return NULL;
-}
-
 static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parked *parked)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	const struct rcore_piece *fiber = &parked->fiber;
+	if (parked->is_skipped)
+		return RESTS;
 	if (fiber->read < fiber->size ||
 	    (uint32_t)rcore_piece_field(fiber, &layout->fiber.type) != FIBER_CONTEXT ||
 	    ec_word(sampler, parked, &layout->ec.fiber_ptr) != parked->address)
@@ -159,8 +189,11 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
 	uint64_t status = rcore_piece_field(fiber, &layout->fiber.status);
 	if (status == RCORE_FIBER_TERMINATED)
 		return GONE;
-	parked->last_thread = ec_word(sampler, parked, &layout->ec.thread_ptr);
-	const struct rcore_sampled_thread *thread = thread_at(sampler, parked->last_thread);
+	uint64_t owner = ec_word(sampler, parked, &layout->ec.thread_ptr);
+	if (owner != parked->last_thread || !parked->thread)
+		parked->thread = thread_at(sampler, owner);
+	parked->last_thread = owner;
+	const struct rcore_sampled_thread *thread = parked->thread;
 	/* What a thread that has ended left parked waits for nobody. */
 	if (status == RCORE_FIBER_CREATED || !thread ||
 	    thread->track.stack.ec == parked->track.stack.ec)
@@ -210,8 +243,7 @@ static uint32_t state_of(struct rcore_sampler *sampler, struct rcore_parked *par
 static void decode(struct rcore_sampler *sampler, struct rcore_parked *parked, uint64_t now)
 {
 	struct rcore_track *track = &parked->track;
-	struct rcore_sampled_thread *thread =
-		(struct rcore_sampled_thread *)thread_at(sampler, parked->last_thread);
+	struct rcore_sampled_thread *thread = parked->thread;
 	uint64_t object = rcore_piece_field(&parked->fiber, &sampler->layout->fiber.self);
 	rcore_track_decode(sampler, track);
 	track->thread = thread->track.thread;
@@ -274,6 +306,8 @@ static struct rcore_error *round_of(struct rcore_sampler *sampler)
 {
 	struct rcore_parked **moved = calloc(sampler->parked.count + 1, sizeof(*moved));
 	size_t kept = 0, moved_count = 0;
+	look_at_threads(sampler);
+	find_threads(sampler);
 	struct rcore_error *err = moved ? read_round(sampler) : rcore_error_no_memory();
 	uint64_t now = rcore_sampler_now();
 	for (size_t i = 0; !err && i < sampler->parked.count; i++) {

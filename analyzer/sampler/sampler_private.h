@@ -50,6 +50,8 @@ struct rcore_sampled_thread {
 	int tid;
 	int schedstat, syscall;   /* files in /proc; -1: not open */
 	uint64_t cpu, cpu_looked; /* by schedstat, and when it was read */
+	uint64_t cpu_of_round;    /* of the last round of parked fibers */
+	bool has_rested;          /* it has not run since then */
 	uint64_t last_looked;     /* when it was last sampled */
 	uint64_t name;            /* the VALUE of its name when that was read */
 	uint64_t fiber_ec;        /* the EC for which track.fiber was set */
@@ -78,6 +80,8 @@ struct rcore_parked {
 	struct rcore_piece fiber, frames; /* of this round */
 	/* Of the last round in which it was decoded. */
 	uint64_t frames_from, last_thread, last_words[4];
+	struct rcore_sampled_thread *thread; /* in this round; NULL: none that lives */
+	bool is_skipped;                     /* in this round: it cannot have moved */
 	uint8_t *last_frames;
 	size_t last_size;
 	bool is_resolved;
@@ -140,6 +144,8 @@ void rcore_sampler_name_thread(struct rcore_sampler *sampler,
 /* thread_time.c: nanoseconds that the thread was on a processor since it was last asked. */
 void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
+/* The same since it began; 0: unknown. */
+uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
 /* The kernel's id of a thread. 0: unknown. */
 int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread);
 /* What system call it is in, as registers; false: it runs, or nobody says. */

@@ -107,20 +107,25 @@ void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_
 }
 
 /* "run_ns wait_ns slices" */
-bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret)
+uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread)
 {
 	char text[64];
-	*ret = 0;
-	if (thread->schedstat < 0)
-		return false;
-	ssize_t size = pread(thread->schedstat, text, sizeof(text) - 1, 0);
+	ssize_t size = thread->schedstat < 0
+			       ? -1
+			       : pread(thread->schedstat, text, sizeof(text) - 1, 0);
 	if (size <= 0)
-		return false;
+		return 0;
 	text[size] = '\0';
-	uint64_t now = strtoull(text, NULL, 10);
+	return strtoull(text, NULL, 10);
+}
+
+bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret)
+{
+	uint64_t now = rcore_thread_time_total(thread);
 	*ret = now > thread->cpu ? now - thread->cpu : 0;
-	thread->cpu = now;
-	return true;
+	if (now)
+		thread->cpu = now;
+	return now;
 }
 
 #ifdef __aarch64__

@@ -5,10 +5,11 @@ require_relative "../live/case"
 class SamplerCase < LiveCase
   # A recording, as `rcore report -o FILE.json` has it.
   class Recording
-    attr_reader :totals
+    attr_reader :totals, :achieved
 
     def initialize(json)
       @functions, @nodes, @threads, @totals = json.values_at("functions", "nodes", "threads", "totals")
+      @achieved = Float(json["facts"].fetch("achieved", 0))
     end
 
     # Labels, outermost first.

@@ -21,14 +21,14 @@ def partner(random, seed = random.rand(1 << 30))
   Thread.new { Thread.current.name = "partner"; loop { yield own } }
 end
 
-# To start it is work.
-def wait_for(pid)
+# What is measured is what is in this method.
+def measured
   from = now
-  Process.wait(pid)
+  yield
   now - from
 end
 
-# Notes how long the block takes, or what it returns.
+# Notes what the block says that it took.
 def note(name, number)
   Thread.new do
     Thread.current.name = name
@@ -36,9 +36,7 @@ def note(name, number)
     waited = 0.0
     begun = now
     while now - begun < SECONDS
-      from = now
-      own = yield random
-      waited += own.is_a?(Float) ? own : now - from
+      waited += yield random
       sleep(0.005 + random.rand * 0.02)
     end
     NOTES[name] = [waited, now - begun]
@@ -54,12 +52,12 @@ def threads
   partner(Random.new(SEED + 3)) { |own| pause(own); sized.pop if sized.num_waiting.positive? }
   sized << 1
   [
-    note("mutex", 10) { mutex.lock; mutex.unlock },
-    note("pop", 11) { queue.pop },
-    note("push", 12) { sized << 1 },
-    note("io", 13) { reader.readpartial(100) },
-    note("join", 14) { |random| Thread.new { pause(random) }.join },
-    note("process", 15) { |random| wait_for(spawn("sleep", (0.02 + random.rand * 0.1).to_s)) },
+    note("mutex", 10) { measured { mutex.lock }.tap { mutex.unlock } },
+    note("pop", 11) { measured { queue.pop } },
+    note("push", 12) { measured { sized << 1 } },
+    note("io", 13) { measured { reader.readpartial(100) } },
+    note("join", 14) { |random| thread = Thread.new { pause(random) }; measured { thread.join } },
+    note("process", 15) { |random| child = spawn("sleep", (0.02 + random.rand * 0.1).to_s); measured { Process.wait(child) } },
   ]
 end
 
