@@ -27,7 +27,8 @@ LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY) -lm
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
-LAYERS   = base model target image layout ruby vm proof weave triage redact profile report session sampler command
+# cli is the command alone.
+LAYERS   = $(filter-out . cli,$(shell grep -v "^\#" analyzer/layers))
 LIB_SRC  = $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c))
 CLI_SRC  = $(wildcard analyzer/cli/*.c)
 PLUG_SRC = $(wildcard plugin/*.c)

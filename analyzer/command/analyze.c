@@ -18,12 +18,6 @@ struct arguments {
 
 #define MEMBER(name) offsetof(struct arguments, name)
 
-/* By enum rcore_native_shown. */
-static const char *const natives[] = {[RCORE_NATIVE_FOLDED] = "fold",
-				      [RCORE_NATIVE_ALL] = "all",
-				      [RCORE_NATIVE_NONE] = "none",
-				      NULL};
-
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "As --format=json"},
 	{"format", 0, RCORE_OPTION_CHOICE, MEMBER(format), "FORMAT", rcore_format_help,
@@ -36,9 +30,7 @@ static const struct rcore_option options[] = {
 	 .completion = RCORE_COMPLETE_FILE},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Each fiber and each frame: nothing merged, no repetition left out"},
-	{"native", 0, RCORE_OPTION_CHOICE, MEMBER(native), "WHICH",
-	 "Native frames: all, fold (those of the interpreter as a count; the default), none",
-	 natives, .completion = RCORE_COMPLETE_NOTHING},
+	RCORE_OPTION_NATIVE(MEMBER(native)),
 	RCORE_OPTION_ONE_THREAD(MEMBER(report.thread)),
 	RCORE_OPTION_ONE_FIBER(MEMBER(report.fiber)),
 	{"self", 0, RCORE_OPTION_FLAG, MEMBER(values.self), .help = "self of each frame"},

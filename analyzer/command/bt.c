@@ -9,10 +9,6 @@ struct arguments {
 
 #define MEMBER(name) offsetof(struct arguments, name)
 
-static const char *const natives[] = {"fold", "all", "none", NULL};
-static const enum rcore_native_shown shown[] = {RCORE_NATIVE_FOLDED, RCORE_NATIVE_ALL,
-						RCORE_NATIVE_NONE};
-
 static const struct rcore_option options[] = {
 	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
 	 "The stack of this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
@@ -21,9 +17,7 @@ static const struct rcore_option options[] = {
 	 "The stack of the fiber that this thread runs", .completion = RCORE_COMPLETE_THREAD},
 	{"frame", 0, RCORE_OPTION_INDEX, MEMBER(frame), "N",
 	 .help = "Only the Ruby frame of this number"},
-	{"native", 0, RCORE_OPTION_CHOICE, MEMBER(native), "WHICH",
-	 "Native frames: all, fold (those of the interpreter as a count; the default), none",
-	 natives, .completion = RCORE_COMPLETE_NOTHING},
+	RCORE_OPTION_NATIVE(MEMBER(native)),
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Each frame: no repetition left out"},
 	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose), .help = "Addresses too"},
@@ -36,7 +30,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	struct rcore_report_options report = arguments->report;
 	const struct rcore_snapshot *snapshot;
 	report.color = view->color;
-	report.native = shown[arguments->native];
+	report.native = (enum rcore_native_shown)arguments->native;
 	struct rcore_error *err = rcore_view_need(view, &snapshot);
 	if (err)
 		return err;

@@ -96,6 +96,16 @@ struct rcore_option {
 			.completion = RCORE_COMPLETE_FIBER                     \
 	}
 
+/* The member is an int, of enum rcore_native_shown. */
+#define RCORE_OPTION_NATIVE(member)                                                           \
+	{                                                                                     \
+		"native", 0, RCORE_OPTION_CHOICE, member, "WHICH",                            \
+			"Native frames: all, fold (those of the interpreter as a count; the " \
+			"default), none",                                                     \
+			rcore_native_names, .completion = RCORE_COMPLETE_NOTHING              \
+	}
+extern const char *const rcore_native_names[];
+
 #define RCORE_REDACT_HELP                                                                     \
 	"Take out of all that is written: none (the default); secrets, values under keys "    \
 	"such as password and what looks like credentials; strings, contents of Strings and " \

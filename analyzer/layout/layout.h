@@ -67,62 +67,62 @@ enum rcore_backtrace_order {
 
 struct rcore_traits {
 	enum rcore_label_style label_style;
-	/* 3.3 on: every rb_context_t is on the rb_jit_cont list. */
+	/* Every rb_context_t is on the rb_jit_cont list. */
 	bool fibers_listed;
-	/* Up to 2.6: a fiber's machine stack begins with its guard page. */
+	/* A fiber's machine stack begins with its guard page. */
 	bool guard_inside;
-	/* 3.0: fiber->resuming_fiber is a Fiber, later a rb_fiber_t. */
+	/* fiber->resuming_fiber is a Fiber, not a rb_fiber_t. */
 	bool resuming_object;
-	/* Up to 3.0: th->ec is the new fiber's before its stack is. */
+	/* th->ec is the new fiber's before its stack is. */
 	bool ec_switched_first;
 	/* ec->cfp counts a frame before it is filled. */
 	bool frames_pushed_first;
-	/* 3.3 on: a parked fiber's pc is its saved x30 (aarch64). */
+	/* A parked fiber's pc is its saved x30 (aarch64). */
 	bool coroutine_link;
-	bool shapes; /* 3.2 on: ivars by shape */
+	bool shapes; /* ivars by shape */
 	/* Bits of a shape's ID that are its place in the list. */
 	uint32_t shape_id_mask;
-	/* 4.0 on: rb_shape_tree is the struct, no pointer to it. */
+	/* rb_shape_tree is the struct, no pointer to it. */
 	bool shape_tree_is_struct;
-	unsigned heap_page_align;   /* bytes: 16 KiB up to 3.1, 64 KiB later */
+	unsigned heap_page_align;   /* bytes */
 	unsigned default_slot_size; /* where heap_page has no slot_size */
-	/* 3.4 on: heap_pages.sorted is a rb_darray. */
+	/* heap_pages.sorted is a rb_darray. */
 	bool heap_pages_darray;
 	/* Mask in RBasic.flags of a T_CLASS: FL_SINGLETON. */
 	unsigned singleton_flag;
-	/* Up to 3.4: binding.local_variables lists _1. */
+	/* binding.local_variables lists _1. */
 	bool numbered_are_locals;
-	/* Up to 3.2: NameError#message has the receiver's inspect. */
+	/* NameError#message has the receiver's inspect. */
 	bool name_error_inspects;
-	/* Up to 2.7: ec->local_storage is a st_table. */
+	/* ec->local_storage is a st_table. */
 	bool local_storage_is_st;
-	/* 3.0 on: VM_ENV_FLAG_ISOLATED; before, the bit says PASSED. */
+	/* The bit of VM_ENV_FLAG_ISOLATED says that, not PASSED. */
 	bool env_isolated;
 	enum rcore_backtrace_order backtrace_order;
 	/* Imemo types. */
 	unsigned imemo_ment, imemo_svar, imemo_cref, imemo_iseq, imemo_env;
 
 	/* What inspect prints. */
-	/* Of a T_STRUCT's count in its flags: 3; 127 from 3.3 on. */
+	/* Of a T_STRUCT's count, in its flags. */
 	unsigned struct_embed_mask;
-	/* 3.4 on: {a: 1, "b" => 2}, before {:a=>1, "b"=>2}. */
+	/* {a: 1, "b" => 2}, not {:a=>1, "b"=>2}. */
 	bool hash_with_colons;
-	/* 3.2 on: #<Foo:"a\nb">, before as it is. */
+	/* #<Foo:"a\nb">; otherwise the text as it is. */
 	bool exception_quotes_newlines;
-	/* Up to 2.7: in the message of a NameError. */
+	/* In the message of a NameError. */
 	bool receiver_inspect_limited;
-	bool method_shows_parameters; /* 2.7 on: and its place */
-	/* 2.7: the class of the receiver alone tells its owner. */
+	bool method_shows_parameters; /* and its place */
+	/* The class of the receiver alone tells its owner. */
 	bool method_of_class;
-	/* 3.2 on: an UnboundMethod shows its owner alone. */
+	/* An UnboundMethod shows its owner alone. */
 	bool method_of_owner;
-	/* 3.2 on: "..." are three parameters; before "*" is. */
+	/* "..." are three parameters; otherwise "*" is. */
 	bool method_forwards_all;
-	bool time_offset_seconds; /* 3.1 on: +010203, before +0102 */
-	bool next_line_printable; /* up to 3.1: U+0085 */
-	/* Up to 3.1: a String in UTF-16 is read by its byte order mark. */
+	bool time_offset_seconds; /* +010203, not +0102 */
+	bool next_line_printable; /* U+0085 */
+	/* A String in UTF-16 is read by its byte order mark. */
 	bool dummy_utf_by_mark;
-	/* 3.4 on: #<Encoding:BINARY (ASCII-8BIT)>. */
+	/* #<Encoding:BINARY (ASCII-8BIT)> */
 	bool encoding_named_binary;
 };
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-# A file of analyzer/ includes from its own folder and from those to its left.
+# A file of analyzer/ includes from its own folder and from lower ones, in the order of
+# analyzer/layers.
 # Only image/, the core reader and the DWARF readers see elfutils; ruby/, vm/ and proof/
 # see no <sys/...> either, so that they run on fake memory.
 
 BEGIN {
-	count = split("base model target image layout ruby vm proof weave triage redact profile report . session sampler command cli", names, " ")
-	for (i = 1; i <= count; i++)
-		rank[names[i]] = i
+	while ((getline name <"analyzer/layers") > 0)
+		if (name !~ /^#/)
+			rank[name] = ++count
 	elfutils = "^(elfutils/.*|gelf|libelf|libdw|dwarf|nlist)[.]?h?$"
 }
 
@@ -22,7 +23,7 @@ FNR == 1 {
 	may_elf = own == "image" || (own == "target" && FILENAME ~ /\/target\/(core|pack)\//) ||
 		(own == "layout" && base ~ /^dwarf/)
 	if (!(own in rank))
-		complain("folder " own "/ is not in the list of layers")
+		complain("folder " own "/ is not in analyzer/layers")
 }
 
 /^[ \t]*#[ \t]*include[ \t]*"/ {
@@ -32,7 +33,7 @@ FNR == 1 {
 	if (!(from in rank))
 		complain("includes \"" quoted[2] "\", of no layer")
 	else if (rank[from] > rank[own])
-		complain(own "/ includes \"" quoted[2] "\" from its right")
+		complain(own "/ includes \"" quoted[2] "\", which is above it in analyzer/layers")
 }
 
 /^[ \t]*#[ \t]*include[ \t]*</ {
