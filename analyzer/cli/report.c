@@ -79,10 +79,10 @@ const struct rcore_command rcore_cli_report = {
 	.shell_examples =
 		(const char *const[]){
 			"rcore report load.rec",
-			"rcore report load.rec -o load.folded -o load.json",
+			"rcore report load.rec -o load.svg -o load.pb.gz",
 			"rcore report load.rec --by label:tenant --where action=checkout",
 			"rcore report load.rec --mode cpu -o busy.txt",
-			"rcore report new.rec --diff old.rec -o diff.txt", NULL},
+			"rcore report new.rec --diff old.rec -o diff.svg", NULL},
 	.exit_status =
 		"Exit status: 0 complete; 1 the recording is damaged, and what is before "
 		"the damage was used; 2 no recording, or an output could not be written; "

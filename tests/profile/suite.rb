@@ -2,6 +2,7 @@
 require "json"
 require "open3"
 require_relative "truth"
+require_relative "browser"
 require_relative "readers"
 
 class Suite
@@ -14,7 +15,7 @@ class Suite
     @passed = @failed = 0
   end
 
-  PARTS = %w[agree hostile where diff modes redaction damage refused].freeze
+  PARTS = %w[agree browser hostile where diff modes redaction damage refused size].freeze
 
   def run(folder, parts)
     unknown = parts - PARTS
@@ -33,6 +34,27 @@ class Suite
 
   # Each output of one recording has the same totals, which are those of the samples.
   def agree = agreement("agree", recording("agree"))
+
+  # Zoom and search, in a flame graph that is drawn whole.
+  def browser
+    recorded = recording("browser", kind: "short")
+    browser = Browser.new(@folder)
+    output(recorded, "browser.svg")
+    path = File.join(@folder, "browser.svg")
+    random = Random.new(@seed)
+    3.times do
+      index = random.rand(60)
+      problem = browser.zoom(path, index)
+      check("zooms to frame #{index}", problem.nil?, problem)
+    end
+    name = recorded.truth.samples.flat_map { |sample| sample.stack.map(&:label) }.sample(random: random)
+    problem = browser.search(path, name)
+    check("searches for #{name}", problem.nil?, problem)
+    output(recording("scripts", kind: "hostile"), "scripts.svg")
+    frames, page = browser.open(File.join(@folder, "scripts.svg"), {})
+    hostile = frames.find { |frame| frame.name == "<script>alert(1)</script>" }
+    check("runs no script of a name", hostile && page.scan("<script").size == 1 && page.scan(/<svg\b/).size == 2)
+  end
 
   def hostile = agreement("hostile", recording("hostile", kind: "hostile"))
 
@@ -126,6 +148,15 @@ class Suite
       out, errors, status = Open3.capture3(RCORE, "report", *arguments)
       check("refuses #{what}", status.exitstatus == expected && errors.lines.size == 1 && errors.include?(words) && out.empty?, "#{status.exitstatus}: #{errors}")
     end
+  end
+
+  # An hour at 99 Hz with 20 threads.
+  def size
+    path = File.join(@folder, "hour.rec")
+    memory, status = Open3.capture2(WRITE, @seed.to_s, path, "hour")
+    check("an hour has less than 50 MB", status.success? && File.size(path) < 50_000_000, "#{File.size(path)} bytes")
+    check("an hour is written with less than 64 MiB", memory.to_i.between?(1, 64 << 10), "#{memory.to_i} KiB")
+    File.unlink(path)
   end
 
   Recorded = Struct.new(:path, :truth)

@@ -4,19 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "profile/recording_writer.h"
 
 /*
- *	write SEED FILE [hostile|unended|long|short]
+ *	write SEED FILE [hostile|unended|short|hour]
  *
  * Writes a recording that is drawn from SEED, and prints each of its samples:
  * time, wall and CPU time, thread, fiber, state, what it waits for, labels as
  * key=value separated by commas, and the frames from the outermost, each "label
  * path line first_line kind" separated by tabs; a line for each, with strings
  * in hex. `hostile` draws names that formats trip over, `unended` leaves out
- * the end, `long` writes ten times as much, `short` a second.
+ * the end, and `short` writes a second. `hour` writes an hour of a server of 20
+ * threads at 99 Hz, and prints how much memory that took, in KiB.
  */
 
 enum { DEPTH = 12, METHODS = 40, THREADS = 6, SECONDS = 20, PER_SECOND = 100 };
@@ -215,6 +217,55 @@ static void add_second(struct rcore_profile *profile, uint64_t begin)
 	}
 }
 
+/*
+ * A second of a program of 20 threads, as a server has them: two run through
+ * many stacks and requests, the others wait.
+ */
+static void add_busy_second(struct rcore_profile *profile, uint64_t begin)
+{
+	enum { HERTZ = 99, ALL = 20, BUSY = 2 };
+	char request[32];
+	uint64_t last = begin;
+	uint32_t frame = rcore_profile_frame(profile, draw_function(profile), 7);
+	uint32_t waiting = rcore_profile_node(profile, 0, frame);
+	for (uint64_t tick = 0; tick < HERTZ; tick++) {
+		uint64_t time = begin + tick * (1000000000 / HERTZ) + draw(5000000);
+		for (uint32_t t = 1; t <= ALL; t++) {
+			bool is_busy = t <= BUSY;
+			const struct rcore_profile_state waits = {
+				.kind = is_busy ? RCORE_SAMPLE_RUNNING : RCORE_SAMPLE_BLOCKED,
+				.wait = rcore_profile_string(profile, is_busy ? "" : "pop"),
+			};
+			snprintf(request, sizeof(request), "%016llx",
+				 (unsigned long long)(begin / 100000000 + t));
+			const struct rcore_profile_label label = {
+				rcore_profile_string(profile, "request_id"),
+				rcore_profile_string(profile, request)};
+			const struct rcore_profile_sample sample = {
+				.time = time,
+				.wall = time - last,
+				.cpu = is_busy ? draw(10000000) : 0,
+				.node = is_busy ? draw_stack(profile) : waiting,
+				.thread = thread(profile, t),
+				.fiber = fiber(profile, t, 0),
+				.state = rcore_profile_state(profile, &waits),
+				.labels = rcore_profile_labels(profile, &label, is_busy),
+				.count = 1,
+			};
+			rcore_profile_sample(profile, &sample);
+		}
+		last = time;
+	}
+}
+
+/* The most memory that this process had, in KiB. */
+static void print_memory(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%ld\n", usage.ru_maxrss);
+}
+
 static void check(struct rcore_error *error)
 {
 	if (error)
@@ -241,14 +292,16 @@ int main(int argc, char **argv)
 	check(rcore_recording_writer_fact(writer, "rate", "99"));
 	check(rcore_recording_writer_fact(writer, "pid", "4242"));
 	check(rcore_recording_writer_fact(writer, "command", "ruby app.rb --token=hunter2"));
-	uint64_t seconds = strcmp(kind, "long") == 0    ? 10 * SECONDS
-			   : strcmp(kind, "short") == 0 ? 1
-							: SECONDS;
+	bool is_hour = strcmp(kind, "hour") == 0;
+	uint64_t seconds = is_hour ? 3600 : strcmp(kind, "short") == 0 ? 1 : SECONDS;
 	for (uint64_t second = 0; second < seconds; second++) {
-		add_second(profile, second * 1000000000 + 20000000);
+		if (is_hour)
+			add_busy_second(profile, second * 1000000000);
+		else
+			add_second(profile, second * 1000000000 + 20000000);
 		check(rcore_recording_writer_flush(writer, profile));
 		/* Tables may begin anew at any block. */
-		if (second % 7 == 6)
+		if (second % 7 == 6 && !is_hour)
 			rcore_profile_clear(profile);
 	}
 	if (strcmp(kind, "unended") != 0)
@@ -256,5 +309,7 @@ int main(int argc, char **argv)
 	rcore_recording_writer_free(writer);
 	rcore_profile_free(profile);
 	close(fd);
+	if (is_hour)
+		print_memory();
 	return 0;
 }

@@ -53,7 +53,7 @@
 		const zoomed = frames[Number(state().get("zoom"))] || frames[0];
 		const width = canvas.getBoundingClientRect().width;
 		const end = zoomed.x + zoomed.w;
-		const slack = 1e-9;
+		const slack = 1e-7; // places are rounded; a frame has 8e-5 at least
 		for (const frame of frames) {
 			const passed = frame.depth < zoomed.depth && frame.x <= zoomed.x + slack && frame.x + frame.w >= end - slack;
 			const inside = frame.depth >= zoomed.depth && frame.x >= zoomed.x - slack && frame.x + frame.w <= end + slack;
@@ -87,7 +87,7 @@
 			return matches;
 		});
 		for (const frame of found.sort((a, b) => a.x - b.x || b.w - a.w)) {
-			if (frame.x + 1e-9 < end) continue;
+			if (frame.x + frame.w / 2 < end) continue;
 			share += frame.w;
 			end = frame.x + frame.w;
 		}
