@@ -72,6 +72,15 @@ static bool is_in_running_frame(struct rcore_memory *memory,
 	return false;
 }
 
+/*
+ * One of its own words may be written already: then the walk of that side took it
+ * for the last node, and it is what the other side leads to.
+ */
+static uint64_t untake(struct nodes *taken, const struct end *end, const struct end *other)
+{
+	return taken->count && end->last == other->beyond ? taken->items[--taken->count] : 0;
+}
+
 /* All nodes in list order, without the one that is being put there. */
 static bool around(struct rcore_memory *memory, const struct rcore_process *process,
 		   uint64_t head, size_t limit, struct nodes *ret)
@@ -81,7 +90,12 @@ static bool around(struct rcore_memory *memory, const struct rcore_process *proc
 	bool done = walk(memory, head, true, limit, ret, &before) &&
 		    walk(memory, head, false, limit, &back, &behind);
 	uint64_t node = done ? between(&before, &behind) : 0;
-	done = node && is_in_running_frame(memory, process, node);
+	if (done && !is_in_running_frame(memory, process, node)) {
+		node = untake(ret, &before, &behind);
+		if (!node)
+			node = untake(&back, &behind, &before);
+		done = node && is_in_running_frame(memory, process, node);
+	}
 	while (done && back.count) {
 		uint64_t *item = rcore_push(ret);
 		done = item;

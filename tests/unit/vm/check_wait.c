@@ -331,12 +331,11 @@ START_TEST(test_half_linked)
 	static const struct {
 		bool leads_on, leads_back;
 		int call;
-		bool is_sound;
-	} states[] = {{true, true, RUNS, true},
-		      {true, false, RUNS, true},
-		      {false, true, RUNS, true},
-		      {true, true, POLL, false},
-		      {true, false, POLL, false}};
+		bool is_sound, has_prev;
+	} states[] = {{true, true, RUNS, true, true},   {true, true, RUNS, true, false},
+		      {true, false, RUNS, true, false}, {false, true, RUNS, true, false},
+		      {true, true, POLL, false, false}, {true, true, POLL, false, true},
+		      {true, false, POLL, false, false}};
 	world_begin(_i);
 	if (!rcore_has(&LAYOUT.vm.waiting_fds))
 		return;
@@ -355,6 +354,7 @@ START_TEST(test_half_linked)
 		native->registers[15] = (uint64_t)(int64_t)states[i].call;
 		native->registers[10] = (uint64_t)-516;
 		native->registers[rcore_register_sp(EM_X86_64)] = half - 64;
+		fake_put(&world.vm.ruby.target, half + 8, states[i].has_prev ? head : 1);
 		fake_put(&world.vm.ruby.target, head, states[i].leads_on ? half : node);
 		fake_put(&world.vm.ruby.target, node + 8, states[i].leads_back ? half : head);
 		struct rcore_snapshot *snapshot = world_load_whole();
