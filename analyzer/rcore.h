@@ -28,7 +28,10 @@
  * Options. The caller sets the first member, `size`, of each struct of options
  * to its sizeof and zeroes what it does not need:
  *
- *	struct rcore_options options = {.size = sizeof(options), .no_native = true};
+ *	struct rcore_options options = {
+ *		.size = sizeof(options),
+ *		.no_native = true,
+ *	};
  *
  * New members are added at the end. If a program was compiled with older
  * headers, librcore uses the defaults for what the program does not know. If it

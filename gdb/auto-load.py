@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GDB loads this with a libruby, beside whose name in GDB's auto-load folder `make install` puts it."""
+"""GDB loads this with a libruby: `make install` puts it into GDB's auto-load folder under the name of the library."""
 
 import os
 import sys

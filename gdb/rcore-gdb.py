@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """rcore's commands for GDB: source this file, then `help ruby`.
 
-Works with GDB 13 to 18, on a core and on a process that GDB debugs in any way. The target is read,
-never written, and none of its code is run.
+Works with GDB 13 to 18, on cores and on processes. It reads the target, never writes to it, and never runs
+its code.
 """
 
 import os
@@ -16,7 +16,7 @@ def _load(folder):
         path = os.path.normpath(os.path.join(folder, "..", name))
         if path not in sys.path:
             sys.path.append(path)
-    # When this file is sourced again, its modules may have been changed.
+    # When this file is sourced again, its modules may have changed.
     for name in [name for name in sys.modules if name.split(".")[0] in _MODULES]:
         del sys.modules[name]
     try:
@@ -25,7 +25,7 @@ def _load(folder):
 
         plugin.load(rcore_bridge.load())
     except ImportError as error:
-        gdb.write("rcore: %s; install rcore anew\n" % error, gdb.STDERR)
+        gdb.write("rcore: %s; install rcore again\n" % error, gdb.STDERR)
     except rcore_bridge.Error as error:
         gdb.write("rcore: %s\n" % error, gdb.STDERR)
 

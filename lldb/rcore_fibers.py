@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""LLDB loads this by itself when ruby-fiber has selected a fiber (target.process.python-os-plugin-path)."""
+"""LLDB loads this after ruby-fiber has selected a fiber (target.process.python-os-plugin-path)."""
 
 import struct
 
 from rcore_for_lldb import stack
 
-# By their numbers in DWARF. LLDB unwinds through some code only where it is
-# told of all of them.
+# By their numbers in DWARF. LLDB unwinds through some code only if it knows all
+# of them.
 _NAMES = {
     "x86_64": "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split(),
     "aarch64": ["x%d" % number for number in range(31)] + ["sp", "pc"],
 }
 _GENERIC = {"rbp": "fp", "rsp": "sp", "rip": "pc", "x29": "fp", "x30": "ra", "sp": "sp", "pc": "pc"}
-# What coroutine_transfer() of CRuby keeps.
+# What coroutine_transfer() of CRuby saves.
 _SAVED = {
     "x86_64": "rbx rbp rsp r12 r13 r14 r15 rip".split(),
     "aarch64": ["x%d" % number for number in range(19, 30)] + ["sp", "pc"],

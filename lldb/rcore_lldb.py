@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """rcore's commands for LLDB: `command script import` this file, then `help ruby`.
 
-Works with LLDB 14 to 19, on a core and on a process that LLDB debugs in any way. The target is read,
-never written, and none of its code is run.
+Works with LLDB 14 to 19, on cores and on processes. It reads the target, never writes to it, and never
+runs its code.
 """
 
 import os
@@ -26,7 +26,7 @@ def _load(folder):
         path = os.path.normpath(os.path.join(folder, "..", name))
         if path not in sys.path:
             sys.path.append(path)
-    # When this file is imported again, its modules may have been changed.
+    # When this file is imported again, its modules may have changed.
     for name in [name for name in sys.modules if name.split(".")[0] in _MODULES]:
         del sys.modules[name]
     import rcore_bridge
@@ -39,7 +39,7 @@ def __lldb_init_module(debugger, _dictionary):
     try:
         bridge, plugin = _load(os.path.dirname(os.path.realpath(__file__)))
     except ImportError as error:
-        print("rcore: %s; install rcore anew" % error, file=sys.stderr)
+        print("rcore: %s; install rcore again" % error, file=sys.stderr)
         return
     try:
         plugin.load(debugger, bridge.load(), sys.modules[__name__])

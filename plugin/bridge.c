@@ -285,7 +285,7 @@ static struct rcore_error *place_words(const struct rcore_command *command,
 			RCORE_ERROR_USAGE, "unexpected argument '%s'",
 			rcore_escape(escaped, sizeof(escaped), line->words.items[0]));
 	if (command->words)
-		*(struct rcore_words *)((char *)arguments + command->words_offset) =
+		*(struct rcore_strings *)((char *)arguments + command->operands_offset) =
 			line->words;
 	return NULL;
 }
@@ -350,10 +350,9 @@ int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc, const char *
 	if (!command || !command->run) {
 		char escaped[64];
 		return rcore_plugin_settle(
-			plugin,
-			rcore_error_create(RCORE_ERROR_USAGE, "no command is called ruby-%s",
-					   rcore_escape(escaped, sizeof(escaped),
-							argc > 0 ? argv[0] : "")));
+			plugin, rcore_error_create(RCORE_ERROR_USAGE, "unknown command ruby-%s",
+						   rcore_escape(escaped, sizeof(escaped),
+								argc > 0 ? argv[0] : "")));
 	}
 	struct rcore_common common = {0};
 	void *arguments = calloc(1, command->size + 1);

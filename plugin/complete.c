@@ -62,7 +62,7 @@ static struct rcore_error *complete(struct rcore_plugin *plugin, const char *kin
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		if (strcmp(lists[i].kind, kind) == 0)
 			return lists[i].list(plugin, begun, out);
-	return rcore_error_create(RCORE_ERROR_USAGE, "nothing is known to complete a %s", kind);
+	return rcore_error_create(RCORE_ERROR_USAGE, "cannot complete a \"%s\"", kind);
 }
 
 int32_t rcore_plugin_complete(struct rcore_plugin *plugin, const char *kind, const char *begun,

@@ -12,7 +12,7 @@ static int32_t unknown_name(struct rcore_plugin *plugin, const char *what, const
 {
 	char escaped[64];
 	return rcore_plugin_settle(
-		plugin, rcore_error_create(RCORE_ERROR_USAGE, "no %s is called \"%s\"", what,
+		plugin, rcore_error_create(RCORE_ERROR_USAGE, "unknown %s \"%s\"", what,
 					   rcore_escape(escaped, sizeof(escaped), name)));
 }
 
@@ -20,7 +20,7 @@ static int32_t set_machine(struct rcore_plugin *plugin, const char *name)
 {
 	plugin->process.machine = rcore_machine_number(name);
 	if (!plugin->process.machine)
-		return unknown_name(plugin, "machine that rcore reads", name);
+		return unknown_name(plugin, "machine", name);
 	return rcore_plugin_settle(plugin, NULL);
 }
 
@@ -123,7 +123,7 @@ int32_t rcore_plugin_add_mapping(struct rcore_plugin *plugin, uint64_t start, ui
 	if (start >= end)
 		return rcore_plugin_settle(
 			plugin, rcore_error_create(RCORE_ERROR_USAGE,
-						   "a mapping that ends before it starts"));
+						   "a mapping ends before it starts"));
 	char *copy = rcore_arena_strdup(&plugin->arena, path);
 	struct rcore_mapping *mapping = copy ? rcore_push(&plugin->mappings) : NULL;
 	if (!mapping)
@@ -144,11 +144,11 @@ int32_t rcore_plugin_add_segment(struct rcore_plugin *plugin, uint64_t start, ui
 	if (held >= sizeof(faults) / sizeof(faults[0]))
 		return rcore_plugin_settle(
 			plugin, rcore_error_create(RCORE_ERROR_USAGE,
-						   "a segment is not held so: %u", held));
+						   "unknown kind of segment: %u", held));
 	if (start >= end)
 		return rcore_plugin_settle(
 			plugin, rcore_error_create(RCORE_ERROR_USAGE,
-						   "a segment that ends before it starts"));
+						   "a segment ends before it starts"));
 	if (!rcore_segments_add(&plugin->segments, start, end - start, NULL, faults[held]))
 		return rcore_plugin_settle(plugin, rcore_error_no_memory());
 	return rcore_plugin_settle(plugin, NULL);

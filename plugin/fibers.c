@@ -57,7 +57,7 @@ int32_t rcore_plugin_locate_fiber(struct rcore_plugin *plugin, const char *name,
 	if (!err)
 		err = rcore_pick_init(snapshot, &options, &pick);
 	if (!err && pick.fiber < 0)
-		err = rcore_error_create(RCORE_ERROR_USAGE, "no fiber is named");
+		err = rcore_error_create(RCORE_ERROR_USAGE, "missing fiber");
 	if (!err)
 		locate(plugin, snapshot, &snapshot->fibers[pick.fiber], ret);
 	return rcore_plugin_finish(plugin, err);

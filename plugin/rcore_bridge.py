@@ -103,7 +103,7 @@ THREAD_POINTERS = {"x86_64": "fs_base", "aarch64": "tpidr"}
 
 
 class Error(Exception):
-    """What the user is told: one line."""
+    """A message for the user: one line."""
 
 
 def _candidates():
@@ -124,7 +124,7 @@ def _candidates():
 
 
 def load():
-    """The library, its functions declared and its ABI compared."""
+    """Loads the library, declares its functions and compares its ABI."""
     tried = []
     for file in _candidates():
         try:
@@ -138,21 +138,21 @@ def load():
                 function.restype = result
                 function.argtypes = arguments
         except AttributeError:
-            raise Error("%s is of another rcore than this script: install both anew" % file)
+            raise Error("%s and this script are from different releases of rcore; install both again" % file)
         if library.rcore_plugin_abi() != ABI:
             raise Error(
-                "%s has plugin ABI %d, this script needs %d: install both anew"
+                "%s has plugin ABI %d, but this script needs %d; install both again"
                 % (file, library.rcore_plugin_abi(), ABI)
             )
         return library
     raise Error(
-        "librcore.so.0 cannot be loaded (%s): run make in the top folder, or set RCORE_LIBRARY"
+        "cannot load librcore.so.0 (%s); run make in the top folder, or set RCORE_LIBRARY"
         % "; ".join(tried)
     )
 
 
 def commands(library):
-    """What can be asked: a list of dictionaries, as rcore_plugin.h describes them."""
+    """Returns the commands: a list of dictionaries, as rcore_plugin.h describes them."""
     pointer = ctypes.c_void_p(library.rcore_plugin_commands())
     if not pointer:
         raise Error("out of memory")
@@ -162,7 +162,7 @@ def commands(library):
 
 
 def help_text(library, verb, prompt):
-    """Its first line is the summary; `prompt` ("(gdb) ") precedes each example."""
+    """Returns the help of a command. Its first line is the summary; `prompt` ("(gdb) ") precedes each example."""
     pointer = ctypes.c_void_p(library.rcore_plugin_help(verb.encode(), prompt.encode()))
     if not pointer:
         raise Error("out of memory")
@@ -176,13 +176,13 @@ def _bytes(text):
 
 
 class Target:
-    """A stopped process. `read(address, size)` gives that many bytes, or raises anything."""
+    """A stopped process. `read(address, size)` returns that many bytes, or raises an exception."""
 
     def __init__(self, library, read):
         self._library = library
         self._read = read
         self._raised = None
-        self.is_told = False  # of the facts, since it forgot them
+        self.has_facts = False
         # ctypes does not keep the callback alive.
         self._callback = _READ(self._copy)
         self._plugin = library.rcore_plugin_open(self._callback, None)
@@ -204,13 +204,13 @@ class Target:
         self._plugin = None
 
     def forget(self):
-        """The target has run, or is another: all facts are to be told anew."""
-        self.is_told = False
+        """Drops all facts, because the target has run or is another one."""
+        self.has_facts = False
         self._library.rcore_plugin_forget(self._plugin)
 
-    # An exception must not leave a callback: ctypes would print it. A Ctrl-C is
-    # kept until the library has come back, which it does soon: it reads no
-    # more.
+    # An exception must not leave a callback, because ctypes would print it. A
+    # Ctrl-C is kept until the library returns, which it does soon, because it
+    # reads nothing more.
     def _copy(self, _context, address, buffer, size):
         try:
             data = self._read(address, size)
@@ -267,30 +267,30 @@ class Target:
             self._check(self._library.rcore_plugin_add_segment(self._plugin, start, end, held))
 
     def add_core(self, path):
-        """The core file that the debugger shows."""
+        """Names the core file that the debugger shows."""
         self._check(self._library.rcore_plugin_add_core(self._plugin, _bytes(path)))
 
     def add_auxv(self, kind, value):
         self._check(self._library.rcore_plugin_add_auxv(self._plugin, kind, value))
 
     def run(self, argv):
-        """A command, argv[0] being its verb: what it prints as bytes (UTF-8) or None, and the
+        """Runs a command; argv[0] is its verb. Returns what it prints, as bytes (UTF-8) or None, and the
         error or None."""
         words = (_TEXT * len(argv))(*[_bytes(word) for word in argv])
         return self._ask(self._library.rcore_plugin_run, len(argv), words)
 
     def complete(self, kind, begun=""):
-        """Each "thread", "fiber" or "constant" of the target that begins so."""
+        """Returns each "thread", "fiber" or "constant" of the target that begins with `begun`."""
         text = self._must(self._library.rcore_plugin_complete, _bytes(kind), _bytes(begun))
         return text.decode().split() if text else []
 
     def current_fiber(self, tid):
-        """The id of the fiber that a kernel thread runs, or None."""
+        """Returns the id of the fiber that a kernel thread runs, or None."""
         text = self._must(self._library.rcore_plugin_current_fiber, tid)
         return text.decode() if text else None
 
     def locate_fiber(self, name):
-        """A Place."""
+        """Returns the Place of a fiber."""
         place = Place()
         status = self._call(
             self._library.rcore_plugin_locate_fiber, _bytes(name), ctypes.byref(place)
@@ -306,9 +306,9 @@ class Target:
         self._library.rcore_plugin_text_free(pointer)
         return text, self._error() if status > 1 else None
 
-    # A Ctrl-C may come before the first line of a callback or behind its last,
-    # and ctypes hands it to this hook. What was decoded by then is not the
-    # whole, and must not be kept.
+    # A Ctrl-C may come before the first line of a callback or after its last
+    # one. ctypes then passes it to this hook. What was decoded until then is
+    # incomplete and must not be kept.
     def _call(self, function, *arguments):
         hook = sys.unraisablehook
         sys.unraisablehook = self._keep

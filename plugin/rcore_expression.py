@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What ruby-print takes in a debugger: a VALUE as
+"""The arguments of ruby-print in a debugger. A VALUE is one of
 
     0x7f12a5c3e8b0      a number
     self                of the selected Ruby frame
     user                a local or an argument of it
     Foo::BAR            a constant
-    @name, user.@id     an instance variable, of self or of what stands before it, in any depth
+    @name, user.@id     an instance variable of self or of the value before it, to any depth
     (VALUE) argv[0]     any other expression, which the debugger evaluates to an integer
 """
 
@@ -23,7 +23,8 @@ _FIRST = re.compile(r"\.?(@@?\w+)")
 
 
 def values(session, evaluate, command, words):
-    """The command line with each value as a number. What is no value by itself is one expression."""
+    """Returns the command line with each value as a number. If an argument is not a value, all of them
+    together are one expression."""
     options, plain = _split(command, words)
     found = [_value(session, word) for word in plain]
     if None not in found:
@@ -33,15 +34,15 @@ def values(session, evaluate, command, words):
     if number is not None:
         return options + ["--", hex(number & (1 << 64) - 1)]
     if _CONSTANT.fullmatch(text):
-        return options + ["--", text]  # the library says why there is none
+        return options + ["--", text]  # the library reports the error
     raise Error(
-        "'%s' is no VALUE, no local of the selected Ruby frame, no constant, and no integer "
+        "'%s' is not a VALUE, a local of the selected Ruby frame, a constant or an integer "
         "expression; see help ruby-print" % text
     )
 
 
 def candidates(session, begun):
-    """What a word of ruby-print may become besides a constant, written as it was begun."""
+    """Returns what completes an argument of ruby-print, except constants."""
     head, at, _ = begun.rpartition("@")
     if not at:
         _, frame = session.ruby_frame(*_KNOWN)
@@ -70,7 +71,7 @@ def _split(command, words):
 
 
 def _value(session, word):
-    """A number as text; None: it is no value by itself."""
+    """Returns the number as text; None: it is not a value."""
     if _NUMBER.fullmatch(word):
         return word
     path = _PATH.fullmatch(word)
@@ -80,7 +81,7 @@ def _value(session, word):
     value = _base(session, name or "self")
     if value is None and rest:
         kind = "constant" if _CONSTANT.fullmatch(name) else "local of the selected Ruby frame"
-        raise Error("no %s is called %s" % (kind, name))
+        raise Error("'%s' is not a %s" % (name, kind))
     for ivar in _FIRST.findall(rest):
         value = _instance_variable(session, value, ivar)
     return value

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The texts that stand for a VALUE and an ID where the debugger shows a variable of that type."""
+"""Texts for variables of the types VALUE and ID that the debugger shows."""
 
 from rcore_bridge import Error, Target
 
-# How a type's values are named to ruby-print.
+# The arguments of ruby-print for each type.
 TYPES = {"VALUE": (), "ID": ("--id",)}
 
 
 class Printer:
-    """Asked in the midst of whatever the debugger shows, when the threads must not be touched: so it has a
-    Target of its own, which is told of memory alone."""
+    """The debugger calls it while it prints something, when no other thread may be selected. So it has a
+    Target of its own, which knows only the memory."""
 
     def __init__(self, library, adapter):
         self._adapter = adapter
@@ -20,20 +20,20 @@ class Printer:
         self._token = None
 
     def text(self, kind, number):
-        """The number and what it is, in one line; the number alone where that cannot be told."""
+        """Returns the number and the value on one line, or only the number if the value cannot be read."""
         shown = hex(number)
         try:
-            text, _ = self._told().run(["print", "--depth", "0", *TYPES[kind], shown])
+            text, _ = self._current_target().run(["print", "--depth", "0", *TYPES[kind], shown])
         except Error:
             text = None
         first = text.decode().split("\n", 1)[0] if text else ""
         return "%s %s" % (shown, first) if first else shown
 
-    def _told(self):
+    def _current_target(self):
         token = self._adapter.token()
-        if token != self._token or not self._target.is_told:
+        if token != self._token or not self._target.has_facts:
             self._target.forget()
             self._adapter.tell_memory(self._target)
-            self._target.is_told = True
+            self._target.has_facts = True
             self._token = token
         return self._target

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The commands of GDB and LLDB: completion, what is selected, and how a command runs. A debugger's own
-script registers what the library describes (analyzer/command/), and gives a Session an adapter:
+"""The commands of GDB and LLDB: completion, selection, and how a command runs. The script of each
+debugger registers the commands (analyzer/command/) and passes an adapter to a Session:
 
-    token()          a tuple: first what differs for each process, then whatever else what was read depends on
-                     (where files are looked for, the number of the stop, unless stale() and resumed() are
-                     called); raises Error where there is no process, or it runs
-    read(a, n)       n bytes at a, or raises
-    tell(target)     gives a Target its facts
-    tell_memory(target)  those that no thread has to be looked at for
-    tid()            the kernel thread that is selected
-    color()          whether text may have colors
-    select(place)    makes the stack of a parked fiber (a Place) that of its thread; None: ends that
-    evaluate(text)   the value of an expression as an int, or None
+    token()          a tuple: first what identifies the process, then everything else that makes what was read
+                     stale when it changes (where files are, the number of the stop, unless the adapter
+                     calls stale() and resumed()); raises Error if there is no process, or if it runs
+    read(a, n)       returns n bytes at a, or raises an exception
+    tell(target)     passes all facts to a Target
+    tell_memory(target)  passes those that need no thread to be selected
+    tid()            returns the selected kernel thread
+    color()          returns whether text may have colors
+    select(place)    shows the stack of a parked fiber (a Place) in place of its thread's; None: ends that
+    evaluate(text)   returns the value of an expression as an int, or None
 """
 
 import json
@@ -24,7 +24,7 @@ ALIASES = {"rp": "print", "rb_ps": "fibers", "rbbt": "bt"}
 
 
 def all_commands(library, prompt=None):
-    """By verb; with a prompt ("(gdb) ") each has its "help" too."""
+    """Returns the commands by verb; with a prompt ("(gdb) "), each also has its "help"."""
     found = {command["verb"]: command for command in commands(library)}
     for verb, command in found.items() if prompt else ():
         command["help"] = help_text(library, verb, prompt)
@@ -32,7 +32,7 @@ def all_commands(library, prompt=None):
 
 
 def _option(command, word):
-    """The option that a word of the command line is, or None."""
+    """Returns the option that an argument names, or None."""
     name = word.split("=")[0]
     for option in command["options"]:
         if name == "--" + option["name"] or name == "-" + option.get("letter", " "):
@@ -41,7 +41,7 @@ def _option(command, word):
 
 
 def complete(session, command, text):
-    """For a command line that ends in `text`: what was begun, and all that it may become."""
+    """Returns the last argument of a command line that ends in `text`, and everything that completes it."""
     words = text.split(" ")
     last, before = words[-1], _option(command, words[-2]) if len(words) > 1 else None
     if "=" in last and last.startswith("--"):
@@ -63,7 +63,7 @@ def _values(session, what, begun):
 
 
 class Session:
-    """A process under a debugger, and what the user has selected in it."""
+    """A process in a debugger, and what the user has selected in it."""
 
     def __init__(self, library, adapter):
         self._adapter = adapter
@@ -86,20 +86,20 @@ class Session:
         self._stacks = {}
 
     def stale(self):
-        """Memory or registers have changed: what was read does not hold."""
+        """Memory or registers have changed: what was read is no longer valid."""
         self._token = None
         self.printer.stale()
 
     def resumed(self, tid=None):
-        """The process runs, or one thread of it: what was selected there is so no more."""
+        """The process, or one of its threads, has run: its selection ends."""
         self.stale()
         if tid is None or tid == self._tid:
             self._place, self._frame = None, 0
 
     def target(self):
-        """The Target, told of all there is to tell."""
+        """Returns the Target, with all facts."""
         token = self._adapter.token()
-        if token != self._token or not self._target.is_told:
+        if token != self._token or not self._target.has_facts:
             if self._token not in (None, token):
                 self.resumed()
             # The ids of another process begin anew.
@@ -111,14 +111,14 @@ class Session:
             self._stacks.clear()
             self._target.forget()
             self._adapter.tell(self._target)
-            self._target.is_told = True
+            self._target.has_facts = True
             self._token = token
         return self._target
 
     def candidates(self, kind, begun):
         try:
             found = self.target().complete(kind, begun)
-        except Error:  # completion is no place to complain
+        except Error:  # completion must not print errors
             found = []
         try:
             return found + (rcore_expression.candidates(self, begun) if kind == "constant" else [])
@@ -126,23 +126,23 @@ class Session:
             return found
 
     def fiber(self):
-        """The id of the fiber that is selected, or that the selected thread runs; None: neither."""
+        """Returns the id of the selected fiber, or of the fiber that the selected thread runs, or None."""
         tid = self._adapter.tid()
         if self._place and self._tid == tid:
             return self._place.id.decode()
         return self.target().current_fiber(tid)
 
     def follow(self, place):
-        """Where parked fibers are threads of the debugger: the Place of the one that was selected there."""
+        """Selects the fiber that the user has selected as a thread of the debugger (LLDB)."""
         self._place, self._tid = place, self._adapter.tid()
 
     def frame(self):
-        """The number of the Ruby frame that is selected in fiber()."""
+        """Returns the number of the Ruby frame that is selected in fiber()."""
         return self._frame if self._frame and self._frame_of == self.fiber() else 0
 
     def stack(self, *options):
-        """What docs/json.md says of fiber(), with these options of ruby-fibers, as a dictionary; None: there
-        is none."""
+        """Returns the JSON of fiber() (docs/json.md), with these options of ruby-fibers, as a dictionary, or
+        None."""
         target, fiber = self.target(), self.fiber()
         key = (fiber, *options)
         if fiber and key not in self._stacks:
@@ -154,15 +154,15 @@ class Session:
         return self._stacks.get(key)
 
     def ruby_frame(self, *options):
-        """The number of the selected Ruby frame, else, as for ruby-locals, of the innermost of Ruby code, and what
-        stack() has of it; {}: there is none."""
+        """Returns the number of the selected Ruby frame, or, as ruby-locals does, of the innermost frame of Ruby
+        code, and its dictionary in stack(), or {}."""
         frames = (self.stack(*options) or {}).get("frames", [])
         ruby = [number for number, frame in enumerate(frames) if frame.get("kind") == "ruby"]
         number = self.frame() or (ruby[0] if ruby else 0)
         return number, frames[number] if number < len(frames) else {}
 
     def run(self, verb, words):
-        """A command: its text as bytes, or None, and its error, or None. May raise Error."""
+        """Runs a command. Returns its text as bytes, or None, and its error, or None. May raise Error."""
         if verb in self._own:
             return self._own[verb](words)
         target = self.target()
@@ -186,7 +186,7 @@ class Session:
 
     def _select_fiber(self, words):
         if len(words) > 1:
-            raise Error("one fiber at a time; see help ruby-fiber")
+            raise Error("name one fiber; see help ruby-fiber")
         target = self.target()
         if not words:
             return self._describe()
@@ -239,4 +239,4 @@ def _number(words, default, verb):
         return default
     if len(words) == 1 and words[0].isdigit():
         return int(words[0])
-    raise Error("ruby-%s takes one number; see help ruby-%s" % (verb, verb))
+    raise Error("ruby-%s accepts one number; see help ruby-%s" % (verb, verb))

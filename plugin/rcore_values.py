@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ruby's values for conditions and scripts in Python, out of what docs/json.md calls a value."""
+"""Turns values (docs/json.md) into Python values, for conditions and scripts."""
 
 import re
 
@@ -11,7 +11,7 @@ _ESCAPE = re.compile(r"\\(?:u\{(\h+)\}|u(\h{4})|x(\h{2})|(.))".replace(r"\h", "[
 
 
 class Missing(Error):
-    """There is nothing of that name."""
+    """Nothing has that name."""
 
 
 def _unescape(found):
@@ -21,11 +21,11 @@ def _unescape(found):
 
 
 def python(value):
-    """An int, a float, a str (also of a Symbol), a bool or None; of any other object what its inspect
+    """Returns an int, a float, a str (also for a Symbol), a bool or None; for other objects, what inspect
     prints."""
     text, kind = value.get("text"), value.get("class")
     if text is None:
-        raise Error(value.get("problem", "a value that cannot be read"))
+        raise Error(value.get("problem", "the value cannot be read"))
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if kind == "Integer":
@@ -41,7 +41,7 @@ def python(value):
 
 
 def state(session, key):
-    """The value under `key` in the context of the selected fiber; None: it has none."""
+    """Returns the value under `key` in the context of the selected fiber, or None."""
     fiber = session.stack("--native=none") or {}
     pairs = fiber.get("context", {}).get("pairs", [])
     found = [pair for pair in pairs if pair.get("name") == key]
@@ -49,16 +49,16 @@ def state(session, key):
 
 
 def local(session, name):
-    """The value of a local or an argument of the selected Ruby frame. Missing: it has none of that name."""
+    """Returns the value of a local or an argument of the selected Ruby frame. Raises Missing if there is none."""
     number, frame = session.ruby_frame("--locals", "--native=none")
     for variable in frame.get("arguments", []) + frame.get("locals", []):
         if variable.get("name") == name:
             return python(variable)
-    raise Missing("no local is called %s in frame %d" % (name, number))
+    raise Missing("there is no local %s in frame %d" % (name, number))
 
 
 def address(session, of):
-    """What is at `of` ("address", "object" or "ec" of the fiber, "self" or "cfp" of its frame); 0: nothing."""
+    """Returns "address", "object" or "ec" of the fiber, or "self" or "cfp" of its frame; 0: unknown."""
     fiber = session.stack("--native=none") or {}
     frames = fiber.get("frames", [])
     number = session.frame()

@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 /*
- * Addresses of the target to indices of ours. uthash does the work:
- * header-only, and with HASH_NONFATAL_OOM it does not end the process when
- * memory is short.
+ * Maps addresses of the target to indices. It uses uthash, which is header-only
+ * and, with HASH_NONFATAL_OOM, does not end the process if memory is short.
  */
 struct rcore_address_map {
 	/* Private; all-zero is an empty map. */
@@ -17,10 +16,12 @@ struct rcore_address_map {
 
 void rcore_address_map_deinit(struct rcore_address_map *map);
 
-/* -1: not there. */
+/* Returns the index of an address, or -1 if it is not in the map. */
 int rcore_address_map_get(const struct rcore_address_map *map, uint64_t address);
 
-/* Adds an address that is not there yet; false: memory is short. */
+/*
+ * Adds an address that is not in the map yet. Returns false if memory is short.
+ */
 bool rcore_address_map_put(struct rcore_address_map *map, uint64_t address, int index);
 
 #endif

@@ -8,18 +8,21 @@
 #include "base/arena_struct.h"
 
 /*
- * Memory that is freed all at once. A snapshot and everything it points to live
- * in one arena, so no report has to know who owns a string. (GNU obstack ends
- * the process when memory runs out.)
+ * Memory that is freed all at once. A snapshot and everything that it points to
+ * are in one arena, so reports need not know who owns a string. (GNU obstack
+ * ends the process if memory runs out.)
  */
 
 /* An all-zero arena is empty and ready. */
 void rcore_arena_deinit(struct rcore_arena *arena);
 
-/* `size` zeroed bytes, aligned for any type; NULL when memory is short. */
+/*
+ * Returns `size` zeroed bytes, aligned for any type, or NULL if memory is
+ * short.
+ */
 void *rcore_arena_alloc(struct rcore_arena *arena, size_t size);
 
-/* A NUL-terminated copy; NULL when memory is short. */
+/* Returns a NUL-terminated copy, or NULL if memory is short. */
 char *rcore_arena_strndup(struct rcore_arena *arena, const char *text, size_t length);
 char *rcore_arena_strdup(struct rcore_arena *arena, const char *text);
 

@@ -6,15 +6,18 @@
 #include <stddef.h>
 
 /*
- * What stands in memory for text that was taken out: as many stars. NUL and
- * newline stay, for UTF-16 to be UTF-16 still, and because Ruby prints what has
- * lines in another way.
+ * Stars replace each byte of text that was removed from memory. NUL and newline
+ * stay, so that UTF-16 stays UTF-16, and because Ruby prints text with several
+ * lines differently.
  */
 enum { RCORE_FILLER = '*' };
 
 void rcore_fill(void *bytes, size_t size);
 
-/* Nothing but what rcore_fill() leaves, and at least one star. */
+/*
+ * Returns whether all bytes are what rcore_fill() leaves, with at least one
+ * star.
+ */
 bool rcore_is_filled(const void *bytes, size_t size);
 
 #endif

@@ -7,10 +7,10 @@
 #include <string.h>
 
 /*
- * Makes room for one more element in a malloc'ed array: *array, of `count` used
- * and *capacity allocated elements of `size` bytes. false: memory is short, the
- * array is as it was. (uthash's utarray would serve, but it ends the process
- * when memory runs out.)
+ * Makes room for one more element in the malloc'ed array *array, which has
+ * `count` elements of `size` bytes and room for *capacity. Returns false if
+ * memory is short; the array is then unchanged. (uthash's utarray ends the
+ * process if memory runs out.)
  */
 static inline bool rcore_grow(void **array, size_t count, size_t *capacity, size_t size)
 {
@@ -26,8 +26,8 @@ static inline bool rcore_grow(void **array, size_t count, size_t *capacity, size
 }
 
 /*
- * For `struct { T *items; size_t count, capacity; }`: a pointer to a new,
- * zeroed last element, or NULL when memory is short.
+ * Appends a zeroed element to a `struct { T *items; size_t count, capacity; }`.
+ * Returns a pointer to it, or NULL if memory is short.
  */
 #define rcore_push(vector)                                                                  \
 	(rcore_grow((void **)&(vector)->items, (vector)->count, &(vector)->capacity,        \

@@ -8,42 +8,50 @@
 #include <stdio.h>
 
 /*
- * Bytes of the target on their way to a person. A name in a core may hold
- * escape sequences that drive the terminal, or marks that reverse the order of
- * what follows; all such are made visible, in the notation of Ruby's
+ * Makes bytes of the target safe to print. A name in a core may contain escape
+ * sequences that control the terminal, or characters that reverse the order of
+ * what follows. All of these are printed in the notation of Ruby's
  * String#inspect: "\n", "\e", "\x9B" for a byte, "\u{202E}" for a character.
- * What is printable UTF-8 stays as it is.
+ * Printable UTF-8 does not change.
  */
 
-/* Equal, or both NULL. */
+/* Returns whether both texts are equal, or both NULL. */
 bool rcore_same_text(const char *a, const char *b);
 
 /*
- * Decodes the UTF-8 sequence at the start of the NUL-terminated `text`. Gives
- * its length in bytes (1 to 4) and the character; 0 where no valid sequence
- * starts there (overlong forms, surrogates and what is past U+10FFFF are not
- * valid).
+ * Decodes the UTF-8 sequence at the start of the NUL-terminated `text`. Returns
+ * its length in bytes (1 to 4) and sets *ret to the character. Returns 0 if no
+ * valid sequence starts there; overlong forms, surrogates and characters past
+ * U+10FFFF are not valid.
  */
 size_t rcore_utf8_decode(const char *text, uint32_t *ret);
 
 bool rcore_utf8_valid(const char *text);
 
-/* Controls (C0, DEL, C1), bidirectional overrides, line separators, invisible
- * format characters: what must not reach a terminal as it is. */
+/*
+ * Returns whether a character must be escaped before it reaches a terminal:
+ * controls (C0, DEL, C1), bidirectional overrides, line separators and
+ * invisible format characters.
+ */
 bool rcore_unsafe_character(uint32_t character);
 
-/* Room enough for any one escape, with the NUL. */
+/* Bytes that one escape needs at most, with the NUL. */
 enum { RCORE_ESCAPE_SIZE = 16 };
 
-/* Escapes `text` into `buffer`; cut off with "..." where `size` (at least
- * RCORE_ESCAPE_SIZE + 4) is too small. Gives `buffer`. For error messages. */
+/*
+ * Escapes `text` into `buffer` and returns `buffer`. If `size` (at least
+ * RCORE_ESCAPE_SIZE + 4) is too small, the text is truncated and ends with
+ * "...". For error messages.
+ */
 const char *rcore_escape(char *buffer, size_t size, const char *text);
 
-/* Writes `text` escaped. Gives the number of characters written (a terminal's
- * columns, for text without wide characters). */
+/*
+ * Writes `text` escaped. Returns the number of characters written, which is the
+ * number of columns if the text has no wide characters.
+ */
 size_t rcore_escape_write(FILE *out, const char *text);
 
-/* The same number, without writing. */
+/* Returns the same number without writing. */
 size_t rcore_escape_width(const char *text);
 
 #endif

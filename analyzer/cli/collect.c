@@ -44,16 +44,15 @@ enum { STATUS_LIMIT = 124 };
 
 static const struct rcore_option options[] = {
 	{"directory", 'd', RCORE_OPTION_TEXT, MEMBER(folder), "DIR",
-	 "Write reports and packs into DIR (/var/crash)", .completion = RCORE_COMPLETE_FILE},
+	 "Write reports and packs to DIR (/var/crash)", .completion = RCORE_COMPLETE_FILE},
 	{"process", 0, RCORE_OPTION_PID, MEMBER(pid), "PID",
-	 "The process that died, as %P of core_pattern: rcore finds its files where it saw "
-	 "them",
+	 "The process that died, %P of core_pattern. rcore finds its files through "
+	 "/proc/PID/root",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"time-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
-	 "For everything (120)", .completion = RCORE_COMPLETE_NOTHING},
+	 "Give up after SECONDS (120)", .completion = RCORE_COMPLETE_NOTHING},
 	{"memory-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(megabytes), "MIB",
-	 "Of rcore's own memory (2048). The core itself goes to $TMPDIR or /var/tmp, not into "
-	 "memory",
+	 "Limit rcore's own memory (2048). The core itself is spooled to $TMPDIR or /var/tmp",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
@@ -81,7 +80,7 @@ static struct rcore_error *choose_stem(struct collect *collect)
 		    is_free(collect->stem, ".json") && is_free(collect->stem, ".core"))
 			return NULL;
 	}
-	return rcore_error_create(RCORE_ERROR_OS, "%s: no free name for a report",
+	return rcore_error_create(RCORE_ERROR_OS, "%s: cannot find a free name for a report",
 				  collect->folder);
 }
 
@@ -171,12 +170,13 @@ static char *why(const struct collect *collect, const char *text, int status)
 {
 	char name[RCORE_SIGNAL_SIZE], *message = NULL;
 	if (status == -SIGXCPU) {
-		if (asprintf(&message, "given up after %zu seconds (see --time-limit)",
+		if (asprintf(&message,
+			     "not finished after %zu seconds; allow more with --time-limit",
 			     collect->asked->seconds) < 0)
 			return NULL;
 	} else if (status < 0) {
 		if (asprintf(&message,
-			     "rcore itself was ended by %s on this core: please report it",
+			     "%s ended rcore while it read this core; please report this bug",
 			     rcore_signal_name(-status, name)) < 0)
 			return NULL;
 	} else if (text && text[0]) {
@@ -226,7 +226,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	target->options.record = true;
 	umask(077);
 	if (mkdir(collect.folder, 0700) && errno != EEXIST)
-		return rcore_error_os(errno, "cannot make the folder %s", collect.folder);
+		return rcore_error_os(errno, "cannot create the folder %s", collect.folder);
 	const struct rcore_jobs jobs = {
 		.count = 1,
 		.seconds = (unsigned)asked->seconds,
@@ -248,9 +248,9 @@ const struct rcore_command rcore_cli_collect = {
 	.topic = RCORE_TOPIC_CORES,
 	.input = RCORE_INPUT_FILES,
 	.summary = "turn a core from the kernel's pipe into a report and a pack",
-	.doc = "Read a core from standard input, write its report (.txt, .json) and a pack of "
-	       "it (.core), and keep nothing else. Made to be the kernel's handler of core "
-	       "dumps. A process that is not Ruby leaves a line in DIR/rcore.log.",
+	.doc = "Read a core from standard input, write its report (.txt, .json) and a pack "
+	       "(.core), and discard the core. Use it as the kernel's core dump handler. If "
+	       "the process is not Ruby, or if rcore gives up, add a line to DIR/rcore.log.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.defaults = &defaults,
@@ -259,8 +259,8 @@ const struct rcore_command rcore_cli_collect = {
 		(const char *const[]){"echo '|/usr/local/bin/rcore collect -d /var/crash "
 				      "--process %P' > /proc/sys/kernel/core_pattern",
 				      "rcore collect -d reports < core.1234", NULL},
-	.exit_status = "Exit status: 0 everything was decoded; 1 not everything was (the rest "
-		       "is written); 2 nothing was written; 3 not a Ruby process; 64 wrong "
-		       "usage; 124 it exceeded a limit of time or memory.",
+	.exit_status = "Exit status: 0 everything was decoded; 1 not everything was decoded "
+		       "(the rest is written); 2 nothing was written; 3 not a Ruby process; 64 "
+		       "wrong usage; 124 a limit of time or memory was exceeded.",
 	.run_in_shell = run_in_shell,
 };

@@ -67,8 +67,7 @@ static struct rcore_error *init(struct run *run, const struct rcore_command *com
 	if (command->input == RCORE_INPUT_TARGET)
 		add_group(run, "Which target", rcore_cli_target_options, &run->target);
 	if (command->input != RCORE_INPUT_NONE)
-		add_group(run, "Where the target's files are, and looks",
-			  rcore_cli_files_options, &run->target);
+		add_group(run, "Files and output", rcore_cli_files_options, &run->target);
 	add_group(run, "Help", help_options, &run->help);
 	return NULL;
 }
@@ -93,19 +92,19 @@ static struct rcore_error *unexpected(const char *word)
 static struct rcore_error *place_words(struct run *run)
 {
 	const struct rcore_command *command = run->command;
-	struct rcore_words *words = &run->line.words;
+	struct rcore_strings *words = &run->line.words;
 	size_t used = 0;
 	struct rcore_error *err = NULL;
 	if (command->rest)
-		*(struct rcore_words *)((char *)run->arguments + command->rest_offset) =
+		*(struct rcore_strings *)((char *)run->arguments + command->rest_offset) =
 			run->line.rest;
 	if (!err && command->input == RCORE_INPUT_TARGET)
 		err = rcore_cli_target_take(&run->target, words, command->words, &used);
 	if (!err && !command->words && used < words->count)
 		err = unexpected(words->items[used]);
 	if (!err && command->words)
-		*(struct rcore_words *)((char *)run->arguments + command->words_offset) =
-			(struct rcore_words){words->items + used, words->count - used, 0};
+		*(struct rcore_strings *)((char *)run->arguments + command->operands_offset) =
+			(struct rcore_strings){words->items + used, words->count - used, 0};
 	return err;
 }
 
@@ -113,22 +112,38 @@ static bool is_given(const struct run *run, const struct rcore_option *option)
 {
 	const char *member = (const char *)run->arguments + option->offset;
 	if (option->kind == RCORE_OPTION_LIST)
-		return ((const struct rcore_words *)member)->count;
+		return ((const struct rcore_strings *)member)->count;
 	return *(const char *const *)member;
 }
 
-/* Each process of --children would replace the file of the one before it. */
+static struct rcore_error *check_output(const struct run *run,
+					const struct rcore_option *option)
+{
+	const void *member = (const char *)run->arguments + option->offset;
+	if (option->writes && is_given(run, option))
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"option '--%s' cannot be used with --children, because a file holds "
+			"one process; run rcore for each process with -p PID",
+			option->name);
+	if (option->is_document && option->is_document[*(const int *)member])
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"option '--%s=%s' cannot be used with --children, because such a "
+			"document describes one process; run rcore for each process with -p "
+			"PID",
+			option->name, option->choices[*(const int *)member]);
+	return NULL;
+}
+
+/* --children runs the command once for each process. */
 static struct rcore_error *check_outputs(const struct run *run)
 {
 	const struct rcore_option *option = run->command->options;
-	for (; run->target.children && option && option->name; option++)
-		if (option->writes && is_given(run, option))
-			return rcore_error_create(
-				RCORE_ERROR_USAGE,
-				"option '--%s' cannot be used with --children, because it "
-				"writes one process; run it for each with -p PID",
-				option->name);
-	return NULL;
+	struct rcore_error *err = NULL;
+	for (; run->target.children && option && option->name && !err; option++)
+		err = check_output(run, option);
+	return err;
 }
 
 static struct rcore_error *show(const struct rcore_cli_target *target, struct run *run,
@@ -165,12 +180,12 @@ static int fail_usage(const struct run *run, struct rcore_error *err)
 {
 	if (err->code != RCORE_ERROR_USAGE)
 		return rcore_cli_fail(err);
-	struct rcore_error *told =
+	struct rcore_error *with_help =
 		rcore_error_create(RCORE_ERROR_USAGE, "%s; see rcore %s%s%s --help",
 				   err->message, run->parent ? run->parent->name : "",
 				   run->parent ? " " : "", run->command->name);
 	rcore_error_free(err);
-	return rcore_cli_fail(told);
+	return rcore_cli_fail(with_help);
 }
 
 static int run_command(struct run *run)

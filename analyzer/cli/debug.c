@@ -23,8 +23,8 @@
 struct debugger {
 	const char *const *programs;
 	const char *package, *script;
-	void (*tell)(const struct rcore_debug *debug, struct rcore_words_made *before,
-		     struct rcore_words_made *behind);
+	void (*tell)(const struct rcore_debug *debug, struct rcore_argv *before,
+		     struct rcore_argv *behind);
 };
 
 static const struct debugger gdb = {
@@ -46,7 +46,7 @@ static const struct debugger lldb = {
 struct arguments {
 	struct rcore_debug debug;
 	int pid;
-	struct rcore_words search_paths, words, rest;
+	struct rcore_strings search_paths, words, rest;
 	const char *program; /* --debugger */
 };
 
@@ -56,14 +56,14 @@ static const struct rcore_option options[] = {
 	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID", "Attach to a running process",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(debug.sysroot), "DIR",
-	 "Read the target's files below DIR (the file system of a container or of another "
-	 "machine)",
+	 "Read the target's files below DIR, the root of a container or a copy of another "
+	 "machine's files",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
-	 "Also look for the target's libraries in DIR; may be given again",
+	 "Also search DIR for the target's libraries. Can be repeated",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"debugger", 0, RCORE_OPTION_TEXT, MEMBER(program), "PROGRAM",
-	 "Start PROGRAM, a debugger of the same kind", .completion = RCORE_COMPLETE_FILE},
+	 "Start PROGRAM instead of the default debugger", .completion = RCORE_COMPLETE_FILE},
 	{0},
 };
 
@@ -71,7 +71,7 @@ static const struct rcore_option options[] = {
 static struct rcore_error *take_words(struct arguments *arguments, char pid[16])
 {
 	struct rcore_debug *debug = &arguments->debug;
-	const struct rcore_words *words = &arguments->words;
+	const struct rcore_strings *words = &arguments->words;
 	size_t used = 0;
 	char escaped[128];
 	if (arguments->pid) {
@@ -82,7 +82,7 @@ static struct rcore_error *take_words(struct arguments *arguments, char pid[16])
 	} else {
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"missing CORE: name a core file, or a running process with -p PID");
+			"missing CORE; name a core file, or a running process with -p PID");
 	}
 	if (used < words->count)
 		debug->executable = words->items[used++];
@@ -90,7 +90,7 @@ static struct rcore_error *take_words(struct arguments *arguments, char pid[16])
 		return NULL;
 	return rcore_error_create(
 		RCORE_ERROR_USAGE,
-		"unexpected argument '%s': arguments of the debugger follow --",
+		"unexpected argument '%s'; put arguments of the debugger after --",
 		rcore_escape(escaped, sizeof(escaped), words->items[used]));
 }
 
@@ -121,8 +121,7 @@ static struct rcore_error *find_script(const char *name, char ret[PATH_MAX])
 		}
 	}
 	return rcore_error_create(RCORE_ERROR_OS,
-				  "its script %s is not where rcore is; install rcore anew",
-				  name);
+				  "cannot find rcore's script %s; install rcore again", name);
 }
 
 /* A library beside the program is the one that was built with it. */
@@ -175,11 +174,10 @@ static struct rcore_error *check_plain(const char *path)
 	rcore_unmap_file(&file);
 	if (!compression)
 		return NULL;
-	return rcore_error_create(
-		RCORE_ERROR_FORMAT,
-		"%s: is compressed with %s, and debuggers read only plain cores; decompress it "
-		"first, or `rcore convert --fibers-as-threads` it",
-		path, compression);
+	return rcore_error_create(RCORE_ERROR_FORMAT,
+				  "%s: is compressed with %s, which debuggers cannot read; "
+				  "decompress it, or use rcore convert --fibers-as-threads",
+				  path, compression);
 }
 
 /* A core that cannot be read is told here, in rcore's words. */
@@ -251,14 +249,15 @@ static void tell_python(const char *program)
 static struct rcore_error *start(const struct debugger *debugger, struct arguments *arguments)
 {
 	char script[PATH_MAX];
-	struct rcore_words_made words = {0}, behind = {0};
+	struct rcore_argv words = {0}, behind = {0};
 	char *program = find_debugger(debugger, arguments->program);
 	if (!program)
-		return rcore_error_create(
-			RCORE_ERROR_OS,
-			"%s is not installed: apt-get install %s, or name one with --debugger",
-			arguments->program ? arguments->program : debugger->programs[0],
-			debugger->package);
+		return rcore_error_create(RCORE_ERROR_OS,
+					  "%s is not installed; run apt-get install %s, or "
+					  "name another one with --debugger",
+					  arguments->program ? arguments->program
+							     : debugger->programs[0],
+					  debugger->package);
 	struct rcore_error *err = find_script(debugger->script, script);
 	if (!err)
 		err = look_at_target(&arguments->debug);
@@ -267,12 +266,12 @@ static struct rcore_error *start(const struct debugger *debugger, struct argumen
 	arguments->debug.script = script;
 	arguments->debug.search_paths = arguments->search_paths.items;
 	arguments->debug.search_path_count = arguments->search_paths.count;
-	rcore_words_add(&words, "%s", program);
+	rcore_argv_add(&words, "%s", program);
 	debugger->tell(&arguments->debug, &words, &behind);
 	for (size_t i = 0; i < arguments->rest.count; i++)
-		rcore_words_add(&words, "%s", arguments->rest.items[i]);
+		rcore_argv_add(&words, "%s", arguments->rest.items[i]);
 	for (size_t i = 0; i < behind.count; i++)
-		rcore_words_add(&words, "%s", behind.items[i]);
+		rcore_argv_add(&words, "%s", behind.items[i]);
 	if (!rcore_push(&words))
 		return rcore_error_no_memory();
 	choose_library();
@@ -303,24 +302,22 @@ static struct rcore_error *run_lldb(struct rcore_cli_target *target, void *argum
 	return debug(&lldb, arguments);
 }
 
-#define COMMAND(debugger_name, ...)                                                      \
-	{                                                                                \
-		.name = debugger_name, .topic = RCORE_TOPIC_DEBUGGER,                    \
-		.input = RCORE_INPUT_NONE,                                               \
-		.summary = "start " debugger_name " with rcore's commands in it",        \
-		.doc = "Start " debugger_name                                            \
-		       " on a core or a running process, with rcore's commands in it "   \
-		       "(ruby-fibers and others; `help ruby` lists them). EXE is the "   \
-		       "program, "                                                       \
-		       "if rcore does not find it by itself.",                           \
-		.options = options, .size = sizeof(struct arguments),                    \
-		.words = "CORE|-p PID [EXE]", .words_offset = MEMBER(words),             \
-		.rest = "ARGUMENT...", .rest_offset = MEMBER(rest),                      \
-		.completion = RCORE_COMPLETE_FILE,                                       \
-		.exit_status =                                                           \
-			"Exit status: that of the debugger; 2 it could not be started; " \
-			"64 wrong usage.",                                               \
-		__VA_ARGS__                                                              \
+#define COMMAND(debugger_name, ...)                                                            \
+	{                                                                                      \
+		.name = debugger_name, .topic = RCORE_TOPIC_DEBUGGER,                          \
+		.input = RCORE_INPUT_NONE,                                                     \
+		.summary = "start " debugger_name " with rcore's commands",                    \
+		.doc = "Start " debugger_name " on a core or a running process, with rcore's " \
+		       "commands: ruby-fibers and others, which `help ruby` lists. Name EXE, " \
+		       "the program, if rcore does not find it.",                              \
+		.options = options, .size = sizeof(struct arguments),                          \
+		.words = "CORE|-p PID [EXE]", .operands_offset = MEMBER(words),                \
+		.rest = "ARGUMENT...", .rest_offset = MEMBER(rest),                            \
+		.completion = RCORE_COMPLETE_FILE,                                             \
+		.exit_status =                                                                 \
+			"Exit status: that of the debugger; 2 it could not be started; "       \
+			"64 wrong usage.",                                                     \
+		__VA_ARGS__                                                                    \
 	}
 
 const struct rcore_command rcore_cli_gdb =

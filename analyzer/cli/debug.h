@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* What `rcore gdb` and `rcore lldb` were asked for. */
+/* The arguments of `rcore gdb` and `rcore lldb`. */
 struct rcore_debug {
 	const char *core, *executable, *sysroot; /* NULL: not given */
 	const char *pid;                         /* NULL: `core` */
@@ -14,27 +14,29 @@ struct rcore_debug {
 };
 
 /*
- * The debugger's arguments, malloc'ed as is the array, ends with NULL.
- * Functions that build them end the process when memory is short: nothing has
- * been opened yet.
+ * The arguments of the debugger. They and the array are malloc'ed; the array
+ * ends with NULL. Functions that build it end the process if memory is short,
+ * because nothing has been opened yet.
  */
-struct rcore_words_made {
+struct rcore_argv {
 	char **items;
 	size_t count, capacity;
 };
-void rcore_words_add(struct rcore_words_made *words, const char *format, ...)
+void rcore_argv_add(struct rcore_argv *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* `text` in double quotes, as LLDB's commands and Python take it. malloc'ed. */
+/*
+ * Returns `text` in double quotes, as LLDB's commands and Python expect it.
+ * malloc'ed.
+ */
 char *rcore_quoted(const char *text);
 
 /*
- * What stands between the name of the debugger and the user's own arguments, or
- * behind those.
+ * Adds the arguments that precede the user's own, and those that follow them.
  */
-void rcore_debug_gdb(const struct rcore_debug *debug, struct rcore_words_made *before,
-		     struct rcore_words_made *behind);
-void rcore_debug_lldb(const struct rcore_debug *debug, struct rcore_words_made *before,
-		      struct rcore_words_made *behind);
+void rcore_debug_gdb(const struct rcore_debug *debug, struct rcore_argv *before,
+		     struct rcore_argv *behind);
+void rcore_debug_lldb(const struct rcore_debug *debug, struct rcore_argv *before,
+		      struct rcore_argv *behind);
 
 #endif

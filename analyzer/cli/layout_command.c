@@ -8,7 +8,7 @@
 #include "layout/layout.h"
 
 struct arguments {
-	struct rcore_words files;
+	struct rcore_strings files;
 	struct rcore_version_option release, neighbour;
 	const char *headers;
 };
@@ -17,15 +17,15 @@ struct arguments {
 
 static const struct rcore_option options[] = {
 	{"ruby", 'r', RCORE_OPTION_VERSION, MEMBER(release), "X.Y.Z",
-	 "The Ruby release, for a file that does not say (a debug file)",
+	 "The Ruby release, if FILE does not contain it (a debug file)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"headers", 'H', RCORE_OPTION_TEXT, MEMBER(headers), "DIR",
 	 "FILE was built from another release's sources with this release's headers, which are "
 	 "in DIR. Structs that no header declares are marked as the other release's, and rcore "
-	 "calls what it uses them for approximate; requires --ruby and --neighbour",
+	 "reports the layout as approximate. Requires --ruby and --neighbour",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"neighbour", 'n', RCORE_OPTION_VERSION, MEMBER(neighbour), "X.Y.Z",
-	 "That other release", .completion = RCORE_COMPLETE_NOTHING},
+	 "The other release", .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
 
@@ -62,14 +62,14 @@ static struct rcore_error *print_table(const struct arguments *arguments)
 static struct rcore_error *check_arguments(const struct arguments *arguments)
 {
 	if (arguments->files.count != 1)
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"name one FILE with debug information, or list, diff or check");
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "missing FILE; name a file with debug information, "
+					  "or use list, diff or check");
 	if (!arguments->headers != !arguments->neighbour.is_given ||
 	    (arguments->headers && !arguments->release.is_given))
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "option '--headers' requires --ruby and --neighbour, "
-					  "and they require it");
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"options '--headers' and '--neighbour' require each other, and --ruby");
 	return NULL;
 }
 
@@ -90,16 +90,16 @@ const struct rcore_command rcore_cli_layout = {
 	.topic = RCORE_TOPIC_SELF,
 	.input = RCORE_INPUT_NONE,
 	.summary = "print the layout table of a Ruby with debug information",
-	.doc = "Print where Ruby's structs keep what rcore reads, from the debug information "
-	       "of FILE: a ruby, a libruby, a program that embeds one, or a separate debug "
-	       "file.\n"
-	       "A table that is saved as $XDG_DATA_HOME/rcore/layouts/NAME.layout (or "
-	       "~/.local/share/rcore/layouts/NAME.layout) needs no --layout: rcore prefers it "
-	       "to built-in tables of equally near releases.",
+	.doc = "Print the layout table of a Ruby, the offsets of the fields that rcore reads, "
+	       "from the debug information of FILE: a ruby, a libruby, a program that embeds "
+	       "Ruby, or a separate debug file.\n"
+	       "Save a table as $XDG_DATA_HOME/rcore/layouts/NAME.layout (or "
+	       "~/.local/share/rcore/layouts/NAME.layout) to use it without --layout. rcore "
+	       "prefers it to built-in tables of equally near releases.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "FILE",
-	.words_offset = MEMBER(files),
+	.operands_offset = MEMBER(files),
 	.completion = RCORE_COMPLETE_FILE,
 	.subcommands = (const struct rcore_command *const[]){&rcore_cli_layout_list,
 							     &rcore_cli_layout_diff,
@@ -111,7 +111,7 @@ const struct rcore_command rcore_cli_layout = {
 				      "rcore analyze --layout 3.3.layout core.1234",
 				      "rcore layout diff 3.3.0 3.3.11",
 				      "rcore layout check core.1234", NULL},
-	.exit_status =
-		"Exit status: 0 printed; 2 FILE has no such debug information; 64 wrong usage.",
+	.exit_status = "Exit status: 0 printed; 2 FILE does not have this debug information; "
+		       "64 wrong usage.",
 	.run_in_shell = run_in_shell,
 };

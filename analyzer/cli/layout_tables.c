@@ -102,15 +102,15 @@ static bool same(struct rcore_layout *a, struct rcore_layout *b, const struct rc
 }
 
 struct diff_arguments {
-	struct rcore_words tables;
+	struct rcore_strings tables;
 };
 
 static struct rcore_error *diff(struct rcore_cli_target *target, void *given, int *ret_status)
 {
-	const struct rcore_words *tables = &((struct diff_arguments *)given)->tables;
+	const struct rcore_strings *tables = &((struct diff_arguments *)given)->tables;
 	struct rcore_layout a, b;
 	if (tables->count != 2)
-		return rcore_error_create(RCORE_ERROR_USAGE, "name two tables to compare");
+		return rcore_error_create(RCORE_ERROR_USAGE, "missing TABLE; name two tables");
 	struct rcore_error *err = rcore_layout_find(tables->items[0], &a);
 	if (!err)
 		err = rcore_layout_find(tables->items[1], &b);
@@ -144,16 +144,16 @@ const struct rcore_command rcore_cli_layout_list = {
 const struct rcore_command rcore_cli_layout_diff = {
 	.name = "diff",
 	.input = RCORE_INPUT_NONE,
-	.summary = "print what differs between two tables",
-	.doc = "Print what differs between two tables: files, or releases that have a built-in "
-	       "table.",
+	.summary = "print the differences between two tables",
+	.doc = "Print the differences between two tables. A table is a file, or a release that "
+	       "has a built-in table.",
 	.size = sizeof(struct diff_arguments),
 	.words = "TABLE TABLE",
-	.words_offset = offsetof(struct diff_arguments, tables),
+	.operands_offset = offsetof(struct diff_arguments, tables),
 	.completion = RCORE_COMPLETE_FILE,
 	.shell_examples = (const char *const[]){"rcore layout diff 3.3.0 3.3.11",
 						"rcore layout diff 3.3.0 my.layout", NULL},
-	.exit_status = "Exit status: 0 nothing differs; 1 something does; 2 there is no such "
+	.exit_status = "Exit status: 0 the tables are equal; 1 they differ; 2 there is no such "
 		       "table; 64 wrong usage.",
 	.run_in_shell = diff,
 };

@@ -36,9 +36,9 @@ static int print_help(void)
 	const struct rcore_help_style style = rcore_cli_help_style();
 	print_usage(stdout);
 	puts("\n"
-	     "Shows what a Ruby process is doing, or was doing when it died: every thread, "
-	     "every\n"
-	     "fiber, Ruby and native frames in one stack. The Ruby may be stripped.\n"
+	     "Prints what a Ruby process is doing, or was doing when it died: every thread,\n"
+	     "every fiber, with Ruby and native frames in one stack. Works on stripped "
+	     "Rubies.\n"
 	     "\n"
 	     "TARGET is CORE [EXE], a core file and its program, or -p PID, a running "
 	     "process.\n"
@@ -106,8 +106,8 @@ static void close_output(void)
 static void on_shrunk_file(int signo)
 {
 	static const char text[] =
-		"rcore: a file became shorter while it was read (the core, or one of the "
-		"target's): wait until it is written, or take a copy\n";
+		"rcore: a file shrank while it was read (the core, or a file of the target); "
+		"wait until it is complete, or use a copy\n";
 	ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
 	(void)ignored;
 	_exit(2);

@@ -10,7 +10,7 @@ static volatile sig_atomic_t is_shown;
 
 static void show(int signo)
 {
-	static const char line[] = "rcore: reading ... (Ctrl-C stops)";
+	static const char line[] = "rcore: reading ... (Ctrl-C stops it)";
 	is_shown = write(STDERR_FILENO, line, sizeof(line) - 1) > 0;
 }
 

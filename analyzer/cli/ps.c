@@ -16,9 +16,10 @@
 #include "target/live/live_tree.h"
 
 /*
- * `rcore ps`: which processes run Ruby, so that nobody has to guess from titles such as
- * "puma: cluster worker 0". A process counts if it has mapped a libruby, or if its
- * program is called ruby; of others, files would have to be searched for symbols.
+ * `rcore ps`: which processes run Ruby, so that nobody has to guess from titles
+ * such as "puma: cluster worker 0". A process counts if it has mapped a
+ * libruby, or if its program is called ruby; of others, files would have to be
+ * searched for symbols.
  */
 
 struct arguments {
@@ -72,7 +73,10 @@ static bool maps_ruby(const char *maps)
 	return false;
 }
 
-/* Arguments are separated by NULs, and a title that a program set ends with many. */
+/*
+ * Arguments are separated by NULs, and a title that a program set ends with
+ * many.
+ */
 static char *command_of(int folder)
 {
 	size_t size = 0;
@@ -136,7 +140,10 @@ static struct rcore_error *look(struct processes *processes, int pid)
 	if (is_ruby)
 		err = identify(&process);
 	if (err && err->code != RCORE_ERROR_NO_MEMORY) {
-		/* A program of that name that is no Ruby, or one that has ended. */
+		/*
+		 * A program of that name that is no Ruby, or one that has
+		 * ended.
+		 */
 		is_ruby = err->code != RCORE_ERROR_NOT_RUBY &&
 			  !faccessat(folder, "exe", F_OK, AT_SYMLINK_NOFOLLOW);
 		process.problem = is_ruby ? strdup(err->message) : NULL;

@@ -21,7 +21,7 @@ struct arguments {
 	int pid;
 	bool children;
 	size_t rate, fiber_rate, seconds;
-	struct rcore_words labels, command;
+	struct rcore_strings labels, command;
 	struct rcore_profile_arguments profile;
 };
 
@@ -50,8 +50,9 @@ static const struct rcore_option options[] = {
 /* Where samples go while they are taken. */
 struct record {
 	const struct arguments *asked;
-	const char *path;           /* of the recording; NULL: it is not kept */
-	struct rcore_words outputs; /* the others */
+	/* Of the recording; NULL: it is not kept. */
+	const char *path;
+	struct rcore_strings outputs; /* the others */
 	struct rcore_profile *profile;
 	struct rcore_output output;
 	int fd;
@@ -210,11 +211,11 @@ static bool is_recording(const char *path)
 /* Which output is the recording, and which are made of it. */
 static struct rcore_error *sort_outputs(struct record *record)
 {
-	const struct rcore_words *outputs = &record->asked->profile.outputs;
+	const struct rcore_strings *outputs = &record->asked->profile.outputs;
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; !err && i < outputs->count; i++) {
 		if (!is_recording(outputs->items[i]))
-			err = rcore_word_add(&record->outputs, outputs->items[i]);
+			err = rcore_strings_add(&record->outputs, outputs->items[i]);
 		else if (!record->path)
 			record->path = outputs->items[i];
 		else

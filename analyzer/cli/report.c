@@ -5,7 +5,7 @@
 #include "model/redaction_names.h"
 
 struct arguments {
-	struct rcore_words recordings;
+	struct rcore_strings recordings;
 	struct rcore_profile_arguments profile;
 	const char *old;
 	int redact;
@@ -23,7 +23,7 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-static struct rcore_error *check_words(const struct rcore_words *words)
+static struct rcore_error *check_words(const struct rcore_strings *words)
 {
 	if (words->count == 1)
 		return NULL;
@@ -74,7 +74,7 @@ const struct rcore_command rcore_cli_report = {
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "FILE",
-	.words_offset = MEMBER(recordings),
+	.operands_offset = MEMBER(recordings),
 	.completion = RCORE_COMPLETE_FILE,
 	.shell_examples =
 		(const char *const[]){

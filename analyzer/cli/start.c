@@ -30,7 +30,10 @@ const volatile sig_atomic_t *rcore_start_interrupted(void)
 	return &interrupted;
 }
 
-/* The errno of a failed exec comes through the pipe, which a successful one closes. */
+/*
+ * The errno of a failed exec comes through the pipe, which a successful one
+ * closes.
+ */
 static void become(char **argv, int report)
 {
 	int errnum;
@@ -41,7 +44,7 @@ static void become(char **argv, int report)
 	_exit(127);
 }
 
-struct rcore_error *rcore_start(const struct rcore_words *command, struct rcore_started *ret)
+struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcore_started *ret)
 {
 	int pipes[2], errnum = 0;
 	char escaped[256];

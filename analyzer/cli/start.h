@@ -11,8 +11,11 @@ struct rcore_started {
 	int pid; /* 0: none */
 };
 
-/* Starts it; its standard files are ours. Ctrl-C goes to it, too. Error: OS, it cannot be run. */
-struct rcore_error *rcore_start(const struct rcore_words *command, struct rcore_started *ret);
+/*
+ * Starts it; its standard files are ours. Ctrl-C goes to it, too. Error: OS, it
+ * cannot be run.
+ */
+struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcore_started *ret);
 
 /* Waits for its end if it has ended, and otherwise leaves it running. */
 void rcore_start_leave(struct rcore_started *started);

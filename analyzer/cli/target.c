@@ -20,16 +20,16 @@ static const char *const color_names[] = {
 
 const struct rcore_option rcore_cli_files_options[] = {
 	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(options.sysroot), "DIR",
-	 "Read the target's files below DIR (the file system of a container or of another "
-	 "machine)",
+	 "Read the target's files below DIR, the root of a container or a copy of another "
+	 "machine's files",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
-	 "Look for the target's files in DIR, by build-id and name; may be given again",
+	 "Search DIR for the target's files, by build-id and name. Can be repeated",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"layout", 0, RCORE_OPTION_TEXT, MEMBER(options.layout_file), "FILE",
-	 "Use this layout table (see rcore layout)", .completion = RCORE_COMPLETE_FILE},
+	 "Use the layout table in FILE (see rcore layout)", .completion = RCORE_COMPLETE_FILE},
 	{"color", 0, RCORE_OPTION_CHOICE, MEMBER(color_when), "WHEN",
-	 "auto (the default), always or never", color_names,
+	 "Use colors: auto (the default), always or never", color_names,
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"redact", 0, RCORE_OPTION_CHOICE, MEMBER(redact), "WHAT", RCORE_REDACT_HELP,
 	 rcore_redact_names, .completion = RCORE_COMPLETE_NOTHING},
@@ -41,12 +41,12 @@ const struct rcore_option rcore_cli_target_options[] = {
 	 "Read a running process: stop it for some milliseconds, then resume it",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
-	 .help = "With -p, read the processes that descend from it too (a cluster of workers)"},
+	 .help = "With -p, also read its descendants (a cluster of workers)"},
 	{"no-stop", 0, RCORE_OPTION_FLAG, MEMBER(options.no_stop),
 	 .help = "With -p, read the process while it runs: Ruby frames only, and they may not "
 		 "fit together"},
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
-	 "The folder in which coredump:PID and coredump:NAME are found, as by coredumpctl "
+	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "
 	 "(" RCORE_JOURNAL_FOLDER ")",
 	 .completion = RCORE_COMPLETE_FILE},
 	{0},
@@ -79,7 +79,7 @@ static struct rcore_error *check_pid(const struct rcore_cli_target *target)
 }
 
 struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
-					  const struct rcore_words *words, bool takes_more,
+					  const struct rcore_strings *words, bool takes_more,
 					  size_t *ret_used)
 {
 	size_t used = 0;
@@ -90,7 +90,7 @@ struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
 	if (!target->pid && !words->count)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"missing CORE: name a core file, or a running process with -p PID");
+			"missing CORE; name a core file, or a running process with -p PID");
 	if (!target->pid)
 		target->core = words->items[used++];
 	if (!target->pid && words->count > used &&
@@ -101,8 +101,8 @@ struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
 		return NULL;
 	return rcore_error_create(RCORE_ERROR_USAGE, "unexpected argument '%s'%s",
 				  rcore_escape(escaped, sizeof(escaped), words->items[used]),
-				  target->pid ? ": -p PID replaces CORE"
-					      : ": one core at a time");
+				  target->pid ? ": -p PID names the target"
+					      : ": name one core");
 }
 
 static struct rcore_error *open_coredump(const struct rcore_cli_target *target, const char *id,
@@ -143,6 +143,6 @@ int rcore_cli_fail(struct rcore_error *err)
 	rcore_escape_write(stderr, err->message);
 	putc('\n', stderr);
 	rcore_error_free(err);
-	__fpurge(stdout); /* what could not be written was told */
+	__fpurge(stdout); /* its error has been printed */
 	return status;
 }

@@ -17,9 +17,10 @@
 #include "sampler/sampling.h"
 
 /*
- * Seven control sequences that every terminal since the VT100 knows draw this screen, so it needs no
- * ncurses: that would bring its own handling of signals and of the terminal's state into a loop that has to
- * keep its rate, and a database of terminals that a container often lacks.
+ * Seven control sequences that every terminal since the VT100 knows draw this
+ * screen, so it needs no ncurses: that would bring its own handling of signals
+ * and of the terminal's state into a loop that has to keep its rate, and a
+ * database of terminals that a container often lacks.
  */
 #define SCREEN_ENTER "\033[?1049h\033[?25l"
 #define SCREEN_LEAVE "\033[?25h\033[?1049l"
@@ -29,14 +30,14 @@
 #define BOLD         "\033[1m"
 #define PLAIN        "\033[0m"
 
-enum { WINDOW = 5 /* seconds that are shown */, ROWS = 24, COLUMNS = 80, SECOND = 1000000000 };
+enum { WINDOW = 5 /* seconds */, ROWS = 24, COLUMNS = 80, SECOND = 1000000000 };
 
 struct arguments {
 	int pid;
 	bool children;
 	size_t rate;
 	int mode; /* as rcore_top_modes has them */
-	struct rcore_words command;
+	struct rcore_strings command;
 };
 
 enum { MODE_CPU, MODE_WALL };
@@ -201,7 +202,9 @@ static int by_order(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* At most `width` columns of a line; a character that would be cut is left out. */
+/*
+ * At most `width` columns of a line; a character that would be cut is left out.
+ */
 static void put_line(FILE *out, const char *line, size_t width)
 {
 	size_t column = 0, i = 0;

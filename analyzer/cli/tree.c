@@ -26,7 +26,7 @@ static void run_one(const struct rcore_cli_target *target,
 	int status = run(target, context, &err);
 	fflush(stdout);
 	if (err && (err->code == RCORE_ERROR_NOT_RUBY || has_ended(target->pid))) {
-		fprintf(stderr, "rcore: process %d skipped: %s\n", target->pid, err->message);
+		fprintf(stderr, "rcore: skipped process %d: %s\n", target->pid, err->message);
 		rcore_error_free(err);
 		return;
 	}

@@ -22,7 +22,7 @@
 enum { STATUS_POLICY = 4, STATUS_LIMIT = 124 };
 
 struct arguments {
-	struct rcore_words cores;
+	struct rcore_strings cores;
 	const char *baseline, *output;
 	bool json, all;
 	int fail_on;
@@ -57,25 +57,25 @@ static const char *const failures[] = {
 
 static const struct rcore_option options[] = {
 	{"baseline", 0, RCORE_OPTION_TEXT, MEMBER(baseline), "FILE",
-	 "The results of an earlier run (of --json or -o): crashes that are not in them are "
-	 "new, crashes that are only in them are gone",
+	 "Compare with FILE, the results of an earlier run (from --json or -o): crashes that "
+	 "are not in it are new, crashes that are only in it are gone",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"fail-on", 0, RCORE_OPTION_CHOICE, MEMBER(fail_on), "WHAT",
-	 "new: exit with status 4 if there is a new crash", failures,
+	 "If WHAT is new, exit with status 4 if there is a new crash", failures,
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json),
 	 .help = "Print one JSON object per core, one per line"},
 	{"output", 'o', RCORE_OPTION_TEXT, MEMBER(output), "FILE",
-	 "Also write these lines to FILE: the next baseline",
+	 "Also write these lines to FILE, for the next --baseline",
 	 .completion = RCORE_COMPLETE_FILE},
-	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(all), .help = "List each core of each group"},
+	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(all), .help = "List every core of each group"},
 	{"jobs", 'J', RCORE_OPTION_AMOUNT, MEMBER(at_once), "N",
-	 "Analyze N cores at once (the number of processors)",
+	 "Analyze N cores at a time (the number of processors)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"time-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
-	 "For each core (120)", .completion = RCORE_COMPLETE_NOTHING},
+	 "Give up on a core after SECONDS (120)", .completion = RCORE_COMPLETE_NOTHING},
 	{"memory-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(megabytes), "MIB",
-	 "Of rcore's own memory, for each core (2048); the core itself is not counted",
+	 "Limit rcore's own memory for each core (2048); the core itself does not count",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
@@ -134,12 +134,13 @@ static struct rcore_error *add_folder(const char *folder, struct paths *cores)
 	if (!err && cores->count == before)
 		err = rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"%s: holds no core files; name the folder that has them", escaped);
+			"%s: contains no core files; name the folder that contains them",
+			escaped);
 	return err;
 }
 
 /* Replaces folders by the cores in them. */
-static struct rcore_error *expand(const struct rcore_words *words, struct paths *cores)
+static struct rcore_error *expand(const struct rcore_strings *words, struct paths *cores)
 {
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; i < words->count && !err; i++) {
@@ -189,14 +190,14 @@ static struct rcore_result failed(const struct triage *triage, size_t index, int
 	if (status == -SIGXCPU) {
 		result.status = STATUS_LIMIT;
 		result.error = rcore_arena_printf(
-			arena, "given up after %zu seconds (see --time-limit)",
+			arena, "not finished after %zu seconds; allow more with --time-limit",
 			triage->asked->seconds);
 	} else if (status < 0) {
 		result.error = rcore_arena_printf(
-			arena, "rcore itself was ended by %s on this core: please report it",
+			arena, "%s ended rcore while it read this core; please report this bug",
 			rcore_signal_name(-status, name));
 	} else {
-		result.error = "the analysis said nothing";
+		result.error = "the analysis ended without a result";
 	}
 	return result;
 }
@@ -265,8 +266,8 @@ static bool next_line(FILE *in, char *line, size_t size, struct rcore_error **er
 	if (length && (line[length - 1] == '\n' || feof(in)))
 		return true;
 	*err = rcore_error_create(RCORE_ERROR_FORMAT,
-				  "the line is longer than %zu bytes, or holds a NUL; name a "
-				  "file that rcore triage -o wrote",
+				  "the line is longer than %zu bytes, or contains a NUL byte; "
+				  "name a file that rcore triage -o wrote",
 				  size - 2);
 	return false;
 }
@@ -379,8 +380,9 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 {
 	struct triage triage = {.asked = given, .target = target};
 	if (!triage.asked->cores.count)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "missing CORE: name cores, or a folder of cores");
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"missing CORE; name core files, or a folder of core files");
 	struct rcore_error *err = run(&triage, ret_status);
 	for (size_t i = 0; i < triage.cores.count; i++)
 		free(triage.cores.items[i]);
@@ -399,14 +401,13 @@ const struct rcore_command rcore_cli_triage = {
 	.topic = RCORE_TOPIC_CORES,
 	.input = RCORE_INPUT_FILES,
 	.summary = "group many cores by crash and say which crashes are new",
-	.doc = "Analyze many cores at once and group them by the signature of their crash: "
-	       "print the cause and the frame to blame of each different crash, and whether it "
-	       "is new.",
+	.doc = "Analyze many cores and group them by the signature of their crash. For each "
+	       "group, print the cause, the frame to blame and whether the crash is new.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.defaults = &defaults,
 	.words = "DIR|CORE...",
-	.words_offset = MEMBER(cores),
+	.operands_offset = MEMBER(cores),
 	.completion = RCORE_COMPLETE_FILE,
 	.shell_examples =
 		(const char *const[]){
@@ -414,8 +415,8 @@ const struct rcore_command rcore_cli_triage = {
 			"rcore triage cores/ -o today.jsonl --baseline yesterday.jsonl "
 			"--fail-on new",
 			"rcore triage --json core.* | jq -r .loose | sort | uniq -c", NULL},
-	.exit_status = "Exit status: 0 every core was decoded; 1 some were not, or not "
-		       "completely; 2 none was; 4 --fail-on found something; 64 wrong usage; "
-		       "124 a core exceeded its limit of time or memory.",
+	.exit_status = "Exit status: 0 every core was decoded; 1 some were not decoded "
+		       "completely; 2 none was decoded; 4 --fail-on found a new crash; 64 "
+		       "wrong usage; 124 a core exceeded its limit of time or memory.",
 	.run_in_shell = run_in_shell,
 };

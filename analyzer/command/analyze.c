@@ -12,40 +12,40 @@ struct arguments {
 	int native;
 	bool json;
 	int format;
-	struct rcore_words outputs;
-	struct rcore_words where;
+	struct rcore_strings outputs;
+	struct rcore_strings where;
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
 
 static const struct rcore_option options[] = {
-	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "As --format=json"},
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Same as --format=json"},
 	{"format", 0, RCORE_OPTION_CHOICE, MEMBER(format), "FORMAT", rcore_format_help,
-	 rcore_format_names, .completion = RCORE_COMPLETE_NOTHING},
+	 rcore_format_names, .completion = RCORE_COMPLETE_NOTHING,
+	 .is_document = rcore_format_is_document},
 	{"output", 'o', RCORE_OPTION_LIST, MEMBER(outputs), "FILE", rcore_format_output_help,
 	 .completion = RCORE_COMPLETE_FILE, .writes = true},
 	{"source-root", 0, RCORE_OPTION_TEXT, MEMBER(report.source_root), "DIR",
-	 "The folder that paths in formats of CI systems are relative to, as the target names "
-	 "it",
+	 "Print paths in formats of CI systems relative to DIR, a path of the target",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
-	 .help = "Each fiber and each frame: nothing merged, no repetition left out"},
+	 .help = "Print every fiber and every frame; merge and omit nothing"},
 	RCORE_OPTION_NATIVE(MEMBER(native)),
 	RCORE_OPTION_ONE_THREAD(MEMBER(report.thread)),
 	RCORE_OPTION_ONE_FIBER(MEMBER(report.fiber)),
-	{"self", 0, RCORE_OPTION_FLAG, MEMBER(values.self), .help = "self of each frame"},
+	{"self", 0, RCORE_OPTION_FLAG, MEMBER(values.self), .help = "Print self of each frame"},
 	{"args", 0, RCORE_OPTION_FLAG, MEMBER(values.arguments),
-	 .help = "The arguments of each frame"},
+	 .help = "Print the arguments of each frame"},
 	{"locals", 0, RCORE_OPTION_FLAG, MEMBER(values.locals),
-	 .help = "The arguments and local variables of each frame, those of the blocks around "
-		 "it too (--all: also what Ruby itself hides)"},
+	 .help = "Print the arguments and local variables of each frame, including those of "
+		 "enclosing blocks (--all: also those that Ruby hides)"},
 	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{"where", 'w', RCORE_OPTION_LIST, MEMBER(where), "KEY=VALUE",
-	 "Only fibers whose context has KEY with that VALUE (KEY alone: with any); may be "
-	 "given again",
+	 "Print only fibers whose context has KEY with this VALUE, or KEY alone with any "
+	 "value. Can be repeated",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose),
-	 .help = "Addresses too, and how things were found"},
+	 .help = "Also print addresses, and how rcore found things"},
 	{0},
 };
 
@@ -100,8 +100,8 @@ const struct rcore_command rcore_command_analyze = {
 	.name = "analyze",
 	.verb = "fibers",
 	.summary = "why it died, and every stack",
-	.doc = "Show what a Ruby process was doing when it died, or is doing now: why, and "
-	       "every thread, fiber and frame, Ruby and native in one stack.",
+	.doc = "Print why a Ruby process died, or what it is doing now: every thread, fiber "
+	       "and frame, with Ruby and native frames in one stack.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--fiber T1.F3 --native=all", "--thread T2 --all",

@@ -11,16 +11,19 @@ struct arguments {
 
 static const struct rcore_option options[] = {
 	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
-	 "The stack of this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
+	 "Print the stack of this fiber: its id (T1.F3), or its Fiber VALUE or rb_fiber_t in "
+	 "hex",
 	 .completion = RCORE_COMPLETE_FIBER},
 	{"thread", 0, RCORE_OPTION_TEXT, MEMBER(report.thread), "T",
-	 "The stack of the fiber that this thread runs", .completion = RCORE_COMPLETE_THREAD},
+	 "Print the stack of the fiber that this thread runs",
+	 .completion = RCORE_COMPLETE_THREAD},
 	{"frame", 0, RCORE_OPTION_INDEX, MEMBER(frame), "N",
-	 .help = "Only the Ruby frame of this number"},
+	 .help = "Print only the Ruby frame with this number"},
 	RCORE_OPTION_NATIVE(MEMBER(native)),
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
-	 .help = "Each frame: no repetition left out"},
-	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose), .help = "Addresses too"},
+	 .help = "Print every frame; do not fold recursion"},
+	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose),
+	 .help = "Also print addresses"},
 	{0},
 };
 
@@ -43,9 +46,9 @@ const struct rcore_command rcore_command_bt = {
 	.name = "bt",
 	.verb = "bt",
 	.summary = "the stack of one fiber",
-	.doc = "Show one stack, Ruby and native frames in one: by default that of the fiber "
-	       "that died, or of the main thread; in a debugger, of the selected fiber or "
-	       "thread.",
+	.doc = "Print one stack, with Ruby and native frames in one list. By default, it is "
+	       "that of the fiber that died or of the main thread; in a debugger, that of the "
+	       "selected fiber or thread.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.is_of_selection = true,

@@ -31,11 +31,11 @@ static struct rcore_error *run(struct rcore_view *view, const void *arguments, F
 const struct rcore_command rcore_command_check = {
 	.name = "check",
 	.summary = "check each field of the layout against a core or a process",
-	.doc = "Prove each field of the layout that a core or a process is read with, one by "
-	       "one: on pointers that lead back, VALUEs of the type that can stand there, "
-	       "lists that close. Says which were proved, which are wrong, which this target "
-	       "holds nothing to prove on, which have no proof of their own, and which are not "
-	       "measured for this Ruby.",
+	.doc = "Check each field of the layout that rcore uses for a core or a process. The "
+	       "checks follow pointers that lead back, VALUEs whose type is known, and lists "
+	       "that must end. Print which fields are right, which are wrong, which cannot be "
+	       "checked on this target, which have no check, and which are not measured for "
+	       "this Ruby.",
 	.examples = (const char *const[]){"", "--layout my.layout", NULL},
 	.exit_status = "Exit status: 0 no field is wrong; 1 some are; 2 no layout finds the "
 		       "VM; 3 not a Ruby process; 64 wrong usage.",

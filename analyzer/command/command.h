@@ -14,9 +14,9 @@
  * the debuggers, with their options, help and completion. One parser (parse.c)
  * and one help printer (help.c) serve all.
  *
- * Commands that read a target stand in this folder and in list.c; the shell and
+ * Commands that read a target are in this folder and its list.c; the shell and
  * the debuggers run them. Commands that only the shell runs (triage, layout,
- * gdb ...) stand in cli/ and in its list.c.
+ * gdb ...) are in cli/ and its list.c.
  *
  * To add a command, add its file, which defines a struct rcore_command, and its
  * line in list.c.
@@ -36,24 +36,24 @@ enum rcore_option_kind {
 	RCORE_OPTION_FLAG,   /* bool, to true */
 	RCORE_OPTION_TEXT,   /* const char *, into argv */
 	RCORE_OPTION_NUMBER, /* size_t; 0 where it is not given */
-	/* Struct rcore_index: a number of which 0 is one. */
+	/* struct rcore_index: a number that may be 0. */
 	RCORE_OPTION_INDEX,
 	RCORE_OPTION_CHOICE, /* int: an index into choices */
-	RCORE_OPTION_LIST,   /* struct rcore_words: may be given again */
+	RCORE_OPTION_LIST,   /* struct rcore_strings: may be given again */
 	RCORE_OPTION_PID,    /* int: the id of a process */
 	/* size_t: a number from 1 to RCORE_OPTION_AMOUNT_MAX. */
 	RCORE_OPTION_AMOUNT,
-	/* Struct rcore_version_option: a release such as 3.3.8. */
+	/* struct rcore_version_option: a release such as 3.3.8. */
 	RCORE_OPTION_VERSION,
 };
 
 enum { RCORE_OPTION_AMOUNT_MAX = 1000000000 };
 
 /*
- * Words of a command line, in order; they point into argv. The array is
+ * Strings of a command line, in order. They point into argv; the array is
  * malloc'ed.
  */
-struct rcore_words {
+struct rcore_strings {
 	const char **items;
 	size_t count, capacity;
 };
@@ -77,41 +77,45 @@ struct rcore_option {
 	const char *help;
 	const char *const *choices; /* ends with NULL */
 	enum rcore_completion completion;
-	bool writes; /* a file that holds one target: refused with --children */
+	/* It names an output file, which holds one process. */
+	bool writes;
+	/* By choice: its output is a document that describes one process. */
+	const bool *is_document;
 };
 
-/* What commands that pick one thread or fiber have in common. */
-#define RCORE_OPTION_ONE_THREAD(member)                                             \
-	{                                                                           \
-		"thread", 0, RCORE_OPTION_TEXT, member, "T",                        \
-			"Only this thread: its id (T2), its kernel thread id, its " \
-			"Thread VALUE or rb_thread_t in hex",                       \
-			.completion = RCORE_COMPLETE_THREAD                         \
+/* Options of commands that select one thread or fiber. */
+#define RCORE_OPTION_ONE_THREAD(member)                                                  \
+	{                                                                                \
+		"thread", 0, RCORE_OPTION_TEXT, member, "T",                             \
+			"Print only this thread: its id (T2), its kernel thread id, or " \
+			"its Thread VALUE or rb_thread_t in hex",                        \
+			.completion = RCORE_COMPLETE_THREAD                              \
 	}
-#define RCORE_OPTION_ONE_FIBER(member)                                         \
-	{                                                                      \
-		"fiber", 0, RCORE_OPTION_TEXT, member, "F",                    \
-			"Only this fiber: its id (T1.F3), its Fiber VALUE or " \
-			"rb_fiber_t in hex",                                   \
-			.completion = RCORE_COMPLETE_FIBER                     \
+#define RCORE_OPTION_ONE_FIBER(member)                                               \
+	{                                                                            \
+		"fiber", 0, RCORE_OPTION_TEXT, member, "F",                          \
+			"Print only this fiber: its id (T1.F3), or its Fiber VALUE " \
+			"or rb_fiber_t in hex",                                      \
+			.completion = RCORE_COMPLETE_FIBER                           \
 	}
 
 /* The member is an int, of enum rcore_native_shown. */
-#define RCORE_OPTION_NATIVE(member)                                                           \
-	{                                                                                     \
-		"native", 0, RCORE_OPTION_CHOICE, member, "WHICH",                            \
-			"Native frames: all, fold (those of the interpreter as a count; the " \
-			"default), none",                                                     \
-			rcore_native_names, .completion = RCORE_COMPLETE_NOTHING              \
+#define RCORE_OPTION_NATIVE(member)                                                    \
+	{                                                                              \
+		"native", 0, RCORE_OPTION_CHOICE, member, "WHICH",                     \
+			"Which native frames to print: all, fold (print those of the " \
+			"interpreter as a count; the default) or none",                \
+			rcore_native_names, .completion = RCORE_COMPLETE_NOTHING       \
 	}
 extern const char *const rcore_native_names[];
 
-#define RCORE_REDACT_HELP                                                                     \
-	"Take out of all that is written: none (the default); secrets, values under keys "    \
-	"such as password and what looks like credentials; strings, contents of Strings and " \
-	"Symbols but names and paths of code; all, these too"
+#define RCORE_REDACT_HELP                                                               \
+	"What to remove from the output: none (the default); secrets (values of keys "  \
+	"such as password, and text that looks like credentials); strings (all "        \
+	"contents of Strings and Symbols, except names and paths of code); all (these " \
+	"names and paths, too)"
 
-/* What each command takes beside its own options. */
+/* Options that every command has. */
 struct rcore_common {
 	int redact; /* enum rcore_redact */
 };
@@ -124,10 +128,10 @@ struct rcore_view {
 	bool color;
 	/* Called before anything is printed; may be NULL. */
 	void (*done_reading)(void);
-	/* Set by rcore_view_load(): nobody else looks at them. */
+	/* Private to rcore_view_load(). */
 	struct rcore_snapshot *snapshot;
 	struct rcore_error *failure;
-	/* What the command showed lacks something: exit status 1. */
+	/* The output is incomplete: exit status 1. */
 	bool is_partial;
 };
 
@@ -170,12 +174,12 @@ struct rcore_command {
 	/* Of the arguments, which begin all-zero. */
 	size_t size;
 	/*
-	 * The words that follow TARGET: their name in help, and the offset of
-	 * the struct rcore_words that receives them. NULL: none may follow.
+	 * The arguments after TARGET: their name in help, and the offset of the
+	 * struct rcore_strings that receives them. NULL: there are none.
 	 */
 	const char *words;
-	size_t words_offset;
-	/* The same for words after "--". */
+	size_t operands_offset;
+	/* The same for arguments after "--". */
 	const char *rest;
 	size_t rest_offset;
 	enum rcore_completion completion; /* of words */
@@ -200,9 +204,9 @@ struct rcore_command {
 	const struct rcore_command *const *subcommands;
 	/* The arguments before the command line; NULL: all-zero. */
 	const void *defaults;
-	/* What --redact is unless it is given; of the shell. */
+	/* The default of --redact in the shell. */
 	enum rcore_redact redact;
-	/* Sets what must be known before the target is opened; may be NULL. */
+	/* Sets options that are needed to open the target; may be NULL. */
 	void (*prepare)(const void *arguments, struct rcore_options *options);
 	/*
 	 * Prints to `out`. An error may come with text, as that of
@@ -228,28 +232,28 @@ extern const struct rcore_command *const rcore_commands[];
 struct rcore_error *rcore_option_set(const struct rcore_option *option, void *arguments,
 				     const char *value);
 
-/* Adds one word. Error: NO_MEMORY. */
-struct rcore_error *rcore_word_add(struct rcore_words *words, const char *word);
+/* Appends one string. Error: NO_MEMORY. */
+struct rcore_error *rcore_strings_add(struct rcore_strings *words, const char *word);
 
 /* A command line: argv[0] is skipped. */
 struct rcore_command_line {
 	const struct rcore_option_group *groups;
 	size_t group_count;
-	bool has_rest;            /* keep words after "--" apart, in `rest` */
-	struct rcore_words words; /* all that are not options, in order */
-	struct rcore_words rest;
+	bool has_rest;              /* keep words after "--" apart, in `rest` */
+	struct rcore_strings words; /* all that are not options, in order */
+	struct rcore_strings rest;
 };
 
 /*
- * Parses argv as getopt_long(3) does: sets the options of all groups, whose
- * arguments are all-zero or hold defaults, and collects the other words. The
- * words point into argv. Uses getopt's global state: one thread at a time.
- * Error: USAGE, which names the word that is wrong; NO_MEMORY.
+ * Parses argv as getopt_long(3) does. Sets the options of all groups, whose
+ * arguments are all-zero or contain defaults, and collects the other arguments,
+ * which point into argv. Uses getopt's global state: call it from one thread at
+ * a time. Errors: USAGE, which names the wrong argument; NO_MEMORY.
  */
 struct rcore_error *rcore_command_line_parse(struct rcore_command_line *line, int argc,
 					     const char *const *argv);
 
-/* Frees the lists of words of the line and of all groups' arguments. */
+/* Frees the lists of strings of the line and of all groups. */
 void rcore_command_line_deinit(struct rcore_command_line *line);
 
 /* How help is printed. */
@@ -282,22 +286,25 @@ void rcore_help_list(const struct rcore_command *const *const *lists, size_t lis
 void rcore_help_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out);
 
 /*
- * rcore_load_partial(), once: the snapshot belongs to the view. `failure` as
- * there, the caller's own.
+ * Calls rcore_load_partial() once. The snapshot belongs to the view. The caller
+ * frees *failure, which is as in rcore_load_partial().
  */
 struct rcore_error *rcore_view_load(struct rcore_view *view, const struct rcore_snapshot **ret,
 				    struct rcore_error **failure);
 
 /*
- * The same for commands that show nothing where nothing of Ruby could be
- * decoded: that is an error.
+ * Does the same for commands that need a decoded Ruby: if there is none,
+ * returns an error.
  */
 struct rcore_error *rcore_view_need(struct rcore_view *view, const struct rcore_snapshot **ret);
 
-/* Before anything else is printed than what rcore_view_load() loaded. */
+/*
+ * Ends the progress display. Call it before you print, unless rcore_view_load()
+ * was called.
+ */
 void rcore_view_print(struct rcore_view *view);
 
-/* Frees what was loaded, not the session. */
+/* Frees what was loaded, but not the session. */
 void rcore_view_deinit(struct rcore_view *view);
 
 #endif

@@ -14,8 +14,8 @@ static const struct rcore_option options[] = {
 	{
 		.name = "fibers-as-threads",
 		.offset = offsetof(struct arguments, fibers_as_threads),
-		.help = "Make each parked fiber a thread that any debugger lists and "
-			"backtraces",
+		.help = "Make each parked fiber a thread that any debugger can list and "
+			"backtrace",
 	},
 	{
 		.name = "output",
@@ -24,7 +24,7 @@ static const struct rcore_option options[] = {
 		.offset = offsetof(struct arguments, output),
 		.writes = true,
 		.value = "OUT",
-		.help = "Write the new core to OUT; the other one stays as it is",
+		.help = "Write the new core to OUT; the original does not change",
 		.completion = RCORE_COMPLETE_FILE,
 	},
 	{0},
@@ -38,11 +38,10 @@ static void prepare(const void *arguments, struct rcore_options *ret)
 static struct rcore_error *check(const struct arguments *arguments)
 {
 	if (!arguments->fibers_as_threads)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "convert into what? say --fibers-as-threads");
+		return rcore_error_create(RCORE_ERROR_USAGE, "missing --fibers-as-threads");
 	if (!arguments->output)
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "where shall the new core go? say -o OUT");
+					  "missing output; name the new core with -o OUT");
 	return NULL;
 }
 
@@ -77,11 +76,11 @@ static struct rcore_error *run(struct rcore_view *view, const void *opaque, FILE
 const struct rcore_command rcore_command_convert = {
 	.name = "convert",
 	.topic = RCORE_TOPIC_CORES,
-	.summary = "write a core that any debugger understands",
-	.doc = "Write another core of the same memory in which each parked fiber is a thread: "
-	       "gdb and lldb then list and backtrace all fibers without any plugin (`thread "
-	       "apply all bt`). Prints which LWP is which fiber: T2.F13 is LWP 20000013. A "
-	       "parked fiber has the registers that Ruby saved of it; the others read as 0.",
+	.summary = "write a core in which each fiber is a thread",
+	.doc = "Write a core of the same memory in which each parked fiber is a thread. gdb "
+	       "and lldb can then list and backtrace all fibers without any plugin (`thread "
+	       "apply all bt`). Print which LWP is which fiber: T2.F13 is LWP 20000013. A "
+	       "parked fiber has the registers that Ruby saved; the others read as 0.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples =
@@ -89,9 +88,9 @@ const struct rcore_command rcore_command_convert = {
 				      "--fibers-as-threads -o core.fibers --sysroot /srv/app",
 				      NULL},
 	.shell_examples = (const char *const[]){"gdb /usr/bin/ruby core.fibers", NULL},
-	.exit_status = "Exit status: 0 each parked fiber is a thread; 1 one of them could not "
-		       "become one (the others are), or not all of Ruby could be decoded; 2 "
-		       "nothing was written; 3 not a Ruby process; 64 wrong usage.",
+	.exit_status = "Exit status: 0 each parked fiber is a thread; 1 some are not, or not "
+		       "everything could be decoded; 2 nothing was written; 3 not a Ruby "
+		       "process; 64 wrong usage.",
 	.prepare = prepare,
 	.run = run,
 };

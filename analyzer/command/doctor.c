@@ -23,15 +23,15 @@ const struct rcore_command rcore_command_doctor = {
 	.name = "doctor",
 	.topic = RCORE_TOPIC_SELF,
 	.verb = "doctor",
-	.summary = "what was found and how, what is missing, how to get it",
-	.doc = "Say what rcore finds in a core or a process and how: the Ruby, its VM, the "
-	       "layout and its proofs, each file that was mapped; what is missing, what that "
-	       "costs, and the command that brings it.",
+	.summary = "what rcore found and how, what is missing, how to get it",
+	.doc = "Print what rcore finds in a core or a process and how: the Ruby, its VM, the "
+	       "layout and its checks, and each mapped file. For what is missing, print what "
+	       "is lost without it and the command that gets it.",
 	.examples = (const char *const[]){"", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore doctor --sysroot /srv/container core.1234",
 				      "rcore doctor -p 1234", NULL},
-	.exit_status = "Exit status: 0 ready to analyze; 2 the analysis would give up, or the "
-		       "report could not be written; 3 not a Ruby process; 64 wrong usage.",
+	.exit_status = "Exit status: 0 rcore can analyze it; 2 it cannot, or the report could "
+		       "not be written; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

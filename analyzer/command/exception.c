@@ -5,11 +5,14 @@
 
 static const struct rcore_option options[] = {
 	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(fiber), "F",
-	 "Of this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
+	 "Print the exception of this fiber: its id (T1.F3), or its Fiber VALUE or rb_fiber_t "
+	 "in hex",
 	 .completion = RCORE_COMPLETE_FIBER},
 	{"thread", 0, RCORE_OPTION_TEXT, MEMBER(thread), "T",
-	 "Of the fiber that this thread runs", .completion = RCORE_COMPLETE_THREAD},
-	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(all), .help = "Each line of the backtraces"},
+	 "Print the exception of the fiber that this thread runs",
+	 .completion = RCORE_COMPLETE_THREAD},
+	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(all),
+	 .help = "Print every line of the backtraces"},
 	{0},
 };
 
@@ -26,9 +29,9 @@ const struct rcore_command rcore_command_exception = {
 	.name = "exception",
 	.verb = "exception",
 	.summary = "the exception that one fiber is handling",
-	.doc = "Show the exception that a fiber is handling ($!): its class, its message, its "
-	       "backtrace and its causes. By default it is the fiber that died, or that of the "
-	       "main thread; in a debugger, the selected one.",
+	.doc = "Print the exception that a fiber is handling ($!): its class, message, "
+	       "backtrace and causes. By default, it is the fiber that died or that of the "
+	       "main thread; in a debugger, the selected fiber.",
 	.options = options,
 	.size = sizeof(struct rcore_report_options),
 	.is_of_selection = true,

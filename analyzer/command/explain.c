@@ -6,7 +6,8 @@ struct arguments {
 };
 
 static const struct rcore_option options[] = {
-	{"json", 'j', RCORE_OPTION_FLAG, offsetof(struct arguments, json), .help = "As JSON"},
+	{"json", 'j', RCORE_OPTION_FLAG, offsetof(struct arguments, json),
+	 .help = "Print JSON"},
 	{0},
 };
 
@@ -31,12 +32,12 @@ const struct rcore_command rcore_command_explain = {
 	.name = "explain",
 	.topic = RCORE_TOPIC_SELF,
 	.verb = "explain",
-	.summary = "what the signature of the crash was made of",
-	.doc = "Say what the signature of a crash was made of: the lines that were hashed, and "
-	       "of each frame in which form it counts, and why not in the other. Two crashes "
-	       "with the same loose signature are most likely the same, whatever the Ruby and "
-	       "wherever its files lie; with the same strict signature they also went the same "
-	       "way.",
+	.summary = "how the signature of the crash was made",
+	.doc = "Print how rcore made the signature of a crash: the lines that were hashed, and "
+	       "for each frame whether and why it counts in the loose and the strict form. Two "
+	       "crashes with the same loose signature are very likely the same crash, even "
+	       "with other Rubies and paths. If the strict signature is the same, they also "
+	       "took the same path through the code.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", NULL},

@@ -9,7 +9,7 @@ enum { DEFAULT_WIDTH = 80, OPTION_COLUMN = 26, LIST_COLUMN = 28 };
 /* What most commands exit with. */
 static const char usual_status[] =
 	"Exit status: 0 everything was decoded; 1 a thread, fiber or frame could not be "
-	"decoded (the rest is printed); 2 nothing could be decoded, or the report could not be "
+	"decoded (the rest is printed); 2 nothing was decoded, or the report could not be "
 	"written; 3 not a Ruby process; 64 wrong usage.";
 
 static size_t width_of(const struct rcore_help_style *style)
@@ -165,7 +165,7 @@ static const char *const topics[RCORE_TOPIC_COUNT] = {
 	[RCORE_TOPIC_TIME] = "See where time goes",
 	[RCORE_TOPIC_CORES] = "Work with core files",
 	[RCORE_TOPIC_DEBUGGER] = "Start a debugger",
-	[RCORE_TOPIC_SELF] = "See how rcore knows",
+	[RCORE_TOPIC_SELF] = "Find out how rcore knows",
 };
 
 static void list_command(const struct rcore_command *command, size_t width, FILE *out)

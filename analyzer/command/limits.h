@@ -14,30 +14,32 @@ struct rcore_limits {
  * `member`: the offset of a struct rcore_limits; `max_text`: the default, in
  * words.
  */
-#define RCORE_OPTIONS_OF_LIMITS(member, max_text_words)                                       \
-	{"depth",                                                                             \
-	 0,                                                                                   \
-	 RCORE_OPTION_INDEX,                                                                  \
-	 (member) + offsetof(struct rcore_limits, depth),                                     \
-	 .value = "N",                                                                        \
-	 .help = "Of values: N containers one within the other (4)"},                         \
-		{"max-string",                                                                \
-		 0,                                                                           \
-		 RCORE_OPTION_NUMBER,                                                         \
-		 (member) + offsetof(struct rcore_limits, inspect.max_string),                \
-		 .value = "N",                                                                \
-		 .help = "Of values: N bytes of a String (256)"},                             \
-		{"max-items",                                                                 \
-		 0,                                                                           \
-		 RCORE_OPTION_NUMBER,                                                         \
-		 (member) + offsetof(struct rcore_limits, inspect.max_items),                 \
-		 .value = "N",                                                                \
-		 .help = "Of values: N elements, pairs or instance variables of each (100)"}, \
-	{                                                                                     \
-		"max-text", 0, RCORE_OPTION_NUMBER,                                           \
-			(member) + offsetof(struct rcore_limits, inspect.max_text),           \
-			.value = "N",                                                         \
-			.help = "Of values: N bytes of each altogether (" max_text_words ")"  \
+#define RCORE_OPTIONS_OF_LIMITS(member, max_text_words)                                      \
+	{"depth",                                                                            \
+	 0,                                                                                  \
+	 RCORE_OPTION_INDEX,                                                                 \
+	 (member) + offsetof(struct rcore_limits, depth),                                    \
+	 .value = "N",                                                                       \
+	 .help = "Print at most N levels of nested values (4)"},                             \
+		{"max-string",                                                               \
+		 0,                                                                          \
+		 RCORE_OPTION_NUMBER,                                                        \
+		 (member) + offsetof(struct rcore_limits, inspect.max_string),               \
+		 .value = "N",                                                               \
+		 .help = "Print at most N bytes of a String (256)"},                         \
+		{"max-items",                                                                \
+		 0,                                                                          \
+		 RCORE_OPTION_NUMBER,                                                        \
+		 (member) + offsetof(struct rcore_limits, inspect.max_items),                \
+		 .value = "N",                                                               \
+		 .help = "Print at most N elements, pairs or instance variables of a value " \
+			 "(100)"},                                                           \
+	{                                                                                    \
+		"max-text", 0, RCORE_OPTION_NUMBER,                                          \
+			(member) + offsetof(struct rcore_limits, inspect.max_text),          \
+			.value = "N",                                                        \
+			.help = "Print at most N bytes of a value in total (" max_text_words \
+				")"                                                          \
 	}
 
 /* As the library has them: a depth of 0 is one. */

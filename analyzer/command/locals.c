@@ -13,14 +13,17 @@ struct arguments {
 
 static const struct rcore_option options[] = {
 	{"fiber", 0, RCORE_OPTION_TEXT, MEMBER(report.fiber), "F",
-	 "A frame of this fiber: its id (T1.F3), its Fiber VALUE or rb_fiber_t in hex",
+	 "Choose a frame of this fiber: its id (T1.F3), or its Fiber VALUE or rb_fiber_t in "
+	 "hex",
 	 .completion = RCORE_COMPLETE_FIBER},
 	{"thread", 0, RCORE_OPTION_TEXT, MEMBER(report.thread), "T",
-	 "A frame of the fiber that this thread runs", .completion = RCORE_COMPLETE_THREAD},
+	 "Choose a frame of the fiber that this thread runs",
+	 .completion = RCORE_COMPLETE_THREAD},
 	{"frame", 0, RCORE_OPTION_INDEX, MEMBER(frame), .value = "N",
-	 .help = "The Ruby frame of this number (the innermost of Ruby code)"},
+	 .help = "Choose the Ruby frame with this number (default: the innermost frame of Ruby "
+		 "code)"},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
-	 .help = "Also what Ruby itself hides"},
+	 .help = "Also print the variables that Ruby hides"},
 	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{0},
 };
@@ -66,10 +69,10 @@ const struct rcore_command rcore_command_locals = {
 	.name = "locals",
 	.verb = "locals",
 	.summary = "self, arguments and locals of one frame",
-	.doc = "Show what one Ruby frame knows: self, its arguments and its local variables, "
-	       "those of the blocks around it too. By default it is the innermost frame of "
-	       "Ruby code of the fiber that died, or of the main thread; in a debugger, the "
-	       "selected one.",
+	.doc = "Print self, the arguments and the local variables of one Ruby frame, including "
+	       "those of enclosing blocks. By default, it is the innermost frame of Ruby code "
+	       "of the fiber that died or of the main thread; in a debugger, the selected "
+	       "frame.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.is_of_selection = true,

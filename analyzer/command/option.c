@@ -10,7 +10,7 @@
 #include "command/command.h"
 #include "layout/layout.h"
 
-struct rcore_error *rcore_word_add(struct rcore_words *words, const char *word)
+struct rcore_error *rcore_strings_add(struct rcore_strings *words, const char *word)
 {
 	const char **slot = rcore_push(words);
 	if (!slot)
@@ -109,7 +109,7 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 		return parse_choice(option->choices, value, member) ? NULL
 								    : bad_choice(option, value);
 	case RCORE_OPTION_LIST:
-		return rcore_word_add(member, value);
+		return rcore_strings_add(member, value);
 	case RCORE_OPTION_NUMBER:
 		fits = parse_number(value, member);
 		break;

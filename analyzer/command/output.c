@@ -16,9 +16,10 @@ struct report {
 static struct rcore_error *same_file(const char *path)
 {
 	char escaped[256];
-	return rcore_error_create(RCORE_ERROR_USAGE,
-				  "%s: is named by two -o; give each a file of its own",
-				  rcore_escape(escaped, sizeof(escaped), path));
+	return rcore_error_create(
+		RCORE_ERROR_USAGE,
+		"%s: is named by two -o options; name a different file for each",
+		rcore_escape(escaped, sizeof(escaped), path));
 }
 
 static struct rcore_error *check_one(const char *path, const struct rcore_inputs *inputs,
@@ -44,7 +45,7 @@ struct rcore_error *rcore_output_paths_check(const char *const *paths, size_t co
 	return err;
 }
 
-struct rcore_error *rcore_outputs_check(const struct rcore_words *outputs,
+struct rcore_error *rcore_outputs_check(const struct rcore_strings *outputs,
 					const struct rcore_inputs *inputs)
 {
 	struct rcore_error *err = NULL;
@@ -79,7 +80,7 @@ static struct rcore_error *write_one(const char *output, const struct rcore_inpu
 					&report);
 }
 
-struct rcore_error *rcore_outputs_write(const struct rcore_words *outputs,
+struct rcore_error *rcore_outputs_write(const struct rcore_strings *outputs,
 					const struct rcore_inputs *inputs,
 					const struct rcore_snapshot *snapshot,
 					const struct rcore_report_options *options)

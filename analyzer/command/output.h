@@ -7,15 +7,16 @@
 #include "target/output/inputs.h"
 
 /*
- * The -o of a command: files, each in the format of its ending or named before
- * it ("gitlab:FILE").
+ * The -o options of a command: files, each in the format of its suffix or in
+ * the one that is named before it ("gitlab:FILE").
  */
 
 /*
- * What can be told before the target is read. USAGE: a format that cannot be
- * told, two of the same file. Else as rcore_destination_find().
+ * Checks the outputs before the target is read. Errors: USAGE if the format is
+ * unknown or two outputs are the same file, and those of
+ * rcore_destination_find().
  */
-struct rcore_error *rcore_outputs_check(const struct rcore_words *outputs,
+struct rcore_error *rcore_outputs_check(const struct rcore_strings *outputs,
 					const struct rcore_inputs *inputs);
 
 /*
@@ -26,10 +27,10 @@ struct rcore_error *rcore_output_paths_check(const char *const *paths, size_t co
 					     const struct rcore_inputs *inputs);
 
 /*
- * Writes each. Error: the first file that could not be written whole; the
- * others are written.
+ * Writes all outputs. Error: that of the first file that could not be written
+ * completely; the others are written.
  */
-struct rcore_error *rcore_outputs_write(const struct rcore_words *outputs,
+struct rcore_error *rcore_outputs_write(const struct rcore_strings *outputs,
 					const struct rcore_inputs *inputs,
 					const struct rcore_snapshot *snapshot,
 					const struct rcore_report_options *options);

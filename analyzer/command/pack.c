@@ -18,15 +18,15 @@ static const struct rcore_option options[] = {
 		.offset = offsetof(struct arguments, output),
 		.writes = true,
 		.value = "PACK",
-		.help = "Write the pack to PACK; the core stays as it is",
+		.help = "Write the pack to PACK; the core does not change",
 		.completion = RCORE_COMPLETE_FILE,
 	},
 	{"self", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, values.self),
-	 .help = "With what rcore analyze --self prints"},
+	 .help = "Include what rcore analyze --self prints"},
 	{"args", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, values.arguments),
-	 .help = "With what rcore analyze --args prints"},
+	 .help = "Include what rcore analyze --args prints"},
 	{"locals", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, values.locals),
-	 .help = "With what rcore analyze --locals prints"},
+	 .help = "Include what rcore analyze --locals prints"},
 	{0},
 };
 
@@ -44,7 +44,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	uint64_t size = 0;
 	if (!arguments->output)
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "where shall the pack go? say -o PACK");
+					  "missing output; name the pack with -o PACK");
 	struct rcore_error *err = rcore_session_check_output(view->session, arguments->output);
 	if (!err)
 		err = rcore_load(view->session, &snapshot);
@@ -65,15 +65,15 @@ const struct rcore_command rcore_command_pack = {
 	.name = "pack",
 	.topic = RCORE_TOPIC_CORES,
 	.summary = "write a small core with everything that a report needs",
-	.doc = "Write a small core that holds what the analysis read, and what it took from "
-	       "the files of executable and libraries: rcore prints the same report of it on a "
-	       "machine that has neither the core nor these files, and gdb opens it as a core. "
-	       "What the analysis did not read is not in it.",
+	.doc = "Write a small core with the memory that the analysis read, and what it read "
+	       "from the files of the executable and the libraries. On a machine that has "
+	       "neither the core nor these files, rcore prints the same report for it, and gdb "
+	       "opens it as a core. It contains nothing that the analysis did not read.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"-o crash.core", NULL},
 	.shell_examples = (const char *const[]){"rcore analyze crash.core", NULL},
-	.exit_status = "Exit status: 0 written; 1 written, and not all of Ruby could be "
+	.exit_status = "Exit status: 0 written; 1 written, but not everything could be "
 		       "decoded; 2 nothing was written; 3 not a Ruby process; 64 wrong usage.",
 	.prepare = prepare,
 	.run = run,

@@ -167,7 +167,7 @@ static struct rcore_error *parse_words(struct rcore_command_line *line,
 					  NULL)) != -1) {
 		const struct found *found = find(tables, key);
 		if (key == 1)
-			err = rcore_word_add(&line->words, optarg);
+			err = rcore_strings_add(&line->words, optarg);
 		else if (key == '?' || key == ':')
 			err = complain_option(tables, argv, key);
 		else if (found)
@@ -175,7 +175,7 @@ static struct rcore_error *parse_words(struct rcore_command_line *line,
 		optopt = 0;
 	}
 	for (int i = optind; !err && i < argc; i++)
-		err = rcore_word_add(line->has_rest ? &line->rest : &line->words, argv[i]);
+		err = rcore_strings_add(line->has_rest ? &line->rest : &line->words, argv[i]);
 	return err;
 }
 
@@ -201,11 +201,11 @@ void rcore_command_line_deinit(struct rcore_command_line *line)
 		const struct rcore_option *option = group->options;
 		for (; option && option->name; option++)
 			if (option->kind == RCORE_OPTION_LIST)
-				free(((struct rcore_words *)((char *)group->arguments +
-							     option->offset))
+				free(((struct rcore_strings *)((char *)group->arguments +
+							       option->offset))
 					     ->items);
 	}
 	free(line->words.items);
 	free(line->rest.items);
-	line->words = line->rest = (struct rcore_words){0};
+	line->words = line->rest = (struct rcore_strings){0};
 }

@@ -11,16 +11,16 @@
 struct arguments {
 	bool json, id;
 	struct rcore_limits limits;
-	struct rcore_words values;
+	struct rcore_strings values;
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
 
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json),
-	 .help = "As JSON, with what each value holds"},
+	 .help = "Print JSON, with the contents of each value"},
 	{"id", 0, RCORE_OPTION_FLAG, MEMBER(id),
-	 .help = "The numbers are IDs: print the Symbol of each"},
+	 .help = "The numbers are IDs: print their Symbols"},
 	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1 MiB"),
 	{0},
 };
@@ -46,9 +46,9 @@ static struct rcore_error *parse_subject(const char *word, bool is_id,
 	if (errno || *end || !isdigit((unsigned char)*word))
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			is_id ? "'%s' is no ID: give its number"
-			      : "'%s' is no VALUE: give its address, as 0x7f12a5c3e8b0, an "
-				"immediate's number, or a constant's name",
+			is_id ? "'%s' is not an ID; use a number"
+			      : "'%s' is not a VALUE; use an address such as 0x7f12a5c3e8b0, "
+				"the number of an immediate, or the name of a constant",
 			word);
 	if (is_id)
 		ret->value = rcore_static_symbol(ret->value);
@@ -99,15 +99,15 @@ const struct rcore_command rcore_command_print = {
 	.name = "print",
 	.verb = "print",
 	.summary = "a value, as its inspect prints it",
-	.doc = "Print Ruby values by their VALUE (an address, or an immediate's number, in hex "
-	       "or decimal) or by a constant's name (Foo::BAR, also a private one) as this "
-	       "Ruby's own inspect does, each on a line. What a class's own inspect, written "
-	       "in Ruby, would print is not known: such an object is shown with its instance "
-	       "variables. What is left out is said: \"... (3 more)\".",
+	.doc = "Print Ruby values as this Ruby's own inspect does, each on a line. Name a "
+	       "value by its VALUE (an address or the number of an immediate, in hex or "
+	       "decimal) or by a constant (Foo::BAR, also a private one). rcore does not run "
+	       "an inspect that is written in Ruby; it prints such an object with its instance "
+	       "variables. Omitted parts are marked: \"... (3 more)\".",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "VALUE|CONSTANT...",
-	.words_offset = MEMBER(values),
+	.operands_offset = MEMBER(values),
 	.completion = RCORE_COMPLETE_CONSTANT,
 	.examples =
 		(const char *const[]){"0x7f12a5c3e8b0", "Foo::BAR", "--depth 1 0x7f12a5c3e8b0",
@@ -117,7 +117,7 @@ const struct rcore_command rcore_command_print = {
 		(const char *const[]){
 			"rcore print --json core.1234 0x7f12a5c3e8b0 | jq '.values[].items'",
 			"rcore print -p 1234 MyApp::CONFIG", NULL},
-	.exit_status = "Exit status: 0 printed whole; 1 something of a value could not be "
-		       "read; 2 nothing could be; 3 not a Ruby process; 64 wrong usage.",
+	.exit_status = "Exit status: 0 everything was printed; 1 part of a value could not be "
+		       "read; 2 nothing could be read; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

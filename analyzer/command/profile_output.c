@@ -91,7 +91,7 @@ static struct rcore_error *make_options(const struct rcore_profile_request *requ
 struct rcore_error *rcore_profile_check(const struct rcore_profile_request *request,
 					const struct rcore_inputs *inputs)
 {
-	const struct rcore_words *outputs = &request->arguments->outputs;
+	const struct rcore_strings *outputs = &request->arguments->outputs;
 	struct rcore_totals_options options;
 	struct rcore_error *err = make_options(request, &options);
 	return err ? err : rcore_output_paths_check(outputs->items, outputs->count, inputs);
@@ -186,7 +186,7 @@ static struct rcore_error *add_recording(struct work *work, const char *path, co
 /* Conditions that nothing meets are mistyped. */
 static struct rcore_error *check_where(const struct work *work)
 {
-	const struct rcore_words *where = &work->request->arguments->where;
+	const struct rcore_strings *where = &work->request->arguments->where;
 	char escaped[128];
 	if (!where->count || work->totals->keys.count)
 		return NULL;
@@ -230,7 +230,7 @@ static struct rcore_error *write_all(const struct work *work, const struct rcore
 				     FILE *out)
 {
 	const struct rcore_profile_arguments *arguments = work->request->arguments;
-	const struct rcore_words *outputs = &arguments->outputs;
+	const struct rcore_strings *outputs = &arguments->outputs;
 	struct rcore_profile_report report = {
 		.totals = work->totals,
 		.measure = (enum rcore_measure)arguments->mode,

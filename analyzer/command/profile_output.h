@@ -9,7 +9,7 @@
 
 /* What every command that writes a profile takes. */
 struct rcore_profile_arguments {
-	struct rcore_words outputs, where;
+	struct rcore_strings outputs, where;
 	const char *by;
 	int mode; /* enum rcore_measure */
 	bool all;

@@ -3,25 +3,24 @@
 
 struct arguments {
 	struct rcore_report_options report;
-	struct rcore_words where, fibers;
+	struct rcore_strings where, fibers;
 	bool json, lines;
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
 
 static const struct rcore_option options[] = {
-	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "As JSON"},
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"where", 'w', RCORE_OPTION_LIST, MEMBER(where), "KEY=VALUE",
-	 "Only fibers whose context has KEY with that VALUE (KEY alone: with any); may be "
-	 "given again",
+	 "Print only fibers whose context has KEY with this VALUE, or KEY alone with any "
+	 "value. Can be repeated",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
-	 .help = "Fibers without a context too"},
+	 .help = "Also print fibers without a context"},
 	{"stacks", 's', RCORE_OPTION_FLAG, MEMBER(report.stacks),
-	 .help = "Each with its stack, Ruby and native in one, as a debugger's ruby-state has "
-		 "them"},
+	 .help = "Print each fiber with its stack (the default of ruby-state in a debugger)"},
 	{"lines", 'l', RCORE_OPTION_FLAG, MEMBER(lines),
-	 .help = "Each on a line, as the shell's rcore state has them"},
+	 .help = "Print each fiber on one line (the default in the shell)"},
 	RCORE_OPTION_ONE_THREAD(MEMBER(report.thread)),
 	RCORE_OPTION_ONE_FIBER(MEMBER(report.fiber)),
 	{0},
@@ -50,7 +49,7 @@ static struct rcore_error *print(const struct arguments *arguments,
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
 	const struct arguments *arguments = given;
-	const struct rcore_words *fibers = &arguments->fibers;
+	const struct rcore_strings *fibers = &arguments->fibers;
 	struct rcore_report_options report = arguments->report;
 	const struct rcore_snapshot *snapshot;
 	report.color = view->color;
@@ -58,7 +57,8 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	report.where_count = arguments->where.count;
 	report.stacks = has_stacks(arguments);
 	if (arguments->json && fibers->count > 1)
-		return rcore_error_create(RCORE_ERROR_USAGE, "--json takes one fiber");
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "--json prints one fiber; name one, or use --where");
 	struct rcore_error *err = rcore_view_need(view, &snapshot);
 	if (!err && !fibers->count)
 		err = print(arguments, snapshot, &report, out);
@@ -73,12 +73,12 @@ const struct rcore_command rcore_command_state = {
 	.name = "state",
 	.verb = "state",
 	.summary = "each fiber's context",
-	.doc = "Show for whom each fiber works: the key/value pairs that the gem ruby-profiler "
-	       "keeps on it, of parked fibers too: in the shell one fiber a line, in a "
-	       "debugger each next to its stack. Fibers that are named are shown with their "
-	       "stacks anywhere.",
+	.doc = "Print the context of each fiber, also of parked ones: the key/value pairs that "
+	       "the gem ruby-profiler stores in it. In the shell, print one fiber per line; in "
+	       "a debugger, print each context next to the stack. Fibers that you name are "
+	       "always printed with their stacks.",
 	.words = "[FIBER...]",
-	.words_offset = MEMBER(fibers),
+	.operands_offset = MEMBER(fibers),
 	.completion = RCORE_COMPLETE_FIBER,
 	.in_debugger = "--stacks",
 	.options = options,

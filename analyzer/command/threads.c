@@ -4,7 +4,7 @@
 static const struct rcore_option options[] = {
 	RCORE_OPTION_ONE_THREAD(offsetof(struct rcore_report_options, thread)),
 	{"verbose", 'v', RCORE_OPTION_FLAG, offsetof(struct rcore_report_options, verbose),
-	 .help = "Addresses too"},
+	 .help = "Also print addresses"},
 	{0},
 };
 
@@ -26,9 +26,10 @@ static struct rcore_error *run(struct rcore_view *view, const void *arguments, F
 const struct rcore_command rcore_command_threads = {
 	.name = "threads",
 	.verb = "threads",
-	.summary = "the threads, one a line",
-	.doc = "List the Ruby threads of a process: the id, the kernel thread, the name, what "
-	       "it does, how many fibers it has; and the kernel threads that run no Ruby.",
+	.summary = "the threads, one per line",
+	.doc = "List the Ruby threads of a process: the id, the kernel thread, the name, the "
+	       "status and the number of fibers. Also list the kernel threads that run no "
+	       "Ruby.",
 	.options = options,
 	.size = sizeof(struct rcore_report_options),
 	.examples = (const char *const[]){"", "--thread T2 --verbose", NULL},

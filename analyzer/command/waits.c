@@ -9,7 +9,7 @@ struct arguments {
 #define MEMBER(name) offsetof(struct arguments, name)
 
 static const struct rcore_option options[] = {
-	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "The same as JSON"},
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	RCORE_OPTION_ONE_THREAD(MEMBER(report.thread)),
 	RCORE_OPTION_ONE_FIBER(MEMBER(report.fiber)),
 	{0},
@@ -37,10 +37,10 @@ const struct rcore_command rcore_command_waits = {
 	.name = "waits",
 	.verb = "waits",
 	.summary = "what each thread and fiber waits for, who holds which lock; deadlocks",
-	.doc = "Show what each thread and fiber waits for: a Mutex or Monitor and who holds "
-	       "it, a Queue, a ConditionVariable, another thread, a descriptor, a child "
-	       "process, the GVL; and which wait for each other. In brackets stands how that "
-	       "is known.",
+	.doc = "Print what each thread and fiber waits for: a Mutex or Monitor and who holds "
+	       "it, a Queue, a ConditionVariable, another thread, a file descriptor, a child "
+	       "process, the GVL. Print deadlocks, too. The words in brackets say how rcore "
+	       "knows.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--thread T2", "--json", NULL},

@@ -12,12 +12,12 @@
 
 /*
  * {"pack": 1, "layout": "...", "layout_source": "exact", "rubyopt": "...",
- * "fibers": [...], "segments": [start, size, saved, flags, ...], "code":
- * [{"pc": ..., "function": ...}, ...], "stacks": [{"fiber": ..., "frames":
- * [code, sp, trust, code, sp, trust, ...]}, ...]}
+ *  "fibers": [...], "segments": [start, size, saved, flags, ...],
+ *  "code": [{"pc": ..., "function": ...}, ...],
+ *  "stacks": [{"fiber": ..., "frames": [code, sp, trust, ...]}, ...]}
  *
- * 2,000 fibers stand at the same few dozen addresses, so what an address is
- * called is written once.
+ * 2,000 fibers are parked at the same few dozen addresses, so the name of an
+ * address is written only once.
  */
 enum { VERSION = 1, WORDS = 3, SEGMENT_WORDS = 4, MAX_FRAMES = 4 << 20 };
 enum { READABLE = 4, WRITABLE = 2, EXECUTABLE = 1 };
@@ -396,7 +396,7 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 	if (!fine)
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"the note of the pack is damaged, or of a newer rcore");
+			"the note of the pack is damaged, or was written by a newer rcore");
 	*ret = facts;
 	return NULL;
 }

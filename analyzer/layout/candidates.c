@@ -74,8 +74,8 @@ struct rcore_error *rcore_layout_unsupported(const unsigned version[3], unsigned
 	if (any && compare_series(version, newest) > 0)
 		return rcore_error_create(
 			RCORE_ERROR_NO_LAYOUT,
-			"%s is newer than this rcore, which knows Ruby up to %u.%u: get a "
-			"newer rcore, or print a table from a build that has debug information "
+			"%s is newer than this rcore, which supports Ruby up to %u.%u; get a "
+			"newer rcore, or print a table from a build with debug information "
 			"('rcore layout FILE > my.layout') and pass --layout my.layout",
 			name, newest[0], newest[1]);
 	return NULL;
@@ -170,7 +170,7 @@ static struct rcore_error *nothing(const struct candidates *candidates)
 		return err;
 	return rcore_error_create(
 		RCORE_ERROR_NO_LAYOUT,
-		"no layout for Ruby %u.%u.%u on %s: install its debug information, or print a "
+		"no layout for Ruby %u.%u.%u on %s; install its debug information, or print a "
 		"table from a build that has it ('rcore layout FILE > my.layout') and pass "
 		"--layout my.layout%s%s%s",
 		version[0], version[1], version[2], name ? name : "this machine",

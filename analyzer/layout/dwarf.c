@@ -195,7 +195,7 @@ static struct rcore_error *find_version(struct rcore_dwarf_file *file, unsigned 
 	    !rcore_version_parse(text, ret))
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"no Ruby version in it (ruby_version); say which it is");
+			"it does not contain a Ruby version (ruby_version); name the version");
 	return NULL;
 }
 

@@ -51,7 +51,7 @@ static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file, bool needs_
 	if (S_ISDIR(status.st_mode))
 		return rcore_error_create(RCORE_ERROR_FORMAT, "is a directory");
 	if (!S_ISREG(status.st_mode))
-		return rcore_error_create(RCORE_ERROR_FORMAT, "not a plain file");
+		return rcore_error_create(RCORE_ERROR_FORMAT, "not a regular file");
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
@@ -61,15 +61,14 @@ static struct rcore_error *open_dwarf(struct rcore_dwarf_file *file, bool needs_
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					  "neither x86-64 nor 64-bit ARM");
 	if (header.e_shoff > (uint64_t)status.st_size)
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"is cut short: its section headers lie behind its end");
+		return rcore_error_create(RCORE_ERROR_FORMAT,
+					  "is truncated: its section headers are missing");
 	hide_unneeded(file->elf, needs_lines);
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!file->dwarf)
 		return rcore_error_create(RCORE_ERROR_FORMAT,
-					  "no debug information (DWARF) in it; give a build "
-					  "that is not stripped, or its separate debug file");
+					  "no debug information (DWARF); name a build that is "
+					  "not stripped, or its separate debug file");
 	return NULL;
 }
 

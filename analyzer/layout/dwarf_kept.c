@@ -83,7 +83,7 @@ static bool load(const char *kept, const unsigned version[3], struct rcore_layou
 		return false;
 	struct rcore_error *err =
 		is_ours(fd) ? rcore_layout_read_fd(fd, kept, &layout)
-			    : rcore_error_create(RCORE_ERROR_FORMAT, "not the user's own");
+			    : rcore_error_create(RCORE_ERROR_FORMAT, "not owned by the user");
 	close(fd);
 	bool is_good =
 		!err && (!version || !memcmp(layout.version, version, sizeof(layout.version)));
@@ -113,7 +113,7 @@ static struct rcore_error *write_text(FILE *out, const void *text)
 /* Nothing is lost if it cannot be kept. */
 static void keep(const char *kept, char *folder, const struct rcore_layout *layout)
 {
-	char *text = rcore_layout_print(layout, "kept by rcore; may be removed at any time");
+	char *text = rcore_layout_print(layout, "a cache of rcore; may be deleted at any time");
 	if (!text)
 		return;
 	make_folder(folder);

@@ -227,22 +227,26 @@ struct rcore_error *rcore_not_measured(const struct rcore_layout *layout,
 				       const struct rcore_field *field);
 
 /*
- * Tables. Text, one item a line, as `rcore layout FILE` prints and
- * layout/tables/ and a user's `--layout FILE` hold: # free comment, provenance
- * layout 3.3.1..3.3.6-x86_64-cet
+ * Parses a table: text with one item per line, as `rcore layout FILE` prints it
+ * and as layout/tables/ and --layout contain it:
+ *
+ *   # a comment, provenance
+ *   layout 3.3.1..3.3.6-x86_64-cet
  *   ruby 3.3.1..3.3.6           or one release: 3.3.0
- * machine x86_64 struct vm 9600
- *   struct fiber 624 4.0.5      as the other release has it: this one's headers do not tell
+ *   machine x86_64
+ *   struct vm 9600
+ *   struct fiber 624 4.0.5      as in the other release, if headers lack it
  *   vm.ractor_set 8 16          field, offset, size
  *   thread.status 240 4 0:2     field, offset, size, bit:bits
  *   fiber.transferred -         not in this Ruby
- * enum qnil 4 A struct or an enumerator that this Ruby lacks has '-' too. An
- * item of fields.def is there once at most, in any order. One that is not
- * there, or has '?', is not measured; only the structs of VM, thread and EC
- * must be. Anything else is an error that names `origin` (the file, for
- * messages) and the line. Errors: FORMAT. The layout's source is set to EXACT
- * (APPROXIMATE where it borrows structs) and its traits to those of its
- * version.
+ *   enum qnil 4
+ *
+ * A struct or an enumerator that this Ruby lacks has '-', too. Each item of
+ * fields.def appears at most once, in any order. An item that does not appear,
+ * or has '?', is not measured; only the structs of VM, thread and EC must be.
+ * Everything else is an error that names `origin` (the file, for messages) and
+ * the line. Errors: FORMAT. Sets the layout's source to EXACT (APPROXIMATE if
+ * it borrows structs), and its traits to those of its version.
  */
 struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
 				       struct rcore_layout *ret);

@@ -99,7 +99,7 @@ static struct rcore_error *parse_borrowed(struct parser *parser, const struct rc
 	if (!rcore_version_parse(word, version))
 		return complain(parser, "'%s' is not a version such as 4.0.5", word);
 	if (neighbour[0] && memcmp(neighbour, version, sizeof(version)))
-		return complain(parser, "structs of two other releases");
+		return complain(parser, "structs of more than one other release");
 	memcpy(neighbour, version, sizeof(version));
 	*rcore_item_borrowed(parser->layout, item) = true;
 	return NULL;
@@ -110,7 +110,7 @@ static struct rcore_error *parse_struct(struct parser *parser, const char *id, c
 {
 	const struct rcore_item *item = find(parser, RCORE_ITEM_STRUCT, id, "");
 	if (!item)
-		return complain(parser, "no struct '%s' is known", id);
+		return complain(parser, "unknown struct '%s'", id);
 	long size = 0;
 	struct rcore_error *err = see(parser, item);
 	if (err || (!borrowed && parse_unknown(parser, item, word)))
@@ -128,7 +128,7 @@ static struct rcore_error *parse_enum(struct parser *parser, const char *id, con
 {
 	const struct rcore_item *item = find(parser, RCORE_ITEM_ENUM, "", id);
 	if (!item)
-		return complain(parser, "no enumerator '%s' is known", id);
+		return complain(parser, "unknown enumerator '%s'", id);
 	long value = 0;
 	struct rcore_error *err = see(parser, item);
 	if (err || parse_unknown(parser, item, word))
@@ -161,7 +161,7 @@ static struct rcore_error *parse_field(struct parser *parser, char **words, size
 	*dot = '\0';
 	const struct rcore_item *item = find(parser, RCORE_ITEM_FIELD, words[0], dot + 1);
 	if (!item)
-		return complain(parser, "no field '%s.%s' is known", words[0], dot + 1);
+		return complain(parser, "unknown field '%s.%s'", words[0], dot + 1);
 	struct rcore_error *err = see(parser, item);
 	if (err)
 		return err;
@@ -196,7 +196,7 @@ static struct rcore_error *parse_head(struct parser *parser, char **words)
 	*seen = true;
 	if (seen == &parser->has_name) {
 		if (strlen(words[1]) >= sizeof(layout->name))
-			return complain(parser, "a name of more than %zu characters",
+			return complain(parser, "a name longer than %zu characters",
 					sizeof(layout->name) - 1);
 		strcpy(layout->name, words[1]);
 	} else if (seen == &parser->has_version) {
@@ -236,7 +236,7 @@ static struct rcore_error *parse_line(struct parser *parser, char *line)
 		return parse_enum(parser, words[1], words[2]);
 	if (count >= 2 && strchr(words[0], '.'))
 		return parse_field(parser, words, count);
-	return complain(parser, "'%s' starts no line of a layout table", words[0]);
+	return complain(parser, "'%s' does not start a line of a layout table", words[0]);
 }
 
 /* The next line of `text` as printable characters, into `line`. */
@@ -246,7 +246,7 @@ static struct rcore_error *copy_line(const struct parser *parser, const char *te
 	if (length && text[0] == '#')
 		length = 0;
 	if (length >= MAX_LINE)
-		return complain(parser, "a line of more than %d characters", MAX_LINE - 1);
+		return complain(parser, "a line longer than %d characters", MAX_LINE - 1);
 	for (size_t i = 0; i < length; i++) {
 		bool printable = (text[i] >= ' ' && text[i] <= '~') || text[i] == '\t' ||
 				 text[i] == '\r';
@@ -279,8 +279,7 @@ static struct rcore_error *check_fields(struct parser *parser)
 		if (rcore_has_place(field) &&
 		    (uint32_t)field->offset + rcore_field_width(field) > size) {
 			parser->line = parser->seen[i];
-			return complain(parser,
-					"%s.%s lies past the end of struct %s (%u bytes)",
+			return complain(parser, "%s.%s is past the end of struct %s (%u bytes)",
 					item->group, item->id, item->group, size);
 		}
 	}
@@ -300,7 +299,7 @@ static struct rcore_error *check(struct parser *parser)
 	if (lacks)
 		return complain(
 			parser,
-			"the table has no struct %s; print it anew with 'rcore layout FILE'",
+			"the table has no struct %s; print it again with 'rcore layout FILE'",
 			lacks);
 	return err;
 }

@@ -70,9 +70,8 @@ struct rcore_error *rcore_not_measured(const struct rcore_layout *layout,
 		return NULL;
 	rcore_layout_print_range(layout, range);
 	print_name(layout, field, name);
-	return rcore_error_create(
-		RCORE_ERROR_UNSUPPORTED,
-		"%s is not measured for Ruby %s: rcore finds it in this Ruby's debug "
-		"information, or in a table that scripts/measure made",
-		name, range);
+	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+				  "%s is not measured for Ruby %s; install its debug "
+				  "information, or measure it with scripts/measure",
+				  name, range);
 }

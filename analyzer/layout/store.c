@@ -38,9 +38,10 @@ static struct rcore_error *read_text(int fd, const char *path, char **ret)
 	}
 	if (size == SIZE_LIMIT) {
 		free(text);
-		return rcore_error_create(RCORE_ERROR_LIMIT,
-					  "%s: larger than any layout table (%d bytes)", path,
-					  SIZE_LIMIT);
+		return rcore_error_create(
+			RCORE_ERROR_LIMIT,
+			"%s: is too large for a layout table (the limit is %d bytes)", path,
+			SIZE_LIMIT);
 	}
 	text[size] = '\0';
 	*ret = text;
@@ -57,12 +58,31 @@ struct rcore_error *rcore_layout_read_fd(int fd, const char *path, struct rcore_
 	return err;
 }
 
+static struct rcore_error *not_a_file(const char *path)
+{
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "%s: is not a regular file; name the file of a layout table",
+				  path);
+}
+
 struct rcore_error *rcore_layout_read(const char *path, struct rcore_layout *ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	/*
+	 * Opening a device can have effects, and opening a FIFO can wait for
+	 * ever.
+	 */
+	if (stat(path, &status))
+		return rcore_error_os(errno, "%s", path);
+	if (!S_ISREG(status.st_mode))
+		return not_a_file(path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return rcore_error_os(errno, "%s", path);
-	struct rcore_error *err = rcore_layout_read_fd(fd, path, ret);
+	struct rcore_error *err = fstat(fd, &status) ? rcore_error_os(errno, "%s", path)
+				  : S_ISREG(status.st_mode)
+					  ? rcore_layout_read_fd(fd, path, ret)
+					  : not_a_file(path);
 	close(fd);
 	return err;
 }
@@ -150,8 +170,8 @@ struct rcore_error *rcore_layout_find(const char *word, struct rcore_layout *ret
 			return rcore_layout_builtin(i, ret);
 	if (access(word, F_OK) == 0)
 		return rcore_layout_read(word, ret);
-	return rcore_error_create(
-		RCORE_ERROR_NO_LAYOUT,
-		"%s: neither a file nor a built-in table; `rcore layout --list` shows these",
-		word);
+	return rcore_error_create(RCORE_ERROR_NO_LAYOUT,
+				  "%s: is neither a file nor a built-in table; `rcore layout "
+				  "list` prints the built-in ones",
+				  word);
 }

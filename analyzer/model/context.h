@@ -21,7 +21,10 @@ extern "C" {
  *	struct Ruby_Profiler_State {
  *		size_t size;      number of pairs
  *		size_t capacity;  number of slots, a power of two
- *		struct { ID key; VALUE value; } pairs[capacity];  key 0: an empty slot
+ *		struct {
+ *			ID key;   0: an empty slot
+ *			VALUE value;
+ *		} pairs[capacity];
  *	};
  *
  * A lookup begins at slot `key & (capacity - 1)` and proceeds slot by slot,
@@ -37,7 +40,7 @@ struct rcore_context_pair {
 struct rcore_context {
 	bool present;    /* the fiber has a state */
 	uint64_t object; /* the Ruby::Profiler::State (VALUE) */
-	/* Struct Ruby_Profiler_State; 0: the state has no table. */
+	/* struct Ruby_Profiler_State; 0: the state has no table. */
 	uint64_t table;
 	uint64_t size, capacity;          /* as the table has them */
 	struct rcore_context_pair *pairs; /* in the order of their slots */

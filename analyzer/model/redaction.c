@@ -25,7 +25,7 @@ const char *rcore_redacted_name(enum rcore_redacted kind)
 	return kinds[kind].name;
 }
 
-const char *rcore_redacted_words(enum rcore_redacted kind)
+const char *rcore_redacted_text(enum rcore_redacted kind)
 {
 	return kinds[kind].words;
 }

@@ -13,6 +13,6 @@ extern const char *const rcore_redact_names[];
 const char *rcore_redacted_name(enum rcore_redacted kind);
 
 /* Returns words for people, in the plural: "parts of URLs". */
-const char *rcore_redacted_words(enum rcore_redacted kind);
+const char *rcore_redacted_text(enum rcore_redacted kind);
 
 #endif

@@ -210,8 +210,9 @@ struct rcore_thread {
 	/* Indices into snapshot->fibers: root first, then by age or address. */
 	int *fibers;
 	size_t fiber_count;
-	int current_fiber;                /* index; -1: unknown */
-	int group;                        /* index into snapshot->thread_groups; -1: none */
+	int current_fiber; /* index; -1: unknown */
+	/* Index into snapshot->thread_groups; -1: none. */
+	int group;
 	struct rcore_variables variables; /* Thread#thread_variable_get */
 	const char *problem;
 };
@@ -295,7 +296,7 @@ struct rcore_cause {
 };
 
 /* How the VM was found. */
-enum rcore_vm_rung { RCORE_RUNG_SYMBOL, RCORE_RUNG_DWARF, RCORE_RUNG_SEARCH };
+enum rcore_vm_method { RCORE_VM_BY_SYMBOL, RCORE_VM_BY_DWARF, RCORE_VM_BY_SEARCH };
 
 /* A check of the layout against the target. */
 struct rcore_proof {
@@ -404,7 +405,7 @@ struct rcore_snapshot {
 	size_t field_check_count;
 	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
 	size_t shift_count;
-	enum rcore_vm_rung vm_rung;
+	enum rcore_vm_method vm_found_by;
 	uint64_t vm; /* rb_vm_t */
 	struct rcore_proof *proofs;
 	size_t proof_count;

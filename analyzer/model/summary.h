@@ -11,9 +11,12 @@
  * could let them go on. New kinds are added before RCORE_SUMMARY_KINDS.
  */
 enum rcore_summary_kind {
-	RCORE_SUMMARY_LOCK,  /* fibers wait for a Mutex or Monitor that another fiber holds */
-	RCORE_SUMMARY_QUEUE, /* fibers wait for room in a SizedQueue that is full */
-	RCORE_SUMMARY_GVL,   /* threads are ready to run, and another one runs */
+	/* Fibers wait for a Mutex or Monitor that another fiber holds. */
+	RCORE_SUMMARY_LOCK,
+	/* Fibers wait for room in a SizedQueue that is full. */
+	RCORE_SUMMARY_QUEUE,
+	/* Threads are ready to run, and another one runs. */
+	RCORE_SUMMARY_GVL,
 	RCORE_SUMMARY_POOL,  /* threads that were started at the same place */
 	RCORE_SUMMARY_KINDS, /* how many kinds there are */
 };
@@ -30,7 +33,8 @@ struct rcore_summary_line {
 	 */
 	const char *text;
 	uint64_t object; /* VALUE of the lock or queue; 0: none or unknown */
-	int holder;      /* index of the fiber that holds the lock or the GVL; -1: none */
+	/* Index of the fiber that holds the lock or the GVL; -1: none. */
+	int holder;
 	/*
 	 * Indices of the fibers that are blocked. POOL: the fibers that the
 	 * pool's threads run.

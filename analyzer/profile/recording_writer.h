@@ -26,8 +26,8 @@ struct rcore_error *rcore_recording_writer_new(int fd, struct rcore_recording_wr
  *	rate	samples per second and thread that were asked for
  *	pid, command, ruby	of the program
  *	engine	how the samples were taken
- *	samples, rejected, achieved	at the end: their number, of those that were thrown away,
- *		and the rate that was reached
+ *	samples, rejected, achieved	at the end: how many samples were
+ *		taken, how many were rejected, and the rate that was reached
  */
 struct rcore_error *rcore_recording_writer_fact(struct rcore_recording_writer *writer,
 						const char *key, const char *value);

@@ -43,8 +43,9 @@ const struct rcore_table_type rcore_table_types[RCORE_TABLE_TYPES] = {
 const struct rcore_record_type rcore_sample_type = {
 	sizeof(struct rcore_profile_sample),
 	COLUMNS(COLUMN(sample, time, NONE), COLUMN(sample, wall, NONE), COLUMN(sample, cpu, NONE),
-		COLUMN(sample, node, NODES), COLUMN(sample, thread, THREADS), COLUMN(sample, fiber, FIBERS),
-		COLUMN(sample, state, STATES), COLUMN(sample, labels, LABELS), COLUMN(sample, count, NONE)),
+		COLUMN(sample, node, NODES), COLUMN(sample, thread, THREADS),
+		COLUMN(sample, fiber, FIBERS), COLUMN(sample, state, STATES),
+		COLUMN(sample, labels, LABELS), COLUMN(sample, count, NONE)),
 };
 /* clang-format on */
 

@@ -5,32 +5,33 @@
 #include "redact/secrets.h"
 
 /*
- * Texts that once stood under a key, to be found wherever else they stand: in a
- * message, on a stack.
+ * Texts that were values of secret keys. rcore also removes them elsewhere: in
+ * a message, on a stack.
  */
 struct rcore_known_secrets;
 
-/* NULL: memory is short. */
+/* Returns NULL if memory is short. */
 struct rcore_known_secrets *rcore_known_secrets_new(void);
-/* NULL-safe. */
+/* Does nothing for NULL. */
 void rcore_known_secrets_free(struct rcore_known_secrets *known);
 
 /*
- * Learns a text: as it stands (what Ruby's inspect printed, without quotes),
- * what that is the inspect of, and both in UTF-16. Fewer than three bytes, and
- * what was taken out already, are not worth it. False: no memory.
+ * Adds a text: as it is (what Ruby's inspect printed, without quotes), the
+ * String of which that is the inspect, and both in UTF-16. Ignores texts of
+ * fewer than three bytes, and those that were already removed. Returns false if
+ * memory is short.
  */
 bool rcore_known_secrets_add(struct rcore_known_secrets *known, const char *text, size_t size);
 
 /*
- * Where they stand in `text`: six bytes or more of them anywhere (of long ones
- * their beginning, for what is printed is cut off), shorter ones only as a
- * whole literal in double quotes.
+ * Finds them in `text`: those of six bytes or more anywhere (the beginning of
+ * long ones is enough, because printed text is truncated), shorter ones only as
+ * a complete literal in double quotes.
  */
 void rcore_known_secrets_find(const struct rcore_known_secrets *known, const char *text,
 			      size_t size, struct rcore_spans *ret);
 
-/* Is this one, as a whole? */
+/* Returns whether the complete text is one of them. */
 bool rcore_known_secrets_has(const struct rcore_known_secrets *known, const char *text,
 			     size_t size);
 

@@ -12,25 +12,25 @@
 #include "redact/secrets.h"
 
 /*
- * Takes out of a model, before anybody prints it, what `mode` says:
- * "[redacted]" stands there then. In modes from RCORE_REDACT_STRINGS on the
- * decoders have filled contents of Strings with stars by then
- * (rcore_ruby.hides_text). Stars of a pack that was redacted become the same
- * word: its report is that of the core it was made of.
+ * Removes from a snapshot, before it is printed, what `mode` says, and writes
+ * "[redacted]" in its place. From RCORE_REDACT_STRINGS on, the decoders have
+ * already filled the contents of Strings with stars (rcore_ruby.hides_text).
+ * Stars in a redacted pack become "[redacted]", too, so its report equals that
+ * of its core.
  */
 struct rcore_redactor;
 
-/* NULL: memory is short. */
+/* Returns NULL if memory is short. */
 struct rcore_redactor *rcore_redactor_new(enum rcore_redact mode);
 void rcore_redactor_free(struct rcore_redactor *redactor); /* NULL-safe */
 
-/* Learns what stands under keys, and takes nothing out. NO_MEMORY. */
+/* Learns the values of secret keys, and removes nothing. Error: NO_MEMORY. */
 struct rcore_error *rcore_redact_learn(struct rcore_redactor *redactor,
 				       struct rcore_snapshot *snapshot);
 
 /*
- * Also learns what stands under keys, and counts in snapshot->redaction.
- * NO_MEMORY.
+ * Removes what `mode` says. Also learns the values of secret keys, and counts
+ * in snapshot->redaction. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_redact_snapshot(struct rcore_redactor *redactor,
 					  struct rcore_snapshot *snapshot);
@@ -38,18 +38,18 @@ struct rcore_error *rcore_redact_print(struct rcore_redactor *redactor,
 				       struct rcore_print *print);
 
 /*
- * Does the same for one text that is in no model: *slot becomes a text in
- * `arena`. `kind` is NAME, VALUE (under `key`, which may be NULL), COMMAND, or
- * TEXT. Nothing stays of a VALUE and a TEXT, which here are the contents of a
- * String, from RCORE_REDACT_STRINGS on. Error: NO_MEMORY.
+ * Does the same for one text outside of a snapshot: *slot becomes a text in
+ * `arena`. `kind` is NAME, VALUE (of `key`, which may be NULL), COMMAND, or
+ * TEXT. From RCORE_REDACT_STRINGS on, nothing remains of a VALUE or a TEXT,
+ * which are contents of a String here. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_redact_text(struct rcore_redactor *redactor,
 				      struct rcore_arena *arena, enum rcore_part_kind kind,
 				      const char *key, const char **slot);
 
 /*
- * What to take out of the contents of a String; of a command line; of bytes
- * that may be no text. By what was learned too.
+ * Find what to remove from the contents of a String, from a command line, and
+ * from bytes that may not be text, also by what was learned.
  */
 void rcore_redactor_text(const struct rcore_redactor *redactor, const char *text, size_t size,
 			 struct rcore_spans *ret);

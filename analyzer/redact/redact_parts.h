@@ -23,12 +23,12 @@ enum rcore_part_kind {
 	 */
 	RCORE_PART_OPAQUE,
 
-	/* Const char *, of code: taken out by RCORE_REDACT_ALL alone. */
+	/* const char *, of code: taken out by RCORE_REDACT_ALL alone. */
 	RCORE_PART_NAME,
 	RCORE_PART_TEXT, /* const char * */
-	/* Const char *, of values: names of classes stand in it. */
+	/* const char *, of values: names of classes stand in it. */
 	RCORE_PART_INSPECT,
-	/* Const char *, the same, which stands under the key at `other`. */
+	/* const char *, the same, which stands under the key at `other`. */
 	RCORE_PART_VALUE,
 	RCORE_PART_COMMAND, /* const char *, a command line */
 	RCORE_PART_TEXTS,   /* array of const char *, `other` is its length */
@@ -47,7 +47,8 @@ struct rcore_parts;
 struct rcore_part {
 	enum rcore_part_kind kind;
 	size_t offset, other;
-	const struct rcore_parts *parts; /* of the struct that it leads to; NULL: of none */
+	/* Of the struct that it leads to; NULL: of none. */
+	const struct rcore_parts *parts;
 };
 
 /* The parts of a struct of the model. */

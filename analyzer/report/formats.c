@@ -5,24 +5,27 @@
 
 #include "base/text.h"
 
-#define ROW(name, ending, writer, note)    {name, ending, writer},
-#define NAME(name, ending, writer, note)   name,
-#define HELP(name, ending, writer, note)   " " name note
-#define LIST(name, ending, writer, note)   " " name
-#define ENDING(name, ending, writer, note) " " ending
+#define ROW(name, ending, writer, is_document, note)      {name, ending, writer},
+#define NAME(name, ending, writer, is_document, note)     name,
+#define DOCUMENT(name, ending, writer, is_document, note) is_document,
+#define HELP(name, ending, writer, is_document, note)     " " name note
+#define LIST(name, ending, writer, is_document, note)     " " name
+#define ENDING(name, ending, writer, is_document, note)   " " ending
 
 const struct rcore_format rcore_formats[] = {RCORE_FORMATS(ROW){0}};
 
 const char *const rcore_format_names[] = {RCORE_FORMATS(NAME) NULL};
+
+const bool rcore_format_is_document[] = {RCORE_FORMATS(DOCUMENT)};
 
 const char rcore_format_list[] = RCORE_FORMATS(LIST);
 
 const char rcore_format_help[] = "The format to print:" RCORE_FORMATS(HELP);
 
 const char rcore_format_output_help[] =
-	"Write to FILE, in the format of its ending:" RCORE_FORMATS(
-		ENDING) ". Or name the format, as in gitlab:FILE. May be given again. Nothing "
-			"is printed then, unless --format names another format than text";
+	"Write to FILE in the format of its suffix:" RCORE_FORMATS(
+		ENDING) ". Or name the format, as in gitlab:FILE. Can be repeated. Then print "
+			"nothing, unless --format names a format other than text";
 
 const struct rcore_format *rcore_format_named(const char *name)
 {
@@ -62,8 +65,9 @@ struct rcore_error *rcore_format_of_output(const char *output, const struct rcor
 			return NULL;
 		}
 	}
-	return rcore_error_create(RCORE_ERROR_USAGE,
-				  "the ending of '%s' names no format; put one before it, as "
-				  "in -o gitlab:quality.json (formats:" RCORE_FORMATS(LIST) ")",
-				  rcore_escape(escaped, sizeof(escaped), output));
+	return rcore_error_create(
+		RCORE_ERROR_USAGE,
+		"the suffix of '%s' is not that of a format; name the format, as in -o "
+		"gitlab:quality.json (formats:" RCORE_FORMATS(LIST) ")",
+		rcore_escape(escaped, sizeof(escaped), output));
 }

@@ -5,20 +5,21 @@
 #include "report/report.h"
 
 /*
- * Every format in which a snapshot can be written: its name for --format, the
- * ending of file names that can mean nothing else ("" for none), its writer,
- * and what help says after the name. --format, -o, their help and their errors
- * are made from this table in the shell and in debuggers alike. To add a
- * format, add its writer's file and its line here.
+ * Every output format: its name for --format, the suffix of file names that
+ * means this format ("" for none), its writer, whether its output is a document
+ * that describes one process (several of them, one after the other, are not
+ * valid), and what help prints after the name. --format, -o, their help and
+ * their messages come from this table, in the shell and in debuggers. To add a
+ * format, add the file of its writer, and its line here.
  */
-#define RCORE_FORMATS(FORMAT)                                                \
-	FORMAT("text", ".txt", rcore_report_text, " (the default)")          \
-	FORMAT("json", ".json", rcore_report_json, "")                       \
-	FORMAT("markdown", ".md", rcore_report_markdown, "")                 \
-	FORMAT("github", "", rcore_report_github, " (workflow annotations)") \
-	FORMAT("gitlab", "", rcore_report_gitlab, " (Code Quality)")         \
-	FORMAT("sarif", ".sarif", rcore_report_sarif, "")                    \
-	FORMAT("junit", ".xml", rcore_report_junit, "")
+#define RCORE_FORMATS(FORMAT)                                                       \
+	FORMAT("text", ".txt", rcore_report_text, false, " (the default)")          \
+	FORMAT("json", ".json", rcore_report_json, false, "")                       \
+	FORMAT("markdown", ".md", rcore_report_markdown, false, "")                 \
+	FORMAT("github", "", rcore_report_github, false, " (workflow annotations)") \
+	FORMAT("gitlab", "", rcore_report_gitlab, true, " (Code Quality)")          \
+	FORMAT("sarif", ".sarif", rcore_report_sarif, true, "")                     \
+	FORMAT("junit", ".xml", rcore_report_junit, true, "")
 
 struct rcore_format {
 	const char *name;
@@ -33,18 +34,21 @@ extern const struct rcore_format rcore_formats[];
 /* Their names in the same order, for an option's choices; ends with NULL. */
 extern const char *const rcore_format_names[];
 
-/* The same for messages, each after a space. */
+/* In the same order: whether output of this format describes one process. */
+extern const bool rcore_format_is_document[];
+
+/* The same for messages, with a space before each. */
 extern const char rcore_format_list[];
 
-/* One line of help each: the names, and the endings of file names. */
+/* One line of help each: the names, and the suffixes of file names. */
 extern const char rcore_format_help[], rcore_format_output_help[];
 
-/* Returns the format of that name, which must be in the table. */
+/* Returns the format with that name, which must be in the table. */
 const struct rcore_format *rcore_format_named(const char *name);
 
 /*
  * Finds the format and the path of an --output: "report.md" means the format of
- * its ending and that path, "gitlab:report.json" the format before the colon
+ * its suffix and that path, "gitlab:report.json" the format before the colon
  * and the path after it. Error: USAGE if neither names a format.
  */
 struct rcore_error *rcore_format_of_output(const char *output, const struct rcore_format **ret,

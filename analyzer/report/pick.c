@@ -75,10 +75,11 @@ static struct rcore_error *not_there(const struct rcore_snapshot *snapshot, int 
 	list_ids(snapshot, thread, fibers, ids, sizeof(ids));
 	rcore_escape(escaped, sizeof(escaped), name);
 	if (thread >= 0)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "no fiber %s in thread %s; its fibers are:%s",
-					  escaped, snapshot->threads[thread].id, ids);
-	return rcore_error_create(RCORE_ERROR_USAGE, "no %s %s here; the %ss are:%s", what,
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"there is no fiber %s in thread %s; its fibers are:%s", escaped,
+			snapshot->threads[thread].id, ids);
+	return rcore_error_create(RCORE_ERROR_USAGE, "there is no %s %s; the %ss are:%s", what,
 				  escaped, what, ids);
 }
 
@@ -137,11 +138,11 @@ struct rcore_error *rcore_pick_one_fiber(const struct rcore_snapshot *snapshot,
 	if (fiber < 0 && thread >= 0)
 		fiber = snapshot->threads[thread].current_fiber;
 	if (fiber < 0)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  thread < 0
-						  ? "there is no Ruby thread here"
-						  : "%s runs no fiber: name one with --fiber",
-					  thread < 0 ? "" : snapshot->threads[thread].id);
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			thread < 0 ? "the target has no Ruby thread"
+				   : "%s runs no fiber; name a fiber with --fiber",
+			thread < 0 ? "" : snapshot->threads[thread].id);
 	*ret = fiber;
 	return NULL;
 }

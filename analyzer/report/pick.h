@@ -7,10 +7,10 @@
 #include "report/report.h"
 
 /*
- * Which threads and fibers a report shows. A thread is named by its id ("T2"),
- * its kernel thread id ("1240"), its Thread VALUE or its rb_thread_t; a fiber
- * by its id, its Fiber VALUE or its rb_fiber_t; the last two in hex
- * ("0x7f...").
+ * Selects the threads and fibers that a report shows. A thread is named by its
+ * id ("T2"), its kernel thread id ("1240"), its Thread VALUE or its
+ * rb_thread_t; a fiber by its id, its Fiber VALUE or its rb_fiber_t. The last
+ * two are in hex ("0x7f...").
  */
 struct rcore_pick {
 	int thread; /* index; -1: all */
@@ -21,17 +21,18 @@ struct rcore_pick {
 };
 
 /*
- * `options` may be NULL, and pick nothing of a snapshot in which nothing was
- * decoded. USAGE where it names what is not there, with a list of what is.
+ * Reads the selection from `options`, which may be NULL. Selects nothing if
+ * nothing was decoded. Error: USAGE if options name something that does not
+ * exist; the message lists what exists.
  */
 struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 				    const struct rcore_report_options *options,
 				    struct rcore_pick *ret);
 
 /*
- * The one fiber that a command is about: the fiber picked; else the one that
- * runs on the thread picked; else the one that died; else that of the main
- * thread. `ret` is its index. USAGE as above, and where that thread runs none.
+ * Finds the fiber that a command is about: the selected fiber, or the one that
+ * the selected thread runs, or the one that died, or that of the main thread.
+ * *ret is its index. Error: USAGE as above, or if that thread runs no fiber.
  */
 struct rcore_error *rcore_pick_one_fiber(const struct rcore_snapshot *snapshot,
 					 const struct rcore_report_options *options, int *ret);

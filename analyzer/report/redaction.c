@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "model/redaction_names.h"
-#include "report/words.h"
+#include "report/names.h"
 
 void rcore_text_redaction(const struct rcore_pen *pen, const struct rcore_redaction *redaction)
 {
@@ -18,11 +18,11 @@ void rcore_text_redaction(const struct rcore_pen *pen, const struct rcore_redact
 		if (!redaction->counts[kind])
 			continue;
 		fprintf(pen->out, "%s%s %s", separator,
-			rcore_count_words(redaction->counts[kind], number),
-			rcore_redacted_words((enum rcore_redacted)kind));
+			rcore_count_text(redaction->counts[kind], number),
+			rcore_redacted_text((enum rcore_redacted)kind));
 		separator = ", ";
 	}
-	fputs(separator[0] == ':' ? ": nothing had to go\n" : "\n", pen->out);
+	fputs(separator[0] == ':' ? ": nothing to remove\n" : "\n", pen->out);
 	rcore_style(pen, RCORE_STYLE_PLAIN);
 }
 

@@ -15,53 +15,53 @@
 #include "model/snapshot.h"
 
 /*
- * Writers: they print a snapshot and decide nothing. The command, GDB and LLDB
- * print through the same writer, so their output is the same byte for byte. All
- * strings of the target are escaped (control characters, invalid UTF-8) before
- * they leave. They do not look at rcore_report_options.size: rcore_report(),
- * which is public, does (session/report.c).
+ * Writers. The command, GDB and LLDB print through the same writer, so their
+ * output is the same byte for byte. Writers escape all strings of the target
+ * (control characters, invalid UTF-8). They do not read
+ * rcore_report_options.size: rcore_report(), which is public, does
+ * (session/report.c).
  */
 
 /*
- * Most take NULL for the default options. If a report could not be written
- * whole (a full disk, a closed pipe), the error is OS.
+ * Most accept NULL for the default options. Error: OS if the report could not
+ * be written completely (a full disk, a closed pipe).
  */
 
 /*
- * The report for people. USAGE when options name a thread or fiber that is not
- * there, with a list of what is.
+ * Writes the text report. Error: USAGE if options name a thread or fiber that
+ * does not exist; the message lists those that do.
  */
 struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
 				      const struct rcore_report_options *options, FILE *out);
 
 /*
- * The stack of one fiber, without the rest of the report: that of
- * options->fiber, else the one that options->thread runs, else as
- * rcore_pick_one_fiber(). `frame` is the number of one Ruby frame to show
- * alone, or -1. USAGE as above, and where there is no such frame.
+ * Writes the stack of one fiber: that of options->fiber, or the fiber that
+ * options->thread runs, or that of rcore_pick_one_fiber(). `frame` is the
+ * number of the only Ruby frame to write, or -1. Error: USAGE as above, or if
+ * there is no such frame.
  */
 struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
 				       const struct rcore_report_options *options, long frame,
 				       FILE *out);
 
-/* What the same fiber is handling, as `rcore exception`. */
+/* Writes the exceptions that this fiber is handling: `rcore exception`. */
 struct rcore_error *rcore_report_exception(const struct rcore_snapshot *snapshot,
 					   const struct rcore_report_options *options,
 					   FILE *out);
 
 /*
- * The same snapshot as JSON (docs/json.md): stable names, addresses as hex
+ * Writes the snapshot as JSON (docs/json.md): stable names, addresses as hex
  * strings, every field optional, "schema" first.
  */
 struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,
 				      const struct rcore_report_options *options, FILE *out);
 
 /*
- * For CI systems. Markdown: a section for each thread, at most 1 MiB (what
- * GitHub takes as a step's summary). The others say one thing, that a process
- * crashed at a place of the application's code, and nothing where no signal
- * killed it: GitHub's workflow commands (ten annotations at most), SARIF 2.1.0,
- * JUnit XML (a failed case, or a passed one), GitLab's Code Quality.
+ * Write formats for CI systems. Markdown has a section for each thread and at
+ * most 1 MiB, GitHub's limit for the summary of a step. The others report that
+ * a process crashed at a place of the application's code, and nothing if no
+ * signal killed it: GitHub's workflow commands (at most ten annotations), SARIF
+ * 2.1.0, JUnit XML (a failed or a passed case), GitLab's Code Quality.
  */
 struct rcore_error *rcore_report_markdown(const struct rcore_snapshot *snapshot,
 					  const struct rcore_report_options *options,
@@ -76,8 +76,8 @@ struct rcore_error *rcore_report_gitlab(const struct rcore_snapshot *snapshot,
 					const struct rcore_report_options *options, FILE *out);
 
 /*
- * The signature in clear text, and why each frame counts in it or not: `rcore
- * explain`.
+ * Writes the lines of the signature, and why each frame counts or does not:
+ * `rcore explain`.
  */
 struct rcore_error *rcore_report_explain(const struct rcore_snapshot *snapshot,
 					 const struct rcore_report_options *options, FILE *out);
@@ -86,7 +86,8 @@ struct rcore_error *rcore_report_explain_json(const struct rcore_snapshot *snaps
 					      FILE *out);
 
 /*
- * Each fiber's context, one a line; fibers without one with options->all alone.
+ * Writes the context of each fiber, one per line; with options->all, also
+ * fibers without one.
  */
 struct rcore_error *rcore_report_state(const struct rcore_snapshot *snapshot,
 				       const struct rcore_report_options *options, FILE *out);
@@ -95,8 +96,8 @@ struct rcore_error *rcore_report_state_json(const struct rcore_snapshot *snapsho
 					    FILE *out);
 
 /*
- * What each thread and fiber waits for, deadlocks first, then the locks: `rcore
- * waits`.
+ * Writes deadlocks, then what each thread and fiber waits for, then the locks:
+ * `rcore waits`.
  */
 struct rcore_error *rcore_report_waits(const struct rcore_snapshot *snapshot,
 				       const struct rcore_report_options *options, FILE *out);
@@ -105,23 +106,23 @@ struct rcore_error *rcore_report_waits_json(const struct rcore_snapshot *snapsho
 					    FILE *out);
 
 /*
- * What was found and how: `rcore doctor`. `error` is why the analysis gives up,
- * or NULL.
+ * Writes what was found and how: `rcore doctor`. `error` says why nothing can
+ * be decoded, or is NULL.
  */
 struct rcore_error *rcore_report_doctor(const struct rcore_snapshot *snapshot,
 					const struct rcore_error *error,
 					const struct rcore_report_options *options, FILE *out);
 
 /*
- * Each field of the layout, proved or not (rcore_check_layout()): `rcore layout
+ * Writes the result of rcore_check_layout() for each field: `rcore layout
  * check`.
  */
 struct rcore_error *rcore_report_check(const struct rcore_snapshot *snapshot,
 				       const struct rcore_report_options *options, FILE *out);
 
 /*
- * Values: each on a line as its inspect has it, with its problems on lines
- * below; or as JSON.
+ * Writes values: each on a line, as its inspect prints it, with its problems on
+ * lines below; or as JSON.
  */
 struct rcore_error *rcore_report_print_text(const struct rcore_print *print,
 					    const struct rcore_report_options *options,

@@ -102,12 +102,13 @@ struct rcore_error *rcore_result_parse(const char *line, struct rcore_arena *are
 	    !take_text(object, "schema", arena, &schema) || !schema ||
 	    strcmp(schema, SCHEMA) != 0)
 		err = rcore_error_create(RCORE_ERROR_FORMAT,
-					 "no result of rcore triage (\"schema\": \"" SCHEMA
+					 "not a result of rcore triage (\"schema\": \"" SCHEMA
 					 "\")");
 	else if (!take_all(object, arena, &result))
 		err = rcore_error_no_memory();
 	else if (!result.core)
-		err = rcore_error_create(RCORE_ERROR_FORMAT, "a result that names no core");
+		err = rcore_error_create(RCORE_ERROR_FORMAT,
+					 "a result without the name of a core");
 	json_object_put(object);
 	if (!err)
 		*ret = result;

@@ -7,14 +7,18 @@
 #include "report/report.h"
 
 /*
- * --where key=value: a fiber whose context has the key, with that value as it
- * is shown; the quotes of a String and the colon of a Symbol may be left out.
- * `key` alone: with any value. Of several conditions all must hold.
+ * Returns whether the context of a fiber has the key of --where KEY=VALUE with
+ * this value, as it is printed; the quotes of a String and the colon of a
+ * Symbol are optional. KEY alone matches any value. If there are several
+ * conditions, all must match.
  */
 bool rcore_where_matches(const struct rcore_report_options *options,
 			 const struct rcore_context *context);
 
-/* USAGE where no fiber matches: what the condition is, and what there is. */
+/*
+ * Returns USAGE if no fiber matches. The message has the condition, and says
+ * what there is.
+ */
 struct rcore_error *rcore_where_check(const struct rcore_snapshot *snapshot,
 				      const struct rcore_report_options *options);
 

@@ -52,7 +52,8 @@ struct rcore_statics {
  */
 struct rcore_ruby {
 	struct rcore_memory *memory;
-	struct rcore_moved *moved; /* reads through what compaction left; NULL: nothing */
+	/* Reads through what compaction left; NULL: nothing. */
+	struct rcore_moved *moved;
 	const struct rcore_layout *layout;
 	struct rcore_arena *arena; /* the snapshot's */
 

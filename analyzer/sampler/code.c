@@ -17,8 +17,10 @@ enum {
 	CODE_LIMIT = 200000,      /* entries; then all begins anew */
 	ENVIRONMENT_LIMIT = 1000, /* blocks one within the other */
 	IDENTITY_WORDS = 10,
-	OBJECT_ROUNDS = 10, /* of verification, after which decoders begin anew */
-	IN_HEAP = 1,        /* of a number for an environment: it leads to the heap */
+	/* Of verification, after which decoders begin anew. */
+	OBJECT_ROUNDS = 10,
+	/* Of a number for an environment: it leads to the heap. */
+	IN_HEAP = 1,
 };
 
 /* What tells the object at an address from one that comes to stand there. */
@@ -36,7 +38,8 @@ struct rcore_code {
 	uint64_t encoded, bytes; /* of an iseq's code; 0: none */
 	uint64_t body;
 	uint64_t locals; /* of an iseq */
-	uint64_t last;   /* word of its code: `leave`, unless it ends in another way */
+	/* Word of its code: `leave`, unless it ends in another way. */
+	uint64_t last;
 	uint32_t function;
 	char *label, *path;
 	bool is_c, is_used, is_lost;
@@ -141,11 +144,15 @@ uint64_t rcore_code_environment(const struct rcore_layout *layout,
 	return hash & ~(uint64_t)IN_HEAP;
 }
 
-/* Words of the iseq, its body and its method entry that an object which takes their place has not. */
+/*
+ * Words of the iseq, its body and its method entry that an object which takes
+ * their place has not.
+ */
 static void identify(struct rcore_codes *codes, const struct rcore_code *code,
 		     struct identity *ret)
 {
-	enum { TYPE_MASK = 0xffff }; /* T_IMEMO and its type; the GC's own bits come and go */
+	/* T_IMEMO and its type; the GC's own bits come and go. */
+	enum { TYPE_MASK = 0xffff };
 	const struct rcore_layout *layout = codes->layout;
 	struct rcore_memory *memory = codes->memory;
 	uint64_t *words = ret->words;
@@ -299,7 +306,10 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 	if (codes->generation != codes->profile->generation)
 		rcore_codes_forget(codes);
 	HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
-	/* Compiled code saves no pc before it has to: the innermost frame's may be any. */
+	/*
+	 * Compiled code saves no pc before it has to: the innermost frame's may
+	 * be any.
+	 */
 	bool may_be_stale = cfp == stack->cfp && rcore_has(&layout->cfp.jit_return);
 	if (code && !is_within(code, pc) && !may_be_stale) {
 		codes->changed++;
@@ -331,7 +341,10 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 						 line > 0 ? (uint32_t)line : 0);
 }
 
-/* Whether another environment, of fewer locals, was begun below that of a frame. */
+/*
+ * Whether another environment, of fewer locals, was begun below that of a
+ * frame.
+ */
 static bool has_newer(const struct rcore_stack *stack, uint64_t sp, uint64_t ep)
 {
 	enum { OF_METHOD = RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL };
@@ -344,9 +357,10 @@ static bool has_newer(const struct rcore_stack *stack, uint64_t sp, uint64_t ep)
 }
 
 /*
- * Whether the innermost frame of a thread is the one that was pushed last. Where ec->cfp counts a frame before
- * it is filled (traits.frames_pushed_first), a thread that was put aside in between has one there that was
- * popped before. Two things tell:
+ * Whether the innermost frame of a thread is the one that was pushed last.
+ * Where ec->cfp counts a frame before it is filled
+ * (traits.frames_pushed_first), a thread that was put aside in between has one
+ * there that was popped before. Two things tell:
  *
  *   - Its pc: a frame is popped by `leave`, which saves its pc first. One whose pc is that after a
  *     `leave` was left, or is about to be. (One that waits for the GVL does so within a `leave`, and is not
@@ -359,7 +373,8 @@ static bool has_newer(const struct rcore_stack *stack, uint64_t sp, uint64_t ep)
 bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
 			   uint64_t environment)
 {
-	enum { ENVIRONMENT = 3 }; /* method entry, block, flags; ep is at the last */
+	/* Method entry, block, flags; ep is at the last. */
+	enum { ENVIRONMENT = 3 };
 	const struct rcore_layout *layout = codes->layout;
 	size_t step = layout->cfp.size;
 	const uint8_t *frame = rcore_stack_frame(stack, stack->cfp), *caller = frame + step;
@@ -398,7 +413,8 @@ void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live)
 		code->is_used = false;
 		codes->verified++;
 		if (code->key.environment & IN_HEAP) {
-			drop(codes, code); /* what is there may lead elsewhere now */
+			/* What is there may lead elsewhere now. */
+			drop(codes, code);
 			continue;
 		}
 		identify(codes, code, &now);

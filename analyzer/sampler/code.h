@@ -7,16 +7,18 @@
 #include "sampler/stack.h"
 
 /*
- * What code the frames of stacks run. A frame is looked up when it is first seen, because the program
- * may end at any time, and kept by its iseq and what leads to its method entry. The GC gives
- * addresses to new objects, so each is verified again: a pc outside of the code at once, the rest by
+ * What code the frames of stacks run. A frame is looked up when it is first
+ * seen, because the program may end at any time, and kept by its iseq and what
+ * leads to its method entry. The GC gives addresses to new objects, so each is
+ * verified again: a pc outside of the code at once, the rest by
  * rcore_codes_verify().
  */
 struct rcore_code;
 
 struct rcore_codes {
 	struct rcore_profile *profile;
-	uint32_t generation;         /* of the profile, in which the numbers below are */
+	/* Of the profile, in which the numbers below are. */
+	uint32_t generation;
 	struct rcore_memory *memory; /* of the decoders: struct rcore_copies */
 	const struct rcore_layout *layout;
 	struct rcore_ruby ruby;
@@ -43,15 +45,16 @@ void rcore_codes_forget(struct rcore_codes *codes);
 
 /* A frame of a stack: what it runs, and where. */
 struct rcore_code_frame {
-	uint32_t frame;    /* of the profile; 0: it stands for no code */
-	const char *label; /* lives until the code is forgotten or changes; NULL: unknown */
+	uint32_t frame; /* of the profile; 0: it stands for no code */
+	/* Lives until the code is forgotten or changes; NULL: unknown. */
+	const char *label;
 	const char *path;
 	bool is_c; /* a method or block in C */
 };
 
 /*
- * Tells frames of two stacks apart beside their words: what their environments lead to. Followed as far
- * as the values were copied.
+ * Tells frames of two stacks apart beside their words: what their environments
+ * lead to. Followed as far as the values were copied.
  */
 uint64_t rcore_code_environment(const struct rcore_layout *layout,
 				const struct rcore_stack *stack, const uint8_t *frame);
@@ -64,8 +67,10 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
 			   uint64_t environment);
 
-/* Reads again what stands where the code was that was found since the last time, and forgets what is
- * something else now. */
+/*
+ * Reads again what stands where the code was that was found since the last
+ * time, and forgets what is something else now.
+ */
 void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live);
 
 #endif

@@ -6,9 +6,10 @@
 #include "vm/context.h"
 
 /*
- * The context of a fiber (the gem ruby-profiler) as labels of its samples. The way to its table, by an
- * instance variable of the Fiber, is long: it is gone again now and then. In between the table
- * alone is read, and what it holds is only looked at if it has changed.
+ * The context of a fiber (the gem ruby-profiler) as labels of its samples. The
+ * way to its table, by an instance variable of the Fiber, is long: it is gone
+ * again now and then. In between the table alone is read, and what it holds is
+ * only looked at if it has changed.
  */
 
 enum {
@@ -34,7 +35,9 @@ static bool is_chosen(const struct rcore_sampler *sampler, const char *key)
 	return !options->label_count;
 }
 
-/* As people write it: a String without its quotes, a Symbol without its colon. */
+/*
+ * As people write it: a String without its quotes, a Symbol without its colon.
+ */
 static uint32_t value_of(struct rcore_sampler *sampler, const char *text)
 {
 	char plain[TEXT_LIMIT];
@@ -66,7 +69,10 @@ static void redact(struct rcore_sampler *sampler, struct rcore_context *context)
 	redactor = rcore_redactor_new(sampler->options.redact);
 	struct rcore_error *err =
 		redactor ? rcore_redact_snapshot(redactor, &snapshot) : rcore_error_no_memory();
-	/* The texts that replace others are needed only until they are in the profile. */
+	/*
+	 * The texts that replace others are needed only until they are in the
+	 * profile.
+	 */
 	for (size_t i = 0; err && i < context->pair_count; i++)
 		context->pairs[i].variable.value.text = NULL;
 	for (size_t i = 0; !err && i < context->pair_count; i++) {

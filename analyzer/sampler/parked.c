@@ -9,15 +9,17 @@
 #include "vm/vm.h"
 
 /*
- * Fibers that no thread runs. Several times a second all are read in one go, each with what says whether
- * it has moved: its status, its saved cfp, and its control frames, for a fiber that went on and
- * parked again in the same place of a loop differs from before in a pc alone. Only one that has
- * moved is read as a thread is, and decoded. If their thread has not run since the last round, none has
- * moved.
+ * Fibers that no thread runs. Several times a second all are read in one go,
+ * each with what says whether it has moved: its status, its saved cfp, and its
+ * control frames, for a fiber that went on and parked again in the same place
+ * of a loop differs from before in a pc alone. Only one that has moved is read
+ * as a thread is, and decoded. If their thread has not run since the last
+ * round, none has moved.
  *
- * Which fibers there are is found out less often: from 3.3 on by the VM's list, before by a walk over the
- * heap, so that rcore spends at most one part in SEARCH_SHARE of its time on it. A fiber that a
- * thread was seen to run is known from then on.
+ * Which fibers there are is found out less often: from 3.3 on by the VM's list,
+ * before by a walk over the heap, so that rcore spends at most one part in
+ * SEARCH_SHARE of its time on it. A fiber that a thread was seen to run is
+ * known from then on.
  */
 enum {
 	SECOND = 1000000000,
@@ -224,8 +226,9 @@ static void keep(struct rcore_parked *parked)
 }
 
 /*
- * Where many fibers wait in one place, they wait for the same kind of thing: that is asked once for each
- * place, and what of an object is another one each time is left out.
+ * Where many fibers wait in one place, they wait for the same kind of thing:
+ * that is asked once for each place, and what of an object is another one each
+ * time is left out.
  */
 static uint32_t state_of(struct rcore_sampler *sampler, struct rcore_parked *parked)
 {

@@ -9,12 +9,17 @@
 
 enum {
 	SECOND = 1000000000,
-	VERIFY_NS = SECOND,  /* how often code is verified */
-	OBJECTS_ROUNDS = 10, /* after so many, what decoders remember of objects goes */
-	IDLE_TICKS = 8,      /* the time of a thread that waits on is asked for every so many */
+	VERIFY_NS = SECOND, /* how often code is verified */
+	/* After so many, what decoders remember of objects goes. */
+	OBJECTS_ROUNDS = 10,
+	/* The time of a thread that waits on is asked for every so many. */
+	IDLE_TICKS = 8,
 };
 
-/* The decoders need what the session knows of the VM; what they find of its statics stays. */
+/*
+ * The decoders need what the session knows of the VM; what they find of its
+ * statics stays.
+ */
 static void finish(const struct rcore_ruby *ruby, void *context)
 {
 	struct rcore_sampler *sampler = context;
@@ -45,7 +50,10 @@ static bool aim_at_gc(struct rcore_sampler *sampler)
 			       (size_t)field->offset + sizeof(uint64_t));
 }
 
-/* Its memory is read while it runs: what does not fit together at one moment may at the next. */
+/*
+ * Its memory is read while it runs: what does not fit together at one moment
+ * may at the next.
+ */
 static struct rcore_error *locate(struct rcore_sampler *sampler)
 {
 	enum { ATTEMPTS = 5 };
@@ -140,8 +148,10 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 	free(sampler);
 }
 
-/* Numbers of the profile mean nothing once its tables were emptied, nor does a node once the code
- * at an address is another. */
+/*
+ * Numbers of the profile mean nothing once its tables were emptied, nor does a
+ * node once the code at an address is another.
+ */
 static void forget_stale(struct rcore_sampler *sampler)
 {
 	bool is_new = sampler->generation != sampler->profile->generation;

@@ -6,20 +6,21 @@
 #include "rcore.h"
 
 /*
- * sampler/ reads the stacks of a running Ruby process again and again, and never stops it.
- * Start here.
+ * sampler/ reads the stacks of a running Ruby process again and again, and
+ * never stops it. Start here.
  *
  * What can be believed of a stack that changes while it is read?
  *
- * A thread that runs short methods pushes or pops a control frame every 20 to 100 ns. One
- * process_vm_readv(2) copies its ranges one after the other, some 300 ns each, for each
- * range needs pages to be pinned. Within a range of one page the copy itself takes less time than a
- * call, so that two neighbouring frames of one copy were nearly always frames of one
- * moment. What is not: ec->cfp, which is elsewhere. If it was read before the frames, it may
- * count frames that have been popped since. They still lie there, as they were
- * when they were left, and look right in every respect: "X called Y", of which X was pushed
- * after Y was popped. One copy alone has such impossible pairs in some per cent of the
- * samples of such a thread.
+ * A thread that runs short methods pushes or pops a control frame every 20 to
+ * 100 ns. One process_vm_readv(2) copies its ranges one after the other, some
+ * 300 ns each, for each range needs pages to be pinned. Within a range of one
+ * page the copy itself takes less time than a call, so that two neighbouring
+ * frames of one copy were nearly always frames of one moment. What is not:
+ * ec->cfp, which is elsewhere. If it was read before the frames, it may count
+ * frames that have been popped since. They still lie there, as they were when
+ * they were left, and look right in every respect: "X called Y", of which X was
+ * pushed after Y was popped. One copy alone has such impossible pairs in some
+ * per cent of the samples of such a thread.
  *
  * So one system call reads, in this order:
  *
@@ -31,10 +32,11 @@
  *	frames again
  *	EC again
  *
- * and a sample counts only if the three ECs and the two copies of the frames [cfp, end) are the same. If no
- * word changed in between, all that was read stood there together at the moment when the values
- * were read, and the environments (flags, method entries, the links of blocks) that the values hold
- * are those of the frames.
+ * and a sample counts only if the three ECs and the two copies of the frames
+ * [cfp, end) are the same. If no word changed in between, all that was read
+ * stood there together at the moment when the values were read, and the
+ * environments (flags, method entries, the links of blocks) that the values
+ * hold are those of the frames.
  *
  * Which words decide?
  *
@@ -46,33 +48,39 @@
  *   - The EC's bounds and thread: a thread that switches to another fiber has another EC, and a fiber that
  *     ends gives its VM stack back.
  *
- * What remains is a thread that changes a word and changes it back: it leaves a frame, and is back in one
- * with the same pc, sp, iseq, self and ep by the time of the second copy. Then what was read is no
- * lie, unless frames further in were left and entered anew in the middle of one copy, at
- * the same place of both copies; and cfp stood at the same depth three times. That is the reason for the
- * EC in the middle: a caller that leaves a frame for 300 ns before each of the two copies and is back
- * for the cfp before and after them would pass without it.
+ * What remains is a thread that changes a word and changes it back: it leaves a
+ * frame, and is back in one with the same pc, sp, iseq, self and ep by the time
+ * of the second copy. Then what was read is no lie, unless frames further in
+ * were left and entered anew in the middle of one copy, at the same place of
+ * both copies; and cfp stood at the same depth three times. That is the reason
+ * for the EC in the middle: a caller that leaves a frame for 300 ns before each
+ * of the two copies and is back for the cfp before and after them would pass
+ * without it.
  *
- * A thread that waits, for a lock, the GVL or a descriptor, changes nothing. One that the
- * kernel has put aside in the midst of vm_push_frame() (vm_insnhelper.c) is no thread that runs. There, from
- * 3.3 on (and in 3.0) a frame is filled before ec->cfp counts it. Where it is counted first (2.7; code of YJIT in 3.1 and
- * 3.2; traits.frames_pushed_first), the innermost frame may be one that was popped before.
- * rcore_codes_is_filled() says what tells the two apart; one that was popped is left out, and the sample
- * is marked as below.
+ * A thread that waits, for a lock, the GVL or a descriptor, changes nothing.
+ * One that the kernel has put aside in the midst of vm_push_frame()
+ * (vm_insnhelper.c) is no thread that runs. There, from 3.3 on (and in 3.0) a
+ * frame is filled before ec->cfp counts it. Where it is counted first (2.7;
+ * code of YJIT in 3.1 and 3.2; traits.frames_pushed_first), the innermost frame
+ * may be one that was popped before. rcore_codes_is_filled() says what tells
+ * the two apart; one that was popped is left out, and the sample is marked as
+ * below.
  *
- * A sample that fails is read again at once, RCORE_SAMPLER_ATTEMPTS times. If none succeeds, the
- * thread calls and returns faster than it can be read. Then the outer frames stand that
- * were the same in both copies and lay outside of all three cfps, and a last frame says
- * that there were more: total times of callers stay true, only the time of methods that take
- * less than a microsecond is told by their callers.
+ * A sample that fails is read again at once, RCORE_SAMPLER_ATTEMPTS times. If
+ * none succeeds, the thread calls and returns faster than it can be read. Then
+ * the outer frames stand that were the same in both copies and lay outside of
+ * all three cfps, and a last frame says that there were more: total times of
+ * callers stay true, only the time of methods that take less than a microsecond
+ * is told by their callers.
  *
- * What is heap is not copied in the same call: iseqs and method entries. They are looked up when
- * they are first seen, by the decoders of ruby/, which read what a tick has copied and else the running
- * process. code.h says how they are verified.
+ * What is heap is not copied in the same call: iseqs and method entries. They
+ * are looked up when they are first seen, by the decoders of ruby/, which read
+ * what a tick has copied and else the running process. code.h says how they are
+ * verified.
  *
- * Ticks come at random moments around the rate, so that a program with a rhythm of its own is not always seen
- * at the same point. A sample stands for half of the time since the look before and half of that
- * up to the next.
+ * Ticks come at random moments around the rate, so that a program with a rhythm
+ * of its own is not always seen at the same point. A sample stands for half of
+ * the time since the look before and half of that up to the next.
  */
 
 enum {
@@ -88,7 +96,8 @@ struct rcore_sampler_options {
 	/* Which keys of contexts become labels; none: all. */
 	const char *const *labels;
 	size_t label_count;
-	const char *const *where; /* "KEY=VALUE", or "KEY": only samples with these labels */
+	/* "KEY=VALUE", or "KEY": only samples with these labels. */
+	const char *const *where;
 	size_t where_count;
 	enum rcore_redact redact;
 	bool is_single; /* tests only: believe one copy */
@@ -97,11 +106,14 @@ struct rcore_sampler_options {
 
 struct rcore_sampler_statistics {
 	uint64_t ticks;
-	uint64_t samples;         /* of threads */
-	uint64_t rejected;        /* looks that did not agree, and were made again */
-	uint64_t partial;         /* samples of which only the outer frames are known */
-	uint64_t lost;            /* samples with nothing */
-	uint64_t unfilled;        /* innermost frames that were just pushed or popped */
+	uint64_t samples; /* of threads */
+	/* Looks that did not agree, and were made again. */
+	uint64_t rejected;
+	/* Samples of which only the outer frames are known. */
+	uint64_t partial;
+	uint64_t lost; /* samples with nothing */
+	/* Innermost frames that were just pushed or popped. */
+	uint64_t unfilled;
 	uint64_t reads;           /* system calls that copied stacks */
 	uint64_t parked;          /* samples of parked fibers */
 	uint64_t threads, fibers; /* at the moment */
@@ -111,8 +123,9 @@ struct rcore_sampler_statistics {
 struct rcore_sampler;
 
 /*
- * Opens a process that runs Ruby and whose VM has begun. `profile` gets the samples. Errors: as
- * rcore_open_pid() and rcore_examine(); rcore_sampler_is_early() says which may pass.
+ * Opens a process that runs Ruby and whose VM has begun. `profile` gets the
+ * samples. Errors: as rcore_open_pid() and rcore_examine();
+ * rcore_sampler_is_early() says which may pass.
  */
 struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open,
 				       const struct rcore_sampler_options *options,
@@ -120,18 +133,23 @@ struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open
 				       struct rcore_sampler **ret);
 void rcore_sampler_close(struct rcore_sampler *sampler); /* NULL-safe */
 
-/* Looks at all threads, and at parked fibers if it is time. Error: OS, the process has ended or has
- * become another program; NO_MEMORY. */
+/*
+ * Looks at all threads, and at parked fibers if it is time. Error: OS, the
+ * process has ended or has become another program; NO_MEMORY.
+ */
 struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler);
 
-/* Hands over all that is known, before the profile is written: numbers of its tables may
- * change then. */
+/*
+ * Hands over all that is known, before the profile is written: numbers of its
+ * tables may change then.
+ */
 void rcore_sampler_settle(struct rcore_sampler *sampler);
 
 const struct rcore_sampler_statistics *
 rcore_sampler_statistics(const struct rcore_sampler *sampler);
 int rcore_sampler_pid(const struct rcore_sampler *sampler);
-const char *rcore_sampler_ruby(const struct rcore_sampler *sampler); /* "3.3.8" */
+/* "3.3.8". */
+const char *rcore_sampler_ruby(const struct rcore_sampler *sampler);
 
 /* The threads of the last tick. */
 struct rcore_sampler_thread {

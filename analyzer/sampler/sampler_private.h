@@ -18,8 +18,10 @@ struct rcore_pending {
 /* Whose stacks are sampled: a thread, or a fiber that no thread runs. */
 struct rcore_track {
 	struct rcore_stack stack;
-	/* The last stack, outermost frame first, with its nodes: what is outside of the first
-	 * frame that differs is the same node again. */
+	/*
+	 * The last stack, outermost frame first, with its nodes: what is
+	 * outside of the first frame that differs is the same node again.
+	 */
 	uint8_t *frames;
 	struct rcore_track_frame {
 		uint64_t environment;
@@ -71,7 +73,10 @@ struct rcore_sampled_ractor {
 	struct rcore_piece piece;
 };
 
-/* Ids of fibers. The memory of one that has ended may become another's, with another object. */
+/*
+ * Ids of fibers. The memory of one that has ended may become another's, with
+ * another object.
+ */
 struct rcore_fiber_id;
 
 /* A fiber that no thread runs. */
@@ -80,12 +85,15 @@ struct rcore_parked {
 	struct rcore_piece fiber, frames; /* of this round */
 	/* Of the last round in which it was decoded. */
 	uint64_t frames_from, last_thread, last_words[4];
-	struct rcore_sampled_thread *thread; /* in this round; NULL: none that lives */
-	bool is_skipped;                     /* in this round: it cannot have moved */
+	/* In this round; NULL: none that lives. */
+	struct rcore_sampled_thread *thread;
+	/* In this round: it cannot have moved. */
+	bool is_skipped;
 	uint8_t *last_frames;
 	size_t last_size;
 	bool is_resolved;
-	uint64_t since; /* when it was last sampled; 0: not while it is parked */
+	/* When it was last sampled; 0: not while it is parked. */
+	uint64_t since;
 	uint32_t state_number;
 	struct rcore_track track;
 };
@@ -126,7 +134,8 @@ struct rcore_sampler {
 	size_t stack_capacity;
 	size_t thread_count; /* that were ever seen */
 	size_t lost_fibers;  /* of threads that are not known */
-	int pthread_tid;     /* where glibc's struct pthread has the tid; 0: not found */
+	/* Where glibc's struct pthread has the tid; 0: not found. */
+	int pthread_tid;
 	uint32_t states[RCORE_SAMPLE_STATES];
 	uint32_t gc_frame, partial_frame;
 	uint64_t begun, last_tick, last_verified, last_fibers, last_search, search_cost;
@@ -141,7 +150,10 @@ void rcore_sampled_thread_free(struct rcore_sampled_thread *thread);
 void rcore_sampler_name_thread(struct rcore_sampler *sampler,
 			       struct rcore_sampled_thread *thread);
 
-/* thread_time.c: nanoseconds that the thread was on a processor since it was last asked. */
+/*
+ * thread_time.c: nanoseconds that the thread was on a processor since it was
+ * last asked.
+ */
 void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
 /* The same since it began; 0: unknown. */
@@ -156,7 +168,10 @@ bool rcore_thread_registers(struct rcore_sampler *sampler, struct rcore_sampled_
 void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track);
 void rcore_track_forget(struct rcore_track *track);
 void rcore_track_deinit(struct rcore_track *track);
-/* A look at `now`, `before` being the one before it: each stands for half of the time between. */
+/*
+ * A look at `now`, `before` being the one before it: each stands for half of
+ * the time between.
+ */
 void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, uint32_t node,
 		     uint32_t state, uint64_t before, uint64_t now, uint64_t cpu_before,
 		     uint64_t cpu_now);
@@ -173,7 +188,10 @@ bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
 			     const struct rcore_sampled_thread *thread);
 uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler, enum rcore_sample_state kind);
 
-/* waits.c: the number of the state of a thread that is blocked, or of a parked fiber. */
+/*
+ * waits.c: the number of the state of a thread that is blocked, or of a parked
+ * fiber.
+ */
 uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 			    struct rcore_parked *parked);
 

@@ -17,8 +17,9 @@
 enum {
 	SECOND = 1000000000,
 	MILLISECOND = 1000000,
-	TREE_NS = 100 * MILLISECOND,    /* how often children are looked for */
-	FIRST_TRY_NS = 5 * MILLISECOND, /* until a process that is no Ruby yet is tried again */
+	TREE_NS = 100 * MILLISECOND, /* how often children are looked for */
+	/* Until a process that is no Ruby yet is tried again. */
+	FIRST_TRY_NS = 5 * MILLISECOND,
 	LAST_TRY_NS = SECOND,
 };
 
@@ -160,8 +161,11 @@ static bool is_alive(int pid)
 	return end && end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
 }
 
-/* Whether an error may be over in a moment: a Ruby that boots has no VM yet, a shell becomes
- * the program that it is to run, a new process is still that of its parent. */
+/*
+ * Whether an error may be over in a moment: a Ruby that boots has no VM yet, a
+ * shell becomes the program that it is to run, a new process is still that of
+ * its parent.
+ */
 static bool may_pass(const struct rcore_sampling *sampling, const struct member *member,
 		     const struct rcore_error *err, uint64_t now)
 {
@@ -218,7 +222,10 @@ static struct rcore_error *find_children(struct rcore_sampling *sampling, uint64
 	return err;
 }
 
-/* One tick of all. Those that have ended go; one that became another program is tried again. */
+/*
+ * One tick of all. Those that have ended go; one that became another program is
+ * tried again.
+ */
 static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 				struct rcore_error **ret_last)
 {

@@ -7,9 +7,9 @@
 #include "sampler/sampler.h"
 
 /*
- * Samples a process, or it and what descends from it, at a rate, until it ends, the time is over or
- * somebody asks for an end. Processes that start, end or become other programs
- * meanwhile are found and left.
+ * Samples a process, or it and what descends from it, at a rate, until it ends,
+ * the time is over or somebody asks for an end. Processes that start, end or
+ * become other programs meanwhile are found and left.
  */
 struct rcore_sampling;
 
@@ -22,11 +22,16 @@ struct rcore_sampling_options {
 	const struct rcore_options *open;
 	struct rcore_sampler_options sampler;
 	const volatile sig_atomic_t *stop; /* not 0: end */
-	/* Called about once a second, and at the end; may be NULL. An error ends it all. */
+	/*
+	 * Called about once a second, and at the end; may be NULL. An error
+	 * ends it all.
+	 */
 	struct rcore_error *(*each_second)(struct rcore_sampling *sampling, bool is_last,
 					   void *context);
-	/* Called before each tick, and now and then while there is nothing to sample; may be NULL. False:
-	 * end. */
+	/*
+	 * Called before each tick, and now and then while there is nothing to
+	 * sample; may be NULL. False: end.
+	 */
 	bool (*each_tick)(void *context);
 	void *context;
 };
@@ -39,8 +44,10 @@ struct rcore_sampling_summary {
 	size_t processes;                      /* that were sampled */
 };
 
-/* Errors: of the only process that there was to sample; of `each_second`; NO_MEMORY. What was sampled is in
- * `profile`, with an error too. */
+/*
+ * Errors: of the only process that there was to sample; of `each_second`;
+ * NO_MEMORY. What was sampled is in `profile`, with an error too.
+ */
 struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *options,
 				       struct rcore_profile *profile);
 

@@ -5,8 +5,12 @@
 #include <string.h>
 
 enum {
-	STACK_LIMIT = 64 << 20, /* bytes of a VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB */
-	/* How much more than the last time is read, so that a deeper stack needs no second read. */
+	/* Bytes of a VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB. */
+	STACK_LIMIT = 64 << 20,
+	/*
+	 * How much more than the last time is read, so that a deeper stack
+	 * needs no second read.
+	 */
 	FRAME_SLACK = 16,
 	VALUE_SLACK = 1024,
 	FIRST_VALUES = 8192,
@@ -146,8 +150,8 @@ static enum rcore_stack_verdict move(const struct rcore_stack_reader *reader,
 }
 
 /*
- * The innermost frame's pc and sp move while its code runs, and it is the same frame; all others stand still
- * until it returns.
+ * The innermost frame's pc and sp move while its code runs, and it is the same
+ * frame; all others stand still until it returns.
  */
 static bool same_frame(const struct rcore_layout *layout, const uint8_t *one,
 		       const uint8_t *other, bool is_innermost)
@@ -195,7 +199,10 @@ static bool is_torn(const struct rcore_stack_reader *reader, const struct rcore_
 		      stack->top - cfp - step);
 }
 
-/* The EC that the thread has now, and whether it is still the thread that it was. */
+/*
+ * The EC that the thread has now, and whether it is still the thread that it
+ * was.
+ */
 static enum rcore_stack_verdict judge_thread(const struct rcore_stack_reader *reader,
 					     struct rcore_stack *stack)
 {

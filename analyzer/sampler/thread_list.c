@@ -66,7 +66,10 @@ static struct rcore_error *list_ractors(struct rcore_sampler *sampler)
 	clear_ractors(sampler);
 	if (!rcore_has(&layout->vm.ractor_set))
 		return add_ractor(sampler, 0) ? NULL : rcore_error_no_memory();
-	/* A list that changes while it is read is read again with the next tick. */
+	/*
+	 * A list that changes while it is read is read again with the next
+	 * tick.
+	 */
 	rcore_error_free(rcore_list_of(&sampler->codes.ruby, sampler->vm,
 				       &layout->vm.ractor_set, &layout->ractor.vmlr_node,
 				       RCORE_RACTOR_LIMIT, &ractors, &count));

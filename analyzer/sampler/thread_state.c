@@ -61,8 +61,9 @@ static uint64_t innermost_self(const struct rcore_sampler *sampler,
 }
 
 /*
- * What a thread waits for stays what it is as long as its stack does: it is looked up once, and
- * again after a while, for the owner of a lock may have changed.
+ * What a thread waits for stays what it is as long as its stack does: it is
+ * looked up once, and again after a while, for the owner of a lock may have
+ * changed.
  */
 static void set_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 		     uint64_t now)

@@ -12,8 +12,9 @@
 #include "target/live/live_files.h"
 
 /*
- * Up to 3.0 a rb_thread_t has no kernel thread id, only a pthread_t, which is the address of the
- * C library's own struct. That holds the id: the main thread's is the process's.
+ * Up to 3.0 a rb_thread_t has no kernel thread id, only a pthread_t, which is
+ * the address of the C library's own struct. That holds the id: the main
+ * thread's is the process's.
  */
 static int offset_in_pthread(struct rcore_sampler *sampler, uint64_t pthread, int pid)
 {
@@ -136,8 +137,10 @@ enum { MACHINE_REGISTERS = 27, NUMBER = 15, RESULT = 10, SP = 19, PC = 16 };
 static const int arguments[] = {14, 13, 12, 7, 9, 8};
 #endif
 
-/* "NUMBER ARGUMENT ... SP PC", "-1 SP PC" or "running" (proc_pid_syscall(5)), in the order of the
- * kernel's elf_gregset_t. */
+/*
+ * "NUMBER ARGUMENT ... SP PC", "-1 SP PC" or "running" (proc_pid_syscall(5)),
+ * in the order of the kernel's elf_gregset_t.
+ */
 bool rcore_thread_registers(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 			    struct rcore_native_thread *ret)
 {

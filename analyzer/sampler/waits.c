@@ -8,9 +8,10 @@
 #include "vm/wait/wait.h"
 
 /*
- * What a thread or parked fiber waits for, by the decoders of `rcore waits`. They look at a whole
- * loaded VM; here that is made of what a tick has copied: all threads, each with the fiber that it
- * runs, and the frames of the one in question.
+ * What a thread or parked fiber waits for, by the decoders of `rcore waits`.
+ * They look at a whole loaded VM; here that is made of what a tick has copied:
+ * all threads, each with the fiber that it runs, and the frames of the one in
+ * question.
  */
 
 enum { FRAMES = 256, OTHER_FRAMES = 32 };
@@ -78,7 +79,9 @@ static bool add_thread(struct rcore_sampler *sampler, struct scene *scene, size_
 		.tid = sampled->tid,
 		.status = (enum rcore_thread_status)rcore_piece_field(piece,
 								      &layout->thread.status),
-		/* Of the others only the locks that they hold are of interest. */
+		/*
+		 * Of the others only the locks that they hold are of interest.
+		 */
 		.gvl = is_subject ? RCORE_GVL_RELEASED : RCORE_GVL_UNKNOWN,
 		.ractor = -1,
 		.fiber_count = 1,
@@ -183,7 +186,10 @@ static uint32_t number_of(struct rcore_sampler *sampler, struct scene *scene,
 	size_t size;
 	if (!found)
 		return rcore_profile_state(profile, &state);
-	/* Each text stays in the recording: what is another one each time is left out. */
+	/*
+	 * Each text stays in the recording: what is another one each time is
+	 * left out.
+	 */
 	struct rcore_wait wait = *found;
 	if (wait.kind == RCORE_WAIT_GVL) {
 		state.kind = RCORE_SAMPLE_GVL;

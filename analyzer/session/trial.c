@@ -18,13 +18,13 @@ bool rcore_trial_find_vm(const struct rcore_search *search, struct rcore_trial *
 	if (rcore_module_symbol(search->target->modules, search->identity->module, pointer,
 				&symbol) &&
 	    rcore_vm_at(search->target->memory, layout, symbol.address, &trial->location.vm)) {
-		trial->rung = RCORE_RUNG_SYMBOL;
+		trial->method = RCORE_VM_BY_SYMBOL;
 		return true;
 	}
 	if (rcore_module_dwarf_variable(search->target->modules, search->identity->module,
 					pointer, &variable) &&
 	    rcore_vm_at(search->target->memory, layout, variable, &trial->location.vm)) {
-		trial->rung = RCORE_RUNG_DWARF;
+		trial->method = RCORE_VM_BY_DWARF;
 		return true;
 	}
 	for (size_t i = 0; rcore_module_writable(search->target->modules,
@@ -32,7 +32,7 @@ bool rcore_trial_find_vm(const struct rcore_search *search, struct rcore_trial *
 	     i++) {
 		if (rcore_vm_search(search->target->memory, layout, start, end,
 				    &trial->location.vm)) {
-			trial->rung = RCORE_RUNG_SEARCH;
+			trial->method = RCORE_VM_BY_SEARCH;
 			return true;
 		}
 	}

@@ -18,7 +18,7 @@ struct rcore_location {
 struct rcore_trial {
 	size_t passed, count, misfits;
 	struct rcore_proof proofs[RCORE_PROOF_LIMIT];
-	enum rcore_vm_rung rung;
+	enum rcore_vm_method method;
 	struct rcore_location location;
 	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
 	size_t shift_count;
@@ -40,7 +40,7 @@ struct rcore_search {
 
 /*
  * Finds the VM with the layout of `trial`: by its symbol, by DWARF, or by a
- * search of libruby's writable data. Sets trial->rung and the location's vm.
+ * search of libruby's writable data. Sets trial->method and the location's vm.
  */
 bool rcore_trial_find_vm(const struct rcore_search *search, struct rcore_trial *trial);
 

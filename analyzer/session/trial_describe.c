@@ -28,7 +28,7 @@ void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot
 {
 	static const char *const sources[] = {"dwarf", "exact", "approximate"};
 	snapshot->vm = trial->location.vm;
-	snapshot->vm_rung = trial->rung;
+	snapshot->vm_found_by = trial->method;
 	snapshot->layout_name =
 		rcore_arena_strdup(&snapshot->arena, trial->location.layout.name);
 	snapshot->layout_source = sources[trial->location.layout.source];

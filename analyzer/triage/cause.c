@@ -25,7 +25,7 @@ static const struct {
 	{SIGSEGV, SI_KERNEL, "SI_KERNEL", "general protection fault"},
 	{SIGBUS, BUS_ADRALN, "BUS_ADRALN", "misaligned address 0x%" PRIx64},
 	{SIGBUS, BUS_ADRERR, "BUS_ADRERR",
-	 "no page behind address 0x%" PRIx64 " (a mapped file became shorter?)"},
+	 "no page for address 0x%" PRIx64 " (was a mapped file truncated?)"},
 	{SIGBUS, BUS_OBJERR, "BUS_OBJERR", "hardware error at address 0x%" PRIx64},
 	{SIGILL, ILL_ILLOPC, "ILL_ILLOPC", "illegal instruction at 0x%" PRIx64},
 	{SIGILL, ILL_ILLOPN, "ILL_ILLOPN", "illegal operand at 0x%" PRIx64},
@@ -113,7 +113,7 @@ static void fault_text(struct rcore_snapshot *snapshot, char *buffer, size_t siz
 	if (!cause->overflow.present) {
 		describe(signo, handled ? cause->original_code : cause->code, address, buffer,
 			 size);
-		rcore_fault_words(&cause->fault, what, sizeof(what));
+		rcore_fault_describe(&cause->fault, what, sizeof(what));
 		size_t used = strlen(buffer);
 		if (what[0])
 			snprintf(buffer + used, size - used, ": %s", what);

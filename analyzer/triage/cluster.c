@@ -124,8 +124,8 @@ static void compare(struct rcore_cluster *cluster, const struct rcore_result *ot
 	}
 }
 
-static void judge(struct rcore_clusters *clusters, const struct rcore_result *baseline,
-		  size_t baseline_count)
+static void compare_with(struct rcore_clusters *clusters, const struct rcore_result *baseline,
+			 size_t baseline_count)
 {
 	for (size_t i = 0; i < clusters->count; i++) {
 		struct rcore_cluster *cluster = &clusters->items[i];
@@ -158,7 +158,7 @@ struct rcore_error *rcore_cluster_make(const struct rcore_result *results, size_
 	for (size_t i = 0; i < count; i++)
 		if (!results[i].loose)
 			clusters.failed[clusters.failed_count++] = &results[i];
-	judge(&clusters, baseline, baseline_count);
+	compare_with(&clusters, baseline, baseline_count);
 	size_t old_count = sort(baseline, baseline_count, old);
 	clusters.gone = old;
 	for (size_t i = 0; i < old_count; i++)

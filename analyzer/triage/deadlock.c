@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
-#include "model/wait_words.h"
+#include "model/wait_text.h"
 
 /* An edge out of a fiber; it has at most two. */
 enum reason {
@@ -86,7 +86,7 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 {
 	const struct rcore_wait *wait = snapshot->fibers[step->fiber].wait;
 	if (step->next == REASON_THREAD) {
-		fprintf(out, "cannot run before %s does", rcore_fiber_words(snapshot, next));
+		fprintf(out, "cannot run before %s does", rcore_fiber_text(snapshot, next));
 		return;
 	}
 	rcore_wait_write(snapshot, wait, out);
@@ -95,7 +95,7 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 	 * one is what it runs.
 	 */
 	bool is_thread = step->next == REASON_JOIN || wait->owner.fiber < 0;
-	if (is_thread && strcmp(rcore_fiber_words(snapshot, next),
+	if (is_thread && strcmp(rcore_fiber_text(snapshot, next),
 				snapshot->threads[snapshot->fibers[next].thread].id))
 		fprintf(out, ", which runs %s", snapshot->fibers[next].id);
 }
@@ -108,7 +108,7 @@ static const char *sentence(struct rcore_snapshot *snapshot, const struct step *
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	fputs(rcore_fiber_words(snapshot, steps[0].fiber), out);
+	fputs(rcore_fiber_text(snapshot, steps[0].fiber), out);
 	for (size_t i = 0; i < count; i++) {
 		putc(' ', out);
 		if (is_cycle) {

@@ -9,12 +9,12 @@
  * Sets snapshot->deadlocks from who waits for whom. An edge is certain, or is
  * none:
  *
- *   who waits for a lock   -> the fiber that holds it (up to 2.7 the thread: what it runs)
- * who waits for a thread -> the fiber that this thread runs, if it blocks the
- * thread; not where
- *                             the wait ends by itself in time
- *   a parked fiber         -> the fiber that its thread runs, if it blocks the thread: none of the
- *                             thread's others can run before
+ *   waits for a lock    -> the fiber that holds it (up to 2.7, the fiber that
+ *                          the thread runs that holds it)
+ *   waits for a thread  -> the fiber that this thread runs, if it blocks the
+ *                          thread, unless the wait has a timeout
+ *   a parked fiber      -> the fiber that its thread runs, if it blocks the
+ *                          thread: no other fiber can run before
  *
  * Each cycle is a deadlock (of those that share fibers, the first met), and so
  * is a lock that a fiber holds which has ended. Queues and ConditionVariables

@@ -74,13 +74,12 @@ static int guarded_fiber(const struct rcore_process *process,
 static const char *rights_words(const struct rcore_segment *segment, enum rcore_access access)
 {
 	if (!segment->readable && !segment->writable && !segment->executable)
-		return "memory without any rights";
+		return "memory without access";
 	if (segment->executable)
 		return "code";
 	if (access == RCORE_ACCESS_EXECUTE)
-		return "memory that may not be executed";
-	return segment->writable ? "memory that may be read and written"
-				 : "memory that may be read alone";
+		return "memory that is not executable";
+	return segment->writable ? "readable and writable memory" : "read-only memory";
 }
 
 static const char *mapped_text(const struct rcore_process *process,
@@ -103,9 +102,9 @@ static const char *mapped_text(const struct rcore_process *process,
 static const char *slot_text(struct rcore_snapshot *snapshot)
 {
 	const struct rcore_slot *slot = &snapshot->cause.fault.slot;
-	const char *type = slot->type ? slot->type : "of no known type";
+	const char *type = slot->type ? slot->type : "of unknown type";
 	const char *what = !strcmp(type, "T_NONE")    ? "a free slot"
-			   : !strcmp(type, "T_MOVED") ? "a slot whose object was moved away"
+			   : !strcmp(type, "T_MOVED") ? "a slot whose object has moved"
 						      : "an object";
 	return rcore_arena_printf(&snapshot->arena, "%s (0x%" PRIx64 " of the GC heap, %s)",
 				  what, slot->address, type);
@@ -159,7 +158,7 @@ struct rcore_error *rcore_fault_find(const struct rcore_process *process,
 								  : rcore_error_no_memory();
 }
 
-void rcore_fault_words(const struct rcore_fault_facts *fault, char *buffer, size_t size)
+void rcore_fault_describe(const struct rcore_fault_facts *fault, char *buffer, size_t size)
 {
 	static const char *const accesses[] = {"an access to", "a read of", "a write to",
 					       "a jump to"};

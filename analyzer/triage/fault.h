@@ -15,6 +15,6 @@ struct rcore_error *rcore_fault_find(const struct rcore_process *process,
 				     struct rcore_snapshot *snapshot);
 
 /* "a write to NULL + 0x28", into `buffer`; empty: nothing is known. */
-void rcore_fault_words(const struct rcore_fault_facts *fault, char *buffer, size_t size);
+void rcore_fault_describe(const struct rcore_fault_facts *fault, char *buffer, size_t size);
 
 #endif

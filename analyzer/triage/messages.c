@@ -19,7 +19,7 @@ static const char *short_of_memory(const struct rcore_exception *exception)
 		if (rcore_same_text(name, "Errno::ENOMEM"))
 			return "an Errno::ENOMEM";
 		if (message && strstr(message, "Cannot allocate memory"))
-			return "an exception says so";
+			return "from an exception";
 	}
 	return NULL;
 }
@@ -30,7 +30,7 @@ static const char *said(const char *text)
 					    "failed to allocate memory", "out of memory"};
 	for (size_t i = 0; text && i < sizeof(words) / sizeof(*words); i++)
 		if (strstr(text, words[i]))
-			return "its last words say so";
+			return "from its last output";
 	return NULL;
 }
 

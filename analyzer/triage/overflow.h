@@ -9,12 +9,14 @@
  * Was a fault a machine stack that ran over? Machine stacks grow downwards into
  * something that faults:
  *
- *   fiber    cont.c's fiber_pool_expand() protects one page below the stack that it hands out
+ *   fiber    cont.c's fiber_pool_expand() protects one page below the stack
  *            (rb_fiber_t.stack.base is just above it)
- *   thread   pthread_create() has a guard of pages below the stack that it maps; newer C libraries
- *            mark them within the mapping (MADV_GUARD_INSTALL), where no map shows them. M:N threads
- *            have theirs from thread_pthread_mn.c, a page between VM stack and machine stack
- *   main     nothing: the kernel lets it grow up to RLIMIT_STACK, or to what is mapped below
+ *   thread   pthread_create() maps guard pages below the stack; newer C
+ *            libraries mark them inside the mapping (MADV_GUARD_INSTALL), which
+ *            no map shows. An M:N thread has a page of thread_pthread_mn.c
+ *            between its VM stack and its machine stack
+ *   main     nothing: the kernel lets it grow up to RLIMIT_STACK, or to the
+ *            mapping below
  *
  * The fault was that if its address is in there, the stack pointer at the fault
  * stands at the end of the stack too, and the code touched nothing below it.

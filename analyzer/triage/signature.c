@@ -68,9 +68,9 @@ static struct rcore_error *describe_ruby(const struct rcore_frame *frame, bool i
 		ret->loose = bare;
 	ret->why = ret->origin == RCORE_ORIGIN_APP   ? "code of the application"
 		   : ret->origin == RCORE_ORIGIN_GEM ? "code of a gem"
-		   : innermost
-			   ? "the innermost Ruby frame"
-			   : "strict alone: Ruby's own, and written otherwise in another Ruby";
+		   : innermost                       ? "the innermost Ruby frame"
+			       : "strict only: part of Ruby, which other releases implement "
+				 "differently";
 	return NULL;
 }
 
@@ -83,11 +83,11 @@ static struct rcore_error *describe_native(const struct rcore_native_frame *fram
 	ret->place = frame->module;
 	ret->origin = rcore_origin_of_native(frame);
 	if (ret->origin == RCORE_ORIGIN_INTERPRETER) {
-		ret->why = "the interpreter's own";
+		ret->why = "part of the interpreter";
 		return NULL;
 	}
 	if (frame->is_inlined) {
-		ret->why = "inlined: another compiler may decide otherwise";
+		ret->why = "inlined: another compiler may not inline it";
 		return NULL;
 	}
 	if (frame->trust == RCORE_TRUST_SCANNED) {
@@ -100,7 +100,7 @@ static struct rcore_error *describe_native(const struct rcore_native_frame *fram
 	if (ret->origin == RCORE_ORIGIN_EXTENSION)
 		ret->loose = ret->strict;
 	ret->why = ret->loose ? "code of a native extension"
-			      : "strict alone: of a library of the system";
+			      : "strict only: code of a system library";
 	return NULL;
 }
 
@@ -137,7 +137,7 @@ static struct rcore_error *describe(const struct rcore_crash_stack *stack,
 		met_ruby |= frame->ruby != NULL;
 		if (i >= end && described->strict) {
 			described->strict = described->loose = NULL;
-			described->why = "how its thread or fiber was started";
+			described->why = "it started the thread or fiber";
 		}
 	}
 	return NULL;
@@ -177,11 +177,10 @@ enum left_out { COUNTS, FURTHER_ROUND, TOO_FAR };
  * in the loose one.
  */
 static const char *const reasons[][3] = {
-	[FURTHER_ROUND] = {"a further round of a recursion",
-			   "strict alone: a further round of a recursion",
-			   "loose alone: a further round of a recursion"},
-	[TOO_FAR] = {"too far from the crash", "strict alone: the loose form has enough frames",
-		     "loose alone: the strict form has enough frames"},
+	[FURTHER_ROUND] = {"repeats a recursion", "strict only: repeats a recursion",
+			   "loose only: repeats a recursion"},
+	[TOO_FAR] = {"too far from the crash", "strict only: the loose form has enough frames",
+		     "loose only: the strict form has enough frames"},
 };
 
 static void leave_out(struct rcore_signature_frame *frame, bool loose, enum left_out why)

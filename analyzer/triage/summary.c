@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "model/wait_words.h"
+#include "model/wait_text.h"
 #include "triage/summary_lines.h"
 #include "triage/summary_text.h"
 #include "triage/workers.h"
@@ -25,7 +25,10 @@ static struct rcore_error *list_deadlocks(struct rcore_summary *summary)
 	return NULL;
 }
 
-/* Whether those who want the lock stand in one deadlock, which has a line of its own. */
+/*
+ * Whether those who want the lock stand in one deadlock, which has a line of
+ * its own.
+ */
 static bool is_deadlocked(const struct rcore_summary *summary, const struct rcore_lock *lock)
 {
 	int deadlock = summary->deadlock_of[lock->waiters[0]];

@@ -12,7 +12,8 @@
  */
 struct rcore_summary {
 	struct rcore_snapshot *snapshot;
-	int *deadlock_of; /* of each fiber: index into snapshot->deadlocks; -1: none */
+	/* Of each fiber: index into snapshot->deadlocks; -1: none. */
+	int *deadlock_of;
 	struct {
 		struct rcore_summary_line *items;
 		size_t count, capacity;

@@ -2,7 +2,7 @@
 #include "triage/summary_text.h"
 
 #include "base/text.h"
-#include "model/wait_words.h"
+#include "model/wait_text.h"
 #include "triage/workers.h"
 
 /* How many holders are followed from one lock to the next. */
@@ -15,7 +15,7 @@ void rcore_summary_who(const struct rcore_snapshot *snapshot, const int *fibers,
 	for (size_t i = 0; i < count; i++)
 		are_threads = are_threads && snapshot->fibers[fibers[i]].is_current;
 	if (count == 1)
-		fprintf(out, "%s %s", rcore_fiber_words(snapshot, fibers[0]), singular);
+		fprintf(out, "%s %s", rcore_fiber_text(snapshot, fibers[0]), singular);
 	else
 		fprintf(out, "%zu %s %s", count, are_threads ? "threads" : "fibers", plural);
 }

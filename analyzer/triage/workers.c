@@ -141,7 +141,10 @@ static bool same_thread(const struct rcore_snapshot *snapshot, const struct rcor
 	       rcore_stack_same(one, other);
 }
 
-/* Of all that same_thread() compares: threads that differ must not hide each other. */
+/*
+ * Of all that same_thread() compares: threads that differ must not hide each
+ * other.
+ */
 static uint64_t thread_hash(const struct rcore_thread *thread, const struct rcore_fiber *fiber)
 {
 	const uint64_t parts[] = {

@@ -205,8 +205,8 @@ static void list_apart(struct weaver *weaver)
 {
 	emit_ruby(weaver, 0);
 	add_step(weaver, RCORE_STEP_GAP, 0,
-		 "which native function runs Ruby code is not known: Ruby and native frames "
-		 "are listed one after the other");
+		 "rcore does not know which native function runs Ruby code, so native and Ruby "
+		 "frames are listed separately");
 	emit_native(weaver, 0);
 }
 
@@ -225,7 +225,7 @@ static void weave(struct weaver *weaver)
 		 */
 		if (entered(&weaver->native, native, n) || entered(&weaver->ruby, ruby, r))
 			add_step(weaver, RCORE_STEP_GAP, 0,
-				 "native and Ruby frames of this stretch cannot be matched");
+				 "native and Ruby frames of this part cannot be matched");
 		emit_pair(weaver, &weaver->native.items[n], &weaver->ruby.items[r]);
 		native = n + 1;
 		ruby = r + 1;
@@ -235,7 +235,7 @@ static void weave(struct weaver *weaver)
 	if (entered(&weaver->native, native, weaver->native.count - popped) ||
 	    entered(&weaver->ruby, ruby, weaver->ruby.count - pushed))
 		add_step(weaver, RCORE_STEP_GAP, 0,
-			 "native and Ruby frames from here inwards cannot be matched");
+			 "native and Ruby frames from here inward cannot be matched");
 	emit_ruby(weaver, pushed || is_new(weaver->fiber));
 	emit_native(weaver, 0);
 	emit_ruby(weaver, 0);

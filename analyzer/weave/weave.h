@@ -16,13 +16,13 @@
  * inwards both stacks so tell the same story in two events:
  *
  *   native                        control frames
- * main, ruby_run_node ...
+ *   main, ruby_run_node ...
  *   rb_vm_exec          A    A    <main>  FINISH
  *   vm_call_cfunc ...             Foo#bar
  *   range_each          C    C    Range#each
- * rb_yield ...
+ *   rb_yield ...
  *   rb_vm_exec          A    A    block in Foo#bar  FINISH
- * ...
+ *   ...
  *
  * The events are matched, A with A and C with a C of the same function. Where
  * they differ, the nearest place at which they agree again is taken, and only
@@ -38,14 +38,15 @@
  *
  * A stop at any instruction may find the innermost event on one side alone:
  *
- * frame 0 enters the interpreter, and no activation follows: pushed, not
- * entered yet an activation that no control frame follows: its frame is popped,
- * by `leave` or by an
- *     exception that ends it (vm_exec_handle_exception), and it is about to return
- * a C method whose function has not been called yet, or was left by a longjmp
- * over it
+ * - Frame 0 enters the interpreter, and no activation follows: the frame is
+ *   pushed, but not entered yet.
+ * - No control frame follows an activation: its frame was popped, by `leave` or
+ *   by an exception that ends it (vm_exec_handle_exception), and it is about to
+ *   return.
+ * - The function of a C method has not been called yet, or a longjmp has left
+ *   it.
  *
- * These are no gaps. Nowhere else may the numbers of A differ.
+ * These are not gaps. In all other places the numbers of A are equal.
  */
 
 /*

@@ -47,7 +47,7 @@ class Command(gdb.Command):
 
 
 class Prefix(gdb.Command):
-    """Commands for the Ruby in this process; ruby VERB is ruby-VERB."""
+    """Commands for Ruby processes. `ruby NAME` is short for ruby-NAME."""
 
     def __init__(self):
         super().__init__("ruby", gdb.COMMAND_STACK, prefix=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What GDB knows of a process, for rcore."""
+"""What GDB knows about a process, for rcore."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from .stack import tid_of
 
 
 class Facts:
-    """What GDB knows of the process, in the words of rcore_plugin.h. What GDB does not say stays
+    """Passes what GDB knows about the process to the library (rcore_plugin.h). The rest stays
     unknown."""
 
     _MAPPING = re.compile(
@@ -37,7 +37,7 @@ class Facts:
         self._tell_threads(target)
 
     def tell_memory(self, target):
-        """What needs no thread to be selected, which would end the life of frames that GDB is at."""
+        """Passes what needs no other thread to be selected, which would invalidate the frames that GDB works on."""
         target.set_text("machine", self._machine)
         target.set_number("pid", self._inferior.pid)
         target.set_number("live", 0 if self._is_core else 1)
@@ -73,10 +73,10 @@ class Facts:
         found = re.search(r"^%s = '(.*)'$" % word, self._ask("info proc"), re.MULTILINE)
         return found.group(1) if found else None
 
-    # For a page that the core lacks, GDB gives zeroes or what a file on this
-    # machine has, whatever its build: so the library is told of the file, and
-    # asks for what it holds. (All sections would take GDB a second where there
-    # are thousands.)
+    # For a page that is not in the core, GDB returns zeroes or bytes of a file
+    # on this machine, which may be of another build. So the library gets the
+    # path of the core, and asks only for what the core has. (With thousands of
+    # sections, GDB would need a second to list them.)
     def _tell_core(self, target):
         found = self._CORE.search(self._ask("maint info sections .auxv"))
         if not found:
@@ -163,8 +163,8 @@ class Facts:
         except (gdb.error, ValueError):
             return None
 
-    # Mirrors the core reader: who sent a signal is told where si_code is not
-    # positive, the address where it is.
+    # As in the core reader: the sender of a signal is known if si_code is not
+    # positive, the address if it is.
     def _tell_signal(self, target, thread):
         signo = self._value("$_siginfo.si_signo")
         if signo is not None:

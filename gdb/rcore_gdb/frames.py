@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ruby frames in GDB's own backtrace, where they belong between the native ones."""
+"""Ruby frames in GDB's own backtrace, in their places between the native ones."""
 
 import gdb
 from gdb.FrameDecorator import FrameDecorator
@@ -14,15 +14,15 @@ def _printable(text):
 
 
 class NativeFrame(FrameDecorator):
-    """As GDB shows it where it knows no function; its own decorator shows nothing."""
+    """Shows a frame without a function as GDB does; GDB's own decorator shows nothing."""
 
     def function(self):
         return super().function() if self.inferior_frame().name() else "??"
 
 
 class RubyFrame(FrameDecorator):
-    """Shown without a number, which GDB does for a frame that it has shown already: the native one
-    inside of it."""
+    """A frame without a number. GDB omits the number of a frame that it has already shown, so this one is
+    based on the native frame that it called."""
 
     def __init__(self, inside, frame):
         super().__init__(inside)
@@ -53,7 +53,7 @@ class RubyFrame(FrameDecorator):
 
 
 class _Weave:
-    """Which Ruby frames stand before which native frame, that is found by its pc and sp."""
+    """Finds the Ruby frames that belong before a native frame, by its pc and sp."""
 
     def __init__(self, stack):
         self._steps = stack.get("stack", [])
@@ -89,9 +89,8 @@ class RubyFrames:
         self._enabled = True
         gdb.frame_filters[self.name] = self
 
-    # Where there is no Ruby, GDB's own backtrace is not to change: with a
-    # filter enabled, even with one that does nothing, it looks a little
-    # different.
+    # If there is no Ruby, GDB's own backtrace must not change. Any enabled
+    # filter, even one that does nothing, changes how it looks.
     @property
     def enabled(self):
         return self._enabled and (STACKS.place() is not None or self._stack() is not None)
@@ -104,7 +103,7 @@ class RubyFrames:
         weave = _Weave(self._stack() or {})
         return self._woven(frames, STACKS.place() is not None, weave)
 
-    # A backtrace must come whatever Ruby is like.
+    # GDB must print a backtrace even if Ruby cannot be decoded.
     def _stack(self):
         if not self._setting.value:
             return None
@@ -119,7 +118,7 @@ class RubyFrames:
         for decorator in map(NativeFrame, frames):
             frame = decorator.inferior_frame()
             pc, sp = _position(frame)
-            # Nothing called the first function of a fiber, but GDB looks on.
+            # Nothing called the first function of a fiber, but GDB continues.
             if is_parked and (frame.level() == 0 or pc == 0):
                 continue
             found = weave.before(pc, sp)

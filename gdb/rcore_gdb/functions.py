@@ -16,15 +16,15 @@ class _Function(gdb.Function):
         super().__init__(name)
         self._name = name
         self._processes = processes
-        self._told = None
+        self._reported = None
 
-    # GDB does not tell that the process ran between two conditions, and an
-    # error would end the run: what a condition cannot know yet, when Ruby is
-    # still starting, is 0 to it, and said once.
+    # GDB does not report that the process ran between two conditions, and an
+    # error would stop it. A condition that cannot be evaluated yet, because
+    # Ruby is still starting, is 0, and the reason is printed once.
     @guarded
     def invoke(self, *arguments):
         if len(arguments) not in self._counts:
-            raise Error("not so many arguments; see help function %s" % self._name)
+            raise Error("wrong number of arguments; see help function %s" % self._name)
         session = self._processes.session()
         if not is_condition():
             return self._value(session, *arguments)
@@ -32,9 +32,9 @@ class _Function(gdb.Function):
         try:
             return self._value(session, *arguments)
         except (Error, gdb.error) as error:
-            if str(error) != self._told:
-                gdb.write("rcore: in a condition, taken as 0: %s\n" % error, gdb.STDERR)
-            self._told = str(error)
+            if str(error) != self._reported:
+                gdb.write("rcore: a condition cannot be evaluated and counts as 0: %s\n" % error, gdb.STDERR)
+            self._reported = str(error)
             return _address(0)
 
     def _value(self, session, *arguments):
@@ -60,15 +60,15 @@ class _Address(_Function):
 
 
 class _Value(_Function):
-    """A Ruby value by name: Integer, Float and String as GDB's own, nil and false as 0; or whether it is one
-    that is given."""
+    """A Ruby value by name: Integer, Float and String become GDB values, nil and false become 0. With a
+    second argument, whether the two are equal."""
 
     _counts = (1, 2)
 
     def __init__(self, processes, name, doc, example, of):
         doc += (
-            "\nAn Integer, a Float, a String (or what inspect prints); nil and false are 0. With a second"
-            "\nargument, 1 if it is that number or string, else 0."
+            "\nReturns an Integer, a Float or a String, for other objects what inspect prints; 0 for nil and false."
+            "\nWith a second argument, returns 1 if the value equals that number or string, and 0 otherwise."
         )
         super().__init__(processes, name, doc, '$%s("NAME" [, VALUE])' % name, example)
         self._of = of
@@ -76,7 +76,7 @@ class _Value(_Function):
     def _value(self, session, name, wanted=None):
         name, wanted = _plain(name), None if wanted is None else _plain(wanted)
         if not isinstance(name, str):
-            raise Error("a name in quotes is wanted; see help function %s" % self._name)
+            raise Error("the first argument must be a name in quotes; see help function %s" % self._name)
         if wanted is not None:
             return gdb.Value(int(self._is(session, name, wanted)))
         value = self._of(session, name)
@@ -101,22 +101,22 @@ def _plain(value):
 
 
 _ADDRESSES = (
-    ("ruby_self", "self of the selected Ruby frame, a VALUE; 0: there is none.", "self"),
-    ("ruby_cfp", "The selected Ruby frame, a rb_control_frame_t *; 0: there is none.", "cfp"),
-    ("ruby_ec", "The selected fiber's rb_execution_context_t *; 0: there is none.", "ec"),
-    ("ruby_fiber", "The selected fiber, a rb_fiber_t *; 0: there is none.", "address"),
+    ("ruby_self", "Returns self of the selected Ruby frame, a VALUE, or 0 if there is none.", "self"),
+    ("ruby_cfp", "Returns the selected Ruby frame, a rb_control_frame_t *, or 0 if there is none.", "cfp"),
+    ("ruby_ec", "Returns the selected fiber's rb_execution_context_t *, or 0 if there is none.", "ec"),
+    ("ruby_fiber", "Returns the selected fiber, a rb_fiber_t *, or 0 if there is none.", "address"),
 )
 
 _VALUES = (
     (
         "ruby_state",
-        "The value under a key in the context of the selected fiber.",
+        "Looks up a key in the context of the selected fiber.",
         'break foo if $ruby_state("user_id") == 42',
         rcore_values.state,
     ),
     (
         "ruby_local",
-        "A local or an argument of the selected Ruby frame.",
+        "Looks up a local variable or an argument of the selected Ruby frame.",
         'break foo if $ruby_local("name", "abc")',
         rcore_values.local,
     ),

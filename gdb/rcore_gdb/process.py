@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The inferiors, each with a Session of rcore, and when what was read of them does not hold any more."""
+"""The inferiors, each with a Session of rcore, and the events after which what was read is no longer valid."""
 
 import functools
 import os
@@ -13,7 +13,7 @@ from .stack import STACKS, tid_of
 
 
 def guarded(function):
-    """Whatever goes wrong is one line: a fault of these scripts must not end in a traceback."""
+    """Turns every error into one line: a bug of these scripts must not end in a traceback."""
 
     @functools.wraps(function)
     def call(*arguments):
@@ -34,7 +34,7 @@ _WORDS = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_ENUM, gdb.TYPE_COD
 
 
 def is_condition():
-    """Whether GDB evaluates the condition of a breakpoint: its threads still count as running then."""
+    """Whether GDB is evaluating the condition of a breakpoint: threads then still count as running."""
     thread = gdb.selected_thread()
     if not thread or not thread.is_running():
         return False
@@ -53,10 +53,10 @@ class Adapter:
 
     def token(self):
         if not self._inferior.pid:
-            raise Error("no process here: core-file CORE, or attach PID, and try again")
+            raise Error("there is no process; use core-file CORE or attach PID, and try again")
         thread = gdb.selected_thread()
         if thread and thread.is_running() and not is_condition():
-            raise Error("the process is running: stop it first, with interrupt")
+            raise Error("the process is running; stop it with interrupt")
         connection = self._inferior.connection
         return (
             (self._inferior.pid, connection.num if connection else 0),
@@ -84,7 +84,7 @@ class Adapter:
     def select(self, place):
         STACKS.select(self._inferior, place)
 
-    # An expression may call functions and assign; not here.
+    # Expressions may call functions and assign, but not here.
     def evaluate(self, text):
         names = ("may-call-functions", "may-write-memory", "may-write-registers")
         before = [name for name in names if gdb.parameter(name)]
@@ -120,8 +120,8 @@ class Processes:
             self._sessions[inferior.num] = Session(self._library, Adapter(inferior))
         return self._sessions[inferior.num]
 
-    # In all-stop mode no thread is told, and which inferiors run besides is not
-    # said: all are read anew.
+    # In all-stop mode, the event does not name the thread or the inferiors that
+    # run: everything is read again.
     def _on_run(self, event):
         thread = getattr(event, "inferior_thread", None)
         for session in self._sessions.values():

@@ -32,13 +32,13 @@ def register():
         "frames": Switch(
             "frames",
             True,
-            "Whether GDB's own backtrace shows Ruby frames (bt -no-filters shows it without, once).",
+            "Whether GDB's backtrace shows Ruby frames (bt -no-filters hides them once).",
             "Ruby frames in backtraces",
         ),
         "print-values": Switch(
             "print-values",
             False,
-            "Whether GDB shows what variables of the types VALUE and ID are in Ruby (print/r shows one without).",
-            "Printing of VALUE and ID as in Ruby",
+            "Whether GDB prints variables of the types VALUE and ID as Ruby values (print/r prints a number).",
+            "Printing of VALUE and ID as Ruby values",
         ),
     }

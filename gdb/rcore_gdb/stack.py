@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A parked fiber in place of the stack of its thread."""
+"""Shows a parked fiber in place of the stack of its thread."""
 
 import gdb
 from gdb.unwinder import Unwinder
@@ -28,7 +28,7 @@ class Stacks(Unwinder):
         self._places = {}  # by number of the inferior: connection, thread, Place
 
     def clear(self, thread):
-        """That thread runs; None: all do."""
+        """A thread has run; None: all have."""
         whose = {number: ptid for number, (_, ptid, _) in self._places.items()}
         for number, ptid in whose.items():
             if thread is None or not thread.is_valid() or thread.ptid == ptid:
@@ -57,7 +57,7 @@ class Stacks(Unwinder):
         return None
 
     def place(self):
-        """The Place of the fiber that stands for the selected thread, or None."""
+        """The Place of the fiber that replaces the selected thread, or None."""
         thread = gdb.selected_thread()
         if not self._places or not thread:
             return None
@@ -78,7 +78,7 @@ class Stacks(Unwinder):
             name: gdb.Value(value).cast(pending_frame.read_register(name).type)
             for name, value in place.values(machine).items()
         }
-        # The stack pointer is further in than that of each frame of the fiber.
+        # The stack pointer is below that of each frame of the fiber.
         info = pending_frame.create_unwind_info(_FrameId(registers[sp], registers[pc]))
         for name, value in registers.items():
             info.add_saved_register(name, value)

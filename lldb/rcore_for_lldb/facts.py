@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What LLDB knows of a process, for rcore."""
+"""What LLDB knows about a process, for rcore."""
 
 import os
 import struct
@@ -18,8 +18,8 @@ _NAMES = {"eflags": "rflags", "x29": "fp", "x30": "lr"}
 
 
 class Facts:
-    """What LLDB knows of the process, in the words of rcore_plugin.h. What LLDB does not say stays
-    unknown. Of a core the file itself says all: LLDB gives zeroes for what it lacks."""
+    """Passes what LLDB knows about the process to the library (rcore_plugin.h). The rest stays unknown.
+    The library reads a core itself, because LLDB returns zeroes for what is not in it."""
 
     _MACHINES = {"x86_64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 
@@ -63,9 +63,9 @@ class Facts:
         for kind, value in self._auxv():
             target.add_auxv(kind, value)
 
-    # Of a region LLDB says the file, but not where in it: the program headers
-    # do, as they are in memory. LLDB's own modules may be of other files, where
-    # a process has another root.
+    # LLDB knows the file of a region, but not the offset in it: that is in the
+    # program headers in memory. LLDB's own modules may be other files, if the
+    # process has another root.
     def _mappings(self):
         first, loads = {}, {}
         regions = self._process.GetMemoryRegions()
@@ -182,10 +182,10 @@ def core_file(process):
         return None
     if hasattr(process, "GetCoreFile"):
         return process.GetCoreFile().fullpath
-    # LLDB 14 does not say, but has the file mapped.
+    # LLDB 14 does not report it, but has mapped the file.
     found = {path for path in _mapped_files() if _is_core_of(path, process.GetProcessID())}
     if len(found) != 1:
-        raise Error("this LLDB does not say which file the core is: use a newer one, or rcore CORE")
+        raise Error("this LLDB does not report the path of the core; use a newer LLDB, or rcore CORE")
     return found.pop()
 
 

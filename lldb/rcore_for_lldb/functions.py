@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the conditions of breakpoints, and scripts, may ask:
+"""Functions for conditions of breakpoints and for scripts:
 
     breakpoint command add -o 'return rcore_lldb.ruby_state("user_id", frame) == 42' 1
 
-Each takes the SBFrame last, which LLDB gives to a callback as `frame`; without it, it is of the thread that is selected.
+The last argument of each is the SBFrame that LLDB passes to a callback as `frame`. Without it, they use the selected thread.
 """
 
 import functools
@@ -20,7 +20,7 @@ def _session(processes, debugger, frame):
 
 
 def _quiet(function):
-    """A callback that raises stops the process, with a traceback: rather say it in one line, and give None."""
+    """A callback that raises an exception stops the process with a traceback. Print one line and return None instead."""
 
     @functools.wraps(function)
     def call(*arguments):
@@ -37,19 +37,19 @@ def make(processes, debugger):
     """The functions, by name."""
 
     def ruby_state(key, frame=None):
-        """The value under `key` in the context of the fiber; None: it has none."""
+        """Returns the value under `key` in the context of the fiber, or None."""
         return rcore_values.state(_session(processes, debugger, frame), key)
 
     def ruby_local(name, frame=None):
-        """The value of a local of the innermost frame of Ruby code, or the one that is selected."""
+        """Returns the value of a local variable of the selected frame, or of the innermost frame of Ruby code."""
         return rcore_values.local(_session(processes, debugger, frame), name)
 
     functions = {"ruby_state": _quiet(ruby_state), "ruby_local": _quiet(ruby_local)}
     for name, of, what in (
-        ("ruby_self", "self", "self of the innermost Ruby frame, or the one that is selected: a VALUE"),
-        ("ruby_cfp", "cfp", "that frame's rb_control_frame_t *"),
-        ("ruby_fiber", "address", "the fiber's rb_fiber_t *"),
-        ("ruby_ec", "ec", "its rb_execution_context_t *"),
+        ("ruby_self", "self", "returns self of the selected Ruby frame, or of the innermost one: a VALUE"),
+        ("ruby_cfp", "cfp", "returns the rb_control_frame_t * of that frame"),
+        ("ruby_fiber", "address", "returns the rb_fiber_t * of the fiber"),
+        ("ruby_ec", "ec", "returns the rb_execution_context_t * of the fiber"),
     ):
         functions[name] = _address(processes, debugger, of, what)
     return functions
@@ -59,5 +59,5 @@ def _address(processes, debugger, of, what):
     def function(frame=None):
         return rcore_values.address(_session(processes, debugger, frame), of)
 
-    function.__doc__ = "%s; 0: there is none." % what.capitalize()
+    function.__doc__ = "%s%s, or 0." % (what[0].upper(), what[1:])
     return _quiet(function)

@@ -22,7 +22,7 @@ class Adapter:
         self._debugger = debugger
         self._target = target
         self._files = files
-        self._told = None  # the Target that was told last
+        self._target_with_facts = None  # the last Target that tell() was called for
         self.thread = None  # the one that is asked about; None: the selected one
         self.stacks = Stacks(debugger)
 
@@ -30,9 +30,9 @@ class Adapter:
         process = self._target.GetProcess()
         state = process.GetState()
         if state in _RUNNING:
-            raise Error("the process is running: stop it first, with process interrupt")
+            raise Error("the process is running; stop it with process interrupt")
         if state not in _STOPPED:
-            raise Error("no process here: target create -c CORE, or attach, and try again")
+            raise Error("there is no process; use target create -c CORE or process attach, and try again")
         program = self._target.GetExecutable()
         return (
             process.GetUniqueID(),
@@ -50,7 +50,7 @@ class Adapter:
         return data
 
     def tell(self, target):
-        self._told = target
+        self._target_with_facts = target
         Facts(self._target, self._files).tell(target)
 
     def tell_memory(self, target):
@@ -64,7 +64,7 @@ class Adapter:
         return self._debugger.GetUseColor()
 
     def select(self, place):
-        self.stacks.select(self._target.GetProcess(), place, self._told)
+        self.stacks.select(self._target.GetProcess(), place, self._target_with_facts)
 
     def evaluate(self, text):
         thread = self._target.GetProcess().GetSelectedThread()

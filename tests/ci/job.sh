@@ -36,7 +36,7 @@ END
 status=0
 sleep 5 | "$RCORE" collect -d limits --time-limit 1 2>err || status=$?
 [ $status = 124 ] || fail "a limit of time: status $status, $(cat err)"
-grep -q 'core: given up after 1 seconds' limits/rcore.log || fail "no word of the limit: $(cat limits/rcore.log)"
+grep -q 'core: not finished after 1 seconds' limits/rcore.log || fail "no word of the limit: $(cat limits/rcore.log)"
 [ "$(ls limits)" = rcore.log ] || fail "left behind: $(ls limits)"
 
 has_namespaces || {

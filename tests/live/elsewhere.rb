@@ -65,7 +65,7 @@ module Elsewhere
       test.same("reports", [pid, *workers].sort, reports.map { |each| each["pid"] }.sort)
       test.same("first", pid, reports.first["pid"])
       test.same("lines about what is no Ruby", 1, err.lines.size)
-      test.fail(err) unless err.start_with?("rcore: process #{other} skipped: not a Ruby process")
+      test.fail(err) unless err.start_with?("rcore: skipped process #{other}: not a Ruby process")
       out, = test.rcore("-p", pid, "--children")
       test.same("headers", 3, out.lines.grep(/\Aprocess \d+ /).size)
       test.goes_on(counter)
@@ -133,7 +133,7 @@ module Elsewhere
 
   def self.usage(test)
     { %w[-p x] => "not 'x'", %w[-p 0] => "not '0'", %w[-p] => "requires a value", %w[--no-stop core] => "'--no-stop' requires -p",
-      %w[--children core] => "'--children' requires -p", %w[-p 1 core] => "replaces CORE", [] => "missing CORE" }.each do |arguments, words|
+      %w[--children core] => "'--children' requires -p", %w[-p 1 core] => "-p PID names the target", [] => "missing CORE" }.each do |arguments, words|
       out, err, status = test.rcore(*arguments)
       test.same("#{arguments}: exit status", 64, status)
       test.same("#{arguments}: output", "", out)

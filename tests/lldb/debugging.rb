@@ -52,7 +52,7 @@ class Debugging
     told = commands.zip(@lldb.bare(@rcore, before, commands)).reject { |command,| command.start_with?("target") }.map { |_, answer| answer.output + answer.error }
     none, first, one, second, current, third, two, twice, one_again, current_again, two_again = told
     [
-      [none == "error: rcore: no process here: target create -c CORE, or attach, and try again\n", "no process: #{none}"],
+      [none == "error: rcore: there is no process; use target create -c CORE or process attach, and try again\n", "no process: #{none}"],
       [[first, second] == wanted, "two cores: #{[first, second]}, not #{wanted}"],
       [third =~ /\AT1  LWP #{program.pid} /, "the process: #{third}"],
       [one.start_with?("fiber T1.F1, parked") && one_again == one, "a fiber of the first: #{one}#{one_again}"],

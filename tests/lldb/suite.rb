@@ -40,12 +40,12 @@ class LldbSuite
   WRONG = {
     "ruby-fibers --bogus" => "unknown option '--bogus'; see help ruby-fibers",
     "ruby-fibers --thread T99" => "no thread T99 here",
-    "ruby-fiber T9.F9" => "no fiber T9.F9 here",
+    "ruby-fiber T9.F9" => "there is no fiber T9.F9",
     "ruby-fiber off" => "no fiber is selected",
-    "ruby-fiber a b" => "one fiber at a time",
+    "ruby-fiber a b" => "name one fiber",
     "ruby-fibers 'T1" => "No closing quotation",
     "ruby-down" => "frame 0 is the innermost",
-    "ruby-up x" => "takes one number",
+    "ruby-up x" => "accepts one number",
   }.freeze
 
   def initialize(rcore, rubies)
@@ -227,7 +227,7 @@ class LldbSuite
     differences += living_report(again) + living_report(later)
     differences += selected(selections, nil)
     differences << "memory was written to" unless before.value == after.value
-    differences << "while it runs: #{running.error}" unless running.error.include?("the process is running: stop it first")
+    differences << "while it runs: #{running.error}" unless running.error.include?("the process is running; stop it")
     differences << "a fiber is selected after the process ran: #{fiber.output}#{fiber.error}" unless fiber.output.include?("run by this thread")
     differences << "fibers are threads after the process ran" if threads.value.keys.any? { |tid| tid.to_i > MAX_TID }
     differences
@@ -342,14 +342,14 @@ class LldbSuite
       [{}, %w[lldb -p x], 64, /id of a process, not 'x'/],
       [{}, ["lldb", core, "a", "b"], 64, /unexpected argument .b./],
       [{}, ["gdb", none], 2, /\Arcore: .*no such file.*\n\z/],
-      [nothing, ["gdb", core], 2, /\Arcore: gdb is not installed: apt-get install gdb, or name one with --debugger\n\z/],
-      [nothing, ["lldb", core], 2, /\Arcore: lldb is not installed: .*\n\z/],
+      [nothing, ["gdb", core], 2, /\Arcore: gdb is not installed; run apt-get install gdb, or name another one with --debugger\n\z/],
+      [nothing, ["lldb", core], 2, /\Arcore: lldb is not installed; .*\n\z/],
       [{}, ["lldb", "--debugger", "/nonexistent/lldb", core], 2, %r{\Arcore: /nonexistent/lldb: No such file or directory\n\z}],
       [{}, ["gdb", core, "--", "-nx", "-batch", "-ex", "ruby-threads"], 0, /^#{Regexp.escape(shell(%w[threads], core))}\z/],
       [{}, ["gdb", "--help"], 0, /Examples:\n\n  rcore gdb core/],
       [{}, ["lldb", "--help"], 0, /Examples:\n\n  rcore lldb core/],
-      [{}, ["convert", core], 64, /say --fibers-as-threads/],
-      [{}, ["convert", "--fibers-as-threads", core], 64, /say -o OUT/],
+      [{}, ["convert", core], 64, /missing --fibers-as-threads/],
+      [{}, ["convert", "--fibers-as-threads", core], 64, /with -o OUT/],
       [{}, ["convert", "--fibers-as-threads", "-p", program.pid.to_s, "-o", none], 64, /only a core can be converted/],
       [{}, ["convert", "--fibers-as-threads", core, "-o", core], 64, /is the core itself/],
       [{}, ["convert", "--fibers-as-threads", core, "-o", "/nonexistent/core"], 2, /\Arcore: .*No such file or directory\n\z/],
@@ -366,7 +366,7 @@ class LldbSuite
   def nothing_there(lldb)
     asleep = Process.spawn("sleep", "60")
     differences = []
-    { [] => /no process here/, ["process attach -p #{asleep}"] => /not a Ruby|no Ruby|Ruby/ }.each do |before, words|
+    { [] => /there is no process/, ["process attach -p #{asleep}"] => /not a Ruby|no Ruby|Ruby/ }.each do |before, words|
       lldb.bare(@rcore, before, ["ruby-fibers", "ruby-fiber T1.F1", "ruby-threads", "ruby-bt"]).each do |answer|
         next if answer.error.lines.size == 1 && answer.error.start_with?("error: rcore: ") && answer.error =~ words
         differences << "#{answer.command} with #{before}: #{answer.error.inspect}"

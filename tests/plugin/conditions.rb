@@ -56,10 +56,10 @@ module Conditions
     test.same("no such key", "0", value(told[0]))
     test.same("a number is no string", "0", value(told[1]))
     test.same("no such local", "0", value(told[2]))
-    test.fail("no such local: #{told[3]}") unless told[3] =~ /\Arcore: no local is called nosuch in frame \d\n\z/
-    test.same("no name", "rcore: not so many arguments; see help function ruby_state\n", told[4])
-    test.same("a number for a name", "rcore: a name in quotes is wanted; see help function ruby_state\n", told[5])
-    test.same("an argument too many", "rcore: not so many arguments; see help function ruby_ec\n", told[6])
+    test.fail("no such local: #{told[3]}") unless told[3] =~ /\Arcore: there is no local nosuch in frame \d\n\z/
+    test.same("no name", "rcore: wrong number of arguments; see help function ruby_state\n", told[4])
+    test.same("a number for a name", "rcore: the first argument must be a name in quotes; see help function ruby_state\n", told[5])
+    test.same("an argument too many", "rcore: wrong number of arguments; see help function ruby_ec\n", told[6])
     test.same("in an expression", "42", value(told[7]))
   end
 

@@ -212,7 +212,7 @@ module Cores
     told = debugger.run(commands, before: core.before)
     fiber = core.report["fibers"].find { |one| one["id"] == "T1.F3" }
     test.same("an Integer", "$1 = 42\n", told[0])
-    test.fail("no local: #{told[1]}") unless told[1] =~ /\Arcore: no local is called nosuch in frame \d\n\z/
+    test.fail("no local: #{told[1]}") unless told[1] =~ /\Arcore: there is no local nosuch in frame \d\n\z/
     test.same("ruby-locals", core.rcore("locals --fiber T1.F3 --frame 1"), told[4])
     test.fail("a String: #{told[5]}") unless told[5] =~ /\A\$2 = "worker \d"\n\z/
     test.same("a parameter", "$3 = 0\n", told[6])
@@ -225,15 +225,15 @@ module Cores
   def self.errors(test, core, debugger)
     wrong = { "ruby-fibers --bogus" => "unknown option '--bogus'; see help ruby-fibers",
               "ruby-fibers T1" => "unexpected argument 'T1'; see help ruby-fibers",
-              "ruby-fiber T1.F1 T1.F2" => "one fiber at a time; see help ruby-fiber",
-              "ruby-frame x" => "ruby-frame takes one number; see help ruby-frame",
+              "ruby-fiber T1.F1 T1.F2" => "name one fiber; see help ruby-fiber",
+              "ruby-frame x" => "ruby-frame accepts one number; see help ruby-frame",
               "ruby-down 3" => "frame 0 is the innermost",
               "ruby-bt --native=some" => "option '--native' must be fold, all or none, not 'some'; see help ruby-bt" }
     told = debugger.run(wrong.keys + ["ruby-threads"], before: core.before)
     wrong.values.zip(told) { |message, text| test.same(message, "rcore: #{message}\n", text) }
     test.same("and then", core.rcore("threads"), told.last)
     text = debugger.run(["ruby-bt", "bt", "ruby", "ruby-fiber T1.F1"])
-    test.same("no process", "rcore: no process here: core-file CORE, or attach PID, and try again\n", text[0])
+    test.same("no process", "rcore: there is no process; use core-file CORE or attach PID, and try again\n", text[0])
     test.same("no process", "No stack.\n", text[1])
     test.same("no process", text[0], text[3])
     test.fail("ruby alone: #{text[2]}") unless text[2].include?("ruby fibers --")

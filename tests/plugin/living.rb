@@ -205,7 +205,7 @@ module Living
     test.fail("stack: #{told[2]}") unless told[2].include?("<main>")
     test.fail("report: #{told[3]}") unless told[3].include?("T1.F1")
     if told[0].include?("(running)")
-      test.same("a thread that runs", "rcore: the process is running: stop it first, with interrupt\n", told[5])
+      test.same("a thread that runs", "rcore: the process is running; stop it with interrupt\n", told[5])
       test.fail("bt of a thread that runs: #{told[6]}") if told[6] =~ /rcore|Python/
     end
     test.fail("bt of a fiber: #{told[8]}#{told[9]}") unless told[9].start_with?("#1 ")
@@ -229,7 +229,7 @@ module Living
                   "add-inferior", "inferior 3", "attach #{plain}", "ruby-threads", "bt 1", "detach", "remove-inferiors 3", "inferior 1", "ruby-threads"]
       told = debugger.run(commands, before: program.files + ["attach #{program.pid}"])
       test.fail("the first: #{told[0]}") unless told[0].include?("LWP #{program.pid} ")
-      test.same("an empty one", "rcore: no process here: core-file CORE, or attach PID, and try again\n", told[3])
+      test.same("an empty one", "rcore: there is no process; use core-file CORE or attach PID, and try again\n", told[3])
       test.fail("the second: #{told[5]}") unless told[5].include?("LWP #{second.pid} ")
       test.same("the first again", told[0], told[7])
       test.fail("no Ruby: #{told[11]}") unless told[11] =~ /\Arcore: not a Ruby process: [^\n]*\n\z/

@@ -70,7 +70,7 @@ class NativeCore < Cores::Core
     "--max" => %w[--max-items --max-string --max-text],
   }.freeze
 
-  IN_VAIN = "is no VALUE, no local of the selected Ruby frame, no constant, and no integer expression; see help ruby-print".freeze
+  IN_VAIN = "is not a VALUE, a local of the selected Ruby frame, a constant or an integer expression; see help ruby-print".freeze
 
   WRONG = {
     "nope" => "'nope' #{IN_VAIN}",
@@ -79,14 +79,14 @@ class NativeCore < Cores::Core
     "pair" => "'pair' #{IN_VAIN}",
     "look(1,2,3)" => "'look(1,2,3)' #{IN_VAIN}",
     "wrong=8" => "'wrong=8' #{IN_VAIN}",
-    "nope.@x" => "no local of the selected Ruby frame is called nope",
-    "Nope.@x" => "no constant is called Nope",
+    "nope.@x" => "'nope' is not a local of the selected Ruby frame",
+    "Nope.@x" => "'Nope' is not a constant",
     "@nope" => /\A#<Shop::Order:0x\h{16} \.\.\. \(3 more\)> has no instance variable @nope\z/,
     "@lines.@x" => "[... (2 more)] has no instance variable @x",
-    "Nope" => "no constant Nope here",
-    "Shop::Nope" => "no constant Shop::Nope here",
-    "Shop::Order::LIMIT::X" => "Shop::Order::LIMIT is neither a class nor a module: it has no constants",
-    "Shop::Order::Later" => "constant Shop::Order::Later is to be loaded when it is first used, and was not yet",
+    "Nope" => "there is no constant Nope",
+    "Shop::Nope" => "there is no constant Shop::Nope",
+    "Shop::Order::LIMIT::X" => "Shop::Order::LIMIT is neither a class nor a module, so it has no constants",
+    "Shop::Order::Later" => "constant Shop::Order::Later is an autoload that has not been loaded yet",
     "--bogus 1" => "unknown option '--bogus'; see help ruby-print",
     "" => "missing VALUE; name an address or a constant",
   }.freeze

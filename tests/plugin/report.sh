@@ -71,9 +71,9 @@ one_line "^rcore: unknown option '--bogus'; see help ruby-fibers\$"
 in_gdb "core-file $work/core" "$begin" 'ruby-fibers T1' "$end"
 one_line "^rcore: unexpected argument 'T1'; see help ruby-fibers\$"
 in_gdb "$begin" ruby-fibers "$end"
-one_line '^rcore: no process here'
+one_line '^rcore: there is no process'
 RCORE_LIBRARY=/nonexistent
 in_gdb "core-file $work/core" "$begin" "$end"
-one_line '^rcore: librcore.so.0 cannot be loaded'
+one_line '^rcore: cannot load librcore.so.0'
 
 exit $failed

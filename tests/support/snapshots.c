@@ -100,7 +100,7 @@ static void start(struct rcore_snapshot *snapshot, size_t threads, size_t fibers
 		.version_source = "ruby_description in libruby-3.3.so.3.3.8",
 		.layout_name = "3.3.8-x86_64-cet",
 		.layout_source = "exact",
-		.vm_rung = RCORE_RUNG_SEARCH,
+		.vm_found_by = RCORE_VM_BY_SEARCH,
 		.vm = 0x5555deadb000,
 		.fiber_source = "jit_cont list",
 		.cause = {.thread = -1, .fiber = -1},
@@ -256,7 +256,7 @@ void rcore_test_rich(struct rcore_snapshot *snapshot)
 		 .fix = "copy the one with build-id 0102, and give --sysroot DIR"},
 		{.path = "/srv/gone.so", .status = "missing", .lost = "constants of its own"},
 	};
-	static const char *problems[] = {"core.1234 ends early: 4096 of 8192 bytes"};
+	static const char *problems[] = {"core.1234 is truncated: 4096 of 8192 bytes"};
 
 	start(snapshot, 8, 80);
 	snapshot->layout_source = "approximate";

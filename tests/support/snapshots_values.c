@@ -78,12 +78,12 @@ static struct rcore_exception handled[] = {
 	 .location_count = COUNT(places),
 	 .cause = &cause},
 	{.object = 0x7f20c8, .class_name = "KeyError", .frame = 2},
-	{.object = 0x7f20f0, .frame = -1, .problem = "class: 0x0 is no object"},
+	{.object = 0x7f20f0, .frame = -1, .problem = "class: 0x0 is not an object"},
 };
 
 static struct rcore_variable storage[] = {
 	{"request_id", VALUE(0x7f2118, "String", "\"abc\""), NULL},
-	{NULL, VALUE(3, "Integer", "1"), "0x4 is no Symbol"},
+	{NULL, VALUE(3, "Integer", "1"), "0x4 is not a Symbol"},
 };
 
 static struct rcore_gem gems[] = {
@@ -110,7 +110,7 @@ static struct rcore_task tasks[] = {
 	 .depth = 2,
 	 .fiber = -1,
 	 .problem = "@children of 0x7f3050: unmapped"},
-	{.object = 0x7f3078, .parent = -1, .fiber = -1, .problem = "0x7f3078 is no object"},
+	{.object = 0x7f3078, .parent = -1, .fiber = -1, .problem = "0x7f3078 is not an object"},
 };
 
 static const char *argv[] = {"serve", "--port=\x1b[31m80", "\xff"};

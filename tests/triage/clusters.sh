@@ -53,7 +53,7 @@ status=0
 [ $status = 1 ] || fail "a core that is cut off: status $status"
 grep -q '^4 cores, 2 different crashes$' "$work/out" || fail "$(cat "$work/out")"
 grep -q '^   2  r1:' "$work/out" || fail "the same crash is not one group: $(cat "$work/out")"
-grep -q 'core-cut.*cut off' "$work/out" || fail "$(cat "$work/out")"
+grep -q 'core-cut.*truncated' "$work/out" || fail "$(cat "$work/out")"
 [ "$(wc -l <"$work/old.jsonl")" = 4 ] || fail "not a line for each core"
 ruby -rjson -e 'ARGF.each { |line| JSON.parse(line).fetch("schema") == "rcore-triage/1" or abort line }' "$work/old.jsonl"
 

@@ -39,7 +39,8 @@ static struct rcore_error *load(const char *path, unsigned machine, struct rcore
 	if (is_debug_only(elf->elf))
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"%s: holds debug information alone, without the program's code", path);
+			"%s: contains only debug information, without the program's code",
+			path);
 	return NULL;
 }
 

@@ -11,7 +11,8 @@
  * big) the dynamic linker's own list tells what is loaded. The way there, as a
  * debugger takes it:
  *
- *	AT_PHDR -> PT_DYNAMIC of the program -> DT_DEBUG -> r_debug -> link_map -> l_next ...
+ *	AT_PHDR -> PT_DYNAMIC of the program -> DT_DEBUG -> r_debug
+ *	-> link_map -> l_next ...
  *
  * (glibc: elf/link.h. The public members are the same on each 64-bit machine.)
  */

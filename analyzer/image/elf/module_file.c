@@ -172,14 +172,12 @@ struct rcore_error *rcore_module_use_executable(struct rcore_modules *modules,
 	rcore_build_id_text(elf->headers.build_id, elf->headers.build_id_size, found);
 	rcore_elf_close(elf);
 	if (!module->build_id_size)
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"%s: is not the program that dumped this core (%s): its segments "
-			"differ; name the one that ran, or leave it out",
-			path, module->path);
-	return rcore_error_create(
-		RCORE_ERROR_USAGE,
-		"%s: is not the program that dumped this core (%s): its build-id is %s, not "
-		"%s; name the one that ran, or leave it out",
-		path, module->path, found, wanted);
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "%s: is not the program of this core (%s): its "
+					  "segments differ; name the right program, or none",
+					  path, module->path);
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "%s: is not the program of this core (%s): its build-id is "
+				  "%s, not %s; name the right program, or none",
+				  path, module->path, found, wanted);
 }

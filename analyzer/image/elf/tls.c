@@ -138,7 +138,7 @@ static struct rcore_error *read_vector(struct rcore_memory *memory, unsigned mac
 		return rcore_fault_error(fault, "thread control block", thread_pointer, size);
 	if (machine != EM_AARCH64 && (head[0] != thread_pointer || head[2] != thread_pointer))
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "0x%" PRIx64 " is no thread pointer of glibc",
+					  "0x%" PRIx64 " is not a thread pointer of glibc",
 					  thread_pointer);
 	*ret = head[machine == EM_AARCH64 ? 0 : 1];
 	return NULL;

@@ -10,8 +10,11 @@
  * glibc, the thread's vector (dtv), to which the thread pointer leads, by the
  * module's number:
  *
- *	x86-64   tp ─> tcb, dtv, self            dtv[-1] length   dtv[1] {block, to_free}   dtv[2] ...
- *	aarch64  tp ─> dtv                       (16 bytes each; block -1 or 0: not made yet)
+ *	x86-64   tp ─> tcb, dtv, self
+ *	aarch64  tp ─> dtv
+ *	dtv[-1] length, dtv[1] {block, to_free}, dtv[2] ...
+ *
+ * Each entry of the dtv has 16 bytes. A block of -1 or 0 was not made yet.
  *
  * The number is what the dynamic linker wrote into the module's own global
  * offset table, where a relocation says: DTPMOD64 the number; TLSDESC a

@@ -9,7 +9,8 @@
  * Which native function runs the interpreter, rb_vm_exec of vm.c. From 3.3 on
  * it is hidden, and a stripped Ruby does not name it. Its code does:
  *
- *   rb_vm_exec        one for each time that C enters the interpreter: sets a tag, then calls
+ *   rb_vm_exec        one for each time that C enters the interpreter: sets a
+ *                     tag, then calls
  *     vm_exec_core    which runs instructions by jumping from one to the next.
  *
  * The code of an iseq (iseq_encoded) holds for each instruction the address in

@@ -23,7 +23,10 @@ struct rcore_code {
 	struct set *set;     /* the stacks that are being unwound */
 };
 
-/* Addresses that are remembered, at most; parked fibers stand in the same few places. */
+/*
+ * Addresses that are remembered, at most; parked fibers stand in the same few
+ * places.
+ */
 enum { SITE_LIMIT = 1 << 16 };
 
 static pid_t next_thread(Dwfl *dwfl, void *argument, void **thread)
@@ -110,8 +113,7 @@ struct rcore_error *rcore_code_open(struct rcore_modules *modules, struct rcore_
 	const struct rcore_unwind_machine *row = rcore_unwind_machine(machine);
 	if (!row)
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					  "stacks of ELF machine %u cannot be unwound",
-					  machine);
+					  "cannot unwind stacks of ELF machine %u", machine);
 	struct rcore_code *code = calloc(1, sizeof(*code));
 	if (!code)
 		return rcore_error_no_memory();

@@ -116,25 +116,26 @@ void rcore_walk_explain_end(struct rcore_walk *walk)
 				   unwinder->fault_address, rcore_fault_text(unwinder->fault));
 	else if (!module)
 		rcore_walk_problem(walk,
-				   "no module holds the code at 0x%" PRIx64
-				   ", and nothing above it on the stack leads on",
+				   "no module contains the code at 0x%" PRIx64
+				   ", and the stack above it contains no return address",
 				   walk->last.pc);
 	else if (!site->covered)
-		rcore_walk_problem(
-			walk,
-			"%s: %s for 0x%" PRIx64 ", and nothing above it on the stack leads on",
-			name,
-			module->entry->module.elf ? module->entry->module.whole_size
-							    ? "its file is cut short, hence no "
-							      "call frame information"
-							    : "no call frame information"
-						  : "its file is not on this machine, hence no "
-						    "call frame information",
-			walk->last.pc);
+		rcore_walk_problem(walk,
+				   "%s: %s for 0x%" PRIx64
+				   ", and the stack above it contains no return address",
+				   name,
+				   module->entry->module.elf
+					   ? module->entry->module.whole_size
+						     ? "its file is truncated, so there is no "
+						       "call frame information"
+						     : "no call frame information"
+					   : "its file is not on this machine, so there is no "
+					     "call frame information",
+				   walk->last.pc);
 	else if (walk->read_zero)
 		rcore_walk_problem(walk,
 				   "%s: the return address of 0x%" PRIx64
-				   " is 0, and nothing says that a stack begins there",
+				   " is 0, but nothing marks the start of a stack there",
 				   name, walk->last.pc);
 	else
 		rcore_walk_problem(walk,

@@ -33,8 +33,9 @@ struct rcore_landing {
 struct rcore_compiled {
 	unsigned ec;          /* the EC, while it runs; 0: no such code here */
 	unsigned ec_argument; /* the EC, when C calls it */
-	unsigned saved[3];    /* those of the caller that it saves, in this order */
-	uint64_t kept;        /* bit n: it leaves register n as it is */
+	/* Those of the caller that it saves, in this order. */
+	unsigned saved[3];
+	uint64_t kept; /* bit n: it leaves register n as it is */
 };
 
 struct rcore_unwind_machine {
@@ -53,7 +54,8 @@ struct rcore_unwind_machine {
 
 	/*
 	 * One that functions keep and libdw forgets; -1: none. x86_64_abi_cfi()
-	 * of elfutils (seen in 0.188) names 0, which is rax, where it means rbx.
+	 * of elfutils (seen in 0.188) names 0, which is rax, where it means
+	 * rbx.
 	 */
 	int forgotten;
 

@@ -5,18 +5,19 @@
 #include "image/unwind/unwind_walk.h"
 
 /*
- * Where code has no call frame information, or none that holds: the caller's
- * registers by other means. From walk->at to walk->start, trust, is_exact; in
- * this order:
- *   - a signal's trampoline by its code (musl's has no CFI): what the kernel
- *     saved
- *   - the place that a nonlocal jump goes to
- *   - the link register, of the innermost frame
- *   - what the innermost function has saved so far, if it does nothing else
- *   - what code of YJIT saves when it is entered (unwind_compiled.h)
- *   - the frame pointer, where the function keeps one
- *   - the nearest return address on the stack, on probation
- * false: none of these leads on.
+ * Finds the caller's registers without call frame information, because there is
+ * none or it is wrong. Reads walk->at; sets walk->start, trust and is_exact.
+ * Tries in this order:
+ *
+ * - the code of a signal trampoline (musl's has no CFI): what the kernel saved
+ * - the place that a nonlocal jump goes to
+ * - the link register, for the innermost frame
+ * - what the innermost function has saved so far, if it does nothing else
+ * - what YJIT-compiled code saves when it is entered (unwind_compiled.h)
+ * - the frame pointer, if the function keeps one
+ * - the nearest return address on the stack, on probation
+ *
+ * Returns false if none of these finds a caller.
  */
 bool rcore_walk_resume(struct rcore_walk *walk);
 

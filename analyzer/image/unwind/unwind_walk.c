@@ -82,13 +82,12 @@ static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 	    sp > context->stack_end - 16)
 		return false;
 	if (leads_back(walk, pc, sp) || (still && (pc == last->pc || last->stood_still)))
-		rcore_walk_problem(walk,
-				   "the stack leads back to itself at pc 0x%" PRIx64
-				   ", sp 0x%" PRIx64,
-				   pc, sp);
+		rcore_walk_problem(
+			walk, "the stack repeats itself at pc 0x%" PRIx64 ", sp 0x%" PRIx64, pc,
+			sp);
 	else if (last->depth && sp < last->sp && !walk->may_jump)
 		rcore_walk_problem(walk,
-				   "the stack turns back from sp 0x%" PRIx64 " to 0x%" PRIx64,
+				   "the stack goes back from sp 0x%" PRIx64 " to 0x%" PRIx64,
 				   last->sp, sp);
 	else if (last->is_inside && !inside && !walk->may_jump)
 		rcore_walk_problem(walk,
@@ -220,7 +219,7 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 	Dwarf_Word sp, base;
 	if (!dwfl_frame_pc(frame, &pc, NULL) ||
 	    dwfl_frame_reg(frame, unwinder->machine->sp, &sp)) {
-		rcore_walk_problem(walk, "the stack pointer of a frame is not known");
+		rcore_walk_problem(walk, "the stack pointer of a frame is unknown");
 		return end(walk);
 	}
 	remember(walk, frame);
@@ -288,7 +287,7 @@ static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 		return true;
 	}
 	if (walk->at_start) {
-		rcore_walk_problem(walk, "libdwfl cannot begin: %s", dwfl_errmsg(-1));
+		rcore_walk_problem(walk, "libdwfl cannot start: %s", dwfl_errmsg(-1));
 		return false;
 	}
 	/* A signal may have struck at pc 0, which libdwfl takes for the end. */

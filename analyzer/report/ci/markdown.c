@@ -7,7 +7,7 @@
 #include "report/ci/markup.h"
 #include "report/text/text.h"
 #include "report/text/text_triage.h"
-#include "report/words.h"
+#include "report/names.h"
 
 enum {
 	/*
@@ -97,8 +97,9 @@ static void print_details(FILE *out, const char *summary, const struct section *
 	print_fenced(out, section->text, size);
 	if (size < section->size) {
 		char count[RCORE_COUNT_SIZE];
-		fprintf(out, "\n%s more bytes were left out; `rcore analyze` prints all.\n",
-			rcore_count_words(section->size - size, count));
+		fprintf(out,
+			"\n%s more bytes are left out; `rcore analyze` prints everything.\n",
+			rcore_count_text(section->size - size, count));
 	}
 	fputs("\n</details>\n", out);
 }
@@ -154,7 +155,7 @@ static struct rcore_error *add_thread(struct rcore_text *text, size_t index, boo
 		rcore_escape(name, sizeof(name), thread->name);
 	snprintf(summary, sizeof(summary), "%s%s%s%s  %s", thread->id,
 		 thread->is_main ? " main" : "", name[0] ? " " : "", name,
-		 rcore_thread_words(thread));
+		 rcore_thread_text(thread));
 	bool is_open =
 		snapshot->cause.present ? snapshot->cause.thread == (int)index : is_first;
 	err = add_details(page, summary, &section, is_open, ret);
@@ -173,7 +174,7 @@ static struct rcore_error *add_threads(struct rcore_text *text, const size_t *or
 		if (fits)
 			continue;
 		fprintf(page->out,
-			"\n%zu more threads were left out; `rcore analyze` prints them.\n",
+			"\n%zu more threads are left out; `rcore analyze` prints them.\n",
 			count - i);
 		page->left = 0;
 		return NULL;

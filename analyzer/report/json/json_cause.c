@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/signal_name.h"
 #include "report/json/json.h"
-#include "report/words.h"
+#include "report/names.h"
 
 /* 0 is an address as any other. */
 static void add_address(struct rcore_json *json, struct json_object *object, bool has_address,

@@ -3,7 +3,7 @@
 #include "report/json/json.h"
 #include "report/json/json_line.h"
 #include "report/json/json_values.h"
-#include "report/words.h"
+#include "report/names.h"
 
 /*
  * Only where it differs from the newest Ruby's: most frames of 3.4 and later

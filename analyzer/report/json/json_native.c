@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json/json.h"
 #include "report/json/json_line.h"
-#include "report/words.h"
+#include "report/names.h"
 
 static void put_frame(struct rcore_json *json, const struct rcore_native_frame *frame)
 {

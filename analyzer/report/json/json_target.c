@@ -2,7 +2,7 @@
 #include "base/signal_name.h"
 #include "report/json/json.h"
 #include "report/redaction.h"
-#include "report/words.h"
+#include "report/names.h"
 #include "target/machine.h"
 
 static void put_live(struct rcore_json *json, const struct rcore_live_facts *live)
@@ -81,7 +81,7 @@ static void put_ruby(struct rcore_json *json, const struct rcore_snapshot *snaps
 	rcore_json_add_hex(json, vm, "address", snapshot->vm);
 	if (snapshot->vm)
 		rcore_json_add_text(json, vm, "found_by",
-				    rcore_vm_rung_name(snapshot->vm_rung));
+				    rcore_vm_method_name(snapshot->vm_found_by));
 	rcore_json_add_text(json, vm, "fibers_found_by", snapshot->fiber_source);
 	rcore_json_put(json, "vm", vm);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json/json.h"
-#include "report/words.h"
+#include "report/names.h"
 
 static struct json_object *task_object(struct rcore_json *json,
 				       const struct rcore_snapshot *snapshot,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json/json.h"
 #include "report/json/json_values.h"
-#include "report/words.h"
+#include "report/names.h"
 
 static void add_id(struct rcore_json *json, struct json_object *array, const char *id)
 {

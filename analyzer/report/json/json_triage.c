@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json/json.h"
-#include "report/words.h"
+#include "report/names.h"
 #include "triage/origin.h"
 
 static void put_blame(struct rcore_json *json, const struct rcore_snapshot *snapshot)

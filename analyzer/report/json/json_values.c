@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json/json_values.h"
 
-#include "report/words.h"
+#include "report/names.h"
 
 void rcore_json_add_value(struct rcore_json *json, struct json_object *object,
 			  const struct rcore_value *value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "model/wait_words.h"
+#include "model/wait_text.h"
 #include "report/redaction.h"
 #include "report/json/json.h"
 #include "report/text/style.h"

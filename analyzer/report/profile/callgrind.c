@@ -30,7 +30,8 @@ struct costs {
 	struct rcore_record_set keys;
 	struct cost *items;
 	size_t capacity;
-	uint32_t *seen; /* of each function, the last total in which it was, plus one */
+	/* Of each function, the last total in which it was, plus one. */
+	uint32_t *seen;
 	bool no_memory;
 };
 

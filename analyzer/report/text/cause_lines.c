@@ -37,7 +37,8 @@ static void put_held(const struct lines *lines, const struct rcore_held_slot *he
 {
 	char line[160];
 	snprintf(line, sizeof(line),
-		 "Register %s held 0x%" PRIx64 ", a slot of the GC heap without an object (%s)",
+		 "Register %s contained 0x%" PRIx64
+		 ", a slot of the GC heap without an object (%s)",
 		 held->name, held->slot.address, held->slot.type ? held->slot.type : "?");
 	put(lines, line, NULL, "");
 }
@@ -55,7 +56,7 @@ void rcore_cause_lines(const struct rcore_cause *cause,
 	if (cause->exception)
 		put_exception(&lines, cause->exception);
 	if (cause->in_gc)
-		put(&lines, "The garbage collector was at work", NULL, "");
+		put(&lines, "The garbage collector was running", NULL, "");
 	for (size_t i = 0; i < cause->fault.held_count; i++)
 		put_held(&lines, &cause->fault.held[i]);
 }

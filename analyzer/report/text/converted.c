@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "report/text/style.h"
-#include "report/words.h"
+#include "report/names.h"
 
 static const struct rcore_frame *place_of(const struct rcore_fiber *fiber)
 {
@@ -54,7 +54,7 @@ struct rcore_error *rcore_report_converted(const struct rcore_snapshot *snapshot
 	for (size_t i = 0; i < count; i++)
 		added += rows[i].is_added && rows[i].tid;
 	rcore_escape_write(out, path);
-	fprintf(out, ": %s parked %s %s now\n\n", rcore_count_words(added, number),
+	fprintf(out, ": %s parked %s %s now\n\n", rcore_count_text(added, number),
 		added == 1 ? "fiber" : "fibers", added == 1 ? "is a thread" : "are threads");
 	fprintf(out, "  %-10s  %s\n", "LWP", "FIBER");
 	for (size_t i = 0; i < count; i++)

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "report/text/doctor.h"
 #include "report/report.h"
-#include "report/words.h"
+#include "report/names.h"
 #include "target/machine.h"
 
 static void row(const struct rcore_pen *pen, const char *name, const char *text)
@@ -20,14 +20,15 @@ static void print_activation(const struct rcore_pen *pen, const struct rcore_act
 	static const char *const words[] = {
 		[RCORE_ACTIVATION_SYMBOL] = "found by its symbol rb_vm_exec",
 		[RCORE_ACTIVATION_CODE] = "found by the code that runs Ruby's instructions",
-		[RCORE_ACTIVATION_STACKS] = "guessed by how often it stands in the stacks",
+		[RCORE_ACTIVATION_STACKS] =
+			"guessed, because it is the most frequent in the stacks",
 	};
 	if (known->source == RCORE_ACTIVATION_NOT_ASKED)
 		return;
 	if (known->source == RCORE_ACTIVATION_UNKNOWN)
 		row(pen, "weaving",
-		    "no symbol and no code tells which function runs Ruby code: unless the "
-		    "stacks do, native and Ruby frames are listed apart");
+		    "neither a symbol nor code shows which function runs Ruby code; native and "
+		    "Ruby frames are listed separately unless the stacks show it");
 	else
 		fprintf(pen->out, "  %-9s 0x%" PRIx64 "  %s", "weaving", known->address,
 			words[known->source]);
@@ -75,7 +76,7 @@ static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot
 		rcore_escape_write(out, snapshot->layout_source);
 	}
 	if (snapshot->layout_neighbour)
-		fprintf(out, "; what its headers do not tell is as in %s",
+		fprintf(out, "; structs that its headers do not declare are those of %s",
 			snapshot->layout_neighbour);
 	putc('\n', out);
 
@@ -84,7 +85,7 @@ static void print_found(const struct rcore_pen *pen, const struct rcore_snapshot
 
 	if (snapshot->vm)
 		fprintf(out, "  %-9s 0x%" PRIx64 "  found %s\n", "VM", snapshot->vm,
-			rcore_vm_rung_words(snapshot->vm_rung));
+			rcore_vm_method_text(snapshot->vm_found_by));
 	else
 		fprintf(out, "  %-9s not found\n", "VM");
 	if (snapshot->fiber_source) {
@@ -103,7 +104,7 @@ static void print_proofs(const struct rcore_pen *pen, const struct rcore_snapsho
 	for (size_t i = 0; i < snapshot->proof_count; i++)
 		if ((int)strlen(snapshot->proofs[i].name) > columns)
 			columns = (int)strlen(snapshot->proofs[i].name);
-	fputs("\nProofs of the layout\n", pen->out);
+	fputs("\nChecks of the layout\n", pen->out);
 	for (size_t i = 0; i < snapshot->proof_count; i++) {
 		const struct rcore_proof *proof = &snapshot->proofs[i];
 		rcore_styled(pen, proof->passed ? RCORE_STYLE_GOOD : RCORE_STYLE_CAUSE,
@@ -132,9 +133,9 @@ static void print_verdict(const struct rcore_pen *pen, const struct rcore_snapsh
 	if (error)
 		rcore_styled_text(pen, RCORE_STYLE_CAUSE, error->message);
 	else if (rcore_same_text(snapshot->layout_source, "approximate"))
-		rcore_styled_text(pen, RCORE_STYLE_PROBLEM,
-				  "Ready to analyze, with a layout that is approximate: "
-				  "details may be wrong");
+		rcore_styled_text(
+			pen, RCORE_STYLE_PROBLEM,
+			"Ready to analyze, with an approximate layout: details may be wrong");
 	else
 		rcore_styled_text(pen, RCORE_STYLE_GOOD, "Ready to analyze");
 	putc('\n', pen->out);

@@ -69,7 +69,7 @@ void rcore_doctor_modules(const struct rcore_pen *pen, const struct rcore_snapsh
 	bool any_lost = false, any_fix = false;
 	if (!snapshot->module_count)
 		return;
-	fputs("\nFiles the process had mapped\n", pen->out);
+	fputs("\nFiles that the process had mapped\n", pen->out);
 	for (size_t i = 0; i < snapshot->module_count; i++) {
 		print_module(pen, &snapshot->modules[i]);
 		any_lost |= snapshot->modules[i].lost != NULL;

@@ -12,7 +12,7 @@
 static struct rcore_error *print_text(const struct rcore_pen *pen, const char *name,
 				      const char *hash, const char *text)
 {
-	fprintf(pen->out, "%s %s, of these lines:\n", name, hash);
+	fprintf(pen->out, "%s %s, the hash of these lines:\n", name, hash);
 	for (const char *line = text; *line;) {
 		size_t length = strcspn(line, "\n");
 		char *copy = strndup(line, length);
@@ -65,7 +65,7 @@ struct rcore_error *rcore_report_explain(const struct rcore_snapshot *snapshot,
 				 signature->strict_text);
 	if (err)
 		return err;
-	fputs("Each frame, innermost first, and the signatures that it counts in:\n", out);
+	fputs("Frames, innermost first, and the signatures in which they count:\n", out);
 	for (size_t i = 0; i < signature->frame_count; i++)
 		print_frame(&pen, &signature->frames[i]);
 	rcore_text_redaction(&pen, &snapshot->redaction);

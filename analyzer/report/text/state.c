@@ -7,7 +7,7 @@
 #include "report/text/style.h"
 #include "report/text/text.h"
 #include "report/text/text_context.h"
-#include "report/words.h"
+#include "report/names.h"
 
 static bool is_shown(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		     const struct rcore_report_options *options, size_t index)
@@ -49,7 +49,7 @@ static void print_without(const struct rcore_pen *pen, size_t count)
 	if (count)
 		rcore_styled(pen, RCORE_STYLE_QUIET,
 			     "%s fiber%s without a context (--all shows each)\n",
-			     rcore_count_words(count, number), count == 1 ? "" : "s");
+			     rcore_count_text(count, number), count == 1 ? "" : "s");
 }
 
 static void print_stacks(struct rcore_text *text, int *fibers)

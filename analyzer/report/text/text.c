@@ -6,7 +6,7 @@
 #include "report/redaction.h"
 #include "report/text/text_exceptions.h"
 #include "report/text/text_stack.h"
-#include "report/words.h"
+#include "report/names.h"
 
 static struct rcore_error *count_visible(struct rcore_text *text)
 {

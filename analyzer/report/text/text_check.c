@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "report/report.h"
 #include "report/text/style.h"
-#include "report/words.h"
+#include "report/names.h"
 
 static const struct {
 	const char *word, *summary;
@@ -12,10 +12,8 @@ static const struct {
 } states[] = {
 	[RCORE_FIELD_PROVED] = {"proved", "proved", RCORE_STYLE_GOOD},
 	[RCORE_FIELD_WRONG] = {"WRONG", "wrong", RCORE_STYLE_CAUSE},
-	[RCORE_FIELD_SILENT] = {"not here", "with nothing here to prove them on",
-				RCORE_STYLE_PLAIN},
-	[RCORE_FIELD_NO_PROOF] = {"no proof", "without a proof of their own",
-				  RCORE_STYLE_QUIET},
+	[RCORE_FIELD_SILENT] = {"not here", "without data in this target", RCORE_STYLE_PLAIN},
+	[RCORE_FIELD_NO_PROOF] = {"no proof", "without a check", RCORE_STYLE_QUIET},
 	[RCORE_FIELD_UNMEASURED] = {"unknown", "not measured for this Ruby",
 				    RCORE_STYLE_PROBLEM},
 };

@@ -2,7 +2,7 @@
 #include "report/text/text_exceptions.h"
 
 #include "base/text.h"
-#include "report/words.h"
+#include "report/names.h"
 
 enum { INDENT = 4, SHOWN = 5 /* lines of a backtrace */ };
 
@@ -50,7 +50,7 @@ static void print_backtrace(const struct rcore_pen *pen,
 	if (!left)
 		return;
 	rcore_styled(pen, RCORE_STYLE_QUIET, "%*s... and %s more%s", INDENT + 6, "",
-		     rcore_count_words(left, number), all ? "" : " (--all shows them)");
+		     rcore_count_text(left, number), all ? "" : " (--all shows them)");
 	putc('\n', pen->out);
 }
 
@@ -71,7 +71,7 @@ static void print_one(const struct rcore_pen *pen, const struct rcore_exception 
 	putc('\n', out);
 	print_backtrace(pen, exception, all);
 	if (exception->is_ring)
-		fprintf(out, "%*scaused by one that it led to itself\n", INDENT + 2, "");
+		fprintf(out, "%*scaused by one of the exceptions above\n", INDENT + 2, "");
 }
 
 /* Whether it stands among those that led to one of the first `count`. */

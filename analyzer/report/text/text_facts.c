@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 #include "report/text/text.h"
-#include "report/words.h"
+#include "report/names.h"
 
 enum { GEMS_SHOWN = 8 };
 
@@ -12,7 +12,7 @@ static void print_gc(const struct rcore_text *text, const struct rcore_facts *fa
 		return;
 	fprintf(out, "GC: %s\n",
 		rcore_same_text(facts->gc_phase, "none")
-			? facts->in_gc ? "at work" : "not at work"
+			? facts->in_gc ? "running" : "not running"
 			: facts->gc_phase);
 }
 
@@ -52,7 +52,7 @@ static void print_gems(const struct rcore_text *text, const struct rcore_facts *
 	}
 	if (shown < facts->gem_count)
 		rcore_styled(&text->pen, RCORE_STYLE_QUIET, " and %s more (-v shows them)",
-			     rcore_count_words(facts->gem_count - shown, number));
+			     rcore_count_text(facts->gem_count - shown, number));
 	putc('\n', out);
 }
 
@@ -63,7 +63,7 @@ void rcore_text_facts(const struct rcore_text *text)
 	print_gc(text, facts);
 	if (text->snapshot->ractor_count > 1)
 		fprintf(text->pen.out, "Ractors: %s\n",
-			rcore_count_words(text->snapshot->ractor_count, number));
+			rcore_count_text(text->snapshot->ractor_count, number));
 	print_words(text, facts);
 	print_gems(text, facts);
 	if (facts->problem)

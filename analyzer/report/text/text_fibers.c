@@ -2,14 +2,14 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "model/wait_words.h"
+#include "model/wait_text.h"
 #include "report/text/text.h"
 #include "report/text/text_context.h"
 #include "report/text/text_exceptions.h"
 #include "report/text/text_stack.h"
 #include "report/text/text_values.h"
 #include "report/text/text_waits.h"
-#include "report/words.h"
+#include "report/names.h"
 #include "triage/workers.h"
 
 void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
@@ -40,7 +40,7 @@ void rcore_text_ids_end(const struct rcore_text *text, size_t count, size_t show
 	char number[RCORE_COUNT_SIZE];
 	if (count > shown)
 		rcore_styled(&text->pen, RCORE_STYLE_QUIET, " and %s more (--all shows each)",
-			     rcore_count_words(count - shown, number));
+			     rcore_count_text(count - shown, number));
 	putc('\n', text->pen.out);
 }
 
@@ -55,7 +55,7 @@ static void print_state(const struct rcore_text *text, const struct rcore_fiber 
 			    snapshot->threads[fiber->thread].status == RCORE_THREAD_RUNNABLE;
 		fputs(runs ? "running" : "current", out);
 	} else {
-		fputs(rcore_fiber_status_words(fiber->status), out);
+		fputs(rcore_fiber_status_text(fiber->status), out);
 	}
 	if (fiber->resumed_by >= 0)
 		fprintf(out, ", resumed by %s", snapshot->fibers[fiber->resumed_by].id);
@@ -72,8 +72,9 @@ static void print_addresses(const struct rcore_text *text, const struct rcore_fi
 }
 
 /*
- * The stack of a thread that waits for work is shown on demand: by --thread, --fiber,
- * --native, --self and the like, or --all. If something is wrong with it, it is shown.
+ * The stack of a thread that waits for work is shown on demand: by --thread,
+ * --fiber, --native, --self and the like, or --all. If something is wrong with
+ * it, it is shown.
  */
 static bool is_brief(const struct rcore_text *text, const struct rcore_fiber *fiber)
 {
@@ -117,7 +118,7 @@ static void print_fiber(struct rcore_text *text, size_t index)
 	print_state(text, fiber);
 	if (fiber->frame_count > 100)
 		fprintf(text->pen.out, ", %s frames",
-			rcore_count_words(fiber->frame_count, count));
+			rcore_count_text(fiber->frame_count, count));
 	rcore_text_wait(text, fiber->wait);
 	rcore_text_context(&text->pen, "  ", &fiber->context);
 	if (text->options.verbose)
@@ -152,7 +153,7 @@ static void print_bare(const struct rcore_text *text, const int *fibers, size_t 
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	char number[RCORE_COUNT_SIZE];
-	fprintf(text->pen.out, "  %s fibers %s:", rcore_count_words(count, number),
+	fprintf(text->pen.out, "  %s fibers %s:", rcore_count_text(count, number),
 		bare_kinds[kind].words);
 	size_t shown = 0;
 	for (size_t i = 0; i < fiber_count && shown < RCORE_TEXT_IDS; i++) {
@@ -214,7 +215,7 @@ static void print_contexts(const struct rcore_text *text, const int *fibers, siz
 			&text->snapshot->fibers[fibers[i]].context;
 		if (!rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]))
 			continue;
-		fprintf(text->pen.out, "    %s", rcore_fiber_words(text->snapshot, fibers[i]));
+		fprintf(text->pen.out, "    %s", rcore_fiber_text(text->snapshot, fibers[i]));
 		rcore_text_context(&text->pen, "  ", context);
 		putc('\n', text->pen.out);
 		rcore_text_context_remarks(&text->pen, "      ", context);
@@ -238,7 +239,7 @@ void rcore_text_merged(const struct rcore_text *text, const int *fibers, size_t 
 	for (size_t i = 0; i < count && shown < RCORE_TEXT_IDS; i++) {
 		if (!rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]))
 			continue;
-		fprintf(text->pen.out, " %s", rcore_fiber_words(text->snapshot, fibers[i]));
+		fprintf(text->pen.out, " %s", rcore_fiber_text(text->snapshot, fibers[i]));
 		shown++;
 	}
 	rcore_text_ids_end(text, visible, shown);
@@ -255,7 +256,7 @@ static void print_group(struct rcore_text *text, size_t index)
 
 	putc('\n', out);
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%s fibers",
-		     rcore_count_words(text->visible[index], number));
+		     rcore_count_text(text->visible[index], number));
 	fputs(" parked with the same stack", out);
 	if (place) {
 		fputs(" at ", out);

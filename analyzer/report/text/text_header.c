@@ -8,7 +8,7 @@
 #include "report/text/text.h"
 #include "report/text/text_triage.h"
 #include "report/text/text_waits.h"
-#include "report/words.h"
+#include "report/names.h"
 
 static void print_target(const struct rcore_text *text)
 {
@@ -45,7 +45,7 @@ static void print_live(const struct rcore_text *text)
 	}
 	rcore_styled(&text->pen, RCORE_STYLE_PROBLEM,
 		     "Alive, and read without stopping it (--no-stop): Ruby frames only, and "
-		     "what changed meanwhile may not fit together\n");
+		     "they may not fit together\n");
 }
 
 static void print_cause_line(void *out, const char *line)
@@ -63,7 +63,9 @@ static void print_cause(const struct rcore_text *text)
 		return;
 	}
 	if (!cause->present) {
-		fputs("No fatal signal recorded: the process was alive when this was taken\n",
+		fputs(text->snapshot->producer ? "No fatal signal recorded: the process was "
+						 "alive when this was taken\n"
+					       : "No fatal signal recorded\n",
 		      out);
 		return;
 	}
@@ -83,14 +85,14 @@ static void print_approximate(const struct rcore_text *text)
 	rcore_style(&text->pen, RCORE_STYLE_PROBLEM);
 	if (snapshot->layout_neighbour && !snapshot->shift_count)
 		fprintf(text->pen.out,
-			"Approximate: %s was made of headers; structs that they do not declare "
-			"(fibers, the object heap) are as in %s, and passed the proofs, yet "
-			"details may be wrong\n",
+			"Approximate: the layout of %s was made from headers; structs that "
+			"they do not declare (fibers, the object heap) are those of %s. They "
+			"passed the checks, but details may be wrong\n",
 			snapshot->layout_name, snapshot->layout_neighbour);
 	else
 		fprintf(text->pen.out,
-			"Approximate: there is no layout for this very Ruby; that of %s passed "
-			"the proofs, yet details may be wrong\n",
+			"Approximate: there is no layout for exactly this Ruby; that of %s "
+			"passed the checks, but details may be wrong\n",
 			snapshot->layout_name ? snapshot->layout_name : "another release");
 	rcore_write_shifts(snapshot, text->pen.out);
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
@@ -106,7 +108,7 @@ static void print_how(const struct rcore_text *text)
 			snapshot->live.thread_count, (double)snapshot->live.pause_ns / 1e6);
 	if (snapshot->vm)
 		fprintf(out, "VM 0x%" PRIx64 ", found %s\n", snapshot->vm,
-			rcore_vm_rung_words(snapshot->vm_rung));
+			rcore_vm_method_text(snapshot->vm_found_by));
 	if (snapshot->layout_name)
 		fprintf(out, "Layout %s, %s\n", snapshot->layout_name,
 			snapshot->layout_source ? snapshot->layout_source : "source unknown");

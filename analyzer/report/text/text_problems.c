@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "report/text/text.h"
-#include "report/words.h"
+#include "report/names.h"
 
 static size_t count_frames(const struct rcore_snapshot *snapshot)
 {
@@ -84,7 +84,7 @@ static void print_count(const struct rcore_text *text, const char **before, size
 	char number[RCORE_COUNT_SIZE];
 	if (!count)
 		return;
-	fprintf(text->pen.out, "%s%s %s%s", *before, rcore_count_words(count, number), what,
+	fprintf(text->pen.out, "%s%s %s%s", *before, rcore_count_text(count, number), what,
 		count == 1 ? "" : "s");
 	*before = ", ";
 }
@@ -106,7 +106,7 @@ static void print_parts(const struct rcore_text *text, bool *headed)
 	    !native)
 		return;
 	begin_line(text, headed);
-	const char *before = "not decoded whole, each marked with \"!\" above: ";
+	const char *before = "not decoded completely, marked with \"!\" above: ";
 	print_count(text, &before, ractors, "ractor");
 	print_count(text, &before, threads, "thread");
 	print_count(text, &before, fibers, "fiber");
@@ -134,13 +134,13 @@ static void print_modules(const struct rcore_text *text, bool *headed)
 		return;
 	FILE *out = begin_line(text, headed);
 	fputs(first->file && first->lost && first->status && !strcmp(first->status, "found")
-		      ? "no whole file for "
+		      ? "incomplete file for "
 		      : "no file for ",
 	      out);
 	rcore_escape_write(out, first->path ? first->path : "a module");
 	if (lost > 1)
 		fprintf(out, " and %zu more", lost - 1);
-	fputs(" on this machine; rcore doctor tells what that costs and how to get it", out);
+	fputs(" on this machine; run rcore doctor to see what is lost and how to get it", out);
 	putc('\n', out);
 }
 
@@ -173,7 +173,7 @@ void rcore_text_problems(const struct rcore_text *text)
 		print_modules(text, &headed);
 	/* Not to end with status 1 and no word of why. */
 	if (snapshot->incomplete && !headed)
-		fputs("not all could be decoded; it is marked above\n",
+		fputs("not everything could be decoded; see the marks above\n",
 		      begin_line(text, &headed));
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }

@@ -7,7 +7,7 @@
 #include "report/text/fold.h"
 #include "report/text/text_native.h"
 #include "report/text/text_values.h"
-#include "report/words.h"
+#include "report/names.h"
 
 enum {
 	LABEL_COLUMNS = 44, /* a longer label pushes its path to the right */
@@ -87,7 +87,7 @@ static void print_count(const struct rcore_pen *pen, size_t count, const char *o
 {
 	char number[RCORE_COUNT_SIZE];
 	rcore_styled(pen, RCORE_STYLE_QUIET, "%8s  (%s %s)", "",
-		     rcore_count_words(count, number), count == 1 ? one : many);
+		     rcore_count_text(count, number), count == 1 ? one : many);
 	putc('\n', pen->out);
 }
 
@@ -106,7 +106,7 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_rows *rows
 		print_count(pen, row->count, "interpreter frame", "interpreter frames");
 		break;
 	case RCORE_ROW_START:
-		print_count(pen, row->count, "frame of its start", "frames of its start");
+		print_count(pen, row->count, "frame that started it", "frames that started it");
 		break;
 	case RCORE_ROW_GAP:
 		rcore_styled(pen, RCORE_STYLE_PROBLEM, "%8s  ! %s", "...",
@@ -135,7 +135,7 @@ static void print_rounds(const struct rcore_pen *pen, const struct rcore_rows *r
 {
 	char times[RCORE_COUNT_SIZE];
 	size_t number;
-	rcore_count_words(item->rounds - 1, times);
+	rcore_count_text(item->rounds - 1, times);
 	rcore_style(pen, RCORE_STYLE_QUIET);
 	if (item->period == 1)
 		fprintf(pen->out, "%8s  the same frame %s more times", "...", times);
@@ -172,7 +172,7 @@ static void print_folded(const struct rcore_pen *pen, const struct rcore_rows *r
 				char count[RCORE_COUNT_SIZE];
 				rcore_styled(pen, RCORE_STYLE_QUIET,
 					     "%8s  %s frames left out (--all shows them)",
-					     "...", rcore_count_words(left_out, count));
+					     "...", rcore_count_text(left_out, count));
 				putc('\n', pen->out);
 				left_out = 0;
 			}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 #include "report/text/text.h"
-#include "report/words.h"
+#include "report/names.h"
 
 enum { SHOWN = 50, INDENT_LIMIT = 20 };
 
@@ -48,7 +48,7 @@ void rcore_text_tasks(const struct rcore_text *text)
 	if (shown < snapshot->task_count) {
 		rcore_styled(&text->pen, RCORE_STYLE_QUIET,
 			     "  ... and %s more (--all shows each)",
-			     rcore_count_words(snapshot->task_count - shown, number));
+			     rcore_count_text(snapshot->task_count - shown, number));
 		putc('\n', text->pen.out);
 	}
 }

@@ -5,7 +5,7 @@
 #include "report/text/text.h"
 #include "report/text/text_stack.h"
 #include "report/text/text_waits.h"
-#include "report/words.h"
+#include "report/names.h"
 #include "triage/workers.h"
 
 /*
@@ -98,14 +98,14 @@ void rcore_text_thread_group_title(const struct rcore_text *text, size_t index, 
 	const struct rcore_frame *start = rcore_worker_start(first, snapshot);
 	const struct rcore_frame *place = rcore_text_place(rcore_worker_fiber(first, snapshot));
 	char number[RCORE_COUNT_SIZE];
-	fprintf(out, "%s ", rcore_count_words(text->visible_threads[index], number));
+	fprintf(out, "%s ", rcore_count_text(text->visible_threads[index], number));
 	if (group->is_idle && start) {
 		fputs("idle threads in ", out);
 		rcore_escape_write(out,
 				   start->label ? rcore_method_of_label(start->label) : "?");
 		return;
 	}
-	fprintf(out, "threads %s, with the same stack", rcore_thread_words(first));
+	fprintf(out, "threads %s, with the same stack", rcore_thread_text(first));
 	if (!place)
 		return;
 	fputs(" at ", out);

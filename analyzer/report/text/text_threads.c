@@ -7,7 +7,7 @@
 #include "report/text/text.h"
 #include "report/text/text_native.h"
 #include "report/text/text_values.h"
-#include "report/words.h"
+#include "report/names.h"
 
 enum { NAME_COLUMNS = 24 };
 
@@ -70,7 +70,7 @@ void rcore_text_measure(struct rcore_text *text)
 			snprintf(NULL, 0, "%s", thread->id),
 			(int)strlen(lwp_words(thread, lwp)),
 			name_width(thread),
-			snprintf(NULL, 0, "%s", rcore_thread_words(thread)),
+			snprintf(NULL, 0, "%s", rcore_thread_text(thread)),
 		};
 		if (!rcore_pick_thread(snapshot, &text->pick, i) || thread->is_ended)
 			continue;
@@ -93,7 +93,7 @@ static void print_addresses(const struct rcore_text *text, const struct rcore_th
 static void print_fiber_count(const struct rcore_text *text, const struct rcore_thread *thread)
 {
 	char number[RCORE_COUNT_SIZE];
-	fprintf(text->pen.out, "  %s fiber%s", rcore_count_words(thread->fiber_count, number),
+	fprintf(text->pen.out, "  %s fiber%s", rcore_count_text(thread->fiber_count, number),
 		thread->fiber_count == 1 ? "" : "s");
 	if (text->options.verbose)
 		print_addresses(text, thread);
@@ -119,7 +119,7 @@ void rcore_text_thread(struct rcore_text *text, size_t index)
 		fputs("  ", out);
 		print_name(text, thread, text->columns.name);
 	}
-	fprintf(out, "  %-*s%s", text->columns.status, rcore_thread_words(thread),
+	fprintf(out, "  %-*s%s", text->columns.status, rcore_thread_text(thread),
 		ractor_words(text, thread, ractor));
 	print_fiber_count(text, thread);
 	if (text->options.verbose || text->snapshot->has_values || thread->variables.problem)
@@ -217,7 +217,7 @@ static void print_others(const struct rcore_text *text)
 			       : RCORE_TEXT_IDS;
 	char number[RCORE_COUNT_SIZE];
 	fprintf(out, "\n%s other kernel thread%s without Ruby: LWP",
-		rcore_count_words(snapshot->other_count, number),
+		rcore_count_text(snapshot->other_count, number),
 		snapshot->other_count == 1 ? "" : "s");
 	for (size_t i = 0; i < shown; i++)
 		fprintf(out, " %d", snapshot->others[i].tid);

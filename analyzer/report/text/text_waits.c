@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/wait_words.h"
+#include "model/wait_text.h"
 
 void rcore_text_deadlocks(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
 {
@@ -65,7 +65,7 @@ void rcore_text_same_wait(const struct rcore_text *text, const int *fibers, size
 		if (all_same)
 			fputs(same, text->pen.out);
 		else
-			fprintf(text->pen.out, "waits: %s (rcore waits shows for which)",
+			fprintf(text->pen.out, "waits: %s (rcore waits shows for what)",
 				rcore_wait_kind_name(first->kind));
 		putc('\n', text->pen.out);
 	}
@@ -84,7 +84,7 @@ static const char *state(const struct rcore_snapshot *snapshot, const struct rco
 		return "runs; it died here";
 	if (thread->gvl == RCORE_GVL_HOLDER)
 		return "runs";
-	return thread->gvl == RCORE_GVL_WAITING ? "is ready to run" : "not known";
+	return thread->gvl == RCORE_GVL_WAITING ? "is ready to run" : "unknown";
 }
 
 /*
@@ -103,7 +103,7 @@ static int width_of_ids(const struct rcore_snapshot *snapshot, const struct rcor
 {
 	size_t widest = 0;
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
-		size_t width = strlen(rcore_fiber_words(snapshot, (int)i));
+		size_t width = strlen(rcore_fiber_text(snapshot, (int)i));
 		if (is_row(snapshot, pick, i) && width > widest)
 			widest = width;
 	}
@@ -117,7 +117,7 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_snapshot *
 	const struct rcore_thread *thread =
 		fiber->thread < 0 ? NULL : &snapshot->threads[fiber->thread];
 	rcore_styled(pen, RCORE_STYLE_ID, "%-*s", width,
-		     rcore_fiber_words(snapshot, (int)index));
+		     rcore_fiber_text(snapshot, (int)index));
 	fputs("  ", pen->out);
 	if (fiber->is_current && thread && (thread->is_main || thread->name)) {
 		fputs(thread->is_main ? "main" : "", pen->out);
@@ -164,7 +164,7 @@ static void print_rows(const struct rcore_pen *pen, const struct rcore_snapshot 
 		if (snapshot->fibers[i].thread < 0 && is_row(snapshot, pick, i))
 			print_row(pen, snapshot, i, width);
 	if (parked)
-		fprintf(pen->out, "%zu more fiber%s for nothing that the VM knows of\n", parked,
+		fprintf(pen->out, "%zu more fiber%s for nothing that the VM knows\n", parked,
 			parked == 1 ? " waits" : "s wait");
 }
 
@@ -172,7 +172,7 @@ static void print_locks(const struct rcore_pen *pen, const struct rcore_snapshot
 {
 	if (!snapshot->lock_count)
 		return;
-	fputs("\nLocks that are held\n", pen->out);
+	fputs("\nLocks held\n", pen->out);
 	for (size_t i = 0; i < snapshot->lock_count; i++) {
 		const struct rcore_lock *lock = &snapshot->locks[i];
 		fputs("  ", pen->out);
@@ -183,7 +183,7 @@ static void print_locks(const struct rcore_pen *pen, const struct rcore_snapshot
 				(unsigned long long)lock->count);
 		for (size_t j = 0; j < lock->waiter_count; j++)
 			fprintf(pen->out, "%s %s", j ? "," : "; wanted by",
-				rcore_fiber_words(snapshot, lock->waiters[j]));
+				rcore_fiber_text(snapshot, lock->waiters[j]));
 		putc('\n', pen->out);
 		if (!lock->problem)
 			continue;

@@ -117,10 +117,10 @@ static bool finish(struct rcore_inspect *inspect, struct rcore_value *value)
 {
 	struct rcore_arena *arena = inspect->ruby->arena;
 	if (inspect->full)
-		rcore_inspect_problem(inspect,
-				      rcore_error_create(RCORE_ERROR_LIMIT,
-							 "cut off: it takes more than %d bytes",
-							 RCORE_INSPECT_TEXT_LIMIT));
+		rcore_inspect_problem(
+			inspect, rcore_error_create(RCORE_ERROR_LIMIT,
+						    "truncated: it is longer than %d bytes",
+						    RCORE_INSPECT_TEXT_LIMIT));
 	if (inspect->out_of_memory)
 		return false;
 	value->text = rcore_arena_strndup(arena, inspect->text.items, inspect->text.count);

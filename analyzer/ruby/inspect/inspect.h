@@ -17,21 +17,24 @@ enum {
 };
 
 /*
- * What this Ruby's own `inspect` prints of a value, for the classes of the
- * core; the form that Kernel#inspect has for all others. A class's own
- * `inspect`, written in Ruby, cannot be run: its objects are shown in the
- * default form. One in C that works on a struct that no table measures: "#<Date
- * ...>". Deviations, all marked:
- * - what was cut: "... (3 more)" for items, `"abc"... (10 more bytes)` for
- *   Strings, past the depth too;
- * - what could not be read: "<unreadable 0x10>" in its place, ret->problem says
- *   why (the first of them);
+ * Writes what this Ruby's own `inspect` prints for a value, for the classes of
+ * Ruby's core. rcore cannot run an `inspect` that is written in Ruby, so it
+ * prints such objects as Kernel#inspect does. "#<Date ...>" is an object whose
+ * `inspect`, written in C, uses a struct that no table has. Deviations are
+ * marked:
+ *
+ * - omissions: "... (3 more)" for items, `"abc"... (10 more bytes)` for
+ *   Strings, also past the depth
+ * - unreadable parts: "<unreadable 0x10>"; ret->problem says why the first one
+ *   is
  * - slots that the GC has freed, moved or half freed: "<freed 0x...>", "<moved
- *   0x... to 0x...>", "<zombie 0x...>", "<internal 0x...>" for what Ruby code
- *   never sees (T_IMEMO). Cycles are shown as Ruby does: "[...]", "{...}",
- *   "#<struct Foo:...>". The text is the target's own bytes (a String of it may
- *   hold U+202E, which Ruby takes for printable): reports escape it. Strings
- *   live in ruby->arena. Error: NO_MEMORY only.
+ *   0x... to 0x...>", "<zombie 0x...>"; "<internal 0x...>" for what Ruby code
+ *   never sees (T_IMEMO)
+ *
+ * Cycles are printed as in Ruby: "[...]", "{...}", "#<struct Foo:...>". The
+ * text has the target's own bytes (Ruby takes U+202E in a String for
+ * printable); reports escape it. Strings live in ruby->arena. Error: NO_MEMORY
+ * only.
  */
 struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 				  const struct rcore_inspect_options *options,

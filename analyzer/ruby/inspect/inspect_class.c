@@ -13,8 +13,8 @@ static struct rcore_error *next_attached(struct rcore_inspect *inspect,
 }
 
 /*
- * "#<Class:Foo>", and "#<Class:#<Foo:0x...>>" of what is no class, which is not
- * inspected.
+ * "#<Class:Foo>", and "#<Class:#<Foo:0x...>>" of what is not a class, which is
+ * not inspected.
  */
 static struct rcore_error *inspect_singleton(struct rcore_inspect *inspect, uint64_t klass,
 					     uint64_t attached)

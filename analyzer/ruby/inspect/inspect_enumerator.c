@@ -16,7 +16,7 @@
  * "arguments"). A lazy one has an entry for each step (map, select ...), with
  * such ivars, and is printed as lazy enumerators within each other:
  *
- * #<Enumerator::Lazy: #<Enumerator::Lazy: 1..3>:map>
+ *	#<Enumerator::Lazy: #<Enumerator::Lazy: 1..3>:map>
  *
  * Mirrors inspect_enumerator, append_method, arith_seq_inspect of enumerator.c.
  */
@@ -29,7 +29,7 @@ static struct rcore_error *add_keyword(struct rcore_inspect_items *items,
 	uint64_t name;
 	struct rcore_error *err = rcore_symbol_string(ruby, key, &is_symbol, &name);
 	if (!err && !is_symbol)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "a keyword is no Symbol");
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "a keyword is not a Symbol");
 	if (!err)
 		err = rcore_inspect_add_string(items, name);
 	if (!err)
@@ -135,7 +135,8 @@ static struct rcore_error *add_method(struct rcore_inspect_items *items,
 		err = method ? rcore_symbol_string(ruby, method, &is_symbol, &name)
 			     : rcore_id_string(ruby, id, &name);
 	if (!err && !is_symbol)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "a method's name is no Symbol");
+		err = rcore_error_create(RCORE_ERROR_CORRUPT,
+					 "a method's name is not a Symbol");
 	if (!err && !no_method)
 		err = rcore_inspect_add_text(items, sign);
 	if (!err && !no_method)

@@ -27,8 +27,7 @@ struct rcore_error *rcore_inspect_open(struct rcore_inspect *inspect,
 		free(frame->state);
 		if (inspect->frames.count < RCORE_INSPECT_FRAME_LIMIT)
 			return rcore_error_no_memory();
-		return rcore_error_create(RCORE_ERROR_LIMIT,
-					  "more than %d values within each other",
+		return rcore_error_create(RCORE_ERROR_LIMIT, "more than %d nested values",
 					  RCORE_INSPECT_FRAME_LIMIT);
 	}
 	*open = *frame;

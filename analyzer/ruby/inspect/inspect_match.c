@@ -77,7 +77,7 @@ static struct rcore_error *write_group(struct rcore_inspect *inspect, const stru
 		rcore_string_bytes(inspect->ruby, match->string, &address, &length);
 	if (!err && (begin > end || end > length))
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
-					 "a group lies outside the matched String");
+					 "a group is outside the matched String");
 	if (err)
 		return err;
 	return quoted ? rcore_inspect_bytes(inspect, address + begin, end - begin, match->flags)

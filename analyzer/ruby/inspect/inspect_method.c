@@ -110,7 +110,7 @@ static struct rcore_error *singleton_of(struct rcore_ruby *ruby, uint64_t klass,
 	return err;
 }
 
-/* The singleton class of what is no class itself is passed over. */
+/* The singleton class of what is not a class itself is passed over. */
 static struct rcore_error *shown_class(struct rcore_ruby *ruby, uint64_t *klass)
 {
 	enum rcore_type type;

@@ -53,7 +53,9 @@ struct rcore_inspect_frame {
 
 struct rcore_inspect {
 	struct rcore_ruby *ruby;
-	/* rcore_inspect(), for a type that needs all of another value's text. */
+	/*
+	 * rcore_inspect(), for a type that needs all of another value's text.
+	 */
 	rcore_inspect_function *anew;
 	struct rcore_inspect_options options; /* none is zero */
 	struct {

@@ -43,7 +43,8 @@ struct rcore_error *rcore_inspect_range(struct rcore_inspect *inspect, uint64_t 
 	if (err)
 		return err;
 	if (count != MEMBERS)
-		return rcore_error_create(RCORE_ERROR_CORRUPT, "a Range has three members");
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "a Range does not have three members");
 	enum rcore_fault fault =
 		rcore_read(inspect->ruby->memory, members, frame.data, sizeof(frame.data));
 	if (fault != RCORE_FAULT_NONE)

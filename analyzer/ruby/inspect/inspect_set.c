@@ -106,8 +106,7 @@ struct rcore_error *rcore_inspect_set(struct rcore_inspect *inspect, uint64_t va
 	if (!err && (frame.data[INDEX] > frame.data[BOUND] || frame.data[BOUND] > ENTRY_LIMIT ||
 		     frame.count > frame.data[BOUND] - frame.data[INDEX]))
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
-					 "Set 0x%" PRIx64 " has no table that makes sense",
-					 value);
+					 "Set 0x%" PRIx64 " has an invalid table", value);
 	if (err)
 		return err;
 	err = rcore_value_class_name(ruby, value, &name);

@@ -177,7 +177,7 @@ struct rcore_error *rcore_inspect_symbol_value(struct rcore_inspect *inspect, ui
 	struct rcore_error *err =
 		rcore_symbol_string(inspect->ruby, symbol, &is_symbol, &string);
 	if (!err && !is_symbol)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Symbol",
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a Symbol",
 					 symbol);
 	return err ? err : inspect_name(inspect, string);
 }
@@ -190,7 +190,7 @@ struct rcore_error *rcore_inspect_member(struct rcore_inspect *inspect, uint64_t
 	struct rcore_error *err =
 		rcore_symbol_string(inspect->ruby, symbol, &is_symbol, &string);
 	if (!err && !is_symbol)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Symbol",
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a Symbol",
 					 symbol);
 	if (!err)
 		err = read_name(inspect, string, true, &name);

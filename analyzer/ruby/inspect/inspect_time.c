@@ -94,8 +94,9 @@ static struct rcore_error *read_subsecond(struct rcore_ruby *ruby, uint64_t data
 	if (err)
 		return err;
 	if (!fixnum(ruby, value, &numerator) || numerator < 0 || denominator <= 0)
-		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					  "a Time whose part of a second is no small number");
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"a Time whose part of a second is not a small number");
 	ret->nanoseconds = (uint64_t)numerator;
 	if (denominator == 1)
 		return NULL;
@@ -114,7 +115,7 @@ static struct rcore_error *read_fields(struct rcore_ruby *ruby, uint64_t data,
 	struct rcore_error *err = RCORE_GET(ruby, data, time, year, &year);
 	if (!err && !fixnum(ruby, year, &ret->year))
 		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					 "a Time whose year is no small Integer");
+					 "a Time whose year is not a small Integer");
 	if (!err)
 		err = RCORE_GET(ruby, data, time, mon, &ret->mon);
 	if (!err)
@@ -183,9 +184,10 @@ struct rcore_error *rcore_inspect_time(struct rcore_inspect *inspect, uint64_t v
 	if (!err)
 		err = RCORE_GET(ruby, data, time, utc_offset, &offset);
 	if (!err && !fixnum(ruby, timew, &nanoseconds) && !tm_got)
-		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					 "a Time that is no whole number of nanoseconds within "
-					 "146 years of 1970");
+		err = rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"a Time that is not a whole number of nanoseconds within "
+			"146 years of 1970");
 	if (err)
 		return err;
 	bool has_offset =

@@ -218,7 +218,7 @@ struct rcore_error *rcore_backtrace(struct rcore_ruby *ruby, uint64_t value,
 	if (err)
 		return err;
 	if (!is_backtrace || !data)
-		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no backtrace",
-					  value);
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "0x%" PRIx64 " is not a backtrace", value);
 	return read_object(ruby, data, ret);
 }

@@ -22,8 +22,8 @@ struct rcore_backtrace {
  * set it, an Array of Strings. The former keeps for each frame the code and
  * where it was in it, from which the text is made when it is asked for:
  *
- *   up to 3.0   {type, iseq | method id, pc | line | the caller}, outermost first
- * 3.1 to 3.3  {type, iseq, pc, method id}
+ *   up to 3.0   {type, iseq | method id, pc | line | caller}, outermost first
+ *   3.1 to 3.3  {type, iseq, pc, method id}
  *   3.4 on      {method entry, iseq, pc}
  *
  * A method in C has the code and pc of its caller. Mirrors vm_backtrace.c,

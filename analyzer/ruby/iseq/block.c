@@ -13,7 +13,8 @@ static struct rcore_error *proc_struct(struct rcore_ruby *ruby, uint64_t proc, u
 	bool is_proc = false;
 	struct rcore_error *err = rcore_data_is(ruby, proc, "proc", &is_proc, ret);
 	if (!err && (!is_proc || !*ret))
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Proc", proc);
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a Proc",
+					 proc);
 	return err;
 }
 
@@ -50,6 +51,6 @@ struct rcore_error *rcore_proc_block(struct rcore_ruby *ruby, uint64_t proc,
 		}
 		proc = block.code;
 	}
-	return rcore_error_create(RCORE_ERROR_LIMIT, "more than %d Procs within each other",
+	return rcore_error_create(RCORE_ERROR_LIMIT, "more than %d nested Procs",
 				  NESTING_LIMIT);
 }

@@ -8,8 +8,10 @@
  * An environment: the locals of a frame, on the VM stack or, once a Proc or a
  * Binding holds it, in the heap.
  *
- * ... locals | ep[-2] method entry, cref or svar | ep[-1] the block, or the
- * outer ep | ep[0] flags
+ *   ... locals
+ *   ep[-2]  method entry, cref or svar
+ *   ep[-1]  the block, or the outer ep
+ *   ep[0]   flags
  */
 enum {
 	ENV_LIMIT = 10000, /* environments one within the other */
@@ -28,7 +30,7 @@ static struct rcore_error *read_env(struct rcore_ruby *ruby, uint64_t ep,
 	uint64_t address = ep - SLOT_FLAGS * sizeof(*slots);
 	if (!ep || ep % 8)
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "0x%" PRIx64 " is no environment", ep);
+					  "0x%" PRIx64 " is not an environment", ep);
 	enum rcore_fault fault = rcore_read(ruby->memory, address, slots, SIZE);
 	return fault == RCORE_FAULT_NONE
 		       ? NULL
@@ -71,7 +73,7 @@ static struct rcore_error *check_method_entry(struct rcore_ruby *ruby, uint64_t 
 		if (type < 0)
 			return rcore_error_create(
 				RCORE_ERROR_CORRUPT,
-				"0x%" PRIx64 " in an environment is no method entry", value);
+				"0x%" PRIx64 " in an environment is not a method entry", value);
 		if (type == (int)traits->imemo_ment)
 			*ret = value;
 		if (type != (int)traits->imemo_svar || !can_be_svar)
@@ -108,5 +110,5 @@ struct rcore_error *rcore_frame_method_entry(struct rcore_ruby *ruby, uint64_t e
 		ep = slots[SLOT_OUTER] & ~(uint64_t)OUTER_TAG;
 	}
 	return rcore_error_create(RCORE_ERROR_LIMIT,
-				  "more than %d environments, or a ring of them", ENV_LIMIT);
+				  "more than %d environments, or a cycle of them", ENV_LIMIT);
 }

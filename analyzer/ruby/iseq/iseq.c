@@ -66,7 +66,8 @@ static struct rcore_error *read_location(struct rcore_ruby *ruby, struct rcore_i
 	err = RCORE_GET(ruby, info->body, iseq_body, base_label, &base_label);
 	if (!err && base_label == label)
 		info->base_label = info->label;
-	else if (!err && base_label) /* the iseq that stands for a file being loaded has none */
+	/* The iseq of a file that is being loaded has none. */
+	else if (!err && base_label)
 		err = rcore_string(ruby, base_label, &info->base_label, NULL);
 	if ((err = note(ruby, info, "base label", err)))
 		return err;
@@ -105,7 +106,7 @@ static struct rcore_error *read_iseq(struct rcore_ruby *ruby, uint64_t address,
 	info->address = address;
 	if (rcore_imemo_type(flags) != (int)ruby->layout->traits.imemo_iseq)
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "its flags are those of no iseq");
+					  "its flags are not those of an iseq");
 	if ((err = RCORE_GET(ruby, address, iseq, body, &info->body)) ||
 	    (err = RCORE_GET(ruby, info->body, iseq_body, type, &type)) ||
 	    (err = RCORE_GET(ruby, info->body, iseq_body, iseq_size, &size)) ||

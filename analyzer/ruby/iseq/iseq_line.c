@@ -11,10 +11,11 @@
  * succ_index_table tells: the number of entries that begin at or before it, in
  * constant time (iseq.c, struct succ_index_table).
  *
- *   imm_part[6]   positions 0 to 53: the number itself, 7 bits each, 9 to a word
+ *   imm_part[6]   positions 0 to 53: the number, 7 bits each, 9 to a word
  *   succ_part[]   from 54 on, 512 positions a block:
  *     rank                 the number before the block
- *     small_block_ranks    for words 1 to 7 of `bits`: how many before the word, 9 bits each
+ *     small_block_ranks    for words 1 to 7 of `bits`: the number before the
+ *                          word, 9 bits each
  *     bits[8]              a bit for each position at which an entry begins
  */
 enum {
@@ -141,7 +142,7 @@ struct rcore_error *rcore_iseq_line(struct rcore_ruby *ruby, const struct rcore_
 	uint64_t bytes = pc - info->encoded;
 	if (!iseq || pc < info->encoded || bytes % 8 || bytes / 8 > info->size)
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "pc 0x%" PRIx64 " lies outside iseq 0x%" PRIx64, pc,
+					  "pc 0x%" PRIx64 " is outside iseq 0x%" PRIx64, pc,
 					  info->address);
 	if (!iseq->lines) {
 		struct rcore_error *err = load(ruby, iseq);

@@ -18,7 +18,7 @@ static struct rcore_error *mark(struct rcore_iseq_local *locals, uint64_t local_
 {
 	if (start > local_count || count > local_count - start)
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "its parameters are more than its %" PRIu64 " locals",
+					  "it has more parameters than its %" PRIu64 " locals",
 					  local_count);
 	for (uint64_t i = 0; i < count; i++)
 		locals[start + i].parameter = parameter;
@@ -34,7 +34,7 @@ static struct rcore_error *mark_keywords(struct rcore_ruby *ruby, uint64_t body,
 		return err;
 	if (!keyword)
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "it has keywords and no table of them");
+					  "it has keywords, but no table of them");
 	if ((err = RCORE_GET(ruby, keyword, keyword, num, &num)) ||
 	    (err = RCORE_GET(ruby, keyword, keyword, required_num, &required)) ||
 	    (err = RCORE_GET(ruby, keyword, keyword, bits_start, &bits)) ||
@@ -45,7 +45,7 @@ static struct rcore_error *mark_keywords(struct rcore_ruby *ruby, uint64_t body,
 	 * come first.
 	 */
 	if (num > bits || required > num)
-		return rcore_error_create(RCORE_ERROR_CORRUPT, "its keywords make no sense");
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "its keywords are invalid");
 	if (num)
 		err = mark(locals, count, bits - num, required, RCORE_PARAMETER_KEYREQ);
 	if (!err && num)

@@ -23,7 +23,7 @@ struct rcore_iseq_local {
  * The variables of an iseq in the order of its local_table, in which the
  * parameters come first:
  *
- * def m(lead, opt = 1, *rest, post, key:, k: 2, **keyrest, &block)  local = ...
+ *   def m(lead, opt = 1, *rest, post, key:, k: 2, **keyrest, &block)  x = ...
  *         0     1        2      3     4     5     (bits) 6    7       8
  *
  * "bits" says which defaults of keywords are still to be computed and has no

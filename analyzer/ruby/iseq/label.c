@@ -113,7 +113,7 @@ static struct rcore_error *walk_to_named(struct rcore_ruby *ruby,
 		case RCORE_ISEQ_BLOCK:
 		case RCORE_ISEQ_PLAIN:
 			if (*levels >= 0 || !(*iseq)->parent)
-				return corrupt(*iseq, "is a block within nothing");
+				return corrupt(*iseq, "is a block without a parent");
 			err = walk_to_local(ruby, iseq, levels);
 			break;
 		case RCORE_ISEQ_RESCUE:

@@ -24,7 +24,7 @@ struct rcore_error *rcore_array(struct rcore_ruby *ruby, uint64_t value, uint64_
 	if (err)
 		return err;
 	if ((flags & RCORE_T_MASK) != RCORE_T_ARRAY)
-		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Array",
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not an Array",
 					  value);
 	if (flags & EMBED_FLAG && rcore_has(&layout->array.embed_ary)) {
 		start = value + (uint64_t)layout->array.embed_ary.offset;

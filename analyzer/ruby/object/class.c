@@ -9,7 +9,7 @@ enum { ANCESTOR_LIMIT = 1 << 16 };
 
 /*
  *   up to 3.1            RClass.ptr ──> rb_classext_struct
- *   3.2 on     RClass | rb_classext_struct               in one slot, one behind the other
+ *   3.2 on     RClass | rb_classext_struct     in one slot, one after the other
  */
 struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
 {
@@ -43,7 +43,7 @@ struct rcore_error *rcore_real_class(struct rcore_ruby *ruby, uint64_t klass, ui
 			return err;
 		if (type != RCORE_T_ICLASS && type != RCORE_T_CLASS)
 			return rcore_error_create(RCORE_ERROR_CORRUPT,
-						  "0x%" PRIx64 " is no class", klass);
+						  "0x%" PRIx64 " is not a class", klass);
 		if (type == RCORE_T_CLASS && !(flags & layout->traits.singleton_flag)) {
 			*ret = klass;
 			return NULL;

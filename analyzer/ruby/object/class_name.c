@@ -132,7 +132,7 @@ static struct rcore_error *resolve(struct rcore_ruby *ruby, uint64_t *klass, uin
 			err = rcore_flags(ruby, *klass, flags);
 	}
 	if (!err && !is_class(*flags))
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no class",
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a class",
 					 *klass);
 	return err;
 }
@@ -255,7 +255,8 @@ static struct rcore_error *qualifier(struct rcore_ruby *ruby, uint64_t owner,
 		return (flags & RCORE_T_MASK) == RCORE_T_ICLASS
 			       ? NULL
 			       : rcore_error_create(RCORE_ERROR_CORRUPT,
-						    "owner 0x%" PRIx64 " is no class", owner);
+						    "owner 0x%" PRIx64 " is not a class",
+						    owner);
 	err = rcore_class_name(ruby, owner, ret);
 	if (err)
 		return err;

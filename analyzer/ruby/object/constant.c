@@ -25,8 +25,9 @@ struct ancestors {
 static struct rcore_error *object_class(struct rcore_ruby *ruby, uint64_t *ret)
 {
 	if (!ruby->top_self)
-		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "the class Object was not found: no object \"main\"");
+		return rcore_error_create(
+			RCORE_ERROR_CORRUPT,
+			"the class Object was not found, because there is no object \"main\"");
 	return rcore_value_class(ruby, ruby->top_self, ret);
 }
 
@@ -86,7 +87,7 @@ static struct rcore_error *check_scope(struct rcore_ruby *ruby, const char *path
 	unsigned type = flags & RCORE_T_MASK;
 	if (type == RCORE_T_CLASS || type == RCORE_T_MODULE)
 		return NULL;
-	return none("%s is neither a class nor a module: it has no constants", path);
+	return none("%s is neither a class nor a module, so it has no constants", path);
 }
 
 /*
@@ -111,10 +112,9 @@ static struct rcore_error *resolve(struct rcore_ruby *ruby, char *path, uint64_t
 		if (err)
 			return rcore_error_wrap(err, "constants of 0x%" PRIx64, scope);
 		if (!found)
-			return none("no constant %s here", path);
+			return none("there is no constant %s", path);
 		if (rcore_immediate(ruby, *ret) == RCORE_UNDEF)
-			return none("constant %s is to be loaded when it is first used, and "
-				    "was not yet",
+			return none("constant %s is an autoload that has not been loaded yet",
 				    path);
 		if (!end)
 			break;
@@ -131,7 +131,7 @@ static struct rcore_error *copy_path(const char *path, size_t length, char copy[
 {
 	if (length >= PATH_LIMIT)
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "the path of a constant has %d bytes at most",
+					  "the path of the constant is longer than %d bytes",
 					  PATH_LIMIT - 1);
 	memcpy(copy, path, length);
 	copy[length] = '\0';
@@ -156,15 +156,15 @@ struct rcore_error *rcore_constant(struct rcore_ruby *ruby, const char *path, ui
 	char copy[PATH_LIMIT];
 	size_t length = strlen(path);
 	if (!length || path[length - 1] == ':')
-		return none("no constant %s here", path);
+		return none("there is no constant %s", path);
 	struct rcore_error *err = copy_path(path, length, copy);
 	if (!err)
 		err = resolve(ruby, copy, ret);
 	if (err && err->code == RCORE_ERROR_USAGE && has_boxes(ruby)) {
 		rcore_error_free(err);
-		return none("no constant %s in the root box; with RUBY_BOX=1 a script's own "
-			    "are in another, and rcore does not read these: print the object "
-			    "by its address",
+		return none("there is no constant %s in the root box; rcore does not read "
+			    "constants of other boxes (RUBY_BOX=1), so print the object by its "
+			    "address",
 			    path);
 	}
 	return err;

@@ -22,7 +22,7 @@ static struct rcore_error *read_head(struct rcore_ruby *ruby, uint64_t value,
 	uint64_t flags, typed = 0;
 	struct rcore_error *err = rcore_flags(ruby, value, &flags);
 	if (!err && (flags & RCORE_T_MASK) != RCORE_T_DATA)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no T_DATA",
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a T_DATA",
 					 value);
 	if (err)
 		return err;

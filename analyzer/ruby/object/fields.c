@@ -76,7 +76,7 @@ static struct rcore_error *of_imemo(struct rcore_ruby *ruby, uint64_t imemo,
 		return NULL;
 	struct rcore_error *err = rcore_flags(ruby, imemo, &flags);
 	if (!err && rcore_imemo_type(flags) != ruby->layout->constant.imemo_fields)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " holds no fields",
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " has no fields",
 					 imemo);
 	return err ? err : of_object(ruby, imemo, flags, ret);
 }
@@ -177,7 +177,7 @@ struct rcore_error *rcore_fields(struct rcore_ruby *ruby, uint64_t object,
 	case RCORE_T_ZOMBIE:
 	case RCORE_T_MOVED:
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "0x%" PRIx64 " is no object of Ruby", object);
+					  "0x%" PRIx64 " is not an object of Ruby", object);
 	default:
 		return rcore_has(&ruby->layout->gen_ivtbl.ivptr)
 			       ? of_gen_ivtbl(ruby, object, flags, ret)

@@ -7,14 +7,16 @@
 /*
  * Where an object keeps its instance variables, and what says which is which.
  *
- *                   up to 3.1                      3.2 to 3.4                 4.0
- * T_OBJECT          in the slot, or an array       the same                   the same
- *                   (heap.ivptr)
- * class, module     st_table classext.iv_tbl       array classext.iv_ptr      imemo classext.fields_obj
- * others            array in the generic table     the same                   imemo: of a T_DATA in the
- *                                                                             slot, else in that table
- * index of an ID    iv_index_tbl of the class      shape in the object's      shape in the flags of the
- *                                                  flags                      object or the imemo
+ *                 up to 3.1             3.2 to 3.4         4.0
+ * T_OBJECT        in the slot, or an    the same           the same
+ *                 array (heap.ivptr)
+ * class, module   st_table              array              imemo
+ *                 classext.iv_tbl       classext.iv_ptr    classext.fields_obj
+ * others          array in the          the same           imemo, of a T_DATA
+ *                 generic table                            in the slot; others
+ *                                                          in that table
+ * index of an ID  iv_index_tbl of       shape in the       shape in the flags
+ *                 the class             object's flags     of object or imemo
  *
  * An object "too complex" for shapes has a st_table in place of the array.
  * Mirrors variable.c, rb_ivar_lookup.

@@ -67,7 +67,7 @@ struct rcore_error *rcore_hash_begin(struct rcore_hash_iterator *iterator,
 	if (err)
 		return err;
 	if ((flags & RCORE_T_MASK) != RCORE_T_HASH)
-		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Hash",
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a Hash",
 					  value);
 	iterator->ruby = ruby;
 	iterator->index = 0;

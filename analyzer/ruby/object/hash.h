@@ -12,8 +12,8 @@
  * hold a pair, is in the flags; a deleted pair has the key Qundef (2.6: the
  * hash ~0).
  *
- *   up to 3.2   RHash.as.ar ──> pairs[8]             RHash.as.st ──> st_table
- *   3.3 on      RHash | hints, pairs[8]              RHash | st_table       in the same slot
+ *   up to 3.2   RHash.as.ar ──> pairs[8]    RHash.as.st ──> st_table
+ *   3.3 on      RHash | hints, pairs[8]     RHash | st_table, in one slot
  *
  * Mirrors internal/hash.h, hash.c.
  */

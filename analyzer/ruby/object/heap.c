@@ -166,7 +166,10 @@ bool rcore_heap_page_at(struct rcore_ruby *ruby, uint64_t address, struct rcore_
 	return page_of(ruby, address, &heap_page, ret);
 }
 
-/* enum gc_mode of gc.c, 3.4 on of gc/default/default.c; the same from 2.6 to 4.0. */
+/*
+ * enum gc_mode of gc.c, 3.4 on of gc/default/default.c; the same from 2.6 to
+ * 4.0.
+ */
 enum { GC_MODE_SWEEPING = 2 };
 
 bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace)

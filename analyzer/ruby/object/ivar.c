@@ -51,7 +51,8 @@ static struct rcore_error *is_named(struct visitor *visitor, uint64_t id, bool *
 	struct rcore_error *err = rcore_id_name(visitor->ruby, id, &name);
 	if (!err) {
 		*ret = !strcmp(name, visitor->name);
-	} else if (err->code == RCORE_ERROR_CORRUPT) { /* an ID of the VM's own has no name */
+	} else if (err->code == RCORE_ERROR_CORRUPT) {
+		/* An internal ID of the VM has no name. */
 		rcore_error_free(err);
 		err = NULL;
 	}

@@ -146,7 +146,7 @@ struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rco
 		ret->is_root = true;
 	else if (shape.parent >= RCORE_SHAPE_COUNT_LIMIT || shape.parent == place ||
 		 (ret->adds_ivar && !shape.next))
-		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "shape %" PRIu32 " makes no sense", id);
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "shape %" PRIu32 " is invalid",
+					  id);
 	return NULL;
 }

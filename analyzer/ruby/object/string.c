@@ -29,7 +29,8 @@ static struct rcore_error *embedded(struct rcore_ruby *ruby, uint64_t value, uin
 		err = RCORE_GET(ruby, value, string, embed_len, length);
 	else if (layout->string.embed_ary.offset != layout->string.len.offset)
 		err = RCORE_GET(ruby, value, string, len, length);
-	else /* the bytes begin where a heap string has its length: that is in the flags */
+	/* Bytes begin where a heap string has its length: it is in flags. */
+	else
 		*length = flags >> EMBED_LENGTH_SHIFT & EMBED_LENGTH_MASK;
 	if (err)
 		return err;
@@ -50,7 +51,7 @@ struct rcore_error *rcore_string_bytes(struct rcore_ruby *ruby, uint64_t value, 
 	if (err)
 		return err;
 	if ((flags & RCORE_T_MASK) != RCORE_T_STRING)
-		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no String",
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a String",
 					  value);
 	if (flags & (uint64_t)ruby->layout->constant.string_noembed) {
 		err = RCORE_GET(ruby, value, string, ptr, &bytes);

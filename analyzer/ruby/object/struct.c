@@ -22,7 +22,7 @@ struct rcore_error *rcore_struct(struct rcore_ruby *ruby, uint64_t value, uint64
 	if (err)
 		return err;
 	if ((flags & RCORE_T_MASK) != RCORE_T_STRUCT)
-		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Struct",
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a Struct",
 					  value);
 	length = flags >> EMBED_LENGTH_SHIFT & layout->traits.struct_embed_mask;
 	if (length) {

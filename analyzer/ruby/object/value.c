@@ -69,7 +69,7 @@ bool rcore_is_object(const struct rcore_ruby *ruby, uint64_t value)
 struct rcore_error *rcore_flags(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret)
 {
 	if (!rcore_is_object(ruby, value))
-		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no object",
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not an object",
 					  value);
 	return RCORE_GET(ruby, value, basic, flags, ret);
 }

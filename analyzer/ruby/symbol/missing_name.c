@@ -14,7 +14,8 @@
 #include "ruby/object/string.h"
 
 enum { MESG, RECEIVER, NAME, VALUE_COUNT };
-enum { INSPECT_LIMIT = 65 /* bytes; up to 2.7 a longer one gives way to the class */ };
+/* In bytes. Up to 2.7, the class replaces a longer one. */
+enum { INSPECT_LIMIT = 65 };
 
 /* What the format's %1$s to %4$s stand for. */
 enum { ARGUMENT_COUNT = 4 };

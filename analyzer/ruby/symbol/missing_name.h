@@ -5,7 +5,10 @@
 #include "model/printed.h"
 #include "ruby/ruby.h"
 
-/* The type of rcore_inspect(), which prints exceptions with the help of this file. */
+/*
+ * The type of rcore_inspect(), which prints exceptions with the help of this
+ * file.
+ */
 typedef struct rcore_error *rcore_inspect_function(struct rcore_ruby *ruby, uint64_t value,
 						   const struct rcore_inspect_options *options,
 						   struct rcore_value *ret);

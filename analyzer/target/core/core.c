@@ -117,22 +117,38 @@ const char *rcore_core_cut_off(struct rcore_arena *arena, uint64_t lost, uint64_
 	double all = missing + (double)saved / (1 << 20);
 	return rcore_arena_printf(
 		arena,
-		"the core is cut off: %.1f of %.1f MiB of saved memory are missing (was the "
-		"disk full, `ulimit -c` too low, or the copy incomplete?)",
+		"the core is truncated: %.1f of %.1f MiB of its memory are missing; check for "
+		"a full disk, a low `ulimit -c` or an incomplete copy",
 		missing, all);
+}
+
+/*
+ * gdb (gcore) writes the notes after the memory, the kernel before it: without
+ * them, nothing says which threads and files the process had.
+ */
+static const char *describe_lost_notes(struct rcore_core *core)
+{
+	return rcore_arena_printf(
+		&core->arena,
+		"the core is truncated: %.1f MiB of its memory and all of its notes "
+		"(threads, signal, files) are missing; gcore writes the notes last, so "
+		"copy the core again, or get a new one",
+		(double)core->lost_bytes / (1 << 20));
 }
 
 static bool describe(struct rcore_core *core, size_t damaged)
 {
-	if (core->lost_bytes)
+	if (core->lost_bytes && !core->process.thread_count && !core->process.mapping_count)
+		core->process.note = describe_lost_notes(core);
+	else if (core->lost_bytes)
 		core->process.note =
 			rcore_core_cut_off(&core->arena, core->lost_bytes, core->saved_bytes);
 	else if (core->file.is_cut_off)
-		core->process.note = "the compressed core is damaged or ends early: what comes "
-				     "behind is missing; copy it again";
+		core->process.note = "the compressed core is damaged or truncated, and its end "
+				     "is missing; copy it again";
 	else if (damaged)
 		core->process.note = rcore_arena_printf(
-			&core->arena, "%zu of the core's notes cannot be read", damaged);
+			&core->arena, "%zu notes of the core cannot be read", damaged);
 	else if (!core->process.thread_count)
 		core->process.note = "the core has no threads (no NT_PRSTATUS note)";
 	return core->process.note || !(core->lost_bytes || damaged);

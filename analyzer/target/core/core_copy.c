@@ -19,7 +19,8 @@
  *	original			copy
  *	ELF header			ELF header
  *	program headers			program headers, with other offsets
- *	notes				section headers, if they count the program headers
+ *	notes				section headers, if they count the
+ *					program headers
  *	memory ...			the same notes and the added ones
  *					memory ..., `shift` bytes further on
  *
@@ -66,7 +67,7 @@ static struct rcore_error *find_notes(struct plan *plan)
 	if (plan->notes == plan->count)
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"the core has no notes, so no threads to add to; get a new core");
+			"the core has no notes, so rcore cannot add threads; get a new core");
 	return NULL;
 }
 

@@ -231,8 +231,8 @@ struct rcore_error *rcore_core_extend_notes(const struct rcore_core_file *file,
 	if (!size || !data)
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"the core's notes cannot be read, so it has no threads to add to; copy "
-			"the core again, or get a new one");
+			"the notes of the core cannot be read, so rcore cannot add threads; "
+			"copy the core again, or get a new one");
 	struct original original = {.bytes = data->d_buf,
 				    .align = header->p_align == 8 ? 8 : 4};
 	struct rcore_note_bytes out = {0};

@@ -19,14 +19,14 @@ static struct rcore_error *open_error(const char *path, int errnum)
 	if (errnum == ENOENT || errnum == ENOTDIR)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"%s: no such file; `cat /proc/sys/kernel/core_pattern` tells where "
-			"this machine puts its core files",
+			"%s: no such file; `cat /proc/sys/kernel/core_pattern` shows where "
+			"this machine puts core files",
 			path);
 	if (errnum == EACCES || errnum == EPERM)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"%s: permission denied; a core belongs to the user who ran the "
-			"program: use sudo, or change the file's owner",
+			"%s: permission denied; only the user who ran the program can read its "
+			"core: use sudo, or change the owner of the file",
 			path);
 	return rcore_error_os(errnum, "%s", path);
 }
@@ -38,16 +38,15 @@ static struct rcore_error *not_a_file(const char *path, mode_t mode)
 			   : S_ISSOCK(mode) ? "a socket"
 					    : "a device";
 	return rcore_error_create(RCORE_ERROR_OS,
-				  "%s: is %s, not a core file; name the core file itself", path,
-				  kind);
+				  "%s: is %s, not a core file; name a core file", path, kind);
 }
 
 static struct rcore_error *check_magic(const char *path, const struct rcore_core_file *file)
 {
 	if (!file->size)
 		return rcore_error_create(RCORE_ERROR_FORMAT,
-					  "%s: is empty; was the disk full, or `ulimit -c` 0, "
-					  "when the core was written?",
+					  "%s: is empty; check for a full disk, or for `ulimit "
+					  "-c 0` in the process",
 					  path);
 	size_t size = file->size < SELFMAG ? file->size : SELFMAG;
 	if (memcmp(file->bytes, ELFMAG, size))
@@ -84,10 +83,10 @@ static struct rcore_error *check_header(const char *path, const uint8_t *bytes)
 					  "name the core file first, then the executable",
 					  path, header.e_type);
 	if (header.e_ident[EI_CLASS] == ELFCLASS32)
-		return rcore_error_create(
-			RCORE_ERROR_UNSUPPORTED,
-			"%s: is of a 32-bit process; rcore reads cores of x86-64 and aarch64",
-			path);
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "%s: comes from a 32-bit process; rcore reads cores "
+					  "of x86-64 and aarch64",
+					  path);
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_VERSION] != EV_CURRENT)
 		return rcore_error_create(RCORE_ERROR_FORMAT,
 					  "%s: has a damaged ELF header (class %u, version "
@@ -96,8 +95,8 @@ static struct rcore_error *check_header(const char *path, const uint8_t *bytes)
 					  header.e_ident[EI_VERSION]);
 	if (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					  "%s: is of another machine (ELF machine %u); rcore "
-					  "reads cores of x86-64 and aarch64",
+					  "%s: comes from another machine (ELF machine %u); "
+					  "rcore reads cores of x86-64 and aarch64",
 					  path, header.e_machine);
 	return NULL;
 }
@@ -135,7 +134,7 @@ static struct rcore_error *find_program_headers(const char *path, struct rcore_c
 	if (!count || !header.e_phoff)
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"%s: has no program headers, so no memory; get a new core", path);
+			"%s: has no program headers, and so no memory; get a new core", path);
 	if (header.e_phentsize != sizeof(Elf64_Phdr))
 		return rcore_error_create(RCORE_ERROR_FORMAT,
 					  "%s: the ELF header is damaged (program headers of "
@@ -151,7 +150,7 @@ static struct rcore_error *find_program_headers(const char *path, struct rcore_c
 	if (header.e_phoff > file->size || size > file->size - header.e_phoff)
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"%s: is cut off at %" PRIu64
+			"%s: is truncated at %" PRIu64
 			" bytes, within its headers; copy the core again, or get a new one",
 			path, file->size);
 	file->program_headers = (const Elf64_Phdr *)(file->bytes + header.e_phoff);
@@ -232,17 +231,18 @@ static struct rcore_error *map(const char *path, struct rcore_core_file *file)
 struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_file *ret)
 {
 	struct rcore_core_file file = {0};
+	const char *name = strcmp(path, "-") ? path : "standard input";
 	struct rcore_error *err = map(path, &file);
 	file.bytes = file.map.bytes;
 	file.size = file.map.size;
 	if (!err)
-		err = check_magic(path, &file);
+		err = check_magic(name, &file);
 	if (!err)
-		err = check_header(path, file.bytes);
+		err = check_header(name, file.bytes);
 	if (!err)
-		err = find_program_headers(path, &file);
+		err = find_program_headers(name, &file);
 	if (!err)
-		err = open_elf(path, &file);
+		err = open_elf(name, &file);
 	if (err) {
 		rcore_core_file_close(&file);
 		return err;

@@ -111,8 +111,8 @@ struct rcore_error *rcore_journal_find(const char *folder, const char *id, char 
 	if (!err && !search.path)
 		err = rcore_error_create(
 			RCORE_ERROR_OS,
-			"%s: no core of '%s' among %zu; `coredumpctl list` tells of which "
-			"there are, by PID and name, and which were removed",
+			"%s: no core of '%s' among %zu; `coredumpctl list` lists them by PID "
+			"and name, also those that were removed",
 			in, what, search.count);
 	if (err)
 		free(search.path);

@@ -78,10 +78,10 @@ static bool write_sparse(int fd, const char *bytes, size_t size, uint64_t at)
 
 static struct rcore_error *full(const char *name)
 {
-	return rcore_error_os(errno,
-			      "%s: no room for the decompressed core in %s; set TMPDIR to a "
-			      "folder that has it",
-			      name, rcore_temporary_folder());
+	return rcore_error_os(
+		errno,
+		"%s: no space for the decompressed core in %s; set TMPDIR to another folder",
+		name, rcore_temporary_folder());
 }
 
 static struct rcore_error *copy_all(struct archive *archive, int fd, const char *name,

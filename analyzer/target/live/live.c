@@ -36,14 +36,13 @@ static struct rcore_error *check_machine(struct rcore_live *live)
 	if (header.e_ident[EI_CLASS] != ELFCLASS64)
 		return rcore_error_create(
 			RCORE_ERROR_UNSUPPORTED,
-			"process %d (%s) is 32-bit: only 64-bit programs can be read",
+			"process %d (%s) is 32-bit; rcore reads only 64-bit processes",
 			live->pid, live->status.name);
 	if (header.e_machine != live->process.machine)
-		return rcore_error_create(
-			RCORE_ERROR_UNSUPPORTED,
-			"process %d (%s) is a program of another machine (ELF machine %u): "
-			"analyze it with rcore for that machine",
-			live->pid, live->status.name, header.e_machine);
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "process %d (%s) runs a program for another machine "
+					  "(ELF machine %u); use an rcore for that machine",
+					  live->pid, live->status.name, header.e_machine);
 	return NULL;
 }
 

@@ -15,12 +15,14 @@
 /*
  * A running process. It is read in rounds:
  *
- *	rcore_live_forget()   reads now give the memory of the running process, and are noted
- *	rcore_live_begin()    the process is stopped; what was noted is copied at once,
- *	                      and reads are of that moment
+ *	rcore_live_forget()   reads return memory of the running process, and
+ *	                      are noted
+ *	rcore_live_begin()    stops the process and copies what was noted; reads
+ *	                      return memory of that moment
  *	rcore_live_keep()     ... what else will be needed
- *	rcore_live_end()      the process runs on; reads give what was read or kept in this round,
- *	                      and of files what cannot have changed
+ *	rcore_live_end()      resumes the process; reads return what was read or
+ *	                      kept in this round, and parts of files that
+ *	                      cannot have changed
  *
  * A round that has nothing noted is as good, but the process stands still for
  * longer.
@@ -37,13 +39,15 @@ void rcore_live_close(struct rcore_live *live); /* NULL-safe; ends a round */
 
 /*
  * For whoever reads a process again and again while it runs, outside of all
- * rounds: many ranges in few system calls, and a memory whose reads keep nothing.
- * Both read what the process has at the moment.
+ * rounds: many ranges in few system calls, and a memory whose reads keep
+ * nothing. Both read what the process has at the moment.
  */
 void rcore_live_read(struct rcore_live *live, struct rcore_live_range *ranges, size_t count);
 struct rcore_memory *rcore_live_bare_memory(struct rcore_live *live);
 
-/* The descriptor of /proc/PID, which leads nowhere once the process has ended. */
+/*
+ * The descriptor of /proc/PID, which leads nowhere once the process has ended.
+ */
 int rcore_live_folder(const struct rcore_live *live);
 
 /*

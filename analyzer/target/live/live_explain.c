@@ -45,10 +45,8 @@ static int process_of(int tid)
 
 static struct rcore_error *no_such_process(int pid)
 {
-	return rcore_error_create(RCORE_ERROR_OS,
-				  "no process %d: it has ended, or never was; `rcore ps` lists "
-				  "Ruby processes",
-				  pid);
+	return rcore_error_create(
+		RCORE_ERROR_OS, "there is no process %d; `rcore ps` lists Ruby processes", pid);
 }
 
 struct rcore_error *rcore_live_refuse(int pid, int folder,
@@ -57,28 +55,29 @@ struct rcore_error *rcore_live_refuse(int pid, int folder,
 	char name[NAME_SIZE];
 	if (status->tgid && status->tgid != pid)
 		return rcore_error_create(
-			RCORE_ERROR_USAGE, "%d is a thread of process %d%s: give -p %d", pid,
+			RCORE_ERROR_USAGE, "%d is a thread of process %d%s; use -p %d", pid,
 			status->tgid, name_of(status->tgid, name), status->tgid);
 	if (pid == getpid())
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "process %d is rcore itself: name another", pid);
+					  "process %d is rcore itself; name another process",
+					  pid);
 	if (status->state == 'Z' && status->thread_count > 1)
-		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					  "the main thread of process %d has ended and %d "
-					  "others run on: such a process cannot be read by its "
-					  "number; `kill -ABRT %d` makes it leave a core",
-					  pid, status->thread_count - 1, pid);
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"the main thread of process %d has ended while %d others run; rcore "
+			"cannot read such a process, but `kill -ABRT %d` ends it with a core",
+			pid, status->thread_count - 1, pid);
 	if (status->state == 'Z' || status->state == 'X')
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"process %d is a zombie: it has ended, nothing of its memory is left, "
-			"and its parent, process %d%s, has not taken note yet",
+			"process %d is a zombie: it has ended and has no memory, and its "
+			"parent, process %d%s, has not waited for it yet",
 			pid, status->parent, name_of(status->parent, name));
 	if (rcore_live_is_kernel_thread(folder))
-		return rcore_error_create(RCORE_ERROR_NOT_RUBY,
-					  "process %d%s is a thread of the kernel: it runs no "
-					  "program; `rcore ps` lists Ruby processes",
-					  pid, name_of(pid, name));
+		return rcore_error_create(
+			RCORE_ERROR_NOT_RUBY,
+			"process %d%s is a kernel thread; `rcore ps` lists Ruby processes", pid,
+			name_of(pid, name));
 	return NULL;
 }
 
@@ -113,8 +112,8 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 	if (tracer)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"process %d is traced by process %d%s already, and there can be one "
-			"tracer: end that one, or use --no-stop (Ruby frames only)",
+			"process %d is already traced by process %d%s; detach that tracer, or "
+			"use --no-stop (Ruby frames only)",
 			pid, tracer, name_of(tracer, name));
 	if (geteuid() && status->user != geteuid())
 		return rcore_error_create(
@@ -127,9 +126,9 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 	if (scope == 3)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"not allowed to read process %d: kernel.yama.ptrace_scope is 3, so "
-			"nobody may until the machine restarts; take a core with `kill -ABRT "
-			"%d`, which ends it",
+			"not allowed to read process %d: kernel.yama.ptrace_scope is 3, which "
+			"nobody can change until the machine restarts; `kill -ABRT %d` ends it "
+			"with a core",
 			pid, pid);
 	if (scope && geteuid())
 		return rcore_error_create(
@@ -147,8 +146,8 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 					  pid);
 	return rcore_error_create(
 		RCORE_ERROR_OS,
-		"not allowed to read process %d: it takes the capability CAP_SYS_PTRACE; in a "
-		"container, start that with `--cap-add SYS_PTRACE`, or run rcore on the host",
+		"not allowed to read process %d without the capability CAP_SYS_PTRACE; start "
+		"the container with `--cap-add SYS_PTRACE`, or run rcore on the host",
 		pid);
 }
 
@@ -162,15 +161,13 @@ struct rcore_error *rcore_live_explain(int pid, int folder, int errnum)
 	if (errnum == EAGAIN)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"process %d is just starting another program: try again", pid);
+			"process %d is just starting another program; try again", pid);
 	bool is_there = folder >= 0 && rcore_live_status_read(folder, "status", &status) &&
 			status.state != 'Z' && status.state != 'X';
 	if (is_there && (errnum == EPERM || errnum == EACCES))
 		return denied(pid, folder, &status);
 	if (folder >= 0 && !is_there)
 		return rcore_error_create(RCORE_ERROR_OS,
-					  "process %d ended while it was read; there is "
-					  "nothing more to learn from it",
-					  pid);
+					  "process %d ended while it was being read", pid);
 	return rcore_error_os(errnum, "process %d", pid);
 }

@@ -16,8 +16,9 @@
  *	          -- the process is stopped --
  *	fill      all on the list in a few system calls
  *	(reads)   what is not on the list yet is read as it is met
- *	freeze    -- the process runs again -- and only what was kept can be read, and what
- *	          does not change: code and constants of files
+ *	          -- the process runs again --
+ *	freeze    only what was kept can be read, and what does not change: code
+ *	          and constants of files
  *
  * Unlike target/cache.h it never drops a page to make room for another: past
  * the limit, pages are read and not kept.

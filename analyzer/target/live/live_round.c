@@ -153,7 +153,7 @@ struct rcore_error *rcore_live_check(struct rcore_live *live)
 	if (!same_program(live))
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"process %d started another program while it was read: try again",
+			"process %d started another program while it was being read; try again",
 			live->pid);
 	return NULL;
 }

@@ -12,8 +12,9 @@
  * thread ends, however it ends:
  *
  *	- rcore is killed, or runs out of memory: the process runs on;
- *	- a thread of the target sleeps in the kernel and takes no notice of us in time: it runs no code
- *	  of the program either, and is let go with the others;
+ *	- a thread of the target sleeps in the kernel and does not stop in time:
+ *	  it does not run the program's code either, and is resumed with the
+ *	  others;
  *	- the analysis takes too long: the tracing thread does not wait for it.
  */
 enum {

@@ -14,8 +14,8 @@
 struct rcore_error *rcore_process_tree(int pid, int **ret, size_t *ret_count);
 
 /*
- * The processes of this system that we see, by their numbers; ended ones are left
- * out. The caller frees *ret. Errors: OS, NO_MEMORY.
+ * The processes of this system that we see, by their numbers; ended ones are
+ * left out. The caller frees *ret. Errors: OS, NO_MEMORY.
  */
 struct rcore_error *rcore_process_list(int **ret, size_t *ret_count);
 

@@ -51,16 +51,17 @@ static bool is_trap(const char *path, const struct stat *status)
 
 static struct rcore_error *refuse_trap(const char *path)
 {
-	return refuse(path, "belongs to another user, in a folder that everybody can write; "
-			    "name a file in a folder of yours");
+	return refuse(path, "belongs to another user, in a folder that everybody can write to; "
+			    "name a file in a folder of your own");
 }
 
 static struct rcore_error *refuse_input(const char *path, const char *what)
 {
 	char escaped[256];
-	return rcore_error_create(RCORE_ERROR_USAGE,
-				  "%s: is %s, which stays as it is; name another file",
-				  rcore_escape(escaped, sizeof(escaped), path), what);
+	return rcore_error_create(
+		RCORE_ERROR_USAGE,
+		"%s: is %s, which rcore does not overwrite; name another file",
+		rcore_escape(escaped, sizeof(escaped), path), what);
 }
 
 /* What is never written, by its kind. */
@@ -69,7 +70,8 @@ static struct rcore_error *check_kind(const char *path, mode_t mode)
 	if (S_ISDIR(mode))
 		return refuse(path, "is a directory; name a file in it");
 	if (S_ISBLK(mode))
-		return refuse(path, "is a block device, which stays as it is; name a file");
+		return refuse(path,
+			      "is a block device, which rcore does not overwrite; name a file");
 	if (S_ISSOCK(mode))
 		return refuse(path, "is a socket; name a file, or a FIFO");
 	return NULL;
@@ -213,7 +215,7 @@ static struct rcore_error *check_new(const char *path)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "the name of the output is empty; name a file");
 	if (path[size - 1] == '/')
-		return refuse(path, "is not there; to write a file, leave out the last '/'");
+		return refuse(path, "does not exist; to write a file, omit the final '/'");
 	return check_permission(path, false, true);
 }
 
@@ -230,8 +232,8 @@ struct rcore_error *rcore_destination_find(const char *path, const struct rcore_
 			if (errno != ENOENT)
 				return cannot_write(path, errno);
 			if (links)
-				return refuse(path, "is a symbolic link to a file that is not "
-						    "there; name that file");
+				return refuse(path, "is a symbolic link to a file that does "
+						    "not exist; name that file");
 			return check_new(path);
 		}
 		if (!S_ISLNK(ret->status.st_mode))

@@ -19,6 +19,15 @@ static struct rcore_error *cannot_write(const struct rcore_output *output, int e
 			      rcore_escape(escaped, sizeof(escaped), output->to.path));
 }
 
+static struct rcore_error *was_replaced(const struct rcore_output *output)
+{
+	char escaped[256];
+	return rcore_error_create(RCORE_ERROR_OS,
+				  "%s: another program replaced it while rcore was writing; "
+				  "nothing was written, run the command again",
+				  rcore_escape(escaped, sizeof(escaped), output->to.path));
+}
+
 /* Calls `make` for names beside `path` until one is free. 0 or errno. */
 static int make_beside(const char *path, int (*make)(const char *name, void *context),
 		       void *context, char ret[PATH_MAX])
@@ -118,7 +127,7 @@ struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind k
 		     : is_stream(ret) ? open_stream(ret)
 				      : open_beside(ret);
 	if (errnum) {
-		err = cannot_write(ret, errnum);
+		err = errnum == EAGAIN ? was_replaced(ret) : cannot_write(ret, errnum);
 		rcore_output_close(ret);
 	}
 	return err;
@@ -153,13 +162,49 @@ static int replace(struct rcore_output *output)
 
 static int rename_to_place(struct rcore_output *output)
 {
-	/* A remote file system may tell only now that the disk is full. */
+	/* A remote file system may report only now that the disk is full. */
 	int closed = close(output->fd);
 	output->fd = -1;
 	if (closed || rename(output->temporary, output->to.path))
 		return errno;
 	output->temporary[0] = '\0';
 	return 0;
+}
+
+static int exchange(const struct rcore_output *output)
+{
+	return renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->to.path,
+			 RENAME_EXCHANGE)
+		       ? errno
+		       : 0;
+}
+
+/*
+ * Exchanges the names, looks at what had the name until then, and removes it
+ * only if it is the file that was checked. Anything else, such as a device that
+ * somebody put there meanwhile, gets its name back.
+ */
+static int exchange_places(struct rcore_output *output)
+{
+	const struct stat *checked = &output->to.status;
+	struct stat found;
+	int errnum = exchange(output);
+	/* File systems without RENAME_EXCHANGE; the old file is gone. */
+	if (errnum == EINVAL || errnum == ENOSYS || errnum == ENOENT)
+		return rename_to_place(output);
+	if (errnum)
+		return errnum;
+	/* The inode's number may be that of the file that was removed. */
+	if (lstat(output->temporary, &found) || !S_ISREG(found.st_mode) ||
+	    found.st_dev != checked->st_dev || found.st_ino != checked->st_ino) {
+		errnum = exchange(output);
+		return errnum ? errnum : EAGAIN;
+	}
+	errnum = close(output->fd) ? errno : 0;
+	output->fd = -1;
+	if (errnum)
+		exchange(output);
+	return errnum;
 }
 
 /* What somebody made under this name meanwhile stays. */
@@ -219,9 +264,11 @@ struct rcore_error *rcore_output_keep(struct rcore_output *output)
 	} else {
 		errnum = replace(output);
 		if (!errnum)
-			errnum = rename_to_place(output);
+			errnum = exchange_places(output);
 	}
-	return errnum ? cannot_write(output, errnum) : NULL;
+	return !errnum            ? NULL
+	       : errnum == EAGAIN ? was_replaced(output)
+				  : cannot_write(output, errnum);
 }
 
 void rcore_output_close(struct rcore_output *output)
@@ -287,17 +334,17 @@ struct rcore_error *rcore_output_append(const char *path, const char *line)
 	}
 	struct rcore_error *err = NULL;
 	if (!S_ISREG(status.st_mode)) {
-		err = rcore_error_create(RCORE_ERROR_USAGE,
-					 "%s: is no plain file; remove it, or name another",
-					 escaped);
+		err = rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"%s: is not a regular file; remove it, or name another file", escaped);
 	} else if (status.st_uid != geteuid() || status.st_nlink != 1) {
 		/*
 		 * In a folder that all may write to, somebody may have put it
 		 * there.
 		 */
 		err = rcore_error_create(RCORE_ERROR_USAGE,
-					 "%s: belongs to another user, or has another name "
-					 "too; remove it, or name another",
+					 "%s: belongs to another user, or has another hard "
+					 "link; remove it, or name another file",
 					 escaped);
 	} else {
 		int errnum = write_all(fd, line, strlen(line));

@@ -8,12 +8,18 @@
 #include "target/output/destination.h"
 
 /*
- * Whatever rcore writes it writes here: `make lint` finds other places. A plain
- * file is written beside its place, without a name if the file system can do so
- * (nothing is left of it whatever ends the process), and appears whole under
- * its name or not at all. Terminals, pipes, FIFOs, other character devices and
- * open descriptors are written to once all is there: they are never replaced.
- * rcore_destination_find() says what is refused.
+ * Every output that rcore writes goes through this file; `make lint` finds
+ * others. rcore_destination_find() says what is refused.
+ *
+ * A plain file is written next to its place, without a name if the file system
+ * supports that: if the process is killed, nothing remains. It appears complete
+ * under its name, or not at all. Terminals, pipes, FIFOs, other character
+ * devices and open descriptors are written to at the end, never replaced.
+ *
+ * Another program may put something else under the name between the check and
+ * the end. renameat2(RENAME_EXCHANGE) then brings it to light and gives it its
+ * name back, so it lacks its name for an instant. Without RENAME_EXCHANGE (some
+ * network file systems), rename() replaces it; rcore cannot prevent that.
  */
 
 enum rcore_output_kind {
@@ -24,7 +30,7 @@ enum rcore_output_kind {
 	RCORE_OUTPUT_NEW, /* private, and replaces nothing */
 };
 
-/* One that is being written. */
+/* A file that is being written. */
 struct rcore_output {
 	int fd; /* a plain file, empty at first */
 	int through;
@@ -33,32 +39,35 @@ struct rcore_output {
 	char temporary[PATH_MAX]; /* "": it has no name yet */
 };
 
-/* Errors: OS, and as rcore_destination_find(). A FIFO waits for its reader. */
+/*
+ * Opens an output. A FIFO waits for its reader. Errors: OS, and those of
+ * rcore_destination_find().
+ */
 struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind kind,
 				      const struct rcore_inputs *inputs,
 				      struct rcore_output *ret);
 
 /*
- * Puts it in its place; it is still to be closed. Error: OS; then what was
- * there before is still there.
+ * Puts it in its place. The caller closes it afterwards. Error: OS; what was
+ * there before is then still there.
  */
 struct rcore_error *rcore_output_keep(struct rcore_output *output);
 
-/* What was not kept is gone. */
+/* Closes it. What was not kept is deleted. */
 void rcore_output_close(struct rcore_output *output);
 
-/* All three, around `write`, which prints to `out`. */
+/* Does all three. `write` prints to `out`. */
 struct rcore_error *rcore_output_write(
 	const char *path, enum rcore_output_kind kind, const struct rcore_inputs *inputs,
 	struct rcore_error *(*write)(FILE *out, const void *context), const void *context);
 
 /*
- * Appends a line to a log that only the user can read; USAGE if it is no plain
- * file.
+ * Appends a line to a log that only the user can read. Error: USAGE if it is
+ * not a regular file.
  */
 struct rcore_error *rcore_output_append(const char *path, const char *line);
 
-/* A file without a name in $TMPDIR or /var/tmp; -1 and errno. */
+/* Opens a file without a name in $TMPDIR or /var/tmp. -1: see errno. */
 int rcore_temporary_open(void);
 const char *rcore_temporary_folder(void);
 

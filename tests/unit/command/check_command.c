@@ -14,7 +14,7 @@ struct arguments {
 	size_t number, amount;
 	struct rcore_index index;
 	int choice, pid;
-	struct rcore_words list;
+	struct rcore_strings list;
 	struct rcore_version_option version;
 };
 

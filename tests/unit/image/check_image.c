@@ -506,7 +506,7 @@ START_TEST(debug_file)
 	core_deinit(&builder);
 
 	struct rcore_error *err = rcore_elf_open(path, self_machine(), &elf);
-	ck_assert_ptr_nonnull(strstr(err->message, "debug information alone"));
+	ck_assert_ptr_nonnull(strstr(err->message, "contains only debug information"));
 	rcore_error_free(err);
 }
 

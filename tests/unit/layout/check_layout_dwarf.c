@@ -157,7 +157,7 @@ START_TEST(debug_file)
 	snprintf(debug, sizeof(debug), "%s/part.debug", folder);
 	err = rcore_layout_from_dwarf(debug, NULL, &layout);
 	ck_assert_int_eq(err->code, RCORE_ERROR_FORMAT);
-	ck_assert_ptr_nonnull(strstr(err->message, "no Ruby version"));
+	ck_assert_ptr_nonnull(strstr(err->message, "does not contain a Ruby version"));
 	rcore_error_free(err);
 	layout = load(debug, version);
 	check(&layout);

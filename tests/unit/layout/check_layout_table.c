@@ -92,27 +92,28 @@ START_TEST(bad_tables)
 	static const struct {
 		const char *line, *with, *message;
 	} cases[] = {
-		{"", "nonsense\n", "t:1: 'nonsense' starts no line of a layout table"},
-		{"", "vm\x1b[2J.x 1 2\n", "t:1: no field 'vm?[2J.x' is known"},
+		{"", "nonsense\n", "t:1: 'nonsense' does not start a line of a layout table"},
+		{"", "vm\x1b[2J.x 1 2\n", "t:1: unknown field 'vm?[2J.x'"},
 		{"", "layout x\n", "t:2: a second 'layout' line"},
 		{"", "a b c d e f\n", "t:1: more than 5 words"},
 		{"ruby ", "", "the table has no line 'ruby X.Y.Z'"},
 		{"ruby ", "ruby 3.3\n",
 		 "t:2: '3.3' is neither a version such as 3.3.0 nor a range such as"},
 		{"ruby ", "ruby 3.3.8..3.4.0\n", "t:2: '3.3.8..3.4.0' is neither"},
-		{"ruby ", "ruby 3.3.8 ..3.3.9\n", "t:2: 'ruby' starts no line"},
+		{"ruby ", "ruby 3.3.8 ..3.3.9\n", "t:2: 'ruby' does not start a line"},
 		{"machine ", "machine vax\n", "t:3: machine 'vax' is not x86_64 or aarch64"},
 		{"struct vm", "struct vm 0\n", "t:5: '0' is not a number from 1 to 16777216"},
-		{"struct vm", "struct wm 9600\n", "t:5: no struct 'wm' is known"},
+		{"struct vm", "struct wm 9600\n", "t:5: unknown struct 'wm'"},
 		{"struct vm", "struct vm 9600 4.0\n", "'4.0' is not a version such as 4.0.5"},
-		{"struct vm", "struct vm -\n", "lies past the end of struct vm (0 bytes)"},
+		{"struct vm", "struct vm -\n", "is past the end of struct vm (0 bytes)"},
 		{"struct vm", "struct vm ? 3.3.7\n", "t:5: '?' is not a number"},
-		{"struct array", "", "lies past the end of struct array (0 bytes)"},
+		{"struct array", "", "is past the end of struct array (0 bytes)"},
 		{"vm.ractor_set", "vm.ractor_set ? 8\n", "t:6: '?' is not a number"},
 		{"vm.ractor_set", "vm.ractor_set ?\nvm.ractor_set 8 16\n",
 		 "t:7: the same item as line 6"},
-		{"vm.ractor_set", "vm.set 8 16\n", "t:6: no field 'vm.set' is known"},
-		{"vm.ractor_set", "vm.ractor_set\n", "t:6: 'vm.ractor_set' starts no line"},
+		{"vm.ractor_set", "vm.set 8 16\n", "t:6: unknown field 'vm.set'"},
+		{"vm.ractor_set", "vm.ractor_set\n",
+		 "t:6: 'vm.ractor_set' does not start a line"},
 		{"vm.ractor_set", "vm.ractor_set 8\n",
 		 "t:6: expected 'vm.ractor_set OFFSET SIZE [BIT:BITS]', '-' or '?'"},
 		{"vm.ractor_set", "vm.ractor_set 8 x\n", "t:6: 'x' is not a number"},
@@ -120,13 +121,13 @@ START_TEST(bad_tables)
 		{"vm.ractor_set", "vm.ractor_set 8 99999\n", "t:6: '99999' is not a number"},
 		{"vm.ractor_set", "vm.ractor_set 99999999999999999999 8\n", "t:6: '9999"},
 		{"vm.ractor_set", "vm.ractor_set 9596 8\n",
-		 "t:6: vm.ractor_set lies past the end of struct vm (9600 bytes)"},
+		 "t:6: vm.ractor_set is past the end of struct vm (9600 bytes)"},
 		{"vm.ractor_count", "vm.ractor_set 8 16\n", "t:7: the same item as line 6"},
 		{"thread.status", "thread.status 240 4 9:2\n",
 		 "'9' is not a number from 0 to 7"},
 		{"thread.status", "thread.status 240 4 2\n", "'2' is not BIT:BITS"},
 		{"enum qnil", "enum qnil four\n", "'four' is not a number"},
-		{"enum qnil", "enum nil 4\n", "no enumerator 'nil' is known"},
+		{"enum qnil", "enum nil 4\n", "unknown enumerator 'nil'"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -152,7 +153,7 @@ START_TEST(long_line)
 	char *text = altered("", line);
 	struct rcore_layout layout;
 	struct rcore_error *err = rcore_layout_parse(text, "t", &layout);
-	ck_assert_ptr_nonnull(strstr(err->message, "t:1: a line of more than 511 characters"));
+	ck_assert_ptr_nonnull(strstr(err->message, "t:1: a line longer than 511 characters"));
 	rcore_error_free(err);
 	free(text);
 }

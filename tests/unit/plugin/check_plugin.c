@@ -81,7 +81,7 @@ START_TEST(command_lines)
 	static const struct {
 		const char *verb, *word, *error;
 	} lines[] = {
-		{"fibres", NULL, "no command is called ruby-fibres"},
+		{"fibres", NULL, "unknown command ruby-fibres"},
 		{"fibers", "--bogus", "unknown option '--bogus'; see help ruby-fibers"},
 		{"fibers", "-ax", "unknown option '-x'; see help ruby-fibers"},
 		{"fibers", "--fiber",
@@ -239,10 +239,9 @@ START_TEST(bad_facts)
 	struct target target;
 	struct rcore_plugin *plugin = opened(&target);
 	ck_assert_int_eq(rcore_plugin_set_text(plugin, "colour\033", "red"), 64);
-	ck_assert_str_eq(rcore_plugin_error(plugin), "no text is called \"colour\\e\"");
+	ck_assert_str_eq(rcore_plugin_error(plugin), "unknown text \"colour\\e\"");
 	ck_assert_int_eq(rcore_plugin_set_text(plugin, "machine", "vax"), 64);
-	ck_assert_str_eq(rcore_plugin_error(plugin),
-			 "no machine that rcore reads is called \"vax\"");
+	ck_assert_str_eq(rcore_plugin_error(plugin), "unknown machine \"vax\"");
 	ck_assert_int_eq(rcore_plugin_set_number(plugin, "age", 1), 64);
 	ck_assert_int_eq(rcore_plugin_add_thread(plugin, 1, registers, 64, 0), 64);
 	ck_assert_int_eq(rcore_plugin_add_mapping(plugin, 2, 1, 0, "/a"), 64);

@@ -167,7 +167,7 @@ START_TEST(problems_have_lines)
 	free(text);
 	snapshot.incomplete = true;
 	text = report(&snapshot);
-	ck_assert_ptr_nonnull(strstr(text, "\nProblems\n  ! not all"));
+	ck_assert_ptr_nonnull(strstr(text, "\nProblems\n  ! not everything"));
 	free(text);
 
 	struct rcore_step gap = {RCORE_STEP_GAP, 0, "cannot be matched"};
@@ -176,7 +176,7 @@ START_TEST(problems_have_lines)
 	snapshot.fibers = &fiber;
 	snapshot.fiber_count = 1;
 	text = report(&snapshot);
-	ck_assert_ptr_nonnull(strstr(text, "\nProblems\n  ! not decoded whole"));
+	ck_assert_ptr_nonnull(strstr(text, "\nProblems\n  ! not decoded completely"));
 	ck_assert_ptr_nonnull(strstr(text, ": 1 native stack\n"));
 	free(text);
 }
@@ -188,7 +188,7 @@ START_TEST(doctor_tells_of_weaving)
 		[RCORE_ACTIVATION_SYMBOL] = "weaving   0x1234  found by its symbol",
 		[RCORE_ACTIVATION_CODE] = "weaving   0x1234  found by the code",
 		[RCORE_ACTIVATION_STACKS] = "weaving   0x1234  guessed",
-		[RCORE_ACTIVATION_UNKNOWN] = "weaving   no symbol",
+		[RCORE_ACTIVATION_UNKNOWN] = "weaving   neither a symbol",
 	};
 	struct rcore_snapshot snapshot = {.cause = {.thread = -1, .fiber = -1}};
 	char *text = written(write_doctor, &snapshot, NULL);
@@ -313,16 +313,16 @@ static const struct {
 	{NULL, "0x7f2000000960", NULL},
 	{NULL, "0x7f100003c000", NULL},
 	{"T2", "T2.F1", NULL},
-	{"T9", NULL, "no thread T9 here; the threads are: T1 T2 T3 E1"},
-	{"0", NULL, "no thread 0 here; the threads are: T1 T2 T3 E1"},
-	{"0x0", NULL, "no thread 0x0 here; the threads are: T1 T2 T3 E1"},
-	{"", NULL, "no thread  here; the threads are: T1 T2 T3 E1"},
-	{"\033", NULL, "no thread \\e here; the threads are: T1 T2 T3 E1"},
-	{"T2", "T1.F0", "no fiber T1.F0 in thread T2; its fibers are: T2.F0 T2.F1"},
+	{"T9", NULL, "there is no thread T9; the threads are: T1 T2 T3 E1"},
+	{"0", NULL, "there is no thread 0; the threads are: T1 T2 T3 E1"},
+	{"0x0", NULL, "there is no thread 0x0; the threads are: T1 T2 T3 E1"},
+	{"", NULL, "there is no thread ; the threads are: T1 T2 T3 E1"},
+	{"\033", NULL, "there is no thread \\e; the threads are: T1 T2 T3 E1"},
+	{"T2", "T1.F0", "there is no fiber T1.F0 in thread T2; its fibers are: T2.F0 T2.F1"},
 	{NULL, "T9.F0",
-	 "no fiber T9.F0 here; the fibers are: T1.F0 T1.F1 T1.F2 T1.F3 T1.F4 T1.F5 T1.F6 T1.F7 "
-	 "T1.F8 T1.F9 T1.F10 T1.F11 T1.F12 T1.F13 T1.F14 T1.F15 T1.F16 T1.F17 T1.F18 T1.F19 "
-	 "..."},
+	 "there is no fiber T9.F0; the fibers are: T1.F0 T1.F1 T1.F2 T1.F3 T1.F4 T1.F5 T1.F6 "
+	 "T1.F7 T1.F8 T1.F9 T1.F10 T1.F11 T1.F12 T1.F13 T1.F14 T1.F15 T1.F16 T1.F17 T1.F18 "
+	 "T1.F19 ..."},
 };
 
 START_TEST(pick)

@@ -50,7 +50,7 @@ static void begin(void)
 						   .problem = "its size is 5 \033[1m",
 						   .has_thread_local = true,
 						   .difference = "stale"};
-	hostile[3].variable.problem = "the key of slot 3 is no ID";
+	hostile[3].variable.problem = "the key of slot 3 is not an ID";
 	hostile[3].variable.value.problem = "0x7f10: unmapped";
 	thread = (struct rcore_thread){
 		.id = "T1", .fibers = all, .fiber_count = 4, .ractor = -1, .is_main = true};
@@ -95,7 +95,7 @@ static void check(report *print, const struct rcore_report_options *options,
 	"T1.F10  suspended   \"odd key\"=\"a\\e[31m\" \"q\\\"u\\\\o=te\"=\\xFF\\e[2J" \
 	"\\u{202E} \"\"=nil <ID 0x1031>=<unreadable>\n"                               \
 	"    ! its size is 5 \\e[1m\n"                                                \
-	"    ! the key of slot 3 is no ID\n"                                          \
+	"    ! the key of slot 3 is not an ID\n"                                      \
 	"    ! 0x7f10: unmapped\n"                                                    \
 	"    - stale\n"
 #define PLAIN "T1.F1   suspended   request_id=\"abc123\" user_id=42 kind=:web\n"

@@ -109,18 +109,17 @@ START_TEST(test_not_found)
 	static const struct {
 		const char *path, *message;
 	} wanted[] = {
-		{"Nope", "no constant Nope here"},
-		{"", "no constant  here"},
-		{"::", "no constant :: here"},
-		{"Foo::", "no constant Foo:: here"},
-		{"Foo::::OLD", "no constant Foo:: here"},
+		{"Nope", "there is no constant Nope"},
+		{"", "there is no constant "},
+		{"::", "there is no constant ::"},
+		{"Foo::", "there is no constant Foo::"},
+		{"Foo::::OLD", "there is no constant Foo::"},
 		/* Object's own are nobody else's. */
-		{"Foo::NUMBER", "no constant Foo::NUMBER here"},
-		{"Inner", "no constant Inner here"},
-		{"Foo::Inner::Nope::X", "no constant Foo::Inner::Nope here"},
-		{"NUMBER::X", "NUMBER is neither a class nor a module: it has no constants"},
-		{"LATER", "constant LATER is to be loaded when it is first used, and was not "
-			  "yet"},
+		{"Foo::NUMBER", "there is no constant Foo::NUMBER"},
+		{"Inner", "there is no constant Inner"},
+		{"Foo::Inner::Nope::X", "there is no constant Foo::Inner::Nope"},
+		{"NUMBER::X", "NUMBER is neither a class nor a module, so it has no constants"},
+		{"LATER", "constant LATER is an autoload that has not been loaded yet"},
 	};
 	uint64_t value = 77;
 	begin(_i);

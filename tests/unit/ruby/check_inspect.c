@@ -230,14 +230,14 @@ START_TEST(test_limits)
 	struct rcore_value result = inspected(list, &deep);
 	ck_assert_uint_gt(strlen(result.text), 1 << 20);
 	ck_assert_uint_lt(strlen(result.text), LONGEST_TEXT);
-	ck_assert_ptr_nonnull(strstr(result.problem, "cut off"));
+	ck_assert_ptr_nonnull(strstr(result.problem, "truncated"));
 	/* One in the other, deeper than is followed. */
 	list = FAKE_FIXNUM(1);
 	for (int depth = 0; depth < 2000; depth++)
 		list = ARRAY(list);
 	const struct rcore_inspect_options deeper = {.depth = 100000};
 	result = inspected(list, &deeper);
-	ck_assert_ptr_nonnull(strstr(result.problem, "within each other"));
+	ck_assert_ptr_nonnull(strstr(result.problem, "nested values"));
 }
 END_TEST
 
@@ -460,7 +460,7 @@ START_TEST(test_slots)
 	snprintf(expected, sizeof(expected), "<moved 0x%lx to 0x1230>", (unsigned long)moved);
 	shows(moved, expected);
 	shows_bad(0x10000, "<unreadable 0x10000>", "unmapped");
-	shows_bad(0x10, "<unreadable 0x10>", "no object");
+	shows_bad(0x10, "<unreadable 0x10>", "is not an object");
 }
 END_TEST
 

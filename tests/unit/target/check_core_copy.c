@@ -400,7 +400,7 @@ START_TEST(refuses_a_core_without_notes)
 	programs[0].p_type = PT_NOTE;
 	programs[0].p_filesz = 0;
 	refuses(write_file("core", bytes, size), to, RCORE_ERROR_FORMAT,
-		"notes cannot be read");
+		"the notes of the core cannot be read");
 	ck_assert_int_ne(access(to, F_OK), 0);
 	free(bytes);
 	core_deinit(&builder);

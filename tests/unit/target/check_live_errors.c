@@ -40,9 +40,9 @@ START_TEST(notices_the_end)
 				    &byte, 1),
 			 RCORE_FAULT_NONE);
 	live_ended(live);
-	says(rcore_live_check(live), RCORE_ERROR_OS, "ended while it was read");
-	says(rcore_live_begin(live, true), RCORE_ERROR_OS, "ended while it was read");
-	says(rcore_live_begin(live, false), RCORE_ERROR_OS, "ended while it was read");
+	says(rcore_live_check(live), RCORE_ERROR_OS, "ended while it was being read");
+	says(rcore_live_begin(live, true), RCORE_ERROR_OS, "ended while it was being read");
+	says(rcore_live_begin(live, false), RCORE_ERROR_OS, "ended while it was being read");
 	rcore_live_close(live);
 	child_stop(&child);
 }
@@ -75,7 +75,7 @@ START_TEST(refuses_what_is_no_process)
 	struct child child = child_start(child_threads, NULL);
 	char words[64];
 	refuses(INT32_MAX, RCORE_ERROR_OS, "no process 2147483647");
-	snprintf(words, sizeof(words), "give -p %d", child.pid);
+	snprintf(words, sizeof(words), "use -p %d", child.pid);
 	refuses(child.shared->tids[0], RCORE_ERROR_USAGE, words);
 	refuses(getpid(), RCORE_ERROR_USAGE, "rcore itself");
 	kill(child.pid, SIGKILL);
@@ -104,7 +104,7 @@ START_TEST(refuses_the_kernel)
 		return;
 	}
 	close(folder);
-	refuses(2, RCORE_ERROR_NOT_RUBY, "thread of the kernel");
+	refuses(2, RCORE_ERROR_NOT_RUBY, "is a kernel thread");
 }
 END_TEST
 
@@ -114,7 +114,7 @@ START_TEST(names_the_tracer)
 	struct rcore_live *live = live_opened(child.pid);
 	pid_t tracer = child_start_tracer(&child);
 	char words[96];
-	snprintf(words, sizeof(words), "is traced by process %d (", tracer);
+	snprintf(words, sizeof(words), "is already traced by process %d (", tracer);
 	struct rcore_live *other = live_opened(child.pid);
 	says(rcore_live_begin(other, true), RCORE_ERROR_OS, words);
 	live_begun(other, false);

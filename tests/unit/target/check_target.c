@@ -281,13 +281,13 @@ START_TEST(truncated_anywhere)
 				!length                       ? "empty"
 				: length < 4                  ? "ELF header"
 				: length < sizeof(Elf64_Ehdr) ? "ELF header"
-							      : "cut off");
+							      : "truncated");
 			continue;
 		}
 		struct rcore_core *core = opened(path);
 		const struct rcore_process *process = rcore_core_process(core);
 		ck_assert_ptr_nonnull(process->note);
-		ck_assert_ptr_nonnull(strstr(process->note, "cut off"));
+		ck_assert_ptr_nonnull(strstr(process->note, "truncated"));
 		enum rcore_fault fault =
 			rcore_read_u64(rcore_core_memory(core), 0x30000, &value);
 		if (length >= 4096 + 8) {
@@ -389,7 +389,8 @@ START_TEST(hostile_file_note)
 	ck_assert_uint_eq(process->mapping_count, file_notes[_i].mappings);
 	ck_assert_uint_eq(process->thread_count, 1);
 	if (!file_notes[_i].mappings && file_notes[_i].words[0])
-		ck_assert_ptr_nonnull(strstr(process->note, "notes cannot be read"));
+		ck_assert_ptr_nonnull(
+			strstr(process->note, "notes of the core cannot be read"));
 	rcore_core_close(core);
 	core_deinit(&builder);
 }
@@ -416,7 +417,7 @@ START_TEST(hostile_notes)
 	ck_assert_uint_eq(process->mapping_count, 2);
 	ck_assert_str_eq(process->mappings[0].path, "/a");
 	ck_assert_str_eq(process->mappings[1].path, "/d");
-	ck_assert_ptr_nonnull(strstr(process->note, "5 of the core's notes"));
+	ck_assert_ptr_nonnull(strstr(process->note, "5 notes of the core"));
 	rcore_core_close(core);
 	core_deinit(&builder);
 }
@@ -470,7 +471,7 @@ START_TEST(refused)
 	refuses(write_file("none", file, size), RCORE_ERROR_FORMAT, "no program headers");
 	*header = good;
 	header->e_phoff = UINT64_MAX - 8;
-	refuses(write_file("far", file, size), RCORE_ERROR_FORMAT, "cut off");
+	refuses(write_file("far", file, size), RCORE_ERROR_FORMAT, "is truncated at");
 	free(file);
 	core_deinit(&builder);
 }

@@ -142,8 +142,9 @@ START_TEST(test_ended)
 	rcore_test_threads_init(&test, 2, 0);
 	struct rcore_wait *wait = rcore_test_want(&test, 1, 0);
 	wait->owner = (struct rcore_owner){.thread = 0, .fiber = -1, .address = 0xdead};
-	expect(&test, "T2 waits for Mutex 0x1000 held by a fiber of T1 that is no more and "
-		      "never unlocked it\n");
+	expect(&test,
+	       "T2 waits for Mutex 0x1000 held by a fiber of T1 that no longer exists and "
+	       "never unlocked it\n");
 }
 END_TEST
 

@@ -257,8 +257,8 @@ START_TEST(test_misfits)
 	world_begin(_i);
 	const struct rcore_layout *layout = &world.vm.ruby.layout;
 	const uint64_t local = RCORE_ENV_LOCAL;
-	expect(CFP_PC, BLOCK, 0x10, "lies outside iseq");
-	expect(CFP_ISEQ, BLOCK, world.rescue, "lies outside iseq");
+	expect(CFP_PC, BLOCK, 0x10, "is outside iseq");
+	expect(CFP_ISEQ, BLOCK, world.rescue, "is outside iseq");
 	expect(CFP_ISEQ, METHOD, 0x10, "iseq 0x10");
 	expect(CFP_EP, METHOD, 0x10, "cannot read environment");
 	expect(CFP_EP, BLOCK, FAKE_GET(&world.vm, world.parked_cfp[CFUNC], cfp, ep),

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_MODEL_WAIT_WORDS_H
-#define RCORE_MODEL_WAIT_WORDS_H
+#ifndef RCORE_MODEL_WAIT_TEXT_H
+#define RCORE_MODEL_WAIT_TEXT_H
 
 #include <stdio.h>
 
 #include "model/wait.h"
 
 /* Returns "T3" if its thread has no other fiber, otherwise "T3.F2". */
-const char *rcore_fiber_words(const struct rcore_snapshot *snapshot, int fiber);
+const char *rcore_fiber_text(const struct rcore_snapshot *snapshot, int fiber);
 
 /* Writes a lock and its owner, if any: "Mutex 0x7f12 held by T3". */
 void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kind kind,

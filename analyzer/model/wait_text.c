@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/wait_words.h"
+#include "model/wait_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -52,7 +52,7 @@ const char *rcore_wait_source_name(enum rcore_wait_source source)
 	return "unknown";
 }
 
-const char *rcore_fiber_words(const struct rcore_snapshot *snapshot, int index)
+const char *rcore_fiber_text(const struct rcore_snapshot *snapshot, int index)
 {
 	const struct rcore_fiber *fiber = &snapshot->fibers[index];
 	const struct rcore_thread *thread =
@@ -65,14 +65,14 @@ static void write_owner(const struct rcore_snapshot *snapshot, const struct rcor
 {
 	const char *thread = owner->thread < 0 ? NULL : snapshot->threads[owner->thread].id;
 	if (owner->fiber >= 0) {
-		fprintf(out, " held by %s", rcore_fiber_words(snapshot, owner->fiber));
+		fprintf(out, " held by %s", rcore_fiber_text(snapshot, owner->fiber));
 		if (snapshot->fibers[owner->fiber].status == RCORE_FIBER_TERMINATED)
 			fputs(", which has ended", out);
 	} else if (owner->address) {
 		fputs(" held by a fiber", out);
 		if (thread)
 			fprintf(out, " of %s", thread);
-		fputs(" that is no more", out);
+		fputs(" that no longer exists", out);
 	} else if (thread) {
 		fprintf(out, " held by %s", thread);
 		if (snapshot->threads[owner->thread].is_ended)
@@ -206,7 +206,7 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 		fprintf(out, "waits for the end of %s",
 			wait->thread < 0 ? "a thread" : snapshot->threads[wait->thread].id);
 		if (wait->is_timed)
-			fputs(", not for ever", out);
+			fputs(", with a timeout", out);
 		break;
 	case RCORE_WAIT_SLEEP:
 		write_sleep(wait, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/words.h"
+#include "report/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ const char *rcore_fiber_status_name(enum rcore_fiber_status status)
 	return WORD(names, status);
 }
 
-const char *rcore_fiber_status_words(enum rcore_fiber_status status)
+const char *rcore_fiber_status_text(enum rcore_fiber_status status)
 {
 	if (status == RCORE_FIBER_CREATED)
 		return "created, not started";
@@ -84,24 +84,24 @@ const char *rcore_parameter_name(enum rcore_parameter parameter)
 	return (size_t)parameter < sizeof(names) / sizeof(names[0]) ? names[parameter] : NULL;
 }
 
-const char *rcore_vm_rung_name(enum rcore_vm_rung rung)
+const char *rcore_vm_method_name(enum rcore_vm_method method)
 {
 	static const char *const names[] = {
-		[RCORE_RUNG_SYMBOL] = "symbol",
-		[RCORE_RUNG_DWARF] = "dwarf",
-		[RCORE_RUNG_SEARCH] = "search",
+		[RCORE_VM_BY_SYMBOL] = "symbol",
+		[RCORE_VM_BY_DWARF] = "dwarf",
+		[RCORE_VM_BY_SEARCH] = "search",
 	};
-	return WORD(names, rung);
+	return WORD(names, method);
 }
 
-const char *rcore_vm_rung_words(enum rcore_vm_rung rung)
+const char *rcore_vm_method_text(enum rcore_vm_method method)
 {
 	static const char *const words[] = {
-		[RCORE_RUNG_SYMBOL] = "by the symbol ruby_current_vm_ptr",
-		[RCORE_RUNG_DWARF] = "by Ruby's debug information",
-		[RCORE_RUNG_SEARCH] = "by a search of Ruby's writable data",
+		[RCORE_VM_BY_SYMBOL] = "by the symbol ruby_current_vm_ptr",
+		[RCORE_VM_BY_DWARF] = "by Ruby's debug information",
+		[RCORE_VM_BY_SEARCH] = "by a search of Ruby's writable data",
 	};
-	return WORD(words, rung);
+	return WORD(words, method);
 }
 
 const char *rcore_activation_source_name(enum rcore_activation_source source)
@@ -115,7 +115,7 @@ const char *rcore_activation_source_name(enum rcore_activation_source source)
 	return WORD(names, source);
 }
 
-const char *rcore_thread_words(const struct rcore_thread *thread)
+const char *rcore_thread_text(const struct rcore_thread *thread)
 {
 	static const char *const words[][RCORE_GVL_WAITING + 1] = {
 		[RCORE_THREAD_RUNNABLE] = {"runnable", "running, holds the GVL",
@@ -139,7 +139,7 @@ const char *rcore_thread_words(const struct rcore_thread *thread)
 	return words[thread->status][thread->gvl];
 }
 
-const char *rcore_count_words(uint64_t count, char buffer[RCORE_COUNT_SIZE])
+const char *rcore_count_text(uint64_t count, char buffer[RCORE_COUNT_SIZE])
 {
 	char digits[24];
 	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
