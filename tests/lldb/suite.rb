@@ -39,7 +39,7 @@ class LldbSuite
 
   WRONG = {
     "ruby-fibers --bogus" => "unknown option '--bogus'; see help ruby-fibers",
-    "ruby-fibers --thread T99" => "no thread T99 here",
+    "ruby-fibers --thread T99" => "there is no thread T99",
     "ruby-fiber T9.F9" => "there is no fiber T9.F9",
     "ruby-fiber off" => "no fiber is selected",
     "ruby-fiber a b" => "name one fiber",

@@ -65,7 +65,7 @@ one_line() {
 	fi
 }
 in_gdb "core-file $work/core" "$begin" 'ruby-fibers --thread T99' "$end"
-one_line '^rcore: no thread T99 here; the threads are: T1 '
+one_line '^rcore: there is no thread T99; the threads are: T1 '
 in_gdb "core-file $work/core" "$begin" 'ruby-fibers --bogus' "$end"
 one_line "^rcore: unknown option '--bogus'; see help ruby-fibers\$"
 in_gdb "core-file $work/core" "$begin" 'ruby-fibers T1' "$end"
