@@ -210,7 +210,8 @@ bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_va
 	if (!page_of(ruby, address, &heap_page, &page) || !has_slot_at(&page, address))
 		return false;
 	uint64_t value = address - (address - page.start) % page.slot_size;
-	if (rcore_read_u64(ruby->memory, value, &flags))
+	struct rcore_memory *memory = ruby->unmoved ? ruby->unmoved : ruby->memory;
+	if (rcore_read_u64(memory, value, &flags))
 		return false;
 	*ret_value = value;
 	*ret_type = flags & RCORE_T_MASK;

@@ -90,6 +90,7 @@ void rcore_moved_follow(struct rcore_ruby *ruby, uint64_t vm)
 	moved->below = ruby->memory;
 	moved->ruby = ruby;
 	ruby->moved = moved;
+	ruby->unmoved = ruby->memory;
 	ruby->memory = &moved->memory;
 }
 

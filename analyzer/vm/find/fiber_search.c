@@ -25,6 +25,19 @@ static bool read_node(struct rcore_ruby *ruby, uint64_t address, struct node *re
 }
 
 /*
+ * jit_cont_free() of cont.c takes a node off the list under jit_cont_lock: its newer
+ * neighbour leads past it already, while the older one still leads back to it. At most
+ * one node is in this state.
+ */
+static bool is_leaving(struct rcore_ruby *ruby, uint64_t address, uint64_t newer,
+		       uint64_t older)
+{
+	struct node node;
+	return older && read_node(ruby, address, &node) && node.prev == newer &&
+	       node.next == older;
+}
+
+/*
  * New nodes go to the head of the list, so the way from the tail by prev is by age. Each step
  * proves that the neighbour points back, which also ends any cycle: the list is not circular.
  */
@@ -46,8 +59,13 @@ static struct rcore_error *walk_list(struct rcore_ruby *ruby, uint64_t known,
 		return NULL;
 	}
 	size_t steps = 0;
+	uint64_t leaving = 0;
 	while (node.next && ++steps < RCORE_FIBER_LIMIT) {
-		if (!read_node(ruby, node.next, &neighbour) || neighbour.prev != at) {
+		bool is_read = read_node(ruby, node.next, &neighbour);
+		if (is_read && neighbour.prev != at && !leaving &&
+		    is_leaving(ruby, neighbour.prev, at, node.next))
+			leaving = neighbour.prev;
+		else if (!is_read || neighbour.prev != at) {
 			*broken = rcore_error_create(
 				RCORE_ERROR_CORRUPT,
 				"the VM's fiber list is broken behind node 0x%" PRIx64, at);
@@ -57,11 +75,17 @@ static struct rcore_error *walk_list(struct rcore_ruby *ruby, uint64_t known,
 		node = neighbour;
 	}
 	for (steps = 0; steps < RCORE_FIBER_LIMIT; steps++) {
+		bool is_read = read_node(ruby, node.prev, &neighbour);
+		if (is_read && node.next && neighbour.next == node.next && !leaving)
+			leaving = at;
 		struct rcore_error *err =
-			found(context, node.ec - (uint64_t)layout->fiber.saved_ec.offset);
+			at == leaving
+				? NULL
+				: found(context,
+					node.ec - (uint64_t)layout->fiber.saved_ec.offset);
 		if (err || !node.prev)
 			return err;
-		if (!read_node(ruby, node.prev, &neighbour) || neighbour.next != at) {
+		if (!is_read || (neighbour.next != at && at != leaving)) {
 			if (!*broken)
 				*broken = rcore_error_create(
 					RCORE_ERROR_CORRUPT,

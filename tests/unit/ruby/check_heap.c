@@ -107,6 +107,12 @@ START_TEST(test_moved)
 	ck_assert_str_eq(text, "moved");
 	OK(text_of(to, &text));
 	ck_assert_int_eq(code(text_of(start, &text)), RCORE_ERROR_CORRUPT);
+	/* Who asks for a slot wants the slot, not the object that left it. */
+	uint64_t slot;
+	enum rcore_type type;
+	ck_assert(rcore_heap_slot(&ruby, from + 8, &slot, &type));
+	ck_assert_uint_eq(slot, from);
+	ck_assert_int_eq(type, RCORE_T_MOVED);
 	ck_assert_uint_eq(rcore_moved_to(&ruby, from), to);
 	ck_assert_uint_eq(rcore_moved_to(&ruby, to), to);
 	/* Across slots memory is as it is; a walk of the heap still sees what was left. */
