@@ -54,7 +54,9 @@ struct rcore_ruby {
 	struct rcore_memory *memory;
 	/* Reads through what compaction left; NULL: nothing. */
 	struct rcore_moved *moved;
-	/* Then the bytes as they are: a slot itself, not where its object is. */
+	/*
+	 * Then the bytes as they are: a slot itself, not where its object is.
+	 */
 	struct rcore_memory *unmoved;
 	const struct rcore_layout *layout;
 	struct rcore_arena *arena; /* the snapshot's */

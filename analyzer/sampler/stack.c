@@ -70,20 +70,17 @@ static bool aim(const struct rcore_stack_reader *reader, struct rcore_stack *sta
 	struct rcore_piece *pieces = stack->pieces;
 	bool is_known = stack->ec && stack->top;
 	size_t thread = stack->thread ? reader->layout->thread.size : 0;
+	size_t again = reader->is_single || !is_known ? 0 : 1;
 	size_t ec = stack->ec ? reader->ec_size : 0;
 	size_t frames = is_known ? stack->top - stack->frames_from : 0;
 	size_t values = is_known ? stack->values_to - stack->bottom : 0;
-	size_t again = reader->is_single ? 0 : 1;
 	return rcore_piece_set(&pieces[RCORE_PIECE_THREAD], stack->thread, thread) &&
-	       rcore_piece_set(&pieces[RCORE_PIECE_EC], stack->ec, ec) &&
+	       rcore_piece_set(&pieces[RCORE_PIECE_EC], stack->ec, again ? 0 : ec) &&
 	       rcore_piece_set(&pieces[RCORE_PIECE_FRAMES], stack->frames_from, frames) &&
-	       rcore_piece_set(&pieces[RCORE_PIECE_EC_BETWEEN], stack->ec,
-			       is_known ? ec * again : 0) &&
+	       rcore_piece_set(&pieces[RCORE_PIECE_EC_BETWEEN], stack->ec, ec * again) &&
 	       rcore_piece_set(&pieces[RCORE_PIECE_VALUES], stack->bottom, values) &&
 	       rcore_piece_set(&pieces[RCORE_PIECE_FRAMES_AGAIN], stack->frames_from,
-			       frames * again) &&
-	       rcore_piece_set(&pieces[RCORE_PIECE_EC_AFTER], stack->ec,
-			       is_known ? ec * again : 0);
+			       frames * again);
 }
 
 static size_t add(struct rcore_live_range *ranges, size_t used, struct rcore_piece *piece)
@@ -180,19 +177,8 @@ static bool is_torn(const struct rcore_stack_reader *reader, const struct rcore_
 	if (reader->is_single)
 		return false;
 	if (!is_whole(&pieces[RCORE_PIECE_EC_BETWEEN]) ||
-	    !is_whole(&pieces[RCORE_PIECE_EC_AFTER]) ||
 	    !is_whole(&pieces[RCORE_PIECE_FRAMES_AGAIN]))
 		return true;
-	const uint8_t *ec = pieces[RCORE_PIECE_EC].bytes;
-	const struct rcore_field *const fields[] = {
-		&reader->layout->ec.vm_stack, &reader->layout->ec.vm_stack_size,
-		&reader->layout->ec.cfp, &reader->layout->ec.thread_ptr};
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		size_t at = (size_t)fields[i]->offset, size = fields[i]->size;
-		if (memcmp(ec + at, pieces[RCORE_PIECE_EC_BETWEEN].bytes + at, size) ||
-		    memcmp(ec + at, pieces[RCORE_PIECE_EC_AFTER].bytes + at, size))
-			return true;
-	}
 	return !same_frame(reader->layout, rcore_stack_frame(stack, cfp), again(stack, cfp),
 			   true) ||
 	       memcmp(rcore_stack_frame(stack, cfp) + step, again(stack, cfp) + step,
@@ -226,8 +212,10 @@ enum rcore_stack_verdict rcore_stack_judge(const struct rcore_stack_reader *read
 					   struct rcore_stack *stack)
 {
 	const struct rcore_layout *layout = reader->layout;
-	const struct rcore_piece *ec = &stack->pieces[RCORE_PIECE_EC];
+	const struct rcore_piece *ec = &stack->pieces[RCORE_PIECE_EC_BETWEEN];
 	enum rcore_stack_verdict verdict = judge_thread(reader, stack);
+	if (!ec->size)
+		ec = &stack->pieces[RCORE_PIECE_EC];
 	stack->cfp = 0;
 	stack->is_partial = false;
 	if (verdict != RCORE_STACK_GOOD)
@@ -268,8 +256,6 @@ enum rcore_stack_verdict rcore_stack_judge(const struct rcore_stack_reader *read
 
 bool rcore_stack_salvage(const struct rcore_stack_reader *reader, struct rcore_stack *stack)
 {
-	static const enum rcore_piece_id ecs[] = {RCORE_PIECE_EC, RCORE_PIECE_EC_BETWEEN,
-						  RCORE_PIECE_EC_AFTER};
 	const struct rcore_piece *frames = &stack->pieces[RCORE_PIECE_FRAMES];
 	size_t step = reader->layout->cfp.size;
 	uint64_t from = frames->start, top = stack->top;
@@ -277,17 +263,15 @@ bool rcore_stack_salvage(const struct rcore_stack_reader *reader, struct rcore_s
 	    !is_whole(&stack->pieces[RCORE_PIECE_FRAMES_AGAIN]) ||
 	    !is_whole(&stack->pieces[RCORE_PIECE_VALUES]))
 		return false;
-	for (size_t i = 0; i < sizeof(ecs) / sizeof(*ecs); i++) {
-		const struct rcore_piece *ec = &stack->pieces[ecs[i]];
-		uint64_t cfp = rcore_piece_field(ec, &reader->layout->ec.cfp);
-		if (!is_whole(ec) ||
-		    rcore_piece_field(ec, &reader->layout->ec.vm_stack) != stack->bottom ||
-		    (stack->thread &&
-		     rcore_piece_field(ec, &reader->layout->ec.thread_ptr) != stack->thread))
-			return false;
-		if (cfp > from)
-			from = cfp;
-	}
+	const struct rcore_piece *ec = &stack->pieces[RCORE_PIECE_EC_BETWEEN];
+	uint64_t active = rcore_piece_field(ec, &reader->layout->ec.cfp);
+	if (!is_whole(ec) ||
+	    rcore_piece_field(ec, &reader->layout->ec.vm_stack) != stack->bottom ||
+	    (stack->thread &&
+	     rcore_piece_field(ec, &reader->layout->ec.thread_ptr) != stack->thread))
+		return false;
+	if (active > from)
+		from = active;
 	uint64_t cfp = top;
 	while (cfp - step >= from && cfp > from &&
 	       same_frame(reader->layout, rcore_stack_frame(stack, cfp - step),

@@ -15,15 +15,18 @@
 enum rcore_piece_id {
 	/* The rb_thread_t; of a parked fiber, nothing. */
 	RCORE_PIECE_THREAD,
-	/* The head of the EC: stack, size, cfp, thread. */
+	/*
+	 * The head of the EC: stack, size, cfp, thread. Only of a stack that is
+	 * not known yet.
+	 */
 	RCORE_PIECE_EC,
 	/* Control frames, from a guess of the innermost to the end. */
 	RCORE_PIECE_FRAMES,
-	RCORE_PIECE_EC_BETWEEN, /* the EC's head again */
+	/* The EC's head, of a stack that is known: its cfp is the one that counts. */
+	RCORE_PIECE_EC_BETWEEN,
 	/* The VM stack's start up to a guess of the innermost sp. */
 	RCORE_PIECE_VALUES,
 	RCORE_PIECE_FRAMES_AGAIN,
-	RCORE_PIECE_EC_AFTER,
 	RCORE_PIECE_COUNT,
 };
 
@@ -99,7 +102,7 @@ enum rcore_stack_verdict rcore_stack_judge(const struct rcore_stack_reader *read
 
 /*
  * Sets `cfp` to the innermost of the outer frames that are the same in both
- * copies, and lie outside of each cfp; false: there is none.
+ * copies, and lie outside of the cfp; false: there is none.
  */
 bool rcore_stack_salvage(const struct rcore_stack_reader *reader, struct rcore_stack *stack);
 

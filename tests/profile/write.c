@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "profile/recording_writer.h"
@@ -258,12 +257,21 @@ static void add_busy_second(struct rcore_profile *profile, uint64_t begin)
 	}
 }
 
-/* The most memory that this process had, in KiB. */
+/*
+ * The most memory that this program had, in KiB. getrusage() would count that of
+ * the process which it was forked from, too.
+ */
 static void print_memory(void)
 {
-	struct rusage usage;
-	getrusage(RUSAGE_SELF, &usage);
-	printf("%ld\n", usage.ru_maxrss);
+	char line[256];
+	long peak = 0;
+	FILE *status = fopen("/proc/self/status", "r");
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "VmHWM: %ld kB", &peak) == 1)
+			break;
+	if (status)
+		fclose(status);
+	printf("%ld\n", peak);
 }
 
 static void check(struct rcore_error *error)

@@ -5,6 +5,7 @@
 module Pairs
   SAMPLES = Integer(ENV["SAMPLES"] || 100_000)
   ENTRIES = /\AGraph#m[037]\z/.freeze
+  UNREAD = "(a frame that could not be read)"
   SECONDS = 5
   # Of code of YJIT of 3.1, which counts a frame before it is filled and saves no pc, a few in 10^5 pass.
   TOLERATED = { true => 1.0e-4, false => 0.0 }.freeze
@@ -16,12 +17,12 @@ module Pairs
     end
   end
 
-  # [samples, partial ones, impossible pairs] of recordings until the block is content.
+  # [samples, partial ones, those with a frame that could not be read, impossible pairs] of recordings until the block is content.
   def self.count(test, ruby, options)
-    seed = rand(1 << 30)
+    seed = Integer(ENV["SEED"] || rand(1 << 30))
     test.with_program(ruby, "graph.rb", seed, options: options) do |pid, counter, folder|
       edges = File.readlines(File.join(folder, "edges"), chomp: true).to_h { |line| [line, true] }
-      samples = partial = 0
+      samples = partial = unread = 0
       impossible = Hash.new(0)
       loop do
         recording = test.record(ruby, pid, "-d", SECONDS, "-r", 10_000)
@@ -32,6 +33,7 @@ module Pairs
           partial += total["samples"] if stack.last =~ SamplerCase::NOTE
           stack.each_cons(2) do |caller, callee|
             next unless callee.start_with?("Graph#")
+            next unread += total["samples"] if caller == UNREAD
             possible = caller.start_with?("Graph#") ? edges["#{caller} #{callee}"] : callee =~ ENTRIES && caller !~ SamplerCase::NOTE
             impossible["#{caller} -> #{callee}"] += total["samples"] unless possible
           end
@@ -39,21 +41,24 @@ module Pairs
         test.goes_on(counter)
         break if yield(samples, impossible)
       end
-      test.note = "#{samples} samples, #{partial} with outer frames only, #{impossible.values.sum} impossible; seed #{seed}"
-      [samples, partial, impossible]
+      test.note = "#{samples} samples, #{partial} with outer frames only, #{unread} with a frame that could not be read, " \
+                  "#{impossible.values.sum} impossible; seed #{seed}"
+      [samples, partial, unread, impossible]
     end
   end
 
   def self.sound(test, ruby, options)
-    samples, partial, impossible = count(test, ruby, options) { |taken, _| taken >= SAMPLES }
+    samples, partial, unread, impossible = count(test, ruby, options) { |taken, _| taken >= SAMPLES }
     allowed = samples * TOLERATED[options.any?]
     test.fail("impossible: #{impossible.first(5).to_h}") if impossible.values.sum > allowed
-    test.fail("#{partial} of #{samples} have outer frames only") if partial * 2 > samples
+    test.fail("#{unread} of #{samples} samples could not be read") if unread * 100 > samples
+    # How many depends on the machine: the methods take less time than a system call.
+    test.fail("all #{samples} have outer frames only") if partial == samples
   end
 
   def self.single(test, ruby, options)
     test.environment["RCORE_TEST_SINGLE_READ"] = "1"
-    samples, _, impossible = count(test, ruby, options) { |taken, found| found.any? || taken >= 5 * SAMPLES }
+    samples, _, _, impossible = count(test, ruby, options) { |taken, found| found.any? || taken >= 5 * SAMPLES }
     test.fail("no impossible pair in #{samples} samples of one copy each") if impossible.empty?
   end
 end

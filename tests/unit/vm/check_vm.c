@@ -724,63 +724,6 @@ START_TEST(test_broken_fibers)
 }
 END_TEST
 
-START_TEST(test_broken_fiber_list)
-{
-	world_begin(_i);
-	struct fake_vm *vm = &world.vm;
-	if (!vm->ruby.layout.traits.fibers_listed)
-		return;
-	uint64_t node = FAKE_GET(vm, world.created, fiber, jit_cont);
-	uint64_t next = FAKE_GET(vm, node, jit_cont, next);
-	struct rcore_snapshot *snapshot;
-
-	/* Broken: the heap knows those that have objects. */
-	FAKE_PUT(vm, node, jit_cont, next, node);
-	snapshot = load_broken("fiber list is broken");
-	ck_assert_str_eq(snapshot->fiber_source, "jit_cont list, then heap walk");
-	ck_assert_uint_eq(snapshot->fiber_count, 8);
-	world_free(snapshot);
-
-	/* Cut in two without a trace. */
-	FAKE_PUT(vm, node, jit_cont, next, 0);
-	FAKE_PUT(vm, next, jit_cont, prev, 0);
-	snapshot = load_broken("is not on the VM's fiber list");
-	ck_assert_uint_eq(snapshot->fiber_count, 8);
-	world_free(snapshot);
-
-	FAKE_PUT(vm, node, jit_cont, next, next);
-	FAKE_PUT(vm, next, jit_cont, prev, node);
-	FAKE_PUT(vm, world.running, fiber, jit_cont, 0x10);
-	world_free(load_broken("is not on the VM's fiber list"));
-}
-END_TEST
-
-/* A fiber that nobody runs is being taken off the list: all others are found. */
-START_TEST(test_leaving_fiber)
-{
-	world_begin(_i);
-	struct fake_vm *vm = &world.vm;
-	if (!vm->ruby.layout.traits.fibers_listed)
-		return;
-	const uint64_t fibers[] = {world.created, world.parked};
-	for (size_t i = 0; i < 2; i++) {
-		uint64_t node = FAKE_GET(vm, fibers[i], fiber, jit_cont);
-		uint64_t newer = FAKE_GET(vm, node, jit_cont, prev);
-		uint64_t older = FAKE_GET(vm, node, jit_cont, next);
-		ck_assert(newer && older);
-		FAKE_PUT(vm, newer, jit_cont, next, older);
-		struct rcore_snapshot *snapshot = world_load();
-		ck_assert_str_eq(snapshot->fiber_source, "jit_cont list");
-		ck_assert_uint_eq(snapshot->problem_count, 0);
-		ck_assert_uint_eq(snapshot->fiber_count, 7);
-		for (size_t j = 0; j < snapshot->fiber_count; j++)
-			ck_assert_uint_ne(snapshot->fibers[j].address, fibers[i]);
-		world_free(snapshot);
-		FAKE_PUT(vm, newer, jit_cont, next, node);
-	}
-}
-END_TEST
-
 /* Before 3.3 parked fibers are found by their objects. */
 START_TEST(test_broken_heap)
 {
@@ -819,8 +762,7 @@ int main(void)
 		test_in_a_switch,    test_being_made,
 		test_counted_later,  test_ending,
 		test_broken_threads, test_broken_ractors,
-		test_broken_fibers,  test_broken_fiber_list,
-		test_leaving_fiber,  test_broken_heap,
+		test_broken_fibers,  test_broken_heap,
 	};
 	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));
 }
