@@ -46,7 +46,7 @@ module Ends
       unread = recording.sum("samples") { |total| recording.stack(total).any? { |label| label == "(a frame that could not be read)" } }
       test.fail("labels of no method: #{odd.first(5)}") if odd.any?
       test.note = "#{all} samples, #{unread} with a frame that could not be read"
-      test.fail("#{unread} of #{all} samples could not be read") if unread * 20 > all
+      test.fail("#{unread} of #{all} samples could not be read") if unread * 10 > all
       test.goes_on(counter)
     end
   end
