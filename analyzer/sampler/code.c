@@ -46,6 +46,7 @@ struct rcore_code {
 	bool has_line;
 	struct identity identity;
 	UT_hash_handle hh;
+	struct rcore_code *next_dropped;
 };
 
 static uint64_t field_of(const uint8_t *frame, const struct rcore_layout *layout,
@@ -82,10 +83,21 @@ void rcore_codes_init(struct rcore_codes *codes, struct rcore_profile *profile,
 static void drop(struct rcore_codes *codes, struct rcore_code *code)
 {
 	HASH_DEL(codes->entries, code);
-	free(code->label);
-	free(code->path);
-	free(code);
+	code->next_dropped = codes->dropped;
+	codes->dropped = code;
+	codes->drops++;
 	codes->count--;
+}
+
+void rcore_codes_begin_tick(struct rcore_codes *codes)
+{
+	while (codes->dropped) {
+		struct rcore_code *code = codes->dropped;
+		codes->dropped = code->next_dropped;
+		free(code->label);
+		free(code->path);
+		free(code);
+	}
 }
 
 static void drop_all(struct rcore_codes *codes)
@@ -107,6 +119,7 @@ static void forget_objects(struct rcore_codes *codes)
 void rcore_codes_deinit(struct rcore_codes *codes)
 {
 	drop_all(codes);
+	rcore_codes_begin_tick(codes);
 	codes->finish(&codes->ruby, codes->context);
 	rcore_ruby_deinit(&codes->ruby);
 	rcore_arena_deinit(&codes->arena);

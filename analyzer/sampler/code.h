@@ -29,6 +29,13 @@ struct rcore_codes {
 	void *context;
 	struct rcore_code *entries;
 	size_t count;
+	/*
+	 * Forgotten, but frames that were found in this tick still point to its
+	 * texts; and how often that was so: what was found before is to be
+	 * found again.
+	 */
+	struct rcore_code *dropped;
+	uint64_t drops;
 	uint32_t lost; /* frame: "(a frame that was not read)" */
 	uint64_t looked_up, verified, changed, rounds;
 };
@@ -40,13 +47,19 @@ void rcore_codes_init(struct rcore_codes *codes, struct rcore_profile *profile,
 		      void *context);
 void rcore_codes_deinit(struct rcore_codes *codes);
 
+/* Frees what was forgotten in the last tick. */
+void rcore_codes_begin_tick(struct rcore_codes *codes);
+
 /* Begins anew: nothing that was looked up is believed any more. */
 void rcore_codes_forget(struct rcore_codes *codes);
 
 /* A frame of a stack: what it runs, and where. */
 struct rcore_code_frame {
 	uint32_t frame; /* of the profile; 0: it stands for no code */
-	/* Lives until the code is forgotten or changes; NULL: unknown. */
+	/*
+	 * Live until the next tick, or longer while codes->drops stays; NULL:
+	 * unknown.
+	 */
 	const char *label;
 	const char *path;
 	bool is_c; /* a method or block in C */

@@ -376,6 +376,7 @@ struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 	uint64_t now = rcore_sampler_now();
 	if (!sampler->begun)
 		sampler->begun = sampler->last_verified = now;
+	rcore_codes_begin_tick(&sampler->codes);
 	verify(sampler, now);
 	forget_stale(sampler);
 	sampler->statistics.ticks++;

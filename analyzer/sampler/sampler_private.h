@@ -29,6 +29,7 @@ struct rcore_track {
 		struct rcore_code_frame code;
 	} * known;
 	size_t count, capacity;
+	uint64_t drops;                 /* codes->drops when they were found */
 	uint32_t node;                  /* of the whole stack */
 	bool has_changed;               /* since the look before */
 	bool may_be_unfilled;           /* its thread runs code of Ruby */

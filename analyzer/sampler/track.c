@@ -57,7 +57,9 @@ void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track
 		return;
 	}
 	sampler->copies.stack = stack;
-	bool is_same = true, is_partial = stack->is_partial;
+	bool is_same = track->drops == sampler->codes.drops;
+	bool is_partial = stack->is_partial;
+	track->drops = sampler->codes.drops;
 	size_t known = track->count;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t cfp = stack->top - (i + 2) * step;
