@@ -15,7 +15,8 @@ module Refused
       "unknown ending" => [USAGE, /\.xyz/, ["-p", 1, "-o", "x.xyz"]],
       "unwritable" => [2, /cannot write|No such file/, ["-o", "/nonexistent/x.rec", "--", program, "-e", "sleep 1"]],
       "no such command" => [2, /cannot run/, ["--", "/nonexistent/ruby"]],
-      "ended at once" => [2, /ended|no process|no such/i, ["--", "true"]],
+      # rcore may still see it, and that it runs no Ruby.
+      "ended at once" => [[2, 3], /ended|no process|no such|not a Ruby process/i, ["--", "true"]],
     }.map { |name, (status, line, arguments)| SamplerCase.new("refused #{name}") { Refused.refuse(self, status, line, arguments) } } +
       [SamplerCase.new("refused not Ruby") { Refused.not_ruby(self) },
        SamplerCase.new("refused not ours") { Refused.not_ours(self, program) },
@@ -24,7 +25,7 @@ module Refused
 
   def self.refuse(test, wanted, line, arguments)
     out, err, status = test.rcore("record", *arguments)
-    test.same("exit status", wanted, status)
+    test.fail("exit status #{status}, not #{wanted}") unless Array(wanted).include?(status)
     test.fail("#{err.inspect} is no single line that says #{line.inspect}") unless err =~ line && err.lines.size == 1
     test.same("output", "", out)
   end
