@@ -213,6 +213,7 @@ struct rcore_thread {
 	int current_fiber; /* index; -1: unknown */
 	/* Index into snapshot->thread_groups; -1: none. */
 	int group;
+	bool is_idle;                     /* it waits for work */
 	struct rcore_variables variables; /* Thread#thread_variable_get */
 	const char *problem;
 };

@@ -48,7 +48,6 @@ struct rcore_summary_line {
 struct rcore_thread_group {
 	int *threads; /* indices, ascending; two or more */
 	size_t count;
-	bool is_idle; /* they wait for work */
 };
 
 #endif

@@ -6,6 +6,18 @@
 
 #include "model/wait.h"
 
+/* Whether a fiber waits for a Mutex or Monitor. NULL-safe. */
+static inline bool rcore_wait_is_for_lock(const struct rcore_wait *wait)
+{
+	return wait && (wait->kind == RCORE_WAIT_MUTEX || wait->kind == RCORE_WAIT_MONITOR);
+}
+
+/* The same, or for room in a queue: others keep it from its work. NULL-safe. */
+static inline bool rcore_wait_is_blocked(const struct rcore_wait *wait)
+{
+	return rcore_wait_is_for_lock(wait) || (wait && wait->kind == RCORE_WAIT_PUSH);
+}
+
 /* Returns "T3" if its thread has no other fiber, otherwise "T3.F2". */
 const char *rcore_fiber_text(const struct rcore_snapshot *snapshot, int fiber);
 

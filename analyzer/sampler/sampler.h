@@ -123,8 +123,7 @@ struct rcore_sampler;
 
 /*
  * Opens a process that runs Ruby and whose VM has begun. `profile` gets the
- * samples. Errors: as rcore_open_pid() and rcore_examine();
- * rcore_sampler_is_early() says which may pass.
+ * samples. Errors: as rcore_open_pid() and rcore_examine().
  */
 struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open,
 				       const struct rcore_sampler_options *options,

@@ -31,6 +31,7 @@ struct rcore_error *rcore_session_explain(const struct rcore_target *target,
 		err = rcore_deadlocks_find(snapshot);
 	if (!err)
 		err = rcore_thread_groups_find(snapshot);
+	rcore_idle_threads_find(snapshot);
 	return err ? err : rcore_summary_find(snapshot);
 }
 

@@ -37,11 +37,6 @@ struct graph {
 	} found;
 };
 
-static bool takes_a_lock(const struct rcore_wait *wait)
-{
-	return wait && (wait->kind == RCORE_WAIT_MUTEX || wait->kind == RCORE_WAIT_MONITOR);
-}
-
 /*
  * The fiber that a living thread runs, if it waits there in a way that lets no
  * other fiber of the thread run: not in a hook of the scheduler, which may go
@@ -62,7 +57,7 @@ static int edge(const struct rcore_snapshot *snapshot, int index, enum reason re
 	const struct rcore_wait *wait = fiber->wait;
 	switch (reason) {
 	case REASON_LOCK:
-		if (!takes_a_lock(wait))
+		if (!rcore_wait_is_for_lock(wait))
 			return -1;
 		return wait->owner.fiber >= 0 || wait->owner.address
 			       ? wait->owner.fiber
@@ -218,7 +213,7 @@ static struct rcore_error *dead_end(struct graph *graph, int fiber)
 {
 	const struct rcore_snapshot *snapshot = graph->snapshot;
 	const struct rcore_wait *wait = snapshot->fibers[fiber].wait;
-	if (!takes_a_lock(wait) || graph->reported[fiber])
+	if (!rcore_wait_is_for_lock(wait) || graph->reported[fiber])
 		return NULL;
 	bool ended = wait->owner.fiber >= 0 ? snapshot->fibers[wait->owner.fiber].status ==
 						      RCORE_FIBER_TERMINATED

@@ -4,6 +4,7 @@
 
 #include "base/grow.h"
 #include "base/text.h"
+#include "model/wait_text.h"
 #include "triage/summary_lines.h"
 #include "triage/summary_text.h"
 #include "triage/workers.h"
@@ -173,13 +174,9 @@ static struct rcore_error *add_pool(struct rcore_summary *summary,
 static bool has_lines(const struct rcore_snapshot *snapshot,
 		      const struct rcore_fiber_list *fibers)
 {
-	for (size_t i = 0; i < fibers->count; i++) {
-		const struct rcore_wait *wait = snapshot->fibers[fibers->items[i]].wait;
-		if (!wait ||
-		    (wait->kind != RCORE_WAIT_MUTEX && wait->kind != RCORE_WAIT_MONITOR &&
-		     wait->kind != RCORE_WAIT_PUSH))
+	for (size_t i = 0; i < fibers->count; i++)
+		if (!rcore_wait_is_blocked(snapshot->fibers[fibers->items[i]].wait))
 			return false;
-	}
 	return true;
 }
 
@@ -196,8 +193,7 @@ struct rcore_error *rcore_summary_pools(struct rcore_summary *summary)
 				: NULL;
 		if (start)
 			err = rcore_fibers_by_address_add(
-				&pools, start->iseq, thread->current_fiber,
-				!rcore_worker_is_idle(thread, snapshot));
+				&pools, start->iseq, thread->current_fiber, !thread->is_idle);
 	}
 	for (size_t i = 0; !err && i < pools.count; i++)
 		if (pools.items[i].all.count > 1 && !has_lines(snapshot, &pools.items[i].all))

@@ -89,8 +89,7 @@ void rcore_summary_holder(const struct rcore_snapshot *snapshot, int index, FILE
 			return;
 		seen[links] = index;
 		fputs(", which ", out);
-		bool is_lock = fiber->wait && (fiber->wait->kind == RCORE_WAIT_MUTEX ||
-					       fiber->wait->kind == RCORE_WAIT_MONITOR);
+		bool is_lock = rcore_wait_is_for_lock(fiber->wait);
 		write_state(snapshot, fiber, out);
 		if (!is_lock)
 			write_place(fiber, out);

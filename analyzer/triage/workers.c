@@ -3,13 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM            1
-#define uthash_nonfatal_oom(element) ((element)->lost = true)
-#include <uthash.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "model/alike.h"
 #include "model/group.h"
 #include "triage/origin.h"
 
@@ -83,8 +82,7 @@ static bool is_of_start(const struct rcore_frame *frame, const struct rcore_fram
 			       rcore_method_of_label(start->label));
 }
 
-bool rcore_worker_is_idle(const struct rcore_thread *thread,
-			  const struct rcore_snapshot *snapshot)
+static bool is_idle(const struct rcore_thread *thread, const struct rcore_snapshot *snapshot)
 {
 	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
 	if (!fiber || !waits_for_work(fiber->wait) || thread->is_main || thread->problem ||
@@ -95,14 +93,11 @@ bool rcore_worker_is_idle(const struct rcore_thread *thread,
 			  is_of_start(frame, rcore_worker_start(thread, snapshot)));
 }
 
-/* Threads with one stack, while they are being found. */
-struct stack {
-	uint64_t hash;
-	int first, count;
-	int group; /* -1: not numbered */
-	bool lost;
-	UT_hash_handle hh;
-};
+void rcore_idle_threads_find(struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		snapshot->threads[i].is_idle = is_idle(&snapshot->threads[i], snapshot);
+}
 
 static bool can_be_merged(const struct rcore_thread *thread,
 			  const struct rcore_snapshot *snapshot)
@@ -131,22 +126,26 @@ static bool same_wait(const struct rcore_wait *a, const struct rcore_wait *b)
 	return a->kind == b->kind && a->is_timed == b->is_timed && wait_key(a) == wait_key(b);
 }
 
-static bool same_thread(const struct rcore_snapshot *snapshot, const struct rcore_thread *a,
-			const struct rcore_thread *b)
+static bool same_thread(const struct rcore_snapshot *snapshot, size_t a, size_t b)
 {
-	const struct rcore_fiber *one = rcore_worker_fiber(a, snapshot);
-	const struct rcore_fiber *other = rcore_worker_fiber(b, snapshot);
-	return a->status == b->status && a->to_kill == b->to_kill && a->gvl == b->gvl &&
-	       a->ractor == b->ractor && same_wait(one->wait, other->wait) &&
-	       rcore_stack_same(one, other);
+	const struct rcore_thread *one = &snapshot->threads[a], *other = &snapshot->threads[b];
+	const struct rcore_fiber *left = rcore_worker_fiber(one, snapshot);
+	const struct rcore_fiber *right = rcore_worker_fiber(other, snapshot);
+	return one->status == other->status && one->to_kill == other->to_kill &&
+	       one->gvl == other->gvl && one->ractor == other->ractor &&
+	       same_wait(left->wait, right->wait) && rcore_stack_same(left, right);
 }
 
 /*
  * Of all that same_thread() compares: threads that differ must not hide each
  * other.
  */
-static uint64_t thread_hash(const struct rcore_thread *thread, const struct rcore_fiber *fiber)
+static bool hash_thread(const struct rcore_snapshot *snapshot, size_t index, uint64_t *ret)
 {
+	const struct rcore_thread *thread = &snapshot->threads[index];
+	if (!can_be_merged(thread, snapshot))
+		return false;
+	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
 	const uint64_t parts[] = {
 		rcore_stack_hash(fiber),
 		wait_key(fiber->wait),
@@ -157,88 +156,30 @@ static uint64_t thread_hash(const struct rcore_thread *thread, const struct rcor
 		thread->gvl,
 		(uint64_t)thread->ractor,
 	};
-	uint64_t hash = 0xcbf29ce484222325;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		hash = (hash ^ parts[i]) * 0x100000001b3;
-	return hash;
-}
-
-/* thread->group is an index into `stacks` until the groups have numbers. */
-static bool find_stacks(struct rcore_snapshot *snapshot, struct stack *stacks)
-{
-	struct stack *table = NULL;
-	bool lost = false;
-	int used = 0;
-	for (size_t i = 0; i < snapshot->thread_count && !lost; i++) {
-		struct rcore_thread *thread = &snapshot->threads[i];
-		if (!can_be_merged(thread, snapshot))
-			continue;
-		const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
-		uint64_t hash = thread_hash(thread, fiber);
-		struct stack *found;
-		HASH_FIND(hh, table, &hash, sizeof(hash), found);
-		if (!found) {
-			found = &stacks[used++];
-			*found = (struct stack){.hash = hash, .first = (int)i, .group = -1};
-			HASH_ADD(hh, table, hash, sizeof(found->hash), found);
-			lost = found->lost;
-		} else if (!same_thread(snapshot, &snapshot->threads[found->first], thread)) {
-			continue;
-		}
-		found->count++;
-		thread->group = (int)(found - stacks);
-	}
-	HASH_CLEAR(hh, table);
-	return !lost;
-}
-
-static bool number_groups(struct rcore_snapshot *snapshot, struct stack *stacks)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		int stack = snapshot->threads[i].group;
-		if (stack >= 0 && stacks[stack].first == (int)i && stacks[stack].count > 1)
-			stacks[stack].group = (int)count++;
-	}
-	struct rcore_thread_group *groups =
-		rcore_arena_alloc(&snapshot->arena, count * sizeof(*groups));
-	if (!groups)
-		return false;
-	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		struct rcore_thread *thread = &snapshot->threads[i];
-		if (thread->group < 0)
-			continue;
-		const struct stack *stack = &stacks[thread->group];
-		thread->group = stack->group;
-		if (stack->group < 0)
-			continue;
-		struct rcore_thread_group *group = &groups[stack->group];
-		if (!group->threads) {
-			group->is_idle = rcore_worker_is_idle(thread, snapshot);
-			group->threads = rcore_arena_alloc(&snapshot->arena,
-							   (size_t)stack->count * sizeof(int));
-		}
-		if (!group->threads)
-			return false;
-		group->threads[group->count++] = (int)i;
-	}
-	snapshot->thread_groups = groups;
-	snapshot->thread_group_count = count;
+	*ret = XXH3_64bits(parts, sizeof(parts));
 	return true;
 }
 
 struct rcore_error *rcore_thread_groups_find(struct rcore_snapshot *snapshot)
 {
+	const struct rcore_comparison comparison = {snapshot->thread_count, hash_thread,
+						    same_thread};
+	struct rcore_alike *alike;
+	size_t count;
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		snapshot->threads[i].group = -1;
-	if (!snapshot->thread_count)
-		return NULL;
-	struct stack *stacks = calloc(snapshot->thread_count, sizeof(*stacks));
-	bool done = stacks && find_stacks(snapshot, stacks) && number_groups(snapshot, stacks);
-	free(stacks);
-	if (done)
-		return NULL;
-	for (size_t i = 0; i < snapshot->thread_count; i++)
-		snapshot->threads[i].group = -1;
-	return rcore_error_no_memory();
+	struct rcore_error *err = rcore_alike_find(snapshot, &comparison, &alike, &count);
+	if (err || !count)
+		return err;
+	struct rcore_thread_group *groups =
+		rcore_arena_alloc(&snapshot->arena, count * sizeof(*groups));
+	for (size_t i = 0; groups && i < count; i++) {
+		groups[i] = (struct rcore_thread_group){alike[i].items, alike[i].count};
+		for (size_t j = 0; j < alike[i].count; j++)
+			snapshot->threads[alike[i].items[j]].group = (int)i;
+	}
+	free(alike);
+	snapshot->thread_groups = groups;
+	snapshot->thread_group_count = groups ? count : 0;
+	return groups ? NULL : rcore_error_no_memory();
 }

@@ -41,13 +41,12 @@ int rcore_owner_fiber(const struct rcore_snapshot *snapshot, const struct rcore_
 const char *rcore_method_of_label(const char *label);
 
 /*
- * Whether the thread waits for work: it waits, and no frame of the application
- * is on its stack. Code of the application's own pool, that is of the method
- * that started the thread, may be there if it waits for a queue or a condition
- * variable.
+ * Sets each thread's `is_idle`: it waits for work. An idle thread waits, and no
+ * frame of the application is on its stack. Frames of the method that started
+ * the thread do not count if it waits for a queue or a condition variable: they
+ * are the application's own pool.
  */
-bool rcore_worker_is_idle(const struct rcore_thread *thread,
-			  const struct rcore_snapshot *snapshot);
+void rcore_idle_threads_find(struct rcore_snapshot *snapshot);
 
 /*
  * Finds the living threads that have the same stack, status and wait, and fills

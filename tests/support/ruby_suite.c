@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ruby_suite.h"
+#include "suite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,16 +100,10 @@ uint64_t make_heap(uint64_t starts[3])
 
 int run_suite(const char *name, const TTest *const *tests, size_t count)
 {
-	Suite *suite = suite_create(name);
-	TCase *tcase = tcase_create(name);
-	for (size_t i = 0; i < count; i++)
-		tcase_add_loop_test(tcase, tests[i], 0, series_count());
-	tcase_add_checked_fixture(tcase, NULL, end);
-	tcase_set_timeout(tcase, 120);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return rcore_test_suite_run(&(struct rcore_test_suite){.name = name,
+							       .tests = tests,
+							       .count = count,
+							       .loops = series_count(),
+							       .timeout = 120,
+							       .end = end});
 }

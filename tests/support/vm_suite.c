@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm_suite.h"
+#include "suite.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -237,16 +238,10 @@ int world_code(struct rcore_error *err)
 
 int world_run(const char *name, const TTest *const *tests, size_t count)
 {
-	Suite *suite = suite_create(name);
-	TCase *tcase = tcase_create(name);
-	for (size_t i = 0; i < count; i++)
-		tcase_add_loop_test(tcase, tests[i], 0, series_count());
-	tcase_add_checked_fixture(tcase, NULL, end);
-	tcase_set_timeout(tcase, 240);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return rcore_test_suite_run(&(struct rcore_test_suite){.name = name,
+							       .tests = tests,
+							       .count = count,
+							       .loops = series_count(),
+							       .timeout = 240,
+							       .end = end});
 }

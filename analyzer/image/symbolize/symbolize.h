@@ -23,7 +23,7 @@ void rcore_symbolizer_deinit(struct rcore_symbolizer *symbolizer);
 /*
  * The frames that an address in `module` (NULL: none) stands for: functions
  * inlined there, innermost first, then the one that has the code. Of a return
- * address give the byte before. `fde_start` as rcore_native_module_fde_start(),
+ * address give the byte before. `fde_start` as rcore_native_module_fde(),
  * 0: unknown. In `ret`, an array in the arena, pc is `address` and
  * function_offset counts up to it; sp and trust are the caller's to fill. Gives
  * the number of frames, 0 when memory is short.

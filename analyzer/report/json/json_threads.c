@@ -119,7 +119,8 @@ static void put_thread_groups(struct rcore_json *json, const struct rcore_snapsh
 		}
 		struct json_object *object = rcore_json_object(json);
 		rcore_json_add(json, object, "threads", ids);
-		rcore_json_add_flag(json, object, "idle", group->is_idle);
+		rcore_json_add_flag(json, object, "idle",
+				    snapshot->threads[group->threads[0]].is_idle);
 		rcore_json_put(json, NULL, object);
 	}
 	rcore_json_close(json, ']');

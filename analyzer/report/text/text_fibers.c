@@ -10,7 +10,6 @@
 #include "report/text/text_values.h"
 #include "report/text/text_waits.h"
 #include "report/names.h"
-#include "triage/workers.h"
 
 void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
 {
@@ -84,8 +83,7 @@ static bool is_brief(const struct rcore_text *text, const struct rcore_fiber *fi
 	       !text->pick.where && text->options.native == RCORE_NATIVE_FOLDED &&
 	       !snapshot->has_values && fiber->is_current && fiber->is_root &&
 	       !fiber->native_problem && !fiber->exception_count && thread &&
-	       !thread->is_crashed && rcore_worker_is_idle(thread, snapshot) &&
-	       rcore_text_place(fiber);
+	       !thread->is_crashed && thread->is_idle && rcore_text_place(fiber);
 }
 
 static void print_place(const struct rcore_text *text, const struct rcore_fiber *fiber)

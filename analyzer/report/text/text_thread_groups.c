@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "model/wait_text.h"
 #include "report/text/text.h"
 #include "report/text/text_stack.h"
 #include "report/text/text_waits.h"
@@ -36,10 +37,7 @@ static bool blocks_others(const struct rcore_snapshot *snapshot, size_t thread)
 static bool is_blocked(const struct rcore_snapshot *snapshot, const struct rcore_thread *thread)
 {
 	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
-	return fiber && fiber->wait &&
-	       (fiber->wait->kind == RCORE_WAIT_MUTEX ||
-		fiber->wait->kind == RCORE_WAIT_MONITOR ||
-		fiber->wait->kind == RCORE_WAIT_PUSH);
+	return fiber && rcore_wait_is_blocked(fiber->wait);
 }
 
 /* In order of interest. */
@@ -59,10 +57,7 @@ static enum rank rank_of(const struct rcore_text *text, size_t index)
 		return BLOCKS;
 	if (is_blocked(snapshot, thread))
 		return BLOCKED;
-	bool is_idle = rcore_text_is_merged(text, thread)
-			       ? snapshot->thread_groups[thread->group].is_idle
-			       : rcore_worker_is_idle(thread, snapshot);
-	return is_idle ? IDLE : OTHER;
+	return thread->is_idle ? IDLE : OTHER;
 }
 
 static bool is_first(const struct rcore_text *text, size_t index)
@@ -99,7 +94,7 @@ void rcore_text_thread_group_title(const struct rcore_text *text, size_t index, 
 	const struct rcore_frame *place = rcore_text_place(rcore_worker_fiber(first, snapshot));
 	char number[RCORE_COUNT_SIZE];
 	fprintf(out, "%s ", rcore_count_text(text->visible_threads[index], number));
-	if (group->is_idle && start) {
+	if (first->is_idle && start) {
 		fputs("idle threads in ", out);
 		rcore_escape_write(out,
 				   start->label ? rcore_method_of_label(start->label) : "?");
@@ -129,7 +124,7 @@ void rcore_text_thread_group(struct rcore_text *text, size_t index)
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 	rcore_text_merged(text, fibers, group->count, text->visible_threads[index]);
 	rcore_text_same_wait(text, fibers, group->count);
-	if (!group->is_idle)
+	if (!snapshot->threads[group->threads[0]].is_idle)
 		rcore_text_one_stack(text, &snapshot->fibers[fibers[0]], false);
 	free(fibers);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "suite.h"
 #include "threads.h"
 #include "triage/deadlock.h"
 
@@ -168,14 +169,6 @@ int main(void)
 	const TTest *const tests[] = {test_two,   test_three_and_two, test_join,
 				      test_none,  test_fibers,        test_owned_by_threads,
 				      test_ended, test_long};
-	Suite *suite = suite_create("deadlock");
-	TCase *tcase = tcase_create("deadlock");
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return rcore_test_suite_run(&(struct rcore_test_suite){
+		.name = "deadlock", .tests = tests, .count = sizeof(tests) / sizeof(tests[0])});
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "suite.h"
 #include "threads.h"
 #include "triage/deadlock.h"
 #include "triage/summary.h"
@@ -49,6 +50,7 @@ static void expect(struct rcore_test_threads *test, const char *expected)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	ck_assert_ptr_null(rcore_deadlocks_find(snapshot));
+	rcore_idle_threads_find(snapshot);
 	ck_assert_ptr_null(rcore_thread_groups_find(snapshot));
 	ck_assert_ptr_null(rcore_summary_find(snapshot));
 	for (size_t i = 0; i < snapshot->summary_count; i++)
@@ -57,7 +59,7 @@ static void expect(struct rcore_test_threads *test, const char *expected)
 		const struct rcore_thread_group *group = &snapshot->thread_groups[i];
 		for (size_t j = 0; j < group->count; j++)
 			fprintf(out, "%s ", snapshot->threads[group->threads[j]].id);
-		fputs(group->is_idle ? "idle\n" : "\n", out);
+		fputs(snapshot->threads[group->threads[0]].is_idle ? "idle\n" : "\n", out);
 	}
 	fclose(out);
 	ck_assert_str_eq(text, expected);
@@ -238,6 +240,7 @@ START_TEST(test_many)
 	}
 	for (int i = 0; i < 20; i++)
 		lock(&test, 100 * i, 100 * i + 1, 100 * i + 1 + i);
+	rcore_idle_threads_find(&test.snapshot);
 	ck_assert_ptr_null(rcore_thread_groups_find(&test.snapshot));
 	ck_assert_ptr_null(rcore_summary_find(&test.snapshot));
 	ck_assert_uint_eq(test.snapshot.summary_count, RCORE_SUMMARY_LINES);
@@ -252,14 +255,6 @@ int main(void)
 	const TTest *const tests[] = {test_nothing,  test_lock, test_chain,
 				      test_deadlock, test_gvl,  test_pool,
 				      test_groups,   test_many, test_full_queue};
-	Suite *suite = suite_create("summary");
-	TCase *tcase = tcase_create("summary");
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return rcore_test_suite_run(&(struct rcore_test_suite){
+		.name = "summary", .tests = tests, .count = sizeof(tests) / sizeof(tests[0])});
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_MODEL_ALIKE_H
+#define RCORE_MODEL_ALIKE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "model/snapshot.h"
+
+/* What is compared: `count` items of a snapshot, by their indices. */
+struct rcore_comparison {
+	size_t count;
+	/*
+	 * Items that are the same have the same hash. Returns false for an item
+	 * that stays alone.
+	 */
+	bool (*hash)(const struct rcore_snapshot *snapshot, size_t item, uint64_t *ret);
+	bool (*is_same)(const struct rcore_snapshot *snapshot, size_t a, size_t b);
+};
+
+/* Two items or more that are the same: indices, ascending. */
+struct rcore_alike {
+	int *items;
+	size_t count;
+};
+
+/*
+ * Finds the items that are the same, in the order of the first item of each
+ * list. The lists are in the snapshot's arena; free(*ret) ends the array of
+ * them, which is NULL if there are none. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_alike_find(struct rcore_snapshot *snapshot,
+				     const struct rcore_comparison *comparison,
+				     struct rcore_alike **ret, size_t *ret_count);
+
+#endif

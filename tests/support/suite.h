@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TESTS_SUITE_H
+#define RCORE_TESTS_SUITE_H
+
+#include <check.h>
+
+struct rcore_test_suite {
+	const char *name;
+	const TTest *const *tests;
+	size_t count;
+	int loops;         /* how often each test runs, with _i from 0; 0: once */
+	double timeout;    /* seconds; 0: Check's default */
+	void (*end)(void); /* after each test; NULL: nothing */
+};
+
+/* Runs all tests of a suite. Returns the exit status of the program. */
+int rcore_test_suite_run(const struct rcore_test_suite *suite);
+
+#endif
