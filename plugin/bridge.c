@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/text.h"
 
 enum { SPECIAL = 2 }; /* in views[] */
@@ -73,7 +74,7 @@ static void drop_view(struct rcore_view *view)
 
 static void drop_views(struct rcore_plugin *plugin)
 {
-	for (size_t i = 0; i < sizeof(plugin->views) / sizeof(plugin->views[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(plugin->views); i++)
 		drop_view(&plugin->views[i]);
 	rcore_cache_close(plugin->cache);
 	plugin->cache = NULL;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "bridge.h"
 #include "session/examine.h"
 
@@ -59,7 +60,7 @@ static const struct {
 static struct rcore_error *complete(struct rcore_plugin *plugin, const char *kind,
 				    const char *begun, FILE *out)
 {
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+	for (size_t i = 0; i < RCORE_COUNT(lists); i++)
 		if (strcmp(lists[i].kind, kind) == 0)
 			return lists[i].list(plugin, begun, out);
 	return rcore_error_create(RCORE_ERROR_USAGE, "cannot complete a \"%s\"", kind);

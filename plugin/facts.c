@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "target/machine.h"
@@ -52,7 +53,7 @@ int32_t rcore_plugin_set_text(struct rcore_plugin *plugin, const char *name, con
 		return rcore_plugin_settle(plugin, rcore_error_no_memory());
 	if (strcmp(name, "lib-search-path") == 0)
 		return add_search_path(plugin, copy);
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(fields); i++) {
 		if (strcmp(fields[i].name, name) == 0) {
 			*fields[i].field = copy;
 			return rcore_plugin_settle(plugin, NULL);
@@ -141,7 +142,7 @@ int32_t rcore_plugin_add_segment(struct rcore_plugin *plugin, uint64_t start, ui
 		[RCORE_PLUGIN_SAVED] = RCORE_FAULT_NONE,
 		[RCORE_PLUGIN_CUT_OFF] = RCORE_FAULT_TRUNCATED,
 	};
-	if (held >= sizeof(faults) / sizeof(faults[0]))
+	if (held >= RCORE_COUNT(faults))
 		return rcore_plugin_settle(
 			plugin, rcore_error_create(RCORE_ERROR_USAGE,
 						   "unknown kind of segment: %u", held));

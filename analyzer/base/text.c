@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/count.h"
+
 bool rcore_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
@@ -56,7 +58,7 @@ bool rcore_unsafe_character(uint32_t character)
 	};
 	if (character >= 0x20 && character < 0x7f)
 		return false;
-	for (size_t i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(unsafe); i++)
 		if (character >= unsafe[i].first && character <= unsafe[i].last)
 			return true;
 	return false;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "cli/list.h"
@@ -114,7 +115,7 @@ static struct rcore_error *find_script(const char *name, char ret[PATH_MAX])
 	static const char *const places[] = {"../share/rcore", "..", "../.."};
 	char folder[PATH_MAX], path[PATH_MAX + 64];
 	if (own_folder(folder)) {
-		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		for (size_t i = 0; i < RCORE_COUNT(places); i++) {
 			snprintf(path, sizeof(path), "%s/%s/%s", folder, places[i], name);
 			if (realpath(path, ret))
 				return NULL;

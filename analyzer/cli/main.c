@@ -7,12 +7,13 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/list.h"
 
 static const struct rcore_command *const *const lists[] = {rcore_commands, rcore_cli_commands};
-enum { LIST_COUNT = sizeof(lists) / sizeof(lists[0]) };
+enum { LIST_COUNT = RCORE_COUNT(lists) };
 
 static const struct rcore_command *find_command(const char *name)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "cli/list.h"
@@ -63,7 +64,7 @@ static bool begins(const char *text, const char *start)
 static bool maps_ruby(const char *maps)
 {
 	static const char *const names[] = {"/libruby", "/ruby"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(names); i++)
 		for (const char *at = maps; (at = strstr(at, names[i])); at++) {
 			const char *end = at + 1 + strcspn(at + 1, "/\n");
 			bool is_program = names[i][1] == 'r' && *end == '\n' && end - at < 16;
@@ -174,7 +175,7 @@ static const char *state_of(const struct process *process)
 		{'R', "running"}, {'S', "sleeping"}, {'D', "blocked"},
 		{'T', "stopped"}, {'t', "traced"},   {'Z', "zombie"},
 	};
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(states); i++)
 		if (states[i].letter == process->status.state)
 			return states[i].name;
 	return "unknown";

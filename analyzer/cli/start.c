@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "base/text.h"
 
 static volatile sig_atomic_t interrupted;
@@ -21,7 +22,7 @@ void rcore_start_watch(void)
 {
 	const struct sigaction action = {.sa_handler = interrupt};
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+	for (size_t i = 0; i < RCORE_COUNT(signals); i++)
 		sigaction(signals[i], &action, NULL);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "command/output.h"
@@ -48,7 +49,7 @@ static struct rcore_error *parse_by(const char *by, struct rcore_totals_options 
 	char escaped[128];
 	if (!by)
 		return NULL;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(names); i++) {
 		if (strcmp(by, names[i].name) != 0)
 			continue;
 		ret->by = names[i].by;

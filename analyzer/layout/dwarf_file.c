@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "layout/schema.h"
 
 /*
@@ -23,7 +24,7 @@ static void hide_unneeded(Elf *elf, bool needs_lines)
 		".debug_aranges", ".debug_frame",    ".debug_macro",  ".debug_macinfo",
 		".debug_line", /* the last: where declarations are */
 	};
-	size_t count = sizeof(unneeded) / sizeof(*unneeded) - needs_lines, names;
+	size_t count = RCORE_COUNT(unneeded) - needs_lines, names;
 	Elf_Scn *section = NULL;
 	if (elf_getshdrstrndx(elf, &names))
 		return;

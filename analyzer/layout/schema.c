@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
+
 const struct rcore_item rcore_items[] = {
 #define RCORE_STRUCT(id, names)                         \
 	{RCORE_ITEM_STRUCT,                             \
@@ -31,7 +33,7 @@ const struct rcore_item rcore_items[] = {
 #undef RCORE_ENUM
 };
 
-const size_t rcore_item_count = sizeof(rcore_items) / sizeof(rcore_items[0]);
+const size_t rcore_item_count = RCORE_COUNT(rcore_items);
 
 static void *at(struct rcore_layout *layout, const struct rcore_item *item)
 {

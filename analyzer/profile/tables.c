@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/tables.h"
 
+#include "base/count.h"
+
 #define MEMBER(type, member, refers, text)                                                  \
 	{                                                                                   \
 		offsetof(struct rcore_profile_##type, member),                              \
@@ -8,10 +10,10 @@
 	}
 #define COLUMN(type, member, refers) MEMBER(type, member, RCORE_TABLE_##refers, 0)
 #define TEXT(type, member, kind)     MEMBER(type, member, RCORE_TABLE_STRINGS, RCORE_PART_##kind)
-#define COLUMNS(...)                                                                \
-	sizeof((struct rcore_column[]){__VA_ARGS__}) / sizeof(struct rcore_column), \
-	{                                                                           \
-		__VA_ARGS__                                                         \
+#define COLUMNS(...)                                         \
+	RCORE_COUNT(((struct rcore_column[]){__VA_ARGS__})), \
+	{                                                    \
+		__VA_ARGS__                                  \
 	}
 #define TYPE(table, name, ...)                                                    \
 	{                                                                         \

@@ -2,6 +2,7 @@
 /* Strings, Symbols, Encodings, Regexps and what they match. */
 #include <string.h>
 
+#include "base/count.h"
 #include "proof/check.h"
 
 enum {
@@ -119,7 +120,7 @@ CHECK(encoding_index)
 	    rcore_read_string(s->ruby->memory, address, name, sizeof(name)))
 		return RCORE_FAILS;
 	index &= INDEX_MASK;
-	for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
+	for (size_t i = 0; i < RCORE_COUNT(first); i++)
 		if (index == i || !strcmp(name, first[i]))
 			return verdict_of(index == i && !strcmp(name, first[i]));
 	return RCORE_SILENT;

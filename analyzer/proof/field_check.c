@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "proof/check.h"
 
 #define ROW(struct_id, field_id, first, second, run, why)            \
@@ -24,7 +25,7 @@
 const struct rcore_check_row rcore_check_rows[] = {
 #include "proof/checks.def"
 };
-const size_t rcore_check_row_count = sizeof(rcore_check_rows) / sizeof(*rcore_check_rows);
+const size_t rcore_check_row_count = RCORE_COUNT(rcore_check_rows);
 
 enum {
 	FIELD_COUNT = 0
@@ -34,7 +35,7 @@ enum {
 #define RCORE_ENUM(id, names)
 #include "layout/fields.def"
 };
-_Static_assert(sizeof(rcore_check_rows) / sizeof(*rcore_check_rows) == FIELD_COUNT,
+_Static_assert(RCORE_COUNT(rcore_check_rows) == FIELD_COUNT,
 	       "checks.def has one row for each field of fields.def");
 _Static_assert(LIST(ruby) == RCORE_NO_SAMPLES, "no list of samples comes first");
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "proof/check.h"
 #include "proof/fiber_state.h"
 #include "ruby/object/heap.h"
@@ -322,7 +323,7 @@ static const struct {
 	{"heap", "pages of the object heap point back, up to the last", prove_heap, true},
 };
 
-_Static_assert(sizeof(table) / sizeof(*table) <= RCORE_PROOF_LIMIT, "proofs fit");
+_Static_assert(RCORE_COUNT(table) <= RCORE_PROOF_LIMIT, "proofs fit");
 
 size_t rcore_prove(struct rcore_ruby *ruby, uint64_t vm,
 		   struct rcore_proof proofs[RCORE_PROOF_LIMIT], size_t *ret_count)
@@ -335,7 +336,7 @@ size_t rcore_prove(struct rcore_ruby *ruby, uint64_t vm,
 	size_t passed = 0;
 
 	sample(&subject);
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(table); i++) {
 		struct tally tally = {0};
 		table[i].prove(&subject, &tally);
 		/* One corrupt thread among many does not make the layout wrong. */
@@ -354,6 +355,6 @@ size_t rcore_prove(struct rcore_ruby *ruby, uint64_t vm,
 							      tally.held, tally.tested);
 		passed += proofs[i].passed;
 	}
-	*ret_count = sizeof(table) / sizeof(*table);
+	*ret_count = RCORE_COUNT(table);
 	return passed;
 }

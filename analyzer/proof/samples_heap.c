@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/object/data.h"
 #include "ruby/object/heap.h"
 #include "vm/find/list.h"
@@ -51,7 +52,7 @@ static const struct {
 	{"condvar", LIST(condvar)},
 };
 
-enum { NAMES = sizeof(by_name) / sizeof(*by_name), NO_NAME = NAMES };
+enum { NAMES = RCORE_COUNT(by_name), NO_NAME = NAMES };
 
 struct walk {
 	struct rcore_samples *samples;
@@ -176,7 +177,7 @@ static bool take(void *context, uint64_t value, const void *copy, size_t size)
 	else if (type == RCORE_T_IMEMO)
 		take_imemo(walk, value, flags);
 	else if (walk->objects_of[type][variant]++ < OBJECTS_OF_A_VARIANT)
-		for (size_t i = 0; i < sizeof(by_type) / sizeof(*by_type); i++)
+		for (size_t i = 0; i < RCORE_COUNT(by_type); i++)
 			if (by_type[i].type == type)
 				rcore_samples_add(list_at(walk->samples, by_type[i].list),
 						  value);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/count.h"
 #include "proof/field_check.h"
 
 enum { STEP = 8, FIELD_LIMIT = 64 };
@@ -10,7 +11,7 @@ enum { STEP = 8, FIELD_LIMIT = 64 };
 /* In the order in which one leads to the next. */
 static const char *const structs[] = {"vm", "ractor", "thread", "native_thread",
 				      "ec", "fiber",  "mutex"};
-_Static_assert(sizeof(structs) / sizeof(*structs) <= RCORE_SHIFT_COUNT, "shifts fit");
+_Static_assert(RCORE_COUNT(structs) <= RCORE_SHIFT_COUNT, "shifts fit");
 
 /* The fields of a struct that this Ruby has, by offset. */
 struct fields {
@@ -161,7 +162,7 @@ size_t rcore_shift_fields(struct rcore_ruby *ruby, const struct rcore_process *p
 			  struct rcore_shift ret[RCORE_SHIFT_COUNT])
 {
 	size_t count = 0;
-	for (size_t i = 0; i < sizeof(structs) / sizeof(*structs); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(structs); i++) {
 		struct rcore_samples samples;
 		rcore_samples_take(ruby, process, vm, &samples);
 		count += fit(&samples, layout, structs[i], &ret[count]);
@@ -183,7 +184,7 @@ size_t rcore_shift_misfits(struct rcore_ruby *ruby, const struct rcore_process *
 	struct rcore_samples samples;
 	size_t count = 0;
 	rcore_samples_take(ruby, process, vm, &samples);
-	for (size_t i = 0; i < sizeof(structs) / sizeof(*structs); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(structs); i++) {
 		struct fields fields;
 		collect(layout, structs[i], &fields);
 		count += (size_t)prove(&samples, &fields).failed;

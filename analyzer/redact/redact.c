@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "base/error.h"
 #include "base/filler.h"
 #include "redact/known_secrets.h"
@@ -112,7 +113,7 @@ static void learn(struct walk *walk, const char **slot, const char *key)
 static size_t escape_size(const char *text)
 {
 	static const char *const kept[] = {"\\n", "\n", "\\x00", "\\u0000", "\\0"};
-	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+	for (size_t i = 0; i < RCORE_COUNT(kept); i++)
 		if (!strncmp(text, kept[i], strlen(kept[i])))
 			return strlen(kept[i]);
 	return 0;

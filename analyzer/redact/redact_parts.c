@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "redact/redact_parts.h"
 
+#include "base/count.h"
 #include "model/printed.h"
 #include "model/snapshot.h"
 
@@ -65,9 +66,9 @@
 	{                                                                    \
 		RCORE_PART_CHAIN, offsetof(struct type, member), 0, &(parts) \
 	}
-#define PARTS(type, list)                                                 \
-	{                                                                 \
-		sizeof(struct type), list, sizeof(list) / sizeof(*(list)) \
+#define PARTS(type, list)                                    \
+	{                                                    \
+		sizeof(struct type), list, RCORE_COUNT(list) \
 	}
 
 /*

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/count.h"
 #include "redact/secrets.h"
 
 /*
@@ -46,7 +47,7 @@ static bool is_in(const char *const *list, size_t count, const char *word, size_
 			return true;
 	return false;
 }
-#define IS_IN(list, word, size) is_in(list, sizeof(list) / sizeof(*(list)), word, size)
+#define IS_IN(list, word, size) is_in(list, RCORE_COUNT(list), word, size)
 
 /*
  * The word at `at` ends before a separator or a capital letter behind a small

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "redact/secrets.h"
 
@@ -128,7 +129,7 @@ static bool is_inside_word(const char *text, size_t at)
 
 static void find_token(const char *text, size_t size, size_t at, struct rcore_spans *ret)
 {
-	for (size_t i = 0; i < sizeof(tokens) / sizeof(*tokens); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(tokens); i++) {
 		const struct token *token = &tokens[i];
 		if (text[at] != token->prefix[0] || !begins(text, size, at, token->prefix))
 			continue;

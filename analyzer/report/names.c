@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define WORD(table, index)                                                      \
-	((size_t)(index) < sizeof(table) / sizeof((table)[0]) && (table)[index] \
-		 ? (table)[index]                                               \
-		 : "unknown")
+#include "base/count.h"
+
+#define WORD(table, index) \
+	((size_t)(index) < RCORE_COUNT(table) && (table)[index] ? (table)[index] : "unknown")
 
 const char *rcore_frame_kind_name(enum rcore_frame_kind kind)
 {
@@ -81,7 +81,7 @@ const char *rcore_parameter_name(enum rcore_parameter parameter)
 		[RCORE_PARAMETER_KEYREQ] = "keyreq",   [RCORE_PARAMETER_KEY] = "key",
 		[RCORE_PARAMETER_KEYREST] = "keyrest", [RCORE_PARAMETER_BLOCK] = "block",
 	};
-	return (size_t)parameter < sizeof(names) / sizeof(names[0]) ? names[parameter] : NULL;
+	return (size_t)parameter < RCORE_COUNT(names) ? names[parameter] : NULL;
 }
 
 const char *rcore_vm_method_name(enum rcore_vm_method method)
@@ -133,7 +133,7 @@ const char *rcore_thread_text(const struct rcore_thread *thread)
 		return "ended";
 	if (thread->to_kill && thread->status != RCORE_THREAD_KILLED)
 		return "being killed";
-	if ((size_t)thread->status >= sizeof(words) / sizeof(words[0]) ||
+	if ((size_t)thread->status >= RCORE_COUNT(words) ||
 	    (size_t)thread->gvl > RCORE_GVL_WAITING)
 		return "status unknown";
 	return words[thread->status][thread->gvl];

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/count.h"
 #include "report/json/json_writer.h"
 #include "report/text/style.h"
 
@@ -50,7 +51,7 @@ struct rcore_error *rcore_result_write(const struct rcore_result *result, FILE *
 	rcore_json_add_text(&json, object, "schema", SCHEMA);
 	rcore_json_add_int(&json, object, "status", result->status);
 	rcore_json_add_count(&json, object, "line", result->line);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < RCORE_COUNT(texts); i++)
 		rcore_json_add_text(
 			&json, object, texts[i].key,
 			*(const char *const *)((const char *)result + texts[i].offset));
@@ -82,7 +83,7 @@ static int take_int(struct json_object *object, const char *key)
 static bool take_all(struct json_object *object, struct rcore_arena *arena,
 		     struct rcore_result *result)
 {
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < RCORE_COUNT(texts); i++)
 		if (!take_text(object, texts[i].key, arena,
 			       (const char **)((char *)result + texts[i].offset)))
 			return false;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "ruby/ruby.h"
 #include "sampler/sampler_private.h"
@@ -51,7 +52,7 @@ static size_t fiber_size(const struct rcore_sampler *sampler)
 	const struct rcore_field *const fields[] = {&layout->fiber.status, &layout->fiber.self};
 	size_t fiber_ptr =
 		(size_t)layout->fiber.saved_ec.offset + end_of(&layout->ec.fiber_ptr);
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+	for (size_t i = 0; i < RCORE_COUNT(fields); i++)
 		if (end_of(fields[i]) > size)
 			size = end_of(fields[i]);
 	return fiber_ptr > size ? fiber_ptr : size;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
+
 enum {
 	/* Bytes of a VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB. */
 	STACK_LIMIT = 64 << 20,
@@ -28,7 +30,7 @@ void rcore_stack_reader_init(struct rcore_stack_reader *reader, struct rcore_liv
 						    &layout->ec.vm_stack_size, &layout->ec.cfp,
 						    &layout->ec.thread_ptr};
 	*reader = (struct rcore_stack_reader){.live = live, .layout = layout, .vm = vm};
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+	for (size_t i = 0; i < RCORE_COUNT(fields); i++)
 		if (end_of(fields[i]) > reader->ec_size)
 			reader->ec_size = end_of(fields[i]);
 }
@@ -157,7 +159,7 @@ static bool same_frame(const struct rcore_layout *layout, const uint8_t *one,
 						  &layout->cfp.ep};
 	if (!is_innermost)
 		return !memcmp(one, other, layout->cfp.size);
-	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+	for (size_t i = 0; i < RCORE_COUNT(kept); i++)
 		if (memcmp(one + kept[i]->offset, other + kept[i]->offset, kept[i]->size))
 			return false;
 	return true;
@@ -297,7 +299,7 @@ static enum rcore_fault read_copies(struct rcore_memory *base, uint64_t address,
 	const struct rcore_copies *copies = (const struct rcore_copies *)base;
 	static const enum rcore_piece_id pieces[] = {RCORE_PIECE_VALUES, RCORE_PIECE_FRAMES,
 						     RCORE_PIECE_THREAD, RCORE_PIECE_EC};
-	for (size_t i = 0; copies->stack && i < sizeof(pieces) / sizeof(*pieces); i++) {
+	for (size_t i = 0; copies->stack && i < RCORE_COUNT(pieces); i++) {
 		const struct rcore_piece *piece = &copies->stack->pieces[pieces[i]];
 		uint64_t offset = address - piece->start;
 		if (offset < piece->read && piece->read - offset >= size) {

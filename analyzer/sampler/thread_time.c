@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "sampler/sampler_private.h"
 #include "target/live/live_files.h"
 
@@ -22,7 +23,7 @@ static int offset_in_pthread(struct rcore_sampler *sampler, uint64_t pthread, in
 	int32_t words[SEARCHED / sizeof(int32_t)];
 	if (rcore_read(rcore_live_bare_memory(sampler->live), pthread, words, sizeof(words)))
 		return 0;
-	for (size_t i = 1; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 1; i < RCORE_COUNT(words); i++)
 		if (words[i] == pid)
 			return (int)(i * sizeof(*words));
 	return 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "session/inputs.h"
 #include "session/session.h"
 #include "session/stacks.h"
@@ -37,7 +38,7 @@ bool rcore_fiber_registers(struct rcore_session *session, const struct rcore_fib
 
 static const struct machine *find_machine(unsigned number)
 {
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(machines); i++)
 		if (machines[i].number == number)
 			return &machines[i];
 	return NULL;

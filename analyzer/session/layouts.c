@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "layout/schema.h"
 #include "layout/store.h"
 
@@ -48,7 +49,7 @@ static struct rcore_error *from_pack(const struct rcore_pack_facts *pack,
 	if (err)
 		return err;
 	ret->items[0].source = RCORE_LAYOUT_APPROXIMATE;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < RCORE_COUNT(names); i++)
 		if (pack->layout_source && !strcmp(pack->layout_source, names[i]))
 			ret->items[0].source = (enum rcore_layout_source)i;
 	ret->count = 1;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "layout/layout.h"
 
 /*
@@ -32,7 +33,7 @@ static bool is_of(const struct rcore_target *target, struct rcore_module *module
 static struct rcore_error *other_implementation(const struct rcore_target *target,
 						const char *what)
 {
-	for (size_t i = 0; i < sizeof(implementations) / sizeof(*implementations); i++)
+	for (size_t i = 0; i < RCORE_COUNT(implementations); i++)
 		for (size_t j = 0; j < rcore_modules_count(target->modules); j++)
 			if (is_of(target, rcore_modules_get(target->modules, j), i))
 				return rcore_error_create(RCORE_ERROR_NOT_RUBY,

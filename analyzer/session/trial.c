@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/count.h"
 #include "proof/shift.h"
 #include "ruby/symbol/id.h"
 #include "vm/find/find.h"
@@ -59,7 +60,7 @@ static void find_symbols(const struct rcore_search *search, struct rcore_ruby *r
 		ruby->global_symbols = chosen->location.global_symbols;
 		return;
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(names); i++) {
 		if (rcore_module_symbol(search->target->modules, search->identity->module,
 					names[i], &symbol) &&
 		    rcore_symbols_prove(ruby, symbol.address)) {

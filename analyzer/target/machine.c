@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/count.h"
+
 static const struct {
 	unsigned number;
 	const char *name;
@@ -12,7 +14,7 @@ static const struct {
 
 const char *rcore_machine_name(unsigned machine)
 {
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(machines); i++)
 		if (machines[i].number == machine)
 			return machines[i].name;
 	return NULL;
@@ -20,7 +22,7 @@ const char *rcore_machine_name(unsigned machine)
 
 unsigned rcore_machine_number(const char *name)
 {
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(machines); i++)
 		if (!strcmp(machines[i].name, name))
 			return machines[i].number;
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "triage/blame.h"
 
+#include "base/count.h"
 #include "image/symbolize/symbolize_gem.h"
 #include "triage/normalize.h"
 #include "triage/origin.h"
@@ -50,7 +51,7 @@ static struct rcore_error *take_native(const struct rcore_native_frame *frame,
 static const struct rcore_crash_frame *choose(const struct rcore_crash_stack *stack,
 					      const char **why)
 {
-	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
+	for (size_t i = 0; i < RCORE_COUNT(choices); i++)
 		for (size_t j = 0; j < stack->count; j++)
 			if (origin_of(&stack->frames[j]) == choices[i].origin) {
 				*why = choices[i].why;

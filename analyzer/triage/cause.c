@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "base/signal_name.h"
 #include "triage/fault.h"
 #include "triage/messages.h"
@@ -46,7 +47,7 @@ static void describe(int signo, int code, uint64_t address, char *buffer, size_t
 {
 	char name[RCORE_SIGNAL_SIZE], what[128];
 	rcore_signal_name(signo, name);
-	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(codes); i++) {
 		if (codes[i].signo != signo || codes[i].code != code)
 			continue;
 #pragma GCC diagnostic push

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/count.h"
 #include "base/text.h"
 
 /*
@@ -28,7 +29,7 @@ static const char *said(const char *text)
 {
 	static const char *const words[] = {"Cannot allocate memory",
 					    "failed to allocate memory", "out of memory"};
-	for (size_t i = 0; text && i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; text && i < RCORE_COUNT(words); i++)
 		if (strstr(text, words[i]))
 			return "from its last output";
 	return NULL;

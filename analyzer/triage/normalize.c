@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/count.h"
+
 /*
  * What stands before the method's name: "block in ", "block (2 levels) in ",
  * "rescue in " ... Gives its length, 0: nothing does.
@@ -13,7 +15,7 @@ static size_t prefix_of(const char *label, bool *is_block)
 {
 	static const char *const words[] = {"block in ", "rescue in ", "ensure in "};
 	*is_block = !strncmp(label, "block ", 6);
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < RCORE_COUNT(words); i++)
 		if (!strncmp(label, words[i], strlen(words[i])))
 			return strlen(words[i]);
 	if (strncmp(label, "block (", 7))
@@ -84,7 +86,7 @@ static size_t without_variant(const char *function)
 	static const char *const variants[] = {"_avx", "_evex",  "_sse",     "_ssse",
 					       "_sve", "_asimd", "_generic", "_erms"};
 	size_t length = strcspn(function, ".@");
-	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(variants); i++) {
 		const char *at = strstr(function, variants[i]);
 		if (at > function && (size_t)(at - function) < length)
 			length = (size_t)(at - function);

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "image/symbolize/symbolize_gem.h"
 
 /* .../lib/ruby/3.1.0/..., .../lib/ruby/vendor_ruby/... */
@@ -14,7 +15,7 @@ static bool is_stdlib(const char *path)
 		at += strlen("/lib/ruby/");
 		if (isdigit((unsigned char)*at))
 			return true;
-		for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		for (size_t i = 0; i < RCORE_COUNT(folders); i++)
 			if (!strncmp(at, folders[i], strlen(folders[i])))
 				return true;
 	}

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/count.h"
 #include "base/text.h"
 #include "ruby/object/array.h"
 #include "ruby/object/class.h"
@@ -66,7 +67,7 @@ static struct rcore_error *constant(struct rcore_ruby *ruby, uint64_t object, co
 static const char *jit_of(const char *description)
 {
 	static const char *const jits[] = {"YJIT", "ZJIT", "RJIT", "MJIT"};
-	for (size_t i = 0; i < sizeof(jits) / sizeof(jits[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(jits); i++) {
 		const char *at = strstr(description, jits[i]);
 		if (at && at > description && at[-1] == '+')
 			return jits[i];

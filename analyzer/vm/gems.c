@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "image/symbolize/symbolize_gem.h"
 #include "ruby/object/array.h"
@@ -160,7 +161,7 @@ static struct rcore_error *read_all_features(struct gems *gems, uint64_t vm)
 		err = RCORE_GET(ruby, vm, vm, loaded_features, &features);
 		return err ? err : read_features(gems, features);
 	}
-	for (size_t i = 0; !err && i < sizeof(boxes) / sizeof(boxes[0]); i++) {
+	for (size_t i = 0; !err && i < RCORE_COUNT(boxes); i++) {
 		if (rcore_read_field(ruby->memory, vm, boxes[i], &box) || !box)
 			continue;
 		err = RCORE_GET(ruby, box, box, loaded_features, &features);

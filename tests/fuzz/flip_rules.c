@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "flip_compare.h"
 
 enum {
@@ -101,7 +102,7 @@ static int matches(const char *role, const char *pattern)
 
 unsigned flip_allowed(const char *role)
 {
-	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+	for (size_t i = 0; i < RCORE_COUNT(rules); i++)
 		if (matches(role, rules[i].role))
 			return rules[i].effects;
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "ruby/object/value.h"
 
@@ -35,7 +36,7 @@ static const struct {
 static const char *field_name(const struct flip_record *record, const struct flip_field *field)
 {
 	size_t offset = (uintptr_t)field->field - (uintptr_t)record->layout;
-	for (size_t i = 0; i < sizeof(field_names) / sizeof(*field_names); i++)
+	for (size_t i = 0; i < RCORE_COUNT(field_names); i++)
 		if (field_names[i].offset == offset)
 			return field_names[i].name;
 	return NULL;
@@ -147,7 +148,7 @@ static void add_read(struct flip_words *words, const struct marks *marks,
 {
 	static const char *const env[] = {"env.me_cref", "env.outer", "env.flags"};
 	const struct mark *mark = nearest(marks, read->address);
-	bool is_env = read->size == sizeof(env) / sizeof(*env) * sizeof(uint64_t) &&
+	bool is_env = read->size == RCORE_COUNT(env) * sizeof(uint64_t) &&
 		      !(mark && (!mark->field || mark->address == read->address));
 	for (uint64_t at = read->address; at < read->address + read->size; at = (at | 7) + 1)
 		add(words, at,

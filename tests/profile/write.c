@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "profile/recording_writer.h"
 
 /*
@@ -53,7 +54,7 @@ static const char *const hostile_names[] = {
 	"${jndi}",
 	"%s%n",
 };
-enum { HOSTILE = sizeof(hostile_names) / sizeof(*hostile_names) };
+enum { HOSTILE = RCORE_COUNT(hostile_names) };
 
 static bool is_hostile;
 static char *large;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/count.h"
+
 static void check_whole(struct findings *findings, const struct rcore_snapshot *snapshot,
 			const char *layout)
 {
@@ -120,7 +122,7 @@ static bool is_start(const struct rcore_native_frame *frame)
 					    "clone",
 					    "clone3",
 					    "start_thread"};
-	for (size_t i = 0; frame->function && i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; frame->function && i < RCORE_COUNT(names); i++)
 		if (!strcmp(frame->function, names[i]))
 			return true;
 	return false;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 
 enum { FRAMES_SHOWN = 40 };
@@ -109,7 +110,7 @@ static struct finding *class_of(struct findings *findings, const char *name)
 /* Is one of this place to be shown? */
 static bool shows(const struct findings *findings, struct finding *class, const char *place)
 {
-	size_t most = sizeof(class->places) / sizeof(*class->places);
+	size_t most = RCORE_COUNT(class->places);
 	for (size_t i = 0; i < class->shown; i++)
 		if (!strcmp(class->places[i], place))
 			return false;

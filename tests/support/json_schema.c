@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
+
 struct check {
 	struct json_object *root;
 	char *why;
@@ -33,7 +35,7 @@ static bool has_type(struct json_object *value, const char *type)
 		     {"string", json_type_string},
 		     {"integer", json_type_int},
 		     {"boolean", json_type_boolean}};
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(types); i++)
 		if (strcmp(types[i].name, type) == 0)
 			return json_object_is_type(value, types[i].type);
 	return false;

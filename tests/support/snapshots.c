@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "model/group.h"
 #include "triage/blame.h"
 #include "triage/signature.h"
@@ -364,13 +365,13 @@ void rcore_test_woven(struct rcore_snapshot *snapshot)
 	};
 	rcore_test_deep(snapshot, 0, 1);
 	struct rcore_fiber *fiber = &snapshot->fibers[0];
-	set_frames(snapshot, fiber, frames, sizeof(frames) / sizeof(*frames));
+	set_frames(snapshot, fiber, frames, RCORE_COUNT(frames));
 	fiber->native = rcore_arena_alloc(&snapshot->arena, sizeof(native));
 	fiber->steps = rcore_arena_alloc(&snapshot->arena, sizeof(steps));
 	memcpy(fiber->native, native, sizeof(native));
 	memcpy(fiber->steps, steps, sizeof(steps));
-	fiber->native_count = sizeof(native) / sizeof(*native);
-	fiber->step_count = sizeof(steps) / sizeof(*steps);
+	fiber->native_count = RCORE_COUNT(native);
+	fiber->step_count = RCORE_COUNT(steps);
 	fiber->native_problem = "the stack ends before its bottom";
 	snapshot->activation = (struct rcore_activation){RCORE_ACTIVATION_CODE, 0x7f0000003000};
 }
@@ -387,7 +388,7 @@ void rcore_test_hostile(struct rcore_snapshot *snapshot)
 	rcore_test_deep(snapshot, 1, 1);
 	snapshot->arguments = "ruby ]]>&<";
 	snapshot->threads[0].name = "</summary>```\n# x";
-	set_frames(snapshot, &snapshot->fibers[0], frames, sizeof(frames) / sizeof(*frames));
+	set_frames(snapshot, &snapshot->fibers[0], frames, RCORE_COUNT(frames));
 	snapshot->cause =
 		(struct rcore_cause){.present = true, .signo = 11, .text = "Killed by SIGSEGV"};
 	struct rcore_crash_stack stack;

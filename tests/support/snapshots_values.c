@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "base/count.h"
+
 #define VALUE(address, class_, text_)                                       \
 	{                                                                   \
 		.value = (address), .class_name = (class_), .text = (text_) \
@@ -34,7 +35,7 @@ static struct rcore_frame_values block_values = {
 	.has_arguments = true,
 	.has_locals = true,
 	.locals = inner,
-	.local_count = COUNT(inner),
+	.local_count = RCORE_COUNT(inner),
 	.problem = "environment at 0x7f3000: not saved in the core",
 };
 
@@ -54,7 +55,7 @@ static struct rcore_exception cause = {
 	.message = "key not found: :a\nsecond line",
 	.frame = -1,
 	.backtrace = told,
-	.location_count = COUNT(told),
+	.location_count = RCORE_COUNT(told),
 	.left_out = 12345,
 	.is_ring = true,
 };
@@ -75,7 +76,7 @@ static struct rcore_exception handled[] = {
 	 .message = "wrong \x1b[31m number",
 	 .frame = 1,
 	 .backtrace = places,
-	 .location_count = COUNT(places),
+	 .location_count = RCORE_COUNT(places),
 	 .cause = &cause},
 	{.object = 0x7f20c8, .class_name = "KeyError", .frame = 2},
 	{.object = 0x7f20f0, .frame = -1, .problem = "class: 0x0 is not an object"},
@@ -127,13 +128,13 @@ void rcore_test_knowing(struct rcore_snapshot *snapshot)
 	fiber->frames[0].values = &c_values;
 	fiber->frames[1].values = &block_values;
 	fiber->exceptions = handled;
-	fiber->exception_count = COUNT(handled);
-	fiber->storage = (struct rcore_variables){storage, COUNT(storage), NULL};
+	fiber->exception_count = RCORE_COUNT(handled);
+	fiber->storage = (struct rcore_variables){storage, RCORE_COUNT(storage), NULL};
 	fiber->locals = (struct rcore_variables){storage, 1, "there are more than 1000"};
 	snapshot->threads[0].variables =
 		(struct rcore_variables){storage, 1, "st_table 0x7f00: unmapped"};
 	snapshot->tasks = tasks;
-	snapshot->task_count = COUNT(tasks);
+	snapshot->task_count = RCORE_COUNT(tasks);
 	snapshot->facts = (struct rcore_facts){
 		.description = "ruby 3.4.9 (2026-01-01 revision 0) +YJIT +PRISM [x86_64-linux]",
 		.jit = "YJIT",
@@ -141,10 +142,10 @@ void rcore_test_knowing(struct rcore_snapshot *snapshot)
 		.in_gc = true,
 		.has_argv = true,
 		.argv = argv,
-		.argc = COUNT(argv),
+		.argc = RCORE_COUNT(argv),
 		.rubyopt = "-W0 -r./x\x1b[31m",
 		.gems = gems,
-		.gem_count = COUNT(gems),
+		.gem_count = RCORE_COUNT(gems),
 		.problem = "ARGV: element of an Array at 0x7f00: unmapped",
 	};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "triage/deadlock.h"
 #include "triage/summary.h"
 #include "triage/workers.h"
@@ -136,7 +137,7 @@ static const struct rcore_wait kinds[] = {
 	 .owner = {0, -1, 0xdead},
 	 .thread = -1},
 };
-_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == THREADS - 1, "a thread for each");
+_Static_assert(RCORE_COUNT(kinds) == THREADS - 1, "a thread for each");
 
 static void add(struct rcore_snapshot *snapshot, int thread, bool is_current,
 		enum rcore_fiber_status status, const struct rcore_wait *wait)

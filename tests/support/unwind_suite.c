@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/count.h"
+
 /* tests/unit/image/programs/target.c, dynamic and static, and where its cores go. */
 static char folder[] = "/tmp/check_unwind.XXXXXX";
 static const char *const compilers[] = {
@@ -36,7 +38,7 @@ void unwind_suite_set_up(void)
 {
 	if (!mkdtemp(folder))
 		exit(2);
-	for (size_t i = 0; i < sizeof(compilers) / sizeof(*compilers); i++)
+	for (size_t i = 0; i < RCORE_COUNT(compilers); i++)
 		run(compilers[i], folder);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "report/formats.h"
 #include "report/result.h"
 #include "snapshots.h"
@@ -137,7 +138,7 @@ int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 64;
-	for (size_t i = 0; i < sizeof(snapshots) / sizeof(*snapshots); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(snapshots); i++) {
 		struct rcore_snapshot snapshot = {0};
 		snapshots[i].make(&snapshot);
 		write_all(argv[1], snapshots[i].name, &snapshot);

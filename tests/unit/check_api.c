@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "base/sized.h"
 #include "rcore.h"
 #include "report/report.h"
@@ -111,7 +112,7 @@ START_TEST(formats)
 	FILE *out = open_memstream(&expected, &size);
 	ck_assert_ptr_null(rcore_report_json(&snapshot, &options, out));
 	fclose(out);
-	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(given); i++) {
 		out = open_memstream(&text, &size);
 		ck_assert_ptr_null(rcore_report(&snapshot, "json", given[i], out));
 		fclose(out);

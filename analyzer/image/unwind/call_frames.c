@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
+
 /*
  * .eh_frame_hdr and .eh_frame, as the Linux Standard Base describes them, with
  * the encodings that GNU ld and LLVM's linker write.
@@ -104,8 +106,7 @@ static void take_instruction(struct cursor *cursor, unsigned *remembered)
 	*remembered += code == DW_CFA_remember_state;
 	if (code == DW_CFA_restore_state && !(*remembered)--)
 		cursor->failed = true;
-	if (code >= sizeof(operands) / sizeof(*operands) || !operands[code] ||
-	    *remembered > MAX_REMEMBERED) {
+	if (code >= RCORE_COUNT(operands) || !operands[code] || *remembered > MAX_REMEMBERED) {
 		cursor->failed = true;
 		return;
 	}

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "image/unwind/instruction_private.h"
 
 /*
@@ -19,11 +20,9 @@ static const char *const arm_names[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",
 
 const char *rcore_register_name(unsigned machine, int index)
 {
-	if (machine == EM_X86_64 && index >= 0 &&
-	    (size_t)index < sizeof(x86_names) / sizeof(*x86_names))
+	if (machine == EM_X86_64 && index >= 0 && (size_t)index < RCORE_COUNT(x86_names))
 		return x86_names[index];
-	if (machine == EM_AARCH64 && index >= 0 &&
-	    (size_t)index < sizeof(arm_names) / sizeof(*arm_names))
+	if (machine == EM_AARCH64 && index >= 0 && (size_t)index < RCORE_COUNT(arm_names))
 		return arm_names[index];
 	return NULL;
 }

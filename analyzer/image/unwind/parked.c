@@ -3,6 +3,8 @@
 
 #include <elf.h>
 
+#include "base/count.h"
+
 /*
  * coroutine_transfer(), words from the stack pointer upwards:
  *
@@ -64,7 +66,7 @@ bool rcore_parked_registers(struct rcore_memory *memory, unsigned machine,
 {
 	const struct layout *layout = NULL;
 	uint64_t words[MAX_SAVED];
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
+	for (size_t i = 0; i < RCORE_COUNT(layouts); i++)
 		if (layouts[i].machine == machine && layouts[i].coroutine == coroutine)
 			layout = &layouts[i];
 	if (!layout || !stack_pointer ||

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/count.h"
+
 enum { RSP = 4, SLOT = 8, MAX_FRAME = 4096, REGISTERS = 16 };
 
 /*
@@ -99,7 +101,7 @@ static bool run(const uint8_t *code, size_t size, struct rcore_prologue *ret)
 	*ret = (struct rcore_prologue){0};
 	for (size_t at = 0; at < size;) {
 		size_t length = 0;
-		for (size_t i = 0; !length && i < sizeof(kinds) / sizeof(*kinds); i++)
+		for (size_t i = 0; !length && i < RCORE_COUNT(kinds); i++)
 			length = kinds[i](code + at, size - at, ret);
 		at += length;
 		if (!length || at > size || ret->size > MAX_FRAME)
@@ -137,7 +139,7 @@ static size_t run_result(const uint8_t *code, size_t size)
 		{{0x48, 0xc7, 0xc0}, {0xff, 0xff, 0xff}, 3, 7},
 		{{0x48, 0x89, 0xc0}, {0xfb, 0xff, 0xc7}, 3, 3},
 	};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(kinds); i++) {
 		size_t same = 0;
 		while (same < kinds[i].bytes && same < size &&
 		       (code[same] & kinds[i].mask[same]) == kinds[i].code[same])

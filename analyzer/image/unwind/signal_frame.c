@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/count.h"
+
 enum {
 	/* Bytes of stack; CRuby's report uses some ten KiB of it. */
 	MAX_SCAN = 1 << 20,
@@ -17,7 +19,7 @@ static bool is_fatal(int signo)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE,
 				      SIGTRAP, SIGSYS, SIGABRT};
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+	for (size_t i = 0; i < RCORE_COUNT(signals); i++)
 		if (signals[i] == signo)
 			return true;
 	return false;
@@ -178,7 +180,7 @@ static bool check(struct rcore_memory *memory, const struct frame_layout *layout
 
 static const struct frame_layout *layout_of(unsigned machine)
 {
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
+	for (size_t i = 0; i < RCORE_COUNT(layouts); i++)
 		if (layouts[i].machine == machine)
 			return &layouts[i];
 	return NULL;

@@ -4,6 +4,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/count.h"
+
 /* mov $15 (rt_sigreturn), %rax or %eax; syscall */
 static bool is_x86_restorer(const uint8_t *code)
 {
@@ -278,7 +280,7 @@ static const struct rcore_unwind_machine machines[] = {
 
 const struct rcore_unwind_machine *rcore_unwind_machine(unsigned machine)
 {
-	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+	for (size_t i = 0; i < RCORE_COUNT(machines); i++)
 		if (machines[i].machine == machine)
 			return &machines[i];
 	return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/count.h"
 #include "base/text.h"
 #include "report/report.h"
 #include "report/text/style.h"
@@ -17,7 +18,7 @@ static const struct {
 	[RCORE_FIELD_UNMEASURED] = {"unknown", "not measured for this Ruby",
 				    RCORE_STYLE_PROBLEM},
 };
-enum { STATES = sizeof(states) / sizeof(*states) };
+enum { STATES = RCORE_COUNT(states) };
 
 /*
  * The fields of one struct in one state: "  thread    proved    vm 32, ec 48".

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "base/count.h"
 #include "base/text.h"
 #include "model/wait_text.h"
 #include "report/text/text.h"
@@ -144,7 +145,7 @@ static const struct {
 	{RCORE_FIBER_CREATED, "created, not started"},
 	{RCORE_FIBER_TERMINATED, "terminated"},
 };
-enum { BARE_KINDS = sizeof(bare_kinds) / sizeof(bare_kinds[0]) };
+enum { BARE_KINDS = RCORE_COUNT(bare_kinds) };
 
 static void print_bare(const struct rcore_text *text, const int *fibers, size_t fiber_count,
 		       size_t kind, size_t count)

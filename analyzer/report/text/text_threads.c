@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/text.h"
 #include "report/text/text.h"
 #include "report/text/text_native.h"
@@ -74,7 +75,7 @@ void rcore_text_measure(struct rcore_text *text)
 		};
 		if (!rcore_pick_thread(snapshot, &text->pick, i) || thread->is_ended)
 			continue;
-		for (size_t j = 0; j < sizeof(widths) / sizeof(widths[0]); j++)
+		for (size_t j = 0; j < RCORE_COUNT(widths); j++)
 			if (widths[j] > *columns[j])
 				*columns[j] = widths[j];
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/get.h"
 #include "ruby/inspect/inspect_private.h"
 
@@ -40,7 +41,7 @@ static bool inspect_slot(struct rcore_inspect *inspect, uint64_t value, uint64_t
 				     to);
 		return true;
 	}
-	if (type >= sizeof(names) / sizeof(*names) || !names[type])
+	if (type >= RCORE_COUNT(names) || !names[type])
 		return false;
 	rcore_inspect_printf(inspect, "<%s 0x%" PRIx64 ">", names[type], value);
 	return true;

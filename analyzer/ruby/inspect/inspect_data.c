@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/object/data.h"
 #include "ruby/inspect/inspect_private.h"
 
@@ -69,11 +70,10 @@ struct rcore_error *rcore_inspect_data(struct rcore_inspect *inspect, uint64_t v
 	struct rcore_error *err = rcore_data(inspect->ruby, value, &data);
 	if (err)
 		return err;
-	for (size_t i = 0; data.type_name && data.data && i < sizeof(types) / sizeof(*types);
-	     i++)
+	for (size_t i = 0; data.type_name && data.data && i < RCORE_COUNT(types); i++)
 		if (strcmp(types[i].type_name, data.type_name) == 0)
 			return types[i].inspect(inspect, value, data.data);
-	for (size_t i = 0; data.type_name && i < sizeof(opaque) / sizeof(*opaque); i++)
+	for (size_t i = 0; data.type_name && i < RCORE_COUNT(opaque); i++)
 		if (strcmp(opaque[i], data.type_name) == 0)
 			return rcore_inspect_opaque(inspect, value, data.data);
 	return rcore_inspect_default(inspect, value, flags);

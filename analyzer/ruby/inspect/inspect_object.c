@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
 #include "ruby/object/core_class.h"
@@ -16,7 +17,7 @@ static rcore_inspect_type *of_class(const char *name)
 		{"Pathname", rcore_inspect_pathname},
 		{"Process::Status", rcore_inspect_status},
 	};
-	for (size_t i = 0; name && i < sizeof(classes) / sizeof(*classes); i++)
+	for (size_t i = 0; name && i < RCORE_COUNT(classes); i++)
 		if (!strcmp(classes[i].name, name))
 			return classes[i].inspect;
 	return rcore_inspect_default;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "base/count.h"
 #include "ruby/iseq/block.h"
 #include "ruby/get.h"
 #include "ruby/inspect/inspect_private.h"
@@ -63,7 +64,7 @@ struct rcore_error *rcore_inspect_fiber(struct rcore_inspect *inspect, uint64_t 
 		err = RCORE_GET(ruby, data, fiber, resuming_fiber, &resuming);
 	else if (!err && rcore_has(&layout->fiber.transferred))
 		err = RCORE_GET(ruby, data, fiber, transferred, &transferred);
-	if (!err && status >= sizeof(fiber_statuses) / sizeof(*fiber_statuses))
+	if (!err && status >= RCORE_COUNT(fiber_statuses))
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "Fiber 0x%" PRIx64 " has no status %" PRIu64, value,
 					 status);
@@ -98,7 +99,7 @@ struct rcore_error *rcore_inspect_thread(struct rcore_inspect *inspect, uint64_t
 		err = RCORE_GET(ruby, data, thread, invoke_type, &invoke_type);
 	if (!err)
 		err = RCORE_GET(ruby, data, thread, invoke_proc, &proc);
-	if (!err && status >= sizeof(thread_statuses) / sizeof(*thread_statuses))
+	if (!err && status >= RCORE_COUNT(thread_statuses))
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "Thread 0x%" PRIx64 " has no status %" PRIu64, value,
 					 status);

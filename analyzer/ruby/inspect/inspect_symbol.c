@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/text.h"
 #include "ruby/get.h"
 #include "ruby/symbol/id.h"
@@ -41,7 +42,7 @@ static bool is_operator(const char *name)
 		"*", "**", "+",  "+@",  "-",   "-@", "|",  "^",  "&",  "/",
 		"%", "~",  "`",  "[]",  "[]=", "!",  "!=", "!~",
 	};
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
+	for (size_t i = 0; i < RCORE_COUNT(operators); i++)
 		if (strcmp(name, operators[i]) == 0)
 			return true;
 	return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/object/encoding.h"
 #include "ruby/search.h"
 
@@ -25,7 +26,7 @@ static bool leads_to_table(void *context, uint64_t address, const void *copy, si
 {
 	struct rcore_ruby *ruby = context;
 	uint64_t pointer;
-	uint32_t words[1 + sizeof(beginning) / sizeof(*beginning)];
+	uint32_t words[1 + RCORE_COUNT(beginning)];
 	memcpy(&pointer, copy, sizeof(pointer));
 	return rcore_is_object(ruby, pointer & ~UINT64_C(7)) && pointer % sizeof(*words) == 0 &&
 	       rcore_read(ruby->memory, pointer, words, sizeof(words)) == RCORE_FAULT_NONE &&

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "base/text.h"
 #include "ruby/get.h"
 #include "ruby/symbol/id.h"
@@ -81,7 +82,7 @@ static struct rcore_error *read_parameters(struct rcore_ruby *ruby, uint64_t bod
 #undef MEMBER
 	const char *layout = (const char *)ruby->layout;
 	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members) && !err; i++)
+	for (size_t i = 0; i < RCORE_COUNT(members) && !err; i++)
 		err = rcore_get(ruby, body,
 				(const struct rcore_field *)(layout + members[i].field),
 				members[i].name, (uint64_t *)((char *)ret + members[i].member));
@@ -105,7 +106,7 @@ static struct rcore_error *mark_parameters(struct rcore_ruby *ruby, uint64_t bod
 		{has.has_rest, has.rest_start, 1, RCORE_PARAMETER_REST},
 		{has.has_post, has.post_start, has.post_num, RCORE_PARAMETER_REQ},
 	};
-	for (size_t i = 0; i < sizeof(positional) / sizeof(*positional) && !err; i++)
+	for (size_t i = 0; i < RCORE_COUNT(positional) && !err; i++)
 		if (positional[i].present)
 			err = mark(locals, count, positional[i].start, positional[i].count,
 				   positional[i].parameter);

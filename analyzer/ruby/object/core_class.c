@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
 
@@ -20,7 +21,7 @@ static const char *const names[] = {
 static enum rcore_core_class by_name(const struct rcore_class_name *name)
 {
 	if (name->path && name->permanent && !name->is_singleton && !name->is_module)
-		for (size_t i = 1; i < sizeof(names) / sizeof(*names); i++)
+		for (size_t i = 1; i < RCORE_COUNT(names); i++)
 			if (strcmp(names[i], name->path) == 0)
 				return (enum rcore_core_class)i;
 	return RCORE_CLASS_OTHER;

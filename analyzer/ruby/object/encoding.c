@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/count.h"
 #include "ruby/object/array.h"
 #include "ruby/object/data.h"
 #include "ruby/get.h"
@@ -123,7 +124,7 @@ struct rcore_encoding rcore_encoding(struct rcore_ruby *ruby, unsigned index)
 	uint64_t data = list ? encoding_struct(ruby, list, index) : 0;
 	if (!data || !has_name(ruby, data, name))
 		return encoding;
-	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+	for (size_t i = 0; i < RCORE_COUNT(named); i++)
 		if (strcasecmp(name, named[i].name) == 0)
 			encoding.charset = named[i].charset;
 	return encoding;

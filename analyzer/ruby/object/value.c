@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/get.h"
 
 /*
@@ -99,5 +100,5 @@ const char *rcore_type_name(enum rcore_type type)
 		[RCORE_T_NODE] = "T_NODE",       [RCORE_T_ICLASS] = "T_ICLASS",
 		[RCORE_T_ZOMBIE] = "T_ZOMBIE",   [RCORE_T_MOVED] = "T_MOVED",
 	};
-	return type < sizeof(type_names) / sizeof(*type_names) ? type_names[type] : NULL;
+	return type < RCORE_COUNT(type_names) ? type_names[type] : NULL;
 }

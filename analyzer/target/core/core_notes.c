@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "target/core/core_extend.h"
 #include "target/prstatus.h"
@@ -225,7 +226,7 @@ static void read_note(struct reader *reader, const char *owner, size_t owner_siz
 	reader->seen++;
 	owner_size = strnlen(owner, owner_size);
 	reader->gdb_note |= owner_size == 3 && !memcmp(owner, "GDB", 3);
-	for (size_t i = 0; i < sizeof(handlers) / sizeof(*handlers); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(handlers); i++) {
 		if (handlers[i].type == type && strlen(handlers[i].owner) == owner_size &&
 		    !memcmp(handlers[i].owner, owner, owner_size)) {
 			if (!handlers[i].read(reader, bytes, size))

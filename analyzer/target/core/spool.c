@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "target/output/output.h"
 
 enum { BLOCK = 64 << 10, PAGE = 4096 };
@@ -35,7 +36,7 @@ static const struct {
 
 const char *rcore_compression_of(const uint8_t *bytes, size_t size)
 {
-	for (size_t i = 0; i < sizeof(compressions) / sizeof(*compressions); i++)
+	for (size_t i = 0; i < RCORE_COUNT(compressions); i++)
 		if (size >= compressions[i].size &&
 		    !memcmp(bytes, compressions[i].magic, compressions[i].size))
 			return compressions[i].name;
@@ -134,7 +135,7 @@ static struct archive *new_archive(void)
 	if (!archive)
 		return NULL;
 	/* Anything but OK is a filter that would start a program. */
-	for (size_t i = 0; i < sizeof(compressions) / sizeof(*compressions); i++)
+	for (size_t i = 0; i < RCORE_COUNT(compressions); i++)
 		if (compressions[i].support(archive) != ARCHIVE_OK)
 			archive_clear_error(archive);
 	archive_read_support_format_raw(archive);

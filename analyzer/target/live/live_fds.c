@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "target/live/live_files.h"
 #include "target/live/live_private.h"
 
@@ -90,7 +91,7 @@ bool rcore_live_socket(const struct rcore_live *live, unsigned long inode, char 
 		{"net/udp6", "UDP"}, {"net/unix", NULL},
 	};
 	bool found = false;
-	for (size_t i = 0; !found && i < sizeof(tables) / sizeof(tables[0]); i++) {
+	for (size_t i = 0; !found && i < RCORE_COUNT(tables); i++) {
 		char *rest, *text = rcore_live_file(live->folder, tables[i].name, NULL);
 		for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !found;
 		     line = strtok_r(NULL, "\n", &rest))

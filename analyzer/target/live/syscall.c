@@ -3,6 +3,8 @@
 
 #include <elf.h>
 
+#include "base/count.h"
+
 /*
  * arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h
  * of Linux.
@@ -103,7 +105,7 @@ bool rcore_syscall_of(unsigned machine, const struct rcore_native_thread *thread
 	if (!thread->has_registers ||
 	    !(machine == EM_AARCH64 ? aarch64(thread, memory, &found) : x86_64(thread, &found)))
 		return false;
-	for (size_t i = 0; i < sizeof(syscalls) / sizeof(syscalls[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(syscalls); i++)
 		if ((machine == EM_AARCH64 ? syscalls[i].aarch64 : syscalls[i].x86_64) ==
 		    found.number) {
 			found.name = syscalls[i].name;

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/filler.h"
 #include "target/prstatus.h"
 
@@ -71,7 +72,7 @@ static void hide_process(uint8_t *bytes, size_t size, const struct rcore_pack_hi
 
 static void hide_registers(uint32_t type, uint8_t *bytes, size_t size)
 {
-	for (size_t i = 0; i < sizeof(registers) / sizeof(*registers); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(registers); i++) {
 		size_t end = registers[i].end ? registers[i].end : size;
 		end = end < size ? end : size;
 		if (registers[i].type == type && registers[i].start < end)

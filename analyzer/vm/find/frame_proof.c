@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/count.h"
 #include "ruby/iseq/iseq.h"
 #include "ruby/object/moved.h"
 #include "vm/stack/frame_flags.h"
@@ -132,7 +133,7 @@ struct rcore_error *rcore_frame_prove(struct rcore_ruby *ruby, const struct rcor
 				      const struct rcore_method_entry *method, uint64_t *limit)
 {
 	enum { DECIDED = RCORE_ENV_LOCAL | RCORE_FRAME_CFRAME };
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(shapes); i++) {
 		const struct shape *shape = &shapes[i];
 		if ((frame->flags & RCORE_FRAME_MAGIC_MASK) != shape->magic)
 			continue;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/address_map.h"
+#include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "ruby/object/class_name.h"
@@ -71,7 +72,7 @@ static struct rcore_error *read_status(struct tree *tree, struct rcore_task *tas
 {
 	uint64_t fiber, first, second = 0, object;
 	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < sizeof(status_paths) / sizeof(status_paths[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(status_paths); i++) {
 		err = ivar(tree, task->object, status_paths[i][0], &first);
 		if (err)
 			return err;

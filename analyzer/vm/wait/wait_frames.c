@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/count.h"
 #include "base/text.h"
 #include "ruby/object/array.h"
 #include "ruby/inspect/inspect.h"
@@ -156,7 +157,7 @@ static struct rcore_error *set_arguments(struct rcore_waits *waits, struct rcore
 {
 	uint64_t values[SELECT_LISTS + 1];
 	int count = rcore_wait_arguments(waits, place->fiber, place->first, values,
-					 sizeof(values) / sizeof(values[0]));
+					 RCORE_COUNT(values));
 	const struct rcore_frame *frame = &place->fiber->frames[place->first];
 	if (count < 0 && frame->kind == RCORE_FRAME_RUBY)
 		count = rcore_wait_parameter(waits, frame, 0, &values[0]);
@@ -191,7 +192,7 @@ static struct rcore_error *set_ractor(struct rcore_waits *waits, struct rcore_wa
 
 static const struct blocker *blocker_of(const struct rcore_frame *frame)
 {
-	for (size_t i = 0; i < sizeof(blockers) / sizeof(blockers[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(blockers); i++)
 		if (rcore_same_text(frame->label, blockers[i].label))
 			return &blockers[i];
 	return NULL;
@@ -252,7 +253,7 @@ static struct rcore_error *by_hook(struct rcore_waits *waits, int fiber,
 	const struct rcore_frame *frame = &place->fiber->frames[place->hook_frame];
 	enum rcore_wait_kind kind = RCORE_WAIT_SCHEDULER;
 	uint64_t value;
-	for (size_t i = 0; i < sizeof(hook_kinds) / sizeof(hook_kinds[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(hook_kinds); i++)
 		if (!strcmp(hook_kinds[i].hook, place->hook))
 			kind = hook_kinds[i].kind;
 	struct rcore_wait *wait = rcore_wait_new(waits, fiber, kind, RCORE_WAIT_BY_FRAME);

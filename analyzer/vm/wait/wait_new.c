@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "ruby/object/data.h"
 #include "vm/find/list_change.h"
@@ -78,7 +79,7 @@ static struct rcore_error *classify(struct rcore_waits *waits, uint64_t value,
 	err = rcore_data(ruby, value, &data);
 	if (err || !data.type_name)
 		return err;
-	for (size_t i = 0; i < sizeof(sync_types) / sizeof(sync_types[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(sync_types); i++)
 		if (!strcmp(sync_types[i].name, data.type_name)) {
 			ret->kind = data.data ? sync_types[i].kind : RCORE_SYNC_NONE;
 			ret->data = data.data;

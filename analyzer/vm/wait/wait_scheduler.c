@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/object/value.h"
 #include "vm/wait/wait_private.h"
 
@@ -21,7 +22,7 @@ static const char *hook_of(const char *label)
 {
 	const char *name = label ? strrchr(label, '#') : NULL;
 	name = name ? name + 1 : label;
-	for (size_t i = 0; name && i < sizeof(hooks) / sizeof(hooks[0]); i++)
+	for (size_t i = 0; name && i < RCORE_COUNT(hooks); i++)
 		if (!strcmp(name, hooks[i]))
 			return hooks[i];
 	return NULL;

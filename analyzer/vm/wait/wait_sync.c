@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "ruby/object/array.h"
 #include "vm/wait/wait_private.h"
 
@@ -100,7 +101,7 @@ struct rcore_error *rcore_wait_visit(struct rcore_waits *waits, const struct rco
 	waits->syncs.items[index].visited = true;
 	if (sync->kind == RCORE_SYNC_MUTEX)
 		return rcore_wait_lock_at(waits, sync->data, sync->object, &index);
-	for (size_t i = 0; !err && i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (size_t i = 0; !err && i < RCORE_COUNT(lists); i++)
 		if (lists[i].kind == sync->kind)
 			err = visit_list(waits, sync, lists[i].head, lists[i].wait);
 	return err;

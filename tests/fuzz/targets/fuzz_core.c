@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/count.h"
 #include "rcore.h"
 #include "target.h"
 #include "target/core/core.h"
@@ -11,7 +12,7 @@ static void read_edges(struct rcore_memory *memory, const struct rcore_segment *
 		segment->start - 8, segment->start, segment->start + segment->saved - 8,
 		segment->start + segment->saved, segment->start + segment->size - 8};
 	uint64_t word;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+	for (size_t i = 0; i < RCORE_COUNT(places); i++)
 		rcore_read_u64(memory, places[i], &word);
 }
 

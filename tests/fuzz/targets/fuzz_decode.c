@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "report/report.h"
 #include "session/session.h"
@@ -20,7 +21,7 @@
 
 static const char *const paths[] = {PACKS "2.7.core.zst", PACKS "3.1.core.zst",
 				    PACKS "3.3.core.zst", PACKS "3.4.core.zst"};
-enum { PACK_COUNT = sizeof(paths) / sizeof(*paths), RECORD = 12, RECORD_LIMIT = 32 };
+enum { PACK_COUNT = RCORE_COUNT(paths), RECORD = 12, RECORD_LIMIT = 32 };
 
 enum change { SET, FLIP, ADD, COPY, POINT, LOSE, CHANGE_COUNT };
 

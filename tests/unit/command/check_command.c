@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "cli/list.h"
 #include "cli/target.h"
 #include "command/command.h"
@@ -134,7 +135,7 @@ START_TEST(errors_name_the_word)
 		 "option '--version' requires a Ruby release such as 3.3.8, not '3.3'"},
 		{{"--bo\033gus"}, "unknown option '--bo\\egus'"},
 	};
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(lines); i++) {
 		struct arguments arguments;
 		struct rcore_option_group group;
 		struct rcore_command_line line = {0};
@@ -178,7 +179,7 @@ START_TEST(text_is_wrapped)
 		{"incomprehensibly long", 0, 0, 8, "incomprehensibly\nlong\n"},
 		{"", 0, 4, 8, "\n"},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		char *text = NULL;
 		size_t size;
 		FILE *out = open_memstream(&text, &size);

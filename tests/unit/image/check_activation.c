@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "image/unwind/unwind.h"
 #include "image/unwind/unwind_machine.h"
 #include "self_core.h"
@@ -181,9 +182,9 @@ int main(void)
 	Suite *suite = suite_create("activation");
 	TCase *tests = tcase_create("activation");
 	tcase_set_timeout(tests, 60);
-	tcase_add_loop_test(tests, told_by_code, 0, sizeof(builds) / sizeof(*builds));
+	tcase_add_loop_test(tests, told_by_code, 0, RCORE_COUNT(builds));
 	tcase_add_test(tests, wrong_instructions);
-	tcase_add_loop_test(tests, branch, 0, sizeof(branches) / sizeof(*branches));
+	tcase_add_loop_test(tests, branch, 0, RCORE_COUNT(branches));
 	suite_add_tcase(suite, tests);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "fake_target.h"
 #include "image/unwind/call_frames.h"
 
@@ -153,8 +154,7 @@ START_TEST(flipped)
 }
 END_TEST
 
-#define add_loop(tcase, test, table) \
-	tcase_add_loop_test(tcase, test, 0, sizeof(table) / sizeof(*(table)))
+#define add_loop(tcase, test, table) tcase_add_loop_test(tcase, test, 0, RCORE_COUNT(table))
 
 int main(void)
 {

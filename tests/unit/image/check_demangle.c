@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "image/symbolize/demangle.h"
 
 static const struct {
@@ -49,7 +50,7 @@ END_TEST
 int main(void)
 {
 	TCase *tests = tcase_create("demangle");
-	tcase_add_loop_test(tests, known, 0, sizeof(names) / sizeof(*names));
+	tcase_add_loop_test(tests, known, 0, RCORE_COUNT(names));
 	tcase_add_test(tests, hostile);
 	Suite *suite = suite_create("demangle");
 	suite_add_tcase(suite, tests);

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "image/unwind/instruction.h"
 
 /* Where elf_gregset_t has them. */
@@ -170,9 +171,9 @@ int main(void)
 {
 	Suite *suite = suite_create("instruction");
 	TCase *tests = tcase_create("instruction");
-	tcase_add_loop_test(tests, decodes_x86, 0, sizeof(x86) / sizeof(*x86));
+	tcase_add_loop_test(tests, decodes_x86, 0, RCORE_COUNT(x86));
 	tcase_add_test(tests, tells_source_from_destination);
-	tcase_add_loop_test(tests, decodes_arm, 0, sizeof(arm) / sizeof(*arm));
+	tcase_add_loop_test(tests, decodes_arm, 0, RCORE_COUNT(arm));
 	tcase_add_test(tests, takes_any_bytes);
 	tcase_add_test(tests, names_registers);
 	suite_add_tcase(suite, tests);

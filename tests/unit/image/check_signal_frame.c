@@ -7,6 +7,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "base/count.h"
 #include "image/unwind/signal_frame.h"
 #include "self_core.h"
 
@@ -302,7 +303,7 @@ int main(void)
 	TCase *frame = tcase_create("frame");
 	tcase_add_loop_test(frame, finds_a_frame, 0, 2);
 	tcase_add_loop_test(frame, knows_the_place, 0, 2);
-	tcase_add_loop_test(frame, says_the_access, 0, sizeof(faults) / sizeof(*faults));
+	tcase_add_loop_test(frame, says_the_access, 0, RCORE_COUNT(faults));
 	tcase_add_loop_test(frame, proves_a_frame, 0, 2);
 	tcase_add_test(frame, finds_a_real_frame);
 	suite_add_tcase(suite, frame);

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "fake_target.h"
 #include "image/elf/tls.h"
 
@@ -66,7 +67,7 @@ START_TEST(test_address)
 	}
 	/* Not touched yet; loaded since this thread last looked. */
 	static const uint64_t untouched[] = {3, 4, 5, 1000};
-	for (size_t i = 0; i < sizeof(untouched) / sizeof(*untouched); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(untouched); i++) {
 		address = 1;
 		ck_assert_int_eq(address_of((struct rcore_tls_variable){.module = untouched[i]},
 					    &address),

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "fake_target.h"
 #include "image/unwind/parked.h"
 #include "unwind_suite.h"
@@ -423,7 +424,7 @@ static enum rcore_fault read_flipped(struct rcore_memory *memory, uint64_t addre
 START_TEST(through_other_vdso)
 {
 	static const int steps[] = {0, 1, 8, 24};
-	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(steps); i++) {
 		struct taken *taken = take_step("target", "clock", VDSO_CLOCK, steps[i]);
 		struct flipped flipped = {.memory.read = read_flipped, .below = taken->memory};
 		ck_assert(
@@ -456,7 +457,7 @@ START_TEST(corrupt)
 		uint64_t values[] = {
 			0, UINT64_C(0x4141414141414141), sp, sp + 8 * i - 16, code, UINT64_MAX};
 		flipped.address = sp + 8 * i;
-		for (size_t j = 0; j < sizeof(values) / sizeof(*values); j++) {
+		for (size_t j = 0; j < RCORE_COUNT(values); j++) {
 			struct rcore_unwind_context broken = taken->context;
 			const struct rcore_unwind_context *context = &broken;
 			flipped.value = values[j];
@@ -531,8 +532,7 @@ START_TEST(cycle)
 }
 END_TEST
 
-#define add_loop(tcase, test, table) \
-	tcase_add_loop_test(tcase, test, 0, sizeof(table) / sizeof(*(table)))
+#define add_loop(tcase, test, table) tcase_add_loop_test(tcase, test, 0, RCORE_COUNT(table))
 
 int main(void)
 {

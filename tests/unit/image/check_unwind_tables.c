@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "fake_target.h"
 #include "image/unwind/parked.h"
 #include "image/unwind/prologue.h"
@@ -205,8 +206,7 @@ START_TEST(parked_registers)
 }
 END_TEST
 
-#define add_loop(tcase, test, table) \
-	tcase_add_loop_test(tcase, test, 0, sizeof(table) / sizeof(*(table)))
+#define add_loop(tcase, test, table) tcase_add_loop_test(tcase, test, 0, RCORE_COUNT(table))
 
 int main(void)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "layout/schema.h"
 #include "tables.h"
 
@@ -62,7 +63,7 @@ static bool has_unions(const char *group)
 					     "location", "object", "gen_ivtbl", "bignum",
 					     "rstruct",  "block"};
 
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(groups); i++)
 		if (!strcmp(groups[i], group))
 			return true;
 	return false;
@@ -208,7 +209,7 @@ static const struct drift {
 
 static const struct drift *drift_of(const struct rcore_layout *next, const char *group)
 {
-	for (size_t i = 0; i < sizeof(drifts) / sizeof(*drifts); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(drifts); i++) {
 		unsigned release[3];
 		ck_assert(rcore_version_parse(drifts[i].release, release));
 		if (!memcmp(release, next->version, sizeof(release)) &&
@@ -283,7 +284,7 @@ END_TEST
 /* Each of these drifts is one between two tables. */
 START_TEST(drifts_happened)
 {
-	for (size_t i = 0; i < sizeof(drifts) / sizeof(*drifts); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(drifts); i++) {
 		unsigned release[3];
 		bool found = false;
 		ck_assert(rcore_version_parse(drifts[i].release, release));
@@ -372,7 +373,7 @@ START_TEST(drift)
 		{"4.0.5-x86_64", "fiber.status", 552},
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < RCORE_COUNT(known); i++)
 		ck_assert_msg(measure(known[i].table, known[i].what) == known[i].value,
 			      "%s of %s: %ld", known[i].what, known[i].table,
 			      measure(known[i].table, known[i].what));
@@ -384,7 +385,7 @@ END_TEST
 START_TEST(builds)
 {
 	static const char *const releases[] = {"3.1.7", "3.2.11", "3.3.11", "3.4.9"};
-	for (size_t i = 0; i < sizeof(releases) / sizeof(*releases); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(releases); i++) {
 		char name[64];
 		snprintf(name, sizeof(name), "%s-x86_64", releases[i]);
 		struct rcore_layout plain = table_of(name);
@@ -454,7 +455,7 @@ START_TEST(candidates)
 		{{3, 1, 2}, EM_AARCH64, "3.1.2-aarch64", RCORE_LAYOUT_EXACT, 1},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		struct rcore_layout *list, first = table_of(cases[i].first);
 		const unsigned *version = cases[i].version;
 		size_t count, exact = 0;
@@ -549,7 +550,7 @@ START_TEST(read_field)
 
 	for (int i = 0; i < 16; i++)
 		bytes.data[i] = (unsigned char)(i < 8 ? 0x11 * (i + 1) : i << 4);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		uint64_t value = 0, copied = 0;
 		ck_assert_int_eq(
 			rcore_read_field(&bytes.memory, 0x1000, &cases[i].field, &value),

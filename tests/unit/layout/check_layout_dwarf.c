@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "dwarf/types.h"
 #include "layout/layout.h"
 
@@ -187,7 +188,7 @@ START_TEST(not_ruby)
 	};
 
 	snprintf(path, sizeof(path), "%s/file", folder);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		struct rcore_layout layout;
 		run("cd %s && rm -rf file && %s", folder, cases[i].make);
 		struct rcore_error *err = rcore_layout_from_dwarf(path, version, &layout);
@@ -251,7 +252,7 @@ int main(void)
 	TCase *reader = tcase_create("reader");
 
 	tcase_set_timeout(reader, 60);
-	tcase_add_loop_test(reader, flavour, 0, (int)(sizeof(flavours) / sizeof(flavours[0])));
+	tcase_add_loop_test(reader, flavour, 0, (int)RCORE_COUNT(flavours));
 	tcase_add_test(reader, compressed_by_dwz);
 	tcase_add_test(reader, debug_file);
 	tcase_add_test(reader, not_ruby);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "layout/schema.h"
 #include "tables.h"
 
@@ -27,7 +28,7 @@ START_TEST(versions)
 					  "3.3.+8", "v3.3.8",  "3.3.99999", "3.3.8\n"};
 	unsigned version[3] = {1, 2, 3};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(bad); i++)
 		ck_assert_msg(!rcore_version_parse(bad[i], version), "'%s'", bad[i]);
 	ck_assert_uint_eq(version[0], 1);
 	ck_assert(rcore_version_parse("3.10.11", version));
@@ -51,7 +52,7 @@ START_TEST(ranges)
 					  "3.3.1..6"};
 	unsigned version[3] = {1, 2, 3}, last = 4;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < RCORE_COUNT(bad); i++)
 		ck_assert_msg(!rcore_version_range_parse(bad[i], version, &last), "'%s'",
 			      bad[i]);
 	ck_assert(version[0] == 1 && last == 4);
@@ -130,7 +131,7 @@ START_TEST(bad_tables)
 		{"enum qnil", "enum nil 4\n", "unknown enumerator 'nil'"},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		struct rcore_layout layout = {.name = "untouched"};
 		char *text = altered(cases[i].line, cases[i].with);
 		struct rcore_error *err = rcore_layout_parse(text, "t", &layout);
@@ -318,7 +319,7 @@ END_TEST
 START_TEST(no_struct_of_the_vm)
 {
 	static const char *const structs[] = {"vm", "thread", "ec"};
-	for (size_t i = 0; i < sizeof(structs) / sizeof(*structs); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(structs); i++) {
 		struct rcore_layout layout;
 		char start[32], message[64], *text = table_printed(table_of("3.3.8-x86_64"));
 		snprintf(start, sizeof(start), "\nstruct %s ", structs[i]);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "layout/store.h"
 #include "tables.h"
 
@@ -98,7 +99,7 @@ START_TEST(find)
 	ck_assert_ptr_null(rcore_layout_find(in_folder("x"), &layout));
 	ck_assert_uint_eq(layout.version[1], 7);
 	static const char *const none[] = {"3.3", "3.3.999-x86_64", "3.3.8-vax", "", "-x86_64"};
-	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(none); i++) {
 		struct rcore_error *err = rcore_layout_find(none[i], &layout);
 		ck_assert_int_eq(err->code, RCORE_ERROR_NO_LAYOUT);
 		rcore_error_free(err);
@@ -191,7 +192,7 @@ START_TEST(kept_is_checked)
 					    "\x7f"
 					    "ELF",
 					    "layout x\nruby 3.3.8\n"};
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(wrong); i++) {
 		FILE *file = fopen(name, "w");
 		fputs(wrong[i], file);
 		fclose(file);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "rcore_plugin.h"
 
 /* A target of 64 KiB at 0x10000 that counts what it is asked for. */
@@ -96,14 +97,14 @@ START_TEST(command_lines)
 	struct target target;
 	struct rcore_plugin *plugin = opened(&target);
 	char *text;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(lines); i++) {
 		ck_assert_int_eq(run(plugin, lines[i].verb, lines[i].word, &text), 64);
 		ck_assert_ptr_null(text);
 		ck_assert_str_eq(rcore_plugin_error(plugin), lines[i].error);
 	}
 	ck_assert_int_eq(target.reads, 0);
 	static const char *const good[] = {"-av", "--nat=none", "--all", "--", "-j"};
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(good); i++) {
 		ck_assert_int_eq(run(plugin, "fibers", good[i], &text), 3);
 		rcore_plugin_text_free(text);
 	}

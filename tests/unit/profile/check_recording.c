@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "profile/recording.h"
 #include "profile/recording_writer.h"
 #include "profile/varint.h"
@@ -176,7 +177,7 @@ START_TEST(numbers_come_back)
 {
 	static const int64_t numbers[] = {0,         1,         -1,        63,       64,
 					  INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
-	enum { COUNT = sizeof(numbers) / sizeof(*numbers) };
+	enum { COUNT = RCORE_COUNT(numbers) };
 	struct rcore_bytes bytes = {0};
 	for (size_t i = 0; i < COUNT; i++) {
 		rcore_bytes_signed(&bytes, numbers[i]);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "proof/field_check.h"
 #include "proof/shift.h"
 #include "session/trial.h"
@@ -98,7 +99,7 @@ START_TEST(test_filled_block)
 		{ISEQ, world.main, RCORE_HOLDS}, {IFUNC, imemo, RCORE_HOLDS},
 		{IFUNC, 0, RCORE_FAILS},         {PROC + 1, imemo, RCORE_FAILS},
 	};
-	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(states); i++) {
 		struct rcore_samples samples = {.ruby = &ruby};
 		rcore_samples_add(&samples.block, block);
 		FAKE_PUT(vm, block, block, code, states[i].code);
@@ -174,7 +175,7 @@ START_TEST(test_moments)
 	fake_list_init(vm, head);
 	fake_list_add(vm, head, nodes[0]);
 	fake_list_add(vm, head, nodes[1]);
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(counts); i++) {
 		struct rcore_samples samples;
 		FAKE_PUT(vm, queue, queue, num_waiting, counts[i].counted);
 		rcore_samples_take(&ruby, &world.process, vm->address, &samples);
@@ -226,7 +227,7 @@ START_TEST(test_node)
 	fake_put(&vm->ruby.target, node + 8, head);
 	rcore_samples_take(&ruby, &world.process, vm->address, &samples);
 	rcore_samples_add(&samples.sync_waiter, waiter);
-	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(states); i++) {
 		fake_put(&vm->ruby.target, head, states[i].leads_on ? node : head);
 		fake_put(&vm->ruby.target, head + 8, states[i].leads_back ? node : head);
 		ck_assert_int_eq(rcore_check_field(&samples, row), states[i].verdict);
@@ -273,7 +274,7 @@ START_TEST(test_outermost_tag)
 		uint64_t above;
 		bool fails;
 	} tags[] = {{0x70, false}, {1 << 20, true}};
-	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(tags); i++) {
 		for (size_t j = 0; j < 2; j++) {
 			uint64_t ec = FAKE_GET(vm, threads[j], thread, ec);
 			FAKE_PUT(vm, ec, ec, tag,
@@ -330,8 +331,8 @@ START_TEST(test_moved)
 {
 	static const int steps[] = {8, -8, 16};
 	int noticed = 0;
-	for (size_t m = 0; m < sizeof(movable) / sizeof(*movable); m++) {
-		for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++) {
+	for (size_t m = 0; m < RCORE_COUNT(movable); m++) {
+		for (size_t s = 0; s < RCORE_COUNT(steps); s++) {
 			struct rcore_shift shifts[RCORE_SHIFT_COUNT];
 			begin(_i);
 			struct rcore_layout truth = layout;
@@ -369,7 +370,7 @@ END_TEST
 START_TEST(test_objspace)
 {
 	static const int steps[] = {8, -8, 16};
-	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(steps); i++) {
 		struct rcore_shift found;
 		begin(_i);
 		const struct rcore_item *list = item_of("objspace", "heap_pages_sorted");
@@ -427,8 +428,7 @@ START_TEST(test_choice)
 	};
 	struct rcore_trial *trials = calloc(2, sizeof(*trials));
 	ck_assert_ptr_nonnull(trials);
-	for (size_t i = _i ? sizeof(cases) / sizeof(*cases) : 0;
-	     i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = _i ? RCORE_COUNT(cases) : 0; i < RCORE_COUNT(cases); i++) {
 		for (size_t j = 0; j < 2; j++)
 			try_as(&trials[j], cases[i][j].source, cases[i][j].failing,
 			       cases[i][j].missed);
@@ -518,5 +518,5 @@ int main(void)
 				      test_objspace,    test_choice,  test_outermost_tag,
 				      test_unlocking,   test_node,    test_queued,
 				      test_filled_block};
-	return world_run("shift", tests, sizeof(tests) / sizeof(*tests));
+	return world_run("shift", tests, RCORE_COUNT(tests));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "base/filler.h"
 #include "target/pack/pack_notes.h"
 #include "redact/known_secrets.h"
@@ -108,7 +109,7 @@ END_TEST
 /* Whatever text ends where, nothing is read behind it. */
 START_TEST(ends_anywhere)
 {
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(patterns); i++) {
 		for (size_t size = 0; size <= strlen(patterns[i].text); size++) {
 			char *text = malloc(size + !size);
 			struct rcore_spans spans = {0};
@@ -121,7 +122,7 @@ START_TEST(ends_anywhere)
 			free(text);
 		}
 	}
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(keys); i++) {
 		for (size_t size = 0; size <= strlen(keys[i].text); size++) {
 			char *text = malloc(size + !size);
 			struct rcore_spans spans = {0};
@@ -323,13 +324,13 @@ int main(void)
 	Suite *suite = suite_create("redact");
 	TCase *tests = tcase_create("redact");
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, finds_patterns, 0, sizeof(patterns) / sizeof(*patterns));
-	tcase_add_loop_test(tests, finds_values_under_keys, 0, sizeof(keys) / sizeof(*keys));
+	tcase_add_loop_test(tests, finds_patterns, 0, RCORE_COUNT(patterns));
+	tcase_add_loop_test(tests, finds_values_under_keys, 0, RCORE_COUNT(keys));
 	tcase_add_test(tests, ends_anywhere);
 	tcase_add_test(tests, knows_what_it_learned);
 	tcase_add_test(tests, redacts_a_snapshot);
-	tcase_add_loop_test(tests, redacts_values, 0, sizeof(values) / sizeof(*values));
-	tcase_add_loop_test(tests, redacts_commands, 0, sizeof(commands) / sizeof(*commands));
+	tcase_add_loop_test(tests, redacts_values, 0, RCORE_COUNT(values));
+	tcase_add_loop_test(tests, redacts_commands, 0, RCORE_COUNT(commands));
 	tcase_add_test(tests, redacts_arguments);
 	tcase_add_test(tests, fills_bytes);
 	tcase_add_test(tests, tells_text_from_addresses);

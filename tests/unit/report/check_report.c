@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "base/text.h"
 #include "json_schema.h"
 #include "report/text/fold.h"
@@ -396,7 +397,7 @@ START_TEST(recursion_is_folded)
 		{400, 400, 405, NULL},
 		{10000, 700, 5 + 300 + 1, "9,700 frames left out (--all shows them)"},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		char *text = deep_text(cases[i].depth, cases[i].period, false);
 		ck_assert_msg(!cases[i].text || strstr(text, cases[i].text), "%s", text);
 		ck_assert_msg(count_lines(text) == cases[i].lines, "%zu lines:\n%s",
@@ -473,7 +474,7 @@ START_TEST(escapes)
 		{"\xc0\x80 \xed\xa0\x80 \xf4\x90\x80\x80 \xe6\x97",
 		 "\\xC0\\x80 \\xED\\xA0\\x80 \\xF4\\x90\\x80\\x80 \\xE6\\x97"},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		char buffer[128], *text = NULL;
 		size_t size = 0;
 		ck_assert_str_eq(rcore_escape(buffer, sizeof(buffer), cases[i][0]),
@@ -502,11 +503,10 @@ int main(void)
 	tcase_add_test(report, problems_have_lines);
 	tcase_add_test(report, doctor_tells_of_weaving);
 	tcase_add_test(report, woven_json_is_valid);
-	tcase_add_loop_test(report, golden, 0, sizeof(goldens) / sizeof(goldens[0]));
-	tcase_add_loop_test(report, printable, 0,
-			    SNAPSHOTS * sizeof(writers) / sizeof(*writers));
-	tcase_add_loop_test(report, pick, 0, sizeof(picks) / sizeof(picks[0]));
-	tcase_add_loop_test(report, full_disk, 0, sizeof(writers) / sizeof(*writers));
+	tcase_add_loop_test(report, golden, 0, RCORE_COUNT(goldens));
+	tcase_add_loop_test(report, printable, 0, SNAPSHOTS * RCORE_COUNT(writers));
+	tcase_add_loop_test(report, pick, 0, RCORE_COUNT(picks));
+	tcase_add_loop_test(report, full_disk, 0, RCORE_COUNT(writers));
 	tcase_add_test(report, json_is_valid);
 	tcase_add_test(report, json_keeps_bytes);
 	tcase_add_test(report, json_is_streamed);

@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 
+#include "base/count.h"
 #include "json_schema.h"
 #include "report/report.h"
 
@@ -160,13 +161,13 @@ START_TEST(test_where)
 		"kind=we",          "=nil",
 	};
 	struct rcore_report_options options;
-	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(good); i++) {
 		options = conditions(good[i], NULL);
 		check(rcore_report_state, &options, PLAIN);
 		options = conditions(good[i], "user_id=42");
 		check(rcore_report_state, &options, PLAIN);
 	}
-	for (size_t i = 0; i + 1 < sizeof(bad) / sizeof(*bad); i++) {
+	for (size_t i = 0; i + 1 < RCORE_COUNT(bad); i++) {
 		int code;
 		options = conditions(bad[i], NULL);
 		ck_assert_ptr_null(printed(rcore_report_state, &options, &code));

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "fake_values.h"
 #include "ruby/object/class.h"
 #include "ruby/object/constant.h"
@@ -95,7 +96,7 @@ START_TEST(test_found)
 	uint64_t value;
 	begin(_i);
 	make_world();
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(wanted); i++) {
 		OK(rcore_constant(&ruby, wanted[i].path, &value));
 		ck_assert_msg(value == FAKE_FIXNUM(wanted[i].number), "%s", wanted[i].path);
 	}
@@ -124,7 +125,7 @@ START_TEST(test_not_found)
 	uint64_t value = 77;
 	begin(_i);
 	make_world();
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(wanted); i++) {
 		struct rcore_error *err = rcore_constant(&ruby, wanted[i].path, &value);
 		ck_assert_msg(err != NULL, "%s", wanted[i].path);
 		ck_assert_str_eq(err->message, wanted[i].message);
@@ -171,7 +172,7 @@ START_TEST(test_names)
 	};
 	begin(_i);
 	make_world();
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(wanted); i++) {
 		struct names names = {0};
 		OK(rcore_constants(&ruby, wanted[i].begun, note, &names));
 		ck_assert_str_eq(names.text, wanted[i].names);
@@ -234,5 +235,5 @@ int main(void)
 {
 	const TTest *const tests[] = {test_found, test_not_found, test_names, test_broken,
 				      test_faults};
-	return run_suite("constant", tests, sizeof(tests) / sizeof(*tests));
+	return run_suite("constant", tests, RCORE_COUNT(tests));
 }

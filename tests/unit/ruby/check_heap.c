@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "ruby/object/heap.h"
 #include "ruby/object/moved.h"
 #include "ruby/object/string.h"
@@ -129,5 +130,5 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {test_garbage, test_moved};
-	return run_suite("heap", tests, sizeof(tests) / sizeof(*tests));
+	return run_suite("heap", tests, RCORE_COUNT(tests));
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "fake_ivar.h"
 #include "fake_values.h"
 #include "ruby/object/hash.h"
@@ -62,7 +63,7 @@ static uint64_t string(const char *bytes, size_t length, uint64_t encoding)
 #define BINARY(text) string(text, sizeof(text) - 1, 0)
 #define ARRAY(...)                                              \
 	fake_array_heap(&fake, (const uint64_t[]){__VA_ARGS__}, \
-			sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+			RCORE_COUNT(((const uint64_t[]){__VA_ARGS__})))
 
 START_TEST(test_immediates)
 {
@@ -108,7 +109,7 @@ START_TEST(test_floats)
 		{1.0 / 3, "0.3333333333333333"},
 		{100.0, "100.0"},
 	};
-	for (size_t i = 0; i < sizeof(floats) / sizeof(*floats); i++)
+	for (size_t i = 0; i < RCORE_COUNT(floats); i++)
 		shows(fake_float(&fake, floats[i].number), floats[i].text);
 	shows(fake_float(&fake, __builtin_inf()), "Infinity");
 	shows(fake_float(&fake, -__builtin_inf()), "-Infinity");
@@ -166,11 +167,11 @@ START_TEST(test_symbols)
 	static const char *const quoted[] = {"a b", "1a", "a-b", "&&",  "=",   "@",   "@1",
 					     "$",   "$-", "a?=", "@a=", "$a?", "[]?", "a?b"};
 	char expected[64];
-	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(plain); i++) {
 		snprintf(expected, sizeof(expected), ":%s", plain[i]);
 		shows(fake_symbol(&fake, plain[i]), expected);
 	}
-	for (size_t i = 0; i < sizeof(quoted) / sizeof(*quoted); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(quoted); i++) {
 		snprintf(expected, sizeof(expected), ":\"%s\"", quoted[i]);
 		shows(fake_symbol(&fake, quoted[i]), expected);
 	}
@@ -449,7 +450,7 @@ START_TEST(test_slots)
 		{RCORE_T_NODE, "internal"},
 	};
 	char expected[64];
-	for (size_t i = 0; i < sizeof(slots) / sizeof(*slots); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(slots); i++) {
 		uint64_t slot = fake_object(&fake, slots[i].flags, 40);
 		snprintf(expected, sizeof(expected), "<%s 0x%lx>", slots[i].name,
 			 (unsigned long)slot);
@@ -544,5 +545,5 @@ int main(void)
 		test_numbers,    test_structs, test_ranges,  test_objects,     test_classes,
 		test_others,     test_slots,   test_faults,  test_words,
 	};
-	return run_suite("inspect", tests, sizeof(tests) / sizeof(*tests));
+	return run_suite("inspect", tests, RCORE_COUNT(tests));
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "fake_ivar.h"
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
@@ -167,7 +168,7 @@ START_TEST(test_none)
 	struct rcore_ivars ivars;
 	uint64_t value;
 	bool found = true;
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(types); i++) {
 		uint64_t object = fake_object(&fake, types[i], 40);
 		OK(rcore_ivars(&ruby, object, 100, &ivars));
 		ck_assert_uint_eq(ivars.count, 0);
@@ -176,7 +177,7 @@ START_TEST(test_none)
 	}
 	static const enum rcore_type freed[] = {RCORE_T_NONE, RCORE_T_MOVED, RCORE_T_ZOMBIE,
 						RCORE_T_ICLASS, RCORE_T_IMEMO};
-	for (size_t i = 0; i < sizeof(freed) / sizeof(*freed); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(freed); i++) {
 		uint64_t object = fake_object(&fake, freed[i], 40);
 		ck_assert_int_eq(code(rcore_ivars(&ruby, object, 100, &ivars)),
 				 RCORE_ERROR_CORRUPT);
@@ -253,7 +254,7 @@ START_TEST(test_st_find)
 	begin(_i);
 	static const size_t counts[] = {0, 1, 15, 16, 17, 64, 200, 1000};
 	struct fake_ivar *entries = calloc(1000, sizeof(*entries));
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(counts); i++) {
 		size_t count = counts[i], deleted = count / 3;
 		for (size_t j = 0; j < count; j++)
 			entries[j] = (struct fake_ivar){(j * j + 7) * 40, j + 1};
@@ -437,5 +438,5 @@ int main(void)
 		test_get,     test_all,           test_none, test_removed,    test_lost_generic,
 		test_st_find, test_broken_shapes, test_data, test_real_class, test_faults,
 	};
-	return run_suite("ivar", tests, sizeof(tests) / sizeof(*tests));
+	return run_suite("ivar", tests, RCORE_COUNT(tests));
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/object/class_name.h"
 #include "ruby/object/heap.h"
 #include "ruby/symbol/id.h"
@@ -18,7 +19,7 @@ static size_t labelled_count;
 static void expect_label(uint64_t iseq, uint64_t method, const char *label,
 			 const char *native_3_3, const char *native_3_4, const char *native_4_0)
 {
-	ck_assert(labelled_count < sizeof(labelled) / sizeof(*labelled));
+	ck_assert(labelled_count < RCORE_COUNT(labelled));
 	labelled[labelled_count++] =
 		(struct labelled){iseq, method, label, native_3_3, native_3_4, native_4_0};
 }
@@ -166,7 +167,7 @@ START_TEST(test_broken_label)
 		{alone, 0, "block in nothing", NULL, NULL, NULL},
 		{lost, 0, "rescue in x", NULL, NULL, NULL},
 		{to_block, 0, "block in x", NULL, NULL, NULL}};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		problem = NULL;
 		OK(read_label(&cases[i], &label, &native, &problem));
 		ck_assert_str_eq(label, cases[i].label);
@@ -193,7 +194,7 @@ START_TEST(test_no_label)
 	uint64_t block = INSIDE(RCORE_ISEQ_BLOCK, "block in <main>", main, main);
 	uint64_t rescue = INSIDE(RCORE_ISEQ_RESCUE, "rescue in <class:Bar>", class, class);
 	uint64_t iseqs[] = {run, main, top, class, block, rescue};
-	for (size_t i = 0; i < sizeof(iseqs) / sizeof(*iseqs); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(iseqs); i++) {
 		uint64_t body = 0;
 		rcore_read_field(ruby.memory, iseqs[i], &fake.layout.iseq.body, &body);
 		fake_put_field(&fake.target, body, &fake.layout.iseq_body.label, 0x10000);
@@ -212,7 +213,7 @@ START_TEST(test_no_label)
 		{{class, 0, "<class ?>", NULL, NULL, NULL}, false},
 		{{rescue, 0, "rescue in <class ?>", NULL, NULL, NULL}, false},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		const char *label = NULL, *native = NULL, *problem = NULL;
 		OK(read_label(&cases[i].of, &label, &native, &problem));
 		ck_assert_str_eq(label, cases[i].of.label);
@@ -328,5 +329,5 @@ int main(void)
 {
 	const TTest *const tests[] = {test_label, test_broken_label, test_no_label,
 				      test_faults};
-	return run_suite("label", tests, sizeof(tests) / sizeof(*tests));
+	return run_suite("label", tests, RCORE_COUNT(tests));
 }

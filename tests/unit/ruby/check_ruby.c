@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/object/array.h"
 #include "ruby/object/class_name.h"
 #include "ruby/object/heap.h"
@@ -20,7 +21,7 @@ START_TEST(test_value)
 	ck_assert(!rcore_is_nil(&ruby, object));
 	ck_assert(rcore_is_object(&ruby, object));
 	static const uint64_t immediates[] = {0, 4, 8, 0x14, 0x24, 0x34, 3, 0x30c, 0x1002};
-	for (size_t i = 0; i < sizeof(immediates) / sizeof(*immediates); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(immediates); i++) {
 		ck_assert(!rcore_is_object(&ruby, immediates[i]));
 		ck_assert_int_eq(code(rcore_flags(&ruby, immediates[i], &flags)),
 				 RCORE_ERROR_CORRUPT);
@@ -65,7 +66,7 @@ START_TEST(test_string)
 	bool same = false;
 	OK(rcore_string_is(&ruby, value, "foo", &same));
 	ck_assert(same);
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(others); i++) {
 		OK(rcore_string_is(&ruby, value, others[i], &same));
 		ck_assert(!same);
 	}
@@ -126,7 +127,7 @@ START_TEST(test_id)
 	ck_assert_ptr_eq(name, again);
 
 	static const uint64_t none[] = {0, 1, UINT64_MAX};
-	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+	for (size_t i = 0; i < RCORE_COUNT(none); i++)
 		ck_assert_int_eq(code(rcore_id_name(&ruby, none[i], &name)),
 				 RCORE_ERROR_CORRUPT);
 	uint64_t next = fake.serials << fake.layout.constant.id_scope_shift;
@@ -414,7 +415,7 @@ START_TEST(test_iseq_line)
 	static const uint32_t sizes[] = {1,  2,   8,   9,   10,  53,  54,
 					 55, 117, 118, 565, 566, 567, 3000};
 	random_state = 20260101;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(sizes); i++) {
 		check_lines(sizes[i], 0);
 		check_lines(sizes[i], 20);
 		check_lines(sizes[i], 100);
@@ -428,7 +429,7 @@ START_TEST(test_iseq_line)
 	OK(rcore_iseq_line(&ruby, iseq, code_at + 8, &line));
 	ck_assert_int_eq(line, 0);
 	uint64_t outside[] = {0, code_at - 8, code_at + 4, code_at + 6 * 8, UINT64_MAX - 7};
-	for (size_t i = 0; i < sizeof(outside) / sizeof(*outside); i++)
+	for (size_t i = 0; i < RCORE_COUNT(outside); i++)
 		ck_assert_int_eq(code(rcore_iseq_line(&ruby, iseq, outside[i], &line)),
 				 RCORE_ERROR_CORRUPT);
 
@@ -555,5 +556,5 @@ int main(void)
 		test_heap,
 		test_heap_changing,
 	};
-	return run_suite("ruby", tests, sizeof(tests) / sizeof(*tests));
+	return run_suite("ruby", tests, RCORE_COUNT(tests));
 }

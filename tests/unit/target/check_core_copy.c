@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "core_builder.h"
 #include "target/core/core.h"
 #include "target/core/core_copy.h"
@@ -442,7 +443,7 @@ START_TEST(survives_hostile_headers)
 		0, 1, 0xffff, UINT64_MAX, UINT64_MAX - 0xffff, INT64_MAX, UINT64_C(1) << 40};
 	struct core_builder builder = {0};
 	plain_core(&builder, EM_X86_64);
-	size_t size, count = sizeof(values) / sizeof(values[0]);
+	size_t size, count = RCORE_COUNT(values);
 	unsigned char *bytes = core_build(&builder, &size);
 	Elf64_Phdr *programs = (Elf64_Phdr *)(bytes + sizeof(Elf64_Ehdr));
 	const Elf64_Phdr good = programs[1];

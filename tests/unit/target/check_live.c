@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "live_child.h"
 #include "target/live/live_memory.h"
 
@@ -314,7 +315,7 @@ START_TEST(lets_go_when_killed)
 		kill(child.pid, SIGSTOP);
 		wait_for_state(child.pid, 'T');
 	}
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(signals); i++) {
 		pid_t tracer = child_start_tracer(&child);
 		kill(tracer, signals[i]);
 		waitpid(tracer, NULL, 0);

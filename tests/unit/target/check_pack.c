@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/filler.h"
 #include "image/pack_note.h"
 #include "target/pack/pack_known.h"
@@ -76,7 +77,7 @@ START_TEST(knows_its_bytes)
 		{3, 10}, {10, 12}, {400, 401}, {100000, 4000000000}};
 	struct rcore_known_writer writer = {0};
 	struct rcore_known_runs runs = {0};
-	for (size_t i = 0; i < sizeof(added) / sizeof(*added); i++)
+	for (size_t i = 0; i < RCORE_COUNT(added); i++)
 		ck_assert(rcore_known_add(&writer, added[i].start,
 					  added[i].end - added[i].start));
 	ck_assert(rcore_known_read(writer.items, writer.count, 4000000000, &runs));
@@ -368,7 +369,7 @@ int main(void)
 	tcase_add_test(tests, hides_notes);
 	tcase_add_test(tests, note_comes_back);
 	tcase_add_test(tests, damaged_note);
-	tcase_add_loop_test(tests, wrong_note, 0, sizeof(wrong) / sizeof(*wrong));
+	tcase_add_loop_test(tests, wrong_note, 0, RCORE_COUNT(wrong));
 	suite_add_tcase(suite, tests);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

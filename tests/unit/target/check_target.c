@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "core_builder.h"
 #include "rcore.h"
 #include "target/cache.h"
@@ -697,14 +698,13 @@ int main(void)
 	tcase_add_test(core, reads_a_core);
 	tcase_add_test(core, reads_aarch64);
 	tcase_add_test(core, signal_of_a_later_thread);
-	tcase_add_loop_test(core, knows_gdb, 0, sizeof(gdb_stops) / sizeof(*gdb_stops));
+	tcase_add_loop_test(core, knows_gdb, 0, RCORE_COUNT(gdb_stops));
 	tcase_add_test(core, overlaps);
 	tcase_add_loop_test(core, overlaps_at_random, 0, 50);
 	tcase_add_test(core, truncated_anywhere);
 	tcase_add_loop_test(core, words_flipped, 0, 10);
 	tcase_add_test(core, many_segments);
-	tcase_add_loop_test(core, hostile_file_note, 0,
-			    sizeof(file_notes) / sizeof(*file_notes));
+	tcase_add_loop_test(core, hostile_file_note, 0, RCORE_COUNT(file_notes));
 	tcase_add_test(core, hostile_notes);
 	tcase_add_test(core, refused);
 	tcase_add_test(core, cut_off_while_open);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "rcore.h"
 #include "report/result.h"
 #include "triage/cluster.h"
@@ -148,7 +149,7 @@ int main(void)
 	tcase_add_test(tests, baseline);
 	tcase_add_test(tests, similarity);
 	tcase_add_test(tests, lines);
-	tcase_add_loop_test(tests, wrong_lines, 0, sizeof(wrong) / sizeof(*wrong));
+	tcase_add_loop_test(tests, wrong_lines, 0, RCORE_COUNT(wrong));
 	suite_add_tcase(suite, tests);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "suite.h"
 #include "threads.h"
 #include "triage/deadlock.h"
@@ -170,5 +171,5 @@ int main(void)
 				      test_none,  test_fibers,        test_owned_by_threads,
 				      test_ended, test_long};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
-		.name = "deadlock", .tests = tests, .count = sizeof(tests) / sizeof(tests[0])});
+		.name = "deadlock", .tests = tests, .count = RCORE_COUNT(tests)});
 }

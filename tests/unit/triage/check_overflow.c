@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "triage/overflow.h"
 
 /* Low to high: a fiber's guard and stack, a thread's, one whose guard no map shows, and the main stack. */
@@ -92,7 +93,7 @@ START_TEST(known)
 {
 	const struct fault *fault = &faults[_i];
 	struct rcore_process process = {.segments = segments,
-					.segment_count = sizeof(segments) / sizeof(*segments)};
+					.segment_count = RCORE_COUNT(segments)};
 	struct rcore_snapshot snapshot = {0};
 	char text[256] = "";
 	find(fault, &process, &snapshot);
@@ -106,7 +107,7 @@ END_TEST
 START_TEST(without_map)
 {
 	struct rcore_process process = {0};
-	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(faults); i++) {
 		struct rcore_snapshot snapshot = {0};
 		find(&faults[i], &process, &snapshot);
 		ck_assert_int_eq(snapshot.cause.overflow.present,
@@ -135,7 +136,7 @@ END_TEST
 int main(void)
 {
 	TCase *tests = tcase_create("overflow");
-	tcase_add_loop_test(tests, known, 0, sizeof(faults) / sizeof(*faults));
+	tcase_add_loop_test(tests, known, 0, RCORE_COUNT(faults));
 	tcase_add_test(tests, without_map);
 	tcase_add_test(tests, pages);
 	Suite *suite = suite_create("overflow");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "suite.h"
 #include "threads.h"
 #include "triage/deadlock.h"
@@ -31,9 +32,8 @@ static const struct rcore_frame own_frames[] = {
 	{.label = "block in Work#run", .path = "app/work.rb", .line = 2, .iseq = 0x900},
 };
 
-#define FRAMES(test, fiber, frames)                           \
-	set_frames(&(test)->snapshot.fibers[fiber], (frames), \
-		   sizeof(frames) / sizeof((frames)[0]))
+#define FRAMES(test, fiber, frames) \
+	set_frames(&(test)->snapshot.fibers[fiber], (frames), RCORE_COUNT(frames))
 
 static void set_frames(struct rcore_fiber *fiber, const struct rcore_frame *frames,
 		       size_t count)
@@ -256,5 +256,5 @@ int main(void)
 				      test_deadlock, test_gvl,  test_pool,
 				      test_groups,   test_many, test_full_queue};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
-		.name = "summary", .tests = tests, .count = sizeof(tests) / sizeof(tests[0])});
+		.name = "summary", .tests = tests, .count = RCORE_COUNT(tests)});
 }

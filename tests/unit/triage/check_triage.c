@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "rcore.h"
 #include "triage/blame.h"
 #include "triage/crash_stack.h"
@@ -117,7 +118,7 @@ START_TEST(test_origin_native)
 		{{.module = ".so"}, RCORE_ORIGIN_LIBRARY},
 		{{.module = NULL}, RCORE_ORIGIN_UNKNOWN},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++)
 		ck_assert_int_eq(rcore_origin_of_native(&cases[i].frame), cases[i].origin);
 }
 END_TEST
@@ -372,9 +373,9 @@ int main(void)
 	Suite *suite = suite_create("triage");
 	TCase *tests = tcase_create("triage");
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, test_label, 0, sizeof(labels) / sizeof(*labels));
-	tcase_add_loop_test(tests, test_native, 0, sizeof(functions) / sizeof(*functions));
-	tcase_add_loop_test(tests, test_origin, 0, sizeof(paths) / sizeof(*paths));
+	tcase_add_loop_test(tests, test_label, 0, RCORE_COUNT(labels));
+	tcase_add_loop_test(tests, test_native, 0, RCORE_COUNT(functions));
+	tcase_add_loop_test(tests, test_origin, 0, RCORE_COUNT(paths));
 	tcase_add_test(tests, test_origin_native);
 	tcase_add_test(tests, test_fault_inside);
 	tcase_add_test(tests, test_killed_from_outside);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm_suite.h"
 
+#include "base/count.h"
+
 enum { MARKING = 1, SWEEPING, WORD_BITS = 64 };
 
 static uint64_t marks_of(uint64_t object)
@@ -61,5 +63,5 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {test_unmarked};
-	return world_run("collected", tests, sizeof(tests) / sizeof(*tests));
+	return world_run("collected", tests, RCORE_COUNT(tests));
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "fake_ivar.h"
 #include "ruby_suite.h"
 #include "vm/context.h"
@@ -238,7 +239,7 @@ START_TEST(test_torn)
 	uint64_t key = keys[0], string = fake_string(&fake, "abc");
 	static const uint64_t capacities[] = {3,      6, 12345, UINT64_MAX, UINT64_C(1) << 62,
 					      1 << 17};
-	for (size_t i = 0; i < sizeof(capacities) / sizeof(*capacities); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(capacities); i++) {
 		uint64_t table = make_table(4);
 		fake_put(&fake.target, table + 8, capacities[i]);
 		load(wrap(table), &context);
@@ -387,5 +388,5 @@ int main(void)
 	const TTest *const tests[] = {
 		test_tables, test_none, test_torn, test_flips, test_compare, test_faults,
 	};
-	return run_suite("context", tests, sizeof(tests) / sizeof(*tests));
+	return run_suite("context", tests, RCORE_COUNT(tests));
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm_suite.h"
 
+#include "base/count.h"
+
 /* Loads, and expects the problem. */
 static struct rcore_snapshot *load_broken(const char *words)
 {
@@ -69,5 +71,5 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {test_broken_fiber_list, test_leaving_fiber};
-	return world_run("fiber list", tests, sizeof(tests) / sizeof(*tests));
+	return world_run("fiber list", tests, RCORE_COUNT(tests));
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "vm/stack/frame_flags.h"
 #include "vm_suite.h"
 
@@ -360,7 +361,7 @@ START_TEST(test_empty_stack)
 	const uint64_t cfps[] = {0, stack + SIZE, stack + SIZE - vm->ruby.layout.cfp.size};
 	for (size_t i = 0; i < 2; i++) {
 		FAKE_PUT(vm, world.created, fiber, status, statuses[i]);
-		for (size_t j = 0; j < sizeof(cfps) / sizeof(*cfps); j++) {
+		for (size_t j = 0; j < RCORE_COUNT(cfps); j++) {
 			FAKE_PUT(vm, ec, ec, vm_stack, stack);
 			FAKE_PUT(vm, ec, ec, vm_stack_size, SIZE / sizeof(uint64_t));
 			FAKE_PUT(vm, ec, ec, cfp, cfps[j]);
@@ -426,5 +427,5 @@ int main(void)
 		test_stack,       test_kinds,        test_without_caller,   test_escaping,
 		test_misfits,     test_stale_pc,     test_escaped_unmarked, test_unfilled,
 		test_empty_stack, test_other_method, test_many_frames};
-	return world_run("frames", tests, sizeof(tests) / sizeof(*tests));
+	return world_run("frames", tests, RCORE_COUNT(tests));
 }

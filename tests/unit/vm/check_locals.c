@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "vm/stack/exceptions.h"
 #include "vm/stack/frame_flags.h"
 #include "vm/load.h"
@@ -213,7 +214,7 @@ START_TEST(test_block_parameter)
 		{captured | 3, 0, "#<Proc (of C, not made yet)>"},
 		{captured | 1, RCORE_FRAME_MODIFIED_BLOCK_PARAM, "6"},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		put(ep - WORD, cases[i].handler);
 		put(ep, RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL | cases[i].flags);
 		ck_assert_ptr_null(load(&everything));
@@ -363,7 +364,7 @@ START_TEST(test_no_exceptions)
 	const uint64_t others[] = {FIXNUM(8), 0, 0x1234, 0x14};
 	world_begin(_i);
 	uint64_t ec = world.parked + (uint64_t)fake()->layout.fiber.saved_ec.offset;
-	for (size_t i = 0; i <= sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i <= RCORE_COUNT(others); i++) {
 		uint64_t value = i ? others[i - 1] : fake_imemo(fake(), 5, 40);
 		FAKE_PUT(&world.vm, ec, ec, errinfo, value);
 		ck_assert_ptr_null(load(&(struct rcore_locals_options){0}));
@@ -442,5 +443,5 @@ int main(void)
 		test_moving,      test_isolated,        test_broken,
 		test_faults,      test_no_exceptions,   test_id_table_of_nothing,
 		test_fiber_locals};
-	return world_run("locals", tests, sizeof(tests) / sizeof(tests[0]));
+	return world_run("locals", tests, RCORE_COUNT(tests));
 }

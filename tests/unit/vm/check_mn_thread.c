@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
 
+#include "base/count.h"
 #include "vm_suite.h"
 
 /* Threads that run as coroutines of kernel threads: M:N threads, since 3.3. */
@@ -39,7 +40,7 @@ START_TEST(test_being_filled)
 	FAKE_PUT(vm, ec, ec, machine_stack_start, stack_top);
 	FAKE_PUT(vm, ec, ec, machine_stack_maxsize, stack_size);
 	FAKE_PUT(vm, world.sleeper, thread, nt, 0);
-	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(states); i++) {
 		FAKE_PUT(vm, context, coroutine, stack_pointer, states[i].sp);
 		struct rcore_snapshot *snapshot = world_load();
 		const struct rcore_fiber *fiber =
@@ -75,7 +76,7 @@ START_TEST(test_last_functions)
 	FAKE_PUT(vm, ec, ec, machine_stack_maxsize, stack_size);
 	ck_assert_int_eq(world.native[STRANGER].tid, STRANGER_TID);
 	world.native[STRANGER].has_registers = true;
-	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(states); i++) {
 		world.native[STRANGER].registers[rcore_register_sp(EM_X86_64)] = states[i].sp;
 		struct rcore_snapshot *snapshot = world_load();
 		ck_assert_int_eq(world_fiber(snapshot, world.orphan)->tid, states[i].tid);
@@ -87,5 +88,5 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {test_being_filled, test_last_functions};
-	return world_run("M:N threads", tests, sizeof(tests) / sizeof(*tests));
+	return world_run("M:N threads", tests, RCORE_COUNT(tests));
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "tables.h"
 #include "target/process.h"
 #include "vm/find/find.h"
@@ -224,7 +225,7 @@ START_TEST(test_prove_fiber_switch)
 	struct fake_vm *vm = &world.vm;
 	/* Two of the three threads decide. */
 	FAKE_PUT(vm, fake_current_fiber(vm, world.other), fiber, status, RCORE_FIBER_CREATED);
-	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(states); i++) {
 		uint64_t fiber = fake_current_fiber(vm, vm->main_thread);
 		FAKE_PUT(vm, vm->main_thread, thread, root_fiber,
 			 states[i].has_root ? world.root : 0);
@@ -239,7 +240,7 @@ START_TEST(test_prove_fiber_switch)
 	}
 	FAKE_PUT(vm, vm->main_thread, thread, status, RCORE_THREAD_RUNNABLE);
 	FAKE_PUT(vm, world.running, fiber, status, RCORE_FIBER_RESUMED);
-	for (size_t i = 0; i < sizeof(root_states) / sizeof(*root_states); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(root_states); i++) {
 		FAKE_PUT(vm, world.root, fiber, status, root_states[i]);
 		ck_assert(passes("fiber") == (root_states[i] == RCORE_FIBER_RESUMED ||
 					      root_states[i] == RCORE_FIBER_SUSPENDED));
@@ -305,7 +306,7 @@ START_TEST(test_prove_heap)
 		uint64_t count;
 		bool passes;
 	} counts[] = {{1, true}, {0, false}, {6685312, false}, {UINT64_C(1) << 40, false}};
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(counts); i++) {
 		if (is_darray)
 			FAKE_PUT(vm, list, darray, length, counts[i].count);
 		else
@@ -419,7 +420,7 @@ START_TEST(test_fibers)
 		{offsetof(struct world, done), RCORE_FIBER_TERMINATED, 0},
 		{offsetof(struct world, orphan), RCORE_FIBER_SUSPENDED, 3},
 	};
-	for (size_t i = 0; i < sizeof(parked) / sizeof(*parked); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(parked); i++) {
 		uint64_t address;
 		memcpy(&address, (const char *)&world + parked[i].offset, sizeof(address));
 		const struct rcore_fiber *fiber = world_fiber(snapshot, address);
@@ -632,7 +633,7 @@ START_TEST(test_ending)
 							   RCORE_FIBER_RESUMED};
 	world_begin(_i);
 	bool saves = rcore_has(&world.vm.ruby.layout.fiber.context_stack_pointer);
-	for (size_t i = 0; saves && i < sizeof(statuses) / sizeof(*statuses); i++) {
+	for (size_t i = 0; saves && i < RCORE_COUNT(statuses); i++) {
 		FAKE_PUT(&world.vm, world.orphan, fiber, status, statuses[i]);
 		FAKE_PUT(&world.vm, world.orphan, fiber, context_stack_pointer, 0x7f0000000000);
 		struct rcore_snapshot *snapshot = world_load_whole();
@@ -764,5 +765,5 @@ int main(void)
 		test_broken_threads, test_broken_ractors,
 		test_broken_fibers,  test_broken_heap,
 	};
-	return world_run("vm", tests, sizeof(tests) / sizeof(*tests));
+	return world_run("vm", tests, RCORE_COUNT(tests));
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "layout/schema.h"
 #include "vm/stack/frame_flags.h"
 #include "vm_suite.h"
@@ -347,7 +348,7 @@ START_TEST(test_half_linked)
 	uint64_t half = alloc(16);
 	fake_put(&world.vm.ruby.target, half, UINT64_C(0xb000000201));
 	fake_put(&world.vm.ruby.target, half + 8, 1);
-	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(states); i++) {
 		struct rcore_native_thread *native = &world.native[0];
 		native->has_registers = true;
 		native->register_count = 27;
@@ -387,7 +388,7 @@ START_TEST(test_syscalls)
 		{23, (uint64_t)-514, 64, 0x10, RCORE_WAIT_IO},
 	};
 	world_begin(_i);
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (size_t i = 0; i < RCORE_COUNT(calls); i++) {
 		struct rcore_native_thread *thread = &world.native[1];
 		thread->has_registers = true;
 		thread->register_count = 27;
@@ -529,5 +530,5 @@ int main(void)
 		test_gvl,   test_waiting_fds, test_half_linked,  test_syscalls,
 		test_queue, test_faults,      test_unmeasured,   test_unmeasured_fields,
 	};
-	return world_run("wait", tests, sizeof(tests) / sizeof(tests[0]));
+	return world_run("wait", tests, RCORE_COUNT(tests));
 }

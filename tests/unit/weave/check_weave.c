@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "weave/learn.h"
 #include "weave/weave.h"
 
@@ -282,9 +283,9 @@ int main(void)
 {
 	Suite *suite = suite_create("weave");
 	TCase *tcase = tcase_create("weave");
-	tcase_add_loop_test(tcase, test_case, 0, (int)(sizeof(cases) / sizeof(*cases)));
+	tcase_add_loop_test(tcase, test_case, 0, (int)RCORE_COUNT(cases));
 	tcase_add_test(tcase, test_every_frame_once);
-	tcase_add_loop_test(tcase, test_learn, 0, (int)(sizeof(lessons) / sizeof(*lessons)));
+	tcase_add_loop_test(tcase, test_learn, 0, (int)RCORE_COUNT(lessons));
 	tcase_add_test(tcase, test_unknown);
 	tcase_add_test(tcase, test_known);
 	suite_add_tcase(suite, tcase);

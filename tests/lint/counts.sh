@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The length of an array has one spelling: RCORE_COUNT(array), of analyzer/base/count.h. Programs that a test compiles into
+# a debuggee cannot include that header.
+found=$(git ls-files -co --exclude-standard '*.c' '*.h' |
+	grep -vE '^(analyzer/base/count\.h|tests/stops/truth\.c|tests/.*/ext/.*)$' |
+	xargs -r grep -nE '\bsizeof[^;]*/ *(\(int\) *)?\(? *sizeof\b')
+[ -z "$found" ] && exit 0
+echo "$found"
+echo "the length of an array: write RCORE_COUNT(array) (analyzer/base/count.h)"
+exit 1
