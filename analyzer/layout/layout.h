@@ -160,23 +160,11 @@ struct rcore_layout {
 #define RCORE_END(id) \
 	}             \
 	id;
-#define RCORE_ENUM(id, names)
 #include "layout/fields.def"
-#undef RCORE_STRUCT
-#undef RCORE_FIELD
-#undef RCORE_END
-#undef RCORE_ENUM
 
 	struct {
-#define RCORE_STRUCT(id, names)
-#define RCORE_FIELD(struct_id, id, paths)
-#define RCORE_END(id)
 #define RCORE_ENUM(id, names) int64_t id;
 #include "layout/fields.def"
-#undef RCORE_STRUCT
-#undef RCORE_FIELD
-#undef RCORE_END
-#undef RCORE_ENUM
 	} constant;
 };
 

@@ -23,14 +23,9 @@ const struct rcore_item rcore_items[] = {
 	 offsetof(struct rcore_layout, struct_id.id), \
 	 0,                                           \
 	 0},
-#define RCORE_END(id)
 #define RCORE_ENUM(id, names) \
 	{RCORE_ITEM_ENUM, "", #id, names, offsetof(struct rcore_layout, constant.id), 0, 0},
 #include "layout/fields.def"
-#undef RCORE_STRUCT
-#undef RCORE_FIELD
-#undef RCORE_END
-#undef RCORE_ENUM
 };
 
 const size_t rcore_item_count = RCORE_COUNT(rcore_items);

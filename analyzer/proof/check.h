@@ -11,7 +11,7 @@
 #include "vm/vm.h"
 
 /*
- * What the checks of checks.def (check_*.c) share. A check looks at the field of
+ * What the checks of fields.def (check_*.c) share. A check looks at the field of
  * one sample object: `s` is all samples, `base` is the object's address.
  */
 #define CHECK(name)                                                                         \
@@ -22,12 +22,7 @@
 #define RCORE_CHECK_ON(struct_id, field, list, check) rcore_check rcore_check_##check;
 #define RCORE_CHECK_BOTH(struct_id, field, first, second, check) \
 	rcore_check rcore_check_##check;
-#define RCORE_NO_CHECK(struct_id, field, reason)
-#include "proof/checks.def"
-#undef RCORE_CHECK
-#undef RCORE_CHECK_ON
-#undef RCORE_CHECK_BOTH
-#undef RCORE_NO_CHECK
+#include "layout/fields.def"
 
 /* Limits of what is read of one object. */
 enum {

@@ -23,20 +23,17 @@
 	ROW(struct_id, field, RCORE_NO_SAMPLES, RCORE_NO_SAMPLES, NULL, reason)
 
 const struct rcore_check_row rcore_check_rows[] = {
-#include "proof/checks.def"
+#include "layout/fields.def"
 };
 const size_t rcore_check_row_count = RCORE_COUNT(rcore_check_rows);
 
 enum {
 	FIELD_COUNT = 0
-#define RCORE_STRUCT(id, names)
 #define RCORE_FIELD(struct_id, id, paths) +1
-#define RCORE_END(id)
-#define RCORE_ENUM(id, names)
 #include "layout/fields.def"
 };
 _Static_assert(RCORE_COUNT(rcore_check_rows) == FIELD_COUNT,
-	       "checks.def has one row for each field of fields.def");
+	       "fields.def has one row of a check for each field");
 _Static_assert(LIST(ruby) == RCORE_NO_SAMPLES, "no list of samples comes first");
 
 static int compare(const void *key, const void *row)
@@ -46,7 +43,7 @@ static int compare(const void *key, const void *row)
 	return (field > other) - (field < other);
 }
 
-/* In the order of fields.def, as struct rcore_layout is: a unit test holds it to that. */
+/* In the order of the fields, as struct rcore_layout is: a unit test holds it to that. */
 const struct rcore_check_row *rcore_check_row(size_t field)
 {
 	return bsearch(&field, rcore_check_rows, rcore_check_row_count,

@@ -17,7 +17,7 @@ enum rcore_verdict { RCORE_SILENT, RCORE_HOLDS, RCORE_FAILS };
 typedef enum rcore_verdict rcore_check(const struct rcore_samples *samples, uint64_t base,
 				       const struct rcore_field *field);
 
-/* A row of checks.def. */
+/* How a field is checked: a row of fields.def. */
 enum { RCORE_CHECK_LISTS = 2, RCORE_NO_SAMPLES = 0 };
 struct rcore_check_row {
 	const char *group, *id; /* as in fields.def */

@@ -31,7 +31,7 @@ struct subject {
 	struct tally ractor_list, thread_list;
 };
 
-/* What the field's row of checks.def says of one sample object. */
+/* What the field's check in fields.def says of one sample object. */
 #define CHECKED(subject, base, struct_id, field) \
 	rcore_check_sample(&(subject)->samples,  \
 			   offsetof(struct rcore_layout, struct_id.field), base)

@@ -20,16 +20,9 @@ static const struct {
 	const char *name;
 	size_t offset;
 } field_names[] = {
-#define RCORE_STRUCT(id, names)
 #define RCORE_FIELD(struct_id, id, paths) \
 	{#struct_id "." #id, offsetof(struct rcore_layout, struct_id.id)},
-#define RCORE_END(id)
-#define RCORE_ENUM(id, names)
 #include "layout/fields.def"
-#undef RCORE_STRUCT
-#undef RCORE_FIELD
-#undef RCORE_END
-#undef RCORE_ENUM
 };
 
 /* NULL: of a layout that was given up. */

@@ -485,8 +485,8 @@ START_TEST(test_corrupt)
 }
 END_TEST
 
-/* A row of checks.def for each field, in the order of fields.def: a field is
- * checked, or the row says why not. */
+/* Each field has one row of a check, in the fields' order: it is checked, or
+ * the row says why not. */
 START_TEST(test_table)
 {
 	size_t row = 0;
@@ -494,11 +494,11 @@ START_TEST(test_table)
 		const struct rcore_item *item = &rcore_items[i];
 		if (item->kind != RCORE_ITEM_FIELD)
 			continue;
-		ck_assert_msg(row < rcore_check_row_count, "checks.def has no row of %s.%s",
-			      item->group, item->id);
+		ck_assert_msg(row < rcore_check_row_count, "no check of %s.%s", item->group,
+			      item->id);
 		const struct rcore_check_row *check = &rcore_check_rows[row++];
 		ck_assert_msg(check->field == item->where,
-			      "checks.def has %s.%s where fields.def has %s.%s", check->group,
+			      "the check of %s.%s is where that of %s.%s belongs", check->group,
 			      check->id, item->group, item->id);
 		ck_assert_ptr_eq(rcore_check_row(item->where), check);
 		ck_assert_msg(!check->check == !!check->reason, "%s.%s: a check or a reason",
@@ -506,7 +506,7 @@ START_TEST(test_table)
 		/* `layout check` separates fields by commas. */
 		ck_assert(!check->reason || (*check->reason && !strchr(check->reason, ',')));
 	}
-	ck_assert_msg(_i || row == rcore_check_row_count, "checks.def has %s.%s more than once",
+	ck_assert_msg(_i || row == rcore_check_row_count, "more than one check of %s.%s",
 		      rcore_check_rows[row].group, rcore_check_rows[row].id);
 }
 END_TEST
