@@ -5,21 +5,28 @@
 #include "command/command.h"
 
 /*
- * The commands that only the shell has, in the order in which help lists them;
- * ends with NULL.
+ * The commands that only the shell has, in the order in which help lists them.
+ * To add one, add its file, which defines rcore_cli_NAME, and its line here.
  */
-extern const struct rcore_command *const rcore_cli_commands[];
+#define RCORE_CLI_COMMANDS(COMMAND) \
+	COMMAND(ps)                 \
+	COMMAND(triage)             \
+	COMMAND(collect)            \
+	COMMAND(record)             \
+	COMMAND(report)             \
+	COMMAND(top)                \
+	COMMAND(layout)             \
+	COMMAND(gdb)                \
+	COMMAND(lldb)
 
-extern const struct rcore_command rcore_cli_collect;
-extern const struct rcore_command rcore_cli_gdb;
-extern const struct rcore_command rcore_cli_layout;
-extern const struct rcore_command rcore_cli_layout_diff;
-extern const struct rcore_command rcore_cli_layout_list;
-extern const struct rcore_command rcore_cli_lldb;
-extern const struct rcore_command rcore_cli_ps;
-extern const struct rcore_command rcore_cli_record;
-extern const struct rcore_command rcore_cli_report;
-extern const struct rcore_command rcore_cli_top;
-extern const struct rcore_command rcore_cli_triage;
+#define RCORE_CLI_COMMAND(name) extern const struct rcore_command rcore_cli_##name;
+RCORE_CLI_COMMANDS(RCORE_CLI_COMMAND)
+
+/* Not in the list: subcommands of `rcore layout`. */
+RCORE_CLI_COMMAND(layout_diff)
+RCORE_CLI_COMMAND(layout_list)
+
+/* The list; ends with NULL. */
+extern const struct rcore_command *const rcore_cli_commands[];
 
 #endif

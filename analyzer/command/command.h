@@ -14,12 +14,12 @@
  * the debuggers, with their options, help and completion. One parser (parse.c)
  * and one help printer (help.c) serve all.
  *
- * Commands that read a target are in this folder and its list.c; the shell and
+ * Commands that read a target are in this folder and its list.h; the shell and
  * the debuggers run them. Commands that only the shell runs (triage, layout,
- * gdb ...) are in cli/ and its list.c.
+ * gdb ...) are in cli/ and its list.h.
  *
  * To add a command, add its file, which defines a struct rcore_command, and its
- * line in list.c.
+ * line in list.h.
  */
 
 /* What a debugger offers when the user asks to complete a value. */

@@ -4,24 +4,32 @@
 
 #include "command/command.h"
 
-extern const struct rcore_command rcore_command_analyze;
-extern const struct rcore_command rcore_command_threads;
-extern const struct rcore_command rcore_command_bt;
-extern const struct rcore_command rcore_command_locals;
-extern const struct rcore_command rcore_command_exception;
-extern const struct rcore_command rcore_command_state;
-extern const struct rcore_command rcore_command_doctor;
-extern const struct rcore_command rcore_command_explain;
-extern const struct rcore_command rcore_command_pack;
-extern const struct rcore_command rcore_command_convert;
-extern const struct rcore_command rcore_command_waits;
-extern const struct rcore_command rcore_command_print;
-extern const struct rcore_command rcore_command_fiber;
-extern const struct rcore_command rcore_command_frame;
-extern const struct rcore_command rcore_command_up;
-extern const struct rcore_command rcore_command_down;
+/*
+ * The commands that read a target, in the order in which help lists them. To
+ * add one, add its file, which defines rcore_command_NAME, and its line here.
+ */
+#define RCORE_COMMANDS(COMMAND) \
+	COMMAND(analyze)        \
+	COMMAND(threads)        \
+	COMMAND(bt)             \
+	COMMAND(locals)         \
+	COMMAND(exception)      \
+	COMMAND(state)          \
+	COMMAND(waits)          \
+	COMMAND(doctor)         \
+	COMMAND(explain)        \
+	COMMAND(convert)        \
+	COMMAND(pack)           \
+	COMMAND(print)          \
+	COMMAND(fiber)          \
+	COMMAND(frame)          \
+	COMMAND(up)             \
+	COMMAND(down)
+
+#define RCORE_COMMAND(name) extern const struct rcore_command rcore_command_##name;
+RCORE_COMMANDS(RCORE_COMMAND)
 
 /* Not in the list: a subcommand of `rcore layout`. */
-extern const struct rcore_command rcore_command_check;
+RCORE_COMMAND(check)
 
 #endif

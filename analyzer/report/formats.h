@@ -21,6 +21,21 @@
 	FORMAT("sarif", ".sarif", rcore_report_sarif, true, "")                     \
 	FORMAT("junit", ".xml", rcore_report_junit, true, "")
 
+/*
+ * Their writers. NULL for the options means the default. Error: OS if the
+ * report could not be written completely (a full disk, a closed pipe).
+ *
+ * Markdown has a section for each thread and at most 1 MiB, GitHub's limit for
+ * the summary of a step. The other formats for CI systems report that a process
+ * crashed at a place of the application's code, and nothing if no signal killed
+ * it: GitHub's workflow commands (at most ten annotations), SARIF 2.1.0, JUnit
+ * XML (a failed or a passed case), GitLab's Code Quality.
+ */
+#define RCORE_FORMAT_WRITER(name, ending, writer, is_document, note)      \
+	struct rcore_error *writer(const struct rcore_snapshot *snapshot, \
+				   const struct rcore_report_options *options, FILE *out);
+RCORE_FORMATS(RCORE_FORMAT_WRITER)
+
 struct rcore_format {
 	const char *name;
 	const char *ending; /* "" for none */

@@ -57,25 +57,6 @@ struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,
 				      const struct rcore_report_options *options, FILE *out);
 
 /*
- * Write formats for CI systems. Markdown has a section for each thread and at
- * most 1 MiB, GitHub's limit for the summary of a step. The others report that
- * a process crashed at a place of the application's code, and nothing if no
- * signal killed it: GitHub's workflow commands (at most ten annotations), SARIF
- * 2.1.0, JUnit XML (a failed or a passed case), GitLab's Code Quality.
- */
-struct rcore_error *rcore_report_markdown(const struct rcore_snapshot *snapshot,
-					  const struct rcore_report_options *options,
-					  FILE *out);
-struct rcore_error *rcore_report_github(const struct rcore_snapshot *snapshot,
-					const struct rcore_report_options *options, FILE *out);
-struct rcore_error *rcore_report_sarif(const struct rcore_snapshot *snapshot,
-				       const struct rcore_report_options *options, FILE *out);
-struct rcore_error *rcore_report_junit(const struct rcore_snapshot *snapshot,
-				       const struct rcore_report_options *options, FILE *out);
-struct rcore_error *rcore_report_gitlab(const struct rcore_snapshot *snapshot,
-					const struct rcore_report_options *options, FILE *out);
-
-/*
  * Writes the lines of the signature, and why each frame counts or does not:
  * `rcore explain`.
  */

@@ -13,6 +13,8 @@ for file in $sources; do
 	[ -f "$file" ] || continue
 	sed 5q "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
 		complain "$file: no SPDX-License-Identifier: MIT in its first lines"
+	# A table has a line for each of its items.
+	case $file in *.def) continue ;; esac
 	lines=$(wc -l <"$file")
 	[ "$lines" -le 800 ] || complain "$file: $lines lines; 800 is the limit"
 done

@@ -3,29 +3,13 @@
 
 #include "base/count.h"
 #include "ruby/object/data.h"
-#include "ruby/inspect/inspect_private.h"
+#include "ruby/inspect/inspect_types.h"
 
-/*
- * Those with an `inspect` of their own; all others, as a Mutex or a Queue, are
- * shown as any object.
- */
+#define ROW(type_name, function) {type_name, rcore_inspect_##function},
 static const struct {
 	const char *type_name;
 	rcore_inspect_wrapped *inspect;
-} types[] = {
-	{"proc", rcore_inspect_proc},
-	{"method", rcore_inspect_method},
-	{"VM/thread", rcore_inspect_thread},
-	{"fiber", rcore_inspect_fiber},
-	{"time", rcore_inspect_time},
-	{"encoding", rcore_inspect_encoding},
-	{"enumerator", rcore_inspect_enumerator},
-	{"arithmetic_sequence", rcore_inspect_enumerator},
-	{"chain", rcore_inspect_enumerators},
-	{"product", rcore_inspect_enumerators},
-	{"set", rcore_inspect_set},
-	{"dir", rcore_inspect_dir},
-};
+} types[] = {RCORE_INSPECT_TYPES(ROW)};
 
 /*
  * Those whose `inspect` prints what no table has: of the core, its extensions

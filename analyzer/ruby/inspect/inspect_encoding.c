@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 #include "ruby/get.h"
-#include "ruby/inspect/inspect_private.h"
+#include "ruby/inspect/inspect_types.h"
 
 enum { NAME_SIZE = 64, DUMMY_FLAG = 1 << 24, INDEX_MASK = DUMMY_FLAG - 1 };
 

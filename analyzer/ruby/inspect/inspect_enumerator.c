@@ -7,7 +7,7 @@
 #include "ruby/get.h"
 #include "ruby/object/hash.h"
 #include "ruby/symbol/id.h"
-#include "ruby/inspect/inspect_private.h"
+#include "ruby/inspect/inspect_types.h"
 #include "ruby/object/ivar.h"
 
 /*

@@ -9,7 +9,7 @@
 #include "ruby/object/class_name.h"
 #include "ruby/get.h"
 #include "ruby/symbol/id.h"
-#include "ruby/inspect/inspect_private.h"
+#include "ruby/inspect/inspect_types.h"
 #include "ruby/iseq/method.h"
 #include "ruby/object/string.h"
 

@@ -3,7 +3,7 @@
 
 #include "ruby/object/data.h"
 #include "ruby/get.h"
-#include "ruby/inspect/inspect_private.h"
+#include "ruby/inspect/inspect_types.h"
 #include "ruby/object/ivar.h"
 #include "ruby/object/string.h"
 

@@ -123,13 +123,11 @@ rcore_inspect_type rcore_inspect_default;
 rcore_inspect_type rcore_inspect_exception, rcore_inspect_old_set, rcore_inspect_range;
 rcore_inspect_type rcore_inspect_pathname, rcore_inspect_status;
 
-/* A type of T_DATA; `data` is its struct. */
+/* A type of T_DATA, of inspect_types.h; `data` is its struct. */
 typedef struct rcore_error *rcore_inspect_wrapped(struct rcore_inspect *inspect, uint64_t value,
 						  uint64_t data);
-rcore_inspect_wrapped rcore_inspect_proc, rcore_inspect_method, rcore_inspect_thread;
-rcore_inspect_wrapped rcore_inspect_fiber, rcore_inspect_time, rcore_inspect_encoding;
-rcore_inspect_wrapped rcore_inspect_enumerator, rcore_inspect_enumerators, rcore_inspect_set;
-rcore_inspect_wrapped rcore_inspect_dir, rcore_inspect_opaque;
+/* Prints the class alone, for those whose struct no table has. */
+rcore_inspect_wrapped rcore_inspect_opaque;
 
 /* A Ruby::Box; *ret is false for other modules. */
 struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module,

@@ -4,7 +4,7 @@
 #include "base/count.h"
 #include "ruby/iseq/block.h"
 #include "ruby/get.h"
-#include "ruby/inspect/inspect_private.h"
+#include "ruby/inspect/inspect_types.h"
 
 /* enum fiber_status of cont.c, enum rb_thread_status of vm_core.h */
 static const char *const fiber_statuses[] = {"created", "resumed", "suspended", "terminated"};

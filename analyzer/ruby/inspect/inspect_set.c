@@ -5,7 +5,7 @@
 
 #include "ruby/get.h"
 #include "ruby/object/hash.h"
-#include "ruby/inspect/inspect_private.h"
+#include "ruby/inspect/inspect_types.h"
 #include "ruby/object/ivar.h"
 
 /*

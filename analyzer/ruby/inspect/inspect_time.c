@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "ruby/get.h"
-#include "ruby/inspect/inspect_private.h"
+#include "ruby/inspect/inspect_types.h"
 
 /*
  * A Time counts nanoseconds since 1970 (timew), and keeps year, month ... once

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "json_schema.h"
 #include "report/text/fold.h"
-#include "report/report.h"
+#include "report/formats.h"
 #include "snapshots.h"
 
 typedef struct rcore_error *writer(const struct rcore_snapshot *snapshot,
