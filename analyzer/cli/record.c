@@ -19,7 +19,7 @@
 
 struct arguments {
 	int pid;
-	bool children;
+	bool children, native;
 	size_t rate, fiber_rate, seconds;
 	struct rcore_strings labels, command;
 	struct rcore_profile_arguments profile;
@@ -35,17 +35,28 @@ static const struct rcore_option options[] = {
 	 "End after so many seconds; otherwise when the program ends, or at Ctrl-C",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
-	 "Samples per second of each thread (99)", .completion = RCORE_COMPLETE_NOTHING},
+	 "Samples per second of each thread (99; with --native 10)",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{"fiber-rate", 0, RCORE_OPTION_AMOUNT, MEMBER(fiber_rate), "HZ",
 	 "Samples per second of each fiber that no thread runs (10)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
 	 .help = "Sample the processes that descend from it too"},
+	{"native", 0, RCORE_OPTION_FLAG, MEMBER(native),
+	 .help = "Add native frames: stops the program for a moment at each sample"},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
 	 "Of each fiber's context keep KEY alone; may be given again",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
+
+/* A stop takes a millisecond or more. */
+static size_t rate_of(const struct arguments *asked)
+{
+	if (asked->rate)
+		return asked->rate;
+	return asked->native ? RCORE_SAMPLER_NATIVE_RATE : RCORE_SAMPLER_RATE;
+}
 
 /* Where samples go while they are taken. */
 struct record {
@@ -84,12 +95,14 @@ static struct rcore_error *state_start(struct record *record)
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(text, sizeof(text), "%lld.%09ld", (long long)now.tv_sec, now.tv_nsec);
 	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "started", text);
-	snprintf(text, sizeof(text), "%zu", record->asked->rate);
+	snprintf(text, sizeof(text), "%zu", rate_of(record->asked));
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "rate", text);
 	if (!err)
-		err = rcore_recording_writer_fact(record->writer, "engine",
-						  "process_vm_readv, without stopping");
+		err = rcore_recording_writer_fact(
+			record->writer, "engine",
+			record->asked->native ? "ptrace, stopped at each sample"
+					      : "process_vm_readv, without stopping");
 	return err;
 }
 
@@ -151,7 +164,7 @@ static void summarize(const struct record *record)
 {
 	const struct rcore_sampling_summary *summary = &record->summary;
 	const struct rcore_sampler_statistics *total = &summary->total;
-	double asked = (double)record->asked->rate;
+	double asked = (double)rate_of(record->asked);
 	if (record->shows_progress)
 		fputs("\r\033[K", stderr);
 	fprintf(stderr, "rcore: %llu samples in %.1f s, %.1f a second%s; %llu were read again",
@@ -163,6 +176,16 @@ static void summarize(const struct record *record)
 	if (total->partial || total->lost)
 		fprintf(stderr, ", %llu have outer frames only, %llu none",
 			(unsigned long long)total->partial, (unsigned long long)total->lost);
+	if (total->stopped)
+		fprintf(stderr, "; stopped %llu times, for %.1f ms on average and %.1f at most",
+			(unsigned long long)total->stopped,
+			(double)total->stopped_ns / 1e6 / (double)total->stopped,
+			(double)total->longest_stop_ns / 1e6);
+	if (total->not_stopped)
+		fprintf(stderr,
+			"; %llu times it could not be stopped, and native frames are "
+			"missing",
+			(unsigned long long)total->not_stopped);
 	fprintf(stderr, "; rcore took %.2f %% of a processor\n",
 		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
 }
@@ -268,7 +291,7 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 		.pid = pid,
 		.is_new = is_new,
 		.children = asked->children,
-		.rate = (double)asked->rate,
+		.rate = (double)rate_of(asked),
 		.seconds = (double)asked->seconds,
 		.open = &target->options,
 		.sampler =
@@ -279,6 +302,7 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 				.where = asked->profile.where.items,
 				.where_count = asked->profile.where.count,
 				.redact = target->options.redact,
+				.native = asked->native,
 				.is_single = getenv("RCORE_TEST_SINGLE_READ") != NULL,
 			},
 		.stop = rcore_start_interrupted(),
@@ -337,7 +361,6 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 }
 
 static const struct arguments defaults = {
-	.rate = RCORE_SAMPLER_RATE,
 	.fiber_rate = RCORE_SAMPLER_FIBER_RATE,
 };
 

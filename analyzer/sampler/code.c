@@ -38,6 +38,7 @@ struct rcore_code {
 	uint64_t encoded, bytes; /* of an iseq's code; 0: none */
 	uint64_t body;
 	uint64_t locals; /* of an iseq */
+	uint64_t cfunc;  /* of a method in C */
 	/* Word of its code: `leave`, unless it ends in another way. */
 	uint64_t last;
 	uint32_t function;
@@ -260,6 +261,7 @@ static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code 
 		return look_up_iseq(codes, code, method);
 	if (!method || method->type != RCORE_METHOD_CFUNC)
 		return rcore_error_create(RCORE_ERROR_CORRUPT, "a C frame of no C method");
+	code->cfunc = method->cfunc;
 	err = rcore_label(&codes->ruby, NULL, method, &label, &problem);
 	if (!err)
 		set_function(codes, code, label, NULL, 0);
@@ -338,8 +340,10 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 	}
 	int line = 0;
 	code->is_used = true;
-	*ret = (struct rcore_code_frame){
-		.label = code->label, .path = code->path, .is_c = code->is_c};
+	*ret = (struct rcore_code_frame){.label = code->label,
+					 .path = code->path,
+					 .is_c = code->is_c,
+					 .cfunc = code->cfunc};
 	bool is_stale = may_be_stale && (field_of(frame, layout, &layout->cfp.jit_return) ||
 					 !is_within(code, pc));
 	if (code->has_line && pc && !is_stale) {

@@ -62,7 +62,8 @@ struct rcore_code_frame {
 	 */
 	const char *label;
 	const char *path;
-	bool is_c; /* a method or block in C */
+	bool is_c;      /* a method or block in C */
+	uint64_t cfunc; /* of a method in C: its function */
 };
 
 /*

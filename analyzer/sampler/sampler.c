@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "sampler/native.h"
 
 enum {
 	SECOND = 1000000000,
@@ -100,6 +101,7 @@ struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open
 	if (!sampler)
 		return rcore_error_no_memory();
 	sampler->options = *options;
+	sampler->open = *open;
 	sampler->profile = profile;
 	sampler->generation = profile->generation;
 	running.no_stop = running.no_native = true;
@@ -108,6 +110,8 @@ struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open
 		sampler->live = sampler->session->target.live;
 		err = begin(sampler);
 	}
+	if (!err && options->native)
+		err = rcore_native_new(sampler);
 	if (err) {
 		struct rcore_error *ended =
 			sampler->session ? rcore_live_check(sampler->live) : NULL;
@@ -125,6 +129,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 {
 	if (!sampler)
 		return;
+	rcore_native_free(sampler->native);
 	for (size_t i = 0; i < sampler->threads.count; i++)
 		rcore_sampled_thread_free(sampler->threads.items[i]);
 	for (size_t i = 0; i < sampler->parked.count; i++)
@@ -176,18 +181,6 @@ static void forget_stale(struct rcore_sampler *sampler)
 		rcore_track_forget(&sampler->parked.items[i]->track);
 		sampler->parked.items[i]->is_resolved = false;
 	}
-}
-
-static uint32_t gc_node(struct rcore_sampler *sampler, uint32_t node)
-{
-	struct rcore_profile *profile = sampler->profile;
-	const struct rcore_profile_function function = {
-		.kind = RCORE_FUNCTION_GC,
-		.label = rcore_profile_string(profile, "(garbage collection)")};
-	if (!sampler->gc_frame)
-		sampler->gc_frame = rcore_profile_frame(
-			profile, rcore_profile_function(profile, &function), 0);
-	return rcore_profile_node(profile, node, sampler->gc_frame);
 }
 
 /* Room for the stacks of one read; false: memory is short. */
@@ -257,12 +250,11 @@ static void split(const struct rcore_sampled_thread *thread, bool is_running, ui
 	*ret_now = cpu - *ret_before;
 }
 
-static void look(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-		 enum rcore_stack_verdict verdict, uint64_t now)
+/* Looks up what the stack that was read runs. */
+static void decode(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+		   enum rcore_stack_verdict verdict)
 {
 	struct rcore_track *track = &thread->track;
-	uint64_t cpu = 0, before, after;
-	rcore_sampler_name_thread(sampler, thread);
 	if (verdict != RCORE_STACK_GOOD && verdict != RCORE_STACK_EMPTY) {
 		if (rcore_stack_salvage(&sampler->reader, &track->stack))
 			sampler->statistics.partial++;
@@ -271,6 +263,14 @@ static void look(struct rcore_sampler *sampler, struct rcore_sampled_thread *thr
 	}
 	track->may_be_unfilled = rcore_sampler_holds_gvl(sampler, thread);
 	rcore_track_decode(sampler, track);
+}
+
+static void look(struct rcore_sampler *sampler, size_t index, uint64_t now)
+{
+	struct rcore_sampled_thread *thread = sampler->threads.items[index];
+	struct rcore_track *track = &thread->track;
+	uint64_t cpu = 0, before, after;
+	rcore_sampler_name_thread(sampler, thread);
 	track->fiber = fiber_of(sampler, thread);
 	rcore_sampler_labels(sampler, track, now);
 	bool rests = thread->state == RCORE_SAMPLE_BLOCKED && !track->has_changed &&
@@ -280,12 +280,11 @@ static void look(struct rcore_sampler *sampler, struct rcore_sampled_thread *thr
 	if (is_timed)
 		thread->cpu_looked = now;
 	bool is_busy = is_timed && since && cpu > (now - since) / 2;
-	rcore_sampler_state(sampler, thread, is_busy, now);
+	rcore_sampler_state(sampler, thread, rests, is_busy, now);
 	bool is_running =
 		thread->state == RCORE_SAMPLE_RUNNING || thread->state == RCORE_SAMPLE_GC;
 	split(thread, is_running, cpu, &before, &after);
-	uint32_t node =
-		thread->state == RCORE_SAMPLE_GC ? gc_node(sampler, track->node) : track->node;
+	uint32_t node = rcore_native_node(sampler, index, thread->state == RCORE_SAMPLE_GC);
 	rcore_track_add(sampler, track, node, thread->state_number, thread->last_looked, now,
 			before, after);
 	thread->was_running = is_running;
@@ -342,11 +341,19 @@ static struct rcore_error *look_at_threads(struct rcore_sampler *sampler)
 	}
 	struct rcore_error *err = read_again(sampler, retries, count);
 	uint64_t now = rcore_sampler_now();
+	if (!err)
+		err = rcore_native_keep(sampler);
+	rcore_native_let_go(sampler);
+	for (size_t i = 0; !err && i < count; i++)
+		if (retries[i].verdict != RCORE_STACK_GONE)
+			decode(sampler, retries[i].thread, retries[i].verdict);
+	if (!err)
+		err = rcore_native_weave(sampler);
 	for (size_t i = 0; !err && i < count; i++) {
 		if (retries[i].verdict == RCORE_STACK_GONE)
 			is_lost = true;
 		else
-			look(sampler, retries[i].thread, retries[i].verdict, now);
+			look(sampler, i, now);
 	}
 	free(retries);
 	if (!err && is_lost)
@@ -363,7 +370,8 @@ static void verify(struct rcore_sampler *sampler, uint64_t now)
 	for (size_t i = 0; i < sampler->threads.count; i++) {
 		struct rcore_sampled_thread *thread = sampler->threads.items[i];
 		if (!thread->tid) {
-			thread->tid = rcore_thread_tid(sampler, thread->address);
+			thread->tid =
+				rcore_thread_tid(sampler, thread->address, &thread->inner_tid);
 			rcore_thread_time_open(sampler, thread);
 			thread->track.thread = 0;
 		}
@@ -380,7 +388,9 @@ struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 	verify(sampler, now);
 	forget_stale(sampler);
 	sampler->statistics.ticks++;
-	struct rcore_error *err = read_all(sampler);
+	struct rcore_error *err = rcore_native_hold(sampler, now);
+	if (!err)
+		err = read_all(sampler);
 	if (!err && !rcore_sampler_list_holds(sampler)) {
 		err = rcore_sampler_list(sampler);
 		if (!err)
@@ -390,6 +400,7 @@ struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 		err = rcore_live_check(sampler->live);
 	if (!err)
 		err = look_at_threads(sampler);
+	rcore_native_let_go(sampler);
 	if (!err)
 		err = rcore_sampler_parked(sampler, now);
 	sampler->statistics.threads = sampler->threads.count;

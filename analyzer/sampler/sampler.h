@@ -86,6 +86,7 @@ enum {
 	RCORE_SAMPLER_ATTEMPTS = 5,
 	RCORE_SAMPLER_RATE = 99,
 	RCORE_SAMPLER_FIBER_RATE = 10,
+	RCORE_SAMPLER_NATIVE_RATE = 10, /* of all, with native frames */
 	RCORE_SAMPLER_RATE_MAX = 10000,
 };
 
@@ -99,6 +100,10 @@ struct rcore_sampler_options {
 	const char *const *where;
 	size_t where_count;
 	enum rcore_redact redact;
+	/*
+	 * Native frames, too: each tick stops the process for a moment.
+	 */
+	bool native;
 	bool is_single; /* tests only: believe one copy */
 	uint64_t begun; /* CLOCK_MONOTONIC of time 0 in the profile */
 };
@@ -116,6 +121,11 @@ struct rcore_sampler_statistics {
 	uint64_t reads;           /* system calls that copied stacks */
 	uint64_t parked;          /* samples of parked fibers */
 	uint64_t threads, fibers; /* at the moment */
+	/* With native frames: ticks that stopped the process, and for how long. */
+	uint64_t stopped, stopped_ns, longest_stop_ns;
+	uint64_t not_stopped; /* ticks that could not */
+	/* Places where native and Ruby frames did not fit together. */
+	uint64_t gaps;
 };
 
 /* Samples one process. */

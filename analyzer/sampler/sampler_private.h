@@ -51,6 +51,7 @@ struct rcore_sampled_thread {
 	uint64_t ractor;  /* rb_ractor_t; 0: before 3.0 */
 	char id[16];
 	int tid;
+	int inner_tid;            /* as the process itself sees it */
 	int schedstat, syscall;   /* files in /proc; -1: not open */
 	uint64_t cpu, cpu_looked; /* by schedstat, and when it was read */
 	uint64_t cpu_of_round;    /* of the last round of parked fibers */
@@ -101,6 +102,8 @@ struct rcore_parked {
 
 struct rcore_sampler {
 	struct rcore_sampler_options options;
+	struct rcore_options open;
+	struct rcore_native *native; /* NULL: without native frames */
 	struct rcore_session *session;
 	struct rcore_located *located; /* the session's */
 	struct rcore_live *live;
@@ -159,8 +162,12 @@ void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_
 bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
 /* The same since it began; 0: unknown. */
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
-/* The kernel's id of a thread. 0: unknown. */
-int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread);
+/*
+ * The kernel's id of a thread, as we see it and as the process does. 0: unknown.
+ */
+int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread, int *ret_inner);
+/* Whether it runs or would if it had a processor; -1: the kernel does not say. */
+int rcore_thread_runs(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 /* What system call it is in, as registers; false: it runs, or nobody says. */
 bool rcore_thread_registers(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 			    struct rcore_native_thread *ret);
@@ -182,9 +189,13 @@ uint32_t rcore_sampler_fiber(struct rcore_sampler *sampler, uint64_t fiber, uint
 			     struct rcore_sampled_thread *thread, uint32_t thread_number);
 void rcore_sampler_forget_fibers(struct rcore_sampler *sampler);
 
-/* thread_state.c */
+/*
+ * thread_state.c. `rests`: the thread was blocked, and its stack is the same.
+ * `is_busy` decides whether a thread without the GVL runs if the kernel does
+ * not say: it used a processor for more than half of the time.
+ */
 void rcore_sampler_state(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-			 bool is_busy, uint64_t now);
+			 bool rests, bool is_busy, uint64_t now);
 bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
 			     const struct rcore_sampled_thread *thread);
 uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler, enum rcore_sample_state kind);
@@ -195,6 +206,17 @@ uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler, enum rcore_sam
  */
 uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 			    struct rcore_parked *parked);
+
+/*
+ * The innermost frames of a track's last stack, as the decoders of vm/ have
+ * them. NULL: memory is short.
+ */
+struct rcore_frame *rcore_sampler_frames(const struct rcore_sampler *sampler,
+					 const struct rcore_track *track, size_t limit,
+					 struct rcore_arena *arena, size_t *ret_count);
+
+/* track.c: the node of the garbage collector, called from `node`. */
+uint32_t rcore_sampler_gc_node(struct rcore_sampler *sampler, uint32_t node);
 
 /* parked.c */
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);

@@ -66,6 +66,12 @@ static void add_up(struct rcore_sampler_statistics *total,
 	total->unfilled += one->unfilled;
 	total->reads += one->reads;
 	total->parked += one->parked;
+	total->stopped += one->stopped;
+	total->stopped_ns += one->stopped_ns;
+	if (one->longest_stop_ns > total->longest_stop_ns)
+		total->longest_stop_ns = one->longest_stop_ns;
+	total->not_stopped += one->not_stopped;
+	total->gaps += one->gaps;
 	total->threads += one->threads;
 	total->fibers += one->fibers;
 }

@@ -89,7 +89,7 @@ static struct rcore_sampled_thread *new_thread(struct rcore_sampler *sampler, ui
 	thread->ractor = ractor;
 	thread->schedstat = thread->syscall = -1;
 	snprintf(thread->id, sizeof(thread->id), "T%zu", ++sampler->thread_count);
-	thread->tid = rcore_thread_tid(sampler, address);
+	thread->tid = rcore_thread_tid(sampler, address, &thread->inner_tid);
 	rcore_thread_time_open(sampler, thread);
 	return thread;
 }

@@ -34,7 +34,8 @@ bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
 
 /* As gvl_state() of vm/threads.c, of what a tick copied. */
 static enum rcore_sample_state kind_of(struct rcore_sampler *sampler,
-				       const struct rcore_sampled_thread *thread, bool is_busy)
+				       struct rcore_sampled_thread *thread, bool rests,
+				       bool is_busy)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	const struct rcore_piece *piece = &thread->track.stack.pieces[RCORE_PIECE_THREAD];
@@ -47,7 +48,10 @@ static enum rcore_sample_state kind_of(struct rcore_sampler *sampler,
 	if (status == RCORE_THREAD_RUNNABLE &&
 	    !rcore_piece_field(piece, &layout->thread.blocking_region_buffer))
 		return RCORE_SAMPLE_GVL;
-	return is_busy ? RCORE_SAMPLE_RUNNING : RCORE_SAMPLE_BLOCKED;
+	int runs = rests ? 0 : rcore_thread_runs(sampler, thread);
+	if (runs < 0)
+		runs = is_busy;
+	return runs ? RCORE_SAMPLE_RUNNING : RCORE_SAMPLE_BLOCKED;
 }
 
 static uint64_t innermost_self(const struct rcore_sampler *sampler,
@@ -85,9 +89,9 @@ static void set_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread 
 }
 
 void rcore_sampler_state(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-			 bool is_busy, uint64_t now)
+			 bool rests, bool is_busy, uint64_t now)
 {
-	thread->state = kind_of(sampler, thread, is_busy);
+	thread->state = kind_of(sampler, thread, rests, is_busy);
 	if (thread->state == RCORE_SAMPLE_BLOCKED) {
 		set_wait(sampler, thread, now);
 		return;

@@ -78,10 +78,11 @@ static bool translate(void *context, int tid)
 	return !translation->outer;
 }
 
-int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread)
+int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread, int *ret_inner)
 {
 	struct translation translation = {.folder = rcore_live_folder(sampler->live),
 					  .inner = inner_tid(sampler, thread)};
+	*ret_inner = translation.inner;
 	if (!translation.inner || !rcore_live_inner_pid(sampler->live))
 		return translation.inner;
 	rcore_live_tasks(translation.folder, translate, &translation);
@@ -139,22 +140,36 @@ static const int arguments[] = {14, 13, 12, 7, 9, 8};
 #endif
 
 /*
- * "NUMBER ARGUMENT ... SP PC", "-1 SP PC" or "running" (proc_pid_syscall(5)),
- * in the order of the kernel's elf_gregset_t.
+ * "NUMBER ARGUMENT ... SP PC", "-1 SP PC" or "running" (proc_pid_syscall(5)).
+ * false: it cannot be read.
  */
+static bool read_syscall(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+			 char *text, size_t size)
+{
+	if (thread->syscall < 0 && thread->tid)
+		thread->syscall = open_file(sampler, thread->tid, "syscall");
+	ssize_t count = thread->syscall < 0 ? -1 : pread(thread->syscall, text, size - 1, 0);
+	if (count <= 0)
+		return false;
+	text[count] = '\0';
+	return true;
+}
+
+int rcore_thread_runs(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+{
+	char text[256];
+	return read_syscall(sampler, thread, text, sizeof(text)) ? text[0] == 'r' : -1;
+}
+
+/* In the order of the kernel's elf_gregset_t. */
 bool rcore_thread_registers(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 			    struct rcore_native_thread *ret)
 {
 	enum { ERESTARTSYS = 512, WORDS = 8 };
 	char text[256], *at = text, *end;
 	uint64_t words[WORDS];
-	if (thread->syscall < 0 && thread->tid)
-		thread->syscall = open_file(sampler, thread->tid, "syscall");
-	ssize_t size =
-		thread->syscall < 0 ? -1 : pread(thread->syscall, text, sizeof(text) - 1, 0);
-	if (size <= 0)
+	if (!read_syscall(sampler, thread, text, sizeof(text)))
 		return false;
-	text[size] = '\0';
 	long number = strtol(text, &at, 10);
 	if (at == text || number < 0)
 		return false;

@@ -24,6 +24,18 @@ static uint32_t partial_frame(struct rcore_sampler *sampler)
 	return sampler->partial_frame;
 }
 
+uint32_t rcore_sampler_gc_node(struct rcore_sampler *sampler, uint32_t node)
+{
+	struct rcore_profile *profile = sampler->profile;
+	const struct rcore_profile_function function = {
+		.kind = RCORE_FUNCTION_GC,
+		.label = rcore_profile_string(profile, "(garbage collection)")};
+	if (!sampler->gc_frame)
+		sampler->gc_frame = rcore_profile_frame(
+			profile, rcore_profile_function(profile, &function), 0);
+	return rcore_profile_node(profile, node, sampler->gc_frame);
+}
+
 static bool reserve(struct rcore_track *track, size_t count, size_t step)
 {
 	if (count <= track->capacity)

@@ -22,10 +22,34 @@ static uint64_t word_of(const uint8_t *frame, size_t size, const struct rcore_fi
 	return rcore_has(field) && rcore_field_of(frame, size, field, &value) ? value : 0;
 }
 
-/* The innermost frames of a track's last stack. NULL: memory is short. */
-static struct rcore_frame *frames_of(const struct rcore_sampler *sampler,
-				     const struct rcore_track *track, size_t limit,
-				     struct rcore_arena *arena, size_t *ret_count)
+/* The flags of an environment that was moved to the heap are there, too. */
+static uint32_t flags_of(const struct rcore_sampler *sampler, const struct rcore_track *track,
+			 uint64_t ep)
+{
+	uint64_t flags = 0;
+	if (!rcore_stack_value(&track->stack, ep, &flags) &&
+	    rcore_read_u64(rcore_live_bare_memory(sampler->live), ep, &flags))
+		return 0;
+	return (uint32_t)flags;
+}
+
+/* What else a decoder of vm/ wants to know of code in C. */
+static void set_function(const struct rcore_sampler *sampler,
+			 const struct rcore_code_frame *code, struct rcore_frame *frame)
+{
+	const struct rcore_field *function = &sampler->layout->ifunc.func;
+	frame->cfunc = code->cfunc;
+	if ((frame->flags & RCORE_FRAME_MAGIC_MASK) != RCORE_FRAME_MAGIC_IFUNC)
+		return;
+	frame->kind = RCORE_FRAME_IFUNC;
+	if (rcore_has_place(function))
+		rcore_read_field(rcore_live_bare_memory(sampler->live), frame->iseq, function,
+				 &frame->cfunc);
+}
+
+struct rcore_frame *rcore_sampler_frames(const struct rcore_sampler *sampler,
+					 const struct rcore_track *track, size_t limit,
+					 struct rcore_arena *arena, size_t *ret_count)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	size_t step = layout->cfp.size;
@@ -36,7 +60,6 @@ static struct rcore_frame *frames_of(const struct rcore_sampler *sampler,
 		size_t place = track->count - 1 - i;
 		const uint8_t *bytes = track->frames + place * step;
 		const struct rcore_code_frame *code = &track->known[place].code;
-		uint64_t flags = 0;
 		frames[i] = (struct rcore_frame){
 			.cfp = track->stack.top - (place + 2) * step,
 			.pc = word_of(bytes, step, &layout->cfp.pc),
@@ -49,10 +72,11 @@ static struct rcore_frame *frames_of(const struct rcore_sampler *sampler,
 				: code->is_c ? RCORE_FRAME_CFUNC
 					     : RCORE_FRAME_RUBY,
 		};
-		if (rcore_stack_value(&track->stack, frames[i].ep, &flags))
-			frames[i].flags = (uint32_t)flags;
-		if (code->frame && (flags & RCORE_FRAME_MAGIC_MASK) == RCORE_FRAME_MAGIC_IFUNC)
-			frames[i].kind = RCORE_FRAME_IFUNC;
+		frames[i].flags = flags_of(sampler, track, frames[i].ep);
+		frames[i].under_construction =
+			frames[i].kind == RCORE_FRAME_RUBY && !frames[i].pc;
+		if (code->frame)
+			set_function(sampler, code, &frames[i]);
 	}
 	return frames;
 }
@@ -102,8 +126,8 @@ static bool add_thread(struct rcore_sampler *sampler, struct scene *scene, size_
 	};
 	snprintf(fiber->id, sizeof(fiber->id), "%s", sampled->id);
 	thread->fibers = rcore_arena_alloc(&scene->snapshot.arena, sizeof(int));
-	fiber->frames = frames_of(sampler, track, is_subject ? FRAMES : OTHER_FRAMES,
-				  &scene->snapshot.arena, &fiber->frame_count);
+	fiber->frames = rcore_sampler_frames(sampler, track, is_subject ? FRAMES : OTHER_FRAMES,
+					     &scene->snapshot.arena, &fiber->frame_count);
 	if (!thread->fibers || !fiber->frames)
 		return false;
 	thread->fibers[0] = (int)index;
@@ -131,8 +155,8 @@ static bool add_parked(struct rcore_sampler *sampler, struct scene *scene,
 		.vm_stack = parked->track.stack.bottom,
 		.vm_stack_size = parked->track.stack.top - parked->track.stack.bottom,
 	};
-	fiber->frames = frames_of(sampler, &parked->track, FRAMES, &scene->snapshot.arena,
-				  &fiber->frame_count);
+	fiber->frames = rcore_sampler_frames(sampler, &parked->track, FRAMES,
+					     &scene->snapshot.arena, &fiber->frame_count);
 	scene->loader.fibers.count++;
 	return fiber->frames &&
 	       (rcore_address_map_get(&scene->loader.fiber_at, fiber->address) >= 0 ||

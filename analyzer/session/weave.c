@@ -70,8 +70,9 @@ static struct rcore_error *unwind(struct rcore_target *target,
 {
 	struct rcore_activation *activation = &snapshot->activation;
 	const struct rcore_functions methods = {functions->items, functions->count};
-	struct rcore_interpreter interpreter = {instructions->items, instructions->count,
-						activation->address};
+	struct rcore_interpreter interpreter = {.instructions = instructions->items,
+						.count = instructions->count,
+						.activation = activation->address};
 	struct rcore_code *code;
 	struct rcore_error *err = rcore_target_code(target, &code);
 	if (!err)

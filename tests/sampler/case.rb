@@ -14,13 +14,18 @@ class SamplerCase < LiveCase
 
     # Labels, outermost first.
     def stack(total)
-      labels = []
+      frames(total).map { |frame| frame["label"] }
+    end
+
+    # From the outermost.
+    def frames(total)
+      frames = []
       node = total["node"]
       while node && node != 0
-        labels.unshift(@functions[@nodes[node]["function"]]["label"])
+        frames.unshift(@functions[@nodes[node]["function"]])
         node = @nodes[node]["parent"]
       end
-      labels
+      frames
     end
 
     def thread(total)

@@ -111,6 +111,13 @@ find_core(struct rcore_sites *sites, const struct rcore_interpreter *interpreter
 	return count > interpreter->count / 2 ? module : NULL;
 }
 
+uint64_t rcore_activation_core(struct rcore_sites *sites,
+			       const struct rcore_interpreter *interpreter)
+{
+	uint64_t core;
+	return find_core(sites, interpreter, &core) ? core : 0;
+}
+
 uint64_t rcore_activation_find(struct rcore_sites *sites,
 			       const struct rcore_interpreter *interpreter)
 {

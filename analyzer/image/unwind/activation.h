@@ -28,9 +28,18 @@ struct rcore_interpreter {
 	const uint64_t *instructions;
 	size_t count;
 	uint64_t activation; /* the start of rb_vm_exec; 0: not known */
+	/*
+	 * Result: the start of the function that covers the instructions; 0:
+	 * not known.
+	 */
+	uint64_t core;
 };
 
 struct rcore_sites;
+
+/* The start of the function that covers the instructions; 0: none does. */
+uint64_t rcore_activation_core(struct rcore_sites *sites,
+			       const struct rcore_interpreter *interpreter);
 
 /*
  * The start of rb_vm_exec by interpreter->instructions and the code of their

@@ -134,7 +134,10 @@ void rcore_code_close(struct rcore_code *code)
 
 static void find_activation(struct rcore_code *code, struct rcore_interpreter *interpreter)
 {
-	if (!interpreter || interpreter->activation)
+	if (!interpreter)
+		return;
+	interpreter->core = rcore_activation_core(&code->sites, interpreter);
+	if (interpreter->activation)
 		return;
 	if (!code->activation)
 		code->activation = rcore_activation_find(&code->sites, interpreter);

@@ -89,7 +89,7 @@ static uint64_t found(const uint64_t *instructions, size_t count)
 	const struct rcore_process *process = rcore_core_process(core);
 	err = rcore_modules_open(process, rcore_core_memory(core), NULL, &modules);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
-	struct rcore_interpreter interpreter = {instructions, count, 0};
+	struct rcore_interpreter interpreter = {.instructions = instructions, .count = count};
 	struct watched watched = {
 		.memory = {watch},
 		.below = rcore_modules_overlay(modules, rcore_core_memory(core)),

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+
+# Stacks with native frames.
+module Native
+  SECONDS = 6.0
+  RATE = 100
+  # Whether a method of the program calls into a library.
+  LIBRARY = /\A(?:libz\.so|zlib\.so)/.freeze
+  METHODS = { "deflates" => true, "sums_up" => true, "counts" => false }.freeze
+  GAP = "(native and Ruby frames do not match)"
+
+  def self.cases(rubies)
+    rubies.flat_map { |ruby| [[ruby, []], *([[ruby, ["--yjit"]]] if ruby.version.segments.first(2) == [3, 1])] }.map do |ruby, options|
+      SamplerCase.new(["native", ruby.name, *options].join(" ")) { Native.shares(self, ruby, options) }
+    end
+  end
+
+  def self.shares(test, ruby, options)
+    test.with_program(ruby, "native.rb", SECONDS, options: options) do |pid, _, folder|
+      recording = test.record_while(ruby, pid, "--native", "-r", RATE) { Times.let_go(test, folder) }
+      gaps = recording.sum("samples") { |total| recording.stack(total).include?(GAP) }
+      all = recording.sum("samples") { true }
+      test.fail("#{gaps} of #{all} samples have a gap") if gaps * 200 > all
+      compare(test, recording, Times.notes(folder))
+      sleepers(test, ruby, recording, pid)
+      test.note = "#{test.instance_variable_get(:@shares)}; #{gaps} gaps in #{all} samples"
+    end
+  end
+
+  # Of the methods' time on a processor, as much is in the library as the program noted.
+  def self.compare(test, recording, notes)
+    seen = Hash.new(0)
+    recording.totals.each do |total|
+      frames = recording.frames(total)
+      method = frames.rindex { |frame| METHODS.key?(frame["label"][/\AObject#(\w+)\z/, 1]) } or next
+      name = frames[method]["label"][/\w+\z/]
+      inside = frames.drop(method + 1).select { |frame| frame["kind"] == "native" }
+      is_called = inside.any? { |frame| frame["path"] =~ LIBRARY }
+      seen[[name, is_called]] += total["cpu"]
+      test.fail("#{name}: #{frames.map { |frame| frame["label"] }}") if is_called && !METHODS[name]
+    end
+    whole, noted = seen.values.sum.to_f, notes.values.map(&:first).sum
+    texts = METHODS.map do |name, is_called|
+      share, wanted = seen[[name, is_called]] / whole, notes[name].first / noted
+      # Four sigma of so many samples, and what the method itself takes.
+      allowed = 4 * Math.sqrt(wanted * (1 - wanted) / (SECONDS * RATE)) + 0.01
+      test.fail(format("%s: %.3f of the time, not %.3f", name, share, wanted)) if (share - wanted).abs > allowed
+      format("%s %.3f of %.3f", name, share, wanted)
+    end
+    test.instance_variable_set(:@shares, texts.join(", "))
+  end
+
+  # A thread that sleeps has the frames that `rcore analyze` shows of it, in that order.
+  def self.sleepers(test, ruby, recording, pid)
+    out, = test.rcore("analyze", "--json", "-p", pid, *ruby.files)
+    report = JSON.parse(out, max_nesting: false)
+    loops = loop_of(report)
+    %w[sorts maps pops defines].each do |name|
+      thread = report["threads"].find { |each| each["name"] == name }
+      wanted = shown(report["fibers"].find { |fiber| fiber["id"] == thread["current_fiber"] }, loops)
+      stacks = recording.totals.select { |total| recording.thread(total)["name"] == name }.map { |total| recording.stack(total) }.uniq
+      test.fail("#{name}: #{stacks.inspect}, not #{wanted}") unless stacks == [wanted]
+    end
+  end
+
+  # The functions that run the interpreter: rb_vm_exec, and the one that it calls most often.
+  def self.loop_of(report)
+    activation = report["interpreter"]["function"]
+    called = report["fibers"].flat_map { |fiber| fiber["native"].to_a.each_cons(2).select { |_, caller| caller["function_start"] == activation }.map { |callee, _| callee["function_start"] } }
+    [activation, called.max_by { |start| called.count(start) }]
+  end
+
+  # What a sample shows of a woven stack, outermost first: without what is outside of the first Ruby frame, and without
+  # the interpreter's functions but the innermost.
+  def self.shown(fiber, loops)
+    steps = fiber["stack"].reverse.drop_while { |step| !step.key?("frame") }
+    last = steps.rindex { |step| step.key?("frame") }
+    steps.each_with_index.map do |step, at|
+      next fiber["frames"][step["frame"]].then { |frame| frame["label"] || "block in C" } if step.key?("frame")
+      native = fiber["native"][step["native"]]
+      next if native["interpreter"] && (at < last || loops.include?(native["function_start"]))
+      native["function"] || format("%s+0x%x", native["module"], native["module_offset"] - native["pc"].hex + native["function_start"].hex)
+    end.compact
+  end
+end

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# Random shares of work in Ruby and in a library, and what the thread's own clock says of each; and threads that
+# sleep within blocks that code in C calls:
+#
+#	native.rb SECONDS
+require "zlib"
+BYTES = Random.new.bytes(200_000)
+SECONDS = Float(ARGV[0])
+
+def clock
+  Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
+end
+
+def deflates(share)
+  (share * 4).ceil.times { Zlib::Deflate.deflate(BYTES) }
+end
+def sums_up(share)
+  (share * 400).ceil.times { Zlib.crc32(BYTES) }
+end
+def counts(share)
+  x = 0
+  limit = (share * 400_000).ceil
+  x += 1 while x < limit
+end
+
+SLEEPERS = {
+  "sorts" => -> { [3, 1, 2].sort_by { sleep } },
+  "maps" => -> { [1].each_slice(1).map { [2].each { sleep } } },
+  "pops" => -> { { 1 => 2 }.each { Queue.new.pop } },
+  "defines" => -> { Class.new { define_method(:waits) { 1.times { sleep } } }.new.waits },
+}.map do |name, work|
+  Thread.new do
+    Thread.current.name = name
+    work.call
+  end
+end
+
+File.write("pid", $$.to_s)
+File.write("counter", "1")
+sleep 0.01 until File.exist?("go")
+random = Random.new
+weights = %i[deflates sums_up counts].to_h { |name| [name, 0.5 + random.rand] }
+spent = Hash.new(0.0)
+begun = clock
+while clock - begun < SECONDS
+  name = weights.keys.sample(random: random)
+  from = clock
+  send(name, weights[name] * (0.5 + random.rand))
+  spent[name] += clock - from
+end
+File.write("notes", spent.map { |name, time| "#{name} #{time}" }.join("\n"))
+File.write("done", "1")
+sleep
