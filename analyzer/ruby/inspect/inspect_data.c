@@ -11,42 +11,6 @@ static const struct {
 	rcore_inspect_wrapped *inspect;
 } types[] = {RCORE_INSPECT_TYPES(ROW)};
 
-/*
- * Those whose `inspect` prints what no table has: of the core, its extensions
- * and bundled gems.
- */
-static const char *const opaque[] = {
-	"ARGF",
-	"AST/location",
-	"AST/node",
-	"BigDecimal",
-	"Date",
-	"IO::Buffer",
-	"ObjectSpace::InternalObjectWrapper",
-	"OpenSSL/CONF",
-	"OpenSSL/EVP_PKEY",
-	"OpenSSL/Engine",
-	"OpenSSL/Provider",
-	"OpenSSL/X509",
-	"OpenSSL/X509/NAME",
-	"Process::Status",
-	"Ruby::Box::Entry",
-	"StringScanner",
-	"T_IMEMO/iseq",
-	"digest",
-	"econv",
-	"fiddle/pointer",
-	"frame_info",
-	"ractor",
-	"ractor/port",
-	"socket/addrinfo",
-	"socket/ifaddr",
-	"stat",
-	"tracepoint",
-	"weakkeymap",
-	"weakmap",
-};
-
 struct rcore_error *rcore_inspect_data(struct rcore_inspect *inspect, uint64_t value,
 				       uint64_t flags)
 {
@@ -54,11 +18,9 @@ struct rcore_error *rcore_inspect_data(struct rcore_inspect *inspect, uint64_t v
 	struct rcore_error *err = rcore_data(inspect->ruby, value, &data);
 	if (err)
 		return err;
-	for (size_t i = 0; data.type_name && data.data && i < RCORE_COUNT(types); i++)
-		if (strcmp(types[i].type_name, data.type_name) == 0)
+	for (size_t i = 0; data.type_name && i < RCORE_COUNT(types); i++)
+		if (!strcmp(types[i].type_name, data.type_name) &&
+		    (data.data || types[i].inspect == rcore_inspect_opaque))
 			return types[i].inspect(inspect, value, data.data);
-	for (size_t i = 0; data.type_name && i < RCORE_COUNT(opaque); i++)
-		if (strcmp(opaque[i], data.type_name) == 0)
-			return rcore_inspect_opaque(inspect, value, data.data);
 	return rcore_inspect_default(inspect, value, flags);
 }

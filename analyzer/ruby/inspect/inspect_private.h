@@ -126,8 +126,6 @@ rcore_inspect_type rcore_inspect_pathname, rcore_inspect_status;
 /* A type of T_DATA, of inspect_types.h; `data` is its struct. */
 typedef struct rcore_error *rcore_inspect_wrapped(struct rcore_inspect *inspect, uint64_t value,
 						  uint64_t data);
-/* Prints the class alone, for those whose struct no table has. */
-rcore_inspect_wrapped rcore_inspect_opaque;
 
 /* A Ruby::Box; *ret is false for other modules. */
 struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module,
