@@ -75,6 +75,20 @@ static void open_session(struct analysis *analysis)
 	      "rcore_session_open");
 }
 
+static enum rcore_fault read_known(struct rcore_memory *memory, uint64_t address, void *buffer,
+				   size_t size)
+{
+	enum { PAGE = 4096 };
+	struct known_pages *pages = (struct known_pages *)memory;
+	uint64_t page = states_mix(0, address / PAGE);
+	if (states_has(&pages->unmapped, page))
+		return RCORE_FAULT_UNMAPPED;
+	enum rcore_fault fault = rcore_read(pages->below, address, buffer, size);
+	if (fault == RCORE_FAULT_UNMAPPED && size <= PAGE - address % PAGE)
+		states_add(&pages->unmapped, page);
+	return fault;
+}
+
 void analysis_open(struct analysis *analysis, struct tracee *tracee)
 {
 	char path[32];
@@ -85,7 +99,8 @@ void analysis_open(struct analysis *analysis, struct tracee *tracee)
 	analysis->mapped = read_maps(analysis);
 	rcore_live_memory_init(&analysis->memory, tracee->pid, analysis->folder,
 			       &analysis->mapped->maps);
-	check(rcore_cache_open(&analysis->memory.memory, NULL, &analysis->cache), "cache");
+	analysis->pages = (struct known_pages){{read_known}, &analysis->memory.memory, {0}};
+	check(rcore_cache_open(&analysis->pages.memory, NULL, &analysis->cache), "cache");
 	analysis->options.size = sizeof(analysis->options);
 	analysis->options.ids = rcore_ids_open();
 	analysis->options.choice = rcore_choice_open();
@@ -98,6 +113,7 @@ void analysis_close(struct analysis *analysis)
 	rcore_choice_close(analysis->options.choice);
 	rcore_ids_close(analysis->options.ids);
 	rcore_cache_close(analysis->cache);
+	states_deinit(&analysis->pages.unmapped);
 	rcore_live_memory_deinit(&analysis->memory);
 	rcore_live_close(analysis->facts);
 	close(analysis->folder);
@@ -153,6 +169,7 @@ static void renew_maps(struct analysis *analysis)
 static void refresh(struct analysis *analysis)
 {
 	rcore_cache_drop(analysis->cache);
+	states_deinit(&analysis->pages.unmapped);
 	if (analysis->tracee->maps_changed)
 		renew_maps(analysis);
 	read_threads(analysis);

@@ -310,9 +310,11 @@ int main(int argc, char **argv)
 	if (steps.recorded)
 		lines_read(&steps.lines, steps.recorded, steps.program ? steps.program : "");
 	steps.random = states_mix(0, steps.seed);
-	/* Ends this program, and with it the one that it traces, if that hangs: a run of 100,000
-	 * steps takes some ten seconds. */
-	enum { SECONDS = 300, STEPS = 100000 };
+	/*
+	 * Ends this program, and with it the one that it traces, if that hangs:
+	 * 100,000 steps take a minute, on a busy machine ten.
+	 */
+	enum { SECONDS = 1800, STEPS = 100000 };
 	alarm((unsigned)(SECONDS * (1 + steps.count / STEPS)));
 	tracee_start(&steps.tracee, steps.command);
 	if (!tracee_run_to_mark(&steps.tracee, steps.rounds)) {
