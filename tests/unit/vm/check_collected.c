@@ -60,8 +60,46 @@ START_TEST(test_unmarked)
 }
 END_TEST
 
+/* gdb writes zeroes into a core for what it cannot read: that says nothing of a fiber. */
+START_TEST(test_lost_stack)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	uint64_t ec = world.parked + (uint64_t)vm->ruby.layout.fiber.saved_ec.offset;
+	uint64_t stack = FAKE_GET(vm, ec, ec, vm_stack);
+	uint64_t size = FAKE_GET(vm, ec, ec, vm_stack_size);
+	for (uint64_t i = 0; i < size; i++)
+		fake_put(&vm->ruby.target, stack + i * sizeof(uint64_t), 0);
+	FAKE_PUT(vm, vm->objspace, objspace, gc_mode, SWEEPING);
+	struct rcore_snapshot *snapshot = world_load();
+	ck_assert(snapshot->incomplete);
+	ck_assert_uint_eq(snapshot->fiber_count, 8);
+	ck_assert_ptr_nonnull(world_fiber(snapshot, world.parked)->problem);
+	world_free(snapshot);
+}
+END_TEST
+
+/* fiber_mark() marks who resumed a fiber; one that has ended need not be in the VM's list. */
+START_TEST(test_resumed_by)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	uint64_t ended = fake_alloc(&vm->ruby.target, vm->ruby.layout.fiber.size, 16);
+	uint64_t ec = ended + (uint64_t)vm->ruby.layout.fiber.saved_ec.offset;
+	FAKE_PUT(vm, world.parked, fiber, prev, ended);
+	FAKE_PUT(vm, vm->objspace, objspace, gc_mode, SWEEPING);
+	struct rcore_snapshot *snapshot = world_load_whole();
+	ck_assert_ptr_null(world_fiber(snapshot, world.parked));
+	world_free(snapshot);
+	FAKE_PUT(vm, ec, ec, fiber_ptr, ended);
+	snapshot = world_load();
+	ck_assert_ptr_nonnull(world_fiber(snapshot, world.parked));
+	world_free(snapshot);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_unmarked};
+	const TTest *const tests[] = {test_unmarked, test_lost_stack, test_resumed_by};
 	return world_run("collected", tests, RCORE_COUNT(tests));
 }

@@ -345,6 +345,17 @@ START_TEST(test_unfilled)
 	ck_assert(!fiber->frames[0].problem == vm->ruby.layout.traits.frames_pushed_first);
 	ck_assert(snapshot->incomplete != vm->ruby.layout.traits.frames_pushed_first);
 	world_free(snapshot);
+	/* In a system call, read(), all frames of a thread are filled. */
+	enum { RAX = 10, ORIG_RAX = 15, REGISTERS = 27, EINTERNAL = 512 };
+	world.native[0].has_registers = true;
+	world.native[0].register_count = REGISTERS;
+	world.native[0].registers[ORIG_RAX] = 0;
+	world.native[0].registers[RAX] = (uint64_t)-EINTERNAL;
+	snapshot = world_load();
+	fiber = world_fiber(snapshot, world.running);
+	ck_assert(fiber->frames[0].problem && !fiber->frames[0].under_construction);
+	ck_assert(snapshot->incomplete);
+	world_free(snapshot);
 }
 END_TEST
 
