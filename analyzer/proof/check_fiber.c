@@ -90,7 +90,10 @@ CHECK(fiber_stack)
 						 : RCORE_SILENT;
 }
 
-/* What a fiber may use of its stack is no more than that has. */
+/*
+ * What a fiber may use of its stack is no more than that has. A fiber gets both
+ * by a copy, word by word (fiber_pool_stack_acquire()), before it is switched to.
+ */
 CHECK(fiber_stack_available)
 {
 	const struct rcore_layout *layout = layout_of(s);
@@ -98,7 +101,12 @@ CHECK(fiber_stack_available)
 	if (!get(s, base, &layout->fiber.stack_base, &start) ||
 	    !get(s, base, &layout->fiber.stack_size, &size) || !get(s, base, field, &available))
 		return RCORE_FAILS;
-	return start ? verdict_of(available && available <= size) : RCORE_SILENT;
+	if (!start)
+		return RCORE_SILENT;
+	if (available && available <= size)
+		return RCORE_HOLDS;
+	return leads(s, base, &layout->fiber.status, RCORE_FIBER_CREATED) ? RCORE_SILENT
+									  : RCORE_FAILS;
 }
 
 CHECK(jit_cont_ec)

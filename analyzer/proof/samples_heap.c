@@ -6,6 +6,7 @@
 #include "ruby/object/data.h"
 #include "ruby/object/heap.h"
 #include "vm/find/list.h"
+#include "vm/find/running.h"
 #include "proof/samples.h"
 #include "vm/vm.h"
 
@@ -56,7 +57,7 @@ enum { NAMES = RCORE_COUNT(by_name), NO_NAME = NAMES };
 
 struct walk {
 	struct rcore_samples *samples;
-	bool is_sweeping;
+	bool is_sweeping, is_collecting;
 	size_t objects;
 	struct {
 		uint64_t address;
@@ -168,7 +169,8 @@ static bool take(void *context, uint64_t value, const void *copy, size_t size)
 	struct walk *walk = context;
 	uint64_t flags;
 	memcpy(&flags, copy, sizeof(flags));
-	if (walk->is_sweeping && rcore_heap_is_garbage(walk->samples->ruby, value))
+	if (walk->is_sweeping &&
+	    rcore_heap_may_be_garbage(walk->samples->ruby, value, walk->is_collecting))
 		return ++walk->objects < OBJECT_LIMIT;
 	enum rcore_type type = flags & RCORE_T_MASK;
 	unsigned variant = flags >> RCORE_FL_USHIFT & (FLAG_VARIANTS - 1);
@@ -201,7 +203,8 @@ static void take_parts(struct rcore_samples *s)
 		else
 			rcore_samples_add(&s->rmatch, s->match.at[i] + layout->match.size);
 	for (size_t i = 0; i < s->file.count; i++)
-		rcore_samples_follow(s, s->file.at[i], &layout->file.fptr, &s->io);
+		if (!rcore_is_at_hand(s->ruby->memory, s->process, s->file.at[i]))
+			rcore_samples_follow(s, s->file.at[i], &layout->file.fptr, &s->io);
 	for (size_t i = 0; i < s->proc.count; i++)
 		rcore_samples_add(&s->block,
 				  s->proc.at[i] + (uint64_t)layout->proc.block.offset);
@@ -262,6 +265,12 @@ void rcore_samples_take_heap(struct rcore_samples *samples)
 {
 	struct walk walk = {.samples = samples};
 	if (samples->objspace.count) {
+		uint64_t during_gc = 0;
+		walk.is_collecting =
+			rcore_sample_read(samples, samples->objspace.at[0],
+					  &samples->ruby->layout->objspace.during_gc,
+					  &during_gc) &&
+			during_gc;
 		walk.is_sweeping =
 			rcore_heap_is_sweeping(samples->ruby, samples->objspace.at[0]);
 		rcore_auto_error err = rcore_heap_walk_types(

@@ -25,7 +25,7 @@
 struct steps {
 	char **command;
 	const char *recorded, *program;
-	uint64_t seed, count, from, share, rounds;
+	uint64_t seed, count, from, share, rounds, fresh;
 	uint64_t at; /* prints the states up to here; 0: none */
 	bool verbose;
 
@@ -50,9 +50,6 @@ struct steps {
 
 /* So many states stand in one window, which is analyzed or not. */
 enum { WINDOW = 64 };
-
-/* Each so many analyses one is made in a session that knows nothing. */
-enum { FRESH = 64 };
 
 /* A thread moves for so many steps before another may. */
 enum { TURN = 2000 };
@@ -95,7 +92,7 @@ static void check_all_fields(struct steps *steps, uint64_t at)
 {
 	struct rcore_snapshot *snapshot;
 	struct rcore_error *err = analysis_check_fields(&steps->analysis, &snapshot);
-	set_state(steps, at, NULL);
+	set_state(steps, at, steps->last);
 	if (err) {
 		finding(&steps->findings, "error (fields)", "%s", err->message);
 		rcore_error_free(err);
@@ -182,7 +179,7 @@ static void analyze(struct steps *steps, uint64_t at)
 				 is_filling(steps, at));
 	forget(steps);
 	steps->last = snapshot;
-	if (steps->analyses % FRESH == 1 || at == steps->at)
+	if (steps->analyses % steps->fresh == 1 % steps->fresh || at == steps->at)
 		check_fresh(steps, at);
 	else if (snapshot->problem_count)
 		/* One may be that fields do not hold: which? */
@@ -257,6 +254,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	case 'p':
 		steps->share = number;
 		return 0;
+	case 'F':
+		steps->fresh = number ? number : 1;
+		return 0;
 	case 'a':
 		steps->at = number;
 		return 0;
@@ -289,6 +289,7 @@ static const struct argp_option options[] = {
 	{"from", 'f', "N", 0, "Steps before the first analysis (0)", 0},
 	{"count", 'n', "N", 0, "Steps after it (100000)", 0},
 	{"share", 'p', "N", 0, "Thousandths of the steps that are looked at (1000)", 0},
+	{"fresh", 'F', "N", 0, "Analyze each N-th state in a new session, too (64)", 0},
 	{"at", 'a', "N", 0, "Print the stacks up to this step, and end", 0},
 	{"examples", 'e', "N", 0, "Findings of a class to be shown (1)", 0},
 	{"recorded", 'r', "FILE", 0, "The stacks that the program recorded", 0},
@@ -303,8 +304,11 @@ static const struct argp argp = {
 
 int main(int argc, char **argv)
 {
-	struct steps steps = {
-		.count = 100000, .share = 1000, .rounds = 1, .findings.examples = 1};
+	struct steps steps = {.count = 100000,
+			      .share = 1000,
+			      .rounds = 1,
+			      .fresh = 64,
+			      .findings.examples = 1};
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &steps))
 		return 64;
 	if (steps.recorded)

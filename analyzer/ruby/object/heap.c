@@ -180,7 +180,7 @@ bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace)
 	       mode == GC_MODE_SWEEPING;
 }
 
-bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value)
+bool rcore_heap_may_be_garbage(struct rcore_ruby *ruby, uint64_t value, bool is_collecting)
 {
 	enum { BITS = 64 }; /* of a bits_t */
 	const struct rcore_layout *layout = ruby->layout;
@@ -190,7 +190,7 @@ bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value)
 	    !page_of(ruby, value, &heap_page, &page) || !has_slot_at(&page, value) ||
 	    rcore_read_field(ruby->memory, heap_page, &layout->heap_page.before_sweep,
 			     &before_sweep) ||
-	    !before_sweep)
+	    (!before_sweep && !is_collecting))
 		return false;
 	/* NUM_IN_PAGE(): larger slots have the bit of their first 40 bytes. */
 	uint64_t bit =
@@ -200,6 +200,11 @@ bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value)
 	return word + sizeof(marks) <= layout->heap_page.size &&
 	       !rcore_read_u64(ruby->memory, heap_page + word, &marks) &&
 	       !(marks >> bit % BITS & 1);
+}
+
+bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value)
+{
+	return rcore_heap_may_be_garbage(ruby, value, false);
 }
 
 bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,

@@ -39,6 +39,13 @@ bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace);
 bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value);
 
 /*
+ * The same also of an object of the page that is being swept, if the collector
+ * is at work: gc_sweep_page() clears before_sweep first. Young objects of pages
+ * that were swept before have no mark either.
+ */
+bool rcore_heap_may_be_garbage(struct rcore_ruby *ruby, uint64_t value, bool is_collecting);
+
+/*
  * Proves the list of pages on a few of them, the first and the last too: each
  * has slots, points back, and lies behind the one before. *ret_tested: those
  * that could be read. FAULT, CORRUPT, LIMIT: the list makes no sense (it is

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "target/live/syscall.h"
+#include "vm/find/running.h"
 
 struct node {
 	uint64_t next, prev;
@@ -57,21 +57,6 @@ static uint64_t between(const struct end *before, const struct end *behind)
 	return leads_on && leads_back && node % sizeof(uint64_t) == 0 ? node : 0;
 }
 
-/* In the innermost frames of a thread that is in no system call. */
-static bool is_in_running_frame(struct rcore_memory *memory,
-				const struct rcore_process *process, uint64_t address)
-{
-	enum { FRAME = 4096 };
-	int sp = process ? rcore_register_sp(process->machine) : -1;
-	struct rcore_syscall call;
-	for (size_t i = 0; sp >= 0 && i < process->thread_count; i++) {
-		const struct rcore_native_thread *thread = &process->threads[i];
-		if (thread->has_registers && address - thread->registers[sp] < FRAME)
-			return !rcore_syscall_of(process->machine, thread, memory, &call);
-	}
-	return false;
-}
-
 /*
  * One of its own words may be written already: then the walk of that side took it
  * for the last node, and it is what the other side leads to.
@@ -90,11 +75,11 @@ static bool around(struct rcore_memory *memory, const struct rcore_process *proc
 	bool done = walk(memory, head, true, limit, ret, &before) &&
 		    walk(memory, head, false, limit, &back, &behind);
 	uint64_t node = done ? between(&before, &behind) : 0;
-	if (done && !is_in_running_frame(memory, process, node)) {
+	if (done && !rcore_is_in_running_frame(memory, process, node)) {
 		node = untake(ret, &before, &behind);
 		if (!node)
 			node = untake(&back, &behind, &before);
-		done = node && is_in_running_frame(memory, process, node);
+		done = node && rcore_is_in_running_frame(memory, process, node);
 	}
 	while (done && back.count) {
 		uint64_t *item = rcore_push(ret);

@@ -205,6 +205,112 @@ START_TEST(test_unlocking)
 }
 END_TEST
 
+/* fiber_prepare_stack() copies the bounds of a stack into a fiber that is not entered yet. */
+START_TEST(test_stack_being_copied)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const struct rcore_check_row *row =
+		rcore_check_row(item_of("fiber", "stack_available")->where);
+	static const struct {
+		uint64_t size, available;
+		enum rcore_fiber_status status;
+		enum rcore_verdict verdict;
+	} states[] = {
+		{4096, 4096, RCORE_FIBER_CREATED, RCORE_HOLDS},
+		{0, 0, RCORE_FIBER_CREATED, RCORE_SILENT},
+		{4096, 0, RCORE_FIBER_CREATED, RCORE_SILENT},
+		{4096, 0, RCORE_FIBER_SUSPENDED, RCORE_FAILS},
+		{4096, 8192, RCORE_FIBER_RESUMED, RCORE_FAILS},
+	};
+	struct rcore_samples samples = {.ruby = &ruby};
+	rcore_samples_add(&samples.parked, world.created);
+	FAKE_PUT(vm, world.created, fiber, stack_base, 0x7f0000000000);
+	for (size_t i = 0;
+	     rcore_has_place(&layout.fiber.stack_available) && i < RCORE_COUNT(states); i++) {
+		FAKE_PUT(vm, world.created, fiber, stack_size, states[i].size);
+		FAKE_PUT(vm, world.created, fiber, stack_available, states[i].available);
+		FAKE_PUT(vm, world.created, fiber, status, states[i].status);
+		ck_assert_int_eq(rcore_check_field(&samples, row), states[i].verdict);
+	}
+	finish();
+}
+END_TEST
+
+/* thread_join() links the waiter in its frame before it has written all of it. */
+START_TEST(test_half_written)
+{
+	enum { RAX = 10, ORIG_RAX = 15, RSP = 19, REGISTERS = 27, EINTERNAL = 512 };
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	struct rcore_native_thread *thread = &world.native[0];
+	struct rcore_samples samples = {.ruby = &ruby, .process = &world.process};
+	const struct rcore_check_row *row =
+		rcore_check_row(item_of("join_waiter", "fiber")->where);
+	uint64_t waiter = fake_alloc(&vm->ruby.target, layout.join_waiter.size, 8);
+	if (!rcore_has_place(&layout.join_waiter.fiber))
+		return finish();
+	rcore_samples_add(&samples.join_waiter, waiter);
+	FAKE_PUT(vm, waiter, join_waiter, fiber, 8);
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_FAILS);
+	thread->has_registers = true;
+	thread->register_count = REGISTERS;
+	thread->registers[RSP] = waiter - 64;
+	thread->registers[ORIG_RAX] = UINT64_MAX;
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_SILENT);
+	/* An object that it has in a register, or in its frames. */
+	thread->registers[RSP] = vm->address;
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_FAILS);
+	thread->registers[0] = waiter;
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_SILENT);
+	thread->registers[0] = 0;
+	thread->registers[RSP] = fake_alloc(&vm->ruby.target, 4096, 8);
+	fake_put(&vm->ruby.target, thread->registers[RSP] + 80, waiter);
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_SILENT);
+	/* In a system call it is written. */
+	thread->registers[ORIG_RAX] = 0;
+	thread->registers[RAX] = (uint64_t)-EINTERNAL;
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_FAILS);
+	finish();
+}
+END_TEST
+
+static size_t count_ios(void)
+{
+	struct rcore_samples samples;
+	rcore_samples_take(&ruby, &world.process, world.vm.address, &samples);
+	rcore_samples_take_heap(&samples);
+	return samples.io.count;
+}
+
+/* A File that is being made has the words of what was in its slot before; one that is
+ * swept, a page at a time, may refer to what is freed already. */
+START_TEST(test_file)
+{
+	enum { RBX = 5, ORIG_RAX = 15, REGISTERS = 27, SWEEPING = 2 };
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	struct rcore_native_thread *thread = &world.native[0];
+	uint64_t file = fake_data(vm, vm->thread_type, 0);
+	FAKE_PUT(vm, file, basic, flags, RCORE_T_FILE);
+	FAKE_PUT(vm, file, file, fptr, vm->address);
+	ck_assert_uint_eq(count_ios(), 1);
+	thread->has_registers = true;
+	thread->register_count = REGISTERS;
+	thread->registers[ORIG_RAX] = UINT64_MAX;
+	thread->registers[RBX] = file;
+	ck_assert_uint_eq(count_ios(), 0);
+	thread->registers[RBX] = 0;
+	if (!rcore_has_place(&layout.heap_page.mark_bits))
+		return finish();
+	FAKE_PUT(vm, vm->objspace, objspace, gc_mode, SWEEPING);
+	ck_assert_uint_eq(count_ios(), 1);
+	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 1);
+	ck_assert_uint_eq(count_ios(), 0);
+	finish();
+}
+END_TEST
+
 /* A node is on its list while one of its neighbours leads to it. */
 START_TEST(test_node)
 {
@@ -513,10 +619,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_table,       test_rules,   test_moments,
-				      test_moved,       test_refused, test_corrupt,
-				      test_objspace,    test_choice,  test_outermost_tag,
-				      test_unlocking,   test_node,    test_queued,
-				      test_filled_block};
+	const TTest *const tests[] = {
+		test_table,         test_rules,        test_moments,  test_moved,
+		test_refused,       test_corrupt,      test_objspace, test_choice,
+		test_outermost_tag, test_unlocking,    test_node,     test_queued,
+		test_filled_block,  test_half_written, test_file,     test_stack_being_copied};
 	return world_run("shift", tests, RCORE_COUNT(tests));
 }
