@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/count.h"
@@ -188,4 +189,16 @@ bool rcore_thread_registers(struct rcore_sampler *sampler, struct rcore_sampled_
 	if (RESULT >= 0) /* it has not ended */
 		ret->registers[RESULT] = (uint64_t) - (int64_t)ERESTARTSYS;
 	return true;
+}
+
+uint64_t rcore_sampler_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+int rcore_sampler_pid(const struct rcore_sampler *sampler)
+{
+	return rcore_live_process(sampler->live)->pid;
 }

@@ -6,9 +6,7 @@
 
 #include "base/address_map.h"
 #include "base/grow.h"
-
-/* VM_FRAME_FLAG_FINISH of vm_core.h */
-enum { FINISH = 0x20 };
+#include "vm/stack/frame_flags.h"
 
 /* Enough stacks to learn from; the rest follows the same rule. */
 enum { SAMPLE = 256 };
@@ -35,7 +33,7 @@ struct learner {
 
 bool rcore_enters_interpreter(const struct rcore_frame *frame)
 {
-	return frame->flags & FINISH && !frame->under_construction &&
+	return frame->flags & RCORE_FRAME_FINISH && !frame->under_construction &&
 	       frame->kind != RCORE_FRAME_DUMMY && frame->kind != RCORE_FRAME_CFUNC &&
 	       frame->kind != RCORE_FRAME_IFUNC;
 }
