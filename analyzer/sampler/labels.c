@@ -8,8 +8,8 @@
 /*
  * The context of a fiber (the gem ruby-profiler) as labels of its samples. The
  * way to its table, by an instance variable of the Fiber, is long: it is gone
- * again now and then. In between the table alone is read, and what it holds is
- * only looked at if it has changed.
+ * again now and then. In between the variable and the table are read, and what
+ * they hold is only looked at if it has changed.
  */
 
 enum {
@@ -36,11 +36,14 @@ static bool is_chosen(const struct rcore_sampler *sampler, const char *key)
 }
 
 /*
- * As people write it: a String without its quotes, a Symbol without its colon.
+ * As people write it: a String without its quotes, a Symbol without its colon;
+ * and without what --redact takes out.
  */
-static uint32_t value_of(struct rcore_sampler *sampler, const char *text)
+static uint32_t value_of(struct rcore_sampler *sampler, const char *key, const char *text)
 {
 	char plain[TEXT_LIMIT];
+	const char *shown = plain;
+	struct rcore_arena arena = {0};
 	size_t length = strlen(text);
 	if (length >= 2 && text[0] == '"' && text[length - 1] == '"') {
 		text++;
@@ -53,43 +56,21 @@ static uint32_t value_of(struct rcore_sampler *sampler, const char *text)
 		length = sizeof(plain) - 1;
 	memcpy(plain, text, length);
 	plain[length] = '\0';
-	return rcore_profile_string(sampler->profile, plain);
-}
-
-/* Takes out of it what --redact says, as of any other context. */
-static void redact(struct rcore_sampler *sampler, struct rcore_context *context)
-{
-	struct rcore_snapshot snapshot = {0};
-	struct rcore_fiber fiber = {.context = *context};
-	struct rcore_redactor *redactor;
-	if (sampler->options.redact == RCORE_REDACT_NONE)
-		return;
-	snapshot.fibers = &fiber;
-	snapshot.fiber_count = 1;
-	redactor = rcore_redactor_new(sampler->options.redact);
-	struct rcore_error *err =
-		redactor ? rcore_redact_snapshot(redactor, &snapshot) : rcore_error_no_memory();
-	/*
-	 * The texts that replace others are needed only until they are in the
-	 * profile.
-	 */
-	for (size_t i = 0; err && i < context->pair_count; i++)
-		context->pairs[i].variable.value.text = NULL;
-	for (size_t i = 0; !err && i < context->pair_count; i++) {
-		const char *text = context->pairs[i].variable.value.text;
-		context->pairs[i].variable.value.text =
-			text ? rcore_arena_strdup(&sampler->codes.arena, text) : NULL;
-	}
+	struct rcore_error *err = sampler->redactor
+					  ? rcore_redact_text(sampler->redactor, &arena,
+							      RCORE_PART_VALUE, key, &shown)
+					  : NULL;
+	uint32_t number = err ? 0 : rcore_profile_string(sampler->profile, shown);
+	sampler->profile->no_memory |= err != NULL;
 	rcore_error_free(err);
-	rcore_redactor_free(redactor);
-	rcore_arena_deinit(&snapshot.arena);
+	rcore_arena_deinit(&arena);
+	return number;
 }
 
-static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_context *context)
+static uint32_t labels_of(struct rcore_sampler *sampler, const struct rcore_context *context)
 {
 	struct rcore_profile_label labels[RCORE_PROFILE_LABELS_MAX];
 	size_t count = 0;
-	redact(sampler, context);
 	for (size_t i = 0; i < context->pair_count && count < RCORE_PROFILE_LABELS_MAX; i++) {
 		const struct rcore_variable *variable = &context->pairs[i].variable;
 		if (!variable->name || !variable->value.text ||
@@ -97,7 +78,7 @@ static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_context *c
 			continue;
 		labels[count++] = (struct rcore_profile_label){
 			.key = rcore_profile_string(sampler->profile, variable->name),
-			.value = value_of(sampler, variable->value.text)};
+			.value = value_of(sampler, variable->name, variable->value.text)};
 	}
 	return count ? rcore_profile_labels(sampler->profile, labels, count) : 0;
 }
@@ -123,36 +104,63 @@ static void keep_table(struct rcore_context_watch *watch)
 	memcpy(grown, watch->piece.bytes, watch->piece.size);
 }
 
+/* Whether the Fiber has the table that it had, and that has the same pairs. */
 static bool is_same(struct rcore_sampler *sampler, struct rcore_context_watch *watch)
 {
-	if (!watch->table)
-		return true;
-	return watch->last_size >= HEAD_SIZE &&
-	       read_table(sampler, watch, (watch->last_size - HEAD_SIZE) / PAIR_SIZE) &&
-	       !memcmp(watch->piece.bytes, watch->last, watch->last_size);
+	uint64_t word;
+	struct rcore_piece *piece = &watch->piece;
+	if (!watch->place || (watch->table && watch->last_size < HEAD_SIZE) ||
+	    !rcore_piece_set(piece, watch->table, watch->table ? watch->last_size : 0))
+		return false;
+	struct rcore_live_range ranges[] = {
+		{watch->place, sizeof(word), (uint8_t *)&word, 0},
+		{piece->start, piece->size, piece->bytes, 0},
+	};
+	rcore_live_read(sampler->live, ranges, piece->size ? 2 : 1);
+	return ranges[0].read == sizeof(word) && word == watch->word &&
+	       ranges[1].read == piece->size &&
+	       (!piece->size || !memcmp(piece->bytes, watch->last, piece->size));
+}
+
+/* Finds out anew which context the Fiber has. */
+static void look(struct rcore_sampler *sampler, struct rcore_track *track)
+{
+	struct rcore_context_watch *watch = &track->context;
+	struct rcore_ruby *ruby = &sampler->codes.ruby;
+	struct rcore_context context = {0};
+	uint64_t flags = 0;
+	if (rcore_read_u64(rcore_live_bare_memory(sampler->live), watch->object, &flags))
+		flags = 0;
+	struct rcore_error *err = rcore_context_load(ruby, watch->object, &context);
+	watch->table = err ? 0 : context.table;
+	watch->last_size = 0;
+	if (read_table(sampler, watch, context.capacity))
+		keep_table(watch);
+	track->labels = err ? 0 : labels_of(sampler, &context);
+	watch->place = 0;
+	if (!err)
+		err = rcore_context_place(ruby, watch->object, &context, &watch->place);
+	/* A variable that is nil is there, and leads to no table. */
+	watch->word = watch->place == watch->object ? flags : context.object;
+	if (watch->place != watch->object && !context.object &&
+	    rcore_read_u64(rcore_live_bare_memory(sampler->live), watch->place, &watch->word))
+		watch->place = 0;
+	rcore_error_free(err);
 }
 
 void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 			  uint64_t now)
 {
 	struct rcore_context_watch *watch = &track->context;
-	struct rcore_context context = {0};
 	if (!watch->object) {
 		track->labels = 0;
 		return;
 	}
 	if (watch->is_known && now - watch->looked < LOOK_AGAIN_NS && is_same(sampler, watch))
 		return;
-	struct rcore_error *err =
-		rcore_context_load(&sampler->codes.ruby, watch->object, &context);
-	rcore_error_free(err);
 	watch->is_known = true;
 	watch->looked = now;
-	watch->table = err ? 0 : context.table;
-	watch->last_size = 0;
-	if (read_table(sampler, watch, context.capacity))
-		keep_table(watch);
-	track->labels = err ? 0 : labels_of(sampler, &context);
+	look(sampler, track);
 }
 
 static bool matches(const struct rcore_sampler *sampler, const char *condition,

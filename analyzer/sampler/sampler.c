@@ -110,6 +110,9 @@ struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open
 		sampler->live = sampler->session->target.live;
 		err = begin(sampler);
 	}
+	if (!err && options->redact != RCORE_REDACT_NONE &&
+	    !(sampler->redactor = rcore_redactor_new(options->redact)))
+		err = rcore_error_no_memory();
 	if (!err && options->native)
 		err = rcore_native_new(sampler);
 	if (err) {
@@ -130,6 +133,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 	if (!sampler)
 		return;
 	rcore_native_free(sampler->native);
+	rcore_redactor_free(sampler->redactor);
 	for (size_t i = 0; i < sampler->threads.count; i++)
 		rcore_sampled_thread_free(sampler->threads.items[i]);
 	for (size_t i = 0; i < sampler->parked.count; i++)

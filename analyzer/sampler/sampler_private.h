@@ -38,6 +38,7 @@ struct rcore_track {
 	/* The fiber's context: the table of the gem ruby-profiler. */
 	struct rcore_context_watch {
 		uint64_t object, table; /* the Fiber, and its table; 0: none */
+		uint64_t place, word;   /* what changes if it gets another */
 		uint64_t looked;        /* when the Fiber was asked for it */
 		struct rcore_piece piece;
 		uint8_t *last;
@@ -131,7 +132,8 @@ struct rcore_sampler {
 	struct rcore_address_map parked_at;     /* addresses of `parked` */
 	struct rcore_address_map parked_states; /* node to state */
 	struct rcore_fiber_id *fiber_ids;
-	struct rcore_piece gc; /* objspace's flags */
+	struct rcore_redactor *redactor; /* of labels; NULL: they stay */
+	struct rcore_piece gc;           /* objspace's flags */
 	uint64_t objspace;
 	struct rcore_piece *others; /* of one tick, copied from the above */
 	struct rcore_stack **stacks;

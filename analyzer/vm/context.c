@@ -139,13 +139,15 @@ static struct rcore_error *check_type(struct rcore_ruby *ruby, uint64_t value, u
 	return err;
 }
 
+static const char variable[] = "@ruby_profiler_state";
+
 /* The variable, and what it wraps. */
 static struct rcore_error *find(struct rcore_ruby *ruby, uint64_t fiber,
 				struct rcore_context *context)
 {
 	uint64_t value;
 	struct rcore_error *err =
-		rcore_ivar_get(ruby, fiber, "@ruby_profiler_state", &context->present, &value);
+		rcore_ivar_get(ruby, fiber, variable, &context->present, &value);
 	if (err || !context->present)
 		return err;
 	if (rcore_is_nil(ruby, value)) {
@@ -166,6 +168,15 @@ struct rcore_error *rcore_context_load(struct rcore_ruby *ruby, uint64_t fiber,
 		err = rcore_error_wrap(read_table(ruby, ret), "profiler state at 0x%" PRIx64,
 				       ret->table);
 	return say(ruby, err, &ret->problem);
+}
+
+struct rcore_error *rcore_context_place(struct rcore_ruby *ruby, uint64_t fiber,
+					const struct rcore_context *context, uint64_t *ret)
+{
+	struct rcore_error *err = rcore_ivar_place(ruby, fiber, variable, ret);
+	if (!err && !*ret && !context->object)
+		*ret = fiber;
+	return err;
 }
 
 struct rcore_error *rcore_context_compare(struct rcore_arena *arena,

@@ -14,6 +14,14 @@
 struct rcore_error *rcore_context_load(struct rcore_ruby *ruby, uint64_t fiber,
 				       struct rcore_context *ret);
 
+/*
+ * Sets *ret to the address of the word that changes when the Fiber gets another
+ * context: its instance variable, or where it has none, the flags of the
+ * object, which say which variables there are. 0: no single word tells.
+ */
+struct rcore_error *rcore_context_place(struct rcore_ruby *ruby, uint64_t fiber,
+					const struct rcore_context *context, uint64_t *ret);
+
 /* Says in words where the thread-local pointer is not the fiber's own table. NO_MEMORY. */
 struct rcore_error *rcore_context_compare(struct rcore_arena *arena,
 					  struct rcore_context *context);

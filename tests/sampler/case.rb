@@ -22,7 +22,7 @@ class SamplerCase < LiveCase
       frames = []
       node = total["node"]
       while node && node != 0
-        frames.unshift(@functions[@nodes[node]["function"]])
+        frames.unshift(@functions[@nodes[node]["function"]].merge("line" => @nodes[node]["line"]))
         node = @nodes[node]["parent"]
       end
       frames

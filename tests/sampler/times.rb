@@ -18,6 +18,7 @@ module Times
         SamplerCase.new("waits #{ruby.name}") { Times.waits(self, ruby) },
         SamplerCase.new("gvl #{ruby.name}") { Times.gvl(self, ruby) },
         SamplerCase.new("shares #{ruby.name}") { Times.shares(self, ruby) },
+        SamplerCase.new("shares busy #{ruby.name}") { Times.beside_another { Times.shares(self, ruby) } },
         SamplerCase.new("fibers #{ruby.name}") { Times.fibers(self, ruby) },
       ]
     end
@@ -72,19 +73,43 @@ module Times
     end
   end
 
+  # With another process that wants a processor.
+  def self.beside_another
+    busy = Process.spawn("sh", "-c", "while :; do :; done")
+    yield
+  ensure
+    Child.stop(busy)
+  end
+
+  # What is compared, by the names of the program's notes.
+  SHARES = { "methods" => /\As\d+_m\d+\z/, "lines" => /:/, "labels" => /label/ }.freeze
+
   def self.shares(test, ruby)
     test.with_program(ruby, "shares.rb", SEEDS, SECONDS) do |pid, _, folder|
       recording = test.record_while(ruby, pid, "-r", 499) { let_go(test, folder) }
-      counts = Hash.new(0)
-      recording.totals.each do |total|
-        method = recording.stack(total).reverse.map { |label| label[/s\d+_m\d+\z/] }.compact.first
-        counts[method] += total["cpu"] if method
+      counts = counts_of(recording)
+      noted = notes(folder).transform_values(&:first)
+      labels = counts.keys.any? { |name| name.include?("label") }
+      test.fail("no labels") if !labels && ruby.version >= Gem::Version.new("3.2")
+      texts = SHARES.select { |what, _| what != "labels" || labels }.map do |what, names|
+        sum, freedom = test_of(noted.select { |name, _| name =~ names }, counts)
+        p = chi_square_tail(sum, freedom)
+        test.fail(format("%s: p %.2g", what, p)) if p < LEAST_P
+        format("%s %.1f of %d, p %.2g", what, sum, freedom, p)
       end
-      sum, freedom = test_of(notes(folder).transform_values(&:first), counts)
-      p = chi_square_tail(sum, freedom)
-      test.note = format("chi-square %.1f of %d, p %.2g", sum, freedom, p)
-      test.fail(format("p %.2g: %s", p, counts.first(5))) if p < LEAST_P
+      test.note = "chi-square of #{texts.join("; ")}"
     end
+  end
+
+  # Time on a processor in each method, line and label.
+  def self.counts_of(recording)
+    counts = Hash.new(0)
+    recording.totals.each do |total|
+      frame = recording.frames(total).reverse.find { |each| each["label"] =~ /s\d+_m\d+\z/ } or next
+      name = frame["label"][/s\d+_m\d+\z/]
+      [name, "#{name}:#{frame["line"]}", total.dig("labels", "part")].compact.each { |key| counts[key] += total["cpu"] }
+    end
+    counts
   end
 
   # As if each sample stood for the same time on a processor.

@@ -32,7 +32,7 @@ struct visitor {
 	const char *name;
 	bool is_instance;
 	bool found;
-	uint64_t value;
+	uint64_t value, place;
 	/* ... or takes all. */
 	struct rcore_ivars *all;
 	size_t limit;
@@ -97,6 +97,7 @@ static struct rcore_error *take_element(struct visitor *visitor, uint64_t id, ui
 {
 	uint64_t value, address = at + index * sizeof(value);
 	enum rcore_fault fault = rcore_read_u64(visitor->ruby->memory, address, &value);
+	visitor->place = address;
 	return fault ? rcore_fault_error(fault, "instance variable", address, sizeof(value))
 		     : take(visitor, id, value, stop);
 }
@@ -213,6 +214,15 @@ struct rcore_error *rcore_ivar_get(struct rcore_ruby *ruby, uint64_t object, con
 	if (visitor.found)
 		*ret = visitor.value;
 	return NULL;
+}
+
+struct rcore_error *rcore_ivar_place(struct rcore_ruby *ruby, uint64_t object, const char *name,
+				     uint64_t *ret)
+{
+	struct visitor visitor = {.ruby = ruby, .name = name, .is_instance = name[0] == '@'};
+	struct rcore_error *err = visit(&visitor, object);
+	*ret = !err && visitor.found ? visitor.place : 0;
+	return rcore_error_wrap(err, "%s of 0x%" PRIx64, name, object);
 }
 
 struct rcore_error *rcore_ivars(struct rcore_ruby *ruby, uint64_t object, size_t limit,

@@ -19,6 +19,13 @@
 struct rcore_error *rcore_ivar_get(struct rcore_ruby *ruby, uint64_t object, const char *name,
 				   bool *found, uint64_t *ret);
 
+/*
+ * Where the value of one lies, for whoever reads it again and again; 0: the
+ * object has none of that name, or its variables are in a st_table.
+ */
+struct rcore_error *rcore_ivar_place(struct rcore_ruby *ruby, uint64_t object, const char *name,
+				     uint64_t *ret);
+
 struct rcore_ivar {
 	uint64_t id, value;
 };
