@@ -36,7 +36,8 @@ TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
 PROTOS   = $(wildcard analyzer/report/profile/*.proto)
 PROTO_C  = $(PROTOS:analyzer/%.proto=$(BUILD)/gen/%.pb-c.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o $(PROTO_C:%.c=%.o) \
-	$(BUILD)/gen/report/profile/flame_script.o $(BUILD)/gen/report/profile/flame_style.o
+	$(BUILD)/gen/report/profile/flame_script.o $(BUILD)/gen/report/profile/flame_style.o \
+	$(BUILD)/gen/vm/work/recognizers.o
 # Outputs of profiles are the command's alone: a debugger that loads the library needs none of their libraries.
 SO_OBJ   = $(filter-out $(BUILD)/analyzer/report/profile/% $(BUILD)/gen/report/profile/% $(BUILD)/analyzer/command/profile_output.o, $(LIB_OBJ))
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -69,6 +70,12 @@ $(FLAME_C): $(BUILD)/gen/report/profile/flame_%.c: scripts/embed.awk
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)awk -v name=rcore_flame_$* -f scripts/embed.awk $(filter %.js %.css,$^) > $@
+
+# What frameworks work on.
+$(BUILD)/gen/vm/work/recognizers.c: scripts/embed.awk analyzer/vm/work/recognizers.json
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)awk -v name=rcore_recognizers_json -f $^ > $@
 
 # The messages of protocol buffers.
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: analyzer/%.proto

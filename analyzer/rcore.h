@@ -96,6 +96,11 @@ struct rcore_options {
 	/* What to remove; a pack keeps what was removed from it. */
 	enum rcore_redact redact;
 	struct rcore_locals_options values; /* what to read of each frame */
+	/*
+	 * A file with entries like those of recognizers.json, which find what a
+	 * fiber works on; NULL: none but the built-in ones.
+	 */
+	const char *recognizer_file;
 };
 
 /*

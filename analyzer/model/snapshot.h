@@ -25,6 +25,7 @@
 #include "model/triage.h"
 #include "model/value.h"
 #include "model/wait.h"
+#include "model/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -163,6 +164,7 @@ struct rcore_fiber {
 	struct rcore_exception *exceptions;
 	size_t exception_count;
 	struct rcore_context context;
+	struct rcore_works works; /* what it works on */
 	/* What it waits for; NULL: nothing, or unknown. */
 	struct rcore_wait *wait;
 	const char *problem;
@@ -456,6 +458,12 @@ struct rcore_snapshot {
 	/* Why nothing of Ruby could be decoded; NULL: it could. */
 	const char *failure;
 };
+
+/* Returns whether it is known what a fiber is busy with: a context, or work. */
+static inline bool rcore_fiber_has_state(const struct rcore_fiber *fiber)
+{
+	return rcore_context_has_any(&fiber->context) || fiber->works.count;
+}
 
 /*
  * Return the thread or fiber with this index, or NULL if there is none. An

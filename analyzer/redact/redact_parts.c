@@ -120,6 +120,19 @@ static const struct rcore_part variables_parts[] = {
 };
 static const struct rcore_parts variables = PARTS(rcore_variables, variables_parts);
 
+static const struct rcore_part work_parts[] = {
+	/* Of recognizers.json, or a file that the user names. */
+	SAFE(rcore_work, recognizer),
+	SAFE(rcore_work, kind),
+	WITHIN(rcore_work, fields, variables),
+};
+static const struct rcore_parts work = PARTS(rcore_work, work_parts);
+
+static const struct rcore_part works_parts[] = {
+	MANY(rcore_works, items, count, work),
+};
+static const struct rcore_parts works = PARTS(rcore_works, works_parts);
+
 static const struct rcore_part local_parts[] = {
 	WITHIN(rcore_local, variable, variable),
 };
@@ -220,6 +233,7 @@ static const struct rcore_part fiber_parts[] = {
 	MANY(rcore_fiber, exceptions, exception_count, exception),
 	MANY(rcore_fiber, context.pairs, context.pair_count, pair),
 	TEXT(rcore_fiber, context.problem),
+	WITHIN(rcore_fiber, works, works),
 	ONE(rcore_fiber, wait, wait),
 	TEXT(rcore_fiber, problem),
 };

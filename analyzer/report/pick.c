@@ -152,7 +152,7 @@ static bool has_match(const struct rcore_snapshot *snapshot, const struct rcore_
 {
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
 		if (snapshot->fibers[i].thread == (int)thread &&
-		    rcore_where_matches(pick->where, &snapshot->fibers[i].context))
+		    rcore_where_matches(pick->where, &snapshot->fibers[i]))
 			return true;
 	return false;
 }
@@ -172,10 +172,9 @@ bool rcore_pick_fiber(const struct rcore_snapshot *snapshot, const struct rcore_
 {
 	if (pick->fiber >= 0)
 		return pick->fiber == (int)fiber;
-	const struct rcore_context *context = &snapshot->fibers[fiber].context;
-	if (pick->where && !rcore_where_matches(pick->where, context))
+	if (pick->where && !rcore_where_matches(pick->where, &snapshot->fibers[fiber]))
 		return false;
-	if (pick->only_contexts && !rcore_context_has_any(context))
+	if (pick->only_contexts && !rcore_fiber_has_state(&snapshot->fibers[fiber]))
 		return false;
 	return pick->thread < 0 || snapshot->fibers[fiber].thread == pick->thread;
 }

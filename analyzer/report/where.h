@@ -7,13 +7,13 @@
 #include "report/report.h"
 
 /*
- * Returns whether the context of a fiber has the key of --where KEY=VALUE with
- * this value, as it is printed; the quotes of a String and the colon of a
- * Symbol are optional. KEY alone matches any value. If there are several
- * conditions, all must match.
+ * Returns whether the context of a fiber, or what it works on, has the key of
+ * --where KEY=VALUE with this value, as it is printed; the quotes of a String
+ * and the colon of a Symbol are optional. KEY alone matches any value. If there
+ * are several conditions, all must match.
  */
 bool rcore_where_matches(const struct rcore_report_options *options,
-			 const struct rcore_context *context);
+			 const struct rcore_fiber *fiber);
 
 /*
  * Returns USAGE if no fiber matches. The message has the condition, and says

@@ -7,12 +7,14 @@
 #include "vm/stack/frame_values.h"
 #include "vm/storage.h"
 #include "vm/wait/tasks.h"
+#include "vm/work/work.h"
 
 /* What hangs on threads, fibers and frames, which are there by now. */
 static struct rcore_error *read_details(struct rcore_ruby *ruby, uint64_t vm,
-					struct rcore_locals_options values,
+					const struct rcore_decode_options *options,
 					struct rcore_snapshot *snapshot)
 {
+	struct rcore_locals_options values = options->values;
 	if (!values.inspect.max_text)
 		values.inspect.max_text = RCORE_LOCALS_MAX_TEXT;
 	struct rcore_error *err = rcore_vm_facts(ruby, vm, snapshot);
@@ -22,6 +24,8 @@ static struct rcore_error *read_details(struct rcore_ruby *ruby, uint64_t vm,
 		err = rcore_vm_storage(ruby, snapshot, &values.inspect);
 	if (!err)
 		err = rcore_vm_tasks(ruby, snapshot);
+	if (!err)
+		err = rcore_vm_work(ruby, options->recognizers, &values.inspect, snapshot);
 	if (!err && (values.self || values.arguments || values.locals))
 		err = rcore_vm_locals(ruby, snapshot, &values);
 	return err;
@@ -41,7 +45,7 @@ struct rcore_error *rcore_session_decode(const struct rcore_target *target,
 	if (!err)
 		err = rcore_session_thread_locals(target, &ruby, snapshot);
 	if (!err)
-		err = read_details(&ruby, vm, options->values, snapshot);
+		err = read_details(&ruby, vm, options, snapshot);
 	if (!err) {
 		rcore_session_environment(target, located->identity.module, snapshot);
 		rcore_instructions_sample(&ruby, snapshot, &moment->instructions);

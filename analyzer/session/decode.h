@@ -4,6 +4,7 @@
 
 #include "session/reader.h"
 #include "vm/stack/instructions.h"
+#include "vm/work/recognizer.h"
 
 /*
  * The fourth step: Ractors, threads, fibers, frames, and what each of them
@@ -14,6 +15,7 @@
 struct rcore_decode_options {
 	struct rcore_locals_options values;
 	bool hides_text; /* fill contents of Strings with stars */
+	const struct rcore_recognizers *recognizers;
 };
 
 /* One moment of a target, and what later steps need besides the snapshot. */

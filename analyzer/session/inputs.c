@@ -21,6 +21,9 @@ struct rcore_error *rcore_session_inputs(struct rcore_session *session,
 	if (!err)
 		err = rcore_inputs_add(inputs, session->settings.layout_file,
 				       "the layout table");
+	if (!err)
+		err = rcore_inputs_add(inputs, session->settings.recognizer_file,
+				       "the file of recognizers");
 	size_t count = rcore_modules_count(session->target.modules);
 	for (size_t i = 0; i < count && !err; i++)
 		err = rcore_inputs_add(inputs,

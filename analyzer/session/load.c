@@ -116,11 +116,12 @@ static struct rcore_error *read_moment(struct rcore_session *session,
  */
 static struct rcore_error *learn(struct rcore_session *session)
 {
-	static const struct rcore_decode_options everything = {
+	const struct rcore_decode_options everything = {
 		.values = {.self = true,
 			   .arguments = true,
 			   .locals = true,
 			   .inspect = {.max_string = 4096, .max_text = 64 << 10}},
+		.recognizers = &session->recognizers,
 	};
 	struct rcore_recorder *recorder = session->target.recorder;
 	struct rcore_moment moment;
@@ -144,6 +145,7 @@ struct rcore_error *rcore_session_read(struct rcore_session *session, struct rco
 	const struct rcore_decode_options options = {
 		.values = session->settings.values,
 		.hides_text = redact >= RCORE_REDACT_STRINGS,
+		.recognizers = &session->recognizers,
 	};
 	struct rcore_error *err = read_moment(session, &options, ret);
 	if (err || redact == RCORE_REDACT_NONE)

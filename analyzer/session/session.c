@@ -23,7 +23,15 @@ static struct rcore_error *open_session(struct rcore_session *session,
 		if (!settings->layout_file)
 			return rcore_error_no_memory();
 	}
-	struct rcore_error *err = rcore_target_open(&session->target, process, memory, options);
+	if (options->recognizer_file) {
+		settings->recognizer_file = strdup(options->recognizer_file);
+		if (!settings->recognizer_file)
+			return rcore_error_no_memory();
+	}
+	struct rcore_error *err =
+		rcore_recognizers_read(&session->recognizers, settings->recognizer_file);
+	if (!err)
+		err = rcore_target_open(&session->target, process, memory, options);
 	if (err)
 		return err;
 	settings->redact = rcore_session_redact_mode(&session->target, options->redact);
@@ -96,7 +104,9 @@ void rcore_close(struct rcore_session *session)
 	rcore_redactor_free(session->redactor);
 	rcore_inputs_deinit(&session->inputs);
 	rcore_located_deinit(&session->located);
+	rcore_recognizers_deinit(&session->recognizers);
 	free(session->settings.layout_file);
+	free(session->settings.recognizer_file);
 	free(session->own_choice.trial);
 	free(session);
 }

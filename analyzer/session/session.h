@@ -18,6 +18,7 @@
 #include "session/open.h"
 #include "session/reader.h"
 #include "target/output/inputs.h"
+#include "vm/work/recognizer.h"
 
 struct rcore_moment;
 
@@ -27,6 +28,7 @@ struct rcore_settings {
 	enum rcore_redact redact;
 	struct rcore_ids *ids; /* NULL: number anew each time */
 	char *layout_file;     /* NULL: none */
+	char *recognizer_file; /* NULL: none */
 	bool no_stop, no_native;
 };
 
@@ -39,6 +41,7 @@ struct rcore_session {
 	struct rcore_settings settings;
 	struct rcore_located located;            /* of the last look */
 	struct rcore_choice own_choice, *choice; /* the caller's, or its own */
+	struct rcore_recognizers recognizers;    /* of what fibers work on */
 	struct rcore_redactor *redactor;
 	bool has_learned;           /* the redactor knows this target's secrets */
 	struct rcore_inputs inputs; /* empty: nobody asked for them yet */

@@ -34,7 +34,8 @@ class App
     set(slot, 8, number)
     set(slot, 16, Kernel.instance_method(:to_s).bind_call(Fiber.current)[/0x\h+/].hex)
     set(slot, 0, APPLYING)
-    Ruby::Profiler::State.new(request_id: "r#{number}", number: number, path: env["PATH_INFO"]).apply!
+    Ruby::Profiler::State.new(request_id: "r#{number}", number: number, path: env["PATH_INFO"],
+                                client: env["HTTP_X_REQUEST_ID"], host: env["HTTP_HOST"]).apply!
     set(slot, 0, APPLIED)
     work(number)
     set(slot, 0, CLEARING)

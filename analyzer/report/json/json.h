@@ -54,4 +54,8 @@ void rcore_json_steps(struct rcore_json *json, const struct rcore_fiber *fiber);
 struct json_object *rcore_json_context(struct rcore_json *json,
 				       const struct rcore_context *context);
 
+/* Adds what a fiber works on as the array "works_on", unless it is empty. */
+void rcore_json_add_works(struct rcore_json *json, struct json_object *object,
+			  const struct rcore_works *works);
+
 #endif

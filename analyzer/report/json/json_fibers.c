@@ -86,6 +86,7 @@ static struct json_object *fiber_object(struct rcore_json *json,
 	if (rcore_context_has_any(&fiber->context))
 		rcore_json_add(json, object, "context",
 			       rcore_json_context(json, &fiber->context));
+	rcore_json_add_works(json, object, &fiber->works);
 	return object;
 }
 

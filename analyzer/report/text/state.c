@@ -7,14 +7,14 @@
 #include "report/text/style.h"
 #include "report/text/text.h"
 #include "report/text/text_context.h"
+#include "report/text/text_works.h"
 #include "report/names.h"
 
 static bool is_shown(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		     const struct rcore_report_options *options, size_t index)
 {
-	const struct rcore_context *context = &snapshot->fibers[index].context;
 	return rcore_pick_fiber(snapshot, pick, index) &&
-	       ((options && options->all) || rcore_context_has_any(context));
+	       ((options && options->all) || rcore_fiber_has_state(&snapshot->fibers[index]));
 }
 
 static int id_columns(const struct rcore_snapshot *snapshot)
@@ -40,6 +40,7 @@ static void print_fiber(const struct rcore_pen *pen, const struct rcore_fiber *f
 		fprintf(pen->out, "  %s", status);
 	rcore_text_context(pen, "  ", &fiber->context);
 	putc('\n', pen->out);
+	rcore_text_works(pen, "    ", fiber);
 	rcore_text_context_remarks(pen, "    ", &fiber->context);
 }
 
@@ -126,6 +127,7 @@ static void put_fiber(struct rcore_json *json, const struct rcore_snapshot *snap
 	if (rcore_context_has_any(&fiber->context))
 		rcore_json_add(json, object, "context",
 			       rcore_json_context(json, &fiber->context));
+	rcore_json_add_works(json, object, &fiber->works);
 	rcore_json_put(json, NULL, object);
 }
 

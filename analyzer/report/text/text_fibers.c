@@ -10,6 +10,7 @@
 #include "report/text/text_stack.h"
 #include "report/text/text_values.h"
 #include "report/text/text_waits.h"
+#include "report/text/text_works.h"
 #include "report/names.h"
 
 void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
@@ -123,6 +124,7 @@ static void print_fiber(struct rcore_text *text, size_t index)
 	if (text->options.verbose)
 		print_addresses(text, fiber);
 	putc('\n', text->pen.out);
+	rcore_text_works(&text->pen, "          ", fiber);
 	rcore_text_context_remarks(&text->pen, "    ", &fiber->context);
 	if (is_brief(text, fiber))
 		print_place(text, fiber);
@@ -199,7 +201,7 @@ static bool has_contexts(const struct rcore_text *text, const int *fibers, size_
 {
 	for (size_t i = 0; i < count; i++)
 		if (rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]) &&
-		    rcore_context_has_any(&text->snapshot->fibers[fibers[i]].context))
+		    rcore_fiber_has_state(&text->snapshot->fibers[fibers[i]]))
 			return true;
 	return false;
 }
@@ -210,14 +212,14 @@ static void print_contexts(const struct rcore_text *text, const int *fibers, siz
 	size_t shown = 0;
 	putc('\n', text->pen.out);
 	for (size_t i = 0; i < count && shown < RCORE_TEXT_IDS; i++) {
-		const struct rcore_context *context =
-			&text->snapshot->fibers[fibers[i]].context;
+		const struct rcore_fiber *fiber = &text->snapshot->fibers[fibers[i]];
 		if (!rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]))
 			continue;
 		fprintf(text->pen.out, "    %s", rcore_fiber_text(text->snapshot, fibers[i]));
-		rcore_text_context(&text->pen, "  ", context);
+		rcore_text_context(&text->pen, "  ", &fiber->context);
+		rcore_text_works_inline(&text->pen, "  ", fiber);
 		putc('\n', text->pen.out);
-		rcore_text_context_remarks(&text->pen, "      ", context);
+		rcore_text_context_remarks(&text->pen, "      ", &fiber->context);
 		shown++;
 	}
 	if (visible > shown) {

@@ -7,6 +7,7 @@
 
 #include "base/address_map.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "ruby/get.h"
 #include "ruby/inspect/inspect.h"
 #include "ruby/iseq/iseq_locals.h"
@@ -98,6 +99,32 @@ static bool is_block_unmade(const struct env *env, const struct rcore_iseq_local
 {
 	return local->parameter == RCORE_PARAMETER_BLOCK && env->flags & RCORE_ENV_LOCAL &&
 	       !(env->flags & RCORE_FRAME_MODIFIED_BLOCK_PARAM);
+}
+
+struct rcore_error *rcore_frame_local(struct rcore_ruby *ruby, const struct rcore_frame *frame,
+				      const char *name, bool *found, uint64_t *ret)
+{
+	const struct rcore_iseq_info *iseq;
+	const struct rcore_iseq_local *locals;
+	size_t count, i = 0;
+	*found = false;
+	if (frame->kind != RCORE_FRAME_RUBY || !frame->iseq)
+		return NULL;
+	struct rcore_error *err = rcore_iseq(ruby, frame->iseq, &iseq);
+	if (!err)
+		err = rcore_iseq_locals(ruby, iseq, &locals, &count);
+	if (err)
+		return err;
+	while (i < count && !rcore_same_text(locals[i].name, name))
+		i++;
+	if (i == count)
+		return NULL;
+	uint64_t address = frame->ep - (BOOKKEEPING + count - i) * WORD;
+	enum rcore_fault fault = rcore_read_u64(ruby->memory, address, ret);
+	if (fault)
+		return rcore_fault_error(fault, "variable", address, WORD);
+	*found = true;
+	return NULL;
 }
 
 /* The variables of one environment. */

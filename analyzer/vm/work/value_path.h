@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_VALUE_PATH_H
+#define RCORE_VM_VALUE_PATH_H
+
+#include "model/snapshot.h"
+#include "ruby/ruby.h"
+
+/*
+ * The way from a Ruby frame to a value, as an entry of recognizers.json writes
+ * it:
+ *
+ *   env['PATH_INFO']       a local variable or argument of the frame, then the
+ *                          value of a Hash under a String
+ *   payload[:sql]          ... under a Symbol
+ *   names[0]               an element of an Array
+ *   self.@request.@path    instance variables
+ *   self.queue             a member of a Struct
+ *   self.class             the name of the class; ends the path
+ *   argv[0]                the first argument of a method written in C
+ */
+struct rcore_value_path;
+
+/*
+ * Parses a path into `arena`. FORMAT: it is none; the message says at which
+ * character it ends to be one.
+ */
+struct rcore_error *rcore_value_path_parse(struct rcore_arena *arena, const char *text,
+					   const struct rcore_value_path **ret);
+
+/* What a path leads to. */
+struct rcore_path_value {
+	bool found;       /* false: it ends early, or leads to nil */
+	uint64_t value;   /* VALUE */
+	const char *text; /* instead of a VALUE: the name of a class */
+};
+
+/*
+ * Follows a path from a frame of `fiber`. A path that does not exist in this
+ * frame is no error: *ret is then not found. Errors: NO_MEMORY; FAULT, CORRUPT,
+ * LIMIT: something on the way cannot be read.
+ */
+struct rcore_error *rcore_value_path_follow(struct rcore_ruby *ruby,
+					    const struct rcore_fiber *fiber,
+					    const struct rcore_frame *frame,
+					    const struct rcore_value_path *path,
+					    struct rcore_path_value *ret);
+
+#endif
