@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+
+# What threads work on, as they say themselves, with frameworks that come with Ruby and recognizers of the user's own.
+module Works
+  OWN = {recognizers: [{name: "Importer", kind: "import", methods: ["Importer#run"], take: "innermost", requires: ["tenant"],
+                        fields: {tenant: ["self.@nothing", "self.@options.tenant"], first: "self.@options.rows[:list][1]", depth: "depth"}}]}.freeze
+
+  def self.cases(rubies)
+    rubies.map { |ruby| LiveCase.new("works #{ruby.name}") { Works.at_work(self, ruby) } }
+  end
+
+  def self.at_work(test, ruby)
+    test.with_program(ruby, "at_work.rb") do |pid, counter, folder|
+      own = File.join(folder, "recognizers.json")
+      File.write(own, JSON.generate(OWN))
+      truth = JSON.parse(File.read(File.join(folder, "truth")))
+      report, status = test.report("-p", pid, "--recognizers", own)
+      test.same("status", 0, status)
+      test.same("works", truth, found(report, truth))
+      report, = test.report("-p", pid)
+      test.same("works without own recognizers", truth.merge("importer" => {}), found(report, truth))
+      redacted, = test.report("-p", pid, "--redact", "strings")
+      texts = redacted["fibers"].flat_map { |fiber| fiber["works_on"].to_a }.flat_map { |work| work["fields"] }.map { |field| field["text"] }
+      test.same("texts that are not hidden", %w[OrderTest], texts.grep_v(/\A("(\*+|\[redacted\])"|\d+)\z/).uniq)
+      test.same("hidden texts", truth.sum { |_, works| works.except("Importer").sum { |_, fields| fields.size } }, texts.size)
+      select(test, pid, truth)
+      refuse(test, pid, folder)
+      test.goes_on(counter)
+    end
+  end
+
+  # By the names of threads: recognizer => fields.
+  def self.found(report, truth)
+    fibers = report["fibers"].to_h { |fiber| [fiber["id"], fiber] }
+    report["threads"].select { |thread| truth.key?(thread["name"]) }.to_h do |thread|
+      works = fibers[thread["current_fiber"]]["works_on"].to_a
+      [thread["name"], works.to_h { |work| [work["recognizer"], work["fields"].to_h { |field| [field["name"], field["text"]] }] }]
+    end
+  end
+
+  def self.select(test, pid, truth)
+    task = truth.dig("rake", "Rake", "task").delete('"')
+    report, = test.report("-p", pid, "--where", "task=#{task}")
+    test.same("--where", ["rake"], report["threads"].map { |thread| thread["name"] })
+    out, = test.rcore("-p", pid)
+    line = %(          task task="#{task}"  (Rake, Rake::Task#execute)\n)
+    test.fail("no #{line.inspect} in:\n#{out}") unless out.include?(line)
+    outer = out.index('task task="outer"')
+    inner = outer && out.index('test test_class=OrderTest test="test_slow"', outer)
+    test.fail("not the outermost first:\n#{out}") unless inner && inner < out.index(/^ +\d+ /, outer)
+  end
+
+  def self.refuse(test, pid, folder)
+    bad = File.join(folder, "bad.json")
+    {"{" => "not JSON", "{}" => 'no array "recognizers"'}.each do |text, says|
+      File.write(bad, text)
+      out, err, status = test.rcore("-p", pid, "--recognizers", bad)
+      test.same("#{text}: output, status", ["", 2], [out, status])
+      test.fail("#{text}: #{err}") unless err.lines.size == 1 && err.include?(bad) && err.include?(says)
+    end
+    _, err, = test.rcore("-p", pid, "--recognizers", folder)
+    test.fail("a folder: #{err}") unless err.lines.size == 1 && err.include?(folder)
+  end
+end
