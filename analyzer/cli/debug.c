@@ -54,7 +54,7 @@ struct arguments {
 #define MEMBER(name) offsetof(struct arguments, name)
 
 static const struct rcore_option options[] = {
-	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID", "Attach to a running process",
+	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME", "Attach to a running process",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(debug.sysroot), "DIR",
 	 "Read the target's files below DIR, the root of a container or a copy of another "

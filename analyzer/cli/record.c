@@ -28,7 +28,7 @@ struct arguments {
 #define MEMBER(name) offsetof(struct arguments, name)
 
 static const struct rcore_option options[] = {
-	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID", "Sample a running process",
+	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME", "Sample a running process",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	RCORE_PROFILE_OPTIONS(struct arguments, profile),
 	{"duration", 'd', RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",

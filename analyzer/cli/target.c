@@ -40,8 +40,10 @@ const struct rcore_option rcore_cli_files_options[] = {
 };
 
 const struct rcore_option rcore_cli_target_options[] = {
-	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID",
-	 "Read a running process: stop it for some milliseconds, then resume it",
+	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME",
+	 "Read a running process: stop it for some milliseconds, then resume it. NAME is part "
+	 "of "
+	 "its title; `rcore ps` lists them",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
 	 .help = "With -p, also read its descendants (a cluster of workers)"},

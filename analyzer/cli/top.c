@@ -46,7 +46,7 @@ static const char *const modes[] = {[MODE_CPU] = "cpu", [MODE_WALL] = "wall", NU
 #define MEMBER(name) offsetof(struct arguments, name)
 
 static const struct rcore_option options[] = {
-	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID", "Sample a running process",
+	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME", "Sample a running process",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
 	 "Samples per second of each thread (99)", .completion = RCORE_COMPLETE_NOTHING},

@@ -40,7 +40,7 @@ enum rcore_option_kind {
 	RCORE_OPTION_INDEX,
 	RCORE_OPTION_CHOICE, /* int: an index into choices */
 	RCORE_OPTION_LIST,   /* struct rcore_strings: may be given again */
-	RCORE_OPTION_PID,    /* int: the id of a process */
+	RCORE_OPTION_PID,    /* int: a pid, or a part of a title */
 	/* size_t: a number from 1 to RCORE_OPTION_AMOUNT_MAX. */
 	RCORE_OPTION_AMOUNT,
 	/* struct rcore_version_option: a release such as 3.3.8. */
@@ -84,12 +84,12 @@ struct rcore_option {
 };
 
 /* Options of commands that select one thread or fiber. */
-#define RCORE_OPTION_ONE_THREAD(member)                                                  \
-	{                                                                                \
-		"thread", 0, RCORE_OPTION_TEXT, member, "T",                             \
-			"Print only this thread: its id (T2), its kernel thread id, or " \
-			"its Thread VALUE or rb_thread_t in hex",                        \
-			.completion = RCORE_COMPLETE_THREAD                              \
+#define RCORE_OPTION_ONE_THREAD(member)                                               \
+	{                                                                             \
+		"thread", 0, RCORE_OPTION_TEXT, member, "T",                          \
+			"Print only this thread: its id (T2), its kernel thread id, " \
+			"its name, or its Thread VALUE or rb_thread_t in hex",        \
+			.completion = RCORE_COMPLETE_THREAD                           \
 	}
 #define RCORE_OPTION_ONE_FIBER(member)                                               \
 	{                                                                            \

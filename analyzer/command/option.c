@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/text.h"
+#include "session/ruby_processes.h"
 #include "command/command.h"
 #include "layout/layout.h"
 
@@ -117,6 +118,8 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 		fits = parse_index(value, member);
 		break;
 	case RCORE_OPTION_PID:
+		if (value[strspn(value, "0123456789")])
+			return rcore_ruby_process_find(value, member);
 		fits = parse_pid(value, member);
 		break;
 	case RCORE_OPTION_AMOUNT:

@@ -31,6 +31,9 @@ static int find_thread(const struct rcore_snapshot *snapshot, const char *name)
 		    (has_address && (thread->object == address || thread->address == address)))
 			return (int)i;
 	}
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		if (rcore_same_text(snapshot->threads[i].name, name))
+			return (int)i;
 	return -1;
 }
 

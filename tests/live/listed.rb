@@ -6,7 +6,8 @@ module Listed
 
   def self.cases(rubies)
     rubies.map { |ruby| LiveCase.new("ps #{ruby.name}") { Listed.one(self, ruby) } } +
-      [LiveCase.new("ps of another user") { Listed.unreadable(self, rubies.find { |ruby| ruby.root.empty? } || rubies.first) }]
+      [LiveCase.new("a process by its title") { Listed.named(self, rubies.last) },
+       LiveCase.new("ps of another user") { Listed.unreadable(self, rubies.find { |ruby| ruby.root.empty? } || rubies.first) }]
   end
 
   def self.one(test, ruby)
@@ -22,6 +23,26 @@ module Listed
       out, = rcore("ps")
       line = out.lines.find { |each| each.split.first == pid.to_s }
       test.fail("not escaped: #{line.inspect}") unless line&.end_with?("worker \\e[31m 1\n")
+      test.goes_on(counter)
+    end
+  end
+
+  # -p takes a part of the title if one process has it, and --thread the name of a thread.
+  def self.named(test, ruby)
+    title = "shop#{rand(1 << 60)}"
+    test.with_program(ruby, "titled.rb", environment: {"TITLE" => "#{title}: one"}) do |pid, counter|
+      report, = test.report("-p", title)
+      test.same("pid", pid, report["pid"])
+      report, = test.report("-p", title, "--thread", "waiter")
+      test.same("threads called waiter", ["waiter"], report["threads"].map { |thread| thread["name"] })
+      test.with_program(ruby, "titled.rb", environment: {"TITLE" => "#{title}: two"}) do |other, |
+        out, err, status = test.rcore("-p", title)
+        test.same("two: output, status", ["", 64], [out, status])
+        test.fail("two: #{err}") unless err.lines.size == 1 && err.include?("2 Ruby processes") && [pid, other].all? { |each| err.include?("#{each} (#{title}: ") }
+      end
+      out, err, status = test.rcore("-p", "#{title}: two")
+      test.same("none: output, status", ["", 64], [out, status])
+      test.fail("none: #{err}") unless err == "rcore: no Ruby process has '#{title}: two' in its title; `rcore ps` lists them; see rcore analyze --help\n"
       test.goes_on(counter)
     end
   end

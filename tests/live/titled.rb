@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Has a title that would drive a terminal, and counts that it goes on.
-Process.setproctitle("worker \e[31m 1") unless ENV["TITLE"] == "no"
-Array.new(3) { Thread.new { sleep } }
+Process.setproctitle(ENV["TITLE"] || "worker \e[31m 1") unless ENV["TITLE"] == "no"
+Array.new(3) { Thread.new { sleep } }.each { |thread| thread.name = "waiter" }
 File.write("pid", $$.to_s)
 File.open("counter", "w") do |file|
   file.sync = true

@@ -339,7 +339,7 @@ class LldbSuite
     [
       [{}, %w[gdb], 64, /missing CORE/],
       [{}, ["gdb", core, "--bogus"], 64, /unknown option/],
-      [{}, %w[lldb -p x], 64, /id of a process, not 'x'/],
+      [{}, %w[lldb -p x-no-such], 64, /no Ruby process has 'x-no-such' in its title/],
       [{}, ["lldb", core, "a", "b"], 64, /unexpected argument .b./],
       [{}, ["gdb", none], 2, /\Arcore: .*no such file.*\n\z/],
       [nothing, ["gdb", core], 2, /\Arcore: gdb is not installed; run apt-get install gdb, or name another one with --debugger\n\z/],

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_RUBY_PROCESSES_H
+#define RCORE_SESSION_RUBY_PROCESSES_H
+
+#include "session/identify.h"
+#include "target/live/live_files.h"
+
+/*
+ * The processes of this machine that run Ruby. A process counts if it has
+ * mapped a libruby, or if its program is called ruby; of others, files would
+ * have to be searched for symbols.
+ */
+struct rcore_ruby_process {
+	int pid;
+	struct rcore_live_status status;
+	char *command;              /* title or command line; NULL: unknown */
+	char *problem;              /* why it cannot be read; NULL: it can */
+	struct rcore_identity ruby; /* version_text[0] is 0: unknown */
+};
+
+struct rcore_ruby_processes {
+	struct rcore_ruby_process *items;
+	size_t count, capacity;
+};
+
+/*
+ * Adds all but this process itself. The caller frees the list with
+ * rcore_ruby_processes_deinit(), also after an error. Errors: OS (/proc cannot
+ * be read), NO_MEMORY.
+ */
+struct rcore_error *rcore_ruby_processes_read(struct rcore_ruby_processes *processes);
+
+void rcore_ruby_processes_deinit(struct rcore_ruby_processes *processes);
+
+/*
+ * Finds the one process that has `name` in its title or command line. USAGE:
+ * there is none, or several; the message lists them. Other errors: as
+ * rcore_ruby_processes_read().
+ */
+struct rcore_error *rcore_ruby_process_find(const char *name, int *ret_pid);
+
+#endif
