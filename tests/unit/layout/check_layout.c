@@ -192,6 +192,7 @@ static const struct drift {
 	{"2.7.3", "szqueue", NULL, 0, EM_AARCH64},
 	{"2.7.3", "io", NULL, 0, EM_AARCH64},
 	{"3.0.1", "vm", NULL, 8184, 0},
+	{"3.0.4", "objspace", NULL, 0, 0},
 	{"3.1.3", "method", "me", 8, 0},
 	{"3.1.5", "vm", "progname", 8, 0},
 	{"3.2.3", "vm", "progname", 8, 0},
