@@ -311,6 +311,49 @@ START_TEST(test_file)
 }
 END_TEST
 
+static enum rcore_verdict verdict_on(const struct rcore_samples *samples, const char *group,
+				     const char *id)
+{
+	return rcore_check_field(samples, rcore_check_row(item_of(group, id)->where));
+}
+
+/* What an object has not got: an UnboundMethod no receiver, a MatchData no groups. */
+START_TEST(test_without)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	struct rcore_samples samples = {.ruby = &ruby};
+	uint64_t method = fake_alloc(&vm->ruby.target, layout.method.size, 8);
+	uint64_t groups = fake_alloc(&vm->ruby.target, layout.rmatch.size, 8);
+	uint64_t begins = fake_alloc(&vm->ruby.target, 8, 8);
+	uint64_t ends = fake_alloc(&vm->ruby.target, 8, 8);
+	static const struct {
+		uint64_t begin, end;
+		enum rcore_verdict verdict;
+	} matches[] = {{UINT64_MAX, UINT64_MAX, RCORE_SILENT},
+		       {2, 5, RCORE_HOLDS},
+		       {5, 2, RCORE_FAILS}};
+	rcore_samples_add(&samples.method, method);
+	FAKE_PUT(vm, method, method, recv, (uint64_t)layout.constant.qundef);
+	ck_assert_int_eq(verdict_on(&samples, "method", "recv"), RCORE_SILENT);
+	FAKE_PUT(vm, method, method, recv, vm->address + 4);
+	ck_assert_int_eq(verdict_on(&samples, "method", "recv"), RCORE_FAILS);
+
+	rcore_samples_add(&samples.rmatch, groups);
+	ck_assert_int_eq(verdict_on(&samples, "rmatch", "beg"), RCORE_SILENT);
+	FAKE_PUT(vm, groups, rmatch, num_regs, 1);
+	ck_assert_int_eq(verdict_on(&samples, "rmatch", "beg"), RCORE_FAILS);
+	FAKE_PUT(vm, groups, rmatch, beg, begins);
+	FAKE_PUT(vm, groups, rmatch, end, ends);
+	for (size_t i = 0; i < RCORE_COUNT(matches); i++) {
+		fake_put(&vm->ruby.target, begins, matches[i].begin);
+		fake_put(&vm->ruby.target, ends, matches[i].end);
+		ck_assert_int_eq(verdict_on(&samples, "rmatch", "beg"), matches[i].verdict);
+	}
+	finish();
+}
+END_TEST
+
 /* A node is on its list while one of its neighbours leads to it. */
 START_TEST(test_node)
 {
@@ -623,6 +666,7 @@ int main(void)
 		test_table,         test_rules,        test_moments,  test_moved,
 		test_refused,       test_corrupt,      test_objspace, test_choice,
 		test_outermost_tag, test_unlocking,    test_node,     test_queued,
-		test_filled_block,  test_half_written, test_file,     test_stack_being_copied};
+		test_filled_block,  test_half_written, test_file,     test_stack_being_copied,
+		test_without};
 	return world_run("shift", tests, RCORE_COUNT(tests));
 }

@@ -62,6 +62,38 @@ START_TEST(test_garbage)
 }
 END_TEST
 
+static void blank(uint64_t heap_page)
+{
+	const struct rcore_layout *layout = &fake.layout;
+	fake_put_field(&fake.target, heap_page, &layout->heap_page.start, 0);
+	fake_put_field(&fake.target, heap_page, &layout->heap_page.total_slots, 0);
+	if (rcore_has(&layout->heap_page.slot_size))
+		fake_put_field(&fake.target, heap_page, &layout->heap_page.slot_size, 0);
+}
+
+/* One page may be in the list before it has slots: the collector adds one at a time. */
+START_TEST(test_page_being_made)
+{
+	enum { PAGES = 3 };
+	static const uint64_t flags[SLOTS] = {RCORE_T_STRING};
+	static const struct fake_page pages[PAGES] = {
+		{80, SLOTS, flags}, {80, SLOTS, flags}, {80, SLOTS, flags}};
+	static const struct {
+		size_t tested, held;
+	} proofs[] = {{3, 3}, {2, 2}, {2, 1}};
+	uint64_t starts[PAGES];
+	begin(_i);
+	uint64_t objspace = fake_objspace(&fake, pages, PAGES, starts);
+	for (size_t blanks = 0; blanks < RCORE_COUNT(proofs); blanks++) {
+		size_t tested, held;
+		OK(rcore_heap_prove(&ruby, objspace, &tested, &held));
+		ck_assert_uint_eq(tested, proofs[blanks].tested);
+		ck_assert_uint_eq(held, proofs[blanks].held);
+		blank(heap_page_of(starts[PAGES - 1 - blanks]));
+	}
+}
+END_TEST
+
 static uint64_t vm_of(uint64_t objspace)
 {
 	uint64_t vm = fake_alloc(&fake.target, fake.layout.vm.size, 8);
@@ -129,6 +161,6 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_garbage, test_moved};
+	const TTest *const tests[] = {test_garbage, test_page_being_made, test_moved};
 	return run_suite("heap", tests, RCORE_COUNT(tests));
 }
