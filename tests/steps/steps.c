@@ -26,7 +26,8 @@ struct steps {
 	char **command;
 	const char *recorded, *program;
 	uint64_t seed, count, from, share, rounds, fresh;
-	uint64_t at; /* prints the states up to here; 0: none */
+	uint64_t made; /* instructions, since the first analysis */
+	uint64_t at;   /* prints the states up to here; 0: none */
 	bool verbose;
 
 	struct tracee tracee;
@@ -143,10 +144,11 @@ static void forget(struct steps *steps)
 	steps->last = NULL;
 }
 
-/* Is the innermost frame not filled yet? */
+/* So many instructions after its push a frame may not be filled yet. */
+enum { FILLING = 32 };
+
 static bool is_filling(const struct steps *steps, uint64_t at)
 {
-	enum { FILLING = 32 };
 	return at < steps->pushed_at + FILLING && analysis_pushes_first(&steps->analysis);
 }
 
@@ -186,22 +188,38 @@ static void analyze(struct steps *steps, uint64_t at)
 		check_all_fields(steps, at);
 }
 
+enum { BEFORE = 8 }; /* states shown by --at */
+
 /* Is a step among those to be analyzed? */
 static bool wanted(const struct steps *steps, uint64_t at)
 {
-	enum { BEFORE = 8 };
 	if (steps->at)
 		return at <= steps->at && at + BEFORE > steps->at;
 	return states_mix(states_mix(0, steps->seed), at / WINDOW) % 1000 < steps->share;
 }
 
-static bool is_new(struct steps *steps, uint64_t at)
+/* Is one of the next states wanted, in which a frame that is pushed now may be filled? */
+static bool leads_to_wanted(const struct steps *steps, uint64_t at)
+{
+	for (uint64_t i = BEFORE; i <= FILLING; i += BEFORE)
+		if (wanted(steps, at + i))
+			return true;
+	return false;
+}
+
+static void note_push(struct steps *steps, uint64_t at)
 {
 	const struct tracee_thread *thread = tracee_current(&steps->tracee);
 	struct cursor cursor = analysis_cursor(&steps->analysis, thread_of(steps, thread->tid));
 	if (cursor.ec == steps->cursor.ec && cursor.cfp < steps->cursor.cfp)
 		steps->pushed_at = at;
 	steps->cursor = cursor;
+}
+
+static bool is_new(struct steps *steps)
+{
+	const struct tracee_thread *thread = tracee_current(&steps->tracee);
+	const struct cursor cursor = steps->cursor;
 	uint64_t hash = states_mix(0, thread->registers[16]);
 	hash = states_mix(hash, thread->registers[19]);
 	hash = states_mix(hash, cursor.ec);
@@ -209,10 +227,24 @@ static bool is_new(struct steps *steps, uint64_t at)
 	return states_add(&steps->seen, hash) || steps->at;
 }
 
+/*
+ * Has a walk seen enough? One that the collector's loops take up, 100,000
+ * instructions of a few hundred states, goes on, up to ten times as far.
+ */
+static bool is_done(const struct steps *steps, uint64_t at)
+{
+	enum { EACH = 20, TIMES = 10, ALL = 1000 };
+	if (steps->at)
+		return at > steps->at;
+	uint64_t wanted = steps->count / EACH * steps->share / ALL;
+	return at >= steps->from + steps->count &&
+	       (steps->seen.count >= wanted || at >= steps->from + TIMES * steps->count);
+}
+
 static void run(struct steps *steps)
 {
-	uint64_t end = steps->at ? steps->at + 1 : steps->from + steps->count;
-	for (uint64_t at = 1; at < end && !steps->tracee.has_ended; at++) {
+	uint64_t at = 1;
+	for (; !is_done(steps, at) && !steps->tracee.has_ended; at++) {
 		int tid = tracee_current(&steps->tracee)->tid;
 		if (!(next_random(steps) % TURN))
 			tracee_switch(&steps->tracee, next_random(steps));
@@ -222,11 +254,15 @@ static void run(struct steps *steps)
 			if (at < steps->from)
 				continue;
 		}
-		if (!steps->tracee.has_ended && wanted(steps, at) && is_new(steps, at))
+		bool is_wanted = !steps->tracee.has_ended && wanted(steps, at);
+		if (is_wanted || (!steps->tracee.has_ended && leads_to_wanted(steps, at)))
+			note_push(steps, at);
+		if (is_wanted && is_new(steps))
 			analyze(steps, at);
 		else
 			forget(steps);
 	}
+	steps->made = at > steps->from ? at - steps->from : 0;
 	forget(steps);
 	if (steps->tracee.has_ended) {
 		set_state(steps, 0, NULL);
@@ -332,7 +368,7 @@ int main(int argc, char **argv)
 	printf("%" PRIu64 " instructions, %zu states, %" PRIu64
 	       " analyses of %.1f ms (slowest %.0f "
 	       "ms), layout %s, %" PRIu64 " findings\n",
-	       steps.count, steps.seen.count, steps.analyses,
+	       steps.made, steps.seen.count, steps.analyses,
 	       (double)steps.spent_ns / 1e6 / (double)(steps.analyses ? steps.analyses : 1),
 	       (double)steps.slowest_ns / 1e6, steps.layout ? steps.layout : "none", sum);
 	analysis_close(&steps.analysis);
