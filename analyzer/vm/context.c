@@ -18,7 +18,6 @@ enum {
 	PAIR_SIZE = 16, /* key, value */
 };
 
-/* Keeps the text of an error, as a problem. */
 static struct rcore_error *say(struct rcore_ruby *ruby, struct rcore_error *err,
 			       const char **ret)
 {
@@ -30,7 +29,7 @@ static struct rcore_error *say(struct rcore_ruby *ruby, struct rcore_error *err,
 	return *ret ? NULL : rcore_error_no_memory();
 }
 
-/* Keys are few and the same in all fibers: their names are cached. */
+/* All fibers use the same few keys, so their names are cached. */
 static struct rcore_error *name_key(struct rcore_ruby *ruby, struct rcore_context_pair *pair)
 {
 	struct rcore_error *err = rcore_id_name(ruby, pair->key, &pair->variable.name);
@@ -38,7 +37,7 @@ static struct rcore_error *name_key(struct rcore_ruby *ruby, struct rcore_contex
 		rcore_error_free(err);
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "the key of slot %" PRIu64 " is 0x%" PRIx64
-					 ", which is no ID",
+					 ", which is not an ID",
 					 pair->slot, pair->key);
 	}
 	return say(ruby, err, &pair->variable.problem);
@@ -52,8 +51,8 @@ static struct rcore_error *check_place(struct rcore_ruby *ruby,
 		return NULL;
 	return say(ruby,
 		   rcore_error_create(RCORE_ERROR_CORRUPT,
-				      "a look-up does not find slot %" PRIu64
-				      ": the table was being written, or is damaged",
+				      "a lookup does not find slot %" PRIu64
+				      ": the table was being written or is damaged",
 				      pair->slot),
 		   &pair->variable.problem);
 }
@@ -100,7 +99,7 @@ static struct rcore_error *read_table(struct rcore_ruby *ruby, struct rcore_cont
 	context->capacity = head[1];
 	if (context->capacity & (context->capacity - 1))
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "its capacity, %" PRIu64 ", is no power of two",
+					  "its capacity, %" PRIu64 ", is not a power of two",
 					  context->capacity);
 	if (context->capacity > CAPACITY_LIMIT)
 		return rcore_error_create(RCORE_ERROR_LIMIT,
@@ -119,7 +118,10 @@ static struct rcore_error *read_table(struct rcore_ruby *ruby, struct rcore_cont
 	return err;
 }
 
-/* The name of its type stands in the extension's file: where that is missing, the class says it. */
+/*
+ * The type's name is in the extension's file. If that file is missing, the
+ * class's name decides.
+ */
 static struct rcore_error *check_type(struct rcore_ruby *ruby, uint64_t value, uint64_t *table)
 {
 	static const char expected[] = "Ruby::Profiler::State";
@@ -134,14 +136,14 @@ static struct rcore_error *check_type(struct rcore_ruby *ruby, uint64_t value, u
 		*table = data.data;
 	}
 	if (!err && !is_state)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no %s", value,
-					 expected);
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a %s",
+					 value, expected);
 	return err;
 }
 
 static const char variable[] = "@ruby_profiler_state";
 
-/* The variable, and what it wraps. */
+/* Finds the instance variable and the table that it wraps. */
 static struct rcore_error *find(struct rcore_ruby *ruby, uint64_t fiber,
 				struct rcore_context *context)
 {
@@ -188,7 +190,7 @@ struct rcore_error *rcore_context_compare(struct rcore_arena *arena,
 		return NULL;
 	context->difference =
 		!other ? rcore_arena_strdup(arena, "the thread-local ruby_profiler_state is "
-						   "NULL: not applied here")
+						   "NULL, so it was not in use")
 		       : rcore_arena_printf(arena,
 					    "the thread-local ruby_profiler_state is 0x%" PRIx64
 					    ", another table: stale",

@@ -6,23 +6,27 @@
 #include "ruby/ruby.h"
 
 /*
- * The context of a Fiber (VALUE): its @ruby_profiler_state is a T_DATA of the type
- * "Ruby::Profiler::State", whose data is the table. Reads it whole and checks it: what does not fit is
- * said on the table (context->problem) or on the pair, and the rest stands. Without the variable, or
- * where it is nil, `present` is false. Everything is in ruby->arena. Error: NO_MEMORY only.
+ * Reads the context of the Fiber `fiber` (VALUE): its @ruby_profiler_state is a
+ * T_DATA of the type "Ruby::Profiler::State", whose data is the table. Reads
+ * the table whole and checks it; sets context->problem, or a pair's problem,
+ * for what is wrong and keeps the rest. If there is no such variable, or it is
+ * nil, `present` is false. Allocates from ruby->arena. Error: NO_MEMORY only.
  */
 struct rcore_error *rcore_context_load(struct rcore_ruby *ruby, uint64_t fiber,
 				       struct rcore_context *ret);
 
 /*
  * Sets *ret to the address of the word that changes when the Fiber gets another
- * context: its instance variable, or where it has none, the flags of the
- * object, which say which variables there are. 0: no single word tells.
+ * context: that of its instance variable, or, if it has none, the flags of the
+ * object, which say which variables there are. 0 if no single word shows it.
  */
 struct rcore_error *rcore_context_place(struct rcore_ruby *ruby, uint64_t fiber,
 					const struct rcore_context *context, uint64_t *ret);
 
-/* Says in words where the thread-local pointer is not the fiber's own table. NO_MEMORY. */
+/*
+ * Describes the difference if the thread-local pointer does not point to the
+ * fiber's own table. Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_context_compare(struct rcore_arena *arena,
 					  struct rcore_context *context);
 

@@ -14,7 +14,10 @@
 
 enum { ANCESTOR_LIMIT = 1000, ARGV_LIMIT = 1000 };
 
-/* Takes ownership of `err`: the first one is kept; only want of memory goes on. */
+/*
+ * Takes ownership of `err` and keeps the first one as a problem. Returns it
+ * only if memory is short.
+ */
 static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_facts *facts,
 				const char *what, struct rcore_error *err)
 {
@@ -26,7 +29,7 @@ static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_facts *fac
 	return facts->problem ? NULL : rcore_error_no_memory();
 }
 
-/* The class Object, from the Thread of a thread. */
+/* Finds the class Object, starting at the Thread object of a thread. */
 static struct rcore_error *find_object(struct rcore_ruby *ruby, uint64_t thread, uint64_t *ret)
 {
 	uint64_t klass;
@@ -72,7 +75,7 @@ static const char *jit_of(const char *description)
 		if (at && at > description && at[-1] == '+')
 			return jits[i];
 	}
-	/* 2.6 and 2.7 know one alone. */
+	/* 2.6 and 2.7 only have MJIT. */
 	return strstr(description, " +JIT") ? "MJIT" : NULL;
 }
 
@@ -117,7 +120,7 @@ static struct rcore_error *read_argv(struct rcore_ruby *ruby, uint64_t object,
 static struct rcore_error *read_gc(struct rcore_ruby *ruby, uint64_t vm,
 				   struct rcore_facts *facts)
 {
-	/* enum gc_mode of gc.c, the same from 2.6 to 4.0. */
+	/* enum gc_mode of gc.c, the same from 2.6 to 4.0 */
 	static const char *const phases[] = {"none", "marking", "sweeping", "compacting"};
 	uint64_t objspace, phase, in_gc;
 	struct rcore_error *err = RCORE_GET(ruby, vm, vm, objspace, &objspace);

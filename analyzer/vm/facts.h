@@ -6,24 +6,32 @@
 #include "ruby/ruby.h"
 
 /*
- * Sets snapshot->facts, but for rubyopt.
+ * Sets snapshot->facts, except rubyopt.
  *
- * RUBY_DESCRIPTION, ARGV and Gem are constants of the class Object (classext.const_tbl), which is an ancestor
- * of any Thread's class. The JIT that is on is a word of RUBY_DESCRIPTION, which
- * ruby_set_yjit_description makes anew where it is enabled later. Gems are those of Gem.loaded_specs, and those
- * that the paths of $LOADED_FEATURES name (".../gems/NAME-VERSION/...") where RubyGems does not run.
- * What cannot be read is facts.problem. Error: NO_MEMORY.
+ * RUBY_DESCRIPTION, ARGV and Gem are constants of the class Object
+ * (classext.const_tbl), which is an ancestor of every Thread's class. The JIT
+ * is a word of RUBY_DESCRIPTION; ruby_set_yjit_description() replaces that
+ * String if the JIT is enabled later. The gems are those of Gem.loaded_specs,
+ * or, if RubyGems is not loaded, those in the paths of $LOADED_FEATURES
+ * (".../gems/NAME-VERSION/..."). facts.problem says what could not be read.
+ * Error: NO_MEMORY.
  */
 struct rcore_error *rcore_vm_facts(struct rcore_ruby *ruby, uint64_t vm,
 				   struct rcore_snapshot *snapshot);
 
-/* A constant of the class Object by its name; *ret is 0 where there is none. Errors of what cannot be read. */
+/*
+ * Finds a constant of the class Object by its name; *ret is 0 if there is none.
+ * Fails if something cannot be read.
+ */
 struct rcore_error *rcore_vm_constant(struct rcore_ruby *ruby,
 				      const struct rcore_snapshot *snapshot, const char *name,
 				      uint64_t *ret);
 
-/* The gems of RubyGems and of $LOADED_FEATURES; `gem` is the module Gem, 0: there is none. Errors of what
- * could not be read; what was found up to there is set. */
+/*
+ * Finds the gems of RubyGems and of $LOADED_FEATURES; `gem` is the module Gem,
+ * or 0. If something cannot be read, returns an error and sets what it has
+ * found until then.
+ */
 struct rcore_error *rcore_vm_gems(struct rcore_ruby *ruby, uint64_t vm, uint64_t gem,
 				  struct rcore_facts *ret);
 

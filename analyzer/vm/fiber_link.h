@@ -4,8 +4,10 @@
 
 #include "ruby/ruby.h"
 
-/* The rb_fiber_t that the fiber at `address` resumed (fiber->resuming_fiber, which in 3.0 is a Fiber object);
- * *ret is 0 where it resumed none. */
+/*
+ * Reads which rb_fiber_t the fiber at `address` resumed (fiber->resuming_fiber,
+ * which in 3.0 is a Fiber object); *ret is 0 if it resumed none.
+ */
 enum rcore_fault rcore_fiber_resuming(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret);
 
 #endif

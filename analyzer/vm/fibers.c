@@ -12,8 +12,10 @@
 #include "vm/problem.h"
 #include "vm/wrapper.h"
 
-/* enum context_type of cont.c: a callcc continuation shares the list and the head of the
- * struct with fibers, and is none. */
+/*
+ * enum context_type of cont.c. A callcc continuation is on the same list as
+ * fibers and begins with the same struct, but is not a fiber.
+ */
 enum { CONTINUATION_CONTEXT = 0, FIBER_CONTEXT = 1 };
 
 static uint64_t word_of(const void *copy, size_t size, const struct rcore_field *field)
@@ -52,7 +54,10 @@ static void note(struct rcore_loader *loader, struct rcore_fiber *fiber, const c
 								  fiber->address, what));
 }
 
-/* Is the fiber that the EC of the context at `address` says it belongs to another one? */
+/*
+ * Whether the EC of the context at `address` says that it belongs to another
+ * fiber.
+ */
 static bool is_copy(struct rcore_loader *loader, uint64_t address, uint64_t fiber)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
@@ -66,8 +71,12 @@ static bool is_copy(struct rcore_loader *loader, uint64_t address, uint64_t fibe
 	       back == fiber;
 }
 
-/* What has a copy of the EC of the fiber that it was made in: a callcc continuation; and for a moment a fiber, which
- * fiber_t_alloc() of cont.c puts on the list before it has an EC of its own, and its object leads to it. */
+/*
+ * Whether a context has a copy of the EC of the fiber that created it. That is
+ * so for a callcc continuation, and for a moment for a new fiber:
+ * fiber_t_alloc() of cont.c puts it on the list, and lets its object point to
+ * it, before it has an EC of its own.
+ */
 static bool is_no_fiber(struct rcore_loader *loader, uint64_t address, const void *copy,
 			size_t size)
 {
@@ -81,7 +90,10 @@ static bool is_no_fiber(struct rcore_loader *loader, uint64_t address, const voi
 		rcore_wraps_nothing(loader->ruby, word_of(copy, size, &layout->fiber.self)));
 }
 
-/* The machine stack is what can be used of it. */
+/*
+ * Reduces the machine stack to the part that can be used, without its guard
+ * pages.
+ */
 static void leave_guard(const struct rcore_loader *loader, struct rcore_fiber *fiber)
 {
 	enum { AT_PAGESZ = 6, DEFAULT_PAGE = 4096 };
@@ -95,8 +107,11 @@ static void leave_guard(const struct rcore_loader *loader, struct rcore_fiber *f
 	fiber->machine_stack_size -= page;
 }
 
-/* Adds the fiber at `address`. `certain`: what points to it points to nothing else, so a struct
- * that does not prove itself is kept, as a problem. */
+/*
+ * Adds the fiber at `address`. If `certain`, nothing else can be there, because
+ * only fibers are pointed to in this way: a struct that fails its check is then
+ * kept, with a problem.
+ */
 static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t address,
 				     bool certain)
 {
@@ -152,7 +167,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 								  ": status out of range",
 								  address));
 	else if (fiber->object && !rcore_wraps(loader->ruby, fiber->object, address))
-		note(loader, fiber, "no Fiber object of it where it says one is");
+		note(loader, fiber, "no Fiber object where its field points");
 	return NULL;
 }
 
@@ -161,8 +176,11 @@ static struct rcore_error *add_found(void *context, uint64_t address)
 	return add_fiber(context, address, true);
 }
 
-/* A fiber that a thread names. The search has found it, if fibers are on a list: one that is cut in
- * two shows no fault, and this one leads to the rest. */
+/*
+ * Adds a fiber that a thread points to. If fibers are on a list, the search has
+ * normally found it. A list that is cut in two shows no fault; a fiber of the
+ * missing part then leads to the rest.
+ */
 static struct rcore_error *add_named(struct rcore_loader *loader, uint64_t address)
 {
 	enum { SEARCH_LIMIT = 4 };
@@ -183,7 +201,9 @@ static struct rcore_error *add_named(struct rcore_loader *loader, uint64_t addre
 				  loader->snapshot);
 }
 
-/* The fibers that a thread names: what it runs, and its root fiber. */
+/*
+ * Adds the fibers that a thread points to: the current one and its root fiber.
+ */
 static struct rcore_error *add_from_thread(struct rcore_loader *loader,
 					   struct rcore_thread *thread)
 {
@@ -213,12 +233,15 @@ static struct rcore_error *add_from_thread(struct rcore_loader *loader,
 								 thread->address));
 		return NULL;
 	}
-	/* Not through ec->fiber_ptr: the two prove each other in add_fiber(). */
+	/* Not through ec->fiber_ptr: add_fiber() compares the two. */
 	return add_named(loader, ec - (uint64_t)layout->fiber.saved_ec.offset);
 }
 
-/* Whom each fiber resumed and who resumed it: often the only way to fibers whose Fiber object a
- * corrupt heap hides. The list grows while we go through it. */
+/*
+ * Adds the fibers that each fiber resumed or was resumed by. This is often the
+ * only way to fibers whose Fiber object is in a corrupt heap. The list grows
+ * during the loop.
+ */
 static struct rcore_error *add_chains(struct rcore_loader *loader)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
@@ -247,8 +270,10 @@ static int linked(struct rcore_loader *loader, struct rcore_fiber *fiber, uint64
 	return index;
 }
 
-/* Before 3.0 only the resumed fiber knows of the other: its prev is set by a resume alone
- * (fiber_switch() in cont.c). */
+/*
+ * Before 3.0, only the resumed fiber points to the other one: only a resume
+ * sets its prev (fiber_switch() of cont.c).
+ */
 static void turn_chains(struct rcore_loader *loader)
 {
 	for (size_t i = 0; i < loader->fibers.count; i++) {
@@ -258,8 +283,11 @@ static void turn_chains(struct rcore_loader *loader)
 	}
 }
 
-/* Gives each fiber its thread; a thread in no list any more has ended. A living fiber keeps its
- * Thread object, hence the rb_thread_t, alive (cont_mark in cont.c). */
+/*
+ * Sets each fiber's thread. A thread that is no longer in a list has ended; a
+ * living fiber keeps the Thread object and so the rb_thread_t alive
+ * (cont_mark() of cont.c).
+ */
 static struct rcore_error *find_owners(struct rcore_loader *loader)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
@@ -285,16 +313,17 @@ static struct rcore_error *find_owners(struct rcore_loader *loader)
 		rcore_fiber_resuming(loader->ruby, fiber->address, &resuming);
 		fiber->resumed_by =
 			linked(loader, fiber, prev,
-			       "no fiber stands where the one that resumed it should");
-		fiber->resuming = linked(loader, fiber, resuming,
-					 "no fiber stands where the one it resumed should");
+			       "no fiber where its field for the one that resumed it points");
+		fiber->resuming =
+			linked(loader, fiber, resuming,
+			       "no fiber where its field for the one it resumed points");
 	}
 	if (!rcore_has(&layout->fiber.resuming_fiber))
 		turn_chains(loader);
 	return NULL;
 }
 
-/* The root is F0; `place` is where it stands among the others. */
+/* The root fiber is F0; `place` is a fiber's position among the others. */
 static bool name_fiber(struct rcore_loader *loader, struct rcore_fiber *fiber, size_t place)
 {
 	static const int ages[] = {
@@ -314,7 +343,10 @@ static bool name_fiber(struct rcore_loader *loader, struct rcore_fiber *fiber, s
 	return true;
 }
 
-/* Numbers a thread's fibers: the root first, the others follow as they were found. */
+/*
+ * Numbers the fibers of a thread: the root first, then the others in the order
+ * in which they were found.
+ */
 static bool number(struct rcore_loader *loader)
 {
 	for (int pass = 0; pass < 2; pass++) {
@@ -323,7 +355,10 @@ static bool number(struct rcore_loader *loader)
 			if (fiber->thread < 0 || fiber->is_root != (pass == 0))
 				continue;
 			struct rcore_thread *thread = &loader->threads.items[fiber->thread];
-			/* A thread without a root fiber left still starts at F1. */
+			/*
+			 * A thread that has lost its root fiber also starts at
+			 * F1.
+			 */
 			size_t place = thread->fiber_count++;
 			thread->fibers[place] = (int)i;
 			bool rooted = loader->fibers.items[thread->fibers[0]].is_root;
@@ -363,7 +398,10 @@ static struct rcore_error *assign(struct rcore_loader *loader)
 	return err;
 }
 
-/* What a thread runs and what a fiber belongs to are told by two pointers. */
+/*
+ * Two pointers say what a thread runs and whose fiber that is; checks that they
+ * agree.
+ */
 static void check_current(struct rcore_loader *loader)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
@@ -376,15 +414,17 @@ static void check_current(struct rcore_loader *loader)
 		    !ec)
 			continue;
 		thread->problem = rcore_problem(
-			loader->snapshot,
-			rcore_error_create(RCORE_ERROR_CORRUPT,
-					   "thread at 0x%" PRIx64
-					   " runs a fiber that belongs to another",
-					   thread->address));
+			loader->snapshot, rcore_error_create(RCORE_ERROR_CORRUPT,
+							     "thread at 0x%" PRIx64
+							     " runs a fiber of another thread",
+							     thread->address));
 	}
 }
 
-/* Any fiber leads into the VM's list of them; that of the main thread is first at hand. */
+/*
+ * Any fiber leads to the VM's list of fibers. The main thread's current one is
+ * the easiest to find.
+ */
 static uint64_t any_fiber(const struct rcore_loader *loader)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
@@ -398,8 +438,10 @@ static uint64_t any_fiber(const struct rcore_loader *loader)
 	return 0;
 }
 
-/* Is it the fiber that its thread began with? th->root_fiber is set only when the first
- * other fiber is switched to; until then the one it runs is the root. */
+/*
+ * Marks the fiber that its thread began with. CRuby sets th->root_fiber at the
+ * first switch to another fiber; until then the current fiber is the root.
+ */
 static void mark_root(struct rcore_loader *loader, struct rcore_fiber *fiber)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
@@ -416,7 +458,10 @@ static void mark_root(struct rcore_loader *loader, struct rcore_fiber *fiber)
 
 struct rcore_error *rcore_find_fibers(struct rcore_loader *loader)
 {
-	/* The search first: it knows the fibers' age. */
+	/*
+	 * The search comes first because it finds fibers in the order of their
+	 * age.
+	 */
 	struct rcore_error *err =
 		rcore_fiber_search(loader->ruby, loader->vm, any_fiber(loader), add_found,
 				   loader, loader->snapshot);

@@ -33,7 +33,10 @@ static bool is_version(const char *text, size_t length)
 	return true;
 }
 
-/* A gem's folder is NAME-VERSION, or NAME-VERSION-PLATFORM; names have dashes of their own. */
+/*
+ * A gem's folder is NAME-VERSION or NAME-VERSION-PLATFORM, and names may
+ * contain dashes.
+ */
 static bool split(const char *folder, size_t length, size_t *name_length, size_t *version,
 		  size_t *version_length)
 {
@@ -91,7 +94,10 @@ static struct rcore_error *ivar_string(struct rcore_ruby *ruby, uint64_t object,
 	return err ? err : rcore_string(ruby, value, ret, NULL);
 }
 
-/* Gem::Specification: @name, and @version, a Gem::Version that has a String in its own @version. */
+/*
+ * A Gem::Specification has @name and @version, a Gem::Version with a String in
+ * its own @version.
+ */
 static struct rcore_error *add_specification(struct gems *gems, uint64_t specification)
 {
 	const char *name, *text;
@@ -149,7 +155,7 @@ static struct rcore_error *read_features(struct gems *gems, uint64_t features)
 	return err;
 }
 
-/* $LOADED_FEATURES: the VM's, from 4.0 on that of its boxes. */
+/* $LOADED_FEATURES belongs to the VM, and from 4.0 on to each box. */
 static struct rcore_error *read_all_features(struct gems *gems, uint64_t vm)
 {
 	struct rcore_ruby *ruby = gems->ruby;

@@ -24,7 +24,7 @@ static struct rcore_error *keep(struct rcore_arena *arena, const void *items, si
 	return NULL;
 }
 
-/* Kernel threads that run no Ruby thread. */
+/* Loads the kernel threads that run no Ruby thread. */
 static struct rcore_error *load_others(struct rcore_loader *loader)
 {
 	const struct rcore_process *process = loader->process;

@@ -8,9 +8,10 @@
 #include "target/process.h"
 
 /*
- * Fills the snapshot's ractors, threads, fibers, frames and other kernel threads from the
- * rb_vm_t at `vm`. What cannot be read is noted where it belongs and the rest goes on; an
- * error only when memory is short. `process` tells the kernel threads (may have none).
+ * Fills the snapshot's ractors, threads, fibers, frames and other kernel
+ * threads from the rb_vm_t at `vm`. If a part cannot be read, sets its problem
+ * and continues. `process` lists the kernel threads; it may have none. Error:
+ * NO_MEMORY only.
  */
 struct rcore_error *rcore_vm_load(struct rcore_ruby *ruby, uint64_t vm,
 				  const struct rcore_process *process,

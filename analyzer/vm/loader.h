@@ -8,7 +8,7 @@
 #include "target/process.h"
 #include "vm/vm.h"
 
-/* The state of one rcore_vm_load(): shared by the files of vm/, not public. */
+/* The state of one rcore_vm_load(), shared by the files of vm/. Not public. */
 struct rcore_loader {
 	struct rcore_ruby *ruby;
 	struct rcore_snapshot *snapshot;
@@ -30,33 +30,43 @@ struct rcore_loader {
 	} fibers;
 	struct rcore_address_map thread_at; /* rb_thread_t to index */
 	struct rcore_address_map fiber_at;  /* rb_fiber_t to index */
-	size_t searches;                    /* for fibers that the first search missed */
+	/* for fibers that the first search did not find */
+	size_t searches;
 };
 
-/* Each adds what it finds to the loader; an error only when memory is short. */
+/* Each adds what it finds to the loader. Error: NO_MEMORY only. */
 struct rcore_error *rcore_load_threads(struct rcore_loader *loader);
-/* Their frames need to know what is_current and is_root say; no fiber has its thread yet. */
+/*
+ * Sets is_current and is_root, which the frames' decoder needs. Fibers have no
+ * threads yet.
+ */
 struct rcore_error *rcore_find_fibers(struct rcore_loader *loader);
 struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_fiber *fiber);
-/* Gives each fiber its thread, and both their ids. */
+/* Sets each fiber's thread, and the ids of both. */
 struct rcore_error *rcore_assign_fibers(struct rcore_loader *loader);
 
-/* Sets is_parked of the threads and fibers, all being loaded. */
+/* Sets is_parked of the threads and fibers after all are loaded. */
 void rcore_mark_parked(struct rcore_loader *loader);
 
-/* Adds the thread at `address`; *ret is its index. `ractor` is an index or -1. */
+/*
+ * Adds the thread at `address`; *ret is its index. `ractor` is an index or -1.
+ */
 struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t address, int ractor,
 				      bool is_ended, int *ret);
 
-/* Whether a thread, by its index, is in a system call; *ret is that. False also if there is no thread, or
- * its registers are not known. */
+/*
+ * Whether a thread, given by its index, is in a system call, which is returned
+ * in *ret. Also false if there is no such thread or its registers are not
+ * known.
+ */
 bool rcore_thread_syscall(const struct rcore_loader *loader, int thread,
 			  struct rcore_syscall *ret);
 
 /*
- * Sets native_label, native_path and native_line of a fiber's frames: what this Ruby's own
- * Thread#backtrace says. Mirrors rb_ec_partial_backtrace_object of vm_backtrace.c: a C function
- * takes the place of the next Ruby frame outwards.
+ * Sets native_label, native_path and native_line of a fiber's frames to what
+ * this Ruby's own Thread#backtrace returns. Mirrors
+ * rb_ec_partial_backtrace_object() of vm_backtrace.c: a C function gets the
+ * path and line of the next Ruby frame outwards.
  */
 void rcore_native_backtrace(struct rcore_ruby *ruby, struct rcore_fiber *fiber);
 

@@ -7,16 +7,22 @@
 #include "model/snapshot.h"
 
 /*
- * Turns an error into the `problem` of a part of the snapshot: takes ownership of `err`, marks the
- * snapshot incomplete, and gives its message in the arena. NULL for NULL.
+ * Turns an error into the `problem` of a part of the snapshot: takes ownership
+ * of `err`, marks the snapshot as incomplete, and returns the message, copied
+ * to the arena. Returns NULL for NULL.
  */
 const char *rcore_problem(struct rcore_snapshot *snapshot, struct rcore_error *err);
 
-/* The same for a problem of the whole; at most RCORE_PROBLEM_LIMIT are kept, then one line
- * says that there are more. */
+/*
+ * Does the same for a problem of the whole snapshot. Keeps at most
+ * RCORE_PROBLEM_LIMIT, then adds one line that says there are more.
+ */
 void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err);
 
-/* A problem of the whole, the first time that an unmeasured field is needed. */
+/*
+ * Adds a problem of the whole snapshot the first time that an unmeasured field
+ * is needed.
+ */
 void rcore_problem_unmeasured(struct rcore_snapshot *snapshot,
 			      const struct rcore_layout *layout,
 			      const struct rcore_field *field);

@@ -24,7 +24,7 @@ struct reading {
 	} found;
 };
 
-/* `name_err` is why there is no name. */
+/* `name_err` says why there is no name. */
 static struct rcore_error *add(struct reading *reading, const char *name,
 			       struct rcore_error *name_err, uint64_t value)
 {
@@ -55,7 +55,7 @@ static struct rcore_error *key_name(struct rcore_ruby *ruby, uint64_t key, const
 		return rcore_id_name(ruby, key >> ID_SHIFT, ret);
 	struct rcore_error *err = rcore_type(ruby, key, &type);
 	if (!err && type != RCORE_T_SYMBOL)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is no Symbol",
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a Symbol",
 					 key);
 	if (!err)
 		err = RCORE_GET(ruby, key, symbol, fstr, &string);
@@ -106,7 +106,10 @@ static struct rcore_error *read_st_table(struct reading *reading, uint64_t table
 	return err;
 }
 
-/* What was found so far, with what ended it. Takes ownership of `err`. */
+/*
+ * Keeps what was found and the error that ended the search. Takes ownership of
+ * `err`.
+ */
 static struct rcore_error *keep(struct reading *reading, struct rcore_error *err,
 				struct rcore_variables *ret)
 {

@@ -42,7 +42,10 @@ static int kernel_tid(struct rcore_loader *loader, uint64_t thread)
 		thread_id = &layout->native_thread.thread_id;
 		tid = &layout->native_thread.tid;
 	}
-	/* The tid that 3.1 and 3.2 keep is the parent's after a fork; up to 3.0 they keep none. */
+	/*
+	 * After a fork, the tid of 3.1 and 3.2 is the parent's; up to 3.0 there
+	 * is none.
+	 */
 	int found = tid_of_pthread(loader->process, field_or_zero(loader, base, thread_id));
 	return found ? found : (int)field_or_zero(loader, base, tid);
 }
@@ -85,7 +88,7 @@ static const char *thread_name(struct rcore_loader *loader, struct rcore_thread 
 	return name;
 }
 
-/* "T2", or "E1" for one that has ended. */
+/* "T2", or "E1" for a thread that has ended */
 static bool name_thread(struct rcore_loader *loader, struct rcore_thread *thread)
 {
 	const char *letter = thread->is_ended ? "E" : "T";
@@ -140,7 +143,7 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 			loader->snapshot,
 			rcore_error_create(RCORE_ERROR_CORRUPT,
 					   "thread at 0x%" PRIx64
-					   ": no Thread object of it where it says one is",
+					   ": no Thread object where its field points",
 					   address));
 	thread->tid = is_ended ? 0 : kernel_tid(loader, address);
 	thread->status =
@@ -160,7 +163,10 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 	return NULL;
 }
 
-/* The threads of one list, whose head is in the struct at `base`; `ractor` is an index or -1. */
+/*
+ * Loads the threads of one list, whose head is in the struct at `base`.
+ * `ractor` is an index or -1.
+ */
 static struct rcore_error *load_list(struct rcore_loader *loader, uint64_t base,
 				     const struct rcore_field *head, int ractor,
 				     size_t expected)
@@ -220,7 +226,7 @@ static struct rcore_error *load_ractors(struct rcore_loader *loader)
 	bool broken = err != NULL;
 	rcore_problem_add(loader->snapshot, rcore_error_wrap(err, "ractors"));
 
-	/* The main ractor is reachable without the list. */
+	/* The main ractor can be reached without the list. */
 	uint64_t main_ractor = field_or_zero(loader, loader->vm, &layout->vm.main_ractor);
 	bool seen = false;
 	err = NULL;
@@ -247,7 +253,9 @@ struct rcore_error *rcore_load_threads(struct rcore_loader *loader)
 				field_or_zero(loader, loader->vm, &layout->vm.living_count));
 	if (err)
 		return err;
-	/* A broken list may have lost it; the VM names it. */
+	/*
+	 * The VM points to the main thread even if a broken list has lost it.
+	 */
 	uint64_t main_thread = field_or_zero(loader, loader->vm, &layout->vm.main_thread);
 	if (main_thread && rcore_address_map_get(&loader->thread_at, main_thread) < 0)
 		return rcore_load_thread(loader, main_thread, -1, false, &index);

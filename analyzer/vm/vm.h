@@ -3,35 +3,40 @@
 #define RCORE_VM_VM_H
 
 /*
- * vm/ decodes CRuby's virtual machine: find/ (the VM, its lists, its fibers),
- * stack/ (control frames and what they know), wait/ (what each thread and
- * fiber waits for), and here ractors, threads, fibers and contexts. It sees
- * memory and a layout, never an ELF file. Start with load.h.
+ * vm/ decodes CRuby's virtual machine. find/ finds the VM, its lists and its
+ * fibers; stack/ reads control frames and their values; wait/ finds what each
+ * thread and fiber waits for. The files here read ractors, threads, fibers and
+ * contexts. It includes model/, ruby/, a layout and struct rcore_memory, and
+ * sees no ELF file. Start with load.h.
  */
 
 #include "model/snapshot.h"
 #include "ruby/ruby.h"
 
 /*
- * CRuby's VM as an outside reader sees it (3.0 on; before, the VM itself holds the
- * threads and there are no ractors):
+ * The VM from 3.0 on. Before, there are no ractors, and the VM itself has the
+ * list of threads:
  *
- *   rb_vm_t ── ractor.set ──> rb_ractor_t ── threads.set ──> rb_thread_t ── ec ──┐
- *                                                                 ^               v
- *                              rb_fiber_t { cont { saved_ec: rb_execution_context_t } ... }
- *                                                                 thread_ptr, fiber_ptr
+ *   rb_vm_t ── ractor.set ──> rb_ractor_t ── threads.set ──> rb_thread_t
+ *                                                           │     ^
+ *                                                        ec │     │ thread_ptr
+ *                                                           v     │
+ *           rb_fiber_t { cont { saved_ec: rb_execution_context_t } ... }
+ *                ^                                              │
+ *                └────────────────── fiber_ptr ─────────────────┘
  *
- * Every execution context (EC) is the saved_ec of a fiber: a thread that never made a
- * Fiber object still has a root fiber. An EC has a VM stack: values grow up from
- * vm_stack, control frames (rb_control_frame_t, CFP) down from its end:
+ * Every execution context (EC) is the saved_ec of a fiber; a thread that never
+ * created a Fiber object still has a root fiber. An EC has a VM stack. Values
+ * grow up from vm_stack, control frames (rb_control_frame_t, CFP) grow down
+ * from its end:
  *
- *   vm_stack                                                      vm_stack + size
- *   | values, environments ->          <- cfp ... frame 1, frame 0, dummy |
+ *   | values, environments ->      <- cfp ... frame 1, frame 0, dummy |
+ *   vm_stack                                            vm_stack + size
  *
- * ec->cfp is the innermost frame. Mirrors vm_core.h, ractor_core.h, cont.c.
+ * ec->cfp is the innermost frame. See vm_core.h, ractor_core.h and cont.c.
  */
 
-/* Bounds on what a hostile target can make us walk. */
+/* Limits for what a hostile target can make us read. */
 enum {
 	RCORE_RACTOR_LIMIT = 100000,
 	RCORE_THREAD_LIMIT = 1000000,

@@ -4,12 +4,15 @@
 
 #include "ruby/ruby.h"
 
-/* Does the Thread or Fiber object `value` stand for the struct at `address`? Either leads to the other:
- * RTypedData.data, and th->self or cont.self. An object that is just being made leads nowhere yet, which
- * is no contradiction. */
+/*
+ * Whether the Thread or Fiber object `value` belongs to the struct at
+ * `address`. Either points to the other: RTypedData.data, and th->self or
+ * cont.self. An object that is just being created points nowhere yet; this is
+ * not a contradiction.
+ */
 bool rcore_wraps(struct rcore_ruby *ruby, uint64_t value, uint64_t address);
 
-/* Is it such an object that leads nowhere yet? */
+/* Whether it is such an object that points nowhere yet. */
 bool rcore_wraps_nothing(struct rcore_ruby *ruby, uint64_t value);
 
 #endif

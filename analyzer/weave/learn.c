@@ -8,18 +8,18 @@
 #include "base/grow.h"
 #include "vm/stack/frame_flags.h"
 
-/* Enough stacks to learn from; the rest follows the same rule. */
+/* Enough stacks to learn from. */
 enum { SAMPLE = 256 };
 
 struct candidate {
 	uint64_t start;
-	/* Stacks entered more than once in which it stands as often. */
+	/* Stacks entered more than once in which it occurs as often. */
 	size_t exact;
-	size_t fits; /* stacks with which its number agrees */
-	size_t here; /* frames in the stack at hand */
+	size_t fits; /* stacks whose number of entries it matches */
+	size_t here; /* frames in the current stack */
 	/*
-	 * Sum of the positions of its outermost frames: the less, the further
-	 * out.
+	 * Sum of the positions of its outermost frames; a smaller sum is
+	 * further out.
 	 */
 	size_t depth;
 };
@@ -53,8 +53,8 @@ static size_t count_entered(const struct rcore_fiber *fiber)
 }
 
 /*
- * The innermost control frame is pushed just before the interpreter is entered
- * for it.
+ * CRuby pushes the innermost control frame just before it enters the
+ * interpreter for it.
  */
 static bool may_be_outside(const struct rcore_fiber *fiber)
 {

@@ -5,26 +5,28 @@
 #include "model/snapshot.h"
 
 /*
- * Does C enter the interpreter at this control frame? FINISH, no dummy, and
- * code that has begun: rb_vm_call_cfunc of vm.c pushes one with no pc for an
- * extension whose Init runs.
+ * Whether C enters the interpreter at this control frame: it has FINISH, is not
+ * a dummy, and its code has begun. (rb_vm_call_cfunc() of vm.c pushes one
+ * without a pc for an extension whose Init function runs.)
  */
 bool rcore_enters_interpreter(const struct rcore_frame *frame);
 
 /*
- * false: stacks in which C entered the interpreter are whole, and the function
- * at `activation` stands in none of them.
+ * Returns false if some stacks in which C entered the interpreter are complete
+ * and none of them contains the function at `activation`.
  */
 bool rcore_activation_fits(const struct rcore_snapshot *snapshot, uint64_t activation);
 
 /*
- * The start of the native function that runs the interpreter, where neither a
- * symbol nor code tells it: the function of the interpreter's module that
- * stands in each whole stack as often as C entered the interpreter there. A
- * stack that was entered once or never cannot tell it from the functions that
- * started the stack; one that was entered more often must be there. Functions
- * that always stand next to it, as vm_exec_core does, are as good: the
- * outermost is taken. 0: the stacks do not tell, or memory is short.
+ * Returns the start of the native function that runs the interpreter. Use it if
+ * neither a symbol nor code shows that function.
+ *
+ * It is the function of the interpreter's module that occurs in each complete
+ * stack as often as C entered the interpreter there. A stack with one entry or
+ * none cannot distinguish it from the functions that started the stack, so it
+ * must occur in one with more entries. Functions that always occur next to it,
+ * such as vm_exec_core, would do as well; the outermost is chosen. Returns 0 if
+ * the stacks do not show it, or memory is short.
  */
 uint64_t rcore_learn_activation(const struct rcore_snapshot *snapshot);
 

@@ -8,16 +8,14 @@
 #include "base/grow.h"
 #include "weave/learn.h"
 
-/* How far ahead the two stacks may be apart before they agree again. */
+/* How many events of the two stacks may differ before they must agree again. */
 enum { LOOKAHEAD = 64 };
 
-/*
- * What both stacks have in common: entering the interpreter, or a C function.
- */
+/* What both stacks contain: an entry of the interpreter, or a C function. */
 struct event {
-	/* Of a C method or block; 0: the interpreter is entered. */
+	/* Of a C method or block; 0: an entry of the interpreter. */
 	uint64_t function;
-	size_t index; /* of the frame, counted from the innermost */
+	size_t index; /* of the frame, where the innermost is 0 */
 };
 
 struct events {
@@ -32,7 +30,10 @@ struct weaver {
 		struct rcore_step *items;
 		size_t count, capacity;
 	} steps; /* outermost first */
-	/* Frames not woven yet, counted from the innermost; 0: all done. */
+	/*
+	 * How many frames are left to weave; the next one is the outermost of
+	 * these.
+	 */
 	size_t native_left, ruby_left;
 	bool out_of_memory;
 };
@@ -75,7 +76,7 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Native frames count as C methods only where some control frame here is of
+ * A native frame counts as a C method only if one of these control frames has
  * that function.
  */
 static void list_native(struct weaver *weaver, uint64_t activation)
@@ -118,11 +119,13 @@ static void emit_ruby(struct weaver *weaver, size_t down_to)
 		add_step(weaver, RCORE_STEP_RUBY, --weaver->ruby_left, NULL);
 }
 
-/* One pair of events that stand for the same thing. */
+/* Writes two events that belong together. */
 static void emit_pair(struct weaver *weaver, const struct event *native,
 		      const struct event *ruby)
 {
-	/* Control frames outside the event ran in the activation before it. */
+	/*
+	 * The control frames outside the event ran in the activation before it.
+	 */
 	emit_ruby(weaver, ruby->index + 1);
 	if (ruby->function) {
 		emit_native(weaver, native->index + 1);
@@ -134,7 +137,7 @@ static void emit_pair(struct weaver *weaver, const struct event *native,
 	}
 }
 
-/* The nearest pair of equal events behind those that differ. */
+/* Finds the nearest pair of equal events after some that differ. */
 static bool resynchronise(const struct weaver *weaver, size_t *native, size_t *ruby)
 {
 	for (size_t sum = 1; sum <= LOOKAHEAD; sum++) {
@@ -151,7 +154,7 @@ static bool resynchronise(const struct weaver *weaver, size_t *native, size_t *r
 	return false;
 }
 
-/* Is the interpreter entered in a stretch of events? */
+/* Whether the interpreter is entered in a range of events. */
 static bool entered(const struct events *events, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
@@ -161,9 +164,9 @@ static bool entered(const struct events *events, size_t from, size_t to)
 }
 
 /*
- * The innermost control frame is there, and its activation not entered yet. C
- * methods and functions that have no counterpart (a tail call) change nothing
- * about it, here and below.
+ * The innermost control frame is pushed, and its activation not entered yet. C
+ * methods and functions without a counterpart (a tail call) do not matter, here
+ * and below.
  */
 static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ruby)
 {
@@ -174,9 +177,9 @@ static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ru
 }
 
 /*
- * The innermost control frame is new, and says so before it gets FINISH: it is
- * being filled, or C has pushed it (vm_call0_body() of vm_eval.c sets the flag
- * next). C runs no Ruby frame without an activation.
+ * The innermost control frame is new, before it gets FINISH: it is being
+ * filled, or C has pushed it (vm_call0_body() of vm_eval.c sets the flag next).
+ * C runs no Ruby frame without an activation.
  */
 static bool is_new(const struct rcore_fiber *fiber)
 {
@@ -191,8 +194,8 @@ static bool is_new(const struct rcore_fiber *fiber)
 }
 
 /*
- * The innermost activation is there, and its control frame gone: it runs
- * nothing any more.
+ * The innermost activation is still there, but its control frame is gone: it no
+ * longer runs anything.
  */
 static bool is_popped_only(const struct weaver *weaver, size_t native, size_t ruby)
 {
@@ -219,8 +222,8 @@ static void weave(struct weaver *weaver)
 		    !resynchronise(weaver, &n, &r))
 			break;
 		/*
-		 * A C function without a frame of its own (a tail call) does
-		 * not blur the order; an activation that nothing answers to
+		 * A C function without a control frame (a tail call) does not
+		 * put the order in doubt. An activation without a counterpart
 		 * does.
 		 */
 		if (entered(&weaver->native, native, n) || entered(&weaver->ruby, ruby, r))

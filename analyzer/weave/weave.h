@@ -6,14 +6,16 @@
 #include "model/snapshot.h"
 
 /*
- * Weaves each fiber's native frames and control frames into one stack
- * (fiber->steps).
+ * weave/ merges the native frames and the control frames of each fiber into one
+ * stack (fiber->steps). It includes base/ and model/ only. Start here: the rest
+ * of this comment explains how it works; rcore_weave() is in weave.c.
  *
- * The interpreter runs Ruby-to-Ruby calls in one activation of rb_vm_exec, with
- * no native frame for each; C enters it anew for a block or a method, and the
- * control frame at which it did has FINISH set. A method or block written in C
- * has a control frame and the native frame of its function. From the outermost
- * inwards both stacks so tell the same story in two events:
+ * The interpreter runs Ruby-to-Ruby calls in one activation of rb_vm_exec(),
+ * without a native frame for each. C enters it again for a block or a method,
+ * and sets FINISH in the control frame at which it does. A method or block
+ * written in C has a control frame and the native frame of its function. So
+ * both stacks, read from the outermost frame inwards, contain the same two
+ * kinds of events:
  *
  *   native                        control frames
  *   main, ruby_run_node ...
@@ -24,19 +26,20 @@
  *   rb_vm_exec          A    A    block in Foo#bar  FINISH
  *   ...
  *
- * The events are matched, A with A and C with a C of the same function. Where
- * they differ, the nearest place at which they agree again is taken, and only
- * the stretch up to there is marked with a gap.
+ * The events are matched: A with A, and C with a C of the same function. If
+ * they differ, weaving continues at the nearest place where they agree again,
+ * and marks only the part up to there with a gap.
  *
- * Neither A nor C needs a symbol. C's function is the method entry's, or the
- * block's; the frame may be that of its cold part (image/unwind/cold_part.h).
- * rb_vm_exec, hidden from 3.3 on, is found by its code
- * (image/unwind/activation.h). Only if that does not tell, the stacks are asked
- * which function stands in all of them as often as FINISH does (weave/learn.h).
- * If they do not tell either, no order is invented: control frames and native
- * frames are listed one after the other, with a gap between them.
+ * Neither A nor C needs a symbol. The function of C is the method entry's or
+ * the block's; the native frame may be that of its cold part
+ * (image/unwind/cold_part.h). The code identifies rb_vm_exec(), which is hidden
+ * from 3.3 on (image/unwind/activation.h). If that fails, learn.h looks for a
+ * function that occurs in all stacks as often as FINISH does. If that fails
+ * too, no order is invented: control frames and native frames are listed one
+ * after the other, with a gap between them.
  *
- * A stop at any instruction may find the innermost event on one side alone:
+ * If the process was stopped at an arbitrary instruction, the innermost event
+ * may be on one side only:
  *
  * - Frame 0 enters the interpreter, and no activation follows: the frame is
  *   pushed, but not entered yet.
@@ -46,13 +49,13 @@
  * - The function of a C method has not been called yet, or a longjmp has left
  *   it.
  *
- * These are not gaps. In all other places the numbers of A are equal.
+ * These are not gaps. Everywhere else, the numbers of A are equal.
  */
 
 /*
- * snapshot->activation says which function is rb_vm_exec if that is known;
- * otherwise, and if the stacks tell another, sets it. Fibers without native
- * frames get no steps. An error only if memory is short.
+ * Sets the steps of each fiber; fibers without native frames get none.
+ * snapshot->activation says which function is rb_vm_exec(), if that is known.
+ * If it is not, or the stacks show another one, sets it. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot);
 

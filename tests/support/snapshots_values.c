@@ -20,7 +20,7 @@ static struct rcore_local inner[] = {
 	{.variable = {"**", VALUE(4, "NilClass", "nil"), NULL},
 	 .parameter = RCORE_PARAMETER_KEYREST,
 	 .is_hidden = true},
-	{.variable = {"block", VALUE(0, "Proc", "#<Proc (not made yet) app.rb:3>"), NULL},
+	{.variable = {"block", VALUE(0, "Proc", "#<Proc (not created yet) app.rb:3>"), NULL},
 	 .parameter = RCORE_PARAMETER_BLOCK},
 	{.variable = {"lost",
 		      {.value = 0x7f9999, .problem = "0x7f9999: not saved in the core"},

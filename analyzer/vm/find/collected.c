@@ -8,7 +8,10 @@
 #include "vm/find/frame_proof.h"
 #include "vm/wrapper.h"
 
-/* How many times a fiber resumed by a collected one is looked for: garbage is rarely deep. */
+/*
+ * How many times to look for fibers that collected fibers resumed. Garbage is
+ * rarely nested deeper.
+ */
 enum { CHAIN_LIMIT = 64 };
 
 static bool is_sweeping(struct rcore_loader *loader)
@@ -26,7 +29,10 @@ static uint64_t prev_of(struct rcore_loader *loader, size_t index)
 	return prev;
 }
 
-/* A fiber that a thread in a list names, and those that wait for it to come back. */
+/*
+ * Marks the fiber that a thread of a list points to, and those that wait for it
+ * to yield.
+ */
 static void hold(struct rcore_loader *loader, uint64_t fiber, bool *held)
 {
 	int index = rcore_address_map_get(&loader->fiber_at, fiber);
@@ -51,7 +57,10 @@ static void hold_all(struct rcore_loader *loader, bool *held)
 	}
 }
 
-/* cont_mark() marks the Thread, which is what keeps a rb_thread_t that is in no list. */
+/*
+ * cont_mark() marks the Thread, which keeps the rb_thread_t of an ended thread
+ * alive.
+ */
 static bool lost_thread(struct rcore_loader *loader, const struct rcore_fiber *fiber)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
@@ -76,7 +85,10 @@ static bool is_whole(const struct rcore_fiber *fiber)
 	return true;
 }
 
-/* Whether a rb_fiber_t is there still: one that has ended need not be in the list. */
+/*
+ * Whether there still is a rb_fiber_t. One that has ended need not be on the
+ * list.
+ */
 static bool is_fiber(struct rcore_loader *loader, uint64_t fiber)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
@@ -88,9 +100,10 @@ static bool is_fiber(struct rcore_loader *loader, uint64_t fiber)
 }
 
 /*
- * Whether the VM stack still begins with its dummy frame. That of garbage does: it goes with the rb_fiber_t.
- * If it does not, the stack was lost on its way (gdb writes zeroes into a core for what it cannot read),
- * and says nothing of the fiber.
+ * Whether the VM stack still begins with its dummy frame. That of garbage does,
+ * because it is freed with the rb_fiber_t. If it does not, the stack's bytes
+ * were lost (gdb writes zeroes into a core for memory that it cannot read), and
+ * say nothing about the fiber.
  */
 static bool has_stack(struct rcore_loader *loader, const struct rcore_fiber *fiber)
 {
@@ -104,7 +117,7 @@ static bool has_stack(struct rcore_loader *loader, const struct rcore_fiber *fib
 				     stack + size * sizeof(uint64_t) - layout->cfp.size);
 }
 
-/* fiber_mark() marks the one that resumed it. */
+/* fiber_mark() marks the fiber that resumed this one. */
 static bool lost_prev(struct rcore_loader *loader, size_t index, const bool *collected)
 {
 	uint64_t prev = prev_of(loader, index);

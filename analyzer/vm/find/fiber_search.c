@@ -25,9 +25,9 @@ static bool read_node(struct rcore_ruby *ruby, uint64_t address, struct node *re
 }
 
 /*
- * jit_cont_free() of cont.c takes a node off the list under jit_cont_lock: its newer
- * neighbour leads past it already, while the older one still leads back to it. At most
- * one node is in this state.
+ * Whether the node at `address` is being removed. jit_cont_free() of cont.c
+ * does that under jit_cont_lock: its newer neighbour already points past it,
+ * and the older one still points back to it. At most one node is in this state.
  */
 static bool is_leaving(struct rcore_ruby *ruby, uint64_t address, uint64_t newer,
 		       uint64_t older)
@@ -38,8 +38,9 @@ static bool is_leaving(struct rcore_ruby *ruby, uint64_t address, uint64_t newer
 }
 
 /*
- * New nodes go to the head of the list, so the way from the tail by prev is by age. Each step
- * proves that the neighbour points back, which also ends any cycle: the list is not circular.
+ * Walks from the tail by prev, which is the order of age because new nodes go
+ * to the head. Each step checks that the neighbour points back. This also ends
+ * any cycle, as the list is not circular.
  */
 static struct rcore_error *walk_list(struct rcore_ruby *ruby, uint64_t known,
 				     rcore_fiber_found *found, void *context,
@@ -68,7 +69,7 @@ static struct rcore_error *walk_list(struct rcore_ruby *ruby, uint64_t known,
 		else if (!is_read || neighbour.prev != at) {
 			*broken = rcore_error_create(
 				RCORE_ERROR_CORRUPT,
-				"the VM's fiber list is broken behind node 0x%" PRIx64, at);
+				"the VM's fiber list is broken after node 0x%" PRIx64, at);
 			break;
 		}
 		at = node.next;
@@ -99,7 +100,7 @@ static struct rcore_error *walk_list(struct rcore_ruby *ruby, uint64_t known,
 	return NULL;
 }
 
-/* What a rb_data_type_t turned out to be; there are a few dozen in a process. */
+/* What is known about a rb_data_type_t. A process has a few dozen. */
 struct type {
 	uint64_t address;
 	bool is_fiber;
@@ -131,8 +132,10 @@ static bool names_fiber(struct rcore_ruby *ruby, uint64_t type)
 	       strcmp(name, "fiber") == 0;
 }
 
-/* Types whose name cannot be read (libruby's file is missing) are told by their object: only
- * a fiber's data points back to it and to itself. */
+/*
+ * If a type's name cannot be read (the file of libruby is missing), one of its
+ * objects decides: only a fiber's data points back to the object and to itself.
+ */
 static bool is_fiber_data(struct rcore_ruby *ruby, uint64_t object, uint64_t data)
 {
 	const struct rcore_layout *layout = ruby->layout;
@@ -161,10 +164,11 @@ static bool is_fiber_type(struct heap_search *search, uint64_t type, uint64_t ob
 }
 
 /*
- * Whether a slot is just being given to another object. newobj_of() of gc.c, 3.0
- * on, writes its flags and its class first (newobj_init()), what it holds later
- * (newobj_fill()): until then that is what the object had that was there before.
- * Where the class is not written yet, the next free slot's address stands there.
+ * Whether a slot is just being reused for another object. newobj_of() of gc.c,
+ * from 3.0 on, writes the flags and the class first (newobj_init()) and the
+ * contents later (newobj_fill()). Until then, the slot has the contents of the
+ * previous object. As long as the class is not written, its word is the address
+ * of the next free slot.
  */
 static bool is_being_made(struct rcore_ruby *ruby, const void *copy, size_t size)
 {
@@ -182,7 +186,7 @@ static bool is_being_made(struct rcore_ruby *ruby, const void *copy, size_t size
 	return !err && core != RCORE_CLASS_FIBER;
 }
 
-/* Whether what a slot leads to was a fiber of the object that it held before. */
+/* Whether the slot's contents are those of a previous object, a fiber. */
 static bool is_stale(struct rcore_ruby *ruby, uint64_t object, uint64_t data, const void *copy,
 		     size_t size)
 {

@@ -6,19 +6,22 @@
 #include "model/snapshot.h"
 #include "ruby/ruby.h"
 
-/* A rb_fiber_t is a few hundred bytes; on aarch64 with ucontext it is 5.4 KiB. */
+/* A rb_fiber_t has a few hundred bytes, or 5.4 KiB on aarch64 with ucontext. */
 enum { RCORE_FIBER_STRUCT_LIMIT = 8 << 10 };
 
-/* Called with the address of what may be a rb_fiber_t (the callee proves it); an error ends the
- * search. */
+/*
+ * Called with the address of each possible rb_fiber_t, which it has to check.
+ * An error ends the search.
+ */
 typedef struct rcore_error *rcore_fiber_found(void *context, uint64_t address);
 
 /*
- * Finds every fiber of the process. From 3.3 on each rb_context_t is on one global list
- * (rb_jit_cont, cont.c), so any fiber leads to all of them, oldest first. Before, and where that
- * list is broken, the fibers are the T_DATA objects of the heap whose type is named "fiber".
- * `known` is any fiber's address (0: none). Sets snapshot->fiber_source, and notes in it what
- * could not be read. An error only of `found`.
+ * Finds every fiber of the process. From 3.3 on, each rb_context_t is on one
+ * global list (rb_jit_cont, cont.c), so any fiber leads to all others, oldest
+ * first. Before 3.3, and if that list is broken, searches the heap for T_DATA
+ * objects whose type is named "fiber". `known` is any fiber's address, or 0.
+ * Sets snapshot->fiber_source and adds problems for what could not be read.
+ * Returns only errors of `found`.
  */
 struct rcore_error *rcore_fiber_search(struct rcore_ruby *ruby, uint64_t vm, uint64_t known,
 				       rcore_fiber_found *found, void *context,

@@ -10,7 +10,8 @@
 
 enum {
 	METHOD = 1 << RCORE_ISEQ_METHOD,
-	BLOCK = 1 << RCORE_ISEQ_BLOCK | 1 << RCORE_ISEQ_PLAIN, /* PLAIN: of /o and the like */
+	/* PLAIN is the type of code that runs once, such as a Regexp's /o */
+	BLOCK = 1 << RCORE_ISEQ_BLOCK | 1 << RCORE_ISEQ_PLAIN,
 	CLASS = 1 << RCORE_ISEQ_CLASS,
 	TOP = 1 << RCORE_ISEQ_TOP,
 	EVAL = 1 << RCORE_ISEQ_EVAL | 1 << RCORE_ISEQ_MAIN,
@@ -19,7 +20,7 @@ enum {
 
 static const struct shape {
 	uint32_t magic, flags;
-	unsigned iseq_types; /* a bit for each; 0: any or none */
+	unsigned iseq_types; /* one bit for each; 0: any type, or no iseq */
 } shapes[] = {
 	{RCORE_FRAME_MAGIC_METHOD, RCORE_ENV_LOCAL, METHOD},
 	{RCORE_FRAME_MAGIC_BLOCK, 0, BLOCK},
@@ -45,16 +46,16 @@ static struct rcore_error *prove_method(struct rcore_ruby *ruby,
 {
 	uint32_t magic = frame->flags & RCORE_FRAME_MAGIC_MASK;
 	if (magic == RCORE_FRAME_MAGIC_METHOD && !method)
-		return misfit(frame, "a method's frame without method entry");
+		return misfit(frame, "a method's frame has no method entry");
 	if (!method)
 		return NULL;
 	if (local && method->type == RCORE_METHOD_CFUNC)
 		return misfit(frame, "its method is a C function");
 	if (!local && method->type == RCORE_METHOD_ISEQ && magic == RCORE_FRAME_MAGIC_CFUNC)
-		return misfit(frame, "a C function's frame with the entry of a Ruby method");
+		return misfit(frame, "a C function's frame has the entry of a Ruby method");
 	if (local && method->type == RCORE_METHOD_ISEQ &&
 	    rcore_moved_to(ruby, local->address) != rcore_moved_to(ruby, method->iseq))
-		return misfit(frame, "its code is not that of its method");
+		return misfit(frame, "its iseq is not its method's");
 	return NULL;
 }
 
@@ -69,12 +70,15 @@ static struct rcore_error *prove_iseq(struct rcore_ruby *ruby, const struct shap
 	if (err)
 		return err;
 	if (!(shape->iseq_types & 1u << iseq->type))
-		return misfit(frame, "its code is of another type than the frame");
+		return misfit(frame, "its iseq has another type than the frame");
 	err = rcore_iseq(ruby, iseq->local, &local);
 	return err ? err : prove_method(ruby, frame, local, method);
 }
 
-/* VM_ENV_DATA_INDEX_ENV: an escaped environment is followed by its rb_env_t. */
+/*
+ * VM_ENV_DATA_INDEX_ENV: the rb_env_t follows the variables of an escaped
+ * environment.
+ */
 static struct rcore_error *prove_escaped(struct rcore_ruby *ruby,
 					 const struct rcore_frame *frame)
 {
@@ -91,7 +95,7 @@ static struct rcore_error *prove_escaped(struct rcore_ruby *ruby,
 	if (rcore_imemo_type(flags) != (int)ruby->layout->traits.imemo_env ||
 	    rcore_read_field(ruby->memory, env, &ruby->layout->env.ep, &back) ||
 	    back != frame->ep)
-		return misfit(frame, "its environment in the heap does not lead back");
+		return misfit(frame, "its environment in the heap does not point back");
 	return NULL;
 }
 
@@ -101,8 +105,8 @@ static bool on_stack(const struct rcore_fiber *fiber, uint64_t ep)
 }
 
 /*
- * vm_make_env_each() moves cfp->ep to the heap, and then marks the environment there as escaped. The rb_env_t is
- * whole by then.
+ * vm_make_env_each() first moves cfp->ep to the heap, then marks the
+ * environment there as escaped. The rb_env_t is complete by then.
  */
 static bool is_escaping(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
 			const struct rcore_frame *frame)
@@ -119,12 +123,13 @@ static struct rcore_error *prove_env(struct rcore_ruby *ruby, const struct rcore
 {
 	if (frame->flags & RCORE_ENV_ESCAPED)
 		return on_stack(fiber, frame->ep)
-			       ? misfit(frame, "its escaped environment lies on the VM stack")
+			       ? misfit(frame, "its escaped environment is on the VM stack")
 			       : prove_escaped(ruby, frame);
 	if (is_escaping(ruby, fiber, frame))
 		return NULL;
 	if (!on_stack(fiber, frame->ep) || frame->ep >= limit)
-		return misfit(frame, "its environment is not where the VM stack has it");
+		return misfit(frame,
+			      "its environment is not where it should be on the VM stack");
 	return NULL;
 }
 
@@ -138,9 +143,12 @@ struct rcore_error *rcore_frame_prove(struct rcore_ruby *ruby, const struct rcor
 		if ((frame->flags & RCORE_FRAME_MAGIC_MASK) != shape->magic)
 			continue;
 		if ((frame->flags & DECIDED) != shape->flags)
-			return misfit(frame, "its flags are not those of its kind");
+			return misfit(frame, "its flags do not fit its kind");
 		struct rcore_error *err = prove_iseq(ruby, shape, frame, method);
-		/* On its way to the heap just now it is in neither place. */
+		/*
+		 * An environment that is being moved to the heap is in neither
+		 * place.
+		 */
 		if (!err && frame->ep == stored_ep)
 			err = prove_env(ruby, fiber, frame, *limit);
 		if (!err && on_stack(fiber, stored_ep))

@@ -11,9 +11,10 @@ struct node {
 };
 
 /*
- * Whether list_del_() of ccan/list/list.h has set one of the two pointers that lead past a node: either `address`
- * leads back to the node before the last one, which still leads to it, or the last one leads here already,
- * and back it goes to the node that is gone.
+ * Whether list_del_() of ccan/list/list.h has set only one of the two pointers
+ * that bypass a node. Either `address` already points back to the node before
+ * the last one, which still points to the last one; or the last one already
+ * points to `address`, which still points back to the removed node.
  */
 static bool is_past_removal(struct rcore_memory *memory, uint64_t head, uint64_t before,
 			    uint64_t previous, uint64_t address, const struct node *node)

@@ -16,14 +16,14 @@ struct nodes {
 	size_t count, capacity;
 };
 
-/* Where a walk in one direction has got to, and where it does not go on. */
+/* How far a walk in one direction came, and where it could not continue. */
 struct end {
 	uint64_t last, beyond;
 };
 
 /*
- * From the head on as long as neighbours lead to each other. false: the list is
- * longer than `limit`, or memory is short.
+ * Walks from the head as long as neighbours point to each other. Returns false
+ * if the list is longer than `limit` or memory is short.
  */
 static bool walk(struct rcore_memory *memory, uint64_t head, bool forward, size_t limit,
 		 struct nodes *nodes, struct end *ret)
@@ -46,8 +46,8 @@ static bool walk(struct rcore_memory *memory, uint64_t head, bool forward, size_
 }
 
 /*
- * The one node between the two ends that one of them leads to already, or both;
- * 0: it is more that is wrong.
+ * Returns the only node between the two ends, to which one or both of them
+ * already point; 0 if more than that is wrong.
  */
 static uint64_t between(const struct end *before, const struct end *behind)
 {
@@ -58,15 +58,15 @@ static uint64_t between(const struct end *before, const struct end *behind)
 }
 
 /*
- * One of its own words may be written already: then the walk of that side took it
- * for the last node, and it is what the other side leads to.
+ * One word of the new node may already be written. The walk from that side then
+ * took it for the last node, and the other side points to it.
  */
 static uint64_t untake(struct nodes *taken, const struct end *end, const struct end *other)
 {
 	return taken->count && end->last == other->beyond ? taken->items[--taken->count] : 0;
 }
 
-/* All nodes in list order, without the one that is being put there. */
+/* Finds all nodes in list order, without the one that is being added. */
 static bool around(struct rcore_memory *memory, const struct rcore_process *process,
 		   uint64_t head, size_t limit, struct nodes *ret)
 {

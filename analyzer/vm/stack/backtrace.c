@@ -5,12 +5,13 @@
 #include "ruby/iseq/label.h"
 #include "vm/loader.h"
 
-/* What rb_ec_partial_backtrace_object needs to know of a frame. */
+/* What rb_ec_partial_backtrace_object() uses of a frame. */
 struct entry {
 	const struct rcore_iseq_info *iseq; /* NULL: a C function */
 	const struct rcore_method_entry *method;
-	bool shown;    /* has a place in the backtrace */
-	bool internal; /* takes the place of its caller, as C functions do */
+	bool shown; /* is in the backtrace */
+	/* gets the path and line of its caller, like a C function */
+	bool internal;
 };
 
 static bool look(struct rcore_ruby *ruby, const struct rcore_frame *frame, struct entry *entry)
@@ -23,8 +24,10 @@ static bool look(struct rcore_ruby *ruby, const struct rcore_frame *frame, struc
 		entry->shown = entry->method != NULL;
 		return entry->shown;
 	}
-	/* A block in C (IFUNC) keeps its imemo where an iseq would be, and has no pc; a dummy
-	 * for a file has an iseq, and a pc from 4.0 on. */
+	/*
+	 * A C block (IFUNC) has its imemo in place of an iseq, and no pc. The
+	 * dummy frame of a file has an iseq, and from 4.0 on a pc.
+	 */
 	if ((frame->kind != RCORE_FRAME_RUBY && frame->kind != RCORE_FRAME_DUMMY) ||
 	    !frame->iseq || !frame->pc)
 		return false;
@@ -49,8 +52,10 @@ static void drop(struct rcore_frame *frame)
 	frame->native_line = 0;
 }
 
-/* Gives the waiting frames, those from `first` up to `last` that have a label and no path, the
- * place of the Ruby frame outwards. */
+/*
+ * Sets the path and line of `caller`, the next Ruby frame outwards, in those
+ * frames from `first` up to `last` that are in the backtrace.
+ */
 static void settle(struct rcore_fiber *fiber, size_t first, size_t last,
 		   const struct rcore_frame *caller)
 {
@@ -63,8 +68,10 @@ static void settle(struct rcore_fiber *fiber, size_t first, size_t last,
 	}
 }
 
-/* With nothing further out, 4.0's internal frames keep their own place, and C functions get that of the
- * program (location_to_str). */
+/*
+ * If no Ruby frame follows, 4.0's internal frames keep their own path and line,
+ * and C functions get the program's (location_to_str()).
+ */
 static void settle_outermost(struct rcore_ruby *ruby, struct rcore_fiber *fiber, size_t first)
 {
 	enum rcore_label_style style = ruby->layout->traits.label_style;
@@ -83,7 +90,8 @@ static void settle_outermost(struct rcore_ruby *ruby, struct rcore_fiber *fiber,
 void rcore_native_backtrace(struct rcore_ruby *ruby, struct rcore_fiber *fiber)
 {
 	enum rcore_label_style style = ruby->layout->traits.label_style;
-	size_t waiting = 0; /* the first frame that waits for a place */
+	/* the first frame that still needs a path and line */
+	size_t waiting = 0;
 	bool skip_next = false;
 
 	for (size_t i = 0; i < fiber->frame_count; i++) {
@@ -101,7 +109,10 @@ void rcore_native_backtrace(struct rcore_ruby *ruby, struct rcore_fiber *fiber)
 		if (!entry.iseq)
 			continue;
 		if (entry.internal) {
-			/* 4.0 keeps one internal frame of a run: the outermost. */
+			/*
+			 * Of adjacent internal frames, 4.0 keeps only the
+			 * outermost.
+			 */
 			if (style == RCORE_LABEL_BACKPATCH)
 				for (size_t j = waiting; j < i; j++)
 					drop(&fiber->frames[j]);

@@ -14,10 +14,13 @@
 #include "ruby/object/string.h"
 #include "vm/problem.h"
 
-/* The last variable of an environment: VM_ENV_INDEX_LAST_LVAR. */
+/* the last variable of an environment: VM_ENV_INDEX_LAST_LVAR */
 enum { LAST_VARIABLE = 3 * 8 };
 
-/* Takes ownership of `err`: the first one is kept; only want of memory goes on. */
+/*
+ * Takes ownership of `err` and keeps the first one as a problem. Returns it
+ * only if memory is short.
+ */
 static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_exception *exception,
 				const char *what, struct rcore_error *err)
 {
@@ -30,7 +33,7 @@ static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_exception 
 	return exception->problem ? NULL : rcore_error_no_memory();
 }
 
-/* nil where the object has none. */
+/* *ret is nil if the object has no such variable. */
 static struct rcore_error *hidden_ivar(struct rcore_ruby *ruby, uint64_t object,
 				       const char *name, uint64_t *ret)
 {

@@ -5,9 +5,10 @@
 #include "ruby/ruby.h"
 
 /*
- * The word at ep[0] of a control frame: an Integer (tagged with bit 0) of a magic that
- * says what pushed the frame, and flags. enum in vm_core.h (VM_FRAME_MAGIC_METHOD ...), the same from
- * 2.6 to 4.0.
+ * The word at ep[0] of a control frame: an Integer (tagged by bit 0) that
+ * combines a magic, which says what pushed the frame, with flags. The values
+ * are an enum in vm_core.h (VM_FRAME_MAGIC_METHOD ...), the same from 2.6 to
+ * 4.0.
  */
 enum {
 	RCORE_FRAME_MAGIC_MASK = 0x7fff0001,
@@ -23,18 +24,20 @@ enum {
 
 	RCORE_ENV_LOCAL = 0x2,
 	RCORE_ENV_ESCAPED = 0x4,   /* moved to the heap */
-	RCORE_ENV_ISOLATED = 0x10, /* 3.0 on: of a shareable Proc */
-	RCORE_FRAME_FINISH = 0x20, /* vm_exec was entered from C for it */
+	RCORE_ENV_ISOLATED = 0x10, /* from 3.0 on: of a shareable Proc */
+	RCORE_FRAME_FINISH = 0x20, /* C entered vm_exec() to run it */
 	RCORE_FRAME_BMETHOD = 0x40,
 	RCORE_FRAME_CFRAME = 0x80,
 	RCORE_FRAME_LAMBDA = 0x100,
-	RCORE_FRAME_MODIFIED_BLOCK_PARAM = 0x200, /* the Proc of &block was made */
+	/* its &block parameter was made a Proc */
+	RCORE_FRAME_MODIFIED_BLOCK_PARAM = 0x200,
 };
 
 /*
- * Reads the flags of the environment at *ep, its ep[0]. While vm_make_env_each (vm.c) moves an
- * environment to the heap, that word holds the new rb_env_t for a moment: the flags are then where its
- * ep leads, and *ep is set to that. Errors: FAULT; CORRUPT if there are no flags.
+ * Reads the flags at *ep, the word ep[0] of an environment. While
+ * vm_make_env_each() (vm.c) moves an environment to the heap, that word is the
+ * new rb_env_t for a moment. Then reads the flags at the new environment's ep,
+ * and sets *ep to that. Errors: FAULT; CORRUPT if the word contains no flags.
  */
 struct rcore_error *rcore_frame_flags(struct rcore_ruby *ruby, uint64_t *ep, uint64_t *ret);
 

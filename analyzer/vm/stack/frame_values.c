@@ -23,8 +23,10 @@ struct walk {
 	const struct rcore_fiber *fiber;
 	uint64_t nil;
 	struct rcore_inspect_options inspect;
-	struct rcore_cache inspected;      /* by VALUE: thousands of frames share their self */
-	struct rcore_address_map frame_at; /* of the fiber: ep to index */
+	/* by VALUE: thousands of frames have the same self */
+	struct rcore_cache inspected;
+	/* index of the fiber's frame by its ep */
+	struct rcore_address_map frame_at;
 	struct {
 		struct rcore_local *items;
 		size_t count, capacity;
@@ -33,7 +35,8 @@ struct walk {
 
 struct env {
 	uint64_t ep, flags;
-	const struct rcore_iseq_info *iseq; /* NULL: of C code, without variables */
+	/* NULL: C code, which has no variables */
+	const struct rcore_iseq_info *iseq;
 };
 
 static struct rcore_error *inspect(struct walk *walk, uint64_t value, struct rcore_value *ret)
@@ -62,9 +65,10 @@ static bool is_wanted(const struct walk *walk, const struct rcore_iseq_local *lo
 }
 
 /*
- * `&block` is nil until the method looks at it: only then is the block made a Proc
- * (vm_getblockparam, rb_vm_bh_to_procval). Until then ep[-1] tells: 0, a Proc or Symbol that was
- * given, or a struct rb_captured_block {self, ep, code} on the VM stack, tagged 1 (an iseq) or 3 (C).
+ * `&block` is nil until the method reads it; only then the VM makes the block a
+ * Proc (vm_getblockparam, rb_vm_bh_to_procval()). Until then ep[-1] is the
+ * block: 0, a Proc or Symbol that was passed, or a struct rb_captured_block
+ * {self, ep, code} on the VM stack, tagged 1 (an iseq) or 3 (C).
  */
 static struct rcore_error *inspect_block(struct walk *walk, const struct env *env,
 					 struct rcore_value *ret)
@@ -80,7 +84,7 @@ static struct rcore_error *inspect_block(struct walk *walk, const struct env *en
 		return inspect(walk, handler ? handler : walk->nil, ret);
 	ret->class_name = "Proc";
 	if (is_c) {
-		ret->text = "#<Proc (of C, not made yet)>";
+		ret->text = "#<Proc (of C, not created yet)>";
 		return NULL;
 	}
 	uint64_t address = (handler & ~(uint64_t)TAG) + CODE;
@@ -90,7 +94,7 @@ static struct rcore_error *inspect_block(struct walk *walk, const struct env *en
 	struct rcore_error *err = rcore_iseq(walk->ruby, code, &iseq);
 	if (err)
 		return err;
-	ret->text = rcore_arena_printf(walk->ruby->arena, "#<Proc (not made yet) %s:%d>",
+	ret->text = rcore_arena_printf(walk->ruby->arena, "#<Proc (not created yet) %s:%d>",
 				       iseq->path ? iseq->path : "?", iseq->first_line);
 	return ret->text ? NULL : rcore_error_no_memory();
 }
@@ -127,7 +131,7 @@ struct rcore_error *rcore_frame_local(struct rcore_ruby *ruby, const struct rcor
 	return NULL;
 }
 
-/* The variables of one environment. */
+/* Adds the variables of one environment. */
 static struct rcore_error *add_env(struct walk *walk, const struct env *env, int level)
 {
 	const struct rcore_iseq_local *locals;
@@ -177,8 +181,10 @@ static bool is_of_c(uint64_t flags)
 	}
 }
 
-/* Whose code an outer environment belongs to: in the heap it knows, on the VM stack its
- * frame does. */
+/*
+ * Finds the iseq of an outer environment. In the heap, the environment points
+ * to it; on the VM stack, its frame does.
+ */
 static struct rcore_error *find_iseq(struct walk *walk, const struct env *env,
 				     uint64_t *ret_iseq)
 {
@@ -189,7 +195,7 @@ static struct rcore_error *find_iseq(struct walk *walk, const struct env *env,
 		if (index < 0)
 			return rcore_error_create(RCORE_ERROR_CORRUPT,
 						  "the environment at 0x%" PRIx64
-						  " belongs to no frame of its stack",
+						  " belongs to no frame of this stack",
 						  env->ep);
 		*ret_iseq = walk->fiber->frames[index].iseq;
 		return NULL;
@@ -200,12 +206,15 @@ static struct rcore_error *find_iseq(struct walk *walk, const struct env *env,
 	struct rcore_error *err = rcore_flags(ruby, object, &flags);
 	if (!err && rcore_imemo_type(flags) != (int)ruby->layout->traits.imemo_env)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
-					 "no rb_env_t behind the environment at 0x%" PRIx64,
+					 "no rb_env_t after the environment at 0x%" PRIx64,
 					 env->ep);
 	return err ? err : RCORE_GET(ruby, object, env, iseq, ret_iseq);
 }
 
-/* From a block's environment to that of what it stands in; *more is false at a method's. */
+/*
+ * Goes from a block's environment to the enclosing one. *more is false at the
+ * environment of a method.
+ */
 static struct rcore_error *go_out(struct walk *walk, struct env *env, bool *more)
 {
 	uint64_t outer, iseq = 0;
@@ -231,10 +240,9 @@ static struct rcore_error *add_locals(struct walk *walk, const struct rcore_fram
 	bool more = true;
 	for (int level = 0; !err && more; level++) {
 		if (level == RCORE_ENV_LIMIT)
-			return rcore_error_create(
-				RCORE_ERROR_LIMIT,
-				"more than %d blocks one within the other, or a ring of them",
-				RCORE_ENV_LIMIT);
+			return rcore_error_create(RCORE_ERROR_LIMIT,
+						  "more than %d nested blocks, or a cycle",
+						  RCORE_ENV_LIMIT);
 		if (env.iseq)
 			err = add_env(walk, &env, level);
 		more = walk->options->locals;

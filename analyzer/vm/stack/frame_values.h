@@ -6,41 +6,47 @@
 #include "ruby/ruby.h"
 
 enum {
-	/* Frames of one fiber that are read: so many innermost and outermost ones; what lies
-	 * between is the same over and over. */
+	/*
+	 * The number of innermost and of outermost frames to read. In a deeper
+	 * stack, the frames between them repeat themselves.
+	 */
 	RCORE_LOCALS_HEAD = 400,
 	RCORE_LOCALS_TAIL = 100,
-	RCORE_ENV_LIMIT = 1000, /* blocks one within the other */
+	RCORE_ENV_LIMIT = 1000, /* nested blocks */
 };
 
 /*
  * Sets `values` of each frame of the snapshot's fibers.
  *
- * The variables of a frame are its environment: on the VM stack just below its three words of
- * bookkeeping, or, once a Proc or Binding holds them, in the heap with a rb_env_t behind.
+ * The variables of a frame are its environment. It is on the VM stack, just
+ * below the three words at ep, or, once a Proc or Binding refers to it, in the
+ * heap, followed by its rb_env_t.
  *
- *   ep - 2 - size ...   variable 0, 1 ... size - 1     (size: iseq_body.local_table_size)
- *   ep - 2              method entry or cref
- *   ep - 1              the block given; of a block: the ep of what it stands in
- *   ep                  flags
- *   ep + 1              in the heap: its rb_env_t, which knows the iseq
+ *   ep - 2 - size   variable 0; the others follow
+ *   ...             (size: iseq_body.local_table_size)
+ *   ep - 2          method entry or cref
+ *   ep - 1          the block passed; in a block: the enclosing ep
+ *   ep              flags
+ *   ep + 1          in the heap: its rb_env_t, which points to the iseq
  *
- * Mirrors vm_make_env_each of vm.c, collect_local_variables_in_env of vm.c, get_local_variable_ptr
- * of proc.c. Error: NO_MEMORY.
+ * Mirrors vm_make_env_each of vm.c, collect_local_variables_in_env of vm.c,
+ * get_local_variable_ptr of proc.c. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_vm_locals(struct rcore_ruby *ruby, struct rcore_snapshot *snapshot,
 				    const struct rcore_locals_options *options);
 
 /*
- * The arguments of a method in C that Ruby code called: vm_call_cfunc_with_frame of vm_insnhelper.c
- * leaves the receiver and them on the VM stack, above the caller's sp and below the environment of
+ * Finds the arguments of a C method that Ruby code called.
+ * vm_call_cfunc_with_frame() of vm_insnhelper.c leaves the receiver and the
+ * arguments on the VM stack, above the caller's sp and below the environment of
  * the call.
  *
- *   caller's sp -> | receiver | argument 1 | ... | argument n | me | block | flags |
- *                                                                            ^ ep
+ *   | receiver | argument 1 | ... | argument n | me | block | flags |
+ *   ^ caller's sp                                             ^ ep
  *
- * Gives the address of the first and how many they are. false: not known; called by C
- * (rb_funcall), they are wherever that keeps them.
+ * Sets the address of the first argument and their number. Returns false if
+ * they are not known: if C called the method (rb_funcall), they are wherever
+ * the C code keeps them.
  */
 bool rcore_c_arguments(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
 		       const struct rcore_frame *frame, uint64_t *ret, size_t *ret_count);

@@ -18,11 +18,13 @@ static uint64_t word_of(const void *copy, size_t size, const struct rcore_field 
 }
 
 /*
- * Compiled code writes a frame's pc before it calls anything, so that of the innermost frame alone
- * may be behind: the one of the last call, or of another frame that was in this place before
- * (jit_save_pc() of YJIT, gen_save_pc_for_gc() of ZJIT). cfp->jit_return says that compiled code
- * runs the frame, or did before it left it to the interpreter; rb_profile_frames() gives no line then,
- * either. ZJIT does not set it.
+ * Whether the pc may be out of date. Compiled code writes a frame's pc before
+ * it calls anything. So only that of the innermost frame may be old: the pc of
+ * its last call, or of another frame that was in this place before
+ * (jit_save_pc() of YJIT, gen_save_pc_for_gc() of ZJIT). cfp->jit_return says
+ * that compiled code runs the frame, or did before it left it to the
+ * interpreter; in that case, rb_profile_frames() returns no line either. ZJIT
+ * does not set it.
  */
 static bool is_stale(const struct rcore_iseq_info *iseq, const struct rcore_frame *frame,
 		     uint64_t jit_return)
@@ -32,7 +34,7 @@ static bool is_stale(const struct rcore_iseq_info *iseq, const struct rcore_fram
 	       bytes / sizeof(uint64_t) > iseq->size;
 }
 
-/* What of the innermost frame may not be as it should. */
+/* What may be unfinished in the innermost frame. */
 struct moment {
 	bool is_innermost, may_be_unfilled;
 	uint64_t jit_return;
@@ -93,7 +95,7 @@ static enum rcore_frame_kind kind_of(const struct rcore_frame *frame)
 	}
 }
 
-/* What a frame of each kind is called and where it is. */
+/* Decodes the label and place of a frame according to its kind. */
 static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore_frame *frame,
 				       const struct rcore_method_entry *method,
 				       const struct moment *moment)
@@ -109,7 +111,10 @@ static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore
 		frame->cfunc = method->cfunc;
 		return rcore_label(loader->ruby, NULL, method, &frame->label, &frame->problem);
 	case RCORE_FRAME_DUMMY:
-		/* With an iseq it stands for a file that is being loaded or compiled. */
+		/*
+		 * With an iseq, it is the frame of a file that is being loaded
+		 * or compiled.
+		 */
 		return frame->iseq ? decode_ruby(loader, frame, NULL, moment) : NULL;
 	case RCORE_FRAME_IFUNC:
 		return RCORE_GET(loader->ruby, frame->iseq, ifunc, func, &frame->cfunc);
@@ -164,10 +169,12 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 }
 
 /*
- * Whether the VM stack holds no frame yet, or none any more. A new fiber's EC is a copy of its maker's
- * for a moment (cont_init()), and it has no stack of its own before it runs (fiber_prepare_stack()); rb_ec_set_vm_stack() and rb_ec_clear_vm_stack() change the bounds before
- * the cfp, and 2.6 leaves the cfp of a fiber that has ended; the first frame, a dummy, is pushed
- * onto a stack that ends at cfp (rb_ec_initialize_vm_stack()).
+ * Whether the VM stack has no frame yet, or no longer. A new fiber's EC is for
+ * a moment a copy of its creator's (cont_init()), and the fiber gets its own
+ * stack when it first runs (fiber_prepare_stack()). rb_ec_set_vm_stack() and
+ * rb_ec_clear_vm_stack() change the bounds before the cfp, and 2.6 keeps the
+ * cfp of a fiber that has ended. CRuby pushes the first frame, a dummy, onto a
+ * stack that ends at cfp (rb_ec_initialize_vm_stack()).
  */
 static bool is_empty(const struct rcore_layout *layout, const struct rcore_fiber *fiber,
 		     uint64_t cfp, uint64_t end)
@@ -182,8 +189,10 @@ static bool is_empty(const struct rcore_layout *layout, const struct rcore_fiber
 	return begins_or_ends && cfp == end;
 }
 
-/* Where the frames are: from cfp up to the end of the VM stack, which lies in one piece and
- * holds a whole number of them. */
+/*
+ * Finds the frames: from cfp to the end of the VM stack, contiguous and a whole
+ * number of them.
+ */
 static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore_fiber *fiber,
 				       uint64_t *ret_cfp, uint64_t *ret_end)
 {
@@ -202,7 +211,7 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 	    (end - cfp) % layout->cfp.size || fiber->vm_stack % sizeof(uint64_t))
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
 					  "cfp 0x%" PRIx64
-					  " is no frame of the VM stack 0x%" PRIx64
+					  " is not a frame of the VM stack 0x%" PRIx64
 					  "-0x%" PRIx64,
 					  cfp, fiber->vm_stack, end);
 	*ret_cfp = cfp;
@@ -211,8 +220,9 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 }
 
 /*
- * Whether the innermost frame of a fiber may just be being filled. A thread that is in a system call has
- * filled all its frames: what is wrong with one then is wrong.
+ * Whether the innermost frame of a fiber may be incomplete because it is just
+ * being pushed. A thread in a system call has completed all its frames, so a
+ * fault in one is an error.
  */
 static bool may_be_unfilled(const struct rcore_loader *loader, const struct rcore_fiber *fiber)
 {
@@ -231,9 +241,9 @@ static bool may_be_unfilled(const struct rcore_loader *loader, const struct rcor
 struct walk {
 	struct rcore_loader *loader;
 	struct rcore_fiber *fiber;
-	uint64_t cfp;   /* of the innermost */
+	uint64_t cfp;   /* of the innermost frame */
 	uint64_t limit; /* as in rcore_frame_prove() */
-	size_t broken;  /* how many of the last frames could not be decoded */
+	size_t broken;  /* how many frames in a row could not be decoded */
 	struct {
 		struct rcore_frame *items;
 		size_t count, capacity;
@@ -257,7 +267,10 @@ static struct rcore_error *load_frame(struct walk *walk, const char *copy, size_
 	return NULL;
 }
 
-/* Memory is taken only for frames that could be read: many at a time, into `copy`. */
+/*
+ * Reads the frames in chunks into `copy`, and allocates memory only for those
+ * that could be read.
+ */
 static struct rcore_error *load_chunks(struct walk *walk, size_t count, char *copy,
 				       size_t chunk)
 {
@@ -265,7 +278,10 @@ static struct rcore_error *load_chunks(struct walk *walk, size_t count, char *co
 	struct rcore_fiber *fiber = walk->fiber;
 	size_t step = walk->loader->ruby->layout->cfp.size;
 	struct rcore_error *err = NULL;
-	/* After that many it is no stack, whatever its size is said to be. */
+	/*
+	 * After BROKEN_LIMIT broken frames this is not a stack, whatever its
+	 * size field says.
+	 */
 	while (!err && walk->frames.count < count && walk->broken < BROKEN_LIMIT) {
 		size_t left = count - walk->frames.count, now = left < chunk ? left : chunk;
 		uint64_t at = walk->cfp + walk->frames.count * step;
@@ -284,7 +300,7 @@ static struct rcore_error *load_chunks(struct walk *walk, size_t count, char *co
 	return err;
 }
 
-/* Moves the frames into the snapshot's arena. */
+/* Copies the frames to the snapshot's arena. */
 static struct rcore_error *keep(const struct walk *walk)
 {
 	size_t size = walk->frames.count * sizeof(*walk->frames.items);
@@ -326,8 +342,11 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 		return NULL;
 	}
 	size_t count = (end - cfp) / step;
-	/* The outermost is a dummy that stands for no code; alone it may be just being pushed, or lie on a
-	 * stack that was returned to the pool. */
+	/*
+	 * The outermost frame is a dummy without code. If it is the only one,
+	 * it may be just being pushed, or the stack may have been returned to
+	 * the pool.
+	 */
 	if (count > 1 && !rcore_frame_is_bottom(loader->ruby, end - step))
 		fiber->problem =
 			rcore_problem(loader->snapshot,

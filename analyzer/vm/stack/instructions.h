@@ -5,7 +5,7 @@
 #include "model/snapshot.h"
 #include "ruby/ruby.h"
 
-/* More say the same. */
+/* More would only confirm the result. */
 enum { RCORE_INSTRUCTION_SAMPLE = 16 };
 
 struct rcore_instructions {
@@ -13,9 +13,12 @@ struct rcore_instructions {
 	size_t count;
 };
 
-/* Reads where the first instructions of some iseqs that run are carried out: what the first word of iseq_encoded
- * holds (rb_iseq_translate_threaded_code of iseq.c). Whether these are addresses of code is for the
- * caller to see. */
+/*
+ * Samples where the interpreter runs the first instructions of some active
+ * iseqs: reads the first word of iseq_encoded
+ * (rb_iseq_translate_threaded_code() of iseq.c). The caller has to check that
+ * these words are addresses of code.
+ */
 void rcore_instructions_sample(struct rcore_ruby *ruby, const struct rcore_snapshot *snapshot,
 			       struct rcore_instructions *ret);
 

@@ -4,16 +4,19 @@
 #include "target/process.h"
 
 /*
- * Who has no CPU registers but those that coroutine_transfer() saved:
+ * Some fibers are not in any CPU registers. Their registers are those that
+ * coroutine_transfer() saved:
  *
- *   a fiber that another was switched to       rb_fiber_t.context.stack_pointer
- *   the fiber that an M:N thread runs, while   rb_thread_t.sched.context->stack_pointer
- *   the thread waits without a kernel thread
+ *   a fiber that switched to another one
+ *   	rb_fiber_t.context.stack_pointer
+ *   the current fiber of an M:N thread that waits without a kernel thread
+ *   	rb_thread_t.sched.context->stack_pointer
  *
- * A kernel thread that finds nothing more to do for an M:N thread (a Ractor's, or any with
- * RUBY_MN_THREADS=1) sets th->nt to NULL and leaves it as one leaves a fiber; another may take it up
- * later (thread_sched_wait_running_turn() of thread_pthread.c). Threads with a kernel thread of
- * their own have no sched.context.
+ * When a kernel thread has nothing more to do for an M:N thread (a Ractor's
+ * thread, or any thread with RUBY_MN_THREADS=1), it sets th->nt to NULL and
+ * switches away from it as from a fiber. Another kernel thread may continue it
+ * later (thread_sched_wait_running_turn() of thread_pthread.c). Threads with a
+ * kernel thread of their own have no sched.context.
  */
 static uint64_t saved_sp(struct rcore_loader *loader, const struct rcore_thread *thread)
 {
@@ -41,16 +44,19 @@ static uint64_t thread_sp(struct rcore_loader *loader, const struct rcore_thread
 }
 
 /*
- * A process that was stopped, or died, in the midst of a switch has the one fiber in its structs and
- * another's machine stack in its registers:
+ * If a process is stopped or dies in the middle of a switch, its structs may
+ * say one fiber while its registers are on the machine stack of another one:
  *
- *	fiber_setcontext() of cont.c: th->ec is the fiber that is left, also after coroutine_transfer();
- *	up to 3.0 it is the one that is entered, also before
- *	thread_sched_switch0() of thread_pthread.c: th->nt is set before the transfer, of the thread that is
- *	left NULL before it
+ *   fiber_setcontext() of cont.c
+ *   	From 3.1 on, th->ec is still the old fiber's after coroutine_transfer().
+ *   	Up to 3.0, it is already the new fiber's before it.
+ *   thread_sched_switch0() of thread_pthread.c
+ *   	Before the transfer, it sets th->nt of the new thread, and sets that of
+ *   	the old thread to NULL.
  *
- * The stack pointer tells whose stack it is; the other one is as it was saved. A fiber that is current has
- * RESUMED unless it is being left: one whose stack overflowed into another's keeps it.
+ * The stack pointer shows whose stack is in use. The other fiber is as it was
+ * saved. A current fiber has the status RESUMED unless the process is just
+ * leaving it; so does a fiber whose stack overflowed into another one's.
  */
 static bool has_stack_at(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 			 uint64_t sp)
@@ -67,10 +73,12 @@ static bool has_stack_at(struct rcore_loader *loader, const struct rcore_fiber *
 }
 
 /*
- * coroutine_initialize() of coroutine/.../Context.h fills a context that is
- * there already (native_thread_create_shared() of thread_pthread_mn.c): first
- * memory as malloc gave it, then the top of the stack, from which it makes room
- * for registers, and for where the coroutine begins.
+ * Whether the context is initialized. coroutine_initialize() of
+ * coroutine/.../Context.h fills a context that other fields already point to
+ * (native_thread_create_shared() of thread_pthread_mn.c). The context first has
+ * whatever malloc() returned, then the top of the stack. Below that, the
+ * function then reserves room for registers and for the coroutine's start
+ * address.
  */
 static bool is_filled(struct rcore_loader *loader, const struct rcore_fiber *fiber, uint64_t sp)
 {
@@ -79,18 +87,25 @@ static bool is_filled(struct rcore_loader *loader, const struct rcore_fiber *fib
 	       (has_stack_at(loader, fiber, sp) && fiber->stack_base - sp >= LEAST);
 }
 
-/* Whether a thread can have `current` as its EC and run on the stack of `other`. */
+/*
+ * Whether a thread can have `current` as its EC while it runs on the stack of
+ * `other`.
+ */
 static bool can_be_switched(const struct rcore_loader *loader,
 			    const struct rcore_fiber *current, const struct rcore_fiber *other)
 {
-	if (current->status != RCORE_FIBER_RESUMED) /* it is left */
+	/* the thread is leaving it */
+	if (current->status != RCORE_FIBER_RESUMED)
 		return other->status == RCORE_FIBER_RESUMED;
 	return loader->ruby->layout->traits.ec_switched_first && !other->is_current &&
 	       (other->status == RCORE_FIBER_SUSPENDED ||
 		other->status == RCORE_FIBER_TERMINATED);
 }
 
-/* Among those that a kernel thread can have left, or be about to leave; -1: none. */
+/*
+ * Searches the fibers that a kernel thread may just have left or may be about
+ * to leave. Returns -1 if there is none.
+ */
 static int fiber_with_stack_at(struct rcore_loader *loader, const struct rcore_thread *thread,
 			       const struct rcore_fiber *current, uint64_t sp)
 {
@@ -109,9 +124,10 @@ static int fiber_with_stack_at(struct rcore_loader *loader, const struct rcore_t
 }
 
 /*
- * A thread that ends leaves the list of threads, and then its stack (co_start()
- * of thread_pthread_mn.c). It no longer says where that is, only how large, and
- * what it saved in it. -1: none.
+ * Finds a thread that is ending and whose stack this is. Such a thread first
+ * leaves the list of threads and then its stack (co_start() of
+ * thread_pthread_mn.c). It no longer says where the stack is, only its size and
+ * what it saved on it. Returns -1 if there is none.
  */
 static int ended_fiber_at(struct rcore_loader *loader, uint64_t sp)
 {
@@ -176,8 +192,11 @@ static void find_stack(struct rcore_loader *loader, const struct rcore_native_th
 		owner->tid = native->tid;
 }
 
-/* One that has RESUMED and is not current is just being entered; a thread that has left the list of threads ends
- * with it, whatever it saved at an earlier switch. */
+/*
+ * A fiber that has RESUMED but is not current is just being entered. A thread
+ * that has left the list of threads is ending and never resumes what it saved
+ * at an earlier switch.
+ */
 static bool has_saved(const struct rcore_loader *loader, const struct rcore_fiber *fiber)
 {
 	if (fiber->is_current || !fiber->stack_pointer)

@@ -22,17 +22,18 @@ struct tree {
 		struct rcore_task *items;
 		size_t count, capacity;
 	} tasks;
-	struct rcore_address_map task_at;  /* VALUE to index: a node stands in one list alone */
+	/* VALUE to index: a node is in one list only */
+	struct rcore_address_map task_at;
 	struct rcore_address_map fiber_at; /* Fiber VALUE to index */
 };
 
-/* What is to be visited: a node, and where its parent is. */
+/* A node to visit, and its parent. */
 struct next {
 	uint64_t node;
 	int parent;
 };
 
-/* 0 where there is none, or nil. */
+/* *ret is 0 if there is no such variable or it is nil. */
 static struct rcore_error *ivar(struct tree *tree, uint64_t object, const char *name,
 				uint64_t *ret)
 {
@@ -43,7 +44,7 @@ static struct rcore_error *ivar(struct tree *tree, uint64_t object, const char *
 	return err;
 }
 
-/* The text of a Symbol or String, else its inspect. */
+/* The text of a Symbol or String; for any other value, its inspect. */
 static struct rcore_error *text_of(struct tree *tree, uint64_t value, const char **ret)
 {
 	struct rcore_value inspected = {0};
@@ -62,7 +63,7 @@ static struct rcore_error *text_of(struct tree *tree, uint64_t value, const char
 	return err;
 }
 
-/* Where versions of the gem keep how far a task is: ivar by ivar. */
+/* The ivars in which versions of the gem keep a task's status. */
 static const char *const status_paths[][2] = {
 	{"@status", NULL},
 	{"@promise", "@resolved"},
@@ -129,7 +130,7 @@ struct stack {
 	size_t count, capacity;
 };
 
-/* An iterator over the list stands in it as a node. */
+/* An iterator over the list is a node of it. */
 static struct rcore_error *is_iterator(struct tree *tree, uint64_t node, bool *ret)
 {
 	const char *name;
@@ -138,7 +139,7 @@ static struct rcore_error *is_iterator(struct tree *tree, uint64_t node, bool *r
 	return err;
 }
 
-/* Puts the nodes of a list on the stack; the first ends on top. */
+/* Pushes the nodes of a list onto the stack, so that the first ends on top. */
 static struct rcore_error *push_list(struct tree *tree, uint64_t list, int parent,
 				     struct stack *stack)
 {
@@ -150,7 +151,7 @@ static struct rcore_error *push_list(struct tree *tree, uint64_t list, int paren
 		bool skip;
 		if (rcore_address_map_get(&seen, node) >= 0) {
 			err = rcore_error_create(RCORE_ERROR_CORRUPT,
-						 "its list of children is a ring");
+						 "its list of children has a cycle");
 			break;
 		}
 		if (stack->count >= RCORE_TASK_LIMIT)
@@ -231,7 +232,10 @@ static struct rcore_error *find_root(struct tree *tree, uint64_t task, uint64_t 
 				  task, RCORE_TASK_DEPTH_LIMIT);
 }
 
-/* The task that a fiber runs, by the ivar of 2.x or the fiber local of 1.x; 0: none. */
+/*
+ * Finds the task that a fiber runs, by the ivar of 2.x or the fiber local of
+ * 1.x. *ret is 0 if there is none.
+ */
 static struct rcore_error *task_of(struct tree *tree, const struct rcore_fiber *fiber,
 				   uint64_t *ret)
 {
@@ -257,7 +261,7 @@ static struct rcore_error *add_fiber(struct tree *tree, struct rcore_fiber *fibe
 		err = find_root(tree, task, &root);
 	if (!err)
 		err = walk(tree, root);
-	/* Cut off from its parent, it is a root itself. */
+	/* A task that was cut off from its parent is treated as a root. */
 	if (!err && rcore_address_map_get(&tree->task_at, task) < 0)
 		err = walk(tree, task);
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
@@ -298,7 +302,10 @@ struct rcore_error *rcore_vm_tasks(struct rcore_ruby *ruby, struct rcore_snapsho
 	if (!async)
 		return NULL;
 	struct rcore_error *err = map_fibers(&tree);
-	/* A terminated fiber may still know its task, which has left the tree. */
+	/*
+	 * A terminated fiber may still refer to its task, which has left the
+	 * tree.
+	 */
 	for (size_t i = 0; i < snapshot->fiber_count && !err; i++)
 		if (snapshot->fibers[i].status != RCORE_FIBER_TERMINATED)
 			err = add_fiber(&tree, &snapshot->fibers[i]);

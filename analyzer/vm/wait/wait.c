@@ -28,7 +28,10 @@ static struct rcore_error *index_objects(struct rcore_waits *waits)
 	return ok ? NULL : rcore_error_no_memory();
 }
 
-/* A fiber that its program parked, outside of a scheduler's hooks, waits for what only the program knows. */
+/*
+ * If a program parked a fiber itself, not through a scheduler's hook, only the
+ * program knows what the fiber waits for.
+ */
 static bool may_wait(struct rcore_waits *waits, const struct rcore_fiber *fiber)
 {
 	if (fiber->is_current)
@@ -50,7 +53,10 @@ static struct rcore_error *look_at_stacks(struct rcore_waits *waits)
 	return err;
 }
 
-/* The locks that somebody holds; those that were met only because somebody waits go. */
+/*
+ * Keeps the locks that somebody holds, and drops those that were found only
+ * because somebody waits for them.
+ */
 static struct rcore_error *keep_locks(struct rcore_waits *waits)
 {
 	struct rcore_snapshot *snapshot = waits->loader->snapshot;

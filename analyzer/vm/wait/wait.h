@@ -3,19 +3,21 @@
 #define RCORE_VM_WAIT_H
 
 /*
- * vm/wait/ tells what each thread and fiber waits for, and who holds which
- * lock. Start here.
+ * vm/wait/ finds what each thread and fiber waits for, and who holds which
+ * lock. It includes the rest of vm/ and ruby/. Start here; wait_private.h lists
+ * the files.
  */
 
 #include "vm/loader.h"
 
 /*
- * Sets what each fiber waits for and which locks are held, after threads, fibers and frames were
- * loaded. Evidence, best first: the VM's own lists of who waits (a Mutex, a Queue, a thread's end,
- * a file descriptor, the GVL), the method that a blocked fiber's stack is in, the system call that
- * its kernel thread is in. A fiber that runs, or that its program just parked, waits for
- * nothing that is known here. A broken list is told in snapshot->wait_problem or
- * on the lock. Error: NO_MEMORY.
+ * Sets what each fiber waits for and which locks are held, after threads,
+ * fibers and frames are loaded. Uses the best evidence available: first the
+ * VM's own lists of waiters (of a Mutex, a Queue, a thread's end, a file
+ * descriptor, the GVL), then the method that a blocked fiber is in, then the
+ * system call that its kernel thread is in. No wait is known for a fiber that
+ * runs or that its program parked. If a list is broken, sets
+ * snapshot->wait_problem or the lock's problem. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_load_waits(struct rcore_loader *loader);
 

@@ -17,8 +17,10 @@ int rcore_wait_arguments(struct rcore_waits *waits, const struct rcore_fiber *fi
 	return (int)count;
 }
 
-/* Parameters are the first locals, which lie below ep: | local 0 | ... | local n-1 | me | block | flags |
- * (vm_core.h, VM_ENV_INDEX_LAST_LVAR). */
+/*
+ * Parameters are the first locals, below ep: | local 0 | ... | local n-1 | me |
+ * block | flags | (vm_core.h, VM_ENV_INDEX_LAST_LVAR).
+ */
 bool rcore_wait_parameter(struct rcore_waits *waits, const struct rcore_frame *frame,
 			  size_t place, uint64_t *ret)
 {

@@ -23,7 +23,10 @@ struct rcore_error *rcore_wait_add_fd(struct rcore_waits *waits, struct rcore_wa
 		    (!mode || !wait->fds[i].mode || !strcmp(mode, wait->fds[i].mode)))
 			entry = &wait->fds[i];
 	if (!entry) {
-		/* The arena keeps the shorter ones: few have more than one. */
+		/*
+		 * The arrays that it replaces stay in the arena; few waits have
+		 * more than one descriptor.
+		 */
 		struct rcore_wait_fd *fds = rcore_arena_alloc(
 			&waits->loader->snapshot->arena, (wait->fd_count + 1) * sizeof(*fds));
 		if (!fds)

@@ -9,7 +9,7 @@
 
 enum { FIXNUM_FLAG = 1, SELECT_LISTS = 3 };
 
-/* What the arguments of a method that blocks mean. */
+/* What the arguments of a blocking method mean. */
 enum arguments {
 	ARGUMENTS_NONE,
 	ARGUMENTS_TIME,   /* (seconds = nil) */
@@ -51,7 +51,10 @@ static const struct blocker {
 	{"Ractor::Port#receive", RCORE_WAIT_RACTOR, ARGUMENTS_NONE},
 };
 
-/* Hooks that tell what is waited for even where the method above them does not. */
+/*
+ * Hooks that show what a fiber waits for even if the method above them does
+ * not.
+ */
 static const struct {
 	const char *hook;
 	enum rcore_wait_kind kind;
@@ -62,12 +65,14 @@ static const struct {
 	{"kernel_sleep", RCORE_WAIT_SLEEP}, {"process_wait", RCORE_WAIT_PROCESS},
 };
 
-/* The methods of CRuby itself that the fiber blocks in: C methods and those of <internal:...>,
- * from the innermost out to the first of the program. */
+/*
+ * The methods of CRuby itself in which the fiber blocks: C methods and those of
+ * <internal:...>, from the innermost frame to the first frame of the program.
+ */
 struct place {
 	const struct rcore_fiber *fiber;
-	const char *hook;  /* of the scheduler; NULL: none */
-	size_t hook_frame; /* where there is one */
+	const char *hook;  /* of the scheduler, or NULL */
+	size_t hook_frame; /* if there is one */
 	size_t first, end; /* indices of frames */
 };
 
@@ -198,8 +203,11 @@ static const struct blocker *blocker_of(const struct rcore_frame *frame)
 	return NULL;
 }
 
-/* The innermost that is known to block. Ractor#value and the like are written in Ruby and receive
- * from a port: there it is the outermost. */
+/*
+ * Takes the innermost method that is known to block. For methods such as
+ * Ractor#value, which are written in Ruby and receive from a port, takes the
+ * outermost.
+ */
 static struct rcore_error *by_method(struct rcore_waits *waits, int fiber,
 				     const struct place *place)
 {
@@ -226,7 +234,10 @@ static struct rcore_error *by_method(struct rcore_waits *waits, int fiber,
 		       : set_arguments(waits, wait, &here, blocker->arguments);
 }
 
-/* For what, of an IO: by the hook, or the events of io_wait(io, events, timeout). */
+/*
+ * Whether a fiber waits to read or to write, according to the hook or to the
+ * events of io_wait(io, events, timeout).
+ */
 static const char *hook_mode(struct rcore_waits *waits, const struct place *place)
 {
 	enum { READABLE = 1, WRITABLE = 4 }; /* IO::READABLE, IO::WRITABLE */
@@ -245,8 +256,10 @@ static const char *hook_mode(struct rcore_waits *waits, const struct place *plac
 	return events >> 1 & READABLE ? "read" : events >> 1 & WRITABLE ? "write" : NULL;
 }
 
-/* What a hook's own parameters say: io_wait(io, events, timeout), kernel_sleep(duration),
- * process_wait(pid, flags). */
+/*
+ * Reads a hook's own parameters: io_wait(io, events, timeout),
+ * kernel_sleep(duration), process_wait(pid, flags).
+ */
 static struct rcore_error *by_hook(struct rcore_waits *waits, int fiber,
 				   const struct place *place)
 {
@@ -270,7 +283,10 @@ static struct rcore_error *by_hook(struct rcore_waits *waits, int fiber,
 	return rcore_wait_add_io(waits, wait, value, hook_mode(waits, place));
 }
 
-/* The objects whose methods these are may have the fiber in a list of theirs. */
+/*
+ * Visits the objects whose methods these are: the fiber may be in one of their
+ * lists.
+ */
 static struct rcore_error *visit(struct rcore_waits *waits, const struct place *place)
 {
 	struct rcore_error *err = NULL;
@@ -283,7 +299,10 @@ static struct rcore_error *visit(struct rcore_waits *waits, const struct place *
 	return err;
 }
 
-/* Is it by itself over after a while? Of one that is not known to be endless, it is said to be. */
+/*
+ * Whether the wait ends by itself after some time. If this is not known, the
+ * answer is yes.
+ */
 static bool join_is_timed(struct rcore_waits *waits, const struct place *place, size_t frame)
 {
 	uint64_t limit;
@@ -295,8 +314,10 @@ static bool join_is_timed(struct rcore_waits *waits, const struct place *place, 
 	return count < 0 || (count > 0 && !rcore_is_nil(waits->loader->ruby, limit));
 }
 
-/* ConditionVariable#wait(mutex, timeout = nil), a C method before 4.0, which then sleeps in
- * Mutex#sleep. */
+/*
+ * ConditionVariable#wait(mutex, timeout = nil): before 4.0 a C method, which
+ * then sleeps in Mutex#sleep.
+ */
 static struct rcore_error *set_lock(struct rcore_waits *waits, struct rcore_wait *wait,
 				    const struct place *place, size_t frame)
 {
@@ -311,7 +332,7 @@ static struct rcore_error *set_lock(struct rcore_waits *waits, struct rcore_wait
 	return err;
 }
 
-/* Adds to a wait what the methods say of it. */
+/* Adds to a wait what the methods say about it. */
 static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait *wait,
 				    const struct place *place)
 {

@@ -5,9 +5,9 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * The threads that want the GVL stand in a ring: of the VM up to 2.7, then of the Ractor, through
- * a node in native_thread_data, from 3.2 on in sched. Mirrors thread_pthread.c, gvl_acquire_common,
- * thread_sched_enq.
+ * The threads that want the GVL are in a ring: up to 2.7 in the VM's, then in
+ * the Ractor's. Its nodes are in native_thread_data, from 3.2 on in sched.
+ * Mirrors gvl_acquire_common() and thread_sched_enq() of thread_pthread.c.
  */
 static struct rcore_error *queue_of(struct rcore_waits *waits, uint64_t base,
 				    const struct rcore_field *head,
@@ -20,7 +20,7 @@ static struct rcore_error *queue_of(struct rcore_waits *waits, uint64_t base,
 	rcore_wait_problem(waits,
 			   rcore_error_wrap(rcore_list_of(loader->ruby, base, head, node,
 							  RCORE_WAITER_LIMIT, &threads, &count),
-					    "who waits for the GVL"));
+					    "threads that wait for the GVL"));
 	for (size_t i = 0; !err && i < count; i++) {
 		int fiber = rcore_wait_fiber(waits, threads[i], 0);
 		struct rcore_wait *wait = fiber < 0
@@ -36,7 +36,10 @@ static struct rcore_error *queue_of(struct rcore_waits *waits, uint64_t base,
 	return err;
 }
 
-/* One that is about to stand there (gvl_yield, thread creation) is told by its state alone. */
+/*
+ * For a thread that is about to enter the ring (gvl_yield(), thread creation),
+ * its state is the only evidence.
+ */
 static struct rcore_error *about_to(struct rcore_waits *waits,
 				    const struct rcore_thread *thread, uint64_t holder)
 {

@@ -4,9 +4,11 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * Up to 3.4 the VM has a ring of all threads that are inside a call on a file descriptor
- * (vm->waiting_fds, for IO#close to wake them; thread.c, rb_thread_io_blocking_region). An M:N thread
- * that gave its native thread away says what for in sched.waiting_reason (thread_pthread_mn.c).
+ * Up to 3.4, the VM has a ring of all threads that are inside a call on a file
+ * descriptor (vm->waiting_fds, so that IO#close can wake them;
+ * rb_thread_io_blocking_region() of thread.c). For an M:N thread that gave up
+ * its native thread, sched.waiting_reason says what it waits for
+ * (thread_pthread_mn.c).
  */
 static struct rcore_error *add(struct rcore_waits *waits, int fiber, int fd, const char *mode)
 {
@@ -30,7 +32,7 @@ static struct rcore_error *waiting_fds(struct rcore_waits *waits)
 		waits,
 		rcore_error_wrap(rcore_wait_list(waits, loader->vm, &layout->vm.waiting_fds,
 						 &layout->waiting_fd.node, &entries, &count),
-				 "who waits for IO"));
+				 "threads that wait for IO"));
 	for (size_t i = 0; !err && i < count; i++) {
 		int fiber = rcore_wait_fiber(
 			waits, rcore_wait_field(waits, entries[i], &layout->waiting_fd.th), 0);

@@ -3,7 +3,10 @@
 
 #include "vm/wait/wait_private.h"
 
-/* Compilers may link the new entry before they fill it: it is of the innermost function then. */
+/*
+ * Compilers may link the new entry before they fill it. It is then in the
+ * innermost function's frame.
+ */
 static bool is_being_filled(const struct rcore_process *process, uint64_t entry)
 {
 	enum { MAX_FRAME = 512 };
@@ -15,15 +18,19 @@ static bool is_being_filled(const struct rcore_process *process, uint64_t entry)
 	return false;
 }
 
-/* Who waits for a thread's end is on a chain of that thread, each entry on its own machine stack:
- * thread.c, thread_join, struct rb_waiting_list. */
+/*
+ * Each thread has a chain of those who wait for its end; each entry is on the
+ * waiter's machine stack. See thread_join() and struct rb_waiting_list of
+ * thread.c.
+ */
 static struct rcore_error *joiners(struct rcore_waits *waits, int target)
 {
 	struct rcore_loader *loader = waits->loader;
 	const struct rcore_layout *layout = loader->ruby->layout;
 	const struct rcore_thread *thread = &loader->threads.items[target];
 	uint64_t entry = rcore_wait_field(waits, thread->address, &layout->thread.join_list);
-	uint64_t mark = entry; /* an earlier entry: to meet it again is a cycle (Brent) */
+	/* an earlier entry: meeting it again means a cycle (Brent) */
+	uint64_t mark = entry;
 	size_t since = 0, lap = 1;
 	for (size_t i = 0; entry; i++) {
 		uint64_t next;
@@ -37,7 +44,7 @@ static struct rcore_error *joiners(struct rcore_waits *waits, int target)
 		if (fault || fiber < 0 || i >= RCORE_WAITER_LIMIT) {
 			rcore_wait_problem(waits,
 					   rcore_error_create(RCORE_ERROR_CORRUPT,
-							      "who joins thread %s: no "
+							      "threads that join %s: no "
 							      "rb_waiting_list at 0x%" PRIx64,
 							      thread->id, entry));
 			return NULL;
@@ -54,8 +61,8 @@ static struct rcore_error *joiners(struct rcore_waits *waits, int target)
 		if (entry == mark && entry) {
 			rcore_wait_problem(waits,
 					   rcore_error_create(RCORE_ERROR_CORRUPT,
-							      "who joins thread %s: the list "
-							      "goes in a circle at 0x%" PRIx64,
+							      "threads that join %s: the list "
+							      "has a cycle at 0x%" PRIx64,
 							      thread->id, entry));
 			return NULL;
 		}

@@ -7,16 +7,18 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * A locked Mutex is on a chain of its thread (th->keeping_mutexes), and those who want to lock it stand
- * in a ring, each with a struct sync_waiter on its own machine stack:
+ * A locked Mutex is on a chain of its thread (th->keeping_mutexes). Those who
+ * want to lock it are in a ring, each with a struct sync_waiter on its own
+ * machine stack:
  *
  *   rb_thread_t.keeping_mutexes -> rb_mutex_t -> next_mutex -> rb_mutex_t ...
- *                                      | waitq
+ *                                      │ waitq
  *                                      v
- *                                  sync_waiter { self, th, fiber, node } <-> sync_waiter ...
+ *                          sync_waiter { self, th, fiber, node } <-> ...
  *
- * Its owner is a thread up to 2.7, then a fiber (`fiber`), from 4.0 on an EC by number (`ec_serial`).
- * Mirrors thread_sync.c, rb_mutex_t, do_mutex_lock.
+ * Its owner is a thread up to 2.7, then a fiber (`fiber`), and from 4.0 on an
+ * EC, by number (`ec_serial`). Mirrors rb_mutex_t and do_mutex_lock() of
+ * thread_sync.c.
  */
 
 static struct rcore_owner owner_of(struct rcore_waits *waits, uint64_t mutex)
@@ -60,7 +62,7 @@ static struct rcore_error *add_waiter(struct rcore_waits *waits, struct rcore_lo
 		if (!lock->problem)
 			lock->problem = rcore_arena_printf(
 				&loader->snapshot->arena,
-				"who waits at 0x%" PRIx64 " is no thread or fiber", waiter);
+				"the waiter at 0x%" PRIx64 " is not a thread or fiber", waiter);
 		return NULL;
 	}
 	lock->waiters[lock->waiter_count++] = fiber;
@@ -87,7 +89,7 @@ static struct rcore_error *add_waiters(struct rcore_waits *waits, struct rcore_l
 	struct rcore_error *err = rcore_wait_list(waits, lock->address, &layout->mutex.waitq,
 						  &layout->sync_waiter.node, &waiters, &count);
 	if (err) {
-		lock->problem = rcore_arena_printf(&loader->snapshot->arena, "who waits: %s",
+		lock->problem = rcore_arena_printf(&loader->snapshot->arena, "waiters: %s",
 						   err->message);
 		rcore_error_free(err);
 		err = NULL;
@@ -120,7 +122,7 @@ struct rcore_error *rcore_wait_lock_at(struct rcore_waits *waits, uint64_t addre
 	return add_waiters(waits, lock);
 }
 
-/* The chain of what one thread holds. */
+/* Reads the chain of the locks that one thread holds. */
 static struct rcore_error *held_by(struct rcore_waits *waits, int thread)
 {
 	const struct rcore_loader *loader = waits->loader;
@@ -132,11 +134,11 @@ static struct rcore_error *held_by(struct rcore_waits *waits, int thread)
 		int lock;
 		if (rcore_address_map_get(&waits->lock_of, mutex) >= 0 ||
 		    waits->locks.count >= RCORE_LOCK_LIMIT) {
-			rcore_wait_problem(waits,
-					   rcore_error_create(RCORE_ERROR_CORRUPT,
-							      "locks of thread %s: rb_mutex_t "
-							      "0x%" PRIx64 " is met twice",
-							      holder->id, mutex));
+			rcore_wait_problem(
+				waits, rcore_error_create(RCORE_ERROR_CORRUPT,
+							  "locks of thread %s: rb_mutex_t "
+							  "0x%" PRIx64 " is in the list twice",
+							  holder->id, mutex));
 			return NULL;
 		}
 		uint64_t next;
@@ -160,7 +162,7 @@ static struct rcore_error *held_by(struct rcore_waits *waits, int thread)
 	return NULL;
 }
 
-/* A thread names the Mutex that it wants (up to when it has it). */
+/* A thread points to the Mutex that it wants until it has it. */
 static struct rcore_error *wanted_by(struct rcore_waits *waits, int thread)
 {
 	const struct rcore_loader *loader = waits->loader;

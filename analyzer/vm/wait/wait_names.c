@@ -3,9 +3,11 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * The chain of held locks has rb_mutex_t only. Nothing leads from there to the Mutex, and a Monitor
- * is one more object around a Mutex, as an IO with buffered output is; yet who holds a lock or waits for it mostly has the object at
- * hand: as a frame's self, or as a value on its VM stack. One that wraps this very rb_mutex_t is it.
+ * The chain of held locks links rb_mutex_t, which do not point to their Mutex
+ * objects. A Monitor is another object around a Mutex, as is an IO with
+ * buffered output. But a fiber that holds a lock or waits for it mostly refers
+ * to the object: as a frame's self, or as a value on its VM stack. The object
+ * that wraps this very rb_mutex_t is the lock's.
  */
 
 static struct rcore_error *offer(struct rcore_waits *waits, uint64_t value)
@@ -49,7 +51,7 @@ static struct rcore_error *look_at_frames(struct rcore_waits *waits, int fiber)
 	return err;
 }
 
-/* All values below the innermost frame's stack pointer. */
+/* Looks at all values below the innermost frame's stack pointer. */
 static struct rcore_error *look_at_stack(struct rcore_waits *waits, int fiber)
 {
 	enum { CHUNK = 512 };
@@ -82,7 +84,10 @@ static struct rcore_error *look_at_stack(struct rcore_waits *waits, int fiber)
 	return err;
 }
 
-/* Up to 2.7 a thread owns a lock: any of its fibers may have it at hand. */
+/*
+ * Up to 2.7, a thread owns a lock, and any of its fibers may refer to the
+ * object.
+ */
 static struct rcore_error *
 each_holder(struct rcore_waits *waits, const struct rcore_owner *owner,
 	    struct rcore_error *(*look)(struct rcore_waits *waits, int fiber))

@@ -47,7 +47,10 @@ uint64_t rcore_wait_field(struct rcore_waits *waits, uint64_t base,
 	return value;
 }
 
-/* rb_data_type_t.wrap_struct_name, of thread_sync.c, ext/monitor, vm.c and ractor.c. */
+/*
+ * rb_data_type_t.wrap_struct_name, of thread_sync.c, ext/monitor, vm.c and
+ * ractor.c
+ */
 static const struct {
 	const char *name;
 	enum rcore_sync_kind kind;

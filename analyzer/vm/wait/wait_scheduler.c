@@ -6,9 +6,11 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * A fiber scheduler is an object whose methods Ruby calls where a non-blocking fiber would block
- * (Fiber::Scheduler; scheduler.c, rb_fiber_scheduler_block ...): the frame of that method, its self the
- * scheduler of the thread, stands between what waits and how the scheduler parked the fiber.
+ * A fiber scheduler is an object whose methods Ruby calls when a non-blocking
+ * fiber would block (Fiber::Scheduler; rb_fiber_scheduler_block() and others in
+ * scheduler.c). The frame of that method, whose self is the scheduler, is
+ * between the blocking method and the way in which the scheduler parked the
+ * fiber.
  */
 static const char *const hooks[] = {
 	"address_resolve", "block",        "blocking_operation_wait",
@@ -17,7 +19,10 @@ static const char *const hooks[] = {
 	"io_write",        "kernel_sleep", "process_wait",
 };
 
-/* Its name without the class; labels of methods without a class name have no '#'. */
+/*
+ * The name without its class. The label of a method without a class name has no
+ * '#'.
+ */
 static const char *hook_of(const char *label)
 {
 	const char *name = label ? strrchr(label, '#') : NULL;

@@ -6,9 +6,10 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * Queue, SizedQueue and ConditionVariable keep who waits in a ring as a Mutex does, and from 4.0 on an IO
- * its blocking operations. No list of them is anywhere: they are met as the self of a frame.
- * Mirrors thread_sync.c, rb_queue, rb_szqueue, rb_condvar.
+ * Queue, SizedQueue and ConditionVariable keep their waiters in a ring like a
+ * Mutex; from 4.0 on, an IO does the same for its blocking operations. There is
+ * no list of these objects; they are found as the self of a frame. Mirrors
+ * rb_queue, rb_szqueue and rb_condvar of thread_sync.c.
  */
 
 static struct rcore_error *add_wait(struct rcore_waits *waits, int fiber,

@@ -85,7 +85,10 @@ static const enum rcore_wait_kind kinds[] = {
 	[RCORE_SYSCALL_WAIT] = RCORE_WAIT_PROCESS,
 };
 
-/* What the VM waits in by itself, for locks, sleeps and all that: told better by other evidence. */
+/*
+ * Calls in which the VM waits for locks, sleeps and the like; other evidence
+ * says more about those.
+ */
 static bool is_internal(const struct rcore_syscall *call)
 {
 	return !call->name || !strcmp(call->name, "futex");

@@ -290,7 +290,7 @@ START_TEST(test_misfits)
 	uint64_t env = word_at(ep + 8);
 	FAKE_PUT(&world.vm, env, env, ep, ep + 8);
 	struct rcore_snapshot *snapshot = world_load();
-	ck_assert(world_says(snapshot, "does not lead back"));
+	ck_assert(world_says(snapshot, "does not point back"));
 	world_free(snapshot);
 }
 END_TEST
@@ -396,7 +396,7 @@ START_TEST(test_other_method)
 		fake_iseq(ruby, &(struct fake_iseq){.type = RCORE_ISEQ_METHOD,
 						    .path = "app.rb",
 						    .label = "other"}));
-	expect(EP_ME, 1, other, "its code is not that of its method");
+	expect(EP_ME, 1, other, "its iseq is not its method's");
 }
 END_TEST
 

@@ -210,8 +210,8 @@ START_TEST(test_block_parameter)
 		const char *text;
 	} cases[] = {
 		{0, 0, "nil"},
-		{captured | 1, 0, "#<Proc (not made yet) app.rb:0>"},
-		{captured | 3, 0, "#<Proc (of C, not made yet)>"},
+		{captured | 1, 0, "#<Proc (not created yet) app.rb:0>"},
+		{captured | 3, 0, "#<Proc (of C, not created yet)>"},
 		{captured | 1, RCORE_FRAME_MODIFIED_BLOCK_PARAM, "6"},
 	};
 	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {

@@ -158,7 +158,7 @@ START_TEST(test_broken_locks)
 	/* A chain that comes back to where it was. */
 	FAKE_PUT(vm, held, mutex, next_mutex, held);
 	struct rcore_snapshot *snapshot = world_load_whole();
-	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem, "met twice"));
+	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem, "in the list twice"));
 	ck_assert_uint_eq(snapshot->lock_count, 1);
 	world_free(snapshot);
 
@@ -240,7 +240,7 @@ START_TEST(test_joins)
 	world_free(snapshot);
 	FAKE_PUT(vm, vm->main_thread, thread, join_list, entry);
 
-	static const char *const words = "who joins thread T1";
+	static const char *const words = "threads that join T1";
 	FAKE_PUT(vm, entry, join_waiter, next, entry);
 	snapshot = world_load_whole();
 	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem, "in a circle"));
@@ -285,7 +285,7 @@ START_TEST(test_gvl)
 
 	fake_put(&world.vm.ruby.target, head, 0x10);
 	snapshot = world_load_whole();
-	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem, "who waits for the GVL"));
+	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem, "threads that wait for the GVL"));
 	ck_assert_ptr_null(wait_of(snapshot, sleeping()));
 	world_free(snapshot);
 }
