@@ -11,8 +11,8 @@
 #include "vm/vm.h"
 
 /*
- * What the checks of fields.def (check_*.c) share. A check looks at the field of
- * one sample object: `s` is all samples, `base` is the object's address.
+ * What the checks of fields.def (check_*.c) share. A check looks at the field
+ * of one sample object. `s` is all samples, `base` is the object's address.
  */
 #define CHECK(name)                                                                         \
 	enum rcore_verdict rcore_check_##name(const struct rcore_samples *s, uint64_t base, \
@@ -24,10 +24,10 @@
 	rcore_check rcore_check_##check;
 #include "layout/fields.def"
 
-/* Limits of what is read of one object. */
+/* Limits for what is read of one object. */
 enum {
 	COUNT_LIMIT = 1 << 24,
-	ENTRY_LIMIT = 4096, /* of tables that are walked */
+	ENTRY_LIMIT = 4096, /* in a table */
 };
 
 static inline enum rcore_verdict verdict_of(bool holds)
@@ -46,7 +46,7 @@ static inline bool get(const struct rcore_samples *s, uint64_t base,
 	return rcore_sample_read(s, base, field, ret);
 }
 
-/* Whether the field of the struct at `base` has this very value. */
+/* Whether the field of the struct at `base` has this value. */
 static inline bool leads(const struct rcore_samples *s, uint64_t base,
 			 const struct rcore_field *field, uint64_t to)
 {
@@ -90,14 +90,14 @@ static inline bool is_thread(const struct rcore_samples *s, uint64_t thread)
 	return leads(s, thread, &layout_of(s)->thread.vm, s->vm.at[0]);
 }
 
-/* Whether it holds its EC. */
+/* Whether the fiber contains its EC. */
 static inline bool is_fiber(const struct rcore_samples *s, uint64_t fiber)
 {
 	return fiber && leads(s, fiber + (uint64_t)layout_of(s)->fiber.saved_ec.offset,
 			      &layout_of(s)->ec.fiber_ptr, fiber);
 }
 
-/* Whether it is a VALUE of what Ruby code can hold. */
+/* Whether this is a VALUE that Ruby code can have. */
 static inline bool is_value(const struct rcore_samples *s, uint64_t value)
 {
 	enum rcore_immediate immediate = rcore_immediate(s->ruby, value);
@@ -106,7 +106,7 @@ static inline bool is_value(const struct rcore_samples *s, uint64_t value)
 		       : is_object(s, value, ~(TYPE(NONE) | TYPE(IMEMO) | TYPE(MOVED)));
 }
 
-/* A VALUE of one of `types`; nil, false or nothing at all is silent. */
+/* HOLDS for a VALUE of one of `types`. Silent for nil, false and 0. */
 static inline enum rcore_verdict object_of(const struct rcore_samples *s, uint64_t base,
 					   const struct rcore_field *field, uint32_t types)
 {
@@ -125,7 +125,7 @@ static inline bool has_name(const struct rcore_samples *s, uint64_t id)
 	return !err;
 }
 
-/* A flag or a count that is mostly zero, and small. */
+/* HOLDS for a flag or a count that is small and mostly zero. */
 static inline enum rcore_verdict at_most(const struct rcore_samples *s, uint64_t base,
 					 const struct rcore_field *field, uint64_t limit)
 {
@@ -135,8 +135,10 @@ static inline enum rcore_verdict at_most(const struct rcore_samples *s, uint64_t
 	return value ? RCORE_HOLDS : RCORE_SILENT;
 }
 
-/* Nodes of who waits lie on machine stacks, which a core may lack or have as
- * zeroes. */
+/*
+ * Waiters' nodes are on machine stacks, which a core may lack or contain as
+ * zeroes.
+ */
 static inline bool is_lost(const struct rcore_samples *s, uint64_t node)
 {
 	uint64_t words[2];
@@ -145,8 +147,11 @@ static inline bool is_lost(const struct rcore_samples *s, uint64_t node)
 		!(words[0] | words[1]));
 }
 
-/* A list that closes: the neighbours of each node lead back to it; an empty one
- * leads to itself. *ret_count (may be NULL) is the number of nodes. */
+/*
+ * HOLDS if the list is closed: the neighbours of each node point back to it,
+ * and an empty list points to itself. *ret_count (may be NULL) is the number of
+ * nodes.
+ */
 static inline enum rcore_verdict list_closes(const struct rcore_samples *s, uint64_t head,
 					     size_t *ret_count)
 {
@@ -163,8 +168,10 @@ static inline enum rcore_verdict list_closes(const struct rcore_samples *s, uint
 	return lost ? RCORE_SILENT : verdict_of(!err);
 }
 
-/* The length of the list at `head` if it has a node in [start, end), otherwise
- * -1. */
+/*
+ * Returns the length of the list at `head` if it has a node in [start, end),
+ * otherwise -1.
+ */
 static inline long list_through(const struct rcore_samples *s, uint64_t head, uint64_t start,
 				uint64_t end)
 {
@@ -190,7 +197,10 @@ static inline bool word_at(const struct rcore_samples *s, uint64_t address, uint
 	return address % sizeof(*ret) == 0 && !rcore_read_u64(s->ruby->memory, address, ret);
 }
 
-/* What an object keeps in its slot begins right after RBasic.klass. */
+/*
+ * Whether the field begins right after RBasic.klass, as the contents of a slot
+ * do.
+ */
 static inline bool follows_class(const struct rcore_samples *s, uint64_t object,
 				 const struct rcore_field *field)
 {
@@ -205,17 +215,22 @@ static inline bool within_stack(uint64_t start, uint64_t size, uint64_t address)
 	return address < start && start - address <= size;
 }
 
-/* `size` in words. The pc of a frame is that of the next instruction. */
+/* `size` is in words. The pc of a frame is that of its next instruction. */
 static inline bool within_code(uint64_t code, uint64_t size, uint64_t pc)
 {
 	return pc >= code && pc - code <= size * sizeof(uint64_t);
 }
 
-/* Whether memory ends, or begins, right below `start`. */
+/*
+ * Whether `start` can be where a stack starts: it is aligned, and the word
+ * below it can be read.
+ */
 bool rcore_check_stack_start(const struct rcore_samples *s, uint64_t start);
 
-/* Whether the address lies on the machine stack of this EC. Silent if the stack
- * starts nowhere. */
+/*
+ * Whether the address is on the machine stack of this EC. Silent if the EC's
+ * stack cannot start where it says.
+ */
 enum rcore_verdict rcore_check_stack_address(const struct rcore_samples *s, uint64_t ec,
 					     uint64_t address);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Backtraces and their places. */
+/* Backtraces and their locations. */
 #include "proof/check.h"
 #include "ruby/iseq/iseq.h"
 
-/* A place in a backtrace, in Ruby code. Of one in C the members are others, up
- * to 3.3. */
+/*
+ * Checks a location in Ruby code. Up to 3.3, a location in C has other members.
+ */
 static enum rcore_verdict is_location(const struct rcore_samples *s, uint64_t location)
 {
 	enum { IN_RUBY = 1 };
@@ -28,7 +29,7 @@ CHECK(a_location)
 	return is_location(s, base);
 }
 
-/* The last location is one, too. */
+/* The last location has to be one, too. */
 CHECK(backtrace_locations)
 {
 	const struct rcore_layout *layout = layout_of(s);
@@ -49,8 +50,10 @@ CHECK(backtrace_locations)
 	return RCORE_SILENT;
 }
 
-/* Up to 3.3: a place in a C function has the name of that, up to 3.0 the place
- * that called it. */
+/*
+ * Up to 3.3, a location in a C function has that function's name; up to 3.0, it
+ * has the location that called it.
+ */
 static enum rcore_verdict c_location(const struct rcore_samples *s, uint64_t location,
 				     bool is_name)
 {

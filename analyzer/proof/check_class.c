@@ -14,9 +14,9 @@ static uint64_t ext_of(const struct rcore_samples *s, uint64_t klass)
 }
 
 /*
- * The constants of a class: as many as the table counts, each a VALUE or not
- * loaded yet, and not all of them Strings, as the files are that they were
- * defined in. A method table has objects in the entries' place.
+ * The constants of a class: as many as the table's counter says. Each is a
+ * VALUE, or not loaded yet. Not all are Strings: the file names of the
+ * definitions are. In a method table, the same place has objects.
  */
 CHECK(class_constants)
 {
@@ -46,7 +46,7 @@ CHECK(class_constants)
 		       : verdict_of(!err && count == expected);
 }
 
-/* Up to 3.1: its instance variables, or where those of its instances are. */
+/* Up to 3.1, the table of its instance variables, or of its instances'. */
 static enum rcore_verdict class_table(const struct rcore_samples *s, uint64_t base,
 				      const struct rcore_field *field, bool of_values)
 {
@@ -88,7 +88,9 @@ CHECK(classext_super)
 	return object_of(s, ext_of(s, base), field, TYPE(CLASS) | TYPE(ICLASS));
 }
 
-/* The class of what a singleton class is of, is this one. */
+/*
+ * The class of the object that a singleton class is attached to is this class.
+ */
 CHECK(class_attached)
 {
 	const struct rcore_layout *layout = layout_of(s);
@@ -113,7 +115,7 @@ CHECK(class_path)
 	return object_of(s, ext_of(s, base), field, TYPE(STRING));
 }
 
-/* What has a name for good, has a name. */
+/* If the name is permanent, there is one. */
 CHECK(class_path_permanent)
 {
 	uint64_t ext = ext_of(s, base), permanent;
@@ -133,8 +135,7 @@ CHECK(classext_pointer)
 	return rcore_check_pointer_or_null(s, ext_of(s, base), field);
 }
 
-/* The tree of shapes proves itself where it is looked for
- * (rcore_shapes_prove()). */
+/* rcore_shapes_prove() checks the tree of shapes when it looks for it. */
 CHECK(shape_tree)
 {
 	struct rcore_shape shape;
@@ -142,6 +143,6 @@ CHECK(shape_tree)
 		return RCORE_SILENT;
 	rcore_auto_error err = rcore_shape(s->ruby, 0, &shape);
 	if (!s->ruby->shape_list && !s->ruby->statics.writable_count)
-		return RCORE_SILENT; /* nowhere to look for it */
+		return RCORE_SILENT; /* there is no place to look for it */
 	return verdict_of(!err && shape.is_root);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Execution contexts, and the stacks of each. */
+/* Execution contexts and their stacks. */
 #include "proof/check.h"
 
 bool rcore_check_stack_start(const struct rcore_samples *s, uint64_t start)
@@ -29,15 +29,16 @@ CHECK(ec_frames)
 	    !get(s, base, &layout->ec.cfp, &cfp))
 		return RCORE_FAILS;
 	if (!stack || !cfp)
-		return RCORE_SILENT; /* rb_ec_set_vm_stack() comes before the first frame */
+		/* rb_ec_set_vm_stack() comes before the first frame */
+		return RCORE_SILENT;
 	uint64_t end = stack + size * sizeof(uint64_t);
 	return verdict_of(stack < cfp && cfp <= end && (end - cfp) % layout->cfp.size == 0);
 }
 
 /*
- * The handler of an exception lies on the machine stack; the outermost of a thread
- * in the frame of thread_start_func_2(), which takes the VM stack from the machine
- * stack and calls what is below it the start.
+ * The handler of an exception is on the machine stack. The outermost one of a
+ * thread is in the frame of thread_start_func_2(), which reserves the VM stack
+ * on the machine stack and calls the address below it the start.
  */
 static bool is_outermost_tag(const struct rcore_samples *s, uint64_t ec, uint64_t tag)
 {
@@ -74,7 +75,7 @@ CHECK(ec_thread)
 	return verdict_of(get(s, base, field, &thread) && is_thread(s, thread));
 }
 
-/* nil, an exception, or what a throw carries. */
+/* nil, an exception, or the object of a throw */
 CHECK(ec_errinfo)
 {
 	uint64_t value;
@@ -86,11 +87,12 @@ CHECK(ec_errinfo)
 }
 
 /*
- * Whether an EC may have no bounds of its machine stack. A thread gets them
- * once it runs (native_thread_init_stack()): until then it has no VM stack
- * either, or, from 3.3 on, one with no frame yet, and then with the dummy frame
- * alone (native_thread_create_dedicated(), rb_ec_initialize_vm_stack()). In a forked process the other threads,
- * which are killed, have lost both (thread_cleanup_func_before_exec()).
+ * Whether an EC may lack the bounds of its machine stack. A thread gets them
+ * when it starts to run (native_thread_init_stack()). Until then, it has no VM
+ * stack either; from 3.3 on, it may have one with no frame, and then one with
+ * only the dummy frame (native_thread_create_dedicated(),
+ * rb_ec_initialize_vm_stack()). In a forked process, the other threads, which
+ * are killed, have lost both stacks (thread_cleanup_func_before_exec()).
  */
 static bool has_no_stack(const struct rcore_samples *s, uint64_t ec)
 {
@@ -104,7 +106,7 @@ static bool has_no_stack(const struct rcore_samples *s, uint64_t ec)
 		leads(s, thread, &layout->thread.status, RCORE_THREAD_KILLED));
 }
 
-/* Its tags lie below it. */
+/* Its tags are below it. */
 CHECK(ec_stack_start)
 {
 	uint64_t start, tag, size;
@@ -128,8 +130,9 @@ CHECK(ec_stack_end)
 }
 
 /*
- * Whoever makes a thread notes four fifths of its stack's size up to 3.2, whatever
- * number of bytes that is (native_thread_create() of thread_pthread.c).
+ * Up to 3.2, the thread's creator sets it to four fifths of the stack's size,
+ * even if that is not a multiple of a word (native_thread_create() of
+ * thread_pthread.c).
  */
 CHECK(ec_stack_maxsize)
 {
@@ -143,7 +146,7 @@ CHECK(ec_stack_maxsize)
 	return verdict_of(is_size && size % WORD == 0);
 }
 
-/* Fiber[]: nil until it is used. */
+/* Fiber[]: nil until something uses it */
 CHECK(ec_storage)
 {
 	uint64_t value;

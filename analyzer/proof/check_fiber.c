@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fibers, and the list of what compiled code knows of them. */
+/* Fibers, and the list that JIT compilers use to find them. */
 #include "proof/check.h"
 #include "proof/fiber_state.h"
 
-/* enum context_type: a continuation or a fiber. */
+/* enum context_type: a continuation or a fiber */
 CHECK(fiber_type)
 {
 	return verdict_of(leads(s, base, field, 1));
@@ -24,7 +24,7 @@ CHECK(fiber_jit_cont)
 				member(base, &layout_of(s)->fiber.saved_ec)));
 }
 
-/* In 3.0 a Fiber. */
+/* in 3.0 a Fiber object */
 CHECK(fiber_resuming)
 {
 	uint64_t value, fiber;
@@ -40,7 +40,7 @@ CHECK(fiber_resuming)
 			   is_fiber(s, fiber)));
 }
 
-/* Samples are what threads run now. */
+/* The samples are the current fibers of threads. */
 CHECK(fiber_status)
 {
 	return verdict_of(rcore_fiber_can_run(s->ruby, base, field));
@@ -58,7 +58,7 @@ CHECK(fiber_flags)
 	return value ? RCORE_HOLDS : RCORE_SILENT;
 }
 
-/* Where it was switched away from, once it was. */
+/* Where the fiber left its stack, if it has left it once. */
 CHECK(fiber_stack_pointer)
 {
 	uint64_t sp;
@@ -69,7 +69,7 @@ CHECK(fiber_stack_pointer)
 		  : RCORE_SILENT;
 }
 
-/* Fibers except the root ones have a machine stack of their own. */
+/* Every fiber except a root fiber has a machine stack of its own. */
 CHECK(fiber_stack)
 {
 	const struct rcore_layout *layout = layout_of(s);
@@ -78,8 +78,10 @@ CHECK(fiber_stack)
 		return RCORE_FAILS;
 	if (!low)
 		return RCORE_SILENT;
-	/* fiber_prepare_stack() fills it in, from the fiber's stack to the
-	 * bounds in its EC. */
+	/*
+	 * fiber_prepare_stack() sets it when it sets the bounds in the fiber's
+	 * EC.
+	 */
 	if (leads(s, base, &layout->fiber.status, RCORE_FIBER_CREATED))
 		return RCORE_SILENT;
 	if (!get(s, base, &layout->fiber.stack_size, &size) ||
@@ -90,10 +92,7 @@ CHECK(fiber_stack)
 						 : RCORE_SILENT;
 }
 
-/*
- * What a fiber may use of its stack is no more than that has. A fiber gets both
- * by a copy, word by word (fiber_pool_stack_acquire()), before it is switched to.
- */
+/* The available part of the stack is not larger than the stack. */
 CHECK(fiber_stack_available)
 {
 	const struct rcore_layout *layout = layout_of(s);

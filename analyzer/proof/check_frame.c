@@ -3,7 +3,7 @@
 #include "proof/check.h"
 #include "ruby/iseq/block.h"
 
-/* The pc of a frame of Ruby code lies in its iseq. */
+/* The pc of a Ruby frame is in the code of its iseq. */
 CHECK(cfp_pc)
 {
 	const struct rcore_layout *layout = layout_of(s);
@@ -23,8 +23,10 @@ CHECK(cfp_self)
 			  (!rcore_is_object(s->ruby, self) || is_object(s, self, ~TYPE(NONE))));
 }
 
-/* The block that a C function was called with: code, a Proc or a Symbol; or a
- * handed on one, tagged. */
+/*
+ * The block that was passed to a C function: code, a Proc or a Symbol; or a
+ * block that was passed on, tagged.
+ */
 CHECK(cfp_block)
 {
 	enum { TAGS = 3 };
@@ -36,8 +38,10 @@ CHECK(cfp_block)
 		       : RCORE_SILENT;
 }
 
-/* Whether a program may run what lies at `address`; a live process does not say
- * so of each range. */
+/*
+ * Whether the memory at `address` is executable. A live process does not say so
+ * of each range.
+ */
 static bool is_code(const struct rcore_samples *s, uint64_t address)
 {
 	const struct rcore_process *process = s->process;
@@ -48,9 +52,9 @@ static bool is_code(const struct rcore_samples *s, uint64_t address)
 }
 
 /*
- * Where compiled code goes on after the frame; NULL in the interpreter's
- * frames. ZJIT leaves in it what the place held before (gen_push_frame()), so
- * nothing speaks against it.
+ * Where compiled code continues after the frame; NULL in the interpreter's
+ * frames. ZJIT leaves the previous contents of the place (gen_push_frame()), so
+ * no value shows that the field is wrong.
  */
 CHECK(cfp_jit_return)
 {
@@ -60,7 +64,7 @@ CHECK(cfp_jit_return)
 	return is_code(s, address) ? RCORE_HOLDS : RCORE_SILENT;
 }
 
-/* The environment in front of its own end: ep[VM_ENV_DATA_INDEX_ENV]. */
+/* The environment's pointer to its own end: ep[VM_ENV_DATA_INDEX_ENV] */
 CHECK(env_end)
 {
 	uint64_t ep, back;
@@ -78,10 +82,10 @@ CHECK(svar_method)
 }
 
 /*
- * What a block is, its first word shows. That of a Proc is written last, over
- * the zeroes that it begins with (vm_proc_create_from_captured() and
- * proc_create() of vm.c): until then it is 0, the type of code, and the block
- * has no code yet, or what another type has there.
+ * The first word of a block shows what it is. A new Proc begins with zeroes,
+ * and its type is written last (vm_proc_create_from_captured() and
+ * proc_create() of vm.c). Until then, the type is 0, that of code, but the
+ * block has no code, or the contents of another type.
  */
 static enum rcore_verdict block_verdict(const struct rcore_samples *s, uint64_t block)
 {
@@ -112,7 +116,7 @@ CHECK(a_block)
 	return block_verdict(s, base);
 }
 
-/* Code, mostly, which is 0. */
+/* Mostly that of code, which is 0. */
 CHECK(block_type)
 {
 	uint64_t type;
@@ -127,7 +131,7 @@ CHECK(proc_block)
 	return block_verdict(s, member(base, field));
 }
 
-/* Bit-fields of one byte: is_from_method, is_lambda, is_isolated. */
+/* bit-fields of one byte: is_from_method, is_lambda, is_isolated */
 CHECK(proc_flags)
 {
 	enum { KNOWN = 7 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The object heap: its pages, and what its collector is doing. */
+/* The object heap: its pages, and the state of the collector. */
 #include "proof/check.h"
 #include "ruby/object/heap.h"
 
@@ -24,7 +24,7 @@ CHECK(vm_objspace)
 	return get(s, base, field, &objspace) ? prove_heap(s, objspace) : RCORE_FAILS;
 }
 
-/* All pages of the list prove themselves; a core may lack some. */
+/* Every page of the list passes its check. A core may lack some pages. */
 CHECK(objspace_pages)
 {
 	size_t unreadable = 0;
@@ -43,7 +43,7 @@ CHECK(objspace_list)
 		       : RCORE_SILENT;
 }
 
-/* Of 3.4 on the list has its length itself. */
+/* From 3.4 on, the list itself has its length. */
 CHECK(objspace_count)
 {
 	return layout_of(s)->traits.heap_pages_darray
@@ -51,7 +51,7 @@ CHECK(objspace_count)
 		       : rcore_check_objspace_pages(s, base, field);
 }
 
-/* flags: the mode has two bits, and the others of the word say what goes on. */
+/* flags: two bits are the mode; the others say what is in progress. */
 CHECK(objspace_flags)
 {
 	enum { KNOWN_BITS = 20 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code: its parameters, locals and lines. */
+/* Code: parameters, locals and lines. */
 #include "proof/check.h"
 #include "ruby/iseq/iseq.h"
 
@@ -14,7 +14,7 @@ CHECK(iseq_type)
 	return verdict_of(get(s, base, field, &type) && type < RCORE_ISEQ_TYPE_COUNT);
 }
 
-/* That a pc of a frame lies in it, is the proof of cfp.pc. */
+/* The check of cfp.pc shows whether the pc of a frame is in it. */
 CHECK(iseq_code)
 {
 	uint64_t value;
@@ -29,9 +29,9 @@ CHECK(iseq_path)
 }
 
 /*
- * Parameters stand in one row: required, optional, rest, required, keywords and
- * what says which were given, the rest of them, block (iseq_set_arguments of
- * compile.c).
+ * The order of parameters among the locals: required, optional, rest, required,
+ * keywords, the bits that say which keywords were passed, the keyword rest,
+ * block (iseq_set_arguments() of compile.c).
  */
 struct parameters {
 	uint64_t size, lead, opt, rest, post, kw, kwrest, block, forwardable;
@@ -63,7 +63,7 @@ static bool add_up(const struct parameters *p)
 				  p->kwrest + p->block;
 }
 
-/* Silent on a field that is zero here. */
+/* Silent if the field is zero in this iseq. */
 CHECK(iseq_parameters)
 {
 	struct parameters parameters;
@@ -130,7 +130,7 @@ CHECK(iseq_keyword)
 	return p.kw ? verdict_of(p.keyword && add_up(&p)) : RCORE_SILENT;
 }
 
-/* What says which keywords were given comes after these. */
+/* The bits that say which keywords were passed come after the keywords. */
 CHECK(keyword_bits)
 {
 	struct parameters p;
@@ -166,8 +166,10 @@ CHECK(keyword_required)
 		       : RCORE_FAILS;
 }
 
-/* Locals have IDs, but for those that the compiler makes up; the parameters are
- * the first of them. */
+/*
+ * Locals have IDs, except those that the compiler adds. The parameters are the
+ * first locals.
+ */
 CHECK(iseq_locals)
 {
 	enum { LIMIT = 1 << 12 };
@@ -188,7 +190,7 @@ CHECK(iseq_locals)
 	return verdict_of(named * 2 >= count);
 }
 
-/* The last instruction has a line, in reach of the first. */
+/* The last instruction has a line that is close to the first one's. */
 CHECK(iseq_lines)
 {
 	enum { REACH = 1 << 16 };
@@ -208,7 +210,7 @@ CHECK(iseq_lines)
 		    : RCORE_SILENT;
 }
 
-/* BUILTIN_ATTR_LEAF, _NO_GC ... of vm_core.h. */
+/* BUILTIN_ATTR_LEAF, _NO_GC ... of vm_core.h */
 CHECK(iseq_builtin_attrs)
 {
 	return at_most(s, base, field, 0xff);

@@ -49,7 +49,7 @@ CHECK(method_function)
 	return is_of(s, base, CFUNC) ? rcore_check_a_function(s, base, field) : RCORE_SILENT;
 }
 
-/* By its body one sees what it is. */
+/* The contents of the body must fit the type. */
 CHECK(method_type)
 {
 	uint64_t type;
@@ -62,7 +62,10 @@ CHECK(method_type)
 			       : RCORE_SILENT;
 }
 
-/* -1 takes all in an array of C, -2 in a Ruby one; else their number. */
+/*
+ * -1: the function gets its arguments as a C array; -2: as a Ruby Array;
+ * otherwise their number
+ */
 CHECK(method_argc)
 {
 	enum { LEAST = -2, MOST = 15 };
@@ -87,8 +90,10 @@ CHECK(method_proc)
 	return is_of(s, base, BMETHOD) ? object_of(s, base, field, TYPE(DATA)) : RCORE_SILENT;
 }
 
-/* Where the accessor was defined, while that is traced: an Array of path and
- * line. */
+/*
+ * The location of an attr_accessor, if it is being traced: an Array of path and
+ * line.
+ */
 CHECK(method_location)
 {
 	return is_of(s, base, ATTRSET) || is_of(s, base, IVAR)
@@ -102,7 +107,7 @@ CHECK(method_optimized)
 	return is_of(s, base, OPTIMIZED) ? at_most(s, base, field, TYPES - 1) : RCORE_SILENT;
 }
 
-/* Most methods are called by the name that they were defined with. */
+/* Most methods are called by the name with which they were defined. */
 CHECK(method_name)
 {
 	const struct rcore_layout *layout = layout_of(s);
@@ -114,7 +119,7 @@ CHECK(method_name)
 	return is_of(s, definition, ALIAS) ? RCORE_SILENT : verdict_of(original == called);
 }
 
-/* An UnboundMethod has none. */
+/* An UnboundMethod has no receiver. */
 CHECK(method_receiver)
 {
 	uint64_t value;
@@ -125,8 +130,10 @@ CHECK(method_receiver)
 		       : verdict_of(is_value(s, value));
 }
 
-/* From 3.2 on an UnboundMethod's klass is Qundef (mnew_from_me and
- * method_unbind of proc.c). */
+/*
+ * From 3.2 on, an UnboundMethod's klass is Qundef (mnew_from_me() and
+ * method_unbind() of proc.c).
+ */
 CHECK(method_klass)
 {
 	uint64_t value;

@@ -10,8 +10,10 @@ enum {
 
 #define NUMERIC (TYPE(FLOAT) | TYPE(BIGNUM) | TYPE(RATIONAL))
 
-/* Only what cannot be a flonum is an object: that has an exponent near 0, and
- * is not 0. */
+/*
+ * A Float is an object only if it cannot be a flonum: its exponent is extreme,
+ * and it is not 0.
+ */
 CHECK(float_value)
 {
 	enum { EXPONENT_SHIFT = 60, LEAST = 3 };
@@ -67,7 +69,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* In lowest terms, the denominator positive. */
+/* In lowest terms, with a positive denominator. */
 CHECK(rational_parts)
 {
 	uint64_t num, den;
@@ -100,7 +102,7 @@ CHECK(complex_parts)
 			  is_number(s, imag) && follows_class(s, base, &layout->complex_.real));
 }
 
-/* Nanoseconds, whole or not. */
+/* nanoseconds, an integer or a rational */
 CHECK(time_number)
 {
 	uint64_t value;
@@ -112,8 +114,10 @@ CHECK(time_number)
 			  is_object(s, value, TYPE(BIGNUM) | TYPE(RATIONAL)));
 }
 
-/* Year, month ... of a Time that was asked for them: all are numbers that a
- * clock shows. */
+/*
+ * Year, month and so on, once a program has asked the Time for them: each is in
+ * the range of a clock.
+ */
 CHECK(time_shown)
 {
 	enum {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that hold others: Arrays, Structs, plain objects, T_DATA, Files. */
+/*
+ * Objects that contain others: Arrays, Structs, plain objects, T_DATA, Files.
+ */
 #include <string.h>
 
 #include "proof/check.h"
@@ -25,7 +27,7 @@ CHECK(basic_klass)
 	return object_of(s, base, field, TYPE(CLASS));
 }
 
-/* The first and the last are VALUEs. */
+/* The first and the last element are VALUEs. */
 static enum rcore_verdict are_values(const struct rcore_samples *s, uint64_t elements,
 				     uint64_t count)
 {
@@ -95,13 +97,13 @@ static bool in_slot(const struct rcore_samples *s, uint64_t object)
 		       : flags & (uint64_t)layout->constant.robject_embed;
 }
 
-/* Its instance variables have names, and are VALUEs. */
+/* The instance variables have names, and contain VALUEs. */
 CHECK(object_values)
 {
 	struct rcore_ivars ivars = {0};
 	rcore_auto_error err = rcore_ivars(s->ruby, base, IVARS, &ivars);
 	bool holds = !err || err->code == RCORE_ERROR_LIMIT;
-	size_t named = 0; /* and neither false nor memory that is not in use */
+	size_t named = 0; /* neither false nor unused memory */
 	for (size_t i = 0; holds && i < ivars.count; i++) {
 		holds = is_value(s, ivars.items[i].value);
 		named += ivars.items[i].value && has_name(s, ivars.items[i].id);
@@ -139,7 +141,7 @@ CHECK(data_data)
 	return verdict_of(get(s, base, field, &thread) && is_thread(s, thread));
 }
 
-/* The samples are those of Thread objects. */
+/* The samples are Thread objects. */
 CHECK(data_type_name)
 {
 	uint64_t address;
@@ -159,7 +161,7 @@ CHECK(data_fields)
 		      : RCORE_SILENT;
 }
 
-/* That of a T_FILE is what its path says. */
+/* The rb_io_t of a T_FILE has a plausible descriptor and path. */
 CHECK(file_io)
 {
 	uint64_t io, path, fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings, Symbols, Encodings, Regexps and what they match. */
+/* Strings, Symbols, Encodings, Regexps and MatchData. */
 #include <string.h>
 
 #include "base/count.h"
@@ -8,10 +8,12 @@
 enum {
 	STRING_EMBED_SHIFT = RCORE_FL_USHIFT + 2, /* RSTRING_EMBED_LEN_SHIFT */
 	STRING_EMBED_MASK = 0x1f,
-	TEXT_LIMIT = 1024, /* bytes of a String that are looked at */
+	TEXT_LIMIT = 1024, /* bytes of a String that are read */
 };
 
-/* Ruby ends the bytes of its Strings with a NUL; most have no other. */
+/*
+ * Ruby puts a NUL after the bytes of its Strings; most Strings have no other.
+ */
 static enum rcore_verdict is_text(const struct rcore_samples *s, uint64_t address,
 				  uint64_t length)
 {
@@ -51,8 +53,7 @@ CHECK(string_ptr)
 	return is_text(s, bytes, length);
 }
 
-/* Its length stands in the slot or, where the bytes begin in that place, in the
- * flags. */
+/* The length is in the slot or, if the bytes begin there, in the flags. */
 static bool embedded_length(const struct rcore_samples *s, uint64_t string, uint64_t *ret)
 {
 	const struct rcore_layout *layout = layout_of(s);
@@ -74,8 +75,10 @@ CHECK(string_embedded)
 	return is_text(s, member(base, &layout_of(s)->string.embed_ary), length);
 }
 
-/* A Symbol of a String that nothing has used as a name yet has but the scope of
- * an ID. */
+/*
+ * A Symbol whose String has not been used as a name yet only has the scope bits
+ * of an ID.
+ */
 CHECK(symbol_id)
 {
 	enum { SCOPE_BITS = 0xf };
@@ -92,7 +95,7 @@ static bool has_serial(const struct rcore_samples *s, uint64_t ids, uint64_t ser
 	return !err && is_object(s, name, TYPE(STRING));
 }
 
-/* The last serial that was given, or the next that will be. */
+/* The serial used last, or the next one. */
 CHECK(symbols_last_id)
 {
 	uint64_t ids, last;
@@ -102,13 +105,13 @@ CHECK(symbols_last_id)
 			  !has_serial(s, ids, last + 1));
 }
 
-/* A symbol table that stands here has proved itself by its names. */
+/* A symbol table at this place has passed the check of its names. */
 CHECK(symbols_ids)
 {
 	return RCORE_HOLDS;
 }
 
-/* The three that every Ruby begins with stand where they always do. */
+/* The first three encodings are the same in every Ruby, at the same indices. */
 CHECK(encoding_index)
 {
 	static const char *const first[] = {"ASCII-8BIT", "UTF-8", "US-ASCII"};
@@ -137,7 +140,7 @@ CHECK(a_regexp)
 	return object_of(s, base, field, TYPE(REGEXP));
 }
 
-/* Of malloc(): neither the source nor the class. */
+/* malloc() allocated it, so it is neither the source nor the class. */
 CHECK(a_pattern)
 {
 	uint64_t pattern, options;
@@ -153,10 +156,9 @@ CHECK(pattern_options)
 }
 
 /*
- * The whole match lies in its String. A MatchData has no groups before its
- * first search (match_alloc() of re.c); one that is used again for a search
- * that finds nothing has groups that are nowhere (onig_region_clear() of
- * regexec.c).
+ * The whole match is inside its String. A MatchData has no groups before its
+ * first search (match_alloc() of re.c). If it is reused for a search that finds
+ * nothing, its groups are nowhere (onig_region_clear() of regexec.c).
  */
 CHECK(match_groups)
 {
@@ -177,7 +179,7 @@ CHECK(match_groups)
 	return verdict_of(begin <= end && end <= INT64_MAX);
 }
 
-/* A new one has nothing yet, its String neither. */
+/* A new MatchData has neither a match nor a String. */
 CHECK(match_rmatch)
 {
 	uint64_t rmatch;

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Hashes, Sets, and the tables under them: each holds as many entries as it
- * says. */
+/*
+ * Hashes, Sets, and their tables. Each has as many entries as its counter says.
+ */
 #include "proof/check.h"
 #include "ruby/object/hash.h"
 
 enum {
-	ENTRIES_TO_TELL = 4, /* a single one does not show where they lie, and how far apart */
+	/* fewer do not show where they are, and how far apart */
+	ENTRIES_TO_TELL = 4,
 	ST_TABLE_FLAG = 1 << (RCORE_FL_USHIFT + 3), /* RHASH_ST_TABLE_FLAG */
 };
 
-/* Each pair is of VALUEs, and there are as many as are counted. Memory that is
- * not in use is zero, and hardly any key is false. */
+/*
+ * Every pair consists of VALUEs, and their number is the counter's. Unused
+ * memory is zero; hardly any key is false.
+ */
 static enum rcore_verdict pairs_count(const struct rcore_samples *s, uint64_t hash,
 				      bool is_wanted_st, bool is_any)
 {
@@ -46,8 +50,10 @@ CHECK(hash_large)
 	return pairs_count(s, base, true, false);
 }
 
-/* Tables of up to 16 entries have no bins; the others have twice as many bins
- * as places, each as wide as an index needs (struct st_features of st.c). */
+/*
+ * Tables of up to 16 entries have no bins. Others have twice as many bins as
+ * places, each as wide as an index needs (struct st_features of st.c).
+ */
 CHECK(hash_bins)
 {
 	enum { WITHOUT_BINS = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads, and what they run on. */
+/* Threads and their native threads. */
 #include "proof/check.h"
 
 CHECK(thread_node)
@@ -56,7 +56,7 @@ CHECK(native_tid)
 	return native(s, base, field, true);
 }
 
-/* pthread_t, which is the thread pointer where glibc runs on x86-64. */
+/* pthread_t, which with glibc on x86-64 is the thread pointer */
 CHECK(native_id)
 {
 	return native(s, base, field, false);
@@ -82,14 +82,14 @@ CHECK(thread_locking_mutex)
 	return value ? verdict_of(is_object(s, value, TYPE(DATA))) : RCORE_SILENT;
 }
 
-/* enum thread_invoke_type: none (the main thread's), proc, ractor's proc, func. */
+/* enum thread_invoke_type: none (the main thread), proc, ractor's proc, func */
 CHECK(thread_invoke_type)
 {
 	enum { FUNC = 3 };
 	return at_most(s, base, field, FUNC);
 }
 
-/* The Proc that a thread of `Thread.new` runs. */
+/* The Proc that Thread.new got. */
 CHECK(thread_proc)
 {
 	enum { INVOKE_PROC = 1 };
@@ -109,9 +109,10 @@ CHECK(thread_scheduler)
 }
 
 /*
- * Of a thread that is in no queue it is zero, or leads to itself. Of one that
- * enters or leaves a queue it may lead to nodes that do not lead back:
- * ccan_list_add_before_() and ccan_list_del_() write one pointer after another.
+ * If the thread is in no queue, the node is zero or points to itself. While the
+ * thread enters or leaves a queue, it may point to nodes that do not point
+ * back: ccan_list_add_before_() and ccan_list_del_() write one pointer after
+ * the other.
  */
 CHECK(thread_queue_node)
 {
@@ -127,7 +128,7 @@ CHECK(thread_queue_node)
 		       : verdict;
 }
 
-/* enum thread_sched_waiting_flag of thread_pthread.h. */
+/* enum thread_sched_waiting_flag of thread_pthread.h */
 CHECK(thread_waiting_flags)
 {
 	return at_most(s, base, field, 0xff);
@@ -151,9 +152,9 @@ CHECK(thread_join_list)
 }
 
 /*
- * Who unlocks a mutex first says that nobody holds it, then wakes who waits for
- * it, and takes it off its thread's list last (rb_mutex_unlock_th() of
- * thread_sync.c).
+ * Whether the mutex is just being unlocked. The thread first clears the owner,
+ * then wakes a waiter, and last removes the mutex from its list
+ * (rb_mutex_unlock_th() of thread_sync.c).
  */
 static enum rcore_verdict is_let_go(const struct rcore_samples *s, uint64_t mutex)
 {
@@ -162,8 +163,10 @@ static enum rcore_verdict is_let_go(const struct rcore_samples *s, uint64_t mute
 		       : RCORE_SILENT;
 }
 
-/* A mutex that is held knows its holder: a thread or its Thread, a fiber, from
- * 4.0 on an EC's number. */
+/*
+ * A locked mutex has an owner: a thread or its Thread, a fiber, or from 4.0 on
+ * an EC's number.
+ */
 CHECK(a_held_mutex)
 {
 	const struct rcore_layout *layout = layout_of(s);

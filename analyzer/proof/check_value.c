@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What many structs hold: objects of some type, IDs, threads, fibers, lists. */
+/* Fields of many structs: objects of some type, IDs, threads, fibers, lists. */
 #include "proof/check.h"
 
-/* An ID that the symbol table has; silent without that table. */
+/* An ID of the symbol table. Silent if there is no symbol table. */
 CHECK(an_id)
 {
 	uint64_t id;
@@ -39,7 +39,7 @@ CHECK(a_data)
 	return object_of(s, base, field, TYPE(DATA));
 }
 
-/* nil, or a String; NULL in what was not set up. */
+/* nil or a String; NULL in a struct that is not set up */
 CHECK(a_name)
 {
 	uint64_t value;
@@ -55,7 +55,7 @@ CHECK(a_flag)
 	return at_most(s, base, field, 1);
 }
 
-/* Whether the struct at `address` is the one that the object wraps. */
+/* Whether the object wraps the struct at `address`. */
 static bool wraps(const struct rcore_samples *s, uint64_t value, uint64_t address)
 {
 	return is_object(s, value, TYPE(DATA)) &&
@@ -90,7 +90,7 @@ CHECK(a_class)
 		     : RCORE_SILENT;
 }
 
-/* Never speaks for a field, only against it. */
+/* Never HOLDS; FAILS for a value that is not a pointer. */
 CHECK(pointer_or_null)
 {
 	uint64_t value;
@@ -105,7 +105,7 @@ CHECK(a_pointer)
 	return verdict_of(get(s, base, field, &pointer) && readable(s, pointer));
 }
 
-/* A C function; silent if NULL, or if the core has no names of its files. */
+/* A C function. Silent if it is NULL, or the core does not name its files. */
 CHECK(a_function)
 {
 	uint64_t function;
@@ -121,13 +121,16 @@ CHECK(a_list)
 	return list_closes(s, member(base, field), NULL);
 }
 
-/* Counted from one on. */
+/* A number that starts at one. */
 CHECK(serial)
 {
 	return at_most(s, base, field, UINT32_MAX);
 }
 
-/* The word of bit-fields; zero only in a thread that runs without any of them. */
+/*
+ * The word of bit-fields. It is zero only in a running thread for which none is
+ * set.
+ */
 CHECK(flag_word)
 {
 	enum { KNOWN_BITS = 10 };

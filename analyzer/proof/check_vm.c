@@ -6,7 +6,10 @@
 #include "ruby/object/array.h"
 #include "ruby/object/string.h"
 
-/* Bytes by which a field may stand after the struct that the layout knows. */
+/*
+ * The most bytes between the end of the struct, as the layout has it, and a
+ * field.
+ */
 enum { SLACK = 128 };
 
 static long count_threads(const struct rcore_samples *s, uint64_t head)
@@ -34,7 +37,7 @@ static enum rcore_verdict counts(const struct rcore_samples *s, uint64_t base,
 		return RCORE_SILENT;
 	if ((uint64_t)length == value)
 		return RCORE_HOLDS;
-	/* One is ahead of the other. */
+	/* One of them is ahead of the other. */
 	return rcore_list_counts((size_t)length, value) ? RCORE_SILENT : RCORE_FAILS;
 }
 
@@ -81,7 +84,7 @@ CHECK(a_box)
 		   : RCORE_SILENT;
 }
 
-/* "main": an Object with methods of its own (to_s, inspect). */
+/* "main": an Object with methods of its own (to_s, inspect) */
 CHECK(main_object)
 {
 	const struct rcore_layout *layout = layout_of(s);
@@ -96,7 +99,7 @@ CHECK(main_object)
 			  flags & layout->traits.singleton_flag);
 }
 
-/* $LOADED_FEATURES: an Array, no hidden copy of one, with the paths of files. */
+/* $LOADED_FEATURES: an Array of paths, not the hidden copy of one. */
 CHECK(loaded_features)
 {
 	static const char ruby[] = ".rb", library[] = ".so";
@@ -152,7 +155,7 @@ CHECK(ractor_node)
 				       node, node + 1) > 0);
 }
 
-/* enum ractor_status: created, running, blocking, terminated. */
+/* enum ractor_status: created, running, blocking, terminated */
 CHECK(ractor_status)
 {
 	enum { TERMINATED = 3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks, queues and who waits for them. */
+/* Locks, queues and their waiters. */
 #include "proof/check.h"
 #include "ruby/object/data.h"
 
@@ -22,8 +22,9 @@ CHECK(waiting_ec)
 }
 
 /*
- * Of a list: its neighbours lead to it. One of them alone does while it is put
- * there or taken away (list_change.h), and list_del() leaves its own words.
+ * A node of a list: its neighbours point to it. Only one of them does while the
+ * node is being added or removed (list_change.h), and list_del() does not
+ * change the node's own words.
  */
 CHECK(a_node)
 {
@@ -47,10 +48,10 @@ CHECK(waiting_fd_number)
 }
 
 /*
- * As many wait as there are nodes on its list, or more: who wakes a waiter
- * takes its node away (sync_wakeup() of thread_sync.c), and the waiter counts
- * itself out when it runs (queue_sleep_done()). One that begins to wait has a
- * node before it is counted.
+ * At least as many wait as there are nodes on the list. A thread that wakes a
+ * waiter removes its node (sync_wakeup() of thread_sync.c), and the waiter
+ * decrements the counter when it runs (queue_sleep_done()). A thread that
+ * begins to wait adds its node before it increments the counter.
  */
 static enum rcore_verdict waiters_count(const struct rcore_samples *s, uint64_t base,
 					const struct rcore_field *field,
@@ -94,7 +95,7 @@ static bool wraps_a(const struct rcore_samples *s, uint64_t value, const char *t
 	return !err && is_so;
 }
 
-/* Of a Monitor that is held: who holds it, and how often. */
+/* For a locked Monitor: its owner and how often the owner has locked it. */
 CHECK(monitor_held)
 {
 	const struct rcore_layout *layout = layout_of(s);

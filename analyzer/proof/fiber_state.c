@@ -4,21 +4,24 @@
 #include "model/snapshot.h"
 
 /*
- * A switch of fibers (cont.c) goes through these states; `old` is the fiber that is left, `new` the
- * one that is entered:
+ * A switch of fibers (cont.c) goes through these states. `old` is the fiber
+ * that the thread leaves, `new` the one that it enters:
  *
- *	                                      th->ec        old          new
- *	fiber_switch()                        old           RESUMED      CREATED or SUSPENDED
- *	fiber_store()                         old           SUSPENDED    CREATED or SUSPENDED
- *	                                      old           SUSPENDED    RESUMED
- *	fiber_setcontext(), up to 3.0:
- *	  ec_switch(), coroutine_transfer()   new           SUSPENDED    RESUMED
- *	fiber_setcontext(), 3.1 on:
- *	  coroutine_transfer(), ec_switch()   old, new      SUSPENDED    RESUMED
+ *                                       th->ec     old         new
+ *   fiber_switch()                      old        RESUMED     (1)
+ *   fiber_store()                       old        SUSPENDED   (1)
+ *                                       old        SUSPENDED   RESUMED
+ *   fiber_setcontext(), up to 3.0:
+ *     ec_switch(), coroutine_transfer() new        SUSPENDED   RESUMED
+ *   fiber_setcontext(), from 3.1 on:
+ *     coroutine_transfer(), ec_switch() old, new   SUSPENDED   RESUMED
  *
- * A fiber that ends is TERMINATED from rb_fiber_terminate() on in place of SUSPENDED, and keeps its
- * stacks until the fiber that goes on has th->ec. A thread has a root_fiber before it first leaves
- * a fiber. The root fiber of a thread that ends is TERMINATED and has lost its VM stack
+ *   (1) CREATED or SUSPENDED
+ *
+ * From rb_fiber_terminate() on, a fiber that ends is TERMINATED instead of
+ * SUSPENDED. It keeps its stacks until th->ec is the next fiber's. A thread has
+ * a root_fiber before it first leaves a fiber. The root fiber of a thread that
+ * ends is TERMINATED and has lost its VM stack
  * (rb_threadptr_root_fiber_terminate()).
  */
 
@@ -28,7 +31,7 @@ static bool get(struct rcore_ruby *ruby, uint64_t base, const struct rcore_field
 	return base && rcore_has(field) && !rcore_read_field(ruby->memory, base, field, ret);
 }
 
-/* The word of bit-fields is zero above the few that a release has. */
+/* The bits above those that a release uses must be zero. */
 static bool read_status(struct rcore_ruby *ruby, uint64_t fiber,
 			const struct rcore_field *field, uint64_t *ret)
 {

@@ -5,15 +5,16 @@
 #include "ruby/ruby.h"
 
 /*
- * Whether the fiber at `fiber` can be the one that its thread runs (th->ec), judged by the word of
- * bit-fields at `status`: it is resumed, or the thread is just leaving it, or ends with it.
+ * Whether the fiber at `fiber` can be its thread's current one (th->ec).
+ * `status` is the word of bit-fields. The fiber is resumed, or the thread is
+ * just leaving it, or ends with it.
  */
 bool rcore_fiber_can_run(struct rcore_ruby *ruby, uint64_t fiber,
 			 const struct rcore_field *status);
 
 /*
- * Whether the root fiber of a thread that runs another fiber is in a state that it can be in: it
- * was left, or is just being entered again.
+ * Whether the root fiber of a thread that runs another fiber is in a possible
+ * state: the thread has left it, or is just entering it again.
  */
 bool rcore_fiber_can_wait(struct rcore_ruby *ruby, uint64_t fiber,
 			  const struct rcore_field *status);

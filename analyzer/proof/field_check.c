@@ -44,7 +44,10 @@ static int compare(const void *key, const void *row)
 	return (field > other) - (field < other);
 }
 
-/* In the order of the fields, as struct rcore_layout is: a unit test holds it to that. */
+/*
+ * The rows have the order of fields.def and struct rcore_layout; a unit test
+ * checks this.
+ */
 const struct rcore_check_row *rcore_check_row(size_t field)
 {
 	return bsearch(&field, rcore_check_rows, rcore_check_row_count,
@@ -57,9 +60,9 @@ static const struct rcore_field *field_of(const struct rcore_samples *samples, s
 }
 
 /*
- * Who waits is linked from elsewhere and lies in the frame of its thread: a
- * compiler may have it linked before all of it is written (Debian's 3.3,
- * thread_join() of thread.c). An object has its type before the rest.
+ * A waiter is in the frame of its thread, and others point to it. A compiler may
+ * link it before all of it is written (Debian's 3.3, thread_join() of thread.c).
+ * An object gets its type before the rest.
  */
 static enum rcore_verdict check_one(const struct rcore_samples *samples, uint64_t base,
 				    const struct rcore_check_row *row,
@@ -74,8 +77,11 @@ static enum rcore_verdict check_one(const struct rcore_samples *samples, uint64_
 	return verdict;
 }
 
-/* One corrupt sample among many does not make the layout wrong. Nor does one
- * that is being made, or is dead and not yet swept, if the others are silent. */
+/*
+ * One corrupt sample among many does not make the layout wrong. Nor does an
+ * object that is being created, or is dead and not swept yet, if the check is
+ * silent on all others.
+ */
 static enum rcore_verdict check_all(const struct rcore_samples *samples,
 				    const struct rcore_sample_list *list,
 				    const struct rcore_check_row *row)

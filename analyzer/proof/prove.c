@@ -21,17 +21,17 @@ struct tally {
 	const char *detail;
 };
 
-/* A few threads prove a layout as well as ten thousand. */
+/* A few threads are as good as ten thousand. */
 enum { SAMPLE = 64 };
 
 struct subject {
 	struct rcore_ruby *ruby;
 	uint64_t vm;
-	struct rcore_samples samples; /* the VM and threads alone */
+	struct rcore_samples samples; /* the VM and its threads only */
 	struct tally ractor_list, thread_list;
 };
 
-/* What the field's check in fields.def says of one sample object. */
+/* The verdict of the field's check in fields.def for one sample object. */
 #define CHECKED(subject, base, struct_id, field) \
 	rcore_check_sample(&(subject)->samples,  \
 			   offsetof(struct rcore_layout, struct_id.field), base)
@@ -47,8 +47,10 @@ static bool holds(enum rcore_verdict verdict)
 	return verdict == RCORE_HOLDS;
 }
 
-/* Keeps what a list says, and whether it closes and is as long as its counter
- * says. */
+/*
+ * Keeps some nodes of a list; tallies whether it is closed and as long as its
+ * counter says.
+ */
 static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t head,
 			  uint64_t node_offset, uint64_t expected, uint64_t *items,
 			  size_t limit)
@@ -61,9 +63,9 @@ static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t
 	if (err)
 		tally->detail = rcore_arena_strdup(subject->ruby->arena, err->message);
 	else if (!rcore_list_counts(total, expected))
-		tally->detail =
-			rcore_arena_printf(subject->ruby->arena,
-					   "%zu entries, counted as %" PRIu64, total, expected);
+		tally->detail = rcore_arena_printf(
+			subject->ruby->arena, "it has %zu entries, its counter says %" PRIu64,
+			total, expected);
 	rcore_error_free(err);
 	size_t kept = total < limit ? total : limit;
 	for (size_t i = 0; i < kept; i++)
@@ -111,7 +113,7 @@ static void sample(struct subject *subject)
 		subject->samples.thread.at[subject->samples.thread.count++] = main_thread;
 }
 
-/* The EC of the thread with this index; 0: none yet. */
+/* Returns the EC of the thread with this index, or 0. */
 static uint64_t ec_of(const struct subject *subject, size_t index)
 {
 	uint64_t ec;
@@ -176,9 +178,9 @@ static bool links_to_fibers(const struct subject *subject, uint64_t fiber)
 /*
  * A thread's root fiber runs on the thread's own machine stack, unless it was
  * another thread's before a fork (rb_fiber_atfork()). Every other fiber has a
- * stack from the pool, and keeps it until the fiber that goes on after it has
- * th->ec. Stricter than the row of fiber.stack_base: a stack that the core lacks
- * has bounds, too.
+ * stack from the pool, and keeps it until th->ec is the next fiber's. This
+ * check is stricter than that of fiber.stack_base: a stack that the core lacks
+ * must have bounds, too.
  */
 static bool holds_stack(const struct subject *subject, uint64_t fiber, uint64_t ec,
 			uint64_t root)
@@ -196,7 +198,7 @@ static bool holds_stack(const struct subject *subject, uint64_t fiber, uint64_t 
 	       within_stack(start, size, base);
 }
 
-/* The fiber that the thread began with, if it runs another now. */
+/* Checks the thread's first fiber if the thread now runs another one. */
 static bool root_waits(const struct subject *subject, uint64_t thread, uint64_t fiber,
 		       uint64_t root)
 {
@@ -208,9 +210,9 @@ static bool root_waits(const struct subject *subject, uint64_t thread, uint64_t 
 }
 
 /*
- * The EC of each thread is the saved_ec of a fiber that a thread can run. If
- * fibers are on a list, the fiber's node leads back. The jump buffer before
- * these fields differs between builds of one release.
+ * Each thread's EC is the saved_ec of a fiber that a thread can run. If fibers
+ * are on a list, the fiber's node points back. The jump buffer before these
+ * fields differs between builds of one release.
  */
 static void prove_fiber(struct subject *subject, struct tally *tally)
 {
@@ -231,8 +233,10 @@ static void prove_fiber(struct subject *subject, struct tally *tally)
 	}
 }
 
-/* Whether the frame at `cfp` is one of Ruby code that has begun: *ret, its pc
- * lies in its iseq. */
+/*
+ * Whether the frame at `cfp` is that of Ruby code that has begun; *ret says
+ * whether its pc is in its iseq.
+ */
 static bool test_pc(struct subject *subject, uint64_t cfp, bool *ret)
 {
 	const struct rcore_layout *layout = subject->ruby->layout;
@@ -250,12 +254,12 @@ static bool test_pc(struct subject *subject, uint64_t cfp, bool *ret)
 }
 
 /*
- * The innermost frames that have an iseq and a pc: the pc lies in the iseq's
- * code. The very innermost speaks only for the layout: compiled code pushes
- * frames without a pc, which is then the one of who had the place before, and
+ * Checks that the pc of the innermost Ruby frames is in their iseq's code. The
+ * very innermost frame can only confirm the layout. Compiled code pushes a
+ * frame without a pc, so that the place keeps the pc of a previous frame, and
  * writes it before it calls anything (YJIT's gen_push_frame() and
- * jit_save_pc(), ZJIT's gen_prepare_non_leaf_call()); vm_push_frame() up to 2.7
- * counts a frame before it fills it.
+ * jit_save_pc(), ZJIT's gen_prepare_non_leaf_call()). Up to 2.7,
+ * vm_push_frame() counts a frame before it fills it.
  */
 static void prove_iseq(struct subject *subject, struct tally *tally)
 {
@@ -305,20 +309,22 @@ static const struct {
 	void (*prove)(struct subject *, struct tally *);
 	bool is_apart;
 } table[] = {
-	{"vm", "the main thread, its VM, its EC and its ractor point at each other", prove_vm,
+	{"vm", "the main thread, its VM, its EC and its ractor point to each other", prove_vm,
 	 false},
-	{"ractor", "the ractor list closes and has as many as the VM counts", prove_ractors,
-	 false},
-	{"thread", "thread lists close, count right, and each thread points to the VM",
+	{"ractor", "the ractor list is closed and as long as the VM's counter says",
+	 prove_ractors, false},
+	{"thread",
+	 "thread lists are closed, as long as their counters say, and each thread points to "
+	 "the VM",
 	 prove_threads, false},
 	{"ec", "each thread's EC points back to it", prove_ec, false},
-	{"cfp", "control frames lie inside the VM stack, a whole number of them", prove_cfp,
+	{"cfp", "control frames are inside the VM stack, a whole number of them", prove_cfp,
 	 false},
-	{"fiber", "each running fiber holds its EC, is in a state to run, and links to fibers",
+	{"fiber",
+	 "each current fiber contains its EC, can run in its state, and points to fibers",
 	 prove_fiber, false},
-	{"iseq", "the pc of innermost Ruby frames lies in their iseq's code", prove_iseq,
-	 false},
-	{"symbols", "the symbol table has the names that every Ruby starts with", prove_symbols,
+	{"iseq", "the pc of innermost Ruby frames is in their iseq's code", prove_iseq, false},
+	{"symbols", "the symbol table has the names that every Ruby begins with", prove_symbols,
 	 true},
 	{"heap", "pages of the object heap point back, up to the last", prove_heap, true},
 };
@@ -339,7 +345,9 @@ size_t rcore_prove(struct rcore_ruby *ruby, uint64_t vm,
 	for (size_t i = 0; i < RCORE_COUNT(table); i++) {
 		struct tally tally = {0};
 		table[i].prove(&subject, &tally);
-		/* One corrupt thread among many does not make the layout wrong. */
+		/*
+		 * One corrupt thread among many does not make the layout wrong.
+		 */
 		proofs[i] = (struct rcore_proof){
 			.name = table[i].name,
 			.text = table[i].text,
@@ -349,7 +357,7 @@ size_t rcore_prove(struct rcore_ruby *ruby, uint64_t vm,
 			.detail = tally.detail,
 		};
 		if (!tally.tested)
-			proofs[i].detail = "nothing in this target to test it on";
+			proofs[i].detail = "this target has nothing to test it on";
 		else if (!proofs[i].detail && tally.held < tally.tested)
 			proofs[i].detail = rcore_arena_printf(ruby->arena, "%zu of %zu held",
 							      tally.held, tally.tested);

@@ -32,7 +32,7 @@ uint64_t rcore_samples_follow(struct rcore_samples *samples, uint64_t base,
 
 enum { THREADS = 32 };
 
-/* Threads of the list at `head` that lead back to the VM. */
+/* Adds the threads of the list at `head` that point back to the VM. */
 static void take_threads(struct rcore_samples *samples, uint64_t vm, uint64_t head)
 {
 	const struct rcore_layout *layout = samples->ruby->layout;
@@ -59,7 +59,7 @@ static void take_method(struct rcore_samples *samples, uint64_t ep)
 			     &samples->method_def);
 }
 
-/* The innermost frames of Ruby code, that have been entered. */
+/* Adds the innermost Ruby frames that have begun. */
 static void take_frames(struct rcore_samples *samples, uint64_t ec)
 {
 	enum { FRAMES = 8 };
@@ -79,8 +79,10 @@ static void take_frames(struct rcore_samples *samples, uint64_t ec)
 		    (flags & RCORE_FRAME_MAGIC_MASK) == RCORE_FRAME_MAGIC_DUMMY)
 			continue;
 		take_method(samples, ep);
-		/* The very innermost may be half pushed, or compiled code has
-		 * not written its pc yet. */
+		/*
+		 * The very innermost may be half pushed, or its pc not written
+		 * by compiled code yet.
+		 */
 		if (!i || !iseq || !pc || (flags & RCORE_FRAME_CFRAME))
 			continue;
 		rcore_samples_add(&samples->cfp, cfp);
@@ -89,7 +91,9 @@ static void take_frames(struct rcore_samples *samples, uint64_t ec)
 	}
 }
 
-/* The Mutex that a thread waits for, and the last of those that it holds. */
+/*
+ * Adds the Mutex that a thread waits for, and the last of those that it holds.
+ */
 static void take_mutexes(struct rcore_samples *samples, uint64_t thread)
 {
 	const struct rcore_layout *layout = samples->ruby->layout;

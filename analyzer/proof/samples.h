@@ -14,10 +14,10 @@ struct rcore_sample_list {
 };
 
 /*
- * Sample objects: instances of Ruby's structs in a target, to check single
- * fields on. They are reached from the VM through the members at the head of
- * each struct, which no patch release of 2.6 to 4.0 has moved: the rest of the
- * layout may be wrong. Named as in fields.def.
+ * Sample objects: instances of Ruby's structs in a target, on which single
+ * fields are checked. They are found from the VM through the first members of
+ * each struct, which no patch release of 2.6 to 4.0 has moved. So the rest of
+ * the layout may be wrong. The names are those of fields.def.
  */
 struct rcore_samples {
 	struct rcore_ruby *ruby;
@@ -26,17 +26,20 @@ struct rcore_samples {
 		iseq, iseq_body, cme, method_def, data, data_type, mutex, objspace, symbols,
 		box;
 
-	/* Of the object heap; those above grow, too, but for thread, ec and
-	 * fiber. */
+	/*
+	 * Objects of the heap. The heap also adds to the lists above, except
+	 * thread, ec and fiber.
+	 */
 	struct rcore_sample_list string, array, object, hash, float_, bignum, rational,
 		complex_, rstruct, regexp, pattern, match, rmatch, symbol, file, io, klass,
 		iclass, env, svar;
-	struct rcore_sample_list generic; /* with ivars in a table of the VM's; up to 3.4 */
+	/* with ivars in a table of the VM; up to 3.4 */
+	struct rcore_sample_list generic;
 	/* What Ruby's own T_DATA wrap. */
 	struct rcore_sample_list parked, proc, block, method, time, enumerator, enum_chain,
 		generator, encoding, backtrace, location, set_table, monitor, queue, szqueue,
 		condvar;
-	/* On lists of who waits. */
+	/* On lists of waiters. */
 	struct rcore_sample_list join_waiter, waiting_fd, sync_waiter, blocking_operation;
 };
 
@@ -45,17 +48,18 @@ void rcore_samples_take(struct rcore_ruby *ruby, const struct rcore_process *pro
 			uint64_t vm, struct rcore_samples *ret);
 
 /*
- * Adds what the object heap holds, the first of each kind; after
- * rcore_samples_take(). Goes through as many objects as a small program has, no
- * more.
+ * Adds objects of the heap, the first ones of each kind. Call it after
+ * rcore_samples_take(). Reads at most as many objects as a small program has.
  */
 void rcore_samples_take_heap(struct rcore_samples *samples);
 
-/* One more, if there is room and it is not there yet. */
+/* Adds an address if there is room and it is not in the list yet. */
 void rcore_samples_add(struct rcore_sample_list *list, uint64_t address);
 
-/* Adds the struct that a pointer of another leads to, and returns its address;
- * 0 if there is none. */
+/*
+ * Adds the struct that a field points to and returns its address, or 0 if there
+ * is none.
+ */
 uint64_t rcore_samples_follow(struct rcore_samples *samples, uint64_t base,
 			      const struct rcore_field *field, struct rcore_sample_list *list);
 
@@ -65,7 +69,10 @@ static inline uint64_t rcore_samples_main_thread(const struct rcore_samples *sam
 	return samples->thread.count ? samples->thread.at[0] : 0;
 }
 
-/* The field of the struct at `base`; false: no such field, no base, unreadable. */
+/*
+ * Reads the field of the struct at `base`. Returns false if there is no such
+ * field or no base, or it cannot be read.
+ */
 static inline bool rcore_sample_read(const struct rcore_samples *samples, uint64_t base,
 				     const struct rcore_field *field, uint64_t *ret)
 {

@@ -11,11 +11,15 @@
 #include "vm/vm.h"
 
 enum {
-	OBJECT_LIMIT = 1 << 20, /* looked at */
-	TYPE_LIMIT = 64,        /* rb_data_type_t that are told apart */
-	METHOD_TYPES = 12,      /* enum rb_method_type_t (VM_METHOD_TYPE_ISEQ ...) */
+	OBJECT_LIMIT = 1 << 20, /* objects read */
+	TYPE_LIMIT = 64,        /* different rb_data_type_t */
+	/* enum rb_method_type_t (VM_METHOD_TYPE_ISEQ ...) */
+	METHOD_TYPES = 12,
 	METHODS_OF_A_TYPE = 4,
-	FLAG_VARIANTS = 16, /* FL_USER0 to 3: where an object keeps what it has, mostly */
+	/*
+	 * FL_USER0 to 3, which mostly say where an object stores its contents
+	 */
+	FLAG_VARIANTS = 16,
 	OBJECTS_OF_A_VARIANT = 12,
 	PARAMETER_VARIANTS = 256, /* has_lead, has_opt ... has_block */
 	ISEQS_OF_A_VARIANT = 6,
@@ -74,7 +78,7 @@ static struct rcore_sample_list *list_at(struct rcore_samples *samples, size_t o
 	return (void *)((char *)samples + offset);
 }
 
-/* What this T_DATA wraps, by the first of each type. */
+/* Finds what this T_DATA wraps, by the name of its type. */
 static size_t name_of(struct walk *walk, uint64_t value)
 {
 	struct rcore_ruby *ruby = walk->samples->ruby;
@@ -110,7 +114,7 @@ static void take_data(struct walk *walk, uint64_t value)
 		rcore_samples_add(list_at(walk->samples, by_name[name].list), data);
 }
 
-/* A few of each kind of method. */
+/* Adds a few methods of each kind. */
 static void take_method(struct walk *walk, uint64_t entry)
 {
 	struct rcore_samples *samples = walk->samples;
@@ -124,7 +128,7 @@ static void take_method(struct walk *walk, uint64_t entry)
 	rcore_samples_add(&samples->method_def, definition);
 }
 
-/* A few with each kind of parameters. */
+/* Adds a few iseqs with each kind of parameters. */
 static void take_iseq(struct walk *walk, uint64_t iseq)
 {
 	struct rcore_samples *samples = walk->samples;
@@ -154,7 +158,7 @@ static void take_imemo(struct walk *walk, uint64_t value, uint64_t flags)
 		take_iseq(walk, value);
 }
 
-/* Ivars of what is neither a plain object nor a class. */
+/* Whether the object has ivars and is neither a plain object nor a class. */
 static bool has_generic_ivars(const struct walk *walk, uint64_t flags)
 {
 	int64_t flag = walk->samples->ruby->layout->constant.fl_exivar;
@@ -188,7 +192,7 @@ static bool take(void *context, uint64_t value, const void *copy, size_t size)
 	return ++walk->objects < OBJECT_LIMIT;
 }
 
-/* What the objects point at, or have behind them in their slots. */
+/* Adds the structs that the objects point to or contain. */
 static void take_parts(struct rcore_samples *s)
 {
 	const struct rcore_layout *layout = s->ruby->layout;
@@ -220,7 +224,7 @@ static void take_parts(struct rcore_samples *s)
 		rcore_samples_add(&s->queue, s->szqueue.at[i]);
 }
 
-/* The structs with a node on the list at `head`. */
+/* Adds the structs with a node on the list at `head`. */
 static void take_nodes(struct rcore_samples *s, uint64_t head, const struct rcore_field *node,
 		       struct rcore_sample_list *list)
 {

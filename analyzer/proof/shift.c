@@ -8,7 +8,7 @@
 
 enum { STEP = 8, FIELD_LIMIT = 64 };
 
-/* In the order in which one leads to the next. */
+/* Each struct is reached through one that precedes it. */
 static const char *const structs[] = {"vm", "ractor", "thread", "native_thread",
 				      "ec", "fiber",  "mutex"};
 _Static_assert(RCORE_COUNT(structs) <= RCORE_SHIFT_COUNT, "shifts fit");
@@ -16,12 +16,15 @@ _Static_assert(RCORE_COUNT(structs) <= RCORE_SHIFT_COUNT, "shifts fit");
 /* The fields of a struct that this Ruby has, by offset. */
 struct fields {
 	const struct rcore_item *items[FIELD_LIMIT], *of;
-	enum rcore_verdict as_is[FIELD_LIMIT]; /* where the layout has them */
+	/* at their offsets of the layout */
+	enum rcore_verdict as_is[FIELD_LIMIT];
 	size_t count;
 };
 
-/* How many fields of a struct hold, and fail; how many were moved that held
- * where they were. */
+/*
+ * How many fields of a struct hold and fail, and how many fields that held were
+ * moved.
+ */
 struct score {
 	int held, failed, disturbed;
 };
@@ -66,8 +69,10 @@ static struct score prove(const struct rcore_samples *samples, const struct fiel
 	return score;
 }
 
-/* Members behind one that was inserted stand elsewhere, all of them: where more
- * hold as they are than fail, it is a corrupt instance that fails. */
+/*
+ * Members after an inserted one have moved, all of them. So if more hold than
+ * fail as they are, a corrupt instance causes the failures.
+ */
 static bool stands(const struct fields *fields, size_t first)
 {
 	size_t held = 0, failed = 0;
@@ -83,7 +88,7 @@ static struct score try(const struct rcore_samples *samples, struct rcore_layout
 			const struct fields *fields, size_t first, int by)
 {
 	struct score none = {.failed = INT32_MAX};
-	/* They neither leave the struct nor lie over the field before. */
+	/* They must stay in the struct and not overlap the field before. */
 	int32_t offset = rcore_item_field(layout, fields->items[first])->offset + by;
 	if (offset < 0)
 		return none;
@@ -101,7 +106,7 @@ static struct score try(const struct rcore_samples *samples, struct rcore_layout
 	return score;
 }
 
-/* More holds; or as much, and less of what held was moved. */
+/* More fields hold; or as many, and fewer that held were moved. */
 static bool better(const struct score *score, const struct score *best)
 {
 	return !score->failed &&
