@@ -44,7 +44,7 @@ static const struct machine *find_machine(unsigned number)
 	return NULL;
 }
 
-/* Where people look for T2.F13. */
+/* Numbers F13 of T2 so that it is easy to find. */
 static int number_of(const struct rcore_fiber *fiber, int *next_free)
 {
 	int thread, own;
@@ -135,13 +135,12 @@ struct rcore_error *rcore_convert_fibers(struct rcore_session *session,
 	if (!session->target.core)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"only a core can be converted; take one with gcore PID");
+			"only a core can be converted; write one with gcore PID");
 	if (session->settings.redact)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"a converted core holds all that the core does: nothing can "
-			"be taken out of it; rcore pack --redact makes one that is "
-			"redacted");
+			"a converted core contains everything that the core does, so it cannot "
+			"be redacted; use rcore pack --redact");
 	struct conversion conversion = {
 		.added = calloc(snapshot->fiber_count + 1, sizeof(*conversion.added)),
 		.rows = calloc(snapshot->fiber_count + 1, sizeof(*conversion.rows)),

@@ -9,7 +9,7 @@
 #include "vm/wait/tasks.h"
 #include "vm/work/work.h"
 
-/* What hangs on threads, fibers and frames, which are there by now. */
+/* Reads the details of threads, fibers and frames, which are known by now. */
 static struct rcore_error *read_details(struct rcore_ruby *ruby, uint64_t vm,
 					const struct rcore_decode_options *options,
 					struct rcore_snapshot *snapshot)

@@ -7,14 +7,14 @@
 #include "vm/work/recognizer.h"
 
 /*
- * The fourth step: Ractors, threads, fibers, frames, and what each of them
- * holds and waits for. It reads the target's memory, so a running process is
+ * The fourth step: reads Ractors, threads, fibers, frames, their values, and
+ * what each waits for. It reads the target's memory, so a running process is
  * stopped for it.
  */
 
 struct rcore_decode_options {
 	struct rcore_locals_options values;
-	bool hides_text; /* fill contents of Strings with stars */
+	bool hides_text; /* replaces contents of Strings by stars */
 	const struct rcore_recognizers *recognizers;
 };
 
@@ -34,7 +34,7 @@ struct rcore_error *rcore_session_decode(const struct rcore_target *target,
 					 struct rcore_moment *moment);
 
 /*
- * The parts of it that need more than the VM: modules, registers, the
+ * Reads the parts that need more than the VM: modules, registers, the
  * environment.
  */
 

@@ -67,7 +67,8 @@ void rcore_session_environment(const struct rcore_target *target,
 		return;
 	}
 	/*
-	 * A pack takes nothing of the environment but what the report prints.
+	 * A pack contains nothing of the environment except what the report
+	 * prints.
 	 */
 	if (target->recorder)
 		rcore_recorder_pause(target->recorder, true);

@@ -91,7 +91,8 @@ static struct rcore_error *examine_stopped(const struct examination *examination
 	if (err)
 		return err;
 	err = rcore_live_begin(live, true);
-	if (err) { /* it cannot be stopped: what was seen while it ran is all there is */
+	/* it cannot be stopped, so keep what was read while it ran */
+	if (err) {
 		rcore_problem_add(before, err);
 		*ret = before;
 		*error = failure;
@@ -116,7 +117,7 @@ static struct rcore_error *examine(const struct examination *examination,
 		       : examine_running(examination, ret, error);
 }
 
-/* Finds the function that runs the interpreter, unless that takes stacks. */
+/* Finds the function that runs the interpreter, unless that needs stacks. */
 static struct rcore_error *find_activation(struct rcore_session *session,
 					   struct rcore_snapshot *snapshot)
 {

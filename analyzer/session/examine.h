@@ -7,7 +7,7 @@
 
 struct rcore_located;
 
-/* What only rcore's own commands and debuggers ask of a session. */
+/* What only rcore's own commands and debuggers ask a session. */
 
 /*
  * Finds what does not need the VM decoded: version, modules, layout, checks

@@ -23,8 +23,8 @@ static void find_original(const struct rcore_target *target, struct rcore_origin
 }
 
 /*
- * Registers at the fault: as the signal handler got them, otherwise as the
- * kernel saved them.
+ * Returns the registers at the fault: those that the signal handler got,
+ * otherwise those that the kernel saved.
  */
 static const uint64_t *registers_of(const struct rcore_target *target,
 				    const struct rcore_original *original)
@@ -80,8 +80,8 @@ static bool find_slot(struct rcore_ruby *ruby, uint64_t address, struct rcore_sl
 }
 
 /*
- * Many faults come from a slot that no longer holds an object. It need not be
- * at the address of the fault.
+ * Many faults come from a slot that no longer holds an object. Its address may
+ * differ from that of the fault.
  */
 static void find_held(unsigned machine, struct rcore_ruby *ruby, const uint64_t *registers,
 		      struct rcore_fault_facts *fault)
@@ -118,7 +118,7 @@ void rcore_session_fault(const struct rcore_target *target, struct rcore_ruby *r
 		return;
 	if (fault->has_address)
 		find_slot(ruby, fault->address, &fault->slot, &type);
-	/* The garbage collector's registers hold free slots all the time. */
+	/* During a collection, registers often point to free slots. */
 	if (registers && !snapshot->facts.in_gc)
 		find_held(target->process->machine, ruby, registers, fault);
 }

@@ -3,17 +3,17 @@
 
 #include "proof/shift.h"
 
-/* Nearest releases, in their builds, of which a layout is shifted. */
+/* The layouts to shift: those of the nearest releases, in all their builds. */
 enum { FITTED_LAYOUTS = 4 };
 
 /*
- * Shifts the fields of structs that do not fit. Returns false if none were
- * shifted, or if too few more checks hold.
+ * Shifts the fields of structs that do not fit. Returns false if it shifted
+ * none, or if too few more checks pass then.
  */
 static bool shift(const struct rcore_search *search, struct rcore_trial *trial)
 {
 	/*
-	 * A table of this very release is only wrong for an unusual build. A
+	 * A table of this very release is wrong only for an unusual build; a
 	 * corrupt thread is more likely.
 	 */
 	enum { ENOUGH = 3 };
@@ -33,8 +33,8 @@ static bool shift(const struct rcore_search *search, struct rcore_trial *trial)
 }
 
 /*
- * Shifts the objspace of an exact layout of which everything else holds. The
- * layout is still exact.
+ * Shifts the objspace of an exact layout if everything else fits. The layout is
+ * still exact.
  */
 static bool try_to_fit_objspace(const struct rcore_search *search, struct rcore_trial *trial)
 {
@@ -52,7 +52,7 @@ static bool try_to_fit_objspace(const struct rcore_search *search, struct rcore_
 }
 
 /*
- * Patch releases have moved the ractor's main thread: finds the VM without it,
+ * Patch releases have moved the ractor's main thread. Finds the VM without it,
  * then shifts.
  */
 static bool try_to_fit(const struct rcore_search *search, struct rcore_trial *trial)

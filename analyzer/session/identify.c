@@ -31,7 +31,7 @@ static struct rcore_module *find_by_symbol(const struct rcore_target *target)
 }
 
 /*
- * The name of a file that is gone still tells the version: libruby.so.3.4.9,
+ * Even if a file is missing, its name shows the version: libruby.so.3.4.9,
  * libruby-3.1.so.3.1.2.
  */
 static bool version_of_name(const char *path, unsigned version[3])
@@ -83,12 +83,11 @@ struct rcore_error *rcore_session_identify(const struct rcore_target *target,
 	ret->source = "ruby_version in memory";
 	if (!parse(ret->version_text, ret->version)) {
 		if (!version_of_name(module->path, ret->version))
-			return rcore_error_create(
-				RCORE_ERROR_NO_LAYOUT,
-				"the Ruby in %s does not tell its version: the file is missing "
-				"here or is another build; give --sysroot DIR or "
-				"--lib-search-path DIR",
-				module->path);
+			return rcore_error_create(RCORE_ERROR_NO_LAYOUT,
+						  "the Ruby in %s has an unknown version: its "
+						  "file is missing here or is another build; "
+						  "pass --sysroot DIR or --lib-search-path DIR",
+						  module->path);
 		snprintf(ret->version_text, sizeof(ret->version_text), "%u.%u.%u",
 			 ret->version[0], ret->version[1], ret->version[2]);
 		ret->description[0] = 0;

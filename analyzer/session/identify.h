@@ -4,13 +4,14 @@
 
 #include "session/open.h"
 
-/* The second step: which Ruby does the target run? */
+/* The second step: finds which Ruby the target runs. */
 
 struct rcore_identity {
 	struct rcore_module *module; /* that holds the VM; NULL: unknown */
 	unsigned version[3];
 	char version_text[256], description[256]; /* as Ruby spells them; "": unknown */
-	const char *source;                       /* how the version was found, in words */
+	/* how the version was found, as text */
+	const char *source;
 };
 
 /*

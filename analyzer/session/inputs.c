@@ -17,7 +17,7 @@ struct rcore_error *rcore_session_inputs(struct rcore_session *session,
 		rcore_inputs_add(inputs, session->target.process->source, "the core itself");
 	if (!err)
 		err = rcore_inputs_add_fd(inputs, STDIN_FILENO,
-					  "what standard input reads from");
+					  "the file that standard input reads");
 	if (!err)
 		err = rcore_inputs_add(inputs, session->settings.layout_file,
 				       "the layout table");
@@ -48,10 +48,9 @@ struct rcore_error *rcore_session_check_stdout(struct rcore_session *session)
 	if (err || fstat(STDOUT_FILENO, &file))
 		return err;
 	const char *what = rcore_inputs_find(inputs, &file);
-	return what ? rcore_error_create(
-			      RCORE_ERROR_USAGE,
-			      "standard output is %s, which stays as it is; redirect "
-			      "it to another file",
-			      what)
+	return what ? rcore_error_create(RCORE_ERROR_USAGE,
+					 "standard output is %s, which must not be changed; "
+					 "redirect it to another file",
+					 what)
 		    : NULL;
 }

@@ -6,17 +6,17 @@
 #include "target/output/inputs.h"
 
 /*
- * The files that are read, which no output replaces: core, executable,
- * libraries, the layout table, standard input. They belong to the session.
- * Error: NO_MEMORY.
+ * Returns the files that are read, and that no output may replace: core,
+ * executable, libraries, the layout table, standard input. They belong to the
+ * session. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_inputs(struct rcore_session *session,
 					 const struct rcore_inputs **ret);
 
-/* As rcore_destination_find(): asked before the work is done. */
+/* Does the same as rcore_destination_find(), before any work is done. */
 struct rcore_error *rcore_session_check_output(struct rcore_session *session, const char *path);
 
-/* USAGE: standard output appends to one of these files. */
+/* Fails with USAGE if standard output appends to one of these files. */
 struct rcore_error *rcore_session_check_stdout(struct rcore_session *session);
 
 #endif

@@ -10,7 +10,10 @@
 
 enum { MESSAGE_LIMIT = 1024 };
 
-/* Up to its NUL, at most `size` - 1 bytes; false: it cannot be read. */
+/*
+ * Reads up to the NUL, at most `size` - 1 bytes. Returns false if it cannot be
+ * read.
+ */
 static bool read_text(struct rcore_memory *memory, uint64_t address, char *text, size_t size)
 {
 	for (size_t i = 0; i + 1 < size; i++) {
@@ -58,7 +61,7 @@ static const char *abort_message(const struct rcore_target *target,
 }
 
 /*
- * The arguments of a message. If `list` is NULL they are unknown. Texts among
+ * The arguments of a message. If `list` is NULL, they are unknown. Texts among
  * them may be contents of Strings.
  */
 struct arguments {
@@ -127,8 +130,8 @@ static void convert(const struct arguments *arguments, const struct conversion *
 }
 
 /*
- * Formats as printf() does, without widths. Prints "..." for an unknown
- * conversion and for what cannot be read.
+ * Formats like printf(), without widths. Prints "..." for an unknown
+ * conversion, and for text that cannot be read.
  */
 static void expand(const char *format, const struct arguments *arguments, FILE *out)
 {
@@ -147,10 +150,10 @@ static void expand(const char *format, const struct arguments *arguments, FILE *
 }
 
 /*
- * rb_bug() prints "[BUG] " and its message to stderr, which keeps nothing. Its
- * frame is still on the stack: the arguments are in its va_list, and the format
- * is the constant that its caller loaded. If the format is not a constant, the
- * message is unknown.
+ * rb_bug() prints "[BUG] " and its message to stderr, and does not keep them.
+ * But its frame is still on the stack: the arguments are in its va_list, and
+ * the format is the constant that its caller loaded. If the format is not a
+ * constant, the message is unknown.
  */
 static const char *bug_message(const struct rcore_target *target, bool hides_text,
 			       const struct rcore_native_frame *frames, size_t count,

@@ -9,8 +9,8 @@
 #include "layout/store.h"
 
 /*
- * The user's table is the only one. If it is of another release, it is
- * approximate all the same.
+ * The user's table is the only candidate. If it is for another release, the
+ * layout is approximate.
  */
 static struct rcore_error *from_user(const char *file, unsigned machine,
 				     const unsigned version[3], struct rcore_layouts *ret)
@@ -21,9 +21,10 @@ static struct rcore_error *from_user(const char *file, unsigned machine,
 		layout ? rcore_layout_read(file, layout) : rcore_error_no_memory();
 	if (!err && layout->machine != machine) {
 		const char *name = rcore_machine_name(machine);
-		err = rcore_error_create(
-			RCORE_ERROR_NO_LAYOUT, "%s: a table of %s; the target is of %s", file,
-			rcore_machine_name(layout->machine), name ? name : "another machine");
+		err = rcore_error_create(RCORE_ERROR_NO_LAYOUT,
+					 "%s is a table for %s, but the target runs on %s",
+					 file, rcore_machine_name(layout->machine),
+					 name ? name : "another machine");
 	}
 	if (err)
 		return err;
@@ -33,7 +34,7 @@ static struct rcore_error *from_user(const char *file, unsigned machine,
 	return NULL;
 }
 
-/* The layout that passed its proofs where the pack was made. */
+/* The layout that passed its proofs on the machine that wrote the pack. */
 static struct rcore_error *from_pack(const struct rcore_pack_facts *pack,
 				     struct rcore_layouts *ret)
 {

@@ -11,7 +11,7 @@
 #include "vm/problem.h"
 
 /*
- * The way of a target to a snapshot. Each step has a header of its name:
+ * How a target becomes a snapshot. Each step has a header of its name:
  *
  *   open      the core, process or pack, and the files it had mapped
  *   identify  which of these files is Ruby, and its version
@@ -110,9 +110,9 @@ static struct rcore_error *read_moment(struct rcore_session *session,
 }
 
 /*
- * A value under a key such as password in some frame is a secret wherever else
- * it is found, whether that frame's values were asked for or not: all are read
- * once more for it. A pack records nothing of that.
+ * Finds secrets in the values of all frames, even if the user did not ask for
+ * values: a value under a key such as password is a secret wherever else it
+ * occurs. A pack records nothing that only this step reads.
  */
 static struct rcore_error *learn(struct rcore_session *session)
 {

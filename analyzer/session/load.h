@@ -6,12 +6,12 @@
 #include "session/session.h"
 
 /*
- * The steps in order, for callers that need a part of the way. load.c shows the
- * whole.
+ * The steps in order, for callers that need only some of them. load.c shows all
+ * of them.
  */
 
 /*
- * Returns a snapshot that says which target it is of, and nothing else. Error:
+ * Returns a snapshot that only says which target it describes. Error:
  * NO_MEMORY.
  */
 struct rcore_error *rcore_session_describe(const struct rcore_session *session,
@@ -25,8 +25,8 @@ struct rcore_error *rcore_session_look(struct rcore_session *session,
 				       struct rcore_snapshot *snapshot);
 
 /*
- * Looks, and decodes one moment, without stopping anything. The redactor learns
- * from it, if there is anything to redact. The caller frees ret->snapshot.
+ * Looks, and decodes one moment, without stopping anything. If anything must be
+ * redacted, the redactor learns from it. The caller frees ret->snapshot.
  */
 struct rcore_error *rcore_session_read(struct rcore_session *session, struct rcore_moment *ret);
 

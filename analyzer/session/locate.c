@@ -20,8 +20,8 @@ static bool has_musl(const struct rcore_search *search)
 }
 
 /*
- * Returns why no VM can be found. If the pointer to it has a symbol, its value
- * says.
+ * Returns why no VM can be found. If the pointer to the VM has a symbol, its
+ * value is part of the reason.
  */
 static struct rcore_error *no_vm(const struct rcore_search *search,
 				 const struct rcore_layouts *layouts)
@@ -39,7 +39,8 @@ static struct rcore_error *no_vm(const struct rcore_search *search,
 		if (!vm)
 			return rcore_error_create(
 				RCORE_ERROR_CORRUPT,
-				"Ruby %u.%u.%u had not made its VM yet (ruby_current_vm_ptr is "
+				"Ruby %u.%u.%u had not created its VM yet (ruby_current_vm_ptr "
+				"is "
 				"NULL): the process died while it was starting",
 				version[0], version[1], version[2]);
 	}
@@ -47,9 +48,8 @@ static struct rcore_error *no_vm(const struct rcore_search *search,
 		const unsigned *own = layouts->items[0].version;
 		return rcore_error_create(
 			RCORE_ERROR_CORRUPT,
-			"no VM found in %s with --layout %s: that is a table of Ruby "
-			"%u.%u.%u, the "
-			"target is Ruby %u.%u.%u; without --layout rcore takes its own tables",
+			"no VM found in %s with --layout %s, a table of Ruby %u.%u.%u (the "
+			"target is Ruby %u.%u.%u); omit --layout to use rcore's own tables",
 			search->identity->module->path, search->layout_file, own[0], own[1],
 			own[2], version[0], version[1], version[2]);
 	}
@@ -63,18 +63,17 @@ static struct rcore_error *no_vm(const struct rcore_search *search,
 	return rcore_error_create(
 		RCORE_ERROR_CORRUPT,
 		"no VM found in %s with any of %zu layouts of Ruby %u.%u: the process died "
-		"while "
-		"it was starting, its memory is corrupt or cut off, or the build is unusual; "
-		"`rcore layout FILE > my.layout` on its libruby with debug information and "
-		"--layout my.layout help with the last",
+		"while it was starting, its memory is corrupt or truncated, or its build is "
+		"unusual; for an unusual build, run `rcore layout FILE > my.layout` on its "
+		"libruby with debug information and pass --layout my.layout",
 		search->identity->module->path, layouts->count, version[0], version[1]);
 }
 
 /*
- * A choice takes tens of milliseconds if no table is of this very release. A
- * running process is therefore stopped only to prove that the last choice still
- * holds, and a second question about a core is answered at once. If a proof
- * fails now that held before, the search starts anew.
+ * Choosing takes tens of milliseconds if there is no table for this very
+ * release. So a running process is stopped only to check that the previous
+ * choice still holds, and a second question about a core is answered at once.
+ * If a proof fails that passed before, the search starts again.
  */
 static bool still_holds(const struct rcore_search *search, struct rcore_trial *now)
 {
@@ -111,7 +110,7 @@ static struct rcore_error *keep(const struct rcore_search *search, struct rcore_
 	trial->misfits = rcore_trial_misfits(search, trial);
 	/*
 	 * Fields that were shifted to fit one moment of a running process may
-	 * not fit another.
+	 * not fit another one.
 	 */
 	if (search->target->live && trial->shift_count)
 		return NULL;

@@ -5,16 +5,16 @@
 #include "session/trial.h"
 
 /*
- * The third step: which layout do the target's structs have, and where is its
- * VM?
+ * The third step: finds the layout of the target's structs, and the address of
+ * its VM.
  */
 
 /*
- * Tries the layouts of layouts.h with each way to the VM, and returns the first
- * for which all proofs hold, otherwise the one for which most do. A choice for
- * which all held is kept in search->choice and tried first the next time.
- * Errors: as rcore_session_layouts(); CORRUPT if no layout finds a VM;
- * NO_LAYOUT on musl.
+ * Tries the layouts of layouts.h with each method of finding the VM, and
+ * returns the first one that passes all proofs, otherwise the one that passes
+ * most. Keeps a choice that passed all of them in search->choice, and tries it
+ * first the next time. Errors: those of rcore_session_layouts(); CORRUPT if no
+ * layout finds a VM; NO_LAYOUT on musl.
  */
 struct rcore_error *rcore_session_locate(const struct rcore_search *search,
 					 struct rcore_trial *ret);

@@ -25,40 +25,38 @@ static const char *lost(struct rcore_arena *arena, const struct rcore_module *mo
 			bool is_ruby)
 {
 	if (module->whole_size)
-		return rcore_arena_printf(
-			arena,
-			"%s is cut short (%" PRIu64 " of %" PRIu64
-			" bytes): what the rest of it held: constants, names, call frame "
-			"information",
-			module->file, module->file_size, module->whole_size);
+		return rcore_arena_printf(arena,
+					  "%s is truncated (%" PRIu64 " of %" PRIu64
+					  " bytes): the constants, names and call frame "
+					  "information in the rest of it",
+					  module->file, module->file_size, module->whole_size);
 	if (module->status == RCORE_MODULE_FOUND || module->status == RCORE_MODULE_UNVERIFIED)
 		return NULL;
-	return is_ruby ? "Ruby's version by symbol, the VM's pointer by symbol, and names that "
-			 "lie "
+	return is_ruby ? "the symbols of Ruby's version and of the VM's pointer, and the names "
 			 "in its read-only data"
-		       : "what only its file holds: constants and names of its own";
+		       : "the constants and names that only its file contains";
 }
 
 static const char *fix(struct rcore_arena *arena, const struct rcore_module *module,
 		       const char *build_id)
 {
 	if (module->whole_size)
-		return rcore_arena_printf(arena, "copy %s again, to its end, in place of %s",
-					  module->path, module->file);
+		return rcore_arena_printf(arena, "copy all of %s again to %s", module->path,
+					  module->file);
 	switch (module->status) {
 	case RCORE_MODULE_MISSING:
-		return rcore_arena_printf(
-			arena,
-			"copy %s from the machine of the core, and give --sysroot DIR or "
-			"--lib-search-path DIR%s%s",
-			module->path, build_id ? "; or debuginfod-find executable " : "",
-			build_id ? build_id : "");
+		return rcore_arena_printf(arena,
+					  "copy %s from the machine that wrote the core, and "
+					  "pass --sysroot DIR or "
+					  "--lib-search-path DIR%s%s",
+					  module->path,
+					  build_id ? "; or debuginfod-find executable " : "",
+					  build_id ? build_id : "");
 	case RCORE_MODULE_WRONG:
 		return rcore_arena_printf(
 			arena,
 			"%s is another build: copy the one with build-id %s from the machine "
-			"of "
-			"the core, and give --sysroot DIR or --lib-search-path DIR",
+			"that wrote the core, and pass --sysroot DIR or --lib-search-path DIR",
 			module->file, build_id ? build_id : "of the core");
 	default:
 		return NULL;

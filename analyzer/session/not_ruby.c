@@ -8,7 +8,7 @@
 #include "layout/layout.h"
 
 /*
- * Other implementations of Ruby, and a file that they map or a function that
+ * Other implementations of Ruby, with a file that they map or a function that
  * they export.
  */
 static const struct {
@@ -45,8 +45,8 @@ static struct rcore_error *other_implementation(const struct rcore_target *targe
 }
 
 /*
- * Reads it from "/usr/lib/ruby/2.1.0/x86_64-linux/enc/encdb.so", which every
- * Ruby up to 2.7 and many later ones have loaded, or from "libruby.so.2.1".
+ * Reads the series from "/usr/lib/ruby/2.1.0/x86_64-linux/enc/encdb.so", which
+ * every Ruby up to 2.7 and many later ones load, or from "libruby.so.2.1".
  */
 static bool series_of_path(const char *path, unsigned version[3])
 {
@@ -61,8 +61,8 @@ static bool series_of_path(const char *path, unsigned version[3])
 }
 
 /*
- * The paths of Ruby's own files tell its series even if none of the files is
- * here.
+ * Finds the series in the paths of Ruby's own files, which works even if the
+ * files are missing.
  */
 static struct rcore_error *by_paths(const struct rcore_target *target, size_t missing)
 {
@@ -80,9 +80,9 @@ static struct rcore_error *by_paths(const struct rcore_target *target, size_t mi
 		if (err || !missing)
 			return err;
 		return rcore_error_create(RCORE_ERROR_NOT_RUBY,
-					  "no Ruby found, though it seems to be %s: %zu of its "
+					  "no Ruby found, but it seems to be %s: %zu of its "
 					  "%zu files are missing "
-					  "here: give --sysroot DIR or --lib-search-path DIR",
+					  "here; pass --sysroot DIR or --lib-search-path DIR",
 					  name, missing, count);
 	}
 	return NULL;
@@ -101,19 +101,18 @@ struct rcore_error *rcore_session_not_ruby(const struct rcore_target *target)
 		err = by_paths(target, missing);
 	if (err)
 		return err;
-	/* Whether a damaged core ran Ruby is unknown. */
+	/* If the core is damaged, nobody knows whether it ran Ruby. */
 	if (!count)
 		return rcore_error_create(target->process->note ? RCORE_ERROR_FORMAT
 								: RCORE_ERROR_NOT_RUBY,
 					  "no Ruby found: the core (of \"%s\") lists no files; "
-					  "name the executable: "
-					  "rcore analyze CORE EXE",
+					  "name the executable, as in rcore analyze CORE EXE",
 					  what);
 	if (missing)
 		return rcore_error_create(
 			RCORE_ERROR_NOT_RUBY,
 			"no Ruby found in \"%s\"; %zu of its %zu files are missing "
-			"here: give --sysroot DIR or --lib-search-path DIR",
+			"here; pass --sysroot DIR or --lib-search-path DIR",
 			what, missing, count);
 	return rcore_error_create(RCORE_ERROR_NOT_RUBY,
 				  "not a Ruby process: \"%s\"; none of its %zu files defines "

@@ -6,7 +6,10 @@
 #include "image/elf/elf_file.h"
 #include "target/core/core_file.h"
 
-/* A pack whose note is damaged is read as a core of which little was saved. */
+/*
+ * If a pack's note is damaged, the pack is read as a core that contains little
+ * memory.
+ */
 static struct rcore_error *read_pack(struct rcore_target *target,
 				     const struct rcore_process *process)
 {

@@ -3,8 +3,8 @@
 #define RCORE_SESSION_OPEN_H
 
 /*
- * The first step: a core, a pack, a running process, or memory that a debugger
- * reads, as something that has memory, threads and mapped files.
+ * The first step: opens a core, a pack, a running process, or memory that a
+ * debugger reads. Each becomes memory, threads and mapped files.
  */
 
 #include "base/arena.h"
@@ -19,23 +19,26 @@
 /* An opened target: what every later step reads. */
 struct rcore_target {
 	const struct rcore_process *process;
-	struct rcore_memory *memory; /* pages that are missing come from files */
+	struct rcore_memory *memory; /* takes missing pages from files */
 	struct rcore_modules *modules;
-	struct rcore_core *core;         /* NULL: the target is not a core file */
-	struct rcore_live *live;         /* NULL: it is not a running process */
-	struct rcore_pack_facts *pack;   /* NULL: it is not a pack */
+	struct rcore_core *core;         /* NULL: not a core file */
+	struct rcore_live *live;         /* NULL: not a running process */
+	struct rcore_pack_facts *pack;   /* NULL: not a pack */
 	struct rcore_recorder *recorder; /* NULL: nothing will be packed */
-	const char *pack_problem;        /* why a pack is read as a plain core; NULL: nothing */
+	/* why a pack is read as a plain core, or NULL */
+	const char *pack_problem;
 
 	/* Private. */
-	struct rcore_code *code;           /* NULL: nothing was unwound yet */
-	struct rcore_process *own_process; /* NULL: somebody else owns `process` */
-	struct rcore_arena arena;          /* of `pack` and what replaces `process` */
+	struct rcore_code *code; /* NULL: nothing was unwound yet */
+	/* NULL: somebody else owns `process` */
+	struct rcore_process *own_process;
+	/* of `pack`, and of what replaces `process` */
+	struct rcore_arena arena;
 };
 
 /*
- * Opens `process` and `memory`, which stay the caller's. Does not look at
- * options->size. Call rcore_target_close() in any case. Errors: as
+ * Opens `process` and `memory`, which the caller still owns. Ignores
+ * options->size. Call rcore_target_close() in any case. Errors: those of
  * rcore_modules_open().
  */
 struct rcore_error *rcore_target_open(struct rcore_target *target,
@@ -45,15 +48,15 @@ struct rcore_error *rcore_target_open(struct rcore_target *target,
 void rcore_target_close(struct rcore_target *target);
 
 /*
- * Returns what is known of the target's code, which unwinding adds to. It
- * belongs to the target. Errors: as rcore_code_open().
+ * Returns the cache of what is known about the target's code; unwinding adds to
+ * it. It belongs to the target. Errors: those of rcore_code_open().
  */
 struct rcore_error *rcore_target_code(struct rcore_target *target, struct rcore_code **ret);
 
 /*
  * Fails with OS if a mapped file became shorter since it was opened; the error
- * names the file. A file that is truncated later, during a read, is not
- * noticed.
+ * names the file. Does not notice a file that is truncated later, during a
+ * read.
  */
 struct rcore_error *rcore_target_check_files(const struct rcore_target *target);
 

@@ -39,8 +39,8 @@ static void gather(const struct rcore_snapshot *snapshot, struct rcore_pack_fact
 }
 
 /*
- * Without files there are no symbols: what they pointed to is then found by a
- * search of this data.
+ * Without the files there are no symbols; a search of this data will then find
+ * what they point to.
  */
 static void add_writable(const struct rcore_target *target, const struct rcore_module *ruby)
 {
@@ -51,8 +51,8 @@ static void add_writable(const struct rcore_target *target, const struct rcore_m
 }
 
 /*
- * gdb finds libraries only through the dynamic linker's list. Reads it as gdb
- * does, so that it is recorded.
+ * gdb finds libraries only through the dynamic linker's list. Reads that list
+ * as gdb does, so that it is recorded.
  */
 static void add_link_map(const struct rcore_target *target)
 {
@@ -64,9 +64,9 @@ static void add_link_map(const struct rcore_target *target)
 }
 
 /*
- * A walk over the main thread's stack runs into what the kernel put above it:
- * 16 random bytes, the command line, the environment, the program's name. No
- * report needs them.
+ * A walk over the main thread's stack continues into the data that the kernel
+ * put above it: 16 random bytes, the command line, the environment, the
+ * program's name. No report needs those.
  */
 static void drop_environment(const struct rcore_target *target)
 {
@@ -81,7 +81,7 @@ static void hide_command(void *context, char *text, size_t size)
 {
 	struct rcore_spans spans = {0};
 	rcore_redactor_command(context, text, size, &spans);
-	/* If memory is short, hides all of it. */
+	/* If memory is short, hides everything. */
 	if (spans.no_memory)
 		rcore_fill(text, size);
 	for (size_t i = 0; i < spans.count; i++)
@@ -90,7 +90,7 @@ static void hide_command(void *context, char *text, size_t size)
 	rcore_spans_deinit(&spans);
 }
 
-/* The parts of the facts that have to be freed. */
+/* The parts of the facts that must be freed. */
 struct allocated {
 	char *layout;
 	uint64_t *fibers;
@@ -122,7 +122,7 @@ static struct rcore_error *allocate(const struct rcore_located *located,
 	return rcore_error_no_memory();
 }
 
-/* The note says what came out of files. */
+/* The note contains what comes from files. */
 static char *write_note(const struct rcore_target *target,
 			const struct rcore_snapshot *snapshot,
 			const struct allocated *allocated, size_t *ret_size)
@@ -158,8 +158,9 @@ struct rcore_error *rcore_pack(struct rcore_session *session,
 	struct allocated allocated;
 	size_t size;
 	if (!target->core || !target->recorder)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "only a core can be packed; take one with gcore PID");
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"only a core can be packed; write one with gcore PID");
 	struct rcore_error *err = allocate(&session->located, snapshot, &allocated);
 	if (err)
 		return err;

@@ -52,8 +52,8 @@ static bool is_marked(const struct stretch *stretch, size_t at, enum rcore_recor
 }
 
 /*
- * Names stay readable, whatever else their bytes are, because every report
- * prints them.
+ * Names stay readable even if their bytes are also part of something else,
+ * because every report prints them.
  */
 static void hide(struct hiding *hiding, const struct stretch *stretch, size_t start, size_t end)
 {
@@ -107,8 +107,8 @@ static void hide_texts(struct hiding *hiding, const struct stretch *stretch)
 }
 
 /*
- * No report prints what C functions have on their stacks: hides text there, and
- * leaves addresses and numbers.
+ * No report prints what C functions have on their stacks. Hides text there, but
+ * no addresses and numbers.
  */
 static void hide_words(struct hiding *hiding, const struct stretch *stretch)
 {
@@ -164,7 +164,7 @@ static int by_start(const void *left, const void *right)
 }
 
 /*
- * VM stacks lie within machine stacks. They hold VALUEs, and words of Floats
+ * VM stacks are inside machine stacks. They contain VALUEs, and words of Floats
  * that look like text.
  */
 static void find_stacks(struct hiding *hiding, const struct rcore_snapshot *snapshot)

@@ -6,8 +6,8 @@
 #include "session/open.h"
 
 /*
- * Marks what a pack must not contain of the memory that was recorded.
- * `redactor` has learned from the target. Error: NO_MEMORY.
+ * Marks the recorded memory that a pack must not contain. `redactor` has
+ * learned from the target. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_hide(const struct rcore_target *target,
 				       const struct rcore_redactor *redactor,

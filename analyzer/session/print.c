@@ -9,13 +9,13 @@
 #include "session/examine.h"
 #include "session/session.h"
 
-/* What to ask of the VM: to print values, or to list names of constants. */
+/* What to ask the VM: to print values, or to list names of constants. */
 struct question {
 	const struct rcore_subject *subjects;
 	const struct rcore_inspect_options *options;
 	struct rcore_print *print;
 	const char *begun;
-	struct rcore_names *names; /* NULL: values are */
+	struct rcore_names *names; /* NULL: print values */
 };
 
 static struct rcore_error *print_all(struct rcore_ruby *ruby, const struct question *question)
@@ -59,7 +59,7 @@ static struct rcore_error *ask(struct rcore_session *session, struct rcore_locat
 	return err;
 }
 
-/* Stops a running process meanwhile. */
+/* Stops a running process while it reads. */
 static struct rcore_error *ask_live(struct rcore_session *session,
 				    struct rcore_located *located, struct rcore_arena *arena,
 				    struct question *question)
@@ -87,7 +87,7 @@ static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_a
 				    : ask(session, located, arena, question);
 }
 
-/* What the redactor has to know, it learns from a snapshot. */
+/* The redactor learns the target's secrets from a snapshot. */
 static struct rcore_error *redact(struct rcore_session *session, struct rcore_print *print)
 {
 	struct rcore_snapshot *snapshot;
@@ -154,7 +154,7 @@ struct rcore_error *rcore_constant_names(struct rcore_session *session, const ch
 					 struct rcore_names **ret)
 {
 	struct rcore_names *names = calloc(1, sizeof(*names));
-	struct rcore_arena arena = {0}; /* what is read on the way */
+	struct rcore_arena arena = {0}; /* memory for what is read */
 	if (!names)
 		return rcore_error_no_memory();
 	struct question question = {.begun = begun, .names = names};

@@ -6,17 +6,20 @@
 #include "session/trial.h"
 
 /*
- * What the steps identify and locate found. It stays true as long as the
+ * The result of the steps identify and locate. It stays true as long as the
  * process runs: find it once, then read as often as you like.
  */
 struct rcore_located {
 	struct rcore_identity identity;
-	bool is_found; /* false: what follows is unknown */
+	bool is_found; /* false: the rest is unknown */
 	struct rcore_location location;
-	struct rcore_statics statics; /* filled in as they are found */
+	struct rcore_statics statics; /* set when they are found */
 };
 
-/* Stores a location, and what symbols say about statics. Error: NO_MEMORY. */
+/*
+ * Stores a location, and the addresses of static variables that have symbols.
+ * Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_located_set(struct rcore_located *located,
 				      const struct rcore_target *target,
 				      const struct rcore_location *location);
@@ -24,8 +27,8 @@ void rcore_located_deinit(struct rcore_located *located);
 
 /*
  * Prepares `ruby` to read objects of a located Ruby. Strings go to `arena`.
- * What it finds of statics is stored in `located` at the end, for whoever reads
- * next.
+ * rcore_reader_deinit() stores what was found out about static variables in
+ * `located`, for the next reader.
  */
 void rcore_reader_init(struct rcore_ruby *ruby, const struct rcore_target *target,
 		       const struct rcore_located *located, struct rcore_arena *arena);

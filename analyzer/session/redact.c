@@ -21,7 +21,7 @@ struct rcore_error *rcore_session_learn(enum rcore_redact mode, struct rcore_sna
 	return rcore_redact_learn(fresh, snapshot);
 }
 
-/* Only the machine that redacted a pack knows what was removed from it. */
+/* Only the machine that redacted a pack knows what it removed. */
 static void take_counts(const struct rcore_pack_facts *pack, enum rcore_redact mode,
 			struct rcore_redaction *redaction)
 {

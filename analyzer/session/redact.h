@@ -5,17 +5,18 @@
 #include "redact/redact.h"
 #include "session/open.h"
 
-/* The last step: removes from an answer what the user wants removed. */
+/* The last step: removes what the user wants removed from an answer. */
 
 /*
- * Returns the stricter of what the caller wants and what a pack was made with.
+ * Returns the stricter mode: that of the caller, or that with which a pack was
+ * written.
  */
 enum rcore_redact rcore_session_redact_mode(const struct rcore_target *target,
 					    enum rcore_redact wanted);
 
 /*
  * Replaces *redactor by one that knows the values under keys such as password
- * in this snapshot, which was decoded with all values. Error: NO_MEMORY.
+ * in this snapshot, which must be decoded with all values. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_learn(enum rcore_redact mode, struct rcore_snapshot *snapshot,
 					struct rcore_redactor **redactor);

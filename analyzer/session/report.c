@@ -7,8 +7,8 @@
 #include "report/formats.h"
 
 /*
- * The public functions that write reports: they take the name of a format and
- * sized options.
+ * The public functions that write reports. They take the name of a format, and
+ * options with a size.
  */
 
 static struct rcore_error *no_format(const char *format, const char *known)
@@ -30,7 +30,10 @@ struct rcore_error *rcore_report(const struct rcore_snapshot *snapshot, const ch
 		err = no_format(name, rcore_format_list);
 	if (!err)
 		err = format->write(snapshot, &options, out);
-	/* cppcheck-suppress returnDanglingLifetime; an error holds no pointer to its options. */
+	/*
+	 * cppcheck-suppress returnDanglingLifetime; an error holds no pointer
+	 * to its options.
+	 */
 	return err;
 }
 

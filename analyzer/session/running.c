@@ -26,11 +26,11 @@ static void describe(const struct rcore_session *session, const struct rcore_liv
 	if (pause->overdue)
 		rcore_problem_add(
 			snapshot,
-			rcore_error_create(RCORE_ERROR_LIMIT,
-					   "the process was let go before all was read: it is "
-					   "not held for longer than 2 s; take a core with "
-					   "`gcore %d` and analyze that",
-					   snapshot->pid));
+			rcore_error_create(
+				RCORE_ERROR_LIMIT,
+				"reading was not complete when the process was resumed after 2 "
+				"s; write a core with `gcore %d` and analyze that",
+				snapshot->pid));
 }
 
 /* Keeps the machine stacks, unless nothing will be unwound. */
@@ -43,8 +43,8 @@ static struct rcore_error *keep_stacks(const struct rcore_session *session,
 }
 
 /*
- * Reads the process once. The pages that the last reading needed are copied at
- * once.
+ * Reads the process once. Starts with one copy of all pages that the previous
+ * reading needed.
  */
 static struct rcore_error *read_once(struct rcore_session *session, struct rcore_moment *ret)
 {
@@ -70,8 +70,8 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 }
 
 /*
- * What is read while the process runs may not fit together. That rarely happens
- * twice in a row.
+ * Parts that are read while the process runs may not fit together. That rarely
+ * happens twice in a row.
  */
 static struct rcore_error *read_running(struct rcore_session *session, struct rcore_moment *ret)
 {
@@ -87,8 +87,8 @@ static struct rcore_error *read_running(struct rcore_session *session, struct rc
 }
 
 /*
- * Returns an error that cannot come from reading a process that runs, and drops
- * others.
+ * Keeps an error that cannot be caused by reading a process that runs, and
+ * drops any other.
  */
 static struct rcore_error * final(struct rcore_error *err)
 {
@@ -100,9 +100,9 @@ static struct rcore_error * final(struct rcore_error *err)
 }
 
 /*
- * Finds out, while the process runs, whether it is Ruby and which layout it
- * has; then which pages to copy. The pages that only the choice of a layout
- * needed are forgotten.
+ * Finds out, while the process runs, whether it is Ruby, which layout it has,
+ * and then which pages to copy. Forgets pages that only the choice of a layout
+ * needed.
  */
 static struct rcore_error *rehearse(struct rcore_session *session)
 {

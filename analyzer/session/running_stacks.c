@@ -5,9 +5,9 @@
 
 /*
  * CRuby allocates the VM stack of a thread or a fiber on its machine stack
- * (alloca in thread_start_func_2 of thread.c, fiber_pool_stack_alloca of
- * cont.c). That is a gap of 128 KiB to 1 MiB between a few pages of native
- * frames. The decoder reads the used part of it anyway.
+ * (alloca() in thread_start_func_2() of thread.c, fiber_pool_stack_alloca() of
+ * cont.c). So there is a gap of 128 KiB to 1 MiB among a few pages of native
+ * frames. The decoder has read the used part of the gap already.
  */
 struct gap {
 	uint64_t start, end;
@@ -53,10 +53,7 @@ static size_t first_gap(const struct gaps *gaps, uint64_t address)
 	return low;
 }
 
-/*
- * The most that is kept of one stack: eight times what a main thread has by
- * default.
- */
+/* The most to keep of one stack: eight times the default of a main thread. */
 enum { STACK_LIMIT = 64 << 20, RED_ZONE = 128 };
 
 static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, uint64_t end)

@@ -3,14 +3,16 @@
 #define RCORE_SESSION_H
 
 /*
- * session/ takes a target, step by step, from its file or pid to a snapshot
- * that report/ can print: open, identify, locate, decode, weave, explain,
- * redact. A step is one function in a header of that name; it takes what the
- * steps before it found, not this handle. Start with load.c, which calls them
- * in order. command/, cli/, plugin/ and tests include rcore.h, this header (to
- * open a target over memory of their own, or to read it with decoders of their
- * own), examine.h and inputs.h; the other headers here are for session/ and
- * whoever builds on single steps.
+ * session/ turns a target, a file or a pid, into a snapshot that report/ can
+ * print. Its steps are open, identify, locate, decode, weave, explain and
+ * redact. Each step is one function in a header of that name, which gets the
+ * results of the steps before it, not this handle. load.c calls them in order;
+ * start there.
+ *
+ * command/, cli/, plugin/ and tests include rcore.h, examine.h, inputs.h, and
+ * this header (to open a target over memory of their own, or to read it with
+ * decoders of their own). The other headers here are for session/, and for code
+ * that needs single steps.
  */
 
 #include "rcore.h"
@@ -22,7 +24,7 @@
 
 struct rcore_moment;
 
-/* What the caller of rcore_open_*() wants. */
+/* What the caller of rcore_open_*() asked for. */
 struct rcore_settings {
 	struct rcore_locals_options values;
 	enum rcore_redact redact;
@@ -33,20 +35,21 @@ struct rcore_settings {
 };
 
 /*
- * An opened target and what is known about it: what the caller of librcore
- * holds.
+ * An opened target and what is known about it. The caller of librcore has a
+ * pointer to it.
  */
 struct rcore_session {
 	struct rcore_target target;
 	struct rcore_settings settings;
-	struct rcore_located located;            /* of the last look */
+	struct rcore_located located;            /* of the last search */
 	struct rcore_choice own_choice, *choice; /* the caller's, or its own */
 	struct rcore_recognizers recognizers;    /* of what fibers work on */
 	struct rcore_redactor *redactor;
 	bool has_learned;           /* the redactor knows this target's secrets */
 	struct rcore_inputs inputs; /* empty: nobody asked for them yet */
 	/*
-	 * Reads one moment of a running process; NULL: the target stands still.
+	 * Reads one moment of a running process. NULL if the target does not
+	 * run.
 	 */
 	struct rcore_error *(*read)(struct rcore_session *session, struct rcore_moment *ret);
 };

@@ -30,8 +30,8 @@ static int other_of_tid(const struct rcore_snapshot *snapshot, int tid)
 }
 
 /*
- * Since 2.7 a fiber's VM stack lies above its machine stack in one piece of
- * memory (cont.c, fiber_initialize_coroutine).
+ * Since 2.7, a fiber's VM stack is above its machine stack, in one piece of
+ * memory (fiber_initialize_coroutine() of cont.c).
  */
 static void bound(struct rcore_unwind_context *context, const struct rcore_snapshot *snapshot,
 		  const struct rcore_fiber *fiber)
@@ -115,9 +115,9 @@ static void leave_other_coroutines(struct rcore_snapshot *snapshot)
 	rcore_problem_add(
 		snapshot,
 		rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-				   "native frames of %zu parked fibers are missing: none has "
-				   "its stack pointer where native coroutines keep it; was "
-				   "this Ruby built --with-coroutine=ucontext or =pthread?",
+				   "native frames of %zu parked fibers are missing: none has a "
+				   "stack pointer where native coroutines save it; was this "
+				   "Ruby built --with-coroutine=ucontext or =pthread?",
 				   lost));
 }
 

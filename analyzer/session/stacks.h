@@ -5,14 +5,14 @@
 #include "image/unwind/unwind.h"
 #include "session/reader.h"
 
-/* Whose stack a context is. */
+/* The owner of a stack. */
 struct rcore_stack_owner {
 	int fiber; /* index into snapshot->fibers; -1: none */
 	int other; /* index into snapshot->others; -1: none */
 };
 
 /*
- * The native stacks of a snapshot: where each begins, and once they are
+ * The native stacks of a snapshot: where each begins, and, once they are
  * unwound, their frames.
  */
 struct rcore_stacks {
@@ -31,7 +31,7 @@ struct rcore_error *rcore_stacks_init(struct rcore_stacks *stacks,
 				      struct rcore_snapshot *snapshot);
 void rcore_stacks_deinit(struct rcore_stacks *stacks);
 
-/* Gives each fiber and other thread its frames. */
+/* Stores the frames in each fiber and other thread. */
 void rcore_stacks_hand_out(const struct rcore_stacks *stacks, struct rcore_snapshot *snapshot);
 
 /* Takes the frames from a pack instead of unwinding. Error: NO_MEMORY. */
@@ -40,8 +40,8 @@ struct rcore_error *rcore_stacks_unpack(struct rcore_stacks *stacks,
 					struct rcore_snapshot *snapshot);
 
 /*
- * Reads the registers that a parked fiber saved; false: it is not parked, or
- * they are unreadable.
+ * Reads the registers that a parked fiber saved. Returns false if it is not
+ * parked, or they cannot be read.
  */
 bool rcore_parked_fiber(const struct rcore_target *target, const struct rcore_traits *traits,
 			const struct rcore_fiber *fiber, struct rcore_unwind_context *ret);

@@ -6,7 +6,7 @@
 #include "image/elf/tls.h"
 #include "vm/context.h"
 
-enum { PTHREAD_LIMIT = 64 << 10 }; /* a struct pthread is far smaller */
+enum { PTHREAD_LIMIT = 64 << 10 }; /* a struct pthread is much smaller */
 
 /*
  * The variable may be in any module: in the gem's extension, or in a program
@@ -23,8 +23,9 @@ static bool find_variable(const struct rcore_target *target, struct rcore_tls_va
 }
 
 /*
- * The VM has the pthread_t of each of its threads. On x86-64 that is the thread
- * pointer; on aarch64 the thread pointer is the end of the struct pthread.
+ * The VM has the pthread_t of each of its threads. On x86-64, that is the
+ * thread pointer. On aarch64, the thread pointer is the end of the struct
+ * pthread.
  */
 static bool is_thread(struct rcore_ruby *ruby, const struct rcore_thread *thread,
 		      unsigned machine, uint64_t thread_pointer)
@@ -55,8 +56,8 @@ static uint64_t thread_pointer_of(const struct rcore_process *process, int tid)
 }
 
 /*
- * Reads what a profiler inside the process would use as this thread's context.
- * Returns false if that is unknown.
+ * Reads the pointer that a profiler inside the process would use as this
+ * thread's context. Returns false if it is unknown.
  */
 static bool read_pointer(struct rcore_ruby *ruby, unsigned machine, uint64_t thread_pointer,
 			 const struct rcore_tls_variable *variable, uint64_t *ret)

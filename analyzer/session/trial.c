@@ -50,7 +50,7 @@ void rcore_trial_reader(const struct rcore_search *search, struct rcore_trial *t
 
 static void find_symbols(const struct rcore_search *search, struct rcore_ruby *ruby)
 {
-	/* Its name up to 2.6, and since. */
+	/* its name up to 2.6, and since 2.7 */
 	static const char *const names[] = {"ruby_global_symbols", "global_symbols"};
 	const struct rcore_trial *chosen = search->choice->trial;
 	struct rcore_symbol symbol;
@@ -114,7 +114,7 @@ size_t rcore_trial_missed(const struct rcore_trial *trial)
 	return sum;
 }
 
-/* How many proofs passed of the structs that lead to each other. */
+/* How many proofs passed among the structs that point to each other. */
 static size_t passed_together(const struct rcore_trial *trial)
 {
 	size_t sum = 0;

@@ -29,53 +29,57 @@ struct rcore_choice {
 	struct rcore_trial *trial;
 };
 
-/* Where a layout is looked for. */
+/* Where to look for a layout. */
 struct rcore_search {
 	const struct rcore_target *target;
 	const struct rcore_identity *identity;
 	const char *layout_file;     /* the user's table; NULL: none */
-	struct rcore_choice *choice; /* is read first, and kept up to date */
+	struct rcore_choice *choice; /* tried first, and updated */
 	struct rcore_arena *arena;   /* for the details of failed proofs */
 };
 
 /*
- * Finds the VM with the layout of `trial`: by its symbol, by DWARF, or by a
- * search of libruby's writable data. Sets trial->method and the location's vm.
+ * Finds the VM with the layout of `trial`: by its symbol, by DWARF, or by
+ * searching libruby's writable data. Sets trial->method and the location's vm.
  */
 bool rcore_trial_find_vm(const struct rcore_search *search, struct rcore_trial *trial);
 
-/* Proves the layout on the VM that was found. */
+/* Proves the layout with the VM that was found. */
 void rcore_trial_prove(const struct rcore_search *search, struct rcore_trial *trial);
 
-/* Both; false: the layout finds no VM. */
+/* Does both. Returns false if the layout finds no VM. */
 bool rcore_trial_run(const struct rcore_search *search, struct rcore_trial *trial);
 
-/* Counts the fields of an approximate layout that do not fit; of others, 0. */
+/*
+ * Counts the fields of an approximate layout that do not fit; returns 0 for
+ * other layouts.
+ */
 size_t rcore_trial_misfits(const struct rcore_search *search, struct rcore_trial *trial);
 
 /*
- * Prepares to read objects with a trial's layout. End it with
- * rcore_ruby_deinit().
+ * Prepares `ruby` to read objects with a trial's layout. Call
+ * rcore_ruby_deinit() at the end.
  */
 void rcore_trial_reader(const struct rcore_search *search, struct rcore_trial *trial,
 			struct rcore_ruby *ret);
 
-/* How often a condition did not hold, in all proofs. */
+/* How often a condition failed in all proofs. */
 size_t rcore_trial_missed(const struct rcore_trial *trial);
 
 /*
- * Whether `trial` is better than `best`, which was tried before and may be none
- * (count 0). Of builds of one release the one is better whose conditions hold
- * more often: a wrong one may pass by chance. A layout that was not measured on
- * this release must be better in what makes a release: where an objspace or a
- * symbol table is says nothing about the VM and its threads.
+ * Whether `trial` is better than `best`, which was tried before and may be
+ * empty (count 0). Of two builds of one release, the one is better whose
+ * conditions hold more often, because a wrong one may pass by chance. A layout
+ * that was not measured on this release must be better in the structs that
+ * differ between releases: the address of an objspace or a symbol table shows
+ * nothing about the VM and its threads.
  */
 bool rcore_trial_is_better(const struct rcore_trial *trial, const struct rcore_trial *best);
 
 /* Whether `next` need not be tried after `best`. */
 bool rcore_trial_settles(const struct rcore_trial *best, const struct rcore_layout *next);
 
-/* Fills the snapshot's layout_*, vm_*, shifts, unmeasured and proofs. */
+/* Sets the snapshot's layout_*, vm_*, shifts, unmeasured and proofs. */
 void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot *snapshot);
 
 #endif

@@ -39,11 +39,11 @@ void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot
 	if (trial->misfits)
 		rcore_problem_add(
 			snapshot,
-			rcore_error_create(RCORE_ERROR_CORRUPT,
-					   "%zu fields of layout %s do not hold for this "
-					   "target, nor could they be made to; `rcore "
-					   "layout check` names them",
-					   trial->misfits, trial->location.layout.name));
+			rcore_error_create(
+				RCORE_ERROR_CORRUPT,
+				"%zu fields of layout %s do not fit this target, and shifting "
+				"them did not help; `rcore layout check` names them",
+				trial->misfits, trial->location.layout.name));
 	describe_unmeasured(&trial->location.layout, snapshot);
 	memcpy(snapshot->shifts, trial->shifts, sizeof(snapshot->shifts));
 	snapshot->shift_count = trial->shift_count;
@@ -58,7 +58,7 @@ void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot
 				snapshot,
 				rcore_error_create(
 					RCORE_ERROR_CORRUPT,
-					"layout %s does not hold for this target's %s (%s)%s%s",
+					"layout %s does not fit this target's %s (%s)%s%s",
 					snapshot->layout_name, trial->proofs[i].name,
 					trial->proofs[i].text,
 					trial->proofs[i].detail ? ": " : "",

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/stacks.h"
 
-/* Frames and their strings outlive the session: they are the snapshot's. */
+/*
+ * The frames and their strings belong to the snapshot, which outlives the
+ * session.
+ */
 static const char *copy(struct rcore_arena *arena, const char *text, bool *no_memory)
 {
 	const char *copied = text ? rcore_arena_strdup(arena, text) : NULL;
@@ -31,13 +34,16 @@ static struct rcore_error *unpack_one(const struct rcore_packed_stack *packed,
 	return no_memory ? rcore_error_no_memory() : NULL;
 }
 
-/* The stack of a kernel thread, or of a fiber; NULL: the pack has none. */
+/*
+ * Returns the stack of a kernel thread or of a fiber, or NULL if the pack has
+ * none.
+ */
 static const struct rcore_packed_stack *find(const struct rcore_pack_facts *pack, size_t *next,
 					     int tid, uint64_t fiber)
 {
 	for (size_t i = 0; i < pack->stack_count; i++) {
 		/*
-		 * Callers ask for them in about the order in which they are
+		 * Callers ask for them roughly in the order in which they are
 		 * stored.
 		 */
 		size_t index = (*next + i) % pack->stack_count;
@@ -50,7 +56,7 @@ static const struct rcore_packed_stack *find(const struct rcore_pack_facts *pack
 	return NULL;
 }
 
-/* What the machine that wrote the pack saw. */
+/* Uses what the machine that wrote the pack found. */
 struct rcore_error *rcore_stacks_unpack(struct rcore_stacks *stacks,
 					const struct rcore_target *target,
 					struct rcore_snapshot *snapshot)

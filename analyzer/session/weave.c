@@ -21,7 +21,7 @@ static int compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Those of all methods and blocks in C that run, each once. */
+/* Lists the functions of all active methods and blocks in C, each once. */
 static struct rcore_error *list_functions(const struct rcore_snapshot *snapshot,
 					  struct functions *ret)
 {
@@ -62,7 +62,7 @@ bool rcore_session_known_activation(const struct rcore_target *target,
 	return ret->address != 0;
 }
 
-/* Finds the activation by its code, too, unless it is known. */
+/* Also finds the activation by its code, unless it is known. */
 static struct rcore_error *unwind(struct rcore_target *target,
 				  const struct rcore_instructions *instructions,
 				  const struct functions *functions,
@@ -94,7 +94,7 @@ rcore_session_search_activation(struct rcore_target *target,
 	return unwind(target, instructions, &no_functions, &no_stacks, snapshot);
 }
 
-/* An order that is a guess, or is not known, is said to be so. */
+/* Says so if an order is a guess or unknown. */
 static void admit(struct rcore_snapshot *snapshot)
 {
 	bool woven = false;
@@ -103,22 +103,22 @@ static void admit(struct rcore_snapshot *snapshot)
 	if (woven && snapshot->activation.source == RCORE_ACTIVATION_UNKNOWN)
 		rcore_problem_add(
 			snapshot,
-			rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					   "native and Ruby frames are not in one order: which "
-					   "function runs Ruby code is not known; the debug "
-					   "information of this Ruby would tell"));
+			rcore_error_create(
+				RCORE_ERROR_UNSUPPORTED,
+				"the order of native and Ruby frames is unknown, because no "
+				"function is known to run Ruby code; install the debug "
+				"information of this Ruby to find it"));
 	else if (woven && snapshot->activation.source == RCORE_ACTIVATION_STACKS)
 		rcore_problem_add(
 			snapshot,
 			rcore_error_create(
 				RCORE_ERROR_UNSUPPORTED,
-				"the order of native and Ruby frames is a guess: which "
-				"function runs Ruby code is only known by how often it stands "
-				"in the stacks; the debug information of this Ruby would "
-				"tell"));
+				"the order of native and Ruby frames is a guess: only its "
+				"number of occurrences shows which function runs Ruby code; "
+				"install the debug information of this Ruby to be sure"));
 }
 
-/* Did each stack come to its natural end, and was each stretch of it woven? */
+/* Whether each stack came to its natural end, and each part of it was woven. */
 static bool is_whole(const struct rcore_snapshot *snapshot)
 {
 	bool whole = true;

@@ -6,24 +6,24 @@
 
 /*
  * The fifth step: unwinds the native stack of each kernel thread and parked
- * fiber, and weaves it with the Ruby frames. The process may run on: what is
- * read of it was kept while it was stopped. Error: NO_MEMORY.
+ * fiber, and merges it with the Ruby frames. The process may run again, because
+ * its stacks were kept while it was stopped. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_weave(struct rcore_target *target,
 					const struct rcore_located *located,
 					const struct rcore_moment *moment);
 
 /*
- * Finds the function that runs the interpreter by its symbol or in the pack,
- * and sets snapshot->activation; false: neither has it.
+ * Finds the function that runs the interpreter by its symbol, or in the pack,
+ * and sets snapshot->activation. Returns false if neither has it.
  */
 bool rcore_session_known_activation(const struct rcore_target *target,
 				    const struct rcore_located *located,
 				    struct rcore_snapshot *snapshot);
 
 /*
- * Finds it by its code instead, from where it carries out instructions. Errors:
- * as rcore_unwind().
+ * Finds that function by its code instead, starting where it executes
+ * instructions. Errors: those of rcore_unwind().
  */
 struct rcore_error *
 rcore_session_search_activation(struct rcore_target *target,

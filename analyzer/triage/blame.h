@@ -5,9 +5,9 @@
 #include "triage/crash_stack.h"
 
 /*
- * The frame to look at first: the innermost of the application, else of a
- * native extension, else of a gem, else the innermost of all. Fills
- * snapshot->blame. Error: NO_MEMORY.
+ * Fills snapshot->blame with the frame to look at first: the innermost of the
+ * application, otherwise of a native extension, otherwise of a gem, otherwise
+ * the innermost of all. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_blame_find(const struct rcore_crash_stack *stack,
 				     struct rcore_snapshot *snapshot);

@@ -14,8 +14,8 @@
 #include "triage/overflow.h"
 
 /*
- * si_code of the signals that a fault raises (sigaction(2)), with what it says
- * of the address.
+ * si_code of the signals that a fault raises (sigaction(2)), and what each says
+ * about the address.
  */
 static const struct {
 	int signo, code;
@@ -103,7 +103,9 @@ static void sender_text(int sender, const struct rcore_process *process, char *b
 		snprintf(buffer, size, ", sent by process %d", sender);
 }
 
-/* What the fault was, the one that Ruby made an abort of where there is one. */
+/*
+ * Describes the fault; if Ruby turned a fault into an abort, the original one.
+ */
 static void fault_text(struct rcore_snapshot *snapshot, char *buffer, size_t size)
 {
 	const struct rcore_cause *cause = &snapshot->cause;
@@ -142,7 +144,7 @@ static const char *text_of(struct rcore_snapshot *snapshot, const struct rcore_p
 				  end);
 }
 
-/* The stack pointer of the code that the fault struck; 0: unknown. */
+/* The stack pointer of the faulting code, or 0 if unknown. */
 static uint64_t fault_sp(const struct rcore_process *process,
 			 const struct rcore_signal_frame *original)
 {

@@ -9,12 +9,12 @@
 #include "target/process.h"
 
 /*
- * Why the process died: fills snapshot->cause, its threads and fibers being
- * there already, and of the cause what takes the target's memory (see
- * session.h). `original` is the fault on the signal stack that made Ruby abort
- * (NULL: none). The text is one line for people: signal, what was wrong at
- * which address, in which thread and fiber; of a full machine stack, whose it
- * is and what stopped it.
+ * Fills snapshot->cause: why the process died. The snapshot has its threads and
+ * fibers, and the parts of the cause that need the target's memory
+ * (session/explain.h). `original` is the fault on the signal stack that made
+ * Ruby abort, or NULL. The text is one line for people: the signal, what was
+ * wrong at which address, in which thread and fiber; and for a stack overflow,
+ * whose stack it was and what stopped it.
  */
 struct rcore_error *rcore_cause_find(const struct rcore_process *process,
 				     const struct rcore_signal_frame *original,

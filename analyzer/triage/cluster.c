@@ -7,8 +7,8 @@
 enum {
 	MAX_LINES = 64,
 	/*
-	 * Percent: most of a stack is shared, as when a frame was added or
-	 * renamed.
+	 * in percent: most of a stack is equal, such as after a frame was added
+	 * or renamed
 	 */
 	SIMILAR = 60
 };
@@ -73,7 +73,7 @@ static int by_size(const void *left, const void *right)
 	return strcmp(a->signature, b->signature);
 }
 
-/* The results with a signature, in its order. */
+/* Sorts the results that have a signature by it. */
 static size_t sort(const struct rcore_result *results, size_t count,
 		   const struct rcore_result **ret)
 {

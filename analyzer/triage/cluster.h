@@ -8,18 +8,24 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-/* What is known of one core after its analysis; strings are somebody else's. */
+/*
+ * What is known about one core after its analysis. The strings belong to
+ * somebody else.
+ */
 struct rcore_result {
 	const char *core;
-	/* Exit status of its analysis: 0, 1, 2, 3, or 124: over its limits. */
+	/*
+	 * Exit status of its analysis: 0, 1, 2, 3; or 124 if it exceeded its
+	 * limits.
+	 */
 	int status;
-	const char *ruby; /* this and what follows NULL: unknown */
+	const char *ruby; /* this and the rest: NULL if unknown */
 	const char *cause;
 	const char *blame, *path, *gem;
 	int line;
 	const char *loose, *strict; /* the signatures */
-	const char *loose_text;     /* what the loose one was made of */
-	const char *error;          /* why there is no more */
+	const char *loose_text;     /* the text of the loose signature */
+	const char *error;          /* why nothing more is known */
 };
 
 enum rcore_novelty { RCORE_NOVELTY_UNKNOWN, RCORE_NOVELTY_NEW, RCORE_NOVELTY_KNOWN };
@@ -28,13 +34,14 @@ enum rcore_novelty { RCORE_NOVELTY_UNKNOWN, RCORE_NOVELTY_NEW, RCORE_NOVELTY_KNO
 struct rcore_cluster {
 	const char *signature;
 	const struct rcore_result
-		*first; /* the one that stands for all: the least incomplete */
+		/* the example that reports show: the least incomplete */
+		*first;
 	const struct rcore_result **results;
 	size_t count;
 	enum rcore_novelty novelty; /* UNKNOWN: there is no baseline */
 	/*
-	 * The most similar of the larger clusters and of the baseline's
-	 * signatures; NULL: none is similar enough.
+	 * The most similar one among the larger clusters and the baseline's
+	 * signatures. NULL if none is similar enough.
 	 */
 	const char *similar_to;
 	unsigned similarity; /* percent */
@@ -52,14 +59,14 @@ struct rcore_clusters {
 };
 
 /*
- * Of two stacks, one frame a line: how much of both is the same frames in the
- * same order, in percent.
+ * Compares two stacks, given with one frame per line. Returns the percentage of
+ * their lines that are the same frames in the same order.
  */
 unsigned rcore_similarity(const char *left, const char *right);
 
 /*
- * `baseline` are the results of an earlier time; NULL: there is none. All
- * memory is the arena's. Error: NO_MEMORY.
+ * Groups results by signature. `baseline` are the results of an earlier time,
+ * or NULL. All memory belongs to the arena. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_cluster_make(const struct rcore_result *results, size_t count,
 				       const struct rcore_result *baseline,

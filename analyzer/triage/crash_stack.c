@@ -46,8 +46,8 @@ static bool is_libc(const struct rcore_native_frame *frame)
 }
 
 /*
- * Index of the frame that the fault was in: behind the signal's trampoline,
- * else behind libc's way from abort() to the kernel.
+ * Returns the index of the frame with the fault: after the signal's trampoline,
+ * otherwise after libc's frames from abort() to the kernel.
  */
 static size_t start_of(const struct rcore_crash_stack *stack, int signo)
 {

@@ -8,11 +8,11 @@
 #include "base/grow.h"
 #include "model/wait_text.h"
 
-/* An edge out of a fiber; it has at most two. */
+/* An edge from a fiber, which has at most two. */
 enum reason {
 	REASON_LOCK,
 	REASON_JOIN,
-	REASON_THREAD, /* its thread runs another, which blocks it */
+	REASON_THREAD, /* its thread runs another fiber, which blocks it */
 	REASONS,
 };
 
@@ -20,7 +20,7 @@ enum visit { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
 
 struct step {
 	int fiber;
-	enum reason next; /* the edge to follow when it comes back on top */
+	enum reason next; /* the edge to follow next */
 };
 
 struct graph {
@@ -38,9 +38,9 @@ struct graph {
 };
 
 /*
- * The fiber that a living thread runs, if it waits there in a way that lets no
- * other fiber of the thread run: not in a hook of the scheduler, which may go
- * on with others.
+ * Returns the fiber that a living thread runs, if its wait lets no other fiber
+ * of the thread run. A wait in a hook of the scheduler is different: the
+ * scheduler may resume other fibers.
  */
 static int blocker_of(const struct rcore_snapshot *snapshot, int thread)
 {
@@ -75,7 +75,9 @@ static int edge(const struct rcore_snapshot *snapshot, int index, enum reason re
 	}
 }
 
-/* One fiber and why it does not go on, up to where the next is named. */
+/*
+ * Writes one fiber and why it cannot continue, without the next fiber's name.
+ */
 static void write_step(const struct rcore_snapshot *snapshot, const struct step *step, int next,
 		       FILE *out)
 {
@@ -86,8 +88,8 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 	}
 	rcore_wait_write(snapshot, wait, out);
 	/*
-	 * Who holds the lock, or is waited for, is named as a thread; the next
-	 * one is what it runs.
+	 * The owner of the lock, or the thread to be joined, is named as a
+	 * thread; the next fiber is the one that it runs.
 	 */
 	bool is_thread = step->next == REASON_JOIN || wait->owner.fiber < 0;
 	if (is_thread && strcmp(rcore_fiber_text(snapshot, next),
@@ -141,8 +143,8 @@ static struct rcore_error *report(struct graph *graph, const struct step *steps,
 }
 
 /*
- * The top of the path leads back to `fiber`, which is on it. The sentence
- * begins with the first fiber.
+ * The end of the path points back to `fiber`, which is on the path. The
+ * sentence begins with the first fiber.
  */
 static struct rcore_error *report_cycle(struct graph *graph, int fiber)
 {
@@ -178,8 +180,8 @@ static bool enter(struct graph *graph, int fiber)
 }
 
 /*
- * Depth first, the path on a stack of our own. step->next is that edge which is
- * being followed.
+ * Searches depth first, with the path on a stack of its own. step->next is the
+ * edge that is being followed.
  */
 static struct rcore_error *search(struct graph *graph, int start)
 {
@@ -208,7 +210,7 @@ static struct rcore_error *search(struct graph *graph, int start)
 	return err;
 }
 
-/* Waits for a lock whose owner has ended. */
+/* The fiber waits for a lock whose owner has ended. */
 static struct rcore_error *dead_end(struct graph *graph, int fiber)
 {
 	const struct rcore_snapshot *snapshot = graph->snapshot;

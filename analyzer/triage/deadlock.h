@@ -6,8 +6,8 @@
 #include "model/snapshot.h"
 
 /*
- * Sets snapshot->deadlocks from who waits for whom. An edge is certain, or is
- * none:
+ * Sets snapshot->deadlocks from the waits of fibers. There is an edge only if
+ * the wait is certain:
  *
  *   waits for a lock    -> the fiber that holds it (up to 2.7, the fiber that
  *                          the thread runs that holds it)
@@ -16,9 +16,10 @@
  *   a parked fiber      -> the fiber that its thread runs, if it blocks the
  *                          thread: no other fiber can run before
  *
- * Each cycle is a deadlock (of those that share fibers, the first met), and so
- * is a lock that a fiber holds which has ended. Queues and ConditionVariables
- * make none: anybody may push or signal. Error: NO_MEMORY.
+ * Each cycle is a deadlock; of cycles that share fibers, only the first one
+ * found is reported. A lock held by a fiber that has ended is a deadlock, too.
+ * A wait for a Queue or a ConditionVariable is no edge, because any thread may
+ * push or signal. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_deadlocks_find(struct rcore_snapshot *snapshot);
 

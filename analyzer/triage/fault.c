@@ -9,7 +9,7 @@
 #include "base/arena.h"
 
 enum {
-	NULL_END = 0x10000, /* vm.mmap_min_addr: nothing is mapped below */
+	NULL_END = 0x10000, /* vm.mmap_min_addr: nothing is mapped below it */
 	DEFAULT_PAGE = 4096,
 	X86_BITS = 47,
 	ARM_BITS = 52,
@@ -39,7 +39,10 @@ static const char *file_at(const struct rcore_process *process, uint64_t address
 	return slash ? slash + 1 : mapping ? mapping->path : NULL;
 }
 
-/* Beyond what user space can have: no address at all, or the kernel's. */
+/*
+ * Whether the address is outside of user space: the kernel's, or not an address
+ * at all.
+ */
 static enum rcore_place beyond(unsigned machine, uint64_t address)
 {
 	if (machine == EM_X86_64 && address >> X86_BITS)
@@ -54,8 +57,8 @@ static enum rcore_place beyond(unsigned machine, uint64_t address)
 }
 
 /*
- * Whose machine stack ends just above; cont.c protects the page below. -1:
- * nobody's.
+ * Returns the fiber whose machine stack begins just above; cont.c protects the
+ * page below it. Returns -1 if there is none.
  */
 static int guarded_fiber(const struct rcore_process *process,
 			 const struct rcore_snapshot *snapshot, uint64_t address)
@@ -90,7 +93,9 @@ static const char *mapped_text(const struct rcore_process *process,
 	const char *file = file_at(process, fault->address);
 	const char *rights = rights_words(segment, fault->access);
 	fault->place = segment->executable ? RCORE_PLACE_CODE : RCORE_PLACE_MAPPED;
-	/* Data that may be read and not written: there is one way to fault. */
+	/*
+	 * In memory that can be read but not written, only a write can fault.
+	 */
 	if (!fault->access && segment->readable && !segment->writable && segment->executable) {
 		fault->access = RCORE_ACCESS_WRITE;
 		fault->access_source = "the map";

@@ -7,14 +7,14 @@
 #include "target/process.h"
 
 /*
- * What lies where snapshot->cause.fault is: sets its `place` and `text`, from
- * the map and the fibers' stacks; its access and slot are there already, as far
- * as they are known. Error: NO_MEMORY.
+ * Finds what is mapped at the address of snapshot->cause.fault. Sets its
+ * `place` and `text`, using the map and the fibers' stacks; its access and slot
+ * are set already, if they are known. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_fault_find(const struct rcore_process *process,
 				     struct rcore_snapshot *snapshot);
 
-/* "a write to NULL + 0x28", into `buffer`; empty: nothing is known. */
+/* Writes "a write to NULL + 0x28" into `buffer`; nothing if it is unknown. */
 void rcore_fault_describe(const struct rcore_fault_facts *fault, char *buffer, size_t size);
 
 #endif

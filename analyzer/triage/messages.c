@@ -7,8 +7,8 @@
 #include "base/text.h"
 
 /*
- * The innermost exception says most; what caused it may say that memory was
- * short.
+ * The innermost exception says most, but one of its causes may say that memory
+ * was short.
  */
 static const char *short_of_memory(const struct rcore_exception *exception)
 {

@@ -6,11 +6,11 @@
 #include "model/snapshot.h"
 
 /*
- * What the process itself knew of its end, of the fiber or thread that
+ * Sets what the process itself knew about its end, for the fiber or thread that
  * snapshot->cause names: whether a collection was running, the exception that
- * it was handling, and whether memory was short: by a NoMemoryError or
- * Errno::ENOMEM among the exceptions, rb_memerror() on the stack, or what was
- * said of it.
+ * it was handling, and whether memory was short. Evidence for the latter is a
+ * NoMemoryError or Errno::ENOMEM among the exceptions, rb_memerror() on the
+ * stack, or a message.
  */
 void rcore_messages_find(struct rcore_snapshot *snapshot);
 

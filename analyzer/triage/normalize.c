@@ -8,8 +8,8 @@
 #include "base/count.h"
 
 /*
- * What stands before the method's name: "block in ", "block (2 levels) in ",
- * "rescue in " ... Gives its length, 0: nothing does.
+ * Returns the length of what precedes the method's name: "block in ", "block (2
+ * levels) in ", "rescue in " ...; 0 if nothing does.
  */
 static size_t prefix_of(const char *label, bool *is_block)
 {
@@ -28,9 +28,9 @@ static size_t prefix_of(const char *label, bool *is_block)
 }
 
 /*
- * "_app_views_users_show_html_erb___1046_2340" gives
- * "_app_views_users_show_html_erb": ActionView ends its names with a hash and
- * an object id.
+ * Turns "_app_views_users_show_html_erb___1046_2340" into
+ * "_app_views_users_show_html_erb": ActionView appends a hash and an object id
+ * to its names.
  */
 static size_t without_numbers(const char *name, size_t length)
 {
@@ -49,7 +49,7 @@ static size_t without_numbers(const char *name, size_t length)
 	return groups >= 2 && end ? end : length;
 }
 
-/* Leaves ":0x00007f..." out, as in "#<Class:0x00007f8a>". */
+/* Removes ":0x00007f...", as in "#<Class:0x00007f8a>". */
 static size_t without_addresses(char *text, size_t length)
 {
 	size_t kept = 0;
@@ -78,7 +78,7 @@ const char *rcore_normalize_label(struct rcore_arena *arena, const char *label, 
 }
 
 /*
- * libc has some functions once for each kind of processor:
+ * libc has some functions once for each kind of processor, such as
  * "__memmove_avx512_unaligned_erms".
  */
 static size_t without_variant(const char *function)

@@ -26,8 +26,8 @@ static enum rcore_origin of_path(const char *path)
 {
 	const char *start;
 	/*
-	 * "(eval at /srv/app.rb:12)": whose the file is, that is whose the
-	 * string is.
+	 * "(eval at /srv/app.rb:12)" has the origin of that file, which
+	 * contains the string.
 	 */
 	if (!strncmp(path, "(eval at ", 9))
 		path += 9;

@@ -6,14 +6,14 @@
 #include "model/triage.h"
 
 /*
- * Whose code it is, by the path of its iseq. A cfunc has none and counts as
- * CORE.
+ * Returns whose code it is, by the path of its iseq. A C function has no path
+ * and counts as CORE.
  */
 enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame);
 
 /*
- * By its module: Ruby's convention is "name.so" for an extension, the linker's
- * "libname.so.N" for a library.
+ * Returns whose code it is, by its module: Ruby names an extension "name.so",
+ * the linker names a library "libname.so.N".
  */
 enum rcore_origin rcore_origin_of_native(const struct rcore_native_frame *frame);
 

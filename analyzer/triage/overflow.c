@@ -8,15 +8,17 @@
 enum {
 	DEFAULT_PAGE = 4096,
 	/*
-	 * From a stack's lowest page to a fault that is its own: the kernel
-	 * keeps 256 pages free below one that grows (stack_guard_gap).
+	 * The largest distance between a stack's lowest page and a fault that
+	 * it caused: the kernel keeps 256 pages free below a stack that grows
+	 * (stack_guard_gap).
 	 */
 	NEAR = 1 << 20,
 	/*
-	 * Stp of aarch64 goes down so far at most, and faults before sp does.
+	 * The `stp` of aarch64 moves down by at most this, and faults before sp
+	 * changes.
 	 */
 	STEP = 512,
-	MARKED = 64 << 10, /* of guard pages within a stack's own mapping */
+	MARKED = 64 << 10, /* of guard pages inside a stack's own mapping */
 };
 
 struct fault {
@@ -24,8 +26,8 @@ struct fault {
 };
 
 /*
- * Code touches what is at its stack pointer or above; a call and x86-64's red
- * zone a little below.
+ * Code touches memory at its stack pointer or above; a call and x86-64's red
+ * zone touch a little below.
  */
 static bool ran_into(const struct fault *fault, uint64_t stack_start)
 {
@@ -38,7 +40,7 @@ static uint64_t end_of(const struct rcore_segment *segment)
 	return segment->start + segment->size;
 }
 
-/* The guard pages that end where the stack starts, by the map. */
+/* Finds the guard pages that end where the stack begins, by the map. */
 static void find_guard(const struct rcore_process *process, struct rcore_overflow *overflow)
 {
 	for (size_t i = 0; i < process->segment_count; i++) {
@@ -52,8 +54,8 @@ static void find_guard(const struct rcore_process *process, struct rcore_overflo
 }
 
 /*
- * The lowest writable memory that ends above the fault: its own stack, if it is
- * one.
+ * Finds the lowest writable memory that ends above the fault. If the fault is
+ * an overflow, this is the stack.
  */
 static const struct rcore_segment *above(const struct rcore_process *process, uint64_t address)
 {
@@ -71,7 +73,7 @@ static bool by_map(const struct rcore_process *process, const struct fault *faul
 		return false;
 	uint64_t start = stack->start, end = end_of(stack);
 	/*
-	 * ec->machine.stack_start of the main thread may be the very end of its
+	 * The main thread's ec->machine.stack_start may be the very end of its
 	 * stack.
 	 */
 	if (stack_base && (stack_base < start || stack_base > end))

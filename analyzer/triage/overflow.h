@@ -6,8 +6,8 @@
 #include "target/process.h"
 
 /*
- * Was a fault a machine stack that ran over? Machine stacks grow downwards into
- * something that faults:
+ * Recognizes a fault that is the overflow of a machine stack. Machine stacks
+ * grow downwards into something that faults:
  *
  *   fiber    cont.c's fiber_pool_expand() protects one page below the stack
  *            (rb_fiber_t.stack.base is just above it)
@@ -18,23 +18,24 @@
  *   main     nothing: the kernel lets it grow up to RLIMIT_STACK, or to the
  *            mapping below
  *
- * The fault was that if its address is in there, the stack pointer at the fault
- * stands at the end of the stack too, and the code touched nothing below it.
- * (Ruby makes a SystemStackError of such a fault where it can; it cannot in a
- * thread that has left Ruby, in a collection, or with its handler replaced.)
+ * The fault is an overflow if its address is in that memory, the stack pointer
+ * at the fault is at the end of the stack, too, and the code touched nothing
+ * below it. (Ruby turns such a fault into a SystemStackError if it can. It
+ * cannot in a thread that has left Ruby, during a collection, or if its handler
+ * was replaced.)
  */
 
 /*
- * Of the fault at `address` (0: not known) with `sp`, in the thread that
- * snapshot->cause names. `ret` is written only where it was.
+ * Examines the fault at `address` (0: unknown) with `sp`, in the thread that
+ * snapshot->cause names. Writes to `ret` only if it is an overflow.
  */
 void rcore_overflow_find(const struct rcore_process *process,
 			 const struct rcore_snapshot *snapshot, uint64_t address, uint64_t sp,
 			 struct rcore_overflow *ret);
 
 /*
- * "stack overflow of fiber T1.F3: address 0x.. is in the guard page 0x..-0x..
- * below its machine stack of 128 KiB", of snapshot->cause.overflow.
+ * Writes snapshot->cause.overflow as "stack overflow of fiber T1.F3: address
+ * 0x.. is in the guard page 0x..-0x.. below its machine stack of 128 KiB".
  */
 void rcore_overflow_text(const struct rcore_snapshot *snapshot, char *buffer, size_t size);
 

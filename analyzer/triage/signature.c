@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The hash that GDB and many others take; a header, nothing to link. */
+/*
+ * The hash that GDB and many others use. It is a header, so there is nothing to
+ * link.
+ */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -15,14 +18,14 @@
 #include "triage/origin.h"
 
 enum {
-	/* Beyond these, stacks differ by how a program was started. */
+	/* Further out, stacks differ because of how the program was started. */
 	STRICT_FRAMES = 32,
 	LOOSE_FRAMES = 12,
 	MAX_PERIOD = 16,    /* of a recursion, in frames */
 	NULL_PAGE = 0x10000 /* a field of a NULL pointer */
 };
 
-/* Of one form: the frames that count, as far as they were looked at. */
+/* The frames of one form that count, among those seen so far. */
 struct lines {
 	const char **texts;
 	size_t count;
@@ -104,7 +107,9 @@ static struct rcore_error *describe_native(const struct rcore_native_frame *fram
 	return NULL;
 }
 
-/* From the outermost Ruby frame outwards is how the thread was started. */
+/*
+ * The frames outside the outermost Ruby frame show how the thread was started.
+ */
 static size_t end_of(const struct rcore_crash_stack *stack)
 {
 	for (size_t i = stack->count; i-- > 0;)
@@ -144,8 +149,8 @@ static struct rcore_error *describe(const struct rcore_crash_stack *stack,
 }
 
 /*
- * Whether the next lines are once more the last ones that were kept. Gives how
- * many, 0: they are not.
+ * Whether the next lines repeat the lines that were kept last. Returns how many
+ * they are, or 0.
  */
 static size_t next_round(const char *const *kept, size_t kept_count, const char *const *next,
 			 size_t next_count)
@@ -166,15 +171,12 @@ static const char **slot_of(struct rcore_signature_frame *frame, bool loose)
 	return loose ? &frame->loose : &frame->strict;
 }
 
-/*
- * Why a frame that counts by itself does not in one form, for its place in the
- * stack.
- */
+/* Why a frame does not count in one form, because of its place in the stack. */
 enum left_out { COUNTS, FURTHER_ROUND, TOO_FAR };
 
 /*
- * Of both forms, in the other one alone; [1]: it counts in the strict one, [2]:
- * in the loose one.
+ * [0]: it counts in neither form; [1]: only in the strict form; [2]: only in
+ * the loose form
  */
 static const char *const reasons[][3] = {
 	[FURTHER_ROUND] = {"repeats a recursion", "strict only: repeats a recursion",
@@ -190,8 +192,8 @@ static void leave_out(struct rcore_signature_frame *frame, bool loose, enum left
 }
 
 /*
- * Leaves out of one form the further rounds of a recursion and what is past its
- * limit, and gathers the rest in `ret`, which has room for all.
+ * Leaves out of one form the further rounds of a recursion and the frames past
+ * its limit. Collects the rest in `ret`, which has room for all.
  */
 static void choose(struct rcore_signature *signature, bool loose, const char **texts,
 		   struct rcore_signature_frame **frames, struct lines *ret)

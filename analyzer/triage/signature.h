@@ -5,12 +5,12 @@
 #include "triage/crash_stack.h"
 
 /*
- * Fills snapshot->signature (see model/triage.h). Of the frames the strict form
- * leaves out those of the interpreter, of the way into main() and how often a
- * recursion went round; the loose form also whatever is neither the
- * application's, nor a gem's, nor an extension's (but the innermost Ruby
- * frame), for a method may be written in C in one Ruby and in Ruby in the next.
- * Error: NO_MEMORY.
+ * Fills snapshot->signature (model/triage.h). The strict form leaves out the
+ * frames of the interpreter, the frames that call main(), and all rounds of a
+ * recursion except the first. The loose form also leaves out every frame that
+ * is not of the application, a gem or an extension, except the innermost Ruby
+ * frame: a method may be written in C in one release of Ruby, and in Ruby in
+ * the next. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_signature_find(const struct rcore_crash_stack *stack,
 					 struct rcore_snapshot *snapshot);

@@ -26,8 +26,8 @@ static struct rcore_error *list_deadlocks(struct rcore_summary *summary)
 }
 
 /*
- * Whether those who want the lock stand in one deadlock, which has a line of
- * its own.
+ * Whether all waiters of the lock are in one deadlock, which has a line of its
+ * own.
  */
 static bool is_deadlocked(const struct rcore_summary *summary, const struct rcore_lock *lock)
 {
@@ -106,7 +106,7 @@ static struct rcore_error *add_queues(struct rcore_summary *summary)
 }
 
 /*
- * A Ractor has a GVL of its own: the holder and those who wait are of one
+ * A Ractor has a GVL of its own, so the holder and its waiters belong to one
  * Ractor.
  */
 static struct rcore_error *list_gvl_waiters(const struct rcore_snapshot *snapshot, int ractor,
@@ -167,8 +167,8 @@ static struct rcore_error *collect(struct rcore_summary *summary)
 }
 
 /*
- * What blocks others, then pools that work, then idle pools; the largest of
- * each first.
+ * First what blocks others, then pools that work, then idle pools; in each
+ * group, the largest first.
  */
 static int rank(const struct rcore_summary_line *line)
 {

@@ -7,9 +7,9 @@
 
 /*
  * Fills snapshot->summary from the threads, fibers and locks: what blocks whom,
- * and what the threads of each pool do. At most RCORE_SUMMARY_LINES lines.
- * Needs snapshot->deadlocks: a lock whose waiters all stand in one is not
- * listed again. Error: NO_MEMORY.
+ * and what the threads of each pool do. Writes at most RCORE_SUMMARY_LINES
+ * lines. Needs snapshot->deadlocks: a lock whose waiters are all in one
+ * deadlock is not listed again. Error: NO_MEMORY.
  */
 enum { RCORE_SUMMARY_LINES = 10 };
 struct rcore_error *rcore_summary_find(struct rcore_snapshot *snapshot);

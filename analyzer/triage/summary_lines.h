@@ -12,7 +12,7 @@
  */
 struct rcore_summary {
 	struct rcore_snapshot *snapshot;
-	/* Of each fiber: index into snapshot->deadlocks; -1: none. */
+	/* The index of each fiber in snapshot->deadlocks, or -1. */
 	int *deadlock_of;
 	struct {
 		struct rcore_summary_line *items;
@@ -20,7 +20,10 @@ struct rcore_summary {
 	} lines;
 };
 
-/* Indices of fibers. Zeroes are an empty list; free(items) ends it. */
+/*
+ * A list of indices of fibers. All zeroes is an empty list; free(items)
+ * releases it.
+ */
 struct rcore_fiber_list {
 	int *items;
 	size_t count, capacity;
@@ -30,8 +33,8 @@ struct rcore_fiber_list {
 struct rcore_error *rcore_fiber_list_add(struct rcore_fiber_list *list, int fiber);
 
 /*
- * Fibers by an address: those that wait for one queue, or that began in one
- * iseq. `working` is the part of `all` that works; of a queue it is empty.
+ * Fibers grouped by an address: those that wait for one queue, or that began in
+ * one iseq. `working` is the part of `all` that works; for a queue it is empty.
  */
 struct rcore_fibers_at {
 	uint64_t address;
@@ -49,9 +52,9 @@ struct rcore_error *rcore_fibers_by_address_add(struct rcore_fibers_by_address *
 void rcore_fibers_by_address_deinit(struct rcore_fibers_by_address *fibers);
 
 /*
- * Adds a line about `fibers`. Its text was written to `out`, a memory stream
- * that is closed here (NULL: memory was short), and `*text`, which is freed.
- * Error: NO_MEMORY.
+ * Adds a line about `fibers`. Its text was written to `out`, a memory stream,
+ * and is in `*text`; closes the stream and frees the text. `out` is NULL if
+ * memory was short. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_summary_add(struct rcore_summary *summary,
 				      const struct rcore_summary_line *line, FILE *out,

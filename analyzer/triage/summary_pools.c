@@ -10,15 +10,15 @@
 #include "triage/workers.h"
 
 /*
- * What the threads of a pool do. Threads make a pool if they were started with
- * the same block: those of Puma, of Sidekiq, of concurrent-ruby, and those of
+ * What the threads of a pool do. Threads are a pool if they were started with
+ * the same block, such as those of Puma, of Sidekiq, of concurrent-ruby, and of
  * the application.
  */
 
-/* How many activities a line names, and how many are told apart. */
+/* How many activities a line names, and how many are kept apart. */
 enum { SHOWN = 3, KNOWN = 64 };
 
-/* What working threads do, for one and for several of them. */
+/* What working threads do: the verb for one thread, and for several. */
 static const char *const wait_verbs[RCORE_WAIT_KINDS][2] = {
 	[RCORE_WAIT_MUTEX] = {"waits for a Mutex", "wait for a Mutex"},
 	[RCORE_WAIT_MONITOR] = {"waits for a Monitor", "wait for a Monitor"},
@@ -40,14 +40,14 @@ static const char *const wait_verbs[RCORE_WAIT_KINDS][2] = {
 static const char *const run_verbs[2] = {"runs", "run"};
 
 /*
- * Working threads that do the same in the same method, or block, of the
+ * Working threads that do the same in the same method or block of the
  * application.
  */
 struct activity {
-	const struct rcore_frame *frame; /* NULL: in none */
+	const struct rcore_frame *frame; /* NULL: in no such method */
 	int wait;                        /* enum rcore_wait_kind; -1: it runs */
 	size_t count;
-	bool one_line; /* all of them are at the same line */
+	bool one_line; /* all are at the same line */
 	int first;     /* fiber */
 };
 

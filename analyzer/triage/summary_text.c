@@ -5,7 +5,7 @@
 #include "model/wait_text.h"
 #include "triage/workers.h"
 
-/* How many holders are followed from one lock to the next. */
+/* How many holders to follow from one lock to the next. */
 enum { CHAIN = 8 };
 
 void rcore_summary_who(const struct rcore_snapshot *snapshot, const int *fibers, size_t count,
@@ -33,8 +33,8 @@ void rcore_summary_frame(const struct rcore_frame *frame, bool with_line, FILE *
 }
 
 /*
- * A C library's function that a thread runs, outside the interpreter: zlib,
- * openssl.
+ * Returns the function of a C library outside the interpreter that a thread
+ * runs, such as one of zlib or openssl.
  */
 static const struct rcore_native_frame *library_frame(const struct rcore_fiber *fiber)
 {

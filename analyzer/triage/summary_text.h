@@ -5,8 +5,8 @@
 #include "model/snapshot.h"
 
 /*
- * Writes who, and the verb: "T1 waits"; "3 threads wait" if each of the fibers
- * is the one that its thread runs, otherwise "3 fibers wait".
+ * Writes the subject and the verb: "T1 waits"; "3 threads wait" if each fiber
+ * is its thread's current one, otherwise "3 fibers wait".
  */
 void rcore_summary_who(const struct rcore_snapshot *snapshot, const int *fibers, size_t count,
 		       const char *singular, const char *plural, FILE *out);
@@ -16,8 +16,8 @@ void rcore_summary_frame(const struct rcore_frame *frame, bool with_line, FILE *
 
 /*
  * Writes what the holder of a lock does, and where: ", which sleeps for 5 s in
- * Rate.fetch (app/rate.rb:14)". If it waits for a lock itself, what that one's
- * holder does follows.
+ * Rate.fetch (app/rate.rb:14)". If it waits for a lock itself, the holder of
+ * that lock follows.
  */
 void rcore_summary_holder(const struct rcore_snapshot *snapshot, int fiber, FILE *out);
 

@@ -3,8 +3,9 @@
 #define RCORE_TRIAGE_TRIAGE_H
 
 /*
- * triage/ tells why a process died, which frame to blame, and its signature;
- * it works on model/ alone. Start here.
+ * triage/ finds why a process died, the frame to blame, and the signature of
+ * the crash. It works on model/ only, and includes base/ and model/. Start
+ * here.
  */
 
 #include "base/error.h"
@@ -12,9 +13,8 @@
 #include "triage/cause.h"
 
 /*
- * What a snapshot says of the crash as a whole: cause, blame and signature,
- * from its threads, fibers and woven stacks. `original` as of
- * rcore_cause_find(). Error: NO_MEMORY.
+ * Fills the snapshot's cause, blame and signature from its threads, fibers and
+ * woven stacks. `original` as in rcore_cause_find(). Error: NO_MEMORY.
  */
 struct rcore_error *rcore_triage(const struct rcore_process *process,
 				 const struct rcore_signal_frame *original,

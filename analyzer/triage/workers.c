@@ -54,8 +54,8 @@ const struct rcore_frame *rcore_application_frame(const struct rcore_fiber *fibe
 }
 
 /*
- * Waits that end when somebody brings work: not a lock, nor another thread's
- * end.
+ * Whether the wait ends when somebody brings work. A wait for a lock or for the
+ * end of a thread does not.
  */
 static bool waits_for_work(const struct rcore_wait *wait)
 {
@@ -72,8 +72,8 @@ const char *rcore_method_of_label(const char *label)
 }
 
 /*
- * Whether a frame is of the method, or its blocks, that the thread was started
- * in.
+ * Whether a frame belongs to the method in which the thread was started, or to
+ * its blocks.
  */
 static bool is_of_start(const struct rcore_frame *frame, const struct rcore_frame *start)
 {
@@ -111,8 +111,8 @@ static bool can_be_merged(const struct rcore_thread *thread,
 
 /*
  * What a thread must wait for to be like another: the same lock or queue.
- * Threads of a pool that read or wait for a child have a descriptor or a child
- * each.
+ * Threads of a pool that read, or that wait for a child process, each have a
+ * descriptor or a child of their own.
  */
 static uint64_t wait_key(const struct rcore_wait *wait)
 {
@@ -137,8 +137,8 @@ static bool same_thread(const struct rcore_snapshot *snapshot, size_t a, size_t 
 }
 
 /*
- * Of all that same_thread() compares: threads that differ must not hide each
- * other.
+ * Hashes everything that same_thread() compares, so that threads that differ do
+ * not hide each other.
  */
 static bool hash_thread(const struct rcore_snapshot *snapshot, size_t index, uint64_t *ret)
 {

@@ -6,8 +6,8 @@
 #include "model/snapshot.h"
 
 /*
- * Threads that do the same: those with equal stacks, and those that were
- * started at the same place, such as the threads of a pool.
+ * Threads that do the same: threads with equal stacks, and threads that were
+ * started at the same place, such as those of a pool.
  */
 
 /* Returns the fiber that a living thread runs, or NULL if that is unknown. */
@@ -28,9 +28,8 @@ const struct rcore_frame *rcore_worker_start(const struct rcore_thread *thread,
 const struct rcore_frame *rcore_application_frame(const struct rcore_fiber *fiber);
 
 /*
- * Returns the index of the fiber to look at for who holds a lock: up to Ruby
- * 2.7 a thread owns a Mutex, and it is the fiber that the thread runs. -1:
- * unknown.
+ * Returns the index of the fiber that holds a lock. Up to Ruby 2.7, a thread
+ * owns a Mutex; then it is the fiber that the thread runs. -1 if it is unknown.
  */
 int rcore_owner_fiber(const struct rcore_snapshot *snapshot, const struct rcore_owner *owner);
 
@@ -42,9 +41,9 @@ const char *rcore_method_of_label(const char *label);
 
 /*
  * Sets each thread's `is_idle`: it waits for work. An idle thread waits, and no
- * frame of the application is on its stack. Frames of the method that started
- * the thread do not count if it waits for a queue or a condition variable: they
- * are the application's own pool.
+ * frame of the application is on its stack. If it waits for a queue or a
+ * condition variable, frames of the method that started the thread do not
+ * count, because they are the application's own pool.
  */
 void rcore_idle_threads_find(struct rcore_snapshot *snapshot);
 

@@ -254,7 +254,7 @@ void rcore_test_rich(struct rcore_snapshot *snapshot)
 		 .file_build_id = "0304",
 		 .status = "wrong build",
 		 .lost = "constants of its own",
-		 .fix = "copy the one with build-id 0102, and give --sysroot DIR"},
+		 .fix = "copy the one with build-id 0102, and pass --sysroot DIR"},
 		{.path = "/srv/gone.so", .status = "missing", .lost = "constants of its own"},
 	};
 	static const char *problems[] = {"core.1234 is truncated: 4096 of 8192 bytes"};
