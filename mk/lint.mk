@@ -4,8 +4,7 @@ LINT_C  = $(wildcard $(shell git ls-files -co --exclude-standard '*.c' '*.h'))
 LINT_SH = $(shell git ls-files -co --exclude-standard | xargs -r grep -lE '^\#!/bin/sh' 2>/dev/null)
 LINT_RB = $(wildcard $(shell git ls-files -co --exclude-standard '*.rb'))
 LINT_PY = $(wildcard $(shell git ls-files -co --exclude-standard '*.py'))
-LINT_COLUMNS = $(filter-out analyzer/sampler/% analyzer/vm/% analyzer/proof/% analyzer/session/%,\
-	$(filter analyzer/% plugin/% gdb/% lldb/% examples/%,$(LINT_C) $(LINT_PY)))
+LINT_COLUMNS = $(filter analyzer/% plugin/% gdb/% lldb/% examples/%,$(LINT_C) $(LINT_PY))
 CPPCHECK = cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 	--enable=warning,performance,portability --suppress=memleak \
 	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE -Ianalyzer -Itests/support

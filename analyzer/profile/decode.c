@@ -8,8 +8,8 @@
 #include "profile/tables.h"
 
 /*
- * Of the tables of a file between two resets: a writer empties its own long
- * before.
+ * The most bytes of tables in a file between two resets. A writer empties its
+ * own long before.
  */
 enum { TABLES_MAX = 256 << 20, FACTS_MAX = 4096 };
 
@@ -28,7 +28,10 @@ static struct rcore_error *finish(const struct rcore_recording *recording,
 			      : NULL;
 }
 
-/* A copy with a NUL; NULL: it is not there, or memory is short. */
+/*
+ * Returns a copy with a NUL. Returns NULL if it is not in the block or memory
+ * is short.
+ */
 static char *take_text(struct rcore_cursor *cursor)
 {
 	uint64_t size = rcore_cursor_varint(cursor);
@@ -88,11 +91,11 @@ static struct rcore_error *decode_strings(struct rcore_recording *recording,
 		if (!text)
 			break;
 		if (size > RCORE_PROFILE_TEXT_MAX || memchr(text, 0, size))
-			return corrupt("a string is too long, or holds a NUL");
+			return corrupt("a string is too long, or contains a NUL");
 		if (!rcore_bytes_set_add(strings, text, size, &number))
 			return rcore_error_no_memory();
 		if (number != next)
-			return corrupt("a string is there twice");
+			return corrupt("a string occurs twice");
 	}
 	return finish(recording, cursor, "strings");
 }
@@ -108,14 +111,14 @@ static struct rcore_error *decode_label_set(struct rcore_profile *profile,
 	for (uint64_t i = 0; i < pairs; i++) {
 		uint64_t key = rcore_cursor_varint(cursor), value = rcore_cursor_varint(cursor);
 		if (key >= profile->strings.count || value >= profile->strings.count)
-			return corrupt("a label names a string that is not there");
+			return corrupt("a label refers to a string that does not exist");
 		labels[i] = (struct rcore_profile_label){(uint32_t)key, (uint32_t)value};
 	}
 	if (cursor->is_bad)
 		return NULL;
 	uint32_t number = rcore_profile_labels(profile, labels, pairs);
 	return number == next || profile->no_memory ? NULL
-						    : corrupt("a set of labels is there twice");
+						    : corrupt("a set of labels occurs twice");
 }
 
 static struct rcore_error *decode_labels(struct rcore_recording *recording,
@@ -128,7 +131,7 @@ static struct rcore_error *decode_labels(struct rcore_recording *recording,
 	return err ? err : finish(recording, cursor, "labels");
 }
 
-/* Whether all that `record` refers to is there. */
+/* Whether everything that `record` refers to exists. */
 static bool is_sound(const struct rcore_profile *profile, const struct rcore_record_type *type,
 		     const void *record)
 {
@@ -142,9 +145,9 @@ static bool is_sound(const struct rcore_profile *profile, const struct rcore_rec
 }
 
 /*
- * Reads the number of records, which are `type`, and makes room for them. Each
- * column of each takes a byte at least. NULL: there are none, or
- * cursor->is_bad, or profile->no_memory.
+ * Reads the number of records of `type`, and makes room for them. Each column
+ * of each record has at least one byte. Returns NULL if there are none, or if
+ * cursor->is_bad or profile->no_memory is set.
  */
 static char *decode_records(struct rcore_profile *profile, const struct rcore_record_type *type,
 			    struct rcore_cursor *cursor, uint64_t *ret_count)
@@ -176,11 +179,11 @@ static struct rcore_error *decode_table(struct rcore_recording *recording,
 		const char *record = records + i * type->record.size;
 		uint32_t number = 0, next = (uint32_t)set->count;
 		if (!is_sound(profile, &type->record, record))
-			err = corrupt("an entry of a table refers to one that is not there");
+			err = corrupt("an entry of a table refers to one that does not exist");
 		else if (!rcore_record_set_add(set, record, &number))
 			err = rcore_error_no_memory();
 		else if (number != next)
-			err = corrupt("an entry of a table is there twice");
+			err = corrupt("an entry of a table occurs twice");
 	}
 	free(records);
 	return err ? err : finish(recording, cursor, "entries of a table");
@@ -200,7 +203,7 @@ static struct rcore_error *decode_samples(struct rcore_recording *recording,
 		if (is_sound(profile, &rcore_sample_type, record))
 			rcore_profile_sample(profile, record);
 		else
-			err = corrupt("a sample refers to what is not there");
+			err = corrupt("a sample refers to an entry that does not exist");
 	}
 	free(records);
 	return err ? err : finish(recording, cursor, "samples");
@@ -228,7 +231,8 @@ static struct rcore_error *decode_section(struct rcore_recording *recording, uin
 		if (rcore_table_types[i].section == tag)
 			return decode_table(recording, &rcore_table_types[i], cursor);
 	/*
-	 * Of a later rcore, which says by the version that it can be skipped.
+	 * A section of a later rcore, which may be skipped because the version
+	 * is the same.
 	 */
 	return NULL;
 }

@@ -5,9 +5,9 @@
 #include "profile/recording.h"
 
 /*
- * Adds what the payload of a block holds. Error: CORRUPT, LIMIT, NO_MEMORY; the
- * tables are then not to be used any more, but with the samples of earlier
- * blocks.
+ * Adds the contents of a block's payload to the tables. Errors: CORRUPT, LIMIT,
+ * NO_MEMORY. After an error, the tables can only be used for the samples of
+ * earlier blocks.
  */
 struct rcore_error *rcore_block_decode(struct rcore_recording *recording,
 				       const unsigned char *payload, size_t size);

@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 /*
- * The file format of recordings, which docs/recording.md describes: a header
- * and blocks. A block's payload is a row of sections, each with a tag and its
+ * The file format of recordings, described in docs/recording.md: a header and
+ * blocks. A block's payload is a sequence of sections, each with a tag and its
  * size. Numbers are little-endian here, and varints in sections.
  *
- * What an older reader can skip gets a new tag or kind of block and changes
- * nothing else. What it cannot skip gets a new version.
+ * Data that an older reader can skip gets a new tag or kind of block, and
+ * nothing else changes. Data that it cannot skip gets a new version.
  */
 enum { RCORE_RECORDING_FORMAT = 1 };
 
@@ -39,7 +39,7 @@ struct rcore_block_header {
 	uint16_t kind, coding;
 	uint32_t stored_size; /* of the payload in the file */
 	uint32_t plain_size;  /* of the payload when it is decompressed */
-	/* XXH64, seed 0, of the 16 bytes above and the stored payload. */
+	/* XXH64 with seed 0 of the 16 bytes above and the stored payload. */
 	uint64_t checksum;
 };
 
@@ -53,11 +53,11 @@ enum {
 enum rcore_section {
 	/* Pairs of strings: size, bytes, size, bytes. */
 	RCORE_SECTION_FACTS = 1,
-	/* Empty: the tables begin anew with this block. */
+	/* Empty: from this block on, the tables start again. */
 	RCORE_SECTION_RESET,
 	/*
-	 * What was added to a table: the number of entries, then these. Of
-	 * records as rcore_columns_write() has them.
+	 * What was added to a table: the number of entries, then the entries.
+	 * Records are written as rcore_columns_write() does it.
 	 */
 	RCORE_SECTION_STRINGS, /* each: size, bytes */
 	RCORE_SECTION_FUNCTIONS,

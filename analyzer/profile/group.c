@@ -41,7 +41,7 @@ static void name_thread(const struct rcore_profile *profile, uint32_t number, ch
 	const struct rcore_profile_thread *thread = rcore_profile_thread_at(profile, number);
 	const char *name = rcore_profile_text(profile, thread->name);
 	const char *id = or_unknown(rcore_profile_text(profile, thread->id));
-	/* Of several processes each has its T1. */
+	/* With several processes, each has its own T1. */
 	char process[32] = "";
 	if (thread->pid)
 		snprintf(process, sizeof(process), "%u ", thread->pid);
@@ -94,7 +94,7 @@ static void name_group(const struct rcore_profile *profile, enum rcore_by by, co
 	}
 }
 
-/* Builds the stack of `node` anew on `root`. */
+/* Copies the stack of `node` onto `root`. */
 static uint32_t move_stack(struct rcore_profile *profile, struct rcore_group_cache *cache,
 			   uint32_t node, uint32_t root)
 {

@@ -5,12 +5,13 @@
 #include "profile/totals.h"
 
 /*
- * Groups of samples: a frame at the outer end of each stack names its group, so
- * every output shows groups without knowing of them.
+ * Groups of samples. A frame at the outer end of each stack names its group, so
+ * every output shows groups without any code for them.
  */
 
 /*
- * Stacks that were put under a group: {group, node} to node. All-zero is empty.
+ * Stacks that were moved to a group: maps {group, node} to a node. All zeroes
+ * is empty.
  */
 struct rcore_group_cache {
 	struct rcore_record_set pairs;
@@ -23,7 +24,7 @@ struct rcore_group_cache {
 
 void rcore_group_cache_deinit(struct rcore_group_cache *cache);
 
-/* Returns the node of key->node under the group that the key belongs to. */
+/* Returns the node of key->node in the group that the key belongs to. */
 uint32_t rcore_group_node(struct rcore_profile *profile, struct rcore_group_cache *cache,
 			  enum rcore_by by, const char *label,
 			  const struct rcore_total_key *key);

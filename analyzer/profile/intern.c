@@ -23,7 +23,7 @@ static struct rcore_intern_slot *find(const struct rcore_intern_index *index, ui
 	}
 }
 
-/* Makes room for one more than `count`. */
+/* Makes room for one more element than `count`. */
 static bool reserve(struct rcore_intern_index *index, size_t count)
 {
 	enum { FIRST = 64 };

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /*
- * Sets that number what is added to them: 0, 1, 2 ... A record or a run of
- * bytes that is added again has the number that it has already. The numbers are
- * dense and in the order of addition, so a reader that adds the same things in
- * the same order has the same numbers.
+ * Sets that number what is added to them: 0, 1, 2 ... If a record or a run of
+ * bytes is added again, it keeps its number. The numbers are dense and in the
+ * order of addition, so a reader that adds the same things in the same order
+ * gets the same numbers.
  */
 
 /* Hashes to numbers: open addressing, at most half full. */
@@ -29,11 +29,14 @@ struct rcore_record_set {
 	struct rcore_intern_index index;
 };
 
-/* Returns false if memory is short; the set is as it was then. */
+/* Returns false if memory is short; the set is then unchanged. */
 bool rcore_record_set_add(struct rcore_record_set *set, const void *record, uint32_t *ret);
 void rcore_record_set_deinit(struct rcore_record_set *set);
 
-/* Runs of bytes, each followed by a NUL of ours and aligned to four bytes. */
+/*
+ * Runs of bytes, each followed by a NUL that the set adds, and aligned to four
+ * bytes.
+ */
 struct rcore_bytes_span {
 	uint32_t offset, size;
 };
@@ -57,7 +60,7 @@ static inline const void *rcore_bytes_set_get(const struct rcore_bytes_set *set,
 	return set->bytes + set->items[number].offset;
 }
 
-/* Bytes of memory that they hold. */
+/* Returns how many bytes of memory they use. */
 size_t rcore_record_set_memory(const struct rcore_record_set *set);
 size_t rcore_bytes_set_memory(const struct rcore_bytes_set *set);
 

@@ -9,11 +9,14 @@ static uint32_t function_of(const struct rcore_profile *profile, uint32_t node)
 	return rcore_profile_frame_at(profile, frame)->function;
 }
 
-/* The walk of one total's stack, from the innermost frame to the outermost. */
+/*
+ * A walk over the stack of one total, from the innermost frame to the
+ * outermost.
+ */
 struct walk {
 	const struct rcore_totals *totals;
 	enum rcore_measure measure;
-	/* Of each function, the last total in which it was, plus one. */
+	/* For each function, the last total that contains it, plus one. */
 	uint32_t *seen;
 	struct rcore_method *methods; /* by function */
 };
@@ -36,7 +39,7 @@ static void add_function(const struct walk *walk, size_t index, uint32_t functio
 
 /*
  * Adds one total to each function on its stack, once. Function 0 stands for the
- * empty stack, and so does a stack that has nothing but the frame of its group.
+ * empty stack, and for a stack that only has the frame of its group.
  */
 static void add_stack(const struct walk *walk, size_t index, bool is_grouped)
 {
@@ -74,8 +77,8 @@ static int compare(const void *x, const void *y)
 }
 
 /*
- * The function of the outermost frame of each node; 0 of the empty stack. NULL:
- * memory is short.
+ * Returns the function of each node's outermost frame, which is 0 for the empty
+ * stack. Returns NULL if memory is short.
  */
 static uint32_t *find_roots(const struct rcore_profile *profile)
 {
@@ -87,7 +90,7 @@ static uint32_t *find_roots(const struct rcore_profile *profile)
 	return roots;
 }
 
-/* What both kinds of lists need while they are made. */
+/* What both kinds of lists need while they are built. */
 struct work {
 	struct rcore_method *methods; /* by function */
 	uint32_t *seen, *roots;
@@ -106,7 +109,7 @@ static bool work_init(struct work *work, const struct rcore_profile *profile)
 	return work->methods && work->seen && work->roots;
 }
 
-/* Keeps what appeared, in order, and frees the rest. */
+/* Keeps the methods that occurred, in order, and frees the rest. */
 static struct rcore_error *finish(struct work *work, size_t count, bool is_ready,
 				  struct rcore_methods *ret)
 {

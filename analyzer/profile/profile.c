@@ -46,7 +46,7 @@ static uint32_t add_bytes(struct rcore_profile *profile, struct rcore_bytes_set 
 	return number;
 }
 
-/* The entries for "none". */
+/* Adds the entries for "none". */
 static void add_zeroes(struct rcore_profile *profile)
 {
 	static const struct rcore_profile_function nothing;
@@ -101,7 +101,7 @@ size_t rcore_profile_memory(const struct rcore_profile *profile)
 	       rcore_bytes_set_memory(&profile->labels);
 }
 
-/* Adds what fits, up to the start of a character. */
+/* Adds as much as fits, without cutting a character. */
 static uint32_t add_cut(struct rcore_profile *profile, const char *text)
 {
 	static const char more[] = "...";

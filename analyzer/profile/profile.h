@@ -10,24 +10,25 @@
 #include "profile/intern.h"
 
 /*
- * profile/ is plain data of a stretch of time: samples, the stacks that they
- * saw, and the file that keeps them. It knows no target. Start here.
+ * profile/ is plain data about a period of time: samples, the stacks in them,
+ * and the file that stores them. It knows no target, and includes base/, model/
+ * and redact/ only. Start here.
  *
- * Whatever repeats stands once in a table, and is named by its number there. In
- * each table number 0 is the entry for "none" or "unknown", and an entry only
- * refers to entries of lower tables (strings, functions, frames, nodes) or, in
- * the tree of stacks, to lower numbers: nothing has a cycle.
+ * Whatever repeats is stored once, in a table, and is referred to by its number
+ * there. In each table, number 0 is the entry for "none" or "unknown". An entry
+ * refers only to entries of lower tables (strings, functions, frames, nodes)
+ * or, in the tree of stacks, to lower numbers, so there are no cycles.
  */
 
 enum rcore_function_kind {
-	RCORE_FUNCTION_NONE,   /* number 0 alone */
+	RCORE_FUNCTION_NONE,   /* only number 0 */
 	RCORE_FUNCTION_RUBY,   /* runs an iseq */
 	RCORE_FUNCTION_C,      /* a method or block written in C */
 	RCORE_FUNCTION_NATIVE, /* machine code, of a file's symbols */
 	RCORE_FUNCTION_GC,     /* the garbage collector */
 	/*
-	 * No code: rcore's own words, such as "(inner frames not read)" or the
-	 * group of --by.
+	 * No code: a note of rcore's own, such as "(inner frames not read)" or
+	 * the group of --by.
 	 */
 	RCORE_FUNCTION_NOTE,
 	RCORE_FUNCTION_KINDS,
@@ -37,12 +38,12 @@ struct rcore_profile_function {
 	uint32_t kind; /* enum rcore_function_kind */
 	/* String: "Foo#bar", "block in Foo.bar", "memcpy". */
 	uint32_t label;
-	/* String: of the source; of NATIVE without one, the module. */
+	/* String: path of the source file. NATIVE without one: the module. */
 	uint32_t path;
 	uint32_t first_line; /* of its definition; 0: unknown */
 	/*
-	 * NATIVE: of the function in its file, as addr2line takes it. Two
-	 * functions of one name differ by it. Otherwise 0.
+	 * NATIVE: the function's address in its file, as addr2line expects it.
+	 * It distinguishes two functions of one name. Otherwise 0.
 	 */
 	uint64_t address;
 };
@@ -80,47 +81,47 @@ enum rcore_sample_state {
 	RCORE_SAMPLE_STATES,
 };
 
-/* What a sample's thread or fiber did, and what it waited for. */
+/* The state of a sample's thread or fiber, and what it waits for. */
 struct rcore_profile_state {
 	uint32_t kind; /* enum rcore_sample_state */
 	uint32_t wait; /* string: rcore_wait_kind_name(), "mutex" */
 	/*
-	 * string: the object, as rcore_wait_write() has it: "Mutex 0x7f12 held
-	 * by T3". Keep what changes with each sample out of it: each one stays
-	 * in the table.
+	 * String: the object, as written by rcore_wait_write(): "Mutex 0x7f12
+	 * held by T3". It must not contain what changes with each sample,
+	 * because the table keeps each one.
 	 */
 	uint32_t detail;
 };
 
-/* A set of these belongs to a sample: the fiber's context. */
+/* A sample refers to a set of these: the fiber's context. */
 struct rcore_profile_label {
 	uint32_t key; /* string */
 	/*
-	 * String: as its inspect prints it, but a String without its quotes and
-	 * a Symbol without its colon.
+	 * String: as its inspect prints it, except a String without its quotes
+	 * and a Symbol without its colon.
 	 */
 	uint32_t value;
 };
 
 struct rcore_profile_sample {
 	uint64_t time; /* nanoseconds since the recording began */
-	uint64_t wall; /* nanoseconds that it stands for */
-	uint64_t cpu;  /* nanoseconds of them on a processor */
+	uint64_t wall; /* nanoseconds that it represents */
+	uint64_t cpu;  /* nanoseconds of these on a processor */
 	uint32_t node; /* innermost frame */
 	uint32_t thread, fiber, state;
 	uint32_t labels; /* number of a set */
 	/*
-	 * How many samples of an engine it stands for; 1 unless they were added
-	 * up.
+	 * How many samples of the sampler this one represents; 1 unless samples
+	 * were added up.
 	 */
 	uint32_t count;
 };
 
 enum {
-	/* Bytes of a string; a longer one is cut off with "...". */
+	/* Bytes of a string. A longer one is cut off with "...". */
 	RCORE_PROFILE_TEXT_MAX = 4096,
 	RCORE_PROFILE_LABELS_MAX = 256, /* of a set */
-	/* Bytes of tables from which a recording begins new ones. */
+	/* Bytes of tables after which a recording starts new ones. */
 	RCORE_PROFILE_MEMORY_MAX = 16 << 20,
 };
 
@@ -136,27 +137,28 @@ struct rcore_profile {
 	struct rcore_bytes_set labels;
 	struct rcore_profile_samples samples;
 	/*
-	 * Grows when the tables are emptied: numbers of an older generation
-	 * mean nothing.
+	 * Increases when the tables are emptied. Numbers of an older generation
+	 * are invalid.
 	 */
 	uint32_t generation;
-	/* Something could not be added; it is number 0 instead. */
+	/* Something could not be added; its number is 0 instead. */
 	bool no_memory;
 };
 
-/* NULL: memory is short. */
+/* Returns NULL if memory is short. */
 struct rcore_profile *rcore_profile_new(void);
 void rcore_profile_free(struct rcore_profile *profile); /* NULL-safe */
 
-/* Empties all tables and the samples, and begins a new generation. */
+/* Empties all tables and the samples, and starts a new generation. */
 void rcore_profile_clear(struct rcore_profile *profile);
 
-/* Bytes of memory in its tables. */
+/* Returns how many bytes of memory its tables use. */
 size_t rcore_profile_memory(const struct rcore_profile *profile);
 
 /*
- * Return the number of what is added, or of its equal. If memory is short they
- * return 0 and set `no_memory`, which is to be checked from time to time.
+ * These return the number of what is added, or of its equal. If memory is
+ * short, they return 0 and set `no_memory`, which the caller has to check from
+ * time to time.
  */
 /* NULL: 0. */
 uint32_t rcore_profile_string(struct rcore_profile *profile, const char *text);
@@ -171,8 +173,8 @@ uint32_t rcore_profile_fiber(struct rcore_profile *profile,
 uint32_t rcore_profile_state(struct rcore_profile *profile,
 			     const struct rcore_profile_state *state);
 /*
- * In any order; of two with one key the first stays, and of more than
- * RCORE_PROFILE_LABELS_MAX so many.
+ * `labels` may have any order. Of two with one key, the first is kept; at most
+ * RCORE_PROFILE_LABELS_MAX are kept.
  */
 uint32_t rcore_profile_labels(struct rcore_profile *profile,
 			      const struct rcore_profile_label *labels, size_t count);
@@ -180,7 +182,7 @@ uint32_t rcore_profile_labels(struct rcore_profile *profile,
 void rcore_profile_sample(struct rcore_profile *profile,
 			  const struct rcore_profile_sample *sample);
 
-/* What has that number, which is one of the profile's own. */
+/* These return the element with a number, which must be one of this profile. */
 const char *rcore_profile_text(const struct rcore_profile *profile, uint32_t string);
 const struct rcore_profile_label *rcore_profile_label_set(const struct rcore_profile *profile,
 							  uint32_t labels, size_t *ret_count);
@@ -198,9 +200,9 @@ RCORE_PROFILE_GETTER(thread)
 RCORE_PROFILE_GETTER(fiber)
 RCORE_PROFILE_GETTER(state)
 
-/* Returns a name that never changes: "running". */
+/* Returns a constant name, such as "running". */
 const char *rcore_sample_state_name(uint32_t state);
-/* The same: "ruby", "c", "native", "gc", "note". */
+/* Returns a constant name: "ruby", "c", "native", "gc", "note". */
 const char *rcore_function_kind_name(uint32_t kind);
 
 #endif

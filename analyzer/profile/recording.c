@@ -47,7 +47,7 @@ static struct rcore_error *check_header(int fd)
 	    memcmp(header.magic, RCORE_RECORDING_MAGIC, sizeof(header.magic)) != 0)
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT,
-			"not a recording of rcore; `rcore record -o FILE.rec` makes one");
+			"not a recording of rcore; `rcore record -o FILE.rec` writes one");
 	if (size < sizeof(header))
 		return rcore_error_create(RCORE_ERROR_FORMAT,
 					  "the recording is cut off within its header");
@@ -55,13 +55,13 @@ static struct rcore_error *check_header(int fd)
 	if (format != RCORE_RECORDING_FORMAT)
 		return rcore_error_create(
 			RCORE_ERROR_UNSUPPORTED,
-			"a recording of version %" PRIu32
-			", and this rcore reads version %d; use a newer rcore",
+			"the recording has version %" PRIu32
+			", but this rcore reads version %d; use a newer rcore",
 			format, RCORE_RECORDING_FORMAT);
 	return NULL;
 }
 
-/* The mere opening of a device can do things. */
+/* Merely opening a device can have effects. */
 static struct rcore_error *open_regular(const char *path, int *ret, struct stat *ret_status)
 {
 	if (stat(path, ret_status))
@@ -129,7 +129,7 @@ const char *rcore_recording_fact(const struct rcore_recording *recording, const 
 	return NULL;
 }
 
-/* A block in host order. */
+/* Returns a block header in host order. */
 static struct rcore_block_header host_order(struct rcore_block_header header)
 {
 	return (struct rcore_block_header){
@@ -148,8 +148,8 @@ static struct rcore_error *cut_off(void)
 }
 
 /*
- * Reads the header and the stored payload, and checks them. *ret_end: there is
- * none any more.
+ * Reads and checks the header and the stored payload. *ret_end is set if there
+ * is no further block.
  */
 static struct rcore_error *load(struct rcore_recording *recording,
 				struct rcore_block_header *ret, bool *ret_end)

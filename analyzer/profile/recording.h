@@ -6,7 +6,7 @@
 
 #include "profile/profile.h"
 
-/* What is stated of a recording: see rcore_recording_writer_fact(). */
+/* A fact about a recording: see rcore_recording_writer_fact(). */
 struct rcore_recording_fact {
 	char *key, *value;
 };
@@ -17,18 +17,17 @@ struct rcore_recording_facts {
 };
 
 /*
- * Reads a recording block by block: see docs/recording.md. Nothing in the file
- * is trusted: all numbers are checked, and memory is bounded whatever the file
- * says.
+ * Reads a recording block by block: see docs/recording.md. It trusts nothing in
+ * the file: it checks all numbers, and uses a bounded amount of memory.
  */
 struct rcore_recording {
 	/* Its tables, and the samples of the last block. */
 	struct rcore_profile *profile;
 	struct rcore_recording_facts facts;
-	bool is_ended; /* the last block says that nothing is missing */
+	bool is_ended; /* the last block says that the recording is complete */
 	/*
-	 * Why what follows the last block cannot be read: one line, with the
-	 * place; NULL: it all was read. What was read before is sound.
+	 * Why the rest of the file cannot be read: one line, with the offset.
+	 * NULL if everything was read. What was read before is valid.
 	 */
 	struct rcore_error *problem;
 	struct stat status; /* of the file */
@@ -39,19 +38,19 @@ struct rcore_recording {
 };
 
 /*
- * Errors: OS, FORMAT (no recording, or no regular file), UNSUPPORTED (of a
- * newer rcore), NO_MEMORY.
+ * Errors: OS, FORMAT (not a recording, or not a regular file), UNSUPPORTED
+ * (written by a newer rcore), NO_MEMORY.
  */
 struct rcore_error *rcore_recording_open(const char *path, struct rcore_recording **ret);
 
 /*
  * Reads the next block. *ret_more is false at the end of the file or of what
- * can be read. If profile->generation grew, older numbers mean nothing. Error:
- * OS, NO_MEMORY.
+ * can be read. If profile->generation has increased, older numbers are invalid.
+ * Errors: OS, NO_MEMORY.
  */
 struct rcore_error *rcore_recording_next(struct rcore_recording *recording, bool *ret_more);
 
-/* NULL: it is not stated. */
+/* Returns NULL if the recording does not have this fact. */
 const char *rcore_recording_fact(const struct rcore_recording *recording, const char *key);
 
 void rcore_recording_close(struct rcore_recording *recording); /* NULL-safe */

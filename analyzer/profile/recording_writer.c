@@ -17,7 +17,7 @@ struct rcore_recording_writer {
 	uint64_t size;                /* of the file's whole blocks */
 	size_t written[RCORE_TABLES]; /* entries that are in the file */
 	uint32_t generation;
-	bool is_begun;     /* `generation` is known */
+	bool is_begun;     /* whether `generation` is set */
 	size_t fact_count; /* of `facts` */
 	struct rcore_bytes facts, payload, section, block;
 };
@@ -39,9 +39,7 @@ static struct rcore_error *write_all(struct rcore_recording_writer *writer, cons
 			continue;
 		if (written <= 0) {
 			int errnum = written ? errno : EIO;
-			/*
-			 * What is left of a block would be reported as damage.
-			 */
+			/* A partial block would be reported as damage. */
 			if (left < size && ftruncate(writer->fd, (off_t)writer->size))
 				errnum = errno == EINVAL ? errnum : errno;
 			return rcore_error_os(errnum, "cannot write the recording");
@@ -90,7 +88,7 @@ struct rcore_error *rcore_recording_writer_fact(struct rcore_recording_writer *w
 	return writer->facts.no_memory ? rcore_error_no_memory() : NULL;
 }
 
-/* Moves the section that was made into the payload. */
+/* Moves the section that was built into the payload. */
 static void end_section(struct rcore_recording_writer *writer, enum rcore_section tag)
 {
 	rcore_bytes_varint(&writer->payload, tag);
@@ -100,7 +98,7 @@ static void end_section(struct rcore_recording_writer *writer, enum rcore_sectio
 	writer->section.count = 0;
 }
 
-/* Returns how many entries of a table are new, and writes their number. */
+/* Writes how many entries of a table are new, and returns that number. */
 static size_t begin_table(struct rcore_recording_writer *writer,
 			  const struct rcore_profile *profile, enum rcore_table table,
 			  size_t *ret_first)
@@ -157,7 +155,7 @@ static void add_records(struct rcore_recording_writer *writer, struct rcore_prof
 	end_section(writer, type->section);
 }
 
-/* The entries for "none" are in no file. */
+/* Files do not contain the entries for "none". */
 static void begin_generation(struct rcore_recording_writer *writer, uint32_t generation)
 {
 	for (int table = 0; table < RCORE_TABLES; table++)
@@ -178,7 +176,7 @@ static void add_tables(struct rcore_recording_writer *writer, struct rcore_profi
 	add_labels(writer, profile);
 }
 
-/* The checksum of a block whose header and payload lie together. */
+/* Returns the checksum of a block whose header and payload are adjacent. */
 static uint64_t checksum(const unsigned char *block, size_t stored)
 {
 	XXH64_state_t state;
@@ -188,7 +186,7 @@ static uint64_t checksum(const unsigned char *block, size_t stored)
 	return XXH64_digest(&state);
 }
 
-/* Fills writer->block with a header and the payload, compressed. */
+/* Fills writer->block with a header and the compressed payload. */
 static bool make_block(struct rcore_recording_writer *writer, enum rcore_block_kind kind)
 {
 	const struct rcore_bytes *payload = &writer->payload;
@@ -222,8 +220,8 @@ static struct rcore_error *write_block(struct rcore_recording_writer *writer,
 		err = rcore_error_no_memory();
 	else if (writer->payload.count > RCORE_BLOCK_SIZE_MAX)
 		err = rcore_error_create(RCORE_ERROR_LIMIT,
-					 "a block of the recording would have %zu MiB (%d at "
-					 "most): more than one second's samples",
+					 "a block of the recording would have %zu MiB (at most "
+					 "%d), which is more than the samples of one second",
 					 writer->payload.count >> 20,
 					 RCORE_BLOCK_SIZE_MAX >> 20);
 	else if (!make_block(writer, kind))

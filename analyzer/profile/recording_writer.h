@@ -5,22 +5,22 @@
 #include "profile/profile.h"
 
 /*
- * Writes a recording: docs/recording.md describes the file. A block is appended
- * with one write(2) and has a checksum, so whatever ends the process, the
- * file can be read up to its last whole block.
+ * Writes a recording; docs/recording.md describes the file. Each block is
+ * appended with one write(2) and has a checksum. So the file can be read up to
+ * its last complete block even if the process is killed.
  */
 struct rcore_recording_writer;
 
 /*
- * Writes the file's header to `fd`, which stays the caller's, is empty, and is
- * to be a plain file if the rest of a block that did not fit on the disk is to
- * be cut off. Error: OS, NO_MEMORY.
+ * Writes the file's header to `fd`, which the caller still owns and which must
+ * be empty. If it is a plain file, the writer can cut off the rest of a block
+ * that does not fit on the disk. Errors: OS, NO_MEMORY.
  */
 struct rcore_error *rcore_recording_writer_new(int fd, struct rcore_recording_writer **ret);
 
 /*
- * States a fact of the recording: it is written with the next block. A later
- * value of a key replaces the earlier one. Keys that reports know:
+ * Adds a fact about the recording, which is written with the next block. A
+ * later value of a key replaces the earlier one. Keys that reports know:
  *
  *	started	seconds since 1970 at which it began, with a fraction
  *	rate	samples per second and thread that were asked for
@@ -33,16 +33,16 @@ struct rcore_error *rcore_recording_writer_fact(struct rcore_recording_writer *w
 						const char *key, const char *value);
 
 /*
- * Appends a block: what `profile` got since the last one. Call it about once a
- * second. The samples are gone from `profile` afterwards, and if its tables
- * have grown over RCORE_PROFILE_MEMORY_MAX these are empty, too: look at
- * profile->generation. One writer writes one profile from its beginning. Error:
- * OS (the disk is full; the file ends with the block before), NO_MEMORY.
+ * Appends a block with what was added to `profile` since the last one. Call it
+ * about once a second. It removes the samples from `profile`. If the tables
+ * have more than RCORE_PROFILE_MEMORY_MAX bytes, it empties them, too: check
+ * profile->generation. A writer writes one profile from its beginning. Errors:
+ * OS (the disk is full; the file ends with the previous block), NO_MEMORY.
  */
 struct rcore_error *rcore_recording_writer_flush(struct rcore_recording_writer *writer,
 						 struct rcore_profile *profile);
 
-/* Appends the block that says that the recording was ended and not cut off. */
+/* Appends the block that says that the recording was ended, not cut off. */
 struct rcore_error *rcore_recording_writer_end(struct rcore_recording_writer *writer,
 					       struct rcore_profile *profile);
 

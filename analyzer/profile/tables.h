@@ -8,11 +8,12 @@
 #include "redact/redact_parts.h"
 
 /*
- * The members of each record of a profile as data: what is written to a file,
- * checked when it is read, and translated when profiles are added up.
+ * Describes the members of each record of a profile, so that one piece of code
+ * can write them to a file, check them when they are read, and translate them
+ * when profiles are added up.
  */
 enum rcore_table {
-	RCORE_TABLE_NONE, /* of a member: a plain number */
+	RCORE_TABLE_NONE, /* of a member: just a number */
 	RCORE_TABLE_STRINGS,
 	RCORE_TABLE_FUNCTIONS,
 	RCORE_TABLE_FRAMES,
@@ -26,8 +27,8 @@ enum rcore_table {
 
 struct rcore_column {
 	uint8_t offset, size; /* of the member; 4 or 8 bytes */
-	uint8_t refers;       /* enum rcore_table: it is a number there */
-	/* Of STRINGS: enum rcore_part_kind, how it is redacted. */
+	uint8_t refers;       /* enum rcore_table to which its number refers */
+	/* STRINGS: enum rcore_part_kind, how it is redacted. */
 	uint8_t text;
 };
 
@@ -58,7 +59,7 @@ static inline struct rcore_record_set *rcore_table_set(struct rcore_profile *pro
 	return (struct rcore_record_set *)((char *)profile + type->set);
 }
 
-/* How many entries a table has. */
+/* Returns how many entries a table has. */
 size_t rcore_table_count(const struct rcore_profile *profile, enum rcore_table table);
 
 uint64_t rcore_column_get(const struct rcore_column *column, const void *record);
@@ -66,12 +67,15 @@ void rcore_column_set(const struct rcore_column *column, void *record, uint64_t 
 
 /*
  * Writes records column by column: the first value, then the signed difference
- * to each next one.
+ * of each value to the one before.
  */
 void rcore_columns_write(const struct rcore_record_type *type, const void *records,
 			 size_t count, struct rcore_bytes *bytes);
 
-/* Reads them back. What does not fit its member sets cursor->is_bad. */
+/*
+ * Reads them back. Sets cursor->is_bad for a value that does not fit its
+ * member.
+ */
 void rcore_columns_read(const struct rcore_record_type *type, struct rcore_cursor *cursor,
 			void *records, size_t count);
 

@@ -14,7 +14,7 @@
 /* Of tables and totals. */
 enum { TOTALS_MEMORY_MAX = 256 << 20 };
 
-/* Numbers of the profile that is added to those of the totals. */
+/* Maps numbers of the profile that is being added to those of the totals. */
 struct map {
 	uint32_t *items;
 	size_t count;
@@ -23,9 +23,9 @@ struct map {
 struct rcore_totals_merge {
 	const struct rcore_profile *from;
 	uint32_t generation;
-	struct map maps[RCORE_TABLES]; /* of STRINGS: none */
+	struct map maps[RCORE_TABLES]; /* not used for STRINGS */
 	struct rcore_redactor *redactor;
-	struct rcore_arena texts; /* redacted, until the next profile */
+	struct rcore_arena texts; /* redacted texts, until the next profile */
 	struct rcore_group_cache groups;
 	uint64_t first[RCORE_SIDES], last[RCORE_SIDES];
 	bool has_samples[RCORE_SIDES];
@@ -87,7 +87,7 @@ static void keep_error(struct rcore_totals_merge *merge, struct rcore_error *err
 		merge->err = err;
 }
 
-/* A string of `from`, redacted, and with what is not printable escaped. */
+/* Adds a string of `from`, redacted, with unprintable characters escaped. */
 static uint32_t move_text(struct rcore_totals *totals, const struct rcore_profile *from,
 			  uint32_t string, enum rcore_part_kind kind, const char *key)
 {
@@ -96,13 +96,16 @@ static uint32_t move_text(struct rcore_totals *totals, const struct rcore_profil
 	if (kind != RCORE_PART_SAFE)
 		keep_error(merge,
 			   rcore_redact_text(merge->redactor, &merge->texts, kind, key, &text));
-	/* A byte becomes four at most. */
+	/* Escaping turns one byte into at most four. */
 	char escaped[4 * RCORE_PROFILE_TEXT_MAX + RCORE_ESCAPE_SIZE];
 	return rcore_profile_string(totals->profile,
 				    rcore_escape(escaped, sizeof(escaped), text));
 }
 
-/* Names of native code and rcore's own words stay: see docs/redaction.md. */
+/*
+ * Names of native code and rcore's own notes are not redacted: see
+ * docs/redaction.md.
+ */
 static enum rcore_part_kind text_kind(const struct rcore_table_type *type,
 				      const struct rcore_column *column, const void *record)
 {
@@ -113,7 +116,7 @@ static enum rcore_part_kind text_kind(const struct rcore_table_type *type,
 	return column->text;
 }
 
-/* Makes `record`, which is of `from`, one of the totals. */
+/* Translates `record` of `from` to numbers of the totals. */
 static void translate(struct rcore_totals *totals, const struct rcore_profile *from,
 		      const struct rcore_table_type *type, void *record)
 {
@@ -130,8 +133,8 @@ static void translate(struct rcore_totals *totals, const struct rcore_profile *f
 }
 
 /*
- * Makes room in the map of a table for what was added to it; false: memory is
- * short.
+ * Makes room in a table's map for the entries that were added. Returns false if
+ * memory is short.
  */
 static bool grow_map(struct map *map, size_t count)
 {
@@ -142,7 +145,7 @@ static bool grow_map(struct map *map, size_t count)
 	return true;
 }
 
-/* The stack on which everything ends that does not fit. */
+/* Returns the stack that represents everything that does not fit. */
 static uint32_t note(struct rcore_profile *profile, const char *text)
 {
 	const struct rcore_profile_function function = {
@@ -163,8 +166,8 @@ static void add_table(struct rcore_totals *totals, const struct rcore_profile *f
 		struct rcore_profile_state state;
 	} record;
 	/*
-	 * Tables of which only so many entries can be: what makes programs
-	 * differ.
+	 * The tables that have a limit: in these, the target decides how many
+	 * entries there are.
 	 */
 	bool is_open_ended =
 		type->table != RCORE_TABLE_THREADS && type->table != RCORE_TABLE_STATES;
@@ -241,7 +244,9 @@ static void add_amounts(struct rcore_amounts *to, const struct rcore_profile_sam
 	to->count += sample->count;
 }
 
-/* The total of that key, which may be new; NULL: memory is short. */
+/*
+ * Returns the total with this key, which may be new; NULL if memory is short.
+ */
 static struct rcore_total *total_of(struct rcore_totals *totals,
 				    const struct rcore_total_key *key)
 {

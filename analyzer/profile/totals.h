@@ -6,13 +6,15 @@
 #include "profile/profile.h"
 
 /*
- * Samples added up, which is what every output is made of. Memory follows what
- * differs (stacks, states, sets of labels), not how long the program was
- * watched. Strings of totals can be printed: they are redacted, and escaped as
- * by rcore_escape().
+ * Adds up samples; every output is made of the totals. The memory used depends
+ * on how many different stacks, states and sets of labels there are, not on how
+ * long the program was watched. The strings of totals can be printed: they are
+ * redacted, and escaped as by rcore_escape().
  */
 
-/* What is counted. Two recordings can be compared: `new` and `old`. */
+/*
+ * Which samples are counted. Two recordings can be compared: `new` and `old`.
+ */
 enum rcore_side { RCORE_SIDE_NEW, RCORE_SIDE_OLD, RCORE_SIDES };
 
 struct rcore_amounts {
@@ -21,8 +23,8 @@ struct rcore_amounts {
 };
 
 /*
- * What a total is of; numbers of totals->profile. What the totals do not keep
- * apart is 0.
+ * What a total belongs to, as numbers of totals->profile. Parts that the totals
+ * do not keep apart are 0.
  */
 struct rcore_total_key {
 	uint32_t node, thread, fiber, state, labels;
@@ -42,34 +44,34 @@ enum rcore_by {
 
 struct rcore_totals_options {
 	/*
-	 * Only samples whose labels meet all of these: "key=value", or "key"
-	 * for any value.
+	 * Counts only samples whose labels meet all of these: "key=value", or
+	 * "key" for any value.
 	 */
 	const char *const *where;
 	size_t where_count;
 	/*
-	 * Each stack begins with a frame that names its group: "T3", "running",
-	 * "tenant=acme".
+	 * Each stack gets an outermost frame that names its group: "T3",
+	 * "running", "tenant=acme".
 	 */
 	enum rcore_by by;
-	const char *by_label; /* the key */
+	const char *by_label; /* the key, for RCORE_BY_LABEL */
 	enum rcore_redact redact;
-	/* Keep these apart for an output that has them. */
-	bool keeps_threads; /* and their states */
-	bool keeps_labels;  /* and fibers */
+	/* Keeps these apart, for an output that prints them. */
+	bool keeps_threads; /* with their states */
+	bool keeps_labels;  /* with fibers */
 };
 
 struct rcore_totals {
-	struct rcore_profile *profile; /* its samples are empty */
+	struct rcore_profile *profile; /* it has no samples */
 	struct rcore_record_set keys;  /* struct rcore_total_key */
 	struct rcore_total *items;     /* as many */
-	/* Nanoseconds from the first sample to the last. */
+	/* Nanoseconds from the first to the last sample. */
 	uint64_t durations[RCORE_SIDES];
 	struct rcore_amounts sums[RCORE_SIDES];
 	uint64_t filtered; /* samples that did not meet `where` */
 	/*
 	 * There were more different stacks, fibers and labels than fit in
-	 * memory: further ones are added up without what makes them different.
+	 * memory. Further samples were added up without these.
 	 */
 	bool is_full;
 	/* Private. */
@@ -78,21 +80,21 @@ struct rcore_totals {
 	size_t capacity;
 };
 
-/* `options`, and what it points to, outlives the totals. */
+/* `options`, and what it points to, must outlive the totals. */
 struct rcore_error *rcore_totals_new(const struct rcore_totals_options *options,
 				     struct rcore_totals **ret);
 void rcore_totals_free(struct rcore_totals *totals); /* NULL-safe */
 
 /*
- * Adds the samples of `profile`, and leaves these there. Of each profile the
- * tables are translated once and what was added to them later, until its
+ * Adds the samples of `profile`, which keeps them. Translates each of its
+ * tables once, and then only what was added later, until the profile's
  * generation changes or another profile is added. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_totals_add(struct rcore_totals *totals,
 				     const struct rcore_profile *profile, enum rcore_side side);
 
 /*
- * Scales what is old to the time that what is new took, so that the two can be
+ * Scales the old side to the duration of the new one, so that the two can be
  * compared.
  */
 void rcore_totals_scale(struct rcore_totals *totals);

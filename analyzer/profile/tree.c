@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node as the set of nodes knows it. */
+/* A node as the set of nodes stores it. */
 struct edge {
 	uint32_t parent, function;
 };
 
-/* Fills `map`, of numbers of the profile's nodes to those of the tree. */
+/* Fills `map` from numbers of the profile's nodes to numbers of the tree's. */
 static bool add_edges(const struct rcore_profile *profile, struct rcore_record_set *edges,
 		      uint32_t *map)
 {
@@ -60,7 +60,7 @@ static void add_totals(struct rcore_tree *tree)
 	}
 }
 
-/* By label, then by the order in which they were seen. */
+/* Orders by label, then by first occurrence. */
 static int compare(const void *a, const void *b, void *opaque)
 {
 	const struct rcore_tree *tree = opaque;
@@ -70,8 +70,8 @@ static int compare(const void *a, const void *b, void *opaque)
 }
 
 /*
- * From the last to the first, each goes in front of its siblings. What took no
- * time is left out.
+ * Goes from the last node to the first and puts each before its siblings.
+ * Leaves out nodes that took no time.
  */
 static bool link_children(struct rcore_tree *tree)
 {

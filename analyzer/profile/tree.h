@@ -4,7 +4,7 @@
 
 #include "profile/totals.h"
 
-/* Which amount an output is about. */
+/* The amount that an output shows. */
 enum rcore_measure { RCORE_MEASURE_WALL, RCORE_MEASURE_CPU };
 
 static inline uint64_t rcore_measured(const struct rcore_amounts *amounts,
@@ -14,9 +14,9 @@ static inline uint64_t rcore_measured(const struct rcore_amounts *amounts,
 }
 
 /*
- * The tree of calls, in which a function that a caller calls from several lines
- * is one node. A node's number is higher than its parent's; node 0 is the root,
- * which is no function.
+ * A call tree. A function that a caller calls from several lines is one node. A
+ * node's number is higher than its parent's. Node 0 is the root, which is not a
+ * function.
  */
 struct rcore_tree_node {
 	uint32_t parent, function;
@@ -38,43 +38,43 @@ struct rcore_error *rcore_tree_new(const struct rcore_totals *totals,
 void rcore_tree_free(struct rcore_tree *tree); /* NULL-safe */
 
 /*
- * Returns the node after `node` in depth-first order, callers before callees;
- * 0: it was the last.
+ * Returns the node after `node` in depth-first order, callers before callees; 0
+ * after the last one.
  */
 uint32_t rcore_tree_next(const struct rcore_tree *tree, uint32_t node);
 
 const char *rcore_tree_label(const struct rcore_tree *tree, uint32_t node);
 
-/* What a function took, however often it stands on one stack. */
+/*
+ * The time of a function. It counts once for each sample, however often it is
+ * on the stack.
+ */
 struct rcore_method {
 	uint32_t function;
 	uint64_t self[RCORE_SIDES], total[RCORE_SIDES];
-	uint64_t samples[RCORE_SIDES]; /* in which it appears */
+	uint64_t samples[RCORE_SIDES]; /* that contain it */
 };
 
 struct rcore_methods {
-	struct rcore_method *items; /* most time of its own first */
+	struct rcore_method *items; /* by time of its own, longest first */
 	size_t count;
-	/* Of all that is counted. */
+	/* Of everything that is counted. */
 	uint64_t whole[RCORE_SIDES], samples[RCORE_SIDES];
 };
 
-/* Of which samples: all-zero means all. */
+/* Which samples to count; all zeroes means all. */
 struct rcore_methods_group {
 	bool is_one;
-	uint32_t function; /* their outermost frame's */
+	uint32_t function; /* the function of their outermost frame */
 };
 
-/* `ret` is freed with rcore_methods_deinit(). Error: NO_MEMORY. */
+/* Free `ret` with rcore_methods_deinit(). Error: NO_MEMORY. */
 struct rcore_error *rcore_methods_init(const struct rcore_totals *totals,
 				       enum rcore_measure measure,
 				       const struct rcore_methods_group *group,
 				       struct rcore_methods *ret);
 
-/*
- * The groups that --by made: the functions of outermost frames, most time
- * first.
- */
+/* The groups of --by: the functions of outermost frames, longest time first. */
 struct rcore_error *rcore_groups_init(const struct rcore_totals *totals,
 				      enum rcore_measure measure, struct rcore_methods *ret);
 

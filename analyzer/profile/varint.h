@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /*
- * Numbers as LEB128, seven bits a byte, lowest first: as in DWARF and in
+ * Numbers as LEB128: seven bits per byte, lowest first, as in DWARF and in
  * protocol buffers.
  */
 enum { RCORE_VARINT_MAX = 10 };
 
 /*
- * Bytes that grow. If memory was short once, `no_memory` stays set and the rest
- * is dropped.
+ * A growing array of bytes. If memory is short once, `no_memory` stays set and
+ * all further bytes are dropped.
  */
 struct rcore_bytes {
 	unsigned char *items;
@@ -22,17 +22,19 @@ struct rcore_bytes {
 	bool no_memory;
 };
 
-/* Empties them and makes room for so many. NULL: memory is short. */
+/*
+ * Empties it and makes room for `size` bytes. Returns NULL if memory is short.
+ */
 unsigned char *rcore_bytes_reserve(struct rcore_bytes *bytes, size_t size);
 void rcore_bytes_append(struct rcore_bytes *bytes, const void *more, size_t size);
 void rcore_bytes_varint(struct rcore_bytes *bytes, uint64_t value);
-/* Small for small negative numbers, too. */
+/* Small negative numbers are short, too. */
 void rcore_bytes_signed(struct rcore_bytes *bytes, int64_t value);
 void rcore_bytes_deinit(struct rcore_bytes *bytes);
 
 /*
- * Bytes that are read. Past their end, or at a number that is none, `is_bad` is
- * set and all that follows is 0.
+ * Bytes to read. Past their end, or at an invalid number, `is_bad` is set, and
+ * everything read after that is 0.
  */
 struct rcore_cursor {
 	const unsigned char *at, *end;
@@ -41,7 +43,7 @@ struct rcore_cursor {
 
 uint64_t rcore_cursor_varint(struct rcore_cursor *cursor);
 int64_t rcore_cursor_signed(struct rcore_cursor *cursor);
-/* The next `size` bytes; NULL: so many are not there. */
+/* Returns the next `size` bytes, or NULL if there are fewer. */
 const void *rcore_cursor_take(struct rcore_cursor *cursor, uint64_t size);
 
 static inline size_t rcore_cursor_left(const struct rcore_cursor *cursor)

@@ -14,16 +14,16 @@
 #include <uthash.h>
 
 enum {
-	CODE_LIMIT = 200000,      /* entries; then all begins anew */
-	ENVIRONMENT_LIMIT = 1000, /* blocks one within the other */
+	CODE_LIMIT = 200000,      /* entries; then all are dropped */
+	ENVIRONMENT_LIMIT = 1000, /* nested blocks */
 	IDENTITY_WORDS = 10,
-	/* Of verification, after which decoders begin anew. */
+	/* Verifications after which the decoders are created anew. */
 	OBJECT_ROUNDS = 10,
-	/* Of a number for an environment: it leads to the heap. */
+	/* A bit in the number of an environment: it leads to the heap. */
 	IN_HEAP = 1,
 };
 
-/* What tells the object at an address from one that comes to stand there. */
+/* What distinguishes the object at an address from one that replaces it. */
 struct identity {
 	uint64_t words[IDENTITY_WORDS];
 };
@@ -35,11 +35,14 @@ struct key {
 struct rcore_code {
 	struct key key;
 	uint64_t method;         /* rb_callable_method_entry_t; 0: none */
-	uint64_t encoded, bytes; /* of an iseq's code; 0: none */
+	uint64_t encoded, bytes; /* of an iseq's code, or 0 */
 	uint64_t body;
 	uint64_t locals; /* of an iseq */
 	uint64_t cfunc;  /* of a method in C */
-	/* Word of its code: `leave`, unless it ends in another way. */
+	/*
+	 * The last word of its code: `leave`, unless the code ends in another
+	 * way.
+	 */
 	uint64_t last;
 	uint32_t function;
 	char *label, *path;
@@ -159,13 +162,13 @@ uint64_t rcore_code_environment(const struct rcore_layout *layout,
 }
 
 /*
- * Words of the iseq, its body and its method entry that an object which takes
- * their place has not.
+ * Reads words of the iseq, its body and its method entry that would differ in
+ * an object that replaces them.
  */
 static void identify(struct rcore_codes *codes, const struct rcore_code *code,
 		     struct identity *ret)
 {
-	/* T_IMEMO and its type; the GC's own bits come and go. */
+	/* T_IMEMO and its type; the bits of the garbage collector change. */
 	enum { TYPE_MASK = 0xffff };
 	const struct rcore_layout *layout = codes->layout;
 	struct rcore_memory *memory = codes->memory;
@@ -252,7 +255,7 @@ static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code 
 	if (magic == RCORE_FRAME_MAGIC_METHOD &&
 	    (!method || (method->type == RCORE_METHOD_ISEQ && method->iseq != code->key.iseq)))
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "the frame's code is not that of its method");
+					  "the frame's iseq is not its method's");
 	if (is_block_in_c) {
 		set_function(codes, code, "block in C", NULL, 0);
 		return NULL;
@@ -260,7 +263,7 @@ static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code 
 	if (!code->is_c)
 		return look_up_iseq(codes, code, method);
 	if (!method || method->type != RCORE_METHOD_CFUNC)
-		return rcore_error_create(RCORE_ERROR_CORRUPT, "a C frame of no C method");
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "a C frame without a C method");
 	code->cfunc = method->cfunc;
 	err = rcore_label(&codes->ruby, NULL, method, &label, &problem);
 	if (!err)
@@ -322,8 +325,8 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 		rcore_codes_forget(codes);
 	HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
 	/*
-	 * Compiled code saves no pc before it has to: the innermost frame's may
-	 * be any.
+	 * Compiled code saves the pc only when it must, so that of the
+	 * innermost frame may be old.
 	 */
 	bool may_be_stale = cfp == stack->cfp && rcore_has(&layout->cfp.jit_return);
 	if (code && !is_within(code, pc) && !may_be_stale) {
@@ -358,10 +361,7 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 						 line > 0 ? (uint32_t)line : 0);
 }
 
-/*
- * Whether another environment, of fewer locals, was begun below that of a
- * frame.
- */
+/* Whether another environment with fewer locals was begun below a frame's. */
 static bool has_newer(const struct rcore_stack *stack, uint64_t sp, uint64_t ep)
 {
 	enum { OF_METHOD = RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL };
@@ -374,23 +374,25 @@ static bool has_newer(const struct rcore_stack *stack, uint64_t sp, uint64_t ep)
 }
 
 /*
- * Whether the innermost frame of a thread is the one that was pushed last.
- * Where ec->cfp counts a frame before it is filled
- * (traits.frames_pushed_first), a thread that was put aside in between has one
- * there that was popped before. Two things tell:
+ * Whether the innermost frame of a thread is the one that was pushed last. If
+ * CRuby counts a frame in ec->cfp before it fills it
+ * (traits.frames_pushed_first), and the kernel preempts the thread in between,
+ * the innermost frame is one that was popped before. Two things show this:
  *
- *   - Its pc: a frame is popped by `leave`, which saves its pc first. One whose pc is that after a
- *     `leave` was left, or is about to be. (One that waits for the GVL does so within a `leave`, and is not
- *     asked about.)
- *   - Its place, if it is a method's that Ruby code called: vm_call_iseq_setup_normal() leaves the caller's
- *     sp at the receiver, and arguments, locals and environment follow. Compiled code, which saves no pc, writes the
- *     environment before ec->cfp, so that a frame of the same size has the method entry of another, and one
- *     with more locals has another's flags among these.
+ *   - Its pc. `leave` pops a frame, and saves the pc first. If a pc is
+ *     that after a `leave`, it was popped or will be. (A frame that waits
+ *     for the GVL does so within a `leave`, and is not tested.)
+ *   - Its place, if it is that of a method that Ruby code called.
+ *     vm_call_iseq_setup_normal() leaves the caller's sp at the receiver;
+ *     arguments, locals and environment follow. Compiled code, which saves no
+ *     pc, writes the environment before ec->cfp. So an old frame of the same
+ *     size now has the method entry of another one, and an old frame with more
+ *     locals has another one's flags among them.
  */
 bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
 			   uint64_t environment)
 {
-	/* Method entry, block, flags; ep is at the last. */
+	/* Method entry, block, flags; ep points to the last. */
 	enum { ENVIRONMENT = 3 };
 	const struct rcore_layout *layout = codes->layout;
 	size_t step = layout->cfp.size;
@@ -430,7 +432,7 @@ void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live)
 		code->is_used = false;
 		codes->verified++;
 		if (code->key.environment & IN_HEAP) {
-			/* What is there may lead elsewhere now. */
+			/* The words there may point elsewhere now. */
 			drop(codes, code);
 			continue;
 		}
@@ -441,7 +443,7 @@ void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live)
 			drop(codes, code);
 		}
 	}
-	/* Classes get names, and the texts of what was looked at take room. */
+	/* Classes get names, and texts of objects use memory. */
 	if (has_changed || ++codes->rounds % OBJECT_ROUNDS == 0)
 		forget_objects(codes);
 }

@@ -7,36 +7,36 @@
 #include "sampler/stack.h"
 
 /*
- * What code the frames of stacks run. A frame is looked up when it is first
- * seen, because the program may end at any time, and kept by its iseq and what
- * leads to its method entry. The GC gives addresses to new objects, so each is
- * verified again: a pc outside of the code at once, the rest by
- * rcore_codes_verify().
+ * The code that the frames of stacks run. A frame is looked up when it is first
+ * seen, because the program may end at any time. The result is kept under its
+ * iseq and the pointers that lead to its method entry. As the garbage collector
+ * reuses addresses, each entry is verified: at once if a pc is outside of the
+ * code, all others by rcore_codes_verify().
  */
 struct rcore_code;
 
 struct rcore_codes {
 	struct rcore_profile *profile;
-	/* Of the profile, in which the numbers below are. */
+	/* The generation of the profile to which the numbers below belong. */
 	uint32_t generation;
 	struct rcore_memory *memory; /* of the decoders: struct rcore_copies */
 	const struct rcore_layout *layout;
 	struct rcore_ruby ruby;
 	struct rcore_arena arena;
-	/* After rcore_ruby_init(), and before rcore_ruby_deinit(). */
+	/* Called after rcore_ruby_init() and before rcore_ruby_deinit(). */
 	void (*prepare)(struct rcore_ruby *ruby, void *context);
 	void (*finish)(const struct rcore_ruby *ruby, void *context);
 	void *context;
 	struct rcore_code *entries;
 	size_t count;
 	/*
-	 * Forgotten, but frames that were found in this tick still point to its
-	 * texts; and how often that was so: what was found before is to be
-	 * found again.
+	 * Dropped entries, to whose texts frames of this tick still point.
+	 * `drops` counts how often entries were dropped: what was looked up
+	 * before must be looked up again.
 	 */
 	struct rcore_code *dropped;
 	uint64_t drops;
-	uint32_t lost; /* frame: "(a frame that was not read)" */
+	uint32_t lost; /* the frame "(a frame that was not read)" */
 	uint64_t looked_up, verified, changed, rounds;
 };
 
@@ -47,18 +47,18 @@ void rcore_codes_init(struct rcore_codes *codes, struct rcore_profile *profile,
 		      void *context);
 void rcore_codes_deinit(struct rcore_codes *codes);
 
-/* Frees what was forgotten in the last tick. */
+/* Frees what was dropped in the last tick. */
 void rcore_codes_begin_tick(struct rcore_codes *codes);
 
-/* Begins anew: nothing that was looked up is believed any more. */
+/* Forgets everything that was looked up. */
 void rcore_codes_forget(struct rcore_codes *codes);
 
-/* A frame of a stack: what it runs, and where. */
+/* A frame of a stack: its code and position. */
 struct rcore_code_frame {
-	uint32_t frame; /* of the profile; 0: it stands for no code */
+	uint32_t frame; /* number in the profile; 0: it has no code */
 	/*
-	 * Live until the next tick, or longer while codes->drops stays; NULL:
-	 * unknown.
+	 * Valid until the next tick, or as long as codes->drops does not
+	 * change. NULL if unknown.
 	 */
 	const char *label;
 	const char *path;
@@ -67,23 +67,24 @@ struct rcore_code_frame {
 };
 
 /*
- * Tells frames of two stacks apart beside their words: what their environments
- * lead to. Followed as far as the values were copied.
+ * Returns a hash of what a frame's environments point to, which distinguishes
+ * frames of two stacks whose words are equal. Follows environments as far as
+ * the values were copied.
  */
 uint64_t rcore_code_environment(const struct rcore_layout *layout,
 				const struct rcore_stack *stack, const uint8_t *frame);
 
-/* The frame at `cfp`, whose environment is `environment`. */
+/* Finds the frame at `cfp`, whose environment is `environment`. */
 void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack, uint64_t cfp,
 		      uint64_t environment, struct rcore_code_frame *ret);
 
-/* Whether the innermost frame, which was looked up, is one that was filled. */
+/* Whether the innermost frame, which was looked up, is completely filled. */
 bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
 			   uint64_t environment);
 
 /*
- * Reads again what stands where the code was that was found since the last
- * time, and forgets what is something else now.
+ * Reads again what is at the addresses of code that was seen since the last
+ * time, and forgets code that was replaced.
  */
 void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live);
 

@@ -10,16 +10,16 @@
 #include "vm/vm.h"
 
 /*
- * Fibers that no thread runs. Several times a second all are read in one go,
- * each with what says whether it has moved: its status, its saved cfp, and its
- * control frames, for a fiber that went on and parked again in the same place
- * of a loop differs from before in a pc alone. Only one that has moved is read
- * as a thread is, and decoded. If their thread has not run since the last
- * round, none has moved.
+ * Fibers that no thread runs. Several times a second, one call reads for each
+ * of them the words that show whether it has run: its status, its saved cfp,
+ * and its control frames. (A fiber that ran and parked again in the same place
+ * of a loop may differ in a pc only.) Only a fiber that has run is read like a
+ * thread and decoded. If the thread of a fiber has not run since the last
+ * round, neither has the fiber.
  *
- * Which fibers there are is found out less often: from 3.3 on by the VM's list,
- * before by a walk over the heap, so that rcore spends at most one part in
- * SEARCH_SHARE of its time on it. A fiber that a thread was seen to run is
+ * The list of fibers is read less often: from 3.3 on it is the VM's list,
+ * before it takes a walk over the heap. rcore spends at most one part in
+ * SEARCH_SHARE of its time on that. A fiber that a thread was seen to run is
  * known from then on.
  */
 enum {
@@ -121,7 +121,7 @@ static struct rcore_sampled_thread *thread_at(const struct rcore_sampler *sample
 	return NULL;
 }
 
-/* Most of them are of one thread. */
+/* Most fibers belong to the same thread as the one before. */
 static void find_threads(struct rcore_sampler *sampler)
 {
 	struct rcore_sampled_thread *last = NULL;
@@ -134,7 +134,7 @@ static void find_threads(struct rcore_sampler *sampler)
 	}
 }
 
-/* The fibers and their frames of the last round, in one go. */
+/* Reads the fibers and their frames of the last round in one call. */
 static struct rcore_error *read_round(struct rcore_sampler *sampler)
 {
 	size_t size = fiber_size(sampler), count = sampler->parked.count, used = 0;
@@ -197,7 +197,7 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
 		parked->thread = thread_at(sampler, owner);
 	parked->last_thread = owner;
 	const struct rcore_sampled_thread *thread = parked->thread;
-	/* What a thread that has ended left parked waits for nobody. */
+	/* A fiber that an ended thread left parked waits for nothing. */
 	if (status == RCORE_FIBER_CREATED || !thread ||
 	    thread->track.stack.ec == parked->track.stack.ec)
 		return RUNS;
@@ -211,7 +211,7 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
 	return parked->is_resolved && is_same ? RESTS : MOVED;
 }
 
-/* Keeps the frames to compare with. */
+/* Keeps the frames for the next comparison. */
 static void keep(struct rcore_parked *parked)
 {
 	const struct rcore_stack *stack = &parked->track.stack;
@@ -227,9 +227,8 @@ static void keep(struct rcore_parked *parked)
 }
 
 /*
- * Where many fibers wait in one place, they wait for the same kind of thing:
- * that is asked once for each place, and what of an object is another one each
- * time is left out.
+ * Many fibers that wait in one place wait for the same kind of thing. So this
+ * is looked up once for each place, and leaves out which object it is.
  */
 static uint32_t state_of(struct rcore_sampler *sampler, struct rcore_parked *parked)
 {
@@ -261,7 +260,7 @@ static void decode(struct rcore_sampler *sampler, struct rcore_parked *parked, u
 	keep(parked);
 }
 
-/* Reads those that have moved as threads are read. They may run by now. */
+/* Reads those that have run like threads. They may be running again. */
 static struct rcore_error *read_moved(struct rcore_sampler *sampler,
 				      struct rcore_parked **moved, size_t count, uint64_t now)
 {
@@ -274,7 +273,7 @@ static struct rcore_error *read_moved(struct rcore_sampler *sampler,
 		err = rcore_stack_read(&sampler->reader, stacks, count, NULL, 0);
 		for (size_t i = 0; !err && i < count; i++) {
 			enum rcore_stack_verdict verdict =
-				rcore_stack_judge(&sampler->reader, &moved[i]->track.stack);
+				rcore_stack_check(&sampler->reader, &moved[i]->track.stack);
 			if (verdict == RCORE_STACK_GOOD)
 				decode(sampler, moved[i], now);
 			else if (verdict == RCORE_STACK_MOVED || verdict == RCORE_STACK_TORN)

@@ -11,16 +11,18 @@
 enum {
 	SECOND = 1000000000,
 	VERIFY_NS = SECOND, /* how often code is verified */
-	/* After so many, what decoders remember of objects goes. */
+	/*
+	 * Rounds after which the decoders forget what they know about objects.
+	 */
 	OBJECTS_ROUNDS = 10,
-	/* The time of a thread that waits on is asked for every so many. */
+	/*
+	 * The CPU time of a thread that keeps waiting is read once in so many
+	 * ticks.
+	 */
 	IDLE_TICKS = 8,
 };
 
-/*
- * The decoders need what the session knows of the VM; what they find of its
- * statics stays.
- */
+/* Stores what the decoders found out about static variables in the session. */
 static void finish(const struct rcore_ruby *ruby, void *context)
 {
 	struct rcore_sampler *sampler = context;
@@ -52,8 +54,8 @@ static bool aim_at_gc(struct rcore_sampler *sampler)
 }
 
 /*
- * Its memory is read while it runs: what does not fit together at one moment
- * may at the next.
+ * The process runs while it is read. Parts that do not fit together now may fit
+ * later.
  */
 static struct rcore_error *locate(struct rcore_sampler *sampler)
 {
@@ -158,8 +160,8 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 }
 
 /*
- * Numbers of the profile mean nothing once its tables were emptied, nor does a
- * node once the code at an address is another.
+ * Numbers of the profile are invalid after its tables were emptied, and a node
+ * is invalid after the code at an address was replaced.
  */
 static void forget_stale(struct rcore_sampler *sampler)
 {
@@ -187,7 +189,7 @@ static void forget_stale(struct rcore_sampler *sampler)
 	}
 }
 
-/* Room for the stacks of one read; false: memory is short. */
+/* Makes room for the stacks of one read. Returns false if memory is short. */
 static bool reserve(struct rcore_sampler *sampler, size_t count)
 {
 	if (count <= sampler->stack_capacity)
@@ -201,7 +203,7 @@ static bool reserve(struct rcore_sampler *sampler, size_t count)
 	return true;
 }
 
-/* What is read beside stacks. The pieces are the caller's to copy back. */
+/* Reads what a tick needs besides stacks. The caller copies the pieces back. */
 static struct rcore_error *read_all(struct rcore_sampler *sampler)
 {
 	size_t count = sampler->ractors.count + 1;
@@ -245,7 +247,7 @@ static uint32_t fiber_of(struct rcore_sampler *sampler, struct rcore_sampled_thr
 	return rcore_sampler_fiber(sampler, fiber, object, thread, thread->track.thread);
 }
 
-/* What of the time on a processor between two looks belongs to which. */
+/* Splits the CPU time between two samples. */
 static void split(const struct rcore_sampled_thread *thread, bool is_running, uint64_t cpu,
 		  uint64_t *ret_before, uint64_t *ret_now)
 {
@@ -301,7 +303,10 @@ struct retry {
 	enum rcore_stack_verdict verdict;
 };
 
-/* Reads again what did not agree, until it does or was tried often enough. */
+/*
+ * Reads again the stacks whose copies did not agree, until they do or
+ * RCORE_SAMPLER_ATTEMPTS is reached.
+ */
 static struct rcore_error *read_again(struct rcore_sampler *sampler, struct retry *retries,
 				      size_t count)
 {
@@ -324,7 +329,7 @@ static struct rcore_error *read_again(struct rcore_sampler *sampler, struct retr
 				continue;
 			if (retries[i].verdict == RCORE_STACK_TORN)
 				sampler->statistics.rejected++;
-			retries[i].verdict = rcore_stack_judge(&sampler->reader,
+			retries[i].verdict = rcore_stack_check(&sampler->reader,
 							       &retries[i].thread->track.stack);
 		}
 	}
@@ -341,7 +346,7 @@ static struct rcore_error *look_at_threads(struct rcore_sampler *sampler)
 	for (size_t i = 0; i < count; i++) {
 		retries[i].thread = sampler->threads.items[i];
 		retries[i].verdict =
-			rcore_stack_judge(&sampler->reader, &retries[i].thread->track.stack);
+			rcore_stack_check(&sampler->reader, &retries[i].thread->track.stack);
 	}
 	struct rcore_error *err = read_again(sampler, retries, count);
 	uint64_t now = rcore_sampler_now();

@@ -9,18 +9,19 @@
 #include "session/session.h"
 #include "vm/loader.h"
 
-/* A sample that is not handed to the profile yet: more like it may follow. */
+/* A sample that is not in the profile yet, because more like it may follow. */
 struct rcore_pending {
 	bool is_there;
 	struct rcore_profile_sample sample;
 };
 
-/* Whose stacks are sampled: a thread, or a fiber that no thread runs. */
+/* A thread, or a fiber that no thread runs, whose stack is sampled. */
 struct rcore_track {
 	struct rcore_stack stack;
 	/*
-	 * The last stack, outermost frame first, with its nodes: what is
-	 * outside of the first frame that differs is the same node again.
+	 * The last stack, outermost frame first, with its nodes. In the next
+	 * stack, the frames outside of the first one that differs have the same
+	 * nodes.
 	 */
 	uint8_t *frames;
 	struct rcore_track_frame {
@@ -31,15 +32,17 @@ struct rcore_track {
 	size_t count, capacity;
 	uint64_t drops;                 /* codes->drops when they were found */
 	uint32_t node;                  /* of the whole stack */
-	bool has_changed;               /* since the look before */
-	bool may_be_unfilled;           /* its thread runs code of Ruby */
+	bool has_changed;               /* since the previous sample */
+	bool may_be_unfilled;           /* its thread runs Ruby code */
 	uint32_t thread, fiber, labels; /* numbers in the profile */
 	struct rcore_pending pending;
 	/* The fiber's context: the table of the gem ruby-profiler. */
 	struct rcore_context_watch {
-		uint64_t object, table; /* the Fiber, and its table; 0: none */
-		uint64_t place, word;   /* what changes if it gets another */
-		uint64_t looked;        /* when the Fiber was asked for it */
+		uint64_t object, table; /* the Fiber and its table, or 0 */
+		/* the word that changes if it gets another table, and its value */
+		uint64_t place, word;
+		/* when the table was looked up in the Fiber */
+		uint64_t looked;
 		struct rcore_piece piece;
 		uint8_t *last;
 		size_t last_size;
@@ -49,25 +52,25 @@ struct rcore_track {
 
 struct rcore_sampled_thread {
 	uint64_t address; /* rb_thread_t */
-	uint64_t ractor;  /* rb_ractor_t; 0: before 3.0 */
+	uint64_t ractor;  /* rb_ractor_t; 0 before 3.0 */
 	char id[16];
 	int tid;
 	int inner_tid;            /* as the process itself sees it */
 	int schedstat, syscall;   /* files in /proc; -1: not open */
-	uint64_t cpu, cpu_looked; /* by schedstat, and when it was read */
-	uint64_t cpu_of_round;    /* of the last round of parked fibers */
+	uint64_t cpu, cpu_looked; /* from schedstat, and when it was read */
+	uint64_t cpu_of_round;    /* at the last round of parked fibers */
 	bool has_rested;          /* it has not run since then */
 	uint64_t last_looked;     /* when it was last sampled */
-	uint64_t name;            /* the VALUE of its name when that was read */
-	uint64_t fiber_ec;        /* the EC for which track.fiber was set */
+	uint64_t name;            /* VALUE of its name when that was read */
+	uint64_t fiber_ec;        /* the EC to which track.fiber belongs */
 	uint64_t fiber_address;
 	enum rcore_sample_state state;
 	uint32_t state_number;
-	/* For what the wait was looked up. */
+	/* The node and the status for which the wait was looked up. */
 	uint32_t waited_node, waited_status;
 	uint64_t waited_self, waited_at;
 	bool was_running, is_listed;
-	size_t fiber_count; /* that it was seen to have */
+	size_t fiber_count; /* of its fibers seen so far */
 	struct rcore_track track;
 };
 
@@ -77,25 +80,25 @@ struct rcore_sampled_ractor {
 };
 
 /*
- * Ids of fibers. The memory of one that has ended may become another's, with
- * another object.
+ * Ids of fibers. The memory of an ended fiber may be reused for another one,
+ * with another object.
  */
 struct rcore_fiber_id;
 
 /* A fiber that no thread runs. */
 struct rcore_parked {
 	uint64_t address;
-	struct rcore_piece fiber, frames; /* of this round */
-	/* Of the last round in which it was decoded. */
+	struct rcore_piece fiber, frames; /* in this round */
+	/* In the last round in which it was decoded. */
 	uint64_t frames_from, last_thread, last_words[4];
-	/* In this round; NULL: none that lives. */
+	/* In this round; NULL if none is alive. */
 	struct rcore_sampled_thread *thread;
-	/* In this round: it cannot have moved. */
+	/* In this round: it cannot have run. */
 	bool is_skipped;
 	uint8_t *last_frames;
 	size_t last_size;
 	bool is_resolved;
-	/* When it was last sampled; 0: not while it is parked. */
+	/* When it was last sampled; 0 if not since it was parked. */
 	uint64_t since;
 	uint32_t state_number;
 	struct rcore_track track;
@@ -129,18 +132,19 @@ struct rcore_sampler {
 		struct rcore_parked **items;
 		size_t count, capacity;
 	} parked;
-	struct rcore_address_map parked_at;     /* addresses of `parked` */
+	/* address to index in `parked` */
+	struct rcore_address_map parked_at;
 	struct rcore_address_map parked_states; /* node to state */
 	struct rcore_fiber_id *fiber_ids;
 	struct rcore_redactor *redactor; /* of labels; NULL: they stay */
 	struct rcore_piece gc;           /* objspace's flags */
 	uint64_t objspace;
-	struct rcore_piece *others; /* of one tick, copied from the above */
+	struct rcore_piece *others; /* of one tick, copied from those above */
 	struct rcore_stack **stacks;
 	size_t stack_capacity;
-	size_t thread_count; /* that were ever seen */
-	size_t lost_fibers;  /* of threads that are not known */
-	/* Where glibc's struct pthread has the tid; 0: not found. */
+	size_t thread_count; /* threads ever seen */
+	size_t lost_fibers;  /* of unknown threads */
+	/* Where glibc's struct pthread has the tid; 0 if not found. */
 	int pthread_tid;
 	uint32_t states[RCORE_SAMPLE_STATES];
 	uint32_t gc_frame, partial_frame;
@@ -152,25 +156,32 @@ struct rcore_sampler {
 struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler);
 bool rcore_sampler_list_holds(const struct rcore_sampler *sampler);
 void rcore_sampled_thread_free(struct rcore_sampled_thread *thread);
-/* Sets the thread's name as it is now, if it has changed. */
+/* Sets the thread's name if it has changed. */
 void rcore_sampler_name_thread(struct rcore_sampler *sampler,
 			       struct rcore_sampled_thread *thread);
 
 /*
- * thread_time.c: nanoseconds that the thread was on a processor since it was
- * last asked.
+ * thread_time.c: returns the nanoseconds that the thread was on a processor
+ * since the last call.
  */
 void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
-/* The same since it began; 0: unknown. */
+/* Returns the same since the thread began; 0 if unknown. */
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
 /*
- * The kernel's id of a thread, as we see it and as the process does. 0: unknown.
+ * Returns the kernel's id of a thread in rcore's pid namespace, or 0 if unknown;
+ * *ret_inner is the id in the process's own.
  */
 int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread, int *ret_inner);
-/* Whether it runs or would if it had a processor; -1: the kernel does not say. */
+/*
+ * Whether it runs, or would run if it had a processor; -1 if the kernel does not
+ * say.
+ */
 int rcore_thread_runs(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
-/* What system call it is in, as registers; false: it runs, or nobody says. */
+/*
+ * Reads the registers of the system call that the thread is in. Returns false
+ * if it runs, or if that is unknown.
+ */
 bool rcore_thread_registers(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 			    struct rcore_native_thread *ret);
 
@@ -179,14 +190,14 @@ void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track
 void rcore_track_forget(struct rcore_track *track);
 void rcore_track_deinit(struct rcore_track *track);
 /*
- * A look at `now`, `before` being the one before it: each stands for half of
- * the time between.
+ * Adds a sample at `now`; `before` is the time of the previous one. Each
+ * represents half of the time between.
  */
 void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, uint32_t node,
 		     uint32_t state, uint64_t before, uint64_t now, uint64_t cpu_before,
 		     uint64_t cpu_now);
 void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track);
-/* The number of a fiber in the profile. */
+/* Returns the number of a fiber in the profile. */
 uint32_t rcore_sampler_fiber(struct rcore_sampler *sampler, uint64_t fiber, uint64_t object,
 			     struct rcore_sampled_thread *thread, uint32_t thread_number);
 void rcore_sampler_forget_fibers(struct rcore_sampler *sampler);
@@ -203,7 +214,7 @@ bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
 uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler, enum rcore_sample_state kind);
 
 /*
- * waits.c: the number of the state of a thread that is blocked, or of a parked
+ * waits.c: returns the number of the state of a blocked thread or a parked
  * fiber.
  */
 uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,

@@ -17,21 +17,24 @@
 enum {
 	SECOND = 1000000000,
 	MILLISECOND = 1000000,
-	TREE_NS = 100 * MILLISECOND, /* how often children are looked for */
-	/* Until a process that is no Ruby yet is tried again. */
+	TREE_NS = 100 * MILLISECOND, /* how often to look for children */
+	/*
+	 * How long to wait before a process that is not Ruby yet is tried
+	 * again.
+	 */
 	FIRST_TRY_NS = 5 * MILLISECOND,
 	LAST_TRY_NS = SECOND,
 };
 
-/* How long a process that is said to be Ruby may take to boot. */
+/* How long a process that is said to be Ruby may take to start. */
 static const uint64_t boot_limit = 10ull * SECOND;
 
-/* A process that is sampled, or may be some day. */
+/* A process that is sampled, or may be sampled later. */
 struct member {
 	int pid;
-	struct rcore_sampler *sampler; /* NULL: not yet, or no Ruby */
+	struct rcore_sampler *sampler; /* NULL: not yet, or not Ruby */
 	uint64_t found, next_try, wait;
-	struct rcore_error *problem; /* why it is not */
+	struct rcore_error *problem; /* why it is not sampled */
 	bool is_seen, is_given_up;
 };
 
@@ -108,7 +111,7 @@ static uint64_t draw(struct rcore_sampling *sampling)
 	return z ^ z >> 31;
 }
 
-/* From half a period to one and a half. */
+/* Returns between half a period and one and a half. */
 static uint64_t next_gap(struct rcore_sampling *sampling)
 {
 	double share = (double)(draw(sampling) >> 11) / (double)(1ull << 53);
@@ -168,9 +171,9 @@ static bool is_alive(int pid)
 }
 
 /*
- * Whether an error may be over in a moment: a Ruby that boots has no VM yet, a
- * shell becomes the program that it is to run, a new process is still that of
- * its parent.
+ * Whether the reason for an error may soon be gone: a Ruby that starts has no
+ * VM yet, a shell may still execute the program, a new process is still running
+ * its parent's program.
  */
 static bool may_pass(const struct rcore_sampling *sampling, const struct member *member,
 		     const struct rcore_error *err, uint64_t now)
@@ -213,7 +216,7 @@ static struct rcore_error *find_children(struct rcore_sampling *sampling, uint64
 	if (!sampling->options->children || now - sampling->last_tree < TREE_NS)
 		return NULL;
 	sampling->last_tree = now;
-	/* What descends from it stays known when it has ended. */
+	/* Descendants of a process that has ended stay known. */
 	size_t known = sampling->members.count;
 	for (size_t i = 0; !err && i < known; i++) {
 		rcore_error_free(
@@ -229,8 +232,8 @@ static struct rcore_error *find_children(struct rcore_sampling *sampling, uint64
 }
 
 /*
- * One tick of all. Those that have ended go; one that became another program is
- * tried again.
+ * Ticks all samplers. Removes processes that have ended, and tries again those
+ * that became another program.
  */
 static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 				struct rcore_error **ret_last)
@@ -317,7 +320,7 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 			sampling->last_second = now;
 			err = report(sampling, false);
 		}
-		/* Whoever was late does not run after what it missed. */
+		/* If rcore was late, it does not catch up. */
 		now = rcore_sampler_now();
 		uint64_t gap = is_sampling ? next_gap(sampling) : 5 * MILLISECOND;
 		next = next + gap > now ? next + gap : now;

@@ -7,30 +7,30 @@
 #include "sampler/sampler.h"
 
 /*
- * Samples a process, or it and what descends from it, at a rate, until it ends,
- * the time is over or somebody asks for an end. Processes that start, end or
- * become other programs meanwhile are found and left.
+ * Samples a process, or it and its descendants, at a rate, until it ends, the
+ * time is over, or the caller asks to stop. Finds processes that start, end or
+ * become other programs meanwhile.
  */
 struct rcore_sampling;
 
 struct rcore_sampling_options {
 	int pid;
 	bool is_new;    /* it was just started: wait until it is Ruby */
-	bool children;  /* what descends from it, too */
+	bool children;  /* also its descendants */
 	double rate;    /* per second */
-	double seconds; /* 0: until the end */
+	double seconds; /* 0: until it ends */
 	const struct rcore_options *open;
 	struct rcore_sampler_options sampler;
-	const volatile sig_atomic_t *stop; /* not 0: end */
+	const volatile sig_atomic_t *stop; /* stop if this is not 0 */
 	/*
 	 * Called about once a second, and at the end; may be NULL. An error
-	 * ends it all.
+	 * stops the sampling.
 	 */
 	struct rcore_error *(*each_second)(struct rcore_sampling *sampling, bool is_last,
 					   void *context);
 	/*
 	 * Called before each tick, and now and then while there is nothing to
-	 * sample; may be NULL. False: end.
+	 * sample; may be NULL. Return false to stop.
 	 */
 	bool (*each_tick)(void *context);
 	void *context;
@@ -39,22 +39,23 @@ struct rcore_sampling_options {
 struct rcore_sampling_summary {
 	struct rcore_sampler_statistics total; /* of all processes */
 	double seconds;                        /* from the first tick on */
-	double achieved;                       /* ticks a second */
+	double achieved;                       /* ticks per second */
 	double cpu_seconds;                    /* of rcore itself */
 	size_t processes;                      /* that were sampled */
 };
 
 /*
- * Errors: of the only process that there was to sample; of `each_second`;
- * NO_MEMORY. What was sampled is in `profile`, with an error too.
+ * Errors: that of the process, if there was only one to sample; that of
+ * `each_second`; NO_MEMORY. `profile` has what was sampled, even if there is an
+ * error.
  */
 struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *options,
 				       struct rcore_profile *profile);
 
-/* To be called by `each_second`. */
+/* For `each_second` to call. */
 void rcore_sampling_summary(const struct rcore_sampling *sampling,
 			    struct rcore_sampling_summary *ret);
-/* The sampler of a process; NULL past the last. */
+/* Returns the sampler of a process, or NULL after the last one. */
 struct rcore_sampler *rcore_sampling_at(struct rcore_sampling *sampling, size_t index);
 
 #endif

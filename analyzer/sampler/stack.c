@@ -10,7 +10,7 @@ enum {
 	/* Bytes of a VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB. */
 	STACK_LIMIT = 64 << 20,
 	/*
-	 * How much more than the last time is read, so that a deeper stack
+	 * How many more frames to read than last time, so that a deeper stack
 	 * needs no second read.
 	 */
 	FRAME_SLACK = 16,
@@ -66,7 +66,7 @@ uint64_t rcore_piece_field(const struct rcore_piece *piece, const struct rcore_f
 	return value;
 }
 
-/* Where the pieces are, by the guess. */
+/* Sets the ranges of the pieces according to the guess. */
 static bool aim(const struct rcore_stack_reader *reader, struct rcore_stack *stack)
 {
 	struct rcore_piece *pieces = stack->pieces;
@@ -131,7 +131,7 @@ static bool is_whole(const struct rcore_piece *piece)
 	return piece->read == piece->size;
 }
 
-/* Aims at what the EC says now. */
+/* Sets the ranges according to what the EC says now. */
 static enum rcore_stack_verdict move(const struct rcore_stack_reader *reader,
 				     struct rcore_stack *stack, uint64_t bottom, uint64_t top,
 				     uint64_t cfp)
@@ -149,8 +149,8 @@ static enum rcore_stack_verdict move(const struct rcore_stack_reader *reader,
 }
 
 /*
- * The innermost frame's pc and sp move while its code runs, and it is the same
- * frame; all others stand still until it returns.
+ * The innermost frame is the same even if its pc and sp moved, because its code
+ * runs. In all other frames, no word changes until they return.
  */
 static bool same_frame(const struct rcore_layout *layout, const uint8_t *one,
 		       const uint8_t *other, bool is_innermost)
@@ -188,10 +188,10 @@ static bool is_torn(const struct rcore_stack_reader *reader, const struct rcore_
 }
 
 /*
- * The EC that the thread has now, and whether it is still the thread that it
- * was.
+ * Reads the thread's current EC, and checks whether it is still the same
+ * thread.
  */
-static enum rcore_stack_verdict judge_thread(const struct rcore_stack_reader *reader,
+static enum rcore_stack_verdict check_thread(const struct rcore_stack_reader *reader,
 					     struct rcore_stack *stack)
 {
 	const struct rcore_layout *layout = reader->layout;
@@ -210,12 +210,12 @@ static enum rcore_stack_verdict judge_thread(const struct rcore_stack_reader *re
 	return RCORE_STACK_MOVED;
 }
 
-enum rcore_stack_verdict rcore_stack_judge(const struct rcore_stack_reader *reader,
+enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_reader *reader,
 					   struct rcore_stack *stack)
 {
 	const struct rcore_layout *layout = reader->layout;
 	const struct rcore_piece *ec = &stack->pieces[RCORE_PIECE_EC_BETWEEN];
-	enum rcore_stack_verdict verdict = judge_thread(reader, stack);
+	enum rcore_stack_verdict verdict = check_thread(reader, stack);
 	if (!ec->size)
 		ec = &stack->pieces[RCORE_PIECE_EC];
 	stack->cfp = 0;

@@ -11,20 +11,23 @@
  * words are read, in which order, and what they prove.
  */
 
-/* In the order in which they are read, by one system call. */
+/* In the order in which one system call reads them. */
 enum rcore_piece_id {
-	/* The rb_thread_t; of a parked fiber, nothing. */
+	/* The rb_thread_t; empty for a parked fiber. */
 	RCORE_PIECE_THREAD,
 	/*
-	 * The head of the EC: stack, size, cfp, thread. Only of a stack that is
-	 * not known yet.
+	 * The head of the EC: stack, size, cfp, thread. Only for a stack that
+	 * is not known yet.
 	 */
 	RCORE_PIECE_EC,
-	/* Control frames, from a guess of the innermost to the end. */
+	/* Control frames, from a guess of the innermost one to the end. */
 	RCORE_PIECE_FRAMES,
-	/* The EC's head, of a stack that is known: its cfp is the one that counts. */
+	/*
+	 * The EC's head, for a stack that is known. Its cfp is the one that
+	 * counts.
+	 */
 	RCORE_PIECE_EC_BETWEEN,
-	/* The VM stack's start up to a guess of the innermost sp. */
+	/* From the VM stack's start to a guess of the innermost sp. */
 	RCORE_PIECE_VALUES,
 	RCORE_PIECE_FRAMES_AGAIN,
 	RCORE_PIECE_COUNT,
@@ -37,37 +40,37 @@ struct rcore_piece {
 };
 
 enum rcore_stack_verdict {
-	RCORE_STACK_GOOD,  /* the copy is one of one moment */
-	RCORE_STACK_EMPTY, /* there are no frames */
-	/* The guess was wrong and is right now: read again. */
+	RCORE_STACK_GOOD,  /* all words are of one moment */
+	RCORE_STACK_EMPTY, /* it has no frames */
+	/* The guess was wrong, and is corrected: read again. */
 	RCORE_STACK_MOVED,
 	RCORE_STACK_TORN,   /* it changed while it was read */
-	RCORE_STACK_GONE,   /* there is no such thread, or no such fiber */
-	RCORE_STACK_BROKEN, /* its bounds are those of no VM stack */
+	RCORE_STACK_GONE,   /* the thread or fiber no longer exists */
+	RCORE_STACK_BROKEN, /* its bounds are not those of a VM stack */
 };
 
 struct rcore_stack {
-	uint64_t thread; /* rb_thread_t; 0: of a fiber that no thread runs */
+	uint64_t thread; /* rb_thread_t; 0 for a fiber that no thread runs */
 	uint64_t ec;     /* 0: not known yet */
 	/*
-	 * The guess: bounds of the VM stack (0: not known yet), the innermost
+	 * The guess: bounds of the VM stack (0 if not known yet), the innermost
 	 * frame to read, and the end of the values to read.
 	 */
 	uint64_t bottom, top, frames_from, values_to;
 	struct rcore_piece pieces[RCORE_PIECE_COUNT];
 
-	/* The verdict's. */
-	uint64_t cfp;    /* the innermost frame that may be believed */
+	/* Set with the verdict. */
+	uint64_t cfp;    /* the innermost frame that can be trusted */
 	bool is_partial; /* there were frames further in */
 };
 
-/* What is the same for all stacks of a process. */
+/* What all stacks of a process share. */
 struct rcore_stack_reader {
 	struct rcore_live *live;
 	const struct rcore_layout *layout;
 	uint64_t vm;
 	size_t ec_size; /* of the EC's head */
-	bool is_single; /* tests only: believe the first copy */
+	bool is_single; /* for tests: trust the first copy */
 	struct rcore_live_range *ranges;
 	size_t range_capacity;
 };
@@ -77,43 +80,49 @@ void rcore_stack_reader_init(struct rcore_stack_reader *reader, struct rcore_liv
 void rcore_stack_reader_deinit(struct rcore_stack_reader *reader);
 
 /*
- * Reads `stacks`, and other pieces before them, in one system call if they are
- * few. Error: NO_MEMORY. What could not be read shows in piece.read.
+ * Reads `stacks`, after the other pieces, in one system call if they are few.
+ * piece.read says whether a piece could be read. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
 				     struct rcore_stack *const *stacks, size_t count,
 				     struct rcore_piece *others, size_t other_count);
 
-/* Makes room in a piece for `size` bytes at `start`; false: memory is short. */
+/*
+ * Makes room in a piece for `size` bytes at `start`. Returns false if memory is
+ * short.
+ */
 bool rcore_piece_set(struct rcore_piece *piece, uint64_t start, size_t size);
 
 /*
- * A field of the struct at the piece's start; 0 if this Ruby has none, or it
- * was not read.
+ * Returns a field of the struct at the piece's start; 0 if this Ruby does not
+ * have it, or it was not read.
  */
 uint64_t rcore_piece_field(const struct rcore_piece *piece, const struct rcore_field *field);
 
 /*
- * What the copies prove. After TORN, rcore_stack_salvage() says what of them
- * did not change.
+ * Checks what the copies prove. After TORN, rcore_stack_salvage() finds the
+ * part that did not change.
  */
-enum rcore_stack_verdict rcore_stack_judge(const struct rcore_stack_reader *reader,
+enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_reader *reader,
 					   struct rcore_stack *stack);
 
 /*
- * Sets `cfp` to the innermost of the outer frames that are the same in both
- * copies, and lie outside of the cfp; false: there is none.
+ * Sets `cfp` to the innermost of the outer frames that are equal in both copies
+ * and outside of the cfp. Returns false if there is none.
  */
 bool rcore_stack_salvage(const struct rcore_stack_reader *reader, struct rcore_stack *stack);
 
-/* The words of the frame at `cfp`, which is one of [stack->cfp, stack->top). */
+/*
+ * Returns the words of the frame at `cfp`, which must be in [stack->cfp,
+ * stack->top).
+ */
 static inline const uint8_t *rcore_stack_frame(const struct rcore_stack *stack, uint64_t cfp)
 {
 	const struct rcore_piece *piece = &stack->pieces[RCORE_PIECE_FRAMES];
 	return piece->bytes + (cfp - piece->start);
 }
 
-/* A word of the copied values; false: it is not among them. */
+/* Reads a word of the copied values. Returns false if it is not among them. */
 static inline bool rcore_stack_value(const struct rcore_stack *stack, uint64_t address,
 				     uint64_t *ret)
 {
@@ -128,12 +137,13 @@ static inline bool rcore_stack_value(const struct rcore_stack *stack, uint64_t a
 void rcore_stack_deinit(struct rcore_stack *stack);
 
 /*
- * Memory for the decoders: what was copied of a stack, and else what the
- * process has now.
+ * Memory for the decoders: the copies of a stack, and the running process for
+ * the rest.
  */
 struct rcore_copies {
-	struct rcore_memory memory;      /* first: the callee casts back */
-	const struct rcore_stack *stack; /* NULL: none */
+	/* must come first: the callbacks cast it back */
+	struct rcore_memory memory;
+	const struct rcore_stack *stack; /* may be NULL */
 	struct rcore_memory *below;
 };
 

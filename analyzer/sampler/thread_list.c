@@ -11,7 +11,7 @@
 #include "vm/find/list.h"
 #include "vm/vm.h"
 
-/* Only a second look at a list that changes all the time is of use. */
+/* If a list changes all the time, more than two attempts do not help. */
 enum { THREAD_LIMIT = 20000, NAME_LIMIT = 200 };
 
 void rcore_sampled_thread_free(struct rcore_sampled_thread *thread)
@@ -31,7 +31,10 @@ static size_t end_of(const struct rcore_field *field)
 	return rcore_has_place(field) ? (size_t)field->offset + field->size : 0;
 }
 
-/* What a tick reads of a Ractor: its list of threads, and who holds its GVL. */
+/*
+ * Adds what a tick reads of a Ractor: its list of threads, and the holder of
+ * its GVL.
+ */
 static bool add_ractor(struct rcore_sampler *sampler, uint64_t address)
 {
 	const struct rcore_layout *layout = sampler->layout;
@@ -67,8 +70,7 @@ static struct rcore_error *list_ractors(struct rcore_sampler *sampler)
 	if (!rcore_has(&layout->vm.ractor_set))
 		return add_ractor(sampler, 0) ? NULL : rcore_error_no_memory();
 	/*
-	 * A list that changes while it is read is read again with the next
-	 * tick.
+	 * A list that changes while it is read is read again in the next tick.
 	 */
 	rcore_error_free(rcore_list_of(&sampler->codes.ruby, sampler->vm,
 				       &layout->vm.ractor_set, &layout->ractor.vmlr_node,
@@ -147,7 +149,7 @@ struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler)
 		err = list_threads(sampler, sampler->ractors.items[i].address, &known, &found);
 	rcore_address_map_deinit(&known);
 	if (err) {
-		/* Those that are new only stand in `found`. */
+		/* New threads are only in `found`. */
 		for (size_t i = 0; i < found.count; i++)
 			if (found.items[i]->last_looked == 0 && !found.items[i]->track.node)
 				found.items[i]->is_listed = false;
@@ -168,7 +170,7 @@ struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler)
 	return NULL;
 }
 
-/* The first word of a list's head or node: the next node. */
+/* The first word of a list's head or node points to the next node. */
 static uint64_t next_of(const struct rcore_piece *piece, const struct rcore_field *node)
 {
 	const struct rcore_field next = {.offset = node->offset, .size = sizeof(uint64_t)};

@@ -32,7 +32,7 @@ bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
 	return gvl_holder(sampler, thread->ractor) == thread->address;
 }
 
-/* As gvl_state() of vm/threads.c, of what a tick copied. */
+/* Does the same as gvl_state() of vm/threads.c, with what a tick copied. */
 static enum rcore_sample_state kind_of(struct rcore_sampler *sampler,
 				       struct rcore_sampled_thread *thread, bool rests,
 				       bool is_busy)
@@ -65,9 +65,9 @@ static uint64_t innermost_self(const struct rcore_sampler *sampler,
 }
 
 /*
- * What a thread waits for stays what it is as long as its stack does: it is
- * looked up once, and again after a while, for the owner of a lock may have
- * changed.
+ * What a thread waits for does not change as long as its stack does not. So it
+ * is looked up once, and again after a while, because the owner of a lock may
+ * have changed.
  */
 static void set_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 		     uint64_t now)

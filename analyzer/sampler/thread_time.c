@@ -14,9 +14,9 @@
 #include "target/live/live_files.h"
 
 /*
- * Up to 3.0 a rb_thread_t has no kernel thread id, only a pthread_t, which is
- * the address of the C library's own struct. That holds the id: the main
- * thread's is the process's.
+ * Up to 3.0, a rb_thread_t has no kernel thread id, only a pthread_t, which is
+ * the address of the C library's struct pthread. That struct has the id. The
+ * main thread's id is the process's, which shows at which offset.
  */
 static int offset_in_pthread(struct rcore_sampler *sampler, uint64_t pthread, int pid)
 {
@@ -45,7 +45,7 @@ static int inner_tid(struct rcore_sampler *sampler, uint64_t thread)
 	if (!pid)
 		pid = rcore_sampler_pid(sampler);
 	rcore_read_field(memory, sampler->vm, &layout->vm.main_thread, &main_thread);
-	/* What 3.1 and 3.2 keep is the parent's after a fork. */
+	/* After a fork, that of 3.1 and 3.2 is the parent's. */
 	if (thread == main_thread)
 		return pid;
 	const struct rcore_field *pthread = rcore_has(&layout->thread.nt)

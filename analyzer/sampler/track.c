@@ -11,7 +11,7 @@
 
 enum { FRAME_LIMIT = 100000, FIBER_IDS = 1 << 20 };
 
-/* A note in place of frames that are not known. */
+/* Returns the frame that replaces frames that are not known. */
 static uint32_t partial_frame(struct rcore_sampler *sampler)
 {
 	struct rcore_profile *profile = sampler->profile;
@@ -58,7 +58,7 @@ void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track
 	const struct rcore_layout *layout = sampler->layout;
 	const struct rcore_stack *stack = &track->stack;
 	size_t step = layout->cfp.size;
-	/* The outermost is a dummy that stands for no code. */
+	/* The outermost frame is a dummy without code. */
 	size_t count = stack->cfp ? (stack->top - stack->cfp) / step - 1 : 0;
 	uint32_t node = 0, before = track->node;
 	if (count > FRAME_LIMIT)
@@ -129,7 +129,7 @@ void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, u
 	struct rcore_profile_sample *sample = &track->pending.sample;
 	uint64_t gap = before && now > before ? now - before : 0;
 	bool is_open = track->pending.is_there;
-	/* Without a look before, this one stands for all that was. */
+	/* The first sample represents all the time before it. */
 	uint64_t first = is_open ? gap / 2 : 0;
 	if (is_open) {
 		sample->wall += first;

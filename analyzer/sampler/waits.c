@@ -8,10 +8,10 @@
 #include "vm/wait/wait.h"
 
 /*
- * What a thread or parked fiber waits for, by the decoders of `rcore waits`.
- * They look at a whole loaded VM; here that is made of what a tick has copied:
- * all threads, each with the fiber that it runs, and the frames of the one in
- * question.
+ * Finds what a thread or parked fiber waits for, with the decoders of `rcore
+ * waits`. They need a whole loaded VM. Here, it is built from what a tick has
+ * copied: all threads, each with its current fiber, and the frames of the fiber
+ * in question.
  */
 
 enum { FRAMES = 256, OTHER_FRAMES = 32 };
@@ -22,7 +22,7 @@ static uint64_t word_of(const uint8_t *frame, size_t size, const struct rcore_fi
 	return rcore_has(field) && rcore_field_of(frame, size, field, &value) ? value : 0;
 }
 
-/* The flags of an environment that was moved to the heap are there, too. */
+/* If the environment was moved to the heap, its flags are there, too. */
 static uint32_t flags_of(const struct rcore_sampler *sampler, const struct rcore_track *track,
 			 uint64_t ep)
 {
@@ -33,7 +33,7 @@ static uint32_t flags_of(const struct rcore_sampler *sampler, const struct rcore
 	return (uint32_t)flags;
 }
 
-/* What else a decoder of vm/ wants to know of code in C. */
+/* Sets what else a decoder of vm/ needs of C code. */
 static void set_function(const struct rcore_sampler *sampler,
 			 const struct rcore_code_frame *code, struct rcore_frame *frame)
 {
@@ -103,9 +103,7 @@ static bool add_thread(struct rcore_sampler *sampler, struct scene *scene, size_
 		.tid = sampled->tid,
 		.status = (enum rcore_thread_status)rcore_piece_field(piece,
 								      &layout->thread.status),
-		/*
-		 * Of the others only the locks that they hold are of interest.
-		 */
+		/* Of other threads, only the locks that they hold matter. */
 		.gvl = is_subject ? RCORE_GVL_RELEASED : RCORE_GVL_UNKNOWN,
 		.ractor = -1,
 		.fiber_count = 1,
@@ -163,7 +161,7 @@ static bool add_parked(struct rcore_sampler *sampler, struct scene *scene,
 		rcore_address_map_put(&scene->loader.fiber_at, fiber->address, (int)index));
 }
 
-/* Index of the fiber in question; -1: memory is short. */
+/* Returns the index of the fiber in question, or -1 if memory is short. */
 static int set(struct rcore_sampler *sampler, struct scene *scene,
 	       struct rcore_sampled_thread *sampled, const struct rcore_parked *parked)
 {
@@ -211,7 +209,7 @@ static uint32_t number_of(struct rcore_sampler *sampler, struct scene *scene,
 	if (!found)
 		return rcore_profile_state(profile, &state);
 	/*
-	 * Each text stays in the recording: what is another one each time is
+	 * The recording keeps each text, so the parts that differ each time are
 	 * left out.
 	 */
 	struct rcore_wait wait = *found;

@@ -16,9 +16,9 @@ enum { FIRST_FREE = 5000000, THREAD_STEP = 10000000, MAX_THREAD = INT32_MAX / TH
 /* By the number in elf_gregset_t. */
 static const struct machine {
 	unsigned number;
-	uint64_t
-		of_thread; /* registers that coroutine_transfer() leaves alone: segments, flags */
-	int system_call;   /* register that is -1 outside a system call; -1: none */
+	/* registers that coroutine_transfer() keeps: segments, flags */
+	uint64_t of_thread;
+	int system_call; /* register that is -1 outside a system call; or -1 */
 } machines[] = {
 	{EM_X86_64, UINT64_C(0x7f60000), 15}, /* cs, eflags, ss to gs */
 	{EM_AARCH64, UINT64_C(1) << 33, -1},  /* pstate */

@@ -9,7 +9,8 @@
 struct rcore_identity {
 	struct rcore_module *module; /* that holds the VM; NULL: unknown */
 	unsigned version[3];
-	char version_text[256], description[256]; /* as Ruby spells them; "": unknown */
+	/* as Ruby spells them; "": unknown */
+	char version_text[256], description[256];
 	/* how the version was found, as text */
 	const char *source;
 };

@@ -45,7 +45,7 @@ struct rcore_session {
 	struct rcore_choice own_choice, *choice; /* the caller's, or its own */
 	struct rcore_recognizers recognizers;    /* of what fibers work on */
 	struct rcore_redactor *redactor;
-	bool has_learned;           /* the redactor knows this target's secrets */
+	bool has_learned;           /* the redactor knows this target */
 	struct rcore_inputs inputs; /* empty: nobody asked for them yet */
 	/*
 	 * Reads one moment of a running process. NULL if the target does not

@@ -215,7 +215,7 @@ START_TEST(test_none)
 	load(wrap(make_table(0)), &context);
 	ck_assert(context.present && !context.problem && !context.pair_count);
 	load(make_data("Ruby::Profiler::Stat", "Foo", make_table(1)), &context);
-	ck_assert(strstr(context.problem, "is no Ruby::Profiler::State"));
+	ck_assert(strstr(context.problem, "is not a Ruby::Profiler::State"));
 	load(3, &context);
 	ck_assert_ptr_nonnull(context.problem);
 	load(fake_string(&fake, "no T_DATA"), &context);
@@ -276,7 +276,7 @@ START_TEST(test_torn)
 			ck_assert_str_eq(pair->variable.value.text, "\"abc\"");
 			break;
 		case 1:
-			ck_assert(strstr(pair->variable.problem, "is no ID"));
+			ck_assert(strstr(pair->variable.problem, "is not an ID"));
 			ck_assert_ptr_null(pair->variable.name);
 			ck_assert_str_eq(pair->variable.value.text, "1");
 			break;

@@ -197,7 +197,7 @@ START_TEST(test_escaped_unmarked)
 
 	FAKE_PUT(&world.vm, word_at(ep + sizeof(ep)), env, ep, ep + sizeof(ep));
 	snapshot = world_load();
-	ck_assert(world_says(snapshot, "not where the VM stack has it"));
+	ck_assert(world_says(snapshot, "not where it should be on the VM stack"));
 	world_free(snapshot);
 }
 END_TEST
@@ -263,28 +263,28 @@ START_TEST(test_misfits)
 	expect(CFP_ISEQ, METHOD, 0x10, "iseq 0x10");
 	expect(CFP_EP, METHOD, 0x10, "cannot read environment");
 	expect(CFP_EP, BLOCK, FAKE_GET(&world.vm, world.parked_cfp[CFUNC], cfp, ep),
-	       "not where the VM stack has it");
-	expect(EP_FLAGS, BLOCK, RCORE_FRAME_MAGIC_BLOCK | local, "not those of its kind");
-	expect(EP_FLAGS, BLOCK, RCORE_FRAME_MAGIC_EVAL, "of another type");
+	       "not where it should be on the VM stack");
+	expect(EP_FLAGS, BLOCK, RCORE_FRAME_MAGIC_BLOCK | local, "do not fit its kind");
+	expect(EP_FLAGS, BLOCK, RCORE_FRAME_MAGIC_EVAL, "has another type");
 	expect(EP_FLAGS, BLOCK, 0x12340001, "unknown kind");
 	expect(EP_FLAGS, BLOCK, RCORE_FRAME_MAGIC_BLOCK | UINT64_C(1) << 40, "unknown kind");
 	expect(EP_FLAGS, BLOCK, RCORE_FRAME_MAGIC_BLOCK | RCORE_ENV_ESCAPED,
-	       "lies on the VM stack");
+	       "is on the VM stack");
 	expect(EP_FLAGS, METHOD, RCORE_FRAME_MAGIC_METHOD | local,
-	       "not where the VM stack has it");
+	       "not where it should be on the VM stack");
 	expect(EP_FLAGS, CFUNC, 0x10, "has no frame flags");
-	expect(EP_ME, METHOD, 0, "without method entry");
-	expect(EP_ME, METHOD, world.run, "without method entry");
+	expect(EP_ME, METHOD, 0, "has no method entry");
+	expect(EP_ME, METHOD, world.run, "has no method entry");
 	expect(EP_ME, METHOD, world.each_method, "is a C function");
 	expect(EP_ME, CFUNC, world.run_method, "the entry of a Ruby method");
 	expect(EP_ME, CFUNC, 0, "without a method entry");
-	expect(EC_CFP, 0, world.parked_cfp[0] + 8, "is no frame of the VM stack");
+	expect(EC_CFP, 0, world.parked_cfp[0] + 8, "is not a frame of the VM stack");
 	expect(EC_CFP, 0, world.parked_cfp[0] + 4 * layout->cfp.size,
-	       "is no frame of the VM stack");
+	       "is not a frame of the VM stack");
 	expect(STACK_SIZE, 0, 512 - layout->cfp.size / 8, "begin with a dummy");
 	expect(STACK_SIZE, 0, 512 + 8 * layout->cfp.size, "cannot read control frames");
-	expect(STACK_SIZE, 0, UINT64_MAX / 8, "is no frame of the VM stack");
-	expect(STACK, 0, 0, "is no frame of the VM stack");
+	expect(STACK_SIZE, 0, UINT64_MAX / 8, "is not a frame of the VM stack");
+	expect(STACK, 0, 0, "is not a frame of the VM stack");
 
 	uint64_t ep = FAKE_GET(&world.vm, world.parked_cfp[METHOD], cfp, ep);
 	uint64_t env = word_at(ep + 8);

@@ -304,7 +304,7 @@ START_TEST(test_broken)
 	uint64_t block = push_block(push_method(1, 20), 0, 0);
 
 	put(block - WORD, block | 1); /* a ring */
-	expect_problem("a ring of them");
+	expect_problem("or a cycle");
 	put(block - WORD, (block + 5 * WORD) | 1);
 	expect_problem("");
 	uint64_t lost =

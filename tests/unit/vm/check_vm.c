@@ -622,7 +622,7 @@ START_TEST(test_broken_threads)
 	FAKE_PUT(vm, world.sleeper, thread, ec, 0);
 	world_free(load_broken("no execution context"));
 	FAKE_PUT(vm, world.sleeper, thread, ec, FAKE_GET(vm, vm->main_thread, thread, ec));
-	world_free(load_broken("runs a fiber that belongs to another"));
+	world_free(load_broken("runs a fiber of another thread"));
 }
 END_TEST
 
@@ -718,7 +718,7 @@ START_TEST(test_broken_fibers)
 	FAKE_PUT(vm, parked_ec, ec, thread_ptr, vm->main_thread);
 
 	FAKE_PUT(vm, world.parked, fiber, prev, 0x10);
-	world_free(load_broken("no fiber stands where"));
+	world_free(load_broken("no fiber where"));
 	FAKE_PUT(vm, world.parked, fiber, prev, 0);
 	FAKE_PUT(vm, world.parked, fiber, self, world.run);
 	world_free(load_broken("no Fiber object"));

@@ -182,7 +182,7 @@ START_TEST(test_broken_locks)
 	/* A waiter of no thread. */
 	FAKE_PUT(vm, first, sync_waiter, th, 0x1000);
 	snapshot = world_load_whole();
-	ck_assert_ptr_nonnull(strstr(snapshot->locks[0].problem, "no thread or fiber"));
+	ck_assert_ptr_nonnull(strstr(snapshot->locks[0].problem, "not a thread or fiber"));
 	ck_assert_uint_eq(snapshot->locks[0].waiter_count, 0);
 	world_free(snapshot);
 
@@ -243,7 +243,7 @@ START_TEST(test_joins)
 	static const char *const words = "threads that join T1";
 	FAKE_PUT(vm, entry, join_waiter, next, entry);
 	snapshot = world_load_whole();
-	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem, "in a circle"));
+	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem, "has a cycle"));
 	world_free(snapshot);
 	uint64_t second = joiner(vm->main_thread, sleeping());
 	uint64_t third = joiner(vm->main_thread, sleeping());
@@ -459,7 +459,7 @@ START_TEST(test_unmeasured)
 	ck_assert_ptr_nonnull(wait_of(snapshot, sleeping()));
 	ck_assert_uint_eq(snapshot->lock_count, 1);
 	ck_assert_ptr_nonnull(strstr(snapshot->locks[0].problem,
-				     "who waits: sync_waiter.node is not measured for Ruby "));
+				     "waiters: sync_waiter.node is not measured for Ruby "));
 	world_free(snapshot);
 
 	LAYOUT = whole;
