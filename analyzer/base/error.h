@@ -26,7 +26,7 @@ struct rcore_error *rcore_error_create(enum rcore_error_code code, const char *f
 /* The one error that needs no memory; rcore_error_free() takes it too. */
 struct rcore_error *rcore_error_no_memory(void);
 
-/* "<what>: <text of errno>", code RCORE_ERROR_OS. */
+/* Returns an error "<what>: <text of errno>" with the code RCORE_ERROR_OS. */
 struct rcore_error *rcore_error_os(int errnum, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

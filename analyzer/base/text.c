@@ -64,11 +64,13 @@ bool rcore_unsafe_character(uint32_t character)
 	return false;
 }
 
-/* Gives how many bytes of `text` were taken; the escape, or the character as it
- * is, goes into `piece`. */
+/*
+ * Returns how many bytes of `text` it has read. Writes the escape, or the
+ * unchanged character, to `piece`.
+ */
 static size_t next_piece(const char *text, char piece[RCORE_ESCAPE_SIZE])
 {
-	static const char letters[] = "abtnvfr"; /* 7 to 13 */
+	static const char letters[] = "abtnvfr"; /* bytes 7 to 13 */
 	uint32_t character;
 	size_t length = rcore_utf8_decode(text, &character);
 	if (!length) {

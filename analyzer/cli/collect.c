@@ -18,10 +18,10 @@
 #include "target/output/output.h"
 
 /*
- * As the kernel's handler (core(5), "Piping core dumps to a program") this runs
- * as root in the initial namespaces, without a terminal; the process that died
- * is still there until its core was read, so its files are found under
- * /proc/PID/root.
+ * The kernel starts this as its handler of cores (core(5), "Piping core dumps
+ * to a program"), as root in the initial namespaces, without a terminal. The
+ * process that died still exists until its core was read, so its files can be
+ * found under /proc/PID/root.
  */
 struct arguments {
 	const char *folder;
@@ -33,8 +33,9 @@ struct collect {
 	struct rcore_cli_target *target;
 	const struct arguments *asked;
 	const char *folder;
-	char pid[16];        /* "core" if it was not given */
-	char stem[PATH_MAX]; /* of all that is written */
+	char pid[16]; /* "core" if there is no argument */
+	/* the path of all output files, without their suffixes */
+	char stem[PATH_MAX];
 	int status;
 };
 
@@ -65,7 +66,7 @@ static bool is_free(const char *stem, const char *ending)
 	return lstat(path, &status) && errno == ENOENT;
 }
 
-/* Not even a clock that stands still makes two of one name. */
+/* Names stay different even if the clock does not move. */
 static struct rcore_error *choose_stem(struct collect *collect)
 {
 	char when[32];
@@ -135,7 +136,7 @@ static struct rcore_error *collect_all(struct collect *collect, bool *ret_partia
 	return err;
 }
 
-/* The kernel's handler has nobody to talk to. */
+/* The kernel's handler has no terminal to write to. */
 static void note(const struct collect *collect, const char *message)
 {
 	char path[PATH_MAX], *line = NULL;
@@ -165,7 +166,7 @@ static int run(size_t index, int fd, void *context)
 	return is_limit ? STATUS_LIMIT : status;
 }
 
-/* What the child could not say itself; NULL: it had nothing to say. */
+/* Returns what the child could not report itself, or NULL. */
 static char *why(const struct collect *collect, const char *text, int status)
 {
 	char name[RCORE_SIGNAL_SIZE], *message = NULL;
@@ -199,8 +200,8 @@ static void done(size_t index, char *text, int status, void *context)
 }
 
 /*
- * The kernel gives its handler a standard input alone: no file of ours may take
- * the place of the others.
+ * The kernel only gives its handler a standard input. Opens the others, so that
+ * no file of ours gets their numbers.
  */
 static void open_standard_files(void)
 {

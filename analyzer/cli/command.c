@@ -24,7 +24,7 @@ static const struct rcore_option help_options[] = {
 
 enum { MAX_GROUPS = 4 };
 
-/* One run of a command: what its line set. */
+/* One run of a command: what its command line set. */
 struct run {
 	const struct rcore_command *command, *parent;
 	struct rcore_option_group groups[MAX_GROUPS];
@@ -85,10 +85,7 @@ static struct rcore_error *unexpected(const char *word)
 				  rcore_escape(escaped, sizeof(escaped), word));
 }
 
-/*
- * Moves the words of the line that are not TARGET to where the command wants
- * them.
- */
+/* Moves the arguments that are not TARGET to where the command expects them. */
 static struct rcore_error *place_words(struct run *run)
 {
 	const struct rcore_command *command = run->command;
@@ -136,7 +133,7 @@ static struct rcore_error *check_output(const struct run *run,
 	return NULL;
 }
 
-/* --children runs the command once for each process. */
+/* With --children, the command runs once for each process. */
 static struct rcore_error *check_outputs(const struct run *run)
 {
 	const struct rcore_option *option = run->command->options;

@@ -3,9 +3,10 @@
 #define RCORE_CLI_COMMAND_H
 
 /*
- * cli/ is the shell's side of rcore: it runs the commands of command/ and
- * those that only a shell needs (triage, collect, layout, gdb, lldb). Start
- * with main.c.
+ * cli/ is the rcore command: it parses the command line, opens the target and
+ * runs the commands of command/, and those that only a shell needs (triage,
+ * collect, record, layout, gdb, lldb). It may include every other folder; no
+ * folder includes it. Start with main.c, then list.c.
  */
 
 #include "command/command.h"
@@ -16,7 +17,7 @@
  */
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv);
 
-/* The style of help for this terminal. */
+/* Returns the style of help for this terminal. */
 struct rcore_help_style rcore_cli_help_style(void);
 
 #endif

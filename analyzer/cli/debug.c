@@ -20,19 +20,21 @@
 #include "target/map_file.h"
 #include "target/core/spool.h"
 
-/* A debugger: its names, first choice first, and how it is told. */
+/*
+ * A debugger: its names, the preferred one first, and how to pass it arguments.
+ */
 struct debugger {
 	const char *const *programs;
 	const char *package, *script;
-	void (*tell)(const struct rcore_debug *debug, struct rcore_argv *before,
-		     struct rcore_argv *behind);
+	void (*add_arguments)(const struct rcore_debug *debug, struct rcore_argv *before,
+			      struct rcore_argv *behind);
 };
 
 static const struct debugger gdb = {
 	.programs = (const char *const[]){"gdb", NULL},
 	.package = "gdb",
 	.script = "gdb/rcore-gdb.py",
-	.tell = rcore_debug_gdb,
+	.add_arguments = rcore_debug_gdb,
 };
 
 static const struct debugger lldb = {
@@ -41,7 +43,7 @@ static const struct debugger lldb = {
 					  NULL},
 	.package = "lldb",
 	.script = "lldb/rcore_lldb.py",
-	.tell = rcore_debug_lldb,
+	.add_arguments = rcore_debug_lldb,
 };
 
 struct arguments {
@@ -68,7 +70,7 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-/* CORE [EXE], or -p PID [EXE]. */
+/* Parses CORE [EXE], or -p PID [EXE]. */
 static struct rcore_error *take_words(struct arguments *arguments, char pid[16])
 {
 	struct rcore_debug *debug = &arguments->debug;
@@ -95,7 +97,7 @@ static struct rcore_error *take_words(struct arguments *arguments, char pid[16])
 		rcore_escape(escaped, sizeof(escaped), words->items[used]));
 }
 
-/* The folder of this very program. */
+/* Finds the folder of the running program. */
 static bool own_folder(char ret[PATH_MAX])
 {
 	char path[PATH_MAX];
@@ -108,7 +110,8 @@ static bool own_folder(char ret[PATH_MAX])
 }
 
 /*
- * Beside a program that was installed, and one that stands where it was built.
+ * Scripts are beside an installed program, and elsewhere for one in its build
+ * tree.
  */
 static struct rcore_error *find_script(const char *name, char ret[PATH_MAX])
 {
@@ -125,7 +128,7 @@ static struct rcore_error *find_script(const char *name, char ret[PATH_MAX])
 				  "cannot find rcore's script %s; install rcore again", name);
 }
 
-/* A library beside the program is the one that was built with it. */
+/* Prefers a library beside the program: it was built with it. */
 static void choose_library(void)
 {
 	char folder[PATH_MAX], path[PATH_MAX + 16];
@@ -136,7 +139,7 @@ static void choose_library(void)
 		setenv("RCORE_LIBRARY", path, 0);
 }
 
-/* The program that the core says it is of, where it is here. */
+/* Returns the program that the core names, if it exists here. */
 static char *find_program(const struct rcore_core *core, const char *sysroot)
 {
 	const struct rcore_process *process = rcore_core_process(core);
@@ -153,7 +156,7 @@ static char *find_program(const struct rcore_core *core, const char *sysroot)
 	return NULL;
 }
 
-/* The program of a process, as it is seen from here. */
+/* Returns the program of a process, by a path that works from here. */
 static char *find_running(const char *pid)
 {
 	char link[64], path[PATH_MAX];
@@ -165,7 +168,7 @@ static char *find_running(const char *pid)
 	return strdup(access(path, R_OK) == 0 ? path : link);
 }
 
-/* We read such cores, debuggers do not. */
+/* rcore can read such cores; debuggers cannot. */
 static struct rcore_error *check_plain(const char *path)
 {
 	struct rcore_mapped_file file;
@@ -181,7 +184,7 @@ static struct rcore_error *check_plain(const char *path)
 				  path, compression);
 }
 
-/* A core that cannot be read is told here, in rcore's words. */
+/* Reports a core that cannot be read before the debugger does. */
 static struct rcore_error *look_at_target(struct rcore_debug *debug)
 {
 	struct rcore_core *core;
@@ -228,8 +231,11 @@ static char *find_debugger(const struct debugger *debugger, const char *wanted)
 	return found;
 }
 
-/* Debian's LLDB 14 looks for its Python where it is not: beside the program. */
-static void tell_python(const char *program)
+/*
+ * Debian's LLDB 14 does not look for its Python where it is: beside the
+ * program.
+ */
+static void set_python_path(const char *program)
 {
 	char path[PATH_MAX], pattern[PATH_MAX + 64];
 	glob_t found;
@@ -268,7 +274,7 @@ static struct rcore_error *start(const struct debugger *debugger, struct argumen
 	arguments->debug.search_paths = arguments->search_paths.items;
 	arguments->debug.search_path_count = arguments->search_paths.count;
 	rcore_argv_add(&words, "%s", program);
-	debugger->tell(&arguments->debug, &words, &behind);
+	debugger->add_arguments(&arguments->debug, &words, &behind);
 	for (size_t i = 0; i < arguments->rest.count; i++)
 		rcore_argv_add(&words, "%s", arguments->rest.items[i]);
 	for (size_t i = 0; i < behind.count; i++)
@@ -276,10 +282,10 @@ static struct rcore_error *start(const struct debugger *debugger, struct argumen
 	if (!rcore_push(&words))
 		return rcore_error_no_memory();
 	choose_library();
-	/* As the debugger, and what it starts, expects it. */
+	/* The debugger, and the programs it starts, expect the default. */
 	signal(SIGPIPE, SIG_DFL);
 	if (debugger == &lldb)
-		tell_python(program);
+		set_python_path(program);
 	execv(program, words.items);
 	return rcore_error_os(errno, "%s", program);
 }

@@ -26,7 +26,7 @@ void rcore_argv_add(struct rcore_argv *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Returns `text` in double quotes, as LLDB's commands and Python expect it.
+ * Returns `text` in double quotes, as LLDB's commands and Python expect it,
  * malloc'ed.
  */
 char *rcore_quoted(const char *text);

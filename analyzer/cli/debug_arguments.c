@@ -66,10 +66,10 @@ void rcore_debug_gdb(const struct rcore_debug *debug, struct rcore_argv *before,
 
 /*
  * LLDB looks for the files of a core under the folder of a platform, and for
- * those of a process under search paths of a target that is there before it is
- * attached to; it has no other option for it.
+ * those of a process under search paths of a target that must exist before it
+ * attaches. It has no other option for this.
  */
-static void tell_lldb_sysroot(const struct rcore_debug *debug, struct rcore_argv *before)
+static void add_lldb_sysroot(const struct rcore_debug *debug, struct rcore_argv *before)
 {
 	char *quoted = rcore_quoted(debug->sysroot);
 	rcore_argv_add(before, "-O");
@@ -81,7 +81,7 @@ static void tell_lldb_sysroot(const struct rcore_debug *debug, struct rcore_argv
 	free(quoted);
 }
 
-/* A process of another root names its files from there. */
+/* If a process has another root folder, its file names start there. */
 static void attach_under(const struct rcore_debug *debug, struct rcore_argv *before)
 {
 	char *program = rcore_quoted(debug->executable), *quoted = rcore_quoted(debug->sysroot);
@@ -115,7 +115,7 @@ void rcore_debug_lldb(const struct rcore_debug *debug, struct rcore_argv *before
 	rcore_argv_add(before, "command script import %s", script);
 	free(script);
 	if (debug->sysroot)
-		tell_lldb_sysroot(debug, before);
+		add_lldb_sysroot(debug, before);
 	tell_lldb_search_paths(debug, before);
 	if (debug->pid && debug->sysroot && debug->executable) {
 		attach_under(debug, before);

@@ -16,7 +16,7 @@
 
 enum {
 	MAX_AT_ONCE = 256,
-	MAX_TEXT = 16 << 20, /* of a child that went wild */
+	MAX_TEXT = 16 << 20, /* of a child that does not stop writing */
 	READ_SIZE = 64 << 10,
 };
 
@@ -81,7 +81,7 @@ static struct rcore_error *start(struct pool *pool)
 	return NULL;
 }
 
-/* False: it has written all. */
+/* Returns false once the child has written everything. */
 static bool take_text(struct child *child)
 {
 	char *grown = child->size < MAX_TEXT ? realloc(child->text, child->size + READ_SIZE + 1)
@@ -114,7 +114,7 @@ static void finish(struct pool *pool, size_t at)
 			 pool->jobs->context);
 }
 
-/* Until the next deadline, in milliseconds; -1: there is none. */
+/* Returns the milliseconds until the next deadline, or -1 if there is none. */
 static int until_deadline(struct pool *pool)
 {
 	double first = 0;

@@ -73,7 +73,7 @@ static int help(int argc, char **argv)
 	return EX_USAGE;
 }
 
-/* A mistyped command is not a missing core file. */
+/* A mistyped command should not be reported as a missing core file. */
 static bool is_mistyped(const char *word)
 {
 	return word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0' && word[0] != '-' &&
@@ -89,8 +89,8 @@ static bool is_one_of(const char *word, const char *const *words)
 }
 
 /*
- * What --help and the like wrote may still fail to be written; commands have
- * told of theirs.
+ * Output that was buffered by --help and the like may still fail to be written.
+ * Commands report their own failures.
  */
 static void close_output(void)
 {
@@ -101,8 +101,8 @@ static void close_output(void)
 }
 
 /*
- * Files are mapped: the kernel tells so that one is shorter than it was. Zeroes
- * in place of what is gone would be a lie, so this is the end.
+ * Files are mapped, and the kernel sends SIGBUS if one became shorter. rcore
+ * must not continue with zeroes for the missing part, so it exits.
  */
 static void on_shrunk_file(int signo)
 {

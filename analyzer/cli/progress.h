@@ -3,8 +3,8 @@
 #define RCORE_CLI_PROGRESS_H
 
 /*
- * One line on the standard error, if that is a terminal, once the work has
- * taken over a second; end takes it away again.
+ * Shows one line on standard error, if that is a terminal and the work has
+ * taken longer than a second. rcore_cli_progress_end() removes it.
  */
 void rcore_cli_progress_begin(void);
 void rcore_cli_progress_end(void);

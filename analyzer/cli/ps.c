@@ -10,8 +10,10 @@
 #include "session/ruby_processes.h"
 
 /*
- * `rcore ps`: which processes run Ruby, so that nobody has to guess from titles
- * such as "puma: cluster worker 0".
+ * `rcore ps` lists the processes that run Ruby, so that nobody has to guess
+ * from titles such as "puma: cluster worker 0". A process is listed if it has
+ * mapped a libruby, or if its program is called ruby. For any other program,
+ * its files would have to be searched for symbols.
  */
 
 struct arguments {

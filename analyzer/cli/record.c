@@ -58,12 +58,12 @@ static size_t rate_of(const struct arguments *asked)
 	return asked->native ? RCORE_SAMPLER_NATIVE_RATE : RCORE_SAMPLER_RATE;
 }
 
-/* Where samples go while they are taken. */
+/* The output to which samples are written while they are taken. */
 struct record {
 	const struct arguments *asked;
-	/* Of the recording; NULL: it is not kept. */
+	/* The path of the recording, or NULL if it is not kept. */
 	const char *path;
-	struct rcore_strings outputs; /* the others */
+	struct rcore_strings outputs; /* the other outputs */
 	struct rcore_profile *profile;
 	struct rcore_output output;
 	int fd;
@@ -133,7 +133,7 @@ static void show_progress(const struct record *record)
 	fflush(stderr);
 }
 
-/* Nothing is replaced before there is something to replace it with. */
+/* Replaces nothing until there is something to replace it with. */
 static struct rcore_error *keep(struct record *record)
 {
 	if (!record->path || record->is_kept || !record->summary.total.samples)
@@ -190,7 +190,7 @@ static void summarize(const struct record *record)
 		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
 }
 
-/* A file that is written to as long as samples are taken. */
+/* Opens a file that is written as long as samples are taken. */
 static struct rcore_error *open_named(struct record *record)
 {
 	char escaped[256];
@@ -204,7 +204,7 @@ static struct rcore_error *open_named(struct record *record)
 					  "%s: a recording is a plain file, and this is none; "
 					  "name another with -o",
 					  escaped);
-	/* Keeping the output closes its own. */
+	/* rcore_output_keep() closes its own descriptor. */
 	record->fd = fcntl(record->output.fd, F_DUPFD_CLOEXEC, 0);
 	return record->fd < 0 ? rcore_error_os(errno, "cannot write %s", escaped) : NULL;
 }
@@ -231,7 +231,7 @@ static bool is_recording(const char *path)
 	return length >= strlen(ending) && !strcmp(path + length - strlen(ending), ending);
 }
 
-/* Which output is the recording, and which are made of it. */
+/* Finds which output is the recording, and which are made from it. */
 static struct rcore_error *sort_outputs(struct record *record)
 {
 	const struct rcore_strings *outputs = &record->asked->profile.outputs;
@@ -261,7 +261,7 @@ static struct rcore_error *check(const struct arguments *asked)
 	return NULL;
 }
 
-/* What is written of the samples in the end. */
+/* Writes the outputs that are made from the samples. */
 static struct rcore_error *report(struct record *record, bool only_check,
 				  const struct rcore_cli_target *target, bool *ret_partial)
 {
@@ -340,7 +340,9 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 			     asked->command.count);
 	if (record.summary.total.samples)
 		summarize(&record);
-	/* What was sampled before something failed is written all the same. */
+	/*
+	 * If something fails, the samples taken until then are still written.
+	 */
 	struct rcore_error *failure = record.summary.total.samples
 					      ? report(&record, false, target, &is_partial)
 					      : NULL;

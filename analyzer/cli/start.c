@@ -32,8 +32,8 @@ const volatile sig_atomic_t *rcore_start_interrupted(void)
 }
 
 /*
- * The errno of a failed exec comes through the pipe, which a successful one
- * closes.
+ * If exec fails, its errno comes through the pipe; if it succeeds, the pipe is
+ * closed.
  */
 static void become(char **argv, int report)
 {

@@ -6,21 +6,21 @@
 
 #include "command/command.h"
 
-/* A program that rcore starts, to look at it while it runs. */
+/* A program that rcore starts in order to watch it. */
 struct rcore_started {
 	int pid; /* 0: none */
 };
 
 /*
- * Starts it; its standard files are ours. Ctrl-C goes to it, too. Error: OS, it
- * cannot be run.
+ * Starts the program with rcore's own standard files. It also gets Ctrl-C.
+ * Error: OS if it cannot be run.
  */
 struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcore_started *ret);
 
-/* Waits for its end if it has ended, and otherwise leaves it running. */
+/* Waits for the program if it has ended; otherwise leaves it running. */
 void rcore_start_leave(struct rcore_started *started);
 
-/* Has Ctrl-C and SIGTERM counted from now on in place of ending rcore. */
+/* From now on, Ctrl-C and SIGTERM are counted and do not end rcore. */
 void rcore_start_watch(void);
 const volatile sig_atomic_t *rcore_start_interrupted(void);
 

@@ -141,8 +141,8 @@ int rcore_cli_fail(struct rcore_error *err)
 		     : err->code == RCORE_ERROR_USAGE  ? EX_USAGE
 						       : 2;
 	/*
-	 * A path on the command line may hold anything, and a message is one
-	 * line.
+	 * A path on the command line may contain any character; a message is
+	 * one line.
 	 */
 	fputs("rcore: ", stderr);
 	rcore_escape_write(stderr, err->message);

@@ -17,10 +17,10 @@
 #include "sampler/sampling.h"
 
 /*
- * Seven control sequences that every terminal since the VT100 knows draw this
- * screen, so it needs no ncurses: that would bring its own handling of signals
- * and of the terminal's state into a loop that has to keep its rate, and a
- * database of terminals that a container often lacks.
+ * These seven control sequences, which every terminal since the VT100 knows,
+ * are enough to draw the screen, so ncurses is not needed. It would add its own
+ * handling of signals and of the terminal's state to a loop that must keep its
+ * rate. It also needs a database of terminals, which containers often lack.
  */
 #define SCREEN_ENTER "\033[?1049h\033[?25l"
 #define SCREEN_LEAVE "\033[?25h\033[?1049l"
@@ -36,7 +36,7 @@ struct arguments {
 	int pid;
 	bool children;
 	size_t rate;
-	int mode; /* as rcore_top_modes has them */
+	int mode; /* an index of rcore_top_modes */
 	struct rcore_strings command;
 };
 
@@ -58,10 +58,10 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-/* Nanoseconds of one second of the window. */
+/* Nanoseconds in one second of the window. */
 struct method {
 	uint64_t self[WINDOW], total[WINDOW];
-	uint64_t seen; /* the sample that was last added to `total` */
+	uint64_t seen; /* the last sample that was added to `total` */
 };
 
 struct thread {
@@ -75,7 +75,7 @@ struct top {
 	struct {
 		struct method *items;
 		size_t count, capacity;
-	} methods; /* by the number of their function */
+	} methods; /* by function number */
 	struct {
 		struct thread *items;
 		size_t count, capacity;
@@ -121,7 +121,7 @@ static uint64_t sum(const uint64_t *window)
 	return all;
 }
 
-/* The next second takes the place of the oldest. */
+/* The next second replaces the oldest one. */
 static void turn(struct top *top)
 {
 	top->seconds++;
@@ -179,7 +179,7 @@ static bool add_samples(struct top *top)
 	return true;
 }
 
-/* What was drawn needs the tables no more. */
+/* Once it is drawn, a screen does not need the tables. */
 static void forget(struct top *top)
 {
 	top->profile->samples.count = 0;
@@ -202,9 +202,7 @@ static int by_order(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/*
- * At most `width` columns of a line; a character that would be cut is left out.
- */
+/* Writes at most `width` columns of a line, without cutting a character. */
 static void put_line(FILE *out, const char *line, size_t width)
 {
 	size_t column = 0, i = 0;
@@ -325,7 +323,7 @@ static void draw(struct top *top, struct rcore_sampling *sampling)
 		 "quit",
 		 WINDOW, top->is_wall ? "wall" : "cpu", top->by_total ? "total" : "self");
 	put_line(out, line, width);
-	/* A third of the rest is for threads. */
+	/* Threads get a third of the rest. */
 	size_t left = rows > 6 ? rows - 6 : 0, threads = left / 3;
 	size_t shown = top->threads.count > 1 ? top->threads.count - 1 : 0;
 	if (shown < threads)

@@ -80,7 +80,10 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-/* By its first bytes a core file, or a compressed file with the name of one. */
+/*
+ * Whether the first bytes are those of a core file, or the file is compressed
+ * and named like one.
+ */
 static bool may_be_core(const char *path)
 {
 	unsigned char head[sizeof(Elf64_Ehdr)];
@@ -181,7 +184,7 @@ static int analyze(size_t index, int fd, void *context)
 	return out && !rcore_result_write(&result, out) && !fclose(out) ? status : 2;
 }
 
-/* What a child could not say itself. */
+/* Returns the result for a child that could not report one. */
 static struct rcore_result failed(const struct triage *triage, size_t index, int status,
 				  struct rcore_arena *arena)
 {
@@ -203,7 +206,8 @@ static struct rcore_result failed(const struct triage *triage, size_t index, int
 }
 
 /*
- * "rcore: [#####-----] 34 of 100 cores", and nothing of it once all are done.
+ * Shows "rcore: [#####-----] 34 of 100 cores", and removes it once all are
+ * done.
  */
 static void show_progress(const struct triage *triage)
 {
@@ -252,8 +256,8 @@ static struct rcore_error *analyze_all(struct triage *triage)
 }
 
 /*
- * Reads the next line of a baseline; false at its end. Error: a line that no
- * run of ours wrote.
+ * Reads the next line of a baseline. Returns false at its end. Error: a line
+ * that rcore did not write.
  */
 static bool next_line(FILE *in, char *line, size_t size, struct rcore_error **err)
 {
@@ -320,7 +324,7 @@ static struct rcore_error *find_inputs(struct triage *triage)
 	return err;
 }
 
-/* Before the work is done. */
+/* Checks the output before any work is done. */
 static struct rcore_error *check_output(struct triage *triage)
 {
 	struct rcore_destination place;
@@ -348,7 +352,8 @@ static int overall(const struct triage *triage, const struct rcore_clusters *clu
 
 static struct rcore_error *run(struct triage *triage, int *ret_status)
 {
-	static const struct rcore_result nothing; /* an empty baseline is one */
+	/* an empty baseline is valid */
+	static const struct rcore_result nothing;
 	const struct rcore_result *baseline = NULL;
 	struct rcore_clusters clusters;
 	struct rcore_error *err = expand(&triage->asked->cores, &triage->cores);

@@ -10,16 +10,18 @@
 #include "report/report.h"
 
 /*
- * Every command of rcore as data: `rcore NAME` of the shell and `ruby-VERB` of
- * the debuggers, with their options, help and completion. One parser (parse.c)
- * and one help printer (help.c) serve all.
+ * command/ describes every command of rcore as data: `rcore NAME` of the shell
+ * and `ruby-VERB` of the debuggers, with their options, help and completion.
+ * One parser (parse.c) and one help printer (help.c) serve all. It may include
+ * every folder except cli/. Start here, then read a short command, such as
+ * threads.c.
  *
  * Commands that read a target are in this folder and its list.h; the shell and
  * the debuggers run them. Commands that only the shell runs (triage, layout,
  * gdb ...) are in cli/ and its list.h.
  *
- * To add a command, add its file, which defines a struct rcore_command, and its
- * line in list.h.
+ * To add a command, add a file that defines a struct rcore_command, and a line
+ * in list.h.
  */
 
 /* What a debugger offers when the user asks to complete a value. */
@@ -35,11 +37,11 @@ enum rcore_completion {
 enum rcore_option_kind {
 	RCORE_OPTION_FLAG,   /* bool, to true */
 	RCORE_OPTION_TEXT,   /* const char *, into argv */
-	RCORE_OPTION_NUMBER, /* size_t; 0 where it is not given */
+	RCORE_OPTION_NUMBER, /* size_t; 0 if not given */
 	/* struct rcore_index: a number that may be 0. */
 	RCORE_OPTION_INDEX,
 	RCORE_OPTION_CHOICE, /* int: an index into choices */
-	RCORE_OPTION_LIST,   /* struct rcore_strings: may be given again */
+	RCORE_OPTION_LIST,   /* struct rcore_strings: may be repeated */
 	RCORE_OPTION_PID,    /* int: a pid, or a part of a title */
 	/* size_t: a number from 1 to RCORE_OPTION_AMOUNT_MAX. */
 	RCORE_OPTION_AMOUNT,
@@ -79,7 +81,10 @@ struct rcore_option {
 	enum rcore_completion completion;
 	/* It names an output file, which holds one process. */
 	bool writes;
-	/* By choice: its output is a document that describes one process. */
+	/*
+	 * By index of the choice: whether its output is a document about one
+	 * process.
+	 */
 	const bool *is_document;
 };
 
@@ -122,7 +127,7 @@ struct rcore_common {
 extern const struct rcore_option
 	rcore_common_options[]; /* of struct rcore_common; ends with {0} */
 
-/* A target that was opened, for one command or for many. */
+/* An opened target, for one command or several. */
 struct rcore_view {
 	struct rcore_session *session;
 	bool color;
@@ -146,7 +151,7 @@ struct rcore_option_group {
 /* What the shell opens or prepares for a command before it runs it. */
 enum rcore_command_input {
 	RCORE_INPUT_TARGET, /* CORE [EXE] or -p PID, opened */
-	/* Nothing, but the options that say where a target's files are. */
+	/* Nothing, except the options that say where a target's files are. */
 	RCORE_INPUT_FILES,
 	RCORE_INPUT_NONE, /* nothing */
 };
@@ -171,7 +176,7 @@ struct rcore_command {
 	const char *summary;
 	const char *doc;                    /* a paragraph */
 	const struct rcore_option *options; /* ends with {0}; NULL: none */
-	/* Of the arguments, which begin all-zero. */
+	/* The size of the arguments, which start as zeroes. */
 	size_t size;
 	/*
 	 * The arguments after TARGET: their name in help, and the offset of the
@@ -196,7 +201,7 @@ struct rcore_command {
 	const char *const *examples;
 	/* Whole lines; ends with NULL; may be NULL. */
 	const char *const *shell_examples;
-	const char *exit_status; /* NULL: as rcore analyze */
+	const char *exit_status; /* NULL: the same as rcore analyze */
 	/*
 	 * `rcore NAME SUBCOMMAND`; ends with NULL; NULL: none. If no subcommand
 	 * is named, the command itself runs.
@@ -215,8 +220,8 @@ struct rcore_command {
 	 */
 	struct rcore_error *(*run)(struct rcore_view *view, const void *arguments, FILE *out);
 	/*
-	 * Runs a command whose input is not RCORE_INPUT_TARGET in the shell:
-	 * prints to the standard output and sets the exit status.
+	 * Runs a command in the shell whose input is not RCORE_INPUT_TARGET.
+	 * Prints to standard output and sets the exit status.
 	 */
 	struct rcore_error *(*run_in_shell)(struct rcore_cli_target *target, void *arguments,
 					    int *ret_status);

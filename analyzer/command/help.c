@@ -6,7 +6,7 @@
 
 enum { DEFAULT_WIDTH = 80, OPTION_COLUMN = 26, LIST_COLUMN = 28 };
 
-/* What most commands exit with. */
+/* The exit status of most commands. */
 static const char usual_status[] =
 	"Exit status: 0 everything was decoded; 1 a thread, fiber or frame could not be "
 	"decoded (the rest is printed); 2 nothing was decoded, or the report could not be "
@@ -107,7 +107,7 @@ static void print_usage(const struct rcore_command *command, const char *name, b
 	}
 }
 
-/* Examples of the shell have a target. */
+/* In the shell, examples have a target. */
 static void print_examples(const struct rcore_command *command, const char *name,
 			   const struct rcore_help_style *style, FILE *out)
 {

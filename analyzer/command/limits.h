@@ -4,15 +4,15 @@
 
 #include "command/command.h"
 
-/* How much to show of values, as given. */
+/* How much of each value to show, as the user set it. */
 struct rcore_limits {
 	struct rcore_inspect_options inspect; /* without the depth */
 	struct rcore_index depth;
 };
 
 /*
- * `member`: the offset of a struct rcore_limits; `max_text`: the default, in
- * words.
+ * `member` is the offset of a struct rcore_limits; `max_text` describes the
+ * default.
  */
 #define RCORE_OPTIONS_OF_LIMITS(member, max_text_words)                                      \
 	{"depth",                                                                            \
@@ -42,7 +42,10 @@ struct rcore_limits {
 				")"                                                          \
 	}
 
-/* As the library has them: a depth of 0 is one. */
+/*
+ * Converts them to the library's options. There, a depth of 0 that the user set
+ * is RCORE_NO_DEPTH.
+ */
 static inline struct rcore_inspect_options
 rcore_limits_inspect(const struct rcore_limits *limits)
 {

@@ -40,7 +40,7 @@ static bool parse_number(const char *text, size_t *ret)
 	char *end;
 	errno = 0;
 	unsigned long long number = strtoull(text, &end, 10);
-	/* strtoull() skips spaces, and negates what follows a '-'. */
+	/* strtoull() skips spaces, and negates a number after a '-'. */
 	if (!isdigit((unsigned char)text[0]) || *end || errno)
 		return false;
 	*ret = number;

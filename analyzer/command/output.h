@@ -7,8 +7,8 @@
 #include "target/output/inputs.h"
 
 /*
- * The -o options of a command: files, each in the format of its suffix or in
- * the one that is named before it ("gitlab:FILE").
+ * The -o options of a command: files, each in the format of its suffix, or in
+ * the format that precedes its name ("gitlab:FILE").
  */
 
 /*
@@ -20,8 +20,8 @@ struct rcore_error *rcore_outputs_check(const struct rcore_strings *outputs,
 					const struct rcore_inputs *inputs);
 
 /*
- * The same for paths: whether each can be written, and no two are the same
- * file.
+ * Does the same for paths: checks that each can be written and no two are the
+ * same file.
  */
 struct rcore_error *rcore_output_paths_check(const char *const *paths, size_t count,
 					     const struct rcore_inputs *inputs);

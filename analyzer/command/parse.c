@@ -9,12 +9,12 @@
 #include "command/command.h"
 
 /*
- * getopt_long() and not argp: argp prints its complaints to the standard error
+ * This uses getopt_long() because argp prints its errors to standard error
  * itself, and inside a debugger they must be the command's error.
  */
 
 /*
- * The values by which getopt_long() tells long options apart, past every
+ * The values that identify long options for getopt_long(), greater than any
  * letter.
  */
 enum { KEY_FIRST = 0x100 };
@@ -60,8 +60,8 @@ static struct rcore_error *make_tables(const struct rcore_command_line *line,
 				       struct tables *tables)
 {
 	/*
-	 * "-": words come in their order, whatever POSIXLY_CORRECT says; ":":
-	 * no message.
+	 * "-": return arguments in order, whatever POSIXLY_CORRECT says; ":":
+	 * print no message.
 	 */
 	enum { FIXED = 2 };
 	if (!list_options(line, &tables->found))
@@ -95,7 +95,7 @@ static void free_tables(struct tables *tables)
 	free(tables->letters);
 }
 
-/* The option of a key, or NULL for getopt's own keys. */
+/* Returns the option of a key, or NULL for getopt's own keys. */
 static const struct found *find(const struct tables *tables, int key)
 {
 	for (size_t i = 0; i < tables->found.count; i++)
@@ -112,7 +112,7 @@ static struct rcore_error *complain(const char *before, const char *word, const 
 				  rcore_escape(escaped, sizeof(escaped), word), after);
 }
 
-/* Names the options that `word` may have meant, if there is more than one. */
+/* Names the options that `word` may abbreviate, if there are several. */
 static struct rcore_error *complain_name(const struct tables *tables, const char *word)
 {
 	size_t size = strcspn(word + 2, "="), count = 0, at = 0;
@@ -135,10 +135,7 @@ static struct rcore_error *complain_name(const struct tables *tables, const char
 	return err;
 }
 
-/*
- * `key` is what getopt_long() returned for a word that it does not like: '?' or
- * ':'.
- */
+/* `key` is what getopt_long() returned for a wrong argument: '?' or ':'. */
 static struct rcore_error *complain_option(const struct tables *tables, char **argv, int key)
 {
 	const struct found *found = optopt ? find(tables, optopt) : NULL;
@@ -160,7 +157,7 @@ static struct rcore_error *parse_words(struct rcore_command_line *line,
 {
 	struct rcore_error *err = NULL;
 	int key;
-	optind = 0; /* glibc and musl: begin anew */
+	optind = 0; /* glibc and musl: start again */
 	opterr = 0;
 	optopt = 0;
 	while (!err && (key = getopt_long(argc, argv, tables->letters, tables->long_options,

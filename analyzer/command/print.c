@@ -25,7 +25,7 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-/* A capital that is not ASCII is of a constant as well. */
+/* A constant may also begin with a capital letter that is not ASCII. */
 static bool is_constant(const char *word)
 {
 	const char *name = strncmp(word, "::", 2) == 0 ? word + 2 : word;

@@ -17,7 +17,7 @@ enum { ROWS = 30 };
 const char *const rcore_measure_names[] = {
 	[RCORE_MEASURE_WALL] = "wall", [RCORE_MEASURE_CPU] = "cpu", NULL};
 
-/* What is made of a request. */
+/* What is built for a request. */
 struct work {
 	const struct rcore_profile_request *request;
 	struct rcore_totals_options options;
@@ -105,8 +105,8 @@ static const char *printable(struct work *work, const char *text)
 }
 
 /*
- * Copies the facts of a recording, redacted: what the recorder stated is safe
- * except the command.
+ * Copies the facts of a recording, redacted. Everything that the recorder wrote
+ * is safe, except the command.
  */
 static struct rcore_error *
 keep_facts(struct work *work, const struct rcore_recording *recording, enum rcore_side side)
@@ -184,7 +184,7 @@ static struct rcore_error *add_recording(struct work *work, const char *path, co
 	return err;
 }
 
-/* Conditions that nothing meets are mistyped. */
+/* If no sample meets a condition, it is probably mistyped. */
 static struct rcore_error *check_where(const struct work *work)
 {
 	const struct rcore_strings *where = &work->request->arguments->where;

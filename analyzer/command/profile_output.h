@@ -7,7 +7,7 @@
 #include "report/profile/profile_report.h"
 #include "target/output/inputs.h"
 
-/* What every command that writes a profile takes. */
+/* The options of every command that writes a profile. */
 struct rcore_profile_arguments {
 	struct rcore_strings outputs, where;
 	const char *by;
@@ -17,7 +17,7 @@ struct rcore_profile_arguments {
 
 extern const char *const rcore_measure_names[]; /* ends with NULL */
 
-/* Their options, of a struct `type` that has them as `member`. */
+/* These options, for a struct `type` with the member `member`. */
 #define RCORE_PROFILE_OPTIONS(type, member)                                                    \
 	{                                                                                      \
 		.name = "output",                                                              \
@@ -58,28 +58,29 @@ extern const char *const rcore_measure_names[]; /* ends with NULL */
 		.help = "Print each method, not only the first 30",                            \
 	}
 
-/* One way to read recordings and what to write of them. */
+/* A request to read recordings and write outputs. */
 struct rcore_profile_request {
 	const struct rcore_profile_arguments *arguments;
 	const char *path, *old; /* recordings; `old` may be NULL */
-	/* What messages call the first; NULL: its path. */
+	/* How messages name the first; NULL: by its path. */
 	const char *name;
 	enum rcore_redact redact;
 	bool color;
 };
 
 /*
- * What can be known to be wrong before anything is recorded or read: an
- * output's ending or place, --by. Error: USAGE, OS.
+ * Checks what can be wrong before anything is recorded or read: an output's
+ * suffix or place, and --by. Errors: USAGE, OS.
  */
 struct rcore_error *rcore_profile_check(const struct rcore_profile_request *request,
 					const struct rcore_inputs *inputs);
 
 /*
- * Writes all outputs, or if there are none the text to `out`. What is missing
- * in a recording is printed to standard error; if it was damaged, *ret_partial
- * is set. Errors: as rcore_recording_open(), rcore_profile_check() and
- * rcore_output_write(); of outputs the first one, the others are written.
+ * Writes all outputs; if there are none, writes the text to `out`. Prints to
+ * standard error what is missing in a recording; sets *ret_partial if it was
+ * damaged. Errors: those of rcore_recording_open(), rcore_profile_check() and
+ * rcore_output_write(). If an output fails, the others are still written, and
+ * the first error is returned.
  */
 struct rcore_error *rcore_profile_write(const struct rcore_profile_request *request,
 					const struct rcore_inputs *inputs, FILE *out,

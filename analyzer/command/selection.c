@@ -2,8 +2,9 @@
 #include "command/list.h"
 
 /*
- * What is selected in a debugger. Only its own scripts know, so they run these
- * commands (plugin/rcore_session.py): there is no `run` here.
+ * The commands that show or change a debugger's selection. Only the debugger's
+ * own scripts know it, so they run these commands (plugin/rcore_session.py),
+ * and there is no `run` here.
  */
 
 const struct rcore_command rcore_command_fiber = {

@@ -26,7 +26,7 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-/* Whoever is named is shown with all there is. */
+/* If a thread or fiber is named, everything about it is shown. */
 static bool has_stacks(const struct arguments *arguments)
 {
 	return !arguments->lines && !arguments->json &&

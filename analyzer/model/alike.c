@@ -9,18 +9,21 @@
 
 #include "base/arena.h"
 
-/* Items that are the same, while they are being counted. */
+/* Items that are the same, while they are counted. */
 struct class
 {
 	uint64_t hash;
 	size_t first;
 	size_t count;
-	int place; /* in the result; -1: an item alone */
+	int place; /* in the result; -1 for an item that stays alone */
 	bool lost; /* memory was short */
 	UT_hash_handle hh;
 };
 
-/* Sets the class of each item, -1 for none. false: memory is short. */
+/*
+ * Sets the class of each item, or -1 for none. Returns false if memory is
+ * short.
+ */
 static bool classify(const struct rcore_snapshot *snapshot,
 		     const struct rcore_comparison *comparison, struct class *classes,
 		     int *class_of)

@@ -18,16 +18,16 @@ struct rcore_comparison {
 	bool (*is_same)(const struct rcore_snapshot *snapshot, size_t a, size_t b);
 };
 
-/* Two items or more that are the same: indices, ascending. */
+/* Two or more items that are the same: indices, ascending. */
 struct rcore_alike {
 	int *items;
 	size_t count;
 };
 
 /*
- * Finds the items that are the same, in the order of the first item of each
- * list. The lists are in the snapshot's arena; free(*ret) ends the array of
- * them, which is NULL if there are none. Error: NO_MEMORY.
+ * Finds the items that are the same, ordered by the first item of each list.
+ * The lists are in the snapshot's arena. Free the array with free(*ret); it is
+ * NULL if there are none. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_alike_find(struct rcore_snapshot *snapshot,
 				     const struct rcore_comparison *comparison,

@@ -33,7 +33,7 @@ struct rcore_exception {
 	size_t location_count;
 	size_t left_out;               /* locations past the limit */
 	struct rcore_exception *cause; /* NULL: none */
-	/* Its chain of causes leads back to itself. */
+	/* The chain of causes has a cycle. */
 	bool is_ring;
 	const char *problem;
 };

@@ -5,8 +5,8 @@
 #include "model/locals.h"
 
 /*
- * Whether two frames know the same; true for two of which nothing was asked
- * (NULL).
+ * Whether two frames have the same values. True if neither frame's values were
+ * requested (NULL).
  */
 bool rcore_frame_values_same(const struct rcore_frame_values *a,
 			     const struct rcore_frame_values *b);

@@ -41,7 +41,7 @@ struct rcore_native_frame {
 	uint64_t function_start;
 	/*
 	 * The start of the only function that jumps to this code, which has no
-	 * name of its own: the rarely run part of a C method in a stripped
+	 * name of its own: the rarely executed part of a C method in a stripped
 	 * file. 0: unknown.
 	 */
 	uint64_t part_of;

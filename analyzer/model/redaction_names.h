@@ -9,10 +9,10 @@
  */
 extern const char *const rcore_redact_names[];
 
-/* Returns a name for JSON that never changes: "userinfo". */
+/* Returns a constant name for JSON, such as "userinfo". */
 const char *rcore_redacted_name(enum rcore_redacted kind);
 
-/* Returns words for people, in the plural: "parts of URLs". */
+/* Returns words for people, in the plural, such as "parts of URLs". */
 const char *rcore_redacted_text(enum rcore_redacted kind);
 
 #endif

@@ -2,8 +2,8 @@
 #include "model/snapshot.h"
 
 /*
- * The size of an element is librcore's, not that of the headers with which a
- * caller was compiled: that is why these are functions.
+ * These are functions because only librcore knows the size of an element: a
+ * caller may have been compiled with older headers.
  */
 #define AT(items, count, index) \
 	((index) < 0 || (size_t)(index) >= (count) ? NULL : &(items)[index])

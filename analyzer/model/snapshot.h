@@ -3,8 +3,8 @@
 #define RCORE_MODEL_SNAPSHOT_H
 
 /*
- * model/ is plain data: what decoders fill and reports print. It knows no
- * memory, no layout and no file. Start here.
+ * model/ is plain data, which decoders fill and reports print. It knows no
+ * memory, no layout and no file, and includes base/ only. Start here.
  */
 
 #include <stdbool.h>

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * What a reader wants to know first: which threads are stuck, on what, and who
- * could let them go on. New kinds are added before RCORE_SUMMARY_KINDS.
+ * What a reader wants to know first: which threads are blocked, by what, and
+ * which thread could release them. New kinds are added before
+ * RCORE_SUMMARY_KINDS.
  */
 enum rcore_summary_kind {
 	/* Fibers wait for a Mutex or Monitor that another fiber holds. */

@@ -62,7 +62,7 @@ struct rcore_wait_fd {
 struct rcore_wait {
 	enum rcore_wait_kind kind;
 	enum rcore_wait_source source;
-	/* That waits, as rcore_frame.label has it; NULL: unknown. */
+	/* That waits, like rcore_frame.label; NULL: unknown. */
 	const char *method;
 	const char *hook; /* of the fiber scheduler: "block"; NULL: none */
 	uint64_t object;  /* VALUE of what it waits for; 0: none or unknown */
@@ -72,7 +72,10 @@ struct rcore_wait {
 	int thread;               /* JOIN: index of the thread; -1: unknown */
 	uint64_t ractor;          /* RACTOR: whose value, by id; 0: unknown */
 	bool has_counts;          /* POP and PUSH: the next three are known */
-	/* Items in the queue; fibers that wait alike, itself too. */
+	/*
+	 * Items in the queue, and fibers that wait like this one, which counts
+	 * too.
+	 */
 	uint64_t length, waiting;
 	uint64_t max;  /* of a SizedQueue; 0: a Queue */
 	bool is_timed; /* has a timeout */
@@ -122,7 +125,7 @@ RCORE_API void rcore_wait_write(const struct rcore_snapshot *snapshot,
 				const struct rcore_wait *wait, FILE *out);
 
 /*
- * Returns a name that never changes: "mutex". For a kind of a later release,
+ * Returns a constant name, such as "mutex". For a kind of a later release,
  * "unknown".
  */
 RCORE_API const char *rcore_wait_kind_name(enum rcore_wait_kind kind);

@@ -12,7 +12,10 @@ static inline bool rcore_wait_is_for_lock(const struct rcore_wait *wait)
 	return wait && (wait->kind == RCORE_WAIT_MUTEX || wait->kind == RCORE_WAIT_MONITOR);
 }
 
-/* The same, or for room in a queue: others keep it from its work. NULL-safe. */
+/*
+ * Whether a fiber waits for a lock, or for room in a queue: others keep it from
+ * its work. NULL-safe.
+ */
 static inline bool rcore_wait_is_blocked(const struct rcore_wait *wait)
 {
 	return rcore_wait_is_for_lock(wait) || (wait && wait->kind == RCORE_WAIT_PUSH);
@@ -26,7 +29,7 @@ void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kin
 		      uint64_t object, uint64_t lock, const struct rcore_owner *owner,
 		      FILE *out);
 
-/* Return names for JSON that never change: "mutex", "vm". */
+/* Return constant names for JSON: "mutex", "vm". */
 const char *rcore_lock_kind_name(enum rcore_lock_kind kind);
 const char *rcore_wait_source_name(enum rcore_wait_source source);
 

@@ -13,8 +13,10 @@
 
 enum {
 	SHORTEST = 3,
-	ANYWHERE = 6, /* as many may stand within other text */
-	ENOUGH = 32,  /* of a longer one */
+	/* the least bytes of a secret that is found inside other text */
+	ANYWHERE = 6,
+	/* the bytes of a longer secret that are enough to find it */
+	ENOUGH = 32,
 	LONGEST = 4096,
 	FILTER_BITS = 16,
 };
@@ -24,12 +26,13 @@ struct secret {
 	char *bytes;
 	struct secret *next; /* begins with the same ANYWHERE bytes */
 	bool is_lost;
-	UT_hash_handle hh, whole; /* by the first ANYWHERE bytes; by all */
+	/* by the first ANYWHERE bytes; by all bytes */
+	UT_hash_handle hh, whole;
 };
 
 struct rcore_known_secrets {
 	struct secret *heads, *wholes;
-	/* Of the first four bytes of each head. */
+	/* Of the first four bytes of each secret. */
 	uint8_t filter[1 << (FILTER_BITS - 3)];
 };
 
@@ -107,7 +110,7 @@ static bool add_wide(struct rcore_known_secrets *known, const char *bytes, size_
 		return false;
 	for (size_t i = 0; i < size; i++)
 		wide[2 * i] = bytes[i];
-	/* big-endian has no NUL behind. */
+	/* in big-endian order, no NUL follows */
 	bool fine = add(known, wide, 2 * size - 1);
 	free(wide);
 	return fine;
@@ -131,8 +134,8 @@ static size_t put_utf8(uint32_t c, char *out)
 }
 
 /*
- * One escape of String#inspect at text[at], behind the backslash; gives how
- * many characters it has.
+ * Decodes one escape of String#inspect at text[at], after the backslash.
+ * Returns the number of characters in the escape.
  */
 static size_t unescape_one(const char *text, size_t size, char *out, size_t *length)
 {

@@ -16,17 +16,16 @@ struct rcore_known_secrets *rcore_known_secrets_new(void);
 void rcore_known_secrets_free(struct rcore_known_secrets *known);
 
 /*
- * Adds a text: as it is (what Ruby's inspect printed, without quotes), the
- * String of which that is the inspect, and both in UTF-16. Ignores texts of
- * fewer than three bytes, and those that were already removed. Returns false if
- * memory is short.
+ * Adds a text: as it is (the output of inspect, without quotes), the String
+ * that has this inspect, and both in UTF-16. Ignores texts of fewer than three
+ * bytes, and those that were already removed. Returns false if memory is short.
  */
 bool rcore_known_secrets_add(struct rcore_known_secrets *known, const char *text, size_t size);
 
 /*
- * Finds them in `text`: those of six bytes or more anywhere (the beginning of
- * long ones is enough, because printed text is truncated), shorter ones only as
- * a complete literal in double quotes.
+ * Finds them in `text`. Those of six bytes or more are found anywhere (the
+ * beginning of a long one is enough, because printed text is truncated),
+ * shorter ones only as a complete literal in double quotes.
  */
 void rcore_known_secrets_find(const struct rcore_known_secrets *known, const char *text,
 			      size_t size, struct rcore_spans *ret);

@@ -14,17 +14,17 @@
 #define MARK "[redacted]"
 
 enum {
-	LEAST_STARS = 6,       /* in a row: they were put there */
-	LEAST_WHOLE_STARS = 3, /* between quotes, or alone */
+	LEAST_STARS = 6,       /* in a row: rcore_fill() wrote them */
+	LEAST_WHOLE_STARS = 3, /* in quotes or alone */
 };
 
 struct rcore_redactor {
 	enum rcore_redact mode;
 	struct rcore_known_secrets *known;
-	bool has_learned; /* of the process as a whole */
+	bool has_learned; /* from the whole process */
 };
 
-/* One way through a model. */
+/* One walk through a model. */
 struct walk {
 	struct rcore_redactor *redactor;
 	struct rcore_arena *arena;
@@ -64,7 +64,7 @@ static bool is_literal(const char *text, size_t size)
 	return text[0] == '"' && rcore_next_quoted(text, size, &at, &start, &end) && at == size;
 }
 
-/* All of what stands under a key, but for its quotes. */
+/* Finds everything under a key, without its quotes. */
 static void find_keyed(const char *text, size_t size, const char *key, struct rcore_spans *ret)
 {
 	if (!key || !rcore_secret_is_key(key, strlen(key)) || rcore_secret_is_void(text, size))
@@ -78,10 +78,10 @@ static void learn_one(struct walk *walk, const char *text, size_t size)
 	walk->no_memory |= !rcore_known_secrets_add(walk->redactor->known, text, size);
 }
 
-/* What stands in quotes, or a word. */
+/* Learns the text in quotes, or a word. */
 static void learn_span(struct walk *walk, const char *text, const struct rcore_span *span)
 {
-	/* What is shorter stands elsewhere for other things. */
+	/* A shorter text often has another meaning elsewhere. */
 	enum { SHORTEST_WORD = 6 };
 	size_t at = span->start, start, end, size = span->end - span->start;
 	if (at && (text[at - 1] == '"' || text[at - 1] == '\'')) {
@@ -120,8 +120,8 @@ static size_t escape_size(const char *text)
 }
 
 /*
- * Stars in a row, and between them what rcore_fill() leaves: how many
- * characters, and stars.
+ * Returns how many characters a run of stars has, including what rcore_fill()
+ * keeps between them, and how many of these are stars.
  */
 static size_t stars_at(const char *text, size_t *ret_stars)
 {
@@ -142,8 +142,8 @@ static size_t stars_at(const char *text, size_t *ret_stars)
 }
 
 /*
- * The opening quote of a Symbol, which needs it for stars alone? `at` is behind
- * it.
+ * Whether `at` is after the opening quote of a Symbol that needs quotes only
+ * because of the stars.
  */
 static bool is_symbol_quote(const char *text, size_t at)
 {
@@ -157,7 +157,7 @@ static size_t put_mark(char *out)
 	return strlen(MARK);
 }
 
-/* Each row of stars becomes the mark. */
+/* Replaces each run of stars with the mark. */
 static const char *mark_stars(struct walk *walk, const char *text)
 {
 	size_t at = 0, length = 0, stars;
@@ -185,7 +185,7 @@ static const char *mark_stars(struct walk *walk, const char *text)
 	return out;
 }
 
-/* What was found becomes stars, and then these the mark. */
+/* Replaces what was found with stars, and then the stars with the mark. */
 static void replace(struct walk *walk, const char **slot, const struct rcore_spans *spans)
 {
 	char *text = (char *)*slot;
@@ -252,7 +252,7 @@ static void learn_command(struct walk *walk, const char **slot)
 	learn(walk, slot, NULL);
 }
 
-/* "--token abc": the word behind such an option. */
+/* Finds the word after an option such as "--token abc". */
 static void find_option_values(const char *text, size_t size, struct rcore_spans *ret)
 {
 	bool is_value = false;
@@ -271,7 +271,9 @@ static void learn_name(struct walk *walk, const char **slot)
 {
 }
 
-/* "--token" "abc": two words of a command line. */
+/*
+ * Returns the option before a word of a command line: "--token" before "abc".
+ */
 static const char *option_before(const char **words, size_t index)
 {
 	const char *word = index ? words[index - 1] : NULL;
@@ -329,9 +331,7 @@ static void walk_part(struct walk *walk, char *object, const struct rcore_part *
 	}
 }
 
-/*
- * As deep as structs are nested; causes of causes one after the other.
- */
+/* Recurses only as deep as structs are nested; a chain of causes is a loop. */
 static void walk_one(struct walk *walk, char *object, const struct rcore_parts *parts)
 {
 	while (object && !walk->no_memory) {
@@ -460,7 +460,7 @@ void rcore_redactor_command(const struct rcore_redactor *redactor, const char *t
 {
 	const char *space = memchr(text, ' ', size);
 	if (redactor->mode >= RCORE_REDACT_STRINGS || !redactor->has_learned) {
-		if (space) /* its first word is the program */
+		if (space) /* the first word is the program */
 			rcore_span_add(ret, (size_t)(space - text) + 1, size,
 				       RCORE_REDACTED_STRING);
 		return;

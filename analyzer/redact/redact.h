@@ -3,7 +3,8 @@
 #define RCORE_REDACT_REDACT_H
 
 /*
- * redact/ recognizes secrets and removes them from a snapshot. Start here.
+ * redact/ recognizes secrets and removes them from a snapshot. It includes
+ * base/ and model/ only. Start here, then read redact_parts.h.
  */
 
 #include "model/printed.h"

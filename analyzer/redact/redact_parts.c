@@ -72,8 +72,7 @@
 	}
 
 /*
- * A key is looked at before it is taken out itself: names stand behind what
- * they name.
+ * A value is redacted before its key, because the key says what the value is.
  */
 static const struct rcore_part value_parts[] = {
 	INSPECT(rcore_value, text),
@@ -103,7 +102,7 @@ static const struct rcore_part printed_parts[] = {
 	MANY(rcore_printed, items, item_count, element),
 	TEXT(rcore_printed, problem),
 	SAFE(rcore_printed, type),
-	/* A literal of the C code that made the object. */
+	/* A literal in the C code that created the object. */
 	SAFE(rcore_printed, data_type),
 };
 static const struct rcore_parts printed = PARTS(rcore_printed, printed_parts);
@@ -209,13 +208,13 @@ static const struct rcore_part lock_parts[] = {
 };
 static const struct rcore_parts lock = PARTS(rcore_lock, lock_parts);
 
-/* Ids, and what each waits for by its kind. */
+/* Ids, and the kind of each wait. */
 static const struct rcore_part deadlock_parts[] = {
 	SAFE(rcore_deadlock, text),
 };
 static const struct rcore_parts deadlock = PARTS(rcore_deadlock, deadlock_parts);
 
-/* Labels, paths, and what a wait says of itself. */
+/* Labels, paths, and the texts of waits. */
 static const struct rcore_part summary_parts[] = {
 	TEXT(rcore_summary_line, text),
 };
@@ -281,7 +280,7 @@ static const struct rcore_part signature_frame_parts[] = {
 static const struct rcore_parts signature_frame =
 	PARTS(rcore_signature_frame, signature_frame_parts);
 
-/* A register's name and a type's. */
+/* The name of a register, and of a type. */
 static const struct rcore_part held_parts[] = {
 	SAFE(rcore_held_slot, name),
 	SAFE(rcore_held_slot, slot.type),
@@ -345,13 +344,13 @@ static const struct rcore_part snapshot_parts[] = {
 	OPAQUE(rcore_snapshot, thread_groups), /* numbers */
 	MANY(rcore_snapshot, summary, summary_count, summary),
 	MANY(rcore_snapshot, deadlocks, deadlock_count, deadlock),
-	/* Signals, addresses and kinds, in words of rcore's. */
+	/* Signals, addresses and kinds, in rcore's own words. */
 	SAFE(rcore_snapshot, cause.out_of_memory),
 	SAFE(rcore_snapshot, cause.fault.access_source),
 	SAFE(rcore_snapshot, cause.fault.text),
 	SAFE(rcore_snapshot, cause.fault.slot.type),
 	ARRAY(rcore_snapshot, cause.fault.held, held),
-	OPAQUE(rcore_snapshot, cause.exception), /* one of its fiber's */
+	OPAQUE(rcore_snapshot, cause.exception), /* one of those of its fiber */
 	SAFE(rcore_snapshot, blame.module),
 	SAFE(rcore_snapshot, blame.why),
 	SAFE(rcore_snapshot, signature.strict),

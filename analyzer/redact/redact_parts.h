@@ -5,40 +5,46 @@
 #include <stddef.h>
 
 /*
- * Every member of the model that holds or leads to text, as data: whatever is
- * not listed as safe is redacted. A new member gets its row in redact_parts.c;
- * tests/unit/redact/check_redact_parts.c compares the table with the debug
- * information of the structs and fails if a member has none.
+ * Lists every member of the model that contains text or leads to it. Whatever
+ * is not listed as safe is redacted. A new member needs a row in
+ * redact_parts.c; tests/unit/redact/check_redact_parts.c compares the table
+ * with the debug information of the structs, and fails if a member has no row.
  */
 enum rcore_part_kind {
 	/*
-	 * Text that no one but rcore, the kernel or a compiler wrote, so it
-	 * stays in every mode.
+	 * Text that only rcore, the kernel or a compiler can have written, so
+	 * every mode keeps it.
 	 */
 	RCORE_PART_SAFE,       /* const char *, or an array of char */
 	RCORE_PART_SAFE_TEXTS, /* array of const char * */
 	/*
-	 * A struct, or a pointer to one, that is not printed, or whose texts
-	 * another row reaches.
+	 * A struct, or a pointer to one, that is not printed or whose texts
+	 * another row covers.
 	 */
 	RCORE_PART_OPAQUE,
 
-	/* const char *, of code: taken out by RCORE_REDACT_ALL alone. */
+	/* const char *, a name in code: only RCORE_REDACT_ALL removes it. */
 	RCORE_PART_NAME,
 	RCORE_PART_TEXT, /* const char * */
-	/* const char *, of values: names of classes stand in it. */
+	/*
+	 * const char *, the inspect of a value, which may contain names of
+	 * classes.
+	 */
 	RCORE_PART_INSPECT,
-	/* const char *, the same, which stands under the key at `other`. */
+	/* const char *, the same, whose key is at `other`. */
 	RCORE_PART_VALUE,
 	RCORE_PART_COMMAND, /* const char *, a command line */
 	RCORE_PART_TEXTS,   /* array of const char *, `other` is its length */
 	RCORE_PART_WITHIN,  /* a struct in the struct */
 	RCORE_PART_ONE,     /* pointer to a struct, may be NULL */
-	/* Pointer to an array of structs, `other` is its length. */
+	/* Pointer to an array of structs; `other` is its length. */
 	RCORE_PART_MANY,
-	/* Array of structs in the struct, `other` is its end. */
+	/* Array of structs in the struct; `other` is the offset of its end. */
 	RCORE_PART_ARRAY,
-	/* Pointer to a struct of the same type, may be NULL: the last part. */
+	/*
+	 * Pointer to a struct of the same type, may be NULL; must be the last
+	 * part.
+	 */
 	RCORE_PART_CHAIN,
 };
 
@@ -47,7 +53,7 @@ struct rcore_parts;
 struct rcore_part {
 	enum rcore_part_kind kind;
 	size_t offset, other;
-	/* Of the struct that it leads to; NULL: of none. */
+	/* Of the struct that it leads to, or NULL. */
 	const struct rcore_parts *parts;
 };
 

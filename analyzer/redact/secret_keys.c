@@ -7,8 +7,7 @@
 #include "redact/secrets.h"
 
 /*
- * One word of a name, or two that follow each other: "api_key", "apiKey",
- * "API-KEY".
+ * One word of a name, or two consecutive ones: "api_key", "apiKey", "API-KEY".
  */
 static const char *const credentials[] = {
 	"password",      "passwd",        "passphrase", "passcode",   "pwd",
@@ -21,8 +20,7 @@ static const char *const credentials[] = {
 };
 
 /*
- * Last words of names that say something about a credential, not the
- * credential.
+ * If a name ends with one of these, it describes a credential, but is not one.
  */
 static const char *const harmless[] = {
 	"count",   "size", "length", "limit", "type",    "kind",     "ttl",   "expiry",
@@ -30,7 +28,7 @@ static const char *const harmless[] = {
 	"file",    "url",  "class",  "name",  "id",      "index",
 };
 
-/* Of HTTP: the value goes on to the end of the line. */
+/* HTTP headers, whose value continues to the end of the line. */
 static const char *const headers[] = {"authorization", "cookie"};
 
 enum { LONGEST_NAME = 64 };
@@ -50,8 +48,8 @@ static bool is_in(const char *const *list, size_t count, const char *word, size_
 #define IS_IN(list, word, size) is_in(list, RCORE_COUNT(list), word, size)
 
 /*
- * The word at `at` ends before a separator or a capital letter behind a small
- * one.
+ * The word at `at` ends before a separator, or before a capital letter that
+ * follows a small one.
  */
 static size_t word_end(const char *name, size_t size, size_t at)
 {
@@ -106,8 +104,8 @@ static size_t backslashes_before(const char *text, size_t at, size_t from)
 }
 
 /*
- * Where the literal ends whose contents begin at `start`; `escapes` backslashes
- * stood before its quote.
+ * Returns the end of the literal whose contents begin at `start`. `escapes` is
+ * the number of backslashes before its quote.
  */
 static size_t literal_end(const char *text, size_t size, size_t start, char quote,
 			  size_t escapes)
@@ -135,8 +133,8 @@ bool rcore_next_quoted(const char *text, size_t size, size_t *at, size_t *ret_st
 }
 
 /*
- * Behind the bracket that closes the one at `at`, what is in quotes passed
- * over.
+ * Returns the offset after the bracket that closes the one at `at`. Skips what
+ * is in quotes.
  */
 static size_t bracket_end(const char *text, size_t size, size_t at)
 {
@@ -198,7 +196,10 @@ static void take_value(const char *text, size_t size, size_t at, bool is_header,
 		rcore_span_add(ret, at, end, RCORE_REDACTED_KEY);
 }
 
-/* Behind =>, = or :, with blanks around; `at` where there is none of them. */
+/*
+ * Returns the offset after =>, = or :, with blanks around it; `at` if there is
+ * none.
+ */
 static size_t skip_separator(const char *text, size_t size, size_t at)
 {
 	size_t from = at;
@@ -226,7 +227,7 @@ void rcore_secret_keys(const char *text, size_t size, struct rcore_spans *ret)
 			end++;
 		if (end == at)
 			continue;
-		/* "n" of "\n" is no part of the name behind it */
+		/* the "n" of "\n" is not part of the name after it */
 		size_t name = at && text[at - 1] == '\\' && end - at > 1 ? at + 1 : at;
 		size_t value = skip_separator(text, size, end);
 		if (value != end && rcore_secret_is_key(text + name, end - name))

@@ -47,13 +47,14 @@ void rcore_spans_settle(struct rcore_spans *spans)
 	spans->count = kept;
 }
 
-/* Which characters a token is made of, beside letters and digits. */
+/* The characters of a token besides letters and digits. */
 #define DASHED "-_"
 #define DOTTED "-_."
 #define BASE64 "-_.~+/="
 
 /*
- * A prefix, at least so many characters behind it; `keeps` the prefix itself.
+ * A prefix, and how many characters must follow it at least. `keeps`: the
+ * prefix is not removed.
  */
 static const struct token {
 	const char *prefix, *others;
@@ -136,8 +137,8 @@ static void find_token(const char *text, size_t size, size_t at, struct rcore_sp
 		size_t start = at + strlen(token->prefix);
 		size_t length = run_of(text, size, start, token->others);
 		/*
-		 * What was decoded in the midst of a word is no token, but "n"
-		 * of an escaped "\n" is none either.
+		 * A match in the middle of a word is not a token, except after
+		 * the "n" of an escaped "\n".
 		 */
 		bool is_inside = is_inside_word(text, at) && (at < 2 || text[at - 2] != '\\');
 		if (length >= token->least && !is_inside)
@@ -146,7 +147,7 @@ static void find_token(const char *text, size_t size, size_t at, struct rcore_sp
 	}
 }
 
-/* From -----BEGIN to the end of the line of -----END, or of the text. */
+/* From -----BEGIN to the end of the line with -----END, or of the text. */
 static size_t find_pem(const char *text, size_t size, size_t at, struct rcore_spans *ret)
 {
 	static const char mark[] = "-----BEGIN ", end_mark[] = "-----END ", dashes[] = "-----";
@@ -159,7 +160,10 @@ static size_t find_pem(const char *text, size_t size, size_t at, struct rcore_sp
 		const char *last = memmem(text + name, size - name, dashes, strlen(dashes));
 		stop = last ? (size_t)(last - text) + strlen(dashes) : size;
 	} else {
-		/* Cut off: up to the end of the literal that it is in. */
+		/*
+		 * It is truncated, so remove everything up to the end of its
+		 * literal.
+		 */
 		size_t quote = at;
 		while (quote < size && text[quote] != '"' && text[quote])
 			quote++;
@@ -184,7 +188,10 @@ static bool is_of_mailbox(char c)
 	return is_alnum(c) || is_one_of(c, "._%+-");
 }
 
-/* local@host.tld; `name@file.rb:3` is how a Thread says where it began. */
+/*
+ * Finds local@host.tld. `name@file.rb:3` is not one; a Thread is described like
+ * this.
+ */
 static void find_email(const char *text, size_t size, size_t at, struct rcore_spans *ret)
 {
 	enum { LONGEST = 64 };
@@ -209,7 +216,7 @@ static void find_email(const char *text, size_t size, size_t at, struct rcore_sp
 	rcore_span_add(ret, start, end, RCORE_REDACTED_EMAIL);
 }
 
-/* scheme://user:password@host */
+/* Finds scheme://user:password@host. */
 static void find_userinfo(const char *text, size_t size, size_t at, struct rcore_spans *ret)
 {
 	enum { LONGEST = 256 };
@@ -223,7 +230,7 @@ static void find_userinfo(const char *text, size_t size, size_t at, struct rcore
 		rcore_span_add(ret, start, end, RCORE_REDACTED_USERINFO);
 }
 
-/* Luhn's sum; digits may stand in groups. */
+/* Luhn's checksum; the digits may be in groups. */
 static void find_card(const char *text, size_t size, size_t at, struct rcore_spans *ret)
 {
 	enum { FEWEST = 13, MOST = 19 };
@@ -290,8 +297,9 @@ static bool is_uuid(size_t size, const struct mix *mix)
 }
 
 /*
- * Random characters: 32 hex digits or base64 have about 3.7 and 4.5 bits a
- * character, paths and words less. UUIDs are names of things, not keys to them.
+ * Whether characters are random: 32 hex digits or base64 have about 3.7 and 4.5
+ * bits per character, paths and words have fewer. UUIDs are names of things,
+ * not keys.
  */
 static bool is_random(const char *text, size_t size)
 {

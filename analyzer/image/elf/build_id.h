@@ -7,8 +7,8 @@
 enum { RCORE_BUILD_ID_TEXT = 2 * 64 + 1 };
 
 /*
- * Writes a build-id of at most 64 bytes as hex digits; "none" for an empty one.
- * Gives `buffer`.
+ * Writes a build-id of at most 64 bytes as hex digits, or "none" for an empty
+ * one. Returns `buffer`.
  */
 static inline const char *rcore_build_id_text(const unsigned char *build_id, size_t size,
 					      char buffer[RCORE_BUILD_ID_TEXT])

@@ -25,8 +25,8 @@ const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_
 }
 
 /*
- * The address of a variable that lives at one place; false for thread-locals
- * and locals.
+ * Finds the address of a variable with a fixed address. Returns false for
+ * thread-locals and locals.
  */
 static bool fixed_address(Dwarf_Die *die, uint64_t *ret)
 {

@@ -11,8 +11,8 @@ enum {
 };
 
 /*
- * glibc relocates these in place in memory; a file, the vdso and musl have them
- * as linked.
+ * glibc relocates these in memory. In a file, in the vdso and with musl, they
+ * have their link-time values.
  */
 static uint64_t relocate(uint64_t value, uint64_t bias, uint64_t high)
 {
@@ -60,7 +60,7 @@ bool rcore_dynamic_init(struct rcore_memory *memory, uint64_t bias,
 	return true;
 }
 
-/* What is looked for, and what was found. */
+/* What to find, and the result. */
 struct lookup {
 	const char *name;
 	size_t size;
@@ -69,7 +69,7 @@ struct lookup {
 	uint32_t index;
 };
 
-/* Is the symbol of this index a definition of it? */
+/* Whether the symbol with this index is a definition of it. */
 static bool matches(const struct rcore_dynamic *dynamic, uint32_t index, struct lookup *lookup)
 {
 	Elf64_Sym symbol;

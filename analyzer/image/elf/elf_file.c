@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 /*
- * objcopy --only-keep-debug and eu-strip -f keep the headers of code without
+ * objcopy --only-keep-debug and eu-strip -f keep the headers of code, but not
  * the code.
  */
 static bool is_debug_only(Elf *elf)

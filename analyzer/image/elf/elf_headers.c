@@ -12,8 +12,8 @@ enum {
 };
 
 /*
- * Looks for the build-id among the `size` bytes of notes at `offset_in_file` of
- * what `elf` reads.
+ * Searches the `size` bytes of notes at `offset_in_file` of `elf` for the
+ * build-id.
  */
 static bool read_notes(Elf *elf, uint64_t offset_in_file, uint64_t size, uint64_t align,
 		       struct rcore_elf_headers *ret)
@@ -84,7 +84,7 @@ void rcore_elf_headers_deinit(struct rcore_elf_headers *headers)
 }
 
 /*
- * libelf reads a file, so the notes are put behind the page that starts with
+ * libelf reads a file, so the notes are placed after the page that begins with
  * the header.
  */
 static void read_notes_in_memory(struct rcore_memory *memory, uint64_t start, char *page,

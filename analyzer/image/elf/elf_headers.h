@@ -8,9 +8,7 @@
 
 #include "target/memory.h"
 
-/*
- * What an ELF file's headers say, whether they come from a file or from memory.
- */
+/* What the headers of an ELF file say, read from a file or from memory. */
 struct rcore_elf_headers {
 	uint16_t type; /* ET_DYN ... */
 	uint64_t entry;
@@ -21,32 +19,39 @@ struct rcore_elf_headers {
 };
 
 /*
- * false: not a 64-bit ELF program or library of `machine`, or memory is short.
+ * Returns false if it is not a 64-bit ELF program or library for `machine`, or
+ * memory is short.
  */
 bool rcore_elf_headers_read(Elf *elf, unsigned machine, struct rcore_elf_headers *ret);
 void rcore_elf_headers_deinit(struct rcore_elf_headers *headers);
 
-/* The same of a module in memory whose ELF header is at `start`. */
+/* Does the same for a module in memory whose ELF header is at `start`. */
 enum rcore_elf_in_memory { RCORE_ELF_READ, RCORE_ELF_NONE, RCORE_ELF_UNREADABLE };
 enum rcore_elf_in_memory rcore_elf_headers_from_memory(struct rcore_memory *memory,
 						       uint64_t start, unsigned machine,
 						       struct rcore_elf_headers *ret);
 
-/* run-time address - address in the file, for a file of these headers of which
- * `file_offset` is mapped at `start`. false: no segment holds that offset. */
+/*
+ * Computes the run-time address minus the address in the file, for a file with
+ * these headers whose `file_offset` is mapped at `start`. Returns false if no
+ * segment contains that offset.
+ */
 bool rcore_elf_headers_bias(const struct rcore_elf_headers *headers, uint64_t start,
 			    uint64_t file_offset, uint64_t *ret);
 
 /*
- * Lowest and highest address of the segments in memory, as the file has them.
+ * The lowest and highest address of the segments in memory, as the file has
+ * them.
  */
 bool rcore_elf_headers_extent(const struct rcore_elf_headers *headers, uint64_t *low,
 			      uint64_t *high);
 
-/* The first program header of this type, or NULL. */
+/* Returns the first program header of this type, or NULL. */
 const GElf_Phdr *rcore_elf_headers_find(const struct rcore_elf_headers *headers, uint32_t type);
 
-/* The loadable segment that holds an address of the file, or NULL. */
+/*
+ * Returns the loadable segment that contains an address of the file, or NULL.
+ */
 const GElf_Phdr *rcore_elf_headers_load(const struct rcore_elf_headers *headers,
 					uint64_t address);
 

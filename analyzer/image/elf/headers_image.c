@@ -11,7 +11,7 @@ struct build_id_note {
 	unsigned char build_id[64];
 };
 
-/* .eh_frame_hdr without a table to search in, and .eh_frame after it. */
+/* .eh_frame_hdr without a search table, followed by .eh_frame. */
 struct frames {
 	uint8_t format, frames_encoding, count_encoding, table_encoding;
 	int32_t frames; /* relative to itself */
@@ -24,7 +24,10 @@ static size_t frames_size(const struct rcore_call_frames *frames)
 	return frames->size ? sizeof(struct frames) + frames->size + TERMINATOR : 0;
 }
 
-/* At `offset`; addresses in it are relative to where it is in memory. */
+/*
+ * Writes them at `offset`. Addresses in them are relative to their place in
+ * memory.
+ */
 static GElf_Phdr put_frames(const struct rcore_call_frames *frames, char *image, size_t offset)
 {
 	struct frames *header = (struct frames *)(image + offset);
@@ -50,7 +53,7 @@ char *rcore_headers_image(const struct rcore_elf_headers *headers,
 			  const struct rcore_call_frames *frames, unsigned machine,
 			  size_t *size)
 {
-	enum { OWN = 2 }; /* program headers of the image's own */
+	enum { OWN = 2 }; /* program headers that the image adds */
 	Elf64_Ehdr head = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			    EV_CURRENT},
@@ -83,7 +86,7 @@ char *rcore_headers_image(const struct rcore_elf_headers *headers,
 	Elf64_Phdr *items = (Elf64_Phdr *)(image + sizeof(head));
 	memcpy(image, &head, sizeof(head));
 	memcpy(items, headers->items, table);
-	/* Of the module's own segments the image has no bytes. */
+	/* The image has no bytes of the module's own segments. */
 	for (size_t i = 0; i < headers->count; i++)
 		if (items[i].p_type != PT_LOAD)
 			items[i].p_type = PT_NULL;

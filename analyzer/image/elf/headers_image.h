@@ -5,10 +5,11 @@
 #include "image/unwind/call_frames.h"
 
 /*
- * A file of nothing but these headers, their build-id and call frame
- * information: what libdwfl needs to find the debug file of a module whose own
- * file is not here, and to unwind through it. Without information `frames` is
- * empty. malloc'ed; NULL: memory is short.
+ * Builds an ELF file that contains only these headers, their build-id and call
+ * frame information. libdwfl needs it to find the debug file of a module whose
+ * own file is missing, and to unwind through the module. `frames` is empty if
+ * there is no such information. The result is malloc'ed; NULL if memory is
+ * short.
  */
 char *rcore_headers_image(const struct rcore_elf_headers *headers,
 			  const struct rcore_call_frames *frames, unsigned machine,

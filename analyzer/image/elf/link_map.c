@@ -7,9 +7,9 @@
 #include "image/elf/module_private.h"
 
 /*
- * Without NT_FILE (qemu writes none, the kernel leaves out one that grew too
- * big) the dynamic linker's own list tells what is loaded. The way there, as a
- * debugger takes it:
+ * If there is no NT_FILE (qemu writes none, the kernel leaves out one that is
+ * too big), the dynamic linker's own list shows what is loaded. Debuggers find
+ * it like this:
  *
  *	AT_PHDR -> PT_DYNAMIC of the program -> DT_DEBUG -> r_debug
  *	-> link_map -> l_next ...
@@ -71,8 +71,8 @@ static const char *program_path(struct rcore_modules *modules)
 }
 
 /*
- * The file that the program most likely is, to learn where it was put: the
- * caller checks it later, as any other.
+ * Opens the file that is most likely the program, to find its load address. The
+ * caller checks it later like any other file.
  */
 static struct rcore_error *open_program(struct rcore_modules *modules, const char *path,
 					struct rcore_elf **ret)
@@ -95,7 +95,7 @@ static struct rcore_error *open_program(struct rcore_modules *modules, const cha
 	return NULL;
 }
 
-/* Adds the program. `debug` gets its DT_DEBUG, or 0. */
+/* Adds the program. *debug is its DT_DEBUG, or 0. */
 static struct rcore_error *add_program(struct rcore_modules *modules, uint64_t *debug)
 {
 	const char *path = program_path(modules);
@@ -105,10 +105,7 @@ static struct rcore_error *add_program(struct rcore_modules *modules, uint64_t *
 	uint64_t address, entry_point, bias = 0;
 	bool placed = false;
 	*debug = 0;
-	/*
-	 * The program headers follow the ELF header in whatever a linker
-	 * writes.
-	 */
+	/* All linkers put the program headers after the ELF header. */
 	bool in_memory = rcore_process_auxv(modules->process, AT_PHDR, &address) &&
 			 rcore_elf_headers_from_memory(
 				 modules->memory, address - sizeof(Elf64_Ehdr),
@@ -148,7 +145,7 @@ static struct rcore_error *add_program(struct rcore_modules *modules, uint64_t *
 static bool add_library(struct rcore_modules *modules, const struct link_map *map)
 {
 	const char *path = read_path(modules, map->name);
-	/* The vdso has no file, and a name without a folder. */
+	/* The vdso has no file; its name has no folder. */
 	if (!path || !strchr(path, '/'))
 		return true;
 	struct rcore_module_entry *entry = add_entry(modules, path, map->bias, map->bias);
@@ -171,8 +168,8 @@ struct rcore_error *rcore_modules_from_link_map(struct rcore_modules *modules)
 	for (int i = 0; address && i < MAX_LINK_MAPS; i++) {
 		struct link_map map;
 		/*
-		 * A list that leads back to where it was has another
-		 * predecessor there.
+		 * If the list had a cycle, this entry's predecessor would be
+		 * another one.
 		 */
 		if (rcore_read(modules->memory, address, &map, sizeof(map)) ||
 		    map.previous != previous)

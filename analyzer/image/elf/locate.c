@@ -25,7 +25,7 @@ const char *rcore_path_without_deleted(struct rcore_arena *arena, const char *pa
 	return rcore_arena_strndup(arena, path, length - (sizeof(suffix) - 1));
 }
 
-/* ".build-id/ab/cdef...": how distributions lay out files by build-id. */
+/* ".build-id/ab/cdef...", where distributions install files by build-id */
 static const char *build_id_path(struct rcore_arena *arena, const unsigned char *build_id,
 				 size_t size)
 {
@@ -58,7 +58,10 @@ size_t rcore_locate(struct rcore_arena *arena, const struct rcore_module_options
 		add(&list, rcore_arena_printf(arena, "%s/%s", folder, by_id), false);
 		add(&list, rcore_arena_printf(arena, "%s/%s.debug", folder, by_id), false);
 	}
-	/* A relative path is one of the target's folder, which nobody knows. */
+	/*
+	 * A relative path is relative to a folder of the target, which is not
+	 * known.
+	 */
 	if (slash)
 		add(&list, path, *path == '/' && !options->sysroot);
 	if (by_id)

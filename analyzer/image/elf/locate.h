@@ -6,14 +6,15 @@
 #include "image/elf/modules.h"
 
 /*
- * Where on this machine the file of a module may be: names alone, best first;
- * the caller opens them and compares build-ids.
+ * The files of this machine that may be a module's: names only, best first. The
+ * caller opens them and compares build-ids.
  */
 struct rcore_candidate {
 	const char *path;
 	/*
-	 * False: only a build-id can say that this is the target's file (with a
-	 * sysroot, the same path outside of it is another machine's).
+	 * False: only a build-id can show that this is the target's file. (If
+	 * there is a sysroot, the same path outside of it belongs to another
+	 * machine.)
 	 */
 	bool by_name;
 };
@@ -21,14 +22,14 @@ struct rcore_candidate {
 enum { RCORE_MAX_CANDIDATES = 64 };
 
 /*
- * The path of a target's file as it was before the file was deleted; of
- * `arena`, or `path` itself. NULL: memory is short.
+ * Returns the path that a target's file had before it was deleted, in `arena`,
+ * or `path` itself. Returns NULL if memory is short.
  */
 const char *rcore_path_without_deleted(struct rcore_arena *arena, const char *path);
 
 /*
- * Fills `ret` (room for RCORE_MAX_CANDIDATES); the strings are of `arena`.
- * Gives their number; where memory is short, fewer.
+ * Fills `ret`, which has room for RCORE_MAX_CANDIDATES; the strings are in
+ * `arena`. Returns their number, which is smaller if memory is short.
  */
 size_t rcore_locate(struct rcore_arena *arena, const struct rcore_module_options *options,
 		    const char *path, const unsigned char *build_id, size_t build_id_size,

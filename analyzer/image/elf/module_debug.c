@@ -6,7 +6,7 @@
 
 #include "image/elf/headers_image.h"
 
-/* libdwfl looks for build-ids in absolute folders alone. */
+/* libdwfl looks for build-ids only in absolute folders. */
 static void add_folder(FILE *out, const char *folder, const char *below)
 {
 	char *absolute = realpath(folder, NULL);
@@ -14,7 +14,7 @@ static void add_folder(FILE *out, const char *folder, const char *below)
 	free(absolute);
 }
 
-/* "+" has a file that .gnu_debuglink names checked by its CRC. */
+/* "+": a file that .gnu_debuglink names is checked by its CRC. */
 static char *debug_folders(const struct rcore_module_options *options)
 {
 	char *text = NULL;
@@ -35,7 +35,7 @@ static char *debug_folders(const struct rcore_module_options *options)
 	return text;
 }
 
-/* libdwfl asks this for a module that was reported without a file. */
+/* libdwfl calls this for a module that was reported without a file. */
 static int find_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr start,
 		     char **file, Elf **elf)
 {
@@ -46,9 +46,9 @@ static int find_file(Dwfl_Module *module, void **data, const char *name, Dwarf_A
 }
 
 /*
- * By .gnu_debuglink, through a module without a build-id: for one with a
- * build-id libdwfl would go on to load libdebuginfod and all that it needs, 5
- * ms, only to learn that no server is set.
+ * Finds the debug file by .gnu_debuglink, through a module without a build-id.
+ * For a module with a build-id, libdwfl would load libdebuginfod and all its
+ * dependencies, which takes 5 ms, only to find that no server is set.
  */
 static int find_by_link(struct rcore_module_debug *debug, const char *file, const char *link,
 			GElf_Word crc, char **ret)
@@ -70,7 +70,7 @@ static int find_debug_file(Dwfl_Module *module, void **data, const char *name, D
 			   const char *file, const char *link, GElf_Word crc, char **ret)
 {
 	const char *servers = getenv("DEBUGINFOD_URLS");
-	/* Without a CRC it is the file that dwz shares among debug files. */
+	/* Without a CRC, it is the file that dwz shares among debug files. */
 	if ((servers && *servers) || (link && !crc))
 		return dwfl_standard_find_debuginfo(module, data, name, start, file, link, crc,
 						    ret);
@@ -87,7 +87,7 @@ static Dwfl_Module *report(struct rcore_module_debug *debug,
 	uint64_t low, high;
 	if (module->elf)
 		return dwfl_report_elf(debug->dwfl, module->path, module->file, -1, 0, true);
-	/* Without the file, all that can find a debug file is a build-id. */
+	/* Without the file, only a build-id can find a debug file. */
 	if (!entry->headers.build_id_size ||
 	    !rcore_elf_headers_extent(&entry->headers, &low, &high))
 		return NULL;

@@ -8,16 +8,15 @@
 #include "image/elf/symbol_index.h"
 
 /*
- * A module's file and its debug file as libdwfl sees them, at the file's own
- * addresses. libdwfl looks for the debug file where distributions put it
- * (.build-id folders, .gnu_debuglink) and, when the user has set
- * DEBUGINFOD_URLS, asks debuginfod; it also reads the compressed
- * .gnu_debugdata.
+ * A module's file and its debug file as libdwfl sees them, at the addresses in
+ * the file. libdwfl looks for the debug file where distributions install it
+ * (.build-id folders, .gnu_debuglink), asks debuginfod if the user has set
+ * DEBUGINFOD_URLS, and reads the compressed .gnu_debugdata.
  */
 struct rcore_module_debug {
 	Dwfl_Callbacks callbacks;
 	char *folders; /* callbacks point to it */
-	char *image;   /* stands for the module's file where that is not here */
+	char *image;   /* replaces the module's file if that is missing */
 	size_t image_size;
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* NULL: neither file nor debug file */
@@ -26,7 +25,7 @@ struct rcore_module_debug {
 	struct rcore_symbol_index *variables;
 };
 
-/* Made at the first call; NULL: memory is short. */
+/* Opened by the first call. Returns NULL if memory is short. */
 struct rcore_module_debug *rcore_module_debug(struct rcore_modules *modules,
 					      struct rcore_module_entry *entry);
 

@@ -5,22 +5,23 @@
 #include "image/elf/dynamic.h"
 #include "image/elf/module_private.h"
 
-/* A file read at the addresses that its program headers give. */
+/* A file, read at the addresses in its program headers. */
 struct rcore_file_memory {
-	struct rcore_memory memory; /* first: the callee casts back */
+	/* must come first: the callbacks cast it back */
+	struct rcore_memory memory;
 	const struct rcore_elf *elf;
 };
 
 /*
- * The dynamic section of a module: of its file where there is one, else in
- * memory. Must not be moved.
+ * The dynamic section of a module: that of its file, or, if the file is
+ * missing, that in memory. Must not be moved.
  */
 struct rcore_module_dynamic {
 	struct rcore_file_memory file;
 	struct rcore_dynamic dynamic;
 };
 
-/* false: there is none, or it cannot be read. */
+/* Returns false if there is none or it cannot be read. */
 bool rcore_module_dynamic(struct rcore_modules *modules, const struct rcore_module_entry *entry,
 			  struct rcore_module_dynamic *ret);
 

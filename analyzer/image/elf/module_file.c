@@ -22,7 +22,7 @@ static bool bias_of(const struct rcore_module_entry *entry, const struct rcore_e
 	return rcore_elf_headers_bias(&elf->headers, entry->module.start, 0, ret);
 }
 
-/* Is every mapped range of the module one that the headers would give? */
+/* Whether the headers explain every mapped range of the module. */
 static bool rows_fit(const struct rcore_modules *modules,
 		     const struct rcore_module_entry *entry,
 		     const struct rcore_elf_headers *headers, uint64_t bias)
@@ -44,9 +44,9 @@ static bool rows_fit(const struct rcore_modules *modules,
 }
 
 /*
- * Without a build-id to compare: the same program headers as in memory, or,
- * where memory has none, all that is known of where things are. A build of
- * another day rarely passes.
+ * Used if there is no build-id to compare. The file must have the program
+ * headers that are in memory, or, if memory has none, fit everything that is
+ * known about addresses. Another build rarely passes.
  */
 static bool fits(const struct rcore_modules *modules, const struct rcore_module_entry *entry,
 		 const struct rcore_elf *elf)
@@ -101,7 +101,7 @@ static void remember_wrong(struct rcore_module *module, const char *path,
 	memcpy(module->file_build_id, elf->headers.build_id, elf->headers.build_id_size);
 }
 
-/* Takes `elf` where it stands for the module. */
+/* Uses `elf` if it is the module's file. */
 static bool try_file(struct rcore_modules *modules, struct rcore_module_entry *entry,
 		     const char *path, bool by_name, struct rcore_elf *elf)
 {
@@ -117,10 +117,7 @@ static bool try_file(struct rcore_modules *modules, struct rcore_module_entry *e
 	return false;
 }
 
-/*
- * Sets elf where the file stands for the module; an error only when memory is
- * short.
- */
+/* Sets `elf` if this is the module's file. Error: NO_MEMORY. */
 static struct rcore_error *try_candidate(struct rcore_modules *modules,
 					 struct rcore_module_entry *entry,
 					 const struct rcore_candidate *candidate)

@@ -10,9 +10,10 @@ static bool same_path(const struct rcore_mapping *a, const struct rcore_mapping 
 }
 
 /*
- * A program that maps an ELF file to look into it (CRuby does, for its own
- * crash report) has no module there: the dynamic linker puts each segment where
- * its header says, and code never shares a mapping with anything else.
+ * Whether the dynamic linker loaded the file. CRuby maps ELF files to read them
+ * for its own crash report; these are not modules. The dynamic linker puts each
+ * segment where its header says, and a mapping of code never contains anything
+ * else.
  */
 static bool is_loaded(const struct rcore_process *process, const struct rcore_mapping *first,
 		      const struct rcore_elf_headers *headers, uint64_t bias)
@@ -56,8 +57,8 @@ static bool add_rows(struct rcore_modules *modules, size_t first, uint64_t end)
 }
 
 /*
- * Where the header cannot be read: the run of mappings of one path with rising
- * offsets.
+ * If the header cannot be read, the module is the run of mappings of one path
+ * with increasing offsets.
  */
 static uint64_t end_of_run(const struct rcore_process *process, size_t first, size_t *count)
 {
@@ -73,7 +74,7 @@ static uint64_t end_of_run(const struct rcore_process *process, size_t first, si
 	return end;
 }
 
-/* Adds the module whose first mapping this is, if there is one. */
+/* Adds the module that begins with this mapping, if there is one. */
 static struct rcore_error *add(struct rcore_modules *modules, size_t first)
 {
 	const struct rcore_process *process = modules->process;
@@ -94,7 +95,7 @@ static struct rcore_error *add(struct rcore_modules *modules, size_t first)
 		end = bias + high;
 		break;
 	default: {
-		/* A file of data is mapped in one piece, a library never is. */
+		/* A file of data has one mapping; a library has several. */
 		size_t count;
 		end = end_of_run(process, first, &count);
 		if (count < 2)
@@ -118,7 +119,7 @@ static struct rcore_error *add(struct rcore_modules *modules, size_t first)
 	return add_rows(modules, first, end) ? NULL : rcore_error_no_memory();
 }
 
-/* The last module may map the start of its file a second time, for its data. */
+/* The last module may map the start of its file a second time, as its data. */
 static bool in_last_module(const struct rcore_modules *modules,
 			   const struct rcore_mapping *mapping)
 {

@@ -10,20 +10,20 @@
 
 struct rcore_module_debug;
 
-/* A module with what image/ knows of it. */
+/* A module, with what image/ knows about it. */
 struct rcore_module_entry {
-	/* First: the public functions cast back. */
+	/* Must come first: the public functions cast it back. */
 	struct rcore_module module;
-	/* From the target's memory; count 0: unreadable. */
+	/* From the target's memory; count 0 if unreadable. */
 	struct rcore_elf_headers headers;
 	struct rcore_call_frames frames; /* of the vdso */
-	/* Mapping.file of a live process; NULL: none. */
+	/* mapping.file of a live process, or NULL. */
 	const char *live_file;
-	/* Module.bias is right even without a file. */
+	/* module.bias is right even without a file. */
 	bool bias_known;
-	/* Where its dynamic section is; 0: not known. */
+	/* The address of its dynamic section, or 0. */
 	uint64_t dynamic;
-	struct rcore_module_debug *debug; /* made when first asked for */
+	struct rcore_module_debug *debug; /* opened by the first request */
 	struct rcore_symbol_index *symbols;
 };
 
@@ -31,14 +31,17 @@ struct rcore_module_entry {
 struct rcore_module_row {
 	uint64_t start, end, file_offset;
 	size_t module;
-	/* By its program header, whatever was done to it later. */
+	/*
+	 * According to its program header, even if the protection was changed
+	 * later.
+	 */
 	bool writable;
 };
 
 struct rcore_modules {
 	const struct rcore_process *process;
 	struct rcore_memory *memory;
-	struct rcore_module_options options; /* a copy, of `arena` */
+	struct rcore_module_options options; /* a copy, in `arena` */
 	struct rcore_arena arena;
 	uint64_t page_size;
 
@@ -53,11 +56,11 @@ struct rcore_modules {
 
 	struct rcore_memory overlay;
 	struct rcore_memory *below;
-	bool anonymous_saved; /* pages that were written are in `below` */
+	bool anonymous_saved; /* `below` contains the pages that were written */
 	size_t last_row;
 };
 
-/* Of the file where there is one, else of memory; count 0: neither. */
+/* Those of the file, otherwise of memory; count 0 if there are neither. */
 static inline const struct rcore_elf_headers *
 rcore_module_headers(const struct rcore_module_entry *entry)
 {
@@ -65,18 +68,21 @@ rcore_module_headers(const struct rcore_module_entry *entry)
 }
 
 /*
- * Fill list (and rows), unsorted, from NT_FILE or from the dynamic linker's
- * list. An entry has path, start, end, headers and, where they are readable,
+ * Fill the list (and rows), unsorted, from NT_FILE or from the dynamic linker's
+ * list. An entry has path, start, end, headers and, if they can be read,
  * build_id and bias.
  */
 struct rcore_error *rcore_modules_from_mappings(struct rcore_modules *modules);
 struct rcore_error *rcore_modules_from_link_map(struct rcore_modules *modules);
 
-/* Sets status, file, elf, and bias where only the file can tell it. */
+/* Sets status, file and elf, and the bias if only the file shows it. */
 struct rcore_error *rcore_module_find_file(struct rcore_modules *modules,
 					   struct rcore_module_entry *entry);
 
-/* The user's EXE for the main program. Errors as rcore_modules_open(). */
+/*
+ * Uses the user's EXE for the main program. Errors: those of
+ * rcore_modules_open().
+ */
 struct rcore_error *rcore_module_use_executable(struct rcore_modules *modules,
 						struct rcore_module_entry *entry);
 

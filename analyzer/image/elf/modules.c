@@ -61,7 +61,7 @@ static int row_by_start(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* After the files are known: what each row of a module may hold. */
+/* Sets what each row of a module may contain, once the files are known. */
 static void mark_writable(struct rcore_modules *modules)
 {
 	for (size_t i = 0; i < modules->rows.count; i++) {
@@ -83,7 +83,7 @@ static void mark_writable(struct rcore_modules *modules)
 	}
 }
 
-/* Without NT_FILE the program headers tell what the dynamic linker mapped. */
+/* Without NT_FILE, the program headers show what the dynamic linker mapped. */
 static bool rows_from_headers(struct rcore_modules *modules)
 {
 	for (size_t i = 0; i < modules->list.count; i++) {
@@ -107,7 +107,9 @@ static bool rows_from_headers(struct rcore_modules *modules)
 	return true;
 }
 
-/* Headers of a damaged core may claim any size; modules do not overlap. */
+/*
+ * The headers of a damaged core may contain any size. Modules do not overlap.
+ */
 static void trim(struct rcore_modules *modules)
 {
 	for (size_t i = 0; i < modules->list.count; i++) {

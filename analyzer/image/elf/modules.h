@@ -3,9 +3,9 @@
 #define RCORE_IMAGE_MODULES_H
 
 /*
- * image/elf/ knows the ELF files of a target: which are mapped where, their
- * build-ids, headers, symbols and debug files, and what they fill in where a
- * core lacks pages. Only image/ and target/core/ see elfutils. Start here.
+ * image/elf/ finds the ELF files that a target has mapped, their build-ids,
+ * headers, symbols and debug files, and the bytes that they provide for pages
+ * that a core lacks. Only image/ and target/core/ include elfutils. Start here.
  */
 
 #include "base/error.h"
@@ -13,18 +13,18 @@
 #include "target/process.h"
 
 /*
- * The ELF files that the target had mapped, and which file on this machine
- * stands for each. A file stands for a module only when their build-ids agree
- * (the module's is read from the target's own memory: with the default
- * coredump_filter the first page of each ELF file is in the core). Where the
- * target's build-id cannot be read, a file is taken by its path and said to be
- * unverified. No file is ever taken by path alone against a build-id.
+ * The ELF files that the target had mapped, and the file on this machine for
+ * each. A file is used only if its build-id equals the module's, which is read
+ * from the target's memory: with the default coredump_filter, a core contains
+ * the first page of each ELF file. If the target's build-id cannot be read, a
+ * file is found by its path and reported as unverified. A file whose build-id
+ * differs is never used.
  */
 enum rcore_module_status {
 	RCORE_MODULE_FOUND, /* build-ids agree */
 	/*
-	 * A file is there; the target's build-id cannot be read, or there is
-	 * none.
+	 * There is a file, but the target's build-id cannot be read or does not
+	 * exist.
 	 */
 	RCORE_MODULE_UNVERIFIED,
 	RCORE_MODULE_WRONG,   /* a file is there, with another build-id */
@@ -43,12 +43,12 @@ struct rcore_module {
 	size_t file_build_id_size;
 	/*
 	 * run-time address = address in the file + bias; valid if `file` is
-	 * used.
+	 * set.
 	 */
 	uint64_t bias;
 	/*
-	 * Bytes of a file that is shorter than its headers say, and what they
-	 * say; 0: it is whole.
+	 * The size of a file that is truncated, and the size according to its
+	 * headers; both 0 if it is complete.
 	 */
 	uint64_t file_size, whole_size;
 	/* Private to image/; NULL unless FOUND or UNVERIFIED. */
@@ -57,23 +57,25 @@ struct rcore_module {
 };
 
 struct rcore_module_options {
-	/* Prefix for every path of the target; NULL: none. */
+	/* Prefix for every path of the target, or NULL. */
 	const char *sysroot;
-	/* Folders searched by build-id and file name. */
+	/* Folders to search by build-id and file name. */
 	const char *const *search_paths;
 	size_t search_path_count;
-	/* The user's EXE; NULL: take it from the core. */
+	/* The user's EXE; NULL: use the path in the core. */
 	const char *executable;
-	/* Look symbols up in the target's memory, though a file is here. */
+	/* Look symbols up in the target's memory even if a file is here. */
 	bool from_memory;
 };
 
 struct rcore_modules;
 
-/* Lists the modules of `process`, sorted by start. Without NT_FILE they come
+/*
+ * Lists the modules of `process`, sorted by start. Without NT_FILE they come
  * from link_map (r_debug through AT_PHDR and PT_DYNAMIC in the executable).
- * `memory` is the target without any overlay. Missing files are no error; a
- * user's EXE that is no ELF file, or of another build, is. */
+ * `memory` is the target without an overlay. Missing files are not an error. A
+ * user's EXE that is not an ELF file, or is another build, is one.
+ */
 struct rcore_error *rcore_modules_open(const struct rcore_process *process,
 				       struct rcore_memory *memory,
 				       const struct rcore_module_options *options,
@@ -85,21 +87,22 @@ struct rcore_module *rcore_modules_get(struct rcore_modules *modules, size_t ind
 struct rcore_module *rcore_modules_find(struct rcore_modules *modules, uint64_t address);
 
 /*
- * Memory of the target with absent file-backed pages filled from the modules'
- * files, as the process mapped them: read-only pages as they are, writable
- * pages too only where the core did not save them (then they were never
- * written). Belongs to `modules`; `below` must outlive it.
+ * Returns memory of the target in which missing file-backed pages come from the
+ * modules' files, as the process mapped them. For writable pages, this is only
+ * done if the core did not save them, because then they were never written. It
+ * belongs to `modules`; `below` must outlive it.
  */
 struct rcore_memory *rcore_modules_overlay(struct rcore_modules *modules,
 					   struct rcore_memory *below);
 
 /*
- * The run-time address and size of a defined symbol that is no thread-local: of
- * .dynsym, by its hash table (of the file, else of the dynamic section in
- * memory), else of .symtab (of the file, its separate debug file, or
- * .gnu_debugdata). .dynsym comes first because a look-up there is nearly free
- * and .symtab says the same of its names. False: no such symbol; a first no may
- * cost a search for the debug file.
+ * Finds the run-time address and size of a defined symbol that is not a
+ * thread-local variable. Looks in .dynsym by its hash table (of the file,
+ * otherwise of the dynamic section in memory), then in .symtab (of the file,
+ * its separate debug file, or .gnu_debugdata). .dynsym comes first because its
+ * lookup costs nearly nothing, and .symtab has the same addresses for its
+ * names. Returns false if there is no such symbol; the first failure may search
+ * for the debug file.
  */
 struct rcore_symbol {
 	uint64_t address, size;
@@ -108,20 +111,26 @@ struct rcore_symbol {
 bool rcore_module_symbol(struct rcore_modules *modules, struct rcore_module *module,
 			 const char *name, struct rcore_symbol *ret);
 
-/* The file (the module's own, a debug file by build-id or .gnu_debuglink, or of
- * debuginfod when the user has set it) that carries the DWARF of the module;
- * NULL: none found. The string belongs to `modules`. */
+/*
+ * Returns the file with the DWARF of the module: its own, a debug file by
+ * build-id or .gnu_debuglink, or one from debuginfod if the user has set it up.
+ * NULL if none is found. The string belongs to `modules`.
+ */
 const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_module *module);
 
 /*
- * Run-time address of a variable that only DWARF knows (static); false: none.
+ * Finds the run-time address of a static variable that only DWARF knows.
+ * Returns false if there is none.
  */
 bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_module *module,
 				 const char *name, uint64_t *ret);
 
-/* Ranges of the module's writable data (.data, .bss and what follows it without
- * a file), in address order; the place to search for the VM. From the program
- * headers (file, else memory); false past the last. */
+/*
+ * Returns the ranges of the module's writable data (.data, .bss and what
+ * follows it without a file) in address order; the VM is searched there. They
+ * come from the program headers of the file, otherwise of memory. Returns false
+ * after the last one.
+ */
 bool rcore_module_writable(struct rcore_modules *modules, const struct rcore_module *module,
 			   size_t index, uint64_t *start, uint64_t *end);
 

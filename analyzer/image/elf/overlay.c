@@ -4,9 +4,9 @@
 #include "image/elf/module_private.h"
 
 /*
- * The kernel leaves pages of a mapped file out of a core as long as the process
- * has not written to them (coredump_filter): their bytes are the file's. The
- * order of the sources matters: what the core holds always wins.
+ * The kernel leaves pages of a mapped file out of a core if the process has not
+ * written to them (coredump_filter): their bytes are the file's. What the core
+ * contains always takes precedence.
  */
 
 static const struct rcore_module_row *find_row(struct rcore_modules *modules, uint64_t address)
@@ -31,11 +31,11 @@ static const struct rcore_module_row *find_row(struct rcore_modules *modules, ui
 }
 
 /*
- * May what a file says stand for bytes that `fault` denies? For a page of data
- * only when the core says that it left the page out: then it was never written
- * to. Pages that were written are gone with the end of a truncated core, are in
- * no core without anonymous memory, and of a running process only its own
- * memory tells.
+ * Whether a file's bytes may replace those that `fault` denies. For a page of
+ * data, only if the core says that it left the page out, because then the page
+ * was never written. Pages that were written are lost if a core is truncated,
+ * are in no core without anonymous memory, and for a running process are only
+ * in its memory.
  */
 static bool file_may_tell(const struct rcore_modules *modules,
 			  const struct rcore_module_row *row, enum rcore_fault fault)
@@ -46,15 +46,15 @@ static bool file_may_tell(const struct rcore_modules *modules,
 }
 
 /*
- * Bytes within one page. Past the end of the file the last page is zero, as the
- * kernel maps it; whole pages past the end are not there at all.
+ * Reads bytes of one page. After the end of the file, the rest of the last page
+ * is zero, as the kernel maps it. Whole pages after the end do not exist.
  */
 static enum rcore_fault fill(struct rcore_modules *modules, uint64_t address, char *buffer,
 			     size_t size, enum rcore_fault fault)
 {
 	const struct rcore_module_row *row = find_row(modules, address);
 	bool may_tell = row && file_may_tell(modules, row, fault);
-	/* gdb leaves out the segment as well. */
+	/* gdb leaves out the segment, too. */
 	if (fault == RCORE_FAULT_UNMAPPED && rcore_process_mapping(modules->process, address))
 		fault = RCORE_FAULT_NOT_SAVED;
 	if (!may_tell)
@@ -107,8 +107,8 @@ static enum rcore_fault read_overlay(struct rcore_memory *memory, uint64_t addre
 }
 
 /*
- * A core with any thread's stack has saved anonymous memory. Without threads or
- * without registers there is nothing to tell by, and the default is to save it.
+ * A core that contains any thread's stack has saved anonymous memory. If there
+ * are no threads or no registers, this is assumed, because it is the default.
  */
 static bool saves_anonymous(const struct rcore_process *process, struct rcore_memory *below)
 {

@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Names to addresses in the file. */
+/* Maps names to addresses in the file. */
 struct rcore_symbol_index;
 
-/* NULL: memory is short. */
+/* Returns NULL if memory is short. */
 struct rcore_symbol_index *rcore_symbol_index_new(void);
 void rcore_symbol_index_free(struct rcore_symbol_index *index); /* NULL-safe */
 
 /*
- * The first address of a name stays. `name` is not copied. false: memory is
- * short.
+ * If a name is added twice, the first address is kept. `name` is not copied.
+ * Returns false if memory is short.
  */
 bool rcore_symbol_index_add(struct rcore_symbol_index *index, const char *name,
 			    uint64_t address, uint64_t size);

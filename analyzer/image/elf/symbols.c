@@ -36,8 +36,8 @@ static struct rcore_symbol_index *make_index(Dwfl_Module *module)
 }
 
 /*
- * Exported names first: a look-up there costs next to nothing, and .symtab says
- * the same of them.
+ * Exported names come first: their lookup costs next to nothing, and .symtab
+ * has the same addresses for them.
  */
 bool rcore_module_symbol(struct rcore_modules *modules, struct rcore_module *module,
 			 const char *name, struct rcore_symbol *ret)

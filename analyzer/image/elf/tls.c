@@ -9,7 +9,7 @@
 enum {
 	RELOCATION_LIMIT = 1 << 20,
 	MODULE_LIMIT = 1 << 16,
-	/* Bytes of static thread-local data, surplus too. */
+	/* Bytes of static thread-local data, with glibc's surplus. */
 	STATIC_LIMIT = 1 << 24,
 	DTV_ENTRY = 16,
 };
@@ -36,7 +36,7 @@ struct search {
 	struct rcore_tls_variable *ret;
 };
 
-/* Small and of either sign: no address. */
+/* An offset is small and may be negative, unlike an address. */
 static bool is_offset(uint64_t value)
 {
 	int64_t offset = (int64_t)value;
@@ -44,8 +44,8 @@ static bool is_offset(uint64_t value)
 }
 
 /*
- * tlsdesc_dynamic_arg begins with a tls_index; one that was not resolved yet
- * has something else.
+ * The argument of a dynamic descriptor (tlsdesc_dynamic_arg) begins with a
+ * tls_index. A descriptor that is not resolved yet has another argument.
  */
 static bool read_descriptor(const struct search *search, uint64_t slot)
 {
@@ -66,8 +66,8 @@ static bool read_descriptor(const struct search *search, uint64_t slot)
 }
 
 /*
- * What the dynamic linker wrote where this relocation says; false: nothing that
- * tells.
+ * Reads what the dynamic linker wrote to the place of this relocation. Returns
+ * false if it shows nothing.
  */
 static bool read_slot(const struct search *search, const Elf64_Rela *relocation)
 {
@@ -75,7 +75,7 @@ static bool read_slot(const struct search *search, const Elf64_Rela *relocation)
 	enum kind kind =
 		kind_of(search->modules->process->machine, ELF64_R_TYPE(relocation->r_info));
 	uint64_t slot = relocation->r_offset + search->module->bias, value;
-	/* Of the module itself where no symbol is named. */
+	/* If no symbol is named, it is for the module itself. */
 	bool is_ours = symbol == search->index ||
 		       (!symbol && (kind == MODULE_NUMBER ||
 				    (uint64_t)relocation->r_addend == search->symbol.st_value));
@@ -127,7 +127,10 @@ bool rcore_tls_find(struct rcore_modules *modules, struct rcore_module *module,
 			    dynamic->plt_relocations_size);
 }
 
-/* The vector of a thread; on x86-64 its head also points at itself, twice. */
+/*
+ * Reads the vector of a thread. On x86-64, the thread's header also points to
+ * itself twice.
+ */
 static struct rcore_error *read_vector(struct rcore_memory *memory, unsigned machine,
 				       uint64_t thread_pointer, uint64_t *ret)
 {

@@ -8,7 +8,7 @@
 
 char *rcore_demangle(const char *symbol)
 {
-	/* Plain C, which is nearly all that there is. */
+	/* Plain C, which is nearly everything. */
 	if (!symbol || strncmp(symbol, "_", 1))
 		return NULL;
 	return cplus_demangle(symbol, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);

@@ -29,7 +29,7 @@ void rcore_symbolizer_deinit(struct rcore_symbolizer *symbolizer)
 	}
 }
 
-/* NULL for NULL; where memory is short, too: the name is then left out. */
+/* Returns NULL for NULL, and if memory is short; the name is then missing. */
 static const char *intern(struct rcore_symbolizer *symbolizer, const char *text, size_t size)
 {
 	struct rcore_interned *item = NULL;
@@ -56,8 +56,8 @@ static const char *intern_text(struct rcore_symbolizer *symbolizer, const char *
 }
 
 /*
- * The executable of a Ruby with a library is next to nothing, but no less of
- * the interpreter. A program that embeds one has another name.
+ * The executable of a Ruby with a shared library contains little code, but also
+ * belongs to the interpreter. A program that embeds Ruby has another name.
  */
 static bool is_ruby_executable(const struct rcore_module *module, const char *name)
 {
@@ -66,8 +66,8 @@ static bool is_ruby_executable(const struct rcore_module *module, const char *na
 }
 
 /*
- * By the dynamic symbols alone: they are what tells the interpreter from a
- * library of it.
+ * Uses only dynamic symbols, which distinguish the interpreter from a library
+ * for it.
  */
 static bool is_interpreter(struct rcore_native_module *module)
 {
@@ -98,7 +98,7 @@ static void name_module(struct rcore_symbolizer *symbolizer, struct rcore_native
 	module->units = rcore_units_new(module->dwfl);
 }
 
-/* GCC moves what is rarely run out of a function, into "NAME.cold". */
+/* GCC moves rarely executed code of a function into "NAME.cold". */
 static uint64_t hot_start(struct rcore_native_module *module,
 			  const struct rcore_function_symbol *symbol)
 {
@@ -130,7 +130,8 @@ static void name_function(struct rcore_symbolizer *symbolizer,
 }
 
 /*
- * DWARF names an inlined function as the source does; a symbol is the linker's.
+ * DWARF has the name of an inlined function as in the source; a symbol has the
+ * linker's name.
  */
 static void demangle(struct rcore_symbolizer *symbolizer, struct rcore_native_frame *frame)
 {
@@ -145,7 +146,7 @@ static void demangle(struct rcore_symbolizer *symbolizer, struct rcore_native_fr
 	free(name);
 }
 
-/* Of a module that nobody knows the place of: from its start. */
+/* Without a file, the offset is from the module's start. */
 static uint64_t offset_of(const struct rcore_native_module *module, uint64_t address)
 {
 	const struct rcore_module *found = &module->entry->module;

@@ -9,12 +9,14 @@
 #include "base/grow.h"
 
 enum {
-	/* Of one unit or function; with a section a function, some 1,000. */
+	/*
+	 * Of one unit or function; with one section per function, some 1,000.
+	 */
 	MAX_RANGES = 1 << 16,
 	MAX_DEPTH = 256, /* of blocks in a function */
 };
 
-/* Code that a DIE describes, at the file's addresses. */
+/* The code of a DIE, at the addresses in the file. */
 struct range {
 	uint64_t low, high;
 	Dwarf_Die die;
@@ -25,7 +27,7 @@ struct ranges {
 	size_t count, capacity;
 };
 
-/* A compilation unit that was asked for. */
+/* A compilation unit that was looked up. */
 struct unit {
 	Dwarf_Die die;           /* has the lines */
 	struct ranges functions; /* by low */
@@ -34,14 +36,14 @@ struct unit {
 struct rcore_units {
 	Dwfl_Module *module;
 	Dwarf_Addr bias;
-	/* Of a unit's DIE in this process, to `units`. */
+	/* Maps a unit's DIE in this process to its index in `units`. */
 	struct rcore_address_map at;
 	struct {
 		struct unit *items;
 		size_t count, capacity;
 	} units;
 	bool listed;
-	/* Of all units, for files without .debug_aranges; by low. */
+	/* Of all units, for files without .debug_aranges; sorted by low. */
 	struct ranges list;
 };
 
@@ -116,7 +118,7 @@ static int add_function(Dwarf_Die *die, void *functions)
 	return add_ranges(functions, die) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-/* With split DWARF the functions are in another file. */
+/* With split DWARF, the functions are in another file. */
 static Dwarf_Die with_functions(Dwarf_Die *die)
 {
 	Dwarf_Die other;
@@ -146,7 +148,7 @@ static struct unit *find_unit(struct rcore_units *units, uint64_t address)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *die = dwfl_module_addrdie(units->module, address, &bias);
-	/* libdwfl gives gaps between units to the one before. */
+	/* libdwfl counts gaps between units as part of the one before. */
 	if (!die || dwarf_haspc(die, address - units->bias) <= 0)
 		die = find_listed(units, address);
 	if (!die)
@@ -165,7 +167,7 @@ static struct unit *find_unit(struct rcore_units *units, uint64_t address)
 	return unit;
 }
 
-/* The child of a block or a function that has code at the address. */
+/* Finds the child of a block or function that has code at the address. */
 static bool find_child(Dwarf_Die *parent, uint64_t address, Dwarf_Die *ret)
 {
 	Dwarf_Die child;
@@ -191,7 +193,7 @@ static int number(Dwarf_Die *die, unsigned name)
 	return (int)value;
 }
 
-/* Where the inlined function stands in the one around it. */
+/* Finds where the function was inlined into the one around it. */
 static void call_site(struct unit *unit, Dwarf_Die *inlined, struct rcore_source *ret)
 {
 	Dwarf_Files *files;
@@ -218,7 +220,7 @@ size_t rcore_units_find(struct rcore_units *units, uint64_t address,
 	if (!unit)
 		return 0;
 	address -= units->bias;
-	/* Outermost first, and then turned around. */
+	/* Outermost first; reversed at the end. */
 	struct rcore_source sources[RCORE_MAX_INLINED + 1] = {{0}};
 	size_t count = 1;
 	const struct range *function = find_range(&unit->functions, address);

@@ -4,15 +4,18 @@
 
 #include <elfutils/libdwfl.h>
 
-/* What a module's DWARF says of its code. Strings belong to libdw. */
+/*
+ * What the DWARF of a module says about its code. The strings belong to libdw.
+ */
 struct rcore_units;
 
-/* NULL: no DWARF, or memory is short. */
+/* Returns NULL if there is no DWARF, or memory is short. */
 struct rcore_units *rcore_units_new(Dwfl_Module *module);
 void rcore_units_free(struct rcore_units *units); /* NULL-safe */
 
 /*
- * One function at an address: the one that has the code, or one inlined there.
+ * A function at an address: the one that contains the code, or one inlined
+ * there.
  */
 struct rcore_source {
 	const char *function; /* NULL: unknown */
@@ -23,8 +26,9 @@ struct rcore_source {
 enum { RCORE_MAX_INLINED = 64 };
 
 /*
- * The functions at a run-time address, innermost first; the last is that which
- * has the code. Gives their number, 0 where DWARF does not know the address.
+ * Finds the functions at a run-time address, innermost first; the last one
+ * contains the code. Returns their number, which is 0 if DWARF does not know
+ * the address.
  */
 size_t rcore_units_find(struct rcore_units *units, uint64_t address,
 			struct rcore_source ret[RCORE_MAX_INLINED + 1]);

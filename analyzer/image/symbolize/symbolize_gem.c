@@ -10,7 +10,7 @@ static size_t component(const char *path)
 	return strcspn(path, "/");
 }
 
-/* Bundler cuts the commit to 12 digits. */
+/* Bundler truncates the commit to 12 digits. */
 static bool is_commit(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -19,7 +19,7 @@ static bool is_commit(const char *text, size_t size)
 	return size == 12;
 }
 
-/* NAME-VERSION; a name may hold dashes, and digits behind them. */
+/* NAME-VERSION; a name may contain dashes, and digits after them. */
 static bool is_full_name(const char *text, size_t size)
 {
 	for (size_t i = 1; i + 1 < size; i++)
@@ -38,7 +38,7 @@ static const char *skip_folder(const char *path)
 size_t rcore_gem_of_path(const char *path, const char **start)
 {
 	size_t length = 0;
-	/* The innermost counts: a gem may carry others. */
+	/* The innermost one counts, because a gem may contain others. */
 	for (const char *next = path; (next = strchr(next, '/')) && *++next;) {
 		const char *folder = NULL;
 		if (!strncmp(next, "gems/", 5))

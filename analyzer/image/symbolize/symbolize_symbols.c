@@ -6,7 +6,7 @@
 
 #include "base/grow.h"
 
-/* How many symbols that start nearer an address may end before it. */
+/* How many symbols that start closer to an address may end before it. */
 enum { MAX_BEFORE = 256 };
 
 struct rcore_symbols {
@@ -14,7 +14,7 @@ struct rcore_symbols {
 	size_t count, capacity;
 };
 
-/* Higher is better: of the names of one function those for the public. */
+/* Ranks the names of one function; a higher rank is a more public name. */
 static int rank_of(const GElf_Sym *symbol, const char *name)
 {
 	int binding = GELF_ST_BIND(symbol->st_info);
@@ -27,7 +27,7 @@ static bool is_function(const GElf_Sym *symbol, GElf_Word section, const char *n
 	int type = GELF_ST_TYPE(symbol->st_info);
 	if (!name || !*name || section == SHN_UNDEF || section == SHN_ABS)
 		return false;
-	/* "$x" and its like mark what is code and what data on aarch64. */
+	/* On aarch64, "$x" and similar names mark code and data. */
 	return type == STT_FUNC || type == STT_GNU_IFUNC ||
 	       (type == STT_NOTYPE && name[0] != '$' && name[0] != '.');
 }
@@ -80,7 +80,7 @@ void rcore_symbols_free(struct rcore_symbols *symbols)
 	free(symbols);
 }
 
-/* The number of symbols that start at the address or before it. */
+/* Returns the number of symbols that start at the address or before it. */
 static size_t count_before(const struct rcore_symbols *symbols, uint64_t address)
 {
 	size_t low = 0, high = symbols->count;

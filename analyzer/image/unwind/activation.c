@@ -7,16 +7,20 @@
 
 enum {
 	CODE_LIMIT = 256 << 20, /* of one module */
-	/* rb_vm_exec has as many, vm_exec_core has half of them. */
+	/*
+	 * rb_vm_exec has at least as many callers, vm_exec_core has half of
+	 * them.
+	 */
 	MANY = 6,
 };
 
 /*
- * Functions that lead to another, each once; what more there are says no more.
+ * Functions that lead to another one, each once. More than MANY show nothing
+ * more.
  */
 struct callers {
 	uint64_t starts[MANY];
-	/* And does not only jump there, in its own place on the stack. */
+	/* It calls, and not only jumps there as a tail call. */
 	bool calls[MANY];
 	size_t count;
 };
@@ -46,7 +50,7 @@ static void search(struct rcore_sites *sites, struct rcore_native_module *module
 		at = machine->find_branch(code, size, address, at, target, &is_call);
 		if (at >= size)
 			return;
-		/* What calls itself is no caller. */
+		/* A function that calls itself is not a caller. */
 		if (rcore_native_module_fde(module, address + at, &start, &end) &&
 		    start != target)
 			add(callers, start, is_call);
@@ -54,9 +58,9 @@ static void search(struct rcore_sites *sites, struct rcore_native_module *module
 }
 
 /*
- * All of a module's code that leads straight to the function at `target`. It is
- * read from the file, as call frame information is: of the target's memory a
- * pack keeps what is read.
+ * Finds all code of a module that calls or jumps to the function at `target`.
+ * Reads the file, as it does for call frame information, because a pack keeps
+ * what is read of the target's memory.
  */
 static void find_callers(struct rcore_sites *sites, struct rcore_native_module *module,
 			 uint64_t target, struct callers *ret)
@@ -83,8 +87,8 @@ static void find_callers(struct rcore_sites *sites, struct rcore_native_module *
 }
 
 /*
- * The function that covers most of the instructions, for a compiler may have
- * moved some rarely run ones out of it.
+ * Returns the function that contains most of the instructions, because a
+ * compiler may have moved rarely executed ones out of it.
  */
 static struct rcore_native_module *
 find_core(struct rcore_sites *sites, const struct rcore_interpreter *interpreter, uint64_t *ret)
@@ -97,7 +101,7 @@ find_core(struct rcore_sites *sites, const struct rcore_interpreter *interpreter
 		struct rcore_native_module *at = rcore_native_module_at(sites->native, address);
 		if (!at || !rcore_native_module_fde(at, address, &start, &end))
 			continue;
-		/* Boyer and Moore's vote */
+		/* The majority vote of Boyer and Moore. */
 		if (!votes) {
 			module = at;
 			*ret = start;

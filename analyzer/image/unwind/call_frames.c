@@ -8,7 +8,7 @@
 #include "base/count.h"
 
 /*
- * .eh_frame_hdr and .eh_frame, as the Linux Standard Base describes them, with
+ * .eh_frame_hdr and .eh_frame as the Linux Standard Base describes them, with
  * the encodings that GNU ld and LLVM's linker write.
  */
 enum {
@@ -16,7 +16,7 @@ enum {
 	ENCODED_PCREL = DW_EH_PE_pcrel | DW_EH_PE_sdata4,
 	MAX_BYTES = 1 << 14, /* the kernel's vdso has some 300 */
 	MAX_DESCRIPTIONS = 256,
-	MAX_REGISTER = 127, /* aarch64's vector registers end at 95 */
+	MAX_REGISTER = 127, /* the last vector register of aarch64 is 95 */
 	MAX_REMEMBERED = 8, /* states on the stack of one description */
 };
 
@@ -43,7 +43,7 @@ static uint64_t take(struct cursor *cursor, size_t size)
 	return value;
 }
 
-/* A LEB128 of at most 32 bits, as bits. */
+/* Reads a LEB128 of at most 32 bits. */
 static uint32_t take_number(struct cursor *cursor)
 {
 	enum { BITS = 7, MORE = 1 << BITS, LAST = 28 };
@@ -65,8 +65,9 @@ static void take_register(struct cursor *cursor)
 }
 
 /*
- * The operands of each instruction: r a register, n a number, 1 2 4 so many
- * bytes; all others, among them those with an expression, are refused.
+ * The operands of each instruction: r is a register, n a number, 1 2 4 are that
+ * many bytes. All other instructions, such as those with an expression, are
+ * refused.
  */
 static const char *const operands[] = {
 	[DW_CFA_nop] = "",
@@ -131,7 +132,10 @@ static bool are_instructions(struct cursor cursor)
 	return !cursor.failed;
 }
 
-/* What descriptions have in common (CIE), after its length and its zero. */
+/*
+ * Whether this is a common information entry (CIE), after its length and its
+ * zero.
+ */
 static bool is_common(struct cursor cursor)
 {
 	/* "z": one byte, how addresses are encoded. */
@@ -139,17 +143,21 @@ static bool is_common(struct cursor cursor)
 	bool known = take(&cursor, 1) == VERSION && take(&cursor, 1) == 'z' &&
 		     take(&cursor, 1) == 'R';
 	uint64_t end = take(&cursor, 1);
-	if (end == 'S') /* describes a signal's frame */
+	if (end == 'S') /* it describes a signal frame */
 		end = take(&cursor, 1);
 	take_number(&cursor);
 	take_number(&cursor);
-	if (take(&cursor, 1) > MAX_REGISTER) /* where the return address is */
+	/* the register of the return address */
+	if (take(&cursor, 1) > MAX_REGISTER)
 		return false;
 	return known && !end && take_number(&cursor) == DATA &&
 	       take(&cursor, 1) == ENCODED_PCREL && !cursor.failed && are_instructions(cursor);
 }
 
-/* One function's (FDE), after its length and the way to its CIE. */
+/*
+ * Whether this is the description of a function (FDE), after its length and the
+ * offset of its CIE.
+ */
 static bool is_description(struct cursor cursor)
 {
 	take(&cursor, sizeof(uint32_t)); /* the function's start */
@@ -158,8 +166,8 @@ static bool is_description(struct cursor cursor)
 }
 
 /*
- * How many bytes the first `count` descriptions take up with what comes before
- * them; 0: not sound.
+ * Returns how many bytes the first `count` descriptions have, with everything
+ * before them; 0 if they are not sound.
  */
 static size_t extent(const uint8_t *bytes, size_t size, uint32_t count)
 {
@@ -170,8 +178,8 @@ static size_t extent(const uint8_t *bytes, size_t size, uint32_t count)
 		uint32_t length = (uint32_t)take(&all, sizeof(length));
 		struct cursor entry = {all.at, all.at + length, false};
 		/*
-		 * Longer than memory, 0 for the end and UINT32_MAX for the
-		 * 64-bit format.
+		 * A length that exceeds the memory, 0 for the end, or
+		 * UINT32_MAX for the 64-bit format.
 		 */
 		if (all.failed || length < sizeof(uint32_t) ||
 		    length > (size_t)(all.end - all.at))
@@ -195,7 +203,10 @@ static size_t extent(const uint8_t *bytes, size_t size, uint32_t count)
 	return (size_t)(all.at - bytes);
 }
 
-/* As much as there is, up to a limit: .eh_frame does not say how long it is. */
+/*
+ * Reads as much as there is, up to a limit, because .eh_frame does not contain
+ * its length.
+ */
 static size_t read_most(struct rcore_memory *memory, uint64_t address, uint64_t end,
 			uint8_t *bytes)
 {

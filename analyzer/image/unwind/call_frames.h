@@ -8,16 +8,16 @@
 struct rcore_call_frames {
 	uint8_t *bytes; /* malloc'ed; NULL: none */
 	size_t size;
-	uint64_t address; /* as the module's headers count */
+	uint64_t address; /* an address in the file */
 };
 
 /*
- * Reads that of a module in the target's memory, all of which starts at `bias`.
- * The target may have written anything there, and libdw takes it at its word: a
- * register number of 2^32 has it allocate 64 GB. So what libdw is to see is
- * read here first, and whole: false unless it consists of what compilers write
- * for code without DWARF expressions, of few bytes, with registers that the
- * machine can have.
+ * Reads the call frame information of a module in the target's memory, which
+ * starts at `bias`. The target may have written anything there, and libdw
+ * trusts it: for a register number of 2^32, it allocates 64 GB. So all of it is
+ * checked here before libdw sees it. Returns false unless it consists only of
+ * what compilers write for code without DWARF expressions, is small, and uses
+ * registers that the machine has.
  */
 bool rcore_call_frames_read(struct rcore_memory *memory, uint64_t bias,
 			    const struct rcore_elf_headers *headers,

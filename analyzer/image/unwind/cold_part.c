@@ -74,9 +74,9 @@ bool rcore_can_be_called(struct rcore_sites *sites, uint64_t address)
 }
 
 /*
- * Whether a function begins there that others call in their last instruction;
- * or a stub of the linker, of which call frame information has one entry for
- * all, and computes with the pc.
+ * Whether a function begins there that others may tail-call; or a stub of the
+ * linker. Call frame information has one entry for all stubs, which computes
+ * with the pc.
  */
 static bool is_entry(struct rcore_sites *sites, uint64_t address)
 {

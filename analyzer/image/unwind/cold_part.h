@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /*
- * GCC moves what a function does rarely out of it, far away, with call frame
- * information of its own: who unwinds sees a frame of another function. Its
- * symbol, "NAME.cold", is gone where the file is stripped; what is left of the
- * tie are the jumps from the function to there. Only the few functions are
- * searched for them that are asked for.
+ * GCC moves rarely executed code of a function far away, with call frame
+ * information of its own. To an unwinder, its frame belongs to another
+ * function. Its symbol, "NAME.cold", is gone if the file is stripped. Then only
+ * the jumps from the function to that code connect the two. Jumps are searched
+ * only in the functions that the caller asks for.
  */
 struct rcore_functions {
 	const uint64_t *starts; /* sorted */
@@ -22,16 +22,17 @@ struct rcore_sites;
 struct rcore_site;
 
 /*
- * Which of `functions` the code at `site` is a part of: the only one that jumps
- * there. A jump to the first byte of what can be called may be a tail call, and
- * does not count unless it is a conditional one. 0: none.
+ * Returns which of `functions` the code at `site` is a part of: the only one
+ * that jumps there. A jump to the first byte of code that can be called may be
+ * a tail call, so it counts only if it is conditional. Returns 0 if there is
+ * none.
  */
 uint64_t rcore_cold_part_of(struct rcore_sites *sites, const struct rcore_functions *functions,
 			    const struct rcore_site *site);
 
 /*
- * May a function begin at this address: is nothing on the stack yet but what a
- * call puts there?
+ * Whether a function may begin at this address: the stack only has what a call
+ * puts there.
  */
 bool rcore_can_be_called(struct rcore_sites *sites, uint64_t address);
 

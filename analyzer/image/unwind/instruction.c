@@ -8,8 +8,8 @@
 #include "image/unwind/instruction_private.h"
 
 /*
- * The order of elf_gregset_t; orig_rax, the flags and the segments have no name
- * here.
+ * In the order of elf_gregset_t. orig_rax, the flags and the segments have no
+ * name here.
  */
 static const char *const x86_names[] = {"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10",
 					"r9",  "r8",  "rax", "rcx", "rdx", "rsi", "rdi"};
@@ -27,7 +27,7 @@ const char *rcore_register_name(unsigned machine, int index)
 	return NULL;
 }
 
-/* Bits `low` to `high` of an instruction of aarch64. */
+/* Returns bits `low` to `high` of an instruction of aarch64. */
 static uint32_t bits(uint32_t word, int high, int low)
 {
 	return word >> low & ((UINT32_C(1) << (high - low + 1)) - 1);
@@ -40,19 +40,18 @@ static enum rcore_access of_arm(uint32_t word)
 	if ((bits(word, 28, 25) & 5) != 4)
 		return RCORE_ACCESS_UNKNOWN;
 	switch (bits(word, 29, 28)) {
-	case 0: /* exclusive and ordered ones, structures of vectors */
+	case 0: /* exclusive and ordered accesses, vector structures */
 	case 2: /* pairs */
 		return is_load ? RCORE_ACCESS_READ : RCORE_ACCESS_WRITE;
 	case 1:
-		if (!bits(word, 24, 24)) /* relative to pc */
+		if (!bits(word, 24, 24)) /* relative to the pc */
 			return RCORE_ACCESS_READ;
 		return is_load ? RCORE_ACCESS_READ : RCORE_ACCESS_WRITE;
 	default:
 		break;
 	}
 	/*
-	 * One register. opc 00: store; 10 of 128 bits of a vector is a store as
-	 * well.
+	 * One register. opc 00 is a store; so is 10 with 128 bits of a vector.
 	 */
 	bool is_vector = bits(word, 26, 26),
 	     is_atomic = !bits(word, 24, 24) && bits(word, 21, 21) && !bits(word, 11, 10);

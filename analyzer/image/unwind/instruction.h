@@ -9,24 +9,25 @@
 #include "model/fault.h"
 #include "target/process.h"
 
-/* An instruction has no more bytes than these. */
+/* The longest instruction. */
 enum { RCORE_INSTRUCTION_SIZE = 15 };
 
-/* What of memory an instruction works on. */
+/* The memory on which an instruction works. */
 struct rcore_operand {
 	enum rcore_access access;
-	bool has_address; /* x86-64 alone */
+	bool has_address; /* x86-64 only */
 	uint64_t address; /* of its first byte */
 };
 
 /*
- * Of the instruction at the start of `code` (`size` bytes of it are at hand)
- * with the registers before it ran, in the order of rcore_native_thread. Of one
- * that reads one place and writes another, as movs does, that at `fault`
- * counts. false: it works on no memory, or is none that is known here.
+ * Finds the operand of the instruction at the start of `code`, of which `size`
+ * bytes are available, from the registers before it ran, in the order of
+ * rcore_native_thread. If an instruction reads one place and writes another,
+ * like movs, the one at `fault` counts. Returns false if it does not access
+ * memory, or is not known here.
  *
- * Intel SDM volume 2, chapter 2 and appendix A: which opcodes read and which
- * write is a table, of the maps that compilers and the C library use (one byte,
+ * Intel SDM volume 2, chapter 2 and appendix A: a table says which opcodes read
+ * and which write, for the maps that compilers and the C library use (one byte,
  * 0F, 0F 38, 0F 3A; with VEX, without EVEX). Arm ARM, C4.1 "Loads and stores".
  */
 bool rcore_instruction_operand(unsigned machine, const uint8_t *code, size_t size,
@@ -34,7 +35,7 @@ bool rcore_instruction_operand(unsigned machine, const uint8_t *code, size_t siz
 			       struct rcore_operand *ret);
 
 /*
- * "rdi", "x0"; NULL: no general register has that index in
+ * Returns "rdi" or "x0"; NULL if no general register has that index in
  * rcore_native_thread.registers.
  */
 const char *rcore_register_name(unsigned machine, int index);

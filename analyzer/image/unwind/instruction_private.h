@@ -4,7 +4,7 @@
 
 #include "image/unwind/instruction.h"
 
-/* As rcore_instruction_operand(). */
+/* See rcore_instruction_operand(). */
 void rcore_instruction_x86(const uint8_t *code, size_t size,
 			   const uint64_t registers[RCORE_MAX_REGISTERS], uint64_t fault,
 			   struct rcore_operand *ret);

@@ -4,12 +4,12 @@
 #include "image/unwind/instruction_private.h"
 
 /*
- * What an opcode does with its operand in memory: r reads, w writes (or both),
- * . has none; by the reg field of ModRM: a groups 1 (cmp reads, the others
- * write), t group 3, i groups 4 and 5, b group 8, f groups of x87, x group 15;
- * and those without ModRM: strings by s rsi (read), d rdi (written), q rdi
- * (read), m from one to the other, c of both (compared); o an address of 64
- * bits, p pushes, u pops, l leaves.
+ * What an opcode does with its memory operand. r reads, w writes (or does
+ * both), . has none. Depending on the reg field of ModRM: a is group 1 (cmp
+ * reads, the others write), t group 3, i groups 4 and 5, b group 8, f the
+ * groups of x87, x group 15. Without ModRM: for strings, s is rsi (read), d rdi
+ * (written), q rdi (read), m copies from one to the other, c compares both; o
+ * is an address of 64 bits; p pushes, u pops, l leaves.
  */
 /* clang-format off */
 static const char one_byte[] =
@@ -49,14 +49,14 @@ static const char after_0f[] =
 	/* f */ "rrrrrrr.rrrrrrr.";
 /* clang-format on */
 
-/* Of 0F 38 and 0F 3A nearly all read; these write. */
+/* Nearly all of 0F 38 and 0F 3A read; these write. */
 static const uint8_t writes_38[] = {0x2e, 0x2f, 0x8e, 0xf1};
 static const uint8_t writes_3a[] = {0x14, 0x15, 0x16, 0x17, 0x19, 0x1d, 0x39};
 
-/* By the reg field. */
+/* According to the reg field. */
 static char of_group(char group, uint8_t opcode, unsigned reg)
 {
-	/* x87, d8 to df: what is stored. */
+	/* x87, d8 to df: these store. */
 	static const uint8_t stores[] = {0x00, 0xcc, 0x00, 0x8e, 0x00, 0xce, 0x00, 0xce};
 	switch (group) {
 	case 'a':
@@ -76,7 +76,7 @@ static char of_group(char group, uint8_t opcode, unsigned reg)
 	}
 }
 
-/* Where the registers that ModRM and SIB number are in elf_gregset_t. */
+/* The index in elf_gregset_t of the registers that ModRM and SIB number. */
 static const int order[] = {10, 11, 12, 5, 19, 4, 13, 14, 9, 8, 7, 6, 3, 2, 1, 0};
 enum { RBP = 4, RSI = 13, RDI = 14, RSP = 19, RIP = 16, FS_BASE = 21, GS_BASE = 22, SLOT = 8 };
 
@@ -114,7 +114,7 @@ static int64_t take_signed(struct cursor *cursor, size_t size)
 	return size == 1 ? byte : word;
 }
 
-/* The byte behind the prefixes. */
+/* Reads the byte after the prefixes. */
 static bool skip_prefixes(struct cursor *cursor, uint8_t *byte)
 {
 	while (take(cursor, byte)) {
@@ -178,8 +178,8 @@ static char access_of(const struct cursor *cursor)
 		return after_0f[cursor->opcode];
 	case 2:
 		/*
-		 * movbe stores; crc32 (f2) has no word of its own here and
-		 * reads
+		 * movbe stores; crc32 (f2), which reads, is not distinguished
+		 * here
 		 */
 		return memchr(writes_38, cursor->opcode, sizeof(writes_38)) ? 'w' : 'r';
 	default:
@@ -188,8 +188,8 @@ static char access_of(const struct cursor *cursor)
 }
 
 /*
- * How many bytes of an immediate follow, which an address relative to rip
- * counts from.
+ * Returns the size of the immediate that follows. An address relative to rip is
+ * relative to its end.
  */
 static int immediate_size(const struct cursor *cursor, unsigned reg)
 {
@@ -208,7 +208,7 @@ static int immediate_size(const struct cursor *cursor, unsigned reg)
 	return 0;
 }
 
-/* The operand of ModRM; false: a register. */
+/* Reads the operand of ModRM. Returns false if it is a register. */
 static bool take_operand(struct cursor *cursor, unsigned *reg, uint64_t *ret)
 {
 	uint8_t modrm, sib;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* The kernel maps all of the file, and its section headers lie at its end. */
+/* The kernel maps the whole file, which ends with its section headers. */
 static size_t image_size(const Elf64_Ehdr *header)
 {
 	enum { LIMIT = 1 << 20 };

@@ -7,10 +7,10 @@
 #include "target/memory.h"
 
 /*
- * The vdso of this process if the target's at `address` is the same: a target
- * of the same kernel. libdw may read its call frame information, which in the
- * target's memory may be anything. NULL: it is another. The caller ends it
- * (elf_end).
+ * Returns the vdso of this process if it equals the target's at `address`, as
+ * it does for a target of the same kernel. libdw may read its call frame
+ * information; what is in the target's memory could be anything. Returns NULL
+ * if it differs. The caller calls elf_end().
  */
 Elf *rcore_own_vdso(struct rcore_memory *memory, uint64_t address);
 

@@ -6,7 +6,8 @@
 #include "base/count.h"
 
 /*
- * coroutine_transfer(), words from the stack pointer upwards:
+ * The words that coroutine_transfer() leaves on the stack, from the stack
+ * pointer upwards:
  *
  *	x86-64			aarch64, up to 3.2	aarch64, from 3.3
  *	0  r15			0   d8 ... d15		0   d8 ... d15
@@ -18,7 +19,7 @@
  *	6  go on here
  */
 struct saved {
-	unsigned char slot, number; /* the number in elf_gregset_t */
+	unsigned char slot, number; /* the register's number in elf_gregset_t */
 };
 
 static const struct saved x86[] = {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 5}, {5, 4}};
@@ -28,10 +29,10 @@ static const struct saved arm[] = {{8, 19},  {9, 20},  {10, 21}, {11, 22}, {12, 
 static const struct layout {
 	unsigned machine;
 	enum rcore_coroutine coroutine;
-	unsigned char size, pc; /* words, all of them and before pc */
+	unsigned char size, pc; /* in words: all of it, and what is before pc */
 	const struct saved *saved;
 	size_t count;
-	uint64_t address_bits; /* the rest of pc may be a signature */
+	uint64_t address_bits; /* the upper bits of pc may be a signature */
 } layouts[] = {
 	{EM_X86_64, RCORE_COROUTINE_PC_SLOT, 7, 6, x86, 6, UINT64_MAX},
 	{EM_X86_64, RCORE_COROUTINE_LINK, 7, 6, x86, 6, UINT64_MAX},
@@ -42,9 +43,8 @@ static const struct layout {
 enum { MAX_SAVED = 22 };
 
 /*
- * coroutine_initialize() leaves all registers 0. Of a fiber that ran, one of
- * them at least holds something: fiber_switch() keeps the fiber there across
- * the call.
+ * coroutine_initialize() sets all registers to 0. In a fiber that ran, at least
+ * one of them is not 0: fiber_switch() has the fiber in it during the call.
  */
 static bool never_ran(const struct layout *layout, const uint64_t *words)
 {

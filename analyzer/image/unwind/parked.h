@@ -6,24 +6,26 @@
 
 /*
  * Where CRuby's coroutine_transfer() (coroutine/amd64/Context.S,
- * coroutine/arm64/Context.S) leaves the address to go on at; the same on x86-64
- * from 2.7 to 4.0.
+ * coroutine/arm64/Context.S) saves the address at which to continue. On x86-64,
+ * it is the same from 2.7 to 4.0.
  */
 enum rcore_coroutine {
-	/* Up to 3.2: on aarch64 in a slot of its own. */
+	/* Up to 3.2: on aarch64, in a slot of its own. */
 	RCORE_COROUTINE_PC_SLOT,
-	/* From 3.3: on aarch64 that of x30, signed where the CPU does. */
+	/*
+	 * From 3.3 on: on aarch64, in the slot of x30, signed if the CPU does
+	 * that.
+	 */
 	RCORE_COROUTINE_LINK,
 };
 
 /*
- * The registers of a fiber that is not running, from its coroutine_context's
- * stack_pointer: the callee-saved ones, sp and pc as they are when
+ * Reads the registers of a parked fiber from its coroutine_context's
+ * stack_pointer: the callee-saved ones, and sp and pc as they are when
  * coroutine_transfer() returns to it. A fiber that was never resumed starts at
- * its entry function; is_parked is then false. stack_start and stack_end are
- * left 0 for the caller to fill. false: stack_pointer is 0 (the fiber that a
- * thread began with, not left yet), its stack cannot be read, or the machine is
- * not covered.
+ * its entry function; then is_parked is false. The caller sets stack_start and
+ * stack_end. Returns false if stack_pointer is 0 (a thread's first fiber that
+ * never switched), its stack cannot be read, or the machine is not supported.
  */
 bool rcore_parked_registers(struct rcore_memory *memory, unsigned machine,
 			    uint64_t stack_pointer, enum rcore_coroutine coroutine,

@@ -8,8 +8,8 @@
 enum { RSP = 4, SLOT = 8, MAX_FRAME = 4096, REGISTERS = 16 };
 
 /*
- * DWARF's numbers by those of instructions: rax rcx rdx rbx rsp rbp rsi rdi r8
- * ...
+ * DWARF's register numbers by the numbers in instructions: rax rcx rdx rbx rsp
+ * rbp rsi rdi r8 ...
  */
 static const unsigned char dwarf[REGISTERS] = {0, 2, 1,  3,  7,  6,  4,  5,
 					       8, 9, 10, 11, 12, 13, 14, 15};
@@ -60,7 +60,7 @@ static size_t run_add(const uint8_t *code, size_t size, struct rcore_prologue *f
 }
 
 /*
- * mov %reg,disp(%rsp), and back; mov %rsp,(%reg); mov (%reg),%rsp; mov
+ * mov %reg,disp(%rsp), and the reverse; mov %rsp,(%reg); mov (%reg),%rsp; mov
  * %reg,%rax
  */
 static size_t run_mov(const uint8_t *code, size_t size, struct rcore_prologue *frame)
@@ -93,7 +93,7 @@ static size_t run_mark(const uint8_t *code, size_t size, struct rcore_prologue *
 	return size >= 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0;
 }
 
-/* Do these instructions, and no others, lead up to the end of `code`? */
+/* Whether only these instructions come before the end of `code`. */
 static bool run(const uint8_t *code, size_t size, struct rcore_prologue *ret)
 {
 	static size_t (*const kinds[])(const uint8_t *, size_t, struct rcore_prologue *) = {

@@ -8,13 +8,15 @@
 #include "base/count.h"
 
 enum {
-	/* Bytes of stack; CRuby's report uses some ten KiB of it. */
+	/* Bytes of the stack; CRuby's report uses some ten KiB of it. */
 	MAX_SCAN = 1 << 20,
 	CHUNK = 4096,
-	FRAME_SIZE = 640, /* of either machine's frame, as far as it is read */
+	FRAME_SIZE = 640, /* the part of either machine's frame that is read */
 };
 
-/* Frames of other signals are leftovers of handlers that came back long ago. */
+/*
+ * Frames of other signals are left over from handlers that returned long ago.
+ */
 static bool is_fatal(int signo)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE,
@@ -37,7 +39,8 @@ static bool is_fatal(int signo)
  */
 struct frame_layout {
 	unsigned machine;
-	size_t restorer_sp; /* where sp is when the restorer runs */
+	/* sp when the restorer runs, relative to the frame */
+	size_t restorer_sp;
 	size_t siginfo, sp, pc;
 	bool (*is_frame)(struct rcore_memory *memory, const uint8_t *frame);
 	void (*take)(struct rcore_memory *memory, uint64_t address, const uint8_t *frame,
@@ -67,8 +70,8 @@ static bool is_x86_frame(struct rcore_memory *memory, const uint8_t *frame)
 	if (word(frame, X86_LINK) || (segments & 0xffff) != X86_USER_CS)
 		return false;
 	/*
-	 * Where libc's file is not here, the selectors of user code and data,
-	 * each at its place, must do.
+	 * If libc's file is missing, checks that the selectors of user code and
+	 * data are in their places.
 	 */
 	if (rcore_read(memory, word(frame, 0), code, sizeof(code)))
 		return segments >> 48 == X86_USER_SS;
@@ -101,7 +104,7 @@ static void take_x86(struct rcore_memory *memory, uint64_t address, const uint8_
 					    : RCORE_ACCESS_READ;
 }
 
-/* Prefixed: <signal.h> of aarch64 has macros of the bare names. */
+/* Prefixed because <signal.h> of aarch64 defines macros without the prefix. */
 enum {
 	ARM_LINK = 136,
 	ARM_RECORDS = 592,
@@ -128,8 +131,8 @@ enum {
 
 /*
  * struct sigcontext and esr_context of
- * arch/arm64/include/uapi/asm/sigcontext.h. The kernel writes ESR where an
- * address faulted.
+ * arch/arm64/include/uapi/asm/sigcontext.h. The kernel writes ESR if an address
+ * faulted.
  */
 static void take_arm(struct rcore_memory *memory, uint64_t address, const uint8_t *frame,
 		     struct rcore_signal_frame *ret)
@@ -152,7 +155,9 @@ static const struct frame_layout layouts[] = {
 	{EM_AARCH64, 0, 0, 560, 568, is_arm_frame, take_arm},
 };
 
-/* After a stack overflow sp is in the guard page: the stack is above. */
+/*
+ * After a stack overflow, sp is in the guard page, and the stack is above it.
+ */
 static bool is_stack(struct rcore_memory *memory, uint64_t sp)
 {
 	uint64_t value;
@@ -169,7 +174,7 @@ static bool check(struct rcore_memory *memory, const struct frame_layout *layout
 	if (!is_fatal(found.signo) || !layout->is_frame(memory, frame))
 		return false;
 	uint64_t at = word(frame, layout->pc), stack = word(frame, layout->sp);
-	/* A jump into the void faults at its target. */
+	/* A jump to an unmapped address faults at its target. */
 	bool has_code = rcore_read(memory, at, &code, 1) != RCORE_FAULT_UNMAPPED;
 	if (!is_stack(memory, stack) || !(has_code || found.address == at))
 		return false;
@@ -205,8 +210,7 @@ bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 	uint64_t base = thread->registers[rcore_register_sp(machine)] & ~(uint64_t)7;
 	bool aborted = false;
 	/*
-	 * A window ends with its page, so that nothing above the stack is asked
-	 * for.
+	 * A window ends with its page, so that nothing above the stack is read.
 	 */
 	for (size_t done = 0; done < MAX_SCAN;) {
 		size_t step = CHUNK - (base + done) % CHUNK;
@@ -223,8 +227,8 @@ bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 				continue;
 			*ret = found;
 			/*
-			 * From 4.0 on CRuby handles SIGABRT as well; a fault
-			 * may be behind it.
+			 * From 4.0 on, CRuby handles SIGABRT as well; an
+			 * earlier fault may have caused it.
 			 */
 			if (found.info.signo != SIGABRT)
 				return true;

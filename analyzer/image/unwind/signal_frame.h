@@ -6,42 +6,41 @@
 #include "target/memory.h"
 #include "target/process.h"
 
-/* A fault as the kernel told the handler of it. */
+/* A fault as the kernel reported it to the signal handler. */
 struct rcore_signal_frame {
 	struct rcore_siginfo info;
 	uint64_t pc, sp; /* of the interrupted code */
-	/*
-	 * In the order of rcore_native_thread, as far as the frame has them (no
-	 * segments).
-	 */
+	/* In the order of rcore_native_thread. The frame has no segments. */
 	uint64_t registers[RCORE_MAX_REGISTERS];
 	/*
-	 * As the processor said: the error code of a page fault on x86-64,
-	 * ESR_EL1 on aarch64; UNKNOWN: neither is there, or another fault was
-	 * it.
+	 * From the processor: the error code of a page fault on x86-64, ESR_EL1
+	 * on aarch64. UNKNOWN if neither is there, or it was another kind of
+	 * fault.
 	 */
 	enum rcore_access access;
 };
 
 /*
- * CRuby handles SIGSEGV, prints its [BUG] report and calls abort(): the core
- * then says SIGABRT. The fault that started it is still on the signal stack,
- * where the kernel laid siginfo_t and ucontext_t before it called the handler
- * (Linux: struct rt_sigframe of arch/x86/include/asm/sigframe.h,
- * arch/arm64/kernel/signal.c). From the thread's sp upwards this looks for a
- * return address whose code is the restorer (mov $15,%eax; syscall; on aarch64,
- * for the kernel's FPSIMD record) and proves the frame: a fatal signal, saved
- * pc and sp mapped. Of several a fault is taken before a SIGABRT, then the
- * innermost. Returns false when there is none.
+ * Finds the fault that made CRuby abort. CRuby handles SIGSEGV, prints its
+ * [BUG] report and calls abort(), so the core says SIGABRT. The original fault
+ * is still on the signal stack, because the kernel put siginfo_t and ucontext_t
+ * there before it called the handler (struct rt_sigframe of
+ * arch/x86/include/asm/sigframe.h; arch/arm64/kernel/signal.c).
+ *
+ * From the thread's sp upwards, this searches for a return address whose code
+ * is the restorer (mov $15,%eax; syscall) or, on aarch64, for the kernel's
+ * FPSIMD record. It then checks the frame: a fatal signal, with mapped saved pc
+ * and sp. Of several frames, it prefers a fault to a SIGABRT, and then the
+ * innermost one. Returns false if there is none.
  */
 bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 			     const struct rcore_native_thread *thread,
 			     struct rcore_signal_frame *ret);
 
 /*
- * Whether a signal frame of the kernel lies where sp is when the restorer runs.
- * For a restorer whose code cannot be read: it is in the vdso of aarch64, which
- * QEMU does not save, or the C library's file is not here.
+ * Whether there is a signal frame of the kernel where sp is when the restorer
+ * runs. For a restorer whose code cannot be read: on aarch64, it is in the
+ * vdso, which QEMU does not save; or the C library's file is missing.
  */
 bool rcore_signal_frame_at(struct rcore_memory *memory, unsigned machine, uint64_t sp);
 

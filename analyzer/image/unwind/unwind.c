@@ -5,7 +5,7 @@
 
 #include "image/unwind/unwind_walk.h"
 
-/* All stacks, as libdwfl counts threads. */
+/* All stacks; libdwfl calls them threads. */
 struct set {
 	struct rcore_unwinder unwinder;
 	struct rcore_walk walk;
@@ -19,14 +19,11 @@ struct rcore_code {
 	const struct rcore_unwind_machine *machine;
 	struct rcore_native_modules *native; /* NULL: not opened yet */
 	struct rcore_sites sites;
-	uint64_t activation; /* as code told it; 0: not known */
+	uint64_t activation; /* found by its code, or 0 */
 	struct set *set;     /* the stacks that are being unwound */
 };
 
-/*
- * Addresses that are remembered, at most; parked fibers stand in the same few
- * places.
- */
+/* How many addresses to keep. Parked fibers are in the same few places. */
 enum { SITE_LIMIT = 1 << 16 };
 
 static pid_t next_thread(Dwfl *dwfl, void *argument, void **thread)
@@ -35,7 +32,7 @@ static pid_t next_thread(Dwfl *dwfl, void *argument, void **thread)
 	struct rcore_walk *walk = &set->walk;
 	if (set->unwinder.no_memory || set->next == set->count)
 		return 0;
-	/* The room for frames is kept for the next. */
+	/* The array for frames is kept for the next stack. */
 	struct rcore_native_frame *frames = walk->frames.items;
 	size_t capacity = walk->frames.capacity;
 	*walk = (struct rcore_walk){

@@ -21,8 +21,8 @@ static bool word_at(const struct rcore_walk *walk, uint64_t address, uint64_t *r
 }
 
 /*
- * The code about to run restores registers and returns: so many words lie below
- * the return address.
+ * Whether the code at the pc restores registers and returns; *words is then the
+ * number of words below the return address.
  */
 static bool is_leaving(const struct rcore_walk *walk, size_t *words)
 {
@@ -33,11 +33,12 @@ static bool is_leaving(const struct rcore_walk *walk, size_t *words)
 }
 
 /*
- * Finds the nearest return address. Between sp and it lie VALUEs and registers
- * of C code, which hold addresses of functions at most: such an address looks
- * like one only after a call that does not return, and C always returns to the
- * middle of vm_exec_core() or rb_vm_exec(). The code calls nothing before it
- * has saved all three registers, but may stand anywhere in between.
+ * Finds the nearest return address. Between sp and it there are VALUEs and
+ * saved registers of C code. These may contain addresses of functions, but one
+ * looks like a return address only after a call that does not return, and C
+ * always returns to the middle of vm_exec_core() or rb_vm_exec(). The code
+ * calls nothing before it has saved all three registers, but the pc may be
+ * between the saves.
  */
 static bool find_return(struct rcore_walk *walk, uint64_t *slot, uint64_t *pc)
 {
@@ -73,8 +74,8 @@ bool rcore_walk_resume_compiled(struct rcore_walk *walk)
 		if (compiled->kept >> i & 1 && rcore_register_known(&walk->at, i))
 			rcore_register_set(&registers, i, walk->at.value[i]);
 	/*
-	 * push %rbp; mov %rsp,%rbp; push %rbp: the second is where the first
-	 * one lies.
+	 * push %rbp; mov %rsp,%rbp; push %rbp: the second value is the address
+	 * of the first.
 	 */
 	if (slot - sp >= POINTER_WORDS * WORD && word_at(walk, slot - 2 * WORD, &value) &&
 	    value == slot - WORD && word_at(walk, slot - WORD, &value)) {

@@ -21,12 +21,12 @@ void rcore_walk_problem(struct rcore_walk *walk, const char *format, ...)
 	walk->unwinder->no_memory |= !walk->context->problem;
 }
 
-/* Bytes from the system call to where the new thread goes. */
+/* Bytes from the system call to where the new thread continues. */
 enum { MAX_CLONE = 32 };
 
 /*
- * A thread that was made and has not run yet stands in clone(), which says that
- * nothing called it only where the new thread goes on.
+ * A new thread that has not run yet is in clone(). Its call frame information
+ * says that nothing called it only at the place where the new thread continues.
  */
 static bool is_newborn(struct rcore_walk *walk)
 {
@@ -42,7 +42,8 @@ static bool is_newborn(struct rcore_walk *walk)
 }
 
 /*
- * Is that where the first frame of a coroutine is? Few bytes may be above it.
+ * Whether the address is that of a coroutine's first frame: only a few bytes
+ * may be above it.
  */
 static bool is_top(uint64_t top, uint64_t address)
 {
@@ -51,9 +52,9 @@ static bool is_top(uint64_t top, uint64_t address)
 }
 
 /*
- * A return address of 0 ends the stack of a coroutine, at its top; anywhere
- * else it is no return address. libdwfl takes one that it cannot compute for
- * one of 0, too.
+ * A return address of 0 ends the stack of a coroutine at its top; anywhere else
+ * it is invalid. libdwfl also treats a return address that it cannot compute as
+ * 0.
  */
 static bool returns_to_zero(const struct rcore_walk *walk)
 {
@@ -63,8 +64,8 @@ static bool returns_to_zero(const struct rcore_walk *walk)
 	if (walk->read_failed)
 		return false;
 	/*
-	 * One that is about to run its first instruction: its registers are
-	 * what was made up for it.
+	 * The thread is about to run its first instruction: its registers were
+	 * initialized for that.
 	 */
 	if (link >= 0 && last->depth == 1 && last->is_exact && !last->site->saves_link)
 		return !rcore_register_known(&walk->start, (unsigned)link) ||
@@ -74,7 +75,10 @@ static bool returns_to_zero(const struct rcore_walk *walk)
 	return is_top(context->stack_end, last->cfa) || is_top(context->stack_base, last->cfa);
 }
 
-/* The kernel tells where a program starts, also one whose file is not here. */
+/*
+ * The kernel passes the address where a program starts, which helps if its file
+ * is missing.
+ */
 static bool is_program_entry(const struct rcore_walk *walk)
 {
 	enum { ENTRY_BYTES = 64 };
@@ -92,9 +96,9 @@ bool rcore_walk_is_natural(struct rcore_walk *walk, int status)
 	if (!walk->is_stopped)
 		return site->is_outermost || (!status && returns_to_zero(walk));
 	/*
-	 * Both machines' ABIs have the outermost frame pointer 0, for code that
-	 * says no more. Where the file is not here nobody knows what the code
-	 * says, and 0 may be any value.
+	 * The ABIs of both machines set the outermost frame pointer to 0, for
+	 * code that has no better description. If the file is missing, nothing
+	 * is known about the code, and 0 may be any value.
 	 */
 	if (!site->module || site->covered)
 		return false;

@@ -4,14 +4,14 @@
 
 #include "image/unwind/unwind_walk.h"
 
-/* Notes why a walk ends here; the first reason counts. */
+/* Sets why a walk ends here; the first reason is kept. */
 void rcore_walk_problem(struct rcore_walk *walk, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Whether libdwfl ended a stretch, with `status`, where the stack ends. */
+/* Whether libdwfl, which returned `status`, stopped at the end of the stack. */
 bool rcore_walk_is_natural(struct rcore_walk *walk, int status);
 
-/* Notes why the walk ended where the stack does not. */
+/* Sets why the walk ended before the end of the stack. */
 void rcore_walk_explain_end(struct rcore_walk *walk);
 
 #endif

@@ -13,7 +13,9 @@ static bool is_x86_restorer(const uint8_t *code)
 	       !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7);
 }
 
-/* call rel32, or FF /2: one opcode, ModRM, maybe SIB and displacement. */
+/*
+ * call rel32, or FF /2: an opcode, ModRM, and possibly SIB and a displacement
+ */
 static bool is_x86_call(const uint8_t *end, size_t size)
 {
 	if (size >= 5 && end[-5] == 0xe8)
@@ -33,7 +35,7 @@ static bool is_x86_call(const uint8_t *end, size_t size)
 	return false;
 }
 
-/* jmp rel32; jcc rel32. Those within one section may be shorter. */
+/* jmp rel32; jcc rel32. Within one section, they may be shorter. */
 static bool is_x86_jump(const uint8_t *code, size_t size, struct rcore_jump *jump)
 {
 	jump->is_conditional = size >= 6 && code[0] == 0x0f && (code[1] & 0xf0) == 0x80;
@@ -47,7 +49,7 @@ static bool is_x86_jump(const uint8_t *code, size_t size, struct rcore_jump *jum
 }
 
 /*
- * call rel32, jmp rel32, jcc rel32: told by the distance first, which is rarely
+ * call rel32, jmp rel32, jcc rel32. Tests the distance first, which is rarely
  * the right one.
  */
 static size_t find_x86_branch(const uint8_t *code, size_t size, uint64_t address, size_t at,
@@ -67,7 +69,7 @@ static size_t find_x86_branch(const uint8_t *code, size_t size, uint64_t address
 	return size;
 }
 
-/* push %rbp; mov %rsp,%rbp, perhaps behind endbr64 */
+/* push %rbp; mov %rsp,%rbp; possibly after endbr64 */
 static bool has_x86_frame_pointer(const uint8_t *code, size_t size)
 {
 	if (size >= 8 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4)) {
@@ -79,8 +81,8 @@ static bool has_x86_frame_pointer(const uint8_t *code, size_t size)
 }
 
 /*
- * DWARF's numbers of the registers as instructions number them: rax rcx rdx rbx
- * rsp rbp rsi rdi.
+ * DWARF's register numbers by the numbers in instructions: rax rcx rdx rbx rsp
+ * rbp rsi rdi
  */
 static unsigned x86_register(uint8_t number, bool is_extended)
 {
@@ -125,7 +127,10 @@ static bool is_x86_indirect(const uint8_t *code, unsigned *ret)
 	return code[0] == 0xff && (code[1] & 0xf8) == 0xe0;
 }
 
-/* The three in this order, as GCC's expand_builtin_longjmp() has them. */
+/*
+ * The three instructions in the order in which GCC's expand_builtin_longjmp()
+ * writes them.
+ */
 static bool is_x86_landing(const uint8_t *pc, struct rcore_landing *ret)
 {
 	enum { MOV = 3 };
@@ -151,7 +156,7 @@ static bool is_arm_restorer(const uint8_t *code)
 	return instruction(code) == 0xd2801168 && instruction(code + 4) == 0xd4000001;
 }
 
-/* bl; blr; blraa and its like */
+/* bl; blr; blraa and similar ones */
 static bool is_arm_call(const uint8_t *end, size_t size)
 {
 	if (size < 4)
@@ -161,7 +166,7 @@ static bool is_arm_call(const uint8_t *end, size_t size)
 	       (code & 0xfefff800) == 0xd63f0800;
 }
 
-/* The `width` bits from `low` on, signed, times 4. */
+/* The `width` bits from `low` on, sign-extended, times 4. */
 static uint64_t distance(uint32_t code, unsigned low, unsigned width)
 {
 	return (uint64_t)((int64_t)((uint64_t)code << (64 - low - width)) >> (64 - width)) * 4;
@@ -214,8 +219,8 @@ static bool is_arm_landing(const uint8_t *pc, struct rcore_landing *ret)
 }
 
 /*
- * The procedure call standard has every function that saves x30 keep a frame
- * record.
+ * The procedure call standard requires every function that saves x30 to keep a
+ * frame record.
  */
 static bool has_arm_frame_pointer(const uint8_t *code, size_t size)
 {
@@ -235,7 +240,8 @@ static const struct rcore_unwind_machine machines[] = {
 		.gregset = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0},
 		.gregset_pc = 16,
 		/*
-		 * From the ucontext on; struct sigcontext of asm/sigcontext.h.
+		 * Relative to the ucontext; struct sigcontext of
+		 * asm/sigcontext.h.
 		 */
 		.signal_base = 40,
 		.signal = {13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7},
@@ -263,7 +269,10 @@ static const struct rcore_unwind_machine machines[] = {
 		.gregset = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 			    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
 		.gregset_pc = 32,
-		/* From the siginfo on: it, the ucontext, the fault address. */
+		/*
+		 * Relative to the siginfo, which the ucontext and the fault
+		 * address follow.
+		 */
 		.signal_base = 312,
 		.signal = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 			   16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},

@@ -8,8 +8,10 @@
 
 #include "image/unwind/prologue.h"
 
-/* What unwinding has to know of a machine. Registers have their DWARF numbers.
- * To add a machine, add its row to the table in unwind_machine.c. */
+/*
+ * What unwinding needs to know about a machine. Registers have their DWARF
+ * numbers. To add a machine, add a row to the table in unwind_machine.c.
+ */
 enum { RCORE_MAX_DWARF_REGISTERS = 32 };
 
 struct rcore_jump {
@@ -18,24 +20,24 @@ struct rcore_jump {
 };
 
 /*
- * Where code is about to go on that has left its frame already. Registers have
- * their DWARF numbers.
+ * Where code that has already left its frame is about to continue. Registers
+ * have their DWARF numbers.
  */
 struct rcore_landing {
-	unsigned pc; /* the register that holds the address */
-	unsigned fp; /* that which holds the frame pointer */
+	unsigned pc; /* the register that contains the address */
+	unsigned fp; /* the register that contains the frame pointer */
 };
 
 /*
- * Where code that YJIT made has what it needs (unwind_compiled.h). Registers
- * have their DWARF numbers.
+ * The registers that code compiled by YJIT uses (unwind_compiled.h), by their
+ * DWARF numbers.
  */
 struct rcore_compiled {
-	unsigned ec;          /* the EC, while it runs; 0: no such code here */
+	unsigned ec;          /* the EC, while it runs; 0: not supported here */
 	unsigned ec_argument; /* the EC, when C calls it */
-	/* Those of the caller that it saves, in this order. */
+	/* The caller's registers that it saves, in this order. */
 	unsigned saved[3];
-	uint64_t kept; /* bit n: it leaves register n as it is */
+	uint64_t kept; /* bit n: it does not change register n */
 };
 
 struct rcore_unwind_machine {
@@ -43,71 +45,73 @@ struct rcore_unwind_machine {
 	unsigned register_count;
 	unsigned sp, fp; /* DWARF numbers */
 	/*
-	 * The register that a call leaves the return address in; -1: the stack.
+	 * The register with the return address of a call; -1 if it is on the
+	 * stack.
 	 */
 	int link;
 	/*
-	 * The number under which call frame information computes with the pc,
-	 * as that of x86-64's PLT stubs does; -1: the machine has none.
+	 * The number of the pc in call frame information, which x86-64's PLT
+	 * stubs use; -1 if the machine has none.
 	 */
 	int pc;
 
 	/*
-	 * One that functions keep and libdw forgets; -1: none. x86_64_abi_cfi()
-	 * of elfutils (seen in 0.188) names 0, which is rax, where it means
-	 * rbx.
+	 * A callee-saved register that libdw forgets; -1 if there is none.
+	 * x86_64_abi_cfi() of elfutils (seen in 0.188) names 0, which is rax,
+	 * instead of rbx.
 	 */
 	int forgotten;
 
-	/* Places in elf_gregset_t, words. */
+	/* Indices in elf_gregset_t, in words. */
 	unsigned char gregset[RCORE_MAX_DWARF_REGISTERS];
 	unsigned char gregset_pc;
 
 	/*
-	 * The kernel's signal frame: where the registers lie from the sp that
-	 * the restorer runs with, bytes to the first and words from there.
+	 * The kernel's signal frame: where the registers are relative to the sp
+	 * with which the restorer runs. The first is given in bytes, the others
+	 * in words from there.
 	 */
 	unsigned signal_base;
 	unsigned char signal[RCORE_MAX_DWARF_REGISTERS];
 	unsigned char signal_pc;
-	/* RCORE_RESTORER_BYTES of them. */
+	/* `code` has RCORE_RESTORER_BYTES. */
 	bool (*is_restorer)(const uint8_t *code);
 
-	/* Do the bytes that end at a return address end with a call? */
+	/* Whether the bytes that end at a return address end with a call. */
 	bool (*is_call)(const uint8_t *end, size_t size);
 
 	/*
-	 * Is this a jump to a place that it tells itself? Instructions begin at
-	 * multiples of code_step.
+	 * Whether this is a direct jump. Instructions begin at multiples of
+	 * code_step.
 	 */
 	size_t code_step;
 	bool (*is_jump)(const uint8_t *code, size_t size, struct rcore_jump *jump);
 
 	/*
-	 * The place of the first call or jump from `at` on in `code`, which
-	 * runs at `address`, that leads to `target`, whatever of it is data;
-	 * `size`: there is none.
+	 * Returns the offset of the first call or jump to `target` in `code`
+	 * from `at` on; `code` runs at `address`, and may contain data. Returns
+	 * `size` if there is none.
 	 */
 	size_t (*find_branch)(const uint8_t *code, size_t size, uint64_t address, size_t at,
 			      uint64_t target, bool *is_call);
 
 	/*
-	 * Does pc stand in the last instructions of __builtin_longjmp, which
-	 * CRuby raises with: sp is that of where it goes, and what call frame
-	 * information says of it here holds no longer? RCORE_LANDING_BYTES lie
-	 * before `pc`, and as many from it on.
+	 * Whether the pc is in the last instructions of __builtin_longjmp, with
+	 * which CRuby raises. Then sp is already that of the destination, and
+	 * the call frame information for this place is wrong. There are
+	 * RCORE_LANDING_BYTES before `pc`, and as many from it on.
 	 */
 	bool (*is_landing)(const uint8_t *pc, struct rcore_landing *ret);
 
-	/* rcore_prologue_x86(), or its like; NULL: none. */
+	/* rcore_prologue_x86() or a similar function; NULL if there is none. */
 	bool (*find_frame)(const uint8_t *code, size_t size, bool starts,
 			   struct rcore_prologue *ret);
 
 	struct rcore_compiled compiled;
-	/* rcore_epilogue_x86(), or its like; NULL: none. */
+	/* rcore_epilogue_x86() or a similar function; NULL if there is none. */
 	bool (*find_return)(const uint8_t *code, size_t size, size_t *words);
 
-	/* Does a function that begins so keep a frame pointer? */
+	/* Whether a function that begins like this keeps a frame pointer. */
 	bool (*has_frame_pointer)(const uint8_t *code, size_t size);
 };
 
@@ -119,7 +123,7 @@ enum {
 	RCORE_LANDING_BYTES = 12
 };
 
-/* NULL: not covered. */
+/* Returns NULL if the machine is not supported. */
 const struct rcore_unwind_machine *rcore_unwind_machine(unsigned machine);
 
 /* Registers of one frame. */

@@ -14,7 +14,7 @@ static enum rcore_fault read_kept(struct rcore_memory *memory, uint64_t address,
 	size_t slot = start / RCORE_KEPT_PAGE % RCORE_KEPT_PAGES;
 	if (!kept->pages[slot].filled || kept->pages[slot].start != start) {
 		kept->pages[slot].filled = false;
-		/* Part of the page may still be there. */
+		/* A part of the page may still be readable. */
 		if (rcore_read(kept->below, start, kept->pages[slot].bytes, RCORE_KEPT_PAGE))
 			return rcore_read(kept->below, address, buffer, size);
 		kept->pages[slot].filled = true;

@@ -5,13 +5,15 @@
 #include "target/memory.h"
 
 /*
- * The unwinder reads stacks word by word, many times over: a few pages are kept
- * here. Of a live process or a debugger each page is one request, not hundreds.
+ * Keeps a few pages, because the unwinder reads stacks word by word, many
+ * times. For a live process or a debugger, each page is one request instead of
+ * hundreds.
  */
 enum { RCORE_KEPT_PAGE = 4096, RCORE_KEPT_PAGES = 16 };
 
 struct rcore_kept_pages {
-	struct rcore_memory memory; /* first: the callee casts back */
+	/* must come first: the callbacks cast it back */
+	struct rcore_memory memory;
 	struct rcore_memory *below;
 	struct {
 		bool filled;

@@ -25,9 +25,10 @@ static int find_elf(Dwfl_Module *dwfl, void **data, const char *name, Dwarf_Addr
 			return -1;
 	}
 	/*
-	 * Headers alone, for libdwfl to look for a debug file by, and of
-	 * another kernel's vdso call frame information that was found sound.
-	 * What else of the module may be in memory it must not see.
+	 * Creates an image that only contains headers, by which libdwfl finds a
+	 * debug file, and, for the vdso of another kernel, call frame
+	 * information that was checked. libdwfl must not see anything else that
+	 * the module may have in memory.
 	 */
 	struct rcore_module_debug *debug = rcore_module_debug(module->all->modules, entry);
 	if (debug && debug->image)
@@ -35,7 +36,7 @@ static int find_elf(Dwfl_Module *dwfl, void **data, const char *name, Dwarf_Addr
 	return -1;
 }
 
-/* As module_debug.c does, and the dwz file that it may ask for. */
+/* Like module_debug.c; also finds the dwz file that libdwfl may ask for. */
 static int find_debug_file(Dwfl_Module *dwfl, void **data, const char *name, Dwarf_Addr start,
 			   const char *file, const char *link, GElf_Word crc, char **ret)
 {
@@ -45,13 +46,15 @@ static int find_debug_file(Dwfl_Module *dwfl, void **data, const char *name, Dwa
 	void *debug_data = debug;
 	if (!debug)
 		return -1;
-	/* Owned by the module's debug information; the same for all. */
+	/*
+	 * Belongs to the module's debug information; the same for all modules.
+	 */
 	module->all->folders = debug->folders;
 	return debug->callbacks.find_debuginfo(dwfl, &debug_data, name, start, file, link, crc,
 					       ret);
 }
 
-/* Where libdwfl has a module start for it to compute the right bias. */
+/* The start of the module from which libdwfl computes the right bias. */
 static uint64_t low_address(const struct rcore_module_entry *entry)
 {
 	const struct rcore_elf_headers *headers = rcore_module_headers(entry);
@@ -66,7 +69,7 @@ static bool report(struct rcore_native_modules *native, struct rcore_module_entr
 {
 	uint64_t low = low_address(entry);
 	struct rcore_native_module *module = &native->items[native->count];
-	/* libdwfl takes no modules that overlap. */
+	/* libdwfl does not accept modules that overlap. */
 	if (low < *previous_end || low >= entry->module.end)
 		return true;
 	module->all = native;
@@ -83,7 +86,10 @@ static bool report(struct rcore_native_modules *native, struct rcore_module_entr
 	return true;
 }
 
-/* The kernel's own library, which has no file. A thread may stand in it. */
+/*
+ * Finds the kernel's own library, which has no file. A thread may be executing
+ * it.
+ */
 static bool find_vdso(struct rcore_native_modules *native)
 {
 	struct rcore_module_entry *entry = &native->vdso;
@@ -127,7 +133,7 @@ static bool report_all(struct rcore_native_modules *native)
 	return !dwfl_report_end(native->dwfl, NULL, NULL) && done;
 }
 
-/* A file of nothing but its header. */
+/* Creates a file that only has a header. */
 static bool make_header(struct rcore_native_modules *native)
 {
 	native->header = (Elf64_Ehdr){
@@ -196,9 +202,9 @@ struct rcore_native_module *rcore_native_module_at(struct rcore_native_modules *
 }
 
 /*
- * The Linux Standard Base's .eh_frame_hdr: version, encodings of the pointer to
- * .eh_frame, of the count and of the table, then these. Linkers write no other
- * encodings.
+ * .eh_frame_hdr of the Linux Standard Base: version; encodings of the pointer
+ * to .eh_frame, of the count and of the table; then these three. Linkers write
+ * no other encodings.
  */
 enum {
 	HEADER_VERSION = 1,

@@ -11,24 +11,22 @@
 
 /*
  * The target's modules as libdwfl sees them, at their run-time addresses: those
- * of `modules`, and the vdso. libdwfl opens nothing by itself: it gets the file
- * that stands for the module, else its headers alone.
+ * of `modules`, and the vdso. libdwfl opens no file itself: it gets the
+ * module's file, or, if that is missing, its headers.
  */
 struct rcore_native_module {
 	struct rcore_native_modules *all;
 	struct rcore_module_entry *entry;
 	Dwfl_Module *dwfl;
 
-	/*
-	 * .eh_frame_hdr: pairs of addresses relative to it, sorted; NULL: none.
-	 */
+	/* .eh_frame_hdr: pairs of addresses relative to it, sorted; or NULL. */
 	bool looked_for_table;
 	const int32_t (*table)[2];
 	size_t table_size;
 	uint64_t table_address;
 
 	/*
-	 * Out of functions that were asked for (cold_part.h); `from` is the
+	 * From functions that the caller asked for (cold_part.h); `from` is the
 	 * function.
 	 */
 	struct rcore_address_map searched; /* functions whose jumps are known */
@@ -37,7 +35,7 @@ struct rcore_native_module {
 		size_t count, capacity;
 	} jumps;
 
-	bool named; /* the rest is filled */
+	bool named; /* whether the rest is set */
 	const char *name, *gem;
 	bool is_interpreter;
 	struct rcore_symbols *symbols;
@@ -49,10 +47,13 @@ struct rcore_native_modules {
 	struct rcore_memory *memory;
 	unsigned machine;
 	Dwfl_Callbacks callbacks;
-	/* Callbacks point to it; of some module's debug information. */
+	/*
+	 * Callbacks point to it; it belongs to the debug information of some
+	 * module.
+	 */
 	char *folders;
 	Dwfl *dwfl;
-	Elf64_Ehdr header; /* tells libdwfl the machine where no file is here */
+	Elf64_Ehdr header; /* shows libdwfl the machine if no file is here */
 	Elf *header_elf;
 	struct rcore_module_entry vdso;
 	struct rcore_native_module *items;
@@ -60,8 +61,8 @@ struct rcore_native_modules {
 };
 
 /*
- * `memory` is the overlaid memory; both must outlive the result. An error
- * leaves nothing to close.
+ * `memory` is the overlaid memory; both must outlive the result. After an
+ * error, there is nothing to close.
  */
 struct rcore_error *rcore_native_modules_open(struct rcore_modules *modules,
 					      struct rcore_memory *memory, unsigned machine,
@@ -69,14 +70,13 @@ struct rcore_error *rcore_native_modules_open(struct rcore_modules *modules,
 /* NULL-safe. */
 void rcore_native_modules_close(struct rcore_native_modules *native);
 
-/* The module that maps an address; NULL: none. */
+/* Returns the module that maps an address, or NULL. */
 struct rcore_native_module *rcore_native_module_at(struct rcore_native_modules *native,
 						   uint64_t address);
 
 /*
- * The function, or the part of one, whose call frame information covers an
- * address of the module, up to the next; for an address that some does cover.
- * false: unknown.
+ * Finds the function, or the part of one, whose call frame information covers
+ * an address of the module. Returns false if it is unknown.
  */
 bool rcore_native_module_fde(struct rcore_native_module *module, uint64_t address,
 			     uint64_t *start, uint64_t *end);

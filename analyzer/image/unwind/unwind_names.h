@@ -7,9 +7,9 @@
 #include "model/native_frame.h"
 
 /*
- * Copies the strings of frames out of what is kept of the code into the arena
- * of a snapshot, which outlives it: each once, told by its address, for they
- * are interned there.
+ * Copies the strings of frames into the arena of a snapshot, because the
+ * snapshot outlives the cache of the code. Copies each string once, by its
+ * address, because the cache has each string once.
  */
 struct rcore_names {
 	struct rcore_arena *arena;
@@ -20,10 +20,12 @@ struct rcore_names {
 	} copies;
 };
 
-/* An all-zero struct with `arena` set is ready. */
+/* To initialize it, zero the struct and set `arena`. */
 void rcore_names_deinit(struct rcore_names *names);
 
-/* Replaces the strings of a frame by copies; false: memory is short. */
+/*
+ * Replaces the strings of a frame by copies. Returns false if memory is short.
+ */
 bool rcore_names_copy(struct rcore_names *names, struct rcore_native_frame *frame);
 
 #endif

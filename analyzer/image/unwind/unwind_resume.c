@@ -6,8 +6,8 @@
 #include "image/unwind/unwind_return.h"
 
 /*
- * Bytes of stack that are searched for a return address: the frames of JIT code
- * are small.
+ * How many bytes of the stack are searched for a return address. Frames of JIT
+ * code are small.
  */
 enum { MAX_SCAN = 32 << 10 };
 
@@ -47,9 +47,7 @@ bool rcore_walk_resume_signal(struct rcore_walk *walk)
 	return true;
 }
 
-/*
- * The caller's frame: other registers than these may have been changed since.
- */
+/* Starts the caller's frame. Any other register may have changed since. */
 static void set_start(struct rcore_walk *walk, uint64_t pc, uint64_t sp, enum rcore_trust trust)
 {
 	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
@@ -71,7 +69,7 @@ bool rcore_walk_is_landing(struct rcore_walk *walk, struct rcore_landing *ret)
 	       walk->unwinder->machine->is_landing(code + RCORE_LANDING_BYTES, ret);
 }
 
-/* Nothing but these registers is kept where it lands. */
+/* Only these registers have their values at the destination. */
 static bool from_landing(struct rcore_walk *walk)
 {
 	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
@@ -146,9 +144,10 @@ static bool keeps_frame_pointer(struct rcore_walk *walk)
 }
 
 /*
- * The caller's sp is where the return address was popped. On aarch64 the record
- * that the frame pointer leads to may lie anywhere in its frame: there the
- * caller's information says how its own record and its sp are apart.
+ * Returns the caller's sp, which is where the return address was popped. On
+ * aarch64, the record to which the frame pointer points may be anywhere in its
+ * frame; the caller's call frame information says how far its own record is
+ * from its sp.
  */
 static uint64_t caller_sp(struct rcore_walk *walk, uint64_t fp, uint64_t caller_fp, uint64_t pc)
 {
@@ -189,7 +188,7 @@ static bool scan(struct rcore_walk *walk, uint64_t slot)
 		pc = rcore_walk_code_address(walk->unwinder, pc);
 		if (!rcore_walk_is_return(walk, pc))
 			continue;
-		/* Right where a call into the void has pushed it. */
+		/* It is where a call to an invalid address has pushed it. */
 		bool pushed = walk->last.is_exact && slot == walk->last.sp;
 		set_start(walk, pc, slot + 8,
 			  pushed ? RCORE_TRUST_NO_CFI : RCORE_TRUST_SCANNED);

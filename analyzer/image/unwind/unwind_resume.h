@@ -5,9 +5,9 @@
 #include "image/unwind/unwind_walk.h"
 
 /*
- * Finds the caller's registers without call frame information, because there is
- * none or it is wrong. Reads walk->at; sets walk->start, trust and is_exact.
- * Tries in this order:
+ * Finds the caller's registers if there is no call frame information, or it is
+ * wrong. Reads walk->at; sets walk->start, trust and is_exact. Tries in this
+ * order:
  *
  * - the code of a signal trampoline (musl's has no CFI): what the kernel saved
  * - the place that a nonlocal jump goes to
@@ -21,16 +21,16 @@
  */
 bool rcore_walk_resume(struct rcore_walk *walk);
 
-/* The first of these alone. */
+/* Tries only the first of these. */
 bool rcore_walk_resume_signal(struct rcore_walk *walk);
 
 /*
- * Stands the last frame in the end of a nonlocal jump, where its call frame
- * information does not hold?
+ * Whether the last frame is at the end of a nonlocal jump, where its call frame
+ * information is wrong.
  */
 bool rcore_walk_is_landing(struct rcore_walk *walk, struct rcore_landing *ret);
 
-/* Drops the return address that is on probation and looks for the next. */
+/* Drops the return address that is on probation and finds the next one. */
 bool rcore_walk_rescan(struct rcore_walk *walk);
 
 #endif

@@ -4,8 +4,8 @@
 uint64_t rcore_walk_code_address(struct rcore_unwinder *unwinder, uint64_t address)
 {
 	/*
-	 * What the process can address; the bit above tells its half from the
-	 * kernel's.
+	 * The bits of a process's addresses; the next bit distinguishes its
+	 * half from the kernel's.
 	 */
 	static const unsigned char bits[] = {48, 39};
 	if (unwinder->machine->link < 0 || !(address >> 48) || address >> 55 & 1)

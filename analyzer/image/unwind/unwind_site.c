@@ -41,7 +41,7 @@ bool rcore_sites_set_functions(struct rcore_sites *sites,
 }
 
 /*
- * How libdw says that a register's value is lost: no operations, in the
+ * libdw says that a register's value is lost by returning no operations, in the
  * caller's buffer.
  */
 static bool is_undefined(Dwarf_Frame *frame, int number)
@@ -53,7 +53,9 @@ static bool is_undefined(Dwarf_Frame *frame, int number)
 	       operations == buffer;
 }
 
-/* libdw spells "saved at offset N from the frame address" as two operations. */
+/*
+ * libdw expresses "saved at offset N from the frame address" as two operations.
+ */
 static bool is_saved(Dwarf_Frame *frame, int number, uint64_t *offset)
 {
 	Dwarf_Op buffer[3], *operations;
@@ -86,7 +88,10 @@ static void look_up(struct rcore_site *site, Dwarf_Frame *frame)
 	free(frame);
 }
 
-/* In the order of libdwfl: what is loaded with the code, then .debug_frame. */
+/*
+ * Searches in the order of libdwfl: first the section that is loaded with the
+ * code, then .debug_frame.
+ */
 static void find_cover(struct rcore_site *site)
 {
 	Dwarf_Frame *frame;

@@ -7,39 +7,38 @@
 #include "image/unwind/cold_part.h"
 
 /*
- * What is known of one code address, found once: parked fibers stand in the
- * same few places by the thousand.
+ * What is known about one code address. It is found once, because thousands of
+ * parked fibers are in the same few places.
  */
 struct rcore_site {
-	struct rcore_native_module *module; /* NULL: none maps it */
-	bool covered;                       /* by call frame information */
-	/* ... of the trampoline that a signal returns to. */
+	struct rcore_native_module *module; /* NULL: no module maps it */
+	bool covered;                       /* it has call frame information */
+	/* ... that of the trampoline to which a signal handler returns. */
 	bool is_signal;
 	/* ... which says that nothing called it. */
 	bool is_outermost;
 	/*
-	 * The canonical frame address is this register's value and the offset;
-	 * -1: other.
+	 * The canonical frame address is the value of this register plus the
+	 * offset; -1 if it is something else.
 	 */
 	int base_register;
 	uint64_t base_offset;
-	/* Its return address lies at an offset from that address. */
+	/* The return address is at an offset from that address. */
 	bool saves_link;
 	/*
-	 * The frame pointer of its caller is saved at that address and this
-	 * offset.
+	 * The caller's frame pointer is saved at this offset from that address.
 	 */
 	bool saves_fp;
 	uint64_t fp_offset;
 	uint64_t address, fde_start;
-	struct rcore_native_frame *frames; /* NULL: not asked for yet */
+	struct rcore_native_frame *frames; /* NULL: not looked up yet */
 	size_t frame_count;
 	unsigned generation; /* of the functions that it may be a part of */
 };
 
 struct rcore_sites {
 	struct rcore_native_modules *native;
-	struct rcore_functions functions; /* whose parts are looked for */
+	struct rcore_functions functions; /* whose parts to find */
 	unsigned generation;              /* of `functions` */
 	struct rcore_symbolizer symbolizer;
 	struct rcore_arena arena;
@@ -50,19 +49,21 @@ struct rcore_sites {
 	} list;
 };
 
-/* An all-zero struct with `native` set is ready. Names are in the arena. */
+/*
+ * To initialize it, zero the struct and set `native`. Names are in the arena.
+ */
 void rcore_sites_deinit(struct rcore_sites *sites);
 
 /*
- * Whose parts are looked for from now on: a copy of `functions` (NULL: none),
- * and `one` more unless that is 0. false: memory is short.
+ * Sets the functions whose parts to find from now on: a copy of `functions` (or
+ * NULL), and `one` unless it is 0. Returns false if memory is short.
  */
 bool rcore_sites_set_functions(struct rcore_sites *sites,
 			       const struct rcore_functions *functions, uint64_t one);
 
 /*
- * The site of an address: of a return address give the byte before. NULL:
- * memory is short.
+ * Returns the site of an address; for a return address, pass the byte before
+ * it. Returns NULL if memory is short.
  */
 struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address);
 

@@ -35,7 +35,7 @@ bool rcore_walk_registers(Dwfl_Thread *thread, void *argument)
 	if (walk->unwinder->machine->pc >= 0 &&
 	    !dwfl_thread_state_registers(thread, walk->unwinder->machine->pc, 1, &start->pc))
 		return false;
-	/* libdwfl takes the pc of the first frame as it is. */
+	/* libdwfl does not change the pc of the first frame. */
 	dwfl_thread_state_register_pc(thread, walk->is_exact ? start->pc : start->pc - 1);
 	return true;
 }
@@ -46,7 +46,7 @@ static int end(struct rcore_walk *walk)
 	return DWARF_CB_ABORT;
 }
 
-/* Inside the known bounds; where there are none, everywhere. */
+/* Whether sp is inside the known bounds; always if none are known. */
 static bool is_inside(const struct rcore_unwind_context *context, uint64_t sp)
 {
 	return !context->stack_end || (context->stack_start <= sp && sp <= context->stack_end);
@@ -65,8 +65,8 @@ static bool leads_back(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 }
 
 /*
- * May the stack go on to a frame? `problem` is set where that is not its
- * natural end.
+ * Whether the stack may continue with this frame. Sets `problem` if it ends
+ * here, but not naturally.
  */
 static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 {
@@ -75,8 +75,8 @@ static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 	bool still = last->depth && sp == last->sp && !walk->may_jump;
 	bool inside = is_inside(context, sp);
 	/*
-	 * No room for a caller: CRuby starts a fiber with the top of its stack
-	 * empty.
+	 * There is no room for a caller: CRuby starts a fiber with the top of
+	 * its stack empty.
 	 */
 	if (last->depth && !walk->is_exact && context->stack_end && inside &&
 	    sp > context->stack_end - 16)
@@ -114,8 +114,9 @@ static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 static bool symbolize(struct rcore_sites *sites, struct rcore_site *site)
 {
 	/*
-	 * Nothing called the trampoline: its information begins a byte early
-	 * for those who look before a return address, its symbol does not.
+	 * Nothing called the trampoline. Its call frame information begins one
+	 * byte early for unwinders that look before a return address, but its
+	 * symbol does not.
 	 */
 	uint64_t address = site->address + site->is_signal;
 	sites->symbolizer.arena = &sites->arena;
@@ -124,7 +125,7 @@ static bool symbolize(struct rcore_sites *sites, struct rcore_site *site)
 	return site->frame_count;
 }
 
-/* Fills site->frames; false: memory is short. */
+/* Sets site->frames. Returns false if memory is short. */
 static bool name_site(struct rcore_sites *sites, struct rcore_site *site)
 {
 	bool is_new = !site->frames;
@@ -162,7 +163,7 @@ static bool add_frame(struct rcore_walk *walk, struct rcore_site *site, uint64_t
 	return true;
 }
 
-/* A function that does not save it leaves it as it is. */
+/* A function that does not save the register does not change it. */
 static void remember(struct rcore_walk *walk, Dwfl_Frame *frame)
 {
 	int number = walk->unwinder->machine->forgotten;
@@ -192,8 +193,8 @@ static void capture(struct rcore_walk *walk, Dwfl_Frame *frame)
 }
 
 /*
- * libdw cannot compute this frame's address, for want of a register that we
- * know: it has to begin anew with this frame.
+ * Whether libdw cannot compute this frame's address because it lacks a register
+ * that is known here. The walk then starts again with this frame.
  */
 static bool must_start_over(struct rcore_walk *walk, const struct rcore_site *site,
 			    Dwfl_Frame *frame, uint64_t pc)
@@ -252,7 +253,7 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 		return DWARF_CB_ABORT;
 	}
 	if (site->covered && site->base_register < 0) {
-		/* An expression may ask for what is not known. */
+		/* An expression may need registers that are not known. */
 		capture(walk, frame);
 		return DWARF_CB_OK;
 	}
@@ -267,14 +268,14 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 	return DWARF_CB_ABORT;
 }
 
-/* Has the stack to be picked up again by other means? */
+/* Whether another method must find the next frame. */
 static bool is_lost(struct rcore_walk *walk, int status)
 {
 	return walk->is_stopped ||
 	       (!walk->ended && walk->is_captured && !rcore_walk_is_natural(walk, status));
 }
 
-/* One stretch. Gives whether there is another, at walk->start. */
+/* Walks one stretch. Returns whether there is another one, at walk->start. */
 static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 {
 	walk->at_start = true;
@@ -290,12 +291,15 @@ static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 		rcore_walk_problem(walk, "libdwfl cannot start: %s", dwfl_errmsg(-1));
 		return false;
 	}
-	/* A signal may have struck at pc 0, which libdwfl takes for the end. */
+	/*
+	 * A signal may have interrupted code at pc 0, which libdwfl takes for
+	 * the end.
+	 */
 	if (!walk->ended && !walk->is_stopped && walk->last.site->is_signal &&
 	    rcore_walk_resume_signal(walk))
 		return true;
 	if (walk->on_probation) {
-		/* A 0 on the stack is no proof. */
+		/* A 0 on the stack proves nothing. */
 		if (!walk->ended && walk->last.site->is_outermost)
 			return false;
 		if (rcore_walk_rescan(walk))

@@ -8,7 +8,7 @@
 #include "image/unwind/unwind_names.h"
 #include "image/unwind/unwind_site.h"
 
-/* What all stacks have in common. */
+/* What all stacks share. */
 struct rcore_unwinder {
 	const struct rcore_unwind_machine *machine;
 	struct rcore_native_modules *native;
@@ -18,28 +18,29 @@ struct rcore_unwinder {
 	struct rcore_arena *arena;
 	bool no_memory;
 
-	struct rcore_walk *walk; /* the one that libdwfl is at */
-	/* The last word that libdwfl asked for in vain. */
+	struct rcore_walk *walk; /* the current one of libdwfl */
+	/* Why the last word that libdwfl asked for could not be read. */
 	enum rcore_fault fault;
 	uint64_t fault_address;
 
 	size_t frames_left; /* of all stacks */
 };
 
-/* Where a walk has got to. */
+/* How far a walk has come. */
 struct rcore_walk_place {
-	size_t depth; /* frames so far, without those inlined */
+	size_t depth; /* frames so far, without inlined ones */
 	struct rcore_site *site;
 	uint64_t pc, sp;
-	uint64_t cfa; /* 0: not known */
+	uint64_t cfa; /* or 0 if unknown */
 	bool is_exact;
-	bool is_inside;   /* of the stack's known bounds */
-	bool stood_still; /* sp was that of the frame before */
+	bool is_inside;   /* inside the stack's known bounds */
+	bool stood_still; /* sp did not change from the frame before */
 };
 
 /*
- * One stack on its way out. libdwfl walks stretches of it; each begins with
- * registers that are known, or that were found where libdwfl had to stop.
+ * The walk over one stack, outwards. libdwfl walks stretches of it. Each begins
+ * with known registers, or with those that another method found where libdwfl
+ * had to stop.
  */
 struct rcore_walk {
 	struct rcore_unwinder *unwinder;
@@ -48,42 +49,44 @@ struct rcore_walk {
 		struct rcore_native_frame *items;
 		size_t count, capacity;
 	} frames;
-	bool ended; /* by us, not libdwfl */
+	bool ended; /* by rcore, not by libdwfl */
 
-	/* Of the stretch. */
+	/* Of the current stretch. */
 	struct rcore_unwind_registers start;
 	bool at_start;
 
 	/* Of the next frame. */
 	enum rcore_trust trust;
 	bool is_exact; /* pc is that of an instruction, not a return address */
-	/* sp may be anywhere: a signal may have changed stacks. */
+	/* sp may be anywhere, because a signal may have changed stacks. */
 	bool may_jump;
 
 	/*
-	 * What the register has that libdw forgets
+	 * The value of the register that libdw forgets
 	 * (rcore_unwind_machine.forgotten).
 	 */
 	uint64_t forgotten;
 	bool is_forgotten_known;
-	/* The next stretch begins with the frame that this one ended before. */
+	/*
+	 * The next stretch begins with the frame before which this one ended.
+	 */
 	bool starts_over;
 
 	struct rcore_walk_place last; /* the last frame */
-	/* Its registers, only where libdwfl may not go on. */
+	/* Its registers, set only if libdwfl may not be able to continue. */
 	struct rcore_unwind_registers at;
-	bool is_captured; /* ... which are there */
-	/* It cannot go on: no call frame information. */
+	bool is_captured; /* ... are set */
+	/* libdwfl cannot continue: there is no call frame information. */
 	bool is_stopped;
-	bool read_failed, read_zero; /* of what libdwfl asked for since */
+	bool read_failed, read_zero; /* by libdwfl since then */
 
-	/* To find that a stack leads back into itself, as Brent does. */
+	/* To find cycles in a stack with Brent's algorithm. */
 	uint64_t seen_pc, seen_sp;
 	size_t seen_at;
 
 	/*
-	 * A return address found by scanning holds when the stack goes on from
-	 * it.
+	 * A return address found by scanning counts only if the stack continues
+	 * from it.
 	 */
 	bool on_probation;
 	uint64_t probation_slot;
@@ -91,12 +94,12 @@ struct rcore_walk {
 	struct rcore_walk_place probation_last;
 };
 
-/* Walks it all; frames and problem go to the context. */
+/* Walks the whole stack; stores frames and problem in the context. */
 void rcore_walk_stack(struct rcore_walk *walk, Dwfl_Thread *thread);
 
 /*
- * For libdwfl: where a stretch starts (a
- * Dwfl_Thread_Callbacks.set_initial_registers), and memory.
+ * Callbacks of libdwfl: where a stretch starts
+ * (Dwfl_Thread_Callbacks.set_initial_registers), and memory.
  */
 bool rcore_walk_registers(Dwfl_Thread *thread, void *walk);
 bool rcore_walk_read(struct rcore_unwinder *unwinder, uint64_t address, uint64_t *ret);

@@ -6,11 +6,11 @@
 
 enum {
 	SLOT = 8,
-	FIRST = SLOT,          /* of the save area: rdi is the first argument */
+	FIRST = SLOT,          /* in the save area: rdi is the first argument */
 	GENERAL = 6 * SLOT,    /* rdi to r9 */
 	VECTORS_END = 176,     /* the save area with xmm0 to xmm7 */
 	LARGEST_FRAME = 16384, /* of a function that prints a message */
-	/* The way from the load of an argument to the call. */
+	/* How far before the call an argument may be loaded. */
 	CODE_SIZE = 64,
 };
 
