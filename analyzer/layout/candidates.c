@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many patch levels off; 0 for those that it was measured on. */
+/* How many patch levels away; 0 for a release on which it was measured. */
 static unsigned distance(const struct rcore_layout *layout, unsigned patch)
 {
 	if (patch < layout->version[2])
@@ -21,8 +21,8 @@ bool rcore_layout_measures(const struct rcore_layout *layout, const unsigned ver
 }
 
 /*
- * The release of the table called `name`, "3.3.1..3.3.6-x86_64-cet", where it
- * is of this machine.
+ * Reads the release of a table's name, "3.3.1..3.3.6-x86_64-cet", if it is for
+ * this machine.
  */
 static bool release_of(const char *name, unsigned machine, unsigned of_table[3])
 {
@@ -82,9 +82,9 @@ struct rcore_error *rcore_layout_unsupported(const unsigned version[3], unsigned
 }
 
 /*
- * Before which of the candidates so far `layout` goes: the nearer release
- * first; of two as near, the newer; builds of one release in the order of the
- * tables.
+ * Returns the index of the candidate before which `layout` goes: nearer
+ * releases first; of two equally near ones, the newer; builds of one release in
+ * the order of the tables.
  */
 static size_t place(const struct rcore_layout *list, size_t count,
 		    const struct rcore_layout *layout, unsigned patch)
@@ -102,7 +102,7 @@ struct candidates {
 	unsigned machine;
 	struct rcore_layout *list;
 	size_t count;
-	/* `unusable`: a file of the user's folder. */
+	/* `unusable` is about a file in the user's folder. */
 	struct rcore_error *err, *unusable;
 };
 
@@ -161,7 +161,7 @@ static struct rcore_error *nothing(const struct candidates *candidates)
 	const unsigned *version = candidates->version;
 	char ruby[64];
 	snprintf(ruby, sizeof(ruby), "Ruby %u.%u.%u", version[0], version[1], version[2]);
-	/* What is wrong with the user's own table comes first. */
+	/* An error in the user's own table comes first. */
 	struct rcore_error *err =
 		candidates->unusable
 			? NULL

@@ -5,7 +5,7 @@
 
 void rcore_layout_complete(struct rcore_layout *layout, const struct rcore_layout *from)
 {
-	/* Items are only read of it. */
+	/* Its items are only read. */
 	struct rcore_layout *other = (struct rcore_layout *)from;
 	bool absent = false;
 	for (size_t i = 0; i < rcore_item_count; i++) {

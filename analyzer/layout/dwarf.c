@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pass over the top-level DIEs of the C units. Structs and enumerators are
- * wanted by name; members are looked up in a struct once it is found, so a
- * struct that a unit only declares is passed over until a unit defines it.
+ * Reads the top-level DIEs of the C units once. Finds structs and enumerators
+ * by name, and members in a struct once it is found. If a unit only declares a
+ * struct, continues until a unit defines it.
  */
 #include <dwarf.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "layout/dwarf_member.h"
 #include "layout/schema.h"
 
-/* One spelling of an item's name, in fields.def's string of them. */
+/* One of the names of an item in fields.def. */
 struct name {
 	const char *text;
 	size_t length;
@@ -23,15 +23,18 @@ struct name {
 
 struct names {
 	struct name *list;  /* sorted */
-	size_t count, left; /* `left`: items not yet found */
+	size_t count, left; /* `left`: items that are not found yet */
 };
 
 struct search {
 	struct rcore_layout *layout;
-	/* Folder of those of the release; NULL: of its sources. */
+	/*
+	 * The folder of the release's headers, or NULL to read the sources'
+	 * own.
+	 */
 	const char *headers;
 	struct names structs, constants;
-	/* Of each item: a struct that was found with members. */
+	/* For each item: whether a struct with members was found. */
 	bool *is_settled;
 };
 
@@ -74,7 +77,7 @@ static const struct rcore_item *lookup(const struct names *names, const char *te
 	return found ? found->item : NULL;
 }
 
-/* Looks a struct's fields up; whether it has any of them. */
+/* Looks up a struct's fields; returns whether it has any of them. */
 static bool take_members(struct search *search, const struct rcore_item *item, Dwarf_Die *type)
 {
 	const struct rcore_item *end = rcore_items + rcore_item_count;
@@ -88,7 +91,7 @@ static bool take_members(struct search *search, const struct rcore_item *item, D
 
 /*
  * Whether the header that declares a type is in the folder, by its name or with
- * the folder it is in.
+ * the name of its own folder.
  */
 static bool is_of_headers(const struct search *search, Dwarf_Die *type)
 {
@@ -107,8 +110,8 @@ static bool is_of_headers(const struct search *search, Dwarf_Die *type)
 }
 
 /*
- * A program that embeds Ruby may have a struct of its own by that name: one
- * that has any of the members goes before one that has none.
+ * A program that embeds Ruby may have its own struct of that name. One with any
+ * of the members is preferred to one with none.
  */
 static void take_struct(struct search *search, Dwarf_Die *die)
 {
@@ -131,9 +134,11 @@ static void take_struct(struct search *search, Dwarf_Die *die)
 	}
 }
 
-/* Compilers write an enumerator that is negative as DW_FORM_sdata, which
- * dwarf_formudata() extends by its sign, and one such as 169 in an unsigned
- * DW_FORM_data1, which dwarf_formsdata() would make negative. */
+/*
+ * Compilers write a negative enumerator as DW_FORM_sdata, which
+ * dwarf_formudata() sign-extends. They may write 169 as an unsigned
+ * DW_FORM_data1, which dwarf_formsdata() would read as negative.
+ */
 static void take_enumerators(struct search *search, Dwarf_Die *enumeration)
 {
 	Dwarf_Die child;

@@ -13,16 +13,16 @@
 #include "layout/schema.h"
 
 /*
- * Sections that types need nothing of. libdw inflates each that it knows, and
- * compressed they are most of the time: to it they shall have no bytes. The
- * header is changed in a private mapping.
+ * Sections that are not needed to read types. libdw decompresses every section
+ * that it knows, and these are most of the work. So their headers are changed,
+ * in a private mapping, to have no bytes.
  */
 static void hide_unneeded(Elf *elf, bool needs_lines)
 {
 	static const char *const unneeded[] = {
 		".debug_loc",     ".debug_loclists", ".debug_ranges", ".debug_rnglists",
 		".debug_aranges", ".debug_frame",    ".debug_macro",  ".debug_macinfo",
-		".debug_line", /* the last: where declarations are */
+		".debug_line", /* must be last: the places of declarations */
 	};
 	size_t count = RCORE_COUNT(unneeded) - needs_lines, names;
 	Elf_Scn *section = NULL;
@@ -78,7 +78,7 @@ struct rcore_error *rcore_dwarf_open(const char *path, bool needs_lines,
 {
 	struct rcore_dwarf_file file = {0};
 
-	/* A FIFO would wait for its writer. */
+	/* Opening a FIFO would wait for a writer. */
 	file.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (file.fd < 0)
 		return rcore_error_create(RCORE_ERROR_OS, "%s", strerror(errno));
@@ -107,7 +107,7 @@ bool rcore_dwarf_may_be_c(Dwarf_Die *unit)
 	case DW_LANG_C89:
 	case DW_LANG_C99:
 	case DW_LANG_C11:
-	case 0x2c: /* DW_LANG_C17, DW_LANG_C23: after elfutils 0.188 */
+	case 0x2c: /* DW_LANG_C17, DW_LANG_C23: newer than elfutils 0.188 */
 	case 0x3e:
 		return true;
 	default:
@@ -115,7 +115,7 @@ bool rcore_dwarf_may_be_c(Dwarf_Die *unit)
 	}
 }
 
-/* Copies a symbol's bytes out of the section that holds them. */
+/* Copies a symbol's bytes from its section. */
 static bool copy_symbol(Elf *elf, const GElf_Sym *symbol, char *buffer, size_t size)
 {
 	GElf_Shdr header;

@@ -15,20 +15,22 @@ struct rcore_dwarf_file {
 };
 
 /*
- * For types; `needs_lines`: and for the files that they are declared in
- * (dwarf_decl_file()). Errors: OS, FORMAT (no ELF, no DWARF), UNSUPPORTED
- * (32-bit, another machine). None of them names the file.
+ * Opens a file to read types, and, if `needs_lines`, the files in which they
+ * are declared (dwarf_decl_file()). Errors: OS, FORMAT (not ELF, no DWARF),
+ * UNSUPPORTED (32-bit, another machine). None of them names the file.
  */
 struct rcore_error *rcore_dwarf_open(const char *path, bool needs_lines,
 				     struct rcore_dwarf_file *ret);
-void rcore_dwarf_close(struct rcore_dwarf_file *file); /* an all-zero one too */
+/* also one of all zeroes */
+void rcore_dwarf_close(struct rcore_dwarf_file *file);
 
-/* Whether a unit is of C, or does not say: dwz's partial units, type units. */
+/* Whether a unit is C, or does not say: dwz's partial units, type units. */
 bool rcore_dwarf_may_be_c(Dwarf_Die *unit);
 
 /*
- * The bytes of the data symbol `name` (.symtab, else .dynsym) up to a NUL;
- * false where the file has none, or not its bytes (a separate debug file).
+ * Reads the bytes of the data symbol `name` (.symtab, otherwise .dynsym) up to
+ * a NUL. Returns false if the file does not have the symbol, or not its bytes
+ * (a separate debug file).
  */
 bool rcore_dwarf_file_string(struct rcore_dwarf_file *file, const char *name, char *buffer,
 			     size_t size);

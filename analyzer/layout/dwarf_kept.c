@@ -15,8 +15,8 @@
 #include "target/output/output.h"
 
 /*
- * What fields.def asks for: a table that answers other questions is no use
- * (FNV-1a).
+ * A hash (FNV-1a) of fields.def, because a table for another list of fields is
+ * of no use.
  */
 static uint64_t fingerprint(void)
 {
@@ -35,7 +35,7 @@ static uint64_t fingerprint(void)
 }
 
 /*
- * The build-id in hex; false where the file has none, or one of no usual
+ * The build-id in hex. Returns false if the file has none, or one of an unusual
  * length.
  */
 static bool build_id(const char *path, char ret[65])
@@ -56,8 +56,8 @@ static bool build_id(const char *path, char ret[65])
 }
 
 /*
- * $XDG_CACHE_HOME/rcore/layouts/BUILD-ID-FINGERPRINT.layout, malloc'ed; NULL:
- * none.
+ * Returns $XDG_CACHE_HOME/rcore/layouts/BUILD-ID-FINGERPRINT.layout, malloc'ed,
+ * or NULL.
  */
 static char *kept_path(const char *path, const char *folder)
 {
@@ -93,7 +93,7 @@ static bool load(const char *kept, const unsigned version[3], struct rcore_layou
 	return is_good;
 }
 
-/* Makes a folder and those above it. */
+/* Creates a folder and its parents. */
 static void make_folder(char *path)
 {
 	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
@@ -110,7 +110,7 @@ static struct rcore_error *write_text(FILE *out, const void *text)
 	return NULL;
 }
 
-/* Nothing is lost if it cannot be kept. */
+/* If it cannot be stored, nothing is lost. */
 static void keep(const char *kept, char *folder, const struct rcore_layout *layout)
 {
 	char *text = rcore_layout_print(layout, "a cache of rcore; may be deleted at any time");

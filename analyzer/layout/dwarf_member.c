@@ -6,7 +6,7 @@
 
 enum {
 	MAX_PEEL = 32,   /* typedefs and qualifiers around one type */
-	MAX_UNNAMED = 8, /* unnamed structs and unions inside one another */
+	MAX_UNNAMED = 8, /* nested unnamed structs and unions */
 	MAX_BITS = 1 << 26,
 };
 
@@ -50,7 +50,7 @@ static bool constant(Dwarf_Die *die, unsigned name, Dwarf_Word *ret)
 	return dwarf_attr_integrate(die, name, &attr) && !dwarf_formudata(&attr, ret);
 }
 
-/* DWARF 2 writes a member's place as an expression. */
+/* DWARF 2 describes the place of a member by an expression. */
 static bool location(Dwarf_Die *member, Dwarf_Word *ret)
 {
 	Dwarf_Attribute attr;
@@ -75,7 +75,8 @@ static bool type_of(Dwarf_Die *member, Dwarf_Die *ret)
 }
 
 /*
- * Elements of an array, all dimensions; 0 for a flexible one. C counts from 0.
+ * The number of elements of an array in all dimensions; 0 for a flexible array.
+ * In C, indices begin at 0.
  */
 static Dwarf_Word element_count(Dwarf_Die *array)
 {
@@ -97,8 +98,10 @@ static Dwarf_Word element_count(Dwarf_Die *array)
 	return total;
 }
 
-/* dwarf_aggregate_size() gives up on an array in a unit without a language, as
- * dwz leaves them. */
+/*
+ * dwarf_aggregate_size() fails for an array in a unit without a language, such
+ * as dwz writes.
+ */
 static bool size_of(const Dwarf_Die *type, Dwarf_Word *ret)
 {
 	Dwarf_Word count = 1, size;
@@ -113,10 +116,12 @@ static bool size_of(const Dwarf_Die *type, Dwarf_Word *ret)
 	       !__builtin_mul_overflow(count, size, ret);
 }
 
-/* Where a member starts, in bits from the start of its struct or union. A
- * bit-field has DW_AT_data_bit_offset (DWARF 5, some of DWARF 4), or
+/*
+ * Returns where a member starts, in bits from the start of its struct or union.
+ * A bit-field has DW_AT_data_bit_offset (DWARF 5, sometimes DWARF 4), or
  * DW_AT_bit_offset: bits from the most significant end of a unit of
- * DW_AT_byte_size (of the type's size where that is absent). */
+ * DW_AT_byte_size, which defaults to the type's size.
+ */
 static bool bit_offset(Dwarf_Die *member, Dwarf_Die *type, Dwarf_Word bits, Dwarf_Word *ret)
 {
 	Dwarf_Word byte = 0, offset, unit;
@@ -139,11 +144,11 @@ static bool bit_offset(Dwarf_Die *member, Dwarf_Die *type, Dwarf_Word bits, Dwar
 	return true;
 }
 
-/* A member as a search sees it. */
+/* A member that the search has reached. */
 struct member {
 	Dwarf_Die die, type;
-	Dwarf_Word start; /* bits from the outermost struct */
-	Dwarf_Word bits;  /* of a bit-field, else 0 */
+	Dwarf_Word start; /* in bits, from the outermost struct */
+	Dwarf_Word bits;  /* of a bit-field, otherwise 0 */
 };
 
 static bool describe(Dwarf_Die *die, Dwarf_Word start, struct member *ret)
@@ -161,7 +166,7 @@ static bool describe(Dwarf_Die *die, Dwarf_Word start, struct member *ret)
 	return true;
 }
 
-/* The member `name` of `outer`, or of an unnamed member of it. */
+/* Finds the member `name` of `outer`, or of an unnamed member of it. */
 static bool find(const struct member *outer, const char *name, size_t length,
 		 struct member *ret)
 {

@@ -7,16 +7,18 @@
 #include "layout/layout.h"
 
 /*
- * The type behind typedefs and qualifiers; false where DWARF has none (void).
+ * Removes typedefs and qualifiers from a type. Returns false if DWARF has no
+ * type (void).
  */
 bool rcore_dwarf_peel(Dwarf_Die *type);
 
-/* The size in bytes of a struct or union; 0 for a declaration. */
+/* Returns the size in bytes of a struct or union; 0 for a declaration. */
 uint32_t rcore_dwarf_struct_size(Dwarf_Die *type);
 
 /*
- * The member that one of `paths` ('|' between, '.' into nested structs) names
- * in the struct `type`; unnamed members are looked through. False: it has none.
+ * Finds the member of the struct `type` that one of `paths` names. '|'
+ * separates paths, '.' leads into nested structs; unnamed members are searched,
+ * too. Returns false if there is none.
  */
 bool rcore_dwarf_member(Dwarf_Die *type, const char *paths, struct rcore_field *ret);
 

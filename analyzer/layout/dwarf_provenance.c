@@ -7,7 +7,7 @@
 
 #include "layout/dwarf_file.h"
 
-/* "GNU C17 12.2.0 -g -O1 ...", without the words that hold a path. */
+/* Prints "GNU C17 12.2.0 -g -O1 ...", without the words that contain a path. */
 static void print_producer(FILE *out, Dwarf *dwarf)
 {
 	Dwarf_CU *unit = NULL;

@@ -3,10 +3,11 @@
 #define RCORE_LAYOUT_LAYOUT_H
 
 /*
- * layout/ knows where CRuby's fields are, by release and build: the list of
- * fields (fields.def), the tables (tables/, generated), their parser, and the
- * DWARF reader that makes them. It is the only folder that compares versions.
- * Start with fields.def, then read this.
+ * layout/ knows where CRuby's fields are, by release and build. It has the list
+ * of fields (fields.def), the tables (tables/, generated), their parser, and
+ * the DWARF reader with which they are made. It includes base/ and target/, and
+ * is the only folder that compares versions. Start with fields.def, then read
+ * this.
  */
 
 #include <stdbool.h>
@@ -17,16 +18,17 @@
 #include "target/memory.h"
 
 /*
- * Where CRuby's fields are, for one Ruby release and one build of it, as data.
- * A layout comes from the target's own DWARF, or from a table that the
- * generator made from a build with DWARF (layout/tables/), never from hand.
+ * Describes, as data, where the fields are in one build of one Ruby release. A
+ * layout comes from the target's own DWARF, or from a table that was generated
+ * from a build with DWARF (layout/tables/). Tables are never written by hand.
  */
 
 /*
- * What a layout knows of a field, a struct or a constant: its place or value;
- * that this Ruby lacks it (absent); or nothing, as fields.def lists it and
- * nobody has looked yet (unmeasured). A feature that reads an unmeasured field
- * fails and says so; one that this Ruby lacks is an answer.
+ * What a layout knows of a field, a struct or a constant: its offset or value;
+ * that this Ruby does not have it (absent); or nothing, because it is in
+ * fields.def but was not measured yet (unmeasured). If a feature needs an
+ * unmeasured field, it fails with an error. If this Ruby does not have the
+ * field, that is an answer.
  */
 enum {
 	RCORE_ABSENT = -1, /* an offset */
@@ -35,14 +37,17 @@ enum {
 #define RCORE_NO_CONSTANT         INT64_MIN
 #define RCORE_UNMEASURED_CONSTANT (INT64_MIN + 1)
 
-/* One field: `offset` in bytes from the struct's start, or one of the above. A
- * bit-field keeps the byte that holds its lowest bit, that bit's number in the
- * byte, and its width in bits; a plain field has bits == 0. */
+/*
+ * One field: `offset` is in bytes from the struct's start, or one of the
+ * constants above. For a bit-field, it is the byte that contains its lowest
+ * bit; `bit` is that bit's number in the byte, and `bits` the width. Other
+ * fields have bits == 0.
+ */
 struct rcore_field {
 	int32_t offset;
 	/*
-	 * Bytes; of the member's type, arrays and structs whole; 0: an array to
-	 * the end.
+	 * Bytes of the member's type, of arrays and structs as a whole; 0: an
+	 * array to the end.
 	 */
 	uint16_t size;
 	uint8_t bit, bits;
@@ -51,16 +56,16 @@ struct rcore_field {
 /* Algorithms that changed between releases; layout/traits.c says when. */
 enum rcore_label_style {
 	RCORE_LABEL_PLAIN, /* up to 3.3: `block in foo' */
-	/* 3.4: 'Foo#foo', internal frames shown as they are. */
+	/* 3.4: 'Foo#foo', internal frames unchanged. */
 	RCORE_LABEL_QUALIFIED,
-	/* 4.0: <internal: frames take the caller's path and line. */
+	/* 4.0: <internal: frames get the caller's path and line. */
 	RCORE_LABEL_BACKPATCH,
 };
 
-/* In which order a Thread::Backtrace keeps its locations. */
+/* The order of a Thread::Backtrace's locations. */
 enum rcore_backtrace_order {
 	RCORE_BACKTRACE_OUTERMOST_FIRST, /* up to 2.7 */
-	/* 3.0: the innermost, the last, is never shown. */
+	/* 3.0: the innermost is the last, and is never printed. */
 	RCORE_BACKTRACE_OUTERMOST_EXTRA,
 	RCORE_BACKTRACE_INNERMOST_FIRST, /* 3.1 on */
 };
@@ -73,54 +78,54 @@ struct rcore_traits {
 	bool guard_inside;
 	/* fiber->resuming_fiber is a Fiber, not a rb_fiber_t. */
 	bool resuming_object;
-	/* th->ec is the new fiber's before its stack is. */
+	/* During a switch, th->ec is the new fiber's before its stack is. */
 	bool ec_switched_first;
 	/* ec->cfp counts a frame before it is filled. */
 	bool frames_pushed_first;
 	/* A parked fiber's pc is its saved x30 (aarch64). */
 	bool coroutine_link;
 	bool shapes; /* ivars by shape */
-	/* Bits of a shape's ID that are its place in the list. */
+	/* The bits of a shape's ID that are its index in the list. */
 	uint32_t shape_id_mask;
-	/* rb_shape_tree is the struct, no pointer to it. */
+	/* rb_shape_tree is the struct itself, not a pointer to it. */
 	bool shape_tree_is_struct;
 	unsigned heap_page_align;   /* bytes */
-	unsigned default_slot_size; /* where heap_page has no slot_size */
+	unsigned default_slot_size; /* if heap_page has no slot_size */
 	/* heap_pages.sorted is a rb_darray. */
 	bool heap_pages_darray;
-	/* Mask in RBasic.flags of a T_CLASS: FL_SINGLETON. */
+	/* FL_SINGLETON: mask in RBasic.flags of a T_CLASS. */
 	unsigned singleton_flag;
 	/* binding.local_variables lists _1. */
 	bool numbered_are_locals;
-	/* NameError#message has the receiver's inspect. */
+	/* NameError#message contains the receiver's inspect. */
 	bool name_error_inspects;
 	/* ec->local_storage is a st_table. */
 	bool local_storage_is_st;
-	/* The bit of VM_ENV_FLAG_ISOLATED says that, not PASSED. */
+	/* VM_ENV_FLAG_ISOLATED's bit means that, not PASSED. */
 	bool env_isolated;
 	enum rcore_backtrace_order backtrace_order;
 	/* Imemo types. */
 	unsigned imemo_ment, imemo_svar, imemo_cref, imemo_iseq, imemo_env;
 
 	/* What inspect prints. */
-	/* Of a T_STRUCT's count, in its flags. */
+	/* Mask of a T_STRUCT's length in its flags. */
 	unsigned struct_embed_mask;
 	/* {a: 1, "b" => 2}, not {:a=>1, "b"=>2}. */
 	bool hash_with_colons;
-	/* #<Foo:"a\nb">; otherwise the text as it is. */
+	/* #<Foo:"a\nb">; otherwise the unchanged text. */
 	bool exception_quotes_newlines;
 	/* In the message of a NameError. */
 	bool receiver_inspect_limited;
-	bool method_shows_parameters; /* and its place */
-	/* The class of the receiver alone tells its owner. */
+	bool method_shows_parameters; /* and its location */
+	/* The owner is found by the receiver's class only. */
 	bool method_of_class;
-	/* An UnboundMethod shows its owner alone. */
+	/* An UnboundMethod only shows its owner. */
 	bool method_of_owner;
-	/* "..." are three parameters; otherwise "*" is. */
+	/* "..." is three parameters; otherwise "*" is. */
 	bool method_forwards_all;
 	bool time_offset_seconds; /* +010203, not +0102 */
 	bool next_line_printable; /* U+0085 */
-	/* A String in UTF-16 is read by its byte order mark. */
+	/* A byte order mark selects how a UTF-16 String is read. */
 	bool dummy_utf_by_mark;
 	/* #<Encoding:BINARY (ASCII-8BIT)> */
 	bool encoding_named_binary;
@@ -128,25 +133,31 @@ struct rcore_traits {
 
 enum rcore_layout_source {
 	RCORE_LAYOUT_DWARF, /* the target's own debug information */
-	RCORE_LAYOUT_EXACT, /* the table of this very release, proved */
-	/* The nearest table of the same minor, proved as far as it goes. */
+	RCORE_LAYOUT_EXACT, /* the table of this release, proved */
+	/*
+	 * The nearest table of the same minor version, proved as far as
+	 * possible.
+	 */
 	RCORE_LAYOUT_APPROXIMATE,
 };
 
 struct rcore_layout {
 	/*
-	 * "3.3.1..3.3.6-x86_64-cet": the table's, or the DWARF file's base
-	 * name.
+	 * "3.3.1..3.3.6-x86_64-cet", the table's name; or the base name of the
+	 * DWARF file.
 	 */
 	char name[64];
 	unsigned version[3]; /* the first release that it was measured on */
-	/* And the patch level of the last, 6; each in between was, too. */
+	/*
+	 * The patch level of the last one, 6. Each in between was measured,
+	 * too.
+	 */
 	unsigned last_patch;
 	unsigned machine; /* EM_X86_64, EM_AARCH64 */
 	/*
-	 * Of a release of which only headers were at hand: from which release
-	 * the structs are taken that only C files define (is_borrowed); 0.0.0:
-	 * all were measured. Such a layout is APPROXIMATE.
+	 * If only the headers of a release were available: the release that
+	 * provided the structs which only C files define (is_borrowed). 0.0.0
+	 * if all were measured. Such a layout is APPROXIMATE.
 	 */
 	unsigned neighbour[3];
 	enum rcore_layout_source source;
@@ -169,24 +180,24 @@ struct rcore_layout {
 };
 
 /*
- * Whether this Ruby has the field, or may have it: of an unmeasured one nobody
- * knows. To read that one fails, so code that asks which of two fields a Ruby
- * has takes no wrong turn.
+ * Whether this Ruby has the field. True if it is unmeasured, because reading it
+ * then fails: code that asks which of two fields a Ruby has must not choose the
+ * wrong one.
  */
 static inline bool rcore_has(const struct rcore_field *field)
 {
 	return field->offset != RCORE_ABSENT;
 }
 
-/* Whether its place is known. */
+/* Whether its offset is known. */
 static inline bool rcore_has_place(const struct rcore_field *field)
 {
 	return field->offset >= 0;
 }
 
 /*
- * Bytes that hold the field: of a bit-field those with its bits, not its
- * type's.
+ * Returns how many bytes contain the field. For a bit-field, these are the
+ * bytes with its bits, not those of its type.
  */
 static inline size_t rcore_field_width(const struct rcore_field *field)
 {
@@ -195,21 +206,24 @@ static inline size_t rcore_field_width(const struct rcore_field *field)
 
 /*
  * Reads a field of the struct at `base`: unsigned, 1 to 8 bytes, bit-fields
- * shifted down. RCORE_FAULT_UNMAPPED if this Ruby has no such field; check
- * rcore_has() where that may be. RCORE_FAULT_NOT_MEASURED if the layout does
- * not know. Signed fields (int) are the caller's to cast.
+ * shifted down. The caller casts signed fields (int). Returns
+ * RCORE_FAULT_UNMAPPED if this Ruby does not have the field; check rcore_has()
+ * if that is possible. Returns RCORE_FAULT_NOT_MEASURED if the field is
+ * unmeasured.
  */
 enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 				  const struct rcore_field *field, uint64_t *ret);
 
-/* The same out of a copy of the struct's first `size` bytes; false where the
- * field is not wholly in them. */
+/*
+ * Reads a field from a copy of the struct's first `size` bytes. Returns false
+ * if it is not completely in the copy.
+ */
 bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
 		    uint64_t *ret);
 
 /*
- * The error of whoever needs an unmeasured field of the layout: UNSUPPORTED.
- * NULL for any other field.
+ * Returns the error UNSUPPORTED for code that needs an unmeasured field of the
+ * layout; NULL for any other field.
  */
 struct rcore_error *rcore_not_measured(const struct rcore_layout *layout,
 				       const struct rcore_field *field);
@@ -239,97 +253,103 @@ struct rcore_error *rcore_not_measured(const struct rcore_layout *layout,
 struct rcore_error *rcore_layout_parse(const char *text, const char *origin,
 				       struct rcore_layout *ret);
 
-/* The text of a table, malloc'ed; NULL when memory is short. `provenance` is
- * printed as comment lines at the top (may be NULL). */
+/*
+ * Returns the text of a table, malloc'ed; NULL if memory is short. `provenance`
+ * (may be NULL) becomes comment lines at the top.
+ */
 char *rcore_layout_print(const struct rcore_layout *layout, const char *provenance);
 
-/* The name of the index-th table compiled in; NULL past the last. */
+/*
+ * Returns the name of a built-in table by its index; NULL after the last one.
+ */
 const char *rcore_layout_builtin_name(size_t index);
 
-/* That table. Errors: as rcore_layout_parse(). */
+/* Reads that table. Errors: those of rcore_layout_parse(). */
 struct rcore_error *rcore_layout_builtin(size_t index, struct rcore_layout *ret);
 
 /*
- * Candidates for a target, best first: exact version first (each build of it),
- * then the other releases of the same minor, nearest first; of two as near the
- * user's own (store.h) before the built-in one. `ret[]` is malloc'ed by the
- * callee; NO_LAYOUT, with the next step in its text, when there is none.
+ * Finds the candidates for a target, best first: the exact version (each build
+ * of it), then other releases of the same minor version, nearest first. Of two
+ * equally near ones, the user's own (store.h) precedes the built-in one. *ret
+ * is malloc'ed. Error: NO_LAYOUT if there is none; its message says what to do
+ * next.
  */
 struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned machine,
 					    struct rcore_layout **ret, size_t *ret_count);
 
 /*
- * Why there can be no built-in table: `name`, "Ruby 2.1.6", is of a series
- * before the first or after the last that has one. NULL: it is within.
+ * Returns why there cannot be a built-in table: `name`, such as "Ruby 2.1.6",
+ * is of a series before the first or after the last one that has tables.
+ * Returns NULL for other versions.
  */
 struct rcore_error *rcore_layout_unsupported(const unsigned version[3], unsigned machine,
 					     const char *name);
 
-/* Whether it was measured on this very release. */
+/* Whether the layout was measured on this release. */
 bool rcore_layout_measures(const struct rcore_layout *layout, const unsigned version[3]);
 
-/* "3.3.8" to its three numbers; false, `ret` untouched, for anything else. */
+/*
+ * Parses "3.3.8" into three numbers. For any other text, returns false and does
+ * not change `ret`.
+ */
 bool rcore_version_parse(const char *text, unsigned ret[3]);
 
 /*
- * "3.3.1..3.3.6", or "3.3.0" alone, to the first release and the last's patch
- * level.
+ * Parses "3.3.1..3.3.6" or "3.3.0" into the first release and the last one's
+ * patch level.
  */
 bool rcore_version_range_parse(const char *text, unsigned ret[3], unsigned *ret_last_patch);
 
 /*
- * Sets layout->traits from layout->version: the one place that compares
- * versions.
+ * Sets layout->traits from layout->version. Versions are compared nowhere else.
  */
 void rcore_layout_set_traits(struct rcore_layout *layout);
 
 /*
  * Reads a layout from the DWARF of a file: a ruby, a libruby, a program that
- * embeds one, or the separate debug file of one. `version` is that of the
- * target when known, else NULL: then it comes from the file itself
- * (ruby_version), which a debug file does not hold. A struct that no C unit of
- * the file defines is absent, as are its fields; VM, thread and EC are always
- * there. The name is the file's base name. Errors, each naming the file: OS,
- * FORMAT (no ELF, no DWARF, no Ruby in it, no version), UNSUPPORTED (32-bit,
- * another machine).
+ * embeds one, or a separate debug file of one. `version` is the target's, or
+ * NULL to read it from the file (ruby_version), which a debug file does not
+ * contain. A struct that no C unit of the file defines is absent, with all its
+ * fields; VM, thread and EC always exist. The layout's name is the file's base
+ * name. Errors, each naming the file: OS, FORMAT (not ELF, no DWARF, no Ruby in
+ * it, no version), UNSUPPORTED (32-bit, another machine).
  */
 struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
 					    struct rcore_layout *ret);
 
 /*
- * The same of a file that was built of `neighbour`'s sources with the headers
- * of release `version`, which lie in the folder `headers`: structs that none of
- * these declares are marked as the neighbour's.
+ * Does the same for a file that was built from the sources of `neighbour` with
+ * the headers of release `version`, which are in the folder `headers`. Marks
+ * structs that no header declares as the neighbour's.
  */
 struct rcore_error *rcore_layout_from_headers(const char *path, const unsigned version[3],
 					      const char *headers, const unsigned neighbour[3],
 					      struct rcore_layout *ret);
 
 /*
- * Takes the structs that a layout has nothing of from another: what only an
- * extension of Ruby defines (struct rb_monitor) is in no libruby's DWARF.
+ * Copies the structs that a layout does not have from another one: a struct
+ * that only an extension of Ruby defines (struct rb_monitor) is not in the
+ * DWARF of any libruby.
  */
 void rcore_layout_complete(struct rcore_layout *layout, const struct rcore_layout *from);
 
 /*
- * Visits what the layout does not know, in fields.def's order: "struct weakmap"
- * for a struct and all its fields, "thread.name", "enum qnil". Returns how many
- * items of fields.def that are; `visit` may be NULL.
+ * Visits what the layout does not know, in the order of fields.def: "struct
+ * weakmap" for a struct and all its fields, "thread.name", "enum qnil". Returns
+ * the number of unmeasured items of fields.def; `visit` may be NULL.
  */
 typedef void rcore_layout_unmeasured_visit(void *context, const char *item);
 size_t rcore_layout_unmeasured(const struct rcore_layout *layout,
 			       rcore_layout_unmeasured_visit *visit, void *context);
 
 /*
- * What to say of such a layout at the top of a table: file name, build-id,
- * compiler; lines, malloc'ed. NULL when the file cannot be read or memory is
+ * Returns the comment lines for the top of such a table: file name, build-id,
+ * compiler; malloc'ed. Returns NULL if the file cannot be read or memory is
  * short.
  */
 char *rcore_layout_provenance(const char *path);
 
-/*
- * Names a layout as the tables are: "3.3.0-x86_64", "3.3.1..3.3.6-x86_64-cet".
- */
+/* Names a layout like the tables: "3.3.0-x86_64", "3.3.1..3.3.6-x86_64-cet". */
 void rcore_layout_set_table_name(struct rcore_layout *layout);
 
 #endif

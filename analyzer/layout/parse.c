@@ -16,8 +16,8 @@ struct parser {
 	struct rcore_layout *layout;
 	const char *origin;
 	unsigned line;
-	unsigned *seen; /* line of each item, 0: not yet */
-	/* The item after the last one: tables are printed in order. */
+	unsigned *seen; /* line of each item; 0: not seen yet */
+	/* The item after the last one, because tables are printed in order. */
 	size_t next;
 	bool has_name, has_version, has_machine;
 };
@@ -47,7 +47,7 @@ static struct rcore_error *number(const struct parser *parser, const char *word,
 	return NULL;
 }
 
-/* "struct vm", "enum qnil" or "vm.main_thread". */
+/* Finds "struct vm", "enum qnil" or "vm.main_thread". */
 static const struct rcore_item *find(struct parser *parser, enum rcore_item_kind kind,
 				     const char *group, const char *id)
 {
@@ -73,8 +73,8 @@ static struct rcore_error *see(struct parser *parser, const struct rcore_item *i
 }
 
 /*
- * '-': this Ruby lacks it. '?': not measured, where the table that this one is
- * read over has it.
+ * '-': this Ruby does not have it. '?': not measured, even if the base table
+ * has it.
  */
 static bool parse_unknown(struct parser *parser, const struct rcore_item *item,
 			  const char *word)
@@ -89,8 +89,8 @@ static bool parse_unknown(struct parser *parser, const struct rcore_item *item,
 }
 
 /*
- * "4.0.5" behind a struct: the release that it is taken from, one for all of a
- * table.
+ * "4.0.5" after a struct: the release from which it is borrowed. A table has
+ * only one.
  */
 static struct rcore_error *parse_borrowed(struct parser *parser, const struct rcore_item *item,
 					  const char *word)
@@ -239,7 +239,7 @@ static struct rcore_error *parse_line(struct parser *parser, char *line)
 	return complain(parser, "'%s' does not start a line of a layout table", words[0]);
 }
 
-/* The next line of `text` as printable characters, into `line`. */
+/* Copies the next line of `text`, as printable characters, to `line`. */
 static struct rcore_error *copy_line(const struct parser *parser, const char *text,
 				     size_t length, char line[MAX_LINE])
 {
@@ -256,7 +256,7 @@ static struct rcore_error *copy_line(const struct parser *parser, const char *te
 	return NULL;
 }
 
-/* Without these structs nothing at all can be read. */
+/* Without these structs, nothing can be read. */
 static const char *lacks_struct(const struct rcore_layout *layout)
 {
 	return !layout->vm.size       ? "vm"
@@ -265,7 +265,7 @@ static const char *lacks_struct(const struct rcore_layout *layout)
 				      : NULL;
 }
 
-/* Each field lies in its struct, once the text has ended. */
+/* Checks that each field is inside its struct, once the text is read. */
 static struct rcore_error *check_fields(struct parser *parser)
 {
 	uint32_t size = 0;

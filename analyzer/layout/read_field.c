@@ -51,7 +51,7 @@ bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *fie
 	return true;
 }
 
-/* "thread.name": `field` is one of the layout's. */
+/* Prints "thread.name"; `field` must be one of the layout's. */
 static void print_name(const struct rcore_layout *layout, const struct rcore_field *field,
 		       char ret[RCORE_ITEM_TEXT])
 {

@@ -62,7 +62,7 @@ int64_t *rcore_item_constant(struct rcore_layout *layout, const struct rcore_ite
 
 bool rcore_item_is_measured(const struct rcore_layout *layout, const struct rcore_item *item)
 {
-	/* Only read. */
+	/* only read */
 	struct rcore_layout *from = (struct rcore_layout *)layout;
 	switch (item->kind) {
 	case RCORE_ITEM_STRUCT:
@@ -134,7 +134,8 @@ size_t rcore_layout_unmeasured(const struct rcore_layout *layout,
 			       rcore_layout_unmeasured_visit *visit, void *context)
 {
 	size_t count = 0;
-	bool has_struct = true; /* else it speaks for its fields */
+	/* otherwise the struct's line is printed for its fields */
+	bool has_struct = true;
 	for (size_t i = 0; i < rcore_item_count; i++) {
 		const struct rcore_item *item = &rcore_items[i];
 		bool is_measured = rcore_item_is_measured(layout, item);

@@ -6,8 +6,8 @@
 #include "target/machine.h"
 
 /*
- * fields.def as an array, in its order: what the parser, the printer and the
- * DWARF reader walk. Private to layout/.
+ * fields.def as an array, in its order, for the parser, the printer and the
+ * DWARF reader. Private to layout/.
  */
 enum rcore_item_kind {
 	RCORE_ITEM_STRUCT, /* uint32_t in the layout: the size */
@@ -17,20 +17,20 @@ enum rcore_item_kind {
 
 struct rcore_item {
 	enum rcore_item_kind kind;
-	const char *group; /* the struct's id; of an enumerator, "" */
-	/* The field's or enumerator's id; of a struct, "". */
+	const char *group; /* the struct's id; "" for an enumerator */
+	/* The id of the field or enumerator; "" for a struct. */
 	const char *id;
-	/* DWARF names or paths, '|' between, newest first. */
+	/* DWARF names or paths, separated by '|', newest first. */
 	const char *names;
 	size_t where; /* offset in struct rcore_layout */
-	/* Of a struct: those of its is_borrowed, is_unmeasured. */
+	/* For a struct: the offsets of its is_borrowed and is_unmeasured. */
 	size_t borrowed, unmeasured;
 };
 
 extern const struct rcore_item rcore_items[];
 extern const size_t rcore_item_count;
 
-/* Where the item lives in a layout, typed. */
+/* Return the item's place in a layout, by type. */
 uint32_t *rcore_item_size(struct rcore_layout *layout, const struct rcore_item *item);
 bool *rcore_item_borrowed(struct rcore_layout *layout, const struct rcore_item *item);
 bool *rcore_item_unmeasured(struct rcore_layout *layout, const struct rcore_item *item);
@@ -43,17 +43,14 @@ enum { RCORE_RANGE_TEXT = 80 };
 void rcore_layout_print_range(const struct rcore_layout *layout, char ret[RCORE_RANGE_TEXT]);
 
 /*
- * rcore_layout_parse(), of a text that may lack items, and the machine: they
- * are as in `base`. NULL: of a whole text, in which what is lacking is
+ * Does the same as rcore_layout_parse(), for a text that may lack items and the
+ * machine: these are copied from `base`. If that is NULL, what is missing is
  * unmeasured.
  */
 struct rcore_error *rcore_layout_parse_over(const struct rcore_layout *base, const char *text,
 					    const char *origin, struct rcore_layout *ret);
 
-/*
- * What a layout knows of an item; SETS one that it knows nothing of, or that
- * this Ruby lacks.
- */
+/* What a layout knows about an item; SETS one to unmeasured, or to absent. */
 bool rcore_item_is_measured(const struct rcore_layout *layout, const struct rcore_item *item);
 void rcore_item_set_unmeasured(struct rcore_layout *layout, const struct rcore_item *item);
 void rcore_item_set_absent(struct rcore_layout *layout, const struct rcore_item *item);
@@ -63,8 +60,8 @@ enum { RCORE_ITEM_TEXT = 96 };
 void rcore_item_print(const struct rcore_item *item, char ret[RCORE_ITEM_TEXT]);
 
 /*
- * A layout in which nothing is measured, and one of a Ruby that has nothing of
- * fields.def.
+ * Set up a layout in which nothing is measured, and one of a Ruby that has no
+ * item of fields.def.
  */
 void rcore_layout_init(struct rcore_layout *ret);
 void rcore_layout_init_absent(struct rcore_layout *ret);

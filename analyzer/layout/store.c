@@ -16,7 +16,7 @@
 
 enum { SIZE_LIMIT = 1 << 20 };
 
-/* As much of a file as a table may have, with a NUL. */
+/* Reads at most as much as a table may have, and adds a NUL. */
 static struct rcore_error *read_text(int fd, const char *path, char **ret)
 {
 	size_t size = 0;
@@ -69,8 +69,8 @@ struct rcore_error *rcore_layout_read(const char *path, struct rcore_layout *ret
 {
 	struct stat status;
 	/*
-	 * Opening a device can have effects, and opening a FIFO can wait for
-	 * ever.
+	 * Opening a device can have effects, and opening a FIFO can wait
+	 * forever.
 	 */
 	if (stat(path, &status))
 		return rcore_error_os(errno, "%s", path);
@@ -138,8 +138,8 @@ struct rcore_error *rcore_layout_folder_each(rcore_layout_visit *visit, void *co
 }
 
 /*
- * The range of a built-in table's name holds the release, and the rest is the
- * same.
+ * Whether `word` names this table: its release is in the table's range, and the
+ * rest is equal.
  */
 static bool means(const char *word, const char *name)
 {

@@ -4,17 +4,17 @@
 
 #include "layout/layout.h"
 
-/* Of the two files of store.h alone. */
+/* Shared by the two files of store.h only. */
 
 /*
- * The table in an open file; `path` for messages. Errors as
+ * Reads the table in an open file; `path` is for messages. Errors: those of
  * rcore_layout_read().
  */
 struct rcore_error *rcore_layout_read_fd(int fd, const char *path, struct rcore_layout *ret);
 
 /*
- * $VARIABLE/rcore/layouts, else $HOME/BELOW_HOME/rcore/layouts, malloc'ed;
- * NULL: neither.
+ * Returns $VARIABLE/rcore/layouts, otherwise $HOME/BELOW_HOME/rcore/layouts,
+ * malloc'ed; NULL if neither is set.
  */
 char *rcore_layout_xdg_folder(const char *variable, const char *below_home);
 

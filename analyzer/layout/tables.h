@@ -3,13 +3,14 @@
 #define RCORE_LAYOUT_TABLES_H
 
 /*
- * The built-in tables, made by the build from layout/tables/
- * (scripts/pack-tables.awk); ends with a NULL name.
+ * The built-in tables, which the build makes from layout/tables/
+ * (scripts/pack-tables.awk). Ends with a NULL name.
  */
 struct rcore_layout_table {
 	const char *name;
 	/*
-	 * The table that has the lines that this one lacks; -1: it lacks none.
+	 * The table that contains the lines which this one lacks; -1 if it is
+	 * complete.
 	 */
 	int base;
 	const char *text;

@@ -6,7 +6,7 @@
  * proof/ checks a layout against the target before anything is decoded with it,
  * struct by struct and field by field, and shifts fields until the checks pass.
  * It includes vm/, ruby/ and a layout, but not session/. Start here, then read
- * checks.def.
+ * layout/fields.def.
  */
 
 #include "model/snapshot.h"

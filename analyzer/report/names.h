@@ -14,10 +14,10 @@
  */
 const char *rcore_frame_kind_name(enum rcore_frame_kind kind);
 const char *rcore_fiber_status_name(enum rcore_fiber_status status);
-/* As Thread#inspect. */
+/* Like Thread#inspect. */
 const char *rcore_thread_status_name(const struct rcore_thread *thread);
 const char *rcore_gvl_name(enum rcore_gvl gvl);
-/* As Method#parameters; NULL: none. */
+/* Like Method#parameters; NULL if it is not a parameter. */
 const char *rcore_parameter_name(enum rcore_parameter parameter);
 const char *rcore_trust_name(enum rcore_trust trust);
 const char *rcore_vm_method_name(enum rcore_vm_method method);

@@ -50,7 +50,7 @@ static int find_fiber(const struct rcore_snapshot *snapshot, const char *name)
 	return -1;
 }
 
-/* " T1 T2 T3 ...", in memory of the caller, for a message. */
+/* Returns " T1 T2 T3 ..." for a message; the caller frees it. */
 static void list_ids(const struct rcore_snapshot *snapshot, int thread, bool fibers,
 		     char *buffer, size_t size)
 {

@@ -7,12 +7,12 @@
 #include "report/text/style.h"
 
 /*
- * What was taken out of a report, on a line of its own; nothing where nothing
- * was to be.
+ * Writes a line about what was removed from a report; nothing if nothing was to
+ * be removed.
  */
 void rcore_text_redaction(const struct rcore_pen *pen, const struct rcore_redaction *redaction);
 
-/* "redaction": the same. */
+/* Writes the same as "redaction". */
 void rcore_json_redaction(struct rcore_json *json, const struct rcore_redaction *redaction);
 
 #endif

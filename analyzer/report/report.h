@@ -4,7 +4,8 @@
 
 /*
  * report/ writes a snapshot and decides nothing: text/ for people, json/ as
- * data, ci/ for CI systems. formats.h lists every format. Start here.
+ * data, ci/ for CI systems, profile/ for profiles. It includes model/, and
+ * reads no target. formats.h lists every format. Start here.
  */
 
 #include <stdio.h>

@@ -146,7 +146,7 @@ static void demangle(struct rcore_symbolizer *symbolizer, struct rcore_native_fr
 	free(name);
 }
 
-/* Without a file, the offset is from the module's start. */
+/* If the bias is not known, returns the offset from the module's start. */
 static uint64_t offset_of(const struct rcore_native_module *module, uint64_t address)
 {
 	const struct rcore_module *found = &module->entry->module;

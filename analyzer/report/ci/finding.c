@@ -10,7 +10,7 @@
 #include "triage/crash_stack.h"
 #include "triage/origin.h"
 
-/* NULL: memory is short. */
+/* Returns NULL if memory is short. */
 static const char *escaped(struct rcore_arena *arena, const char *text)
 {
 	char *copy = NULL;
@@ -26,7 +26,7 @@ static const char *escaped(struct rcore_arena *arena, const char *text)
 	return kept;
 }
 
-/* NULL: not below the source folder. */
+/* Returns NULL if the path is not in the source folder. */
 static const char *below(const char *path, const char *root)
 {
 	size_t length = root ? strlen(root) : 0;
@@ -39,7 +39,7 @@ static const char *below(const char *path, const char *root)
 	return path + length + strspn(path + length, "/");
 }
 
-/* A path that names a file: not "-e", "(eval at ...)", "(irb)". */
+/* Whether a path names a file, unlike "-e", "(eval at ...)", "(irb)". */
 static bool is_file(const char *path)
 {
 	return path && path[0] && path[0] != '-' && path[0] != '(' && path[0] != '<';
@@ -75,7 +75,7 @@ static struct rcore_error *find_places(const struct rcore_crash_stack *stack, co
 
 struct gathered {
 	struct rcore_arena *arena;
-	const char *text; /* NULL: memory is short */
+	const char *text; /* or NULL if memory is short */
 };
 
 static void gather(void *context, const char *line)

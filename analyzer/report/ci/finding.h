@@ -4,36 +4,37 @@
 
 /*
  * report/ci/ writes what CI systems read: Markdown, GitHub, GitLab, SARIF and
- * JUnit. Start here.
+ * JUnit. It includes report/ and model/. Start here.
  */
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "model/snapshot.h"
 
-/* A line of the application on the stack of the crash. */
+/* A line of the application that is on the stack of the crash. */
 struct rcore_finding_place {
-	const char *label; /* escaped; NULL: none */
-	/* Below the source folder, without a '/' at its start; raw bytes. */
+	const char *label; /* escaped, or NULL */
+	/*
+	 * Relative to the source folder, without a '/' at its start; raw bytes.
+	 */
 	const char *path;
 	const char *shown_path; /* escaped */
 	int line;
 };
 
 /*
- * What the formats of CI systems say of a crash: the same in all of them. Texts
- * are one line, escaped as by base/text.h, so that no format meets a byte that
- * it has no way to write.
+ * What all formats for CI systems say about a crash. Texts are one line,
+ * escaped by base/text.h, so that every format can contain them.
  */
 struct rcore_finding {
 	bool present; /* false: the process did not die */
-	/* "SIGSEGV": of what crash reports a person groups by. */
+	/* "SIGSEGV": the kind by which reports are grouped. */
 	const char *kind;
 	const char *title;   /* "SIGSEGV in Foo#bar" */
 	const char *message; /* cause, blame and signature, in one line */
 	/*
-	 * Innermost first; the first is the one to blame where that is the
-	 * application's. Only lines that lie in the source folder.
+	 * Innermost first, only lines in the source folder. If the frame to
+	 * blame belongs to the application, it is the first.
 	 */
 	struct rcore_finding_place *places;
 	size_t place_count;
@@ -42,8 +43,8 @@ struct rcore_finding {
 enum { RCORE_MAX_PLACES = 32 };
 
 /*
- * `root` is the source folder (NULL: the current one, and relative paths are
- * below it). All memory is the arena's. Error: NO_MEMORY.
+ * `root` is the source folder. If it is NULL, that is the current folder, and
+ * relative paths are in it. All memory belongs to the arena. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_finding_make(const struct rcore_snapshot *snapshot, const char *root,
 				       struct rcore_arena *arena, struct rcore_finding *ret);

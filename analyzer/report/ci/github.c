@@ -5,8 +5,7 @@
 #include "report/text/style.h"
 
 /*
- * GitHub shows ten annotations of a kind and step, and drops the rest without a
- * word.
+ * GitHub shows ten annotations of a kind per step, and silently drops the rest.
  */
 enum { MAX_ANNOTATIONS = 10 };
 

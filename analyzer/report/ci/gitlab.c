@@ -5,8 +5,8 @@
 #include "report/text/style.h"
 
 /*
- * Code Quality: an array of violations; one needs a place, and where the
- * application has none on the stack that is the top folder.
+ * Code Quality: an array of violations. Each needs a place; if no frame of the
+ * application is on the stack, it is the top folder.
  */
 static void put_violation(struct rcore_json *json, const struct rcore_finding *finding,
 			  const struct rcore_snapshot *snapshot)

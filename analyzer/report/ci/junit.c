@@ -6,7 +6,7 @@
 #include "report/ci/markup.h"
 #include "report/text/style.h"
 
-/* The element's text is the report for people. */
+/* The text of the element is the text report. */
 static struct rcore_error *put_text(const struct rcore_snapshot *snapshot,
 				    const struct rcore_report_options *given, FILE *out)
 {
@@ -62,9 +62,7 @@ struct rcore_error *rcore_report_junit(const struct rcore_snapshot *snapshot,
 			"  <testsuite name=\"rcore\" tests=\"1\" failures=\"%d\" errors=\"0\" "
 			"skipped=\"0\"",
 			finding.present);
-		/*
-		 * The schema has a file for the suite, and none for the case.
-		 */
+		/* The schema has a file for the suite, but not for the case. */
 		if (place)
 			put_attribute(out, "file", place->shown_path);
 		fputs(">\n    <testcase", out);

@@ -11,12 +11,12 @@
 
 enum {
 	/*
-	 * GitHub drops a step's summary of more than 1 MiB as a whole; other
-	 * steps may write theirs behind.
+	 * GitHub drops the whole summary of a step if it exceeds 1 MiB. Other
+	 * steps may append theirs.
 	 */
 	MAX_SIZE = 900 << 10,
 	MAX_SECTION = 300 << 10,
-	/* What is kept for the lines that say what was left out. */
+	/* Reserved for the lines that say what was left out. */
 	ENDING = 1 << 10,
 };
 
@@ -25,7 +25,10 @@ struct section {
 	size_t size;
 };
 
-/* What `write` prints, in memory; the text's own pen is led there meanwhile. */
+/*
+ * Runs `write` and keeps its output in memory; the text's pen writes there
+ * meanwhile.
+ */
 static struct rcore_error *capture(struct rcore_text *text, struct section *ret,
 				   void (*write)(struct rcore_text *, size_t), size_t index)
 {
@@ -53,7 +56,7 @@ static void write_rest(struct rcore_text *text, size_t unused)
 	rcore_text_problems(text);
 }
 
-/* A fence that the text itself cannot close. */
+/* Prints a fence that the text itself cannot close. */
 static void print_fenced(FILE *out, const char *text, size_t size)
 {
 	size_t longest = 2, run = 0;
@@ -71,7 +74,7 @@ static void print_fenced(FILE *out, const char *text, size_t size)
 	free(fence);
 }
 
-/* The part of a section that fits, in whole lines. */
+/* Returns how much of a section fits, in whole lines. */
 static size_t fitting(const struct section *section, size_t room)
 {
 	if (section->size <= room)
@@ -81,7 +84,7 @@ static size_t fitting(const struct section *section, size_t room)
 	return room;
 }
 
-/* What is written, and how much of it still fits. */
+/* The output, and how much of it still fits. */
 struct page {
 	FILE *out;
 	size_t left;
@@ -105,8 +108,8 @@ static void print_details(FILE *out, const char *summary, const struct section *
 }
 
 /*
- * One that is cut off where the page ends. *ret: whether it is there, it is not
- * where hardly any of it would be.
+ * Adds a section, truncated at the end of the page. *ret says whether it was
+ * added; it is not if hardly any of it fits.
  */
 static struct rcore_error *add_details(struct page *page, const char *summary,
 				       const struct section *section, bool is_open, bool *ret)

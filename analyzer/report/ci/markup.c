@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* What is written in place of a character; NULL: the character itself. */
+/* Returns the replacement of a character; NULL if it stays. */
 typedef const char *replacement(char character, char buffer[8]);
 
 static const char *xml(char character, char buffer[8])
@@ -29,9 +29,9 @@ static const char *xml(char character, char buffer[8])
 }
 
 /*
- * By number, which no Markdown takes as markup; '@' and '#' would call people
- * and issues. What has a meaning only at the start of a line, or behind what is
- * replaced here, stays.
+ * Writes it as a number, which Markdown never treats as markup; '@' and '#'
+ * would mention people and issues. Characters that are special only at the
+ * start of a line, or after a character that is replaced here, stay.
  */
 static const char *markdown(char character, char buffer[8])
 {
@@ -79,7 +79,7 @@ static void write_replaced(FILE *out, const char *text, replacement *replace)
 	}
 }
 
-/* A line escaped for a terminal, then for the format. */
+/* Escapes a line for a terminal, then for the format. */
 static void write_line(FILE *out, const char *line, size_t length, replacement *replace)
 {
 	char *copy = strndup(line, length), *escaped = NULL;

@@ -9,8 +9,7 @@
 #include "report/text/style.h"
 
 /*
- * SARIF 2.1.0 (OASIS): one run, one rule for each signal, one result for the
- * crash.
+ * SARIF 2.1.0 (OASIS): one run, a rule for each signal, a result for the crash.
  */
 
 static struct json_object *message(struct rcore_json *json, const char *text)

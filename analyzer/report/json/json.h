@@ -4,7 +4,7 @@
 
 /*
  * report/json/ writes the JSON that docs/json.md describes, one file per part
- * of it. Start here.
+ * of it. It includes report/ and model/. Start here.
  */
 
 #include "report/json/json_writer.h"
@@ -19,38 +19,36 @@ void rcore_json_threads(struct rcore_json *json, const struct rcore_snapshot *sn
 void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *snapshot,
 		       const struct rcore_pick *pick);
 
-/* "cause": nothing where no signal killed it. */
+/* "cause": nothing if no signal killed the process. */
 void rcore_json_cause(struct rcore_json *json, const struct rcore_snapshot *snapshot);
-/*
- * "blame" and "signature"; and "frames", those that the signature was made of.
- */
+/* "blame" and "signature", and "frames", from which the signature was made. */
 void rcore_json_triage(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 void rcore_json_signature(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 
-/*
- * "wait": what a fiber waits for; nothing where that is not known (NULL).
- * "locks" and "deadlocks".
- */
+/* "wait": what a fiber waits for; nothing for NULL. "locks" and "deadlocks". */
 void rcore_json_wait(struct rcore_json *json, const struct rcore_snapshot *snapshot,
 		     const struct rcore_wait *wait);
 void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 
-/* "summary": what is stuck on what, and what the pools of threads do. */
+/*
+ * "summary": which threads are blocked by what, and what the pools of threads
+ * do.
+ */
 void rcore_json_summary(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 
-/* "native": the frames of a machine stack; nothing where there are none. */
+/* "native": the frames of a machine stack; nothing if there are none. */
 void rcore_json_native(struct rcore_json *json, const struct rcore_native_frame *frames,
 		       size_t count);
-/* "tasks": of the gem async; nothing where there are none. */
+/* "tasks": those of the gem async; nothing if there are none. */
 void rcore_json_tasks(struct rcore_json *json, const struct rcore_snapshot *snapshot);
-/* "facts": what the VM as a whole is up to. */
+/* "facts": the state of the VM as a whole. */
 void rcore_json_facts(struct rcore_json *json, const struct rcore_snapshot *snapshot);
-/* "exceptions": what a fiber is handling; nothing where there is none. */
+/* "exceptions": those that a fiber is handling; nothing if there are none. */
 void rcore_json_exceptions(struct rcore_json *json, const struct rcore_fiber *fiber);
-/* "stack": which of a fiber's frames and native frames follow each other. */
+/* "stack": the order of a fiber's frames and native frames. */
 void rcore_json_steps(struct rcore_json *json, const struct rcore_fiber *fiber);
 
-/* A fiber's context, as an object of json-c. */
+/* Returns a fiber's context as an object of json-c. */
 struct json_object *rcore_json_context(struct rcore_json *json,
 				       const struct rcore_context *context);
 

@@ -3,7 +3,7 @@
 #include "report/json/json.h"
 #include "report/names.h"
 
-/* 0 is an address as any other. */
+/* 0 is a valid address here. */
 static void add_address(struct rcore_json *json, struct json_object *object, bool has_address,
 			uint64_t address)
 {

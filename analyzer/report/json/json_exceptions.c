@@ -43,8 +43,8 @@ static struct json_object *exception_object(struct rcore_json *json,
 }
 
 /*
- * An exception, then what caused it, and so on: an array, however long the
- * chain.
+ * Returns an exception, its cause, and so on: an array, however long the chain
+ * is.
  */
 static struct json_object *chain(struct rcore_json *json,
 				 const struct rcore_exception *exception)

@@ -6,8 +6,8 @@
 #include "report/names.h"
 
 /*
- * Only where it differs from the newest Ruby's: most frames of 3.4 and later
- * are the same.
+ * Written only if it differs from the newest Ruby's; most frames of 3.4 and
+ * later do not.
  */
 static void native(struct rcore_json_line *line, const struct rcore_frame *frame)
 {

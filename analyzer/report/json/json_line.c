@@ -44,7 +44,7 @@ void rcore_json_line_end(struct rcore_json_line *line)
 	flush(line);
 }
 
-/* Digits of `value`, most significant first, into the end of the buffer. */
+/* Writes the digits of `value` to the end of the buffer. */
 static char *digits(uint64_t value, unsigned base, char *end)
 {
 	do

@@ -6,17 +6,17 @@
 #include "model/value.h"
 #include "report/json/json_writer.h"
 
-/* Adds what a value is to `object`: value, class, text, problem. */
+/* Adds a value's members to `object`: value, class, text, problem. */
 void rcore_json_add_value(struct rcore_json *json, struct json_object *object,
 			  const struct rcore_value *value);
 
-/* The same as an object of its own. */
+/* Returns the same as an object of its own. */
 struct json_object *rcore_json_value(struct rcore_json *json, const struct rcore_value *value);
 
 /*
- * Variables of a fiber or thread as an array under `key`, and why there are no
- * more under `problem_key`; both keys are string constants. Nothing where there
- * are none.
+ * Writes the variables of a fiber or thread as an array under `key`, and why
+ * the list ends early under `problem_key`; both keys are string constants.
+ * Writes nothing if there are none.
  */
 void rcore_json_put_variables(struct rcore_json *json, const char *key, const char *problem_key,
 			      const struct rcore_variables *variables);
@@ -24,11 +24,11 @@ void rcore_json_add_variables(struct rcore_json *json, struct json_object *objec
 			      const char *key, const char *problem_key,
 			      const struct rcore_variables *variables);
 
-/* Variables with their names, as an array. */
+/* Returns variables with their names as an array. */
 struct json_object *rcore_json_variables(struct rcore_json *json,
 					 const struct rcore_variable *variables, size_t count);
 
-/* self_value, arguments and locals of a frame; nothing for NULL. */
+/* Adds self_value, arguments and locals of a frame; nothing for NULL. */
 void rcore_json_add_frame_values(struct rcore_json *json, struct json_object *object,
 				 const struct rcore_frame_values *values);
 

@@ -46,9 +46,9 @@ void rcore_json_close(struct rcore_json *json, char bracket)
 }
 
 /*
- * json-c leaves characters past U+007E as they are; those that must not reach a
- * terminal are written as JSON's \u escapes, which any parser turns back. They
- * occur in strings alone.
+ * json-c does not escape characters after U+007E. Those that must not reach a
+ * terminal are written as JSON's \u escapes, which any parser decodes. They
+ * occur only in strings.
  */
 static void write_safe(FILE *out, const char *text)
 {
@@ -161,7 +161,7 @@ void rcore_json_add_hex(struct rcore_json *json, struct json_object *object, con
 	rcore_json_add(json, object, key, json_object_new_string(text));
 }
 
-/* U+FFFD has three bytes, so three times the length always suffices. */
+/* U+FFFD has three bytes, so three times the length is always enough. */
 static char *replace_invalid(const char *text)
 {
 	char *valid = malloc(3 * strlen(text) + 1);

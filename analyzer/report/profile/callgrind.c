@@ -10,16 +10,16 @@
 
 /*
  * The format of Valgrind's callgrind, which KCachegrind and callgrind_annotate
- * read. What a function took with all that it called is its own cost and that
- * of its calls for the one, and the cost of all calls of it for the other. For
- * both to be right with recursion, a function counts once on each stack: as its
- * innermost frame, which is called by the next frame that counts. The outermost
- * is called by "(root)", whose own cost is that of empty stacks.
+ * read. One program computes a function's total as its own cost plus that of
+ * its calls, the other as the cost of all calls to it. For both to be right
+ * with recursion, a function counts once per stack, as its innermost frame,
+ * which the next frame that counts has called. "(root)" calls the outermost
+ * one; the own cost of "(root)" is that of empty stacks.
  */
 
 /* A line of the file: a function's own cost (callee 0), or that of a call. */
 struct cost_key {
-	uint32_t function, callee, line; /* callee: plus one */
+	uint32_t function, callee, line; /* callee: number plus one */
 };
 
 struct cost {
@@ -30,7 +30,7 @@ struct costs {
 	struct rcore_record_set keys;
 	struct cost *items;
 	size_t capacity;
-	/* Of each function, the last total in which it was, plus one. */
+	/* For each function, the last total that contains it, plus one. */
 	uint32_t *seen;
 	bool no_memory;
 };
@@ -84,7 +84,7 @@ static int compare(const void *a, const void *b, void *opaque)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* A name stands once, and after that its number. */
+/* The file contains a name once, and then refers to its number. */
 static void write_name(const char *tag, uint32_t number, const char *name, bool *is_known,
 		       FILE *out)
 {
@@ -95,7 +95,7 @@ static void write_name(const char *tag, uint32_t number, const char *name, bool 
 	putc('\n', out);
 }
 
-/* Which names stand in the file already. */
+/* Names that the file already contains. */
 struct known {
 	bool *functions, *paths;
 };

@@ -6,7 +6,7 @@
 
 #include "profile/recording.h"
 
-/* NULL: it is not stated. */
+/* Returns NULL if there is no such fact. */
 static inline const char *rcore_facts_find(const struct rcore_recording_facts *facts,
 					   const char *key)
 {

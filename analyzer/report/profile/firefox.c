@@ -11,17 +11,17 @@
 
 /*
  * The "processed profile" format of the Firefox Profiler, version 47, which
- * newer ones read as well. Each thread (of each side of --diff) has tables of
- * its own, of what it uses. Totals have no times: the samples of a thread stand
- * one after the other, each as long as its weight.
+ * newer versions also read. Each thread (of each side of --diff) has its own
+ * tables, with what it uses. Totals have no times, so the samples of a thread
+ * follow each other, each as long as its weight.
  */
 
-/* Of the format: its own version, and that of Firefox' profiles. */
+/* The version of the format, and that of Firefox' own profiles. */
 enum { FORMAT = 47, GECKO = 27 };
 
 enum { NANOSECONDS_PER_MS = 1000000 };
 
-/* Their places are those of enum rcore_function_kind. */
+/* In the order of enum rcore_function_kind. */
 static const struct {
 	const char *name, *color;
 } categories[] = {
@@ -37,7 +37,7 @@ struct writer {
 	const struct rcore_profile_report *report;
 	const struct rcore_profile *profile;
 	struct rcore_json json;
-	uint32_t *order; /* places of totals, by thread */
+	uint32_t *order; /* indices of totals, by thread */
 	struct rcore_numbering nodes, functions, strings;
 };
 
@@ -63,7 +63,7 @@ static void put_empty(struct rcore_json *json, const char *key)
 	rcore_json_close(json, ']');
 }
 
-/* A column of `count` values that are all the same, or what `value` returns. */
+/* Writes a column of `count` equal values, or of those that `value` returns. */
 static void put_column(struct writer *writer, const char *key, size_t count, const char *same,
 		       int64_t (*value)(const struct writer *writer, uint32_t place))
 {
@@ -93,7 +93,7 @@ static const struct rcore_profile_function *function_at(const struct writer *wri
 	return rcore_profile_function_at(writer->profile, writer->functions.entries[place]);
 }
 
-/* Columns. A negative number stands for null. */
+/* Columns. A negative number means null. */
 static int64_t own_place(const struct writer *writer, uint32_t place)
 {
 	return place;
@@ -144,8 +144,8 @@ static int64_t first_line_of(const struct writer *writer, uint32_t place)
 }
 
 /*
- * Numbers a stack and all that its frames need. Callers have lower numbers than
- * callees.
+ * Numbers a stack and everything that its frames need. Callers get lower
+ * numbers than callees.
  */
 static void use_stack(struct writer *writer, uint32_t node, uint32_t *stack)
 {
@@ -204,7 +204,7 @@ static void put_tables(struct writer *writer)
 	rcore_json_close(json, '}');
 }
 
-/* A table without rows. */
+/* Writes a table without rows. */
 static void put_no_rows(struct rcore_json *json, const char *key, const char *const *columns)
 {
 	rcore_json_open(json, key, '{');
@@ -239,9 +239,9 @@ static void put_strings(struct writer *writer)
 	rcore_json_close(json, ']');
 }
 
-/* One thread's totals, and a side of them. */
+/* The totals of one thread and one side. */
 struct run {
-	size_t begin, end; /* of writer->order */
+	size_t begin, end; /* in writer->order */
 	enum rcore_side side;
 };
 
@@ -370,7 +370,7 @@ static void put_meta(struct writer *writer)
 	rcore_json_close(json, '}');
 }
 
-/* By thread, then in the order in which they were seen. */
+/* Orders by thread, then by first occurrence. */
 static int compare(const void *a, const void *b, void *opaque)
 {
 	const struct rcore_totals *totals = opaque;

@@ -10,16 +10,18 @@
 
 /*
  * A flame graph: one SVG file that loads nothing. Frames are rectangles as wide
- * as the time they took, callers above callees; places are percentages, so that
- * the image has any width. flame.js lets it zoom and search.
+ * as their time, with callers above callees. Positions are percentages, so the
+ * image can have any width. flame.js adds zooming and searching.
  */
 
-/* Made of flame.js and flame.css. */
+/* generated from flame.js and flame.css */
 extern const char rcore_flame_script[], rcore_flame_style[];
 
 enum { ROW = 18, HEAD = 62, MARGIN = 10, WIDTH = 1200, NANOSECONDS = 1000000000 };
 
-/* Narrower frames are left out, as shares of the whole: a tenth of a pixel. */
+/*
+ * Narrower frames are left out. It is a share of the whole: a tenth of a pixel.
+ */
 #define LEAST (0.1 / WIDTH)
 
 struct flame {
@@ -28,13 +30,13 @@ struct flame {
 	FILE *out;
 	double *left; /* where each node begins, as a share */
 	bool *is_shown;
-	uint64_t whole; /* the width */
+	uint64_t whole; /* the total width */
 	uint64_t most;  /* the largest change of a node, with --diff */
-	uint32_t depth; /* of what is shown */
-	size_t narrow;  /* frames that are left out */
+	uint32_t depth; /* of the visible frames */
+	size_t narrow;  /* number of frames that are left out */
 };
 
-/* What a node is drawn as wide as. */
+/* The amount that determines the width of a node. */
 static uint64_t width_of(const struct flame *flame, uint32_t node)
 {
 	return flame->tree->items[node].total[RCORE_SIDE_NEW];
@@ -56,7 +58,7 @@ static uint64_t magnitude(int64_t value)
 	return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
-/* Callees stand side by side from where their caller begins. */
+/* Callees are side by side, from the start of their caller. */
 static void lay_out(struct flame *flame)
 {
 	const struct rcore_tree_node *nodes = flame->tree->items;
@@ -80,7 +82,7 @@ static void lay_out(struct flame *flame)
 	} while ((node = rcore_tree_next(flame->tree, node)));
 }
 
-/* The same name has the same shade in each graph. */
+/* A name has the same shade in each graph. */
 static unsigned shade(const char *name)
 {
 	uint32_t hash = 2166136261u;
@@ -91,7 +93,7 @@ static unsigned shade(const char *name)
 
 /*
  * By kind: Ruby red to yellow, C orange, native blue, the GC violet, rcore's
- * own words grey.
+ * own notes grey.
  */
 static void write_color(const struct flame *flame, uint32_t node)
 {
@@ -110,7 +112,7 @@ static void write_color(const struct flame *flame, uint32_t node)
 		colors[kind].saturation, kind ? 68 + hash / 64 % 8 : 85);
 }
 
-/* Red took more than before, blue less. */
+/* Red: slower than before; blue: faster. */
 static void write_change_color(const struct flame *flame, uint32_t node)
 {
 	int64_t change = change_of(flame, node);

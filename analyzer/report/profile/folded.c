@@ -9,8 +9,8 @@
 
 /*
  * The format of flamegraph.pl, which many programs read: frames from the
- * outermost, separated by ';', and nanoseconds. With two sides, as
- * difffolded.pl has them: the old number, then the new.
+ * outermost, separated by ';', and nanoseconds. With two sides, the format of
+ * difffolded.pl: the old number, then the new one.
  */
 
 static void write_name(const char *name, FILE *out)
@@ -24,8 +24,8 @@ static void write_name(const char *name, FILE *out)
 }
 
 /*
- * Returns how many frames the stack of `node` has; they are in `stack`,
- * outermost first.
+ * Writes the frames of `node` to `stack`, outermost first, and returns how many
+ * they are.
  */
 static void write_stack(const struct rcore_tree *tree, uint32_t node, uint32_t *stack,
 			FILE *out)

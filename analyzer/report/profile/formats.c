@@ -19,7 +19,7 @@ static bool ends_with(const char *text, const char *ending)
 	return length > size && strcmp(text + length - size, ending) == 0;
 }
 
-/* The longest ending counts: .speedscope.json is no .json. */
+/* The longest suffix counts: .speedscope.json is not .json. */
 struct rcore_error *rcore_profile_format_of(const char *path,
 					    const struct rcore_profile_format **ret)
 {

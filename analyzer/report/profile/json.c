@@ -6,9 +6,8 @@
 #include "report/text/style.h"
 
 /*
- * All of the totals, for programs: docs/profile.md describes it. Functions,
- * nodes, threads and states stand in tables, and refer to each other by their
- * places there.
+ * All of the totals, for programs; docs/profile.md describes it. Functions,
+ * nodes, threads and states are in tables, and refer to each other by index.
  */
 
 static void add_text(struct rcore_json *json, struct json_object *object, const char *key,

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 
 /*
- * New numbers, 0, 1, 2 ..., for the entries of a table that a part of an output
- * uses.
+ * Assigns new numbers, 0, 1, 2 ..., to the entries of a table that a part of an
+ * output uses.
  */
 struct rcore_numbering {
-	uint32_t *plus_one; /* of each entry; 0: it is not used */
-	uint32_t *entries;  /* that are used, by their new numbers */
+	uint32_t *plus_one; /* for each entry; 0: not used */
+	uint32_t *entries;  /* used entries, by their new numbers */
 	size_t count;
 };
 
-/* Makes room for a table; false: memory is short. */
+/* Makes room for a table. Returns false if memory is short. */
 static inline bool rcore_numbering_init(struct rcore_numbering *numbering, size_t entries)
 {
 	*numbering = (struct rcore_numbering){

@@ -13,19 +13,18 @@
 #include "report/text/style.h"
 
 /*
- * The format of pprof: a protocol buffer, compressed with gzip. A message of it
- * is the concatenation of its parts, so functions, locations and samples are
- * packed and compressed one by one, and memory does not grow with their number.
- * Their numbers, and those of strings, are those of the totals. What is old has
- * negative amounts and the label pprof::base, as pprof -diff_base writes it.
+ * The format of pprof: a protocol buffer, compressed with gzip. The
+ * concatenation of parts of a message is the message, so functions, locations
+ * and samples are packed and compressed one by one, and memory does not grow
+ * with their number. Their numbers, and those of strings, are the totals' own.
+ * The old side has negative amounts and the label pprof::base, like the output
+ * of pprof -diff_base.
  */
 
-/*
- * Wall time, CPU time, samples: the last is what pprof shows unless it is told.
- */
+/* Wall time, CPU time, samples. By default, pprof shows the last one. */
 enum { VALUES = 3 };
 
-/* Strings of pprof's own, after those of the totals. */
+/* Strings of this format, after those of the totals. */
 static const char *const words[] = {"samples", "count",       "cpu",    "nanoseconds", "wall",
 				    "thread",  "thread_name", "pid",    "tid",         "fiber",
 				    "state",   "wait",        "detail", "pprof::base", "true"};
@@ -85,7 +84,7 @@ static void compress_bytes(struct writer *writer, const void *bytes, size_t size
 	} while (!writer->stream.avail_out);
 }
 
-/* Packs a profile that has only some fields: its bytes follow those before. */
+/* Packs a profile that only has some fields, and appends its bytes. */
 static void put(struct writer *writer, const Rcore__Pprof__Profile *part)
 {
 	size_t size = rcore__pprof__profile__get_packed_size(part);
@@ -114,9 +113,7 @@ static void put_strings(struct writer *writer)
 		put_text(writer, words[i]);
 	for (uint32_t i = 0; i < RCORE_SAMPLE_STATES; i++)
 		put_text(writer, rcore_sample_state_name(i));
-	/*
-	 * Functions without a name have this one, and so has the empty stack.
-	 */
+	/* The name of functions without a name, and of the empty stack. */
 	put_text(writer, "(unknown)");
 	put_text(writer, "(no frames)");
 }
@@ -127,9 +124,7 @@ static void put_functions(struct writer *writer)
 	for (uint32_t i = 0; i < writer->profile->functions.count; i++) {
 		const struct rcore_profile_function *function =
 			rcore_profile_function_at(writer->profile, i);
-		/*
-		 * A system name would be demangled, as if it were one of C++.
-		 */
+		/* pprof would demangle a system name like one of C++. */
 		Rcore__Pprof__Function packed = RCORE__PPROF__FUNCTION__INIT;
 		Rcore__Pprof__Function *functions[] = {&packed};
 		Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
@@ -143,7 +138,7 @@ static void put_functions(struct writer *writer)
 	}
 }
 
-/* Locations are frames. */
+/* A location is a frame. */
 static void put_locations(struct writer *writer)
 {
 	for (uint32_t i = 0; i < writer->profile->frames.count; i++) {
@@ -183,7 +178,7 @@ static Rcore__Pprof__Label *add_label(struct labels *labels, int64_t key)
 	return label;
 }
 
-/* Nothing if there is no text. */
+/* Does nothing if there is no text. */
 static void add_text(struct labels *labels, int64_t key, int64_t text)
 {
 	if (text)
@@ -317,7 +312,7 @@ static void put_head(struct writer *writer)
 
 struct rcore_error *rcore_profile_pprof(const struct rcore_profile_report *report, FILE *out)
 {
-	/* With a gzip header. */
+	/* + 16 adds a gzip header. */
 	enum { WINDOW = MAX_WBITS + 16, MEMORY = 8 };
 	struct writer writer = {
 		.report = report, .profile = report->totals->profile, .out = out};

@@ -9,18 +9,20 @@
 
 /*
  * report/profile/ writes the totals of a profile in the formats of other
- * programs and in two of our own. The texts of totals are printable UTF-8; a
- * writer escapes what its format needs beyond that. To add a format, add its
- * writer's file and its line in the table below.
+ * programs, and in two of rcore's own. The texts of totals are printable UTF-8;
+ * a writer escapes what its format needs beyond that. It includes profile/,
+ * report/ and model/. Start here.
+ *
+ * To add a format, add a file with its writer, and a line in the table below.
  */
 struct rcore_profile_report {
 	const struct rcore_totals *totals;
-	enum rcore_measure measure; /* what most formats show; some have both */
+	enum rcore_measure measure; /* for most formats; some contain both */
 	bool is_diff;               /* the totals have two sides */
-	/* Each side's, and printable; those of OLD are empty unless is_diff. */
+	/* Of each side, printable; those of OLD are empty unless is_diff. */
 	const struct rcore_recording_facts *facts[RCORE_SIDES];
 	/*
-	 * What a reader is to know, one line each: "the recording was cut off
+	 * What a reader should know, one line each: "the recording was cut off
 	 * ...".
 	 */
 	const char *const *notes;
@@ -49,14 +51,14 @@ struct rcore_profile_format {
 /* Ends with {0}. */
 extern const struct rcore_profile_format rcore_profile_formats[];
 
-/* For help: each format's ending and what it is. */
+/* For help: each format's suffix and description. */
 extern const char rcore_profile_format_help[];
 
-/* Finds the format of a path by its ending. Error: USAGE, with a list. */
+/* Finds the format of a path by its suffix. Error: USAGE, with a list. */
 struct rcore_error *rcore_profile_format_of(const char *path,
 					    const struct rcore_profile_format **ret);
 
-/* Writers. Errors: OS (it could not be written whole), NO_MEMORY. */
+/* Writers. Errors: OS (it could not be written completely), NO_MEMORY. */
 #define RCORE_PROFILE_WRITER(ending, writer, threads, labels, help) \
 	struct rcore_error *writer(const struct rcore_profile_report *report, FILE *out);
 RCORE_PROFILE_FORMATS(RCORE_PROFILE_WRITER)

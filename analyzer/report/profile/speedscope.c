@@ -10,7 +10,7 @@
 /*
  * The file format of speedscope: a list of functions, and profiles whose
  * samples are stacks of these. Each group of --by, and each side of --diff, is
- * a profile, which its menu offers.
+ * a profile in its menu.
  */
 
 static void put_text(struct rcore_json *json, const char *key, const char *text)
@@ -39,7 +39,10 @@ static void put_frames(struct rcore_json *json, const struct rcore_profile *prof
 	rcore_json_close(json, '}');
 }
 
-/* Functions from the outermost to that of `node`. `stack` has room for them. */
+/*
+ * Writes the functions from the outermost to that of `node`. `stack` has room
+ * for them.
+ */
 static void put_stack(struct rcore_json *json, const struct rcore_tree *tree, uint32_t node,
 		      uint32_t *stack)
 {
@@ -53,14 +56,14 @@ static void put_stack(struct rcore_json *json, const struct rcore_tree *tree, ui
 	putc(']', json->out);
 }
 
-/* The node after `node` below `top`; 0: it was the last. */
+/* Returns the node after `node` below `top`, or 0 after the last one. */
 static uint32_t next_below(const struct rcore_tree *tree, uint32_t node, uint32_t top)
 {
 	uint32_t next = rcore_tree_next(tree, node);
 	return tree->items[next].depth > tree->items[top].depth ? next : 0;
 }
 
-/* The samples of `top` and all below it. */
+/* Writes the samples of `top` and everything below it. */
 static void put_profile(struct rcore_json *json, const struct rcore_tree *tree, uint32_t top,
 			enum rcore_side side, const char *name, uint32_t *stack)
 {

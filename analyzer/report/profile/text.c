@@ -8,8 +8,8 @@
 #include "report/text/style.h"
 
 /*
- * For people: what was recorded, and a table of methods; one table for each
- * group of --by.
+ * The text for people: what was recorded, and a table of methods for each group
+ * of --by.
  */
 
 enum { NANOSECONDS = 1000000000 };
@@ -100,7 +100,7 @@ static int64_t change(const struct rcore_method *method)
 	return difference < 0 ? -difference : difference;
 }
 
-/* What changed most, first. */
+/* Orders by change, the largest first. */
 static int compare_change(const void *a, const void *b)
 {
 	int64_t x = change(a), y = change(b);
@@ -132,7 +132,7 @@ static struct rcore_error *write_table(const struct rcore_profile_report *report
 	return NULL;
 }
 
-/* Most time first. */
+/* Orders groups by time, the longest first. */
 static struct rcore_error *write_groups(const struct rcore_profile_report *report, FILE *out)
 {
 	struct rcore_methods groups;

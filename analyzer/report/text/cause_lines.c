@@ -13,7 +13,7 @@ struct lines {
 	void *context;
 };
 
-/* `start`, then a text of the target (NULL: none), then `end`. */
+/* Writes `start`, a text of the target (NULL: nothing), and `end`. */
 static void put(const struct lines *lines, const char *start, const char *text, const char *end)
 {
 	char *line = NULL, escaped[LONGEST];

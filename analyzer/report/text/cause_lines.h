@@ -7,9 +7,9 @@
 #include "model/snapshot.h"
 
 /*
- * What more is known of a process's end than its signal: abort message, [BUG]
- * text, exception, collection, memory, objects that are none any more. Calls
- * `write` with each as one line, escaped.
+ * Writes what is known about a process's end besides its signal: abort message,
+ * [BUG] text, exception, collection, memory, pointers to slots that no longer
+ * hold objects. Calls `write` with each as one line, escaped.
  */
 void rcore_cause_lines(const struct rcore_cause *cause,
 		       void (*write)(void *context, const char *line), void *context);

@@ -9,7 +9,10 @@
 #include "model/snapshot.h"
 #include "report/report.h"
 
-/* Which LWP of the core at `path` is which fiber, and where that stands. */
+/*
+ * Writes which LWP of the core at `path` is which fiber, and where that fiber
+ * is.
+ */
 struct rcore_error *rcore_report_converted(const struct rcore_snapshot *snapshot,
 					   const char *path, const struct rcore_converted *rows,
 					   size_t count,

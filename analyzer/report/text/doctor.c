@@ -14,7 +14,7 @@ static void row(const struct rcore_pen *pen, const char *name, const char *text)
 	rcore_escape_write(pen->out, text ? text : "unknown");
 }
 
-/* What the order of native and Ruby frames rests on. */
+/* How the order of native and Ruby frames is known. */
 static void print_activation(const struct rcore_pen *pen, const struct rcore_activation *known)
 {
 	static const char *const words[] = {
@@ -35,7 +35,7 @@ static void print_activation(const struct rcore_pen *pen, const struct rcore_act
 	putc('\n', pen->out);
 }
 
-/* What needs one of these says so itself; all else works. */
+/* Features that need one of these fail with an error; everything else works. */
 static void print_unmeasured(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->unmeasured_count; i++)

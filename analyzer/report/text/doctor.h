@@ -6,9 +6,9 @@
 #include "report/text/style.h"
 
 /*
- * The part of rcore_report_doctor() on files: each with its build-id and
- * whether it is here, what is lost without those that are not, and what to do
- * about them.
+ * Writes the part of rcore_report_doctor() about files: each with its build-id
+ * and whether it exists here, what is unknown without the missing ones, and how
+ * to get them.
  */
 void rcore_doctor_modules(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot);
 

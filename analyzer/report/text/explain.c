@@ -28,7 +28,9 @@ static struct rcore_error *print_text(const struct rcore_pen *pen, const char *n
 	return NULL;
 }
 
-/* In which forms a frame counts: "both", "strict", "loose", "none". */
+/*
+ * Returns the forms in which a frame counts: "both", "strict", "loose", "none".
+ */
 static const char *form_of(const struct rcore_signature_frame *frame)
 {
 	if (frame->strict)

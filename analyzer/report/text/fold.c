@@ -3,7 +3,7 @@
 
 enum {
 	MAX_PERIOD = 32,
-	MIN_ROUNDS = 4, /* fewer are easier to read as they are */
+	MIN_ROUNDS = 4, /* fewer are easier to read unfolded */
 	MIN_ROWS = 10,
 };
 

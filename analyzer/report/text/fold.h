@@ -5,9 +5,8 @@
 #include "report/text/rows.h"
 
 /*
- * Deep recursion as a person wants it: a cycle of frames that comes back many
- * times in a row is one item, so 10,000 frames of `a` calling `b` calling `a`
- * are shown as two frames and a count.
+ * Folds deep recursion. A cycle of frames that repeats many times is one item:
+ * 10,000 frames of `a` calling `b` calling `a` become two frames and a count.
  */
 struct rcore_fold {
 	size_t first;  /* index of the item's first row */
@@ -16,8 +15,8 @@ struct rcore_fold {
 };
 
 /*
- * The item at row *at; moves *at behind it. False past the last. Looks at
- * cycles of up to 32 rows; in time linear in their number.
+ * Finds the item at row *at and moves *at past it. Returns false after the last
+ * one. Finds cycles of up to 32 rows, in time linear in their number.
  */
 bool rcore_fold_next(const struct rcore_rows *rows, size_t *at, struct rcore_fold *ret);
 

@@ -39,8 +39,9 @@ static bool add_native(struct rcore_rows *rows, size_t index, enum rcore_native_
 }
 
 /*
- * The step behind the outermost Ruby frame: from there on is how the thread or
- * fiber was started. A stack without Ruby frames has no such part.
+ * Returns the step after the outermost Ruby frame; the frames from there on
+ * show how the thread or fiber was started. A stack without Ruby frames has no
+ * such part.
  */
 static size_t start_of(const struct rcore_fiber *fiber)
 {

@@ -26,13 +26,13 @@ struct rcore_rows {
 	const struct rcore_fiber *fiber;
 	struct rcore_row *items;
 	size_t count, capacity;
-	bool with_hidden; /* hidden locals too; set by the caller */
+	bool with_hidden; /* also hidden locals; set by the caller */
 };
 
 /*
- * The lines to show of a fiber's stack, innermost first; the caller deinits
- * them. The VM's own dummy frames are among them only `with_dummies` or when
- * broken. Error: NO_MEMORY.
+ * Sets the lines to print for a fiber's stack, innermost first; the caller
+ * deinits them. The VM's own dummy frames are included only `with_dummies`, or
+ * if they are broken. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_rows_init(struct rcore_rows *rows, const struct rcore_fiber *fiber,
 				    enum rcore_native_shown native, bool with_dummies);

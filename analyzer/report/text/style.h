@@ -22,17 +22,23 @@ struct rcore_pen {
 	bool color;
 };
 
-/* Until the next call; PLAIN ends it. Nothing without color. */
+/*
+ * Sets the style until the next call; PLAIN ends it. Writes nothing without
+ * color.
+ */
 void rcore_style(const struct rcore_pen *pen, enum rcore_style style);
 
-/* printf in a style; the text is the report's own or already escaped. */
+/*
+ * Does the same as printf in a style. The text is the report's own, or already
+ * escaped.
+ */
 void rcore_styled(const struct rcore_pen *pen, enum rcore_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Text that may hold bytes of the target, escaped. */
+/* Writes text that may contain bytes of the target, escaped. */
 void rcore_styled_text(const struct rcore_pen *pen, enum rcore_style style, const char *text);
 
-/* An OS error when something could not be written, else NULL. */
+/* Returns an OS error if something could not be written, otherwise NULL. */
 struct rcore_error *rcore_pen_error(FILE *out);
 
 #endif

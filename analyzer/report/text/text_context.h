@@ -6,15 +6,15 @@
 #include "report/text/style.h"
 
 /*
- * key=value pairs in one line, `before` in front of the first; nothing where
- * there are none.
+ * Writes key=value pairs on one line, after `before`; nothing if there are
+ * none.
  */
 void rcore_text_context(const struct rcore_pen *pen, const char *before,
 			const struct rcore_context *context);
 
 /*
- * What of it could not be read, and where the thread-local pointer differs: a
- * line each.
+ * Writes what could not be read, and whether the thread-local pointer differs:
+ * a line each.
  */
 void rcore_text_context_remarks(const struct rcore_pen *pen, const char *indent,
 				const struct rcore_context *context);

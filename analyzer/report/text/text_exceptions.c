@@ -74,7 +74,7 @@ static void print_one(const struct rcore_pen *pen, const struct rcore_exception 
 		fprintf(out, "%*scaused by one of the exceptions above\n", INDENT + 2, "");
 }
 
-/* Whether it stands among those that led to one of the first `count`. */
+/* Whether it is among the causes of one of the first `count`. */
 static bool was_shown(const struct rcore_fiber *fiber, size_t count, uint64_t object)
 {
 	for (size_t i = 0; i < count; i++)

@@ -6,8 +6,8 @@
 #include "report/text/style.h"
 
 /*
- * What a fiber is handling, each exception with its causes; of backtraces the
- * innermost lines unless `all`. Nothing where it handles none.
+ * Writes what a fiber is handling, each exception with its causes. Writes only
+ * the innermost lines of backtraces unless `all`; nothing if it handles none.
  */
 void rcore_text_exceptions(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
 			   bool all);

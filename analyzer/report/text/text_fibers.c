@@ -29,7 +29,10 @@ static bool is_grouped(const struct rcore_text *text, const struct rcore_fiber *
 	return !text->options.all && fiber->group >= 0 && text->visible[fiber->group] > 1;
 }
 
-/* A fiber without a stack: nothing to show but that it is there. */
+/*
+ * Whether nothing is known about a fiber except that it exists, because it has
+ * no stack.
+ */
 static bool is_bare(const struct rcore_fiber *fiber, enum rcore_fiber_status status)
 {
 	return fiber->status == status && !fiber->frame_count && !fiber->problem &&
@@ -73,9 +76,9 @@ static void print_addresses(const struct rcore_text *text, const struct rcore_fi
 }
 
 /*
- * The stack of a thread that waits for work is shown on demand: by --thread,
- * --fiber, --native, --self and the like, or --all. If something is wrong with
- * it, it is shown.
+ * The stack of a thread that waits for work is printed on request: by --thread,
+ * --fiber, --native, --self and the like, or --all. It is also printed if
+ * something is wrong with it.
  */
 static bool is_brief(const struct rcore_text *text, const struct rcore_fiber *fiber)
 {
@@ -196,7 +199,7 @@ void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count)
 			print_bare(text, fibers, count, kind, bare_counts[kind]);
 }
 
-/* Then each has a line of its own. */
+/* If so, each has a line of its own. */
 static bool has_contexts(const struct rcore_text *text, const int *fibers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

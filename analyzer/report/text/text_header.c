@@ -16,7 +16,7 @@ static void print_target(const struct rcore_text *text)
 	FILE *out = text->pen.out;
 	rcore_styled_text(&text->pen, RCORE_STYLE_ID,
 			  snapshot->source ? snapshot->source : "target");
-	/* That of the running VM knows what is on: "+YJIT". */
+	/* The running VM's description says what is enabled: "+YJIT". */
 	const char *description = snapshot->facts.description ? snapshot->facts.description
 							      : snapshot->ruby_description;
 	if (description) {

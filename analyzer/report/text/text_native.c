@@ -9,7 +9,7 @@
 enum { OFFSET_SIZE = 32 };
 
 /*
- * A C++ name may be thousands of characters long; it is printed whole, from two
+ * A C++ name may have thousands of characters. It is printed completely, in two
  * parts.
  */
 static const char *function_of(const struct rcore_native_frame *frame, char offset[OFFSET_SIZE])

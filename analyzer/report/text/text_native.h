@@ -6,13 +6,13 @@
 #include "report/text/style.h"
 
 /*
- * One native frame on a line: function and offset, module or gem, source; its
- * place starts at `columns` behind the function.
+ * Writes one native frame on a line: function and offset, module or gem,
+ * source. The place starts `columns` after the function.
  */
 void rcore_text_native_frame(const struct rcore_pen *pen,
 			     const struct rcore_native_frame *frame, size_t columns);
 
-/* Columns that its function and offset take. */
+/* Returns the columns of its function and offset. */
 size_t rcore_text_native_width(const struct rcore_native_frame *frame);
 
 #endif

@@ -27,7 +27,7 @@ static size_t count_exceptions(const struct rcore_snapshot *snapshot)
 	return count;
 }
 
-/* Lists of variables: of frames, fibers and threads. */
+/* Counts the variables of frames, fibers and threads. */
 static size_t count_variables(const struct rcore_snapshot *snapshot)
 {
 	size_t count = 0;
@@ -68,7 +68,10 @@ static size_t count_native(const struct rcore_snapshot *snapshot)
 	return count;
 }
 
-/* Begins a line; the first brings the heading, which does not stand alone. */
+/*
+ * Begins a line. The first one prints the heading, which is never printed
+ * alone.
+ */
 static FILE *begin_line(const struct rcore_text *text, bool *headed)
 {
 	if (!*headed)
@@ -155,10 +158,7 @@ static bool has_lost(const struct rcore_snapshot *snapshot)
 void rcore_text_problems(const struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
-	/*
-	 * A file that is not here matters only where something could not be
-	 * decoded.
-	 */
+	/* A missing file matters only if something could not be decoded. */
 	bool tell_files = (snapshot->incomplete || snapshot->failure) && has_lost(snapshot);
 	bool headed = false;
 	if (!snapshot->incomplete && !snapshot->problem_count && !tell_files)
@@ -171,7 +171,7 @@ void rcore_text_problems(const struct rcore_text *text)
 	}
 	if (tell_files)
 		print_modules(text, &headed);
-	/* Not to end with status 1 and no word of why. */
+	/* An exit status of 1 must have an explanation. */
 	if (snapshot->incomplete && !headed)
 		fputs("not everything could be decoded; see the marks above\n",
 		      begin_line(text, &headed));

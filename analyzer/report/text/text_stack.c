@@ -11,7 +11,7 @@
 
 enum {
 	LABEL_COLUMNS = 44, /* a longer label pushes its path to the right */
-	HEAD = 200,         /* of a stack that is deep even when folded */
+	HEAD = 200,         /* of a stack that is deep even when it is folded */
 	TAIL = 100,
 	MARGIN = 100, /* not worth leaving out */
 };
@@ -117,7 +117,8 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_rows *rows
 }
 
 /*
- * The number of the last Ruby frame in a stretch of rows; false: it has none.
+ * Finds the number of the last Ruby frame in a range of rows. Returns false if
+ * it has none.
  */
 static bool last_number(const struct rcore_rows *rows, size_t first, size_t end, size_t *ret)
 {

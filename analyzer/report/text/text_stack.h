@@ -7,20 +7,20 @@
 #include "report/text/style.h"
 
 /*
- * Prints the stack of a fiber, one frame a line, innermost first; Ruby frames
- * have numbers. Unless options->all, repeated cycles are folded, the middle of
- * a very deep stack is left out, and the VM's own dummy frames are not shown;
- * each omission says so, but for the last. Error: NO_MEMORY.
+ * Prints the stack of a fiber, one frame per line, innermost first; Ruby frames
+ * have numbers. Unless options->all is set, it folds repeated cycles, leaves
+ * out the middle of a very deep stack, and skips the VM's own dummy frames. It
+ * says what it folds or leaves out. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 				     const struct rcore_report_options *options,
 				     const struct rcore_fiber *fiber);
 
-/* A Ruby frame on a line of its own. */
+/* Prints a Ruby frame on a line of its own. */
 void rcore_text_frame(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
 		      size_t index);
 
-/* The innermost frame with a place in Ruby source, or NULL. */
+/* Returns the innermost frame with a place in Ruby source, or NULL. */
 const struct rcore_frame *rcore_text_place(const struct rcore_fiber *fiber);
 
 #endif

@@ -10,8 +10,8 @@
 #include "triage/workers.h"
 
 /*
- * Threads with the same stack are shown once, and idle ones in one line: of
- * fifty threads that wait for work, one stack is too much to read already.
+ * Threads with the same stack are printed once, and idle ones in one line: if
+ * fifty threads wait for work, even one stack is too much to read.
  */
 
 bool rcore_text_is_merged(const struct rcore_text *text, const struct rcore_thread *thread)

@@ -24,7 +24,7 @@ static const char *ractor_words(const struct rcore_text *text,
 	return buffer;
 }
 
-/* Columns of: main "name" */
+/* Returns the columns of: main "name" */
 static int name_width(const struct rcore_thread *thread)
 {
 	size_t width = thread->is_main ? 4 : 0;
@@ -182,9 +182,8 @@ static void print_ended(struct rcore_text *text)
 }
 
 /*
- * A kernel thread without Ruby has its stack shown when it is the one that
- * died, or on demand; what is wrong with a stack is told always, as it is
- * counted.
+ * The stack of a kernel thread without Ruby is printed if that thread died, or
+ * on request. Problems of a stack are always printed, because they are counted.
  */
 static void print_other_stacks(const struct rcore_text *text)
 {

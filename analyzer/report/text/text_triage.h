@@ -6,8 +6,8 @@
 #include "report/text/style.h"
 
 /*
- * "Blame: Foo#bar  app.rb:7  (why)" and "Signature: r1:...", each a line;
- * nothing where not known.
+ * Writes "Blame: Foo#bar app.rb:7 (why)" and "Signature: r1:...", a line each;
+ * nothing if they are unknown.
  */
 void rcore_text_blame(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot);
 void rcore_text_signature(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot);

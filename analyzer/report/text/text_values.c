@@ -51,7 +51,7 @@ static void print_local(const struct rcore_pen *pen, const struct rcore_local *l
 {
 	const char *name = local->variable.name, *mark = sigil(local->parameter);
 	print_word(pen, local);
-	/* An anonymous one is called by its sigil itself. */
+	/* An anonymous parameter is named by its mark only. */
 	if (!rcore_same_text(name, mark))
 		fputs(mark, pen->out);
 	rcore_escape_write(pen->out, name ? name : "(no name)");

@@ -7,21 +7,21 @@
 #include "report/text/style.h"
 
 /*
- * A value as its inspect prints it, escaped, and what could not be read of it;
- * no newline.
+ * Writes a value as its inspect prints it, escaped, and what could not be read,
+ * without a newline.
  */
 void rcore_text_value(const struct rcore_pen *pen, const struct rcore_value *value);
 
 /*
- * self, arguments and locals of a frame, one a line, below it; hidden ones only
- * `with_hidden`. Nothing for NULL.
+ * Writes self, arguments and locals below a frame, one per line; hidden ones
+ * only `with_hidden`. Writes nothing for NULL.
  */
 void rcore_text_frame_values(const struct rcore_pen *pen,
 			     const struct rcore_frame_values *values, bool with_hidden);
 
 /*
- * Variables of a fiber or thread, one a line after `word`; nothing where there
- * are none.
+ * Writes the variables of a fiber or thread, one per line, after `word`;
+ * nothing if there are none.
  */
 void rcore_text_variables(const struct rcore_pen *pen, const char *word,
 			  const struct rcore_variables *variables);

@@ -88,7 +88,7 @@ static const char *state(const struct rcore_snapshot *snapshot, const struct rco
 }
 
 /*
- * A parked fiber that waits for nothing known is no row: there may be
+ * A parked fiber that waits for nothing known gets no row, because there may be
  * thousands.
  */
 static bool is_row(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,

@@ -281,7 +281,7 @@ START_TEST(test_torn)
 			ck_assert_str_eq(pair->variable.value.text, "1");
 			break;
 		case 2:
-			ck_assert(strstr(pair->variable.problem, "look-up"));
+			ck_assert(strstr(pair->variable.problem, "lookup"));
 			break;
 		default:
 			ck_assert_ptr_nonnull(pair->variable.value.problem);
