@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Keys are addresses: two multiplications spread them as well as uthash's own
- * hash of bytes, in a third of the time.
+ * Keys are addresses. Two multiplications distribute them as well as uthash's
+ * own hash of bytes, in a third of the time.
  */
 static inline unsigned hash_keys(const void *keys)
 {

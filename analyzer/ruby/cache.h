@@ -8,10 +8,9 @@
 #include "base/arena.h"
 
 /*
- * What decoders keep of what they found, by address (or ID) and, where one is
- * not enough, a second key. An all-zero cache is empty. Entries are never taken
- * out one by one; they live in the arena given, only uthash's own buckets are
- * malloc'ed.
+ * Caches what decoders found, by address (or ID) and, if needed, a second key.
+ * An all-zero cache is empty. Entries are never removed; they live in the arena
+ * that is passed, and only uthash's own buckets are malloc'ed.
  */
 struct rcore_cache {
 	struct rcore_cache_entry *entries; /* private */
@@ -19,11 +18,12 @@ struct rcore_cache {
 
 void rcore_cache_deinit(struct rcore_cache *cache);
 
-/* NULL: not there. */
+/* Returns NULL if it is not in the cache. */
 void *rcore_cache_get(const struct rcore_cache *cache, uint64_t key, uint64_t second);
 
 /*
- * Adds what is not there yet; false: memory is short. `value` is kept as it is.
+ * Adds an entry that is not in the cache yet. Returns false if memory is short.
+ * Stores the pointer `value`, not a copy.
  */
 bool rcore_cache_put(struct rcore_cache *cache, struct rcore_arena *arena, uint64_t key,
 		     uint64_t second, void *value);

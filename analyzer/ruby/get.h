@@ -5,9 +5,9 @@
 #include "ruby/ruby.h"
 
 /*
- * Reads one field of the struct at `base`, as rcore_read_field(), with an error
- * that names it. FAULT: not readable; UNSUPPORTED: this Ruby has no such field,
- * or it is not measured.
+ * Reads one field of the struct at `base` like rcore_read_field(), with an
+ * error that names it. Errors: FAULT if it cannot be read; UNSUPPORTED if this
+ * Ruby does not have the field, or it is not measured.
  */
 struct rcore_error *rcore_get(struct rcore_ruby *ruby, uint64_t base,
 			      const struct rcore_field *field, const char *name, uint64_t *ret);

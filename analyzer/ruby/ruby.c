@@ -9,7 +9,7 @@ void rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
 	*ruby = (struct rcore_ruby){.memory = memory, .layout = layout, .arena = arena};
 }
 
-/* Without boxes there is but the root. */
+/* Without boxes there is only the root box. */
 static bool boxed(struct rcore_ruby *ruby, uint64_t vm, const struct rcore_field *field,
 		  uint64_t *ret)
 {

@@ -3,7 +3,7 @@
 
 enum {
 	CHUNK = 64 << 10,
-	STEP = 4096, /* how much is passed over where memory cannot be read */
+	STEP = 4096, /* how much to skip if memory cannot be read */
 };
 
 static bool search_chunk(uint64_t start, const unsigned char *bytes, size_t count, size_t size,
@@ -25,12 +25,12 @@ bool rcore_search(struct rcore_ruby *ruby, uint64_t start, uint64_t end, size_t 
 	if (!size || size > RCORE_SEARCH_SIZE_LIMIT)
 		return false;
 	start = (start + 7) & ~UINT64_C(7);
-	/* What lies across the end of a chunk is found in the next. */
+	/* What crosses the end of a chunk is found in the next one. */
 	size_t overlap = (size + 7) & ~(size_t)7;
 	while (start < end && end - start >= size) {
 		size_t count = end - start < sizeof(bytes) ? end - start : sizeof(bytes);
 		if (rcore_read(ruby->memory, start, bytes, count) != RCORE_FAULT_NONE) {
-			/* Up to the next page, then on. */
+			/* Continues at the next page. */
 			size_t step = STEP - start % STEP;
 			count = step < count ? step : count;
 			if (rcore_read(ruby->memory, start, bytes, count) != RCORE_FAULT_NONE) {

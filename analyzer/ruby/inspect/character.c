@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "ruby/object/encoding.h"
 
-/* enc/ of CRuby says for each encoding which bytes may follow which. */
+/* For each encoding, enc/ of CRuby says which bytes may follow which. */
 
 static size_t utf_16(const unsigned char *bytes, size_t left, bool little, uint32_t *ret)
 {
@@ -76,7 +76,7 @@ static size_t shift_jis(const unsigned char *bytes, size_t left, uint32_t *ret)
 	return leads && trails ? joined(bytes, 2, ret) : 0;
 }
 
-/* Two bytes: what may lead, and what may follow. */
+/* A character of two bytes: the ranges of the first and of the second. */
 static size_t pair(const unsigned char *bytes, size_t left, unsigned lead, unsigned trail,
 		   uint32_t *ret)
 {

@@ -20,7 +20,7 @@ static rcore_inspect_type *const types[RCORE_T_MASK + 1] = {
 	[RCORE_T_RATIONAL] = rcore_inspect_rational, [RCORE_T_SYMBOL] = rcore_inspect_symbol,
 };
 
-/* What Ruby code never gets hold of. */
+/* Slots that Ruby code never sees. */
 static bool inspect_slot(struct rcore_inspect *inspect, uint64_t value, uint64_t flags)
 {
 	static const char *const names[] = {
@@ -32,8 +32,8 @@ static bool inspect_slot(struct rcore_inspect *inspect, uint64_t value, uint64_t
 	uint64_t to;
 	if (type == RCORE_T_MOVED) {
 		/*
-		 * struct RMoved: flags, dummy, destination; before 3.4 flags,
-		 * destination
+		 * struct RMoved has flags, dummy, destination; before 3.4
+		 * flags, destination.
 		 */
 		if (rcore_read_u64(inspect->ruby->memory, value + 16, &to) != RCORE_FAULT_NONE)
 			to = 0;

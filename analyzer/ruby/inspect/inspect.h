@@ -4,7 +4,8 @@
 
 /*
  * ruby/inspect/ prints a value as the target's own inspect would, one file per
- * class. Start here.
+ * class. It includes the rest of ruby/. Start here, then read
+ * inspect_private.h.
  */
 
 #include "model/printed.h"

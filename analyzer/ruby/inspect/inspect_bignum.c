@@ -7,18 +7,18 @@
 #include "ruby/inspect/inspect_private.h"
 
 /*
- * An Integer that is no fixnum: its digits to the base 2^32 (BDIGIT), least
- * first, in the slot (FL_USER2, BIGNUM_EMBED_FLAG, with their count in the
- * flags) or at as.heap.digits. The sign is FL_USER1, set for positive. Mirrors
- * internal/bignum.h.
+ * An Integer that is not a fixnum has digits to the base 2^32 (BDIGIT), lowest
+ * first. They are in the slot (FL_USER2, BIGNUM_EMBED_FLAG, with their number
+ * in the flags) or at as.heap.digits. FL_USER1 is set if it is positive.
+ * Mirrors internal/bignum.h.
  */
 enum {
 	SIGN_FLAG = 1 << (RCORE_FL_USHIFT + 1),
 	EMBED_FLAG = 1 << (RCORE_FL_USHIFT + 2),
 	EMBED_LENGTH_SHIFT = RCORE_FL_USHIFT + 3,
-	/* Up to 3.4 three bits; those above are clear then. */
+	/* Up to 3.4 there are three bits; the others are zero. */
 	EMBED_LENGTH_MASK = 0x1ff,
-	/* Larger ones are not written out; 19,729 decimal digits. */
+	/* Larger ones, of over 19,729 decimal digits, are not printed. */
 	DIGIT_LIMIT = 2048,
 	CHUNK_DIGITS = 19, /* decimal digits that fit into a word */
 };
@@ -37,7 +37,7 @@ static struct rcore_error *digits_of(struct rcore_ruby *ruby, uint64_t value, ui
 	return err ? err : RCORE_GET(ruby, value, bignum, heap_len, count);
 }
 
-/* Divides by 10^19 in place and gives the remainder. */
+/* Divides by 10^19 in place and returns the remainder. */
 static uint64_t divide(uint64_t *words, size_t count)
 {
 	unsigned __int128 rest = 0;
@@ -49,7 +49,7 @@ static uint64_t divide(uint64_t *words, size_t count)
 	return (uint64_t)rest;
 }
 
-/* The decimal digits, malloc'ed. */
+/* Returns the decimal digits, malloc'ed. */
 static char *decimal(uint64_t *words, size_t count)
 {
 	size_t chunks = 0, capacity = count * 20 / CHUNK_DIGITS + 2;

@@ -13,8 +13,8 @@ static struct rcore_error *next_attached(struct rcore_inspect *inspect,
 }
 
 /*
- * "#<Class:Foo>", and "#<Class:#<Foo:0x...>>" of what is not a class, which is
- * not inspected.
+ * "#<Class:Foo>"; "#<Class:#<Foo:0x...>>" if the object is not a class, without
+ * its inspect.
  */
 static struct rcore_error *inspect_singleton(struct rcore_inspect *inspect, uint64_t klass,
 					     uint64_t attached)
@@ -55,7 +55,7 @@ static struct rcore_error *next_of_refinement(struct rcore_inspect *inspect,
 	return NULL;
 }
 
-/* "#<refinement:String@Foo>"; *done is false where it is none. */
+/* "#<refinement:String@Foo>"; *done is false if it is not a refinement. */
 static struct rcore_error *inspect_refinement(struct rcore_inspect *inspect, uint64_t module,
 					      bool *done)
 {

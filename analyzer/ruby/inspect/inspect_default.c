@@ -21,7 +21,7 @@ static struct rcore_error *next(struct rcore_inspect *inspect,
 	return NULL;
 }
 
-/* Those that Ruby code sees, moved to the front; gives how many. */
+/* Moves those that Ruby code sees to the front, and returns their number. */
 static size_t visible(struct rcore_ruby *ruby, struct rcore_ivars *ivars)
 {
 	size_t count = 0;

@@ -5,7 +5,7 @@
 
 enum { NAME_SIZE = 64, DUMMY_FLAG = 1 << 24, INDEX_MASK = DUMMY_FLAG - 1 };
 
-/* enc_inspect of encoding.c; one that was not used yet is only loaded then. */
+/* enc_inspect of encoding.c. An encoding is loaded when it is first used. */
 struct rcore_error *rcore_inspect_encoding(struct rcore_inspect *inspect, uint64_t value,
 					   uint64_t data)
 {

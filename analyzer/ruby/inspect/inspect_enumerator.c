@@ -11,10 +11,10 @@
 #include "ruby/object/ivar.h"
 
 /*
- * An Enumerator shows what it goes through, and by which method with which
- * arguments; these are in its struct or in hidden ivars ("receiver", "method",
- * "arguments"). A lazy one has an entry for each step (map, select ...), with
- * such ivars, and is printed as lazy enumerators within each other:
+ * An Enumerator prints its receiver, its method and the arguments, which are in
+ * its struct or in hidden ivars ("receiver", "method", "arguments"). A lazy one
+ * has an entry with such ivars for each step (map, select ...), and is printed
+ * as nested lazy enumerators:
  *
  *	#<Enumerator::Lazy: #<Enumerator::Lazy: 1..3>:map>
  *
@@ -38,8 +38,8 @@ static struct rcore_error *add_keyword(struct rcore_inspect_items *items,
 }
 
 /*
- * Is it a Hash with Symbols alone for keys, and not empty? Keywords are such a
- * last argument.
+ * Whether it is a Hash with only Symbols as keys, and not empty. Such a last
+ * argument is keywords.
  */
 static bool are_keywords(struct rcore_ruby *ruby, uint64_t value)
 {
@@ -105,8 +105,8 @@ static struct rcore_error *add_arguments(struct rcore_inspect_items *items,
 }
 
 /*
- * A hidden ivar of the enumerator or of an entry; *ret is 0 where it is nil or
- * not there.
+ * Reads a hidden ivar of the enumerator or of an entry; *ret is 0 if it is nil
+ * or does not exist.
  */
 static struct rcore_error *hidden(struct rcore_ruby *ruby, uint64_t object, const char *name,
 				  bool *is_false, uint64_t *ret)
@@ -146,7 +146,7 @@ static struct rcore_error *add_method(struct rcore_inspect_items *items,
 	return err || !arguments ? err : add_arguments(items, ruby, arguments);
 }
 
-/* "((1..10).step(2))": a receiver that is no Range is not put in brackets. */
+/* "((1..10).step(2))": a receiver that is not a Range gets no parentheses. */
 static struct rcore_error *arithmetic(struct rcore_inspect_items *items,
 				      struct rcore_ruby *ruby, uint64_t value, uint64_t data,
 				      uint64_t receiver)
@@ -183,7 +183,7 @@ static struct rcore_error *plain(struct rcore_inspect_items *items, struct rcore
 	return err ? err : rcore_inspect_add_text(items, ">");
 }
 
-/* The steps of a lazy enumerator, `procs`, outermost last. */
+/* Reads `procs`, the steps of a lazy enumerator; the outermost is the last. */
 static struct rcore_error *lazy(struct rcore_inspect_items *items, struct rcore_ruby *ruby,
 				uint64_t data, uint64_t generator, uint64_t procs,
 				const char *name)

@@ -35,9 +35,9 @@ static struct rcore_error *with_message(struct rcore_inspect *inspect, uint64_t 
 }
 
 /*
- * The message of a NameError is made when it is asked for, with the receiver's
- * inspect, which may hold the exception again: within it no other such message
- * is made.
+ * The message of a NameError is created when it is asked for. It contains the
+ * receiver's inspect, which may contain the exception again; inside it, no
+ * other such message is created.
  */
 static struct rcore_error *made_message(struct rcore_inspect *inspect, uint64_t message,
 					const char **ret)
@@ -78,7 +78,8 @@ static struct rcore_error *with_made_message(struct rcore_inspect *inspect, uint
 
 /*
  * exc_inspect of error.c. The message is a hidden ivar, "mesg": a String, nil
- * for the name of the class, or what makes the message of a NameError.
+ * for the name of the class, or the object from which a NameError creates its
+ * message.
  */
 struct rcore_error *rcore_inspect_exception(struct rcore_inspect *inspect, uint64_t value,
 					    uint64_t flags)

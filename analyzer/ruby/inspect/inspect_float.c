@@ -10,8 +10,8 @@
 enum { DIGITS = 17 }; /* enough for any double */
 
 /*
- * Adds one to the last digit of "1.239e+05"; false where it would carry to the
- * left of all.
+ * Adds one to the last digit of "1.239e+05". Returns false if the carry would
+ * leave the leftmost digit.
  */
 static bool increment(char *text)
 {
@@ -28,11 +28,11 @@ static bool increment(char *text)
 }
 
 /*
- * The fewest digits that read back as the same number, and where the point is:
- * 0.DIGITS * 10^point. Below a power of two numbers lie closer together than
- * above it, so that the nearest number of so many digits may miss it and the
- * next one above may not. The point that printf writes is the locale's, so only
- * digits are taken.
+ * Finds the fewest digits that read back as the same number, and the position
+ * of the point: 0.DIGITS * 10^point. Below a power of two, numbers are closer
+ * together than above it. So the nearest number with that many digits may read
+ * back as another one, while the next one above does not. The decimal point of
+ * printf depends on the locale, so only digits are used.
  */
 static size_t shortest(double number, char digits[DIGITS + 1], int *point)
 {

@@ -4,7 +4,8 @@
 #include "ruby/object/hash.h"
 #include "ruby/inspect/inspect_private.h"
 
-enum { HAS_KEY, VALUE }; /* in frame->data: is a value due, and which */
+/* in frame->data: whether a value is next, and which one */
+enum { HAS_KEY, VALUE };
 
 static struct rcore_error *arrow(struct rcore_inspect *inspect,
 				 struct rcore_inspect_frame *frame, uint64_t *child)

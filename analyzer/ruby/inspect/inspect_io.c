@@ -3,8 +3,8 @@
 #include "ruby/inspect/inspect_private.h"
 
 /*
- * rb_io_inspect of io.c: the file descriptor, or the path where it was opened
- * by one.
+ * rb_io_inspect of io.c: the path with which it was opened, otherwise the file
+ * descriptor.
  */
 struct rcore_error *rcore_inspect_file(struct rcore_inspect *inspect, uint64_t value,
 				       uint64_t flags)

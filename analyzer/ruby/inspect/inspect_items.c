@@ -7,7 +7,10 @@
 
 enum { ITEM_LIMIT = 1 << 10 };
 
-/* A text, a value to inspect, or (neither) a String to write as it is. */
+/*
+ * A text, a value to inspect, or, if neither is set, a String to print
+ * unquoted.
+ */
 struct rcore_inspect_item {
 	const char *text;
 	bool is_value;

@@ -7,16 +7,16 @@
 #include "ruby/object/string.h"
 
 /*
- * A MatchData has the String that was matched, and where in it, in bytes, each
- * group begins and ends: struct re_registers, in a rmatch that it points to or
- * (3.3 on) that follows it in the slot. The string is a frozen copy. Mirrors
+ * A MatchData has the String that was matched, a frozen copy, and the byte
+ * offsets at which each group begins and ends: struct re_registers, in a rmatch
+ * to which it points or, from 3.3 on, after it in the slot. Mirrors
  * include/ruby/internal/core/rmatch.h, match_inspect of re.c.
  */
 struct match {
-	uint64_t string, flags; /* what was matched */
+	uint64_t string, flags; /* the String that was matched */
 	uint64_t begins, ends;  /* arrays of long */
 	uint64_t count;
-	const char *source; /* of the Regexp; NULL: it was a String */
+	const char *source; /* of the Regexp; NULL if it was a String */
 	size_t source_length;
 };
 

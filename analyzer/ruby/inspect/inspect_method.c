@@ -18,15 +18,15 @@ enum { ALIAS_LIMIT = 100, ARITY_LIMIT = 100 };
 /* enum method_optimized_type of method.h: accessors of a Struct */
 enum { STRUCT_AREF = 3, STRUCT_ASET };
 
-/* What a Method or UnboundMethod holds: struct METHOD of proc.c. */
+/* The contents of a Method or UnboundMethod: struct METHOD of proc.c. */
 struct method {
-	uint64_t recv, klass, iclass; /* recv: undef of an UnboundMethod */
+	uint64_t recv, klass, iclass; /* recv: undef in an UnboundMethod */
 	const struct rcore_method_entry *entry;
-	/* Past aliases, where its parameters and its place are. */
+	/* After aliases: it has the parameters and the location. */
 	const struct rcore_method_entry *original;
-	uint64_t definition;    /* of that */
-	uint64_t defined_class; /* no include class */
-	/* NULL: it is not written in Ruby. */
+	uint64_t definition;    /* of `original` */
+	uint64_t defined_class; /* not an include class */
+	/* NULL if it is not written in Ruby. */
 	const struct rcore_iseq_info *iseq;
 };
 
@@ -110,7 +110,7 @@ static struct rcore_error *singleton_of(struct rcore_ruby *ruby, uint64_t klass,
 	return err;
 }
 
-/* The singleton class of what is not a class itself is passed over. */
+/* Skips the singleton class of an object that is not a class itself. */
 static struct rcore_error *shown_class(struct rcore_ruby *ruby, uint64_t *klass)
 {
 	enum rcore_type type;
@@ -138,8 +138,8 @@ static struct rcore_error *add_two(struct rcore_inspect_items *items, uint64_t f
 }
 
 /*
- * What comes before the name: the receiver's class and, where it is another,
- * its owner.
+ * Adds what precedes the name: the receiver's class, and its owner if that is
+ * another one.
  */
 static struct rcore_error *add_owner(struct rcore_inspect_items *items, struct rcore_ruby *ruby,
 				     const struct method *method)
@@ -173,7 +173,7 @@ static struct rcore_error *add_owner(struct rcore_inspect_items *items, struct r
 	return err ? err : rcore_inspect_add_text(items, "#");
 }
 
-/* Of a method that is not written in Ruby: as many "_" as it takes, or "*". */
+/* For a method that is not written in Ruby: one "_" per parameter, or "*". */
 static struct rcore_error *anonymous_parameters(struct rcore_ruby *ruby,
 						const struct method *method, const char **ret)
 {
@@ -228,7 +228,10 @@ static struct rcore_error *add_parameters(struct rcore_inspect_items *items,
 	return err ? err : rcore_inspect_add_text(items, ")");
 }
 
-/* " app.rb:3"; of an attr_reader and the like an Array of both. */
+/*
+ * " app.rb:3"; for an attr_reader and the like, it is an Array of path and
+ * line.
+ */
 static struct rcore_error *add_place(struct rcore_inspect_items *items, struct rcore_ruby *ruby,
 				     const struct method *method)
 {

@@ -7,7 +7,7 @@
 #include "ruby/object/core_class.h"
 #include "ruby/inspect/inspect_private.h"
 
-/* By the name of the class. */
+/* Chooses the function by the name of the class. */
 static rcore_inspect_type *of_class(const char *name)
 {
 	static const struct {

@@ -8,10 +8,10 @@
 #include "ruby/object/string.h"
 
 /*
- * Classes with an `inspect` of their own in C. Most of them work on a struct of
- * an extension or of a library that no table measures: their objects are shown
- * as "#<Date ...>", which no inspect prints, and not in Kernel#inspect's form,
- * which would be taken for theirs.
+ * Classes with an `inspect` of their own in C. Most of them use a struct of an
+ * extension or a library that no table measures. Such an object is printed as
+ * "#<Date ...>", which no inspect prints. Kernel#inspect's form could be
+ * mistaken for their own.
  */
 static void put_opaque(struct rcore_inspect *inspect, uint64_t value)
 {
@@ -80,7 +80,7 @@ struct rcore_error *rcore_inspect_pathname(struct rcore_inspect *inspect, uint64
 	return err ? err : put_path(inspect, value, path);
 }
 
-/* Up to 2.7 its ivars have names that Ruby code does not see. */
+/* Up to 2.7, its ivars have names that Ruby code does not see. */
 struct rcore_error *rcore_inspect_status(struct rcore_inspect *inspect, uint64_t value,
 					 uint64_t flags)
 {
@@ -89,8 +89,8 @@ struct rcore_error *rcore_inspect_status(struct rcore_inspect *inspect, uint64_t
 }
 
 /*
- * struct rb_box_struct of internal/box.h, the same in all of 4.0. The box says
- * itself that it is one: its first word leads back to the module.
+ * struct rb_box_struct of internal/box.h, the same in all of 4.0. Its first
+ * word points back to the module, which shows that this is a box.
  */
 static bool read_box(struct rcore_inspect *inspect, uint64_t module, uint64_t box, uint64_t *id,
 		     uint8_t flags[2])

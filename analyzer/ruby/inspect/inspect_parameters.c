@@ -22,10 +22,7 @@ static void separate(struct list *list)
 		fputs(", ", list->out);
 }
 
-/*
- * Puts `name`, what stands for it where there is none, between what the kind
- * has around it.
- */
+/* Writes `name`, or a placeholder if there is none, decorated for its kind. */
 static void put(struct list *list, const char *before, const char *name, const char *nameless,
 		const char *after)
 {
@@ -85,7 +82,7 @@ static bool is_named(const struct rcore_iseq_local *local, enum rcore_parameter 
 	return local->parameter == parameter && local->name && !strcmp(local->name, name);
 }
 
-/* def f(...): three anonymous parameters; before these had names, "*" alone. */
+/* def f(...): three anonymous parameters. Before these had names, only "*". */
 static bool forwards(const struct rcore_ruby *ruby, const struct rcore_iseq_local *locals,
 		     size_t count, bool takes_keywords)
 {
@@ -122,7 +119,7 @@ static struct rcore_error *put_all(struct list *list, struct rcore_ruby *ruby,
 		put(list, "...", NULL, "", "");
 		return NULL;
 	}
-	/* Such a method is said to have a parameter "**" more. */
+	/* method_inspect adds a parameter "**" for such a method. */
 	bool takes_keywords = has_flag(ruby, iseq, &layout->iseq_body.ruby2_keywords) &&
 			      !has_flag(ruby, iseq, &layout->iseq_body.has_kwrest);
 	list->is_forwarding = forwards(ruby, locals, count, takes_keywords);

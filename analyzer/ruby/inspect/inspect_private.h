@@ -13,24 +13,24 @@ enum {
 	/* Bytes of one text; the rest is left out. */
 	RCORE_INSPECT_TEXT_LIMIT = 1 << 20,
 	RCORE_INSPECT_IVAR_LIMIT = 1 << 16, /* of one object */
-	RCORE_INSPECT_FRAME_LIMIT =
-		500, /* values within values, where --depth does not count */
+	/* nested values, if --depth does not count */
+	RCORE_INSPECT_FRAME_LIMIT = 500,
 };
 
 /*
- * How a value is printed without recursion: each type has a function that
- * writes what it has of its own and, where it holds other values, opens a
- * frame. A frame's `next` writes the separator and names the next value to
- * print, or writes the end. rcore_inspect() works on the innermost frame. To
- * add a type: a function in the file of its family, and a line in the table of
- * inspect.c (by type) or inspect_data.c (by the name of a T_DATA).
+ * Prints a value without recursion. Each type has a function that writes its
+ * own part and, if it contains other values, opens a frame. A frame's `next`
+ * writes the separator and names the next value to print, or writes the end.
+ * rcore_inspect() works on the innermost frame. To add a type, add a function
+ * to the file of its family, and a line to the table of inspect.c (by type) or
+ * inspect_data.c (by the name of a T_DATA).
  */
 struct rcore_inspect;
 struct rcore_inspect_frame;
 
 /*
- * Sets *child and gives true, or ends and gives false. An error ends the frame
- * too.
+ * Sets *child and returns true; or ends the frame and returns false. An error
+ * also ends the frame.
  */
 typedef struct rcore_error *rcore_inspect_next(struct rcore_inspect *inspect,
 					       struct rcore_inspect_frame *frame, bool *more,
@@ -38,26 +38,29 @@ typedef struct rcore_error *rcore_inspect_next(struct rcore_inspect *inspect,
 
 struct rcore_inspect_frame {
 	rcore_inspect_next *next;
-	/* What ends it, also after an error; NULL: nothing. */
+	/* Written at the end, even after an error; may be NULL. */
 	const char *close;
-	/* Whose it is; the value is open as long as the frame is. */
+	/* The value of this frame, which is open as long as the frame. */
 	uint64_t value;
 	uint64_t index; /* of the next item */
-	uint64_t count; /* items there are */
+	uint64_t count; /* number of items */
 	uint64_t limit; /* items to show */
-	/* Its items are parts of one thing: all are shown at any depth. */
+	/*
+	 * Its items are parts of one thing, so they are printed at any depth.
+	 */
 	bool is_whole;
-	uint64_t data[3]; /* the type's own */
-	void *state;      /* the type's own, malloc'ed; freed with the frame */
+	uint64_t data[3]; /* for the type */
+	void *state;      /* for the type, malloc'ed; freed with the frame */
 };
 
 struct rcore_inspect {
 	struct rcore_ruby *ruby;
 	/*
-	 * rcore_inspect(), for a type that needs all of another value's text.
+	 * rcore_inspect(), for a type that needs the whole text of another
+	 * value.
 	 */
 	rcore_inspect_function *anew;
-	struct rcore_inspect_options options; /* none is zero */
+	struct rcore_inspect_options options; /* no member is zero */
 	struct {
 		char *items;
 		size_t count, capacity;
@@ -66,7 +69,7 @@ struct rcore_inspect {
 		struct rcore_inspect_frame *items;
 		size_t count, capacity;
 	} frames;
-	char *problem; /* the first, malloc'ed */
+	char *problem; /* the first one, malloc'ed */
 	size_t problem_count;
 	bool out_of_memory, full;
 };
@@ -75,21 +78,21 @@ struct rcore_inspect {
 typedef struct rcore_error *rcore_inspect_type(struct rcore_inspect *inspect, uint64_t value,
 					       uint64_t flags);
 
-/* Writing. What goes past the limit of a text is left out. */
+/* Write text. What exceeds the limit of a text is left out. */
 void rcore_inspect_write(struct rcore_inspect *inspect, const char *bytes, size_t length);
 void rcore_inspect_puts(struct rcore_inspect *inspect, const char *text);
 void rcore_inspect_printf(struct rcore_inspect *inspect, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Notes a problem and frees it. */
+/* Keeps the first problem, and frees the error. */
 void rcore_inspect_problem(struct rcore_inspect *inspect, struct rcore_error *err);
 
-/* Is this value being printed, so that here is a cycle? */
+/* Whether this value is already being printed, so that there is a cycle. */
 bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value);
 
 /*
  * Opens a copy of `frame` and sets its `limit`. Takes ownership of its state,
- * also on an error: LIMIT (of open frames), NO_MEMORY.
+ * even on an error: LIMIT (too many open frames), NO_MEMORY.
  */
 struct rcore_error *rcore_inspect_open(struct rcore_inspect *inspect,
 				       const struct rcore_inspect_frame *frame);
@@ -119,27 +122,27 @@ rcore_inspect_type rcore_inspect_regexp, rcore_inspect_match, rcore_inspect_file
 /* Kernel#inspect: address and instance variables. */
 rcore_inspect_type rcore_inspect_default;
 
-/* Of T_OBJECT and T_STRUCT by their class. */
+/* For T_OBJECT and T_STRUCT, by class. */
 rcore_inspect_type rcore_inspect_exception, rcore_inspect_old_set, rcore_inspect_range;
 rcore_inspect_type rcore_inspect_pathname, rcore_inspect_status;
 
-/* A type of T_DATA, of inspect_types.h; `data` is its struct. */
+/* For a type of T_DATA (inspect_types.h); `data` is its struct. */
 typedef struct rcore_error *rcore_inspect_wrapped(struct rcore_inspect *inspect, uint64_t value,
 						  uint64_t data);
 
-/* A Ruby::Box; *ret is false for other modules. */
+/* For a Ruby::Box; *ret is false for other modules. */
 struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module,
 				      bool *ret);
 
-/* `total` bytes of the target as a String with these flags has them. */
+/* Writes `total` bytes of the target as a String with these flags. */
 struct rcore_error *rcore_inspect_bytes(struct rcore_inspect *inspect, uint64_t address,
 					uint64_t total, uint64_t flags);
 
-/* The same as they are, cut off like others. */
+/* Writes them unquoted, with the same limit. */
 struct rcore_error *rcore_inspect_raw_bytes(struct rcore_inspect *inspect, uint64_t address,
 					    uint64_t total);
 
-/* The bytes of a String as they are. */
+/* Writes the bytes of a String unquoted. */
 struct rcore_error *rcore_inspect_raw(struct rcore_inspect *inspect, uint64_t string);
 
 void rcore_inspect_double(struct rcore_inspect *inspect, double number);
@@ -149,51 +152,51 @@ struct rcore_error *rcore_inspect_symbol_value(struct rcore_inspect *inspect, ui
 struct rcore_error *rcore_inspect_id(struct rcore_inspect *inspect, uint64_t id);
 
 /*
- * A Hash's key as 3.4 shows Symbols, "name: "; *ret is false, and nothing
- * written, for others.
+ * Writes a Hash's key as 3.4 prints Symbols, "name: ". For other keys, *ret is
+ * false and nothing is written.
  */
 struct rcore_error *rcore_inspect_symbol_key(struct rcore_inspect *inspect, uint64_t key,
 					     bool *ret);
 
 /*
- * The name of a Struct's member: a Symbol, as it is where it could be a local
- * variable.
+ * Writes the name of a Struct's member: a Symbol, unquoted if it could be a
+ * local variable.
  */
 struct rcore_error *rcore_inspect_member(struct rcore_inspect *inspect, uint64_t symbol);
 
 /*
- * Bytes as String#inspect shows them; `encoding` is an index. `total` is how
- * many there are.
+ * Writes bytes like String#inspect; `encoding` is an index. `total` is the
+ * number of all bytes.
  */
 void rcore_inspect_quoted(struct rcore_inspect *inspect, const char *bytes, size_t length,
 			  uint64_t total, unsigned encoding);
 
-/* May Symbol#inspect leave out the quotes? */
+/* Whether Symbol#inspect omits the quotes. */
 bool rcore_symbol_is_simple(struct rcore_ruby *ruby, const char *name, size_t length,
 			    unsigned encoding);
 
 /*
- * What is printed of an object that is neither a list nor a leaf: texts, which
- * must outlive the printing, with values in between.
+ * The parts of an object that is neither a list nor a leaf: texts, which must
+ * outlive the printing, and values between them.
  */
 struct rcore_inspect_items {
 	struct rcore_inspect_item *items;
 	size_t count, capacity;
 };
 
-/* LIMIT, NO_MEMORY. */
+/* Errors: LIMIT, NO_MEMORY. */
 struct rcore_error *rcore_inspect_add_text(struct rcore_inspect_items *items, const char *text);
 struct rcore_error *rcore_inspect_add_value(struct rcore_inspect_items *items, uint64_t value);
-/* The bytes of a String, as they are. */
+/* Adds the bytes of a String, unquoted. */
 struct rcore_error *rcore_inspect_add_string(struct rcore_inspect_items *items,
 					     uint64_t string);
 
-/* Opens a frame for them, or frees them and gives `err` where that is set. */
+/* Opens a frame for them. If `err` is set, frees them and returns it. */
 struct rcore_error *rcore_inspect_open_items(struct rcore_inspect *inspect, uint64_t value,
 					     struct rcore_inspect_items *items,
 					     struct rcore_error *err);
 
-/* "a, b=..., *c" as Method#inspect has it, in the arena. */
+/* Returns "a, b=..., *c" like Method#inspect, in the arena. */
 struct rcore_error *rcore_inspect_parameters(struct rcore_ruby *ruby,
 					     const struct rcore_iseq_info *iseq,
 					     const char **ret);

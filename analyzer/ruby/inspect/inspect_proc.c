@@ -12,7 +12,7 @@ static const char *const thread_statuses[] = {"run", "sleep", "sleep_forever", "
 
 enum { INVOKE_PROC = 1 }; /* thread_invoke_type_proc of vm_core.h */
 
-/* rb_block_to_s of proc.c: what comes behind "#<Proc:" */
+/* rb_block_to_s of proc.c: what follows "#<Proc:" */
 static void write_block(struct rcore_inspect *inspect, uint64_t value,
 			const struct rcore_block *block)
 {

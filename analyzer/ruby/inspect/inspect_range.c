@@ -7,7 +7,7 @@ enum {
 	END,
 	EXCLUDES_END,
 	MEMBERS
-}; /* of a Range; its first three are frame->data, too */
+}; /* of a Range; the first three are also indices of frame->data */
 
 static struct rcore_error *next(struct rcore_inspect *inspect,
 				struct rcore_inspect_frame *frame, bool *more, uint64_t *child)

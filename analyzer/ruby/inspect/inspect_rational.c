@@ -34,8 +34,8 @@ struct rcore_error *rcore_inspect_rational(struct rcore_inspect *inspect, uint64
 }
 
 /*
- * The sign stands between the parts, also that of "(-1/3)"; what ends in no
- * digit has a "*".
+ * The sign is between the parts, also that of "(-1/3)". A part that does not
+ * end in a digit gets a "*".
  */
 static void finish_imaginary(struct rcore_inspect *inspect, size_t start)
 {
@@ -58,7 +58,7 @@ static void finish_imaginary(struct rcore_inspect *inspect, size_t start)
 	rcore_inspect_puts(inspect, last >= '0' && last <= '9' ? "i" : "*i");
 }
 
-/* In frame->data: where the imaginary part begins in the text. */
+/* In frame->data: the offset of the imaginary part in the text. */
 enum { START };
 
 static struct rcore_error *next_complex(struct rcore_inspect *inspect,

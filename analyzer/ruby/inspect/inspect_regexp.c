@@ -38,7 +38,8 @@ static size_t character(const struct source *source, size_t at, uint32_t *ret)
 }
 
 /*
- * Whether anything in it must be escaped: then all that is not ASCII is, too.
+ * Whether anything in it must be escaped; then everything that is not ASCII is
+ * escaped, too.
  */
 static bool needs_escape(const struct source *source)
 {

@@ -9,9 +9,9 @@
 #include "ruby/object/ivar.h"
 
 /*
- * A Set is, up to 3.4, an object of a class written in Ruby: @hash has its
- * members as keys. From 4.0 on it is a T_DATA "set" with a table of its own,
- * like a st_table of keys alone. Mirrors lib/set.rb; set.c and
+ * Up to 3.4, a Set is an object of a class written in Ruby, whose @hash has the
+ * members as keys. From 4.0 on, it is a T_DATA "set" with a table of its own,
+ * like a st_table that only has keys. Mirrors lib/set.rb; set.c and
  * internal/set_table.h.
  */
 static struct rcore_error *next_key(struct rcore_inspect *inspect,
@@ -67,7 +67,7 @@ enum {
 	ENTRIES,
 	INDEX,
 	BOUND
-}; /* in frame->data: where the table's entries are, the next one, their end */
+}; /* in frame->data: the table's entries, the next one, and their end */
 enum { ENTRY_LIMIT = 1 << 28 };
 
 static struct rcore_error *next_entry(struct rcore_inspect *inspect,
@@ -112,7 +112,7 @@ struct rcore_error *rcore_inspect_set(struct rcore_inspect *inspect, uint64_t va
 	err = rcore_value_class_name(ruby, value, &name);
 	if (err)
 		return err;
-	/* A class that is derived of Set is made to look as before. */
+	/* A class derived from Set is printed as before. */
 	bool is_plain = strcmp(name, "Set") == 0;
 	rcore_inspect_printf(inspect, is_plain ? "%s[" : "#<%s: {", name);
 	frame.close = is_plain ? "]" : "}>";

@@ -14,13 +14,13 @@ struct text {
 	size_t length;
 	enum rcore_charset charset;
 	bool is_unicode, is_ascii_compatible;
-	bool is_result; /* in the encoding that `inspect` returns */
+	bool is_result; /* is it in the encoding of inspect's result */
 };
 
 /*
- * A String in the dummy encodings UTF-16 and UTF-32 is binary, and not even
- * ASCII is shown as such; up to 3.1 it is read as what its byte order mark
- * says, where it has one. get_actual_encoding of string.c.
+ * A String in one of the dummy encodings UTF-16 and UTF-32 is binary; not even
+ * ASCII is printed as text. Up to 3.1, its byte order mark, if it has one, says
+ * how it is read. get_actual_encoding of string.c.
  */
 static void resolve_dummy(struct text *text, bool is_32)
 {
@@ -69,7 +69,7 @@ static bool interpolates(const struct text *text, size_t at)
 
 static char letter(uint32_t character)
 {
-	static const char letters[] = "abtnvfr"; /* 7 to 13 */
+	static const char letters[] = "abtnvfr"; /* bytes 7 to 13 */
 	if (character >= 7 && character <= 13)
 		return letters[character - 7];
 	return character == 0x1b ? 'e' : 0;
@@ -130,10 +130,7 @@ void rcore_inspect_quoted(struct rcore_inspect *inspect, const char *bytes, size
 		uint32_t c;
 		size_t left = length - at;
 		size = rcore_character(text.charset, text.bytes + at, left, &c);
-		/*
-		 * A character that the cut went through is left to what comes
-		 * after.
-		 */
+		/* A character that is cut in two is counted among the rest. */
 		if (!size && total > length && left < LONGEST)
 			break;
 		if (!size) {
@@ -154,7 +151,7 @@ void rcore_inspect_quoted(struct rcore_inspect *inspect, const char *bytes, size
 		rcore_inspect_printf(inspect, "... (%" PRIu64 " more bytes)", total - length);
 }
 
-/* The first of `total` bytes, malloc'ed, and how many. */
+/* Reads the first of `total` bytes, malloc'ed, and sets how many. */
 static struct rcore_error *read_bytes(struct rcore_inspect *inspect, uint64_t address,
 				      uint64_t total, char **ret, size_t *length)
 {

@@ -6,7 +6,7 @@
 #include "ruby/inspect/inspect_private.h"
 #include "ruby/object/struct.h"
 
-/* In frame->data: where the members are; the Array of their names. */
+/* In frame->data: the members, and the Array of their names. */
 enum { MEMBERS, NAMES };
 
 static struct rcore_error *next(struct rcore_inspect *inspect,

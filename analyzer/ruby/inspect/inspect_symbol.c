@@ -19,7 +19,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* What an identifier may begin with, in ASCII; other characters always may. */
+/*
+ * The ASCII characters with which an identifier may begin; all other characters
+ * may.
+ */
 static bool begins_name(char c)
 {
 	return is_letter(c) || c == '_' || (unsigned char)c >= 0x80;
@@ -48,7 +51,7 @@ static bool is_operator(const char *name)
 	return false;
 }
 
-/* $~, $-w, $1; `name` begins behind the sign. */
+/* $~, $-w, $1; `name` begins after the dollar sign. */
 static bool is_special_global(const char *name)
 {
 	if (*name == '-')
@@ -60,7 +63,8 @@ static bool is_special_global(const char *name)
 }
 
 /*
- * rb_enc_symname_type of symbol.c, as far as it tells what goes without quotes.
+ * The part of rb_enc_symname_type of symbol.c that says which names need no
+ * quotes.
  */
 static bool is_syntax(const char *name)
 {
@@ -104,7 +108,7 @@ struct name {
 	unsigned encoding;
 };
 
-/* `is_of_code`: it names a member, it is no value. */
+/* `is_of_code`: it names a member and is not a value. */
 static struct rcore_error *read_name(struct rcore_inspect *inspect, uint64_t string,
 				     bool is_of_code, struct name *ret)
 {
@@ -145,7 +149,7 @@ static struct rcore_error *inspect_name(struct rcore_inspect *inspect, uint64_t 
 }
 
 /*
- * symbol_key_needs_quote of hash.c: what the parser would not take as "name:
+ * symbol_key_needs_quote of hash.c: what the parser would not accept as "name:
  * value"
  */
 static bool key_needs_quote(struct rcore_inspect *inspect, const struct name *name)

@@ -6,10 +6,10 @@
 #include "ruby/inspect/inspect_types.h"
 
 /*
- * A Time counts nanoseconds since 1970 (timew), and keeps year, month ... once
- * it was asked for them (tm_got). Where it was not, they are reckoned here:
- * those of a local time as UTC, as only the target knows its zone. Mirrors
- * struct time_object and time_inspect of time.c.
+ * A Time counts nanoseconds since 1970 (timew), and caches year, month and so
+ * on once a program has asked for them (tm_got). If it has not, they are
+ * computed here: for a local time as UTC, because only the target knows its
+ * zone. Mirrors struct time_object and time_inspect of time.c.
  */
 enum tzmode { LOCAL, UTC, FIXED_OFFSET };
 
@@ -19,7 +19,7 @@ struct broken_down {
 	int64_t utc_offset; /* seconds */
 	bool is_utc;
 	uint64_t nanoseconds;
-	/* Part of a nanosecond there is; the second as a fraction, then. */
+	/* If there is part of a nanosecond: the second as a fraction. */
 	unsigned __int128 numerator, denominator; /* 0: none */
 };
 
@@ -39,8 +39,8 @@ static int64_t floor_div(int64_t a, int64_t b)
 }
 
 /*
- * Days since 1970 to a date of the Gregorian calendar; in eras of 400 years
- * that begin with March.
+ * Converts days since 1970 to a date of the Gregorian calendar, using eras of
+ * 400 years that begin in March.
  */
 static void civil(int64_t days, struct broken_down *ret)
 {
@@ -77,7 +77,7 @@ static unsigned __int128 common_divisor(unsigned __int128 a, unsigned __int128 b
 	return a;
 }
 
-/* vtm.subsecx: nanoseconds, a Rational where they are not whole. */
+/* vtm.subsecx: nanoseconds, or a Rational if they are not whole. */
 static struct rcore_error *read_subsecond(struct rcore_ruby *ruby, uint64_t data,
 					  struct broken_down *ret)
 {

@@ -37,7 +37,7 @@ static bool reserve(struct rcore_inspect *inspect, size_t length)
 
 void rcore_inspect_write(struct rcore_inspect *inspect, const char *bytes, size_t length)
 {
-	/* What only closes open brackets is let through. */
+	/* Room for what closes open brackets. */
 	enum { SLACK = 4096 };
 	size_t limit = RCORE_INSPECT_TEXT_LIMIT;
 	if (inspect->text.count + length > limit) {

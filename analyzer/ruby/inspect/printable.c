@@ -6,12 +6,12 @@
 #include "ruby/search.h"
 
 /*
- * Which characters print is a table of Unicode's version that this Ruby has:
- * CR_Print of enc/unicode/VERSION/name2ctype.h, constant data of libruby, a
- * count and so many pairs of first and last. An array of pointers to such
- * tables (CodeRanges) is among the writable data, being relocated: each pointer
- * there is followed until one leads to a table that begins as CR_Print does in
- * each version so far.
+ * Which characters are printable depends on this Ruby's version of Unicode. The
+ * table is CR_Print of enc/unicode/VERSION/name2ctype.h, constant data of
+ * libruby: a count, and as many pairs of first and last. An array of pointers
+ * to such tables (CodeRanges) is among the writable data, because it is
+ * relocated. Each pointer there is followed until one leads to a table that
+ * begins like CR_Print in every version so far.
  */
 enum {
 	RANGE_LIMIT = 4096,
@@ -34,7 +34,7 @@ static bool leads_to_table(void *context, uint64_t address, const void *copy, si
 	       memcmp(words + 1, beginning, sizeof(beginning)) == 0;
 }
 
-/* Keeps a copy; false: it was not found. */
+/* Keeps a copy. Returns false if it was not found. */
 static bool find_table(struct rcore_ruby *ruby)
 {
 	struct rcore_statics *statics = &ruby->statics;

@@ -16,7 +16,7 @@
 struct printer {
 	struct rcore_ruby *ruby;
 	const struct rcore_inspect_options *options;
-	uint64_t limit; /* of items */
+	uint64_t limit; /* for the number of items */
 	struct rcore_printed *printed;
 };
 
@@ -185,7 +185,7 @@ struct rcore_error *rcore_print_value(struct rcore_ruby *ruby, uint64_t value,
 		return NULL;
 	}
 	err = rcore_type(ruby, value, &type);
-	if (err) { /* the inspect says so */
+	if (err) { /* the inspect has the problem */
 		rcore_error_free(err);
 		return NULL;
 	}

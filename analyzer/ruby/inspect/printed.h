@@ -6,8 +6,8 @@
 #include "ruby/ruby.h"
 
 /*
- * A value and what it holds, in ruby->arena. What cannot be read is said in it.
- * Error: NO_MEMORY.
+ * Reads a value and what it contains, in ruby->arena. Each part has a problem
+ * if it cannot be read. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_print_value(struct rcore_ruby *ruby, uint64_t value,
 				      const struct rcore_inspect_options *options,

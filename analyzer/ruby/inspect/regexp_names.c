@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* "(?<name>" or "(?'name'" at `at`: where its name begins and what ends it. */
+/*
+ * Whether "(?<name>" or "(?'name'" is at `at`; sets where the name begins and
+ * which character ends it.
+ */
 static bool opens_named_group(const char *source, size_t length, size_t at, size_t *name,
 			      char *end)
 {

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * The names of a regular expression's groups, out of its source: in a pattern
- * with named groups these alone are numbered, from left to right (doc/RE of
- * Onigmo). Gives the number-th name, from 1, and its length; false where there
+ * Finds the name of a regular expression's group in its source. In a pattern
+ * with named groups, only these are numbered, from left to right (doc/RE of
+ * Onigmo). Returns the number-th name, from 1, and its length; false if there
  * is none.
  */
 bool rcore_regexp_name(const char *source, size_t length, int number, const char **ret,

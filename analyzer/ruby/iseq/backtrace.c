@@ -11,8 +11,8 @@
 #include "ruby/object/string.h"
 
 /*
- * enum LOCATION_TYPE; up to 3.0 a line that was asked for takes the place of
- * the pc.
+ * enum LOCATION_TYPE. Up to 3.0, a line replaces the pc once a program has
+ * asked for it.
  */
 enum { LOCATION_ISEQ = 1, LOCATION_CALCULATED = 2, OLD_LOCATION_CFUNC = 3, LOCATION_CFUNC = 2 };
 
@@ -44,7 +44,7 @@ static struct rcore_error *place(struct rcore_ruby *ruby, uint64_t iseq_address,
 	return err;
 }
 
-/* location_cfunc_p of 3.4 and 4.0. */
+/* location_cfunc_p of 3.4 and 4.0 */
 static struct rcore_error *is_like_c(struct rcore_ruby *ruby,
 				     const struct rcore_method_entry *method, bool *ret)
 {
@@ -84,7 +84,7 @@ static struct rcore_error *read_qualified(struct rcore_ruby *ruby, uint64_t addr
 	return rcore_native_label(ruby, like_c ? NULL : iseq, method, &location->label);
 }
 
-/* Up to 3.0 what a C function was called from stands in another location. */
+/* Up to 3.0, another location has the caller of a C function. */
 static struct rcore_error *read_caller(struct rcore_ruby *ruby, uint64_t address,
 				       struct rcore_backtrace_location *location)
 {
@@ -132,7 +132,7 @@ static struct rcore_error *read_plain(struct rcore_ruby *ruby, uint64_t address,
 	return err;
 }
 
-/* Takes ownership of `err`; only want of memory goes on. */
+/* Takes ownership of `err`. Returns it only if memory is short. */
 static struct rcore_error *note(struct rcore_ruby *ruby,
 				struct rcore_backtrace_location *location,
 				struct rcore_error *err)
@@ -161,7 +161,7 @@ static struct rcore_error *read_object(struct rcore_ruby *ruby, uint64_t data,
 	enum rcore_backtrace_order order = layout->traits.backtrace_order;
 	uint64_t count, locations = data + (uint64_t)layout->backtrace.locations.offset;
 	struct rcore_error *err = RCORE_GET(ruby, data, backtrace, count, &count);
-	/* An array in place, or a pointer to one. */
+	/* An array in the struct, or a pointer to one. */
 	if (!err && layout->backtrace.locations.size == sizeof(uint64_t))
 		err = RCORE_GET(ruby, data, backtrace, locations, &locations);
 	if (err)

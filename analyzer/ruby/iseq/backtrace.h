@@ -6,8 +6,8 @@
 #include "ruby/ruby.h"
 
 /*
- * Locations of one backtrace that are read: twice what a default stack has room
- * for.
+ * The most locations that are read of one backtrace: twice what a default stack
+ * has room for.
  */
 enum { RCORE_BACKTRACE_LIMIT = 20000 };
 
@@ -18,24 +18,24 @@ struct rcore_backtrace {
 };
 
 /*
- * A backtrace: a Thread::Backtrace (T_DATA "backtrace") or, once somebody has
- * set it, an Array of Strings. The former keeps for each frame the code and
- * where it was in it, from which the text is made when it is asked for:
+ * A backtrace is a Thread::Backtrace (T_DATA "backtrace") or, once somebody has
+ * set it, an Array of Strings. The former has the code and the position of each
+ * frame, from which Ruby creates the text when it is asked for:
  *
  *   up to 3.0   {type, iseq | method id, pc | line | caller}, outermost first
  *   3.1 to 3.3  {type, iseq, pc, method id}
  *   3.4 on      {method entry, iseq, pc}
  *
  * A method in C has the code and pc of its caller. Mirrors vm_backtrace.c,
- * location_to_str. What of a location cannot be read is its `problem`. CORRUPT:
- * neither of both; FAULT, LIMIT.
+ * location_to_str. A location that cannot be read has a `problem`. Errors:
+ * CORRUPT if it is neither of the two; FAULT, LIMIT.
  */
 struct rcore_error *rcore_backtrace(struct rcore_ruby *ruby, uint64_t value,
 				    struct rcore_backtrace *ret);
 
 /*
- * What a backtrace prints for the path of a C function that no Ruby code
- * called: $0, without a line. NULL: unknown.
+ * Finds the path that a backtrace prints for a C function that no Ruby code
+ * called: $0, without a line. *ret is NULL if it is unknown.
  */
 struct rcore_error *rcore_backtrace_program(struct rcore_ruby *ruby, const char **ret);
 

@@ -4,7 +4,7 @@
 
 #include "ruby/iseq/iseq.h"
 
-/* Enum rb_block_type of vm_core.h, the same from 2.6 to 4.0. */
+/* enum rb_block_type of vm_core.h, the same from 2.6 to 4.0. */
 enum rcore_block_type {
 	RCORE_BLOCK_ISEQ,
 	RCORE_BLOCK_IFUNC,
@@ -13,8 +13,8 @@ enum rcore_block_type {
 };
 
 /*
- * What a Proc runs: struct rb_block, with Procs of Procs followed to the
- * innermost.
+ * What a Proc runs: the struct rb_block of the innermost Proc, if Procs contain
+ * Procs.
  */
 struct rcore_block {
 	enum rcore_block_type type;         /* never PROC */
@@ -24,8 +24,8 @@ struct rcore_block {
 };
 
 /*
- * Of a Proc (T_DATA "proc"). *is_lambda (may be NULL) is its own. CORRUPT,
- * FAULT, LIMIT (Procs within each other).
+ * Reads that of a Proc (T_DATA "proc"). *is_lambda (may be NULL) is the Proc's
+ * own. Errors: CORRUPT, FAULT, LIMIT (nested Procs).
  */
 struct rcore_error *rcore_proc_block(struct rcore_ruby *ruby, uint64_t proc,
 				     struct rcore_block *ret, bool *is_lambda);

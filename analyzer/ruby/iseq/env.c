@@ -5,8 +5,8 @@
 #include "ruby/iseq/method.h"
 
 /*
- * An environment: the locals of a frame, on the VM stack or, once a Proc or a
- * Binding holds it, in the heap.
+ * An environment has the locals of a frame. It is on the VM stack or, once a
+ * Proc or a Binding refers to it, in the heap.
  *
  *   ... locals
  *   ep[-2]  method entry, cref or svar
@@ -14,9 +14,9 @@
  *   ep[0]   flags
  */
 enum {
-	ENV_LIMIT = 10000, /* environments one within the other */
+	ENV_LIMIT = 10000, /* nested environments */
 	FLAG_FIXNUM = 1,
-	/* VM_ENV_FLAG_LOCAL: a method's, class's or file's own. */
+	/* VM_ENV_FLAG_LOCAL: that of a method, class or file */
 	FLAG_LOCAL = 2,
 	OUTER_TAG = 3, /* GC_GUARDED_PTR_REF clears these */
 };
@@ -39,8 +39,8 @@ static struct rcore_error *read_env(struct rcore_ruby *ruby, uint64_t ep,
 
 /*
  * While CRuby moves an environment to the heap (vm_make_env_each), the flags of
- * the one on the stack already are the new rb_env_t, and those within still
- * lead to the old one.
+ * the one on the stack are already the new rb_env_t, and the environments
+ * inside it still point to the old one.
  */
 static struct rcore_error *follow_escape(struct rcore_ruby *ruby, uint64_t env, uint64_t *ep)
 {
@@ -52,7 +52,7 @@ static struct rcore_error *follow_escape(struct rcore_ruby *ruby, uint64_t env, 
 	return err ? err : RCORE_GET(ruby, env, env, ep, ep);
 }
 
-/* check_method_entry of vm_insnhelper.c; *ret is 0 for what is none. */
+/* check_method_entry of vm_insnhelper.c; *ret is 0 if it is not one. */
 static struct rcore_error *check_method_entry(struct rcore_ruby *ruby, uint64_t value,
 					      bool can_be_svar, uint64_t *ret)
 {

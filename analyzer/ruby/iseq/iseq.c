@@ -7,14 +7,14 @@
 #include "ruby/iseq/iseq_private.h"
 #include "ruby/object/string.h"
 
-/* Words of the longest code that can be: 128 MiB. */
+/* Words of the longest possible code: 128 MiB. */
 enum { SIZE_LIMIT = 1 << 24 };
 
 static const char internal_prefix[] = "<internal:";
 
 /*
- * location.pathobj is the path or, where they differ, an Array of path and real
- * path.
+ * location.pathobj is the path, or an Array of path and real path if they
+ * differ.
  */
 static struct rcore_error *read_path(struct rcore_ruby *ruby, uint64_t pathobj,
 				     const char **ret)
@@ -26,7 +26,10 @@ static struct rcore_error *read_path(struct rcore_ruby *ruby, uint64_t pathobj,
 	return err ? err : rcore_string(ruby, pathobj, ret, NULL);
 }
 
-/* Keeps the first error as the iseq's problem; only want of memory goes on. */
+/*
+ * Keeps the first error as the iseq's problem. Returns it only if memory is
+ * short.
+ */
 static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_iseq_info *info,
 				const char *what, struct rcore_error *err)
 {
@@ -44,7 +47,7 @@ static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_iseq_info 
 	return NULL;
 }
 
-/* The rb_iseq_location_t: what cannot be read of it is noted. */
+/* Reads the rb_iseq_location_t. Sets the problem if a part cannot be read. */
 static struct rcore_error *read_location(struct rcore_ruby *ruby, struct rcore_iseq_info *info)
 {
 	const struct rcore_layout *layout = ruby->layout;
@@ -66,7 +69,7 @@ static struct rcore_error *read_location(struct rcore_ruby *ruby, struct rcore_i
 	err = RCORE_GET(ruby, info->body, iseq_body, base_label, &base_label);
 	if (!err && base_label == label)
 		info->base_label = info->label;
-	/* The iseq of a file that is being loaded has none. */
+	/* The iseq of a file that is being loaded has no label. */
 	else if (!err && base_label)
 		err = rcore_string(ruby, base_label, &info->base_label, NULL);
 	if ((err = note(ruby, info, "base label", err)))

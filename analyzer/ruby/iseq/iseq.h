@@ -4,8 +4,8 @@
 
 /*
  * ruby/iseq/ decodes code: instruction sequences, their lines and local
- * variables, method entries, and the labels that Ruby prints in backtraces.
- * Start here.
+ * variables, method entries, and the labels that Ruby prints in backtraces. It
+ * includes ruby/object/ and ruby/symbol/. Start here.
  */
 
 #include "ruby/object/value.h"
@@ -33,7 +33,7 @@ struct rcore_iseq_info {
 	enum rcore_iseq_type type;
 	uint64_t encoded; /* address of the first instruction */
 	uint32_t size;    /* in words of 8 bytes */
-	/* Location.pathobj; NULL: unreadable, see `problem`. */
+	/* location.pathobj; NULL if unreadable, see `problem`. */
 	const char *path;
 	const char *label; /* as stored: "block in foo" */
 	const char *base_label;
@@ -46,17 +46,19 @@ struct rcore_iseq_info {
 };
 
 /*
- * Proves (T_IMEMO of imemo_iseq, body readable, type and size in range) and
- * reads; cached, lives as long as `ruby`. CORRUPT where no iseq stands there.
+ * Reads an iseq and checks it: a T_IMEMO of imemo_iseq, with a readable body,
+ * and type and size in range. Cached; the result lives as long as `ruby`.
+ * Error: CORRUPT if there is no iseq.
  */
 struct rcore_error *rcore_iseq(struct rcore_ruby *ruby, uint64_t address,
 			       const struct rcore_iseq_info **ret);
 
 /*
- * The line that `pc` of this iseq is at: calc_lineno (vm_backtrace.c) and
- * get_insn_info (iseq.c). pc points behind the instruction under way, hence
- * position n - 1. 0: the iseq has no line table. The table (insns_info) is read
- * once for each iseq. CORRUPT where pc lies outside the iseq.
+ * Finds the line of `pc` in this iseq: calc_lineno (vm_backtrace.c) and
+ * get_insn_info (iseq.c). pc points after the current instruction, so its
+ * position is n - 1. The line is 0 if the iseq has no line table. The table
+ * (insns_info) is read once for each iseq. Error: CORRUPT if pc is outside the
+ * iseq.
  */
 struct rcore_error *rcore_iseq_line(struct rcore_ruby *ruby, const struct rcore_iseq_info *iseq,
 				    uint64_t pc, int *ret);

@@ -7,9 +7,9 @@
 
 /*
  * insns_info.body has one entry for each instruction whose line or events
- * differ from the one before; which entry is that of a position,
- * succ_index_table tells: the number of entries that begin at or before it, in
- * constant time (iseq.c, struct succ_index_table).
+ * differ from those of the one before. succ_index_table gives, for a position,
+ * the number of entries that begin at or before it, in constant time (iseq.c,
+ * struct succ_index_table).
  *
  *   imm_part[6]   positions 0 to 53: the number, 7 bits each, 9 to a word
  *   succ_part[]   from 54 on, 512 positions a block:
@@ -44,8 +44,8 @@ static size_t table_size(uint32_t positions)
 }
 
 /*
- * The number of entries up to `position`; 0 (no entry is the 0th) where the
- * table ends before.
+ * Returns the number of entries up to `position`; 0 if the table ends before
+ * it. (Entries are numbered from 1.)
  */
 static uint32_t lookup(const unsigned char *table, size_t size, uint32_t position)
 {

@@ -10,10 +10,10 @@
 #include "ruby/symbol/id.h"
 #include "ruby/iseq/iseq_private.h"
 
-/* Of an ID past the operators: enum ruby_id_types of id.h. */
+/* For an ID that is not an operator: enum ruby_id_types of id.h. */
 enum { ID_SCOPE_MASK = 0x7 << 1, ID_LOCAL = 0 };
 
-/* `count` parameters from `start` on. */
+/* Marks `count` parameters from `start` on. */
 static struct rcore_error *mark(struct rcore_iseq_local *locals, uint64_t local_count,
 				uint64_t start, uint64_t count, enum rcore_parameter parameter)
 {
@@ -42,8 +42,8 @@ static struct rcore_error *mark_keywords(struct rcore_ruby *ruby, uint64_t body,
 	    (err = RCORE_GET(ruby, keyword, keyword, rest_start, &rest)))
 		return err;
 	/*
-	 * The keywords stand just before their bits; those without a default
-	 * come first.
+	 * The keywords are just before their bits; those without a default come
+	 * first.
 	 */
 	if (num > bits || required > num)
 		return rcore_error_create(RCORE_ERROR_CORRUPT, "its keywords are invalid");
@@ -130,7 +130,7 @@ static struct rcore_error *set_name(struct rcore_ruby *ruby, uint64_t id,
 	struct rcore_error *err = id ? rcore_id_name(ruby, id, &local->name) : NULL;
 	if (err && err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
-	/* What the compiler makes for itself has no name. */
+	/* A variable that the compiler adds has no name. */
 	if (err && !local->is_hidden) {
 		local->problem = rcore_arena_strdup(ruby->arena, err->message);
 		if (!local->problem) {

@@ -7,7 +7,9 @@
 /* An iseq in the cache; shared by iseq.c and iseq_line.c. */
 struct rcore_iseq {
 	struct rcore_iseq_info info;
-	/* Read when the first line is asked for; `lines` NULL: not yet. */
+	/*
+	 * Read when the first line is asked for; until then, `lines` is NULL.
+	 */
 	uint32_t line_count;
 	int32_t *lines; /* of each entry of insns_info */
 	const unsigned char *succ_index_table;

@@ -6,21 +6,21 @@
 
 #include "ruby/object/class_name.h"
 
-enum { PARENT_LIMIT = 10000 }; /* iseqs one within the other */
+enum { PARENT_LIMIT = 10000 }; /* nested iseqs */
 
-/* location_format of vm_backtrace.c. */
+/* location_format of vm_backtrace.c */
 static const char unknown_method[] = "unknown method";
 
 struct label {
 	const char *text; /* as the newest Ruby prints it */
-	/* The same, saying which frame is a rescue or ensure body. */
+	/* The same, with a prefix for a rescue or ensure body. */
 	const char *full;
 	const char *problem;
 };
 
 /*
- * Takes ownership of `err`: the first one becomes the label's problem; only
- * want of memory goes on.
+ * Takes ownership of `err`. The first one becomes the label's problem. Returns
+ * it only if memory is short.
  */
 static struct rcore_error *note(struct rcore_ruby *ruby, struct label *label,
 				struct rcore_error *err)
@@ -34,7 +34,7 @@ static struct rcore_error *note(struct rcore_ruby *ruby, struct label *label,
 }
 
 /*
- * From a block to the iseq that its locals belong to, counting the blocks on
+ * Goes from a block to the iseq that has its locals, and counts the blocks on
  * the way.
  */
 static struct rcore_error *walk_to_local(struct rcore_ruby *ruby,
@@ -59,7 +59,7 @@ static struct rcore_error *walk_to_local(struct rcore_ruby *ruby,
 
 /*
  * compile.c labels the body of a class or module "<class:Foo>", "<module:Foo>"
- * or "singleton class"; no method that `def` makes has such a name.
+ * or "singleton class". No method that `def` creates has such a name.
  */
 static bool fits_type(const struct rcore_iseq_info *iseq, const char *label)
 {
@@ -71,10 +71,10 @@ static bool fits_type(const struct rcore_iseq_info *iseq, const char *label)
 }
 
 /*
- * What is certain of an iseq whose label cannot be read, as where the label is
- * a literal of a libruby that is not here: rb_iseq_new_main() has one label
- * alone, `def` takes that of the method, and the body of a class says that it
- * is one. A "?" is in place of the rest.
+ * Returns what is certain about an iseq whose label cannot be read, for example
+ * because it is a literal of a missing libruby. rb_iseq_new_main() always uses
+ * the same label, `def` uses that of the method, and the body of a class is
+ * known to be one. "?" replaces the rest.
  */
 static const char *label_of_type(const struct rcore_iseq_info *iseq,
 				 const struct rcore_method_entry *method, bool *is_certain)
@@ -99,9 +99,9 @@ static struct rcore_error *corrupt(const struct rcore_iseq_info *iseq, const cha
 }
 
 /*
- * From code to the iseq that names it: to the method, class or file around a
- * block, of which *levels says how deep it is (-1: no block); to what a rescue,
- * an ensure or an eval is part of.
+ * Goes from code to the iseq that names it. For a block, this is the enclosing
+ * method, class or file; *levels is its depth (-1: not a block). For a rescue,
+ * an ensure or an eval, it is the code that it is part of.
  */
 static struct rcore_error *walk_to_named(struct rcore_ruby *ruby,
 					 const struct rcore_iseq_info **iseq, int *levels)
@@ -130,7 +130,10 @@ static struct rcore_error *walk_to_named(struct rcore_ruby *ruby,
 	return err;
 }
 
-/* The label of an iseq that names itself; a method's with its class. */
+/*
+ * Returns the label of an iseq that names itself; a method's includes its
+ * class.
+ */
 static struct rcore_error *label_of_named(struct rcore_ruby *ruby,
 					  const struct rcore_method_entry *method,
 					  const struct rcore_iseq_info *iseq,
@@ -156,7 +159,7 @@ static struct rcore_error *label_of_named(struct rcore_ruby *ruby,
 	return err;
 }
 
-/* "block (2 levels) in " before the name of what is around it. */
+/* Puts "block (2 levels) in " before the name of the enclosing code. */
 static struct rcore_error *add_levels(struct rcore_ruby *ruby, int levels, const char **text)
 {
 	if (levels > 1)
@@ -168,8 +171,9 @@ static struct rcore_error *add_levels(struct rcore_ruby *ruby, int levels, const
 }
 
 /*
- * calculate_iseq_label without its recursion: a block's label is a prefix
- * before that of the method, class or file around it, which is no block again.
+ * Does the same as calculate_iseq_label, without its recursion: a block's label
+ * is a prefix and the label of the enclosing method, class or file, which is
+ * not a block.
  */
 static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
 				      const struct rcore_method_entry *method,
@@ -190,7 +194,7 @@ static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
 	if (!is_certain && !label->problem)
 		label->problem = iseq->problem;
 	if (!text) {
-		/* Says of itself what it is. */
+		/* The iseq's own label says what it is. */
 		text = label->full = start->label;
 		if (!label->problem)
 			label->problem = start->problem ? start->problem : iseq->problem;
@@ -200,8 +204,8 @@ static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
 }
 
 /*
- * Is the method written in C, or in Ruby within the core and to be shown as if
- * it were? location_cfunc_p: 4.0 asks for <internal:, 3.4 for
+ * Whether the method is written in C, or in Ruby within the core and shown as
+ * if it were in C. location_cfunc_p: 4.0 checks for <internal:, 3.4 for
  * BUILTIN_ATTR_C_TRACE.
  */
 static struct rcore_error *behaves_like_c(struct rcore_ruby *ruby,
@@ -246,8 +250,8 @@ static struct rcore_error *make_label(struct rcore_ruby *ruby,
 }
 
 /*
- * Ruby 3.4 gives the body of a rescue its method's label and leaves the
- * method's own frame out; we show both frames, so they have to differ.
+ * Ruby 3.4 gives the body of a rescue its method's label, and omits the
+ * method's own frame. rcore shows both frames, so their labels must differ.
  */
 static struct rcore_error *tell_body(struct rcore_ruby *ruby,
 				     const struct rcore_iseq_info *iseq, struct label *label)
@@ -269,7 +273,7 @@ static struct rcore_error *cached_label(struct rcore_ruby *ruby,
 					const struct rcore_method_entry *method,
 					bool by_c_trace, const struct label **ret)
 {
-	/* Method entries lie at multiples of 8. */
+	/* Method entries are at multiples of 8. */
 	uint64_t first = iseq ? iseq->address : 0;
 	uint64_t second = (method ? method->address : 0) | by_c_trace;
 	struct label *label = rcore_cache_get(&ruby->labels, first, second);

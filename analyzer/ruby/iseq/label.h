@@ -6,24 +6,24 @@
 #include "ruby/iseq/method.h"
 
 /*
- * The label of a frame as Ruby 4.0's backtrace prints it, on every Ruby:
- * location_label and calculate_iseq_label of vm_backtrace.c. "Foo#bar", "block
- * (2 levels) in Foo.bar", "<main>", "<class:Foo>", "<top (required)>"; evals
- * take the label of what they stand in, and so do rescue and ensure bodies,
- * with "rescue in " before it (4.0 leaves that out, and the method's own
- * frame); a method of the core written in Ruby (<internal:) is named like a C
- * method. `iseq` is NULL for a C function's frame, `method` NULL where there is
- * none. Cached by iseq and method; the string is in the arena. A part that
- * cannot be read leaves the label less qualified and sets *problem.
+ * Returns the label of a frame as Ruby 4.0's backtrace prints it, for every
+ * Ruby: location_label and calculate_iseq_label of vm_backtrace.c. Examples:
+ * "Foo#bar", "block (2 levels) in Foo.bar", "<main>", "<class:Foo>", "<top
+ * (required)>". Evals get the label of the enclosing code. So do rescue and
+ * ensure bodies, after "rescue in " (4.0 omits that, and the method's own
+ * frame). A method of the core that is written in Ruby (<internal:) is named
+ * like a C method. `iseq` is NULL for the frame of a C function, `method` may
+ * be NULL. Cached by iseq and method; the string is in the arena. If a part
+ * cannot be read, the label is less qualified, and *problem is set.
  */
 struct rcore_error *rcore_label(struct rcore_ruby *ruby, const struct rcore_iseq_info *iseq,
 				const struct rcore_method_entry *method, const char **ret,
 				const char **problem);
 
 /*
- * The label that the target's own Ruby prints: the plain one up to 3.3, 3.4's
- * rule in 3.4 (traits.label_style). *ret is NULL where it is not known; an
- * error where only a less qualified one is.
+ * Returns the label that the target's own Ruby prints: the plain one up to 3.3,
+ * that of 3.4's rules in 3.4 (traits.label_style). *ret is NULL if it is
+ * unknown. Returns an error if only a less qualified one is known.
  */
 struct rcore_error *rcore_native_label(struct rcore_ruby *ruby,
 				       const struct rcore_iseq_info *iseq,

@@ -28,25 +28,25 @@ struct rcore_method_entry {
 	uint64_t called_id, original_id;
 	uint64_t iseq;  /* RCORE_METHOD_ISEQ: its rb_iseq_t */
 	uint64_t cfunc; /* RCORE_METHOD_CFUNC: the C function */
-	/* Of original_id; NULL: unknown, then `problem` says why. */
+	/* Of original_id. If it is NULL, `problem` says why. */
 	const char *name;
 	const char *problem;
 };
 
 /*
- * Reads the method entry at `address` (an imemo_ment); cached, the result lives
- * as long as `ruby`. CORRUPT where no method entry stands there.
+ * Reads the method entry at `address` (an imemo_ment). Cached; the result lives
+ * as long as `ruby`. Error: CORRUPT if there is no method entry.
  */
 struct rcore_error *rcore_method_entry(struct rcore_ruby *ruby, uint64_t address,
 				       const struct rcore_method_entry **ret);
 
 /*
- * The method entry of a control frame: rb_vm_frame_method_entry of
- * vm_insnhelper.c. From the environment at `ep` outwards, ep[-2]
- * (VM_ENV_DATA_INDEX_ME_CREF) of each is a method entry, a cref (skip) or, in
- * the local one, a svar around either. *ret is the address, 0 where the frame
- * has none. An environment that is being moved to the heap just now is followed
- * there. FAULT, CORRUPT, LIMIT (a named limit, which also ends a ring).
+ * Finds the method entry of a control frame: rb_vm_frame_method_entry of
+ * vm_insnhelper.c. In each environment from `ep` outwards, ep[-2]
+ * (VM_ENV_DATA_INDEX_ME_CREF) is a method entry, a cref (skipped) or, in the
+ * local environment, a svar that wraps either. *ret is the address, or 0 if the
+ * frame has none. If an environment is just being moved to the heap, follows
+ * it. Errors: FAULT, CORRUPT, LIMIT (also for a cycle).
  */
 struct rcore_error *rcore_frame_method_entry(struct rcore_ruby *ruby, uint64_t ep,
 					     uint64_t *ret);

@@ -8,11 +8,11 @@
 enum {
 	EMBED_FLAG = 1 << (RCORE_FL_USHIFT + 1),
 	EMBED_LENGTH_SHIFT = RCORE_FL_USHIFT + 3,
-	/* Up to 3.1 two bits; those above are clear then. */
+	/* Up to 3.1, there are two bits; the others are zero. */
 	EMBED_LENGTH_MASK = 0x7f,
 };
 
-/* More elements than an address space of 47 bits holds. */
+/* More elements than fit into an address space of 47 bits. */
 #define LENGTH_LIMIT (UINT64_C(1) << 44)
 
 struct rcore_error *rcore_array(struct rcore_ruby *ruby, uint64_t value, uint64_t *elements,

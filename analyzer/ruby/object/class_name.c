@@ -11,7 +11,7 @@
 #include "ruby/symbol/id.h"
 
 struct raw_names {
-	uint64_t path; /* String; 0: none */
+	uint64_t path; /* String, or 0 */
 	bool permanent;
 	uint64_t attached;
 };
@@ -30,7 +30,7 @@ static struct rcore_error *names_from_fields(struct rcore_ruby *ruby, uint64_t e
 }
 
 /*
- * Up to 3.2 a class keeps its names, and a singleton class its object, in
+ * Up to 3.2, a class keeps its names, and a singleton class its object, in
  * hidden ivars.
  */
 enum name_ivar {
@@ -49,8 +49,9 @@ static const char *const ivar_names[NAME_IVAR_COUNT] = {
 };
 
 /*
- * Which of them an ID names, -1: none. They get their IDs when the process
- * starts, so each is known by its name once and by its number from then on.
+ * Returns which of them an ID names, or -1. Their IDs are assigned when the
+ * process starts, so each is recognized once by its name, and then by its
+ * number.
  */
 static struct rcore_error *name_ivar(struct rcore_ruby *ruby, uint64_t id, int *ret)
 {
@@ -77,8 +78,8 @@ static struct rcore_error *name_ivar(struct rcore_ruby *ruby, uint64_t id, int *
 }
 
 /*
- * Their values, 0 where the class has none. Mirrors rb_class_path_cached,
- * rb_ivar_lookup of variable.c. Errors as rcore_ivars().
+ * Reads their values; 0 if the class has none. Mirrors rb_class_path_cached,
+ * rb_ivar_lookup of variable.c. Errors: those of rcore_ivars().
  */
 static struct rcore_error *read_ivars(struct rcore_ruby *ruby, uint64_t klass,
 				      uint64_t ret[NAME_IVAR_COUNT])
@@ -120,8 +121,8 @@ static bool is_class(uint64_t flags)
 }
 
 /*
- * From an include class to what it stands for: a module or, where modules were
- * prepended, the class itself.
+ * Goes from an include class to its module or, if modules were prepended, to
+ * the class itself.
  */
 static struct rcore_error *resolve(struct rcore_ruby *ruby, uint64_t *klass, uint64_t *flags)
 {
@@ -182,7 +183,7 @@ struct rcore_error *rcore_class_name(struct rcore_ruby *ruby, uint64_t klass,
 	return NULL;
 }
 
-/* What stands in "#<Class:0x...>": the class of the class. */
+/* Finds the name in "#<Class:0x...>": the class of the class. */
 static struct rcore_error *class_of_class(struct rcore_ruby *ruby, uint64_t klass,
 					  const char **ret)
 {
@@ -240,8 +241,8 @@ struct rcore_error *rcore_value_class_name(struct rcore_ruby *ruby, uint64_t val
 }
 
 /*
- * The class or module that gives a method its qualifier, and the sign between
- * them; *sign is 0 where the method goes unqualified.
+ * Finds the class or module that qualifies a method's name, and the sign
+ * between them; *sign is 0 if the method is not qualified.
  */
 static struct rcore_error *qualifier(struct rcore_ruby *ruby, uint64_t owner,
 				     struct rcore_class_name *ret, char *sign)

@@ -15,10 +15,10 @@ enum {
 	ANCESTOR_LIMIT = 1 << 12,
 };
 
-/* The ancestors of a class whose constants are its own. */
+/* The ancestors of a class that share its constants. */
 struct ancestors {
 	struct rcore_ruby *ruby;
-	uint64_t object, scope, at; /* at 0: no more */
+	uint64_t object, scope, at; /* at 0: the end */
 	int steps;
 };
 
@@ -31,7 +31,7 @@ static struct rcore_error *object_class(struct rcore_ruby *ruby, uint64_t *ret)
 	return rcore_value_class(ruby, ruby->top_self, ret);
 }
 
-/* Gives the table of the next one that has constants; 0: no more. */
+/* Returns the table of the next one that has constants, or 0 at the end. */
 static struct rcore_error *next_table(struct ancestors *ancestors, uint64_t *ret)
 {
 	struct rcore_ruby *ruby = ancestors->ruby;
@@ -91,8 +91,8 @@ static struct rcore_error *check_scope(struct rcore_ruby *ruby, const char *path
 }
 
 /*
- * `path` is cut into its names, and is whole again but for an error. An empty
- * one is Object.
+ * Splits `path` into its names, and restores it unless there is an error. An
+ * empty path is Object.
  */
 static struct rcore_error *resolve(struct rcore_ruby *ruby, char *path, uint64_t *ret)
 {
@@ -139,7 +139,7 @@ static struct rcore_error *copy_path(const char *path, size_t length, char copy[
 }
 
 /*
- * Box.main alone has that name, and only where the process was started with
+ * Only Box.main has that name, and only if the process was started with
  * RUBY_BOX=1.
  */
 static bool has_boxes(struct rcore_ruby *ruby)
@@ -183,9 +183,7 @@ static struct rcore_error *visit_table(struct rcore_ruby *ruby, uint64_t table,
 		const char *name;
 		char path[2 * PATH_LIMIT];
 		struct rcore_error *unnamed = rcore_serial_name(ruby, serial, &name);
-		/*
-		 * One that Ruby itself keeps there, under an ID without a name.
-		 */
+		/* A constant of Ruby's own, under an ID without a name. */
 		if (unnamed) {
 			rcore_error_free(unnamed);
 			continue;
@@ -197,7 +195,7 @@ static struct rcore_error *visit_table(struct rcore_ruby *ruby, uint64_t table,
 	return err;
 }
 
-/* How much of it is scope: "Foo::" of "Foo::B". */
+/* Returns the length of the scope: "Foo::" in "Foo::B". */
 static size_t scope_length(const char *begun)
 {
 	size_t length = 0;

@@ -9,7 +9,7 @@
 
 enum {
 	ANCESTOR_LIMIT = 1000,
-	CACHE_KEY = 1, /* rcore_cache of classes: names have 0 */
+	CACHE_KEY = 1, /* key in rcore_cache of classes; names have 0 */
 };
 
 static const char *const names[] = {

@@ -5,8 +5,8 @@
 #include "ruby/object/value.h"
 
 /*
- * Classes of the core that other classes are derived from, and that a type
- * alone does not tell.
+ * Classes of the core from which other classes are derived, and that cannot be
+ * recognized by their type.
  */
 enum rcore_core_class {
 	RCORE_CLASS_OTHER,
@@ -19,7 +19,7 @@ enum rcore_core_class {
 };
 
 /*
- * The nearest of them among a class and its ancestors; cached. OTHER where
+ * Finds the nearest of them among a class and its ancestors; cached. OTHER if
  * there is none, or the ancestors cannot be read.
  */
 struct rcore_error *rcore_core_class(struct rcore_ruby *ruby, uint64_t klass,

@@ -7,14 +7,14 @@
 #include "ruby/get.h"
 
 enum {
-	/* typed_flag: 1, and 2 where embedded; else it is a dfree. */
+	/* typed_flag: 1, or 2 if embedded; otherwise it is a dfree. */
 	TYPED_FLAG_LIMIT = 3,
 	TYPED_FLAG_EMBEDDED = 2, /* TYPED_DATA_EMBEDDED, 3.3 and 3.4 */
 	TYPE_EMBEDDED = 1,       /* the same in `type`, from 4.0 on */
 	NAME_LIMIT = 256,
 };
 
-/* Typed and embedded, without the name. */
+/* Reads whether it is typed and embedded, without the name. */
 static struct rcore_error *read_head(struct rcore_ruby *ruby, uint64_t value,
 				     struct rcore_data *ret)
 {

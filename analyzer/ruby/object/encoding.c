@@ -49,7 +49,7 @@ static const struct {
 	{"UTF8-SoftBank", RCORE_CHARSET_UTF_8},
 };
 
-/* The struct that an element of rb_encoding_list wraps; 0: none. */
+/* Returns the struct that an element of rb_encoding_list wraps, or 0. */
 static uint64_t encoding_struct(struct rcore_ruby *ruby, uint64_t list, uint64_t index)
 {
 	uint64_t value, data = 0;
@@ -73,8 +73,8 @@ static bool has_name(struct rcore_ruby *ruby, uint64_t encoding, char name[NAME_
 }
 
 /*
- * rb_encoding_list: an Array that Ruby code never sees, so without a class,
- * with UTF-8 in its place.
+ * Whether it is rb_encoding_list: an Array that Ruby code never sees and that
+ * therefore has no class, with UTF-8 at its index.
  */
 static bool is_encoding_list(void *context, uint64_t address, const void *copy, size_t size)
 {
@@ -96,7 +96,7 @@ static bool is_encoding_list(void *context, uint64_t address, const void *copy, 
 	return encoding && has_name(ruby, encoding, name) && strcmp(name, "UTF-8") == 0;
 }
 
-/* The VALUE of rb_encoding_list; 0: not found. */
+/* Returns the VALUE of rb_encoding_list, or 0 if it was not found. */
 static uint64_t encoding_list(struct rcore_ruby *ruby)
 {
 	struct rcore_statics *statics = &ruby->statics;
@@ -148,7 +148,7 @@ struct default_search {
 };
 
 /*
- * struct default_encoding of encoding.c: an index (int) and the encoding of
+ * struct default_encoding of encoding.c: an index (int) and the encoding with
  * that index.
  */
 static bool is_default_encoding(void *context, uint64_t address, const void *copy, size_t size)
@@ -165,9 +165,9 @@ static bool is_default_encoding(void *context, uint64_t address, const void *cop
 }
 
 /*
- * The first of such pairs: default_internal has a value from the start and is
- * in .data, so before default_external in .bss; as long as it is not set there
- * is no encoding in it.
+ * Finds the first of such pairs. default_internal is initialized and therefore
+ * in .data, which precedes default_external in .bss. Until it is set, it has no
+ * encoding.
  */
 unsigned rcore_default_encoding(struct rcore_ruby *ruby)
 {

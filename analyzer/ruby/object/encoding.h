@@ -4,7 +4,7 @@
 
 #include "ruby/object/value.h"
 
-/* Encodings that each Ruby has at the same place (encindex.h). */
+/* Encodings that have the same index in every Ruby (encindex.h). */
 enum rcore_encoding_index {
 	RCORE_ENCODING_BINARY,
 	RCORE_ENCODING_UTF_8,
@@ -21,9 +21,9 @@ enum rcore_encoding_index {
 	RCORE_ENCODING_BUILTIN_COUNT,
 };
 
-/* How bytes make characters. */
+/* How bytes form characters. */
 enum rcore_charset {
-	/* Each is one: ISO-8859-*, Windows-125*, and what is not known here. */
+	/* Each byte is one: ISO-8859-*, Windows-125*, and unknown encodings. */
 	RCORE_CHARSET_BYTES,
 	RCORE_CHARSET_ASCII, /* those above 127 are invalid */
 	RCORE_CHARSET_UTF_8,
@@ -44,8 +44,8 @@ struct rcore_encoding {
 };
 
 /*
- * The index in the flags of a String, Symbol's String or Regexp: ENCODING_SHIFT
- * of include/ruby/internal/encoding/encoding.h.
+ * Returns the index in the flags of a String, Symbol's String or Regexp:
+ * ENCODING_SHIFT of include/ruby/internal/encoding/encoding.h.
  */
 static inline unsigned rcore_encoding_index(uint64_t flags)
 {
@@ -53,8 +53,9 @@ static inline unsigned rcore_encoding_index(uint64_t flags)
 }
 
 /*
- * One that is not among the first is looked up by its name in rb_encoding_list,
- * which is searched for; where that fails it reads as BYTES.
+ * Finds an encoding by its index. One that is not among the first ones is
+ * looked up by its name in rb_encoding_list, which is searched for; if that
+ * fails, it is BYTES.
  */
 struct rcore_encoding rcore_encoding(struct rcore_ruby *ruby, unsigned index);
 
@@ -62,26 +63,26 @@ bool rcore_encoding_is_unicode(const struct rcore_encoding *encoding);
 bool rcore_encoding_is_ascii_compatible(const struct rcore_encoding *encoding);
 
 /*
- * Of what `inspect` returns: Encoding.default_internal, else default_external;
- * UTF-8 where these are not found.
+ * Returns the encoding of what `inspect` returns: Encoding.default_internal,
+ * otherwise default_external; UTF-8 if these are not found.
  */
 unsigned rcore_default_encoding(struct rcore_ruby *ruby);
 
 /*
- * The character at the start of `bytes`: its length; 0 where none is valid
- * there. *ret is its code point, or for other charsets than Unicode its bytes
- * as one number. `left` is at least 1.
+ * Returns the length of the character at the start of `bytes`, or 0 if none is
+ * valid there. *ret is its code point, or, for charsets other than Unicode, its
+ * bytes as one number. `left` is at least 1.
  */
 size_t rcore_character(enum rcore_charset charset, const unsigned char *bytes, size_t left,
 		       uint32_t *ret);
 
-/* How many bytes are passed over where no character is valid. */
+/* Returns how many bytes to skip if no character is valid. */
 size_t rcore_shortest_character(enum rcore_charset charset);
 
 /*
- * Is a character printable for this Ruby's version of Unicode? By its own table
- * (CR_Print), which is searched for; where it is not found, all are but
- * controls, surrogates and non-characters.
+ * Whether a character is printable in this Ruby's version of Unicode. Uses
+ * Ruby's own table (CR_Print), which is searched for. If it is not found,
+ * everything is printable except controls, surrogates and non-characters.
  */
 bool rcore_is_printable(struct rcore_ruby *ruby, uint32_t character);
 

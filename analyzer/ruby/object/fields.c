@@ -8,7 +8,7 @@
 #include "ruby/get.h"
 #include "ruby/object/shape.h"
 
-/* An array, or a table where the shape says so; NULL has neither. */
+/* An array, or a table if the shape says so; NULL if there is neither. */
 static struct rcore_error *by_shape(struct rcore_ruby *ruby, uint64_t at, uint32_t id,
 				    struct rcore_fields *ret)
 {
@@ -26,7 +26,7 @@ static struct rcore_error *by_shape(struct rcore_ruby *ruby, uint64_t at, uint32
 	return err;
 }
 
-/* The iv_index_tbl of an object's class. */
+/* Finds the iv_index_tbl of an object's class. */
 static struct rcore_error *class_indices(struct rcore_ruby *ruby, uint64_t object,
 					 uint64_t *ret)
 {
@@ -37,7 +37,7 @@ static struct rcore_error *class_indices(struct rcore_ruby *ruby, uint64_t objec
 	return err ? err : RCORE_GET(ruby, ext, classext, iv_index_tbl, ret);
 }
 
-/* A T_OBJECT, or an imemo of fields, which is laid out the same. */
+/* For a T_OBJECT, or an imemo of fields, which has the same layout. */
 static struct rcore_error *of_object(struct rcore_ruby *ruby, uint64_t object, uint64_t flags,
 				     struct rcore_fields *ret)
 {
@@ -51,7 +51,10 @@ static struct rcore_error *of_object(struct rcore_ruby *ruby, uint64_t object, u
 		return err;
 	if (layout->traits.shapes)
 		err = by_shape(ruby, at, rcore_shape_id(flags), ret);
-	/* 3.3 leaves the flag of an embedded object that became too complex. */
+	/*
+	 * 3.3 does not clear the flag of an embedded object that became too
+	 * complex.
+	 */
 	if (!err && embedded && ret->kind == RCORE_FIELDS_TABLE)
 		return RCORE_GET(ruby, object, object, ivptr, &ret->at);
 	if (err || layout->traits.shapes)
@@ -67,7 +70,7 @@ static struct rcore_error *of_object(struct rcore_ruby *ruby, uint64_t object, u
 	return err ? err : RCORE_GET(ruby, object, object, iv_index_tbl, &ret->indices);
 }
 
-/* From 4.0 on; 0: the object has none. */
+/* From 4.0 on; 0 if the object has none. */
 static struct rcore_error *of_imemo(struct rcore_ruby *ruby, uint64_t imemo,
 				    struct rcore_fields *ret)
 {
@@ -87,7 +90,7 @@ static struct rcore_error *of_class(struct rcore_ruby *ruby, uint64_t klass, uin
 	const struct rcore_layout *layout = ruby->layout;
 	uint64_t ext, at;
 	struct rcore_error *err = rcore_classext(ruby, klass, &ext);
-	if (err || !ext) /* just being allocated */
+	if (err || !ext) /* it is just being allocated */
 		return err;
 	if (rcore_has(&layout->classext.iv_tbl)) {
 		err = RCORE_GET(ruby, ext, classext, iv_tbl, &ret->at);

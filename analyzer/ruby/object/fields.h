@@ -5,7 +5,8 @@
 #include "ruby/object/value.h"
 
 /*
- * Where an object keeps its instance variables, and what says which is which.
+ * Where an object keeps its instance variables, and what maps their IDs to
+ * indices:
  *
  *                 up to 3.1             3.2 to 3.4         4.0
  * T_OBJECT        in the slot, or an    the same           the same
@@ -18,8 +19,8 @@
  * index of an ID  iv_index_tbl of       shape in the       shape in the flags
  *                 the class             object's flags     of object or imemo
  *
- * An object "too complex" for shapes has a st_table in place of the array.
- * Mirrors variable.c, rb_ivar_lookup.
+ * An object that is "too complex" for shapes has a st_table instead of the
+ * array. Mirrors rb_ivar_lookup of variable.c.
  */
 enum rcore_fields_kind {
 	RCORE_FIELDS_NONE,
@@ -37,8 +38,9 @@ struct rcore_fields {
 };
 
 /*
- * FAULT, CORRUPT (an immediate, a freed slot), UNSUPPORTED (an object of the
- * VM's own; a Struct of 4.0); as rcore_shape() and rcore_generic_ivar().
+ * Errors: FAULT, CORRUPT (an immediate, a freed slot), UNSUPPORTED (an internal
+ * object of the VM; a Struct of 4.0), and those of rcore_shape() and
+ * rcore_generic_ivar().
  */
 struct rcore_error *rcore_fields(struct rcore_ruby *ruby, uint64_t object,
 				 struct rcore_fields *ret);

@@ -9,14 +9,14 @@
 
 enum {
 	ENTRY_LIMIT = 1 << 26,
-	PROOF_COUNT = 64, /* entries looked at by a proof */
-	/* Of so many one may be in the midst of a change. */
+	PROOF_COUNT = 64, /* entries that a check reads */
+	/* One in this many may be in the middle of a change. */
 	PROOF_TOLERANCE = 16,
 	SEARCH_LIMIT = 4,
 	IVAR_LIMIT = 1 << 16,
 };
 
-/* Up to 3.4: the object says that it has an entry. */
+/* Up to 3.4, a flag of the object says that it has an entry. */
 static bool is_flagged(struct rcore_ruby *ruby, uint64_t object)
 {
 	uint64_t flags;
@@ -37,7 +37,7 @@ static bool is_flagged(struct rcore_ruby *ruby, uint64_t object)
 	}
 }
 
-/* From 4.0 on: the entry says whose it is. */
+/* From 4.0 on, the entry points to its owner. */
 static bool is_owned(struct rcore_ruby *ruby, uint64_t object, uint64_t fields)
 {
 	uint64_t flags, owner;
@@ -79,7 +79,7 @@ struct search {
 	uint64_t object, record;
 };
 
-/* A look-up costs next to nothing, so it comes before the proof of the rest. */
+/* A lookup costs next to nothing, so it precedes the check of other entries. */
 static bool prove(struct search *search, uint64_t table)
 {
 	bool found = false;
@@ -99,8 +99,8 @@ static bool test(void *context, uint64_t address, const void *copy, size_t size)
 }
 
 /*
- * Known from an earlier object, or by its symbol: then no proof of the other
- * entries is needed.
+ * The table is known from an earlier object, or by its symbol; other entries
+ * need no check then.
  */
 static struct rcore_error *look_up(struct rcore_ruby *ruby, uint64_t object, uint64_t *ret)
 {

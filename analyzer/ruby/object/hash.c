@@ -14,7 +14,7 @@ enum {
 	AR_MAX = 8, /* RHASH_AR_TABLE_MAX_SIZE */
 };
 
-/* Where the table is: a pointer to it, or behind the RHash. */
+/* Finds the table: a pointer leads to it, or it follows the RHash. */
 static struct rcore_error *table(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret)
 {
 	if (rcore_has(&ruby->layout->hash.table))
@@ -75,7 +75,7 @@ struct rcore_error *rcore_hash_begin(struct rcore_hash_iterator *iterator,
 	return iterator->is_st ? begin_st(iterator, value) : begin_ar(iterator, value, flags);
 }
 
-/* Was the pair there deleted? */
+/* Whether the pair there was deleted. */
 static struct rcore_error *is_cleared(struct rcore_ruby *ruby, uint64_t pair, uint64_t key,
 				      bool *ret)
 {

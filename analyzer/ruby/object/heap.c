@@ -12,11 +12,11 @@ enum {
 	PROVED_PAGES = 64,
 	PAGE_SIZE_LIMIT = 64 << 10,
 	SLOT_SIZE_LIMIT = 1024,
-	OVERHEAD = 64,    /* bytes at the end of a page that are no slots */
+	OVERHEAD = 64,    /* bytes at the end of a page that are not slots */
 	LIST_CHUNK = 512, /* page pointers read at once */
 };
 
-/* The array of heap_page pointers. */
+/* Finds the array of heap_page pointers. */
 static struct rcore_error *page_list(struct rcore_ruby *ruby, uint64_t objspace, uint64_t *list,
 				     uint64_t *count)
 {
@@ -40,8 +40,8 @@ static struct rcore_error *page_list(struct rcore_ruby *ruby, uint64_t objspace,
 }
 
 /*
- * Has the whole list, not only its first pages, been put into memory? An array
- * of pointers is read at its end as well.
+ * Whether the whole list is in memory, not only its first pages: also reads the
+ * end of the array of pointers.
  */
 static struct rcore_error *check_end(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 {
@@ -52,9 +52,9 @@ static struct rcore_error *check_end(struct rcore_ruby *ruby, uint64_t list, uin
 }
 
 /*
- * Proves the heap_page at `address`: its slots fill one aligned body (to which
- * malloc() takes some words, HEAP_PAGE_SIZE of gc.c), the first word of which
- * points back.
+ * Reads the heap_page at `address` and checks it: its slots fill one aligned
+ * body (except a few words for malloc(), HEAP_PAGE_SIZE of gc.c), whose first
+ * word points back.
  */
 static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct rcore_heap_page *page)
 {
@@ -80,8 +80,9 @@ static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct rcore_he
 }
 
 /*
- * heap_page_allocate() (3.4 on: heap_add_page()) puts a blank heap_page into
- * the list first, then writes where its slots are. No object is in it yet.
+ * heap_page_allocate() (from 3.4 on: heap_add_page()) puts a blank heap_page
+ * into the list first, and then writes where its slots are. It contains no
+ * object yet.
  */
 static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
 {
@@ -97,7 +98,8 @@ static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
 }
 
 /*
- * A core may lack a page: then its heap_page struct is readable, its body not.
+ * A core may lack a page. Then its heap_page struct can be read, but its body
+ * cannot.
  */
 static bool is_absent(struct rcore_ruby *ruby, uint64_t address)
 {
@@ -146,7 +148,7 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 	return NULL;
 }
 
-/* The heap_page whose body an address lies in. */
+/* Finds the heap_page whose body contains an address. */
 static bool page_of(struct rcore_ruby *ruby, uint64_t address, uint64_t *heap_page,
 		    struct rcore_heap_page *page)
 {
@@ -167,8 +169,8 @@ bool rcore_heap_page_at(struct rcore_ruby *ruby, uint64_t address, struct rcore_
 }
 
 /*
- * enum gc_mode of gc.c, 3.4 on of gc/default/default.c; the same from 2.6 to
- * 4.0.
+ * enum gc_mode of gc.c, from 3.4 on of gc/default/default.c; the same from 2.6
+ * to 4.0.
  */
 enum { GC_MODE_SWEEPING = 2 };
 
@@ -192,7 +194,7 @@ bool rcore_heap_may_be_garbage(struct rcore_ruby *ruby, uint64_t value, bool is_
 			     &before_sweep) ||
 	    (!before_sweep && !is_collecting))
 		return false;
-	/* NUM_IN_PAGE(): larger slots have the bit of their first 40 bytes. */
+	/* NUM_IN_PAGE(): a larger slot has the bit of its first 40 bytes. */
 	uint64_t bit =
 		value % layout->traits.heap_page_align / layout->traits.default_slot_size;
 	uint64_t word =
@@ -231,9 +233,7 @@ struct walk {
 	unsigned char *buffer; /* PAGE_SIZE_LIMIT bytes */
 };
 
-/*
- * Of a page that is packed the flags are, and nothing of what the objects hold.
- */
+/* A page in a pack may have only the flags of its objects. */
 static bool read_slots(const struct walk *walk, uint64_t start, size_t size)
 {
 	struct rcore_recorder *recorder = walk->ruby->recorder;
@@ -252,7 +252,7 @@ static void record_flags(const struct walk *walk, const struct rcore_heap_page *
 				   sizeof(uint64_t));
 }
 
-/* false: nobody wants more. */
+/* Returns false if the visitor wants no more. */
 static bool offer(const struct walk *walk, uint64_t value, const unsigned char *copy,
 		  size_t size)
 {
@@ -263,7 +263,8 @@ static bool offer(const struct walk *walk, uint64_t value, const unsigned char *
 }
 
 /*
- * A page of a pack, or one that a core has in part: what there is of each slot.
+ * Walks a page of a pack, or one that a core has in part, with what there is of
+ * each slot.
  */
 static bool walk_parts(const struct walk *walk, const struct rcore_heap_page *page, bool *go_on)
 {
@@ -279,7 +280,7 @@ static bool walk_parts(const struct walk *walk, const struct rcore_heap_page *pa
 	return true;
 }
 
-/* false: the page cannot be read. */
+/* Returns false if the page cannot be read. */
 static bool walk_page(const struct walk *walk, const struct rcore_heap_page *page, bool *go_on)
 {
 	record_flags(walk, page);
@@ -292,8 +293,8 @@ static bool walk_page(const struct walk *walk, const struct rcore_heap_page *pag
 }
 
 /*
- * In the order of their slots: a page that stands there twice stands where
- * another should.
+ * Pages are in the order of their slots, so one that occurs twice is at the
+ * wrong place once.
  */
 static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *last, bool *go_on)
 {
@@ -306,11 +307,11 @@ static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *la
 }
 
 /*
- * While the collector frees pages, and while it makes room for a new one, pages
- * stand in the list twice or after they were freed, and as many at its end are
- * beyond the count (heap_pages_free_unused_pages() and heap_page_allocate() of
- * gc.c). So the walk goes on by one for each that is none, and what matters is
- * whether as many were found as are counted.
+ * While the collector frees pages, or makes room for a new one, pages may be in
+ * the list twice or freed, and as many at its end are beyond the count
+ * (heap_pages_free_unused_pages() and heap_page_allocate() of gc.c). So for
+ * each entry that is not a page, the walk continues by one more. It succeeds if
+ * it found as many pages as the counter says.
  */
 static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uint64_t count,
 				     size_t *unreadable)
@@ -336,7 +337,7 @@ static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uin
 		}
 		done += some;
 	}
-	/* What was found is done less bad. */
+	/* The number found is `done` minus `bad`. */
 	if (go_on && done - bad < count)
 		*unreadable = count - (done - bad);
 	return NULL;

@@ -48,7 +48,7 @@ struct rcore_error *rcore_id_table_next(struct rcore_id_iterator *iterator, bool
 	return NULL;
 }
 
-/* The String that names it. */
+/* Finds the String that names it. */
 static struct rcore_error *string_of(struct rcore_ruby *ruby, uint64_t serial, uint64_t *ret)
 {
 	uint64_t ids;
@@ -72,7 +72,7 @@ struct rcore_error *rcore_serial_name(struct rcore_ruby *ruby, uint64_t serial,
 	return err ? err : rcore_string(ruby, string, ret, NULL);
 }
 
-/* An ID without a name has none that is looked for. */
+/* An ID without a name does not match any name. */
 static struct rcore_error *is_called(struct rcore_ruby *ruby, uint64_t serial, const char *name,
 				     bool *ret)
 {
@@ -92,7 +92,7 @@ struct rcore_error *rcore_id_table_find(struct rcore_ruby *ruby, uint64_t table,
 {
 	struct rcore_id_iterator iterator;
 	uint64_t serial, value;
-	/* The first name that may be the one. */
+	/* The error of the first name that could not be read. */
 	struct rcore_error *unread = NULL;
 	struct rcore_error *err = rcore_id_table_begin(&iterator, ruby, table);
 	*found = false;

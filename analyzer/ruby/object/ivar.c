@@ -25,23 +25,20 @@ bool rcore_ivar_is_visible(const struct rcore_ruby *ruby, uint64_t id)
 	       (id & ID_SCOPE_BITS) == ID_INSTANCE;
 }
 
-/* Who wants the variables, one after another. */
+/* Gets the variables one after the other. */
 struct visitor {
 	struct rcore_ruby *ruby;
-	/* Looks for one of that name ... */
+	/* Looks for the variable with this name ... */
 	const char *name;
 	bool is_instance;
 	bool found;
 	uint64_t value, place;
-	/* ... or takes all. */
+	/* ... or collects all of them. */
 	struct rcore_ivars *all;
 	size_t limit;
 };
 
-/*
- * IDs are known by their names, which are kept: an ID of that name need not
- * exist at all.
- */
+/* Compares names, which are cached, because no ID may exist for this name. */
 static struct rcore_error *is_named(struct visitor *visitor, uint64_t id, bool *ret)
 {
 	const char *name;
@@ -64,7 +61,7 @@ static bool is_undefined(const struct rcore_ruby *ruby, uint64_t value)
 	return value == (uint64_t)ruby->layout->constant.qundef;
 }
 
-/* *stop: nobody wants more. */
+/* *stop: the visitor wants no more. */
 static struct rcore_error *take(struct visitor *visitor, uint64_t id, uint64_t value,
 				bool *stop)
 {
@@ -117,7 +114,10 @@ static struct rcore_error *visit_table(struct visitor *visitor, uint64_t table)
 	return err;
 }
 
-/* The n-th entry of the table is mostly, not always, for the n-th element. */
+/*
+ * The n-th entry of the table mostly belongs to the n-th element, but not
+ * always.
+ */
 static struct rcore_error *visit_by_index(struct visitor *visitor,
 					  const struct rcore_fields *fields)
 {
@@ -139,7 +139,7 @@ static struct rcore_error *visit_by_index(struct visitor *visitor,
 	return err;
 }
 
-/* From a shape up to its root come the newest first. */
+/* From a shape up to its root, the newest variable comes first. */
 struct edges {
 	struct edge {
 		uint64_t id;

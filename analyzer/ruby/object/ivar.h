@@ -5,15 +5,15 @@
 #include "ruby/object/value.h"
 
 /*
- * The instance variables of an object of any type: ivars of a T_OBJECT, of a
- * class or module, and generic ones (T_DATA such as Fiber and Thread, String
- * ...). Where they lie: ruby/object/fields.h. The VM keeps values of its own
- * under names without an `@` (__classpath__, a Thread's "locals").
+ * Reads the instance variables of an object of any type: those of a T_OBJECT,
+ * of a class or module, and generic ones (String, T_DATA such as Fiber and
+ * Thread). See ruby/object/fields.h for where they are. The VM keeps values of
+ * its own under names without an `@` (__classpath__, a Thread's "locals").
  */
 
 /*
- * One of them, by its name ("@foo"). *found is false where the object has none
- * of that name; then *ret is untouched. Errors as rcore_fields(); FAULT: the
+ * Reads the variable with this name ("@foo"). If the object has none, *found is
+ * false and *ret does not change. Errors: those of rcore_fields(); FAULT if the
  * value cannot be read.
  */
 struct rcore_error *rcore_ivar_get(struct rcore_ruby *ruby, uint64_t object, const char *name,
@@ -30,7 +30,7 @@ struct rcore_ivar {
 	uint64_t id, value;
 };
 
-/* A list on the heap: free(items). */
+/* A malloc'ed list; call free(items). */
 struct rcore_ivars {
 	struct rcore_ivar *items;
 	size_t count, capacity;
@@ -38,15 +38,15 @@ struct rcore_ivars {
 };
 
 /*
- * All of them, in the order of Object#instance_variables, with those of the
- * VM's own (rcore_ivar_is_visible() tells them apart), at most `limit`. On an
- * error *ret holds those before it. Errors as rcore_fields(), LIMIT (more than
- * can be), NO_MEMORY.
+ * Reads all of them, at most `limit`, in the order of
+ * Object#instance_variables, including those of the VM (rcore_ivar_is_visible()
+ * distinguishes them). On an error, *ret has those before it. Errors: those of
+ * rcore_fields(), LIMIT (more than possible), NO_MEMORY.
  */
 struct rcore_error *rcore_ivars(struct rcore_ruby *ruby, uint64_t object, size_t limit,
 				struct rcore_ivars *ret);
 
-/* Is it the ID of an `@name`? Mirrors rb_is_instance_id of symbol.c. */
+/* Whether it is the ID of an `@name`. Mirrors rb_is_instance_id of symbol.c. */
 bool rcore_ivar_is_visible(const struct rcore_ruby *ruby, uint64_t id);
 
 #endif

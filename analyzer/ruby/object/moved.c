@@ -5,16 +5,17 @@
 
 #include "ruby/object/heap.h"
 
-/* Pages that are remembered, each at its own place. */
+/* How many pages are cached, each in its own place. */
 enum { PAGES = 256 };
 
 struct rcore_moved {
 	struct rcore_memory memory;
 	struct rcore_memory *below;
 	struct rcore_ruby *ruby;
-	bool is_looking; /* what it reads to find out is read as it is */
+	/* what is read to find out where objects are is not translated */
+	bool is_looking;
 	struct {
-		uint64_t body; /* 0: none */
+		uint64_t body; /* or 0 */
 		struct rcore_heap_page page;
 		bool is_page;
 	} pages[PAGES];
@@ -35,8 +36,8 @@ static bool find_page(struct rcore_moved *moved, uint64_t address, struct rcore_
 }
 
 /*
- * Where [address, address + size) is now that lay in one slot; the same unless
- * its object was moved.
+ * Returns the new address of [address, address + size), which was in one slot;
+ * the same if its object was not moved.
  */
 static uint64_t follow(struct rcore_moved *moved, uint64_t address, size_t size)
 {

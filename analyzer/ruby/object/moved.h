@@ -5,22 +5,25 @@
 #include "ruby/ruby.h"
 
 /*
- * While the collector compacts the heap, it moves objects first, and corrects
+ * While the collector compacts the heap, it first moves objects, and corrects
  * the references to them afterwards (gc_compact_start() to gc_compact_finish()
- * of gc.c). In between, whoever refers to an object may find a T_MOVED in its
- * slot, which says where the object is.
+ * of gc.c). In between, a reference may lead to a slot with a T_MOVED, which
+ * says where the object is.
  */
 struct rcore_moved;
 
 /*
- * If the collector of the rb_vm_t compacts, ruby->memory reads through the
- * slots that were left, until rcore_ruby_deinit(). Without memory for that,
- * they stay as they are.
+ * If the collector of this rb_vm_t is compacting, ruby->memory reads moved
+ * objects at their old addresses until rcore_ruby_deinit(). If memory is short,
+ * it does not.
  */
 void rcore_moved_follow(struct rcore_ruby *ruby, uint64_t vm);
 void rcore_moved_free(struct rcore_moved *moved); /* NULL-safe */
 
-/* Where the object is that `value` refers to: the same, unless it was moved. */
+/*
+ * Returns the address of the object to which `value` refers; `value` unless it
+ * was moved.
+ */
 uint64_t rcore_moved_to(const struct rcore_ruby *ruby, uint64_t value);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum {
 	SHAPE_SIZE_LIMIT = 128,
-	PROOF_COUNT = 64, /* shapes looked at by a proof */
+	PROOF_COUNT = 64, /* shapes that a check reads */
 	PROOF_LEAST = 4,  /* 4.0 has hundreds with its gems, a dozen without */
 	SEARCH_LIMIT = 2,
 	TYPE_LIMIT = 6, /* the highest shape_type of any release */
@@ -33,7 +33,7 @@ static bool raw_shape_of(const struct rcore_layout *layout, const void *copy,
 
 /*
  * The tree begins with its root, and a shape comes after its parent. (Shapes of
- * a T_OBJECT have none: they stand for the slot's size.)
+ * a T_OBJECT have no parent: they represent the slot's size.)
  */
 static bool prove_shapes(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 {
@@ -82,7 +82,7 @@ bool rcore_shapes_prove(struct rcore_ruby *ruby, uint64_t address)
 	return true;
 }
 
-/* Mostly what stands there can be no address at all. */
+/* Most words cannot be an address at all. */
 static bool test(void *context, uint64_t address, const void *copy, size_t size)
 {
 	struct rcore_ruby *ruby = context;
@@ -139,8 +139,8 @@ struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rco
 	if (layout->constant.shape_id_fl_too_complex != RCORE_NO_CONSTANT)
 		ret->is_too_complex = id & (uint64_t)layout->constant.shape_id_fl_too_complex;
 	/*
-	 * A root in 3.2 and 3.3 has siblings; a child of none is one, whatever
-	 * it is called.
+	 * In 3.2 and 3.3, a root has siblings. A shape without a parent is a
+	 * root, whatever its type is.
 	 */
 	if (ret->is_root || shape.parent == INVALID_SHAPE)
 		ret->is_root = true;

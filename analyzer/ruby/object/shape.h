@@ -5,22 +5,22 @@
 #include "ruby/ruby.h"
 
 /*
- * Since 3.2 an object's shape says which instance variable lies at which index.
- * Shapes form a tree: a child has what its parent has, and mostly one more,
- * named by the edge to it. They stand in one array; an object's flags hold the
- * index in their upper half (4.0: with some bits that are no part of it). An
- * object that had too many different variables is "too complex": it has a hash
- * table instead.
+ * Since 3.2, an object's shape says which instance variable has which index.
+ * Shapes form a tree: a child has what its parent has, and mostly one more
+ * variable, which the edge to it names. They are in one array; the upper half
+ * of an object's flags has the index (in 4.0, with some bits that do not belong
+ * to it). An object that had too many different variables is "too complex": it
+ * has a hash table instead.
  *
  *	list[0] root <── list[7] @a at 0 <── list[9] @b at 1
  *	                                └─── list[8] frozen
  *
  * Mirrors shape.h, shape.c. The array is found through the VM (3.2),
- * rb_shape_tree_ptr (3.3, 3.4) or rb_shape_tree (4.0), which is searched for
- * where no symbol names it.
+ * rb_shape_tree_ptr (3.3, 3.4) or rb_shape_tree (4.0), which is searched for if
+ * no symbol names it.
  */
 enum {
-	/* SHAPE_FLAG_SHIFT: of the ID in RBasic.flags. */
+	/* SHAPE_FLAG_SHIFT: that of the ID in RBasic.flags. */
 	RCORE_SHAPE_ID_SHIFT = 32,
 	RCORE_SHAPE_COUNT_LIMIT = 1 << 19, /* SHAPE_BUFFER_SIZE */
 	/* Indices of fields have 16 or 32 bits. */
@@ -29,28 +29,29 @@ enum {
 
 struct rcore_shape {
 	bool is_root;
-	/*
-	 * False: it stands for something else (frozen, a capacity, object_id).
-	 */
+	/* False: it is for something else (frozen, a capacity, object_id). */
 	bool adds_ivar;
 	bool is_too_complex;
 	uint64_t edge;   /* ID of the variable */
 	uint32_t index;  /* of that variable in the object's fields */
-	uint32_t parent; /* shape ID; of no meaning in a root */
+	uint32_t parent; /* shape ID; meaningless in a root */
 };
 
-/* The shape's ID in an object's flags. */
+/* Returns the shape's ID in an object's flags. */
 static inline uint32_t rcore_shape_id(uint64_t flags)
 {
 	return (uint32_t)(flags >> RCORE_SHAPE_ID_SHIFT);
 }
 
-/* FAULT: the array was not found or cannot be read; CORRUPT: no such shape. */
+/*
+ * Errors: FAULT if the array was not found or cannot be read; CORRUPT if there
+ * is no such shape.
+ */
 struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rcore_shape *ret);
 
 /*
- * Does rb_shape_tree (4.0), or a pointer to one (3.3, 3.4), stand at `address`?
- * Proved by its first shapes. Sets ruby->shape_list where it does.
+ * Whether rb_shape_tree (4.0), or a pointer to one (3.3, 3.4), is at `address`,
+ * judging by its first shapes. If so, sets ruby->shape_list.
  */
 bool rcore_shapes_prove(struct rcore_ruby *ruby, uint64_t address);
 

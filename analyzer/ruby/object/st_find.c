@@ -8,12 +8,12 @@ enum {
 	BIN_POWER_LIMIT = 41,
 	BIN_SIZE_LIMIT = 3,    /* size_ind: bins of 1, 2, 4 or 8 bytes */
 	WITHOUT_BINS = 1 << 4, /* MAX_POWER2_FOR_TABLES_WITHOUT_BINS */
-	/* A table has more bins than entries: probes are few. */
+	/* A table has more bins than entries, so there are few probes. */
 	PROBE_LIMIT = 1 << 12,
 	PERTURB_SHIFT = 11,
 	BIN_EMPTY = 0,
 	BIN_DELETED = 1,
-	BIN_BASE = 2, /* ENTRY_BASE: what a bin holds for the first entry */
+	BIN_BASE = 2, /* ENTRY_BASE: the value of a bin for the first entry */
 };
 
 static uint64_t number_hash(uint64_t key)

@@ -5,7 +5,7 @@
 
 #include "ruby/get.h"
 
-/* entry_power of the largest table that can be: 2^40 entries. */
+/* entry_power of the largest possible table: 2^40 entries. */
 enum { ENTRY_POWER_LIMIT = 40 };
 
 #define DELETED UINT64_MAX /* RESERVED_HASH_VAL */

@@ -29,7 +29,10 @@ static struct rcore_error *embedded(struct rcore_ruby *ruby, uint64_t value, uin
 		err = RCORE_GET(ruby, value, string, embed_len, length);
 	else if (layout->string.embed_ary.offset != layout->string.len.offset)
 		err = RCORE_GET(ruby, value, string, len, length);
-	/* Bytes begin where a heap string has its length: it is in flags. */
+	/*
+	 * The bytes begin at the place of a heap string's length, so the length
+	 * is in the flags.
+	 */
 	else
 		*length = flags >> EMBED_LENGTH_SHIFT & EMBED_LENGTH_MASK;
 	if (err)

@@ -5,18 +5,20 @@
 #include "ruby/object/value.h"
 
 /*
- * Where the members of a T_STRUCT (Struct, Data, Range) lie, and how many there
- * are: in its slot, with the count in the flags (FL_USER1 on; two bits up to
- * 3.2, seven later), or at as.heap.ptr where these bits are clear. Mirrors
- * internal/struct.h. CORRUPT: no T_STRUCT, a length that cannot be.
+ * Finds the members of a T_STRUCT (Struct, Data, Range) and their number: in
+ * its slot, with the count in the flags (from FL_USER1 on; two bits up to 3.2,
+ * seven later), or at as.heap.ptr if these bits are zero. Mirrors
+ * internal/struct.h. Error: CORRUPT if it is not a T_STRUCT or has an
+ * impossible length.
  */
 struct rcore_error *rcore_struct(struct rcore_ruby *ruby, uint64_t value, uint64_t *members,
 				 uint64_t *count);
 
 /*
- * The Array of its members' names, Symbols: the class that Struct.new or
- * Data.define made keeps it in a hidden ivar, classes derived of it have none.
- * CORRUPT: there is none (a Range). Mirrors struct_ivar_get of struct.c.
+ * Finds the Array of its members' names, Symbols. The class that Struct.new or
+ * Data.define created has it in a hidden ivar; classes derived from it do not.
+ * Error: CORRUPT if there is none (a Range). Mirrors struct_ivar_get of
+ * struct.c.
  */
 struct rcore_error *rcore_struct_members(struct rcore_ruby *ruby, uint64_t value,
 					 uint64_t *ret);

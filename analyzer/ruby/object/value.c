@@ -8,12 +8,12 @@
 #include "ruby/get.h"
 
 /*
- * Special constants lie below, and no object can: nothing is mapped in the
+ * Special constants are below, and objects cannot be: nothing is mapped in the
  * first page.
  */
 enum { LOWEST_ADDRESS = 4096 };
 
-/* special_consts.h, the same from 2.6 to 4.0 but for Qnil and Qundef */
+/* special_consts.h, the same from 2.6 to 4.0 except Qnil and Qundef */
 enum {
 	QTRUE = 0x14,
 	FIXNUM_FLAG = 1,

@@ -4,7 +4,8 @@
 
 /*
  * ruby/object/ decodes the heap's objects, from the tag bits of a VALUE to
- * classes, shapes and hashes. Start here, then read class.h and ivar.h.
+ * classes, shapes and hashes. It includes ruby/symbol/. Start here, then read
+ * class.h and ivar.h.
  */
 
 #include <stdbool.h>
@@ -14,8 +15,8 @@
 
 /*
  * A VALUE is either an immediate (small integer, flonum, static symbol, nil,
- * true, false) told by its low bits, or the address of an object whose first
- * word is RBasic.flags; the low five bits of that are its type. Mirrors
+ * true, false), as its low bits show, or the address of an object. The first
+ * word of an object is RBasic.flags, whose low five bits are its type. Mirrors
  * include/ruby/internal/special_consts.h and value_type.h (before 3.0:
  * include/ruby/ruby.h).
  */
@@ -50,7 +51,7 @@ enum {
 };
 
 enum rcore_immediate {
-	RCORE_NO_IMMEDIATE, /* an address, or nothing */
+	RCORE_NO_IMMEDIATE, /* an address, or invalid */
 	RCORE_FALSE,
 	RCORE_NIL,
 	RCORE_TRUE,
@@ -65,24 +66,28 @@ enum { RCORE_SPECIAL_SHIFT = 8 }; /* RUBY_SPECIAL_SHIFT */
 enum rcore_immediate rcore_immediate(const struct rcore_ruby *ruby, uint64_t value);
 
 /*
- * The VALUE of a static Symbol. That of a dynamic Symbol's ID names the same.
+ * Returns the VALUE of a static Symbol. For the ID of a dynamic Symbol, returns
+ * one with the same name.
  */
 uint64_t rcore_static_symbol(uint64_t id);
 
 /*
- * A Float in a VALUE, its exponent cut short: rb_float_flonum_value of
- * internal/numeric.h.
+ * Decodes a Float in a VALUE, which has a shorter exponent:
+ * rb_float_flonum_value of internal/numeric.h.
  */
 double rcore_flonum(uint64_t value);
 
-/* nil or false, under the layout's Qnil. */
+/* Whether it is nil or false, with the layout's Qnil. */
 bool rcore_is_nil(const struct rcore_ruby *ruby, uint64_t value);
 
-/* An address (8-byte aligned, not special): what may be an object. */
+/*
+ * Whether it is an address (8-byte aligned, not special), which may be an
+ * object's.
+ */
 bool rcore_is_object(const struct rcore_ruby *ruby, uint64_t value);
 
 /*
- * The imemo_type in the flags of a T_IMEMO: FL_USER0 to FL_USER3
+ * Returns the imemo_type in the flags of a T_IMEMO: FL_USER0 to FL_USER3
  * (internal/imemo.h); -1 for an object of another type.
  */
 static inline int rcore_imemo_type(uint64_t flags)
@@ -92,11 +97,11 @@ static inline int rcore_imemo_type(uint64_t flags)
 }
 
 /*
- * Flags and type of a heap object. FAULT where unreadable, CORRUPT where
- * `value` is an immediate.
+ * Reads the flags and type of a heap object. Errors: FAULT if it cannot be
+ * read; CORRUPT if `value` is an immediate.
  */
 struct rcore_error *rcore_flags(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret);
-/* "T_STRING"; NULL: no type of CRuby's. */
+/* Returns "T_STRING"; NULL if CRuby has no such type. */
 const char *rcore_type_name(enum rcore_type type);
 
 struct rcore_error *rcore_type(struct rcore_ruby *ruby, uint64_t value, enum rcore_type *ret);

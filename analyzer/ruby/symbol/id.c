@@ -8,12 +8,12 @@
 #include "ruby/object/string.h"
 
 /*
- * ID_ENTRY_UNIT and ID_ENTRY_SIZE of symbol.c: a serial's String and Symbol
- * stand side by side.
+ * ID_ENTRY_UNIT and ID_ENTRY_SIZE of symbol.c: a serial's String and Symbol are
+ * adjacent.
  */
 enum { ENTRY_UNIT = 512, ENTRY_SIZE = 2 };
 
-/* rb_ary_entry: nothing past the end. */
+/* Like rb_ary_entry: nothing past the end. */
 static struct rcore_error *entry(struct rcore_ruby *ruby, uint64_t array, uint64_t index,
 				 uint64_t *ret)
 {
@@ -39,7 +39,7 @@ struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, u
 	return entry(ruby, unit, serial % ENTRY_UNIT * ENTRY_SIZE, ret);
 }
 
-/* The String that names an ID; *ret is 0 where there is no such ID. */
+/* Finds the String that names an ID; *ret is 0 if there is no such ID. */
 static struct rcore_error *id_string(struct rcore_ruby *ruby, uint64_t id, uint64_t *ret)
 {
 	const struct rcore_layout *layout = ruby->layout;

@@ -17,7 +17,7 @@ enum { MESG, RECEIVER, NAME, VALUE_COUNT };
 /* In bytes. Up to 2.7, the class replaces a longer one. */
 enum { INSPECT_LIMIT = 65 };
 
-/* What the format's %1$s to %4$s stand for. */
+/* The arguments %1$s to %4$s of the format. */
 enum { ARGUMENT_COUNT = 4 };
 struct words {
 	const char *arguments[ARGUMENT_COUNT];
@@ -169,7 +169,7 @@ struct rcore_error *rcore_name_error_message(struct rcore_ruby *ruby,
 	if ((err = rcore_string(ruby, values[MESG], &text, NULL)) ||
 	    (err = inspect(ruby, function, values[NAME], &words.arguments[0])))
 		return err;
-	/* rb_obj_as_string of a Symbol or String: without their marks. */
+	/* Like rb_obj_as_string for a Symbol or String: without its marks. */
 	if (rcore_is_object(ruby, values[NAME]) && !rcore_type(ruby, values[NAME], &type) &&
 	    type == RCORE_T_STRING)
 		err = rcore_string(ruby, values[NAME], &words.arguments[0], NULL);

@@ -5,16 +5,16 @@
 #include "ruby/object/string.h"
 
 /*
- * rb_symbols_t is known by its contents, for symbol.c and defs/id.def fill it
- * in one order: the serial of a one-character operator is that character
- * (Init_op_tbl), and the names "max" and "min" stand side by side soon after
- * tLAST_OP_ID, the first of the predefined locals.
+ * rb_symbols_t is recognized by its contents, which symbol.c and defs/id.def
+ * always add in the same order. The serial of a one-character operator is that
+ * character (Init_op_tbl). The names "max" and "min" are adjacent soon after
+ * tLAST_OP_ID, as the first of the predefined locals.
  */
 static const char operators[] = "!%&*+-/<>^|~";
 
 enum {
-	PREDEFINED_LIMIT = 128,    /* serials looked at for "max" */
-	LAST_ID_LIMIT = 100 << 20, /* symbols that a process may have */
+	PREDEFINED_LIMIT = 128,    /* serials that are searched for "max" */
+	LAST_ID_LIMIT = 100 << 20, /* the most symbols of a process */
 };
 
 static bool has_name(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
@@ -29,8 +29,8 @@ static bool has_name(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
 }
 
 /*
- * The head of a rb_symbols_t, cheap to test: a count and an Array that may be
- * one.
+ * A cheap test of the head of a rb_symbols_t: a count, and what may be an
+ * Array.
  */
 static bool plausible(const struct rcore_ruby *ruby, const void *copy, size_t size,
 		      uint64_t *ids)
