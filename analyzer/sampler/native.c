@@ -15,18 +15,18 @@
 enum { SECOND = 1000000000 };
 
 /*
- * A second session on the process: it has the files that are mapped now, while
- * the sampler's own goes on for as long as the process runs.
+ * A second session for the process. It has the files that are mapped now; the
+ * sampler's own session lasts as long as the process runs.
  */
 struct rcore_native {
 	struct rcore_session *session;
 	struct rcore_located *located; /* the session's */
 	uint64_t mapped;               /* a hash of the mapped code */
-	uint64_t looked;               /* when that was asked for */
+	uint64_t looked;               /* when the maps were read */
 	struct rcore_activation activation;
-	uint64_t core; /* the function that covers instructions; 0: not known */
+	uint64_t core; /* the function that contains the instructions, or 0 */
 	bool is_held;
-	/* Of this tick; NULL: it has no native frames. */
+	/* Of this tick; NULL if it has no native frames. */
 	struct rcore_snapshot *snapshot;
 };
 
@@ -38,7 +38,7 @@ static bool is_code_of_file(const char *line, size_t length)
 	       memchr(line, '/', length);
 }
 
-/* Changes when a library is loaded or unloaded, and not when a JIT compiles. */
+/* Changes if a library is loaded or unloaded, but not if a JIT compiles. */
 static uint64_t mapped_code(const struct rcore_sampler *sampler)
 {
 	char *text = rcore_live_file(rcore_live_folder(sampler->live), "maps", NULL);
@@ -73,8 +73,8 @@ static struct rcore_error *find_in_code(struct rcore_native *native,
 }
 
 /*
- * Finds the function that runs the interpreter. What is read of a running
- * process may not fit together; the next try comes a second later.
+ * Finds the function that runs the interpreter. Parts that are read of a
+ * running process may not fit together; it tries again a second later.
  */
 static struct rcore_error *find_activation(struct rcore_native *native)
 {
@@ -110,7 +110,7 @@ static struct rcore_error *open_session(struct rcore_sampler *sampler)
 	return err ? err : rcore_session_find(native->session, &native->located);
 }
 
-/* Follows what the process loads. Without a session there are no frames. */
+/* Notices what the process loads. Without a session there are no frames. */
 static struct rcore_error *follow(struct rcore_sampler *sampler, uint64_t now)
 {
 	struct rcore_native *native = sampler->native;
@@ -166,7 +166,10 @@ struct rcore_error *rcore_native_hold(struct rcore_sampler *sampler, uint64_t no
 	native->is_held = !err;
 	if (err)
 		sampler->statistics.not_stopped++;
-	/* A debugger holds it, or it has ended: the reads that follow will say. */
+	/*
+	 * A debugger holds it, or it has ended: the following reads will report
+	 * that.
+	 */
 	rcore_error_free(err);
 	return NULL;
 }
@@ -195,7 +198,7 @@ static uint64_t word_at(const struct rcore_sampler *sampler, uint64_t address,
 	return value;
 }
 
-/* What unwinding needs to know of a thread beside its frames. */
+/* What unwinding needs to know about a thread besides its frames. */
 static void describe(struct rcore_sampler *sampler, size_t index,
 		     struct rcore_snapshot *snapshot)
 {
@@ -289,9 +292,9 @@ struct rcore_error *rcore_native_weave(struct rcore_sampler *sampler)
 }
 
 /*
- * Whether a frame is that of the interpreter's loop: rb_vm_exec, or the
- * function that it calls, which covers the addresses of instructions. Code that
- * was inlined there is part of the loop.
+ * Whether a frame belongs to the interpreter's loop: rb_vm_exec, or the
+ * function that it calls, which contains the addresses of instructions. Code
+ * that was inlined there belongs to the loop.
  */
 static bool is_loop(const struct rcore_native *native, const struct rcore_fiber *fiber,
 		    size_t index)
@@ -341,8 +344,8 @@ static uint32_t gap_frame(struct rcore_profile *profile)
 }
 
 /*
- * The steps of the innermost and the outermost Ruby frame; step_count: there is
- * none.
+ * Finds the steps of the innermost and the outermost Ruby frame; step_count if
+ * there is none.
  */
 static void bounds_of(const struct rcore_fiber *fiber, size_t *ret_innermost,
 		      size_t *ret_outermost)
@@ -382,7 +385,9 @@ uint32_t rcore_native_node(struct rcore_sampler *sampler, size_t index, bool in_
 			sampler->statistics.gaps++;
 		} else {
 			const struct rcore_native_frame *found = &fiber->native[step->index];
-			/* How the interpreter calls itself is of no interest. */
+			/*
+			 * How the interpreter calls itself is of no interest.
+			 */
 			bool is_shown =
 				!found->is_interpreter ||
 				(i < innermost && !is_loop(native, fiber, (size_t)step->index));

@@ -5,8 +5,8 @@
 #include "sampler/sampler_private.h"
 
 /*
- * Native frames in samples. Registers can only be read of a thread that stands
- * still, so a tick stops the process:
+ * Adds native frames to samples. The registers of a thread can only be read
+ * while it is stopped, so a tick stops the process:
  *
  *	hold     stops all threads
  *	         ... the tick reads its stacks, each once ...
@@ -17,25 +17,25 @@
  *	node     the woven stack of a thread
  *
  * A stack begins with its outermost Ruby frame. Of the interpreter's own
- * functions, it has only those that the innermost Ruby frame called. A thread that could not be stopped, or has no kernel
- * thread, has its Ruby frames alone.
+ * functions, it only has those that the innermost Ruby frame called. A thread
+ * that could not be stopped, or has no kernel thread, only has its Ruby frames.
  *
- * All do nothing if the sampler has no `native`.
+ * All of these do nothing if the sampler has no `native`.
  */
 
 struct rcore_error *rcore_native_new(struct rcore_sampler *sampler);
 void rcore_native_free(struct rcore_native *native); /* NULL-safe */
 
-/* Error: NO_MEMORY. A process that cannot be stopped is counted. */
+/* Error: NO_MEMORY. Counts a process that cannot be stopped. */
 struct rcore_error *rcore_native_hold(struct rcore_sampler *sampler, uint64_t now);
 struct rcore_error *rcore_native_keep(struct rcore_sampler *sampler);
 void rcore_native_let_go(struct rcore_sampler *sampler); /* if it is held */
 struct rcore_error *rcore_native_weave(struct rcore_sampler *sampler);
 
 /*
- * The node of a thread's stack, `index` being that of the thread. With `in_gc`,
- * the frame of the garbage collector is outside of the native frames that it
- * called.
+ * Returns the node of a thread's stack; `index` is that of the thread. With
+ * `in_gc`, the frame of the garbage collector is outside of the native frames
+ * that it called.
  */
 uint32_t rcore_native_node(struct rcore_sampler *sampler, size_t index, bool in_gc);
 

@@ -169,13 +169,13 @@ bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
 /* Returns the same since the thread began; 0 if unknown. */
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
 /*
- * Returns the kernel's id of a thread in rcore's pid namespace, or 0 if unknown;
- * *ret_inner is the id in the process's own.
+ * Returns the kernel's id of a thread in rcore's pid namespace, or 0 if
+ * unknown; *ret_inner is the id in the process's own.
  */
 int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread, int *ret_inner);
 /*
- * Whether it runs, or would run if it had a processor; -1 if the kernel does not
- * say.
+ * Whether it runs, or would run if it had a processor; -1 if the kernel does
+ * not say.
  */
 int rcore_thread_runs(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 /*
@@ -221,8 +221,8 @@ uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_
 			    struct rcore_parked *parked);
 
 /*
- * The innermost frames of a track's last stack, as the decoders of vm/ have
- * them. NULL: memory is short.
+ * Decodes the innermost frames of a track's last stack like the decoders of
+ * vm/. Returns NULL if memory is short.
  */
 struct rcore_frame *rcore_sampler_frames(const struct rcore_sampler *sampler,
 					 const struct rcore_track *track, size_t limit,

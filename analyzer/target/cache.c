@@ -11,12 +11,12 @@
 enum { PAGE = 4096, DEFAULT_MAX_BYTES = 16 << 20 };
 
 /*
- * Memory is mapped by pages, so a page is readable as a whole or not at all; a
- * larger block that cannot be read whole is `broken`, and its pages are blocks
- * of their own.
+ * Memory is mapped by pages, so a page can be read as a whole or not at all. A
+ * larger block that cannot be read as a whole is `broken`, and its pages are
+ * blocks of their own.
  */
 struct block {
-	/* First address; of a page within a broken block, plus one. */
+	/* First address; for a page of a broken block, plus one. */
 	uint64_t key;
 	size_t size; /* of `bytes`; 0: broken */
 	bool lost;
@@ -25,7 +25,8 @@ struct block {
 };
 
 struct rcore_cache {
-	struct rcore_memory memory; /* first: the callee casts back */
+	/* must come first: the callbacks cast it back */
+	struct rcore_memory memory;
 	struct rcore_memory *below;
 	size_t block_size, max_bytes, bytes;
 	struct block *blocks; /* oldest first */
@@ -42,8 +43,8 @@ static void forget(struct rcore_cache *cache, struct block *block)
 }
 
 /*
- * A block read from below; NULL when it is not in the target as a whole, or
- * memory is short.
+ * Reads a block from below. Returns NULL if the target does not have all of it,
+ * or memory is short.
  */
 static struct block *load(struct rcore_cache *cache, uint64_t key, size_t size)
 {

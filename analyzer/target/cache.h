@@ -5,19 +5,23 @@
 #include "target/memory.h"
 
 /*
- * Keeps blocks of a memory that is slow to ask: a debugger's. Whoever lets the
- * target run, or writes to it, must drop the cache before the next read.
+ * Caches blocks of a memory that is slow to read, such as a debugger's. Code
+ * that lets the target run, or writes to it, must drop the cache before the
+ * next read.
  */
 struct rcore_cache;
 
-/* All-zero means the defaults. */
+/* All zeroes: the defaults. */
 struct rcore_cache_options {
 	/*
-	 * Bytes asked for at a time: a power of two, at least 4096 (the
+	 * How many bytes to read at a time: a power of two, at least 4096 (the
 	 * default).
 	 */
 	size_t block_size;
-	/* Kept at most; default 16 MiB. The oldest blocks go first. */
+	/*
+	 * The most bytes to keep; default 16 MiB. The oldest blocks are dropped
+	 * first.
+	 */
 	size_t max_bytes;
 };
 
@@ -30,9 +34,7 @@ struct rcore_error *rcore_cache_open(struct rcore_memory *below,
 				     struct rcore_cache **ret);
 void rcore_cache_close(struct rcore_cache *cache); /* NULL-safe */
 
-/*
- * Belongs to the cache. Reads as `below` does: the same bytes, the same faults.
- */
+/* Belongs to the cache. It returns the same bytes and faults as `below`. */
 struct rcore_memory *rcore_cache_memory(struct rcore_cache *cache);
 
 /* Forgets all blocks. */

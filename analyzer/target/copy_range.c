@@ -46,8 +46,8 @@ static int copy_by_hand(int from, uint64_t start, uint64_t end, int to, uint64_t
 }
 
 /*
- * What says that these two files cannot be copied so, rather than that copying
- * failed.
+ * Whether the error means that these two files cannot be copied in this way,
+ * and not that copying failed.
  */
 static bool is_refusal(int errnum)
 {

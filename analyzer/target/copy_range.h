@@ -5,13 +5,13 @@
 #include <stdint.h>
 
 /*
- * Copies the bytes of file `from` in [start, end) to file `to`, `shift` bytes
- * further on. Holes stay holes, and where the file system can, the two share
- * their blocks. 0 or errno; EIO where `from` ends before `end`.
+ * Copies the bytes of file `from` in [start, end) to file `to`, at offsets that
+ * are `shift` greater. Holes stay holes, and the files share blocks if the file
+ * system supports it. Returns 0 or errno; EIO if `from` ends before `end`.
  */
 int rcore_copy_range(int from, uint64_t start, uint64_t end, int to, uint64_t shift);
 
-/* All of `bytes` at `offset`. 0 or errno. */
+/* Writes all of `bytes` at `offset`. Returns 0 or errno. */
 int rcore_write_at(int to, const void *bytes, uint64_t size, uint64_t offset);
 
 #endif

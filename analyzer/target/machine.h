@@ -4,7 +4,7 @@
 
 /*
  * ELF machine numbers (EM_*) by the names that tables, reports and uname use:
- * "x86_64", "aarch64". NULL and 0 for machines that are not covered.
+ * "x86_64", "aarch64". NULL and 0 for unsupported machines.
  */
 const char *rcore_machine_name(unsigned machine);
 unsigned rcore_machine_number(const char *name);

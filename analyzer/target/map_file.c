@@ -30,9 +30,7 @@ static int map(int fd, bool writable, struct rcore_mapped_file *ret)
 int rcore_map_file(const char *path, bool writable, struct rcore_mapped_file *ret)
 {
 	*ret = (struct rcore_mapped_file){0};
-	/*
-	 * The mere opening of a device can do things, and a core may name any.
-	 */
+	/* Merely opening a device can have effects, and a core may name any. */
 	struct stat status;
 	if (stat(path, &status))
 		return errno;
@@ -50,8 +48,8 @@ int rcore_map_file(const char *path, bool writable, struct rcore_mapped_file *re
 }
 
 /*
- * The last page is the first to go. To have it populated asks for no more than
- * to touch it would, and gives an error in place of the signal.
+ * The last page is the first to disappear. Populating it needs no more than
+ * touching it would, and returns an error instead of raising the signal.
  */
 bool rcore_mapped_file_is_cut(const struct rcore_mapped_file *file)
 {

@@ -36,8 +36,8 @@ struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what,
 }
 
 /*
- * Byte by byte: a pack keeps all that was read, and what follows a string may
- * be anything that the program once had there.
+ * Reads byte by byte, because a pack keeps all that was read, and anything that
+ * the program once had there may follow a string.
  */
 enum rcore_fault rcore_read_string(struct rcore_memory *memory, uint64_t address, char *buffer,
 				   size_t limit)

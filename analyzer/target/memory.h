@@ -4,9 +4,9 @@
 
 /*
  * target/ reads the bytes and facts of a program: core files (core/), running
- * processes (live/) and packs (pack/), each behind struct rcore_memory and
- * struct rcore_process. It includes base/ alone. Start here, then read
- * process.h.
+ * processes (live/) and packs (pack/), each as a struct rcore_memory and a
+ * struct rcore_process. output/ writes every file that rcore writes. It
+ * includes base/ and model/ only. Start here, then read process.h.
  */
 
 #include <stdbool.h>
@@ -17,17 +17,21 @@
 #include "model/memory.h"
 
 /*
- * The only way to the target's bytes. Readers stack: a core's segments, an
- * overlay that fills absent pages from ELF files, a cache, a debugger.
+ * The only way to the target's bytes. Readers are stacked: a core's segments,
+ * an overlay that fills missing pages from ELF files, a cache, a debugger.
  * Everything that decodes Ruby reads a `struct rcore_memory`, so the unit tests
  * run it on fake memory.
  */
 
-/* Short text for people and JSON: "unmapped", "not saved in the core", ... */
+/*
+ * Returns a short text for people and JSON: "unmapped", "not saved in the
+ * core", ...
+ */
 const char *rcore_fault_text(enum rcore_fault fault);
 
 /*
- * An RCORE_ERROR_FAULT that names `what`, the address, the size and the cause.
+ * Returns an RCORE_ERROR_FAULT that names `what`, the address, the size and the
+ * cause.
  */
 struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what,
 				      uint64_t address, size_t size);
@@ -38,7 +42,7 @@ static inline enum rcore_fault rcore_read(struct rcore_memory *memory, uint64_t 
 	return memory->read(memory, address, buffer, size);
 }
 
-/* Both machines are little-endian, as is this one: no byte is ever swapped. */
+/* Both machines are little-endian like this one, so no byte is ever swapped. */
 static inline enum rcore_fault rcore_read_u64(struct rcore_memory *memory, uint64_t address,
 					      uint64_t *ret)
 {
@@ -51,8 +55,10 @@ static inline enum rcore_fault rcore_read_u32(struct rcore_memory *memory, uint6
 	return rcore_read(memory, address, ret, sizeof(*ret));
 }
 
-/* A C string of at most `limit - 1` bytes into `buffer` (always terminated).
- * Reads nothing behind the NUL. Longer strings are cut off. */
+/*
+ * Reads a C string of at most `limit - 1` bytes into `buffer`, and always
+ * terminates it. Reads nothing after the NUL. Truncates longer strings.
+ */
 enum rcore_fault rcore_read_string(struct rcore_memory *memory, uint64_t address, char *buffer,
 				   size_t limit);
 

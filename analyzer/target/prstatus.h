@@ -4,7 +4,8 @@
 
 /*
  * Offsets in struct elf_prstatus and struct elf_prpsinfo of the kernel's
- * linux/elfcore.h; the same on both machines, but for the number of registers.
+ * linux/elfcore.h; the same on both machines, except for the number of
+ * registers.
  */
 enum {
 	RCORE_PRSTATUS_CURSIG = 12,

@@ -39,7 +39,7 @@ static int by_start(const void *left, const void *right)
 	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* A binary heap of pieces, lowest rank on top. */
+/* A binary heap of pieces, the lowest rank on top. */
 struct heap {
 	struct rcore_piece **items;
 	size_t count;
@@ -88,8 +88,8 @@ static bool emit(struct rcore_segments *out, const struct rcore_piece *piece, ui
 }
 
 /*
- * Sweeps over the addresses; of the pieces that cover one, the heap has the
- * best on top.
+ * Goes through the addresses in order. The heap has the pieces that cover the
+ * current one, the best on top.
  */
 static bool cut(const struct rcore_segments *in, struct heap *heap, struct rcore_segments *out)
 {
@@ -140,8 +140,8 @@ bool rcore_segments_ready(struct rcore_segments *segments)
 }
 
 /*
- * Ruby's heap pages, VM stacks and iseqs take turns, so a few places are
- * remembered, by 64 KiB block.
+ * Reads alternate between Ruby's heap pages, VM stacks and iseqs, so a few
+ * places are cached by 64 KiB block.
  */
 static const struct rcore_piece *find(struct rcore_segments *segments, uint64_t address)
 {

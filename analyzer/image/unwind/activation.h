@@ -29,7 +29,7 @@ struct rcore_interpreter {
 	const uint64_t *instructions;
 	size_t count;
 	uint64_t activation; /* the start of rb_vm_exec, or 0 */
-	/* Result: start of the function that contains the instructions, or 0. */
+	/* Start of the function that contains the instructions, or 0. */
 	uint64_t core;
 };
 

@@ -11,13 +11,14 @@
 #include "target/segments.h"
 
 struct rcore_core {
-	struct rcore_memory memory; /* first: the callee casts back */
+	/* must come first: the callbacks cast it back */
+	struct rcore_memory memory;
 	struct rcore_segments segments;
 	struct rcore_process process;
 	struct rcore_arena arena;
 	struct rcore_core_file file;
 	struct rcore_known_runs known; /* of a pack */
-	/* Where the first segment's bytes are in the file. */
+	/* The offset of the first segment's bytes in the file. */
 	uint64_t pages;
 	struct rcore_segment *list; /* as in the program headers, by start */
 	size_t list_count;
@@ -31,7 +32,7 @@ static enum rcore_fault read_core(struct rcore_memory *memory, uint64_t address,
 				   size);
 }
 
-/* Of the bytes that the file has for a segment. */
+/* Adds the bytes that the file has for a segment. */
 static bool add_saved(struct rcore_core *core, const Elf64_Phdr *header, uint64_t saved)
 {
 	if (!core->process.pack_known)
@@ -123,8 +124,8 @@ const char *rcore_core_cut_off(struct rcore_arena *arena, uint64_t lost, uint64_
 }
 
 /*
- * gdb (gcore) writes the notes after the memory, the kernel before it: without
- * them, nothing says which threads and files the process had.
+ * gdb (gcore) writes the notes after the memory, the kernel before it. Without
+ * them, the threads and files of the process are unknown.
  */
 static const char *describe_lost_notes(struct rcore_core *core)
 {

@@ -24,10 +24,10 @@
  *	memory ...			the same notes and the added ones
  *					memory ..., `shift` bytes further on
  *
- * Sections of the original (gdb writes one for each segment) name nothing that
- * the program headers do not, and are left out. Memory moves as a whole, by
- * whole blocks, so that holes and shared blocks survive, and a copy of what was
- * cut off is cut off at the same place.
+ * Sections of the original (gdb writes one for each segment) say nothing that
+ * the program headers do not say, and are left out. Memory moves as a whole, by
+ * whole blocks, so that holes and shared blocks are preserved. The copy of a
+ * truncated core is truncated at the same place.
  */
 struct plan {
 	const struct rcore_core_file *file;
@@ -36,18 +36,15 @@ struct plan {
 	size_t notes; /* index of the PT_NOTE to be extended */
 	struct rcore_note_bytes bytes;
 	uint64_t section, notes_offset; /* in the copy */
-	/* Of memory: where in the original, and how far it moves. */
+	/* Of memory: its offset in the original, and how far it moves. */
 	uint64_t start, shift;
 };
 
-/*
- * Pages are no larger on any machine that we know, nor are blocks of file
- * systems.
- */
+/* No machine has larger pages, and no file system larger blocks. */
 enum { ALIGN = 64 << 10 };
 
 /*
- * Section 0 has the number of program headers; libelf makes an empty one behind
+ * Section 0 has the number of program headers; libelf adds an empty one after
  * it.
  */
 enum { SECTIONS = 2 };
@@ -103,8 +100,8 @@ static struct rcore_error *elf_error(void)
 }
 
 /*
- * libelf fills with zeroes what lies between the empty section and the headers
- * of all.
+ * libelf fills the space between the empty section and the section headers with
+ * zeroes.
  */
 static bool add_sections(Elf *elf, uint64_t offset)
 {
@@ -165,9 +162,9 @@ static struct rcore_error *write_all(const struct plan *plan, int from, int to)
 }
 
 /*
- * The very file that is mapped, so that the copy can share its blocks. -1: it
- * was decompressed or came through a pipe, or somebody replaced it meanwhile;
- * what is mapped is copied then.
+ * Opens the file that is mapped, so that the copy can share its blocks. Returns
+ * -1 if it was decompressed, came through a pipe, or was replaced meanwhile;
+ * then the mapped bytes are copied.
  */
 static int open_original(const char *path, const struct rcore_core_file *file)
 {

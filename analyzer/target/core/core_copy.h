@@ -5,12 +5,11 @@
 #include "target/core/core.h"
 #include "target/output/inputs.h"
 
-/* A thread that the copy of a core has besides those of the core. */
+/* A thread that is added to the copy of a core. */
 struct rcore_added_thread {
-	int tid; /* of no other thread */
+	int tid; /* different from all others */
 	/*
-	 * The kernel thread whose thread pointer and the like it shares; 0:
-	 * none.
+	 * The kernel thread whose thread pointer and so on it shares; 0: none.
 	 */
 	int owner;
 	char name[16];                           /* LLDB shows it */
@@ -18,16 +17,16 @@ struct rcore_added_thread {
 };
 
 /*
- * Writes a copy of `core` to `path` with `count` more threads: an NT_PRSTATUS
- * each, with the registers given (no floating point: debuggers show that as
- * unavailable), the thread pointer and pointer signing mask of the owner, and
- * an NT_PRPSINFO with the name. Memory keeps its bytes and its holes, and is
- * shared with the original where the file system can; a core that ends early
- * ends at the same byte of memory. What an earlier copy added is left out, and
- * readers of ours pass over all of it (RCORE_NOTE_ADDED).
+ * Writes a copy of `core` to `path` with `count` more threads. Each gets a
+ * NT_PRSTATUS with the registers that are passed (without floating point, which
+ * debuggers show as unavailable), the thread pointer and pointer signing mask
+ * of the owner, and a NT_PRPSINFO with the name. Memory keeps its bytes and
+ * holes, and shares blocks with the original if the file system supports it; a
+ * truncated core is truncated at the same byte of memory. What an earlier copy
+ * added is left out; rcore's own readers skip all of it (RCORE_NOTE_ADDED).
  *
- * The file appears as target/output/output.h says. Errors: OS, FORMAT (no notes
- * to add to), USAGE (path), LIMIT, NO_MEMORY.
+ * The file is written as described in target/output/output.h. Errors: OS,
+ * FORMAT (no notes to add to), USAGE (path), LIMIT, NO_MEMORY.
  */
 struct rcore_error *rcore_core_copy(const struct rcore_core *core, const char *path,
 				    const struct rcore_inputs *inputs,

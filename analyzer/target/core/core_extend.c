@@ -7,14 +7,14 @@
 #include "base/grow.h"
 #include "target/prstatus.h"
 
-/* A note of the original: where it stands in the segment's data. */
+/* A note of the original, and its place in the segment's data. */
 struct note {
 	uint32_t type;
 	size_t offset, size; /* of all of it, with its header */
 	size_t body, body_size;
 };
 
-/* A kernel thread's notes: from its NT_PRSTATUS to the next one. */
+/* The notes of a kernel thread: from its NT_PRSTATUS to the next one. */
 struct group {
 	int tid;
 	struct note status;
@@ -34,10 +34,10 @@ struct original {
 		struct note *items;
 		size_t count, capacity;
 	} shared;
-	size_t last; /* group that was found last */
+	size_t last; /* the group that was found last */
 };
 
-/* What threads have each, and a fiber has of the thread it runs on. */
+/* Notes that each thread has, and that a fiber shares with its thread. */
 static bool is_shared(uint32_t type)
 {
 	return type == NT_ARM_TLS || type == NT_ARM_PAC_MASK || type == NT_ARM_TAGGED_ADDR_CTRL;
@@ -144,8 +144,8 @@ static const struct group *find_group(struct original *original, int tid)
 }
 
 /*
- * Ids of process, group and session, and the signal mask, are the owner's; its
- * signal and its times are not the fiber's.
+ * The ids of process, group and session, and the signal mask, are the owner's.
+ * The owner's signal and times are not the fiber's.
  */
 static bool put_status(struct rcore_note_bytes *out, const struct original *original,
 		       unsigned machine, const struct group *group,
@@ -192,8 +192,8 @@ static bool put_thread(struct rcore_note_bytes *out, struct original *original,
 }
 
 /*
- * gdb and we take the last NT_PRPSINFO for that of the process, so its own
- * comes once more at the end.
+ * gdb and rcore use the last NT_PRPSINFO for the process, so its own is
+ * repeated at the end.
  */
 static bool put_process(struct rcore_note_bytes *out, const struct original *original)
 {

@@ -6,9 +6,9 @@
 #include "target/core/core_file.h"
 
 /*
- * Notes with this owner and type stand before those that rcore_core_copy()
- * added: what follows is no kernel thread. The type is one that no debugger has
- * a meaning for: gdb's reader goes by the type alone.
+ * A note with this owner and type precedes those that rcore_core_copy() added:
+ * what follows are not kernel threads. No debugger knows the type; gdb's reader
+ * only looks at the type.
  */
 #define RCORE_NOTE_OWNER "rcore"
 enum { RCORE_NOTE_ADDED = 0x72636f72 };
@@ -19,9 +19,9 @@ struct rcore_note_bytes {
 };
 
 /*
- * The notes of the PT_NOTE `header` as they are, up to the last whole one, and
- * then those of `threads`. Errors: NO_MEMORY, FORMAT (the notes are not in the
- * file). The caller frees ret->items.
+ * Copies the notes of the PT_NOTE `header` up to the last complete one, and
+ * adds those of `threads`. The caller frees ret->items. Errors: NO_MEMORY,
+ * FORMAT (the notes are not in the file).
  */
 struct rcore_error *rcore_core_extend_notes(const struct rcore_core_file *file,
 					    const Elf64_Phdr *header,

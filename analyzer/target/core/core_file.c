@@ -102,9 +102,10 @@ static struct rcore_error *check_header(const char *path, const uint8_t *bytes)
 }
 
 /*
- * The number that the header means; more than 65,534 are counted in section 0,
- * which a kernel core has at its very end: gone when the file is cut off. The
- * notes follow the headers, so their place tells the number too.
+ * Returns how many program headers there are. A number greater than 65,534 is
+ * in section 0, which is at the very end of a kernel's core and missing if the
+ * file is truncated. As the notes follow the program headers, their offset
+ * shows the number, too.
  */
 static uint64_t count_program_headers(const struct rcore_core_file *file,
 				      const Elf64_Ehdr *header)
@@ -167,9 +168,9 @@ Elf64_Phdr rcore_core_file_header(const struct rcore_core_file *file, size_t ind
 }
 
 /*
- * gdb writes a section for each segment, and libelf would take memory for each
- * one that the header claims; so libelf is shown a header without sections.
- * That page is a private copy; the file is not touched.
+ * gdb writes a section for each segment, and libelf would allocate memory for
+ * as many as the header claims. So libelf gets a header without sections: that
+ * page is a private copy, and the file does not change.
  */
 static struct rcore_error *open_elf(const char *path, struct rcore_core_file *file)
 {

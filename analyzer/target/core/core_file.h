@@ -10,9 +10,9 @@
 #include "target/map_file.h"
 
 /*
- * A core file as bytes: mapped read-only, so that only what is looked at is
- * ever read from the disk, and known to be a 64-bit little-endian ELF core of a
- * machine that is covered.
+ * The bytes of a core file. It is mapped read-only, so that only what is used
+ * is read from the disk. It is known to be a 64-bit little-endian ELF core of a
+ * supported machine.
  */
 struct rcore_core_file {
 	struct rcore_mapped_file map;
@@ -23,15 +23,15 @@ struct rcore_core_file {
 	/* May be misaligned: use rcore_core_file_header(). */
 	const Elf64_Phdr *program_headers;
 	size_t program_header_count; /* all of them within `size` */
-	/* It was compressed, and the stream ended early or is damaged. */
+	/* It was compressed, and the stream is truncated or damaged. */
 	bool is_cut_off;
 };
 
 Elf64_Phdr rcore_core_file_header(const struct rcore_core_file *file, size_t index);
 
-/* "-" is the standard input. Errors as rcore_core_open(). */
+/* "-" is standard input. Errors: those of rcore_core_open(). */
 struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_file *ret);
-/* An all-zero one too. */
+/* Also closes one of all zeroes. */
 void rcore_core_file_close(struct rcore_core_file *file);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum {
 	MAX_NOTE_SEGMENTS = 16, /* the kernel, gdb and qemu write one */
-	MAX_NOTES = 1 << 22,    /* the kernel writes up to eight a thread */
+	MAX_NOTES = 1 << 22,    /* the kernel writes up to eight per thread */
 	MAX_MAPPINGS = 1 << 22, /* as program headers */
 	MAX_AUXV_PAIRS = 256,   /* the kernel writes about 20 */
 };
@@ -25,11 +25,11 @@ struct reader {
 		struct rcore_native_thread *items;
 		size_t count, capacity;
 	} threads;
-	int signalled, signo; /* the first thread that has a signal; 0: none */
+	int signalled, signo; /* the first thread that has a signal, or 0 */
 	uint32_t first_types[3];
 	size_t seen, damaged;
 	bool gdb_note, no_memory;
-	bool added; /* what comes now was added by rcore_core_copy() */
+	bool added; /* rcore_core_copy() added the following notes */
 };
 
 static uint64_t word(const uint8_t *bytes, size_t index)
@@ -110,8 +110,8 @@ static bool read_siginfo(struct reader *reader, const uint8_t *bytes, size_t siz
 	if (size < RCORE_SIGINFO_SIZE)
 		return false;
 	/*
-	 * gdb writes one after each thread's status: the first is the signalled
-	 * thread's.
+	 * gdb writes one after each thread's status. The first one belongs to
+	 * the signalled thread.
 	 */
 	if (!info->present && reader->threads.count <= 1)
 		rcore_siginfo_parse(bytes, info);
@@ -138,8 +138,8 @@ static bool read_auxv(struct reader *reader, const uint8_t *bytes, size_t size)
 }
 
 /*
- * fill_files_note() of the kernel's fs/binfmt_elf.c: count, page size, then
- * start, end and offset in pages of each mapping, then their names.
+ * fill_files_note() of the kernel's fs/binfmt_elf.c: count, page size; then
+ * start, end and file offset in pages of each mapping; then their names.
  */
 static bool read_file(struct reader *reader, const uint8_t *bytes, size_t size)
 {
@@ -201,7 +201,7 @@ static bool read_known(struct reader *reader, const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* To have another note read, add its row. */
+/* To read another note, add its row. */
 static const struct {
 	const char *owner;
 	uint32_t type;
@@ -266,9 +266,9 @@ static void read_segment(struct reader *reader, const struct rcore_core_file *fi
 }
 
 /*
- * The order is the mark of the hand: the kernel starts with status, process,
- * signal (its fill_note_info()), gdb with the process (its
- * linux_make_corefile_notes()); since version 12 gdb adds a note of its own.
+ * The order of the notes shows who wrote them. The kernel begins with status,
+ * process, signal (fill_note_info()), gdb with the process
+ * (linux_make_corefile_notes()); since version 12, gdb adds a note of its own.
  * gcore is gdb.
  */
 static const char *producer(const struct reader *reader)
@@ -299,7 +299,8 @@ static struct rcore_error *finish(struct reader *reader)
 	bool by_gdb = process->producer && !strcmp(process->producer, "gdb");
 	/*
 	 * The kernel and gdb write the thread that died first. QEMU 10, which
-	 * emulates a process, writes it anywhere, and it alone has the signal.
+	 * emulates a process, writes it anywhere; it is the only one with a
+	 * signal.
 	 */
 	if (!process->signo && !by_gdb) {
 		process->signo = reader->signo;

@@ -8,9 +8,9 @@
 
 /*
  * Fills `process` (threads, mappings, auxv, siginfo, names, machine, producer)
- * from the core's notes; what a damaged or missing note would have said stays
- * absent. All memory is of `arena` or of the file. `damaged` counts the notes
- * that make no sense. Errors: NO_MEMORY alone.
+ * from the core's notes. If a note is damaged or missing, its part stays empty.
+ * All memory belongs to `arena` or to the file. `damaged` counts the notes that
+ * are implausible. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_core_notes_read(const struct rcore_core_file *file,
 					  struct rcore_arena *arena,

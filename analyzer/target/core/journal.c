@@ -14,18 +14,18 @@
 #include "base/text.h"
 
 enum {
-	/* TASK_COMM_LEN is 16; an escaped character takes four. */
+	/* TASK_COMM_LEN is 16; an escaped character has four. */
 	COMM_SIZE = 64,
 	PID_SIZE = 16,
 };
 
-/* What a core's name and attributes say of it. */
+/* What the name and attributes of a core say about it. */
 struct entry {
 	char comm[COMM_SIZE], pid[PID_SIZE];
 	uint64_t time; /* microseconds */
 };
 
-/* "\x2e" is ".", in place. */
+/* Turns "\x2e" into ".", in place. */
 static void unescape(char *text)
 {
 	char *out = text;
@@ -69,7 +69,7 @@ static bool is_same(const struct entry *entry, const char *id)
 
 struct search {
 	const char *folder, *id;
-	char *path; /* the newest; NULL: none yet */
+	char *path; /* of the newest; NULL: none yet */
 	uint64_t time;
 	size_t count; /* of all cores there */
 };

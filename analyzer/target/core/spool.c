@@ -16,8 +16,8 @@
 enum { BLOCK = 64 << 10, PAGE = 4096 };
 
 /*
- * No process has so much memory, but a few bytes of compressed zeroes can claim
- * it.
+ * No process has this much memory, but a few bytes of compressed zeroes can
+ * claim it.
  */
 #define MAX_CORE (UINT64_C(1) << 42)
 
@@ -63,7 +63,7 @@ static bool write_whole(int fd, const char *bytes, size_t size, uint64_t at)
 	return true;
 }
 
-/* Pages of zeroes are left out: holes read as zeroes. */
+/* Skips pages of zeroes: holes read as zeroes. */
 static bool write_sparse(int fd, const char *bytes, size_t size, uint64_t at)
 {
 	for (size_t done = 0; done < size;) {
@@ -134,7 +134,7 @@ static struct archive *new_archive(void)
 	struct archive *archive = archive_read_new();
 	if (!archive)
 		return NULL;
-	/* Anything but OK is a filter that would start a program. */
+	/* Any other result is a filter that would start a program. */
 	for (size_t i = 0; i < RCORE_COUNT(compressions); i++)
 		if (compressions[i].support(archive) != ARCHIVE_OK)
 			archive_clear_error(archive);

@@ -15,8 +15,8 @@
 enum { MAX_AUXV_PAIRS = 64, MAX_ARGUMENTS = 4096 };
 
 /*
- * The program's ELF header tells the machine; where the file cannot be opened,
- * the memory that it is mapped into does.
+ * Finds the machine in the program's ELF header; if the file cannot be opened,
+ * in the memory into which it is mapped.
  */
 static struct rcore_error *check_machine(struct rcore_live *live)
 {
@@ -47,8 +47,8 @@ static struct rcore_error *check_machine(struct rcore_live *live)
 }
 
 /*
- * Arguments end with a NUL each; a program that sets its title leaves many at
- * the end.
+ * Each argument ends with a NUL. A program that sets its title leaves many NULs
+ * at the end.
  */
 static bool read_arguments(struct rcore_live *live)
 {
@@ -104,8 +104,8 @@ static struct rcore_error *open_folder(struct rcore_live *live)
 }
 
 /*
- * May it be read at all? The header of the program's memory says so, rather
- * than the first struct in the midst of the work.
+ * Tries to read the header of the program's memory, so that a missing
+ * permission is reported before the real work.
  */
 static int try_memory(struct rcore_live *live)
 {

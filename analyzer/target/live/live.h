@@ -4,7 +4,8 @@
 
 /*
  * target/live/ stops a running process, copies what is needed, and resumes it;
- * or reads it while it runs. live_stop.h explains the stop. Start here.
+ * or reads it while it runs. live_stop.h explains the stop. It includes base/,
+ * model/ and target/ only. Start here.
  */
 
 #include "base/error.h"
@@ -24,35 +25,36 @@
  *	                      kept in this round, and parts of files that
  *	                      cannot have changed
  *
- * A round that has nothing noted is as good, but the process stands still for
- * longer.
+ * A round for which nothing was noted works as well, but the process is stopped
+ * for longer.
  */
 struct rcore_live;
 
 /*
- * Stops nothing yet. Errors (OS, UNSUPPORTED, USAGE) name the process and the
- * next step: no such process, a thread's id, a zombie, a kernel thread, 32-bit,
- * not ours to read.
+ * Opens a process without stopping it. Errors (OS, UNSUPPORTED, USAGE) name the
+ * process and say what to do next: no such process, the id of a thread, a
+ * zombie, a kernel thread, 32-bit, no permission to read.
  */
 struct rcore_error *rcore_live_open(int pid, struct rcore_live **ret);
 void rcore_live_close(struct rcore_live *live); /* NULL-safe; ends a round */
 
 /*
- * For whoever reads a process again and again while it runs, outside of all
- * rounds: many ranges in few system calls, and a memory whose reads keep
- * nothing. Both read what the process has at the moment.
+ * For code that reads a process again and again while it runs, outside of all
+ * rounds: many ranges in few system calls, and a memory that caches nothing.
+ * Both read the current contents.
  */
 void rcore_live_read(struct rcore_live *live, struct rcore_live_range *ranges, size_t count);
 struct rcore_memory *rcore_live_bare_memory(struct rcore_live *live);
 
 /*
- * The descriptor of /proc/PID, which leads nowhere once the process has ended.
+ * Returns a descriptor of /proc/PID, which leads nowhere once the process has
+ * ended.
  */
 int rcore_live_folder(const struct rcore_live *live);
 
 /*
- * Both belong to `live` and live as long. The threads of the process are those
- * of the last rcore_live_begin(); they have registers only if that stopped it.
+ * Both belong to `live`. The threads of the process are those of the last
+ * rcore_live_begin(); they have registers only if it stopped the process.
  */
 struct rcore_memory *rcore_live_memory(struct rcore_live *live);
 const struct rcore_process *rcore_live_process(const struct rcore_live *live);
@@ -60,18 +62,18 @@ const struct rcore_process *rcore_live_process(const struct rcore_live *live);
 void rcore_live_forget(struct rcore_live *live);
 
 /*
- * `stop` false: copies without stopping. Errors: OS (it may not be stopped, is
- * traced by somebody, has ended), NO_MEMORY.
+ * If `stop` is false, copies without stopping. Errors: OS (it may not be
+ * stopped, is being traced, has ended), NO_MEMORY.
  */
 struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop);
 
-/* Wants [start, end) to be readable after the round. */
+/* Requests that [start, end) can be read after the round. */
 void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
- * Where the used part of a machine stack ends that starts at `sp`. What is
- * mapped behind a thread's own stack may be one mapping with it; the thread
- * pointer (0: not known) shows where the stack ends, for the C library keeps
+ * Returns the end of the used part of a machine stack that starts at `sp`.
+ * Memory after a thread's own stack may belong to the same mapping. The thread
+ * pointer (0 if unknown) shows where the stack ends, because the C library has
  * its own struct there.
  */
 uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
@@ -79,20 +81,23 @@ uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
 
 struct rcore_live_pause {
 	uint64_t nanoseconds;
-	size_t thread_count; /* that were stopped */
-	/* That slept in the kernel and could not be: without registers. */
+	size_t thread_count; /* how many were stopped */
+	/*
+	 * How many slept in the kernel and were not stopped: they have no
+	 * registers.
+	 */
 	size_t unstopped_count;
-	bool overdue; /* the process was let go before all was read */
+	bool overdue; /* the process was resumed before everything was read */
 };
 void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret);
 
 /*
- * The process has ended, or was replaced by another program: what was read of
- * it may be of no use. NULL: it is still there.
+ * Returns an error if the process has ended or was replaced by another program,
+ * so that what was read of it may be useless. Otherwise returns NULL.
  */
 struct rcore_error *rcore_live_check(struct rcore_live *live);
 
-/* The process's own number in its pid namespace; 0: the same as ours. */
+/* Returns the process's own id in its pid namespace; 0 if that is rcore's. */
 int rcore_live_inner_pid(const struct rcore_live *live);
 
 #endif

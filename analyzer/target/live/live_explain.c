@@ -14,7 +14,7 @@
 
 enum { NAME_SIZE = 96 };
 
-/* " (NAME)" of a process, escaped; "" where it cannot be told. */
+/* Returns " (NAME)" of a process, escaped; "" if it is unknown. */
 static const char *name_of(int pid, char name[NAME_SIZE])
 {
 	struct rcore_live_status status;
@@ -30,7 +30,7 @@ static const char *name_of(int pid, char name[NAME_SIZE])
 	return name;
 }
 
-/* The kernel tells the thread that traces. */
+/* The kernel reports the thread that traces. */
 static int process_of(int tid)
 {
 	struct rcore_live_status status;
@@ -92,7 +92,7 @@ static int ptrace_scope(void)
 	return scope;
 }
 
-/* A user's name, or the number where it has none here. */
+/* Returns a user's name, or the number if it has no name here. */
 static const char *user_name(uid_t user, char *buffer, size_t size)
 {
 	char text[1024];

@@ -5,18 +5,18 @@
 #include "base/error.h"
 #include "target/live/live_files.h"
 
-/* Why a process cannot be read or stopped, and what to do about it. */
+/* Explains why a process cannot be read or stopped, and what to do about it. */
 
 /*
- * Before anything is read: NULL if `status` is that of a process with memory of
- * its own.
+ * Call it before anything is read. Returns NULL if `status` is that of a
+ * process with memory of its own.
  */
 struct rcore_error *rcore_live_refuse(int pid, int folder,
 				      const struct rcore_live_status *status);
 
 /*
- * After a call on the process failed with `errnum`. `folder`: of /proc/PID, -1:
- * could not be opened.
+ * Call it after a call on the process failed with `errnum`. `folder` is
+ * /proc/PID, or -1 if it could not be opened.
  */
 struct rcore_error *rcore_live_explain(int pid, int folder, int errnum);
 

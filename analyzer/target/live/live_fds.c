@@ -24,8 +24,8 @@ bool rcore_live_fd(const struct rcore_live *live, int fd, char *ret, size_t size
 }
 
 /*
- * "0100007F:1F90": words of the address as they lie in memory, in hex, and the
- * port.
+ * Parses "0100007F:1F90": the words of the address as they are in memory, in
+ * hex, and the port.
  */
 static bool read_address(const char *text, char *ret, size_t size)
 {

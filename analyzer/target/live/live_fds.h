@@ -8,16 +8,16 @@
 #include "target/live/live.h"
 
 /*
- * What a running process has open as `fd`, as /proc/PID/fd tells: a path,
- * "pipe:[123]", "socket:[123]", "anon_inode:[eventpoll]". Longer ones are cut
- * off. false: nothing, or not ours to see.
+ * Reads what a running process has open as `fd`, from /proc/PID/fd: a path,
+ * "pipe:[123]", "socket:[123]", "anon_inode:[eventpoll]". Truncates longer
+ * ones. Returns false if there is nothing, or no permission.
  */
 bool rcore_live_fd(const struct rcore_live *live, int fd, char *ret, size_t size);
 
 /*
- * The addresses of the socket with that inode number, out of /proc/PID/net:
+ * Finds the addresses of the socket with that inode number in /proc/PID/net:
  * "TCP 127.0.0.1:80 listens", "TCP [::1]:80 with [::1]:5000", "unix /run/x".
- * false: none is known, in its network namespace.
+ * Returns false if its network namespace does not list them.
  */
 bool rcore_live_socket(const struct rcore_live *live, unsigned long inode, char *ret,
 		       size_t size);

@@ -55,7 +55,10 @@ char *rcore_live_file(int folder, const char *name, size_t *size)
 	return text;
 }
 
-/* What stands behind "Name:\t" at the start of a line; NULL: no such line. */
+/*
+ * Returns what follows "Name:\t" at the start of a line; NULL if there is no
+ * such line.
+ */
 static const char *line_of(const char *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -74,7 +77,7 @@ static int number_of(const char *text, const char *name)
 }
 
 /*
- * NSpid has the id of each namespace from the outermost we can see to the
+ * NSpid has the id in each namespace, from the outermost visible one to the
  * innermost.
  */
 static void read_inner_id(const char *text, struct rcore_live_status *ret)
@@ -95,8 +98,8 @@ static void read_inner_id(const char *text, struct rcore_live_status *ret)
 }
 
 /*
- * PF_KTHREAD of linux/sched.h, in the ninth field of stat; the second may hold
- * anything, and ends with the last parenthesis.
+ * PF_KTHREAD of linux/sched.h, in the ninth field of stat. The second field may
+ * contain anything, and ends with the last parenthesis.
  */
 bool rcore_live_is_kernel_thread(int folder)
 {

@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "target/live/live_files.h"
 
-/* A line of maps: "start-end rwxp offset major:minor inode   path". */
+/* A line of maps: "start-end rwxp offset major:minor inode   path" */
 struct line {
 	uint64_t start, end, offset;
 	char permissions[5];
@@ -58,12 +58,12 @@ static bool is_file(const char *path, const struct line *line)
 }
 
 /*
- * Under which name the very file that is mapped can be opened from here: its
- * path, its path in the mount namespace and the root folder of the process, or,
- * for a file that was deleted or replaced, the link that the kernel keeps
- * (which takes a capability). Some file systems (overlayfs) tell other numbers
- * to stat() than to maps: there the path below the process's root is the best
- * there is, and only the build-id can prove it. NULL: none can be opened.
+ * Returns a name by which the mapped file can be opened from here: its path;
+ * its path in the mount namespace and root folder of the process; or, if the
+ * file was deleted or replaced, the link that the kernel keeps, for which a
+ * capability is needed. For some file systems (overlayfs), stat() and maps
+ * report different numbers. Then the path below the process's root is the best
+ * one, and only the build-id can verify it. Returns NULL if none can be opened.
  */
 static const char *file_of(struct rcore_arena *arena, int pid, const char *path,
 			   const struct line *line)

@@ -9,7 +9,8 @@
 enum { BATCH = 512 }; /* at most IOV_MAX */
 
 /*
- * The bytes read, up to the first page that cannot be; -1 and errno for none.
+ * Returns how many bytes were read, up to the first page that cannot be read;
+ * -1 and errno for none.
  */
 static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec *local,
 			    const struct iovec *remote, size_t count)
@@ -39,8 +40,8 @@ static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec
 }
 
 /*
- * /proc/PID/mem gives EIO for what process_vm_readv() calls EFAULT, and 0 bytes
- * of a process that has ended.
+ * /proc/PID/mem fails with EIO where process_vm_readv() fails with EFAULT, and
+ * reads 0 bytes of a process that has ended.
  */
 static enum rcore_fault fault_at(struct rcore_live_memory *memory, uint64_t address, int errnum)
 {
@@ -53,7 +54,7 @@ static enum rcore_fault fault_at(struct rcore_live_memory *memory, uint64_t addr
 }
 
 /*
- * Whether the page at `address` holds anything: it is in memory, or swapped out
+ * Whether the page at `address` has contents: it is in memory, or swapped out
  * (proc_pid_pagemap(5)).
  */
 static bool is_populated(struct rcore_live_memory *memory, uint64_t address)
@@ -70,11 +71,11 @@ static bool is_populated(struct rcore_live_memory *memory, uint64_t address)
 }
 
 /*
- * The rest of one page that the process itself may not read; bytes read, 0 for
- * none. GC.compact takes its pages from the program while objects move
- * (lock_page_body() of gc.c), and /proc/PID/mem reads them all the same. What
- * was reserved only, such as a guard page, would read as zeroes that nobody
- * wrote.
+ * Reads the rest of one page that the process itself may not read. Returns the
+ * number of bytes, 0 for none. GC.compact protects its pages from the program
+ * while objects move (lock_page_body() of gc.c), but /proc/PID/mem can read
+ * them. Memory that is only reserved, such as a guard page, would read as
+ * zeroes that nobody wrote.
  */
 static size_t read_protected(struct rcore_live_memory *memory, uint64_t address, void *buffer,
 			     size_t size)
@@ -135,8 +136,8 @@ void rcore_live_memory_deinit(struct rcore_live_memory *memory)
 }
 
 /*
- * Notes `got` bytes of ranges[0..count); gives how many ranges are done with:
- * the one at which the kernel stopped cannot give more.
+ * Adds `got` bytes to ranges[0..count). Returns how many ranges are complete:
+ * the one at which the kernel stopped has no more.
  */
 static size_t account(struct rcore_live_range *ranges, size_t count, size_t got)
 {
@@ -149,7 +150,10 @@ static size_t account(struct rcore_live_range *ranges, size_t count, size_t got)
 	return count;
 }
 
-/* What the kernel did not give of a range: a page of it may be protected. */
+/*
+ * Reads what the kernel did not return of a range: one of its pages may be
+ * protected.
+ */
 static void finish(struct rcore_live_memory *memory, struct rcore_live_range *range)
 {
 	while (range->read < range->size) {

@@ -9,20 +9,22 @@
 enum { RCORE_LIVE_PAGE = 4096 }; /* divides the page size of each machine */
 
 /*
- * The bytes of a running process as they are at the moment of the read:
- * process_vm_readv(), or /proc/PID/mem where that call is forbidden
- * (containers). Threads of the target need not be stopped for it.
+ * Reads the current bytes of a running process: with process_vm_readv(), or
+ * from /proc/PID/mem if that call is forbidden (containers). The target's
+ * threads need not be stopped.
  */
 struct rcore_live_memory {
-	struct rcore_memory memory; /* first: the callee casts back */
-	int pid, folder;            /* of /proc/PID; not owned */
-	int file;                   /* /proc/PID/mem once it was needed; -1 */
+	/* must come first: the callbacks cast it back */
+	struct rcore_memory memory;
+	int pid, folder; /* of /proc/PID; not owned */
+	/* /proc/PID/mem, opened when it is first needed; or -1 */
+	int file;
 	/*
-	 * What is read while it does not hold the process any more counts as
-	 * not read; NULL: the process need not be held.
+	 * If it no longer holds the process, what is read counts as not read.
+	 * NULL: the process need not be held.
 	 */
 	struct rcore_stop *stop;
-	/* Tells a hole from what cannot be read. */
+	/* Distinguishes a hole from what cannot be read. */
 	const struct rcore_live_maps *maps;
 	bool is_gone; /* a read found no process */
 };
@@ -31,14 +33,14 @@ void rcore_live_memory_init(struct rcore_live_memory *memory, int pid, int folde
 			    const struct rcore_live_maps *maps);
 void rcore_live_memory_deinit(struct rcore_live_memory *memory);
 
-/* The part of an address space that a batch reads into `bytes`. */
+/* A part of an address space that a batch reads into `bytes`. */
 struct rcore_live_range {
 	uint64_t start;
 	size_t size;
 	uint8_t *bytes;
 	/*
-	 * Result: of `size`, from the start on, up to the first page that
-	 * cannot be read.
+	 * Result: how much of `size` was read, up to the first page that cannot
+	 * be read.
 	 */
 	size_t read;
 };

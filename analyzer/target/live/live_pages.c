@@ -8,7 +8,10 @@
 
 enum { PAGE = RCORE_LIVE_PAGE, BLOCK_PAGES = 64 };
 
-/* Room for the bytes of `count` pages in one piece; NULL: memory is short. */
+/*
+ * Allocates the bytes of `count` pages in one block. Returns NULL if memory is
+ * short.
+ */
 static uint8_t *add_block(struct rcore_live_pages *pages, size_t count)
 {
 	if (!rcore_grow((void **)&pages->blocks, pages->block_count, &pages->block_capacity,
@@ -44,8 +47,8 @@ static struct rcore_live_page *find(struct rcore_live_pages *pages, uint64_t add
 }
 
 /*
- * A page that is not on the list yet; its bytes are of room_for_page(). NULL:
- * memory is short.
+ * Adds a page that is not in the list yet; its bytes come from room_for_page().
+ * Returns NULL if memory is short.
  */
 static struct rcore_live_page *add(struct rcore_live_pages *pages, uint64_t address,
 				   uint8_t *bytes)
@@ -61,9 +64,9 @@ static struct rcore_live_page *add(struct rcore_live_pages *pages, uint64_t addr
 }
 
 /*
- * What cannot be read does not get on the list: while a layout is looked for,
- * most of what is followed is no pointer, and a copy of many pages has to start
- * again after each that fails.
+ * Pages that cannot be read are not added to the list. During the search for a
+ * layout, most words that are followed are not pointers, and copying many pages
+ * starts again after each page that fails.
  */
 static enum rcore_fault read_new(struct rcore_live_pages *pages, uint64_t start,
 				 struct rcore_live_page **ret)
@@ -186,9 +189,9 @@ static int by_address(const void *left, const void *right)
 }
 
 /*
- * In the order of addresses, so that neighbours are neighbours here too and one
- * range of a system call takes them. The bytes are written to once, lest the
- * kernel makes each page of ours at the worst moment.
+ * Sorts the list by address, so that one range of a system call covers adjacent
+ * pages. Writes to the bytes once, so that the kernel does not have to allocate
+ * rcore's own pages at the worst moment.
  */
 bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 {
@@ -218,9 +221,9 @@ static bool follows(const struct rcore_live_range *range, const struct rcore_liv
 }
 
 /*
- * What became of the pages of each range: read, or, where it ended early, not
- * to be read. Gives whether any ended early: what stands behind that page is
- * still to be tried.
+ * Marks the pages of each range: read, or, where it ended early, unreadable.
+ * Returns whether any ended early; the pages after the unreadable one must
+ * still be tried.
  */
 static bool mark(struct rcore_live_pages *pages, const struct rcore_live_range *ranges,
 		 size_t count)

@@ -6,9 +6,9 @@
 #include "target/live/live_memory.h"
 
 /*
- * The pages of a running process that an analysis needs, each read once. A
- * process is to stand still as short as possible, so which pages these are is
- * found out while it still runs:
+ * The pages of a running process that an analysis needs, each read once. The
+ * process should be stopped for as short as possible, so the pages are found
+ * while it still runs:
  *
  *	clear     nothing is known
  *	(reads)   of the running process: whatever they touch is kept
@@ -20,14 +20,14 @@
  *	freeze    only what was kept can be read, and what does not change: code
  *	          and constants of files
  *
- * Unlike target/cache.h it never drops a page to make room for another: past
- * the limit, pages are read and not kept.
+ * Unlike target/cache.h, it never drops a page to make room for another one:
+ * beyond the limit, pages are read and not kept.
  */
 enum {
 	RCORE_LIVE_PAGES_LIMIT = 128 << 10, /* 512 MiB */
 	/*
-	 * Longer reads go through and are not kept: who walks a whole heap
-	 * takes what it wants as it goes.
+	 * Longer reads are not kept: a walk over a whole heap uses what it
+	 * reads at once.
 	 */
 	RCORE_LIVE_SCAN_SIZE = 8 << 10,
 	RCORE_LIVE_PAGES_RECENT = 256,
@@ -36,7 +36,7 @@ enum {
 enum rcore_live_page_state {
 	RCORE_LIVE_PAGE_WANTED,
 	RCORE_LIVE_PAGE_READ,
-	/* In a batch; a read of its own may try again. */
+	/* In a batch; a single read may try again. */
 	RCORE_LIVE_PAGE_FAILED,
 };
 
@@ -47,7 +47,8 @@ struct rcore_live_page {
 };
 
 struct rcore_live_pages {
-	struct rcore_memory memory; /* first: the callee casts back */
+	/* must come first: the callbacks cast it back */
+	struct rcore_memory memory;
 	struct rcore_live_memory *below;
 	bool is_frozen;
 
@@ -59,25 +60,26 @@ struct rcore_live_pages {
 		size_t item; /* plus one */
 	} recent[RCORE_LIVE_PAGES_RECENT];
 
-	uint8_t **blocks; /* what `bytes` point into */
+	uint8_t **blocks; /* the memory into which `bytes` point */
 	size_t block_count, block_capacity;
 	size_t room; /* pages left in the last block */
 };
 
 void rcore_live_pages_init(struct rcore_live_pages *pages, struct rcore_live_memory *below);
-void rcore_live_pages_clear(struct rcore_live_pages *pages); /* also ends it */
+/* also frees everything */
+void rcore_live_pages_clear(struct rcore_live_pages *pages);
 
 /*
- * Puts the pages of [start, end) on the list. false: memory is short, or the
- * limit is reached.
+ * Adds the pages of [start, end) to the list. Returns false if memory is short,
+ * or the limit is reached.
  */
 bool rcore_live_pages_want(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
-/* false: memory is short. */
+/* Returns false if memory is short. */
 bool rcore_live_pages_rewind(struct rcore_live_pages *pages);
 
 /*
- * Those that cannot be read are left out: whoever reads them gets their fault.
+ * Pages that cannot be read are skipped; code that reads them gets their fault.
  */
 void rcore_live_pages_fill(struct rcore_live_pages *pages);
 

@@ -6,7 +6,7 @@
 #include "target/live/live_pages.h"
 #include "target/live/live_stop.h"
 
-/* A thread's number in our pid namespace, and in its own. */
+/* The id of a thread in rcore's pid namespace, and in its own. */
 struct rcore_live_id {
 	int outer, inner;
 };
@@ -27,7 +27,7 @@ struct rcore_live {
 	struct {
 		struct rcore_native_thread *items;
 		size_t count, capacity;
-	} threads; /* what process.threads points to */
+	} threads; /* process.threads points to these */
 };
 
 #endif

@@ -14,7 +14,7 @@ void rcore_live_forget(struct rcore_live *live)
 }
 
 /*
- * Ruby knows its threads by the numbers of its own namespace. Gives 0 for one
+ * Ruby knows its threads by the ids in its own namespace. Returns 0 for one
  * that has ended.
  */
 static int inner_id(const struct rcore_live *live, int tid)

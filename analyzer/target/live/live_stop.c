@@ -15,8 +15,8 @@ enum stop_state { STARTING, HELD, FAILED, RELEASED };
 
 struct rcore_stop {
 	pthread_t tracer;
-	sigset_t mask; /* of the calling thread before */
-	/* By CLOCK_MONOTONIC: the process is let go by then. */
+	sigset_t mask; /* of the calling thread, as it was before */
+	/* By CLOCK_MONOTONIC: when the process is resumed at the latest. */
 	struct timespec limit;
 
 	pthread_mutex_t lock;
@@ -24,7 +24,7 @@ struct rcore_stop {
 	atomic_int state; /* enum stop_state; written with `lock` held */
 	bool release;     /* asked for */
 
-	/* The tracing thread's, until the state is HELD or FAILED. */
+	/* Belongs to the tracing thread until the state is HELD or FAILED. */
 	struct rcore_tracees tracees;
 	int errnum;
 };
@@ -79,8 +79,8 @@ static void *trace(void *argument)
 }
 
 /*
- * All signals stay with the threads of whoever uses the library; Ctrl-Z must
- * not stop us while the target waits for us.
+ * Signals go to the other threads of the library's user. Ctrl-Z must not stop
+ * rcore while the target waits for it.
  */
 static int start(struct rcore_stop *stop)
 {

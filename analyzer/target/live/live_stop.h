@@ -5,57 +5,57 @@
 #include "target/process.h"
 
 /*
- * Holds all threads of a process still, by PTRACE_SEIZE and PTRACE_INTERRUPT:
- * no signal is sent, a process that was stopped before stays so after, and a
- * signal that comes meanwhile is delivered at the end. A tracing thread of our
- * own does it, because the kernel lets go whatever a tracer holds when that
- * thread ends, however it ends:
+ * Stops all threads of a process with PTRACE_SEIZE and PTRACE_INTERRUPT. No
+ * signal is sent; a process that was stopped before is still stopped
+ * afterwards, and a signal that arrives meanwhile is delivered at the end. A
+ * tracing thread of rcore's own does this, because the kernel resumes
+ * everything that a tracer holds when that thread ends, however it ends:
  *
- *	- rcore is killed, or runs out of memory: the process runs on;
- *	- a thread of the target sleeps in the kernel and does not stop in time:
- *	  it does not run the program's code either, and is resumed with the
- *	  others;
- *	- the analysis takes too long: the tracing thread does not wait for it.
+ *   - If rcore is killed or runs out of memory, the process resumes.
+ *   - If a thread of the target sleeps in the kernel and does not stop in time,
+ *     it does not run the program's code either. It is resumed with the others.
+ *   - If the analysis takes too long, the tracing thread does not wait for it.
  */
 enum {
 	RCORE_STOP_WAIT_MS = 500, /* for the threads to stop */
-	/* Then the process is let go whatever we do. */
+	/* After this, the process is resumed in any case. */
 	RCORE_STOP_LIMIT_MS = 2000,
 	RCORE_STOP_THREAD_LIMIT = 100000,
 };
 
 struct rcore_stop;
 
-/* What one thread of the process was at. */
+/* The state of one thread of the process. */
 struct rcore_stopped_thread {
-	int tid;                           /* as this process sees it */
-	struct rcore_native_thread thread; /* tid 0 */
+	/* in the pid namespace of rcore */
+	int tid;
+	struct rcore_native_thread thread; /* its tid is not set */
 };
 
 /*
- * `folder`: of /proc/PID. 0, or errno: ESRCH (ended), EPERM (not allowed, or
- * traced by somebody else), E2BIG (too many threads), ENOMEM, EAGAIN (it is
- * just starting another program). While a process is held, the signals of job
- * control are blocked in the calling thread, which is the one to end it.
+ * `folder` is /proc/PID. Returns 0 or errno: ESRCH (ended), EPERM (not allowed,
+ * or already traced), E2BIG (too many threads), ENOMEM, EAGAIN (it is just
+ * executing another program). While the process is held, the signals of job
+ * control are blocked in the calling thread, which must also end the stop.
  */
 int rcore_stop_begin(int folder, struct rcore_stop **ret);
 
 /*
- * Those that had no time to stop have no registers. In the order of /proc, the
- * main thread first; they live until rcore_stop_end().
+ * Threads that did not stop in time have no registers. They are in the order of
+ * /proc, the main thread first, and valid until rcore_stop_end().
  */
 const struct rcore_stopped_thread *rcore_stop_threads(const struct rcore_stop *stop,
 						      size_t *count);
 
 /*
- * False once the limit was reached: what is read from now on is of a running
- * process.
+ * Returns false once the limit is reached: from then on, the process is
+ * running.
  */
 bool rcore_stop_is_held(struct rcore_stop *stop);
 
 /*
- * Lets the process go. Gives for how long its first thread stood still, in ns.
- * NULL-safe.
+ * Resumes the process. Returns for how long its first thread was stopped, in
+ * ns. NULL-safe.
  */
 uint64_t rcore_stop_end(struct rcore_stop *stop);
 

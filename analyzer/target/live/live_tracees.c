@@ -22,7 +22,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Threads that are gone, or zombies, hold nothing that runs. */
+/* Threads that are gone, and zombies, run nothing. */
 static bool has_ended(const struct rcore_tracees *tracees, int tid)
 {
 	char name[64];
@@ -51,9 +51,9 @@ static bool seize(void *context, int tid)
 	if (!tracees->begin)
 		tracees->begin = now();
 	/*
-	 * A thread that starts another program holds a lock that we wait for,
-	 * until all other threads are gone; those that we hold are gone only
-	 * when we say so.
+	 * A thread that executes another program holds a lock for which this
+	 * call waits, until all other threads are gone. Those that are being
+	 * traced are gone only when rcore lets them go.
 	 */
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	long refused = ptrace(PTRACE_SEIZE, tid, NULL, NULL);
@@ -69,8 +69,8 @@ static bool seize(void *context, int tid)
 }
 
 /*
- * A stop that is none of ours is that of a signal on its way: it gets there
- * when we let go.
+ * A stop that rcore did not cause is a signal on its way: it is delivered when
+ * the thread is resumed.
  */
 static void look(struct rcore_tracee *tracee)
 {
@@ -116,7 +116,7 @@ static bool any_left(const struct rcore_tracees *tracees)
 	return false;
 }
 
-/* Threads start threads until the last of them has stopped. */
+/* Running threads may start others until the last one has stopped. */
 static int halt_all(struct rcore_tracees *tracees)
 {
 	size_t before;

@@ -6,8 +6,8 @@
 #include "target/live/live_stop.h"
 
 /*
- * The threads of a process as one thread of ours traces them: all here is to be
- * called in that thread, but for the end.
+ * The threads of a process, traced by one thread of rcore's own. Call
+ * everything here in that thread, except the end.
  */
 enum rcore_tracee_state {
 	RCORE_TRACEE_SEIZED,
@@ -18,11 +18,11 @@ enum rcore_tracee_state {
 struct rcore_tracee {
 	int tid;
 	enum rcore_tracee_state state;
-	int signal; /* that it was about to get */
+	int signal; /* that it was about to receive */
 };
 
 struct rcore_tracees {
-	int folder; /* of /proc/PID; the rest may start as zero */
+	int folder; /* of /proc/PID; all other members may start as zero */
 	struct {
 		struct rcore_tracee *items;
 		size_t count, capacity;
@@ -33,19 +33,24 @@ struct rcore_tracees {
 		size_t count, capacity;
 	} threads;
 	int errnum; /* of the thread that could not be seized */
-	/* Ns of CLOCK_MONOTONIC: first thread seized, last let go. */
+	/*
+	 * Nanoseconds of CLOCK_MONOTONIC: first thread seized, last one
+	 * resumed.
+	 */
 	uint64_t begin, end;
 };
 
 /*
- * Seizes and stops them all and reads their registers. 0 or errno, as
- * rcore_stop_begin(); in either case there may be some to let go. Cancellation
+ * Seizes and stops them all, and reads their registers. Returns 0 or errno like
+ * rcore_stop_begin(); in either case, some may have to be resumed. Cancellation
  * of the calling thread must be disabled and asynchronous: it is enabled around
- * the one call that may wait for ever.
+ * the one call that may wait forever.
  */
 int rcore_tracees_halt(struct rcore_tracees *tracees);
 
-/* Those that have not stopped yet go free when the calling thread ends. */
+/*
+ * Threads that have not stopped yet are released when the calling thread ends.
+ */
 void rcore_tracees_release(struct rcore_tracees *tracees);
 
 void rcore_tracees_deinit(struct rcore_tracees *tracees);

@@ -25,7 +25,7 @@ static int by_pid(const void *left, const void *right)
 	return ((const struct entry *)left)->pid - ((const struct entry *)right)->pid;
 }
 
-/* Those that end while the list is made are left out. */
+/* Skips processes that end while the list is built. */
 static int list_processes(struct entries *ret)
 {
 	DIR *folder = opendir("/proc");
@@ -57,8 +57,8 @@ static int list_processes(struct entries *ret)
 }
 
 /*
- * A process whose number was given anew while the list was made could be its
- * own ancestor: each is taken once.
+ * A process whose id is reused while the list is built could be its own
+ * ancestor, so each is added once.
  */
 static size_t collect(struct entries *entries, int pid, int *ret)
 {

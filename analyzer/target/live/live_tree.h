@@ -7,15 +7,15 @@
 #include "base/error.h"
 
 /*
- * `pid` and the processes that descend from it, each parent before its
- * children, these by their numbers. The caller frees *ret. Errors: OS (no such
- * process), NO_MEMORY.
+ * Lists `pid` and its descendants, each parent before its children, which are
+ * ordered by id. The caller frees *ret. Errors: OS (no such process),
+ * NO_MEMORY.
  */
 struct rcore_error *rcore_process_tree(int pid, int **ret, size_t *ret_count);
 
 /*
- * The processes of this system that we see, by their numbers; ended ones are
- * left out. The caller frees *ret. Errors: OS, NO_MEMORY.
+ * Lists the visible processes of this system by id, except those that have
+ * ended. The caller frees *ret. Errors: OS, NO_MEMORY.
  */
 struct rcore_error *rcore_process_list(int **ret, size_t *ret_count);
 

@@ -10,7 +10,7 @@
  * of Linux.
  */
 static const struct {
-	int x86_64, aarch64; /* -1: this machine has none */
+	int x86_64, aarch64; /* -1: not on this machine */
 	const char *name;
 	enum rcore_syscall_role role;
 } syscalls[] = {
@@ -52,13 +52,13 @@ static const struct {
 	{449, 449, "futex_waitv", RCORE_SYSCALL_OTHER},
 };
 
-/* Of user_regs_struct: orig_rax, rax, and rdi, rsi, rdx, r10, r8, r9. */
+/* In user_regs_struct: orig_rax, rax, and rdi, rsi, rdx, r10, r8, r9. */
 enum { ORIG_RAX = 15, RAX = 10, X86_64_REGISTERS = 16 };
 static const int x86_64_arguments[] = {14, 13, 12, 7, 9, 8};
 
 /*
- * What the kernel leaves as the result of a call that a signal, a debugger or
- * the end of the process cut short: include/linux/errno.h.
+ * The result of a call that a signal, a debugger or the end of the process
+ * interrupted: include/linux/errno.h.
  */
 enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516, INTERRUPTED = 4 };
 

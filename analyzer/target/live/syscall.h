@@ -6,37 +6,37 @@
 #include "target/process.h"
 
 /*
- * The system call in which a kernel thread stood still, told by its registers:
- * on x86-64 orig_rax keeps the number (or is negative outside of one) and rax
- * says whether it was interrupted (-ERESTARTSYS ...); on aarch64 x8 keeps the
- * number and the instruction there, or the one before, is `svc #0`.
+ * Finds the system call in which a kernel thread was stopped, from its
+ * registers. On x86-64, orig_rax is the number (negative outside of a call),
+ * and rax says whether it was interrupted (-ERESTARTSYS ...). On aarch64, x8 is
+ * the number, and the instruction there, or the one before, is `svc #0`.
  */
 
-/* What its first argument is, of those that can block. */
+/* What the first argument is, for calls that can block. */
 enum rcore_syscall_role {
 	RCORE_SYSCALL_OTHER,
-	/* A descriptor that it reads from, accepts on ... */
+	/* A descriptor that it reads, accepts on ... */
 	RCORE_SYSCALL_READ,
-	RCORE_SYSCALL_WRITE, /* a descriptor that it writes to, connects ... */
+	RCORE_SYSCALL_WRITE, /* a descriptor that it writes, connects ... */
 	RCORE_SYSCALL_EPOLL, /* an epoll descriptor */
-	/* An array of struct pollfd, and how many they are. */
+	/* An array of struct pollfd, and its length. */
 	RCORE_SYSCALL_POLL,
-	RCORE_SYSCALL_SELECT, /* how many descriptors, then three fd_set */
+	RCORE_SYSCALL_SELECT, /* the number of descriptors, then three fd_set */
 	RCORE_SYSCALL_WAIT,   /* a child's pid */
 };
 
 struct rcore_syscall {
 	int number;
-	const char *name; /* NULL: none of those that block */
+	const char *name; /* NULL: not one of those that block */
 	enum rcore_syscall_role role;
-	/* It had done nothing yet: not so of a write that was cut short. */
+	/* It has not done anything yet, unlike a write that was interrupted. */
 	bool unfinished;
 	uint64_t arguments[6];
 };
 
 /*
- * False: it was in none, or the registers are not known. `memory` is read for
- * the instruction.
+ * Returns false if it was in none, or the registers are not known. Reads the
+ * instruction from `memory`.
  */
 bool rcore_syscall_of(unsigned machine, const struct rcore_native_thread *thread,
 		      struct rcore_memory *memory, struct rcore_syscall *ret);

@@ -36,8 +36,8 @@ static const char *folder_of(const char *path, char ret[PATH_MAX])
 }
 
 /*
- * Where everybody may make files, somebody else may have made this one for us
- * to write.
+ * In a folder where everybody may create files, somebody else may have created
+ * this one for rcore to write to.
  */
 static bool is_trap(const char *path, const struct stat *status)
 {
@@ -64,7 +64,7 @@ static struct rcore_error *refuse_input(const char *path, const char *what)
 		rcore_escape(escaped, sizeof(escaped), path), what);
 }
 
-/* What is never written, by its kind. */
+/* Fails for the kinds of files that are never written. */
 static struct rcore_error *check_kind(const char *path, mode_t mode)
 {
 	if (S_ISDIR(mode))
@@ -78,8 +78,8 @@ static struct rcore_error *check_kind(const char *path, mode_t mode)
 }
 
 /*
- * Replacing takes the folder's permission. A file that may not be written is
- * not replaced, either.
+ * Replacing a file only needs permission for the folder. A file that may not be
+ * written is not replaced, either.
  */
 static struct rcore_error *check_permission(const char *path, bool is_there, bool is_replaced)
 {
@@ -111,8 +111,8 @@ static struct rcore_error *check_descriptor(const char *path, const struct rcore
 }
 
 /*
- * The number of /proc/PID/fd/N or /proc/PID/task/TID/fd/N of this process; -1:
- * none of them.
+ * Returns the number of /proc/PID/fd/N or /proc/PID/task/TID/fd/N of this
+ * process, or -1.
  */
 static int own_descriptor(const char *path)
 {
@@ -129,7 +129,7 @@ static int own_descriptor(const char *path)
 }
 
 /*
- * A link of /proc is no path: what it leads to may have no name, and is open
+ * A link of /proc is not a path: what it leads to may have no name, and is open
  * somewhere.
  */
 static struct rcore_error *find_in_proc(const char *path, const struct rcore_inputs *inputs,
@@ -147,7 +147,7 @@ static struct rcore_error *find_in_proc(const char *path, const struct rcore_inp
 	return err ? err : check_permission(ret->path, true, false);
 }
 
-/* Replaces the link in `path` with what it holds. 0 or errno. */
+/* Replaces the link in `path` with its target. Returns 0 or errno. */
 static int follow(char path[PATH_MAX])
 {
 	char target[PATH_MAX], room[PATH_MAX], joined[2 * PATH_MAX];
@@ -172,8 +172,8 @@ static bool is_in_proc(const char *path)
 }
 
 /*
- * Of standard output and error; a file that one of them goes to is not replaced
- * under it.
+ * Returns the descriptor of standard output or error that writes to this file;
+ * such a file is not replaced.
  */
 static int standard_descriptor(const struct stat *file)
 {
@@ -207,7 +207,7 @@ static struct rcore_error *find_file(const char *path, const struct rcore_inputs
 	return check_permission(ret->path, true, true);
 }
 
-/* Of a file that is not there. */
+/* Checks a file that does not exist yet. */
 static struct rcore_error *check_new(const char *path)
 {
 	size_t size = strlen(path);

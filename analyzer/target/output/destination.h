@@ -9,32 +9,32 @@
 #include "base/error.h"
 #include "target/output/inputs.h"
 
-/* What a path stands for that is to be written. */
+/* What the path of an output is. */
 enum rcore_destination_kind {
-	RCORE_DESTINATION_NEW,  /* nothing is there yet */
+	RCORE_DESTINATION_NEW,  /* nothing exists there yet */
 	RCORE_DESTINATION_FILE, /* a plain file, to be replaced */
 	/* A FIFO, terminal or other character device. */
 	RCORE_DESTINATION_STREAM,
-	/* Open in this process: /dev/stdout, /proc/self/fd/3. */
+	/* A descriptor of this process: /dev/stdout, /proc/self/fd/3. */
 	RCORE_DESTINATION_DESCRIPTOR,
 };
 
 struct rcore_destination {
 	enum rcore_destination_kind kind;
-	char path[PATH_MAX]; /* its last component is no symbolic link */
-	struct stat status;  /* not of NEW */
-	int descriptor;      /* of DESCRIPTOR */
+	char path[PATH_MAX]; /* its last component is not a symbolic link */
+	struct stat status;  /* except for NEW */
+	int descriptor;      /* for DESCRIPTOR */
 };
 
 /*
- * Finds what `path` stands for; changes nothing, and opens nothing. Follows a
- * symbolic link to a file that is there, as cp does, but in a folder that
- * everybody can write only links and files of the user or of the folder's owner
- * (as the kernel's fs.protected_symlinks and fs.protected_regular).
+ * Finds what `path` is. Changes nothing, and opens nothing. Follows a symbolic
+ * link to an existing file like cp. In a folder that everybody can write, it
+ * only follows links to files of the user or of the folder's owner (like the
+ * kernel's fs.protected_symlinks and fs.protected_regular).
  *
- * USAGE: one of `inputs` (may be NULL), a directory, a block device, a socket,
- * a link to nothing, a file of another process in /proc. OS: the file or its
- * folder cannot be written.
+ * Errors: USAGE for one of `inputs` (may be NULL), a directory, a block device,
+ * a socket, a link to nothing, or a file of another process in /proc. OS if the
+ * file or its folder cannot be written.
  */
 struct rcore_error *rcore_destination_find(const char *path, const struct rcore_inputs *inputs,
 					   struct rcore_destination *ret);

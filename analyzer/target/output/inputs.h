@@ -7,9 +7,7 @@
 
 #include "base/error.h"
 
-/*
- * The files that are read: no output may take the place of one. All-zero: none.
- */
+/* The files that are read, which no output may replace. All zeroes: none. */
 struct rcore_input {
 	dev_t device;
 	ino_t inode;
@@ -22,14 +20,17 @@ struct rcore_inputs {
 };
 
 /*
- * Adds the plain file at `path`, or of a descriptor; adds nothing else, nor if
- * `path` is NULL. `what` outlives the list. Error: NO_MEMORY.
+ * Adds the plain file at `path`, or of a descriptor. Does nothing for other
+ * files, or if `path` is NULL. `what` must outlive the list. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_inputs_add(struct rcore_inputs *inputs, const char *path,
 				     const char *what);
 struct rcore_error *rcore_inputs_add_fd(struct rcore_inputs *inputs, int fd, const char *what);
 
-/* What that file is; NULL: it is not read. `inputs` may be NULL. */
+/*
+ * Returns what that file is, or NULL if it is not in the list. `inputs` may be
+ * NULL.
+ */
 const char *rcore_inputs_find(const struct rcore_inputs *inputs, const struct stat *file);
 
 void rcore_inputs_deinit(struct rcore_inputs *inputs);

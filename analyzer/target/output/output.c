@@ -28,7 +28,9 @@ static struct rcore_error *was_replaced(const struct rcore_output *output)
 				  rcore_escape(escaped, sizeof(escaped), output->to.path));
 }
 
-/* Calls `make` for names beside `path` until one is free. 0 or errno. */
+/*
+ * Calls `make` for names next to `path` until one is free. Returns 0 or errno.
+ */
 static int make_beside(const char *path, int (*make)(const char *name, void *context),
 		       void *context, char ret[PATH_MAX])
 {
@@ -89,7 +91,7 @@ static int open_beside(struct rcore_output *output)
 			      : 0;
 }
 
-/* A FIFO or device that was replaced since it was looked at is left alone. */
+/* Does not write to a FIFO or device that was replaced since it was checked. */
 static int open_stream(struct rcore_output *output)
 {
 	const struct rcore_destination *to = &output->to;
@@ -103,7 +105,7 @@ static int open_stream(struct rcore_output *output)
 	if (now.st_dev != to->status.st_dev || now.st_ino != to->status.st_ino)
 		return EAGAIN;
 	output->fd = rcore_temporary_open();
-	/* Where no folder can be written, memory has to do. */
+	/* If no folder can be written, uses memory. */
 	if (output->fd < 0)
 		output->fd = memfd_create("rcore", MFD_CLOEXEC);
 	return output->fd < 0 ? errno : 0;
@@ -134,8 +136,7 @@ struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind k
 }
 
 /*
- * All that the user may; what the group was allowed goes if it is another group
- * now.
+ * Keeps the user's permissions. The group's are dropped if the group changes.
  */
 static int keep_mode(const struct rcore_output *output)
 {
@@ -147,8 +148,8 @@ static int keep_mode(const struct rcore_output *output)
 }
 
 /*
- * Without fsync() a crash of the machine may leave an empty file in place of
- * the old one (rename(2) orders nothing).
+ * Without fsync(), a crash of the machine may leave an empty file instead of
+ * the old one (rename(2) guarantees no order).
  */
 static int replace(struct rcore_output *output)
 {
@@ -180,8 +181,8 @@ static int exchange(const struct rcore_output *output)
 }
 
 /*
- * Exchanges the names, looks at what had the name until then, and removes it
- * only if it is the file that was checked. Anything else, such as a device that
+ * Exchanges the names, checks what had the name until then, and removes it only
+ * if it is the file that was checked. Anything else, such as a device that
  * somebody put there meanwhile, gets its name back.
  */
 static int exchange_places(struct rcore_output *output)
@@ -189,12 +190,12 @@ static int exchange_places(struct rcore_output *output)
 	const struct stat *checked = &output->to.status;
 	struct stat found;
 	int errnum = exchange(output);
-	/* File systems without RENAME_EXCHANGE; the old file is gone. */
+	/* For file systems without RENAME_EXCHANGE; the old file is gone. */
 	if (errnum == EINVAL || errnum == ENOSYS || errnum == ENOENT)
 		return rename_to_place(output);
 	if (errnum)
 		return errnum;
-	/* The inode's number may be that of the file that was removed. */
+	/* The inode's number may be that of the removed file. */
 	if (lstat(output->temporary, &found) || !S_ISREG(found.st_mode) ||
 	    found.st_dev != checked->st_dev || found.st_ino != checked->st_ino) {
 		errnum = exchange(output);
@@ -207,12 +208,12 @@ static int exchange_places(struct rcore_output *output)
 	return errnum;
 }
 
-/* What somebody made under this name meanwhile stays. */
+/* If somebody created a file with this name meanwhile, it is kept. */
 static int place_new(struct rcore_output *output)
 {
 	struct stat status;
 	int errnum = link_to(output->to.path, output);
-	/* File systems without hard links. */
+	/* For file systems without hard links. */
 	if (errnum == EPERM && output->temporary[0] && lstat(output->to.path, &status))
 		return rename_to_place(output);
 	return errnum;
@@ -240,7 +241,7 @@ static int copy_through(const struct rcore_output *output)
 	enum { BLOCK = 64 << 10 };
 	char block[BLOCK];
 	off_t at = 0;
-	/* What was printed before comes first. */
+	/* Flushes what was printed before. */
 	if (output->to.descriptor == STDOUT_FILENO)
 		fflush(stdout);
 	for (;;) {
@@ -339,8 +340,8 @@ struct rcore_error *rcore_output_append(const char *path, const char *line)
 			"%s: is not a regular file; remove it, or name another file", escaped);
 	} else if (status.st_uid != geteuid() || status.st_nlink != 1) {
 		/*
-		 * In a folder that all may write to, somebody may have put it
-		 * there.
+		 * In a folder that everybody may write, somebody else may have
+		 * put it there.
 		 */
 		err = rcore_error_create(RCORE_ERROR_USAGE,
 					 "%s: belongs to another user, or has another hard "

@@ -8,24 +8,25 @@
 #include "target/output/destination.h"
 
 /*
- * Every output that rcore writes goes through this file; `make lint` finds
- * others. rcore_destination_find() says what is refused.
+ * target/output/ writes every output of rcore; `make lint` finds others. It
+ * includes base/ only. Start here; destination.h says what is refused.
  *
- * A plain file is written next to its place, without a name if the file system
- * supports that: if the process is killed, nothing remains. It appears complete
- * under its name, or not at all. Terminals, pipes, FIFOs, other character
- * devices and open descriptors are written to at the end, never replaced.
+ * A plain file is written next to its final place, without a name if the file
+ * system supports that: if the process is killed, nothing remains. It appears
+ * complete under its name, or not at all. Terminals, pipes, FIFOs, other
+ * character devices and open descriptors are written to at the end, never
+ * replaced.
  *
  * Another program may put something else under the name between the check and
- * the end. renameat2(RENAME_EXCHANGE) then brings it to light and gives it its
- * name back, so it lacks its name for an instant. Without RENAME_EXCHANGE (some
+ * the end. renameat2(RENAME_EXCHANGE) then reveals it, and it gets its name
+ * back, so that it has no name for an instant. Without RENAME_EXCHANGE (some
  * network file systems), rename() replaces it; rcore cannot prevent that.
  */
 
 enum rcore_output_kind {
-	/* As the umask has it; what it replaces keeps mode and owner. */
+	/* With the umask; a file that it replaces keeps mode and owner. */
 	RCORE_OUTPUT_REPORT,
-	/* Only the user can read it: a core holds secrets. */
+	/* Only the user can read it, because a core contains secrets. */
 	RCORE_OUTPUT_PRIVATE,
 	RCORE_OUTPUT_NEW, /* private, and replaces nothing */
 };
@@ -40,7 +41,7 @@ struct rcore_output {
 };
 
 /*
- * Opens an output. A FIFO waits for its reader. Errors: OS, and those of
+ * Opens an output. For a FIFO, waits for its reader. Errors: OS, and those of
  * rcore_destination_find().
  */
 struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind kind,
@@ -48,15 +49,15 @@ struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind k
 				      struct rcore_output *ret);
 
 /*
- * Puts it in its place. The caller closes it afterwards. Error: OS; what was
- * there before is then still there.
+ * Puts the output in its place. The caller closes it afterwards. Error: OS; the
+ * previous file is then unchanged.
  */
 struct rcore_error *rcore_output_keep(struct rcore_output *output);
 
-/* Closes it. What was not kept is deleted. */
+/* Closes it. Deletes it if it was not kept. */
 void rcore_output_close(struct rcore_output *output);
 
-/* Does all three. `write` prints to `out`. */
+/* Opens, writes, keeps and closes an output. `write` prints to `out`. */
 struct rcore_error *rcore_output_write(
 	const char *path, enum rcore_output_kind kind, const struct rcore_inputs *inputs,
 	struct rcore_error *(*write)(FILE *out, const void *context), const void *context);
@@ -67,7 +68,10 @@ struct rcore_error *rcore_output_write(
  */
 struct rcore_error *rcore_output_append(const char *path, const char *line);
 
-/* Opens a file without a name in $TMPDIR or /var/tmp. -1: see errno. */
+/*
+ * Opens a file without a name in $TMPDIR or /var/tmp. Returns -1 and sets errno
+ * on failure.
+ */
 int rcore_temporary_open(void);
 const char *rcore_temporary_folder(void);
 

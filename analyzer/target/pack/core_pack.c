@@ -17,11 +17,11 @@
 enum { PAGE = RCORE_RECORDER_PAGE };
 
 /*
- * The pack: ELF header, program headers, the core's notes, ours, then the
- * pages, each whole; of the bytes of a page that nobody asked for, a note says
- * that they are none of the target's. Segments are split before each run of
- * pages; what of a segment follows a run is claimed by p_memsz alone. More than
- * 65,534 headers are counted in section 0, as in any core.
+ * The layout of a pack: ELF header, program headers, the core's notes, rcore's
+ * own, then the pages, each complete. A note says which bytes of a page are not
+ * the target's, because nobody read them. Segments are split before each run of
+ * pages; the part of a segment after a run only counts in p_memsz. If there are
+ * more than 65,534 headers, section 0 has their number, as in any core.
  */
 struct pack {
 	const struct rcore_core *core;
@@ -29,7 +29,7 @@ struct pack {
 	struct rcore_recorder *recorder;
 	const char *note;
 	size_t note_size;
-	/* NULL: nothing is to be hidden. */
+	/* NULL: hide nothing. */
 	const struct rcore_pack_hiding *hiding;
 	struct {
 		Elf64_Phdr *items;
@@ -46,8 +46,8 @@ struct pack {
 };
 
 /*
- * The bytes that were asked for of what is the pack's page `index`, and with
- * `known` a note of them; false: none of them can be read.
+ * Sets the bytes of the pack's page `index` that were read and, with `known`,
+ * adds them to the note. Returns false if none of them can be read.
  */
 static bool fill(struct pack *pack, const struct rcore_recorded_page *page, size_t index,
 		 struct rcore_known_writer *known, uint8_t bytes[PAGE])
@@ -112,7 +112,10 @@ static uint32_t flags_of(const struct rcore_segment *segment)
 	       (segment->executable ? PF_X : 0);
 }
 
-/* Pages from `first` on that follow each other without a hole, below `end`. */
+/*
+ * Returns how many pages from `first` on follow each other without a hole,
+ * below `end`.
+ */
 static size_t run_length(const struct pack *pack, size_t first, uint64_t end)
 {
 	size_t count = 0;
@@ -126,8 +129,8 @@ static size_t run_length(const struct pack *pack, size_t first, uint64_t end)
 }
 
 /*
- * The headers of one segment from `at` on; *page is the first page that is not
- * placed yet.
+ * Writes the headers of one segment from `at` on; *page is the first page that
+ * has no place yet.
  */
 static bool place_segment(struct pack *pack, const struct rcore_segment *segment, uint64_t at,
 			  size_t *page)
@@ -151,7 +154,8 @@ static bool place_segment(struct pack *pack, const struct rcore_segment *segment
 }
 
 /*
- * Pages below `end` of which the core has no segment: files that gdb left out.
+ * Writes pages below `end` that are in no segment of the core: files that gdb
+ * left out.
  */
 static bool place_strangers(struct pack *pack, uint64_t end, size_t *page)
 {
@@ -199,7 +203,7 @@ static uint64_t note_segment_size(const struct pack *pack)
 	return head + padded(pack->note_size) + head + padded(pack->known.count);
 }
 
-/* Which notes the core has, where in it. */
+/* Returns where in the core its notes are. */
 static Elf64_Phdr notes_of(const struct pack *pack)
 {
 	const struct rcore_core_file *file = rcore_core_file(pack->core);

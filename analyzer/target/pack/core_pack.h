@@ -8,23 +8,23 @@
 #include "target/pack/recorder.h"
 
 /*
- * The note of a pack: owner RCORE_PACK_OWNER, this type, a JSON text. No
- * debugger has a meaning for it.
+ * The note of a pack: owner RCORE_PACK_OWNER, this type, and a JSON text. No
+ * debugger knows it.
  */
 #define RCORE_PACK_OWNER "rcore"
 enum { RCORE_PACK_NOTE = 0x72636f70 };
 
 /*
- * Writes a core to `path` that has the notes of `core`, two more with `note`
- * and target/pack/pack_known.h's, all its segments, and of their bytes those
- * that were recorded, as `memory` gives them (with files filled in). The other
- * bytes of a page that has some are zero (read back, they are "not saved");
- * pages that have none are not in it ("not saved"). What the recorder has as
- * RCORE_RECORDED_HIDDEN is filled, and of the notes what `hiding` says (NULL:
- * nothing).
+ * Writes a core to `path` with the notes of `core`, two more with `note` and
+ * the one of target/pack/pack_known.h, all its segments, and those of their
+ * bytes that were recorded, as `memory` returns them (with bytes of files). In
+ * a page of which some bytes were recorded, the others are zero (read back,
+ * they are "not saved"); other pages are not in it ("not saved"). Replaces what
+ * the recorder has as RCORE_RECORDED_HIDDEN by stars, and in the notes what
+ * `hiding` says (may be NULL).
  *
- * The file appears as target/output/output.h says. Errors: OS, NO_MEMORY,
- * USAGE. *ret_size: its size in bytes.
+ * The file is written as described in target/output/output.h. Errors: OS,
+ * NO_MEMORY, USAGE. *ret_size is its size in bytes.
  */
 struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_memory *memory,
 				    struct rcore_recorder *recorder, const char *note,

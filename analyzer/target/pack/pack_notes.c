@@ -9,17 +9,17 @@
 #include "target/prstatus.h"
 
 /*
- * Parts of notes that hold registers of which nothing is told. `end` 0: all
- * from `start` on.
+ * Parts of notes with registers that no report prints. If `end` is 0,
+ * everything from `start` on.
  */
 static const struct {
 	uint32_t type;
 	size_t start, end;
 } registers[] = {
 	/*
-	 * FXSAVE: st0 to xmm15; behind it is what says how XSAVE's area is laid
-	 * out, then ymm and the rest. Of aarch64's V registers the last three
-	 * and the status stay.
+	 * FXSAVE: st0 to xmm15. After it come the layout of XSAVE's area, then
+	 * ymm and the rest. Of aarch64's V registers, the last three and the
+	 * status are kept.
 	 */
 	{NT_FPREGSET, 32, 416},
 	{NT_X86_XSTATE, 32, 416},
@@ -58,8 +58,8 @@ static void hide_process(uint8_t *bytes, size_t size, const struct rcore_pack_hi
 	char *words = (char *)bytes + RCORE_PRPSINFO_PSARGS;
 	size_t words_size = RCORE_PRPSINFO_SIZE - RCORE_PRPSINFO_PSARGS;
 	/*
-	 * A thread names itself in the place of the program; the first word has
-	 * that too.
+	 * A thread has its own name instead of the program's; the first word
+	 * has it, too.
 	 */
 	size_t length = strnlen(name, NAME_SIZE);
 	if (!memmem(words, strcspn(words, " ") % words_size, name, length))

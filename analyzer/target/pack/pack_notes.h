@@ -8,23 +8,24 @@
 
 /* What a pack hides of the core's notes. */
 struct rcore_pack_hiding {
-	/* Fills of a command line what nobody is to see. */
+	/* Hides the secret parts of a command line. */
 	void (*command)(void *context, char *text, size_t size);
 	void *context;
 };
 
 /*
- * Fills in notes (of a PT_NOTE with this alignment) what may hold text of the
+ * Hides in notes (of a PT_NOTE with this alignment) what may be text of the
  * program: vector and floating point registers, through which strings are
  * copied; general registers with characters in them; parts of the command line.
- * What unwinding needs stays.
+ * Keeps what unwinding needs.
  */
 void rcore_pack_notes_hide(uint8_t *notes, size_t size, size_t alignment,
 			   const struct rcore_pack_hiding *hiding);
 
 /*
- * Is a word of a stack or register text, by at least four printable characters
- * in a row? Addresses (up to 47 bits) and numbers are not.
+ * Whether a word of a stack or register is text: it has at least four
+ * consecutive printable characters. Addresses (up to 47 bits) and numbers do
+ * not.
  */
 bool rcore_is_text_word(uint64_t word);
 

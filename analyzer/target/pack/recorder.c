@@ -10,7 +10,10 @@
 
 struct page {
 	struct rcore_recorded_page
-		recorded; /* first: handed out as such; the key is its start */
+		/*
+		 * must come first: it is returned as such; the key is its start
+		 */
+		recorded;
 	bool is_lost;
 	UT_hash_handle hh;
 };
@@ -18,10 +21,11 @@ struct page {
 enum { RECENT = 256 };
 
 struct rcore_recorder {
-	struct rcore_memory memory; /* first: the callee casts back */
+	/* must come first: the callbacks cast it back */
+	struct rcore_memory memory;
 	struct rcore_memory *below;
 	struct page *pages;
-	/* By their number, modulo that; saves most look-ups. */
+	/* Pages by their number, modulo RECENT; avoids most lookups. */
 	struct page *recent[RECENT];
 	const struct rcore_recorded_page **sorted;
 	bool is_short;
@@ -168,7 +172,7 @@ const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recor
 	return recorder->sorted;
 }
 
-/* The first byte from `at` on whose bit is `wanted`. */
+/* Returns the first byte from `at` on whose bit is `wanted`. */
 static size_t find_bit(const uint64_t *bits, size_t at, bool wanted)
 {
 	while (at < RCORE_RECORDER_PAGE) {
