@@ -9,9 +9,7 @@
 #include <rcore.h>
 #include <stdlib.h>
 
-/*
- * Strings of the target are raw bytes: let none of them control the terminal.
- */
+/* Strings of the target are raw bytes, which must not control the terminal. */
 static void print_text(const char *text)
 {
 	for (text = text ? text : "?"; *text; text++)

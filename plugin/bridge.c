@@ -130,8 +130,8 @@ int32_t rcore_plugin_finish(struct rcore_plugin *plugin, struct rcore_error *err
 }
 
 /*
- * A debugger does not say all that stands in the core file (GDB: no signal of a
- * core that qemu wrote).
+ * Adds facts from the core file that the debugger does not report (for a core
+ * that qemu wrote, GDB knows no signal).
  */
 static void fill_in(struct rcore_process *process, const struct rcore_process *core)
 {
@@ -179,8 +179,8 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 				      struct rcore_view **ret)
 {
 	/*
-	 * What one view has read the next is to find: 2,000 fibers and half a
-	 * million objects are 50 MiB.
+	 * Keeps what one view has read for the next one: 2,000 fibers and half
+	 * a million objects are 50 MiB.
 	 */
 	static const struct rcore_cache_options cache = {.max_bytes = 128 << 20};
 	struct rcore_view *view = &plugin->views[no_native];
@@ -211,8 +211,8 @@ static bool same_special(const struct rcore_options *a, const struct rcore_optio
 }
 
 /*
- * Values are decoded with the rest, where they are asked for, and what is to be
- * taken out goes then: the last such view is kept.
+ * If a command asks for values, they are decoded with everything else, and
+ * redacted in the same pass. The last such view is kept.
  */
 static struct rcore_error *view_special(struct rcore_plugin *plugin,
 					const struct rcore_options *wanted,
@@ -276,7 +276,7 @@ char *rcore_plugin_help(const char *verb, const char *prompt)
 	return NULL;
 }
 
-/* The words of `line` go to the member that the command has for them. */
+/* Puts the arguments of `line` into the command's member for them. */
 static struct rcore_error *place_words(const struct rcore_command *command,
 				       struct rcore_command_line *line, void *arguments)
 {

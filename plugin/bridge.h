@@ -12,8 +12,8 @@
 #include "target/segments.h"
 
 /*
- * Shared by the files of plugin/, not public. What process and options have is
- * put there only when a question is asked.
+ * Shared by the files of plugin/, not public. Facts are copied to process and
+ * options only when a command needs them.
  */
 struct rcore_plugin {
 	struct rcore_memory memory;
@@ -25,7 +25,8 @@ struct rcore_plugin {
 	struct rcore_process process;
 	struct rcore_options options;
 	/*
-	 * Read by ourselves; NULL: `read` gives memory, and the rest are facts.
+	 * A core that the library reads itself; NULL: `read` returns memory,
+	 * and everything else is a fact.
 	 */
 	const char *core;
 	bool is_live;
@@ -37,10 +38,10 @@ struct rcore_plugin {
 		struct rcore_mapping *items;
 		size_t count, capacity;
 	} mappings;
-	/* Pieces that `read` gives, and pieces that cannot be read. */
+	/* Ranges for which `read` is asked, and ranges that cannot be read. */
 	struct rcore_segments segments;
 	uint64_t lost_bytes, saved_bytes;
-	/* The core that the debugger reads for us; NULL: not told. */
+	/* The core that the debugger reads; NULL if it was not named. */
 	struct rcore_core *shown;
 	struct {
 		uint64_t (*items)[2];
@@ -53,33 +54,33 @@ struct rcore_plugin {
 	struct rcore_error *error;
 	/* What was read since the last stop. */
 	struct rcore_cache *cache;
-	/* With native stacks, without, and with values or redacted. */
+	/* With native stacks; without; and with values, or redacted. */
 	struct rcore_view views[3];
-	struct rcore_options special; /* what the third was opened with */
+	struct rcore_options special; /* the options of the third view */
 	bool color;
 	bool is_interrupted;
-	bool is_partial; /* the last answer lacks something */
+	bool is_partial; /* the last result is incomplete */
 };
 
 /*
- * Takes ownership of `err` as the plugin's last error (NULL: none); gives the
- * status that the command would exit with.
+ * Takes ownership of `err` (may be NULL) as the plugin's last error. Returns
+ * the exit status of the command.
  */
 int32_t rcore_plugin_settle(struct rcore_plugin *plugin, struct rcore_error *err);
 
-/* The same; 1 where the last answer lacks something. */
+/* Does the same, but returns 1 if the last result is incomplete. */
 int32_t rcore_plugin_finish(struct rcore_plugin *plugin, struct rcore_error *err);
 
 /*
- * The target of the facts told, opened unless it is; `no_native` as in
- * rcore_options.
+ * Returns the target that the facts describe, and opens it if needed.
+ * `no_native` as in rcore_options.
  */
 struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_native,
 				      struct rcore_view **ret);
 
 /*
- * The same, loaded. `ret` belongs to the view. An error also where nothing of
- * Ruby could be decoded.
+ * Does the same, and loads it. `ret` belongs to the view. Also fails if nothing
+ * of Ruby could be decoded.
  */
 struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin, bool no_native,
 				      const struct rcore_snapshot **ret);

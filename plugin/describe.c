@@ -12,8 +12,8 @@ static const char *const completions[] = {
 };
 
 /*
- * json-c gives NULL where memory is short, and takes NULL for JSON's null: what
- * was lost is seen at the end, in `failed`.
+ * json-c returns NULL if memory is short, and accepts NULL as JSON's null.
+ * `failed` says at the end whether anything was lost.
  */
 static void add(struct json_object *object, const char *key, struct json_object *value,
 		bool *failed)

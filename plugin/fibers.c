@@ -20,8 +20,8 @@ int32_t rcore_plugin_current_fiber(struct rcore_plugin *plugin, int32_t tid, cha
 	const char *id = NULL;
 	*ret = NULL;
 	/*
-	 * Native stacks are not looked at; where they were unwound already,
-	 * nothing is read twice.
+	 * Native stacks are not needed. If they were unwound already, that view
+	 * is used and nothing is read twice.
 	 */
 	struct rcore_error *err =
 		rcore_plugin_load(plugin, !plugin->views[0].snapshot, &snapshot);
