@@ -305,10 +305,10 @@ static struct rcore_error *parse(const struct rcore_command *command, int32_t ar
 		err = place_words(command, line, arguments);
 	if (!err)
 		return NULL;
-	struct rcore_error *told = rcore_error_create(RCORE_ERROR_USAGE, "%s; see help ruby-%s",
-						      err->message, command->verb);
+	struct rcore_error *wrapped = rcore_error_create(
+		RCORE_ERROR_USAGE, "%s; see help ruby-%s", err->message, command->verb);
 	rcore_error_free(err);
-	return told;
+	return wrapped;
 }
 
 static struct rcore_error *show(struct rcore_plugin *plugin,

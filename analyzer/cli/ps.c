@@ -122,15 +122,16 @@ const struct rcore_command rcore_cli_ps = {
 	.topic = RCORE_TOPIC_LOOK,
 	.input = RCORE_INPUT_NONE,
 	.summary = "list the processes that run Ruby",
-	.doc = "List the processes that run Ruby: their id, the release, what the kernel says "
-	       "of the main thread, how many kernel threads they have, and their title. A "
-	       "process that cannot be read is listed with the reason.",
+	.doc = "List the processes that run Ruby: their id, the release, the state of the main "
+	       "thread, how many kernel threads they have, and their title. A process that "
+	       "cannot be read is listed with the reason.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.shell_examples =
 		(const char *const[]){"rcore ps", "rcore ps --json | jq '.processes[].pid'",
 				      NULL},
-	.exit_status = "Exit status: 0 complete; 1 a process could not be read; 2 the list "
-		       "could not be made or written; 3 no process runs Ruby; 64 wrong usage.",
+	.exit_status =
+		"Exit status: 0 complete; 1 a process could not be read; 2 the list "
+		"could not be created or written; 3 no process runs Ruby; 64 wrong usage.",
 	.run_in_shell = run_in_shell,
 };

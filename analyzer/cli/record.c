@@ -32,7 +32,7 @@ static const struct rcore_option options[] = {
 	 .completion = RCORE_COMPLETE_NOTHING},
 	RCORE_PROFILE_OPTIONS(struct arguments, profile),
 	{"duration", 'd', RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
-	 "End after so many seconds; otherwise when the program ends, or at Ctrl-C",
+	 "Stop after SECONDS; by default, when the program ends or at Ctrl-C",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
 	 "Samples per second of each thread (99; with --native 10)",
@@ -41,11 +41,11 @@ static const struct rcore_option options[] = {
 	 "Samples per second of each fiber that no thread runs (10)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
-	 .help = "Sample the processes that descend from it too"},
+	 .help = "Also sample its descendants"},
 	{"native", 0, RCORE_OPTION_FLAG, MEMBER(native),
-	 .help = "Add native frames: stops the program for a moment at each sample"},
+	 .help = "Add native frames: stops the program briefly for each sample"},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
-	 "Of each fiber's context keep KEY alone; may be given again",
+	 "Keep only KEY of each fiber's context. Can be repeated",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
@@ -125,8 +125,8 @@ static void show_progress(const struct record *record)
 {
 	const struct rcore_sampling_summary *summary = &record->summary;
 	fprintf(stderr,
-		"\rrcore: %.0f s, %llu samples at %.1f a second, %llu read again, rcore itself "
-		"%.1f %% of a processor (Ctrl-C ends)\033[K",
+		"\rrcore: %.0f s, %llu samples at %.1f per second, %llu read again, rcore uses "
+		"%.1f %% of a processor (Ctrl-C stops it)\033[K",
 		summary->seconds, (unsigned long long)summary->total.samples, summary->achieved,
 		(unsigned long long)summary->total.rejected,
 		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
@@ -167,10 +167,11 @@ static void summarize(const struct record *record)
 	double asked = (double)rate_of(record->asked);
 	if (record->shows_progress)
 		fputs("\r\033[K", stderr);
-	fprintf(stderr, "rcore: %llu samples in %.1f s, %.1f a second%s; %llu were read again",
+	fprintf(stderr,
+		"rcore: %llu samples in %.1f s, %.1f per second%s; %llu were read again",
 		(unsigned long long)total->samples, summary->seconds, summary->achieved,
 		summary->achieved < 0.95 * asked
-			? " (fewer than asked: rcore got too little time)"
+			? " (fewer than requested: rcore got too little time)"
 			: "",
 		(unsigned long long)total->rejected);
 	if (total->partial || total->lost)
@@ -186,7 +187,7 @@ static void summarize(const struct record *record)
 			"; %llu times it could not be stopped, and native frames are "
 			"missing",
 			(unsigned long long)total->not_stopped);
-	fprintf(stderr, "; rcore took %.2f %% of a processor\n",
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n",
 		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
 }
 
@@ -201,8 +202,8 @@ static struct rcore_error *open_named(struct record *record)
 		return err;
 	if (record->output.through >= 0)
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "%s: a recording is a plain file, and this is none; "
-					  "name another with -o",
+					  "%s: is not a plain file, as a recording must be; "
+					  "name another one with -o",
 					  escaped);
 	/* rcore_output_keep() closes its own descriptor. */
 	record->fd = fcntl(record->output.fd, F_DUPFD_CLOEXEC, 0);
@@ -217,8 +218,7 @@ static struct rcore_error *open_recording(struct record *record)
 	} else {
 		record->fd = rcore_temporary_open();
 		if (record->fd < 0)
-			err = rcore_error_os(errno,
-					     "cannot write to %s, where samples are kept",
+			err = rcore_error_os(errno, "cannot write the samples to %s",
 					     rcore_temporary_folder());
 	}
 	return err ? err : rcore_recording_writer_new(record->fd, &record->writer);
@@ -243,7 +243,7 @@ static struct rcore_error *sort_outputs(struct record *record)
 			record->path = outputs->items[i];
 		else
 			err = rcore_error_create(RCORE_ERROR_USAGE,
-						 "one recording (.rec) at a time");
+						 "only one output can be a recording (.rec)");
 	}
 	return err;
 }
@@ -256,7 +256,7 @@ static struct rcore_error *check(const struct arguments *asked)
 					  asked->pid ? ", not both" : "");
 	if (asked->rate > RCORE_SAMPLER_RATE_MAX || asked->fiber_rate > RCORE_SAMPLER_RATE_MAX)
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "a rate is at most %d samples a second",
+					  "a rate can be at most %d samples per second",
 					  RCORE_SAMPLER_RATE_MAX);
 	return NULL;
 }

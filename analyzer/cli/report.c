@@ -28,7 +28,7 @@ static struct rcore_error *check_words(const struct rcore_strings *words)
 	if (words->count == 1)
 		return NULL;
 	return rcore_error_create(RCORE_ERROR_USAGE,
-				  words->count ? "one recording at a time; --diff OLD compares "
+				  words->count ? "name only one recording; --diff OLD compares "
 						 "two"
 					       : "missing FILE: name a recording, which `rcore "
 						 "record -o FILE.rec` makes");
@@ -66,7 +66,8 @@ const struct rcore_command rcore_cli_report = {
 	.name = "report",
 	.topic = RCORE_TOPIC_TIME,
 	.input = RCORE_INPUT_NONE,
-	.summary = "turn a recording into a flame graph, a pprof file, a table of methods ...",
+	.summary = "turn a recording into a flame graph, a pprof file, a table of methods and "
+		   "so on",
 	.doc = "Read a recording of rcore record and write it in other formats, all from the "
 	       "same "
 	       "totals. Without -o, print the methods with the most time of their own. Times "

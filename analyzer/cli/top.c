@@ -51,10 +51,10 @@ static const struct rcore_option options[] = {
 	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
 	 "Samples per second of each thread (99)", .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
-	 .help = "Sample the processes that descend from it too"},
+	 .help = "Also sample its descendants"},
 	{"mode", 0, RCORE_OPTION_CHOICE, MEMBER(mode), "MODE",
-	 "cpu (the default): time on a processor; wall: all time, also that spent waiting",
-	 modes, .completion = RCORE_COMPLETE_NOTHING},
+	 "cpu (the default): time on a processor; wall: all time, including waiting", modes,
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
 
@@ -309,14 +309,13 @@ static void draw(struct top *top, struct rcore_sampling *sampling)
 	if (!out)
 		return;
 	fputs(SCREEN_HOME, out);
-	snprintf(
-		line, sizeof(line),
-		"rcore top: pid %d, Ruby %s, %llu threads, %llu fibers; %.0f samples a second, "
-		"rcore itself %.1f %% of a processor",
-		first ? rcore_sampler_pid(first) : 0, first ? rcore_sampler_ruby(first) : "?",
-		(unsigned long long)summary->total.threads,
-		(unsigned long long)summary->total.fibers, summary->achieved,
-		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
+	snprintf(line, sizeof(line),
+		 "rcore top: pid %d, Ruby %s, %llu threads, %llu fibers; %.0f samples per "
+		 "second, rcore uses %.1f %% of a processor",
+		 first ? rcore_sampler_pid(first) : 0, first ? rcore_sampler_ruby(first) : "?",
+		 (unsigned long long)summary->total.threads,
+		 (unsigned long long)summary->total.fibers, summary->achieved,
+		 summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
 	put_line(out, line, width);
 	snprintf(line, sizeof(line),
 		 "the last %d s, %s time, by %s; s: by self, t: by total, m: cpu or wall, q: "
@@ -384,7 +383,7 @@ static struct rcore_error *check(const struct arguments *asked)
 					  asked->pid ? ", not both" : "");
 	if (asked->rate > RCORE_SAMPLER_RATE_MAX)
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "a rate is at most %d samples a second",
+					  "a rate can be at most %d samples per second",
 					  RCORE_SAMPLER_RATE_MAX);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return rcore_error_create(RCORE_ERROR_USAGE,
@@ -447,7 +446,7 @@ const struct rcore_command rcore_cli_top = {
 	.topic = RCORE_TOPIC_TIME,
 	.input = RCORE_INPUT_FILES,
 	.summary = "watch the methods and threads of a running program",
-	.doc = "Show which methods take the time of a running program, and what its threads "
+	.doc = "Show in which methods a running program spends its time, and what its threads "
 	       "do, "
 	       "anew each second. The program is never stopped.",
 	.options = options,
@@ -458,8 +457,8 @@ const struct rcore_command rcore_cli_top = {
 	.shell_examples =
 		(const char *const[]){"rcore top -p 4242",
 				      "rcore top --mode wall -- ruby server.rb", NULL},
-	.exit_status =
-		"Exit status: 0 it was shown; 2 it could not be; 3 not a Ruby process; 64 "
-		"wrong usage.",
+	.exit_status = "Exit status: 0 complete; 2 the program could not be watched; 3 not a "
+		       "Ruby process; 64 "
+		       "wrong usage.",
 	.run_in_shell = run_in_shell,
 };

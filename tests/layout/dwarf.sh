@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# No Debian Ruby carries DWARF. To keep that rung alive, this compiles the private
+# No Debian Ruby carries DWARF. To test how rcore reads it, this compiles the private
 # headers of several releases, as the gem datadog-ruby_core_source brings them, with
 # -g against each Ruby's own public headers, and compares what rcore reads of the
 # result with the built-in tables.
@@ -16,7 +16,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 tables=$here/../../analyzer/layout/tables
 
 fail() {
-	echo "dwarf rung: $*" >&2
+	echo "dwarf: $*" >&2
 	exit 1
 }
 
@@ -68,21 +68,21 @@ compare() {
 	private=$cache/gems/$gem/lib/datadog/ruby_core_source/$headers
 	public=${root}usr/include
 	# What such headers leave to the compiler is an error since GCC 14.
-	${CC:-cc} -g -w -Wno-implicit-int -Wno-implicit-function-declaration -shared -fPIC -DRUNG_VERSION="\"${release%-p*}\"" -I"$private" -I"$public/ruby-$series.0" \
-		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/rung.so" "$here/../unit/layout/dwarf/private.c" ||
+	${CC:-cc} -g -w -Wno-implicit-int -Wno-implicit-function-declaration -shared -fPIC -DDWARF_VERSION="\"${release%-p*}\"" -I"$private" -I"$public/ruby-$series.0" \
+		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/dwarf.so" "$here/../unit/layout/dwarf/private.c" ||
 		fail "cannot compile the headers of $headers"
-	"$rcore" layout "$work/rung.so" >"$work/rung.layout" || fail "rcore layout failed on $headers"
-	rows "$work/rung.layout" >"$work/got"
+	"$rcore" layout "$work/dwarf.so" >"$work/dwarf.layout" || fail "rcore layout failed on $headers"
+	rows "$work/dwarf.layout" >"$work/got"
 	rows "$tables/$table.layout" >"$work/expected"
 	for needed; do
 		grep -q "^$needed\." "$work/got" || fail "$headers: no struct $needed in its DWARF"
 	done
 	if different=$(comm -23 "$work/got" "$work/expected" | grep .); then
-		echo "dwarf rung: $headers against $table differs; DWARF says:" >&2
+		echo "dwarf: $headers against $table differs; DWARF says:" >&2
 		echo "$different" >&2
 		return 1
 	fi
-	echo "dwarf rung: $headers: $(wc -l <"$work/got") rows, all as in $table"
+	echo "dwarf: $headers: $(wc -l <"$work/got") rows, all as in $table"
 }
 
 [ $# -eq 1 ] || fail "usage: $0 RCORE | fetch"

@@ -27,7 +27,7 @@ enum rcore_module_status {
 	 * exist.
 	 */
 	RCORE_MODULE_UNVERIFIED,
-	RCORE_MODULE_WRONG,   /* a file is there, with another build-id */
+	RCORE_MODULE_WRONG,   /* the file has another build-id */
 	RCORE_MODULE_MISSING, /* no file */
 };
 
@@ -35,9 +35,10 @@ struct rcore_module {
 	const char *path;    /* as the target saw it */
 	uint64_t start, end; /* lowest and highest mapped address */
 	enum rcore_module_status status;
-	/* The file used, or the wrong one found; NULL when missing. */
+	/* The file that is used, or the wrong one; NULL if missing. */
 	const char *file;
-	unsigned char build_id[64];      /* the target's, else the file's */
+	/* the target's, otherwise the file's */
+	unsigned char build_id[64];
 	size_t build_id_size;            /* 0: none */
 	unsigned char file_build_id[64]; /* of a wrong file */
 	size_t file_build_id_size;

@@ -101,18 +101,20 @@ struct rcore_error *rcore_inspect_open(struct rcore_inspect *inspect,
 void rcore_inspect_close(struct rcore_inspect *inspect);
 
 /*
- * At the start of a frame's `next`: writes ", " and gives true where there is
- * one more item to show; else writes how many are left out.
+ * Call it at the start of a frame's `next`. If there is another item to print,
+ * writes ", " and returns true. Otherwise writes how many are left out.
  */
 bool rcore_inspect_item(struct rcore_inspect *inspect, struct rcore_inspect_frame *frame);
 
-/* The name of a value's class; "?" and a problem where it cannot be read. */
+/*
+ * Writes the name of a value's class; "?" and a problem if it cannot be read.
+ */
 void rcore_inspect_class_name(struct rcore_inspect *inspect, uint64_t value);
 
-/* "#<Foo:0x00007f8a4c0d1e28", as rb_any_to_s has it, without the end. */
+/* Writes "#<Foo:0x00007f8a4c0d1e28" like rb_any_to_s, without the end. */
 void rcore_inspect_address(struct rcore_inspect *inspect, uint64_t value);
 
-/* The table's, by file. */
+/* The functions of the table, by file. */
 rcore_inspect_type rcore_inspect_float, rcore_inspect_string, rcore_inspect_symbol;
 rcore_inspect_type rcore_inspect_bignum, rcore_inspect_rational, rcore_inspect_complex;
 rcore_inspect_type rcore_inspect_array, rcore_inspect_hash, rcore_inspect_struct;

@@ -17,11 +17,11 @@ enum arguments {
 	ARGUMENTS_PID,    /* (pid = -1, flags = 0) */
 };
 
-static const struct blocker {
+static const struct blocking_method {
 	const char *label;
 	enum rcore_wait_kind kind;
 	enum arguments arguments;
-} blockers[] = {
+} blocking_methods[] = {
 	{"Kernel#sleep", RCORE_WAIT_SLEEP, ARGUMENTS_TIME},
 	{"Kernel.sleep", RCORE_WAIT_SLEEP, ARGUMENTS_TIME},
 	{"Mutex#sleep", RCORE_WAIT_SLEEP, ARGUMENTS_TIME},
@@ -195,11 +195,11 @@ static struct rcore_error *set_ractor(struct rcore_waits *waits, struct rcore_wa
 	return err;
 }
 
-static const struct blocker *blocker_of(const struct rcore_frame *frame)
+static const struct blocking_method *blocking_method_of(const struct rcore_frame *frame)
 {
-	for (size_t i = 0; i < RCORE_COUNT(blockers); i++)
-		if (rcore_same_text(frame->label, blockers[i].label))
-			return &blockers[i];
+	for (size_t i = 0; i < RCORE_COUNT(blocking_methods); i++)
+		if (rcore_same_text(frame->label, blocking_methods[i].label))
+			return &blocking_methods[i];
 	return NULL;
 }
 
@@ -211,27 +211,28 @@ static const struct blocker *blocker_of(const struct rcore_frame *frame)
 static struct rcore_error *by_method(struct rcore_waits *waits, int fiber,
 				     const struct place *place)
 {
-	const struct blocker *blocker = NULL;
+	const struct blocking_method *method = NULL;
 	struct place here = *place;
 	for (size_t i = place->first; i < place->end; i++) {
-		const struct blocker *found = blocker_of(&place->fiber->frames[i]);
-		if (!found || (blocker && (blocker->kind != RCORE_WAIT_RACTOR ||
-					   found->kind != RCORE_WAIT_RACTOR)))
+		const struct blocking_method *found =
+			blocking_method_of(&place->fiber->frames[i]);
+		if (!found || (method && (method->kind != RCORE_WAIT_RACTOR ||
+					  found->kind != RCORE_WAIT_RACTOR)))
 			continue;
-		blocker = found;
+		method = found;
 		here.first = i;
 	}
-	if (!blocker)
+	if (!method)
 		return NULL;
 	struct rcore_wait *wait =
-		rcore_wait_new(waits, fiber, blocker->kind, RCORE_WAIT_BY_FRAME);
+		rcore_wait_new(waits, fiber, method->kind, RCORE_WAIT_BY_FRAME);
 	if (!wait)
 		return rcore_error_no_memory();
 	const struct rcore_frame *frame = &place->fiber->frames[here.first];
 	wait->method = frame->label;
-	return blocker->kind == RCORE_WAIT_RACTOR
+	return method->kind == RCORE_WAIT_RACTOR
 		       ? set_ractor(waits, wait, frame)
-		       : set_arguments(waits, wait, &here, blocker->arguments);
+		       : set_arguments(waits, wait, &here, method->arguments);
 }
 
 /*

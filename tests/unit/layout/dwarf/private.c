@@ -16,7 +16,7 @@ rb_shape_t shape;
 rb_classext_t classext;
 #endif
 
-const char ruby_version[] = RUNG_VERSION;
+const char ruby_version[] = DWARF_VERSION;
 
 rb_vm_t vm;
 rb_thread_t thread;
