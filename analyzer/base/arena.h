@@ -22,6 +22,15 @@ void rcore_arena_deinit(struct rcore_arena *arena);
  */
 void *rcore_arena_alloc(struct rcore_arena *arena, size_t size);
 
+/*
+ * Returns an array of `count` zeroed elements. As it has room for one more, NULL
+ * means that memory is short, even for a count of 0.
+ */
+static inline void *rcore_arena_array(struct rcore_arena *arena, size_t count, size_t size)
+{
+	return rcore_arena_alloc(arena, (count + 1) * size);
+}
+
 /* Returns a NUL-terminated copy, or NULL if memory is short. */
 char *rcore_arena_strndup(struct rcore_arena *arena, const char *text, size_t length);
 char *rcore_arena_strdup(struct rcore_arena *arena, const char *text);

@@ -26,6 +26,15 @@ static inline bool rcore_grow(void **array, size_t count, size_t *capacity, size
 }
 
 /*
+ * Does the same as calloc(), but returns NULL only if memory is short, even for
+ * a count of 0: it allocates one element more.
+ */
+static inline void *rcore_calloc(size_t count, size_t size)
+{
+	return calloc(count + 1, size);
+}
+
+/*
  * Appends a zeroed element to a `struct { T *items; size_t count, capacity; }`.
  * Returns a pointer to it, or NULL if memory is short.
  */

@@ -221,7 +221,7 @@ static double share(uint64_t part, uint64_t all)
 static void draw_threads(struct top *top, FILE *out, size_t rows, size_t width)
 {
 	char line[1024], name[256];
-	struct row *order = calloc(top->threads.count + 1, sizeof(*order));
+	struct row *order = rcore_calloc(top->threads.count, sizeof(*order));
 	size_t count = 0;
 	for (size_t i = 1; order && i < top->threads.count; i++) {
 		uint64_t all = 0;
@@ -258,7 +258,7 @@ static void draw_threads(struct top *top, FILE *out, size_t rows, size_t width)
 static void draw_methods(struct top *top, FILE *out, size_t rows, size_t width)
 {
 	char line[2048], label[1024], path[512];
-	struct row *order = calloc(top->methods.count + 1, sizeof(*order));
+	struct row *order = rcore_calloc(top->methods.count, sizeof(*order));
 	uint64_t all = 0;
 	size_t count = 0;
 	for (size_t i = 0; order && i < top->methods.count; i++) {

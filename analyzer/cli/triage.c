@@ -248,7 +248,7 @@ static struct rcore_error *analyze_all(struct triage *triage)
 		.done = take,
 		.context = triage,
 	};
-	triage->results.items = calloc(jobs.count + 1, sizeof(struct rcore_result));
+	triage->results.items = rcore_calloc(jobs.count, sizeof(struct rcore_result));
 	if (!triage->results.items)
 		return rcore_error_no_memory();
 	triage->results.count = jobs.count;

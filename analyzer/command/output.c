@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "report/formats.h"
 #include "target/output/output.h"
@@ -36,7 +37,7 @@ struct rcore_error *rcore_output_paths_check(const char *const *paths, size_t co
 					     const struct rcore_inputs *inputs)
 {
 	struct rcore_error *err = NULL;
-	struct rcore_destination *places = calloc(count + 1, sizeof(*places));
+	struct rcore_destination *places = rcore_calloc(count, sizeof(*places));
 	if (!places)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < count && !err; i++)
@@ -49,7 +50,7 @@ struct rcore_error *rcore_outputs_check(const struct rcore_strings *outputs,
 					const struct rcore_inputs *inputs)
 {
 	struct rcore_error *err = NULL;
-	const char **paths = calloc(outputs->count + 1, sizeof(*paths));
+	const char **paths = rcore_calloc(outputs->count, sizeof(*paths));
 	if (!paths)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < outputs->count && !err; i++) {

@@ -237,8 +237,8 @@ static int int_of(struct json_object *object, const char *key)
 static bool read_code(struct reader *reader, struct json_object *code)
 {
 	reader->code_count = json_object_array_length(code);
-	reader->code = rcore_arena_alloc(reader->arena,
-					 (reader->code_count + 1) * sizeof(*reader->code));
+	reader->code =
+		rcore_arena_array(reader->arena, reader->code_count, sizeof(*reader->code));
 	for (size_t i = 0; reader->code && i < reader->code_count; i++) {
 		struct json_object *object = json_object_array_get_idx(code, i);
 		if (!json_object_is_type(object, json_type_object))
@@ -270,7 +270,7 @@ static bool read_frames(struct reader *reader, struct json_object *words,
 		return false;
 	reader->frames_left -= count;
 	struct rcore_native_frame *frames =
-		rcore_arena_alloc(reader->arena, (count + 1) * sizeof(*frames));
+		rcore_arena_array(reader->arena, count, sizeof(*frames));
 	if (!frames) {
 		reader->no_memory = true;
 		return false;
@@ -296,8 +296,7 @@ static bool read_fibers(struct reader *reader, struct json_object *fibers,
 			struct rcore_pack_facts *facts)
 {
 	size_t count = json_object_array_length(fibers);
-	uint64_t *addresses =
-		rcore_arena_alloc(reader->arena, (count + 1) * sizeof(*addresses));
+	uint64_t *addresses = rcore_arena_array(reader->arena, count, sizeof(*addresses));
 	reader->no_memory |= !addresses;
 	for (size_t i = 0; addresses && i < count; i++)
 		addresses[i] = json_object_get_uint64(json_object_array_get_idx(fibers, i));
@@ -311,7 +310,7 @@ static bool read_segments(struct reader *reader, struct json_object *words,
 {
 	size_t count = json_object_array_length(words) / SEGMENT_WORDS;
 	struct rcore_segment *segments =
-		rcore_arena_alloc(reader->arena, (count + 1) * sizeof(*segments));
+		rcore_arena_array(reader->arena, count, sizeof(*segments));
 	reader->no_memory |= !segments;
 	for (size_t i = 0; segments && i < count; i++) {
 		uint64_t word[SEGMENT_WORDS];
@@ -338,7 +337,7 @@ static bool read_stacks(struct reader *reader, struct json_object *stacks,
 			struct rcore_pack_facts *facts)
 {
 	size_t count = json_object_array_length(stacks);
-	facts->stacks = rcore_arena_alloc(reader->arena, (count + 1) * sizeof(*facts->stacks));
+	facts->stacks = rcore_arena_array(reader->arena, count, sizeof(*facts->stacks));
 	reader->no_memory |= !facts->stacks;
 	for (size_t i = 0; facts->stacks && i < count; i++) {
 		struct json_object *object = json_object_array_get_idx(stacks, i);

@@ -242,9 +242,9 @@ static struct rcore_snapshot *new_snapshot(const struct rcore_sampler *sampler)
 	if (!snapshot)
 		return NULL;
 	snapshot->threads =
-		rcore_arena_alloc(&snapshot->arena, (count + 1) * sizeof(*snapshot->threads));
+		rcore_arena_array(&snapshot->arena, count, sizeof(*snapshot->threads));
 	snapshot->fibers =
-		rcore_arena_alloc(&snapshot->arena, (count + 1) * sizeof(*snapshot->fibers));
+		rcore_arena_array(&snapshot->arena, count, sizeof(*snapshot->fibers));
 	if (!snapshot->threads || !snapshot->fibers) {
 		rcore_snapshot_free(snapshot);
 		return NULL;

@@ -138,7 +138,7 @@ static void find_threads(struct rcore_sampler *sampler)
 static struct rcore_error *read_round(struct rcore_sampler *sampler)
 {
 	size_t size = fiber_size(sampler), count = sampler->parked.count, used = 0;
-	struct rcore_live_range *ranges = calloc(count * 2 + 1, sizeof(*ranges));
+	struct rcore_live_range *ranges = rcore_calloc(count * 2, sizeof(*ranges));
 	bool has_room = ranges;
 	for (size_t i = 0; has_room && i < count; i++) {
 		struct rcore_parked *parked = sampler->parked.items[i];
@@ -264,7 +264,7 @@ static void decode(struct rcore_sampler *sampler, struct rcore_parked *parked, u
 static struct rcore_error *read_moved(struct rcore_sampler *sampler,
 				      struct rcore_parked **moved, size_t count, uint64_t now)
 {
-	struct rcore_stack **stacks = calloc(count + 1, sizeof(*stacks));
+	struct rcore_stack **stacks = rcore_calloc(count, sizeof(*stacks));
 	struct rcore_error *err = stacks ? NULL : rcore_error_no_memory();
 	for (int attempt = 0; !err && count && attempt < ATTEMPTS; attempt++) {
 		size_t left = 0;
@@ -307,7 +307,7 @@ static void add_samples(struct rcore_sampler *sampler, uint64_t now)
 
 static struct rcore_error *round_of(struct rcore_sampler *sampler)
 {
-	struct rcore_parked **moved = calloc(sampler->parked.count + 1, sizeof(*moved));
+	struct rcore_parked **moved = rcore_calloc(sampler->parked.count, sizeof(*moved));
 	size_t kept = 0, moved_count = 0;
 	look_at_threads(sampler);
 	find_threads(sampler);

@@ -339,7 +339,7 @@ static struct rcore_error *read_again(struct rcore_sampler *sampler, struct retr
 static struct rcore_error *look_at_threads(struct rcore_sampler *sampler)
 {
 	size_t count = sampler->threads.count;
-	struct retry *retries = calloc(count + 1, sizeof(*retries));
+	struct retry *retries = rcore_calloc(count, sizeof(*retries));
 	if (!retries)
 		return rcore_error_no_memory();
 	bool is_lost = false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "sampler/sampler_private.h"
 #include "vm/stack/frame_flags.h"
 #include "vm/wait/wait.h"
@@ -54,7 +55,7 @@ struct rcore_frame *rcore_sampler_frames(const struct rcore_sampler *sampler,
 	const struct rcore_layout *layout = sampler->layout;
 	size_t step = layout->cfp.size;
 	size_t count = track->count < limit ? track->count : limit;
-	struct rcore_frame *frames = rcore_arena_alloc(arena, (count + 1) * sizeof(*frames));
+	struct rcore_frame *frames = rcore_arena_array(arena, count, sizeof(*frames));
 	*ret_count = frames ? count : 0;
 	for (size_t i = 0; frames && i < count; i++) {
 		size_t place = track->count - 1 - i;
@@ -176,10 +177,10 @@ static int set(struct rcore_sampler *sampler, struct scene *scene,
 	scene->process.threads = &scene->native;
 	scene->process.thread_count =
 		sampled && rcore_thread_registers(sampler, sampled, &scene->native);
-	loader->threads.items = calloc(count + 1, sizeof(*loader->threads.items));
+	loader->threads.items = rcore_calloc(count, sizeof(*loader->threads.items));
 	loader->fibers.items = calloc(count + 2, sizeof(*loader->fibers.items));
 	loader->ractors.items =
-		calloc(sampler->ractors.count + 1, sizeof(*loader->ractors.items));
+		rcore_calloc(sampler->ractors.count, sizeof(*loader->ractors.items));
 	if (!loader->threads.items || !loader->fibers.items || !loader->ractors.items)
 		return -1;
 	for (size_t i = 0; i < sampler->ractors.count; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/grow.h"
 #include "session/inputs.h"
 #include "session/session.h"
 #include "session/stacks.h"
@@ -142,8 +143,8 @@ struct rcore_error *rcore_convert_fibers(struct rcore_session *session,
 			"a converted core contains everything that the core does, so it cannot "
 			"be redacted; use rcore pack --redact");
 	struct conversion conversion = {
-		.added = calloc(snapshot->fiber_count + 1, sizeof(*conversion.added)),
-		.rows = calloc(snapshot->fiber_count + 1, sizeof(*conversion.rows)),
+		.added = rcore_calloc(snapshot->fiber_count, sizeof(*conversion.added)),
+		.rows = rcore_calloc(snapshot->fiber_count, sizeof(*conversion.rows)),
 	};
 	struct rcore_error *err =
 		conversion.added && conversion.rows ? NULL : rcore_error_no_memory();

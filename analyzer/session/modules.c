@@ -69,7 +69,7 @@ struct rcore_error *rcore_session_describe_modules(const struct rcore_target *ta
 {
 	struct rcore_arena *arena = &snapshot->arena;
 	size_t count = rcore_modules_count(target->modules);
-	snapshot->modules = rcore_arena_alloc(arena, (count + 1) * sizeof(*snapshot->modules));
+	snapshot->modules = rcore_arena_array(arena, count, sizeof(*snapshot->modules));
 	if (!snapshot->modules)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < count; i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/filler.h"
+#include "base/grow.h"
 #include "session/inputs.h"
 #include "session/pack_hide.h"
 #include "session/session.h"
@@ -113,8 +114,8 @@ static struct rcore_error *allocate(const struct rcore_located *located,
 		.layout = located->is_found
 				  ? rcore_layout_print(&located->location.layout, NULL)
 				  : NULL,
-		.fibers = calloc(snapshot->fiber_count + 1, sizeof(*ret->fibers)),
-		.stacks = calloc(room + 1, sizeof(*ret->stacks)),
+		.fibers = rcore_calloc(snapshot->fiber_count, sizeof(*ret->fibers)),
+		.stacks = rcore_calloc(room, sizeof(*ret->stacks)),
 	};
 	if (ret->fibers && ret->stacks && (ret->layout || !located->is_found))
 		return NULL;

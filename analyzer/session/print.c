@@ -113,7 +113,7 @@ struct rcore_error *rcore_print(struct rcore_session *session,
 	if (!print)
 		return rcore_error_no_memory();
 	struct question question = {subjects, &options.inspect, print, NULL, NULL};
-	print->items = rcore_arena_alloc(&print->arena, (count + 1) * sizeof(*print->items));
+	print->items = rcore_arena_array(&print->arena, count, sizeof(*print->items));
 	print->count = count;
 	err = print->items ? ask_any(session, &print->arena, &question)
 			   : rcore_error_no_memory();

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 /*
  * CRuby allocates the VM stack of a thread or a fiber on its machine stack
  * (alloca() in thread_start_func_2() of thread.c, fiber_pool_stack_alloca() of
@@ -26,7 +28,7 @@ struct gaps {
 
 static bool find_gaps(const struct rcore_snapshot *snapshot, struct gaps *ret)
 {
-	ret->items = calloc(snapshot->fiber_count + 1, sizeof(*ret->items));
+	ret->items = rcore_calloc(snapshot->fiber_count, sizeof(*ret->items));
 	if (!ret->items)
 		return false;
 	ret->count = 0;

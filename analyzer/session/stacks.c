@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "image/unwind/parked.h"
 #include "vm/problem.h"
 
@@ -148,8 +149,8 @@ struct rcore_error *rcore_stacks_init(struct rcore_stacks *stacks,
 {
 	size_t most = target->process->thread_count + snapshot->fiber_count;
 	*stacks = (struct rcore_stacks){
-		.contexts = calloc(most + 1, sizeof(*stacks->contexts)),
-		.owners = calloc(most + 1, sizeof(*stacks->owners)),
+		.contexts = rcore_calloc(most, sizeof(*stacks->contexts)),
+		.owners = rcore_calloc(most, sizeof(*stacks->owners)),
 	};
 	if (!stacks->contexts || !stacks->owners)
 		return rcore_error_no_memory();

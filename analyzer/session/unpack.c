@@ -18,7 +18,7 @@ static struct rcore_error *unpack_one(const struct rcore_packed_stack *packed,
 {
 	bool no_memory = false;
 	context->frames =
-		rcore_arena_alloc(arena, (packed->frame_count + 1) * sizeof(*context->frames));
+		rcore_arena_array(arena, packed->frame_count, sizeof(*context->frames));
 	if (!context->frames)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < packed->frame_count; i++) {

@@ -149,8 +149,8 @@ struct rcore_error *rcore_cluster_make(const struct rcore_result *results, size_
 	size_t pointers = (count + 1) * sizeof(struct rcore_result *);
 	const struct rcore_result **sorted = rcore_arena_alloc(arena, pointers);
 	const struct rcore_result **old =
-		rcore_arena_alloc(arena, (baseline_count + 1) * sizeof(struct rcore_result *));
-	clusters.items = rcore_arena_alloc(arena, (count + 1) * sizeof(*clusters.items));
+		rcore_arena_array(arena, baseline_count, sizeof(struct rcore_result *));
+	clusters.items = rcore_arena_array(arena, count, sizeof(*clusters.items));
 	clusters.failed = rcore_arena_alloc(arena, pointers);
 	if (!sorted || !old || !clusters.items || !clusters.failed)
 		return rcore_error_no_memory();

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static int main_fiber(const struct rcore_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->thread_count; i++)
@@ -77,7 +79,7 @@ struct rcore_error *rcore_crash_stack_init(const struct rcore_snapshot *snapshot
 	size_t room = fiber   ? fiber->step_count + fiber->frame_count
 		      : other ? other->native_count
 			      : 0;
-	stack.frames = calloc(room + 1, sizeof(*stack.frames));
+	stack.frames = rcore_calloc(room, sizeof(*stack.frames));
 	if (!stack.frames)
 		return rcore_error_no_memory();
 	if (fiber)

@@ -228,8 +228,8 @@ struct rcore_error *rcore_deadlocks_find(struct rcore_snapshot *snapshot)
 {
 	struct graph graph = {.snapshot = snapshot};
 	struct rcore_error *err = NULL;
-	graph.visits = calloc(snapshot->fiber_count + 1, sizeof(*graph.visits));
-	graph.reported = calloc(snapshot->fiber_count + 1, sizeof(*graph.reported));
+	graph.visits = rcore_calloc(snapshot->fiber_count, sizeof(*graph.visits));
+	graph.reported = rcore_calloc(snapshot->fiber_count, sizeof(*graph.reported));
 	if (!graph.visits || !graph.reported)
 		err = rcore_error_no_memory();
 	for (size_t i = 0; !err && i < snapshot->fiber_count; i++)

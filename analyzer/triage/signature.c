@@ -122,8 +122,8 @@ static struct rcore_error *describe(const struct rcore_crash_stack *stack,
 				    struct rcore_snapshot *snapshot)
 {
 	struct rcore_signature *signature = &snapshot->signature;
-	signature->frames = rcore_arena_alloc(&snapshot->arena,
-					      (stack->count + 1) * sizeof(*signature->frames));
+	signature->frames =
+		rcore_arena_array(&snapshot->arena, stack->count, sizeof(*signature->frames));
 	if (!signature->frames)
 		return rcore_error_no_memory();
 	signature->frame_count = stack->count;

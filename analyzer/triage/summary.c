@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/grow.h"
 #include "model/wait_text.h"
 #include "triage/summary_lines.h"
 #include "triage/summary_text.h"
@@ -14,7 +15,7 @@
 static struct rcore_error *list_deadlocks(struct rcore_summary *summary)
 {
 	const struct rcore_snapshot *snapshot = summary->snapshot;
-	summary->deadlock_of = malloc((snapshot->fiber_count + 1) * sizeof(int));
+	summary->deadlock_of = rcore_calloc(snapshot->fiber_count, sizeof(int));
 	if (!summary->deadlock_of)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < snapshot->fiber_count; i++)

@@ -64,7 +64,7 @@ static struct rcore_error *read_pairs(struct rcore_ruby *ruby, const uint64_t *s
 	struct rcore_error *err = NULL;
 	for (uint64_t i = 0; i < context->capacity; i++)
 		count += slots[i * 2] != 0;
-	context->pairs = rcore_arena_alloc(ruby->arena, count * sizeof(*context->pairs) + 1);
+	context->pairs = rcore_arena_array(ruby->arena, count, sizeof(*context->pairs));
 	if (!context->pairs)
 		return rcore_error_no_memory();
 	for (uint64_t i = 0; i < context->capacity && !err; i++) {

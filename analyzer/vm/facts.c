@@ -103,7 +103,7 @@ static struct rcore_error *read_argv(struct rcore_ruby *ruby, uint64_t object,
 		return err;
 	if (count > ARGV_LIMIT)
 		count = ARGV_LIMIT;
-	facts->argv = rcore_arena_alloc(ruby->arena, (count + 1) * sizeof(*facts->argv));
+	facts->argv = rcore_arena_array(ruby->arena, count, sizeof(*facts->argv));
 	if (!facts->argv)
 		return rcore_error_no_memory();
 	facts->has_argv = true;

@@ -373,7 +373,7 @@ static bool number(struct rcore_loader *loader)
 
 static struct rcore_error *assign(struct rcore_loader *loader)
 {
-	size_t *counts = calloc(loader->threads.count + 1, sizeof(*counts));
+	size_t *counts = rcore_calloc(loader->threads.count, sizeof(*counts));
 	if (!counts)
 		return rcore_error_no_memory();
 	size_t lost = 0;

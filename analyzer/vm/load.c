@@ -14,7 +14,7 @@
 static struct rcore_error *keep(struct rcore_arena *arena, const void *items, size_t count,
 				size_t size, void *ret, size_t *ret_count)
 {
-	void *copy = rcore_arena_alloc(arena, count * size + 1);
+	void *copy = rcore_arena_array(arena, count, size);
 	if (!copy)
 		return rcore_error_no_memory();
 	if (count)

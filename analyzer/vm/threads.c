@@ -183,7 +183,7 @@ static struct rcore_error *load_list(struct rcore_loader *loader, uint64_t base,
 	if (err)
 		rcore_problem_add(loader->snapshot, rcore_error_wrap(err, "threads"));
 	err = NULL;
-	int *indices = rcore_arena_alloc(&loader->snapshot->arena, (count + 1) * sizeof(int));
+	int *indices = rcore_arena_array(&loader->snapshot->arena, count, sizeof(int));
 	if (!indices)
 		err = rcore_error_no_memory();
 	for (size_t i = 0; !err && i < count; i++)

@@ -81,7 +81,7 @@ static int compare(const void *a, const void *b)
  */
 static void list_native(struct weaver *weaver, uint64_t activation)
 {
-	uint64_t *functions = calloc(weaver->ruby.count + 1, sizeof(*functions));
+	uint64_t *functions = rcore_calloc(weaver->ruby.count, sizeof(*functions));
 	if (!functions) {
 		weaver->out_of_memory = true;
 		return;
@@ -247,7 +247,7 @@ static void weave(struct weaver *weaver)
 static bool keep(struct weaver *weaver, struct rcore_arena *arena)
 {
 	size_t count = weaver->steps.count;
-	struct rcore_step *steps = rcore_arena_alloc(arena, (count + 1) * sizeof(*steps));
+	struct rcore_step *steps = rcore_arena_array(arena, count, sizeof(*steps));
 	if (!steps)
 		return false;
 	for (size_t i = 0; i < count; i++)

@@ -116,6 +116,7 @@ static bool report_all(struct rcore_native_modules *native)
 	size_t count = native->modules->list.count;
 	uint64_t previous_end = 0;
 	bool vdso = find_vdso(native), done = true;
+	/* one more, for the vdso */
 	native->items = calloc(count + 1, sizeof(*native->items));
 	if (!native->items)
 		return false;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "report/formats.h"
 #include "report/ci/markup.h"
@@ -211,7 +212,7 @@ static struct rcore_error *print(struct rcore_text *text)
 	struct page page = {text->pen.out, MAX_SIZE};
 	struct section rest = {0};
 	bool fits;
-	size_t *order = calloc(text->snapshot->thread_count + 1, sizeof(*order));
+	size_t *order = rcore_calloc(text->snapshot->thread_count, sizeof(*order));
 	if (!order)
 		return rcore_error_no_memory();
 	struct rcore_error *err = print_top(text, &page);

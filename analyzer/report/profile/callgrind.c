@@ -174,7 +174,7 @@ static bool write_all(const struct rcore_profile_report *report, struct costs *c
 		      struct known *known, FILE *out)
 {
 	size_t count = costs->keys.count;
-	uint32_t *order = malloc((count + 1) * sizeof(*order));
+	uint32_t *order = rcore_calloc(count, sizeof(*order));
 	if (!order || !known->functions || !known->paths)
 		return false;
 	for (uint32_t i = 0; i < count; i++)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "report/json/json_writer.h"
 #include "report/profile/facts.h"
 #include "report/profile/numbering.h"
@@ -406,7 +407,7 @@ static bool write_all(struct writer *writer)
 	const struct rcore_profile *profile = writer->profile;
 	const size_t count = writer->report->totals->keys.count;
 	uint32_t *stack = calloc(profile->nodes.count, sizeof(*stack));
-	writer->order = calloc(count + 1, sizeof(*writer->order));
+	writer->order = rcore_calloc(count, sizeof(*writer->order));
 	bool is_ready = stack && writer->order &&
 			rcore_numbering_init(&writer->nodes, profile->nodes.count) &&
 			rcore_numbering_init(&writer->functions, profile->functions.count) &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "report/json/json.h"
 #include "report/redaction.h"
 #include "report/report.h"
@@ -78,7 +79,7 @@ static struct rcore_error *report_stacks(const struct rcore_snapshot *snapshot,
 	struct rcore_error *err = rcore_text_init(&text, snapshot, &chosen, out);
 	if (err)
 		return err;
-	int *fibers = calloc(snapshot->fiber_count + 1, sizeof(*fibers));
+	int *fibers = rcore_calloc(snapshot->fiber_count, sizeof(*fibers));
 	if (fibers)
 		print_stacks(&text, fibers);
 	rcore_text_redaction(&text.pen, &snapshot->redaction);

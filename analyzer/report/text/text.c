@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "report/redaction.h"
 #include "report/text/text_exceptions.h"
 #include "report/text/text_stack.h"
@@ -11,9 +12,9 @@
 static struct rcore_error *count_visible(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
-	text->visible = calloc(snapshot->group_count + 1, sizeof(*text->visible));
+	text->visible = rcore_calloc(snapshot->group_count, sizeof(*text->visible));
 	text->visible_threads =
-		calloc(snapshot->thread_group_count + 1, sizeof(*text->visible_threads));
+		rcore_calloc(snapshot->thread_group_count, sizeof(*text->visible_threads));
 	if (!text->visible || !text->visible_threads)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < snapshot->group_count; i++)
@@ -30,7 +31,7 @@ static struct rcore_error *count_visible(struct rcore_text *text)
 static struct rcore_error *list_orphans(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
-	text->orphans = calloc(snapshot->fiber_count + 1, sizeof(*text->orphans));
+	text->orphans = rcore_calloc(snapshot->fiber_count, sizeof(*text->orphans));
 	if (!text->orphans)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < snapshot->fiber_count; i++)

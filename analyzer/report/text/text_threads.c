@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "report/text/text.h"
 #include "report/text/text_native.h"
@@ -144,7 +145,7 @@ static void print_ended_thread(struct rcore_text *text, size_t index)
 
 static void print_living(struct rcore_text *text)
 {
-	size_t *order = calloc(text->snapshot->thread_count + 1, sizeof(*order));
+	size_t *order = rcore_calloc(text->snapshot->thread_count, sizeof(*order));
 	if (!order) {
 		text->error = text->error ? text->error : rcore_error_no_memory();
 		return;

@@ -23,7 +23,7 @@ struct printer {
 static void *room(struct printer *printer, uint64_t count, size_t size,
 		  struct rcore_error **err)
 {
-	void *room = rcore_arena_alloc(printer->ruby->arena, (count + 1) * size);
+	void *room = rcore_arena_array(printer->ruby->arena, count, size);
 	if (!room)
 		*err = rcore_error_no_memory();
 	return room;

@@ -149,8 +149,7 @@ static struct rcore_error *start(struct rcore_ruby *ruby, uint64_t count,
 {
 	ret->count = count > RCORE_BACKTRACE_LIMIT ? RCORE_BACKTRACE_LIMIT : (size_t)count;
 	ret->left_out = (size_t)count - ret->count;
-	ret->locations =
-		rcore_arena_alloc(ruby->arena, (ret->count + 1) * sizeof(*ret->locations));
+	ret->locations = rcore_arena_array(ruby->arena, ret->count, sizeof(*ret->locations));
 	return ret->locations ? NULL : rcore_error_no_memory();
 }
 

@@ -174,7 +174,7 @@ static struct rcore_error *read_locals(struct rcore_ruby *ruby, uint64_t body,
 	if (*ret_count > RCORE_LOCAL_LIMIT)
 		return rcore_error_create(RCORE_ERROR_LIMIT, "it has %" PRIu64 " locals",
 					  *ret_count);
-	*ret = rcore_arena_alloc(&ruby->scratch, (*ret_count + 1) * sizeof(**ret));
+	*ret = rcore_arena_array(&ruby->scratch, *ret_count, sizeof(**ret));
 	if (!*ret)
 		return rcore_error_no_memory();
 	if (*ret_count)

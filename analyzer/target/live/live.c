@@ -83,7 +83,7 @@ static int read_auxv(struct rcore_live *live)
 			break;
 		pairs++;
 	}
-	live->process.auxv = rcore_arena_alloc(&live->arena, pairs * sizeof(word) + 1);
+	live->process.auxv = rcore_arena_array(&live->arena, pairs, sizeof(word));
 	if (live->process.auxv && pairs)
 		memcpy(live->process.auxv, text, pairs * sizeof(word));
 	live->process.auxv_pairs = live->process.auxv ? pairs : 0;

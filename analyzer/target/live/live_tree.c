@@ -84,7 +84,7 @@ struct rcore_error *rcore_process_tree(int pid, int **ret, size_t *ret_count)
 {
 	struct entries entries = {0};
 	int errnum = list_processes(&entries);
-	int *pids = errnum ? NULL : calloc(entries.count + 1, sizeof(*pids));
+	int *pids = errnum ? NULL : rcore_calloc(entries.count, sizeof(*pids));
 	size_t count = pids ? collect(&entries, pid, pids) : 0;
 	free(entries.items);
 	if (count) {
@@ -102,7 +102,7 @@ struct rcore_error *rcore_process_list(int **ret, size_t *ret_count)
 {
 	struct entries entries = {0};
 	int errnum = list_processes(&entries);
-	int *pids = errnum ? NULL : calloc(entries.count + 1, sizeof(*pids));
+	int *pids = errnum ? NULL : rcore_calloc(entries.count, sizeof(*pids));
 	for (size_t i = 0; pids && i < entries.count; i++)
 		pids[i] = entries.items[i].pid;
 	free(entries.items);

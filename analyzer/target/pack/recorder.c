@@ -8,6 +8,8 @@
 #define uthash_nonfatal_oom(page) ((page)->is_lost = true)
 #include <uthash.h>
 
+#include "base/grow.h"
+
 struct page {
 	struct rcore_recorded_page
 		/*
@@ -159,7 +161,7 @@ const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recor
 {
 	size_t count = HASH_COUNT(recorder->pages), at = 0;
 	free(recorder->sorted);
-	recorder->sorted = calloc(count + 1, sizeof(*recorder->sorted));
+	recorder->sorted = rcore_calloc(count, sizeof(*recorder->sorted));
 	*ret_count = 0;
 	if (!recorder->sorted) {
 		recorder->is_short = true;

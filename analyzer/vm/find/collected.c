@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "ruby/get.h"
 #include "ruby/object/heap.h"
 #include "vm/find/frame_proof.h"
@@ -168,8 +169,8 @@ struct rcore_error *rcore_drop_collected(struct rcore_loader *loader, bool was_i
 	struct rcore_snapshot *snapshot = loader->snapshot;
 	if (!is_sweeping(loader))
 		return NULL;
-	bool *held = calloc(loader->fibers.count + 1, sizeof(*held));
-	bool *collected = calloc(loader->fibers.count + 1, sizeof(*collected));
+	bool *held = rcore_calloc(loader->fibers.count, sizeof(*held));
+	bool *collected = rcore_calloc(loader->fibers.count, sizeof(*collected));
 	struct rcore_error *err = held && collected ? NULL : rcore_error_no_memory();
 	if (!err) {
 		hold_all(loader, held);

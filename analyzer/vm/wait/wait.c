@@ -60,8 +60,8 @@ static struct rcore_error *look_at_stacks(struct rcore_waits *waits)
 static struct rcore_error *keep_locks(struct rcore_waits *waits)
 {
 	struct rcore_snapshot *snapshot = waits->loader->snapshot;
-	snapshot->locks = rcore_arena_alloc(&snapshot->arena,
-					    waits->locks.count * sizeof(*snapshot->locks) + 1);
+	snapshot->locks = rcore_arena_array(&snapshot->arena, waits->locks.count,
+					    sizeof(*snapshot->locks));
 	if (!snapshot->locks)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < waits->locks.count; i++) {

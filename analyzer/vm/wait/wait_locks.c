@@ -94,7 +94,7 @@ static struct rcore_error *add_waiters(struct rcore_waits *waits, struct rcore_l
 		rcore_error_free(err);
 		err = NULL;
 	}
-	lock->waiters = rcore_arena_alloc(&loader->snapshot->arena, count * sizeof(int) + 1);
+	lock->waiters = rcore_arena_array(&loader->snapshot->arena, count, sizeof(int));
 	if (!lock->waiters)
 		err = rcore_error_no_memory();
 	for (size_t i = 0; !err && i < count; i++)
