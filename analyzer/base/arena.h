@@ -23,8 +23,8 @@ void rcore_arena_deinit(struct rcore_arena *arena);
 void *rcore_arena_alloc(struct rcore_arena *arena, size_t size);
 
 /*
- * Returns an array of `count` zeroed elements. As it has room for one more, NULL
- * means that memory is short, even for a count of 0.
+ * Returns an array of `count` zeroed elements. As it has room for one more,
+ * NULL means that memory is short, even for a count of 0.
  */
 static inline void *rcore_arena_array(struct rcore_arena *arena, size_t count, size_t size)
 {

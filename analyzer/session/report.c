@@ -30,10 +30,8 @@ struct rcore_error *rcore_report(const struct rcore_snapshot *snapshot, const ch
 		err = no_format(name, rcore_format_list);
 	if (!err)
 		err = format->write(snapshot, &options, out);
-	/*
-	 * cppcheck-suppress returnDanglingLifetime; an error holds no pointer
-	 * to its options.
-	 */
+	/* An error contains no pointer to the options. */
+	/* cppcheck-suppress returnDanglingLifetime */
 	return err;
 }
 

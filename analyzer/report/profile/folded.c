@@ -24,8 +24,7 @@ static void write_name(const char *name, FILE *out)
 }
 
 /*
- * Writes the frames of `node` to `stack`, outermost first, and returns how many
- * they are.
+ * Writes the frames of `node`, outermost first. `stack` has room for them.
  */
 static void write_stack(const struct rcore_tree *tree, uint32_t node, uint32_t *stack,
 			FILE *out)
