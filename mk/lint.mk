@@ -18,6 +18,7 @@ lint-house:
 	@tests/lint/writers.sh
 	@tests/lint/machine.sh
 	@tests/lint/counts.sh
+	@tests/lint/folders.sh
 	@tests/lint/house.sh
 	@LC_ALL=C awk -f tests/lint/columns.awk $(LINT_COLUMNS)
 	@ruby tests/lint/programs.rb

@@ -2,6 +2,13 @@
 #ifndef RCORE_IMAGE_PACK_NOTE_H
 #define RCORE_IMAGE_PACK_NOTE_H
 
+/*
+ * image/ reads what files know about a target: elf/ finds the mapped ELF files,
+ * unwind/ unwinds native stacks, and symbolize/ names their frames. This header
+ * stores the results in packs, which are opened without these files. It
+ * includes base/, model/ and target/ only. Start with elf/modules.h.
+ */
+
 #include <stddef.h>
 #include <stdint.h>
 
