@@ -60,9 +60,9 @@ static const struct rcore_field *field_of(const struct rcore_samples *samples, s
 }
 
 /*
- * A waiter is in the frame of its thread, and others point to it. A compiler may
- * link it before all of it is written (Debian's 3.3, thread_join() of thread.c).
- * An object gets its type before the rest.
+ * A waiter is in the frame of its thread, and others point to it. A compiler
+ * may link it before all of it is written (Debian's 3.3, thread_join() of
+ * thread.c). An object gets its type before the rest.
  */
 static enum rcore_verdict check_one(const struct rcore_samples *samples, uint64_t base,
 				    const struct rcore_check_row *row,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of rcore.h that a compiler does not check: programs that were compiled with the
- * headers of an earlier or a later librcore, and walking a snapshot. tests/install/api checks which symbols
- * there are.
+ * Tests the rules of rcore.h that a compiler does not check: programs that were
+ * compiled with the headers of an earlier or a later librcore, and walking a
+ * snapshot. tests/install/api checks the exported symbols.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -21,7 +21,10 @@ struct options {
 	int first, second;
 };
 
-/* Returns what a caller gets whose struct has `size` bytes, of which `first` and the last are set. */
+/*
+ * Returns what a caller gets if its struct has `size` bytes, of which `first`
+ * and the last are set.
+ */
 static struct rcore_error *read_options(size_t size, unsigned char last, struct options *ret)
 {
 	unsigned char *given = calloc(1, size + sizeof(size));
@@ -78,7 +81,7 @@ static void usage(struct rcore_error *err)
 	rcore_error_free(err);
 }
 
-/* Each function that receives a sized struct looks at its size before anything else. */
+/* Each function that receives a struct with a size checks the size first. */
 START_TEST(every_struct)
 {
 	const struct rcore_options options = {.no_native = true};

@@ -44,8 +44,8 @@ bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value);
 
 /*
  * Does the same, but is also true for an object of the page that is just being
- * swept, if the collector is at work: gc_sweep_page() clears before_sweep first.
- * Young objects of pages that were swept before have no mark either.
+ * swept, if the collector is at work: gc_sweep_page() clears before_sweep
+ * first. Young objects of pages that were swept before have no mark either.
  */
 bool rcore_heap_may_be_garbage(struct rcore_ruby *ruby, uint64_t value, bool is_collecting);
 

@@ -47,7 +47,7 @@ static const struct rcore_option options[] = {
 
 enum { MAX_WORDS = 12 };
 
-/* NULL or the error's message; the caller frees it. */
+/* Returns NULL or the error's message; the caller frees it. */
 static struct rcore_error *parse(struct rcore_command_line *line,
 				 struct rcore_option_group *group, struct arguments *arguments,
 				 const char *const *words)
@@ -149,7 +149,7 @@ START_TEST(errors_name_the_word)
 }
 END_TEST
 
-/* Words come in their order whatever the environment says. */
+/* Arguments are returned in their order, whatever the environment says. */
 START_TEST(posixly_correct)
 {
 	static const char *const words[] = {"one", "-a", NULL};
@@ -192,7 +192,9 @@ START_TEST(text_is_wrapped)
 }
 END_TEST
 
-/* No line but an example is wider than the terminal, and nothing is missing. */
+/*
+ * No line except examples is wider than the terminal, and nothing is missing.
+ */
 static void check_help(const struct rcore_command *command, const struct rcore_command *parent)
 {
 	const struct rcore_option_group groups[] = {
@@ -239,7 +241,10 @@ START_TEST(every_command_has_help)
 }
 END_TEST
 
-/* Each command can be run by somebody: the shell, a debugger, or a debugger's own script. */
+/*
+ * Each command can be run: by the shell, a debugger, or a debugger's own
+ * script.
+ */
 START_TEST(every_command_runs_somewhere)
 {
 	for (const struct rcore_command *const *at = rcore_commands; *at; at++)

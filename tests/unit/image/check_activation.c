@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Which function runs an interpreter, by its code alone: of small interpreters that are built in the ways that
- * compilers build CRuby's, and stripped. */
+/*
+ * Finds which function runs an interpreter, by its code only. The test uses
+ * small interpreters that are compiled in the ways in which CRuby is, and
+ * stripped.
+ */
 #include <check.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -29,7 +32,7 @@ static const struct build {
 	{"-O0 -DLOOP", true},
 	{"-O2 -DINLINED", true},
 	{"-O0 -DINLINED", true},
-	/* Two functions call the core, and neither is called by many. */
+	/* Two functions call the core, and neither has many callers. */
 	{"-O2 -DLOOP -DFEW", false},
 };
 
@@ -73,7 +76,10 @@ static enum rcore_fault watch(struct rcore_memory *memory, uint64_t address, voi
 	return rcore_read(watched->below, address, buffer, size);
 }
 
-/* What rcore finds in a core of this process. Code comes from the file: of memory a pack keeps what is read. */
+/*
+ * What rcore finds in a core of this process. The code comes from the file,
+ * because a pack keeps what is read of memory.
+ */
 static uint64_t found(const uint64_t *instructions, size_t count)
 {
 	struct core_builder builder = {0};
@@ -119,7 +125,10 @@ START_TEST(told_by_code)
 }
 END_TEST
 
-/* Words that are no addresses of instructions, as of an interpreter that is threaded in another way. */
+/*
+ * Words that are not addresses of instructions, as in an interpreter with
+ * another kind of threading.
+ */
 START_TEST(wrong_instructions)
 {
 	struct loaded loaded;

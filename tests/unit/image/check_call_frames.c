@@ -8,7 +8,10 @@
 #include "fake_target.h"
 #include "image/unwind/call_frames.h"
 
-/* .eh_frame_hdr and .eh_frame of one function, after the headers of a library of one segment. */
+/*
+ * .eh_frame_hdr and .eh_frame of one function, after the headers of a library
+ * with one segment.
+ */
 enum {
 	HEADER = 0x100,
 	FRAMES = HEADER + 16,
@@ -69,7 +72,7 @@ static bool is_taken(size_t *size)
 	return is_taken;
 }
 
-/* What libdw would do with it is in the comments. */
+/* The comments say what libdw would do with each. */
 static const struct {
 	bool is_sound;
 	uint8_t code[INSTRUCTIONS];
@@ -83,9 +86,9 @@ static const struct {
 	{false, {0x07, 0x80, 0x01}},                         /* register 128 */
 	{false, {0x09, 3, 0x80, 0x01}},                      /* in register 128 */
 	{false, {0x0d, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01}}, /* a number of more than 32 bits */
-	{false, {0x0f, 3, 0x2f, 0xfd, 0xff}},                /* computes for ever */
-	{false, {0x10, 6, 3, 0x2f, 0xfd, 0xff}},             /* computes for ever */
-	{false, {0x16, 6, 3, 0x2f, 0xfd, 0xff}},             /* computes for ever */
+	{false, {0x0f, 3, 0x2f, 0xfd, 0xff}},                /* never ends */
+	{false, {0x10, 6, 3, 0x2f, 0xfd, 0xff}},             /* never ends */
+	{false, {0x16, 6, 3, 0x2f, 0xfd, 0xff}},             /* never ends */
 	{false, {0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a}}, /* a copy each */
 	{false, {0x0a, 0x0b, 0x0b}},
 	{false, {0x01, 0x10}}, /* DW_CFA_set_loc: no compiler writes it */
@@ -107,19 +110,19 @@ END_TEST
 static const struct {
 	uint32_t offset, value;
 } lies[] = {
-	{HEADER, 0x3b031b02},               /* a version that nobody knows */
+	{HEADER, 0x3b031b02},               /* an unknown version */
 	{HEADER, 0x3b041b01},               /* its count in 8 bytes */
 	{HEADER + 4, 0x7fffffff},           /* .eh_frame far outside */
-	{HEADER + 4, 0x80000000},           /* .eh_frame in front of the module */
+	{HEADER + 4, 0x80000000},           /* .eh_frame before the module */
 	{HEADER + 8, 0},                    /* no descriptions */
 	{HEADER + 8, 2},                    /* fewer than that */
 	{HEADER + 8, 0xffffffff},           /* very many */
 	{FRAMES, 0xffffffff},               /* the 64-bit format */
 	{FRAMES, 3},                        /* a length without room for what it is */
-	{FRAMES + 8, 0x00527a04},           /* a version that nobody knows */
+	{FRAMES + 8, 0x00527a04},           /* an unknown version */
 	{FRAMES + 8, 0x00507a01},           /* "zP": a personality */
 	{FRAMES + 16, 0x08070c00},          /* absolute addresses */
-	{FRAMES + COMMON, 0x7ffffff0},      /* longer than there is memory */
+	{FRAMES + COMMON, 0x7ffffff0},      /* longer than the memory */
 	{FRAMES + COMMON + 4, COMMON + 3},  /* belongs to no CIE */
 	{FRAMES + COMMON + 4, 0x80000000},  /* belongs to no CIE */
 	{FRAMES + COMMON + 16, 0x00000001}, /* data that its CIE does not announce */
@@ -135,7 +138,9 @@ START_TEST(refused)
 }
 END_TEST
 
-/* Each byte of it with each value: none is read outside, none takes for ever. */
+/*
+ * Each byte gets each value: nothing is read outside, and reading always ends.
+ */
 START_TEST(flipped)
 {
 	size_t size;

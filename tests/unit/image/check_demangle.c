@@ -31,7 +31,7 @@ START_TEST(known)
 }
 END_TEST
 
-/* A name that nests without end. */
+/* A name with endless nesting. */
 START_TEST(hostile)
 {
 	enum { SIZE = 200000 };

@@ -110,7 +110,10 @@ START_TEST(finds_modules)
 	core_deinit(&builder);
 }
 
-/* What the core left out comes from the files, and is what this process has in memory. */
+/*
+ * What the core left out comes from the files, and equals this process's
+ * memory.
+ */
 START_TEST(overlay_fills)
 {
 	struct core_builder builder = {0};
@@ -158,7 +161,7 @@ START_TEST(finds_symbols)
 	ck_assert(symbol.is_dynamic);
 	ck_assert(!rcore_module_symbol(opened.modules, libc, "no such symbol", &symbol));
 	ck_assert(!rcore_module_symbol(opened.modules, libc, "", &symbol));
-	/* Thread-local: its value is no address. */
+	/* Thread-local: its value is not an address. */
 	ck_assert(!rcore_module_symbol(opened.modules, libc, "__libc_single_thread", &symbol));
 	ck_assert(rcore_module_symbol(opened.modules, program, "marker_bss", &symbol));
 	ck_assert_uint_eq(symbol.address, own(&marker_bss));
@@ -212,7 +215,7 @@ static void make_folders(const char *path)
 	}
 }
 
-/* Where a file of libc's path goes below a sysroot. */
+/* Where in a sysroot a file with the path of libc is. */
 static const char *in_sysroot(const char *sysroot, const char *path)
 {
 	static char result[PATH_MAX];
@@ -227,7 +230,10 @@ START_TEST(sysroot)
 	self_core(&builder, &(struct self_core_options){0});
 	struct rcore_module_options options = {.sysroot = temporary_path("root")};
 
-	/* Not there: the path outside, because the build-id agrees. */
+	/*
+	 * It does not exist there. The path outside is used, because the
+	 * build-id is equal.
+	 */
 	struct opened opened = open_with(&builder, &options);
 	struct rcore_module *libc = module_at(&opened, libc_code());
 	ck_assert_int_eq(libc->status, RCORE_MODULE_FOUND);
@@ -243,7 +249,7 @@ START_TEST(sysroot)
 	ck_assert_int_eq(strncmp(libc->file, options.sysroot, strlen(options.sysroot)), 0);
 	close_all(&opened);
 
-	/* Another build: passed over for the right one. */
+	/* Another build: skipped, and the right one is found. */
 	ck_assert_int_eq(rename(copy_libc("copy", true), place), 0);
 	opened = open_with(&builder, &options);
 	libc = module_at(&opened, libc_code());
@@ -253,7 +259,7 @@ START_TEST(sysroot)
 	core_deinit(&builder);
 }
 
-/* With the first pages left out of the core there is no build-id. */
+/* If the first pages are missing from the core, there is no build-id. */
 START_TEST(unverified)
 {
 	struct core_builder builder = {0};
@@ -267,7 +273,7 @@ START_TEST(unverified)
 	ck_assert_uint_eq(symbol.address, own(libc_code()));
 	close_all(&opened);
 
-	/* In a sysroot without the file, this machine's is not taken. */
+	/* If the sysroot lacks the file, this machine's is not used. */
 	struct rcore_module_options options = {.sysroot = temporary_path("none")};
 	opened = open_with(&builder, &options);
 	ck_assert_ptr_null(module_at(&opened, libc_code())->elf);
@@ -291,7 +297,7 @@ START_TEST(missing_file)
 	struct rcore_symbol symbol;
 	ck_assert_int_eq(rcore_read_u64(opened.memory, own(libc_code()), &word),
 			 RCORE_FAULT_FILE_MISSING);
-	/* Only where this machine has a debug file of libc. */
+	/* Only if this machine has a debug file of libc. */
 	if (rcore_module_symbol(opened.modules, libc, "gnu_get_libc_version", &symbol)) {
 		ck_assert(!symbol.is_dynamic);
 		ck_assert_uint_eq(symbol.address, own(libc_code()));
@@ -300,7 +306,7 @@ START_TEST(missing_file)
 	close_all(&opened);
 	core_deinit(&builder);
 
-	/* A core with all pages: the dynamic section in memory does. */
+	/* A core with all pages: the dynamic section in memory has it. */
 	self_core(&builder,
 		  &(struct self_core_options){.prefix = "/nonexistent", .everything = true});
 	opened = open_with(&builder, NULL);
@@ -313,7 +319,10 @@ START_TEST(missing_file)
 	core_deinit(&builder);
 }
 
-/* Files are also found by their name, and by build-id, in folders that the user gives. */
+/*
+ * Files are also found by their name, and by build-id, in folders that the user
+ * gives.
+ */
 START_TEST(search_paths)
 {
 	struct core_builder builder = {0};
@@ -432,7 +441,10 @@ START_TEST(link_map)
 	close_all(&opened);
 	core_deinit(&builder);
 
-	/* As qemu writes them: no ELF headers either. The program must be named. */
+	/*
+	 * Like a core of qemu: no ELF headers either. The program must be
+	 * named.
+	 */
 	self_core(&builder,
 		  &(struct self_core_options){.no_file_note = true, .no_headers = true});
 	struct rcore_module_options options = {.executable = "/proc/self/exe"};
@@ -446,7 +458,7 @@ START_TEST(link_map)
 	core_deinit(&builder);
 }
 
-/* A file mapped whole, to look into it, is no module. */
+/* A file that is mapped whole, in order to read it, is not a module. */
 START_TEST(mapped_to_look)
 {
 	struct core_builder builder = {0};
@@ -473,7 +485,7 @@ static void run(char *const arguments[])
 	ck_assert_int_eq(status, 0);
 }
 
-/* The debug file alone, found by build-id, while the program's own file is gone. */
+/* Only the debug file, found by build-id; the program's own file is gone. */
 START_TEST(debug_file)
 {
 	struct core_builder builder = {0};
@@ -510,7 +522,9 @@ START_TEST(debug_file)
 	rcore_error_free(err);
 }
 
-/* Headers, dynamic sections and link maps of a core may say anything. */
+/*
+ * The headers, dynamic sections and link maps of a core may contain anything.
+ */
 START_TEST(words_flipped)
 {
 	static const uint64_t values[] = {0,          1,          64,     0x7fffffff,

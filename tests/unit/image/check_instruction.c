@@ -6,7 +6,7 @@
 #include "base/count.h"
 #include "image/unwind/instruction.h"
 
-/* Where elf_gregset_t has them. */
+/* Their indices in elf_gregset_t. */
 enum { R12 = 3, RBP = 4, RBX = 5, R11 = 6, R9 = 8, RAX = 10, RCX, RDX, RSI, RDI };
 enum { RIP = 16, RSP = 19, FS_BASE = 21 };
 
@@ -19,7 +19,9 @@ static uint64_t value_of(int index)
 #define W    RCORE_ACCESS_WRITE
 #define NONE RCORE_ACCESS_UNKNOWN
 
-/* As GNU as writes them. The address is that register's (-1: none) and `offset`. */
+/*
+ * As written by GNU as. The address is that register (-1: none) plus `offset`.
+ */
 static const struct {
 	const char *text, *code;
 	size_t size;
@@ -138,7 +140,10 @@ START_TEST(decodes_arm)
 	ck_assert(!operand.has_address);
 }
 
-/* No byte of a target leads out of the instruction: ASan would say so. */
+/*
+ * No byte of a target makes the decoder read outside the instruction; ASan
+ * would report it.
+ */
 START_TEST(takes_any_bytes)
 {
 	uint64_t registers[RCORE_MAX_REGISTERS] = {0}, state = 1;

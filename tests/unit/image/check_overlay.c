@@ -10,7 +10,8 @@
 #include "target/core/core.h"
 
 /*
- * A library of 0x2388 bytes: a page to read, then data that ends within its second page.
+ * A library of 0x2388 bytes: a page to read, then data that ends within its
+ * second page.
  *
  *	file		memory
  *	0	1000	BASE		headers, text
@@ -159,8 +160,10 @@ START_TEST(saved_pages_win)
 	end(&target);
 }
 
-/* Without anonymous memory in the core, a page of data that is not in it may have been
- * written to. */
+/*
+ * If a core has no anonymous memory, a missing page of data may have been
+ * written.
+ */
 START_TEST(core_without_anonymous_memory)
 {
 	struct target target;
@@ -176,14 +179,20 @@ START_TEST(truncated_core)
 	struct target target;
 	make(&target, 0x1000, 0x1000, 0x1000);
 	open_target(&target, 0x1800);
-	/* The headers are half gone, so the build-id is; text is the file's, data is lost. */
+	/*
+	 * The headers are half gone, so the build-id is; text is the file's,
+	 * data is lost.
+	 */
 	has_file_bytes(&target, BASE + 0x800, 0x800, 0x800);
 	faults(&target, BASE + 0x2000, 8, RCORE_FAULT_TRUNCATED);
 	has_file_bytes(&target, BASE + 0x3000, 0x1000, 0x2000);
 	end(&target);
 }
 
-/* gdb leaves out a segment that it does not save; its file's mapping is still known. */
+/*
+ * gdb leaves out a segment that it does not save. The mapping of its file is
+ * still known.
+ */
 START_TEST(no_segment)
 {
 	struct target target;

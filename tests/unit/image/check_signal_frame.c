@@ -11,7 +11,7 @@
 #include "image/unwind/signal_frame.h"
 #include "self_core.h"
 
-/* A stack of four pages with one page of code below it, nothing else. */
+/* A stack of four pages, and one page of code below it. */
 enum { STACK_SIZE = 0x4000, CODE = 0x1000, STACK = 0x10000 };
 
 struct fake {
@@ -69,10 +69,7 @@ static void put_arm(struct fake *fake, uint64_t frame, uint64_t pc, uint64_t sp,
 	put(fake, context + 292, 528, 4);
 }
 
-/*
- * The trap number and error code of a page fault; the record that ESR_EL1 comes
- * in.
- */
+/* The trap number and error code of a page fault; the record with ESR_EL1. */
 static void put_fault(struct fake *fake, unsigned machine, uint64_t frame, uint64_t code)
 {
 	if (machine == EM_X86_64) {
@@ -130,7 +127,7 @@ START_TEST(finds_a_frame)
 	ck_assert(!find(fake, machine, STACK, &info, &pc, &sp));
 	ck_assert(!find(fake, machine, 0, &info, &pc, &sp));
 
-	/* Across a page's end too. */
+	/* Also across the end of a page. */
 	for (uint64_t frame = STACK + 0xd00; frame < STACK + 0x1100; frame += 8) {
 		memset(fake->stack, 0, STACK_SIZE);
 		machines[_i].put(fake, frame, CODE + 8, STACK + 0x3000, 0x28);
@@ -142,11 +139,11 @@ START_TEST(finds_a_frame)
 		ck_assert_uint_eq(pc, CODE + 8);
 		ck_assert_uint_eq(sp, STACK + 0x3000);
 	}
-	/* Below sp there is nothing to find. */
+	/* Nothing can be found below sp. */
 	ck_assert(!find(fake, machine, STACK + 0x2000, &info, &pc, &sp));
 	ck_assert(!find(fake, EM_RISCV, STACK, &info, &pc, &sp));
 
-	/* Where libc's file is not here. */
+	/* If libc's file is missing. */
 	fake->no_code = true;
 	ck_assert(find(fake, machine, STACK, &info, &pc, &sp));
 	fake->no_code = false;
@@ -154,8 +151,8 @@ START_TEST(finds_a_frame)
 }
 
 /*
- * Where the restorer's code cannot be read, the frame at its sp tells: there,
- * and nowhere else.
+ * If the restorer's code cannot be read, the frame at its sp shows what it is,
+ * and only there.
  */
 START_TEST(knows_the_place)
 {
@@ -205,22 +202,22 @@ START_TEST(proves_a_frame)
 
 	machines[_i].put(fake, frame, CODE, 0x500000, 0x28);
 	ck_assert(!find(fake, machine, STACK, &info, &pc, &sp));
-	/* sp in the guard page below a stack. */
+	/* sp is in the guard page below a stack. */
 	machines[_i].put(fake, frame, CODE, STACK - 8, STACK - 8);
 	ck_assert(find(fake, machine, STACK, &info, &pc, &sp));
-	/* A jump to nowhere. */
+	/* A jump to unmapped memory. */
 	machines[_i].put(fake, frame, 0x500000, STACK + 0x3000, 0x28);
 	ck_assert(!find(fake, machine, STACK, &info, &pc, &sp));
 	machines[_i].put(fake, frame, 0, STACK + 0x3000, 0);
 	ck_assert(find(fake, machine, STACK, &info, &pc, &sp));
-	/* A leftover, and no signal at all. */
+	/* A leftover frame, and no signal at all. */
 	uint64_t signo = machine == EM_X86_64 ? frame + 312 : frame;
 	machines[_i].put(fake, frame, CODE, STACK + 0x3000, 0x28);
 	put(fake, signo, SIGVTALRM, 4);
 	ck_assert(!find(fake, machine, STACK, &info, &pc, &sp));
 	put(fake, signo, 0, 4);
 	ck_assert(!find(fake, machine, STACK, &info, &pc, &sp));
-	/* The fault behind an abort, and an abort alone. */
+	/* The fault that caused an abort, and an abort without one. */
 	put(fake, signo, SIGABRT, 4);
 	ck_assert(find(fake, machine, STACK, &info, &pc, &sp));
 	ck_assert_int_eq(info.signo, SIGABRT);

@@ -9,7 +9,7 @@
 
 enum { MODULES = 4 };
 
-/* A thread of glibc with the blocks of some modules. */
+/* A glibc thread with the blocks of some modules. */
 static struct thread {
 	struct fake_target target;
 	unsigned machine;
@@ -42,7 +42,7 @@ static void end(void)
 	fake_target_deinit(&thread.target);
 }
 
-/* The error's code, 0 for none. */
+/* Returns the error's code, or 0. */
 static int address_of(struct rcore_tls_variable variable, uint64_t *ret)
 {
 	struct rcore_error *err = rcore_tls_address(&thread.target.memory, thread.machine,
@@ -65,7 +65,7 @@ START_TEST(test_address)
 			0);
 		ck_assert_uint_eq(address, thread.blocks[module] + 24);
 	}
-	/* Not touched yet; loaded since this thread last looked. */
+	/* Not used yet; loaded since this thread last looked. */
 	static const uint64_t untouched[] = {3, 4, 5, 1000};
 	for (size_t i = 0; i < RCORE_COUNT(untouched); i++) {
 		address = 1;

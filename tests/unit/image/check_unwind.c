@@ -47,7 +47,7 @@ START_TEST(nested)
 	ok(strstr(inlined->file, "tests/unit/image/programs/target.c") &&
 	   inlined[1].file == inlined->file);
 	ck_assert_str_eq(named(context, "main")->module, "target");
-	/* Names are shared. */
+	/* Names are stored once. */
 	ok(named(context, "main")->module == named(context, "outer")->module);
 	drop(taken);
 }
@@ -69,7 +69,10 @@ START_TEST(through_signal)
 }
 END_TEST
 
-/* A call of NULL: in a thread that died of it, and behind the handler of its signal. */
+/*
+ * A call of NULL: in a thread that died of it, and below the handler of its
+ * signal.
+ */
 static char *const voids[] = {"uncaught", "void"};
 
 START_TEST(into_the_void)
@@ -126,8 +129,10 @@ static const struct {
 #endif
 };
 
-/* At each instruction from the call of a stub into what it jumps to. The stub's call frame
- * information computes with the pc. */
+/*
+ * At each instruction from the call of a stub to the function to which it
+ * jumps. The stub's call frame information computes with the pc.
+ */
 START_TEST(through_stubs)
 {
 	enum { CALL = 2, STEPS = 7 };
@@ -149,9 +154,9 @@ START_TEST(through_stubs)
 END_TEST
 
 /*
- * The dynamic linker finds a function at its first call. The frame that calls
- * _dl_fixup() is known by a register that _dl_fixup() saves some instructions
- * later.
+ * The dynamic linker resolves a function at its first call. The frame that
+ * calls _dl_fixup() is known by a register that _dl_fixup() saves some
+ * instructions later.
  */
 START_TEST(through_resolver)
 {
@@ -168,8 +173,10 @@ START_TEST(through_resolver)
 }
 END_TEST
 
-/* At each instruction of a function that ends with __builtin_longjmp, and the first where it
- * lands. */
+/*
+ * At each instruction of a function that ends with __builtin_longjmp, and at
+ * the first one of the destination.
+ */
 START_TEST(through_jump)
 {
 	enum { MAX_STEPS = 40 };
@@ -189,10 +196,10 @@ START_TEST(through_jump)
 END_TEST
 
 #ifdef __x86_64__
-/* What YJIT compiles, as programs/target.c numbers it. */
+/* The kinds of code that YJIT compiles, numbered as in programs/target.c. */
 enum { COMPILED_KINDS = 4 };
 
-/* The code calls C, which enters the code anew. */
+/* The code calls C, which enters the code again. */
 START_TEST(through_compiled)
 {
 	static const char *const functions[] = {"again", "innermost", NULL};
@@ -240,7 +247,10 @@ START_TEST(in_compiled)
 }
 END_TEST
 
-/* At each instruction of a switch to another stack, on which the same registers lie. */
+/*
+ * At each instruction of a switch to another stack, which has the same
+ * registers in the same places.
+ */
 START_TEST(through_switch)
 {
 	enum { SUB = 1, MOVE_OUT = 8, END = 17 };
@@ -355,7 +365,7 @@ START_TEST(bounds)
 	unwind(taken, taken->memory, &cut, 1);
 	ok(cut.problem && strstr(cut.problem, "leaves its bounds"));
 	ok(is_named(&cut.frames[cut.frame_count - 1], "middle"));
-	/* A stack that starts outside may come in. */
+	/* A walk that starts outside the stack may enter it. */
 	cut.stack_start = top;
 	cut.stack_end = top + (1 << 20);
 	cut.problem = NULL;
@@ -381,7 +391,7 @@ START_TEST(no_registers)
 }
 END_TEST
 
-/* The program's file is gone: the frames of its callers are found behind it. */
+/* The program's file is gone; the frames of its callers are still found. */
 START_TEST(missing_file)
 {
 	struct taken *taken = take("target", "nest-", NULL);
@@ -394,7 +404,7 @@ START_TEST(missing_file)
 		guessed += frame->trust >= RCORE_TRUST_NO_CFI;
 	}
 	ok(nameless > 0 && guessed > 0);
-	/* The kernel said where the program starts. */
+	/* The kernel reported where the program starts. */
 	uint64_t entry, last = context->frames[context->frame_count - 1].pc;
 	ok(rcore_process_auxv(taken->process, AT_ENTRY, &entry) && last - entry < 64);
 	ok(!context->problem);
@@ -402,7 +412,7 @@ START_TEST(missing_file)
 }
 END_TEST
 
-/* Memory in which one word is another. */
+/* Memory in which one word differs. */
 struct flipped {
 	struct rcore_memory memory;
 	struct rcore_memory *below;
@@ -420,7 +430,7 @@ static enum rcore_fault read_flipped(struct rcore_memory *memory, uint64_t addre
 	return fault;
 }
 
-/* That of another kernel: one byte of it that says nothing of its code. */
+/* The vdso of another kernel: it differs in a byte outside of its code. */
 START_TEST(through_other_vdso)
 {
 	static const int steps[] = {0, 1, 8, 24};
@@ -442,8 +452,10 @@ START_TEST(through_other_vdso)
 }
 END_TEST
 
-/* Each word of the stack turned into what may mislead: the walk ends, tells why or reaches the
- * end, and claims no more than it has. */
+/*
+ * Each word of the stack is replaced by misleading values: the walk ends,
+ * explains why or reaches the end, and claims no more than it knows.
+ */
 START_TEST(corrupt)
 {
 	enum { WORDS = 160 };
@@ -476,7 +488,7 @@ START_TEST(corrupt)
 }
 END_TEST
 
-/* A stack that ends before its outermost function says why. */
+/* If a stack ends before its outermost function, the problem says why. */
 START_TEST(no_return_address)
 {
 	struct taken *taken = take("target.static", "nest", NULL);
@@ -491,13 +503,13 @@ START_TEST(no_return_address)
 			continue;
 		unwind(taken, &flipped.memory, &broken, 1);
 		ok(broken.problem != NULL);
-		/* It is the top of a coroutine's stack that has none. */
+		/* At the top of a coroutine's stack, there need not be one. */
 		broken = taken->context;
 		broken.stack_start = whole.frames[0].sp;
 		broken.stack_end = frame->sp + 8;
 		unwind(taken, &flipped.memory, &broken, 1);
 		ok(!broken.problem && broken.frame_count == i);
-		/* Or of one whose thread ends, wherever it began. */
+		/* Nor for a thread that is ending, wherever it began. */
 		broken = taken->context;
 		broken.is_ending = true;
 		unwind(taken, &flipped.memory, &broken, 1);
@@ -507,13 +519,13 @@ START_TEST(no_return_address)
 }
 END_TEST
 
-/* Two return addresses that lead to each other's frames. */
+/* Two return addresses that point to each other's frames. */
 START_TEST(cycle)
 {
 	struct taken *taken = take("target.static", "nest", NULL);
 	const struct rcore_unwind_context whole = *unwound(taken), *context = &whole;
 	is_whole(&whole);
-	/* A frame pointer that leads back: middle() keeps one. */
+	/* A frame pointer that points back: middle() keeps one. */
 	uint64_t pc = named(context, "middle")->pc;
 	struct rcore_unwind_context back = taken->context;
 	struct flipped flipped = {{read_flipped}, taken->memory, 0, 0};

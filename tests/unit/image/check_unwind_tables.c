@@ -12,7 +12,7 @@
 #include "image/symbolize/symbolize_gem.h"
 #include "image/unwind/unwind_machine.h"
 
-/* What unwinding has to know of machines and of files, without a target. */
+/* Tests what unwinding knows about machines and files, without a target. */
 
 static const struct {
 	const char *path, *gem;
@@ -54,7 +54,7 @@ END_TEST
 static const struct {
 	unsigned machine;
 	bool is_call;
-	uint8_t code[8]; /* up to a return address */
+	uint8_t code[8]; /* ends at the return address */
 } calls[] = {
 	{EM_X86_64, true, {0, 0, 0, 0xe8, 1, 2, 3, 4}},
 	{EM_X86_64, true, {0, 0, 0, 0, 0, 0, 0xff, 0xd0}},       /* *%rax */
@@ -80,7 +80,7 @@ static const struct {
 START_TEST(call_instructions)
 {
 	const struct rcore_unwind_machine *machine = rcore_unwind_machine(calls[_i].machine);
-	/* A sanitizer sees who reads beyond these. */
+	/* A sanitizer reports reads beyond these. */
 	uint8_t *code = malloc(sizeof(calls[_i].code));
 	ck_assert_ptr_nonnull(code);
 	memcpy(code, calls[_i].code, sizeof(calls[_i].code));
@@ -100,7 +100,7 @@ START_TEST(saved_below_the_stack_pointer)
 	ck_assert_uint_eq(frame.saved, 1 << 3 | 1 << 12);
 	ck_assert_uint_eq(frame.below[3], 8);
 	ck_assert_uint_eq(frame.below[12], 24);
-	/* Its first instruction comes next, or none is known. */
+	/* The pc is at its first instruction, or no instruction is known. */
 	ck_assert(rcore_prologue_x86(code, 0, true, &frame));
 	ck_assert(!frame.size && !frame.saved);
 	ck_assert(!rcore_prologue_x86(code, 0, false, &frame));
@@ -127,7 +127,7 @@ static const struct {
 START_TEST(epilogue)
 {
 	size_t words = 0, size = epilogues[_i].size;
-	/* A sanitizer sees who reads beyond these. */
+	/* A sanitizer reports reads beyond these. */
 	uint8_t *code = malloc(size);
 	ck_assert_ptr_nonnull(code);
 	memcpy(code, epilogues[_i].code, size);
@@ -137,7 +137,10 @@ START_TEST(epilogue)
 }
 END_TEST
 
-/* Word n of the saved registers is n + 1; then where they go, by elf_gregset_t's numbers. */
+/*
+ * Word n of the saved registers is n + 1; then their places, by the numbers of
+ * elf_gregset_t.
+ */
 static const struct {
 	unsigned machine;
 	enum rcore_coroutine coroutine;
@@ -179,7 +182,7 @@ START_TEST(parked_registers)
 	ck_assert(!rcore_parked_registers(&target.memory, EM_386, stack, saved[_i].coroutine,
 					  &context));
 
-	/* Never resumed: nothing but where to start, signed on aarch64. */
+	/* Never resumed: it only has its start address, signed on aarch64. */
 	uint64_t start = 0x555500001234, mark = UINT64_C(0x3a) << 56;
 	fake_put(&target, stack + 8 * saved[_i].pc, start | (machine == EM_AARCH64 ? mark : 0));
 	ck_assert(rcore_parked_registers(&target.memory, machine, stack, saved[_i].coroutine,

@@ -9,7 +9,7 @@
 #include "layout/schema.h"
 #include "tables.h"
 
-/* The file that a table was made of, without its comments. */
+/* The file from which a table was made, without its comments. */
 static char *file_of(const char *name)
 {
 	char path[128], line[512], *text = NULL;
@@ -29,7 +29,10 @@ static char *file_of(const char *name)
 	return text;
 }
 
-/* The tables are packed: each as it differs from the first of its series. */
+/*
+ * The tables are packed: each is stored as its differences from the first of
+ * its series.
+ */
 START_TEST(round_trip)
 {
 	struct rcore_layout layout = table_at(_i), again;
@@ -50,7 +53,7 @@ START_TEST(round_trip)
 }
 END_TEST
 
-/* Arrays that go on to the struct's end. */
+/* Arrays that extend to the struct's end. */
 static bool is_flexible(const struct rcore_item *item)
 {
 	return !strcmp(item->group, "gen_ivtbl") && !strcmp(item->id, "ivptr");
@@ -144,7 +147,10 @@ static bool same_build(const struct rcore_layout *a, const struct rcore_layout *
 	       !strcmp(strchr(a->name, '-'), strchr(b->name, '-'));
 }
 
-/* Of 4.0.6 there were headers: what these do not tell is marked, and the whole is approximate. */
+/*
+ * For 4.0.6 there were only headers: what they do not show is marked, and the
+ * layout is approximate.
+ */
 START_TEST(borrowed)
 {
 	struct rcore_layout layout = table_of("4.0.6-x86_64"),
@@ -161,7 +167,7 @@ START_TEST(borrowed)
 }
 END_TEST
 
-/* Each release has one table of its build, from the first on. */
+/* Each release has one table for its build, from the first release on. */
 START_TEST(every_release)
 {
 	struct rcore_layout layout = table_at(_i);
@@ -180,8 +186,10 @@ START_TEST(every_release)
 }
 END_TEST
 
-/* What patch releases moved: the fields of `group` from `from` on (NULL: none that is read), and its end,
- * by so many bytes; 0: packed anew. */
+/*
+ * What patch releases moved: the fields of `group` from `from` on (NULL: none
+ * that is read), and its end, by that many bytes; 0: in another order.
+ */
 static const struct drift {
 	const char *release, *group, *from;
 	int by;
@@ -231,7 +239,10 @@ static const struct rcore_field *field_named(struct rcore_layout *layout, const 
 	ck_abort_msg("no %s.%s", group, id);
 }
 
-/* The field in the next release, as the drift would have it; a new one lies in the gap. */
+/*
+ * Whether the field in the next release is where the drift says; a new field is
+ * in the gap.
+ */
 static bool moved_so(struct rcore_layout *layout, const struct rcore_item *item,
 		     const struct drift *drift, const struct rcore_field *next)
 {
@@ -247,7 +258,9 @@ static bool moved_so(struct rcore_layout *layout, const struct rcore_item *item,
 	return !memcmp(&expected, next, sizeof(expected));
 }
 
-/* From one table of a series to the next nothing moves but what is known to, and all of that does. */
+/*
+ * From one table of a series to the next, exactly the known drifts move fields.
+ */
 START_TEST(drift_alone)
 {
 	struct rcore_layout layout = table_at(_i);
@@ -282,7 +295,7 @@ START_TEST(drift_alone)
 }
 END_TEST
 
-/* Each of these drifts is one between two tables. */
+/* Each of these drifts occurs between two tables. */
 START_TEST(drifts_happened)
 {
 	for (size_t i = 0; i < RCORE_COUNT(drifts); i++) {
@@ -317,8 +330,10 @@ static long measure(const char *table, const char *what)
 	ck_abort_msg("no %s", what);
 }
 
-/* Where patch releases and builds are known to differ: a table made of the wrong source
- * or build would miss these. */
+/*
+ * Known differences between patch releases and builds. A table made from the
+ * wrong source or build would miss these.
+ */
 START_TEST(drift)
 {
 	static const struct {
@@ -381,8 +396,10 @@ START_TEST(drift)
 }
 END_TEST
 
-/* A hardened build moves the fiber struct behind its jump buffer, and nothing else; up to 3.0 the thread
- * had one, too. */
+/*
+ * A hardened build moves the fiber struct after its jump buffer, and nothing
+ * else. Up to 3.0, the thread had one, too.
+ */
 START_TEST(builds)
 {
 	static const char *const releases[] = {"3.1.7", "3.2.11", "3.3.11", "3.4.9"};
@@ -401,7 +418,7 @@ START_TEST(builds)
 }
 END_TEST
 
-/* What came with a series, and went. */
+/* What a series added and removed. */
 START_TEST(series)
 {
 	struct rcore_layout old = table_of("2.7.4-x86_64"), ractors = table_of("3.1.2-x86_64");
@@ -446,7 +463,7 @@ START_TEST(candidates)
 		unsigned version[3], machine;
 		const char *first;
 		enum rcore_layout_source source;
-		size_t exact; /* builds of the very release */
+		size_t exact; /* builds of this release */
 	} cases[] = {
 		{{3, 3, 8}, EM_X86_64, "3.3.8-x86_64", RCORE_LAYOUT_EXACT, 2},
 		{{3, 3, 99}, EM_X86_64, "3.3.11-x86_64", RCORE_LAYOUT_APPROXIMATE, 0},

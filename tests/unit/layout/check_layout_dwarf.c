@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The DWARF reader against programs compiled here in each flavour of DWARF; what
- * it should find comes from the compiler itself, through the same header. */
+/*
+ * Tests the DWARF reader with programs that are compiled here with each version
+ * of DWARF. The compiler itself provides the expected result, through the same
+ * header.
+ */
 #include <check.h>
 #include <libgen.h>
 #include <stddef.h>
@@ -129,8 +132,10 @@ START_TEST(flavour)
 }
 END_TEST
 
-/* Debian's debug files have been through dwz: types shared by units sit in a
- * partial unit, which does not say its language. */
+/*
+ * Debian's debug files were processed by dwz: types that units share are in a
+ * partial unit, which does not say its language.
+ */
 START_TEST(compressed_by_dwz)
 {
 	const char *path = compile("dwz.so", "-g -gdwarf-4");
@@ -214,7 +219,10 @@ START_TEST(provenance)
 }
 END_TEST
 
-/* Any cut of a good file, and any 8 bytes of it overwritten: an answer, no crash. */
+/*
+ * If a good file is truncated anywhere, or any 8 bytes are overwritten, there
+ * is an answer, and no crash.
+ */
 START_TEST(damaged)
 {
 	char path[256];

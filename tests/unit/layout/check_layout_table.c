@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of layout tables: what is read, in which order, and what is refused. */
+/*
+ * Tests the text of layout tables: what is read, in which order, and what is
+ * refused.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +78,7 @@ START_TEST(ranges)
 }
 END_TEST
 
-/* The table of 3.3.8 with the line that starts with `line` replaced. */
+/* Returns the table of 3.3.8 with the line that starts with `line` replaced. */
 static char *altered(const char *line, const char *with)
 {
 	char needle[64], *result, *text = table_printed(table_of("3.3.8-x86_64"));
@@ -160,7 +163,10 @@ START_TEST(long_line)
 }
 END_TEST
 
-/* A table that ends anywhere is an error, or at the end of an item: what is lacking then is unmeasured. */
+/*
+ * A truncated table is an error, or ends after an item; missing items are
+ * unmeasured.
+ */
 START_TEST(cut_off)
 {
 	char *text = altered("", "");
@@ -179,7 +185,7 @@ START_TEST(cut_off)
 }
 END_TEST
 
-/* The lines of `text`, one after another, from line `from` on and from the first on again. */
+/* Returns the lines of `text` from line `from` on, and then those before it. */
 static char *turned(const char *text, int from)
 {
 	char *result;
@@ -206,7 +212,7 @@ static char *reversed(const char *text)
 	return result;
 }
 
-/* Lines may be added anywhere, so measuring a field rewrites none. */
+/* Lines may be added anywhere, so measuring a field rewrites no line. */
 START_TEST(any_order)
 {
 	struct rcore_layout layout = table_at(_i), again;
@@ -238,7 +244,10 @@ static char *without(const char *text, const char *line)
 	return result;
 }
 
-/* Every field and enumerator can be lacking: it is unmeasured then, not absent, and all else is as it was. */
+/*
+ * Any field and enumerator can be missing. It is then unmeasured, not absent,
+ * and everything else is unchanged.
+ */
 START_TEST(unmeasured)
 {
 	struct rcore_layout whole = table_of("3.3.8-x86_64");
@@ -277,7 +286,10 @@ START_TEST(unmeasured)
 }
 END_TEST
 
-/* A struct that is new in fields.def goes with its fields, and speaks for them. */
+/*
+ * A struct that is new in fields.def is unmeasured with all its fields, and is
+ * reported instead of them.
+ */
 START_TEST(unmeasured_struct)
 {
 	struct rcore_layout whole = table_of("3.3.8-x86_64"), layout;
@@ -297,8 +309,10 @@ START_TEST(unmeasured_struct)
 }
 END_TEST
 
-/* A packed table is read over the first of its series: it has what that has, unless '?' says that it does
- * not measure it. */
+/*
+ * A packed table is read over the first one of its series. It has all items of
+ * that table unless '?' says that one is not measured.
+ */
 START_TEST(unmeasured_over)
 {
 	static const char head[] = "layout a\nruby 3.3.8\n";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in files: the user's folder, and what is kept of DWARF. */
+/* Tests tables in files: those in the user's folder, and the cache of DWARF. */
 #include <check.h>
 #include <dirent.h>
 #include <elf.h>
@@ -107,7 +107,7 @@ START_TEST(find)
 }
 END_TEST
 
-/* The one table that is kept; "" where there is none. */
+/* Returns the only table in the cache; "" if there is none. */
 static const char *kept(void)
 {
 	static char name[600];
@@ -146,7 +146,10 @@ static struct rcore_layout read_kept(void)
 	return layout;
 }
 
-/* Makes what is kept say another size of rb_vm_t: whether it is taken shows. */
+/*
+ * Changes the size of rb_vm_t in the cache, which shows whether the cache is
+ * used.
+ */
 static void alter(mode_t mode)
 {
 	struct rcore_layout layout = read_kept();
@@ -178,7 +181,10 @@ START_TEST(dwarf_is_kept)
 }
 END_TEST
 
-/* Corrupt, cut off, of another release, writable by others, a link, a folder: read anew. */
+/*
+ * Corrupt, truncated, for another release, writable by others, a link, a
+ * folder: read again.
+ */
 START_TEST(kept_is_checked)
 {
 	compile("-Wl,--build-id");

@@ -7,7 +7,7 @@
 #include "base/count.h"
 #include "rcore_plugin.h"
 
-/* A target of 64 KiB at 0x10000 that counts what it is asked for. */
+/* A target of 64 KiB at 0x10000 that counts reads. */
 struct target {
 	uint64_t lowest, highest;
 	int reads;
@@ -140,7 +140,10 @@ START_TEST(help)
 }
 END_TEST
 
-/* After a stop the facts are told anew, and nothing of the last is left. */
+/*
+ * After a stop, the facts are passed again, and those of the last stop are
+ * forgotten.
+ */
 START_TEST(a_stop_forgets)
 {
 	struct target target;
@@ -212,7 +215,10 @@ START_TEST(debugger_stop)
 }
 END_TEST
 
-/* A debugger gives zeroes for what a core does not hold, so it must not be asked. */
+/*
+ * For memory that a core does not contain, a debugger returns zeroes, so it
+ * must not be asked.
+ */
 START_TEST(only_saved_segments_are_read)
 {
 	struct target target;

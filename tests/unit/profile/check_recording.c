@@ -11,7 +11,7 @@
 #include "profile/recording_writer.h"
 #include "profile/varint.h"
 
-/* A recording in memory, which has a path. */
+/* A recording in memory that has a path. */
 static int memory_file(char path[32])
 {
 	int fd = memfd_create("recording", MFD_CLOEXEC);
@@ -68,7 +68,8 @@ static const char *const stacks[][4] = {
 	{"main", "a", NULL}, {"main", "a", "b", NULL}, {"main", "c", NULL}};
 
 /*
- * Writes `seconds` blocks with a sample of each stack, and the end if asked to.
+ * Writes `seconds` blocks with a sample of each stack, and the end if
+ * requested.
  */
 static int write_file(char path[32], int seconds, bool is_ended)
 {
@@ -159,7 +160,7 @@ START_TEST(long_texts_are_cut)
 	struct rcore_profile *profile = rcore_profile_new();
 	size_t size = 1 << 20;
 	char *text = malloc(size + 1);
-	/* Two bytes a character, from an odd place on. */
+	/* Two bytes per character, from an odd offset on. */
 	for (size_t i = 0; i < size; i++)
 		text[i] = i % 2 ? '\xc3' : '\xa9';
 	text[0] = 'x';
@@ -243,9 +244,7 @@ START_TEST(recording_comes_back)
 }
 END_TEST
 
-/*
- * The tables may be emptied at any time, as a writer does once they are large.
- */
+/* The tables may be emptied at any time, as a writer does if they are large. */
 START_TEST(generations_come_back)
 {
 	char path[32];
@@ -277,7 +276,7 @@ START_TEST(generations_come_back)
 }
 END_TEST
 
-/* Whatever a long run sees, the writer's tables stay small. */
+/* Whatever a long run records, the writer's tables stay small. */
 START_TEST(tables_stay_small)
 {
 	char path[32];
@@ -314,7 +313,7 @@ START_TEST(tables_stay_small)
 END_TEST
 
 /*
- * kill -9 at any moment: all whole blocks can be read, and the rest is
+ * After kill -9 at any moment, all complete blocks can be read, and the rest is
  * reported.
  */
 START_TEST(cut_off_files_are_read)
@@ -344,8 +343,8 @@ START_TEST(cut_off_files_are_read)
 END_TEST
 
 /*
- * No flipped bit goes unseen, and none takes more than its block and what
- * follows.
+ * Every flipped bit is noticed, and it affects only its block and the following
+ * ones.
  */
 START_TEST(damage_is_found)
 {
@@ -362,7 +361,7 @@ START_TEST(damage_is_found)
 		if (!err) {
 			ck_assert_uint_lt(read_samples(recording), 10);
 			/*
-			 * The last four bytes of the header mean nothing yet.
+			 * The last four bytes of the header are not used yet.
 			 */
 			ck_assert(recording->problem || at < 16);
 			rcore_recording_close(recording);

@@ -12,10 +12,10 @@
 #include "vm_suite.h"
 
 static struct rcore_arena arena;
-static struct rcore_layout layout; /* what the analyzer believes */
+static struct rcore_layout layout; /* what rcore assumes */
 static struct rcore_ruby ruby;
 
-/* A machine stack for what a thread runs, with its handler of exceptions. */
+/* Adds a machine stack for a running thread, with its exception handler. */
 static void put_machine_stack(uint64_t thread)
 {
 	enum { SIZE = 4096 };
@@ -35,7 +35,7 @@ static void put_machine_stack(uint64_t thread)
 		FAKE_PUT(vm, thread, thread, blocking_region_buffer, stack + 128);
 }
 
-/* The world of the other tests, with what a VM has besides. */
+/* Creates the world of the other tests, with the other parts of a VM. */
 static void begin(int index)
 {
 	world_begin(index);
@@ -112,7 +112,10 @@ START_TEST(test_filled_block)
 }
 END_TEST
 
-/* Of a queue whose waiters come and go, and of threads that have not begun or have ended. */
+/*
+ * A queue whose waiters come and go, and threads that have not begun or have
+ * ended.
+ */
 START_TEST(test_moments)
 {
 	begin(_i);
@@ -121,7 +124,7 @@ START_TEST(test_moments)
 				*size = item_of("ec", "machine_stack_maxsize"),
 				*status = item_of("fiber", "status"),
 				*count = item_of("queue", "num_waiting");
-	/* The main thread has its bounds; the other two decide. */
+	/* The main thread has its bounds, so the other two decide. */
 	const uint64_t new[] = {world.sleeper, world.other};
 	for (size_t i = 0; i < 2; i++) {
 		uint64_t ec = FAKE_GET(vm, new[i], thread, ec);
@@ -188,7 +191,10 @@ START_TEST(test_moments)
 }
 END_TEST
 
-/* A mutex that is unlocked is nobody's before it is off its thread's list. */
+/*
+ * Nobody owns a mutex that is being unlocked while it is still on its thread's
+ * list.
+ */
 START_TEST(test_unlocking)
 {
 	begin(_i);
@@ -354,7 +360,7 @@ START_TEST(test_without)
 }
 END_TEST
 
-/* A node is on its list while one of its neighbours leads to it. */
+/* A node is on its list as long as one of its neighbours points to it. */
 START_TEST(test_node)
 {
 	begin(_i);
@@ -385,7 +391,7 @@ START_TEST(test_node)
 }
 END_TEST
 
-/* A thread that enters or leaves the queue of those who can run. */
+/* A thread that enters or leaves the queue of those that can run. */
 START_TEST(test_queued)
 {
 	begin(_i);
@@ -399,7 +405,9 @@ START_TEST(test_queued)
 	fake_list_init(vm, head);
 	fake_list_add(vm, head, other);
 	ck_assert_int_ne(verdict(item), RCORE_FAILS);
-	/* It leads to its neighbours, and none leads to it; then one does. */
+	/*
+	 * It points to its neighbours; first none points to it, then one does.
+	 */
 	fake_put(target, node, head);
 	fake_put(target, node + 8, other);
 	ck_assert_int_ne(verdict(item), RCORE_FAILS);
@@ -413,7 +421,10 @@ START_TEST(test_queued)
 }
 END_TEST
 
-/* The outermost handler of a thread lies above its VM stack, in the frame that took it. */
+/*
+ * The outermost handler of a thread is above its VM stack, in the frame that
+ * reserved the stack.
+ */
 START_TEST(test_outermost_tag)
 {
 	begin(_i);
@@ -456,7 +467,7 @@ START_TEST(test_rules)
 }
 END_TEST
 
-/* Moves the fields of a struct from one on. */
+/* Moves the fields of a struct, from one field on. */
 static void shift(const struct rcore_item *from, int by)
 {
 	int32_t first = rcore_item_field(&layout, from)->offset;
@@ -475,7 +486,10 @@ static const struct {
 	{"thread", "status"}, {"fiber", "prev"},        {"ec", "machine_stack_start"},
 };
 
-/* As if the target were of a release that has a member more, or less, than the layout knows. */
+/*
+ * As if the target were of a release that has a member more, or less, than the
+ * layout.
+ */
 START_TEST(test_moved)
 {
 	static const int steps[] = {8, -8, 16};
@@ -515,7 +529,10 @@ START_TEST(test_moved)
 }
 END_TEST
 
-/* A garbage collector that was built with other members than the table's. */
+/*
+ * A garbage collector that was built with other members than those in the
+ * table.
+ */
 START_TEST(test_objspace)
 {
 	static const int steps[] = {8, -8, 16};
@@ -559,7 +576,7 @@ static void try_as(struct rcore_trial *trial, enum rcore_layout_source source,
 	trial->proofs[0].missed = missed;
 }
 
-/* Which of two layouts is taken. */
+/* Which of two layouts is chosen. */
 START_TEST(test_choice)
 {
 	static const struct {
@@ -567,7 +584,9 @@ START_TEST(test_choice)
 		const char *failing;
 		size_t missed;
 	} cases[][2] = {
-		/* the first is preferred to the second, whichever comes first */
+		/*
+		 * the first is preferred to the second, whichever comes first
+		 */
 		{{RCORE_LAYOUT_EXACT, "heap", 0}, {RCORE_LAYOUT_APPROXIMATE, NULL, 0}},
 		{{RCORE_LAYOUT_EXACT, "symbols", 9}, {RCORE_LAYOUT_APPROXIMATE, NULL, 0}},
 		{{RCORE_LAYOUT_DWARF, "heap", 0}, {RCORE_LAYOUT_EXACT, NULL, 0}},
@@ -592,7 +611,7 @@ START_TEST(test_choice)
 }
 END_TEST
 
-/* Farther than any patch release went, nothing is believed. */
+/* A field that moved farther than in any patch release is not found. */
 START_TEST(test_refused)
 {
 	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
@@ -607,7 +626,10 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* One fiber alone tells of a field, and its word is corrupt; what stands behind it holds. */
+/*
+ * Only one fiber shows a field, and its word is corrupt; the fields after it
+ * hold.
+ */
 START_TEST(test_corrupt)
 {
 	struct rcore_shift shifts[RCORE_SHIFT_COUNT];
@@ -634,8 +656,9 @@ START_TEST(test_corrupt)
 }
 END_TEST
 
-/* Each field has one row of a check, in the fields' order: it is checked, or
- * the row says why not. */
+/*
+ * Each field has a check or a reason why there is none, in the fields' order.
+ */
 START_TEST(test_table)
 {
 	size_t row = 0;

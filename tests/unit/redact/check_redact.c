@@ -22,7 +22,7 @@ static void teardown(void)
 	rcore_arena_deinit(&arena);
 }
 
-/* What is left of a text, `~` in place of each character that goes. */
+/* Returns what is left of a text, with `~` for each removed character. */
 static const char *left_of(const char *text,
 			   void (*find)(const char *, size_t, struct rcore_spans *))
 {
@@ -106,7 +106,7 @@ START_TEST(finds_values_under_keys)
 }
 END_TEST
 
-/* Whatever text ends where, nothing is read behind it. */
+/* Wherever a text ends, nothing is read after it. */
 START_TEST(ends_anywhere)
 {
 	for (size_t i = 0; i < RCORE_COUNT(patterns); i++) {
@@ -172,7 +172,7 @@ START_TEST(knows_what_it_learned)
 }
 END_TEST
 
-/* A snapshot with one frame, and what it says when it was redacted. */
+/* A snapshot with one frame, and its locals after redaction. */
 static struct rcore_variable locals_of(enum rcore_redact mode, const char *name,
 				       const char *text, struct rcore_exception *exception,
 				       struct rcore_snapshot *snapshot)

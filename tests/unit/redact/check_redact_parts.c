@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nothing in the model escapes the redactor: this walks the debug information of struct
- * rcore_snapshot and struct rcore_print, in this very program, along the table of redact_parts.c.
+ * Checks that nothing in the model escapes the redactor: walks the debug
+ * information of struct rcore_snapshot and struct rcore_print in this program,
+ * and compares it with the table of redact_parts.c.
  */
 #include <check.h>
 #include <dwarf.h>
@@ -17,7 +18,7 @@
 #include "model/snapshot.h"
 #include "redact/redact_parts.h"
 
-/* So that this program has the structs' debug information, whatever else it is made of. */
+/* Makes sure that this program has the structs' debug information. */
 static struct {
 	struct rcore_snapshot snapshot;
 	struct rcore_print print;
@@ -27,7 +28,7 @@ static struct {
 struct place {
 	const struct rcore_parts *parts;
 	Dwarf_Word offset;
-	const char *name; /* for complaints */
+	const char *name; /* for messages */
 };
 
 static int complaints;
@@ -46,7 +47,10 @@ __attribute__((format(printf, 2, 3))) static void complain(const char *name, con
 	complaints++;
 }
 
-/* The type behind an attribute, without typedefs and qualifiers; false: void. */
+/*
+ * Finds the type of an attribute, without typedefs and qualifiers. Returns
+ * false for void.
+ */
 static bool type_of(Dwarf_Die *die, Dwarf_Die *ret)
 {
 	Dwarf_Attribute attribute;
@@ -69,7 +73,10 @@ static bool is_struct(Dwarf_Die *type)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
-/* The row of a member, if it is one of those kinds, which end with -1. */
+/*
+ * Returns the row of a member, if it is of one of those kinds; -1 ends the
+ * list.
+ */
 static const struct rcore_part *row_at(const struct place *place, const int *kinds)
 {
 	for (size_t i = 0; i < place->parts->count; i++)
@@ -150,7 +157,9 @@ static void walk_array(Dwarf_Die *array, const struct place *place)
 	}
 }
 
-/* A struct in a struct has a row, or its members have rows of the outer one. */
+/*
+ * A struct in a struct has a row, or its members have rows in the outer struct.
+ */
 static void walk_inner(Dwarf_Die *type, const struct place *place)
 {
 	const struct rcore_part *row = row_at(place, inner);
@@ -191,7 +200,7 @@ static void walk_struct(Dwarf_Die *type, const struct place *place)
 			walk_member(&member, place);
 }
 
-/* A struct of the unit; false: it has none. */
+/* Finds a struct of the unit. Returns false if it has none. */
 static bool find_struct(Dwarf_Die *unit, const char *name, Dwarf_Die *ret)
 {
 	for (int more = dwarf_child(unit, ret); more == 0; more = dwarf_siblingof(ret, ret)) {

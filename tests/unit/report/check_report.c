@@ -57,7 +57,10 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
-/* RCORE_GOLDEN=update writes the files anew; look at the diff before you commit it. */
+/*
+ * RCORE_GOLDEN=update writes the files again; look at the diff before you
+ * commit it.
+ */
 static const struct golden {
 	const char *path;
 	writer *write;
@@ -132,7 +135,7 @@ static writer *const writers[] = {
 
 enum { SNAPSHOTS = 3 };
 
-/* Whatever the options, no byte of the target drives a terminal. */
+/* Whatever the options are, no byte of the target controls a terminal. */
 START_TEST(printable)
 {
 	const struct rcore_report_options options = {.all = true, .verbose = true};
@@ -159,7 +162,9 @@ static char *report(const struct rcore_snapshot *snapshot)
 	return written(rcore_report_text, snapshot, NULL);
 }
 
-/* Status 1 comes with a line that says why, and the heading with a line. */
+/*
+ * If the status is 1, a line says why, and the heading has at least one line.
+ */
 START_TEST(problems_have_lines)
 {
 	struct rcore_snapshot snapshot = {.cause = {.thread = -1, .fiber = -1}};
@@ -293,7 +298,7 @@ START_TEST(json_is_streamed)
 	getrusage(RUSAGE_SELF, &before);
 	ck_assert(!rcore_report_json(&snapshot, NULL, out));
 	getrusage(RUSAGE_SELF, &after);
-#ifndef __SANITIZE_ADDRESS__ /* it keeps what is freed */
+#ifndef __SANITIZE_ADDRESS__ /* it keeps freed memory */
 	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 4096);
 #endif
 	fclose(out);
@@ -410,7 +415,7 @@ START_TEST(recursion_is_folded)
 }
 END_TEST
 
-/* A problem that one frame alone has is never folded away. */
+/* A problem that only one frame has is never folded away. */
 START_TEST(problems_are_not_folded)
 {
 	struct rcore_snapshot snapshot;

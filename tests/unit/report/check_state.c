@@ -65,7 +65,7 @@ static void begin(void)
 typedef struct rcore_error *report(const struct rcore_snapshot *,
 				   const struct rcore_report_options *, FILE *);
 
-/* malloc'ed; NULL and *code for an error. */
+/* malloc'ed; NULL and *code on an error. */
 static char *printed(report *print, const struct rcore_report_options *options, int *code)
 {
 	char *text = NULL;
@@ -124,7 +124,7 @@ static struct rcore_report_options conditions(const char *first, const char *sec
 
 #define PLAIN_STACK "  T1.F1    suspended  request_id=\"abc123\" user_id=42 kind=:web\n"
 
-/* The same next to stacks: these fibers have none. */
+/* The same next to stacks, which these fibers do not have. */
 START_TEST(test_stacks)
 {
 	begin();
@@ -181,7 +181,7 @@ START_TEST(test_where)
 }
 END_TEST
 
-/* The report shows that fiber, and no other. */
+/* The report shows only that fiber. */
 START_TEST(test_report)
 {
 	begin();
@@ -201,7 +201,7 @@ START_TEST(test_report)
 }
 END_TEST
 
-/* Parked with the same stack, each still says for whom. */
+/* Fibers parked with the same stack still have their own contexts. */
 START_TEST(test_group)
 {
 	begin();

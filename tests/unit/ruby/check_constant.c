@@ -13,7 +13,7 @@
 	fake_put_field(&fake.target, base, &fake.layout.struct_id.id, value)
 
 struct constant {
-	const char *name; /* NULL: an ID without one */
+	const char *name; /* NULL: an ID without a name */
 	uint64_t value;
 };
 
@@ -115,7 +115,7 @@ START_TEST(test_not_found)
 		{"::", "there is no constant ::"},
 		{"Foo::", "there is no constant Foo::"},
 		{"Foo::::OLD", "there is no constant Foo::"},
-		/* Object's own are nobody else's. */
+		/* Object's own constants belong to nobody else. */
 		{"Foo::NUMBER", "there is no constant Foo::NUMBER"},
 		{"Inner", "there is no constant Inner"},
 		{"Foo::Inner::Nope::X", "there is no constant Foo::Inner::Nope"},
@@ -188,7 +188,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* A class among its own ancestors, a table without end. */
+/* A class among its own ancestors; an endless table. */
 START_TEST(test_broken)
 {
 	uint64_t value, table;
@@ -210,7 +210,7 @@ START_TEST(test_broken)
 }
 END_TEST
 
-/* Whatever read fails, the answer is the right one or an error. */
+/* Whichever read fails, the result is right or an error. */
 START_TEST(test_faults)
 {
 	begin(_i);

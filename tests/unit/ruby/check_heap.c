@@ -14,7 +14,7 @@ static size_t slot_size(void)
 	return rcore_has(&fake.layout.heap_page.slot_size) ? 80 : 40;
 }
 
-/* A page of SLOTS Strings; returns the first. */
+/* Creates a page of SLOTS Strings and returns the first one. */
 static uint64_t make_page(uint64_t *objspace)
 {
 	static const uint64_t flags[SLOTS] = {RCORE_T_STRING, RCORE_T_STRING, RCORE_T_STRING,
@@ -41,7 +41,10 @@ static void mark(uint64_t slot)
 	fake_put(&fake.target, at, word | UINT64_C(1) << bit % 64);
 }
 
-/* From the end of marking until its page is swept, what has no mark is garbage. */
+/*
+ * From the end of marking until its page is swept, an object without a mark is
+ * garbage.
+ */
 START_TEST(test_garbage)
 {
 	begin(_i);
@@ -55,7 +58,7 @@ START_TEST(test_garbage)
 	fake_put_field(&fake.target, page, &fake.layout.heap_page.before_sweep, 1);
 	for (size_t i = 0; i < SLOTS; i++)
 		ck_assert(rcore_heap_is_garbage(&ruby, start + i * size) == !(i % 2));
-	/* What is no slot. */
+	/* Not a slot. */
 	ck_assert(!rcore_heap_is_garbage(&ruby, page));
 	ck_assert(!rcore_heap_is_garbage(&ruby, start - 8));
 	ck_assert(!rcore_heap_is_garbage(&ruby, 0));
@@ -112,7 +115,10 @@ static bool count(void *context, uint64_t value, const void *copy, size_t size)
 	return true;
 }
 
-/* While the heap is compacted, a reference may lead to the slot that its object has left. */
+/*
+ * While the heap is compacted, a reference may lead to the slot that its object
+ * left.
+ */
 START_TEST(test_moved)
 {
 	begin(_i);
@@ -125,11 +131,11 @@ START_TEST(test_moved)
 		return;
 	fake_put(&fake.target, from, RCORE_T_MOVED);
 	fake_put_field(&fake.target, from, &layout->moved.destination, to);
-	/* One that leads nowhere stays as it is. */
+	/* One that points nowhere is unchanged. */
 	fake_put(&fake.target, start, RCORE_T_MOVED);
 	fake_put_field(&fake.target, start, &layout->moved.destination, 0);
 
-	/* What was left is free, and nobody refers to it, once that is over. */
+	/* After compaction, the old slot is free, and nothing refers to it. */
 	rcore_moved_follow(&ruby, vm);
 	ck_assert_int_eq(code(text_of(from, &text)), RCORE_ERROR_CORRUPT);
 	ck_assert_uint_eq(rcore_moved_to(&ruby, from), from);
@@ -140,7 +146,9 @@ START_TEST(test_moved)
 	ck_assert_str_eq(text, "moved");
 	OK(text_of(to, &text));
 	ck_assert_int_eq(code(text_of(start, &text)), RCORE_ERROR_CORRUPT);
-	/* Who asks for a slot wants the slot, not the object that left it. */
+	/*
+	 * Code that asks for a slot gets the slot, not the object that left it.
+	 */
 	uint64_t slot;
 	enum rcore_type type;
 	ck_assert(rcore_heap_slot(&ruby, from + 8, &slot, &type));
@@ -148,7 +156,10 @@ START_TEST(test_moved)
 	ck_assert_int_eq(type, RCORE_T_MOVED);
 	ck_assert_uint_eq(rcore_moved_to(&ruby, from), to);
 	ck_assert_uint_eq(rcore_moved_to(&ruby, to), to);
-	/* Across slots memory is as it is; a walk of the heap still sees what was left. */
+	/*
+	 * Reads across slots return memory unchanged; a walk of the heap still
+	 * sees the old slots.
+	 */
 	uint64_t words[16];
 	ck_assert_int_eq(rcore_read(ruby.memory, from - 8, words, sizeof(words)), 0);
 	ck_assert_uint_eq(words[1], RCORE_T_MOVED);

@@ -27,7 +27,10 @@ START_TEST(ids_stay)
 }
 END_TEST
 
-/* An object that it got, or that could not be read for once, makes it nobody else. */
+/*
+ * If a fiber gets its object later, or the object could not be read once, it is
+ * still the same fiber.
+ */
 START_TEST(ids_of_late_objects)
 {
 	struct rcore_ids *ids = rcore_ids_open();

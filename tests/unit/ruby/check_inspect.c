@@ -11,7 +11,8 @@
 #include "ruby/inspect/printed.h"
 #include "ruby_suite.h"
 
-enum { LONGEST_TEXT = 1 << 21 }; /* no text is longer: the limit, and what closes brackets */
+/* the longest possible text: the limit, and what closes brackets */
+enum { LONGEST_TEXT = 1 << 21 };
 
 static struct rcore_value inspected(uint64_t value, const struct rcore_inspect_options *options)
 {
@@ -29,7 +30,7 @@ static void shows(uint64_t value, const char *expected)
 		      result.text, result.problem);
 }
 
-/* With a problem that says so. */
+/* Expects the value with a problem. */
 static void shows_bad(uint64_t value, const char *expected, const char *problem)
 {
 	struct rcore_value result = inspected(value, NULL);
@@ -135,7 +136,7 @@ START_TEST(test_strings)
 	shows(string("a\xa4\xa2\xa4", 4, 10), "\"a\\x{A4A2}\\xA4\"");
 	shows(string("\x82\xa0\xb1\x82", 4, 11), "\"\\x{82A0}\\xB1\\x82\"");
 	shows(string("\xc3\xa9", 2, 9), "\"\\u00E9\"");
-	/* One that no table of encodings names. */
+	/* An encoding that no table names. */
 	shows(string("a\xa4\xa2", 3, 50), "\"a\\xA4\\xA2\"");
 }
 END_TEST
@@ -151,7 +152,7 @@ START_TEST(test_cut_strings)
 	const struct rcore_inspect_options options = {.max_string = 8};
 	ck_assert_str_eq(inspected(huge, &options).text,
 			 "\"01234567\"... (1152921504606846968 more bytes)");
-	/* The default goes past what is mapped. */
+	/* The default goes beyond the mapped memory. */
 	struct rcore_value result = inspected(huge, NULL);
 	ck_assert_ptr_nonnull(strstr(result.text, "<unreadable 0x"));
 	ck_assert_ptr_nonnull(result.problem);
@@ -200,7 +201,10 @@ START_TEST(test_arrays)
 }
 END_TEST
 
-/* No item is begun past the bytes asked for; each container says what it left out. */
+/*
+ * No item begins after the limit of bytes. Each container says what it left
+ * out.
+ */
 START_TEST(test_max_text)
 {
 	begin(_i);
@@ -217,7 +221,7 @@ START_TEST(test_max_text)
 }
 END_TEST
 
-/* Lists within lists, wider than any text may be. */
+/* Nested lists, wider than any text may be. */
 START_TEST(test_limits)
 {
 	begin(_i);
@@ -232,7 +236,7 @@ START_TEST(test_limits)
 	ck_assert_uint_gt(strlen(result.text), 1 << 20);
 	ck_assert_uint_lt(strlen(result.text), LONGEST_TEXT);
 	ck_assert_ptr_nonnull(strstr(result.problem, "truncated"));
-	/* One in the other, deeper than is followed. */
+	/* Nested deeper than is followed. */
 	list = FAKE_FIXNUM(1);
 	for (int depth = 0; depth < 2000; depth++)
 		list = ARRAY(list);
@@ -323,7 +327,10 @@ START_TEST(test_numbers)
 }
 END_TEST
 
-/* A class that Struct.new made, with its name where that is an instance variable. */
+/*
+ * Sets up a class that Struct.new created, with its name if that is an instance
+ * variable.
+ */
 static void name_members(uint64_t klass, const char *name, uint64_t names)
 {
 	const struct fake_ivar ivars[] = {{fake.classpath, fake_string(&fake, name)},
@@ -465,7 +472,7 @@ START_TEST(test_slots)
 }
 END_TEST
 
-/* One value of all kinds, for what may go wrong. */
+/* Creates one value of every kind, for errors. */
 static uint64_t everything(void)
 {
 	uint64_t klass = fake_named_class(&fake, "Foo", 0);
@@ -487,7 +494,10 @@ static uint64_t everything(void)
 		     fake_string_heap(&fake, "a string that is long enough for the heap", 40));
 }
 
-/* Each read fails once: the text stands but for that, and the value says so. */
+/*
+ * Each read fails once: the text is otherwise right, and the value has a
+ * problem.
+ */
 START_TEST(test_faults)
 {
 	begin(_i);
@@ -511,7 +521,7 @@ START_TEST(test_faults)
 }
 END_TEST
 
-/* Each word of all that there is takes values that it should not have. */
+/* Each word in memory gets values that it should not have. */
 START_TEST(test_words)
 {
 	begin(_i);
@@ -520,7 +530,7 @@ START_TEST(test_words)
 	fake_put_generic_ivars(&fake);
 	for (size_t r = 0; r < fake.target.range_count; r++) {
 		struct fake_range range = fake.target.ranges[r];
-		/* The symbol table is large and all alike. */
+		/* The symbol table is large and uniform. */
 		size_t step = range.size > 4096 ? 1024 : 8;
 		for (size_t at = 0; at + 8 <= range.size; at += step) {
 			uint64_t old, word = bad[(at / 8 + r) % 5];

@@ -46,8 +46,10 @@ static void hold(const char *what, uint64_t object, enum fake_ivar_storage stora
 	fake_set_ivars(&fake, object, storage, holder->ivars, count);
 }
 
-/* Each object has a class of its own: up to 3.1 that says where the variables are. Every other one
- * has a singleton class as well. */
+/*
+ * Each object has a class of its own, which up to 3.1 says where the variables
+ * are. Every other one also has a singleton class.
+ */
 static uint64_t make(enum rcore_type type, size_t size)
 {
 	struct fake_class plain = {.type = RCORE_T_CLASS, .path = "Foo", .permanent = true};
@@ -158,7 +160,7 @@ START_TEST(test_all)
 }
 END_TEST
 
-/* Objects without any, and what is no object. */
+/* Objects without variables, and values that are not objects. */
 START_TEST(test_none)
 {
 	begin(_i);
@@ -207,7 +209,7 @@ START_TEST(test_removed)
 }
 END_TEST
 
-/* Said of the object, and no other is worse for it. */
+/* This object has a problem; the others are not affected. */
 START_TEST(test_lost_generic)
 {
 	begin(_i);
@@ -220,7 +222,7 @@ START_TEST(test_lost_generic)
 	flags |= flagged ? (uint64_t)fake.layout.constant.fl_exivar : UINT64_C(3) << 32;
 	fake_put(&fake.target, lost, flags);
 	uint64_t in_table = holders[7].object; /* string */
-	/* Not known where the table is: this one cannot say. */
+	/* The table is not known yet, and this object cannot show it. */
 	ck_assert_int_eq(code(rcore_ivar_get(&ruby, lost, "@first", &found, &value)),
 			 RCORE_ERROR_FAULT);
 	OK(rcore_ivar_get(&ruby, in_table, "@first", &found, &value));
@@ -229,7 +231,7 @@ START_TEST(test_lost_generic)
 	ck_assert_int_eq(code(rcore_ivar_get(&ruby, lost, "@first", &found, &value)),
 			 RCORE_ERROR_CORRUPT);
 
-	/* Nothing of what is found once is searched for again. */
+	/* What was found once is not searched again. */
 	struct rcore_statics statics = ruby.statics;
 	read_again();
 	ruby.statics.generic_ivars = statics.generic_ivars;
@@ -238,7 +240,7 @@ START_TEST(test_lost_generic)
 	OK(rcore_ivar_get(&ruby, in_table, "@first", &found, &value));
 	ck_assert(found);
 
-	/* A table of something else does not prove itself. */
+	/* A table of something else does not pass the check. */
 	read_again();
 	fake_put(&fake.target, fake.statics + 8, 0);
 	struct fake_ivar other[] = {{in_table, 0x1230}, {lost, 0x1240}, {0x10000, 0x1250}};
@@ -248,7 +250,7 @@ START_TEST(test_lost_generic)
 }
 END_TEST
 
-/* Against a search from the first entry to the last. */
+/* Compared with a search from the first entry to the last. */
 START_TEST(test_st_find)
 {
 	begin(_i);
@@ -271,7 +273,7 @@ START_TEST(test_st_find)
 			ck_assert(!found);
 		}
 	}
-	/* Bins without an empty one, and lengths that cannot be. */
+	/* No empty bin, and impossible lengths. */
 	for (size_t j = 0; j < 100; j++)
 		entries[j] = (struct fake_ivar){(j + 1) * 40, j};
 	uint64_t table = fake_st_table(&fake, entries, 100, 0), record, bins = 0;
@@ -288,7 +290,7 @@ START_TEST(test_st_find)
 }
 END_TEST
 
-/* Rings, shapes past the end, indices without a value. */
+/* Cycles, shapes past the end, indices without a value. */
 START_TEST(test_broken_shapes)
 {
 	begin(_i);
@@ -349,7 +351,7 @@ START_TEST(test_data)
 	ck_assert_str_eq(data.type_name, "embedded");
 	ck_assert_uint_eq(data.data, value + 32);
 
-	/* Untyped: a dfree in the place of typed_flag. */
+	/* Untyped: a dfree instead of typed_flag. */
 	value = fake_object(&fake, RCORE_T_DATA, 40);
 	PUT(value, data, typed_flag, 0x7f0000001000);
 	PUT(value, data, data, 0x4560);
@@ -360,7 +362,7 @@ START_TEST(test_data)
 	OK(rcore_data_is(&ruby, value, "fiber", &same, &at));
 	ck_assert(!same);
 
-	/* A type that cannot be read is said on the object. */
+	/* If a type cannot be read, the object has a problem. */
 	value = make_data(false, "fiber", 0x1230);
 	PUT(value, data, type, 0x10000);
 	OK(rcore_data(&ruby, value, &data));
@@ -397,7 +399,10 @@ START_TEST(test_real_class)
 }
 END_TEST
 
-/* With any read failing: a value as without it, or an error, never another value. */
+/*
+ * Whichever read fails, the result is the right value or an error, never
+ * another value.
+ */
 START_TEST(test_faults)
 {
 	begin(_i);

@@ -181,7 +181,10 @@ START_TEST(test_broken_label)
 }
 END_TEST
 
-/* Labels that lie in a file that is not here: the type says what is certain, "?" stands for the rest. */
+/*
+ * If the labels are in a file that is missing, the type shows what is certain,
+ * and "?" replaces the rest.
+ */
 START_TEST(test_no_label)
 {
 	begin(_i);
@@ -224,8 +227,10 @@ START_TEST(test_no_label)
 }
 END_TEST
 
-/* All decoders in a row; each outcome in words: what was read, "error", or, where it says
- * itself that it is not whole, "problem". */
+/*
+ * Runs all decoders in turn. Each outcome is a text: the result, "error", or
+ * "problem" if it is incomplete.
+ */
 struct outcomes {
 	char text[80][80];
 	size_t count;

@@ -151,7 +151,9 @@ START_TEST(test_symbols_search)
 	ck_assert(!rcore_symbols_prove(&ruby, fake.symbols + 8));
 	rcore_read(ruby.memory, fake.symbols, copy, size);
 
-	/* Across the end of what is read at once, after something that looks like it. */
+	/*
+	 * At the end of a chunk that is read at once, after something similar.
+	 */
 	uint64_t data = fake_alloc(&fake.target, DATA, 4096);
 	fake_write(&fake.target, data + 4096, copy, size);
 	uint64_t empty[1] = {0};
@@ -163,7 +165,7 @@ START_TEST(test_symbols_search)
 	ck_assert_uint_eq(ruby.global_symbols, 0);
 	ck_assert(rcore_symbols_search(&ruby, data, data + DATA));
 	ck_assert_uint_eq(ruby.global_symbols, data + WHERE);
-	/* With memory before it that cannot be read, and from an odd address. */
+	/* After memory that cannot be read, and from an odd address. */
 	ck_assert(rcore_symbols_search(&ruby, data - 100003, data + DATA));
 	ck_assert(!rcore_symbols_search(&ruby, data + WHERE + 8, data + DATA));
 	ck_assert(!rcore_symbols_search(&ruby, data, data));
@@ -292,13 +294,13 @@ START_TEST(test_env)
 	uint64_t block = fake_env(&fake, 0, local | 1, FLAGS);
 	check_env(block, method);
 	check_env(fake_env(&fake, cref, block | 1, FLAGS), method);
-	/* A svar stands in local environments only. */
+	/* A svar is only in local environments. */
 	check_env(fake_env(&fake, svar, fake_env(&fake, 0, 0, LOCAL) | 1, FLAGS), 0);
 	/* define_method: the block's own environment has the method. */
 	uint64_t other = fake_method(&fake, RCORE_METHOD_BMETHOD, 0, '-', 0);
 	check_env(fake_env(&fake, other, local | 1, FLAGS), other);
 
-	/* Moved to the heap just now. */
+	/* Just being moved to the heap. */
 	uint64_t env = fake_imemo(&fake, traits->imemo_env, 64);
 	fake_put_field(&fake.target, env, &fake.layout.env.ep, local);
 	check_env(fake_env(&fake, 0, fake_env(&fake, 0, 0, env) | 1, FLAGS), method);
@@ -381,8 +383,10 @@ static uint32_t random_below(uint32_t bound)
 	return (uint32_t)(random_state >> 33) % bound;
 }
 
-/* Every position of an iseq of `size` words, a share of which begin an entry, against a walk
- * through the entries. */
+/*
+ * For every position of an iseq of `size` words, of which a share begins an
+ * entry, compares with a walk through the entries.
+ */
 static void check_lines(uint32_t size, uint32_t share)
 {
 	uint32_t *positions = malloc(size * sizeof(*positions)), count = 0;
@@ -472,7 +476,7 @@ START_TEST(test_heap)
 	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, NULL));
 	ck_assert_uint_eq(visited.count, 2);
 
-	/* A body that does not point back, a page of too many slots. */
+	/* A body that does not point back; a page with too many slots. */
 	fake_put(&fake.target, starts[0] & ~(uint64_t)(fake.layout.traits.heap_page_align - 1),
 		 0);
 	visited = (struct visited){0};
@@ -498,7 +502,7 @@ START_TEST(test_heap)
 }
 END_TEST
 
-/* Moments of heap_page_allocate() and heap_pages_free_unused_pages(). */
+/* States during heap_page_allocate() and heap_pages_free_unused_pages(). */
 START_TEST(test_heap_changing)
 {
 	begin(_i);
@@ -510,21 +514,26 @@ START_TEST(test_heap_changing)
 		return;
 	rcore_read_u64(ruby.memory, list, &first);
 
-	/* Two of three are found in the room of one: the first entry was moved, but not written again. */
+	/*
+	 * Two of three are found although the counter says one: the first entry
+	 * was moved, but not overwritten yet.
+	 */
 	fake_put_field(&fake.target, objspace, &fake.layout.objspace.heap_pages_allocated, 2);
 	fake_put(&fake.target, list + 8, first);
 	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, &unreadable));
 	ck_assert_uint_eq(unreadable, 0);
 	ck_assert_uint_eq(visited.count, 3);
 
-	/* A page that was freed is no page; the last is still beyond the count. */
+	/*
+	 * A freed page is not a page; the last one is still beyond the count.
+	 */
 	visited = (struct visited){0};
 	fake_put(&fake.target, list + 8, list);
 	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, &unreadable));
 	ck_assert_uint_eq(unreadable, 0);
 	ck_assert_uint_eq(visited.count, 3);
 
-	/* A new one is blank, another of that kind is none. */
+	/* A new page is blank; another blank one is not a page. */
 	visited = (struct visited){0};
 	uint64_t blank = fake_alloc(&fake.target, fake.layout.heap_page.size, 8);
 	fake_put_field(&fake.target, objspace, &fake.layout.objspace.heap_pages_allocated, 3);

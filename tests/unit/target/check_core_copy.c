@@ -16,7 +16,7 @@
 
 enum { MAX_SEEN = 64 };
 
-/* What a reader that knows nothing of ours finds in the notes of a core. */
+/* What a reader that does not know rcore finds in the notes of a core. */
 struct seen {
 	struct {
 		int tid, signo;
@@ -24,7 +24,7 @@ struct seen {
 		char name[17];
 	} threads[MAX_SEEN];
 	size_t thread_count;
-	int pid; /* of the last NT_PRPSINFO, as gdb takes it */
+	int pid; /* of the last NT_PRPSINFO, which gdb uses */
 	char last_name[17];
 	size_t program_headers;
 };
@@ -155,7 +155,7 @@ static const char *write_core(const struct core_builder *builder, const char *na
 	return path;
 }
 
-/* Each byte, and each reason why there is none. */
+/* Compares each byte, and each reason why there is none. */
 static void same_memory(const char *left, const char *right)
 {
 	struct rcore_core *a = opened(left), *b = opened(right);
@@ -327,7 +327,7 @@ START_TEST(holes_stay_holes)
 	if (blocks(from) > HOLE / 2) {
 		free(bytes);
 		core_deinit(&builder);
-		return; /* a file system without holes */
+		return; /* the file system has no holes */
 	}
 	struct rcore_added_thread added = thread(10000001, 101, "T1.F1", 0x2000);
 	copies(from, to, &added, 1);
@@ -343,7 +343,7 @@ START_TEST(holes_stay_holes)
 }
 END_TEST
 
-/* Notes behind the memory, aligned to 8, with a second segment of notes. */
+/* Notes after the memory, aligned to 8, with a second segment of notes. */
 START_TEST(takes_notes_anywhere)
 {
 	struct core_builder builder = {0};
@@ -436,7 +436,7 @@ START_TEST(leaves_nothing_half_written)
 }
 END_TEST
 
-/* Offsets and sizes that no file has must not lead anywhere. */
+/* Impossible offsets and sizes must not lead anywhere. */
 START_TEST(survives_hostile_headers)
 {
 	static const uint64_t values[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of running processes, on children of this program. */
+/* Tests the reader of running processes on children of this program. */
 #include <check.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "live_child.h"
 #include "target/live/live_memory.h"
 
-/* What the process has at this very moment. */
+/* What the process has now. */
 static long counted(const struct child *child)
 {
 	long value = -1;
@@ -71,7 +71,7 @@ START_TEST(reads_memory)
 }
 END_TEST
 
-/* As where seccomp forbids process_vm_readv(). */
+/* As if seccomp forbade process_vm_readv(). */
 START_TEST(reads_by_the_file)
 {
 	struct child child = child_start(child_sleeps, NULL);
@@ -118,7 +118,7 @@ START_TEST(reads_by_the_file)
 }
 END_TEST
 
-/* A page that cannot be read takes none of its neighbours along. */
+/* A page that cannot be read does not affect its neighbours. */
 START_TEST(fills_around_holes)
 {
 	struct child child = child_start(child_sleeps, NULL);
@@ -138,7 +138,7 @@ START_TEST(fills_around_holes)
 }
 END_TEST
 
-/* As GC.compact does with pages of the heap. */
+/* Like GC.compact does with pages of the heap. */
 START_TEST(reads_protected_pages)
 {
 	struct child child = child_start(child_sleeps, NULL);
@@ -186,7 +186,7 @@ START_TEST(stands_still)
 }
 END_TEST
 
-/* Nothing else of a process that runs on is ever read. */
+/* Nothing else of a running process is ever read. */
 START_TEST(forgets_what_was_not_kept)
 {
 	struct child child = child_start(child_counts, NULL);
@@ -254,7 +254,10 @@ START_TEST(knows_each_thread)
 }
 END_TEST
 
-/* Each signal arrives once, those too that come while it stands still. */
+/*
+ * Each signal arrives once, including those that come while the process is
+ * stopped.
+ */
 START_TEST(keeps_signals)
 {
 	enum { SIGNALS = 30 };
@@ -295,7 +298,7 @@ START_TEST(leaves_a_stopped_process_stopped)
 	kill(child.pid, SIGCONT);
 	child_runs(&child);
 
-	/* Stopped while we hold it, it stays so as well. */
+	/* If it is stopped by somebody else meanwhile, it stays stopped. */
 	live_begun(live, true);
 	kill(child.pid, SIGSTOP);
 	live_ended(live);
@@ -389,7 +392,10 @@ START_TEST(stops_a_process_that_starts_threads)
 }
 END_TEST
 
-/* exec waits for all threads to end, and who stops them must not wait for exec. */
+/*
+ * exec waits for all threads to end, so stopping the threads must not wait for
+ * exec.
+ */
 START_TEST(survives_exec)
 {
 	int pipe_ends[2];
@@ -428,7 +434,10 @@ static void *sleep_on(void *argument)
 	return NULL;
 }
 
-/* This program as the target of survives_exec: starts threads, then itself anew. */
+/*
+ * This program as the target of survives_exec: starts threads, then executes
+ * itself again.
+ */
 static int run_exec(char **argv)
 {
 	pthread_t thread;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the reader of running processes refuses, and where else it finds them. */
+/*
+ * Tests what the reader of running processes refuses, and how it finds mapped
+ * files.
+ */
 #include <check.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -93,7 +96,7 @@ START_TEST(refuses_what_is_no_process)
 }
 END_TEST
 
-/* Process 2 is the kernel's where this runs outside of any container. */
+/* Process 2 belongs to the kernel if this runs outside of any container. */
 START_TEST(refuses_the_kernel)
 {
 	struct rcore_live_status status;
@@ -133,7 +136,9 @@ END_TEST
 
 enum { NOBODY = 65534 };
 
-/* In a process of its own, as another user; its exit status is the test's. */
+/*
+ * Runs in a process of its own, as another user; its exit status is the test's.
+ */
 static void as_nobody(int pid, const char *words)
 {
 	pid_t tester = fork();
@@ -176,7 +181,7 @@ START_TEST(names_the_permission)
 }
 END_TEST
 
-/* An i386 program that waits for a signal for ever. */
+/* Writes an i386 program that waits for a signal forever. */
 static bool write_32_bit(const char *path)
 {
 	static const uint8_t code[] = {0xb8, 29, 0, 0, 0, 0xcd, 0x80, 0xeb, 0xf7};
@@ -221,7 +226,10 @@ START_TEST(refuses_32_bit)
 		execl(path, path, (char *)NULL);
 		_exit(0);
 	}
-	/* 'S' before exec too, but for a moment; by then the file tells. */
+	/*
+	 * The state is 'S' for a moment before exec, too; then the file shows
+	 * whether it has executed.
+	 */
 	char exe[64], link[64];
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
 	for (;;) {
@@ -243,7 +251,9 @@ START_TEST(refuses_32_bit)
 }
 END_TEST
 
-/* The very file that is mapped, though it was removed and another has its name. */
+/*
+ * Opens the mapped file, even if it was removed and another one has its name.
+ */
 START_TEST(opens_removed_files)
 {
 	char folder[] = "/tmp/rcore-live-XXXXXX", path[64];

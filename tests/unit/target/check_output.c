@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens if somebody puts something else into an output's place while it is written. */
+/*
+ * What happens if somebody puts something else in an output's place while it is
+ * written.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

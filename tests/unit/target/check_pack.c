@@ -90,7 +90,10 @@ START_TEST(knows_its_bytes)
 	ck_assert_uint_eq(rcore_known_find(&runs, 12), 1);
 	ck_assert_uint_eq(rcore_known_find(&runs, 4000000000), 3);
 	rcore_known_deinit(&runs);
-	/* Of a file that was cut the rest stands; nothing is known past its end. */
+	/*
+	 * Of a truncated file, the beginning is used, and nothing past its end
+	 * is known.
+	 */
 	for (size_t size = 0; size < writer.count; size++) {
 		ck_assert(rcore_known_read(writer.items, size, 4000000000, &runs));
 		ck_assert_uint_le(runs.count, 2);
@@ -145,7 +148,7 @@ struct notes {
 	size_t size;
 };
 
-/* A note of which each byte is `byte`; gives where its contents are. */
+/* Adds a note whose bytes are all `byte`. Returns where its contents are. */
 static uint8_t *add_note(struct notes *notes, uint32_t type, size_t size, int byte)
 {
 	const Elf64_Nhdr head = {5, (uint32_t)size, type};
@@ -181,7 +184,7 @@ START_TEST(hides_notes)
 	ck_assert(vector[31] == 7 && !vector[32] && !vector[415] && vector[416] == 7);
 	ck_assert(extended[575] == 7 && !extended[576] && !extended[2695]);
 	ck_assert(files[0] == 7 && files[8] == 7);
-	/* Cut off anywhere. */
+	/* Truncated anywhere. */
 	for (size_t size = 0; size < notes.size; size++) {
 		uint8_t *copy = malloc(size + !size);
 		memcpy(copy, notes.bytes, size);
@@ -309,7 +312,7 @@ START_TEST(note_comes_back)
 }
 END_TEST
 
-/* Whatever becomes of its bytes, it is read or refused. */
+/* Whatever its bytes are, it is read or refused. */
 START_TEST(damaged_note)
 {
 	struct rcore_pack_facts facts = sample(), back;

@@ -46,7 +46,7 @@ static void refuses(const char *path, enum rcore_error_code code, const char *wo
 	rcore_error_free(err);
 }
 
-/* A thread and two pages of pattern, small enough to be cut at each byte. */
+/* A thread and two pages of pattern, small enough to truncate at each byte. */
 static void small_core(struct core_builder *builder)
 {
 	unsigned char pattern[64];
@@ -165,7 +165,7 @@ START_TEST(knows_gdb)
 	core_deinit(&builder);
 }
 
-/* As QEMU 10 writes cores: the thread that died need not be the first. */
+/* Like a core of QEMU 10: the thread that died need not be the first. */
 START_TEST(signal_of_a_later_thread)
 {
 	struct core_builder builder = {0};
@@ -206,7 +206,7 @@ START_TEST(overlaps)
 	core_deinit(&builder);
 }
 
-/* The same answers as looking at each piece in turn. */
+/* The result equals that of looking at each piece in turn. */
 START_TEST(overlaps_at_random)
 {
 	enum { SPACE = 300, PIECES = 40 };
@@ -244,7 +244,7 @@ START_TEST(overlaps_at_random)
 	rcore_segments_deinit(&segments);
 }
 
-/* Opens whatever is at `path` and reads all it says is there. */
+/* Opens the file at `path` and reads everything in it. */
 static void exercise(const char *path)
 {
 	struct rcore_core *core;
@@ -344,7 +344,10 @@ START_TEST(many_segments)
 	size_t size;
 	unsigned char *file = core_build(&builder, &size);
 	const char *path = write_file("core", file, size);
-	/* Without section 0, at the end, the place of the notes tells how many there are. */
+	/*
+	 * If section 0, at the end, is missing, the place of the notes shows
+	 * the number.
+	 */
 	for (int cut = 0; cut < 2; cut++) {
 		struct rcore_core *core = opened(path);
 		struct rcore_segment segment;
@@ -361,7 +364,7 @@ START_TEST(many_segments)
 	core_deinit(&builder);
 }
 
-/* Each of these must be refused or cut, never believed. */
+/* Each of these must be refused or truncated, never trusted. */
 static const struct {
 	const char *name;
 	uint64_t words[8];
@@ -477,7 +480,7 @@ START_TEST(refused)
 	core_deinit(&builder);
 }
 
-/* As a core that somebody copies over while a debugger has it open. */
+/* Like a core that is overwritten while a debugger has it open. */
 START_TEST(cut_off_while_open)
 {
 	struct core_builder *builder = calloc(1, sizeof(*builder));
@@ -513,11 +516,13 @@ START_TEST(permission)
 		ck_assert_int_eq(seteuid(65534), 0);
 	refuses(path, RCORE_ERROR_OS, "permission denied");
 	ck_assert_int_eq(seteuid(user), 0);
-	/* The kernel took it away with the user; a leak checker needs it. */
+	/*
+	 * The kernel cleared it when the user changed; a leak checker needs it.
+	 */
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
-/* Ten GiB of holes: only the pages with something in them are ever touched. */
+/* Ten GiB of holes: only pages with contents are ever read. */
 START_TEST(sparse)
 {
 	struct core_builder builder = {0};
@@ -544,7 +549,7 @@ START_TEST(sparse)
 	core_deinit(&builder);
 }
 
-/* A memory that counts what it is asked. */
+/* A memory that counts reads. */
 struct counted {
 	struct rcore_memory memory;
 	unsigned reads;
@@ -593,7 +598,7 @@ START_TEST(strings)
 	ck_assert_int_eq(rcore_read_string(&target.memory, COUNTED_BASE + 3800, text, 300),
 			 RCORE_FAULT_NONE);
 	ck_assert_uint_eq(strlen(text), 295);
-	/* A core that ends next to the NUL; and nothing behind it is read. */
+	/* A core that ends next to the NUL; nothing after it is read. */
 	target.size = 1001;
 	target.bytes[1000] = '\0';
 	target.end = 0;
@@ -643,7 +648,10 @@ START_TEST(cache_asks_once)
 	free(target.bytes);
 }
 
-/* A block that lies half outside is read by pages, and asked for as a whole only once. */
+/*
+ * A block that is partly outside is read by pages, and requested as a whole
+ * only once.
+ */
 START_TEST(cache_at_edges)
 {
 	struct counted target = counted(3 * 4096 + 100);

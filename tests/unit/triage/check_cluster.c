@@ -87,7 +87,7 @@ START_TEST(similarity)
 }
 END_TEST
 
-/* What is written is read back as it was. */
+/* What is written can be read back unchanged. */
 START_TEST(lines)
 {
 	const struct rcore_result result = {

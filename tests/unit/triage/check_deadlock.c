@@ -9,7 +9,7 @@
 #include "threads.h"
 #include "triage/deadlock.h"
 
-/* What is found, a line each. */
+/* Compares what is found, one per line. */
 static void expect(struct rcore_test_threads *test, const char *expected)
 {
 	char text[1024] = "";
@@ -33,7 +33,10 @@ START_TEST(test_two)
 }
 END_TEST
 
-/* Who only waits for those is no part of it; a second one beside it is found too. */
+/*
+ * A fiber that only waits for those is not part of it; a second deadlock is
+ * found, too.
+ */
 START_TEST(test_three_and_two)
 {
 	struct rcore_test_threads test;
@@ -65,7 +68,7 @@ START_TEST(test_join)
 }
 END_TEST
 
-/* Whoever runs, sleeps or waits for a queue may yet unlock. */
+/* A fiber that runs, sleeps or waits for a queue may still unlock. */
 START_TEST(test_none)
 {
 	struct rcore_test_threads test;
@@ -79,7 +82,7 @@ START_TEST(test_none)
 	rcore_test_want(&test, 0, 1);
 	rcore_test_wait(&test, 1, RCORE_WAIT_POP);
 	expect(&test, "");
-	/* Nor is a fiber stuck whose thread is in its scheduler. */
+	/* Nor is a fiber blocked if its thread is in its scheduler. */
 	rcore_test_threads_init(&test, 2, 1);
 	parked = rcore_test_add_fiber(&test, 0, false, RCORE_FIBER_SUSPENDED);
 	rcore_test_join(&test, 0, 1)->hook = "block";
@@ -104,7 +107,7 @@ START_TEST(test_fibers)
 	expect(&test, "T1.F0 waits for the end of T2, which waits for Mutex 0x1002 held by "
 		      "T1.F1, which cannot run before T1.F0 does\n");
 
-	/* Parked by a scheduler, both of them. */
+	/* A scheduler parked both of them. */
 	rcore_test_threads_init(&test, 1, 2);
 	int first = rcore_test_add_fiber(&test, 0, false, RCORE_FIBER_SUSPENDED);
 	int second = rcore_test_add_fiber(&test, 0, false, RCORE_FIBER_SUSPENDED);
@@ -115,7 +118,7 @@ START_TEST(test_fibers)
 }
 END_TEST
 
-/* Up to 2.7 a thread owns a lock: what it runs must go on. */
+/* Up to 2.7, a thread owns a lock: its current fiber must continue. */
 START_TEST(test_owned_by_threads)
 {
 	struct rcore_test_threads test;
@@ -150,7 +153,7 @@ START_TEST(test_ended)
 }
 END_TEST
 
-/* A long chain that closes: nothing recurses. */
+/* A long cycle: nothing recurses. */
 START_TEST(test_long)
 {
 	enum { COUNT = 200000 };

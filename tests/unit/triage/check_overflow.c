@@ -6,7 +6,10 @@
 #include "base/count.h"
 #include "triage/overflow.h"
 
-/* Low to high: a fiber's guard and stack, a thread's, one whose guard no map shows, and the main stack. */
+/*
+ * From low to high: a fiber's guard and stack, a thread's, one whose guard is
+ * in no map, and the main stack.
+ */
 static const struct rcore_segment segments[] = {
 	{.start = 0x10000, .size = 0x1000},
 	{.start = 0x11000, .size = 0x20000, .readable = true, .writable = true},
@@ -55,7 +58,10 @@ static const struct fault {
 	{NO_FIBER, -1, 0x101ff8, 0x102000,
 	 "stack overflow of kernel thread 7, which runs no Ruby thread: address 0x101ff8 is in "
 	 "the guard page 0x100000-0x102000 below its machine stack of 1024 KiB"},
-	/* qemu saves no siginfo; stp faults before it moves the stack pointer. */
+	/*
+	 * qemu saves no siginfo; stp faults before it changes the stack
+	 * pointer.
+	 */
 	{FIBER, 0, 0, 0x10ff0,
 	 "stack overflow of fiber T1.F3: its stack pointer 0x10ff0 is at the guard page "
 	 "0x10000-0x11000 below its machine stack of 128 KiB"},
@@ -103,7 +109,10 @@ START_TEST(known)
 }
 END_TEST
 
-/* A debugger does not tell what is mapped: a fiber's guard page is known all the same. */
+/*
+ * A debugger does not report what is mapped, but a fiber's guard page is still
+ * known.
+ */
 START_TEST(without_map)
 {
 	struct rcore_process process = {0};
@@ -116,7 +125,7 @@ START_TEST(without_map)
 }
 END_TEST
 
-/* What another machine calls a page, and nonsense for one. */
+/* The page size of another machine, and an invalid one. */
 START_TEST(pages)
 {
 	uint64_t large[] = {AT_PAGESZ, 0x10000}, broken[] = {AT_PAGESZ, 12345};

@@ -42,7 +42,7 @@ static void set_frames(struct rcore_fiber *fiber, const struct rcore_frame *fram
 	fiber->frame_count = count;
 }
 
-/* The lines, and then each group of threads: "T2 T3 idle". */
+/* Compares the lines, and then each group of threads: "T2 T3 idle". */
 static void expect(struct rcore_test_threads *test, const char *expected)
 {
 	struct rcore_snapshot *snapshot = &test->snapshot;
@@ -67,7 +67,9 @@ static void expect(struct rcore_test_threads *test, const char *expected)
 	rcore_arena_deinit(&snapshot->arena);
 }
 
-/* A lock that fiber `owner` holds and the fibers `first` to `last` want. */
+/*
+ * Adds a lock that fiber `owner` holds and the fibers `first` to `last` want.
+ */
 static void lock(struct rcore_test_threads *test, int owner, int first, int last)
 {
 	struct rcore_snapshot *snapshot = &test->snapshot;
@@ -98,7 +100,7 @@ START_TEST(test_nothing)
 }
 END_TEST
 
-/* Who holds the lock, what that one does, and where in the application. */
+/* The owner of the lock, what it does, and where in the application. */
 START_TEST(test_lock)
 {
 	struct rcore_test_threads test;
@@ -114,7 +116,9 @@ START_TEST(test_lock)
 }
 END_TEST
 
-/* A holder that wants a lock itself: the last one is the one to look at. */
+/*
+ * If a holder wants another lock itself, the last holder is the one to look at.
+ */
 START_TEST(test_chain)
 {
 	struct rcore_test_threads test;
@@ -131,7 +135,10 @@ START_TEST(test_chain)
 }
 END_TEST
 
-/* Two that wait for each other have a line as a deadlock; who waits for them has one here. */
+/*
+ * Two that wait for each other have a line as a deadlock; those that wait for
+ * them have one here.
+ */
 START_TEST(test_deadlock)
 {
 	struct rcore_test_threads test;
@@ -175,14 +182,18 @@ START_TEST(test_full_queue)
 		wait->object = i == 3 ? 0x7f60 : 0x7f50;
 		wait->has_counts = true;
 		wait->max = 2;
-		wait->length = i == 3 ? 1 : 2; /* there is room: it is about to go on */
+		/* there is room: it is about to continue */
+		wait->length = i == 3 ? 1 : 2;
 	}
 	expect(&test, "3 fibers wait for room in SizedQueue 0x7f50, which is full (2 of 2 "
 		      "items)\n");
 }
 END_TEST
 
-/* Of four threads of a pool, one works. Those that wait alike are one group. */
+/*
+ * One of the four threads of a pool works. Those that wait in the same way are
+ * a group.
+ */
 START_TEST(test_pool)
 {
 	struct rcore_test_threads test;
@@ -207,7 +218,7 @@ START_TEST(test_pool)
 }
 END_TEST
 
-/* Threads that differ in what they wait for, or have died, are no group. */
+/* Threads that wait for different objects, or have died, are not a group. */
 START_TEST(test_groups)
 {
 	struct rcore_test_threads test;
@@ -228,7 +239,7 @@ START_TEST(test_groups)
 }
 END_TEST
 
-/* The ten that block the most, in a snapshot of many: nothing is quadratic. */
+/* The ten that block the most, in a large snapshot: nothing is quadratic. */
 START_TEST(test_many)
 {
 	enum { COUNT = 100000 };

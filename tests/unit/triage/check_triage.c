@@ -123,8 +123,10 @@ START_TEST(test_origin_native)
 }
 END_TEST
 
-/* A main thread with one fiber; its steps are given as a text: 'r' and 'n' take the next frame of
- * either kind. */
+/*
+ * A main thread with one fiber. A text gives its steps: 'r' and 'n' are the
+ * next frame of either kind.
+ */
 struct crash {
 	struct rcore_snapshot snapshot;
 	struct rcore_fiber fiber;
@@ -203,7 +205,7 @@ START_TEST(test_fault_inside)
 }
 END_TEST
 
-/* The timer thread is as good as any for a signal from outside. */
+/* The kernel may deliver a signal from outside to the timer thread. */
 START_TEST(test_killed_from_outside)
 {
 	struct rcore_native_frame native = {.module = "libruby.so.3.3", .is_interpreter = true};
@@ -252,8 +254,10 @@ START_TEST(test_blames_app_first)
 }
 END_TEST
 
-/* The same crash after lines were moved, in another folder, a block deeper, on a Ruby where Array#each
- * is written in Ruby. */
+/*
+ * The same crash after lines have moved, in another folder, a block deeper, and
+ * with a Ruby in which Array#each is written in Ruby.
+ */
 START_TEST(test_same_crash)
 {
 	struct rcore_frame before[] = {CFUNC("Foo.crash"),
@@ -287,7 +291,7 @@ START_TEST(test_same_crash)
 }
 END_TEST
 
-/* x times (a, b), then c: one signature for every x past 1. */
+/* x times (a, b), then c: every x greater than 1 has the same signature. */
 START_TEST(test_recursion)
 {
 	static struct rcore_frame frames[2 * 1000 + 1];
@@ -352,8 +356,10 @@ START_TEST(test_other_thread)
 }
 END_TEST
 
-/* A function without a symbol has the name that it has in each run; the signature leaves out where
- * in the file it is, which each build changes. */
+/*
+ * A function without a symbol has the same name in each run. The signature
+ * omits its offset in the file, which changes with each build.
+ */
 START_TEST(test_nameless)
 {
 	struct rcore_native_frame natives[] = {

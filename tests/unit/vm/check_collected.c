@@ -15,7 +15,7 @@ static uint64_t marks_of(uint64_t object)
 	return page + (uint64_t)layout->heap_page.mark_bits.offset;
 }
 
-/* Of all objects of its page it alone has no mark. */
+/* It is the only object of its page without a mark. */
 static void unmark(uint64_t object)
 {
 	struct fake_target *target = &world.vm.ruby.target;
@@ -39,8 +39,8 @@ static bool is_there(uint64_t mode, uint64_t fiber)
 }
 
 /*
- * Garbage that has lost nothing yet: it has no mark, or its Thread has none.
- * While objects are marked, none may have one yet.
+ * Garbage that has not lost anything yet: it has no mark, or its Thread has
+ * none. While objects are being marked, some may not have a mark yet.
  */
 START_TEST(test_unmarked)
 {
@@ -54,7 +54,7 @@ START_TEST(test_unmarked)
 	ck_assert(!is_there(SWEEPING, world.parked));
 	unmark(FAKE_GET(vm, world.ended, thread, self));
 	ck_assert(!is_there(SWEEPING, world.orphan));
-	/* What a thread in a list holds is no garbage. */
+	/* What a thread of a list holds is not garbage. */
 	unmark(FAKE_GET(vm, world.running, fiber, self));
 	ck_assert(is_there(SWEEPING, world.running));
 }

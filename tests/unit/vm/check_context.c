@@ -46,7 +46,10 @@ static uint64_t make_data(const char *type_name, const char *class_name, uint64_
 	return value;
 }
 
-/* A Fiber whose @ruby_profiler_state is `state`; 0: it has none. */
+/*
+ * Returns a Fiber whose @ruby_profiler_state is `state`, or that has none if it
+ * is 0.
+ */
 static uint64_t make_fiber(uint64_t state)
 {
 	uint64_t fiber = make_data("fiber", "Fiber", 0);
@@ -72,7 +75,7 @@ static void put_slot(uint64_t table, uint64_t slot, uint64_t key, uint64_t value
 	fake_put(&fake.target, table + 24 + slot * 16, value);
 }
 
-/* What the gem does: false for a full table. */
+/* Does what the gem does; false for a full table. */
 struct model {
 	uint64_t capacity, size;
 	uint64_t keys[CAPACITY_LIMIT], values[CAPACITY_LIMIT];
@@ -128,7 +131,10 @@ static void make_keys(void)
 	for (size_t i = 0; i < KEY_COUNT; i++) {
 		snprintf(name, sizeof(name), "key%zu", i);
 		keys[i] = fake_id(&fake, name);
-		/* Of all kinds: local, instance, constant ... and some a symbol of C. */
+		/*
+		 * All kinds: local, instance, constant ... and some symbols of
+		 * C.
+		 */
 		keys[i] |= i % 7 << 1 | i % 2;
 	}
 }
@@ -166,7 +172,10 @@ static void check_against(const struct model *model, const struct rcore_context 
 	ck_assert_ptr_null(rcore_context_get(context, "no such key"));
 }
 
-/* Random tables of each capacity, full ones too, against the gem's own way to read them. */
+/*
+ * Random tables of each capacity, including full ones, compared with the gem's
+ * own way to read them.
+ */
 START_TEST(test_tables)
 {
 	begin(_i);
@@ -210,7 +219,7 @@ START_TEST(test_none)
 	ck_assert(!rcore_context_has_any(&context));
 	load(0, &context);
 	ck_assert(!context.present && !context.problem);
-	load(wrap(0), &context); /* applied, never given a pair */
+	load(wrap(0), &context); /* in use, but without any pair */
 	ck_assert(context.present && !context.problem && !context.pair_count);
 	load(wrap(make_table(0)), &context);
 	ck_assert(context.present && !context.problem && !context.pair_count);
@@ -221,7 +230,7 @@ START_TEST(test_none)
 	load(fake_string(&fake, "no T_DATA"), &context);
 	ck_assert_ptr_nonnull(context.problem);
 	ck_assert_ptr_null(rcore_context_find(&context, keys[0]));
-	/* The file of the extension is missing: its class tells. */
+	/* The file of the extension is missing, so the class decides. */
 	uint64_t state = wrap(0), type = 0;
 	rcore_read_field(ruby.memory, state, &fake.layout.data.type, &type);
 	PUT(type, data_type, wrap_struct_name, 0x10000);
@@ -230,7 +239,10 @@ START_TEST(test_none)
 }
 END_TEST
 
-/* Tables that were being written, or are damaged: said, and the rest stands. */
+/*
+ * Tables that were being written, or are damaged, have a problem; the rest is
+ * read.
+ */
 START_TEST(test_torn)
 {
 	begin(_i);
@@ -247,7 +259,7 @@ START_TEST(test_torn)
 		ck_assert_uint_eq(context.pair_count, 0);
 		ck_assert_ptr_null(rcore_context_find(&context, key));
 	}
-	/* Written, not counted yet; counted, and not there. */
+	/* Written but not counted yet; counted but missing. */
 	for (uint64_t size = 0; size < 3; size += 2) {
 		uint64_t table = make_table(4);
 		fake_put(&fake.target, table, size);
@@ -258,7 +270,10 @@ START_TEST(test_torn)
 		ck_assert_str_eq(context.pairs[0].variable.value.text, "\"abc\"");
 		ck_assert_ptr_null(context.pairs[0].variable.problem);
 	}
-	/* A key that is no ID, one where no look-up finds it, a value that points nowhere. */
+	/*
+	 * A key that is not an ID, one that no lookup finds, a value that
+	 * points nowhere.
+	 */
 	uint64_t table = make_table(4), home = key & 3;
 	fake_put(&fake.target, table, 4);
 	put_slot(table, home, key, string);
@@ -288,7 +303,7 @@ START_TEST(test_torn)
 			ck_assert_str_eq(pair->variable.name, "key1");
 		}
 	}
-	/* A table that ends too early, or is not there. */
+	/* A table that ends too early, or is missing. */
 	table = make_table(2);
 	fake_put(&fake.target, table + 8, 64);
 	load(wrap(table), &context);
@@ -298,7 +313,10 @@ START_TEST(test_torn)
 }
 END_TEST
 
-/* Any word of it changed: no crash, and pairs whose own words are as they were stay. */
+/*
+ * Any word is changed: no crash, and pairs whose own words did not change are
+ * right.
+ */
 START_TEST(test_flips)
 {
 	begin(_i);
@@ -349,7 +367,7 @@ START_TEST(test_compare)
 }
 END_TEST
 
-/* With any read failing: the pair as it is, or a problem that says so. */
+/* Whichever read fails: the right pair, or a problem. */
 START_TEST(test_faults)
 {
 	begin(_i);

@@ -21,7 +21,7 @@ START_TEST(test_broken_fiber_list)
 	uint64_t next = FAKE_GET(vm, node, jit_cont, next);
 	struct rcore_snapshot *snapshot;
 
-	/* Broken: the heap knows those that have objects. */
+	/* If it is broken, the heap has those with objects. */
 	FAKE_PUT(vm, node, jit_cont, next, node);
 	snapshot = load_broken("fiber list is broken");
 	ck_assert_str_eq(snapshot->fiber_source, "jit_cont list, then heap walk");
@@ -42,7 +42,7 @@ START_TEST(test_broken_fiber_list)
 }
 END_TEST
 
-/* A fiber that nobody runs is being taken off the list: all others are found. */
+/* A parked fiber is being removed from the list: all others are found. */
 START_TEST(test_leaving_fiber)
 {
 	world_begin(_i);

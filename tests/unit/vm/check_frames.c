@@ -47,7 +47,7 @@ START_TEST(test_stack)
 	ck_assert_uint_eq(parked->frame_count, 3);
 	for (size_t i = 0; i < 3; i++)
 		ck_assert_uint_eq(frames[i].cfp, world.parked_cfp[i]);
-	/* A C method takes the place of the next Ruby frame. */
+	/* A C method has the path and line of the next Ruby frame. */
 	check_frame(&frames[0], RCORE_FRAME_CFUNC, "Foo#each", NULL, 0);
 	check_native(&frames[0], "each", "Foo#each", "app.rb", 11);
 	check_frame(&frames[1], RCORE_FRAME_RUBY, "Foo#run", "app.rb", 11);
@@ -90,7 +90,7 @@ START_TEST(test_kinds)
 					   RCORE_FRAME_FINISH,
 				  .iseq = world.main,
 				  .pc = -1});
-	/* The pc is set when the frame is whole. */
+	/* The pc is set when the frame is complete. */
 	push(&(struct fake_frame){.flags = RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL,
 				  .iseq = world.run,
 				  .pc = -1,
@@ -134,7 +134,10 @@ START_TEST(test_without_caller)
 }
 END_TEST
 
-/* vm_make_env_each has put the new rb_env_t where the flags were, and not yet changed the frame. */
+/*
+ * vm_make_env_each has put the new rb_env_t at the place of the flags, but not
+ * changed the frame yet.
+ */
 START_TEST(test_escaping)
 {
 	world_begin(_i);
@@ -174,7 +177,10 @@ static uint64_t word_at(uint64_t address)
 	return value;
 }
 
-/* vm_make_env_each has changed the frame, and not yet marked the environment in the heap. */
+/*
+ * vm_make_env_each has changed the frame, but not marked the environment in the
+ * heap yet.
+ */
 START_TEST(test_escaped_unmarked)
 {
 	world_begin(_i);
@@ -202,7 +208,7 @@ START_TEST(test_escaped_unmarked)
 }
 END_TEST
 
-/* A word of the parked fiber that is wrong, and what it says. */
+/* A wrong word of the parked fiber, and the expected message. */
 enum place { CFP_PC, CFP_ISEQ, CFP_EP, EP_FLAGS, EP_ME, STACK_SIZE, STACK, EC_CFP };
 
 static uint64_t address_of(enum place place, size_t frame)
@@ -295,7 +301,7 @@ START_TEST(test_misfits)
 }
 END_TEST
 
-/* Compiled code has not written its pc: no line is better than another's. */
+/* Compiled code has not written its pc, so no line is certain. */
 START_TEST(test_stale_pc)
 {
 	world_begin(_i);
@@ -309,16 +315,19 @@ START_TEST(test_stale_pc)
 	uint64_t cfp = fake_cfp(vm, world.running);
 	check_line(0, 11, false);
 
-	/* In the iseq, of the call before or of who was there before. */
+	/*
+	 * In the iseq: of the previous call, or of a previous frame in this
+	 * place.
+	 */
 	FAKE_PUT(vm, cfp, cfp, jit_return, 0x12345);
 	check_line(0, has_jit ? 0 : 11, has_jit);
-	/* In none. */
+	/* In no iseq. */
 	FAKE_PUT(vm, cfp, cfp, jit_return, 0);
 	uint64_t pc = FAKE_GET(vm, cfp, cfp, pc);
 	FAKE_PUT(vm, cfp, cfp, pc, 0x1234);
 	if (has_jit)
 		check_line(0, 0, true);
-	/* What it calls needs it. */
+	/* Its callee needs it. */
 	FAKE_PUT(vm, cfp, cfp, pc, pc);
 	FAKE_PUT(vm, cfp, cfp, jit_return, 0x12345);
 	fake_push(vm, world.running, &frame);
@@ -326,7 +335,10 @@ START_TEST(test_stale_pc)
 }
 END_TEST
 
-/* vm_push_frame() up to 2.7, and YJIT of 3.1 and 3.2, count a frame before they fill it. */
+/*
+ * vm_push_frame() up to 2.7, and YJIT of 3.1 and 3.2, count a frame before they
+ * fill it.
+ */
 START_TEST(test_unfilled)
 {
 	world_begin(_i);
@@ -359,7 +371,7 @@ START_TEST(test_unfilled)
 }
 END_TEST
 
-/* A fiber's VM stack while it comes and goes. */
+/* A fiber's VM stack while it is created and freed. */
 START_TEST(test_empty_stack)
 {
 	static const enum rcore_fiber_status statuses[] = {RCORE_FIBER_CREATED,
@@ -385,7 +397,7 @@ START_TEST(test_empty_stack)
 }
 END_TEST
 
-/* Reads well by itself: the entry of another method, of the same class. */
+/* Plausible on its own: the entry of another method of the same class. */
 START_TEST(test_other_method)
 {
 	world_begin(_i);
@@ -405,7 +417,10 @@ START_TEST(test_many_frames)
 	world_begin(_i);
 	struct fake_target *target = &world.vm.ruby.target;
 	const struct rcore_layout *layout = &world.vm.ruby.layout;
-	/* More than are read at once, and all of one environment: only the first can be right. */
+	/*
+	 * More than are read at once, and all with one environment: only the
+	 * first can be right.
+	 */
 	enum { COUNT = 1200 };
 	uint64_t size = (COUNT + 1) * layout->cfp.size + 4096;
 	uint64_t stack = fake_alloc(target, size, 4096);

@@ -32,7 +32,7 @@ static uint64_t body_of(uint64_t iseq)
 	return FAKE_GET(&world.vm, iseq, iseq, body);
 }
 
-/* Gives an iseq its variables; a NULL name is one of the compiler's own. */
+/* Sets the variables of an iseq; a NULL name is one that the compiler added. */
 static void set_locals(uint64_t iseq, const char *const *names, size_t count)
 {
 	uint64_t table = fake_alloc(&fake()->target, (count + 1) * WORD, 8);
@@ -70,7 +70,10 @@ static void set_parameters(uint64_t iseq)
 	FAKE_PUT(vm, keyword, keyword, rest_start, 7);
 }
 
-/* Pushes a frame with its variables, numbered from `first` on, below its environment. */
+/*
+ * Pushes a frame with its variables, numbered from `first` on, below its
+ * environment.
+ */
 static uint64_t push_frame(const struct fake_frame *of, size_t count, int first)
 {
 	struct fake_vm *vm = &world.vm;
@@ -194,7 +197,10 @@ START_TEST(test_parameters)
 }
 END_TEST
 
-/* What the block was given as: a Proc, a Symbol, a block that is no object yet, or C's. */
+/*
+ * Kinds of the passed block: a Proc, a Symbol, a block that is not an object
+ * yet, or C's.
+ */
 START_TEST(test_block_parameter)
 {
 	static const char *const names[] = {"x", "blk"};
@@ -225,7 +231,10 @@ START_TEST(test_block_parameter)
 }
 END_TEST
 
-/* A block in a block in a method: one environment on the stack, one in the heap, and the method's. */
+/*
+ * A block in a block in a method: environments on the stack, in the heap, and
+ * the method's.
+ */
 START_TEST(test_levels)
 {
 	static const char *const inner[] = {"x"}, *const outer[] = {"y", "z"};
@@ -247,7 +256,10 @@ START_TEST(test_levels)
 }
 END_TEST
 
-/* While an environment moves to the heap, the word of its flags on the stack is its rb_env_t. */
+/*
+ * While an environment moves to the heap, the word of its flags on the stack is
+ * its rb_env_t.
+ */
 START_TEST(test_moving)
 {
 	static const char *const names[] = {"y"};
@@ -266,7 +278,10 @@ START_TEST(test_moving)
 }
 END_TEST
 
-/* Isolated by Ractor.make_shareable, from 3.0 on; before, the bit had another meaning. */
+/*
+ * Isolated by Ractor.make_shareable, from 3.0 on; before that, the bit had
+ * another meaning.
+ */
 START_TEST(test_isolated)
 {
 	static const char *const names[] = {"y"};
@@ -289,7 +304,7 @@ static void expect_problem(const char *words)
 	ck_assert_msg(problem && strstr(problem, words), "'%s' is not in '%s'", words,
 		      problem ? problem : "(none)");
 	ck_assert(snapshot->incomplete);
-	/* The rest stands. */
+	/* The rest is read. */
 	ck_assert_pstr_eq(values_of(0)->self.text, "77");
 	unload();
 }
@@ -336,7 +351,7 @@ START_TEST(test_broken)
 }
 END_TEST
 
-/* Whatever read fails, the answer comes, and says what is not known. */
+/* Whichever read fails, there is an answer, and it says what is not known. */
 START_TEST(test_faults)
 {
 	static const char *const inner[] = {"x"};
@@ -358,7 +373,7 @@ START_TEST(test_faults)
 }
 END_TEST
 
-/* What is in the place of an exception, and is none. */
+/* Values at the place of an exception that are not exceptions. */
 START_TEST(test_no_exceptions)
 {
 	const uint64_t others[] = {FIXNUM(8), 0, 0x1234, 0x14};

@@ -8,7 +8,7 @@
 
 static const uint64_t stack_size = 0x100000, stack_top = 0x7f0000200000;
 
-/* Gives a thread a coroutine; the address of its context. */
+/* Adds a coroutine to a thread; returns the address of its context. */
 static uint64_t put_context(uint64_t thread)
 {
 	struct fake_vm *vm = &world.vm;
@@ -18,8 +18,8 @@ static uint64_t put_context(uint64_t thread)
 }
 
 /*
- * Before it starts, its context has what malloc left in it, then the top of the
- * stack, then less.
+ * Before it starts, its context has what malloc() returned, then the top of the
+ * stack, then a lower address.
  */
 START_TEST(test_being_filled)
 {
@@ -51,7 +51,9 @@ START_TEST(test_being_filled)
 }
 END_TEST
 
-/* One that has ended, and is in no list any more, runs its last functions. */
+/*
+ * A thread that has ended, and is in no list any more, runs its last functions.
+ */
 START_TEST(test_last_functions)
 {
 	enum { STRANGER = 3 };

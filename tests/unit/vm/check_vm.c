@@ -56,7 +56,9 @@ START_TEST(test_list)
 	ck_assert_int_eq(list_code(head, 2, &count), RCORE_ERROR_LIMIT);
 	ck_assert_uint_eq(count, 2);
 
-	/* One is just taken off: it is passed in one direction, and on the list in the other. */
+	/*
+	 * One node is just being removed: it is skipped in one direction only.
+	 */
 	fake_put(target, third + 8, first);
 	ck_assert_int_eq(list_code(head, 10, &count), 0);
 	ck_assert_uint_eq(count, 3);
@@ -64,7 +66,7 @@ START_TEST(test_list)
 	fake_put(target, first, third);
 	ck_assert_int_eq(list_code(head, 10, &count), 0);
 	ck_assert_uint_eq(count, 2);
-	/* Not two. */
+	/* Not two nodes. */
 	fake_put(target, first, second);
 	fake_put(target, second + 8, head);
 	fake_put(target, third + 8, first);
@@ -102,7 +104,7 @@ START_TEST(test_find)
 	ck_assert(rcore_vm_search(memory, layout, data + 3, data + 3 * 4096, &found));
 	ck_assert_uint_eq(found, world.vm.address);
 	ck_assert(!rcore_vm_search(memory, layout, data + 4096, data, &found));
-	/* Also past pages that cannot be read. */
+	/* Also after pages that cannot be read. */
 	found = 0;
 	ck_assert(rcore_vm_search(memory, layout, data - 4096, data + 3 * 4096, &found));
 	ck_assert_uint_eq(found, world.vm.address);
@@ -134,7 +136,7 @@ static size_t prove(const struct rcore_layout *layout, const char **failed)
 	return count - passed;
 }
 
-/* The heap's first slots hold no String in this VM. */
+/* The first slots of the heap contain no String in this VM. */
 static void put_string(void)
 {
 	FAKE_PUT(&world.vm, world.vm.slot, basic, flags, 5);
@@ -174,7 +176,7 @@ START_TEST(test_prove)
 }
 END_TEST
 
-/* What one proof of the world's own layout says. */
+/* The result of one proof of the world's own layout. */
 static struct rcore_proof proof_of(const char *name)
 {
 	struct fake_vm *vm = &world.vm;
@@ -200,7 +202,7 @@ static bool passes(const char *name)
 	return proof_of(name).passed;
 }
 
-/* What a stop between two instructions can find, and what none can. */
+/* States that a stop between two instructions can find, and impossible ones. */
 START_TEST(test_prove_fiber_switch)
 {
 	static const struct {
@@ -210,10 +212,11 @@ START_TEST(test_prove_fiber_switch)
 	} states[] = {
 		{false, false, RCORE_FIBER_RESUMED, true},
 		{true, false, RCORE_FIBER_RESUMED, true},
-		{true, false, RCORE_FIBER_SUSPENDED, true},   /* left by fiber_store() */
-		{true, false, RCORE_FIBER_TERMINATED, true},  /* rb_fiber_terminate() */
-		{false, true, RCORE_FIBER_TERMINATED, true},  /* the thread ends */
-		{false, false, RCORE_FIBER_SUSPENDED, false}, /* to be entered by whom? */
+		{true, false, RCORE_FIBER_SUSPENDED, true},  /* left by fiber_store() */
+		{true, false, RCORE_FIBER_TERMINATED, true}, /* rb_fiber_terminate() */
+		{false, true, RCORE_FIBER_TERMINATED, true}, /* the thread ends */
+		/* nobody can enter it */
+		{false, false, RCORE_FIBER_SUSPENDED, false},
 		{false, false, RCORE_FIBER_TERMINATED, false},
 		{false, false, RCORE_FIBER_CREATED, false},
 		{true, false, RCORE_FIBER_CREATED, false},
@@ -247,13 +250,13 @@ START_TEST(test_prove_fiber_switch)
 	}
 	FAKE_PUT(vm, world.root, fiber, status, RCORE_FIBER_SUSPENDED);
 	ck_assert(passes("fiber"));
-	/* All but the root fiber have a machine stack. */
+	/* All except the root fiber have a machine stack. */
 	FAKE_PUT(vm, world.running, fiber, stack_base, 0);
 	ck_assert(passes("fiber") == !rcore_has(&vm->ruby.layout.fiber.stack_base));
 }
 END_TEST
 
-/* The pc of the innermost frame alone may be of another, or none at all. */
+/* Only the innermost frame's pc may be another frame's, or missing. */
 START_TEST(test_prove_stale_pc)
 {
 	world_begin(_i);
@@ -274,7 +277,7 @@ START_TEST(test_prove_stale_pc)
 }
 END_TEST
 
-/* Lists are longer or shorter than counted by what comes or goes just then. */
+/* Lists differ from their counters by what is being added or removed. */
 START_TEST(test_prove_counts)
 {
 	world_begin(_i);
@@ -294,7 +297,7 @@ START_TEST(test_prove_counts)
 }
 END_TEST
 
-/* Only a list of pages that is there up to its end is one: zeroes are none, nor is a count of millions. */
+/* A list of pages is readable to its end, and has no millions of them. */
 START_TEST(test_prove_heap)
 {
 	world_begin(_i);
@@ -313,7 +316,7 @@ START_TEST(test_prove_heap)
 			FAKE_PUT(vm, objspace, objspace, heap_pages_allocated, counts[i].count);
 		ck_assert_msg(passes("heap") == counts[i].passes, "%zu", i);
 	}
-	/* Readable, and no pages. */
+	/* Readable, but not pages. */
 	size_t head = is_darray ? vm->ruby.layout.darray.size : 0;
 	uint64_t zeroes = fake_alloc(&vm->ruby.target, head + 1000 * sizeof(uint64_t), 8);
 	FAKE_PUT(vm, zeroes, darray, length, 1000);
@@ -323,7 +326,7 @@ START_TEST(test_prove_heap)
 }
 END_TEST
 
-/* Builds of one release that differ in the jump buffer alone are told apart by the fiber. */
+/* The fiber shows which jump buffer the build has. */
 START_TEST(test_builds)
 {
 	static const char *const builds[] = {"3.4.9-x86_64", "3.4.9-x86_64-cet"};
@@ -434,7 +437,10 @@ START_TEST(test_fibers)
 }
 END_TEST
 
-/* Its flags and its class are written first; the rest is of the Fiber that was there before, and freed. */
+/*
+ * Its flags and its class are written first; the rest belongs to the previous,
+ * freed Fiber.
+ */
 START_TEST(test_slot_being_made)
 {
 	world_begin(_i);
@@ -459,7 +465,7 @@ static void set_gc_mode(uint64_t mode)
 	FAKE_PUT(&world.vm, objspace, objspace, gc_mode, mode);
 }
 
-/* Garbage whose turn has not come yet: what it refers to may be swept already. */
+/* Garbage that is not swept yet; what it refers to may be. */
 START_TEST(test_collected)
 {
 	enum { NONE, MARKING, SWEEPING };
@@ -476,7 +482,10 @@ START_TEST(test_collected)
 		ck_assert(world_says(snapshot, "no Thread object") == (mode != SWEEPING));
 		world_free(snapshot);
 	}
-	/* One whose frames have lost their environment; but nothing that a thread holds is garbage. */
+	/*
+	 * A fiber whose frames have lost their environment. What a thread holds
+	 * is not garbage.
+	 */
 	FAKE_PUT(vm, world.parked_cfp[0], cfp, ep, 8);
 	struct rcore_snapshot *snapshot = world_load_whole();
 	ck_assert_uint_eq(snapshot->fiber_count, 6);
@@ -489,7 +498,10 @@ START_TEST(test_collected)
 }
 END_TEST
 
-/* th->ec is the fiber that is left, the registers are on the stack of the one that is entered. */
+/*
+ * th->ec is the fiber that is left; the registers are on the stack of the fiber
+ * that is entered.
+ */
 START_TEST(test_in_a_switch)
 {
 	static const uint64_t size = 0x10000, left_stack = 0x7f0000000000,
@@ -508,8 +520,11 @@ START_TEST(test_in_a_switch)
 	world.native[0].has_registers = true;
 	world.native[0].registers[rcore_register_sp(EM_X86_64)] = entered_stack + size / 2;
 
-	/* One that overflows into the other's stack is not being left, but where th->ec is switched before
-	 * the stack: then it is entered, and its registers are as they were saved. */
+	/*
+	 * A fiber that overflows into the other's stack is not being left,
+	 * unless th->ec is switched before the stack. Then it is entered, and
+	 * its registers are as they were saved.
+	 */
 	bool is_first = vm->ruby.layout.traits.ec_switched_first;
 	struct rcore_snapshot *snapshot = world_load();
 	const struct rcore_fiber *running = world_fiber(snapshot, world.running);
@@ -529,7 +544,7 @@ START_TEST(test_in_a_switch)
 	ck_assert_int_eq(entered->tid, MAIN_TID);
 	world_free(snapshot);
 
-	/* Before the stack is switched: what is entered goes on where it was left. */
+	/* Before the switch of stacks, the new fiber is where it was left. */
 	world.native[0].registers[rcore_register_sp(EM_X86_64)] = left_stack + size / 2;
 	snapshot = world_load();
 	left = world_fiber(snapshot, world.running);
@@ -548,8 +563,10 @@ static struct rcore_snapshot *load_broken(const char *words)
 	return snapshot;
 }
 
-/* fiber_t_alloc() puts a fiber on the list with a copy of its maker's EC, gives it an EC of its own, and lets its
- * object lead to it last. */
+/*
+ * fiber_t_alloc() puts a fiber on the list with a copy of its creator's EC,
+ * gives it its own EC, and last lets its object point to it.
+ */
 START_TEST(test_being_made)
 {
 	world_begin(_i);
@@ -582,7 +599,7 @@ START_TEST(test_broken_threads)
 	world_begin(_i);
 	struct fake_vm *vm = &world.vm;
 	bool has_ractors = vm->ractor;
-	/* A list that leads into itself: the main thread, found first, is there. */
+	/* A list with a cycle: the main thread is found first. */
 	fake_put(&vm->ruby.target, node_of(world.sleeper), node_of(world.sleeper));
 	struct rcore_snapshot *snapshot = load_broken("does not point back");
 	ck_assert_ptr_nonnull(world_thread(snapshot, vm->main_thread));
@@ -590,7 +607,7 @@ START_TEST(test_broken_threads)
 	ck_assert_ptr_nonnull(world_fiber(snapshot, world.parked));
 	world_free(snapshot);
 
-	/* Before the main thread: the VM names it. */
+	/* Broken before the main thread: the VM points to it. */
 	fake_put(&vm->ruby.target, threads_head(), 0x10);
 	snapshot = load_broken("threads: cannot read list node");
 	ck_assert_ptr_nonnull(world_thread(snapshot, vm->main_thread));
@@ -626,7 +643,7 @@ START_TEST(test_broken_threads)
 }
 END_TEST
 
-/* A thread that ends is in no list any more, and runs its last fiber still. */
+/* A thread that ends is in no list, and still runs its last fiber. */
 START_TEST(test_ending)
 {
 	static const enum rcore_fiber_status statuses[] = {RCORE_FIBER_SUSPENDED,
@@ -643,7 +660,7 @@ START_TEST(test_ending)
 }
 END_TEST
 
-/* The list of threads is changed first, its counter next. */
+/* The list of threads changes first, then its counter. */
 START_TEST(test_counted_later)
 {
 	world_begin(_i);
@@ -671,7 +688,7 @@ START_TEST(test_broken_ractors)
 	if (!vm->ractor)
 		return;
 	uint64_t head = vm->address + (uint64_t)layout->vm.ractor_set.offset;
-	/* The main one is known without the list. */
+	/* The main ractor is known without the list. */
 	fake_put(&vm->ruby.target, head, 0x10);
 	struct rcore_snapshot *snapshot = load_broken("ractors: cannot read list node");
 	ck_assert_uint_eq(snapshot->ractor_count, 1);
@@ -702,7 +719,10 @@ START_TEST(test_broken_fibers)
 
 	FAKE_PUT(vm, world.parked, fiber, type, 7);
 	world_free(load_broken("no rb_fiber_t"));
-	/* A continuation is no fiber: it keeps the EC of the one that it was taken in. */
+	/*
+	 * A continuation is not a fiber: it has the EC of the fiber in which it
+	 * was created.
+	 */
 	FAKE_PUT(vm, world.parked, fiber, type, 0);
 	FAKE_PUT(vm, parked_ec, ec, fiber_ptr, world.running);
 	snapshot = world_load_whole();
@@ -725,14 +745,14 @@ START_TEST(test_broken_fibers)
 }
 END_TEST
 
-/* Before 3.3 parked fibers are found by their objects. */
+/* Before 3.3, parked fibers are found by their objects. */
 START_TEST(test_broken_heap)
 {
 	world_begin(_i);
 	struct fake_vm *vm = &world.vm;
 	if (vm->ruby.layout.traits.fibers_listed)
 		return;
-	/* The name of the type is in a file that is missing: its objects tell. */
+	/* The file with the type's name is missing; its objects decide. */
 	FAKE_PUT(vm, vm->fiber_type, data_type, wrap_struct_name, 0x10);
 	struct rcore_snapshot *snapshot = world_load_whole();
 	ck_assert_uint_eq(snapshot->fiber_count, 8);

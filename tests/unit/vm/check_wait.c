@@ -8,7 +8,7 @@
 #include "vm/stack/frame_flags.h"
 #include "vm_suite.h"
 
-/* Locks, queues and lists of who waits, laid over the world of vm_suite.h. */
+/* Locks, queues and lists of waiters, added to the world of vm_suite.h. */
 
 #define LAYOUT                  (world.vm.ruby.layout)
 #define AT(base, struct_id, id) ((base) + (uint64_t)LAYOUT.struct_id.id.offset)
@@ -28,7 +28,10 @@ static uint64_t sleeping(void)
 	return fake_current_fiber(&world.vm, world.sleeper);
 }
 
-/* A Mutex that the fiber holds, the newest of its thread's; 0: nobody. */
+/*
+ * Creates a Mutex that the fiber holds, the newest of its thread's; 0: nobody
+ * holds it.
+ */
 static uint64_t mutex(uint64_t owner, uint64_t *object)
 {
 	struct fake_vm *vm = &world.vm;
@@ -53,7 +56,7 @@ static uint64_t mutex(uint64_t owner, uint64_t *object)
 	return made;
 }
 
-/* The fiber in the ring at `head`; gives its sync_waiter. */
+/* Adds the fiber to the ring at `head` and returns its sync_waiter. */
 static uint64_t waiter(uint64_t head, uint64_t object, uint64_t fiber)
 {
 	uint64_t made = alloc(LAYOUT.sync_waiter.size);
@@ -105,7 +108,7 @@ START_TEST(test_locks)
 	bool by_fiber = rcore_has(&LAYOUT.mutex.fiber) || rcore_has(&LAYOUT.mutex.ec_serial);
 	ck_assert_uint_eq(owner_address(snapshot, &wait->owner), by_fiber ? world.running : 0);
 
-	/* Nothing at hand names this one. */
+	/* No object that is found has this lock. */
 	ck_assert_uint_eq(snapshot->locks[1].address, other);
 	ck_assert_uint_eq(snapshot->locks[1].object, 0);
 	ck_assert_uint_eq(snapshot->locks[1].waiter_count, 0);
@@ -115,7 +118,10 @@ START_TEST(test_locks)
 }
 END_TEST
 
-/* A frame of its holder names a lock; the Monitor around it, rather than the Mutex within. */
+/*
+ * A frame of its holder refers to the lock; the Monitor is preferred to its
+ * Mutex.
+ */
 START_TEST(test_names)
 {
 	world_begin(_i);
@@ -155,14 +161,14 @@ START_TEST(test_broken_locks)
 	uint64_t object, first = lock_wanted(world.running, sleeping(), &object);
 	uint64_t held = FAKE_GET(vm, vm->main_thread, thread, keeping_mutexes);
 
-	/* A chain that comes back to where it was. */
+	/* A chain with a cycle. */
 	FAKE_PUT(vm, held, mutex, next_mutex, held);
 	struct rcore_snapshot *snapshot = world_load_whole();
 	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem, "in the list twice"));
 	ck_assert_uint_eq(snapshot->lock_count, 1);
 	world_free(snapshot);
 
-	/* A chain that leads nowhere. */
+	/* A chain that points nowhere. */
 	FAKE_PUT(vm, held, mutex, next_mutex, 0x10);
 	snapshot = world_load_whole();
 	ck_assert_ptr_nonnull(strstr(snapshot->wait_problem, "rb_mutex_t"));
@@ -170,7 +176,7 @@ START_TEST(test_broken_locks)
 	world_free(snapshot);
 	FAKE_PUT(vm, held, mutex, next_mutex, 0);
 
-	/* A ring of waiters that does not close; what it has up to there stands. */
+	/* A ring of waiters that is not closed; those before that are kept. */
 	uint64_t node = AT(first, sync_waiter, node);
 	fake_put(&vm->ruby.target, node, node);
 	snapshot = world_load_whole();
@@ -179,14 +185,14 @@ START_TEST(test_broken_locks)
 	world_free(snapshot);
 	fake_put(&vm->ruby.target, node, AT(held, mutex, waitq));
 
-	/* A waiter of no thread. */
+	/* A waiter without a thread. */
 	FAKE_PUT(vm, first, sync_waiter, th, 0x1000);
 	snapshot = world_load_whole();
 	ck_assert_ptr_nonnull(strstr(snapshot->locks[0].problem, "not a thread or fiber"));
 	ck_assert_uint_eq(snapshot->locks[0].waiter_count, 0);
 	world_free(snapshot);
 
-	/* An owner that is no more: the thread still keeps the lock. */
+	/* An owner that no longer exists; the thread still has the lock. */
 	if (rcore_has(&LAYOUT.mutex.fiber) || rcore_has(&LAYOUT.mutex.ec_serial)) {
 		FAKE_PUT(vm, held, mutex, fiber, 0xdead000);
 		FAKE_PUT(vm, held, mutex, ec_serial, 0xdead000);
@@ -223,7 +229,10 @@ START_TEST(test_joins)
 	ck_assert_uint_eq(wait->object, snapshot->threads[0].object);
 	world_free(snapshot);
 
-	/* One more that is linked and not filled yet, of the function at the top of some stack. */
+	/*
+	 * One more waiter that is linked but not filled yet, of the function at
+	 * the top of some stack.
+	 */
 	uint64_t empty = alloc(LAYOUT.join_waiter.size);
 	uint64_t *sp =
 		&world.process.threads->registers[rcore_register_sp(world.process.machine)];
@@ -308,7 +317,7 @@ START_TEST(test_waiting_fds)
 	ck_assert_ptr_null(wait->fds[0].mode);
 	world_free(snapshot);
 
-	/* Its registers tell what for: poll() on it for output. */
+	/* Its registers show what it waits for: poll() for output. */
 	uint64_t polled = alloc(8);
 	fake_put(&world.vm.ruby.target, polled, 7 | (uint64_t)4 << 32);
 	world.native[1].has_registers = true;
@@ -325,7 +334,10 @@ START_TEST(test_waiting_fds)
 }
 END_TEST
 
-/* One more is being put on the list, whose own words are not written yet. */
+/*
+ * One more waiter is being added to the list, and its own words are not written
+ * yet.
+ */
 START_TEST(test_half_linked)
 {
 	enum { RUNS = -1, POLL = 7 };
@@ -368,7 +380,7 @@ START_TEST(test_half_linked)
 }
 END_TEST
 
-/* Registers alone: a descriptor, a child, more descriptors than there can be. */
+/* Only registers: a descriptor, a child, more descriptors than possible. */
 START_TEST(test_syscalls)
 {
 	static const struct {
@@ -408,7 +420,7 @@ START_TEST(test_syscalls)
 }
 END_TEST
 
-/* A queue is met as the self of a frame; its ring says who waits. */
+/* A queue is found as the self of a frame; its ring has the waiters. */
 START_TEST(test_queue)
 {
 	world_begin(_i);
@@ -447,7 +459,10 @@ START_TEST(test_queue)
 }
 END_TEST
 
-/* A list that the layout does not know is said to be unknown; one whose head this Ruby lacks is no problem. */
+/*
+ * A list that is not in the layout is reported as unknown. If this Ruby does
+ * not have the head of a list, that is not a problem.
+ */
 START_TEST(test_unmeasured)
 {
 	world_begin(_i);
@@ -480,7 +495,7 @@ START_TEST(test_unmeasured)
 }
 END_TEST
 
-/* Whatever field is unmeasured: no crash. */
+/* Whichever field is unmeasured: no crash. */
 START_TEST(test_unmeasured_fields)
 {
 	world_begin(_i);
@@ -498,7 +513,7 @@ START_TEST(test_unmeasured_fields)
 }
 END_TEST
 
-/* Whatever read fails: no crash, and what is said of a wait is whole. */
+/* Whichever read fails: no crash, and each wait is complete. */
 START_TEST(test_faults)
 {
 	world_begin(_i);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Weaving on stacks written as words, outermost first. A word is the letter of a frame:
+/*
+ * Weaving on stacks written as words, outermost first. A word is the letter of a frame:
  * control frames  F enters the interpreter, r runs in it, a-e C function a-e, B block in C with function b, D dummy with FINISH,
  *                 T FINISH and no pc
  * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, P part of C function a,
  *                 n anything else
- * woven           the same words, control frames with a dot before them, gaps as "?". */
+ * woven           the same words, control frames with a dot before them, gaps as "?".
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,16 +110,25 @@ static const struct {
 	/* <main> calls a C method that yields to a block. */
 	{"FraF", "nXiaiX", "nX.F.ri.aaiX.F"},
 	{"Fra", "nXian", "nX.F.ri.aan"},
-	/* The same, from a part of it that has no name; where it is none's method, it says nothing. */
+	/*
+	 * The same, from a part of it that has no name; where it is none's
+	 * method, it says nothing.
+	 */
 	{"FraF", "nXiPiX", "nX.F.ri.aPiX.F"},
 	{"FrbF", "nXiPbiX", "nX.F.riP.bbiX.F"},
-	/* Two activations with no C method between: a #hash called by an instruction. */
+	/*
+	 * Two activations without a C method between them: an instruction calls
+	 * a #hash.
+	 */
 	{"FrFrb", "nXiiXibn", "nX.F.riiX.F.ri.bbn"},
-	/* A C method whose native frame is gone (tail call) costs no mark. */
+	/* A C method whose native frame is gone (tail call) needs no gap. */
 	{"FabF", "nXbiX", "nX.F.a.bbiX.F"},
 	/* A signal handler, or the GC, over Ruby code. */
 	{"Fr", "nXnnn", "nX.F.rnnn"},
-	/* An activation that the native stack does not show: only that stretch is marked. */
+	/*
+	 * An activation that is not on the native stack: only that part is
+	 * marked.
+	 */
 	{"FaFbF", "nXabiX", "nX.F.aa?.F.bbiX.F"},
 	/* Pushed, not entered yet. */
 	{"FaF", "nXai", "nX.F.aai.F"},
@@ -128,24 +139,30 @@ static const struct {
 	/* An extension is being loaded, and its Init calls Ruby. */
 	{"FaTF", "nXainiX", "nX.F.aa.TiniX.F"},
 	{"", "nnn", "nnn"},
-	/* Popped, and its activation not left: by `leave`, or by an exception that goes on. */
+	/*
+	 * Popped, and its activation not left: by `leave`, or by an exception
+	 * that goes on.
+	 */
 	{"Fa", "nXaiX", "nX.F.aaiX"},
 	{"Fa", "nXaiXin", "nX.F.aaiXin"},
 	{"", "nX", "nX"},
 	/* The C method before it has no frame (a tail call). */
 	{"Fa", "nXiX", "nX.F.aiX"},
 	{"FaF", "nXib", "nX.F.aib.F"},
-	/* Being filled: what it will be is not known, but that it is the innermost. */
+	/* Being filled: only its place, innermost, is known. */
 	{"U", "nni", "nni.U"},
 	{"FaU", "nXai", "nX.F.aai.U"},
 	/* Pushed by C, and not marked as entered yet. */
 	{"Far", "nXai", "nX.F.aai.r"},
-	/* Only the innermost is left so. */
+	/* Only the innermost one may be left like this. */
 	{"Fa", "nXaiXiX", "nX.F.aa?iXiX"},
 	{"Fa", "nXaiXai", "nX.F.aa?iXai"},
-	/* Only the innermost is entered so. */
+	/* Only the innermost one may be entered like this. */
 	{"FaFr", "nXai", "nX.F.aa?.F.ri"},
-	/* A C method whose function a jump has left already, and its caller pops the frame next. */
+	/*
+	 * A jump has already left the function of a C method, whose caller is
+	 * about to pop the frame.
+	 */
 	{"FaFrb", "nXaiXn", "nX.F.aaiX.F.r.bn"},
 };
 
@@ -208,17 +225,17 @@ static const struct {
 } lessons[] = {
 	{{{"FraF", "niXiaiX"}, {"Fr", "niXi"}, {"FaFbF", "niXaiXbiX"}, {"FaF", "niXai"}},
 	 ACTIVATION},
-	/* Any function that stands there may be what was entered once. */
+	/* Any function there may be the one that was entered once. */
 	{{{"F", "niX"}}, 0},
 	{{{"Fa", "niXa"}, {"Fr", "niXi"}}, 0},
 	/* The innermost may not be entered yet. */
 	{{{"FaF", "nXai"}}, 0},
 	{{{"FaF", "nXaiX"}, {"F", "niX"}}, ACTIVATION},
-	/* Stacks that were never entered know of other functions. */
+	/* Stacks that were never entered contain other functions. */
 	{{{"F", "niX"}, {"", "ii"}, {"a", "iia"}}, 0},
-	/* It must be in each. */
+	/* It must be in each stack. */
 	{{{"FaF", "nXaiX"}, {"Fr", "nii"}}, 0},
-	/* As often as C entered in one stack, and not in another. */
+	/* As often as C entered in one stack, but not in another. */
 	{{{"FaFaF", "niXaiXaiX"}, {"FaFr", "nXaiX"}}, ACTIVATION},
 };
 
@@ -238,7 +255,7 @@ START_TEST(test_learn)
 }
 END_TEST
 
-/* Where the function is not known, nothing is put in any order, and that is said. */
+/* If the function is not known, no order is invented, and a message says so. */
 START_TEST(test_unknown)
 {
 	static struct stacks stacks;
@@ -255,7 +272,10 @@ START_TEST(test_unknown)
 }
 END_TEST
 
-/* What is known stays known if a stack has no such frame, unless the stacks tell another. */
+/*
+ * A known function stays known even if a stack has no such frame, unless the
+ * stacks show another one.
+ */
 START_TEST(test_known)
 {
 	static struct stacks stacks;

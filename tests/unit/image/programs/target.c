@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * The program that check_unwind.c takes cores of. Functions write down what their frame
- * is: where they return to, and the stack pointer there.
+ * check_unwind.c takes cores of this program. Functions record their frames:
+ * the return address, and the stack pointer there.
  */
 enum { MAX_NOTES = 64 };
 
@@ -23,7 +23,7 @@ uint64_t note_count;
 	(notes[note_count++] = (struct note){(uint64_t)__builtin_return_address(0), \
 					     (uint64_t)__builtin_dwarf_cfa()})
 
-/* Calls are no tail calls. */
+/* Prevents tail calls. */
 #define KEEP()   __asm__ volatile("" ::: "memory")
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -50,7 +50,7 @@ NOINLINE int compare(const void *left, const void *right)
 
 NOINLINE void middle(int size)
 {
-	/* A frame of a size that only run time tells. */
+	/* A frame whose size is known only at run time. */
 	volatile int *values = __builtin_alloca((size_t)size * sizeof(int));
 	NOTE();
 	for (int i = 0; i < size; i++)
@@ -103,7 +103,10 @@ NOINLINE void call(void (*function)(void))
 	KEEP();
 }
 
-/* As CRuby's coroutine/amd64/Context.S and coroutine/arm64/Context.S lay registers down. */
+/*
+ * Saves registers like CRuby's coroutine/amd64/Context.S and
+ * coroutine/arm64/Context.S.
+ */
 void *parked_sp, *created_sp;
 char parked_stack[1 << 16] __attribute__((aligned(16)));
 char created_stack[1 << 12] __attribute__((aligned(16)));
@@ -111,7 +114,10 @@ void transfer(void **from, void **to);
 void no_information(void (*function)(void));
 void with_frame_pointer(void (*function)(void));
 extern const char jit[], jit_end[];
-/* Each calls a function of the C library that the linker gave a stub in .plt, and in .plt.got. */
+/*
+ * Each calls a function of the C library through a stub, in .plt and in
+ * .plt.got.
+ */
 void call_lazily(void);
 void call_bound(void);
 
@@ -217,8 +223,10 @@ __asm__(".text\n"
 	"	pop %rbx\n"
 	"	ret\n"
 	"jit_end:\n"
-	/* As YJIT's gen_entry_prologue() has it, with and without frame_setup(), and as many
-	 * words kept during the call. */
+	/*
+	 * Like YJIT's gen_entry_prologue(), with and without frame_setup(), and
+	 * with that many words kept during the call.
+	 */
 	".macro compiled name, pointer, words\n"
 	"\\name:\n"
 	".if \\pointer\n"
@@ -298,7 +306,9 @@ int (*volatile bound)(int);
 
 static void *main_sp;
 
-/* Like CRuby's fiber_switch(), it has something in a register meanwhile. */
+/*
+ * Like CRuby's fiber_switch(), it has something in a register during the call.
+ */
 NOINLINE void park(void)
 {
 	uint64_t kept = 1;
@@ -314,7 +324,9 @@ NOINLINE void entry(void)
 	abort();
 }
 
-/* As CRuby raises: __builtin_longjmp leaves the frame before it goes on. */
+/*
+ * Like CRuby's raise: __builtin_longjmp leaves the frame before it continues.
+ */
 static void *landing[5];
 
 NOINLINE void jump(void)
@@ -426,7 +438,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "frame_pointer"))
 		call(through_frame_pointer);
 	if (!strcmp(what, "stubs")) {
-		/* A use of its address is what moves a stub to .plt.got. */
+		/* Using its address moves a stub to .plt.got. */
 		bound = abs;
 		call_lazily();
 		call_bound();

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Structs with the names of Ruby's and all that makes DWARF hard to read. */
+/*
+ * Structs with the names of Ruby's, with everything that makes DWARF hard to
+ * read.
+ */
 #ifndef RCORE_TEST_DWARF_TYPES_H
 #define RCORE_TEST_DWARF_TYPES_H
 
 struct rb_fiber_struct;
-struct rb_jit_cont; /* defined in other.c alone */
+struct rb_jit_cont; /* defined in other.c only */
 
 struct rb_execution_context_struct {
 	void *vm_stack;
@@ -63,7 +66,7 @@ struct rb_fiber_struct {
 	unsigned char yielding : 1;
 };
 
-/* As in 2.7: no tag, only a typedef. */
+/* Like 2.7: no tag, only a typedef. */
 typedef struct {
 	unsigned int last_id;
 	void *str, *ids;
