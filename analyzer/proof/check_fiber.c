@@ -92,7 +92,11 @@ CHECK(fiber_stack)
 						 : RCORE_SILENT;
 }
 
-/* The available part of the stack is not larger than the stack. */
+/*
+ * The available part of the stack is not larger than the stack.
+ * fiber_pool_stack_acquire() copies both into a fiber, word by word, before a
+ * thread switches to the fiber.
+ */
 CHECK(fiber_stack_available)
 {
 	const struct rcore_layout *layout = layout_of(s);

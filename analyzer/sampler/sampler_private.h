@@ -39,7 +39,7 @@ struct rcore_track {
 	/* The fiber's context: the table of the gem ruby-profiler. */
 	struct rcore_context_watch {
 		uint64_t object, table; /* the Fiber and its table, or 0 */
-		/* the word that changes if it gets another table, and its value */
+		/* the word that changes with the table, and its value */
 		uint64_t place, word;
 		/* when the table was looked up in the Fiber */
 		uint64_t looked;
