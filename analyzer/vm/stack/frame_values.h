@@ -52,9 +52,9 @@ bool rcore_c_arguments(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
 		       const struct rcore_frame *frame, uint64_t *ret, size_t *ret_count);
 
 /*
- * A variable of a frame's own environment, an argument or a local, by its name. *found is false,
- * and *ret untouched, if the frame has none of that name or is not of Ruby code. Errors: as
- * rcore_iseq_locals().
+ * A variable of a frame's own environment, an argument or a local, by its name.
+ * *found is false, and *ret untouched, if the frame has none of that name or is
+ * not of Ruby code. Errors: as rcore_iseq_locals().
  */
 struct rcore_error *rcore_frame_local(struct rcore_ruby *ruby, const struct rcore_frame *frame,
 				      const char *name, bool *found, uint64_t *ret);

@@ -21,7 +21,9 @@ struct walk {
 	struct rcore_ruby *ruby;
 	const struct rcore_recognizers *recognizers;
 	const struct rcore_inspect_options *inspect;
-	/* Of a label, by its address, which frames of one method share: 1 or 0. */
+	/*
+	 * Of a label, by its address, which frames of one method share: 1 or 0.
+	 */
 	struct rcore_address_map interesting;
 	/* Of this fiber: indices of the frames that an entry matches. */
 	struct {
