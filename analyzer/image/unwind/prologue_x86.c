@@ -169,3 +169,23 @@ bool rcore_epilogue_x86(const uint8_t *code, size_t size, size_t *words)
 	}
 	return false;
 }
+
+bool rcore_unset_record_x86(const uint8_t *pc, size_t size, size_t *words)
+{
+	enum { PUSH = 0x55, POP = 0x5d, MOV = 3, JUMP = 5, LOAD = 10 };
+	static const uint8_t mov[] = {0x48, 0x89, 0xe5}; /* mov %rsp,%rbp */
+	/* Of a method that is not compiled yet: mov $imm,%r11; jmp TRAMPOLINE. */
+	static const uint8_t load[] = {0x49, 0xbb};
+	/* ... which goes on to what was compiled: jmp *%r11. */
+	static const uint8_t jump[] = {0x41, 0xff, 0xe3};
+	if (size < LOAD + JUMP)
+		return false;
+	*words = pc[-1] == PUSH && !memcmp(pc, mov, MOV);
+	if (*words || (pc[0] == PUSH && memcmp(pc - MOV, mov, MOV)) ||
+	    !memcmp(pc, jump, sizeof(jump)) ||
+	    (!memcmp(pc, load, sizeof(load)) && pc[LOAD] == 0xe9) ||
+	    (!memcmp(pc - LOAD, load, sizeof(load)) && pc[0] == 0xe9))
+		return true;
+	return rcore_epilogue_x86(pc, size, words) &&
+	       (!*words || (*words == 1 && pc[0] == POP));
+}

@@ -143,6 +143,12 @@ static bool is_x86_landing(const uint8_t *pc, struct rcore_landing *ret)
 	       is_x86_indirect(pc, &ret->pc);
 }
 
+/* call *%rdx */
+static bool is_x86_entry_call(const uint8_t *end)
+{
+	return end[-2] == 0xff && end[-1] == 0xd2;
+}
+
 static uint32_t instruction(const uint8_t *code)
 {
 	uint32_t value;
@@ -166,7 +172,13 @@ static bool is_arm_call(const uint8_t *end, size_t size)
 	       (code & 0xfefff800) == 0xd63f0800;
 }
 
-/* The `width` bits from `low` on, sign-extended, times 4. */
+/* blr x2 */
+static bool is_arm_entry_call(const uint8_t *end)
+{
+	return instruction(end - 4) == 0xd63f0040;
+}
+
+/* The `width` bits from `low` on, signed, times 4. */
 static uint64_t distance(uint32_t code, unsigned low, unsigned width)
 {
 	return (uint64_t)((int64_t)((uint64_t)code << (64 - low - width)) >> (64 - width)) * 4;
@@ -257,6 +269,11 @@ static const struct rcore_unwind_machine machines[] = {
 		/* r12; rdi; r13 r12 rbx; rbp r14 r15 */
 		.compiled = {12, 5, {13, 12, 3}, 1 << 6 | 1 << 14 | 1 << 15},
 		.find_return = rcore_epilogue_x86,
+		/* r13 rbx r12; r12 r14 r15 */
+		.records = {{13, 3, 12},
+			    1 << 12 | 1 << 14 | 1 << 15,
+			    is_x86_entry_call,
+			    rcore_unset_record_x86},
 	},
 	{
 		.machine = EM_AARCH64,
@@ -284,6 +301,8 @@ static const struct rcore_unwind_machine machines[] = {
 		.find_branch = find_arm_branch,
 		.has_frame_pointer = has_arm_frame_pointer,
 		.is_landing = is_arm_landing,
+		/* x19 x21 x20; x20, and from x22 on */
+		.records = {{19, 21, 20}, 1 << 20 | 0x7f << 22, is_arm_entry_call, NULL},
 	},
 };
 

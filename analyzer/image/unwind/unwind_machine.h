@@ -40,6 +40,26 @@ struct rcore_compiled {
 	uint64_t kept; /* bit n: it does not change register n */
 };
 
+/*
+ * Where code that ZJIT made has what it needs (unwind_records.h). Registers have
+ * their DWARF numbers.
+ */
+struct rcore_records {
+	/*
+	 * Those of C that the trampoline saves, in this order, below the frame
+	 * pointer.
+	 */
+	unsigned saved[3];
+	uint64_t kept; /* bit n: all code leaves register n as it is */
+	/*
+	 * Is the call that ends at a return address the trampoline's? NULL: no
+	 * such code here.
+	 */
+	bool (*is_entry_call)(const uint8_t *end);
+	/* rcore_unset_record_x86(), or its like; NULL: none. */
+	bool (*find_unset)(const uint8_t *pc, size_t size, size_t *words);
+};
+
 struct rcore_unwind_machine {
 	unsigned machine; /* EM_* */
 	unsigned register_count;
@@ -111,7 +131,9 @@ struct rcore_unwind_machine {
 	/* rcore_epilogue_x86() or a similar function; NULL if there is none. */
 	bool (*find_return)(const uint8_t *code, size_t size, size_t *words);
 
-	/* Whether a function that begins like this keeps a frame pointer. */
+	struct rcore_records records;
+
+	/* Does a function that begins so keep a frame pointer? */
 	bool (*has_frame_pointer)(const uint8_t *code, size_t size);
 };
 

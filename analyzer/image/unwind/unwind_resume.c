@@ -3,6 +3,7 @@
 
 #include "image/unwind/signal_frame.h"
 #include "image/unwind/unwind_compiled.h"
+#include "image/unwind/unwind_records.h"
 #include "image/unwind/unwind_return.h"
 
 /*
@@ -202,7 +203,8 @@ static bool scan(struct rcore_walk *walk, uint64_t slot)
 bool rcore_walk_resume(struct rcore_walk *walk)
 {
 	if (rcore_walk_resume_signal(walk) || from_landing(walk) || from_link(walk) ||
-	    from_prologue(walk) || rcore_walk_resume_compiled(walk) || from_frame_pointer(walk))
+	    from_prologue(walk) || rcore_walk_resume_records(walk) ||
+	    rcore_walk_resume_compiled(walk) || from_frame_pointer(walk))
 		return true;
 	walk->probation_frames = walk->frames.count;
 	walk->probation_last = walk->last;

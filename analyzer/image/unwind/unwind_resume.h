@@ -13,6 +13,7 @@
  * - the place that a nonlocal jump goes to
  * - the link register, for the innermost frame
  * - what the innermost function has saved so far, if it does nothing else
+ * - the frame pointer of code that ZJIT compiled (unwind_records.h)
  * - what YJIT-compiled code saves when it is entered (unwind_compiled.h)
  * - the frame pointer, if the function keeps one
  * - the nearest return address on the stack, on probation

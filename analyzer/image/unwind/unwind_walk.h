@@ -80,7 +80,10 @@ struct rcore_walk {
 	bool is_stopped;
 	bool read_failed, read_zero; /* by libdwfl since then */
 
-	/* To find cycles in a stack with Brent's algorithm. */
+	/* The next frame is of a chain that was followed (unwind_records.h). */
+	bool in_records;
+
+	/* To find that a stack leads back into itself, as Brent does. */
 	uint64_t seen_pc, seen_sp;
 	size_t seen_at;
 

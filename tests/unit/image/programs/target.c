@@ -262,6 +262,58 @@ __asm__(".text\n"
 	"compiled compiled_pair, 0, 2\n"
 	"compiled compiled_pointer, 1, 0\n"
 	"compiled compiled_most, 1, 10\n"
+	/* As ZJIT has it: gen_entry_trampoline(), and methods that call each other, the first
+	 * time through gen_function_stub(). Words that nobody uses hold older return
+	 * addresses. */
+	"compiled_records:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	push %r13\n"
+	"	push %rbx\n"
+	"	push %r12\n"
+	"	pushq 8(%rbp)\n"
+	"	mov %rdi, %r12\n"
+	"	mov %rdx, %r13\n"
+	"	xor %ebx, %ebx\n"
+	"	lea records_outer(%rip), %rdx\n"
+	"	call *%rdx\n"
+	"	mov -8(%rbp), %r13\n"
+	"	mov -16(%rbp), %rbx\n"
+	"	mov -24(%rbp), %r12\n"
+	"	mov %rbp, %rsp\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	"records_outer:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	mov (%rbp), %rax\n"
+	"	pushq 8(%rax)\n"
+	"	pushq 8(%rbp)\n"
+	"	call records_stub\n"
+	"	cmp $36, %rax\n"
+	"	mov %rbp, %rsp\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	"records_stub:\n"
+	"	movabs $1, %r11\n"
+	"	.byte 0xe9\n" /* jmp, never short */
+	"	.long records_compile - . - 4\n"
+	"records_compile:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	lea records_inner(%rip), %r11\n"
+	"	mov %rbp, %rsp\n"
+	"	pop %rbp\n"
+	"	jmp *%r11\n"
+	"records_inner:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	sub $32, %rsp\n"
+	"	call *%r13\n"
+	"	mov %rbp, %rsp\n"
+	"	pop %rbp\n"
+	"	mov $36, %eax\n"
+	"	ret\n"
 	"compiled_end:\n"
 	/* Its frame is known by a register that the code above saves. */
 	".globl enter\n"
@@ -362,6 +414,7 @@ static void run_jit(void)
 #ifdef __x86_64__
 extern const char compiled_code[], compiled_end[];
 extern const char compiled_plain[], compiled_pair[], compiled_pointer[], compiled_most[];
+extern const char compiled_records[];
 void enter(void *ec, void *code, void (*function)(void));
 
 uint64_t ec[1];
@@ -383,7 +436,7 @@ NOINLINE void again(void)
 static void run_compiled(int number, void (*function)(void))
 {
 	const char *const codes[] = {compiled_plain, compiled_pair, compiled_pointer,
-				     compiled_most};
+				     compiled_most, compiled_records};
 	char *copy = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memcpy(copy, compiled_code, (size_t)(compiled_end - compiled_code));
