@@ -28,6 +28,9 @@ void rcore_ruby_set_vm(struct rcore_ruby *ruby, uint64_t vm)
 	else if (boxed(ruby, vm, &layout->vm.main_box, &box) ||
 		 boxed(ruby, vm, &layout->vm.root_box, &box))
 		rcore_read_field(ruby->memory, box, &layout->box.top_self, &ruby->top_self);
+	/* rb_box_struct.box_object comes first. */
+	if (rcore_has(&layout->vm.main_box) && boxed(ruby, vm, &layout->vm.main_box, &box))
+		rcore_read_u64(ruby->memory, box, &ruby->main_box);
 	rcore_moved_follow(ruby, vm);
 }
 

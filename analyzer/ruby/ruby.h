@@ -61,7 +61,12 @@ struct rcore_ruby {
 	const struct rcore_layout *layout;
 	struct rcore_arena *arena; /* the snapshot's */
 
-	/* rb_symbols_t; 0 if not found, then IDs have no names. */
+	/*
+	 * The Ruby::Box in which the program runs (ruby/object/box.h); 0: Ruby was
+	 * started without boxes.
+	 */
+	uint64_t main_box;
+	/* rb_symbols_t; 0: not found, then IDs have no names. */
 	uint64_t global_symbols;
 	/*
 	 * The array of rb_shape_t (3.2: of the VM; later, rcore_shape() finds

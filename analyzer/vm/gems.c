@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "image/symbolize/symbolize_gem.h"
 #include "ruby/object/array.h"
+#include "ruby/object/box.h"
 #include "ruby/get.h"
 #include "ruby/object/hash.h"
 #include "ruby/object/ivar.h"
@@ -155,26 +156,32 @@ static struct rcore_error *read_features(struct gems *gems, uint64_t features)
 	return err;
 }
 
-/* $LOADED_FEATURES belongs to the VM, and from 4.0 on to each box. */
+static struct rcore_error *read_box_features(struct gems *gems, uint64_t box)
+{
+	uint64_t features;
+	struct rcore_error *err = RCORE_GET(gems->ruby, box, box, loaded_features, &features);
+	return err || !rcore_is_object(gems->ruby, features) ? err
+							     : read_features(gems, features);
+}
+
+static struct rcore_error *visit_box(void *context, const struct rcore_box *box)
+{
+	return read_box_features(context, box->address);
+}
+
+/* $LOADED_FEATURES: the VM's, from 4.0 on that of its boxes. */
 static struct rcore_error *read_all_features(struct gems *gems, uint64_t vm)
 {
 	struct rcore_ruby *ruby = gems->ruby;
-	const struct rcore_layout *layout = ruby->layout;
-	const struct rcore_field *boxes[] = {&layout->vm.root_box, &layout->vm.main_box};
-	uint64_t features, box;
+	uint64_t features, root;
 	struct rcore_error *err = NULL;
-	if (rcore_has(&layout->vm.loaded_features)) {
+	if (rcore_has(&ruby->layout->vm.loaded_features)) {
 		err = RCORE_GET(ruby, vm, vm, loaded_features, &features);
 		return err ? err : read_features(gems, features);
 	}
-	for (size_t i = 0; !err && i < RCORE_COUNT(boxes); i++) {
-		if (rcore_read_field(ruby->memory, vm, boxes[i], &box) || !box)
-			continue;
-		err = RCORE_GET(ruby, box, box, loaded_features, &features);
-		if (!err && rcore_is_object(ruby, features))
-			err = read_features(gems, features);
-	}
-	return err;
+	if (!rcore_read_field(ruby->memory, vm, &ruby->layout->vm.root_box, &root) && root)
+		err = read_box_features(gems, root);
+	return err ? err : rcore_boxes(ruby, visit_box, gems);
 }
 
 static int by_name(const void *left, const void *right)

@@ -171,7 +171,9 @@ uint64_t fake_class(struct fake_ruby *ruby, const struct fake_class *of)
 {
 	const struct rcore_layout *layout = &ruby->layout;
 	uint64_t flags = of->type | (of->is_singleton ? layout->traits.singleton_flag : 0);
-	uint64_t klass = fake_object(ruby, flags, layout->klass.size + layout->classext.size);
+	/* box_classext_tbl of 4.0 follows. */
+	size_t size = layout->klass.size + layout->classext.size + sizeof(uint64_t);
+	uint64_t klass = fake_object(ruby, flags, size);
 	uint64_t path = of->path ? fake_string(ruby, of->path) : 0;
 	uint64_t ext = klass + layout->klass.size;
 	if (rcore_has(&layout->klass.ptr)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "ruby/object/data.h"
 #include "ruby/get.h"
 #include "ruby/inspect/inspect_types.h"
+#include "ruby/object/box.h"
 #include "ruby/object/ivar.h"
 #include "ruby/object/string.h"
 
@@ -88,41 +88,20 @@ struct rcore_error *rcore_inspect_status(struct rcore_inspect *inspect, uint64_t
 	return NULL;
 }
 
-/*
- * struct rb_box_struct of internal/box.h, the same in all of 4.0. Its first
- * word points back to the module, which shows that this is a box.
- */
-static bool read_box(struct rcore_inspect *inspect, uint64_t module, uint64_t box, uint64_t *id,
-		     uint8_t flags[2])
-{
-	enum { OBJECT = 0, ID = 8, FLAGS = 128 };
-	struct rcore_memory *memory = inspect->ruby->memory;
-	uint64_t object;
-	return !rcore_read_u64(memory, box + OBJECT, &object) && object == module &&
-	       !rcore_read_u64(memory, box + ID, id) &&
-	       !rcore_read(memory, box + FLAGS, flags, 2) && flags[0] <= 1 && flags[1] <= 1;
-}
-
 /* rb_box_inspect of box.c: "#<Ruby::Box:3,user,optional>" */
 struct rcore_error *rcore_inspect_box(struct rcore_inspect *inspect, uint64_t module, bool *ret)
 {
-	*ret = false;
-	struct rcore_data data = {0};
-	uint64_t entry = 0, id = 0;
-	uint8_t flags[2]; /* is_user, is_optional */
-	struct rcore_error *err =
-		rcore_ivar_get(inspect->ruby, module, "__box_entry__", ret, &entry);
+	struct rcore_box box;
+	struct rcore_error *err = rcore_box(inspect->ruby, module, ret, &box);
 	if (!err && *ret)
-		err = rcore_data(inspect->ruby, entry, &data);
-	if (err || !*ret)
+		rcore_inspect_printf(inspect, "#<Ruby::Box:%" PRIu64 "%s%s>", box.id,
+				     box.is_user ? ",user" : ",root",
+				     !box.is_user      ? ""
+				     : box.is_optional ? ",optional"
+						       : ",main");
+	if (!err || err->code != RCORE_ERROR_CORRUPT || !*ret)
 		return err;
-	if (read_box(inspect, module, data.data, &id, flags))
-		rcore_inspect_printf(inspect, "#<Ruby::Box:%" PRIu64 "%s%s>", id,
-				     flags[0] ? ",user" : ",root",
-				     !flags[0]  ? ""
-				     : flags[1] ? ",optional"
-						: ",main");
-	else
-		put_opaque(inspect, module);
+	rcore_error_free(err);
+	put_opaque(inspect, module);
 	return NULL;
 }

@@ -4,12 +4,43 @@
 #include <inttypes.h>
 
 #include "ruby/get.h"
+#include "ruby/object/st_table.h"
 
 enum { ANCESTOR_LIMIT = 1 << 16 };
+
+/* FL_USER4: a class that Ruby itself made, and thus a struct RClass_boxable. */
+static const uint64_t RCLASS_BOXABLE = 1 << 16;
+
+struct rcore_error *rcore_boxes_of_class(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t flags, at = klass + (uint64_t)layout->klass_and_ext.classext.offset +
+			     layout->classext.size;
+	*ret = 0;
+	struct rcore_error *err = rcore_flags(ruby, klass, &flags);
+	if (err || !(flags & RCLASS_BOXABLE))
+		return err;
+	enum rcore_fault fault = rcore_read_u64(ruby->memory, at, ret);
+	return fault ? rcore_fault_error(fault, "box_classext_tbl", at, sizeof(*ret)) : NULL;
+}
+
+/* RCLASS_EXT_READABLE_IN_BOX() of internal/class.h: the box's own, if it changed the class. */
+static struct rcore_error *in_box(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
+{
+	uint64_t table, own;
+	bool found = false;
+	struct rcore_error *err = rcore_boxes_of_class(ruby, klass, &table);
+	if (!err && table)
+		err = rcore_st_find_number(ruby, table, ruby->main_box, &own, &found);
+	if (!err && found)
+		*ret = own;
+	return err;
+}
 
 /*
  *   up to 3.1            RClass.ptr ──> rb_classext_struct
  *   3.2 on     RClass | rb_classext_struct     in one slot, one after the other
+ *   4.0 on     ... | st_table of a Ruby::Box to its rb_classext_struct
  */
 struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
 {
@@ -20,7 +51,7 @@ struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint
 		*ret = klass + (uint64_t)layout->klass_and_ext.classext.offset;
 	else
 		*ret = klass + layout->klass.size;
-	return NULL;
+	return ruby->main_box ? in_box(ruby, klass, ret) : NULL;
 }
 
 struct rcore_error *rcore_class_super(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)

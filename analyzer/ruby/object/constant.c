@@ -112,7 +112,9 @@ static struct rcore_error *resolve(struct rcore_ruby *ruby, char *path, uint64_t
 		if (err)
 			return rcore_error_wrap(err, "constants of 0x%" PRIx64, scope);
 		if (!found)
-			return none("there is no constant %s", path);
+			return none(ruby->main_box ? "there is no constant %s in the main box"
+						   : "there is no constant %s",
+				    path);
 		if (rcore_immediate(ruby, *ret) == RCORE_UNDEF)
 			return none("constant %s is an autoload that has not been loaded yet",
 				    path);
@@ -138,19 +140,6 @@ static struct rcore_error *copy_path(const char *path, size_t length, char copy[
 	return NULL;
 }
 
-/*
- * Only Box.main has that name, and only if the process was started with
- * RUBY_BOX=1.
- */
-static bool has_boxes(struct rcore_ruby *ruby)
-{
-	char path[] = "Ruby::Box::MAIN";
-	uint64_t box;
-	struct rcore_error *err = resolve(ruby, path, &box);
-	rcore_error_free(err);
-	return !err;
-}
-
 struct rcore_error *rcore_constant(struct rcore_ruby *ruby, const char *path, uint64_t *ret)
 {
 	char copy[PATH_LIMIT];
@@ -158,16 +147,7 @@ struct rcore_error *rcore_constant(struct rcore_ruby *ruby, const char *path, ui
 	if (!length || path[length - 1] == ':')
 		return none("there is no constant %s", path);
 	struct rcore_error *err = copy_path(path, length, copy);
-	if (!err)
-		err = resolve(ruby, copy, ret);
-	if (err && err->code == RCORE_ERROR_USAGE && has_boxes(ruby)) {
-		rcore_error_free(err);
-		return none("there is no constant %s in the root box; rcore does not read "
-			    "constants of other boxes (RUBY_BOX=1), so print the object by its "
-			    "address",
-			    path);
-	}
-	return err;
+	return err ? err : resolve(ruby, copy, ret);
 }
 
 static struct rcore_error *visit_table(struct rcore_ruby *ruby, uint64_t table,

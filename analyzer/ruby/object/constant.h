@@ -9,9 +9,10 @@
  * classext.const_tbl, a rb_id_table of rb_const_entry_t. Foo::BAR is looked up
  * in Foo and its ancestors, except Object, which has the constants without a
  * scope. An include class (T_ICLASS) shares the table of its module. A constant
- * for which Ruby will load a file when it is first used (autoload) is Qundef
- * until then. Mirrors rb_const_search of variable.c; also finds private
- * constants. With Ruby::Box (4.0), finds those of the root box.
+ * that Ruby is to load a file for when it is first asked for (autoload) has the
+ * value Qundef until then. Mirrors rb_const_search of variable.c, private
+ * constants too. With Ruby::Box (4.0) these are the constants of the main box;
+ * those of another are constants of its Ruby::Box, as in Ruby.
  */
 
 /*

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "fake_ivar.h"
 #include "fake_values.h"
 #include "ruby/object/class.h"
 #include "ruby/object/constant.h"
@@ -188,7 +189,43 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* A class among its own ancestors; an endless table. */
+/*
+ * In a box, a class that Ruby made has the constants that the box gave it, and nothing of
+ * other boxes; without boxes, or unless Ruby made it, its own.
+ */
+START_TEST(test_boxes)
+{
+	enum { BOXABLE = 1 << 16 };
+	uint64_t value, flags = RCORE_T_CLASS;
+	begin(_i);
+	if (!rcore_has(&fake.layout.vm.main_box))
+		return;
+	make_world();
+	uint64_t box = fake_named_class(&fake, "Box", object);
+	struct fake_ivar own[] = {
+		{object, 0}, /* a box that is not the main one */
+		{box, fake_alloc(&fake.target, fake.layout.classext.size, 8)}};
+	fake_put(&fake.target, object + fake.layout.klass.size + fake.layout.classext.size,
+		 fake_st_table(&fake, own, 2, 0));
+	ruby.main_box = box;
+	OK(rcore_constant(&ruby, "NUMBER", &value));
+	ck_assert_uint_eq(value, FAKE_FIXNUM(1));
+	PUT(object, basic, flags, flags | BOXABLE);
+	set_constants(object, (struct constant[]){{"NUMBER", FAKE_FIXNUM(7)}, {"Foo", foo}}, 2);
+	OK(rcore_constant(&ruby, "NUMBER", &value));
+	ck_assert_uint_eq(value, FAKE_FIXNUM(7));
+	OK(rcore_constant(&ruby, "Foo::OLD", &value));
+	ck_assert_uint_eq(value, FAKE_FIXNUM(3));
+	struct rcore_error *err = rcore_constant(&ruby, "Parent", &value);
+	ck_assert_str_eq(err->message, "there is no constant Parent in the main box");
+	ck_assert_int_eq(code(err), RCORE_ERROR_USAGE);
+	ruby.main_box = 0;
+	OK(rcore_constant(&ruby, "NUMBER", &value));
+	ck_assert_uint_eq(value, FAKE_FIXNUM(1));
+}
+END_TEST
+
+/* A class among its own ancestors, a table without end. */
 START_TEST(test_broken)
 {
 	uint64_t value, table;
@@ -233,7 +270,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_found, test_not_found, test_names, test_broken,
-				      test_faults};
+	const TTest *const tests[] = {test_found, test_not_found, test_names,
+				      test_boxes, test_broken,    test_faults};
 	return run_suite("constant", tests, RCORE_COUNT(tests));
 }
