@@ -62,8 +62,8 @@ struct rcore_ruby {
 	struct rcore_arena *arena; /* the snapshot's */
 
 	/*
-	 * The Ruby::Box in which the program runs (ruby/object/box.h); 0: Ruby was
-	 * started without boxes.
+	 * The Ruby::Box in which the program runs (ruby/object/box.h); 0: Ruby
+	 * was started without boxes.
 	 */
 	uint64_t main_box;
 	/* rb_symbols_t; 0: not found, then IDs have no names. */

@@ -39,6 +39,9 @@ class Program
     "minitest" => ["-e", "require 'test/unit'; class T < Test::Unit::TestCase; 200.times { |i| define_method(:\"test_\#{i}\") { assert_equal(1, [1].map { |x| x }.first); assert_raise(RuntimeError) { raise 'x' } } }; end"],
   }.freeze
 
+  # Files beside this one.
+  OWN = %w[hooks].freeze
+
   # Of tests/support/gems, from Ruby 3.2 on.
   GEMS = {
     "async" => ["-e", "require 'async'; require 'async/semaphore'; Async { |t| 20.times { |i| t.async { |s| loop { s.sleep(rand * 0.01); Async::Semaphore.new(2).async { [i].map { |x| x + 1 } }.wait } } } }"],
@@ -50,6 +53,7 @@ class Program
   }.freeze
 
   def self.library(name)
+    return new(name, ["#{name}.rb"], copies: { "#{name}.rb" => File.join(__dir__, "#{name}.rb") }) if OWN.include?(name)
     new(name, (LIBRARY[name] || GEMS.fetch(name)).map { |text| text.gsub("\\\#{", "\#{") })
   end
 

@@ -43,10 +43,10 @@ bool rcore_epilogue_x86(const uint8_t *code, size_t size, size_t *words);
 enum { RCORE_RECORD_BEFORE = 10 };
 
 /*
- * Of code that ZJIT compiled, RCORE_RECORD_BEFORE bytes before `pc` and `size` from
- * it on: has it not set its frame pointer yet, or restored its caller's? Then
- * `words` is how many words lie between sp and the return address; the first of
- * them, if any, is the caller's frame pointer.
+ * Of code that ZJIT compiled, RCORE_RECORD_BEFORE bytes before `pc` and `size`
+ * from it on: has it not set its frame pointer yet, or restored its caller's?
+ * Then `words` is how many words lie between sp and the return address; the
+ * first of them, if any, is the caller's frame pointer.
  */
 bool rcore_unset_record_x86(const uint8_t *pc, size_t size, size_t *words);
 

@@ -174,7 +174,9 @@ bool rcore_unset_record_x86(const uint8_t *pc, size_t size, size_t *words)
 {
 	enum { PUSH = 0x55, POP = 0x5d, MOV = 3, JUMP = 5, LOAD = 10 };
 	static const uint8_t mov[] = {0x48, 0x89, 0xe5}; /* mov %rsp,%rbp */
-	/* Of a method that is not compiled yet: mov $imm,%r11; jmp TRAMPOLINE. */
+	/*
+	 * Of a method that is not compiled yet: mov $imm,%r11; jmp TRAMPOLINE.
+	 */
 	static const uint8_t load[] = {0x49, 0xbb};
 	/* ... which goes on to what was compiled: jmp *%r11. */
 	static const uint8_t jump[] = {0x41, 0xff, 0xe3};

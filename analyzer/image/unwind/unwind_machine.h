@@ -41,8 +41,8 @@ struct rcore_compiled {
 };
 
 /*
- * Where code that ZJIT made has what it needs (unwind_records.h). Registers have
- * their DWARF numbers.
+ * Where code that ZJIT made has what it needs (unwind_records.h). Registers
+ * have their DWARF numbers.
  */
 struct rcore_records {
 	/*

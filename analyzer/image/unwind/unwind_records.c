@@ -5,17 +5,18 @@
 
 enum {
 	WORD = 8,
-	SAVED = 3,	    /* by the trampoline */
-	ENTRY_WORDS = 4,    /* below its frame pointer: these, and one to align */
+	SAVED = 3, /* by the trampoline */
+	/* Below its frame pointer: these, and one to align. */
+	ENTRY_WORDS = 4,
 	MAX_CHAIN = 1 << 20 /* frames of compiled methods */
 };
 
 /* Where a frame returns to. */
 struct record {
-	uint64_t slot;	/* of the return address */
-	uint64_t pc;	/* which is this */
-	uint64_t fp;	/* of the caller */
-	bool is_unset;	/* the frame pointer is still the caller's, or again */
+	uint64_t slot;  /* of the return address */
+	uint64_t pc;    /* which is this */
+	uint64_t fp;    /* of the caller */
+	bool is_unset;  /* the frame pointer is still the caller's, or again */
 	bool leads_out; /* to C */
 };
 
@@ -24,7 +25,10 @@ static bool word_at(const struct rcore_walk *walk, uint64_t address, uint64_t *r
 	return !rcore_read_u64(&walk->unwinder->memory.memory, address, ret);
 }
 
-/* Does an address lie after a call, in code of no file? `is_entry`: the call of the trampoline. */
+/*
+ * Does an address lie after a call, in code of no file? `is_entry`: the call of
+ * the trampoline.
+ */
 static bool is_compiled_return(const struct rcore_walk *walk, uint64_t address, bool *is_entry)
 {
 	const struct rcore_unwinder *unwinder = walk->unwinder;
@@ -49,8 +53,8 @@ static bool read_record(struct rcore_walk *walk, struct record *record)
 }
 
 /*
- * The code has not saved the caller's frame pointer yet, or has restored it: the
- * instructions around pc tell.
+ * The code has not saved the caller's frame pointer yet, or has restored it:
+ * the instructions around pc tell.
  */
 static bool find_unset(struct rcore_walk *walk, struct record *ret)
 {

@@ -24,7 +24,10 @@ struct rcore_error *rcore_boxes_of_class(struct rcore_ruby *ruby, uint64_t klass
 	return fault ? rcore_fault_error(fault, "box_classext_tbl", at, sizeof(*ret)) : NULL;
 }
 
-/* RCLASS_EXT_READABLE_IN_BOX() of internal/class.h: the box's own, if it changed the class. */
+/*
+ * RCLASS_EXT_READABLE_IN_BOX() of internal/class.h: the box's own, if it
+ * changed the class.
+ */
 static struct rcore_error *in_box(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
 {
 	uint64_t table, own;

@@ -14,14 +14,14 @@ struct rcore_error *rcore_class_super(struct rcore_ruby *ruby, uint64_t klass, u
 struct rcore_error *rcore_value_class(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret);
 
 /*
- * Where a class's rb_classext_t is, of boxes (ruby/object/box.h) that of the main box;
- * 0 while it is being allocated (up to 3.1). FAULT, CORRUPT.
+ * Where a class's rb_classext_t is, of boxes (ruby/object/box.h) that of the
+ * main box; 0 while it is being allocated (up to 3.1). FAULT, CORRUPT.
  */
 struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret);
 
 /*
- * 4.0 on: the st_table of Ruby::Boxes that changed a class to their rb_classext_t;
- * 0: none. FAULT.
+ * 4.0 on: the st_table of Ruby::Boxes that changed a class to their
+ * rb_classext_t; 0: none. FAULT.
  */
 struct rcore_error *rcore_boxes_of_class(struct rcore_ruby *ruby, uint64_t klass,
 					 uint64_t *ret);
