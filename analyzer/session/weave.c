@@ -97,9 +97,7 @@ rcore_session_search_activation(struct rcore_target *target,
 /* Says so if an order is a guess or unknown. */
 static void admit(struct rcore_snapshot *snapshot)
 {
-	bool woven = false;
-	for (size_t i = 0; i < snapshot->fiber_count && !woven; i++)
-		woven = snapshot->fibers[i].frame_count && snapshot->fibers[i].native_count;
+	bool woven = rcore_needs_activation(snapshot);
 	if (woven && snapshot->activation.source == RCORE_ACTIVATION_UNKNOWN)
 		rcore_problem_add(
 			snapshot,

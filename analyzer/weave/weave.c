@@ -257,6 +257,17 @@ static bool keep(struct weaver *weaver, struct rcore_arena *arena)
 	return true;
 }
 
+bool rcore_needs_activation(const struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		for (size_t j = 0; fiber->native_count && j < fiber->frame_count; j++)
+			if (rcore_enters_interpreter(&fiber->frames[j]))
+				return true;
+	}
+	return false;
+}
+
 static void know_activation(struct rcore_snapshot *snapshot)
 {
 	struct rcore_activation *activation = &snapshot->activation;

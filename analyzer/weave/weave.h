@@ -59,4 +59,10 @@
  */
 struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot);
 
+/*
+ * Does the order of any fiber's frames depend on snapshot->activation? Ruby
+ * that starts loads code and runs none yet.
+ */
+bool rcore_needs_activation(const struct rcore_snapshot *snapshot);
+
 #endif

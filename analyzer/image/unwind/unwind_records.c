@@ -27,16 +27,21 @@ static bool word_at(const struct rcore_walk *walk, uint64_t address, uint64_t *r
 
 /*
  * Does an address lie after a call, in code of no file? `is_entry`: the call of
- * the trampoline.
+ * the trampoline. While a JIT writes code, that of a live process cannot be
+ * told from its other data and is not at hand: such an address may be both.
  */
 static bool is_compiled_return(const struct rcore_walk *walk, uint64_t address, bool *is_entry)
 {
-	const struct rcore_unwinder *unwinder = walk->unwinder;
+	struct rcore_unwinder *unwinder = walk->unwinder;
 	uint8_t code[RCORE_CALL_BYTES];
-	if (address < sizeof(code) || rcore_native_module_at(unwinder->native, address - 1) ||
-	    rcore_read(&walk->unwinder->memory.memory, address - sizeof(code), code,
-		       sizeof(code)) ||
-	    !unwinder->machine->is_call(code + sizeof(code), sizeof(code)))
+	if (address < sizeof(code) || rcore_native_module_at(unwinder->native, address - 1))
+		return false;
+	enum rcore_fault fault = rcore_read(&unwinder->memory.memory, address - sizeof(code),
+					    code, sizeof(code));
+	*is_entry = fault == RCORE_FAULT_NOT_COPIED;
+	if (fault)
+		return *is_entry;
+	if (!unwinder->machine->is_call(code + sizeof(code), sizeof(code)))
 		return false;
 	*is_entry = unwinder->machine->records.is_entry_call(code + sizeof(code));
 	return true;

@@ -50,8 +50,8 @@ bool rcore_live_is_kernel_thread(int folder);
 struct rcore_live_region {
 	uint64_t start, end;
 	/*
-	 * It maps a file or the vdso and cannot be written, so its bytes do not
-	 * change.
+	 * Of a file, the vdso or a JIT, and not writable: its bytes stay what
+	 * they are.
 	 */
 	bool is_constant;
 };

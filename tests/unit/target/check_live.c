@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -186,9 +187,14 @@ START_TEST(stands_still)
 }
 END_TEST
 
-/* Nothing else of a running process is ever read. */
+/* Nothing else of a process that runs on is ever read, but what does not change: files, code of a
+ * JIT. */
 START_TEST(forgets_what_was_not_kept)
 {
+	uint8_t *code =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	code[1] = 0xc3;
+	ck_assert_int_eq(mprotect(code, 4096, PROT_READ | PROT_EXEC), 0);
 	struct child child = child_start(child_counts, NULL);
 	struct rcore_live *live = live_opened(child.pid);
 	uint64_t pattern = address_of(child.shared->pattern);
@@ -204,6 +210,8 @@ START_TEST(forgets_what_was_not_kept)
 	ck_assert(rcore_process_auxv(rcore_live_process(live), AT_SYSINFO_EHDR, &constant));
 	ck_assert_int_eq(rcore_read(memory, constant + 1, &byte, 1), RCORE_FAULT_NONE);
 	ck_assert_uint_eq(byte, 'E');
+	ck_assert_int_eq(rcore_read(memory, address_of(code) + 1, &byte, 1), RCORE_FAULT_NONE);
+	ck_assert_uint_eq(byte, 0xc3);
 	ck_assert_int_eq(rcore_read(memory, pattern + CHILD_PATTERN - 1, &byte, 1),
 			 RCORE_FAULT_NONE);
 	rcore_live_forget(live);

@@ -299,6 +299,20 @@ START_TEST(test_known)
 }
 END_TEST
 
+/* Ruby that starts has loaded code, and runs none yet: no order is in doubt. */
+START_TEST(test_needed)
+{
+	static struct stacks stacks;
+	reset(&stacks, 0);
+	add(&stacks, "", "nn");
+	add(&stacks, "D", "nan");
+	add(&stacks, "FD", "");
+	ck_assert(!rcore_needs_activation(&stacks.snapshot));
+	add(&stacks, "F", "n");
+	ck_assert(rcore_needs_activation(&stacks.snapshot));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("weave");
@@ -308,6 +322,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_learn, 0, (int)RCORE_COUNT(lessons));
 	tcase_add_test(tcase, test_unknown);
 	tcase_add_test(tcase, test_known);
+	tcase_add_test(tcase, test_needed);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
