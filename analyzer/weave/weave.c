@@ -268,6 +268,31 @@ bool rcore_needs_activation(const struct rcore_snapshot *snapshot)
 	return false;
 }
 
+/*
+ * A frame that ZJIT's code runs is like one of the interpreter: only the native
+ * stack tells. The code writes the frame's pc before some calls alone
+ * (gen_save_pc_for_gc() of zjit/src/codegen.rs).
+ */
+static void find_stale(struct rcore_snapshot *snapshot)
+{
+	if (!snapshot->facts.jit || strcmp(snapshot->facts.jit, "ZJIT") != 0)
+		return;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		struct rcore_frame *frame = fiber->frames;
+		bool is_compiled = false;
+		for (size_t j = 0;
+		     j < fiber->native_count && !is_compiled &&
+		     fiber->native[j].function_start != snapshot->activation.address;
+		     j++)
+			is_compiled = !fiber->native[j].module;
+		if (is_compiled && fiber->frame_count && frame->kind == RCORE_FRAME_RUBY) {
+			frame->pc_stale = true;
+			frame->line = 0;
+		}
+	}
+}
+
 static void know_activation(struct rcore_snapshot *snapshot)
 {
 	struct rcore_activation *activation = &snapshot->activation;
@@ -284,6 +309,7 @@ struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot)
 {
 	struct weaver weaver = {0};
 	know_activation(snapshot);
+	find_stale(snapshot);
 	for (size_t i = 0; i < snapshot->fiber_count && !weaver.out_of_memory; i++) {
 		struct rcore_fiber *fiber = &snapshot->fibers[i];
 		if (!fiber->native_count)

@@ -53,9 +53,10 @@
  */
 
 /*
- * Sets the steps of each fiber; fibers without native frames get none.
- * snapshot->activation says which function is rb_vm_exec(), if that is known.
- * If it is not, or the stacks show another one, sets it. Error: NO_MEMORY.
+ * snapshot->activation says which function is rb_vm_exec if that is known;
+ * otherwise, and if the stacks tell another, sets it. Fibers without native
+ * frames get no steps. Where ZJIT's code runs the innermost frame, its pc_stale
+ * is set. An error only if memory is short.
  */
 struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot);
 

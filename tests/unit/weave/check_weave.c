@@ -4,9 +4,8 @@
  * control frames  F enters the interpreter, r runs in it, a-e C function a-e, B block in C with function b, D dummy with FINISH,
  *                 T FINISH and no pc
  * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, P part of C function a,
- *                 n anything else
- * woven           the same words, control frames with a dot before them, gaps as "?".
- */
+ *                 j compiled code, n anything else
+ * woven           the same words, control frames with a dot before them, gaps as "?". */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,18 +52,22 @@ static struct rcore_native_frame native_frame(char word)
 {
 	switch (word) {
 	case 'X':
-		return (struct rcore_native_frame){.function_start = ACTIVATION,
-						   .is_interpreter = true};
+		return (struct rcore_native_frame){
+			.function_start = ACTIVATION, .module = "ruby", .is_interpreter = true};
 	case 'i':
 		return (struct rcore_native_frame){.function_start = INTERPRETER,
+						   .module = "ruby",
 						   .is_interpreter = true};
 	case 'n':
-		return (struct rcore_native_frame){.function_start = OTHER};
+		return (struct rcore_native_frame){.function_start = OTHER, .module = "a.so"};
 	case 'P':
-		return (struct rcore_native_frame){.function_start = OTHER,
-						   .part_of = METHODS + 'a'};
+		return (struct rcore_native_frame){
+			.function_start = OTHER, .module = "a.so", .part_of = METHODS + 'a'};
+	case 'j':
+		return (struct rcore_native_frame){0};
 	default:
-		return (struct rcore_native_frame){.function_start = METHODS + (uint64_t)word};
+		return (struct rcore_native_frame){.function_start = METHODS + (uint64_t)word,
+						   .module = "ruby"};
 	}
 }
 
@@ -299,6 +302,31 @@ START_TEST(test_known)
 }
 END_TEST
 
+/* Code without a file, within the last activation: ZJIT's, if that is on. */
+START_TEST(test_stale)
+{
+	static const struct {
+		const char *ruby, *native;
+		bool is_stale;
+	} compiled[] = {
+		{"Fr", "nXij", true},      {"Fr", "nXijj", true},   {"Fr", "nXijn", true},
+		{"FrF", "nXijnXi", false}, {"Fra", "nXija", false}, {"Fr", "nXi", false},
+	};
+	for (size_t i = 0; i < 2 * RCORE_COUNT(compiled); i++) {
+		static struct stacks stacks;
+		size_t of = i / 2;
+		reset(&stacks, ACTIVATION);
+		add(&stacks, compiled[of].ruby, compiled[of].native);
+		stacks.snapshot.facts.jit = i % 2 ? "YJIT" : "ZJIT";
+		stacks.frames[0][0].line = 7;
+		ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+		bool is_stale = compiled[of].is_stale && i % 2 == 0;
+		ck_assert_int_eq(stacks.frames[0][0].pc_stale, is_stale);
+		ck_assert_int_eq(stacks.frames[0][0].line, is_stale ? 0 : 7);
+	}
+}
+END_TEST
+
 /* Ruby that starts has loaded code, and runs none yet: no order is in doubt. */
 START_TEST(test_needed)
 {
@@ -323,6 +351,7 @@ int main(void)
 	tcase_add_test(tcase, test_unknown);
 	tcase_add_test(tcase, test_known);
 	tcase_add_test(tcase, test_needed);
+	tcase_add_test(tcase, test_stale);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
