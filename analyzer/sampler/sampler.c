@@ -153,6 +153,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 	free(sampler->parked.items);
 	free(sampler->ractors.items);
 	free(sampler->gc.bytes);
+	free(sampler->clocks.items);
 	free(sampler->others);
 	free(sampler->stacks);
 	rcore_close(sampler->session);
@@ -276,6 +277,7 @@ static void look(struct rcore_sampler *sampler, size_t index, uint64_t now)
 	struct rcore_sampled_thread *thread = sampler->threads.items[index];
 	struct rcore_track *track = &thread->track;
 	uint64_t cpu = 0, before, after;
+	rcore_thread_follow(sampler, thread);
 	rcore_sampler_name_thread(sampler, thread);
 	track->fiber = fiber_of(sampler, thread);
 	rcore_sampler_labels(sampler, track, now);
@@ -382,7 +384,8 @@ static void verify(struct rcore_sampler *sampler, uint64_t now)
 			thread->tid =
 				rcore_thread_tid(sampler, thread->address, &thread->inner_tid);
 			rcore_thread_time_open(sampler, thread);
-			thread->track.thread = 0;
+			if (thread->tid)
+				thread->track.thread = 0;
 		}
 		thread->fiber_ec = 0;
 	}

@@ -56,6 +56,8 @@ struct rcore_sampled_thread {
 	char id[16];
 	int tid;
 	int inner_tid;            /* as the process itself sees it */
+	int first_tid;            /* that it was seen to have */
+	uint64_t native_thread;   /* rb_native_thread for which tid was set */
 	int schedstat, syscall;   /* files in /proc; -1: not open */
 	uint64_t cpu, cpu_looked; /* from schedstat, and when it was read */
 	uint64_t cpu_of_round;    /* at the last round of parked fibers */
@@ -84,6 +86,12 @@ struct rcore_sampled_ractor {
  * with another object.
  */
 struct rcore_fiber_id;
+
+/* What a kernel thread was seen to have used, for the next Ruby thread on it. */
+struct rcore_thread_clock {
+	int tid;
+	uint64_t cpu;
+};
 
 /* A fiber that no thread runs. */
 struct rcore_parked {
@@ -135,6 +143,10 @@ struct rcore_sampler {
 	/* address to index in `parked` */
 	struct rcore_address_map parked_at;
 	struct rcore_address_map parked_states; /* node to state */
+	struct {
+		struct rcore_thread_clock *items;
+		size_t count, capacity;
+	} clocks;
 	struct rcore_fiber_id *fiber_ids;
 	struct rcore_redactor *redactor; /* of labels; NULL: they stay */
 	struct rcore_piece gc;           /* objspace's flags */
@@ -166,7 +178,13 @@ void rcore_sampler_name_thread(struct rcore_sampler *sampler,
  */
 void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
-/* Returns the same since the thread began; 0 if unknown. */
+/*
+ * Sees to it that a thread's clock is that of the kernel thread that runs it
+ * now: M:N threads (RUBY_MN_THREADS, and those of Ractors, from 3.3 on) take
+ * turns.
+ */
+void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
+/* The same since it began; 0: unknown. */
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
 /*
  * Returns the kernel's id of a thread in rcore's pid namespace, or 0 if

@@ -220,9 +220,11 @@ void rcore_sampler_name_thread(struct rcore_sampler *sampler,
 		name = cut;
 	}
 	struct rcore_profile *profile = sampler->profile;
+	if (!thread->first_tid)
+		thread->first_tid = thread->tid;
 	const struct rcore_profile_thread record = {
 		.pid = (uint32_t)rcore_sampler_pid(sampler),
-		.tid = (uint32_t)thread->tid,
+		.tid = (uint32_t)thread->first_tid,
 		.id = rcore_profile_string(profile, thread->id),
 		.name = rcore_profile_string(profile, name),
 	};

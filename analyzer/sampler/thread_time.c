@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/count.h"
+#include "base/grow.h"
 #include "sampler/sampler_private.h"
 #include "target/live/live_files.h"
 
@@ -130,6 +131,51 @@ bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret)
 	if (now)
 		thread->cpu = now;
 	return now;
+}
+
+static struct rcore_thread_clock *clock_of(struct rcore_sampler *sampler, int tid)
+{
+	for (size_t i = 0; i < sampler->clocks.count; i++)
+		if (sampler->clocks.items[i].tid == tid)
+			return &sampler->clocks.items[i];
+	return NULL;
+}
+
+/* Nobody asks for what a kernel thread does until a Ruby thread is on it. */
+static void leave_clock(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+{
+	struct rcore_thread_clock *clock = clock_of(sampler, thread->tid);
+	if (!thread->tid)
+		return;
+	if (!clock && (clock = rcore_push(&sampler->clocks)))
+		clock->tid = thread->tid;
+	if (clock)
+		clock->cpu = thread->cpu;
+	thread->tid = thread->inner_tid = 0;
+}
+
+void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+{
+	const struct rcore_field *field = &sampler->layout->thread.nt;
+	uint64_t now =
+		rcore_piece_field(&thread->track.stack.pieces[RCORE_PIECE_THREAD], field);
+	if (!rcore_has_place(field) || now == thread->native_thread)
+		return;
+	bool is_first = !thread->native_thread && thread->tid;
+	thread->native_thread = now;
+	if (is_first)
+		return;
+	leave_clock(sampler, thread);
+	if (now)
+		thread->tid = rcore_thread_tid(sampler, thread->address, &thread->inner_tid);
+	for (size_t i = 0; thread->tid && i < sampler->threads.count; i++)
+		if (sampler->threads.items[i] != thread &&
+		    sampler->threads.items[i]->tid == thread->tid)
+			leave_clock(sampler, sampler->threads.items[i]);
+	rcore_thread_time_open(sampler, thread);
+	const struct rcore_thread_clock *clock = clock_of(sampler, thread->tid);
+	if (thread->tid && clock && clock->cpu < thread->cpu)
+		thread->cpu = clock->cpu;
 }
 
 #ifdef __aarch64__

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+require_relative "../live/elsewhere"
+
+# Programs in containers, held by others, and with threads that share those of the kernel.
+module Places
+  SECONDS = 2.0 # of work of M:N threads
+  ERROR = 0.05  # of a share of it
+
+  def self.cases(rubies)
+    rubies.flat_map do |ruby|
+      [
+        *(SamplerCase.new("container #{ruby.name}") { Places.container(self, ruby) } unless ruby.root.empty?),
+        SamplerCase.new("debugger #{ruby.name}") { Places.debugger(self, ruby) },
+        SamplerCase.new("suspended #{ruby.name}") { Places.suspended(self, ruby) },
+        *(SamplerCase.new("mn #{ruby.name}") { Places.mn(self, ruby) } if ruby.version >= Gem::Version.new("3.3")),
+      ]
+    end
+  end
+
+  # The kernel numbers its processes and threads in another way than ours.
+  def self.container(test, ruby)
+    before = [*LiveCase::ROOT, "unshare", "--pid", "--mount", "--fork", "--kill-child"]
+    test.with_program(ruby, "busy_threads.rb", 3, before: before) do |_, _, _, spawned|
+      outside = Elsewhere.descendants(spawned).find { |each| Elsewhere.inner_pid(each) == 1 } or next test.fail("no process 1 in it")
+      [[], ["--native"]].each do |options|
+        recording = test.record(ruby, outside, "-d", 2, "-r", 50, *options)
+        busy = ->(total) { recording.thread(total)["name"] == "busy" }
+        tids = recording.totals.select(&busy).map { |total| recording.thread(total)["tid"] }.uniq
+        tasks = Dir.children("/proc/#{outside}/task").map(&:to_i)
+        test.fail("tids #{tids}, not of #{tasks}") unless tids.size == 3 && (tids - tasks).empty?
+        test.fail("no time on a processor") unless recording.sum("cpu", &busy).positive?
+        natives = recording.totals.select(&busy).count { |total| recording.frames(total).any? { |frame| frame["kind"] == "native" } }
+        test.fail("#{natives} stacks have native frames") if natives.positive? == options.empty?
+      end
+    end
+  end
+
+  # Whoever holds it goes on doing so, and lets it run on.
+  def self.debugger(test, ruby)
+    test.with_program(ruby, "busy_threads.rb", 2) do |pid, _, folder|
+      held = File.join(folder, "held")
+      gdb = Process.spawn("gdb", "-q", "-nx", "-batch", "-p", pid.to_s, "-ex", "shell touch #{held}; sleep 600", %i[in out err] => File::NULL, pgroup: true)
+      begin
+        test.wait_until("gdb") { File.exist?(held) }
+        recording = test.record(ruby, pid, "-d", 1)
+        test.fail("it was held, and used a processor") unless recording.sum("cpu") { true }.zero?
+        stacks = recording.totals.group_by { |total| total["thread"] }.transform_values { |totals| totals.map { |total| total["node"] }.uniq.size }
+        test.fail("it was held, and has several stacks: #{stacks}") unless stacks.values.all? { |count| count == 1 }
+        path = File.join(test.folder, "native.rec")
+        _, err, status = test.rcore("record", "-p", pid, "--native", "-d", 1, "-o", path, *ruby.files)
+        test.fail("exit status #{status}: #{err}") unless status.zero? && err =~ /\d+ times it could not be stopped/
+      ensure
+        Child.stop(gdb, -gdb)
+      end
+      # gdb was killed: the kernel lets go what it held.
+      before = time_of(pid)
+      test.wait_until("the program's work") { time_of(pid) > before }
+    end
+  end
+
+  # Stopped by a signal of job control, as with Ctrl-Z.
+  def self.suspended(test, ruby)
+    test.with_program(ruby, "busy_threads.rb", 2) do |pid, _, _|
+      Child.signal(:STOP, pid)
+      test.wait_until("stop") { File.read("/proc/#{pid}/stat")[/\) (\w)/, 1] == "T" }
+      [[], ["--native"]].each do |options|
+        recording = test.record(ruby, pid, "-d", 1, *options)
+        test.fail("#{options.first} no sample") unless recording.sum("samples") { true }.positive?
+        test.same("state of the process", "T", File.read("/proc/#{pid}/stat")[/\) (\w)/, 1])
+      end
+      Child.signal(:CONT, pid)
+      before = time_of(pid)
+      test.wait_until("the program's work") { time_of(pid) > before }
+    end
+  end
+
+  # In ticks of the kernel, on a processor.
+  def self.time_of(pid)
+    File.read("/proc/#{pid}/stat").split(") ").last.split[11].to_i
+  end
+
+  # Each thread has the time that it noted, whichever kernel thread ran it.
+  def self.mn(test, ruby)
+    test.with_program(ruby, "mn.rb", SECONDS, environment: { "RUBY_MN_THREADS" => "1" }) do |pid, _, folder|
+      recording = test.record_while(ruby, pid, "-r", 499) { Times.let_go(test, folder) }
+      noted = Times.notes(folder).transform_values(&:first)
+      seen = noted.keys.to_h { |name| [name, recording.sum("cpu") { |total| recording.thread(total)["name"] == name } / 1e9] }
+      test.note = noted.map { |name, time| format("%s %.2f of %.2f s", name, seen[name], time) }.join(", ")
+      wrong = noted.reject { |name, time| (seen[name] / seen.values.sum - time / noted.values.sum).abs <= ERROR }
+      test.fail("shares of #{wrong.keys}") if wrong.any?
+    end
+  end
+end

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+require "pty"
+require "io/console"
+
+# `rcore top`, as a terminal shows it.
+module Screen
+  HOME = "\e[H"
+  ENTER, LEAVE = "\e[?1049h\e[?25l", "\e[?25h\e[?1049l"
+
+  def self.cases(rubies)
+    rubies.flat_map do |ruby|
+      [
+        SamplerCase.new("top #{ruby.name}") { Screen.keys(self, ruby) },
+        SamplerCase.new("top ended #{ruby.name}") { Screen.ended(self, ruby) },
+      ]
+    end
+  end
+
+  # rcore on a terminal of its own; the block gets it.
+  class Terminal
+    def initialize(test, rows, columns, *command)
+      @test, @output = test, +""
+      @master, @input, @pid = PTY.spawn({ "TERM" => "vt100" }, "sh", "-c", 'read line && exec "$@"', "sh", *command.map(&:to_s))
+      resize(rows, columns)
+      @before = settings
+      @input.write("\n")
+      @reader = Thread.new { read }
+    end
+
+    def read
+      @output << @master.readpartial(4096).b while true
+    rescue EOFError, Errno::EIO, IOError
+      nil
+    end
+
+    def resize(rows, columns)
+      @rows, @columns = rows, columns
+      @master.winsize = [rows, columns]
+    end
+
+    def type(keys) = @input.write(keys)
+
+    def settings = IO.popen(["stty", "-g"], in: @master, &:read)
+
+    # The lines of the next screen of which the block says that it is wanted.
+    def wait(what)
+      screen = nil
+      @test.wait_until("screen with #{what}: #{@output[-500..].inspect}") do
+        # The last one may not be whole yet.
+        *, screen, _ = @output.split(HOME)
+        screen = screen.to_s.dup.force_encoding("UTF-8").scrub.gsub(/\e\[[\d;?]*[A-Za-z]/, "").split(/\r*\n/)
+        screen.size > 2 && yield(screen)
+      end
+      @test.fail("#{screen.size} lines of #{@rows}") if screen.size > @rows
+      long = screen.map(&:size).max
+      @test.fail("a line of #{long} columns of #{@columns}") if long > @columns
+      screen
+    end
+
+    # The exit status; the terminal is as it was before.
+    def close
+      after = nil
+      # Once nobody has it open, it has no settings.
+      @test.wait_until("the end: #{@output[-200..].inspect}") { (after = settings) && @output.include?(LEAVE) }
+      status = Child.wait(@pid)
+      @reader.join
+      @test.fail("the screen was not entered and left: #{@output[-200..].inspect}") unless @output.sub(/\A\s*/, "").start_with?(ENTER)
+      @test.same("settings of the terminal", @before, after) unless after.empty?
+      [@master, @input].each(&:close)
+      status
+    ensure
+      Child.stop(@pid) unless status
+    end
+
+    attr_reader :pid
+  end
+
+  def self.keys(test, ruby)
+    test.with_program(ruby, "busy_threads.rb", 3) do |pid, _, _|
+      [->(terminal) { terminal.type("q") }, ->(terminal) { terminal.type("\x03") }, ->(terminal) { Child.signal(:TERM, terminal.pid) }].each_with_index do |quit, number|
+        terminal = Terminal.new(test, 24, 80, Suite::RCORE, "top", "-p", pid, "-r", 50, *ruby.files)
+        first = terminal.wait("methods") { |lines| lines.any? { |line| line =~ /block .*in <main>/ } }
+        test.fail("no states of threads: #{first}") unless first.count { |line| line =~ /\A *\d+ T\d+ .* busy\z/ } == 3
+        look_around(test, terminal) if number.zero?
+        quit.call(terminal)
+        test.same("exit status", 0, terminal.close.exitstatus)
+      end
+    end
+  end
+
+  def self.look_around(test, terminal)
+    test.fail("not by self time") unless terminal.wait("by self") { |lines| lines[1].include?("cpu time, by self") }
+    terminal.type("t")
+    terminal.wait("by total") { |lines| lines[1].include?("by total") }
+    terminal.type("m")
+    terminal.wait("wall time") { |lines| lines[1].include?("wall time") }
+    terminal.type("s")
+    terminal.resize(10, 40)
+    terminal.wait("a small size") { |lines| lines.size <= 10 && lines.map(&:size).max <= 40 && lines[1].include?("by self") }
+    terminal.resize(50, 200)
+    terminal.wait("a large size") { |lines| lines.map(&:size).max > 80 }
+    terminal.resize(1, 1)
+    sleep 1.5
+    terminal.resize(24, 80)
+    terminal.wait("the first size") { |lines| lines.map(&:size).max.between?(41, 80) }
+  end
+
+  # The program ends, and what was shown makes place for the shell.
+  def self.ended(test, ruby)
+    test.with_program(ruby, "busy_threads.rb", 1) do |pid, _, _|
+      terminal = Terminal.new(test, 24, 80, Suite::RCORE, "top", "-p", pid, *ruby.files)
+      terminal.wait("methods") { |lines| lines.any? { |line| line.include?("busy") } }
+      Child.signal(:KILL, pid)
+      test.same("exit status", 0, terminal.close.exitstatus)
+    end
+  end
+end
