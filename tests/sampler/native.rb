@@ -66,7 +66,7 @@ module Native
   # The functions that run the interpreter: rb_vm_exec, and the one that it calls most often.
   def self.loop_of(report)
     activation = report["interpreter"]["function"]
-    called = report["fibers"].flat_map { |fiber| fiber["native"].to_a.each_cons(2).select { |_, caller| caller["function_start"] == activation }.map { |callee, _| callee["function_start"] } }
+    called = report["fibers"].flat_map { |fiber| fiber["native"].to_a.reject { |frame| frame["inlined"] }.each_cons(2).select { |_, caller| caller["function_start"] == activation }.map { |callee, _| callee["function_start"] } }
     [activation, called.max_by { |start| called.count(start) }]
   end
 
@@ -78,7 +78,8 @@ module Native
     steps.each_with_index.map do |step, at|
       next fiber["frames"][step["frame"]].then { |frame| frame["label"] || "block in C" } if step.key?("frame")
       native = fiber["native"][step["native"]]
-      next if native["interpreter"] && (at < last || loops.include?(native["function_start"]))
+      host = fiber["native"].drop(step["native"]).find { |frame| !frame["inlined"] }
+      next if native["interpreter"] && (at < last || loops.include?(host["function_start"]))
       native["function"] || format("%s+0x%x", native["module"], native["module_offset"] - native["pc"].hex + native["function_start"].hex)
     end.compact
   end

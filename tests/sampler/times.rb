@@ -81,6 +81,11 @@ module Times
     Child.stop(busy)
   end
 
+  METHOD = /s\d+_m\d+\z/.freeze
+  LABELS = 3
+  # The context is read just after the stack.
+  LATE = 0.1
+
   # What is compared, by the names of the program's notes.
   SHARES = { "methods" => /\As\d+_m\d+\z/, "lines" => /:/, "labels" => /label/ }.freeze
 
@@ -89,24 +94,38 @@ module Times
       recording = test.record_while(ruby, pid, "-r", 499) { let_go(test, folder) }
       counts = counts_of(recording)
       noted = notes(folder).transform_values(&:first)
-      labels = counts.keys.any? { |name| name.include?("label") }
-      test.fail("no labels") if !labels && ruby.version >= Gem::Version.new("3.2")
+      late = late_labels(recording)
+      test.fail("#{late} of the time has the label of another method") if late > LATE
+      # A Ruby of one's own may lack the gem.
+      labels = noted.keys.any? { |name| name.include?("label") }
+      test.fail("no labels") if !labels && !ENV["RCORE_RUBY"] && ruby.version >= Gem::Version.new("3.2")
       texts = SHARES.select { |what, _| what != "labels" || labels }.map do |what, names|
         sum, freedom = test_of(noted.select { |name, _| name =~ names }, counts)
         p = chi_square_tail(sum, freedom)
         test.fail(format("%s: p %.2g", what, p)) if p < LEAST_P
         format("%s %.1f of %d, p %.2g", what, sum, freedom, p)
       end
+      texts << "#{late} late" if labels
       test.note = "chi-square of #{texts.join("; ")}"
     end
+  end
+
+  # The share of the time that has the label of a method that was called before.
+  def self.late_labels(recording)
+    labelled = recording.totals.select { |total| total.dig("labels", "part") =~ /\As/ && recording.stack(total).any? { |label| label =~ METHOD } }
+    late = labelled.reject do |total|
+      seed, number = recording.stack(total).grep(METHOD).last.scan(/\d+/).map(&:to_i)
+      total["labels"]["part"] == "s#{seed}_label#{number % LABELS}"
+    end
+    late.sum { |total| total["cpu"] }.fdiv([labelled.sum { |total| total["cpu"] }, 1].max).round(3)
   end
 
   # Time on a processor in each method, line and label.
   def self.counts_of(recording)
     counts = Hash.new(0)
     recording.totals.each do |total|
-      frame = recording.frames(total).reverse.find { |each| each["label"] =~ /s\d+_m\d+\z/ } or next
-      name = frame["label"][/s\d+_m\d+\z/]
+      frame = recording.frames(total).reverse.find { |each| each["label"] =~ METHOD } or next
+      name = frame["label"][METHOD]
       [name, "#{name}:#{frame["line"]}", total.dig("labels", "part")].compact.each { |key| counts[key] += total["cpu"] }
     end
     counts

@@ -3,8 +3,8 @@
 #
 #	shares.rb SEEDS SECONDS
 #
-# Each seed has methods of its own, s3_m1, which are called in random order for times around a mean of theirs, under random
-# labels of its own. Notes are of methods, of their lines (s3_m1:1002), and of labels (s3_label0).
+# Each seed has methods of its own, s3_m1, which are called in random order for times around a mean of theirs, each under
+# one of three labels. Notes are of methods, of their lines (s3_m1:1002), and of labels (s3_label0).
 SEEDS, SECONDS = Integer(ARGV[0]), Float(ARGV[1])
 METHODS = 5
 
@@ -47,7 +47,8 @@ SEEDS.times do |seed|
   labels = Array.new(3) { 0.2 + random.rand }
   begun = clock
   while clock - begun < SECONDS
-    number, part = random.rand(METHODS), random.rand(labels.size)
+    number = random.rand(METHODS)
+    part = number % labels.size
     label("s#{seed}_label#{part}")
     time = weights[number] * (0.5 + random.rand) * labels[part]
     from = clock
@@ -56,7 +57,7 @@ SEEDS.times do |seed|
     notes["s#{seed}_m#{number}"] += spent
     notes["s#{seed}_m#{number}:1002"] += middle - from
     notes["s#{seed}_m#{number}:1003"] += spent - (middle - from)
-    notes["s#{seed}_label#{part}"] += spent
+    notes["s#{seed}_label#{part}"] += spent if defined?(Ruby::Profiler)
   end
 end
 File.write("notes", notes.map { |name, time| "#{name} #{time}" }.join("\n"))
