@@ -87,7 +87,7 @@ struct rcore_sampled_ractor {
  */
 struct rcore_fiber_id;
 
-/* What a kernel thread was seen to have used, for the next Ruby thread on it. */
+/* What a kernel thread had used, for the next Ruby thread that it runs. */
 struct rcore_thread_clock {
 	int tid;
 	uint64_t cpu;
