@@ -14,19 +14,53 @@
 #include "sampler/sampler_private.h"
 #include "target/live/live_files.h"
 
+struct translation {
+	int folder, inner, outer;
+};
+
+static bool translate(void *context, int tid)
+{
+	struct translation *translation = context;
+	struct rcore_live_status status;
+	char name[64];
+	snprintf(name, sizeof(name), "task/%d/status", tid);
+	if (rcore_live_status_read(translation->folder, name, &status) &&
+	    status.inner_id == translation->inner)
+		translation->outer = tid;
+	return !translation->outer;
+}
+
+/*
+ * Returns the id, as we see it, of the thread that has the id `inner` in its
+ * own namespace. 0: there is none.
+ */
+static int outer_tid(const struct rcore_sampler *sampler, int inner)
+{
+	struct translation translation = {.folder = rcore_live_folder(sampler->live),
+					  .inner = inner};
+	if (inner > 0)
+		rcore_live_tasks(translation.folder, translate, &translation);
+	return translation.outer;
+}
+
 /*
  * Up to 3.0, a rb_thread_t has no kernel thread id, only a pthread_t, which is
- * the address of the C library's struct pthread. That struct has the id. The
- * main thread's id is the process's, which shows at which offset.
+ * the address of the C library's struct pthread. That struct has the id, at the
+ * same offset for all threads: the main thread's is the process's id, and
+ * another thread's is that of another thread of the process. The main thread
+ * alone does not show it: in a container its id is 1, as many a word is.
  */
-static int offset_in_pthread(struct rcore_sampler *sampler, uint64_t pthread, int pid)
+static int offset_in_pthread(struct rcore_sampler *sampler, uint64_t main_pthread,
+			     uint64_t pthread, int pid)
 {
 	enum { SEARCHED = 1024 };
-	int32_t words[SEARCHED / sizeof(int32_t)];
-	if (rcore_read(rcore_live_bare_memory(sampler->live), pthread, words, sizeof(words)))
+	int32_t mains[SEARCHED / sizeof(int32_t)], words[RCORE_COUNT(mains)];
+	struct rcore_memory *memory = rcore_live_bare_memory(sampler->live);
+	if (rcore_read(memory, main_pthread, mains, sizeof(mains)) ||
+	    rcore_read(memory, pthread, words, sizeof(words)))
 		return 0;
 	for (size_t i = 1; i < RCORE_COUNT(words); i++)
-		if (words[i] == pid)
+		if (mains[i] == pid && words[i] != pid && outer_tid(sampler, words[i]))
 			return (int)(i * sizeof(*words));
 	return 0;
 }
@@ -52,43 +86,26 @@ static int inner_tid(struct rcore_sampler *sampler, uint64_t thread)
 	const struct rcore_field *pthread = rcore_has(&layout->thread.nt)
 						    ? &layout->native_thread.thread_id
 						    : &layout->thread.thread_id;
-	uint64_t main_pthread, own;
-	if (!sampler->pthread_tid && !rcore_has(&layout->thread.nt) &&
-	    !rcore_read_field(memory, main_thread, pthread, &main_pthread))
-		sampler->pthread_tid = offset_in_pthread(sampler, main_pthread, pid);
+	uint64_t main_pthread, own = 0;
 	if (rcore_has(tid) && !rcore_read_field(memory, base, tid, &value) && value)
 		return (int)value;
+	if (rcore_read_field(memory, base, pthread, &own) || !own)
+		return 0;
+	if (!sampler->pthread_tid && !rcore_has(&layout->thread.nt) &&
+	    !rcore_read_field(memory, main_thread, pthread, &main_pthread))
+		sampler->pthread_tid = offset_in_pthread(sampler, main_pthread, own, pid);
 	int32_t found = 0;
-	if (sampler->pthread_tid && !rcore_read_field(memory, base, pthread, &own) && own)
+	if (sampler->pthread_tid)
 		rcore_read(memory, own + (uint64_t)sampler->pthread_tid, &found, sizeof(found));
 	return found > 0 ? found : 0;
 }
 
-struct translation {
-	int folder, inner, outer;
-};
-
-static bool translate(void *context, int tid)
-{
-	struct translation *translation = context;
-	struct rcore_live_status status;
-	char name[64];
-	snprintf(name, sizeof(name), "task/%d/status", tid);
-	if (rcore_live_status_read(translation->folder, name, &status) &&
-	    status.inner_id == translation->inner)
-		translation->outer = tid;
-	return !translation->outer;
-}
-
 int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread, int *ret_inner)
 {
-	struct translation translation = {.folder = rcore_live_folder(sampler->live),
-					  .inner = inner_tid(sampler, thread)};
-	*ret_inner = translation.inner;
-	if (!translation.inner || !rcore_live_inner_pid(sampler->live))
-		return translation.inner;
-	rcore_live_tasks(translation.folder, translate, &translation);
-	return translation.outer;
+	int inner = *ret_inner = inner_tid(sampler, thread);
+	if (!inner || !rcore_live_inner_pid(sampler->live))
+		return inner;
+	return outer_tid(sampler, inner);
 }
 
 static int open_file(struct rcore_sampler *sampler, int tid, const char *name)

@@ -59,13 +59,12 @@ module Screen
 
     # The exit status; the terminal is as it was before.
     def close
-      after = nil
-      # Once nobody has it open, it has no settings.
-      @test.wait_until("the end: #{@output[-200..].inspect}") { (after = settings) && @output.include?(LEAVE) }
       status = Child.wait(@pid)
+      after = settings
       @reader.join
       @test.fail("the screen was not entered and left: #{@output[-200..].inspect}") unless @output.sub(/\A\s*/, "").start_with?(ENTER)
-      @test.same("settings of the terminal", @before, after) unless after.empty?
+      @test.fail("the screen was not left: #{@output[-200..].inspect}") unless @output.include?(LEAVE)
+      @test.same("settings of the terminal", @before, after)
       [@master, @input].each(&:close)
       status
     ensure
