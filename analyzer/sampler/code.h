@@ -31,8 +31,8 @@ struct rcore_codes {
 	size_t count;
 	/*
 	 * Dropped entries, to whose texts frames of this tick still point.
-	 * `drops` counts how often entries were dropped: what was looked up
-	 * before must be looked up again.
+	 * `drops` counts how often entries were dropped. When it changes, what
+	 * was looked up before must be looked up again.
 	 */
 	struct rcore_code *dropped;
 	uint64_t drops;
@@ -68,8 +68,8 @@ struct rcore_code_frame {
 
 /*
  * Returns a hash of what a frame's environments point to, which distinguishes
- * frames of two stacks whose words are equal. Follows environments as far as
- * the values were copied.
+ * frames of two stacks whose words are equal. Stops at an environment that was
+ * not copied.
  */
 uint64_t rcore_code_environment(const struct rcore_layout *layout,
 				const struct rcore_stack *stack, const uint8_t *frame);
@@ -78,7 +78,7 @@ uint64_t rcore_code_environment(const struct rcore_layout *layout,
 void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack, uint64_t cfp,
 		      uint64_t environment, struct rcore_code_frame *ret);
 
-/* Whether the innermost frame, which was looked up, is completely filled. */
+/* Returns whether the innermost frame, once looked up, is completely filled. */
 bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
 			   uint64_t environment);
 

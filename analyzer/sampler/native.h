@@ -11,10 +11,10 @@
  *	hold     stops all threads
  *	         ... the tick reads its stacks, each once ...
  *	keep     copies the used parts of the machine stacks
- *	let_go   the process runs on
+ *	let_go   resumes the process
  *	         ... the Ruby frames are looked up ...
  *	weave    unwinds the copies, and weaves them with the Ruby frames
- *	node     the woven stack of a thread
+ *	node     returns the woven stack of a thread
  *
  * A stack begins with its outermost Ruby frame. Of the interpreter's own
  * functions, it only has those that the innermost Ruby frame called. A thread
@@ -26,7 +26,7 @@
 struct rcore_error *rcore_native_new(struct rcore_sampler *sampler);
 void rcore_native_free(struct rcore_native *native); /* NULL-safe */
 
-/* Error: NO_MEMORY. Counts a process that cannot be stopped. */
+/* If the process cannot be stopped, counts that. Error: NO_MEMORY. */
 struct rcore_error *rcore_native_hold(struct rcore_sampler *sampler, uint64_t now);
 struct rcore_error *rcore_native_keep(struct rcore_sampler *sampler);
 void rcore_native_let_go(struct rcore_sampler *sampler); /* if it is held */

@@ -6,10 +6,10 @@
 #include "rcore.h"
 
 /*
- * sampler/ reads the stacks of a running Ruby process again and again, and
- * never stops it. It includes profile/, session/, vm/ and ruby/. Start here,
- * then read sampling.c (the loop), sampler.c (one tick) and stack.c (one
- * stack).
+ * sampler/ reads the stacks of a running Ruby process again and again. It stops
+ * the process only to read native frames (native.h). It includes profile/,
+ * session/, vm/ and ruby/. Start here, then read sampling.c (the loop),
+ * sampler.c (one tick) and stack.c (one stack).
  *
  * When can a stack that changes while it is read be trusted?
  *
@@ -21,7 +21,7 @@
  * ec->cfp, which is elsewhere. If it was read before the frames, it may count
  * frames that have been popped since. Their words are still there, and look
  * right in every respect: "X called Y", although X was pushed after Y was
- * popped. With one copy only, some per cent of the samples of such a thread
+ * popped. With one copy only, a few per cent of the samples of such a thread
  * have such impossible pairs.
  *
  * So one system call reads, in this order:
@@ -55,10 +55,10 @@
  * pc, sp, iseq, self and ep again. The result is still true: that call was made
  * just before and just after. The EC is read between the copies, not before and
  * after them, for two reasons. If the cfp is read before a frame is left, and
- * again after the frame was entered anew, it says nothing about the copies in
- * between. And the fewer ranges there are between the two copies, the more
- * samples pass: with three reads of the EC, 97 of 100 samples of methods that
- * take less than a microsecond failed.
+ * again after the frame was entered anew, the two reads say nothing about the
+ * copies in between. And the fewer ranges there are between the two copies, the
+ * more samples pass: with three reads of the EC, 97 of 100 samples of methods
+ * that take less than a microsecond failed.
  *
  * A thread that waits for a lock, the GVL or a descriptor changes nothing. A
  * thread that the kernel preempted inside vm_push_frame() (vm_insnhelper.c) is
@@ -90,7 +90,7 @@ enum {
 	RCORE_SAMPLER_ATTEMPTS = 5,
 	RCORE_SAMPLER_RATE = 99,
 	RCORE_SAMPLER_FIBER_RATE = 10,
-	RCORE_SAMPLER_NATIVE_RATE = 10, /* of all, with native frames */
+	RCORE_SAMPLER_NATIVE_RATE = 10, /* ticks, with native frames */
 	RCORE_SAMPLER_RATE_MAX = 10000,
 };
 

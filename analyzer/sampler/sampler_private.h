@@ -56,7 +56,7 @@ struct rcore_sampled_thread {
 	char id[16];
 	int tid;
 	int inner_tid;            /* as the process itself sees it */
-	int first_tid;            /* that it was seen to have */
+	int first_tid;            /* the first one that was found */
 	uint64_t native_thread;   /* rb_native_thread for which tid was set */
 	int schedstat, syscall;   /* files in /proc; -1: not open */
 	uint64_t cpu, cpu_looked; /* from schedstat, and when it was read */
@@ -173,18 +173,17 @@ void rcore_sampler_name_thread(struct rcore_sampler *sampler,
 			       struct rcore_sampled_thread *thread);
 
 /*
- * thread_time.c: returns the nanoseconds that the thread was on a processor
- * since the last call.
+ * thread_time.c. rcore_thread_time() reads the nanoseconds that the thread was
+ * on a processor since the last call. Returns false if that is unknown.
  */
 void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
 /*
- * Sees to it that a thread's clock is that of the kernel thread that runs it
- * now: M:N threads (RUBY_MN_THREADS, and those of Ractors, from 3.3 on) take
- * turns.
+ * Switches a thread's clock to the kernel thread that runs it now: M:N threads
+ * (RUBY_MN_THREADS, and those of Ractors, from 3.3 on) change kernel threads.
  */
 void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
-/* The same since it began; 0: unknown. */
+/* Returns the same since the kernel thread began; 0: unknown. */
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
 /*
  * Returns the kernel's id of a thread in rcore's pid namespace, or 0 if
@@ -192,8 +191,8 @@ uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
  */
 int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread, int *ret_inner);
 /*
- * Whether it runs, or would run if it had a processor; -1 if the kernel does
- * not say.
+ * Returns 1 if it runs, or would run if it had a processor; 0 if not; -1 if the
+ * kernel does not say.
  */
 int rcore_thread_runs(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 /*

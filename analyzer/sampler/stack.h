@@ -107,8 +107,9 @@ enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_reader *read
 					   struct rcore_stack *stack);
 
 /*
- * Sets `cfp` to the innermost of the outer frames that are equal in both copies
- * and outside of the cfp. Returns false if there is none.
+ * Sets `cfp` to the innermost frame that can be trusted: it and all frames
+ * outside of it are equal in both copies, and the EC's cfp counts them. Returns
+ * false if there is none.
  */
 bool rcore_stack_salvage(const struct rcore_stack_reader *reader, struct rcore_stack *stack);
 

@@ -7,8 +7,8 @@
 
 /*
  * The processes of this machine that run Ruby. A process counts if it has
- * mapped a libruby, or if its program is called ruby; of others, files would
- * have to be searched for symbols.
+ * mapped a libruby, or if its program is called ruby. Finding others
+ * would require a search for symbols in their files.
  */
 struct rcore_ruby_process {
 	int pid;
@@ -24,7 +24,7 @@ struct rcore_ruby_processes {
 };
 
 /*
- * Adds all but this process itself. The caller frees the list with
+ * Adds all of them except this process itself. The caller frees the list with
  * rcore_ruby_processes_deinit(), also after an error. Errors: OS (/proc cannot
  * be read), NO_MEMORY.
  */
@@ -33,8 +33,8 @@ struct rcore_error *rcore_ruby_processes_read(struct rcore_ruby_processes *proce
 void rcore_ruby_processes_deinit(struct rcore_ruby_processes *processes);
 
 /*
- * Finds the one process that has `name` in its title or command line. USAGE:
- * there is none, or several; the message lists them. Other errors: as
+ * Finds the one process that has `name` in its title or command line. Errors:
+ * USAGE (there is none, or there are several; the message lists them); those of
  * rcore_ruby_processes_read().
  */
 struct rcore_error *rcore_ruby_process_find(const char *name, int *ret_pid);

@@ -10,12 +10,12 @@
 #include "base/text.h"
 #include "target/map_file.h"
 
-/* Of recognizers.json, embedded. */
+/* The text of recognizers.json, embedded. */
 extern const char rcore_recognizers_json[];
 
 enum { FILE_LIMIT = 16 << 20 };
 
-/* What is read now, for messages. */
+/* What is being read, for messages. */
 struct source {
 	struct rcore_recognizers *into;
 	const char *file;
@@ -30,7 +30,7 @@ static struct rcore_error *refuse(const struct source *source, const char *why)
 		rcore_escape(file, sizeof(file), source->file), source->entry, why);
 }
 
-/* The string `key` of an entry, in the arena. */
+/* Copies a string that must not be empty into the arena. */
 static struct rcore_error *read_text(const struct source *source, struct json_object *text,
 				     const char *why, const char **ret)
 {
@@ -144,7 +144,7 @@ static struct rcore_error *read_take(const struct source *source,
 					"\"innermost\" frame");
 }
 
-/* The members of an entry. Each is read once all above it are. */
+/* In the order in which they are read: `requires` names fields. */
 enum member { NAME, KIND, METHODS, TAKE, FIELDS, REQUIRES, MEMBERS };
 static const struct {
 	const char *name;

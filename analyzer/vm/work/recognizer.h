@@ -5,18 +5,19 @@
 #include "vm/work/value_path.h"
 
 /*
- * An entry of recognizers.json, or of a file of the same form that the user
- * names: in which frames a framework knows what it works on, and where.
+ * An entry of recognizers.json, or of a file of the same format that the user
+ * names. It says which frames of a framework show what it works on, and by
+ * which paths the values are found.
  *
  *   "name"      what it recognizes: "Sidekiq"
  *   "kind"      what is worked on: "job"
- *   "methods"   labels of frames: "Sidekiq::Processor#process"; "#call" is a
- *               method of this name of any class
- *   "take"      "outermost" (the default) or "innermost": which frame, if more
- *               than one of a stack is such a frame
- *   "requires"  fields without which it is none
- *   "fields"    each a path (value_path.h), or several, of which the first that
- *               leads to a value other than nil or false is taken
+ *   "methods"   labels of frames: "Sidekiq::Processor#process"; "#call" stands
+ *               for the method `call` of any class
+ *   "take"      "outermost" (the default) or "innermost": which frame to use if
+ *               several frames of a stack match
+ *   "requires"  fields without which a frame is skipped
+ *   "fields"    a path (value_path.h) for each field, or a list of paths: the
+ *               first that leads to a value other than nil or false is used
  */
 struct rcore_recognizer_field {
 	const char *name;
@@ -44,8 +45,8 @@ struct rcore_recognizers {
 };
 
 /*
- * Adds the built-in entries, and before them those of `file` (NULL: none), so
- * that its entry replaces a built-in one of the same name. The caller frees
+ * Adds the entries of `file` (NULL: none) and the built-in ones. An entry of
+ * `file` replaces a built-in one of the same name. The caller frees
  * *recognizers with rcore_recognizers_deinit(), also after an error. Errors: OS
  * (the file cannot be read), FORMAT (it is not such a file; the message names
  * the entry), LIMIT, NO_MEMORY.
@@ -55,7 +56,7 @@ struct rcore_error *rcore_recognizers_read(struct rcore_recognizers *recognizers
 
 void rcore_recognizers_deinit(struct rcore_recognizers *recognizers);
 
-/* Returns whether a frame with this label is one of its frames. */
+/* Returns whether the entry's methods include a frame with this label. */
 bool rcore_recognizer_matches(const struct rcore_recognizer *recognizer, const char *label);
 
 #endif

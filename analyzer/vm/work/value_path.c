@@ -34,7 +34,7 @@ struct step {
 
 struct rcore_value_path {
 	const char *local; /* NULL: self */
-	bool is_argument;  /* of a method written in C, by `argument` */
+	bool is_argument;  /* of a method in C: number `argument` */
 	uint64_t argument;
 	size_t count;
 	struct step steps[STEP_LIMIT];
@@ -133,7 +133,7 @@ static struct rcore_error *parse_step(struct parser *parser, struct step *step)
 	return *parser->at ? refuse(parser, "the end of the path") : NULL;
 }
 
-/* The first step of argv[N] is not one of an Array: it names the argument. */
+/* In argv[N], the first step is the argument's number, not an Array's index. */
 static struct rcore_error *take_argument(const struct parser *parser,
 					 struct rcore_value_path *path)
 {
@@ -259,7 +259,7 @@ static struct rcore_error *member(struct rcore_ruby *ruby, uint64_t object, cons
 	return err;
 }
 
-/* Which type of object a step leads on from. */
+/* The type of object to which a step of each kind applies. */
 static const int type_of_step[] = {
 	[BY_STRING] = RCORE_T_HASH,
 	[BY_SYMBOL] = RCORE_T_HASH,

@@ -6,12 +6,11 @@
 #include "ruby/ruby.h"
 
 /*
- * The way from a Ruby frame to a value, as an entry of recognizers.json writes
- * it:
+ * The way from a Ruby frame to a value, as it is written in recognizers.json:
  *
  *   env['PATH_INFO']       a local variable or argument of the frame, then the
- *                          value of a Hash under a String
- *   payload[:sql]          ... under a Symbol
+ *                          value that a Hash has for a String key
+ *   payload[:sql]          ... for a Symbol key
  *   names[0]               an element of an Array
  *   self.@request.@path    instance variables
  *   self.queue             a member of a Struct
@@ -21,23 +20,23 @@
 struct rcore_value_path;
 
 /*
- * Parses a path into `arena`. FORMAT: it is none; the message says at which
- * character it ends to be one.
+ * Parses a path into `arena`. Errors: FORMAT (it is not a path; the message
+ * says what was expected at which character), NO_MEMORY.
  */
 struct rcore_error *rcore_value_path_parse(struct rcore_arena *arena, const char *text,
 					   const struct rcore_value_path **ret);
 
 /* What a path leads to. */
 struct rcore_path_value {
-	bool found;       /* false: it ends early, or leads to nil */
+	bool found;       /* false: it ends early, or at nil or false */
 	uint64_t value;   /* VALUE */
 	const char *text; /* instead of a VALUE: the name of a class */
 };
 
 /*
  * Follows a path from a frame of `fiber`. A path that does not exist in this
- * frame is no error: *ret is then not found. Errors: NO_MEMORY; FAULT, CORRUPT,
- * LIMIT: something on the way cannot be read.
+ * frame is no error: ret->found is then false. Errors: NO_MEMORY; FAULT,
+ * CORRUPT or LIMIT if something on the way cannot be read.
  */
 struct rcore_error *rcore_value_path_follow(struct rcore_ruby *ruby,
 					    const struct rcore_fiber *fiber,

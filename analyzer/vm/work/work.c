@@ -11,8 +11,8 @@
 
 enum {
 	/*
-	 * Frames of one stack whose values are looked at for one entry: a
-	 * request passes through some 40 middlewares, each a `call`.
+	 * The most frames of one stack whose values are read for one entry. A
+	 * request passes through some 40 middlewares, each with a `call`.
 	 */
 	TRY_LIMIT = 200,
 };
@@ -22,10 +22,11 @@ struct walk {
 	const struct rcore_recognizers *recognizers;
 	const struct rcore_inspect_options *inspect;
 	/*
-	 * Of a label, by its address, which frames of one method share: 1 or 0.
+	 * The address of a label, which all frames of a method share, to 1 if
+	 * an entry matches it, and to 0 otherwise.
 	 */
 	struct rcore_address_map interesting;
-	/* Of this fiber: indices of the frames that an entry matches. */
+	/* Indices of the frames of this fiber that an entry matches. */
 	struct {
 		int *items;
 		size_t count, capacity;
@@ -79,7 +80,7 @@ static struct rcore_error *collect_frames(struct walk *walk, const struct rcore_
 	return NULL;
 }
 
-/* A value that cannot be read is like one that is not there. */
+/* A value that cannot be reached counts as one that is not there. */
 static struct rcore_error *forgive(struct rcore_error *err)
 {
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
@@ -172,7 +173,7 @@ static struct rcore_error *recognize(struct walk *walk, const struct rcore_fiber
 	return NULL;
 }
 
-/* The outermost first. */
+/* Sorts by frame, the outermost first. */
 static int compare(const void *a, const void *b)
 {
 	return ((const struct rcore_work *)b)->frame - ((const struct rcore_work *)a)->frame;

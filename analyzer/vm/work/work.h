@@ -10,9 +10,9 @@
 #include "vm/work/recognizer.h"
 
 /*
- * Sets `works` of each fiber of the snapshot, whose frames are there. A value
- * that cannot be read has a problem; a path that cannot be followed leads to
- * nothing. Error: NO_MEMORY.
+ * Sets `works` of each fiber of the snapshot; its frames must be decoded. A
+ * value that cannot be read has a problem. A field whose path cannot be
+ * followed is left out. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_vm_work(struct rcore_ruby *ruby,
 				  const struct rcore_recognizers *recognizers,
