@@ -60,21 +60,29 @@ static const struct rcore_field *field_of(const struct rcore_samples *samples, s
 }
 
 /*
+ * A running thread has these structs at hand all the time: that says nothing
+ * about whether they are being made.
+ */
+static bool is_always_at_hand(const struct rcore_samples *samples,
+			      const struct rcore_sample_list *list)
+{
+	return list == &samples->vm || list == &samples->ractor || list == &samples->thread ||
+	       list == &samples->native_thread || list == &samples->ec ||
+	       list == &samples->fiber || list == &samples->cfp || list == &samples->objspace;
+}
+
+/*
  * A waiter is in the frame of its thread, and others point to it. A compiler
  * may link it before all of it is written (Debian's 3.3, thread_join() of
  * thread.c). An object gets its type before the rest.
  */
-static enum rcore_verdict check_one(const struct rcore_samples *samples, uint64_t base,
-				    const struct rcore_check_row *row,
-				    const struct rcore_field *field)
+static bool is_being_made(const struct rcore_samples *samples,
+			  const struct rcore_sample_list *list, uint64_t base)
 {
-	enum rcore_verdict verdict = row->check(samples, base, field);
 	struct rcore_memory *memory = samples->ruby->memory;
-	if (verdict == RCORE_FAILS &&
-	    (rcore_is_in_running_frame(memory, samples->process, base) ||
-	     rcore_is_at_hand(memory, samples->process, base)))
-		return RCORE_SILENT;
-	return verdict;
+	return !is_always_at_hand(samples, list) &&
+	       (rcore_is_in_running_frame(memory, samples->process, base) ||
+		rcore_is_at_hand(memory, samples->process, base));
 }
 
 /*
@@ -91,7 +99,9 @@ static enum rcore_verdict check_all(const struct rcore_samples *samples,
 	size_t held = 0, failed = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		enum rcore_verdict verdict = check_one(samples, list->at[i], row, field);
+		enum rcore_verdict verdict = row->check(samples, list->at[i], field);
+		if (verdict == RCORE_FAILS && is_being_made(samples, list, list->at[i]))
+			verdict = RCORE_SILENT;
 		held += verdict == RCORE_HOLDS;
 		failed += verdict == RCORE_FAILS;
 	}

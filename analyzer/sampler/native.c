@@ -12,7 +12,10 @@
 #include "session/weave.h"
 #include "vm/stack/frame_flags.h"
 
-enum { SECOND = 1000000000 };
+enum {
+	SECOND = 1000000000,
+	FAILURES_MAX = 5, /* then it tries every 32 seconds */
+};
 
 /*
  * A second session for the process. It has the files that are mapped now; the
@@ -26,6 +29,7 @@ struct rcore_native {
 	struct rcore_activation activation;
 	uint64_t core; /* the function that contains the instructions, or 0 */
 	bool is_held;
+	unsigned failures; /* in a row, to find what unwinding needs */
 	/* Of this tick; NULL if it has no native frames. */
 	struct rcore_snapshot *snapshot;
 };
@@ -74,7 +78,7 @@ static struct rcore_error *find_in_code(struct rcore_native *native,
 
 /*
  * Finds the function that runs the interpreter. Parts that are read of a
- * running process may not fit together; it tries again a second later.
+ * running process may not fit together; follow() tries again later.
  */
 static struct rcore_error *find_activation(struct rcore_native *native)
 {
@@ -115,7 +119,7 @@ static struct rcore_error *follow(struct rcore_sampler *sampler, uint64_t now)
 {
 	struct rcore_native *native = sampler->native;
 	struct rcore_error *err = NULL;
-	if (native->looked && now - native->looked < SECOND)
+	if (native->looked && now - native->looked < (uint64_t)SECOND << native->failures)
 		return NULL;
 	native->looked = now;
 	uint64_t mapped = mapped_code(sampler);
@@ -124,10 +128,15 @@ static struct rcore_error *follow(struct rcore_sampler *sampler, uint64_t now)
 	native->mapped = err ? 0 : mapped;
 	if (!err && (!native->activation.address || !native->core))
 		err = find_activation(native);
+	bool failed = err || !native->activation.address || !native->core;
 	if (err) {
 		rcore_close(native->session);
 		native->session = NULL;
 	}
+	/* Each try reads the whole VM. */
+	native->failures = !failed                           ? 0
+			   : native->failures < FAILURES_MAX ? native->failures + 1
+							     : FAILURES_MAX;
 	if (err && err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
 	rcore_error_free(err);
@@ -182,6 +191,14 @@ void rcore_native_let_go(struct rcore_sampler *sampler)
 		return;
 	native->is_held = false;
 	rcore_live_end(native->session->target.live, &pause);
+	sampler->statistics.not_stopped += pause.unstopped_count;
+	if (pause.overdue) {
+		/* It ran while its stacks were copied: they may be torn. */
+		rcore_snapshot_free(native->snapshot);
+		native->snapshot = NULL;
+		sampler->statistics.not_stopped++;
+		return;
+	}
 	sampler->statistics.stopped++;
 	sampler->statistics.stopped_ns += pause.nanoseconds;
 	if (pause.nanoseconds > sampler->statistics.longest_stop_ns)

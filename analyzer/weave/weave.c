@@ -283,7 +283,8 @@ static void find_stale(struct rcore_snapshot *snapshot)
 		bool is_compiled = false;
 		for (size_t j = 0;
 		     j < fiber->native_count && !is_compiled &&
-		     fiber->native[j].function_start != snapshot->activation.address;
+		     (!snapshot->activation.address ||
+		      fiber->native[j].function_start != snapshot->activation.address);
 		     j++)
 			is_compiled = !fiber->native[j].module;
 		if (is_compiled && fiber->frame_count && frame->kind == RCORE_FRAME_RUBY) {

@@ -8,7 +8,7 @@ enum {
 	SAVED = 3, /* by the trampoline */
 	/* Below its frame pointer: these, and one to align. */
 	ENTRY_WORDS = 4,
-	MAX_CHAIN = 1 << 20 /* frames of compiled methods */
+	MAX_CHAIN = 1 << 20 /* compiled frames looked at for one stack */
 };
 
 /* Where a frame returns to. */
@@ -110,11 +110,14 @@ static bool is_whole_chain(struct rcore_walk *walk, const struct record *record)
 	bool is_entry = false;
 	if (record->leads_out)
 		return is_trampoline(walk, record);
-	for (size_t i = 0; i < MAX_CHAIN && is_compiled_return(walk, pc, &is_entry); i++) {
-		if (!word_at(walk, fp, &next) || !word_at(walk, fp + WORD, &pc) ||
-		    (!is_entry && next <= fp))
+	while (walk->records_seen < MAX_CHAIN && is_compiled_return(walk, pc, &is_entry)) {
+		walk->records_seen++;
+		if (!word_at(walk, fp, &next) || !word_at(walk, fp + WORD, &pc))
 			return false;
 		pc = rcore_walk_code_address(walk->unwinder, pc);
+		/* C's frame pointer, which it keeps, may be anything. */
+		if (next <= fp)
+			return is_entry && rcore_walk_is_return(walk, pc);
 		fp = next;
 	}
 	return is_entry && rcore_walk_is_return(walk, pc);

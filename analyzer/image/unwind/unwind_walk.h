@@ -82,6 +82,8 @@ struct rcore_walk {
 
 	/* The next frame is of a chain that was followed (unwind_records.h). */
 	bool in_records;
+	/* Of this stack, so that chains that lead nowhere do not add up. */
+	size_t records_seen;
 
 	/* To find that a stack leads back into itself, as Brent does. */
 	uint64_t seen_pc, seen_sp;

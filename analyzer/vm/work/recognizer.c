@@ -20,6 +20,7 @@ struct source {
 	struct rcore_recognizers *into;
 	const char *file;
 	size_t entry; /* counted from 1 */
+	size_t first; /* index of the first entry of this file in `into` */
 };
 
 static struct rcore_error *refuse(const struct source *source, const char *why)
@@ -199,12 +200,13 @@ static struct rcore_error *check_members(const struct source *source, struct jso
 	return NULL;
 }
 
-static bool is_known(const struct rcore_recognizers *recognizers, const char *name)
+/* Returns the index of the entry of this name, or the number of entries. */
+static size_t find(const struct rcore_recognizers *recognizers, const char *name)
 {
-	for (size_t i = 0; i < recognizers->count; i++)
-		if (rcore_same_text(recognizers->items[i].name, name))
-			return true;
-	return false;
+	size_t i = 0;
+	while (i < recognizers->count && !rcore_same_text(recognizers->items[i].name, name))
+		i++;
+	return i;
 }
 
 static struct rcore_error *read_entry(const struct source *source, struct json_object *entry)
@@ -223,8 +225,12 @@ static struct rcore_error *read_entry(const struct source *source, struct json_o
 			      ? read_member(source, &recognizer, member, value)
 			      : refuse(source, why);
 	}
-	if (err || is_known(source->into, recognizer.name))
+	if (err)
 		return err;
+	size_t known = find(source->into, recognizer.name);
+	if (known < source->into->count)
+		return known < source->first ? NULL
+					     : refuse(source, "has the name of an earlier one");
 	struct rcore_recognizer *item = rcore_push(source->into);
 	if (!item)
 		return rcore_error_no_memory();
@@ -257,7 +263,7 @@ static struct rcore_error *read_entries(struct source *source, struct json_objec
 static struct rcore_error *parse(struct rcore_recognizers *recognizers, const char *file,
 				 const char *text, size_t size)
 {
-	struct source source = {.into = recognizers, .file = file};
+	struct source source = {.into = recognizers, .file = file, .first = recognizers->count};
 	char escaped[512];
 	struct rcore_error *err;
 	struct json_tokener *tokener = json_tokener_new();

@@ -69,6 +69,8 @@ static struct rcore_error *parse_name(struct parser *parser, const char *prefix,
 		parser->at++;
 	if (parser->at == name || isdigit((unsigned char)*name))
 		return refuse(parser, "a name");
+	if (parser->at - name > RCORE_STRING_IS_LIMIT)
+		return refuse(parser, "a name of 1 to 64 bytes");
 	*ret = rcore_arena_strndup(parser->arena, start, (size_t)(parser->at - start));
 	return *ret ? NULL : rcore_error_no_memory();
 }
@@ -217,6 +219,9 @@ static struct rcore_error *look_up(struct rcore_ruby *ruby, uint64_t hash,
 	uint64_t key, value;
 	bool more = true, same;
 	struct rcore_error *err = rcore_hash_begin(&iterator, ruby, hash);
+	/* Deleted entries count, too: they are read as well. */
+	if (!err && iterator.is_st && iterator.st.bound - iterator.st.index > ITEM_LIMIT)
+		return NULL;
 	for (size_t seen = 0; !err && seen < ITEM_LIMIT; seen++) {
 		err = rcore_hash_next(&iterator, &more, &key, &value);
 		if (err || !more)

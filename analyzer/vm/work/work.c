@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/grow.h"
 #include "ruby/inspect/inspect.h"
+#include "vm/problem.h"
 
 enum {
 	/*
@@ -15,12 +16,15 @@ enum {
 	 * request passes through some 40 middlewares, each with a `call`.
 	 */
 	TRY_LIMIT = 200,
+	/* In all stacks together. */
+	TOTAL_LIMIT = 1 << 20,
 };
 
 struct walk {
 	struct rcore_ruby *ruby;
 	const struct rcore_recognizers *recognizers;
 	const struct rcore_inspect_options *inspect;
+	size_t tried; /* frames, in all */
 	/*
 	 * The address of a label, which all frames of a method share, to 1 if
 	 * an entry matches it, and to 0 otherwise.
@@ -159,13 +163,14 @@ static struct rcore_error *recognize(struct walk *walk, const struct rcore_fiber
 				     const struct rcore_recognizer *recognizer)
 {
 	size_t count = walk->frames.count, tried = 0;
-	for (size_t i = 0; i < count && tried < TRY_LIMIT; i++) {
+	for (size_t i = 0; i < count && tried < TRY_LIMIT && walk->tried < TOTAL_LIMIT; i++) {
 		int index = walk->frames.items[recognizer->is_innermost ? i : count - 1 - i];
 		const struct rcore_frame *frame = &fiber->frames[index];
 		struct rcore_variables fields;
 		if (!rcore_recognizer_matches(recognizer, frame->label))
 			continue;
 		tried++;
+		walk->tried++;
 		struct rcore_error *err = read_fields(walk, fiber, frame, recognizer, &fields);
 		if (err || fields.count)
 			return err ? err : keep(walk, recognizer, index, &fields);
@@ -208,6 +213,12 @@ struct rcore_error *rcore_vm_work(struct rcore_ruby *ruby,
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; i < snapshot->fiber_count && !err; i++)
 		err = recognize_all(&walk, &snapshot->fibers[i]);
+	if (walk.tried >= TOTAL_LIMIT)
+		rcore_problem_add(snapshot,
+				  rcore_error_create(RCORE_ERROR_LIMIT,
+						     "what fibers work on was looked for in "
+						     "%d frames; the rest was left out",
+						     TOTAL_LIMIT));
 	rcore_address_map_deinit(&walk.interesting);
 	free(walk.frames.items);
 	free(walk.works.items);

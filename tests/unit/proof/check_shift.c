@@ -281,6 +281,27 @@ START_TEST(test_half_written)
 }
 END_TEST
 
+/* What each running thread always has in its registers is not being made. */
+START_TEST(test_always_at_hand)
+{
+	enum { RBX = 5, ORIG_RAX = 15, RSP = 19, REGISTERS = 27 };
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	struct rcore_native_thread *thread = &world.native[0];
+	struct rcore_samples samples = {.ruby = &ruby, .process = &world.process};
+	const struct rcore_check_row *row = rcore_check_row(item_of("thread", "vm")->where);
+	rcore_samples_add(&samples.thread, world.sleeper);
+	FAKE_PUT(vm, world.sleeper, thread, vm, 8);
+	thread->has_registers = true;
+	thread->register_count = REGISTERS;
+	thread->registers[ORIG_RAX] = UINT64_MAX;
+	thread->registers[RBX] = world.sleeper;
+	thread->registers[RSP] = vm->address;
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_FAILS);
+	finish();
+}
+END_TEST
+
 static size_t count_ios(void)
 {
 	struct rcore_samples samples;
@@ -685,11 +706,23 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		test_table,         test_rules,        test_moments,  test_moved,
-		test_refused,       test_corrupt,      test_objspace, test_choice,
-		test_outermost_tag, test_unlocking,    test_node,     test_queued,
-		test_filled_block,  test_half_written, test_file,     test_stack_being_copied,
-		test_without};
+	const TTest *const tests[] = {test_table,
+				      test_rules,
+				      test_moments,
+				      test_moved,
+				      test_refused,
+				      test_corrupt,
+				      test_objspace,
+				      test_choice,
+				      test_outermost_tag,
+				      test_unlocking,
+				      test_node,
+				      test_queued,
+				      test_filled_block,
+				      test_half_written,
+				      test_always_at_hand,
+				      test_file,
+				      test_stack_being_copied,
+				      test_without};
 	return world_run("shift", tests, RCORE_COUNT(tests));
 }
