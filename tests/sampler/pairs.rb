@@ -7,8 +7,10 @@ module Pairs
   ENTRIES = /\AGraph#m[037]\z/.freeze
   UNREAD = "(a frame that could not be read)"
   SECONDS = 5
-  # Of code of YJIT of 3.1, which counts a frame before it is filled and saves no pc, a few in 10^5 pass.
-  TOLERATED = { true => 1.0e-4, false => 0.0 }.freeze
+  # vm_push_frame() of 2.7 and code of YJIT of 3.1 count a frame before they fill it: a thread that loses its
+  # processor in between shows the frame that was there before, in both copies. Loaded machines have seen 1.8e-4;
+  # single copies find 30 times as many.
+  TOLERATED = 4.0e-4
 
   def self.cases(rubies)
     rubies.flat_map { |ruby| [[ruby, []], *([[ruby, ["--yjit"]]] if ruby.version.segments.first(2) == [3, 1])] }.flat_map do |ruby, options|
@@ -49,7 +51,7 @@ module Pairs
 
   def self.sound(test, ruby, options)
     samples, partial, unread, impossible = count(test, ruby, options) { |taken, _| taken >= SAMPLES }
-    allowed = samples * TOLERATED[options.any?]
+    allowed = options.any? || ruby.version < Gem::Version.new("3.0") ? samples * TOLERATED : 0
     test.fail("impossible: #{impossible.first(5).to_h}") if impossible.values.sum > allowed
     test.fail("#{unread} of #{samples} samples could not be read") if unread * 100 > samples
     # How many depends on the machine: the methods take less time than a system call.
