@@ -28,9 +28,6 @@ const struct rcore_option rcore_cli_files_options[] = {
 	 .completion = RCORE_COMPLETE_FILE},
 	{"layout", 0, RCORE_OPTION_TEXT, MEMBER(options.layout_file), "FILE",
 	 "Use the layout table in FILE (see rcore layout)", .completion = RCORE_COMPLETE_FILE},
-	{"recognizers", 0, RCORE_OPTION_TEXT, MEMBER(options.recognizer_file), "FILE",
-	 "Also find what fibers work on with the entries of FILE (see docs/recognizers.md)",
-	 .completion = RCORE_COMPLETE_FILE},
 	{"color", 0, RCORE_OPTION_CHOICE, MEMBER(color_when), "WHEN",
 	 "Use colors: auto (the default), always or never", color_names,
 	 .completion = RCORE_COMPLETE_NOTHING},
@@ -42,8 +39,7 @@ const struct rcore_option rcore_cli_files_options[] = {
 const struct rcore_option rcore_cli_target_options[] = {
 	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME",
 	 "Read a running process: stop it for some milliseconds, then resume it. NAME is part "
-	 "of "
-	 "its title; `rcore ps` lists them",
+	 "of its title; `rcore ps` lists them",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
 	 .help = "With -p, also read its descendants (a cluster of workers)"},
@@ -53,6 +49,9 @@ const struct rcore_option rcore_cli_target_options[] = {
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
 	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "
 	 "(" RCORE_JOURNAL_FOLDER ")",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"recognizers", 0, RCORE_OPTION_TEXT, MEMBER(options.recognizer_file), "FILE",
+	 "Also find what fibers work on with the entries of FILE (see docs/recognizers.md)",
 	 .completion = RCORE_COMPLETE_FILE},
 	{0},
 };

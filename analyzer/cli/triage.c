@@ -321,9 +321,6 @@ static struct rcore_error *find_inputs(struct triage *triage)
 	if (!err)
 		err = rcore_inputs_add(inputs, triage->target->options.layout_file,
 				       "the layout table");
-	if (!err)
-		err = rcore_inputs_add(inputs, triage->target->options.recognizer_file,
-				       "the file of recognizers");
 	return err;
 }
 

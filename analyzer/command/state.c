@@ -72,11 +72,13 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_state = {
 	.name = "state",
 	.verb = "state",
-	.summary = "each fiber's context",
+	.summary = "each fiber's context, and what it works on",
 	.doc = "Print the context of each fiber, also of parked ones: the key/value pairs that "
-	       "the gem ruby-profiler stores in it. In the shell, print one fiber per line; in "
-	       "a debugger, print each context next to the stack. Fibers that you name are "
-	       "always printed with their stacks.",
+	       "the gem ruby-profiler stores in it. Also print the request, job, query or test "
+	       "that the fiber works on. In the shell, print one fiber per line; in a "
+	       "debugger, "
+	       "print each context next to the stack. Fibers that you name are always printed "
+	       "with their stacks.",
 	.words = "[FIBER...]",
 	.operands_offset = MEMBER(fibers),
 	.completion = RCORE_COMPLETE_FIBER,

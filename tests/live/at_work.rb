@@ -5,6 +5,7 @@ require "minitest"
 require "net/http"
 require "rake"
 require "socket"
+require_relative "counting"
 
 SERVER = TCPServer.new("127.0.0.1", 0)
 TRUTH = {}
@@ -75,11 +76,4 @@ SERVER.accept if IO.select([SERVER], nil, nil, 10)
 
 File.write("truth", JSON.generate(TRUTH))
 File.write("pid", $$.to_s)
-File.open("counter", "w") do |file|
-  file.sync = true
-  (1..).each do |count|
-    file.rewind
-    file.write(count.to_s)
-    sleep 0.01
-  end
-end
+count_forever

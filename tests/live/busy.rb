@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Starts and ends threads and fibers, and counts in a file that it goes on.
 require "fiber"
+require_relative "counting"
 
 PARKED = []
 LOCK = Mutex.new
@@ -37,11 +38,4 @@ end
 
 [*workers, starter].each { |thread| thread.report_on_exception = true }
 File.write("pid", $$.to_s)
-File.open("counter", "w") do |file|
-  file.sync = true
-  (1..).each do |count|
-    file.rewind
-    file.write(count.to_s)
-    sleep 0.001
-  end
-end
+count_forever(every: 0.001)

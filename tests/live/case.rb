@@ -68,7 +68,7 @@ class LiveCase
   def with_program(ruby, program, *arguments, before: [], options: [], environment: {})
     Dir.mktmpdir("rcore-live.", ruby.outside("/tmp")) do |folder|
       File.chmod(0o777, folder)
-      FileUtils.cp(File.join(programs, program), folder)
+      FileUtils.cp([File.join(programs, program), File.join(__dir__, "counting.rb")], folder)
       inside = File.join("/tmp", File.basename(folder))
       command = before + ruby.command([*options, program, *arguments.map(&:to_s)], directory: inside, environment: environment)
       spawned = Process.spawn(*command, in: "/dev/null", %i[out err] => [File.join(folder, "output"), "w"], pgroup: true)

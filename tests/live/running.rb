@@ -60,14 +60,14 @@ module Running
   end
 
   CLASSES = "Array|Class|Fiber|File|IO|Integer|Kernel|Numeric|Range|Thread(?:::Mutex|::Queue)?|Mutex|Queue"
-  LABEL = /\A(?:(?:block (?:\(\d levels\) )?in )?(?:<main>|(?:Object#)?(?:deep|park))|(?:#{CLASSES})[#.]\w+[?!=<]*)\z/
+  LABEL = /\A(?:(?:block (?:\(\d levels\) )?in )?(?:<main>|(?:Object#)?(?:deep|park|count_forever))|(?:#{CLASSES})[#.]\w+[?!=<]*)\z/
 
   # No frame but those that the program has. (Read while it runs, a frame may have lost its class.)
   def self.known(test, report)
     report["fibers"].each do |fiber|
       fiber["frames"].each do |frame|
         next if frame["problem"] || %w[dummy ifunc broken].include?(frame["kind"])
-        own = frame["path"].nil? || frame["path"] =~ /\A<internal:|\bbusy\.rb\z/
+        own = frame["path"].nil? || frame["path"] =~ /\A<internal:|\b(?:busy|counting)\.rb\z/
         test.fail("#{fiber['id']}: #{frame['label']} at #{frame['path']}") unless own && frame["label"] =~ LABEL
       end
     end

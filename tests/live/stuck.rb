@@ -4,6 +4,8 @@
 require "fileutils"
 require "json"
 require "socket"
+require_relative "counting"
+require_relative "counting"
 
 # A pool as gems have them: its code is not the application's.
 FileUtils.mkdir_p("gems/pool-1.0/lib")
@@ -71,11 +73,4 @@ sleep 0.01 until threads.all?(&:stop?) && LOCK.locked? && FULL.num_waiting == 3 
 
 File.write("truth", JSON.generate(fetch_line: FETCH_LINE, fd: socket.fileno, peer: socket.local_address.inspect_sockaddr))
 File.write("pid", $$.to_s)
-File.open("counter", "w") do |file|
-  file.sync = true
-  (1..).each do |count|
-    file.rewind
-    file.write(count.to_s)
-    sleep 0.01
-  end
-end
+count_forever

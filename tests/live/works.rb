@@ -59,6 +59,6 @@ module Works
       test.fail("#{text}: #{err}") unless err.lines.size == 1 && err.include?(bad) && err.include?(says)
     end
     _, err, = test.rcore("-p", pid, "--recognizers", folder)
-    test.fail("a folder: #{err}") unless err.lines.size == 1 && err.include?(folder)
+    test.fail("a folder: #{err}") unless err.lines.size == 1 && err.include?(folder) && err.include?("not a plain file")
   end
 end

@@ -29,15 +29,24 @@ static void write_quoted(FILE *out, const char *key)
 	putc('"', out);
 }
 
-static void write_key(FILE *out, const struct rcore_context_pair *pair)
+static void write_key(FILE *out, const char *key)
 {
-	const char *key = pair->variable.name;
-	if (!key)
-		fprintf(out, "<ID 0x%" PRIx64 ">", pair->key);
-	else if (is_plain(key))
+	if (is_plain(key))
 		rcore_escape_write(out, key);
 	else
 		write_quoted(out, key);
+}
+
+static void write_value(FILE *out, const char *text)
+{
+	putc('=', out);
+	rcore_escape_write(out, text ? text : "<unreadable>");
+}
+
+void rcore_text_pair(const struct rcore_pen *pen, const char *key, const char *text)
+{
+	write_key(pen->out, key);
+	write_value(pen->out, text);
 }
 
 void rcore_text_context(const struct rcore_pen *pen, const char *before,
@@ -45,11 +54,12 @@ void rcore_text_context(const struct rcore_pen *pen, const char *before,
 {
 	for (size_t i = 0; i < context->pair_count; i++) {
 		const struct rcore_context_pair *pair = &context->pairs[i];
-		const char *text = pair->variable.value.text;
 		fputs(i ? " " : before, pen->out);
-		write_key(pen->out, pair);
-		putc('=', pen->out);
-		rcore_escape_write(pen->out, text ? text : "<unreadable>");
+		if (pair->variable.name)
+			write_key(pen->out, pair->variable.name);
+		else
+			fprintf(pen->out, "<ID 0x%" PRIx64 ">", pair->key);
+		write_value(pen->out, pair->variable.value.text);
 	}
 }
 

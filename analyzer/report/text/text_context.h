@@ -5,6 +5,9 @@
 #include "model/context.h"
 #include "report/text/style.h"
 
+/* Writes KEY=TEXT; if TEXT is NULL, that it could not be read. */
+void rcore_text_pair(const struct rcore_pen *pen, const char *key, const char *text);
+
 /*
  * Writes key=value pairs on one line, after `before`; nothing if there are
  * none.

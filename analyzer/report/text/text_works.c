@@ -2,6 +2,7 @@
 #include "report/text/text_works.h"
 
 #include "base/text.h"
+#include "report/text/text_context.h"
 
 static void write_work(const struct rcore_pen *pen, const struct rcore_work *work)
 {
@@ -9,10 +10,7 @@ static void write_work(const struct rcore_pen *pen, const struct rcore_work *wor
 	for (size_t i = 0; i < work->fields.count; i++) {
 		const struct rcore_variable *field = &work->fields.items[i];
 		putc(' ', pen->out);
-		rcore_escape_write(pen->out, field->name ? field->name : "?");
-		putc('=', pen->out);
-		rcore_escape_write(pen->out,
-				   field->value.text ? field->value.text : "<unreadable>");
+		rcore_text_pair(pen, field->name ? field->name : "?", field->value.text);
 	}
 }
 

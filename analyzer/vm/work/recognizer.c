@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm/work/recognizer.h"
 
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,7 +292,11 @@ static struct rcore_error *read_file(struct rcore_recognizers *recognizers, cons
 	int errnum = rcore_map_file(file, false, &map);
 	rcore_escape(escaped, sizeof(escaped), file);
 	struct rcore_error *err = NULL;
-	if (errnum)
+	if (errnum == EINVAL)
+		err = rcore_error_create(
+			RCORE_ERROR_FORMAT,
+			"%s: cannot read the recognizers: it is not a plain file", escaped);
+	else if (errnum)
 		err = rcore_error_os(errnum, "%s: cannot read the recognizers", escaped);
 	else if (map.size > FILE_LIMIT)
 		err = rcore_error_create(RCORE_ERROR_LIMIT,

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+
+# Counts in a file for ever, so that a test sees that the program goes on.
+def count_forever(path = "counter", every: 0.01)
+  File.open(path, "w") do |file|
+    file.sync = true
+    (1..).each do |count|
+      file.rewind
+      file.write(count.to_s)
+      sleep every
+    end
+  end
+end
