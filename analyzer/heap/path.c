@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "heap/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+static void add(struct rcore_heap_paths *paths, uint32_t node, uint32_t before)
+{
+	if (paths->before[node] != RCORE_HEAP_NONE)
+		return;
+	paths->before[node] = before;
+	paths->order[paths->count++] = node;
+}
+
+static void add_roots(struct rcore_heap_paths *paths, bool conservative)
+{
+	const struct rcore_heap *heap = paths->heap;
+	for (uint32_t kind = 0; kind < RCORE_ROOT_KINDS; kind++)
+		for (size_t i = 0; i < heap->root_count; i++)
+			if (heap->roots[i].kind == kind &&
+			    heap->roots[i].is_conservative == conservative)
+				add(paths, heap->roots[i].node, heap->node_count + (uint32_t)i);
+}
+
+static bool is_conservative(const struct rcore_heap *heap, uint32_t edge)
+{
+	return rcore_edge_kind(heap->label[edge]) == RCORE_EDGE_CONSERVATIVE;
+}
+
+/* Goes on from the nodes of paths->order from `next` on. */
+static void walk(struct rcore_heap_paths *paths, uint32_t next, bool conservative)
+{
+	const struct rcore_heap *heap = paths->heap;
+	for (; next < paths->count; next++) {
+		uint32_t node = paths->order[next], end = heap->first_edge[node + 1];
+		for (uint32_t edge = heap->first_edge[node]; edge < end; edge++)
+			if (conservative || !is_conservative(heap, edge))
+				add(paths, heap->target[edge], node);
+	}
+}
+
+/* Adds what conservative edges of the nodes found so far lead to. */
+static void cross_edges(struct rcore_heap_paths *paths)
+{
+	const struct rcore_heap *heap = paths->heap;
+	for (uint32_t i = 0; i < paths->certain; i++) {
+		uint32_t node = paths->order[i], end = heap->first_edge[node + 1];
+		for (uint32_t edge = heap->first_edge[node];
+		     (heap->state[node] & RCORE_HEAP_OPAQUE) && edge < end; edge++)
+			if (is_conservative(heap, edge))
+				add(paths, heap->target[edge], node);
+	}
+}
+
+struct rcore_error *rcore_heap_paths_init(const struct rcore_heap *heap,
+					  struct rcore_heap_paths *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->heap = heap;
+	if (heap->node_count + heap->root_count >= RCORE_HEAP_NONE)
+		return rcore_error_create(
+			RCORE_ERROR_LIMIT,
+			"the heap has %u slots and %zu roots; %u in all is the limit",
+			heap->node_count, heap->root_count, RCORE_HEAP_NONE - 1);
+	ret->before = rcore_calloc(heap->node_count, sizeof(*ret->before));
+	ret->order = rcore_calloc(heap->node_count, sizeof(*ret->order));
+	if (!ret->before || !ret->order) {
+		rcore_heap_paths_deinit(ret);
+		return rcore_error_no_memory();
+	}
+	memset(ret->before, 0xff, heap->node_count * sizeof(*ret->before));
+	add_roots(ret, false);
+	walk(ret, 0, false);
+	ret->certain = ret->count;
+	cross_edges(ret);
+	add_roots(ret, true);
+	walk(ret, ret->certain, true);
+	return NULL;
+}
+
+void rcore_heap_paths_deinit(struct rcore_heap_paths *paths)
+{
+	free(paths->before);
+	free(paths->order);
+	memset(paths, 0, sizeof(*paths));
+}
+
+/* Returns the last node of the way back and its distance from `node`. */
+static uint32_t first_node(const struct rcore_heap_paths *paths, uint32_t node,
+			   size_t *distance)
+{
+	for (*distance = 0; paths->before[node] < paths->heap->node_count; ++*distance)
+		node = paths->before[node];
+	return node;
+}
+
+const struct rcore_heap_root *rcore_heap_path_root(const struct rcore_heap_paths *paths,
+						   uint32_t node)
+{
+	size_t distance;
+	if (paths->before[node] == RCORE_HEAP_NONE)
+		return NULL;
+	uint32_t first = first_node(paths, node, &distance);
+	return &paths->heap->roots[paths->before[first] - paths->heap->node_count];
+}
+
+/* Returns the label of an edge, if possible of one that is not conservative. */
+static uint32_t label_between(const struct rcore_heap *heap, uint32_t from, uint32_t to)
+{
+	uint32_t found = RCORE_HEAP_NONE;
+	for (uint32_t edge = heap->first_edge[from]; edge < heap->first_edge[from + 1]; edge++)
+		if (heap->target[edge] == to &&
+		    (found == RCORE_HEAP_NONE || is_conservative(heap, found)))
+			found = edge;
+	return heap->label[found];
+}
+
+struct rcore_error *rcore_heap_path_init(const struct rcore_heap_paths *paths, uint32_t node,
+					 struct rcore_heap_path *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->root = rcore_heap_path_root(paths, node);
+	if (!ret->root)
+		return NULL;
+	size_t distance;
+	first_node(paths, node, &distance);
+	ret->count = distance + 1;
+	ret->steps = rcore_calloc(ret->count, sizeof(*ret->steps));
+	if (!ret->steps)
+		return rcore_error_no_memory();
+	for (size_t i = ret->count; i-- > 0; node = paths->before[node]) {
+		ret->steps[i].node = node;
+		if (i)
+			ret->steps[i].label =
+				label_between(paths->heap, paths->before[node], node);
+	}
+	return NULL;
+}
+
+void rcore_heap_path_deinit(struct rcore_heap_path *path)
+{
+	free(path->steps);
+	memset(path, 0, sizeof(*path));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_HEAP_RETAINED_H
+#define RCORE_HEAP_RETAINED_H
+
+#include "heap/dominators.h"
+
+/* What a group of nodes retains, such as all objects of a class. */
+struct rcore_heap_group {
+	uint64_t count, bytes; /* of its reachable nodes themselves */
+	/*
+	 * The union of what each of them retains: what one retains within
+	 * another of the group is counted once.
+	 */
+	uint64_t retained;
+};
+
+/*
+ * Adds up each group. `group` has a number < group_count for each slot, or
+ * RCORE_HEAP_NONE. `ret` has group_count elements. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_heap_group_retained(const struct rcore_heap_walk *walk,
+					      const struct rcore_dominators *dominators,
+					      const uint32_t *group, uint32_t group_count,
+					      struct rcore_heap_group *ret);
+
+/*
+ * Finds the `limit` slots that retain most, largest first, then by address.
+ * `ret` has room for `limit` nodes. Returns how many were found.
+ */
+size_t rcore_heap_top_retained(const struct rcore_heap_walk *walk,
+			       const struct rcore_dominators *dominators, size_t limit,
+			       uint32_t *ret);
+
+#endif
