@@ -137,17 +137,21 @@ static void emit_pair(struct weaver *weaver, const struct event *native,
 	}
 }
 
+/* A place in both lists of events: the next ones to weave, or their end. */
+struct place {
+	size_t native, ruby;
+};
+
 /* Finds the nearest pair of equal events after some that differ. */
-static bool resynchronise(const struct weaver *weaver, size_t *native, size_t *ruby)
+static bool resynchronise(const struct weaver *weaver, struct place end, struct place *at)
 {
 	for (size_t sum = 1; sum <= LOOKAHEAD; sum++) {
 		for (size_t i = 0; i <= sum; i++) {
-			size_t n = *native + i, r = *ruby + sum - i;
-			if (n >= weaver->native.count || r >= weaver->ruby.count ||
+			size_t n = at->native + i, r = at->ruby + sum - i;
+			if (n >= end.native || r >= end.ruby ||
 			    weaver->native.items[n].function != weaver->ruby.items[r].function)
 				continue;
-			*native = n;
-			*ruby = r;
+			*at = (struct place){n, r};
 			return true;
 		}
 	}
@@ -213,30 +217,97 @@ static void list_apart(struct weaver *weaver)
 	emit_native(weaver, 0);
 }
 
-static void weave(struct weaver *weaver)
+/* Weaves up to the last pair of equal events before `end`; `at` is after it then. */
+static void match(struct weaver *weaver, struct place end, struct place *at)
 {
-	size_t native = 0, ruby = 0;
-	while (native < weaver->native.count && ruby < weaver->ruby.count) {
-		size_t n = native, r = ruby;
-		if (weaver->native.items[n].function != weaver->ruby.items[r].function &&
-		    !resynchronise(weaver, &n, &r))
-			break;
+	while (at->native < end.native && at->ruby < end.ruby) {
+		struct place next = *at;
+		if (weaver->native.items[next.native].function !=
+			    weaver->ruby.items[next.ruby].function &&
+		    !resynchronise(weaver, end, &next))
+			return;
 		/*
 		 * A C function without a control frame (a tail call) does not
 		 * put the order in doubt. An activation without a counterpart
 		 * does.
 		 */
-		if (entered(&weaver->native, native, n) || entered(&weaver->ruby, ruby, r))
+		if (entered(&weaver->native, at->native, next.native) ||
+		    entered(&weaver->ruby, at->ruby, next.ruby))
 			add_step(weaver, RCORE_STEP_GAP, 0,
 				 "native and Ruby frames of this part cannot be matched");
-		emit_pair(weaver, &weaver->native.items[n], &weaver->ruby.items[r]);
-		native = n + 1;
-		ruby = r + 1;
+		emit_pair(weaver, &weaver->native.items[next.native],
+			  &weaver->ruby.items[next.ruby]);
+		*at = (struct place){next.native + 1, next.ruby + 1};
 	}
-	bool pushed = is_pushed_only(weaver, native, ruby);
-	bool popped = is_popped_only(weaver, native, ruby);
-	if (entered(&weaver->native, native, weaver->native.count - popped) ||
-	    entered(&weaver->ruby, ruby, weaver->ruby.count - pushed))
+}
+
+static size_t next_entry(const struct events *events, size_t from)
+{
+	while (from < events->count && events->items[from].function)
+		from++;
+	return from;
+}
+
+/*
+ * Weaves the events between two entries of the interpreter separately, so that
+ * a C function that has no control frame is not taken for the same function's
+ * in another activation: Binding#eval calls the function of Kernel#eval
+ * (bind_eval() of proc.c).
+ */
+static void match_entries(struct weaver *weaver, struct place *at)
+{
+	while (true) {
+		struct place entry = {next_entry(&weaver->native, at->native),
+				      next_entry(&weaver->ruby, at->ruby)};
+		match(weaver, entry, at);
+		if (entry.native == weaver->native.count || entry.ruby == weaver->ruby.count)
+			return;
+		emit_pair(weaver, &weaver->native.items[entry.native],
+			  &weaver->ruby.items[entry.ruby]);
+		*at = (struct place){entry.native + 1, entry.ruby + 1};
+	}
+}
+
+static size_t count_entries(const struct events *events)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < events->count; i++)
+		count += !events->items[i].function;
+	return count;
+}
+
+/* Where a native frame was searched for, others may have been passed over. */
+static bool is_whole(const struct rcore_fiber *fiber)
+{
+	for (size_t i = 0; i < fiber->native_count; i++)
+		if (fiber->native[i].trust == RCORE_TRUST_SCANNED)
+			return false;
+	return !fiber->native_problem && !fiber->problem && !fiber->frames_truncated;
+}
+
+/* Do the entries of both stacks differ by no more than the innermost one? */
+static bool has_all_entries(const struct weaver *weaver)
+{
+	size_t native = count_entries(&weaver->native), ruby = count_entries(&weaver->ruby);
+	size_t native_end = weaver->native.count, ruby_end = weaver->ruby.count;
+	if (!is_whole(weaver->fiber))
+		return false;
+	return native == ruby ||
+	       (native + 1 == ruby && is_pushed_only(weaver, native_end, ruby_end - 1)) ||
+	       (native == ruby + 1 && is_popped_only(weaver, native_end - 1, ruby_end));
+}
+
+static void weave(struct weaver *weaver)
+{
+	struct place at = {0}, end = {weaver->native.count, weaver->ruby.count};
+	if (has_all_entries(weaver))
+		match_entries(weaver, &at);
+	else
+		match(weaver, end, &at);
+	bool pushed = is_pushed_only(weaver, at.native, at.ruby);
+	bool popped = is_popped_only(weaver, at.native, at.ruby);
+	if (entered(&weaver->native, at.native, weaver->native.count - popped) ||
+	    entered(&weaver->ruby, at.ruby, weaver->ruby.count - pushed))
 		add_step(weaver, RCORE_STEP_GAP, 0,
 			 "native and Ruby frames from here inward cannot be matched");
 	emit_ruby(weaver, pushed || is_new(weaver->fiber));

@@ -26,9 +26,11 @@
  *   rb_vm_exec          A    A    block in Foo#bar  FINISH
  *   ...
  *
- * The events are matched: A with A, and C with a C of the same function. If
- * they differ, weaving continues at the nearest place where they agree again,
- * and marks only the part up to there with a gap.
+ * The events are matched: A with A, from the outermost one inwards, and between
+ * two A, C with a C of the same function. If the numbers of A differ, because a
+ * part of a stack is lost, the functions of C tell where: weaving continues at
+ * the nearest place where both stacks agree again, and marks only the part up to
+ * there with a gap.
  *
  * Neither A nor C needs a symbol. The function of C is the method entry's or
  * the block's; the native frame may be that of its cold part

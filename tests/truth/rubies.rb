@@ -32,6 +32,13 @@ class TestRuby
     @version ||= Gem::Version.new(IO.popen(command(["-e", "print RUBY_VERSION"]), &:read))
   end
 
+  # The JITs that it can compile with, as its options name them.
+  def jits
+    %w[yjit zjit].select do |jit|
+      system(*command(["--#{jit}", "-e", "exit RubyVM.const_get(:#{jit.upcase}).enabled?"]), %i[out err] => File::NULL)
+    end
+  end
+
   def machine
     "x86_64"
   end

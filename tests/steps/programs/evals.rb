@@ -5,6 +5,7 @@ require_relative "../marker"
 def round
   eval("1 + 1")
   binding.eval("3")
+  binding.eval("eval('[1].each { |number| number.to_s }')")
   Object.class_eval { def evaluated; 3; end }
   evaluated
   Object.new.instance_eval("self.class")

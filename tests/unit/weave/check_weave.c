@@ -4,7 +4,7 @@
  * control frames  F enters the interpreter, r runs in it, a-e C function a-e, B block in C with function b, D dummy with FINISH,
  *                 T FINISH and no pc
  * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, P part of C function a,
- *                 j compiled code, n anything else
+ *                 j compiled code, s searched for, n anything else
  * woven           the same words, control frames with a dot before them, gaps as "?". */
 #include <check.h>
 #include <stdlib.h>
@@ -63,6 +63,10 @@ static struct rcore_native_frame native_frame(char word)
 	case 'P':
 		return (struct rcore_native_frame){
 			.function_start = OTHER, .module = "a.so", .part_of = METHODS + 'a'};
+	case 's':
+		return (struct rcore_native_frame){.function_start = OTHER,
+						   .module = "a.so",
+						   .trust = RCORE_TRUST_SCANNED};
 	case 'j':
 		return (struct rcore_native_frame){0};
 	default:
@@ -132,7 +136,7 @@ static const struct {
 	 * An activation that is not on the native stack: only that part is
 	 * marked.
 	 */
-	{"FaFbF", "nXabiX", "nX.F.aa?.F.bbiX.F"},
+	{"FaFbF", "nXasbiX", "nX.F.aa?.Fs.bbiX.F"},
 	/* Pushed, not entered yet. */
 	{"FaF", "nXai", "nX.F.aai.F"},
 	/* A dummy has FINISH and enters nothing; the C method pushed it. */
@@ -167,6 +171,17 @@ static const struct {
 	 * about to pop the frame.
 	 */
 	{"FaFrb", "nXaiXn", "nX.F.aaiX.F.r.bn"},
+	/*
+	 * A C method calls the function of another one, which a later activation
+	 * calls as a method: Binding#eval of a text that calls eval.
+	 */
+	{"FaFrbF", "nXiabiXibiX", "nX.Fi.aabiX.F.ri.bbiX.F"},
+	{"FaFbFrcF", "nXabXbXiciX", "nX.F.aabX.F.bbX.F.ri.cciX.F"},
+	/* The same, with the innermost activation pushed or popped only. */
+	{"FaFrbF", "nXiabiXibi", "nX.Fi.aabiX.F.ri.bbi.F"},
+	{"FaFrb", "nXiabiXibiX", "nX.Fi.aabiX.F.ri.bbiX"},
+	/* The frame of the method before it is gone (a tail call). */
+	{"FaFrbF", "nXibiXibiX", "nX.F.aibiX.F.ri.bbiX.F"},
 };
 
 static void reset(struct stacks *stacks, uint64_t activation)
