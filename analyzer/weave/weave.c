@@ -6,14 +6,18 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "vm/stack/frame_flags.h"
 #include "weave/learn.h"
 
 /* How many events of the two stacks may differ before they must agree again. */
 enum { LOOKAHEAD = 64 };
 
+/* The function that loads an extension. */
+enum { LOADER = 1 };
+
 /* What both stacks contain: an entry of the interpreter, or a C function. */
 struct event {
-	/* Of a C method or block; 0: an entry of the interpreter. */
+	/* Of a C method or block; 0: an entry of the interpreter; or LOADER. */
 	uint64_t function;
 	size_t index; /* of the frame, where the innermost is 0 */
 };
@@ -58,6 +62,27 @@ static void add_step(struct weaver *weaver, enum rcore_step_kind kind, size_t in
 		weaver->out_of_memory = true;
 }
 
+/*
+ * An extension is loaded in a frame without instructions (rb_vm_call_cfunc() of
+ * vm.c), whose label is the path.
+ */
+static bool loads_extension(const struct rcore_frame *frame)
+{
+	return frame->kind == RCORE_FRAME_RUBY && frame->under_construction &&
+	       frame->flags & RCORE_FRAME_FINISH;
+}
+
+/*
+ * load_ext() of load.c calls one of these, which every libruby exports, and
+ * they the extension's Init function.
+ */
+static bool is_loader(const struct rcore_native_frame *frame)
+{
+	return frame->is_interpreter && frame->function &&
+	       (!strcmp(frame->function, "dln_load") ||
+		!strcmp(frame->function, "dln_load_feature"));
+}
+
 static void list_ruby(struct weaver *weaver)
 {
 	for (size_t i = weaver->fiber->frame_count; i-- > 0;) {
@@ -66,6 +91,8 @@ static void list_ruby(struct weaver *weaver)
 			add_event(weaver, &weaver->ruby, 0, i);
 		else if (frame->cfunc)
 			add_event(weaver, &weaver->ruby, frame->cfunc, i);
+		else if (loads_extension(frame))
+			add_event(weaver, &weaver->ruby, LOADER, i);
 	}
 }
 
@@ -93,7 +120,7 @@ static void list_native(struct weaver *weaver, uint64_t activation)
 	qsort(functions, count, sizeof(*functions), compare);
 	for (size_t i = weaver->fiber->native_count; i-- > 0;) {
 		const struct rcore_native_frame *frame = &weaver->fiber->native[i];
-		uint64_t start = frame->function_start;
+		uint64_t start = is_loader(frame) ? LOADER : frame->function_start;
 		if (frame->is_inlined || !start)
 			continue;
 		if (start == activation || (activation && frame->part_of == activation))
@@ -183,7 +210,8 @@ static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ru
 /*
  * The innermost control frame is new, before it gets FINISH: it is being
  * filled, or C has pushed it (vm_call0_body() of vm_eval.c sets the flag next).
- * C runs no Ruby frame without an activation.
+ * C runs no Ruby frame without an activation. Or its extension is about to be
+ * loaded, or has been.
  */
 static bool is_new(const struct rcore_fiber *fiber)
 {
@@ -192,6 +220,8 @@ static bool is_new(const struct rcore_fiber *fiber)
 		return false;
 	if (frames->kind == RCORE_FRAME_BROKEN)
 		return frames->under_construction;
+	if (loads_extension(frames))
+		return true;
 	return frames->kind == RCORE_FRAME_RUBY && !rcore_enters_interpreter(frames) &&
 	       fiber->frame_count > 1 &&
 	       (frames[1].kind == RCORE_FRAME_CFUNC || frames[1].kind == RCORE_FRAME_IFUNC);
@@ -217,7 +247,7 @@ static void list_apart(struct weaver *weaver)
 	emit_native(weaver, 0);
 }
 
-/* Weaves up to the last pair of equal events before `end`; `at` is after it then. */
+/* Weaves up to the last pair of equal events before `end`, and moves `at`. */
 static void match(struct weaver *weaver, struct place end, struct place *at)
 {
 	while (at->native < end.native && at->ruby < end.ruby) {

@@ -29,8 +29,11 @@
  * The events are matched: A with A, from the outermost one inwards, and between
  * two A, C with a C of the same function. If the numbers of A differ, because a
  * part of a stack is lost, the functions of C tell where: weaving continues at
- * the nearest place where both stacks agree again, and marks only the part up to
- * there with a gap.
+ * the nearest place where both stacks agree again, and marks only the part up
+ * to there with a gap.
+ *
+ * An extension is loaded in a control frame of its own, and by a native
+ * function that every Ruby exports: such a pair is matched like C.
  *
  * Neither A nor C needs a symbol. The function of C is the method entry's or
  * the block's; the native frame may be that of its cold part

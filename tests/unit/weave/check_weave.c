@@ -2,9 +2,9 @@
 /*
  * Weaving on stacks written as words, outermost first. A word is the letter of a frame:
  * control frames  F enters the interpreter, r runs in it, a-e C function a-e, B block in C with function b, D dummy with FINISH,
- *                 T FINISH and no pc
+ *                 T FINISH and no pc: loads an extension
  * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, P part of C function a,
- *                 j compiled code, s searched for, n anything else
+ *                 j compiled code, s searched for, L loads an extension, n anything else
  * woven           the same words, control frames with a dot before them, gaps as "?". */
 #include <check.h>
 #include <stdlib.h>
@@ -67,6 +67,11 @@ static struct rcore_native_frame native_frame(char word)
 		return (struct rcore_native_frame){.function_start = OTHER,
 						   .module = "a.so",
 						   .trust = RCORE_TRUST_SCANNED};
+	case 'L':
+		return (struct rcore_native_frame){.function_start = OTHER,
+						   .function = "dln_load",
+						   .module = "ruby",
+						   .is_interpreter = true};
 	case 'j':
 		return (struct rcore_native_frame){0};
 	default:
@@ -145,6 +150,15 @@ static const struct {
 	{"FaBF", "nXanibiX", "nX.F.aani.BbiX.F"},
 	/* An extension is being loaded, and its Init calls Ruby. */
 	{"FaTF", "nXainiX", "nX.F.aa.TiniX.F"},
+	{"FaTF", "nXaiLniX", "nX.F.aai.TLniX.F"},
+	{"FaT", "nXaiLnn", "nX.F.aai.TLnn"},
+	{"FaT", "nXain", "nX.F.aain.T"},
+	/* One that Ruby loads while it starts: an encoding. */
+	{"DT", "nniLn", ".Dnni.TLn"},
+	{"DTF", "nniLniX", ".Dnni.TLniX.F"},
+	{"DT", "nni", ".Dnni.T"},
+	/* The same file's function, called by an extension for no control frame. */
+	{"Fa", "nXaiLn", "nX.F.aaiLn"},
 	{"", "nnn", "nnn"},
 	/*
 	 * Popped, and its activation not left: by `leave`, or by an exception
