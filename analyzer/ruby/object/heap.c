@@ -307,39 +307,96 @@ static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *la
 }
 
 /*
+ * heap_page_free() of gc.c has given the memory of a page back, but its entry
+ * is not overwritten yet. Only the collector frees pages whose body stays
+ * mapped.
+ */
+static bool is_freed(struct rcore_ruby *ruby, uint64_t address, bool is_sweeping)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t start, back, align = layout->traits.heap_page_align;
+	if (rcore_read_field(ruby->memory, address, &layout->heap_page.start, &start))
+		return is_sweeping;
+	enum rcore_fault fault = rcore_read_u64(ruby->memory, start - start % align, &back);
+	return fault == RCORE_FAULT_UNMAPPED ||
+	       (fault == RCORE_FAULT_NONE && back != address && is_sweeping);
+}
+
+static bool occurs_before(struct rcore_ruby *ruby, uint64_t address, uint64_t last)
+{
+	struct rcore_heap_page page;
+	return read_page(ruby, address, &page) && page.start <= last;
+}
+
+struct pages {
+	uint64_t list, count;
+	bool is_sweeping;
+	uint64_t last; /* start of the last one that was walked */
+	uint64_t done; /* entries of the list */
+	uint64_t bad;  /* of these, no pages */
+	/* Of these within the count, freed or in the list twice. */
+	uint64_t gone;
+	bool one_is_blank;
+};
+
+/* Pages that were freed are at the end of the list, or beyond the count. */
+static void walk_rest(const struct walk *walk, struct pages *pages, bool *go_on)
+{
+	uint64_t page;
+	while (*go_on && pages->done < 2 * pages->count &&
+	       !rcore_read_u64(walk->ruby->memory, pages->list + pages->done * sizeof(page),
+			       &page) &&
+	       walk_entry(walk, page, &pages->last, go_on))
+		pages->done++;
+}
+
+static void walk_one(const struct walk *walk, uint64_t page, struct pages *pages, bool *go_on)
+{
+	if (!pages->one_is_blank && is_blank(walk->ruby, page)) {
+		pages->one_is_blank = true;
+	} else if (!walk_entry(walk, page, &pages->last, go_on)) {
+		pages->bad++;
+		pages->gone += pages->done < pages->count &&
+			       (occurs_before(walk->ruby, page, pages->last) ||
+				is_freed(walk->ruby, page, pages->is_sweeping));
+	}
+	pages->done++;
+}
+
+/*
  * While the collector frees pages, or makes room for a new one, pages may be in
  * the list twice or freed, and as many at its end are beyond the count
  * (heap_pages_free_unused_pages() and heap_page_allocate() of gc.c). So for
- * each entry that is not a page, the walk continues by one more. It succeeds if
- * it found as many pages as the counter says.
+ * each entry that is not a page, the walk continues by one more, and at the end
+ * with any further pages: one that is about to be freed still looks like a
+ * page. It succeeds if it found as many pages as the counter says; from 3.4 on,
+ * the counter is that of all entries.
  */
-static struct rcore_error *walk_list(const struct walk *walk, uint64_t list, uint64_t count,
+static struct rcore_error *walk_list(const struct walk *walk, struct pages *pages,
 				     size_t *unreadable)
 {
-	uint64_t pages[LIST_CHUNK], last = 0, bad = 0, done = 0;
-	bool go_on = true, one_is_blank = false;
-	while (done < count + bad && bad <= count && go_on) {
-		uint64_t left = count + bad - done;
+	uint64_t chunk[LIST_CHUNK];
+	bool go_on = true;
+	while (pages->done < pages->count + pages->bad && pages->bad <= pages->count && go_on) {
+		uint64_t left = pages->count + pages->bad - pages->done;
 		size_t some = left < LIST_CHUNK ? left : LIST_CHUNK;
-		uint64_t address = list + done * sizeof(*pages);
+		uint64_t address = pages->list + pages->done * sizeof(*chunk);
 		enum rcore_fault fault =
-			rcore_read(walk->ruby->memory, address, pages, some * sizeof(*pages));
-		if (fault != RCORE_FAULT_NONE && done >= count)
+			rcore_read(walk->ruby->memory, address, chunk, some * sizeof(*chunk));
+		if (fault != RCORE_FAULT_NONE && pages->done >= pages->count)
 			break;
 		if (fault != RCORE_FAULT_NONE)
 			return rcore_fault_error(fault, "list of heap pages", address,
-						 some * sizeof(*pages));
-		for (size_t i = 0; i < some && go_on; i++) {
-			if (!one_is_blank && is_blank(walk->ruby, pages[i]))
-				one_is_blank = true;
-			else if (!walk_entry(walk, pages[i], &last, &go_on))
-				bad++;
-		}
-		done += some;
+						 some * sizeof(*chunk));
+		for (size_t i = 0; i < some && go_on; i++)
+			walk_one(walk, chunk[i], pages, &go_on);
 	}
-	/* The number found is `done` minus `bad`. */
-	if (go_on && done - bad < count)
-		*unreadable = count - (done - bad);
+	walk_rest(walk, pages, &go_on);
+	uint64_t found = pages->done - pages->bad, wanted = pages->count;
+	if (walk->ruby->layout->traits.heap_pages_darray)
+		wanted -= pages->gone;
+	if (go_on && found < wanted)
+		*unreadable = wanted - found;
 	return NULL;
 }
 
@@ -348,15 +405,15 @@ struct rcore_error *rcore_heap_walk_types(struct rcore_ruby *ruby, uint64_t objs
 					  void *context, size_t *unreadable_pages)
 {
 	struct walk walk = {ruby, types, visit, context, NULL};
-	uint64_t list, count;
+	struct pages pages = {.is_sweeping = rcore_heap_is_sweeping(ruby, objspace)};
 	size_t unreadable = 0;
-	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
+	struct rcore_error *err = page_list(ruby, objspace, &pages.list, &pages.count);
 	if (err)
 		return err;
 	walk.buffer = malloc(PAGE_SIZE_LIMIT);
 	if (!walk.buffer)
 		return rcore_error_no_memory();
-	err = walk_list(&walk, list, count, &unreadable);
+	err = walk_list(&walk, &pages, &unreadable);
 	free(walk.buffer);
 	if (unreadable_pages)
 		*unreadable_pages = unreadable;

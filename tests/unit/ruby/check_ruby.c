@@ -548,6 +548,76 @@ START_TEST(test_heap_changing)
 }
 END_TEST
 
+static uint64_t list_entry(uint64_t objspace, size_t index)
+{
+	uint64_t list = 0;
+	rcore_read_field(ruby.memory, objspace, &fake.layout.objspace.heap_pages_sorted, &list);
+	if (fake.layout.traits.heap_pages_darray)
+		list += fake.layout.darray.size;
+	return list + index * sizeof(list);
+}
+
+static uint64_t page_at(uint64_t objspace, size_t index)
+{
+	uint64_t page = 0;
+	rcore_read_u64(ruby.memory, list_entry(objspace, index), &page);
+	return page;
+}
+
+static uint64_t body_of(uint64_t slot)
+{
+	return slot - slot % fake.layout.traits.heap_page_align;
+}
+
+static void check_walk(uint64_t objspace, size_t objects, size_t unreadable)
+{
+	struct visited visited = {0};
+	size_t missed = 99;
+	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, &missed));
+	ck_assert_uint_eq(missed, unreadable);
+	ck_assert_uint_eq(visited.count, objects);
+}
+
+/* heap_page_free() counts a page as freed before anything else. */
+START_TEST(test_heap_freeing)
+{
+	begin(_i);
+	uint64_t starts[3], objspace = make_heap(starts);
+	if (fake.layout.traits.heap_pages_darray)
+		return;
+	fake_put_field(&fake.target, objspace, &fake.layout.objspace.heap_pages_allocated, 2);
+	check_walk(objspace, 3, 0);
+	/* free() writes into the struct, which may look like a new one then. */
+	fake_put_field(&fake.target, page_at(objspace, 1), &fake.layout.heap_page.total_slots,
+		       0);
+	fake_put_field(&fake.target, page_at(objspace, 1), &fake.layout.heap_page.slot_size, 0);
+	check_walk(objspace, 3, 0);
+}
+END_TEST
+
+/* From 3.4 on, the list keeps its length until all unused pages are freed. */
+START_TEST(test_heap_freeing_list)
+{
+	enum { SWEEPING = 2 };
+	begin(_i);
+	uint64_t starts[3], objspace = make_heap(starts);
+	if (!fake.layout.traits.heap_pages_darray)
+		return;
+	uint64_t freed = page_at(objspace, 1);
+	fake_put(&fake.target, body_of(starts[1]), 0);
+	check_walk(objspace, 3, 1);
+	fake_put_field(&fake.target, objspace, &fake.layout.objspace.gc_mode, SWEEPING);
+	check_walk(objspace, 3, 0);
+	/* Process.warmup frees pages, too: most bodies are unmapped. */
+	fake_put_field(&fake.target, objspace, &fake.layout.objspace.gc_mode, 0);
+	fake_put_field(&fake.target, freed, &fake.layout.heap_page.start, 0x10);
+	check_walk(objspace, 3, 0);
+	/* A page after a freed one has been moved towards the start. */
+	fake_put(&fake.target, list_entry(objspace, 1), page_at(objspace, 2));
+	check_walk(objspace, 3, 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -564,6 +634,8 @@ int main(void)
 		test_iseq_line,
 		test_heap,
 		test_heap_changing,
+		test_heap_freeing,
+		test_heap_freeing_list,
 	};
 	return run_suite("ruby", tests, RCORE_COUNT(tests));
 }
