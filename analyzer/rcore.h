@@ -217,11 +217,12 @@ RCORE_API struct rcore_error *rcore_report_print(const struct rcore_print *print
 
 /*
  * Writes a small core to `path`, with what rcore_load() read of the session's
- * core and of the files it needed. Every rcore opens it, on any machine, and
- * finds the same snapshot; GDB opens it as a core. Memory that was not read is
- * not in it. `snapshot` is of the last load; the session was opened with
- * options.record. *ret_size is the number of bytes written. Errors: USAGE (not
- * a core, or `path` is the core itself), OS, NO_MEMORY.
+ * core or running process, and of the files it needed. Every rcore opens it, on
+ * any machine, and finds the same snapshot; GDB opens it as a core. Memory that
+ * was not read is not in it. `snapshot` is of the last load; the session was
+ * opened with options.record. *ret_size is the number of bytes written. Errors:
+ * USAGE (a target of rcore_open_memory(), or `path` is the core itself), OS,
+ * NO_MEMORY.
  */
 RCORE_API struct rcore_error *rcore_pack(struct rcore_session *session,
 					 const struct rcore_snapshot *snapshot,

@@ -18,7 +18,7 @@ static const struct rcore_option options[] = {
 		.offset = offsetof(struct arguments, output),
 		.writes = true,
 		.value = "PACK",
-		.help = "Write the pack to PACK; the core does not change",
+		.help = "Write the pack to PACK; the target does not change",
 		.completion = RCORE_COMPLETE_FILE,
 	},
 	{"self", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, values.self),
@@ -68,11 +68,16 @@ const struct rcore_command rcore_command_pack = {
 	.doc = "Write a small core with the memory that the analysis read, and what it read "
 	       "from the files of the executable and the libraries. On a machine that has "
 	       "neither the core nor these files, rcore prints the same report for it, and gdb "
-	       "opens it as a core. It contains nothing that the analysis did not read.",
+	       "opens it as a core. It contains nothing that the analysis did not read. A "
+	       "running "
+	       "process is stopped for as long as rcore analyze stops it; its pack is a core "
+	       "of "
+	       "that moment.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"-o crash.core", NULL},
-	.shell_examples = (const char *const[]){"rcore analyze crash.core", NULL},
+	.shell_examples = (const char *const[]){"rcore pack -p 1234 -o hung.core",
+						"rcore analyze crash.core", NULL},
 	.exit_status = "Exit status: 0 written; 1 written, but not everything could be "
 		       "decoded; 2 nothing was written; 3 not a Ruby process; 64 wrong usage.",
 	.prepare = prepare,

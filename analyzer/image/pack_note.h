@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "model/native_frame.h"
+#include "model/snapshot.h"
 #include "target/process.h"
 
 /*
@@ -27,6 +28,27 @@ struct rcore_packed_stack {
 	const struct rcore_native_frame *frames; /* innermost first */
 	size_t frame_count;
 	const char *problem; /* why it ended early, or NULL */
+};
+
+/* What a descriptor was open on: a path, "pipe:[123]". */
+struct rcore_packed_fd {
+	int fd;
+	const char *link;
+};
+
+/*
+ * What /proc said of a process that was running when it was packed. All zeroes
+ * for the pack of a core.
+ */
+struct rcore_packed_live {
+	struct rcore_live_facts facts;
+	bool overdue;          /* it was resumed before everything was read */
+	const char *arguments; /* NT_PRPSINFO has only 80 bytes of them */
+	/* Threads that did not stop: they have no registers. */
+	const int *unstopped;
+	size_t unstopped_count;
+	const struct rcore_packed_fd *fds; /* that fibers wait for */
+	size_t fd_count;
 };
 
 enum { RCORE_PACK_REDACTED = 16 };
@@ -61,6 +83,7 @@ struct rcore_pack_facts {
 	 * model/redaction.h.
 	 */
 	uint64_t redact, redacted[RCORE_PACK_REDACTED];
+	struct rcore_packed_live live;
 };
 
 /* Returns them as JSON, malloc'ed; NULL if memory is short. */

@@ -231,7 +231,8 @@ struct rcore_ractor {
 
 /* How a running process was read. */
 struct rcore_live_facts {
-	bool present;        /* false: the target is not a running process */
+	/* false: the target is neither a running process nor a pack of one */
+	bool present;
 	bool stopped;        /* false: it ran, and parts may not fit together */
 	uint64_t pause_ns;   /* how long it was stopped, in nanoseconds */
 	size_t thread_count; /* how many threads were stopped */

@@ -22,7 +22,7 @@ struct rcore_error *rcore_session_explain(const struct rcore_target *target,
 {
 	struct rcore_original original = {0};
 	/* A running process has not died: there is no fault to find. */
-	if (!target->live)
+	if (!rcore_target_was_alive(target))
 		find_fault(target, located, snapshot, &original);
 	rcore_session_last_words(target, hides_text, snapshot);
 	struct rcore_error *err = rcore_triage(

@@ -188,7 +188,7 @@ void rcore_session_last_words(const struct rcore_target *target, bool hides_text
 {
 	struct rcore_cause *cause = &snapshot->cause;
 	int tid = target->process->crashed_tid;
-	if (!tid || target->live)
+	if (!tid || rcore_target_was_alive(target))
 		return;
 	cause->abort_message = abort_message(target, snapshot);
 	for (size_t i = 0; i < snapshot->thread_count; i++) {

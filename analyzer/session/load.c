@@ -21,7 +21,7 @@
  *   explain   why the process died, and the frame to look at first
  *   redact    what must not leave the machine is removed
  *
- * session.c opens a core; running.c opens a process, and decides when to stop
+ * open_core.c opens a core; running.c opens a process, and decides when to stop
  * it. rcore_report() then prints the snapshot.
  */
 

@@ -2,9 +2,42 @@
 #include "session/open.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "image/elf/elf_file.h"
 #include "target/core/core_file.h"
+
+static bool was_stopped(const struct rcore_packed_live *live, int tid)
+{
+	for (size_t i = 0; i < live->unstopped_count; i++)
+		if (live->unstopped[i] == tid)
+			return false;
+	return live->facts.stopped;
+}
+
+/*
+ * The notes of a core have registers for each thread, and 80 bytes of the
+ * command line.
+ */
+static struct rcore_error *as_running(struct rcore_target *target,
+				      struct rcore_process *process)
+{
+	const struct rcore_packed_live *live = &target->pack->live;
+	size_t size = process->thread_count * sizeof(*process->threads);
+	struct rcore_native_thread *threads = rcore_arena_alloc(&target->arena, size + 1);
+	if (!threads)
+		return rcore_error_no_memory();
+	if (size)
+		memcpy(threads, process->threads, size);
+	for (size_t i = 0; i < process->thread_count; i++)
+		if (!was_stopped(live, threads[i].tid))
+			threads[i] = (struct rcore_native_thread){.tid = threads[i].tid};
+	process->threads = threads;
+	process->producer = "rcore";
+	if (live->arguments)
+		process->arguments = live->arguments;
+	return NULL;
+}
 
 /*
  * If a pack's note is damaged, the pack is read as a core that contains little
@@ -25,7 +58,7 @@ static struct rcore_error *read_pack(struct rcore_target *target,
 		mapped->segment_count = pack->segment_count;
 		target->process = mapped;
 		target->pack = pack;
-		return NULL;
+		return pack->live.facts.present ? as_running(target, mapped) : NULL;
 	}
 	if (err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
@@ -62,6 +95,11 @@ struct rcore_error *rcore_target_open(struct rcore_target *target,
 	if (!err)
 		target->memory = rcore_modules_overlay(target->modules, memory);
 	return err;
+}
+
+bool rcore_target_was_alive(const struct rcore_target *target)
+{
+	return target->live || (target->pack && target->pack->live.facts.present);
 }
 
 void rcore_target_close(struct rcore_target *target)

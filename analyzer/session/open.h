@@ -47,6 +47,9 @@ struct rcore_error *rcore_target_open(struct rcore_target *target,
 				      const struct rcore_options *options);
 void rcore_target_close(struct rcore_target *target);
 
+/* Whether it is a running process, or the pack of one. */
+bool rcore_target_was_alive(const struct rcore_target *target);
+
 /*
  * Returns the cache of what is known about the target's code; unwinding adds to
  * it. It belongs to the target. Errors: those of rcore_code_open().

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "session/inputs.h"
 #include "session/pack_hide.h"
+#include "session/pack_live.h"
 #include "session/session.h"
 #include "target/pack/core_pack.h"
 
@@ -37,31 +38,6 @@ static void gather(const struct rcore_snapshot *snapshot, struct rcore_pack_fact
 			.frame_count = snapshot->others[i].native_count,
 			.problem = snapshot->others[i].native_problem,
 		};
-}
-
-/*
- * Without the files there are no symbols; a search of this data will then find
- * what they point to.
- */
-static void add_writable(const struct rcore_target *target, const struct rcore_module *ruby)
-{
-	uint64_t start, end;
-	for (size_t i = 0;
-	     ruby && rcore_module_writable(target->modules, ruby, i, &start, &end); i++)
-		rcore_recorder_add(target->recorder, start, end - start);
-}
-
-/*
- * gdb finds libraries only through the dynamic linker's list. Reads that list
- * as gdb does, so that it is recorded.
- */
-static void add_link_map(const struct rcore_target *target)
-{
-	struct rcore_process process = *target->process;
-	struct rcore_modules *modules = NULL;
-	process.mapping_count = 0;
-	rcore_error_free(rcore_modules_open(&process, target->memory, NULL, &modules));
-	rcore_modules_close(modules);
 }
 
 /*
@@ -96,6 +72,7 @@ struct allocated {
 	char *layout;
 	uint64_t *fibers;
 	struct rcore_packed_stack *stacks;
+	struct rcore_pack_live live;
 };
 
 static void free_allocated(struct allocated *allocated)
@@ -103,12 +80,14 @@ static void free_allocated(struct allocated *allocated)
 	free(allocated->layout);
 	free(allocated->fibers);
 	free(allocated->stacks);
+	rcore_pack_live_deinit(&allocated->live);
 }
 
-static struct rcore_error *allocate(const struct rcore_located *located,
+static struct rcore_error *allocate(const struct rcore_session *session,
 				    const struct rcore_snapshot *snapshot,
 				    struct allocated *ret)
 {
+	const struct rcore_located *located = &session->located;
 	size_t room = snapshot->thread_count + snapshot->fiber_count + snapshot->other_count;
 	*ret = (struct allocated){
 		.layout = located->is_found
@@ -117,7 +96,10 @@ static struct rcore_error *allocate(const struct rcore_located *located,
 		.fibers = rcore_calloc(snapshot->fiber_count, sizeof(*ret->fibers)),
 		.stacks = rcore_calloc(room, sizeof(*ret->stacks)),
 	};
-	if (ret->fibers && ret->stacks && (ret->layout || !located->is_found))
+	bool fine = ret->fibers && ret->stacks && (ret->layout || !located->is_found);
+	if (fine && session->target.live)
+		fine = rcore_pack_live_init(session, snapshot, &ret->live);
+	if (fine)
 		return NULL;
 	free_allocated(ret);
 	return rcore_error_no_memory();
@@ -140,6 +122,7 @@ static char *write_note(const struct rcore_target *target,
 		.redact = snapshot->redaction.mode,
 		.fibers = allocated->fibers,
 		.fiber_count = snapshot->fiber_count,
+		.live = allocated->live.packed,
 	};
 	gather(snapshot, &facts);
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
@@ -156,27 +139,35 @@ struct rcore_error *rcore_pack(struct rcore_session *session,
 	const struct rcore_target *target = &session->target;
 	const struct rcore_pack_hiding hiding = {hide_command, session->redactor};
 	const struct rcore_inputs *inputs;
+	struct rcore_pack_source source;
 	struct allocated allocated;
 	size_t size;
-	if (!target->core || !target->recorder)
+	if ((!target->core && !target->live) || !target->recorder)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"only a core can be packed; write one with gcore PID");
-	struct rcore_error *err = allocate(&session->located, snapshot, &allocated);
+			"only a core or a running process can be packed, not what a debugger "
+			"has stopped; run `rcore pack` on it in a shell");
+	struct rcore_error *err = allocate(session, snapshot, &allocated);
 	if (err)
 		return err;
 	char *note = write_note(target, snapshot, &allocated, &size);
 	enum rcore_redact mode = session->settings.redact;
-	add_writable(target, session->located.identity.module);
-	add_link_map(target);
+	if (target->core) {
+		rcore_pack_source_core(target->core, &source);
+		rcore_session_record(target, session->located.identity.module);
+	} else {
+		rcore_pack_source_process(target->process, &allocated.live.notes,
+					  allocated.live.segments.items,
+					  allocated.live.segments.count, &source);
+	}
 	drop_environment(target);
-	err = note ? rcore_session_hide(target, session->redactor, mode, snapshot)
+	err = note ? rcore_session_hide(target, &source, session->redactor, mode, snapshot)
 		   : rcore_error_no_memory();
 	if (!err)
 		err = rcore_session_inputs(session, &inputs);
 	if (!err)
-		err = rcore_core_pack(target->core, target->memory, target->recorder, note,
-				      size, mode ? &hiding : NULL, path, inputs, ret_size);
+		err = rcore_pack_write(&source, target->memory, target->recorder, note, size,
+				       mode ? &hiding : NULL, path, inputs, ret_size);
 	free(note);
 	free_allocated(&allocated);
 	return err;

@@ -23,6 +23,7 @@ struct ranges {
 
 struct hiding {
 	const struct rcore_target *target;
+	const struct rcore_pack_source *source;
 	const struct rcore_redactor *redactor;
 	enum rcore_redact mode;
 	struct ranges stacks, vm_stacks; /* by start */
@@ -150,11 +151,11 @@ static void add_range(struct hiding *hiding, struct ranges *ranges, uint64_t sta
 /* Adds the mapping that a thread's stack is in. */
 static void add_stack_of(struct hiding *hiding, uint64_t base)
 {
-	const struct rcore_process *process = hiding->target->process;
-	for (size_t i = 0; base && i < process->segment_count; i++)
-		if (base - 1 - process->segments[i].start < process->segments[i].size)
-			add_range(hiding, &hiding->stacks, process->segments[i].start,
-				  process->segments[i].size);
+	const struct rcore_pack_source *source = hiding->source;
+	for (size_t i = 0; base && i < source->segment_count; i++)
+		if (base - 1 - source->segments[i].start < source->segments[i].size)
+			add_range(hiding, &hiding->stacks, source->segments[i].start,
+				  source->segments[i].size);
 }
 
 static int by_start(const void *left, const void *right)
@@ -218,11 +219,13 @@ static void take_page(struct hiding *hiding, struct stretch *stretch,
 }
 
 struct rcore_error *rcore_session_hide(const struct rcore_target *target,
+				       const struct rcore_pack_source *source,
 				       const struct rcore_redactor *redactor,
 				       enum rcore_redact mode,
 				       const struct rcore_snapshot *snapshot)
 {
-	struct hiding hiding = {.target = target, .redactor = redactor, .mode = mode};
+	struct hiding hiding = {
+		.target = target, .source = source, .redactor = redactor, .mode = mode};
 	struct stretch stretch = {0};
 	size_t count;
 	if (mode == RCORE_REDACT_NONE)

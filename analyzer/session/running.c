@@ -4,33 +4,19 @@
 #include "base/sized.h"
 #include "session/examine.h"
 #include "session/load.h"
-#include "vm/problem.h"
+#include "session/pack_live.h"
 
 static void describe(const struct rcore_session *session, const struct rcore_live_pause *pause,
 		     struct rcore_snapshot *snapshot)
 {
-	snapshot->live = (struct rcore_live_facts){
+	const struct rcore_live_facts facts = {
 		.present = true,
 		.stopped = !session->settings.no_stop,
 		.pause_ns = pause->nanoseconds,
 		.thread_count = pause->thread_count,
 		.inner_pid = rcore_live_inner_pid(session->target.live),
 	};
-	if (pause->unstopped_count)
-		rcore_problem_add(snapshot,
-				  rcore_error_create(RCORE_ERROR_OS,
-						     "%zu threads were busy in the kernel and "
-						     "did not stop in time: their native "
-						     "stacks are not known",
-						     pause->unstopped_count));
-	if (pause->overdue)
-		rcore_problem_add(
-			snapshot,
-			rcore_error_create(
-				RCORE_ERROR_LIMIT,
-				"reading was not complete when the process was resumed after 2 "
-				"s; write a core with `gcore %d` and analyze that",
-				snapshot->pid));
+	rcore_running_describe(&facts, pause->unstopped_count, pause->overdue, snapshot);
 }
 
 /* Keeps the machine stacks, unless nothing will be unwound. */
@@ -50,6 +36,8 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 {
 	const struct rcore_target *target = &session->target;
 	struct rcore_live_pause pause;
+	if (target->recorder)
+		rcore_session_keep_recorded(target);
 	struct rcore_error *err = rcore_live_begin(target->live, !session->settings.no_stop);
 	if (err)
 		return err;
@@ -59,7 +47,10 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 		err = keep_stacks(session, snapshot);
 	if (!err)
 		err = rcore_running_fds(target, snapshot);
+	if (!err && target->recorder)
+		rcore_session_keep_recorded(target);
 	rcore_live_end(target->live, &pause);
+	session->overdue = pause.overdue;
 	if (!err)
 		err = rcore_running_sockets(target, snapshot);
 	if (err)
@@ -125,6 +116,8 @@ static struct rcore_error *rehearse(struct rcore_session *session)
 		return final(err);
 	err = keep_stacks(session, moment.snapshot);
 	rcore_snapshot_free(moment.snapshot);
+	if (!err && session->target.recorder)
+		rcore_session_record(&session->target, session->located.identity.module);
 	return err;
 }
 

@@ -2,7 +2,7 @@
 #ifndef RCORE_SESSION_RUNNING_H
 #define RCORE_SESSION_RUNNING_H
 
-#include "session/open.h"
+#include "session/session.h"
 
 /* What is read of a stopped process besides Ruby's own memory. */
 
@@ -26,5 +26,18 @@ struct rcore_error *rcore_running_fds(const struct rcore_target *target,
  */
 struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
 					  struct rcore_snapshot *snapshot);
+
+/*
+ * Sets snapshot->live, and says which parts of the process are missing:
+ * `unstopped` threads did not stop, `overdue` if it was resumed too early.
+ */
+void rcore_running_describe(const struct rcore_live_facts *facts, size_t unstopped,
+			    bool overdue, struct rcore_snapshot *snapshot);
+
+/*
+ * If the target is the pack of a running process, the session then reads it as
+ * one: as it was, and with what /proc said of it.
+ */
+void rcore_running_unpack(struct rcore_session *session);
 
 #endif

@@ -47,9 +47,11 @@ struct rcore_session {
 	struct rcore_redactor *redactor;
 	bool has_learned;           /* the redactor knows this target */
 	struct rcore_inputs inputs; /* empty: nobody asked for them yet */
+	/* A process was resumed before its last reading was complete. */
+	bool overdue;
 	/*
-	 * Reads one moment of a running process. NULL if the target does not
-	 * run.
+	 * Reads one moment of a running process, or of a pack of one. NULL for
+	 * other targets.
 	 */
 	struct rcore_error *(*read)(struct rcore_session *session, struct rcore_moment *ret);
 };

@@ -101,6 +101,11 @@ module Moment
   class LiveDebuggee < Debuggee
     attr_reader :pid
 
+    # A file in its folder.
+    def file(name)
+      path(name)
+    end
+
     def run
       rehearse
       spawned = spawn_ruby(@ending == :stop ? "stop" : "sleep")

@@ -26,7 +26,8 @@ static void print_target(const struct rcore_text *text)
 		fputs("  ruby ", out);
 		rcore_escape_write(out, snapshot->ruby_version);
 	}
-	if (snapshot->pid && !snapshot->live.present)
+	/* The name of a running process is its pid. */
+	if (snapshot->pid && !(snapshot->live.present && !snapshot->producer))
 		fprintf(out, "  pid %d", snapshot->pid);
 	if (snapshot->live.inner_pid)
 		fprintf(out, "  (pid %d in its container)", snapshot->live.inner_pid);

@@ -100,35 +100,10 @@ static bool survey(const Elf_Data *segment, struct original *original)
 	return true;
 }
 
-static bool put(struct rcore_note_bytes *out, const void *bytes, size_t size)
-{
-	if (out->capacity - out->count < size) {
-		size_t wanted = out->capacity + out->capacity / 2 + size;
-		uint8_t *grown = realloc(out->items, wanted);
-		if (!grown)
-			return false;
-		out->items = grown;
-		out->capacity = wanted;
-	}
-	if (size)
-		memcpy(out->items + out->count, bytes, size);
-	out->count += size;
-	return true;
-}
-
-static bool pad(struct rcore_note_bytes *out, size_t align)
-{
-	static const uint8_t zeroes[8];
-	return put(out, zeroes, (align - out->count % align) % align);
-}
-
 static bool put_note(struct rcore_note_bytes *out, const struct original *original,
 		     const char *owner, uint32_t type, const void *body, size_t size)
 {
-	Elf64_Nhdr header = {(Elf64_Word)strlen(owner) + 1, (Elf64_Word)size, type};
-	return pad(out, original->align) && put(out, &header, sizeof(header)) &&
-	       put(out, owner, header.n_namesz) && pad(out, original->align) &&
-	       put(out, body, size) && pad(out, original->align);
+	return rcore_note_add(out, original->align, owner, type, body, size);
 }
 
 static const struct group *find_group(struct original *original, int tid)
@@ -206,7 +181,7 @@ static bool extend(struct original *original, unsigned machine,
 		   const struct rcore_added_thread *threads, size_t count,
 		   struct rcore_note_bytes *out)
 {
-	if (!put(out, original->bytes, original->kept))
+	if (!rcore_note_append(out, original->bytes, original->kept))
 		return false;
 	if (!count)
 		return true;

@@ -4,6 +4,7 @@
 
 #include "target/core/core_copy.h"
 #include "target/core/core_file.h"
+#include "target/core/note_bytes.h"
 
 /*
  * A note with this owner and type precedes those that rcore_core_copy() added:
@@ -12,11 +13,6 @@
  */
 #define RCORE_NOTE_OWNER "rcore"
 enum { RCORE_NOTE_ADDED = 0x72636f72 };
-
-struct rcore_note_bytes {
-	uint8_t *items;
-	size_t count, capacity;
-};
 
 /*
  * Copies the notes of the PT_NOTE `header` up to the last complete one, and

@@ -207,6 +207,26 @@ const struct rcore_process *rcore_live_process(const struct rcore_live *live)
 	return &live->process;
 }
 
+bool rcore_live_segment(const struct rcore_live *live, size_t index, struct rcore_segment *ret)
+{
+	if (index >= live->maps.region_count)
+		return false;
+	const struct rcore_live_region *region = &live->maps.regions[index];
+	*ret = (struct rcore_segment){
+		.start = region->start,
+		.size = region->end - region->start,
+		.readable = region->readable,
+		.writable = region->writable,
+		.executable = region->executable,
+	};
+	return true;
+}
+
+bool rcore_live_is_mapped(const struct rcore_live *live, uint64_t address)
+{
+	return rcore_live_region_at(&live->maps, address) != NULL;
+}
+
 int rcore_live_inner_pid(const struct rcore_live *live)
 {
 	return live->status.depth ? live->status.inner_id : 0;

@@ -59,6 +59,15 @@ int rcore_live_folder(const struct rcore_live *live);
 struct rcore_memory *rcore_live_memory(struct rcore_live *live);
 const struct rcore_process *rcore_live_process(const struct rcore_live *live);
 
+/*
+ * Returns the mapped ranges one by one, as they were when the process was
+ * opened. Returns false after the last one.
+ */
+bool rcore_live_segment(const struct rcore_live *live, size_t index, struct rcore_segment *ret);
+
+/* Whether that address was mapped when the process was opened. */
+bool rcore_live_is_mapped(const struct rcore_live *live, uint64_t address);
+
 void rcore_live_forget(struct rcore_live *live);
 
 /*
@@ -67,7 +76,10 @@ void rcore_live_forget(struct rcore_live *live);
  */
 struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop);
 
-/* Requests that [start, end) can be read after the round. */
+/*
+ * Requests that [start, end) can be read after the round, or, outside of a
+ * round, that the next one begins with it.
+ */
 void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*

@@ -49,6 +49,7 @@ bool rcore_live_is_kernel_thread(int folder);
 /* A range of the address space, with or without a file. */
 struct rcore_live_region {
 	uint64_t start, end;
+	bool readable, writable, executable;
 	/*
 	 * Of a file, the vdso or a JIT, and not writable: its bytes stay what
 	 * they are.

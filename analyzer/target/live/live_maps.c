@@ -120,15 +120,18 @@ static bool add_line(struct maps *maps, const struct line *line)
 		return false;
 	region->start = line->start;
 	region->end = line->end;
+	region->readable = line->permissions[0] == 'r';
+	region->writable = line->permissions[1] == 'w';
+	region->executable = line->permissions[2] == 'x';
 	/*
 	 * A JIT adds code, and changes where its jumps lead; it moves none
 	 * (codegen.rs of YJIT and ZJIT).
 	 */
-	bool is_code = line->permissions[2] == 'x' &&
+	bool is_code = region->executable &&
 		       (*line->path == '\n' || strncmp(line->path, "[anon:", 6) == 0);
 	bool is_fixed =
 		is_code || *line->path == '/' || strncmp(line->path, "[vdso]\n", 7) == 0;
-	region->is_constant = is_fixed && line->permissions[1] != 'w';
+	region->is_constant = is_fixed && !region->writable;
 	return *line->path != '/' || add_mapping(maps, line);
 }
 

@@ -24,7 +24,7 @@ enum { PAGE = RCORE_RECORDER_PAGE };
  * more than 65,534 headers, section 0 has their number, as in any core.
  */
 struct pack {
-	const struct rcore_core *core;
+	const struct rcore_pack_source *source;
 	struct rcore_memory *memory;
 	struct rcore_recorder *recorder;
 	const char *note;
@@ -41,7 +41,7 @@ struct pack {
 	} pages; /* that can be read at least in part */
 	struct rcore_known_writer known;
 	FILE *out;
-	uint64_t notes_offset, notes_size, data_offset;
+	uint64_t notes_offset, data_offset;
 	bool failed, no_memory;
 };
 
@@ -171,16 +171,16 @@ static bool place_strangers(struct pack *pack, uint64_t end, size_t *page)
 
 static bool place_all(struct pack *pack)
 {
-	struct rcore_segment segment;
 	uint64_t placed = 0;
 	size_t page = 0;
-	for (size_t i = 0; rcore_core_segment(pack->core, i, &segment); i++) {
-		uint64_t start = segment.start > placed ? segment.start : placed;
-		uint64_t end = segment.start + segment.size;
+	for (size_t i = 0; i < pack->source->segment_count; i++) {
+		const struct rcore_segment *segment = &pack->source->segments[i];
+		uint64_t start = segment->start > placed ? segment->start : placed;
+		uint64_t end = segment->start + segment->size;
 		if (start >= end)
 			continue;
 		if (!place_strangers(pack, start, &page) ||
-		    !place_segment(pack, &segment, start, &page))
+		    !place_segment(pack, segment, start, &page))
 			return false;
 		placed = end;
 	}
@@ -203,29 +203,53 @@ static uint64_t note_segment_size(const struct pack *pack)
 	return head + padded(pack->note_size) + head + padded(pack->known.count);
 }
 
-/* Returns where in the core its notes are. */
-static Elf64_Phdr notes_of(const struct pack *pack)
+void rcore_pack_source_core(const struct rcore_core *core, struct rcore_pack_source *ret)
 {
-	const struct rcore_core_file *file = rcore_core_file(pack->core);
+	const struct rcore_core_file *file = rcore_core_file(core);
+	const struct rcore_process *process = rcore_core_process(core);
+	*ret = (struct rcore_pack_source){.notes_alignment = 4,
+					  .segments = process->segments,
+					  .segment_count = process->segment_count};
+	memcpy(&ret->header, file->bytes, sizeof(ret->header));
 	for (size_t i = 0; i < file->program_header_count; i++) {
 		Elf64_Phdr header = rcore_core_file_header(file, i);
 		if (header.p_type != PT_NOTE || header.p_offset >= file->size)
 			continue;
 		uint64_t left = file->size - header.p_offset;
-		header.p_filesz = header.p_filesz < left ? header.p_filesz : left;
-		return header;
+		ret->notes = file->bytes + header.p_offset;
+		ret->notes_size = header.p_filesz < left ? header.p_filesz : left;
+		ret->notes_alignment = header.p_align == 8 ? 8 : 4;
+		return;
 	}
-	return (Elf64_Phdr){.p_type = PT_NULL};
+}
+
+void rcore_pack_source_process(const struct rcore_process *process,
+			       const struct rcore_note_bytes *notes,
+			       const struct rcore_segment *segments, size_t segment_count,
+			       struct rcore_pack_source *ret)
+{
+	*ret = (struct rcore_pack_source){
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+				       ELFDATA2LSB, EV_CURRENT},
+			   .e_type = ET_CORE,
+			   .e_machine = (Elf64_Half)process->machine,
+			   .e_version = EV_CURRENT,
+			   .e_ehsize = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr)},
+		.notes = notes->items,
+		.notes_size = notes->count,
+		.notes_alignment = RCORE_PROCESS_NOTES_ALIGN,
+		.segments = segments,
+		.segment_count = segment_count,
+	};
 }
 
 static bool place(struct pack *pack)
 {
-	Elf64_Phdr notes = notes_of(pack);
-	if (!choose_pages(pack) ||
-	    !add_header(pack, PT_NOTE, 0, 0, 0, padded(notes.p_filesz), 0) ||
+	uint64_t notes_size = pack->source->notes_size;
+	if (!choose_pages(pack) || !add_header(pack, PT_NOTE, 0, 0, 0, padded(notes_size), 0) ||
 	    !add_header(pack, PT_NOTE, 0, 0, 0, note_segment_size(pack), 0) || !place_all(pack))
 		return false;
-	pack->notes_size = notes.p_filesz;
 	pack->notes_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) +
 			     pack->headers.count * sizeof(Elf64_Phdr);
 	pack->headers.items[0].p_offset = pack->notes_offset;
@@ -255,10 +279,9 @@ static void put_zeroes(struct pack *pack, uint64_t size)
 
 static void put_head(struct pack *pack)
 {
-	Elf64_Ehdr header;
+	Elf64_Ehdr header = pack->source->header;
 	size_t count = pack->headers.count;
 	bool many = count >= PN_XNUM;
-	memcpy(&header, rcore_core_file(pack->core)->bytes, sizeof(header));
 	Elf64_Shdr section = {.sh_info = many ? (uint32_t)count : 0};
 	header.e_phoff = sizeof(header) + sizeof(section);
 	header.e_phnum = many ? PN_XNUM : (uint16_t)count;
@@ -271,17 +294,19 @@ static void put_head(struct pack *pack)
 	put(pack, pack->headers.items, count * sizeof(Elf64_Phdr));
 }
 
-static void put_hidden(struct pack *pack, const uint8_t *notes, size_t size, size_t alignment)
+static void put_hidden(struct pack *pack)
 {
-	uint8_t *copy = malloc(size + 1);
+	const struct rcore_pack_source *source = pack->source;
+	uint8_t *copy = malloc(source->notes_size + 1);
 	if (!copy) {
 		errno = ENOMEM;
 		pack->failed = true;
 		return;
 	}
-	memcpy(copy, notes, size);
-	rcore_pack_notes_hide(copy, size, alignment, pack->hiding);
-	put(pack, copy, size);
+	if (source->notes_size)
+		memcpy(copy, source->notes, source->notes_size);
+	rcore_pack_notes_hide(copy, source->notes_size, source->notes_alignment, pack->hiding);
+	put(pack, copy, source->notes_size);
 	free(copy);
 }
 
@@ -297,13 +322,12 @@ static void put_note(struct pack *pack, uint32_t type, const void *bytes, size_t
 
 static void put_notes(struct pack *pack)
 {
-	Elf64_Phdr notes = notes_of(pack);
-	const uint8_t *bytes = rcore_core_file(pack->core)->bytes + notes.p_offset;
+	const struct rcore_pack_source *source = pack->source;
 	if (pack->hiding)
-		put_hidden(pack, bytes, notes.p_filesz, notes.p_align == 8 ? 8 : 4);
+		put_hidden(pack);
 	else
-		put(pack, bytes, notes.p_filesz);
-	put_zeroes(pack, padded(notes.p_filesz) - notes.p_filesz);
+		put(pack, source->notes, source->notes_size);
+	put_zeroes(pack, padded(source->notes_size) - source->notes_size);
 	put_note(pack, RCORE_PACK_NOTE, pack->note, pack->note_size);
 	put_note(pack, RCORE_PACK_KNOWN_NOTE, pack->known.items, pack->known.count);
 }
@@ -325,13 +349,14 @@ static struct rcore_error *put_all(FILE *out, const void *context)
 			    : NULL;
 }
 
-struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_memory *memory,
-				    struct rcore_recorder *recorder, const char *note,
-				    size_t note_size, const struct rcore_pack_hiding *hiding,
-				    const char *path, const struct rcore_inputs *inputs,
-				    uint64_t *ret_size)
+struct rcore_error *rcore_pack_write(const struct rcore_pack_source *source,
+				     struct rcore_memory *memory,
+				     struct rcore_recorder *recorder, const char *note,
+				     size_t note_size, const struct rcore_pack_hiding *hiding,
+				     const char *path, const struct rcore_inputs *inputs,
+				     uint64_t *ret_size)
 {
-	struct pack pack = {.core = core,
+	struct pack pack = {.source = source,
 			    .memory = memory,
 			    .recorder = recorder,
 			    .note = note,

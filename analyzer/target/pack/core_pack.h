@@ -2,7 +2,10 @@
 #ifndef RCORE_TARGET_CORE_PACK_H
 #define RCORE_TARGET_CORE_PACK_H
 
+#include <elf.h>
+
 #include "target/core/core.h"
+#include "target/core/process_notes.h"
 #include "target/output/inputs.h"
 #include "target/pack/pack_notes.h"
 #include "target/pack/recorder.h"
@@ -14,8 +17,31 @@
 #define RCORE_PACK_OWNER "rcore"
 enum { RCORE_PACK_NOTE = 0x72636f70 };
 
+/* What a pack takes from its target besides the bytes of memory. */
+struct rcore_pack_source {
+	Elf64_Ehdr header;    /* its places and counts do not matter */
+	const uint8_t *notes; /* the contents of a PT_NOTE */
+	uint64_t notes_size;
+	size_t notes_alignment; /* 4 or 8 */
+	/* Sorted by start. */
+	const struct rcore_segment *segments;
+	size_t segment_count;
+};
+
+/* A core has all of it. *ret points into the core. */
+void rcore_pack_source_core(const struct rcore_core *core, struct rcore_pack_source *ret);
+
 /*
- * Writes a core to `path` with the notes of `core`, two more with `note` and
+ * A process that was read while it ran has `notes`
+ * (target/core/process_notes.h) and `segments`, to which *ret points.
+ */
+void rcore_pack_source_process(const struct rcore_process *process,
+			       const struct rcore_note_bytes *notes,
+			       const struct rcore_segment *segments, size_t segment_count,
+			       struct rcore_pack_source *ret);
+
+/*
+ * Writes a core to `path` with the notes of `source`, two more with `note` and
  * the one of target/pack/pack_known.h, all its segments, and those of their
  * bytes that were recorded, as `memory` returns them (with bytes of files). In
  * a page of which some bytes were recorded, the others are zero (read back,
@@ -26,10 +52,11 @@ enum { RCORE_PACK_NOTE = 0x72636f70 };
  * The file is written as described in target/output/output.h. Errors: OS,
  * NO_MEMORY, USAGE. *ret_size is its size in bytes.
  */
-struct rcore_error *rcore_core_pack(const struct rcore_core *core, struct rcore_memory *memory,
-				    struct rcore_recorder *recorder, const char *note,
-				    size_t note_size, const struct rcore_pack_hiding *hiding,
-				    const char *path, const struct rcore_inputs *inputs,
-				    uint64_t *ret_size);
+struct rcore_error *rcore_pack_write(const struct rcore_pack_source *source,
+				     struct rcore_memory *memory,
+				     struct rcore_recorder *recorder, const char *note,
+				     size_t note_size, const struct rcore_pack_hiding *hiding,
+				     const char *path, const struct rcore_inputs *inputs,
+				     uint64_t *ret_size);
 
 #endif

@@ -174,6 +174,14 @@ const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recor
 	return recorder->sorted;
 }
 
+void rcore_recorder_each(const struct rcore_recorder *recorder,
+			 void (*visit)(void *context, const struct rcore_recorded_page *page),
+			 void *context)
+{
+	for (const struct page *page = recorder->pages; page; page = page->hh.next)
+		visit(context, &page->recorded);
+}
+
 /* Returns the first byte from `at` on whose bit is `wanted`. */
 static size_t find_bit(const uint64_t *bits, size_t at, bool wanted)
 {

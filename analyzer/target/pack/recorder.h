@@ -71,6 +71,11 @@ static inline bool rcore_recorded_is(const struct rcore_recorded_page *page,
 const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recorder *recorder,
 							      size_t *ret_count);
 
+/* Calls `visit` for each page, in any order. */
+void rcore_recorder_each(const struct rcore_recorder *recorder,
+			 void (*visit)(void *context, const struct rcore_recorded_page *page),
+			 void *context);
+
 /*
  * Finds the next run of bytes that were read, from *at on, and moves *at past
  * it. Returns false if there is none.

@@ -246,7 +246,20 @@ static struct rcore_pack_facts sample(void)
 		{.start = 0x1000, .size = 0x1000, .saved = 0x10, .readable = true},
 		{.start = 0x2000, .size = 0x5000, .writable = true, .executable = true},
 	};
-	return (struct rcore_pack_facts){.segments = segments,
+	static const int unstopped[] = {78};
+	static const struct rcore_packed_fd fds[] = {{0, "/dev/null"}, {7, "pipe:[\xff]"}};
+	return (struct rcore_pack_facts){.live = {.facts = {.present = true,
+							    .stopped = true,
+							    .pause_ns = UINT64_C(5000000000),
+							    .thread_count = 2,
+							    .inner_pid = 1},
+						  .overdue = true,
+						  .arguments = "puma 6.4 [app]",
+						  .unstopped = unstopped,
+						  .unstopped_count = 1,
+						  .fds = fds,
+						  .fd_count = 2},
+					 .segments = segments,
 					 .segment_count = 2,
 					 .layout = "layout x\nruby 3.3.8\n",
 					 .layout_source = "exact",
@@ -308,7 +321,47 @@ START_TEST(note_comes_back)
 			ck_assert_int_eq(got->is_interpreter, put->is_interpreter);
 		}
 	}
+	ck_assert(back.live.facts.present && back.live.facts.stopped && back.live.overdue);
+	ck_assert_uint_eq(back.live.facts.pause_ns, UINT64_C(5000000000));
+	ck_assert_uint_eq(back.live.facts.thread_count, 2);
+	ck_assert_int_eq(back.live.facts.inner_pid, 1);
+	ck_assert_str_eq(back.live.arguments, "puma 6.4 [app]");
+	ck_assert_uint_eq(back.live.unstopped_count, 1);
+	ck_assert_int_eq(back.live.unstopped[0], 78);
+	ck_assert_uint_eq(back.live.fd_count, 2);
+	ck_assert_int_eq(back.live.fds[1].fd, 7);
+	ck_assert_str_eq(back.live.fds[1].link, "pipe:[\xff]");
 	free(text);
+}
+END_TEST
+
+/* Of a core, nothing is known that /proc would say. */
+START_TEST(note_of_a_core)
+{
+	struct rcore_pack_facts facts = sample(), back;
+	size_t size;
+	facts.live = (struct rcore_packed_live){0};
+	char *text = rcore_pack_note_write(&facts, &size);
+	ck_assert_ptr_null(strstr(text, "\"live\""));
+	ck_assert_ptr_null(rcore_pack_note_read(text, size, &arena, &back));
+	ck_assert(!back.live.facts.present && !back.live.fd_count);
+	free(text);
+}
+END_TEST
+
+/* What no descriptor or link is, is left out. */
+START_TEST(odd_descriptors)
+{
+	static const char text[] =
+		"{\"pack\":1,\"code\":[],\"stacks\":[],\"fibers\":[],\"segments\":[],\"live\":{"
+		"\"fds\":[1,2,\"x\",\"y\",3,\"z\",4],\"unstopped\":[\"x\"],\"inner_pid\":"
+		"99999999999}}";
+	struct rcore_pack_facts back;
+	ck_assert_ptr_null(rcore_pack_note_read(text, strlen(text), &arena, &back));
+	ck_assert(back.live.facts.present && !back.live.facts.inner_pid);
+	ck_assert_uint_eq(back.live.fd_count, 1);
+	ck_assert_int_eq(back.live.fds[0].fd, 3);
+	ck_assert_str_eq(back.live.fds[0].link, "z");
 }
 END_TEST
 
@@ -371,6 +424,8 @@ int main(void)
 	tcase_add_test(tests, knows_more_of_a_byte);
 	tcase_add_test(tests, hides_notes);
 	tcase_add_test(tests, note_comes_back);
+	tcase_add_test(tests, note_of_a_core);
+	tcase_add_test(tests, odd_descriptors);
 	tcase_add_test(tests, damaged_note);
 	tcase_add_loop_test(tests, wrong_note, 0, RCORE_COUNT(wrong));
 	suite_add_tcase(suite, tests);
