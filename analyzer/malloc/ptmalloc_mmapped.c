@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "malloc/ptmalloc.h"
+
+/*
+ * No list leads to a large chunk that malloc() has mapped by itself. But it is
+ * recognized: prev_size is the distance to the start of its mapping, both add
+ * up to whole pages, and what malloc() returned is the start of a page or a
+ * power of two after it. From glibc 2.43 on, the size excludes 16 bytes at the
+ * end, and bit 0 of prev_size says that its pages are huge.
+ */
+
+enum { PAGE = 4096, HUGE = 1 };
+
+struct block {
+	uint64_t start, size; /* of the mapping */
+	uint64_t chunk;
+};
+
+static bool is_block(uint64_t chunk, uint64_t previous, uint64_t word, uint64_t limit,
+		     struct block *ret)
+{
+	uint64_t offset = previous & ~(uint64_t)HUGE,
+		 size = word & ~(uint64_t)RCORE_CHUNK_FLAGS;
+	if ((word & RCORE_CHUNK_FLAGS) != RCORE_CHUNK_MMAPPED || offset > chunk ||
+	    (chunk - offset) % PAGE || size < RCORE_CHUNK_MIN || size > limit - chunk ||
+	    offset % RCORE_CHUNK_ALIGN || size % RCORE_CHUNK_ALIGN)
+		return false;
+	uint64_t whole = offset + size;
+	if (whole % PAGE == PAGE - RCORE_CHUNK_MEMORY)
+		whole += RCORE_CHUNK_MEMORY;
+	*ret = (struct block){chunk - offset, whole, chunk};
+	return whole % PAGE == 0 && whole <= limit - ret->start;
+}
+
+/*
+ * Looks for a chunk whose memory starts in the page at `page`, or at its end.
+ * Its mapping may begin before it, but not before `low`.
+ */
+static bool find_in_page(struct rcore_memory *memory, uint64_t page, uint64_t low,
+			 uint64_t limit, struct block *ret)
+{
+	uint64_t words[PAGE / 8];
+	if (rcore_read(memory, page, words, sizeof(words)))
+		return false;
+	for (unsigned in_page = RCORE_CHUNK_MEMORY; in_page <= PAGE; in_page *= 2) {
+		unsigned at = (in_page - RCORE_CHUNK_MEMORY) / 8;
+		if (is_block(page + (uint64_t)at * 8, words[at], words[at + 1], limit, ret) &&
+		    ret->start >= low)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns the end of what else is at a page, or 0: a heap that was found
+ * already, one of the first `regions`, which are sorted, or a mapped file.
+ */
+static uint64_t end_of_other(const struct rcore_malloc_source *source,
+			     const struct rcore_malloc *heap, size_t regions, uint64_t page)
+{
+	size_t low = 0, high = regions;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (heap->regions[middle].start < page + PAGE)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && page < heap->regions[low - 1].end)
+		return (heap->regions[low - 1].end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	low = 0;
+	high = source->mapping_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (source->mappings[middle].start <= page)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && page < source->mappings[low - 1].end ? source->mappings[low - 1].end : 0;
+}
+
+static struct rcore_error *search(const struct rcore_malloc_source *source,
+				  struct rcore_malloc *heap, size_t regions, uint64_t start,
+				  uint64_t end)
+{
+	uint64_t low = start;
+	for (uint64_t page = start; page + PAGE <= end;) {
+		struct block block;
+		uint64_t skip = end_of_other(source, heap, regions, page);
+		if (skip) {
+			low = page = skip;
+			continue;
+		}
+		if (!find_in_page(source->memory, page, low, end, &block)) {
+			page += PAGE;
+			continue;
+		}
+		low = page = block.start + block.size;
+		if (!rcore_malloc_add_region(heap, block.chunk, page,
+					     RCORE_CHUNK_REGION_MMAP) ||
+		    !rcore_malloc_add_chunk(heap, block.chunk))
+			return rcore_error_no_memory();
+	}
+	return NULL;
+}
+
+struct rcore_error *rcore_pt_find_mmapped(const struct rcore_malloc_source *source,
+					  struct rcore_malloc *heap)
+{
+	size_t regions = heap->region_count;
+	for (size_t i = 0; i < source->segment_count; i++) {
+		const struct rcore_segment *segment = &source->segments[i];
+		uint64_t end = segment->start + segment->saved;
+		if (!segment->writable || segment->executable || end < segment->start)
+			continue;
+		struct rcore_error *err = search(source, heap, regions,
+						 segment->start & ~(uint64_t)(PAGE - 1), end);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
