@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: MIT
 # `make help` lists the targets.
 
-PREFIX  ?= /usr/local
-DESTDIR ?=
 BUILD   ?= build
 CFLAGS  ?= -O2 -g
 
-LIBDIR  = $(PREFIX)/lib
-DATADIR = $(PREFIX)/share/rcore
-# The libruby files with which the GDB of PREFIX is to load the plugin by itself.
-AUTOLOAD ?= $(if $(filter /usr,$(PREFIX)),$(wildcard /usr/lib/*/libruby*.so.*.*.*))
 PKGS    = libelf libdw json-c zlib libprotobuf-c
 # Debian 12's libarchive.pc asks for the development packages of what it links.
 LIBARCHIVE = -larchive
@@ -19,7 +13,9 @@ VERSION := $(shell sed -n 's/.*RCORE_VERSION "\(.*\)"/\1/p' analyzer/base/versio
 SO       = librcore.so.0
 
 WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter -Werror=implicit-function-declaration
-override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden -MMD -MP
+# Objects do not name the folder that they were built in.
+MAPS = -ffile-prefix-map=$(abspath $(BUILD))=build -ffile-prefix-map=$(CURDIR)=.
+override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden $(MAPS) -MMD -MP
 override CPPFLAGS += -D_GNU_SOURCE -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))
 LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY) -lm
 
@@ -29,9 +25,9 @@ say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 # cli is the command alone.
 LAYERS   = $(filter-out . cli,$(shell grep -v "^\#" analyzer/layers))
-LIB_SRC  = $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c))
-CLI_SRC  = $(wildcard analyzer/cli/*.c)
-PLUG_SRC = $(wildcard plugin/*.c)
+LIB_SRC  = $(sort $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c)))
+CLI_SRC  = $(sort $(wildcard analyzer/cli/*.c))
+PLUG_SRC = $(sort $(wildcard plugin/*.c))
 TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
 PROTOS   = $(wildcard analyzer/report/profile/*.proto)
 PROTO_C  = $(PROTOS:analyzer/%.proto=$(BUILD)/gen/%.pb-c.c)
@@ -42,10 +38,8 @@ LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o $(PROTO_C:%.c=%.o) 
 SO_OBJ   = $(filter-out $(BUILD)/analyzer/report/profile/% $(BUILD)/gen/report/profile/% $(BUILD)/analyzer/command/profile_output.o, $(LIB_OBJ))
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
-# What is installed: rcore.h and what it includes. tests/install/api holds it to what a caller needs.
-HEADERS  = $(shell $(CC) -std=gnu17 -Ianalyzer -MM analyzer/rcore.h | tr -d '\\' | tr ' ' '\n' | sed -n 's|^analyzer/||p' | sort -u)
 
-.PHONY: all help install clean
+.PHONY: all help clean
 all: $(BUILD)/rcore $(BUILD)/librcore.so $(BUILD)/librcore.a ## build the command, the library and the bridge
 
 help: ## list the targets
@@ -89,9 +83,10 @@ $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 
 $(BUILD)/analyzer/report/profile/pprof.o: $(BUILD)/gen/report/profile/pprof.pb-c.h
 
+# q: files of several folders share a name, and r would replace the first with the second.
 $(BUILD)/librcore.a: $(LIB_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcsP $@ $^
+	$(Q)rm -f $@ && $(AR) qcsD $@ $^
 
 $(BUILD)/$(SO): $(SO_OBJ) $(PLUG_OBJ) analyzer/librcore.map
 	$(call say,LD,$@)
@@ -104,21 +99,6 @@ $(BUILD)/librcore.so: $(BUILD)/$(SO)
 $(BUILD)/rcore: $(CLI_OBJ) $(BUILD)/librcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
-
-install: all ## install under PREFIX (honours DESTDIR)
-	install -D -m755 $(BUILD)/rcore $(DESTDIR)$(PREFIX)/bin/rcore
-	install -D -m755 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)
-	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/librcore.so
-	install -D -m644 $(BUILD)/librcore.a $(DESTDIR)$(LIBDIR)/librcore.a
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' rcore.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/rcore.pc
-	for h in $(HEADERS); do \
-		install -D -m644 analyzer/$$h $(DESTDIR)$(PREFIX)/include/rcore/$$h; done
-	install -D -m644 plugin/rcore_plugin.h $(DESTDIR)$(PREFIX)/include/rcore/rcore_plugin.h
-	for f in $(wildcard plugin/*.py gdb/*.py gdb/rcore_gdb/*.py lldb/*.py lldb/rcore_for_lldb/*.py); do \
-		install -D -m644 $$f $(DESTDIR)$(DATADIR)/$$f; done
-	for f in $(AUTOLOAD); do \
-		install -D -m644 gdb/auto-load.py $(DESTDIR)$(PREFIX)/share/gdb/auto-load$$f-gdb.py; done
 
 clean: ## remove what was built
 	rm -rf $(BUILD)

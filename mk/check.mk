@@ -29,7 +29,7 @@ demo: ## let a small Ruby program crash and analyze its core
 	@examples/demo/run $(BUILD)/rcore
 
 $(BUILD)/tests/support.a: $(SUPPORT_OBJ)
-	$(Q)rm -f $@ && $(AR) rcsP $@ $^
+	$(Q)rm -f $@ && $(AR) qcsD $@ $^
 
 # The plugin is tested through its ABI: the shared library alone.
 $(BUILD)/tests/unit/plugin/check_plugin: $(BUILD)/tests/unit/plugin/check_plugin.o $(BUILD)/librcore.so

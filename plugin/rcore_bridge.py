@@ -146,7 +146,7 @@ def load():
             )
         return library
     raise Error(
-        "cannot load librcore.so.0 (%s); run make in the top folder, or set RCORE_LIBRARY"
+        "cannot load librcore.so.0 (%s); install what is missing, or set RCORE_LIBRARY"
         % "; ".join(tried)
     )
 

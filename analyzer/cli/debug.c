@@ -124,8 +124,11 @@ static struct rcore_error *find_script(const char *name, char ret[PATH_MAX])
 				return NULL;
 		}
 	}
-	return rcore_error_create(RCORE_ERROR_OS,
-				  "cannot find rcore's script %s; install rcore again", name);
+	return rcore_error_create(
+		RCORE_ERROR_OS,
+		"cannot find %s, which the debugger loads, in ../share/rcore beside "
+		"this program; unpack rcore's archive, or run make install",
+		name);
 }
 
 /* Prefers a library beside the program: it was built with it. */

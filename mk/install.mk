@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+LIBDIR  ?= $(PREFIX)/lib
+DATADIR  = $(PREFIX)/share/rcore
+# The command that is installed.
+COMMAND ?= $(BUILD)/rcore
+# The libruby files with which the GDB of PREFIX is to load the plugin by itself.
+AUTOLOAD ?= $(if $(filter /usr,$(PREFIX)),$(wildcard /usr/lib/*/libruby*.so.*.*.*))
+# What is installed: rcore.h and what it includes. tests/install/api holds it to what a caller needs.
+HEADERS  = $(shell $(CC) -std=gnu17 -Ianalyzer -MM analyzer/rcore.h | tr -d '\\' | tr ' ' '\n' | sed -n 's|^analyzer/||p' | sort -u)
+
+SCRIPTS  = $(wildcard plugin/*.py gdb/*.py gdb/rcore_gdb/*.py lldb/*.py lldb/rcore_for_lldb/*.py)
+
+.PHONY: install install-command install-library install-development install-debuggers
+install: install-command install-library install-development install-debuggers ## install under PREFIX (honours DESTDIR)
+
+install-command: $(COMMAND)
+	install -D -m755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/rcore
+
+install-library: $(BUILD)/$(SO)
+	install -D -m755 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)
+
+# What is needed to build programs that use the library.
+install-development: $(BUILD)/librcore.a install-library
+	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/librcore.so
+	install -D -m644 $(BUILD)/librcore.a $(DESTDIR)$(LIBDIR)/librcore.a
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|' rcore.pc.in \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/rcore.pc
+	for h in $(HEADERS); do \
+		install -D -m644 analyzer/$$h $(DESTDIR)$(PREFIX)/include/rcore/$$h; done
+	install -D -m644 plugin/rcore_plugin.h $(DESTDIR)$(PREFIX)/include/rcore/rcore_plugin.h
+
+install-debuggers: install-library
+	for f in $(SCRIPTS); do \
+		install -D -m644 $$f $(DESTDIR)$(DATADIR)/$$f; done
+	for f in $(AUTOLOAD); do \
+		install -D -m644 gdb/auto-load.py $(DESTDIR)$(PREFIX)/share/gdb/auto-load$$f-gdb.py; done
