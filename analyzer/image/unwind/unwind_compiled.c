@@ -28,7 +28,7 @@ static bool is_leaving(const struct rcore_walk *walk, size_t *words)
 {
 	uint8_t code[RCORE_EPILOGUE_BYTES];
 	return walk->last.is_exact && walk->unwinder->machine->find_return &&
-	       !rcore_read(&walk->unwinder->memory.memory, walk->last.pc, code, sizeof(code)) &&
+	       !rcore_walk_read_code(walk, walk->last.pc, 0, sizeof(code), code) &&
 	       walk->unwinder->machine->find_return(code, sizeof(code), words);
 }
 

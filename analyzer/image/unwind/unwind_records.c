@@ -36,8 +36,7 @@ static bool is_compiled_return(const struct rcore_walk *walk, uint64_t address, 
 	uint8_t code[RCORE_CALL_BYTES];
 	if (address < sizeof(code) || rcore_native_module_at(unwinder->native, address - 1))
 		return false;
-	enum rcore_fault fault = rcore_read(&unwinder->memory.memory, address - sizeof(code),
-					    code, sizeof(code));
+	enum rcore_fault fault = rcore_walk_read_code(walk, address, sizeof(code), 0, code);
 	*is_entry = fault == RCORE_FAULT_NOT_COPIED;
 	if (fault)
 		return *is_entry;
@@ -64,16 +63,16 @@ static bool read_record(struct rcore_walk *walk, struct record *record)
 static bool find_unset(struct rcore_walk *walk, struct record *ret)
 {
 	const struct rcore_unwind_machine *machine = walk->unwinder->machine;
-	struct rcore_memory *memory = &walk->unwinder->memory.memory;
-	uint8_t code[RCORE_RECORD_BEFORE + RCORE_EPILOGUE_BYTES] = {0};
-	uint8_t *pc = code + RCORE_RECORD_BEFORE;
+	uint8_t code[RCORE_RECORD_BEFORE + RCORE_EPILOGUE_BYTES];
 	size_t words;
+	/*
+	 * The trampoline is the first code of all: no page may lie before it.
+	 */
 	if (!walk->last.is_exact || !machine->records.find_unset ||
-	    rcore_read(memory, walk->last.pc, pc, RCORE_EPILOGUE_BYTES))
-		return false;
-	/* Nothing may lie before the first code of all. */
-	rcore_read(memory, walk->last.pc - RCORE_RECORD_BEFORE, code, RCORE_RECORD_BEFORE);
-	if (!machine->records.find_unset(pc, RCORE_EPILOGUE_BYTES, &words))
+	    rcore_walk_read_code(walk, walk->last.pc, RCORE_RECORD_BEFORE, RCORE_EPILOGUE_BYTES,
+				 code) ||
+	    !machine->records.find_unset(code + RCORE_RECORD_BEFORE, RCORE_EPILOGUE_BYTES,
+					 &words))
 		return false;
 	*ret = (struct record){
 		.slot = walk->last.sp + words * WORD,

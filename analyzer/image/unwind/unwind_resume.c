@@ -65,8 +65,8 @@ bool rcore_walk_is_landing(struct rcore_walk *walk, struct rcore_landing *ret)
 {
 	uint8_t code[2 * RCORE_LANDING_BYTES];
 	return walk->last.is_exact &&
-	       !rcore_read(&walk->unwinder->memory.memory, walk->last.pc - RCORE_LANDING_BYTES,
-			   code, sizeof(code)) &&
+	       !rcore_walk_read_code(walk, walk->last.pc, RCORE_LANDING_BYTES,
+				     RCORE_LANDING_BYTES, code) &&
 	       walk->unwinder->machine->is_landing(code + RCORE_LANDING_BYTES, ret);
 }
 

@@ -224,29 +224,42 @@ START_TEST(through_compiled)
 END_TEST
 
 /* At each instruction of the code, from its call to its return. */
-START_TEST(in_compiled)
+static void check_steps(char *what, const char *from, const char *caller, size_t entered)
 {
 	enum { CALL = 4, MAX_STEPS = 64 };
-	/* Without a frame pointer, with one, with one for each frame. */
-	static const char kinds[] = {'0', '2', '4'};
-	char what[] = {'l', 'e', 'a', 'f', kinds[_i], 0};
 	bool returned = false;
 	size_t inside = 0;
 	for (int i = CALL; i < MAX_STEPS && !returned; i++) {
-		struct taken *taken = take_step("target", what, "enter", i);
+		struct taken *taken = take_step("target", what, from, i);
 		taken->context.ec = symbol_of(taken, "ec");
 		const struct rcore_unwind_context *context = unwound(taken);
 		is_whole(context);
-		const struct rcore_native_frame *frame = named(context, "enter");
-		for (size_t j = 0; j < context->frame_count; j++)
+		size_t enters = 0;
+		for (size_t j = 0; j < context->frame_count; j++) {
 			ok(context->frames[j].trust != RCORE_TRUST_SCANNED);
-		ok(is_named(frame + 1, "run_compiled"));
+			enters += is_named(&context->frames[j], "enter");
+		}
+		bool begun = inside || !context->frames[0].module;
+		ck_assert_uint_eq(enters, begun || enters == entered ? entered : entered - 1);
+		const struct rcore_native_frame *frame = named(context, "enter");
+		ok(enters < entered || is_named(frame + 1, caller));
 		inside += !context->frames[0].module;
 		returned = inside && frame == context->frames;
 		drop(taken);
 	}
 	ck_assert(returned);
 	ck_assert_uint_ge(inside, 12);
+}
+
+START_TEST(in_compiled)
+{
+	/* Without a frame pointer, with one, with one for each frame. */
+	static const char kinds[] = {'0', '2', '4'};
+	char leaf[] = {'l', 'e', 'a', 'f', kinds[_i], 0};
+	char deep[] = {'d', 'e', 'e', 'p', kinds[_i], 0};
+	check_steps(leaf, "enter", "run_compiled", 1);
+	/* Entered by C that such code has called. */
+	check_steps(deep, "deeper", "deeper", 2);
 }
 END_TEST
 

@@ -257,7 +257,6 @@ __asm__(".text\n"
 	"	mov $36, %eax\n"
 	"	ret\n"
 	".endm\n"
-	"compiled_code:\n"
 	"compiled compiled_plain, 0, 0\n"
 	"compiled compiled_pair, 0, 2\n"
 	"compiled compiled_pointer, 1, 0\n"
@@ -412,7 +411,7 @@ static void run_jit(void)
 }
 
 #ifdef __x86_64__
-extern const char compiled_code[], compiled_end[];
+extern const char compiled_end[];
 extern const char compiled_plain[], compiled_pair[], compiled_pointer[], compiled_most[];
 extern const char compiled_records[];
 void enter(void *ec, void *code, void (*function)(void));
@@ -432,15 +431,26 @@ NOINLINE void again(void)
 	KEEP();
 }
 
+/* Does not touch the frame pointer, which is the compiled caller's. */
+NOINLINE void deeper(void)
+{
+	enter(ec, compiled, leaf);
+	KEEP();
+}
+
 /* Compiled code calls C, which enters such code again, or returns. */
 static void run_compiled(int number, void (*function)(void))
 {
 	const char *const codes[] = {compiled_plain, compiled_pair, compiled_pointer,
 				     compiled_most, compiled_records};
-	char *copy = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+	enum { PAGE = 4096 };
+	/* Code may begin and end where nothing else is mapped. */
+	char *copy = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	memcpy(copy, compiled_code, (size_t)(compiled_end - compiled_code));
-	compiled = copy + (codes[number] - compiled_code);
+	munmap(copy, PAGE);
+	munmap(copy + 2 * PAGE, PAGE);
+	compiled = copy + PAGE;
+	memcpy(compiled, codes[number], (size_t)(compiled_end - codes[number]));
 	enter(ec, compiled, function);
 	KEEP();
 }
@@ -485,6 +495,8 @@ int main(int argc, char **argv)
 		run_compiled(number, again);
 	if (!strncmp(what, "leaf", 4))
 		run_compiled(what[4] - '0', leaf);
+	if (!strncmp(what, "deep", 4))
+		run_compiled(what[4] - '0', deeper);
 #endif
 	if (!strcmp(what, "no_information"))
 		call(through_no_information);
