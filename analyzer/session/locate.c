@@ -19,6 +19,15 @@ static bool has_musl(const struct rcore_search *search)
 	return false;
 }
 
+static struct rcore_error *ending(const struct rcore_search *search)
+{
+	const unsigned *version = search->identity->version;
+	return rcore_error_create(RCORE_ERROR_CORRUPT,
+				  "Ruby %u.%u.%u was ending: it had no thread any more and was "
+				  "freeing its VM, so there are no stacks",
+				  version[0], version[1], version[2]);
+}
+
 /*
  * Returns why no VM can be found. If the pointer to the VM has a symbol, its
  * value is part of the reason.
@@ -39,10 +48,11 @@ static struct rcore_error *no_vm(const struct rcore_search *search,
 		if (!vm)
 			return rcore_error_create(
 				RCORE_ERROR_CORRUPT,
-				"Ruby %u.%u.%u had not created its VM yet (ruby_current_vm_ptr "
-				"is "
-				"NULL): the process died while it was starting",
+				"Ruby %u.%u.%u had no VM (ruby_current_vm_ptr is NULL): it was "
+				"starting or ending",
 				version[0], version[1], version[2]);
+		if (rcore_vm_is_freed(search->target->memory, layouts->items, vm))
+			return ending(search);
 	}
 	if (search->layout_file) {
 		const unsigned *own = layouts->items[0].version;
@@ -62,8 +72,8 @@ static struct rcore_error *no_vm(const struct rcore_search *search,
 			version[0], version[1], version[2]);
 	return rcore_error_create(
 		RCORE_ERROR_CORRUPT,
-		"no VM found in %s with any of %zu layouts of Ruby %u.%u: the process died "
-		"while it was starting, its memory is corrupt or truncated, or its build is "
+		"no VM found in %s with any of %zu layouts of Ruby %u.%u: Ruby was starting or "
+		"ending, its memory is corrupt or truncated, or its build is "
 		"unusual; for an unusual build, run `rcore layout FILE > my.layout` on its "
 		"libruby with debug information and pass --layout my.layout",
 		search->identity->module->path, layouts->count, version[0], version[1]);
@@ -135,7 +145,13 @@ struct rcore_error *rcore_session_locate(const struct rcore_search *search,
 				      : rcore_error_no_memory();
 	if (!err) {
 		choose(search, &layouts, ret, now);
-		err = ret->count ? keep(search, ret) : no_vm(search, &layouts);
+		if (!ret->count)
+			err = no_vm(search, &layouts);
+		else if (rcore_vm_is_freed(search->target->memory, layouts.items,
+					   ret->location.vm))
+			err = ending(search);
+		else
+			err = keep(search, ret);
 	}
 	free(now);
 	free(layouts.items);

@@ -14,7 +14,7 @@
  * returns the first one that passes all proofs, otherwise the one that passes
  * most. Keeps a choice that passed all of them in search->choice, and tries it
  * first the next time. Errors: those of rcore_session_layouts(); CORRUPT if no
- * layout finds a VM; NO_LAYOUT on musl.
+ * layout finds a VM, or if it is being freed; NO_LAYOUT on musl.
  */
 struct rcore_error *rcore_session_locate(const struct rcore_search *search,
 					 struct rcore_trial *ret);

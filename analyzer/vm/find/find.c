@@ -27,6 +27,15 @@ bool rcore_vm_prove(struct rcore_memory *memory, const struct rcore_layout *layo
 	       follow(memory, ractor, &layout->ractor.threads_main, &back) && back == thread;
 }
 
+bool rcore_vm_is_freed(struct rcore_memory *memory, const struct rcore_layout *layout,
+		       uint64_t address)
+{
+	uint64_t head = address + (uint64_t)layout->vm.ractor_set.offset, next, count;
+	return rcore_has(&layout->vm.ractor_set) && address &&
+	       !rcore_read_u64(memory, head, &next) && next == head &&
+	       follow(memory, address, &layout->vm.ractor_count, &count) && count;
+}
+
 bool rcore_vm_at(struct rcore_memory *memory, const struct rcore_layout *layout,
 		 uint64_t variable, uint64_t *ret)
 {

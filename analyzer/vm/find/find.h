@@ -23,6 +23,14 @@ bool rcore_vm_prove(struct rcore_memory *memory, const struct rcore_layout *layo
 		    uint64_t address);
 
 /*
+ * Whether ruby_vm_destruct() of vm.c is freeing the rb_vm_t at `address`: it
+ * empties the list of ractors, but not their number. From 3.0 on; before, such
+ * a VM looks like one that is being made.
+ */
+bool rcore_vm_is_freed(struct rcore_memory *memory, const struct rcore_layout *layout,
+		       uint64_t address);
+
+/*
  * Reads the pointer variable at `variable` (ruby_current_vm_ptr) and checks
  * that it points to a rb_vm_t.
  */

@@ -643,23 +643,6 @@ START_TEST(test_broken_threads)
 }
 END_TEST
 
-/* A thread that ends is in no list, and still runs its last fiber. */
-START_TEST(test_ending)
-{
-	static const enum rcore_fiber_status statuses[] = {RCORE_FIBER_SUSPENDED,
-							   RCORE_FIBER_RESUMED};
-	world_begin(_i);
-	bool saves = rcore_has(&world.vm.ruby.layout.fiber.context_stack_pointer);
-	for (size_t i = 0; saves && i < RCORE_COUNT(statuses); i++) {
-		FAKE_PUT(&world.vm, world.orphan, fiber, status, statuses[i]);
-		FAKE_PUT(&world.vm, world.orphan, fiber, context_stack_pointer, 0x7f0000000000);
-		struct rcore_snapshot *snapshot = world_load_whole();
-		ck_assert(world_fiber(snapshot, world.orphan)->is_parked == !i);
-		world_free(snapshot);
-	}
-}
-END_TEST
-
 /* The list of threads changes first, then its counter. */
 START_TEST(test_counted_later)
 {
@@ -781,9 +764,9 @@ int main(void)
 		test_threads,        test_fibers,
 		test_collected,      test_slot_being_made,
 		test_in_a_switch,    test_being_made,
-		test_counted_later,  test_ending,
-		test_broken_threads, test_broken_ractors,
-		test_broken_fibers,  test_broken_heap,
+		test_counted_later,  test_broken_threads,
+		test_broken_ractors, test_broken_fibers,
+		test_broken_heap,
 	};
 	return world_run("vm", tests, RCORE_COUNT(tests));
 }
