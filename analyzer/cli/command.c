@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/progress.h"
+#include "cli/screen.h"
 #include "cli/target.h"
+#include "report/text/text_triage.h"
 #include "session/inputs.h"
 
 /* Whether --help was given. */
@@ -31,16 +31,17 @@ struct run {
 	struct rcore_command_line line;
 	struct rcore_cli_target target;
 	struct help_option help;
+	struct rcore_screen screen;
 	void *arguments;
 };
 
 struct rcore_help_style rcore_cli_help_style(void)
 {
 	enum { NARROWEST = 60, WIDEST = 100 };
-	struct winsize size;
 	struct rcore_help_style style = {0};
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= NARROWEST)
-		style.width = size.ws_col < WIDEST ? size.ws_col : WIDEST;
+	size_t width = rcore_screen_width();
+	if (width >= NARROWEST)
+		style.width = width < WIDEST ? width : WIDEST;
 	return style;
 }
 
@@ -143,8 +144,46 @@ static struct rcore_error *check_outputs(const struct run *run)
 	return err;
 }
 
+/* Returns the value of a flag of the command; false if it has none. */
+static bool has_flag(const struct run *run, const char *name)
+{
+	const struct rcore_option *option = run->command->options;
+	for (; option && option->name; option++)
+		if (option->kind == RCORE_OPTION_FLAG && !strcmp(option->name, name))
+			return *(const bool *)((const char *)run->arguments + option->offset);
+	return false;
+}
+
+/* The first format is text. */
+static bool has_other_format(const struct run *run)
+{
+	const struct rcore_option *option = run->command->options;
+	for (; option && option->name; option++)
+		if (option->kind == RCORE_OPTION_CHOICE && !strcmp(option->name, "format"))
+			return *(const int *)((const char *)run->arguments + option->offset);
+	return false;
+}
+
+static struct rcore_screen_style style_of(const struct run *run)
+{
+	return (struct rcore_screen_style){
+		.is_text = !has_flag(run, "json") && !has_other_format(run),
+		.keep_paths = has_flag(run, "all") || has_flag(run, "verbose"),
+	};
+}
+
+static struct rcore_error *end_screen(struct run *run, struct rcore_error *err)
+{
+	const struct rcore_screen_style style = style_of(run);
+	struct rcore_error *other = rcore_screen_end(&run->screen, &style);
+	if (!err)
+		return other;
+	rcore_error_free(other);
+	return err;
+}
+
 static struct rcore_error *show(const struct rcore_cli_target *target, struct run *run,
-				struct rcore_view *view)
+				struct rcore_view *view, FILE *out)
 {
 	const struct rcore_command *command = run->command;
 	struct rcore_cli_target opened = *target;
@@ -157,16 +196,30 @@ static struct rcore_error *show(const struct rcore_cli_target *target, struct ru
 	if (!err)
 		err = rcore_session_check_stdout(view->session);
 	if (!err)
-		err = command->run(view, run->arguments, stdout);
+		err = command->run(view, run->arguments, out);
 	rcore_cli_progress_end();
 	return err;
 }
 
+static void summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_look *look)
+{
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		look->threads += !snapshot->threads[i].is_ended;
+	if (snapshot->deadlock_count)
+		snprintf(look->summary, sizeof(look->summary), "Deadlock: %s",
+			 snapshot->deadlocks[0].text);
+	else if (snapshot->summary_count)
+		snprintf(look->summary, sizeof(look->summary), "%s: %s",
+			 rcore_summary_title(&snapshot->summary[0]), snapshot->summary[0].text);
+}
+
 static int run_target(const struct rcore_cli_target *target, void *context,
-		      struct rcore_error **ret_error)
+		      struct rcore_cli_look *look, struct rcore_error **ret_error)
 {
 	struct rcore_view view = {0};
-	*ret_error = show(target, context, &view);
+	*ret_error = show(target, context, &view, look->out);
+	if (view.snapshot)
+		summarize(view.snapshot, look);
 	rcore_view_deinit(&view);
 	rcore_close(view.session);
 	return view.is_partial ? 1 : 0;
@@ -185,12 +238,32 @@ static int fail_usage(const struct run *run, struct rcore_error *err)
 	return rcore_cli_fail(with_help);
 }
 
+static int run_on_target(struct run *run)
+{
+	const struct rcore_cli_target *target = &run->target;
+	struct rcore_error *err = NULL;
+	int status;
+	rcore_screen_begin(&run->screen);
+	if (target->children) {
+		status = rcore_cli_target_tree(target, run_target, run, run->screen.out,
+					       style_of(run).is_text);
+	} else {
+		struct rcore_cli_look look = {.out = run->screen.out};
+		status = run_target(target, run, &look, &err);
+	}
+	/* A message follows the report, or what was printed of it. */
+	err = end_screen(run, err);
+	if (!err && target->pid && !target->children && style_of(run).is_text)
+		rcore_cli_suggest_children(target->pid);
+	return err ? rcore_cli_fail(err) : status;
+}
+
 static int run_command(struct run *run)
 {
 	int status = 0;
 	rcore_cli_target_settle(&run->target);
 	if (run->command->input == RCORE_INPUT_TARGET)
-		return rcore_cli_target_each(&run->target, run_target, run);
+		return run_on_target(run);
 	struct rcore_error *err =
 		run->command->run_in_shell(&run->target, run->arguments, &status);
 	return err ? fail_usage(run, err) : status;

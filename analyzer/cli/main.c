@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/list.h"
+#include "cli/screen.h"
 
 static const struct rcore_command *const *const lists[] = {rcore_commands, rcore_cli_commands};
 enum { LIST_COUNT = RCORE_COUNT(lists) };
@@ -94,8 +95,9 @@ static bool is_one_of(const char *word, const char *const *words)
  */
 static void close_output(void)
 {
-	if (ferror(stdout) || fclose(stdout) == 0)
+	if (ferror(stdout) || fflush(stdout) == 0)
 		return;
+	rcore_screen_end_if_unread();
 	fprintf(stderr, "rcore: cannot write the output: %s\n", strerror(errno));
 	_exit(2);
 }

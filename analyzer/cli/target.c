@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/screen.h"
 #include "command/command.h"
 #include "model/redaction_names.h"
+#include "session/containers.h"
 #include "target/core/journal.h"
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -41,8 +43,14 @@ const struct rcore_option rcore_cli_target_options[] = {
 	 "Read a running process: stop it for some milliseconds, then resume it. NAME is part "
 	 "of its title; `rcore ps` lists them",
 	 .completion = RCORE_COMPLETE_NOTHING},
+	{"container", 0, RCORE_OPTION_TEXT, MEMBER(container), "ID",
+	 "Read the Ruby process of this container (Docker, Podman, Kubernetes); ID is the "
+	 "start "
+	 "of its id",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
-	 .help = "With -p, also read its descendants (a cluster of workers)"},
+	 .help = "With -p, also read its descendants (a cluster of workers). The output begins "
+		 "with a summary of all"},
 	{"no-stop", 0, RCORE_OPTION_FLAG, MEMBER(options.no_stop),
 	 .help = "With -p, read the process while it runs: Ruby frames only, and they may not "
 		 "fit together"},
@@ -82,13 +90,27 @@ static struct rcore_error *check_pid(const struct rcore_cli_target *target)
 				  target->children ? "--children" : "--no-stop");
 }
 
+static struct rcore_error *enter_container(struct rcore_cli_target *target)
+{
+	if (!target->container)
+		return NULL;
+	if (target->pid)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"option '--container' cannot be used with -p: both name "
+			"the target");
+	return rcore_container_find(target->container, &target->pid);
+}
+
 struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
 					  const struct rcore_strings *words, bool takes_more,
 					  size_t *ret_used)
 {
 	size_t used = 0;
 	char escaped[128];
-	struct rcore_error *err = check_pid(target);
+	struct rcore_error *err = enter_container(target);
+	if (!err)
+		err = check_pid(target);
 	if (err)
 		return err;
 	if (!target->pid && !words->count)
@@ -136,6 +158,7 @@ struct rcore_error *rcore_cli_target_open(const struct rcore_cli_target *target,
 
 int rcore_cli_fail(struct rcore_error *err)
 {
+	rcore_screen_end_if_unread();
 	int status = err->code == RCORE_ERROR_NOT_RUBY ? 3
 		     : err->code == RCORE_ERROR_USAGE  ? EX_USAGE
 						       : 2;

@@ -13,6 +13,7 @@ struct rcore_cli_target {
 	const char *core;
 	const char *coredump_folder; /* NULL: RCORE_JOURNAL_FOLDER */
 	int pid;
+	const char *container; /* a part of its id, or NULL; becomes `pid` */
 	bool children;
 	struct rcore_options options;
 	bool color;
@@ -46,16 +47,31 @@ struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
 struct rcore_error *rcore_cli_target_open(const struct rcore_cli_target *target,
 					  struct rcore_session **ret);
 
+/* One run of a command: where it prints, and what a summary says of it. */
+struct rcore_cli_look {
+	FILE *out;
+	size_t threads;    /* 0: unknown */
+	char summary[512]; /* what blocks the most; "": nothing */
+};
+
+/* Returns its exit status, or sets *ret_error. */
+typedef int rcore_cli_run(const struct rcore_cli_target *target, void *context,
+			  struct rcore_cli_look *look, struct rcore_error **ret_error);
+
 /*
- * Calls `run` for the target, or, with --children, for each process of the tree
- * in turn. Skips processes that are not Ruby, or have ended meanwhile, with a
- * message. `run` returns its exit status, or sets *ret_error. Returns the exit
- * status of rcore.
+ * --children: calls `run` for each process of the tree, the target first. Skips
+ * processes that are not Ruby, or have ended meanwhile, with a message. If the
+ * output is text, a summary of all comes first, and each report begins with the
+ * name of its process. Returns the exit status of rcore.
  */
-int rcore_cli_target_each(const struct rcore_cli_target *target,
-			  int (*run)(const struct rcore_cli_target *target, void *context,
-				     struct rcore_error **ret_error),
-			  void *context);
+int rcore_cli_target_tree(const struct rcore_cli_target *target, rcore_cli_run *run,
+			  void *context, FILE *out, bool is_text);
+
+/*
+ * If a process is the master of other processes, prints a line to standard
+ * error that names --children.
+ */
+void rcore_cli_suggest_children(int pid);
 
 /*
  * Prints "rcore: <message>" to standard error and returns the exit status.

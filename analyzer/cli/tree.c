@@ -2,14 +2,41 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/grow.h"
+#include "base/text.h"
 #include "cli/target.h"
+#include "session/process_role.h"
+#include "session/ruby_processes.h"
 #include "target/live/live_tree.h"
 
-struct tally {
-	size_t reports;
+/*
+ * --children: one command for each process of a tree. Text begins with a
+ * summary of all, so that the worker that is stuck is found at once; the
+ * reports, each below the name of its process, follow.
+ */
+
+/* What one process of the tree is, and what the command printed for it. */
+struct member {
+	int pid;
+	char *title; /* NULL: unknown */
+	struct rcore_process_role role;
+	bool has_role, is_skipped;
+	struct rcore_cli_look look;
+	char *text;
+	size_t size;
+};
+
+struct tree {
+	const struct rcore_cli_target *target;
+	rcore_cli_run *run;
+	void *context;
+	FILE *out;
+	bool is_text;
+	struct member *items;
+	size_t count, reports;
 	int worst;
-	bool separate; /* the next from the last */
 };
 
 static bool has_ended(int pid)
@@ -17,51 +44,154 @@ static bool has_ended(int pid)
 	return kill(pid, 0) && errno == ESRCH;
 }
 
-static void run_one(const struct rcore_cli_target *target,
-		    int (*run)(const struct rcore_cli_target *target, void *context,
-			       struct rcore_error **ret_error),
-		    void *context, struct tally *tally)
+/* A Puma has the same title with and without workers. */
+static void find_roles(struct tree *tree)
 {
+	bool has_workers = false;
+	for (size_t i = 0; i < tree->count; i++) {
+		struct member *member = &tree->items[i];
+		member->title = rcore_process_title(member->pid);
+		member->has_role = rcore_process_role(member->title, &member->role);
+		has_workers |= member->has_role && member->role.role == RCORE_ROLE_WORKER;
+	}
+	struct member *first = tree->items;
+	if (has_workers && first->has_role && first->role.role == RCORE_ROLE_SERVER)
+		first->role.role = RCORE_ROLE_MASTER;
+}
+
+static void run_one(struct tree *tree, struct member *member)
+{
+	struct rcore_cli_target target = *tree->target;
 	struct rcore_error *err = NULL;
-	int status = run(target, context, &err);
-	fflush(stdout);
-	if (err && (err->code == RCORE_ERROR_NOT_RUBY || has_ended(target->pid))) {
-		fprintf(stderr, "rcore: skipped process %d: %s\n", target->pid, err->message);
+	target.pid = member->pid;
+	FILE *text = tree->is_text ? open_memstream(&member->text, &member->size) : NULL;
+	member->look.out = text ? text : tree->out;
+	if (!text && tree->reports)
+		putc('\n', tree->out);
+	int status = tree->run(&target, tree->context, &member->look, &err);
+	fflush(tree->out);
+	if (text && fclose(text) && !err)
+		err = rcore_error_no_memory();
+	if (err && (err->code == RCORE_ERROR_NOT_RUBY || has_ended(target.pid))) {
+		fprintf(stderr, "rcore: skipped process %d: %s\n", target.pid, err->message);
 		rcore_error_free(err);
+		member->is_skipped = true;
 		return;
 	}
 	if (err)
 		status = rcore_cli_fail(err);
-	if (status > tally->worst)
-		tally->worst = status;
-	tally->reports++;
-	tally->separate = true;
+	if (status > tree->worst)
+		tree->worst = status;
+	tree->reports++;
 }
 
-int rcore_cli_target_each(const struct rcore_cli_target *target,
-			  int (*run)(const struct rcore_cli_target *target, void *context,
-				     struct rcore_error **ret_error),
-			  void *context)
+static void put_name(const struct tree *tree, const struct member *member)
 {
-	struct rcore_error *err = NULL;
-	struct tally tally = {0};
-	int *pids;
-	size_t count;
-	if (!target->children) {
-		int status = run(target, context, &err);
-		return err ? rcore_cli_fail(err) : status;
+	char role[64];
+	if (member->has_role)
+		fprintf(tree->out, "%s  ",
+			rcore_process_role_text(&member->role, role, sizeof(role)));
+	rcore_escape_write(tree->out, member->title ? member->title : "(no title)");
+}
+
+static void print_summary(const struct tree *tree)
+{
+	fprintf(tree->out, "%zu Ruby processes\n", tree->reports);
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->items[i];
+		if (member->is_skipped)
+			continue;
+		fprintf(tree->out, "%8d  ", member->pid);
+		put_name(tree, member);
+		if (member->look.threads)
+			fprintf(tree->out, "  %zu thread%s", member->look.threads,
+				member->look.threads == 1 ? "" : "s");
+		putc('\n', tree->out);
+		if (!*member->look.summary)
+			continue;
+		fprintf(tree->out, "%8s  ", "");
+		rcore_escape_write(tree->out, member->look.summary);
+		putc('\n', tree->out);
 	}
-	err = rcore_process_tree(target->pid, &pids, &count);
+}
+
+static void print_reports(const struct tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct member *member = &tree->items[i];
+		if (member->is_skipped)
+			continue;
+		fprintf(tree->out, "\nProcess %d  ", member->pid);
+		put_name(tree, member);
+		putc('\n', tree->out);
+		if (member->size)
+			fwrite(member->text, 1, member->size, tree->out);
+	}
+}
+
+static struct rcore_error *find(struct tree *tree)
+{
+	int *pids;
+	struct rcore_error *err = rcore_process_tree(tree->target->pid, &pids, &tree->count);
+	if (err)
+		return err;
+	tree->items = rcore_calloc(tree->count, sizeof(*tree->items));
+	for (size_t i = 0; tree->items && i < tree->count; i++)
+		tree->items[i].pid = pids[i];
+	free(pids);
+	return tree->items ? NULL : rcore_error_no_memory();
+}
+
+int rcore_cli_target_tree(const struct rcore_cli_target *target, rcore_cli_run *run,
+			  void *context, FILE *out, bool is_text)
+{
+	struct tree tree = {.target = target,
+			    .run = run,
+			    .context = context,
+			    .out = out,
+			    .is_text = is_text};
+	struct rcore_error *err = find(&tree);
 	if (err)
 		return rcore_cli_fail(err);
-	for (size_t i = 0; i < count; i++) {
-		struct rcore_cli_target one = *target;
-		one.pid = pids[i];
-		if (tally.separate)
-			putchar('\n');
-		tally.separate = false;
-		run_one(&one, run, context, &tally);
+	find_roles(&tree);
+	for (size_t i = 0; i < tree.count; i++)
+		run_one(&tree, &tree.items[i]);
+	if (is_text && tree.reports) {
+		print_summary(&tree);
+		print_reports(&tree);
+	}
+	for (size_t i = 0; i < tree.count; i++) {
+		free(tree.items[i].title);
+		free(tree.items[i].text);
+	}
+	free(tree.items);
+	return tree.reports ? tree.worst : 3;
+}
+
+void rcore_cli_suggest_children(int pid)
+{
+	struct rcore_process_role role;
+	int *pids;
+	size_t count, workers = 0;
+	char *title = rcore_process_title(pid);
+	const char *server = rcore_process_role(title, &role) ? role.server : NULL;
+	free(title);
+	struct rcore_error *err = server && role.role != RCORE_ROLE_WORKER
+					  ? rcore_process_tree(pid, &pids, &count)
+					  : NULL;
+	if (err || !server || role.role == RCORE_ROLE_WORKER) {
+		rcore_error_free(err);
+		return;
+	}
+	for (size_t i = 1; i < count; i++) {
+		title = rcore_process_title(pids[i]);
+		workers += rcore_process_role(title, &role) && role.role == RCORE_ROLE_WORKER;
+		free(title);
 	}
 	free(pids);
-	return tally.reports ? tally.worst : 3;
+	if (workers)
+		fprintf(stderr,
+			"rcore: process %d is a %s master; with --children, rcore also reads "
+			"its workers (%zu)\n",
+			pid, server, workers);
 }

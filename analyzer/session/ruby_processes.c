@@ -47,6 +47,18 @@ static char *command_of(int folder)
 	return line;
 }
 
+char *rcore_process_title(int pid)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return NULL;
+	char *title = command_of(folder);
+	close(folder);
+	return title;
+}
+
 /* "/usr/bin/ruby3.1 app.rb" */
 static bool names_ruby(const char *command)
 {

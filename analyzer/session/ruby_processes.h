@@ -30,6 +30,12 @@ struct rcore_ruby_processes {
  */
 struct rcore_error *rcore_ruby_processes_read(struct rcore_ruby_processes *processes);
 
+/*
+ * Returns the title or command line of a process, malloc'ed; NULL if it has
+ * ended, has none, or memory is short.
+ */
+char *rcore_process_title(int pid);
+
 void rcore_ruby_processes_deinit(struct rcore_ruby_processes *processes);
 
 /*

@@ -19,6 +19,14 @@ static void put_live(struct rcore_json *json, const struct rcore_live_facts *liv
 	rcore_json_put(json, "live", object);
 }
 
+void rcore_json_origin(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+{
+	struct json_object *object = rcore_json_object(json);
+	rcore_json_add_text(json, object, "source", snapshot->source);
+	rcore_json_add_count(json, object, "pid", snapshot->pid);
+	rcore_json_put_members(json, object);
+}
+
 static void put_process(struct rcore_json *json, const struct rcore_snapshot *snapshot)
 {
 	struct json_object *object = rcore_json_object(json);

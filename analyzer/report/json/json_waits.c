@@ -174,6 +174,7 @@ struct rcore_error *rcore_report_waits_json(const struct rcore_snapshot *snapsho
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
 	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-waits/1"));
+	rcore_json_origin(&json, snapshot);
 	rcore_json_redaction(&json, &snapshot->redaction);
 	rcore_json_open(&json, "waits", '[');
 	for (size_t i = 0; i < snapshot->fiber_count && !ferror(out); i++) {

@@ -143,6 +143,7 @@ struct rcore_error *rcore_report_state_json(const struct rcore_snapshot *snapsho
 		return err;
 	rcore_json_open(&json, NULL, '{');
 	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-state/1"));
+	rcore_json_origin(&json, snapshot);
 	rcore_json_put(&json, "complete", json_object_new_boolean(!snapshot->incomplete));
 	rcore_json_redaction(&json, &snapshot->redaction);
 	rcore_json_open(&json, "fibers", '[');

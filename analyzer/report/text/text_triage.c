@@ -47,6 +47,11 @@ static const char *const titles[RCORE_SUMMARY_KINDS] = {
 	[RCORE_SUMMARY_POOL] = "Pool",
 };
 
+const char *rcore_summary_title(const struct rcore_summary_line *line)
+{
+	return titles[line->kind];
+}
+
 void rcore_text_summary(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->summary_count; i++) {

@@ -12,4 +12,7 @@
 void rcore_text_blame(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot);
 void rcore_text_signature(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot);
 
+/* Returns the word with which a line of the summary begins: "Blocked". */
+const char *rcore_summary_title(const struct rcore_summary_line *line);
+
 #endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_CLI_SCREEN_H
+#define RCORE_CLI_SCREEN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/*
+ * Where a command prints. If standard output is a terminal, lines are folded to
+ * its width, and what is longer than the screen goes to a pager, as git does
+ * it. Otherwise nothing is changed.
+ */
+struct rcore_screen {
+	FILE *out; /* for the command */
+	/* Private. */
+	char *text; /* of `out`; NULL: `out` is standard output */
+	size_t size;
+};
+
+/* How the output may be changed. */
+struct rcore_screen_style {
+	bool is_text;    /* it is for people, not JSON and the like */
+	bool keep_paths; /* show whole paths, even if they do not fit */
+};
+
+void rcore_screen_begin(struct rcore_screen *screen);
+
+/*
+ * Shows what was printed, and returns when the user has left the pager. Does
+ * nothing the second time. Error: OS.
+ */
+struct rcore_error *rcore_screen_end(struct rcore_screen *screen,
+				     const struct rcore_screen_style *style);
+
+/* Returns the width of the terminal; 0 if standard output is none. */
+size_t rcore_screen_width(void);
+
+/*
+ * If the reader of standard output has gone (`| head`), ends the process as
+ * SIGPIPE does, without a message.
+ */
+void rcore_screen_end_if_unread(void);
+
+#endif
