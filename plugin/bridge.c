@@ -248,11 +248,22 @@ struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin, bool no_nativ
 	return err;
 }
 
+const char *rcore_plugin_verb(const struct rcore_command *command, int index)
+{
+	const char *name = command->name;
+	if (!index || !command->verb)
+		return index ? NULL : command->verb;
+	return name && strcmp(name, command->verb) != 0 ? name : NULL;
+}
+
 static const struct rcore_command *find_verb(const char *verb)
 {
 	for (const struct rcore_command *const *command = rcore_commands; *command; command++)
-		if ((*command)->verb && strcmp((*command)->verb, verb) == 0)
-			return *command;
+		for (int i = 0; i < RCORE_PLUGIN_VERBS; i++) {
+			const char *own = rcore_plugin_verb(*command, i);
+			if (own && strcmp(own, verb) == 0)
+				return *command;
+		}
 	return NULL;
 }
 
@@ -269,7 +280,9 @@ char *rcore_plugin_help(const char *verb, const char *prompt)
 	FILE *out = command ? open_memstream(&text, &size) : NULL;
 	if (!out)
 		return NULL;
-	rcore_help_command(command, NULL, groups, command->run ? 2 : 0, &style, out);
+	struct rcore_command named = *command;
+	named.verb = verb;
+	rcore_help_command(&named, NULL, groups, command->run ? 2 : 0, &style, out);
 	if (fclose(out) == 0)
 		return text;
 	free(text);

@@ -12,6 +12,13 @@
 #include "target/segments.h"
 
 /*
+ * Returns a name of a command in debuggers, "fibers" of ruby-fibers: its verb,
+ * or, as the second, its name in the shell, if that is another. NULL: none.
+ */
+enum { RCORE_PLUGIN_VERBS = 2 };
+const char *rcore_plugin_verb(const struct rcore_command *command, int index);
+
+/*
  * Shared by the files of plugin/, not public. Facts are copied to process and
  * options only when a command needs them.
  */

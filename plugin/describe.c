@@ -58,11 +58,12 @@ static struct json_object *describe_option(const struct rcore_option *option, bo
 	return object;
 }
 
-static struct json_object *describe(const struct rcore_command *command, bool *failed)
+static struct json_object *describe(const struct rcore_command *command, const char *verb,
+				    bool *failed)
 {
 	struct json_object *object = json_object_new_object();
 	struct json_object *options = json_object_new_array();
-	add_text(object, "verb", command->verb, failed);
+	add_text(object, "verb", verb, failed);
 	add_text(object, "command", command->name, failed);
 	add_text(object, "summary", command->summary, failed);
 	add_text(object, "words", command->words, failed);
@@ -84,8 +85,11 @@ char *rcore_plugin_commands(void)
 	bool failed = false;
 	struct json_object *array = json_object_new_array();
 	for (const struct rcore_command *const *command = rcore_commands; *command; command++)
-		if ((*command)->verb)
-			push(array, describe(*command, &failed), &failed);
+		for (int i = 0; i < RCORE_PLUGIN_VERBS; i++) {
+			const char *verb = rcore_plugin_verb(*command, i);
+			if (verb)
+				push(array, describe(*command, verb, &failed), &failed);
+		}
 	const char *text =
 		json_object_to_json_string_ext(array, JSON_C_TO_STRING_NOSLASHESCAPE);
 	char *copy = text && !failed ? strdup(text) : NULL;

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/named_outputs.h"
 #include "cli/progress.h"
 #include "cli/screen.h"
 #include "cli/target.h"
+#include "cli/watch.h"
 #include "report/text/text_triage.h"
 #include "session/inputs.h"
 
@@ -106,44 +108,6 @@ static struct rcore_error *place_words(struct run *run)
 	return err;
 }
 
-static bool is_given(const struct run *run, const struct rcore_option *option)
-{
-	const char *member = (const char *)run->arguments + option->offset;
-	if (option->kind == RCORE_OPTION_LIST)
-		return ((const struct rcore_strings *)member)->count;
-	return *(const char *const *)member;
-}
-
-static struct rcore_error *check_output(const struct run *run,
-					const struct rcore_option *option)
-{
-	const void *member = (const char *)run->arguments + option->offset;
-	if (option->writes && is_given(run, option))
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"option '--%s' cannot be used with --children, because a file holds "
-			"one process; run rcore for each process with -p PID",
-			option->name);
-	if (option->is_document && option->is_document[*(const int *)member])
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"option '--%s=%s' cannot be used with --children, because such a "
-			"document describes one process; run rcore for each process with -p "
-			"PID",
-			option->name, option->choices[*(const int *)member]);
-	return NULL;
-}
-
-/* With --children, the command runs once for each process. */
-static struct rcore_error *check_outputs(const struct run *run)
-{
-	const struct rcore_option *option = run->command->options;
-	struct rcore_error *err = NULL;
-	for (; run->target.children && option && option->name && !err; option++)
-		err = check_output(run, option);
-	return err;
-}
-
 /* Returns the value of a flag of the command; false if it has none. */
 static bool has_flag(const struct run *run, const char *name)
 {
@@ -169,7 +133,59 @@ static struct rcore_screen_style style_of(const struct run *run)
 	return (struct rcore_screen_style){
 		.is_text = !has_flag(run, "json") && !has_other_format(run),
 		.keep_paths = has_flag(run, "all") || has_flag(run, "verbose"),
+		.keeps_printing = run->target.watch > 0,
 	};
+}
+
+static struct rcore_error *check_document(const struct run *run,
+					  const struct rcore_option *option)
+{
+	const void *member = (const char *)run->arguments + option->offset;
+	if (option->is_document && option->is_document[*(const int *)member])
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"option '--%s=%s' cannot be used with --children, because such a "
+			"document describes one process; run rcore for each process with -p "
+			"PID",
+			option->name, option->choices[*(const int *)member]);
+	return NULL;
+}
+
+/* Whether an output file is given. */
+static bool writes_files(const struct run *run)
+{
+	const struct rcore_option *option = run->command->options;
+	for (; option && option->name; option++) {
+		const char *member = (const char *)run->arguments + option->offset;
+		if (option->writes &&
+		    (option->kind == RCORE_OPTION_LIST
+			     ? ((const struct rcore_strings *)member)->count > 0
+			     : *(const char *const *)member != NULL))
+			return true;
+	}
+	return false;
+}
+
+/* What is printed again and again is text, and goes to standard output. */
+static struct rcore_error *check_watch(const struct run *run)
+{
+	if (!run->target.watch || (style_of(run).is_text && !writes_files(run)))
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "option '--watch' prints text; omit the options for other "
+				  "formats and files");
+}
+
+/* With --children, the command runs once for each process. */
+static struct rcore_error *check_outputs(const struct run *run)
+{
+	const struct rcore_option *option = run->command->options;
+	struct rcore_error *err = check_watch(run);
+	if (!err && run->target.children)
+		err = rcore_named_outputs_check(run->command, run->arguments);
+	for (; run->target.children && option && option->name && !err; option++)
+		err = check_document(run, option);
+	return err;
 }
 
 static struct rcore_error *end_screen(struct run *run, struct rcore_error *err)
@@ -183,20 +199,20 @@ static struct rcore_error *end_screen(struct run *run, struct rcore_error *err)
 }
 
 static struct rcore_error *show(const struct rcore_cli_target *target, struct run *run,
-				struct rcore_view *view, FILE *out)
+				const void *arguments, struct rcore_view *view, FILE *out)
 {
 	const struct rcore_command *command = run->command;
 	struct rcore_cli_target opened = *target;
 	view->done_reading = rcore_cli_progress_end;
 	view->color = target->color;
 	if (command->prepare)
-		command->prepare(run->arguments, &opened.options);
+		command->prepare(arguments, &opened.options);
 	rcore_cli_progress_begin();
 	struct rcore_error *err = rcore_cli_target_open(&opened, &view->session);
 	if (!err)
 		err = rcore_session_check_stdout(view->session);
 	if (!err)
-		err = command->run(view, run->arguments, out);
+		err = command->run(view, arguments, out);
 	rcore_cli_progress_end();
 	return err;
 }
@@ -216,8 +232,16 @@ static void summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_lo
 static int run_target(const struct rcore_cli_target *target, void *context,
 		      struct rcore_cli_look *look, struct rcore_error **ret_error)
 {
+	struct run *run = context;
 	struct rcore_view view = {0};
-	*ret_error = show(target, context, &view, look->out);
+	void *named = NULL;
+	*ret_error = target->children ? rcore_named_outputs_copy(run->command, run->arguments,
+								 target->pid, &named)
+				      : NULL;
+	if (!*ret_error)
+		*ret_error =
+			show(target, run, named ? named : run->arguments, &view, look->out);
+	rcore_named_outputs_free(run->command, named);
 	if (view.snapshot)
 		summarize(view.snapshot, look);
 	rcore_view_deinit(&view);
@@ -253,6 +277,8 @@ static int run_on_target(struct run *run)
 	}
 	/* A message follows the report, or what was printed of it. */
 	err = end_screen(run, err);
+	if (!err && target->watch)
+		err = rcore_cli_watch(target, stdout);
 	if (!err && target->pid && !target->children && style_of(run).is_text)
 		rcore_cli_suggest_children(target->pid);
 	return err ? rcore_cli_fail(err) : status;

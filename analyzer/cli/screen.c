@@ -86,9 +86,9 @@ static bool fits(const char *text, size_t size)
 	return !rows || lines < rows;
 }
 
-static struct rcore_error *show(const char *text, size_t size)
+static struct rcore_error *show(const char *text, size_t size, bool pages)
 {
-	if (!fits(text, size) && rcore_pager_show(text, size))
+	if (pages && !fits(text, size) && rcore_pager_show(text, size))
 		return NULL;
 	if (fwrite(text, 1, size, stdout) == size && !fflush(stdout))
 		return NULL;
@@ -105,7 +105,7 @@ struct rcore_error *rcore_screen_end(struct rcore_screen *screen,
 	if (!err)
 		err = fold(&screen->text, &screen->size, style);
 	if (!err)
-		err = show(screen->text, screen->size);
+		err = show(screen->text, screen->size, !style->keeps_printing);
 	free(screen->text);
 	screen->text = NULL;
 	return err;

@@ -21,8 +21,9 @@ struct rcore_screen {
 
 /* How the output may be changed. */
 struct rcore_screen_style {
-	bool is_text;    /* it is for people, not JSON and the like */
-	bool keep_paths; /* show whole paths, even if they do not fit */
+	bool is_text;        /* it is for people, not JSON and the like */
+	bool keep_paths;     /* show whole paths, even if they do not fit */
+	bool keeps_printing; /* more will follow: no pager */
 };
 
 void rcore_screen_begin(struct rcore_screen *screen);

@@ -51,6 +51,10 @@ const struct rcore_option rcore_cli_target_options[] = {
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
 	 .help = "With -p, also read its descendants (a cluster of workers). The output begins "
 		 "with a summary of all"},
+	{"watch", 0, RCORE_OPTION_AMOUNT, MEMBER(watch), "SECONDS",
+	 "With -p, look again every SECONDS and print which threads and fibers have another "
+	 "stack, or wait for something else, than before",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{"no-stop", 0, RCORE_OPTION_FLAG, MEMBER(options.no_stop),
 	 .help = "With -p, read the process while it runs: Ruby frames only, and they may not "
 		 "fit together"},
@@ -84,10 +88,16 @@ void rcore_cli_target_settle(struct rcore_cli_target *target)
 
 static struct rcore_error *check_pid(const struct rcore_cli_target *target)
 {
-	if (target->pid || (!target->children && !target->options.no_stop))
+	if (target->children && target->watch)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "option '--watch' cannot be used with --children: it "
+					  "watches one process");
+	if (target->pid || (!target->children && !target->options.no_stop && !target->watch))
 		return NULL;
 	return rcore_error_create(RCORE_ERROR_USAGE, "option '%s' requires -p PID",
-				  target->children ? "--children" : "--no-stop");
+				  target->children ? "--children"
+				  : target->watch  ? "--watch"
+						   : "--no-stop");
 }
 
 static struct rcore_error *enter_container(struct rcore_cli_target *target)

@@ -15,6 +15,7 @@ struct rcore_cli_target {
 	int pid;
 	const char *container; /* a part of its id, or NULL; becomes `pid` */
 	bool children;
+	size_t watch; /* seconds; 0: look once */
 	struct rcore_options options;
 	bool color;
 	/*

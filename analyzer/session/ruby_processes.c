@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -163,16 +164,30 @@ static const char *title_of(const struct rcore_ruby_process *process)
 						       : process->status.name;
 }
 
+/*
+ * Whether a title contains `name`, as it is or as a pattern of the shell:
+ * "unicorn worker[2]" has a bracket, "puma*worker 2" is one.
+ */
+static bool matches(const struct rcore_ruby_process *process, const char *name)
+{
+	char pattern[256];
+	if (strstr(title_of(process), name))
+		return true;
+	int length = snprintf(pattern, sizeof(pattern), "*%s*", name);
+	return strpbrk(name, "*?[") && length < (int)sizeof(pattern) &&
+	       !fnmatch(pattern, title_of(process), 0);
+}
+
 /* Of many matches, a message shows as many as fit into it. */
 static struct rcore_error *too_many(const struct rcore_ruby_processes *processes,
-				    const char *name, size_t matches)
+				    const char *name, size_t found)
 {
 	enum { SHOWN = 4 };
 	char list[SHOWN * 96] = "", escaped[64], title[48];
 	size_t shown = 0, used = 0;
 	for (size_t i = 0; i < processes->count && shown < SHOWN; i++) {
 		const struct rcore_ruby_process *process = &processes->items[i];
-		if (!strstr(title_of(process), name))
+		if (!matches(process, name))
 			continue;
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%d (%s)",
 					 shown++ ? ", " : "", process->pid,
@@ -181,22 +196,22 @@ static struct rcore_error *too_many(const struct rcore_ruby_processes *processes
 	return rcore_error_create(RCORE_ERROR_USAGE,
 				  "%zu Ruby processes have '%s' in their title: %s%s; name one "
 				  "by its pid",
-				  matches, rcore_escape(escaped, sizeof(escaped), name), list,
-				  matches > shown ? " ..." : "");
+				  found, rcore_escape(escaped, sizeof(escaped), name), list,
+				  found > shown ? " ..." : "");
 }
 
 struct rcore_error *rcore_ruby_process_find(const char *name, int *ret_pid)
 {
 	struct rcore_ruby_processes processes = {0};
 	char escaped[64];
-	size_t matches = 0;
+	size_t found = 0;
 	struct rcore_error *err = rcore_ruby_processes_read(&processes);
 	for (size_t i = 0; !err && i < processes.count; i++)
-		if (strstr(title_of(&processes.items[i]), name) && !matches++)
+		if (matches(&processes.items[i], name) && !found++)
 			*ret_pid = processes.items[i].pid;
-	if (!err && matches > 1)
-		err = too_many(&processes, name, matches);
-	else if (!err && !matches)
+	if (!err && found > 1)
+		err = too_many(&processes, name, found);
+	else if (!err && !found)
 		err = rcore_error_create(
 			RCORE_ERROR_USAGE,
 			"no Ruby process has '%s' in its title; `rcore ps` lists them",

@@ -39,7 +39,8 @@ char *rcore_process_title(int pid);
 void rcore_ruby_processes_deinit(struct rcore_ruby_processes *processes);
 
 /*
- * Finds the one process that has `name` in its title or command line. Errors:
+ * Finds the one process that has `name` in its title or command line; `name`
+ * may be a pattern (fnmatch(3)). Errors:
  * USAGE (there is none, or there are several; the message lists them); those of
  * rcore_ruby_processes_read().
  */

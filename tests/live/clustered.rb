@@ -19,6 +19,7 @@ module Clustered
       %w[analyze threads bt waits doctor].each { |command| named(test, command, pids, NAMES[server]) }
       pids_in_json(test, pids)
       suggested(test, pids, server)
+      files(test, pids, folder)
       test.goes_on(counter)
     end
   end
@@ -58,6 +59,22 @@ module Clustered
       objects = out.split(/^(?=\{$)/).map { |text| JSON.parse(text, max_nesting: false) }
       test.same("#{command} --json: pids", pids, objects.map { |object| object["pid"] })
       test.same("#{command} --json: sources", pids.map { |pid| "process #{pid}" }, objects.map { |object| object["source"] })
+    end
+  end
+
+  # A file for each; one name for all is refused.
+  def self.files(test, pids, folder)
+    { %w[pack -o] => "hung.%p.core", %w[analyze -o] => "report.%p.json" }.each do |(command, option), name|
+      _, err, status = rcore(command, "-p", pids.first, "--children", option, File.join(folder, name))
+      test.same("#{command}: errors, status", ["", 0], [err, status])
+      pids.each do |pid|
+        file = File.join(folder, name.sub("%p", pid.to_s))
+        out, = command == "pack" ? rcore("analyze", "--json", file) : [File.read(file)]
+        test.same("#{file}: pid", pid, JSON.parse(out, max_nesting: false)["pid"])
+      end
+      _, err, status = rcore(command, "-p", pids.first, "--children", option, File.join(folder, "one"))
+      test.same("#{command}: one name, status", 64, status)
+      test.fail(err) unless err.include?("requires %p in the name of the file") && !File.exist?(File.join(folder, "one"))
     end
   end
 

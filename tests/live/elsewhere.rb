@@ -6,6 +6,8 @@ module Elsewhere
     own = rubies.find { |ruby| ruby.root.empty? } || rubies.first
     rubies.reject { |ruby| ruby.root.empty? }.map do |ruby|
       LiveCase.new("container #{ruby.name}") { Elsewhere.container(self, ruby) }
+    end + rubies.reject { |ruby| ruby.root.empty? }.last(1).map do |ruby|
+      LiveCase.new("missing files #{ruby.name}") { Elsewhere.missing(self, ruby) }
     end + [
       LiveCase.new("children #{own.name}") { Elsewhere.children(self, own) },
       LiveCase.new("replaced files #{own.name}") { Elsewhere.replaced(self, own) },
@@ -69,6 +71,33 @@ module Elsewhere
       out, = test.rcore("-p", pid, "--children")
       test.same("headers", 3, out.lines.grep(/\Aprocess \d+ /).size)
       test.goes_on(counter)
+    end
+  end
+
+  # rcore doctor prints commands that fetch all files which this machine lacks: they do.
+  def self.missing(test, ruby)
+    test.with_program(ruby, "busy.rb") do |pid, _, folder|
+      core = File.join(folder, "core")
+      system(*LiveCase::ROOT, "gcore", "-o", core, pid.to_s, %i[out err] => File::NULL)
+      core = "#{core}.#{pid}"
+      # Another machine: the same core, and none of the files.
+      doctor = lambda do |*words|
+        script = 'mount -t tmpfs none "$0" && exec "$@"'
+        Open3.capture2e(*LiveCase::ROOT, "unshare", "--mount", "sh", "-c", script, File.join(ruby.root, "usr"), Suite::RCORE, "doctor", core, *words)
+      end
+      out, = doctor.call
+      count = out[/^  copy (\d+) files from the machine that wrote the core\. There:$/, 1].to_i
+      there = out[/^    (tar -chzf core-files\.tar\.gz(?: \\\n +\S+)+)\n\n/, 1]
+      here = out[/^    (mkdir core-files && tar .*)$/, 1]
+      next test.fail("no commands: #{out}") unless there && here && count > 1
+      test.same("files", count, there.lines.size - 1)
+      _, err, status = Open3.capture3("sh", "-c", there, chdir: folder)
+      test.same("there", 0, status.exitstatus)
+      test.fail(err) unless err.lines.all? { |line| line.include?("Removing leading") }
+      test.same("here", true, system(here, chdir: folder))
+      out, status = doctor.call("--sysroot", File.join(folder, "core-files"))
+      test.same("and then", 0, status.exitstatus)
+      test.fail(out) if out.include?("To do")
     end
   end
 

@@ -33,6 +33,8 @@ module Listed
     test.with_program(ruby, "titled.rb", environment: {"TITLE" => "#{title}: one"}) do |pid, counter|
       report, = test.report("-p", title)
       test.same("pid", pid, report["pid"])
+      report, = test.report("-p", "s?op#{title[4..]}*on[e]")
+      test.same("pid of a pattern", pid, report["pid"])
       report, = test.report("-p", title, "--thread", "waiter")
       test.same("threads called waiter", ["waiter"], report["threads"].map { |thread| thread["name"] })
       test.with_program(ruby, "titled.rb", environment: {"TITLE" => "#{title}: two"}) do |other, |

@@ -64,6 +64,50 @@ static void print_lost(const struct rcore_pen *pen, const struct rcore_snapshot 
 	putc('\n', pen->out);
 }
 
+/*
+ * A name that a core claims becomes a word of a command: only if a shell takes
+ * it as it is.
+ */
+static bool is_plain(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._+@:-";
+	return path && path[0] == '/' && !path[strspn(path, plain)];
+}
+
+/* Whether it is to be copied from the machine that wrote the core. */
+static bool is_copied(const struct rcore_module_info *module)
+{
+	return module->fix && is_plain(module->path) &&
+	       (rcore_same_text(module->status, "missing") ||
+		rcore_same_text(module->status, "wrong build"));
+}
+
+static size_t count_copied(const struct rcore_snapshot *snapshot)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < snapshot->module_count; i++)
+		count += is_copied(&snapshot->modules[i]);
+	return count;
+}
+
+/* One command for all of them. */
+static void print_copy(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot,
+		       size_t count)
+{
+	fprintf(pen->out,
+		"  copy %zu files from the machine that wrote the core. There:\n\n"
+		"    tar -chzf core-files.tar.gz",
+		count);
+	for (size_t i = 0; i < snapshot->module_count; i++)
+		if (is_copied(&snapshot->modules[i]))
+			fprintf(pen->out, " \\\n      %s", snapshot->modules[i].path);
+	fputs("\n\n  Here:\n\n"
+	      "    mkdir core-files && tar -xzf core-files.tar.gz -C core-files\n\n"
+	      "  Then pass --sysroot core-files\n",
+	      pen->out);
+}
+
 void rcore_doctor_modules(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
 {
 	bool any_lost = false, any_fix = false;
@@ -82,8 +126,12 @@ void rcore_doctor_modules(const struct rcore_pen *pen, const struct rcore_snapsh
 			print_lost(pen, snapshot, snapshot->modules[i].lost);
 	if (any_fix)
 		fputs("\nTo do\n", pen->out);
+	size_t copied = count_copied(snapshot);
+	if (copied > 1)
+		print_copy(pen, snapshot, copied);
 	for (size_t i = 0; i < snapshot->module_count; i++) {
-		if (!snapshot->modules[i].fix)
+		const struct rcore_module_info *module = &snapshot->modules[i];
+		if (!module->fix || (copied > 1 && is_copied(module)))
 			continue;
 		fputs("  ", pen->out);
 		rcore_escape_write(pen->out, snapshot->modules[i].fix);

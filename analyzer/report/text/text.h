@@ -59,6 +59,12 @@ void rcore_text_tasks(const struct rcore_text *text);
 /* Writes Ractors, ARGV, RUBYOPT, gems, and the state of the GC. */
 void rcore_text_facts(const struct rcore_text *text);
 
+/*
+ * Writes how many threads and fibers are not shown by themselves; nothing if
+ * all are.
+ */
+void rcore_text_left_out(const struct rcore_text *text);
+
 void rcore_text_threads(struct rcore_text *text);
 
 /* Write a thread's line and fibers, and what follows the threads. */

@@ -131,6 +131,7 @@ void rcore_text_header(const struct rcore_text *text)
 	rcore_text_summary(&text->pen, text->snapshot);
 	if (rcore_same_text(layout, "approximate"))
 		print_approximate(text);
+	rcore_text_left_out(text);
 	rcore_text_facts(text);
 	rcore_text_redaction(&text->pen, &text->snapshot->redaction);
 	if (text->options.verbose)

@@ -105,7 +105,11 @@ START_TEST(command_lines)
 	ck_assert_int_eq(target.reads, 0);
 	static const char *const good[] = {"-av", "--nat=none", "--all", "--", "-j"};
 	for (size_t i = 0; i < RCORE_COUNT(good); i++) {
+		char *same;
 		ck_assert_int_eq(run(plugin, "fibers", good[i], &text), 3);
+		ck_assert_int_eq(run(plugin, "analyze", good[i], &same), 3);
+		ck_assert_str_eq(text, same);
+		rcore_plugin_text_free(same);
 		rcore_plugin_text_free(text);
 	}
 	rcore_plugin_close(plugin);
@@ -116,6 +120,7 @@ START_TEST(commands_are_described)
 {
 	char *text = rcore_plugin_commands();
 	ck_assert(strstr(text, "\"verb\":\"fibers\""));
+	ck_assert(strstr(text, "\"verb\":\"analyze\""));
 	ck_assert(strstr(text, "\"completes\":\"fiber\""));
 	rcore_plugin_text_free(text);
 }
@@ -131,6 +136,11 @@ START_TEST(help)
 	ck_assert(strstr(text, "\n  (gdb) ruby-fibers --fiber T1.F3 --native=all\n"));
 	ck_assert(strstr(text, "\n      --redact=WHAT"));
 	ck_assert(!strstr(text, "core.1234") && !strstr(text, "Exit status"));
+	rcore_plugin_text_free(text);
+	/* The name that the command has in the shell. */
+	text = rcore_plugin_help("analyze", "(gdb) ");
+	ck_assert(strstr(text, "\nUsage: ruby-analyze [OPTION...]\n"));
+	ck_assert(strstr(text, "\n  (gdb) ruby-analyze --fiber T1.F3 --native=all\n"));
 	rcore_plugin_text_free(text);
 	text = rcore_plugin_help("up", "(lldb) ");
 	ck_assert(strstr(text, "\nUsage: ruby-up [N]\n"));

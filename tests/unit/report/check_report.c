@@ -433,6 +433,23 @@ START_TEST(problems_are_not_folded)
 }
 END_TEST
 
+START_TEST(bundlers_option_is_short)
+{
+	static const struct rcore_report_options verbose = {.verbose = true}, plain = {0};
+	static const char whole[] = "-r/usr/lib/ruby/bundler/setup -W0 -r/srv/setup";
+	struct rcore_snapshot snapshot = {0};
+	rcore_test_rich(&snapshot);
+	snapshot.facts.rubyopt = whole;
+	char *text = written(rcore_report_text, &snapshot, &plain);
+	ck_assert(strstr(text, "\nRUBYOPT: -rbundler/setup -W0 -r/srv/setup\n"));
+	free(text);
+	text = written(rcore_report_text, &snapshot, &verbose);
+	ck_assert(strstr(text, "\nRUBYOPT: -r/usr/lib/ruby/bundler/setup -W0 -r/srv/setup\n"));
+	free(text);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
 START_TEST(parked_fibers_are_merged)
 {
 	const struct rcore_report_options all = {.all = true}, one = {.fiber = "T1.F7"};
@@ -447,7 +464,7 @@ START_TEST(parked_fibers_are_merged)
 	ck_assert(strstr(text, "\n2,000 fibers parked with the same stack at "
 			       "/srv/app/task.rb:1: T1.F1 T1.F2 "));
 	ck_assert(strstr(text, " T1.F20 and 1,980 more (--all shows each)\n"));
-	ck_assert_uint_eq(count_lines(text), 5 + 2 + 5);
+	ck_assert_uint_eq(count_lines(text), 6 + 2 + 5);
 	free(text);
 	text = written(rcore_report_text, &snapshot, &all);
 	ck_assert(!strstr(text, "same stack"));
@@ -517,6 +534,7 @@ int main(void)
 	tcase_add_test(report, json_is_streamed);
 	tcase_add_test(report, recursion_is_folded);
 	tcase_add_test(report, problems_are_not_folded);
+	tcase_add_test(report, bundlers_option_is_short);
 	tcase_add_test(report, parked_fibers_are_merged);
 	tcase_add_test(report, escapes);
 	suite_add_tcase(suite, report);
