@@ -106,8 +106,7 @@ const struct rcore_heap_root *rcore_heap_path_root(const struct rcore_heap_paths
 	return &paths->heap->roots[paths->before[first] - paths->heap->node_count];
 }
 
-/* Returns the label of an edge, if possible of one that is not conservative. */
-static uint32_t label_between(const struct rcore_heap *heap, uint32_t from, uint32_t to)
+uint32_t rcore_heap_label_between(const struct rcore_heap *heap, uint32_t from, uint32_t to)
 {
 	uint32_t found = RCORE_HEAP_NONE;
 	for (uint32_t edge = heap->first_edge[from]; edge < heap->first_edge[from + 1]; edge++)
@@ -133,8 +132,8 @@ struct rcore_error *rcore_heap_path_init(const struct rcore_heap_paths *paths, u
 	for (size_t i = ret->count; i-- > 0; node = paths->before[node]) {
 		ret->steps[i].node = node;
 		if (i)
-			ret->steps[i].label =
-				label_between(paths->heap, paths->before[node], node);
+			ret->steps[i].label = rcore_heap_label_between(
+				paths->heap, paths->before[node], node);
 	}
 	return NULL;
 }

@@ -47,6 +47,12 @@ struct rcore_heap_path {
 	size_t count;
 };
 
+/*
+ * Returns the label of an edge from one node to another, which exists; if there
+ * are several, of one that is not conservative.
+ */
+uint32_t rcore_heap_label_between(const struct rcore_heap *heap, uint32_t from, uint32_t to);
+
 /* Free `ret` with rcore_heap_path_deinit(). Error: NO_MEMORY. */
 struct rcore_error *rcore_heap_path_init(const struct rcore_heap_paths *paths, uint32_t node,
 					 struct rcore_heap_path *ret);
