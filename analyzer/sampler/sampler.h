@@ -32,12 +32,13 @@
  *	EC             vm_stack, vm_stack_size, cfp, thread_ptr
  *	values         from the VM stack's start to the innermost sp (a guess)
  *	frames again
+ *	values again
  *
  * A sample counts only if the two copies of the frames [cfp, end) are equal,
- * where cfp is that of the EC. If no word changed in between, everything that
- * was read existed together at the moment when the EC was read. Then the
- * environments (flags, method entries, the links of blocks) among the values
- * are those of the frames.
+ * where cfp is that of the EC, and the two copies of their environments (flags,
+ * method entries, the links of blocks) among the values. If no word changed in
+ * between, everything that was read existed together at the moment when the EC
+ * was read.
  *
  * Which words must be equal?
  *
@@ -47,18 +48,22 @@
  *   - In the innermost frame, iseq, self and ep. Its pc and sp change while its
  *     own code runs, but it is still the same frame. Its line is that of the
  *     first copy.
+ *   - In the environment of each frame, every word.
  *   - In the EC, the bounds and the thread. A thread that switches to another
  *     fiber has another EC, and a fiber that ends returns its VM stack.
  *
  * One case remains: a thread that changes a word and changes it back. It leaves
  * a frame, and by the time of the second copy it is in a frame with the same
  * pc, sp, iseq, self and ep again. The result is still true: that call was made
- * just before and just after. The EC is read between the copies, not before and
- * after them, for two reasons. If the cfp is read before a frame is left, and
- * again after the frame was entered anew, the two reads say nothing about the
- * copies in between. And the fewer ranges there are between the two copies, the
- * more samples pass: with three reads of the EC, 97 of 100 samples of methods
- * that take less than a microsecond failed.
+ * just before and just after. (The values between the copies may be of the
+ * moment when it was elsewhere. So they are read again: to find the same
+ * environment a second time, it would have to go there and back twice.) The EC
+ * is read between the copies, not before and after them, for two reasons. If
+ * the cfp is read before a frame is left, and again after the frame was entered
+ * anew, the two reads say nothing about the copies in between. And the fewer
+ * ranges there are between the two copies, the more samples pass: with three
+ * reads of the EC, 97 of 100 samples of methods that take less than a
+ * microsecond failed.
  *
  * A thread that waits for a lock, the GVL or a descriptor changes nothing. A
  * thread that the kernel preempted inside vm_push_frame() (vm_insnhelper.c) is
@@ -66,7 +71,10 @@
  * it. If it counts the frame first (2.7; code of YJIT in 3.1 and 3.2;
  * traits.frames_pushed_first), the innermost frame may be one that was popped
  * before. rcore_codes_is_filled() explains how to distinguish the two. A popped
- * frame is left out, and the sample is marked as below.
+ * frame is left out, and the sample is marked as below. Only if a method in C
+ * calls another one, in 2.7, nothing distinguishes them: in one of a million
+ * samples on a busy machine, the innermost method in C is one that was called
+ * before.
  *
  * A sample that fails is read again at once, up to RCORE_SAMPLER_ATTEMPTS
  * times. If no attempt succeeds, the thread calls and returns faster than it

@@ -82,7 +82,9 @@ static bool aim(const struct rcore_stack_reader *reader, struct rcore_stack *sta
 	       rcore_piece_set(&pieces[RCORE_PIECE_EC_BETWEEN], stack->ec, ec * again) &&
 	       rcore_piece_set(&pieces[RCORE_PIECE_VALUES], stack->bottom, values) &&
 	       rcore_piece_set(&pieces[RCORE_PIECE_FRAMES_AGAIN], stack->frames_from,
-			       frames * again);
+			       frames * again) &&
+	       rcore_piece_set(&pieces[RCORE_PIECE_VALUES_AGAIN], stack->bottom,
+			       values * again);
 }
 
 static size_t add(struct rcore_live_range *ranges, size_t used, struct rcore_piece *piece)
@@ -171,6 +173,25 @@ static const uint8_t *again(const struct rcore_stack *stack, uint64_t cfp)
 	return piece->bytes + (cfp - piece->start);
 }
 
+/*
+ * Whether the environment of the frame at `cfp` is the same in both copies of
+ * the values: its method entry, its block or parent, its flags.
+ */
+static bool same_environment(const struct rcore_layout *layout, const struct rcore_stack *stack,
+			     uint64_t cfp)
+{
+	enum { SIZE = 3 * sizeof(uint64_t), BEFORE_EP = 2 * sizeof(uint64_t) };
+	const struct rcore_piece *one = &stack->pieces[RCORE_PIECE_VALUES];
+	const struct rcore_piece *other = &stack->pieces[RCORE_PIECE_VALUES_AGAIN];
+	uint64_t ep = 0;
+	rcore_field_of(rcore_stack_frame(stack, cfp), layout->cfp.size, &layout->cfp.ep, &ep);
+	uint64_t offset = ep - BEFORE_EP - one->start;
+	/* Another one is in the heap. */
+	if (offset >= one->read || one->read - offset < SIZE)
+		return true;
+	return !memcmp(one->bytes + offset, other->bytes + offset, SIZE);
+}
+
 static bool is_torn(const struct rcore_stack_reader *reader, const struct rcore_stack *stack,
 		    uint64_t cfp)
 {
@@ -179,12 +200,18 @@ static bool is_torn(const struct rcore_stack_reader *reader, const struct rcore_
 	if (reader->is_single)
 		return false;
 	if (!is_whole(&pieces[RCORE_PIECE_EC_BETWEEN]) ||
-	    !is_whole(&pieces[RCORE_PIECE_FRAMES_AGAIN]))
+	    !is_whole(&pieces[RCORE_PIECE_FRAMES_AGAIN]) ||
+	    !is_whole(&pieces[RCORE_PIECE_VALUES_AGAIN]))
 		return true;
-	return !same_frame(reader->layout, rcore_stack_frame(stack, cfp), again(stack, cfp),
-			   true) ||
-	       memcmp(rcore_stack_frame(stack, cfp) + step, again(stack, cfp) + step,
-		      stack->top - cfp - step);
+	if (!same_frame(reader->layout, rcore_stack_frame(stack, cfp), again(stack, cfp),
+			true) ||
+	    memcmp(rcore_stack_frame(stack, cfp) + step, again(stack, cfp) + step,
+		   stack->top - cfp - step))
+		return true;
+	for (; cfp < stack->top; cfp += step)
+		if (!same_environment(reader->layout, stack, cfp))
+			return true;
+	return false;
 }
 
 /*
@@ -263,7 +290,8 @@ bool rcore_stack_salvage(const struct rcore_stack_reader *reader, struct rcore_s
 	uint64_t from = frames->start, top = stack->top;
 	if (!frames->size || frames->start + frames->size != top || !is_whole(frames) ||
 	    !is_whole(&stack->pieces[RCORE_PIECE_FRAMES_AGAIN]) ||
-	    !is_whole(&stack->pieces[RCORE_PIECE_VALUES]))
+	    !is_whole(&stack->pieces[RCORE_PIECE_VALUES]) ||
+	    !is_whole(&stack->pieces[RCORE_PIECE_VALUES_AGAIN]))
 		return false;
 	const struct rcore_piece *ec = &stack->pieces[RCORE_PIECE_EC_BETWEEN];
 	uint64_t active = rcore_piece_field(ec, &reader->layout->ec.cfp);
@@ -272,12 +300,14 @@ bool rcore_stack_salvage(const struct rcore_stack_reader *reader, struct rcore_s
 	    (stack->thread &&
 	     rcore_piece_field(ec, &reader->layout->ec.thread_ptr) != stack->thread))
 		return false;
-	if (active > from)
-		from = active;
+	/* The innermost frame may not be filled. */
+	if (active >= from)
+		from = active + step;
 	uint64_t cfp = top;
-	while (cfp - step >= from && cfp > from &&
+	while (cfp > from && cfp - step >= from &&
 	       same_frame(reader->layout, rcore_stack_frame(stack, cfp - step),
-			  again(stack, cfp - step), false))
+			  again(stack, cfp - step), false) &&
+	       same_environment(reader->layout, stack, cfp - step))
 		cfp -= step;
 	if (cfp == top)
 		return false;

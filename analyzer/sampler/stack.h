@@ -30,6 +30,7 @@ enum rcore_piece_id {
 	/* From the VM stack's start to a guess of the innermost sp. */
 	RCORE_PIECE_VALUES,
 	RCORE_PIECE_FRAMES_AGAIN,
+	RCORE_PIECE_VALUES_AGAIN,
 	RCORE_PIECE_COUNT,
 };
 

@@ -5,12 +5,15 @@
 module Pairs
   SAMPLES = Integer(ENV["SAMPLES"] || 100_000)
   ENTRIES = /\AGraph#m[037]\z/.freeze
+  # The edges have their callers.
+  CALLED = /\A(?:Graph|Integer|Comparable)#/.freeze
   UNREAD = "(a frame that could not be read)"
   SECONDS = 5
-  # vm_push_frame() of 2.7 and code of YJIT of 3.1 count a frame before they fill it: a thread that loses its
-  # processor in between shows the frame that was there before, in both copies. Loaded machines have seen 1.8e-4;
-  # single copies find 30 times as many.
-  TOLERATED = 4.0e-4
+  # vm_push_frame() of 2.7 counts a frame before it fills it. If a method in C calls another one, nothing distinguishes
+  # that from one which it called before, in the moment when its thread lost the processor. This was seen once in
+  # 10^6 samples; as the program stands still meanwhile, all samples until it runs again show it.
+  FROM_C = /\A(?:Integer|Comparable)#/.freeze
+  TOLERATED_FROM_C = 1.0e-4
 
   def self.cases(rubies)
     rubies.flat_map { |ruby| [[ruby, []], *([[ruby, ["--yjit"]]] if ruby.version.segments.first(2) == [3, 1])] }.flat_map do |ruby, options|
@@ -34,9 +37,9 @@ module Pairs
           samples += total["samples"]
           partial += total["samples"] if stack.last =~ SamplerCase::NOTE
           stack.each_cons(2) do |caller, callee|
-            next unless callee.start_with?("Graph#")
+            next unless callee =~ CALLED
             next unread += total["samples"] if caller == UNREAD
-            possible = caller.start_with?("Graph#") ? edges["#{caller} #{callee}"] : callee =~ ENTRIES && caller !~ SamplerCase::NOTE
+            possible = caller =~ CALLED ? edges["#{caller} #{callee}"] : callee !~ /\AGraph#/ || (callee =~ ENTRIES && caller !~ SamplerCase::NOTE)
             impossible["#{caller} -> #{callee}"] += total["samples"] unless possible
           end
         end
@@ -51,8 +54,10 @@ module Pairs
 
   def self.sound(test, ruby, options)
     samples, partial, unread, impossible = count(test, ruby, options) { |taken, _| taken >= SAMPLES }
-    allowed = options.any? || ruby.version < Gem::Version.new("3.0") ? samples * TOLERATED : 0
-    test.fail("impossible: #{impossible.first(5).to_h}") if impossible.values.sum > allowed
+    from_c, others = impossible.partition { |pair, _| pair =~ FROM_C }.map(&:to_h)
+    allowed = ruby.version < Gem::Version.new("3.0") ? samples * TOLERATED_FROM_C : 0
+    test.fail("impossible: #{others.first(5).to_h}") if others.any?
+    test.fail("impossible: #{from_c.first(5).to_h}") if from_c.values.sum > allowed
     test.fail("#{unread} of #{samples} samples could not be read") if unread * 100 > samples
     # How many depends on the machine: the methods take less time than a system call.
     test.fail("all #{samples} have outer frames only") if partial == samples

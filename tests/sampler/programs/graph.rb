@@ -5,8 +5,13 @@
 #
 # Writes who may call whom to the file edges, then its pid, and then counts.
 METHODS = 40
+# Methods in C, with no argument, one and two.
+IN_C = { "Integer#bit_length" => "s.bit_length", "Integer#fdiv" => "s.fdiv(3)", "Integer#gcd" => "s.gcd(6)",
+         "Comparable#between?" => "s.between?(1, 9)", "Integer#pow" => "s.pow(2, 7)" }.freeze
+# YJIT pushes frames for these, too.
+OPERATORS = /(?<= )(?:>>|&|\*|\+|%|==)(?= )/.freeze
 random = Random.new(Integer(ARGV[0]))
-edges = []
+edges = ["Comparable#between? Integer#<=>"]
 source = +"class Graph\n"
 METHODS.times do |number|
   left = METHODS - 1 - number
@@ -14,12 +19,15 @@ METHODS.times do |number|
   callees.each { |callee| edges << "Graph#m#{number} Graph#m#{callee}" }
   locals = Array.new(random.rand(3)) { |place| "l#{place} = #{random.rand(100)}; " }.join
   maybe = callees.size == 3 ? "m#{callees[1]}(s) if s % #{3 + random.rand(5)} == 0; " : ""
+  in_c = IN_C.to_a.sample(random.rand(3), random: random)
   last = case callees.size
          when 0 then "s"
          when 1 then "m#{callees[0]}(s >> 1)"
          else "s & #{1 << random.rand(4)} == 0 ? m#{callees[0]}(s * 5 + 1) : m#{callees[-1]}(s * 3 + 7)"
          end
-  source << "  def m#{number}(s); #{locals}#{maybe}#{last}; end\n"
+  body = "#{locals}#{in_c.map { |_, call| "#{call}; " }.join}#{maybe}#{last}"
+  [*in_c.map(&:first), *body.scan(OPERATORS).map { |name| "Integer##{name}" }].each { |callee| edges << "Graph#m#{number} #{callee}" }
+  source << "  def m#{number}(s); #{body}; end\n"
 end
 File.write("edges", edges.uniq.join("\n"))
 eval("#{source}end", TOPLEVEL_BINDING, "graph.rb")
