@@ -83,8 +83,10 @@ static struct rcore_error *make_options(const struct rcore_profile_request *requ
 			rcore_profile_format_of(arguments->outputs.items[i], &format);
 		if (err)
 			return err;
-		ret->keeps_threads |= format->needs_threads;
-		ret->keeps_labels |= format->needs_labels;
+		ret->keeps_threads |= format->needs & RCORE_NEEDS_THREADS;
+		ret->keeps_labels |= format->needs & RCORE_NEEDS_LABELS;
+		ret->keeps_lines |= format->needs & RCORE_NEEDS_LINES;
+		ret->keeps_times |= format->needs & RCORE_NEEDS_TIMES;
 	}
 	return parse_by(arguments->by, ret);
 }

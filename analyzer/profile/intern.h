@@ -13,12 +13,12 @@
  * gets the same numbers.
  */
 
-/* Hashes to numbers: open addressing, at most half full. */
-struct rcore_intern_slot {
-	uint32_t hash, number_plus_one; /* 0: free */
-};
+/*
+ * Hashes to numbers: open addressing, at most three quarters full. It does not
+ * keep the hashes, because there may be millions of elements.
+ */
 struct rcore_intern_index {
-	struct rcore_intern_slot *slots;
+	uint32_t *slots; /* number plus one; 0: free */
 	size_t capacity; /* 0, or a power of two */
 };
 

@@ -23,16 +23,16 @@ struct walk {
 
 static void add_function(const struct walk *walk, size_t index, uint32_t function, bool is_self)
 {
-	const struct rcore_amounts *sides = walk->totals->items[index].sides;
 	struct rcore_method *method = &walk->methods[function];
 	for (int side = 0; side < RCORE_SIDES; side++) {
-		uint64_t amount = rcore_measured(&sides[side], walk->measure);
+		struct rcore_amounts amounts = rcore_totals_amounts(walk->totals, index, side);
+		uint64_t amount = rcore_measured(amounts, walk->measure);
 		if (is_self)
 			method->self[side] += amount;
 		if (walk->seen[function] == index + 1)
 			continue;
 		method->total[side] += amount;
-		method->samples[side] += sides[side].count;
+		method->samples[side] += amounts.count;
 	}
 	walk->seen[function] = (uint32_t)index + 1;
 }
@@ -127,12 +127,13 @@ static struct rcore_error *finish(struct work *work, size_t count, bool is_ready
 	return NULL;
 }
 
-static void add_whole(struct rcore_methods *methods, const struct rcore_total *total,
-		      enum rcore_measure measure)
+static void add_whole(struct rcore_methods *methods, const struct rcore_totals *totals,
+		      size_t index, enum rcore_measure measure)
 {
 	for (int side = 0; side < RCORE_SIDES; side++) {
-		methods->whole[side] += rcore_measured(&total->sides[side], measure);
-		methods->samples[side] += total->sides[side].count;
+		struct rcore_amounts amounts = rcore_totals_amounts(totals, index, side);
+		methods->whole[side] += rcore_measured(amounts, measure);
+		methods->samples[side] += amounts.count;
 	}
 }
 
@@ -150,7 +151,7 @@ struct rcore_error *rcore_methods_init(const struct rcore_totals *totals,
 		if (group->is_one && root != group->function)
 			continue;
 		add_stack(&walk, i, group->is_one);
-		add_whole(ret, &totals->items[i], measure);
+		add_whole(ret, totals, i, measure);
 	}
 	return finish(&work, totals->profile->functions.count, is_ready, ret);
 }
@@ -162,14 +163,14 @@ struct rcore_error *rcore_groups_init(const struct rcore_totals *totals,
 	bool is_ready = work_init(&work, totals->profile);
 	*ret = (struct rcore_methods){0};
 	for (size_t i = 0; is_ready && i < totals->keys.count; i++) {
-		const struct rcore_total *total = &totals->items[i];
 		struct rcore_method *method =
 			&work.methods[work.roots[rcore_totals_key(totals, i)->node]];
 		for (int side = 0; side < RCORE_SIDES; side++) {
-			method->total[side] += rcore_measured(&total->sides[side], measure);
-			method->samples[side] += total->sides[side].count;
+			struct rcore_amounts amounts = rcore_totals_amounts(totals, i, side);
+			method->total[side] += rcore_measured(amounts, measure);
+			method->samples[side] += amounts.count;
 		}
-		add_whole(ret, total, measure);
+		add_whole(ret, totals, i, measure);
 	}
 	return finish(&work, totals->profile->functions.count, is_ready, ret);
 }

@@ -75,7 +75,13 @@ void rcore_totals_free(struct rcore_totals *totals)
 	}
 	rcore_profile_free(totals->profile);
 	rcore_record_set_deinit(&totals->keys);
-	free(totals->items);
+	for (int side = 0; side < RCORE_SIDES; side++) {
+		free(totals->amounts[side]);
+		free(totals->timelines[side].items);
+		free(totals->timelines[side].by_thread.items);
+		free(totals->timelines[side].by_parked_fiber.items);
+		free(totals->timelines[side].by_key.items);
+	}
 	free(totals);
 }
 
@@ -162,6 +168,7 @@ static void add_table(struct rcore_totals *totals, const struct rcore_profile *f
 	struct map *map = &totals->merge->maps[type->table];
 	union {
 		struct rcore_profile_function function;
+		struct rcore_profile_frame frame;
 		struct rcore_profile_thread thread;
 		struct rcore_profile_state state;
 	} record;
@@ -186,6 +193,8 @@ static void add_table(struct rcore_totals *totals, const struct rcore_profile *f
 				number = note(totals->profile, "(stacks beyond rcore's limit)");
 		} else if (map->count) {
 			translate(totals, from, type, &record);
+			if (type->table == RCORE_TABLE_FRAMES && !totals->options.keeps_lines)
+				record.frame.line = 0;
 			totals->profile->no_memory |= !rcore_record_set_add(
 				rcore_table_set(totals->profile, type), &record, &number);
 		}
@@ -245,20 +254,75 @@ static void add_amounts(struct rcore_amounts *to, const struct rcore_profile_sam
 }
 
 /*
- * Returns the total with this key, which may be new; NULL if memory is short.
+ * Returns the amounts of a key; NULL if memory is short. Those that were not
+ * added to yet are 0.
  */
-static struct rcore_total *total_of(struct rcore_totals *totals,
-				    const struct rcore_total_key *key)
+static struct rcore_amounts *amounts_of(struct rcore_totals *totals, enum rcore_side side,
+					uint32_t number)
 {
-	uint32_t number;
-	size_t known = totals->keys.count;
-	if (!rcore_grow((void **)&totals->items, known, &totals->capacity,
-			sizeof(*totals->items)) ||
-	    !rcore_record_set_add(&totals->keys, key, &number))
+	enum { FIRST = 64 };
+	struct rcore_amounts **amounts = &totals->amounts[side];
+	size_t *capacity = &totals->capacities[side];
+	if (number < *capacity)
+		return &(*amounts)[number];
+	size_t wanted = number < FIRST ? FIRST : (size_t)number + number / 2;
+	struct rcore_amounts *grown = reallocarray(*amounts, wanted, sizeof(*grown));
+	if (!grown)
 		return NULL;
-	if (number == known)
-		totals->items[number] = (struct rcore_total){0};
-	return &totals->items[number];
+	memset(grown + *capacity, 0, (wanted - *capacity) * sizeof(*grown));
+	*amounts = grown;
+	*capacity = wanted;
+	return &grown[number];
+}
+
+/* Returns the slot of `number`; NULL if memory is short. */
+static uint32_t *last_of(struct rcore_timeline_last *last, uint32_t number)
+{
+	size_t wanted = (size_t)number + number / 2 + 1;
+	if (number < last->capacity)
+		return &last->items[number];
+	uint32_t *grown = reallocarray(last->items, wanted, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	memset(grown + last->capacity, 0, (wanted - last->capacity) * sizeof(*grown));
+	last->items = grown;
+	last->capacity = wanted;
+	return &grown[number];
+}
+
+/*
+ * Keeps a sample for the timeline. If the one before it of the same thread or
+ * parked fiber has the same key, that becomes longer instead; once memory is
+ * full, the last one with the same key. `whole` is the key with all its parts.
+ * Returns false if memory is short.
+ */
+static bool keep(struct rcore_totals *totals, enum rcore_side side, uint32_t key,
+		 const struct rcore_total_key *whole, const struct rcore_profile_sample *sample)
+{
+	struct rcore_timeline *timeline = &totals->timelines[side];
+	if (!totals->options.keeps_times)
+		return true;
+	bool is_parked = rcore_profile_state_at(totals->profile, whole->state)->kind ==
+			 RCORE_SAMPLE_PARKED;
+	uint32_t *before = is_parked ? last_of(&timeline->by_parked_fiber, whole->fiber)
+				     : last_of(&timeline->by_thread, whole->thread);
+	uint32_t *alike = totals->is_full ? last_of(&timeline->by_key, key) : before;
+	if (!before || !alike)
+		return false;
+	uint32_t last = *before && timeline->items[*before - 1].key == key ? *before : 0;
+	if (totals->is_full && !last)
+		last = *alike;
+	if (!last) {
+		struct rcore_timed *timed = rcore_push(timeline);
+		if (!timed)
+			return false;
+		*timed = (struct rcore_timed){.time = sample->time, .key = key};
+		last = (uint32_t)timeline->count;
+	}
+	timeline->items[last - 1].wall += sample->wall;
+	timeline->items[last - 1].cpu += sample->cpu;
+	*before = *alike = last;
+	return true;
 }
 
 static void add_time(struct rcore_totals *totals, const struct rcore_profile_sample *sample,
@@ -295,19 +359,24 @@ static void add_sample(struct rcore_totals *totals, const struct rcore_profile *
 		.state = options->keeps_threads ? whole.state : 0,
 		.labels = options->keeps_labels ? whole.labels : 0,
 	};
-	struct rcore_total *total = total_of(totals, &key);
-	totals->profile->no_memory |= !total;
-	if (!total)
+	uint32_t number;
+	bool has_room = rcore_record_set_add(&totals->keys, &key, &number);
+	struct rcore_amounts *amounts = has_room ? amounts_of(totals, side, number) : NULL;
+	if (!amounts || !keep(totals, side, number, &whole, sample)) {
+		totals->profile->no_memory = true;
 		return;
-	add_amounts(&total->sides[side], sample);
+	}
+	add_amounts(amounts, sample);
 	add_amounts(&totals->sums[side], sample);
 }
 
 static void check_memory(struct rcore_totals *totals)
 {
-	size_t memory = rcore_profile_memory(totals->profile) +
-			rcore_record_set_memory(&totals->keys) +
-			totals->capacity * sizeof(*totals->items);
+	size_t memory =
+		rcore_profile_memory(totals->profile) + rcore_record_set_memory(&totals->keys);
+	for (int side = 0; side < RCORE_SIDES; side++)
+		memory += totals->capacities[side] * sizeof(*totals->amounts[side]) +
+			  totals->timelines[side].count * sizeof(struct rcore_timed);
 	if (memory > TOTALS_MEMORY_MAX)
 		totals->is_full = true;
 }
@@ -354,11 +423,18 @@ void rcore_totals_scale(struct rcore_totals *totals)
 	double factor = (double)durations[RCORE_SIDE_NEW] / (double)durations[RCORE_SIDE_OLD];
 	struct rcore_amounts *sum = &totals->sums[RCORE_SIDE_OLD];
 	*sum = (struct rcore_amounts){0};
-	for (size_t i = 0; i < totals->keys.count; i++) {
-		struct rcore_amounts *old = &totals->items[i].sides[RCORE_SIDE_OLD];
+	for (size_t i = 0; i < totals->capacities[RCORE_SIDE_OLD]; i++) {
+		struct rcore_amounts *old = &totals->amounts[RCORE_SIDE_OLD][i];
 		scale(old, factor);
 		sum->wall += old->wall;
 		sum->cpu += old->cpu;
 		sum->count += old->count;
+	}
+	struct rcore_timeline *timeline = &totals->timelines[RCORE_SIDE_OLD];
+	for (size_t i = 0; i < timeline->count; i++) {
+		struct rcore_timed *timed = &timeline->items[i];
+		timed->time = scaled(timed->time, factor);
+		timed->wall = scaled(timed->wall, factor);
+		timed->cpu = scaled(timed->cpu, factor);
 	}
 }

@@ -30,8 +30,24 @@ struct rcore_total_key {
 	uint32_t node, thread, fiber, state, labels;
 };
 
-struct rcore_total {
-	struct rcore_amounts sides[RCORE_SIDES];
+/*
+ * Samples of a thread, or of a parked fiber, that follow each other and have
+ * one key; the time of the first.
+ */
+struct rcore_timed {
+	uint64_t time;      /* nanoseconds since its recording began */
+	uint64_t wall, cpu; /* nanoseconds */
+	uint32_t key;
+};
+
+struct rcore_timeline {
+	struct rcore_timed *items; /* as in the recording: not in order */
+	size_t count, capacity;
+	/* The last item, as its number plus one. */
+	struct rcore_timeline_last {
+		uint32_t *items;
+		size_t capacity;
+	} by_thread, by_parked_fiber, by_key;
 };
 
 enum rcore_by {
@@ -59,12 +75,17 @@ struct rcore_totals_options {
 	/* Keeps these apart, for an output that prints them. */
 	bool keeps_threads; /* with their states */
 	bool keeps_labels;  /* with fibers */
+	bool keeps_lines;   /* of frames */
+	bool keeps_times;   /* of samples, in `timelines` */
 };
 
 struct rcore_totals {
 	struct rcore_profile *profile; /* it has no samples */
 	struct rcore_record_set keys;  /* struct rcore_total_key */
-	struct rcore_total *items;     /* as many */
+	/* As many, by side; NULL if nothing was added to that side. */
+	struct rcore_amounts *amounts[RCORE_SIDES];
+	/* Empty unless options.keeps_times. */
+	struct rcore_timeline timelines[RCORE_SIDES];
 	/* Nanoseconds from the first to the last sample. */
 	uint64_t durations[RCORE_SIDES];
 	struct rcore_amounts sums[RCORE_SIDES];
@@ -77,7 +98,7 @@ struct rcore_totals {
 	/* Private. */
 	struct rcore_totals_options options;
 	struct rcore_totals_merge *merge;
-	size_t capacity;
+	size_t capacities[RCORE_SIDES];
 };
 
 /* `options`, and what it points to, must outlive the totals. */
@@ -103,6 +124,13 @@ static inline const struct rcore_total_key *rcore_totals_key(const struct rcore_
 							     size_t index)
 {
 	return (const struct rcore_total_key *)totals->keys.items + index;
+}
+
+static inline struct rcore_amounts rcore_totals_amounts(const struct rcore_totals *totals,
+							size_t index, enum rcore_side side)
+{
+	return index < totals->capacities[side] ? totals->amounts[side][index]
+						: (struct rcore_amounts){0};
 }
 
 #endif

@@ -28,35 +28,89 @@ static bool add_edges(const struct rcore_profile *profile, struct rcore_record_s
 	return true;
 }
 
-static void add_selves(struct rcore_tree *tree, const struct rcore_totals *totals,
-		       enum rcore_measure measure, const uint32_t *map)
+/* The tree while it is built; its nodes are still edges. */
+struct build {
+	const struct rcore_totals *totals;
+	enum rcore_measure measure;
+	uint64_t least;
+	struct rcore_record_set edges;
+	uint32_t *map;               /* of the profile's nodes to edges */
+	uint64_t *sums[RCORE_SIDES]; /* of edges; NULL: all are 0 */
+	uint32_t *nodes;             /* of edges to the tree's nodes; 0: none */
+};
+
+/* Adds up the times of all nodes. Returns false if memory is short. */
+static bool add_up(struct build *build, enum rcore_side side)
 {
-	for (size_t i = 0; i < totals->keys.count; i++) {
-		struct rcore_tree_node *node =
-			&tree->items[map[rcore_totals_key(totals, i)->node]];
-		for (int side = 0; side < RCORE_SIDES; side++)
-			node->self[side] +=
-				rcore_measured(&totals->items[i].sides[side], measure);
-	}
+	const struct rcore_totals *totals = build->totals;
+	const struct edge *edges = build->edges.items;
+	if (!totals->capacities[side])
+		return true;
+	uint64_t *sums = calloc(build->edges.count, sizeof(*sums));
+	build->sums[side] = sums;
+	if (!sums)
+		return false;
+	for (size_t i = 0; i < totals->keys.count; i++)
+		sums[build->map[rcore_totals_key(totals, i)->node]] +=
+			rcore_measured(rcore_totals_amounts(totals, i, side), build->measure);
+	/* Children come after their parents. */
+	for (size_t i = build->edges.count; i-- > 1;)
+		sums[edges[i].parent] += sums[i];
+	return true;
 }
 
-/* Children come after their parents. */
-static void add_totals(struct rcore_tree *tree)
+static uint64_t sum_of(const struct build *build, size_t edge, enum rcore_side side)
 {
-	for (size_t i = tree->count; i-- > 0;) {
-		struct rcore_tree_node *node = &tree->items[i];
-		struct rcore_tree_node *parent = &tree->items[node->parent];
-		for (int side = 0; side < RCORE_SIDES; side++) {
-			node->total[side] += node->self[side];
-			if (i)
-				parent->total[side] += node->total[side];
-		}
+	return build->sums[side] ? build->sums[side][edge] : 0;
+}
+
+/*
+ * Makes the nodes that have enough time. Those that have it have parents that
+ * have it.
+ */
+static bool make_nodes(struct build *build, struct rcore_tree *tree)
+{
+	const struct edge *edges = build->edges.items;
+	const size_t count = build->edges.count;
+	build->nodes = calloc(count, sizeof(*build->nodes));
+	if (!build->nodes)
+		return false;
+	tree->count = 1;
+	for (size_t i = 1; i < count; i++) {
+		uint64_t was = sum_of(build, i, RCORE_SIDE_OLD);
+		uint64_t is = sum_of(build, i, RCORE_SIDE_NEW);
+		if ((was > is ? was : is) >= build->least)
+			build->nodes[i] = (uint32_t)tree->count++;
+		else
+			tree->left_out += was || is;
 	}
-	for (size_t i = 1; i < tree->count; i++) {
-		struct rcore_tree_node *node = &tree->items[i];
-		node->depth = tree->items[node->parent].depth + 1;
+	tree->items = calloc(tree->count, sizeof(*tree->items));
+	if (!tree->items)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (i && !build->nodes[i])
+			continue;
+		struct rcore_tree_node *node = &tree->items[build->nodes[i]];
+		node->parent = build->nodes[edges[i].parent];
+		node->function = edges[i].function;
+		node->depth = i ? tree->items[node->parent].depth + 1 : 0;
 		if (node->depth > tree->max_depth)
 			tree->max_depth = node->depth;
+		for (int side = 0; side < RCORE_SIDES; side++)
+			node->total[side] = sum_of(build, i, side);
+	}
+	return true;
+}
+
+static void add_selves(const struct build *build, struct rcore_tree *tree)
+{
+	for (size_t i = 0; i < build->totals->keys.count; i++) {
+		uint32_t edge = build->map[rcore_totals_key(build->totals, i)->node];
+		if (edge && !build->nodes[edge])
+			continue;
+		for (int side = 0; side < RCORE_SIDES; side++)
+			tree->items[build->nodes[edge]].self[side] += rcore_measured(
+				rcore_totals_amounts(build->totals, i, side), build->measure);
 	}
 }
 
@@ -69,10 +123,7 @@ static int compare(const void *a, const void *b, void *opaque)
 	return order ? order : (x > y) - (x < y);
 }
 
-/*
- * Goes from the last node to the first and puts each before its siblings.
- * Leaves out nodes that took no time.
- */
+/* Goes from the last node to the first and puts each before its siblings. */
 static bool link_children(struct rcore_tree *tree)
 {
 	uint32_t *order = malloc(tree->count * sizeof(*order));
@@ -84,7 +135,7 @@ static bool link_children(struct rcore_tree *tree)
 	for (size_t i = tree->count; i-- > 0;) {
 		struct rcore_tree_node *node = &tree->items[order[i]];
 		struct rcore_tree_node *parent = &tree->items[node->parent];
-		if (!order[i] || (!node->total[RCORE_SIDE_NEW] && !node->total[RCORE_SIDE_OLD]))
+		if (!order[i])
 			continue;
 		node->next_sibling = parent->first_child;
 		parent->first_child = order[i];
@@ -93,37 +144,39 @@ static bool link_children(struct rcore_tree *tree)
 	return true;
 }
 
-static bool build(struct rcore_tree *tree, const struct rcore_totals *totals,
-		  enum rcore_measure measure, struct rcore_record_set *edges, uint32_t *map)
+static bool make(struct build *build, struct rcore_tree *tree)
 {
-	if (!add_edges(totals->profile, edges, map))
+	bool is_made =
+		build->map && add_edges(build->totals->profile, &build->edges, build->map);
+	for (int side = 0; is_made && side < RCORE_SIDES; side++)
+		is_made = add_up(build, side);
+	if (!is_made || !make_nodes(build, tree))
 		return false;
-	tree->count = edges->count;
-	tree->items = calloc(tree->count, sizeof(*tree->items));
-	if (!tree->items)
-		return false;
-	for (size_t i = 0; i < tree->count; i++) {
-		const struct edge *edge = (const struct edge *)edges->items + i;
-		tree->items[i].parent = edge->parent;
-		tree->items[i].function = edge->function;
-	}
-	add_selves(tree, totals, measure, map);
-	add_totals(tree);
+	add_selves(build, tree);
 	return link_children(tree);
 }
 
 struct rcore_error *rcore_tree_new(const struct rcore_totals *totals,
-				   enum rcore_measure measure, struct rcore_tree **ret)
+				   enum rcore_measure measure, uint64_t least,
+				   struct rcore_tree **ret)
 {
-	struct rcore_record_set edges = {.record_size = sizeof(struct edge)};
+	struct build build = {
+		.totals = totals,
+		.measure = measure,
+		.least = least ? least : 1,
+		.edges.record_size = sizeof(struct edge),
+		.map = calloc(totals->profile->nodes.count, sizeof(*build.map)),
+	};
 	struct rcore_tree *tree = calloc(1, sizeof(*tree));
-	uint32_t *map = calloc(totals->profile->nodes.count, sizeof(*map));
 	if (tree)
 		tree->profile = totals->profile;
-	bool is_built = tree && map && build(tree, totals, measure, &edges, map);
-	rcore_record_set_deinit(&edges);
-	free(map);
-	if (is_built) {
+	bool is_made = tree && make(&build, tree);
+	rcore_record_set_deinit(&build.edges);
+	for (int side = 0; side < RCORE_SIDES; side++)
+		free(build.sums[side]);
+	free(build.nodes);
+	free(build.map);
+	if (is_made) {
 		*ret = tree;
 		return NULL;
 	}

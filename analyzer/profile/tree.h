@@ -7,10 +7,9 @@
 /* The amount that an output shows. */
 enum rcore_measure { RCORE_MEASURE_WALL, RCORE_MEASURE_CPU };
 
-static inline uint64_t rcore_measured(const struct rcore_amounts *amounts,
-				      enum rcore_measure measure)
+static inline uint64_t rcore_measured(struct rcore_amounts amounts, enum rcore_measure measure)
 {
-	return measure == RCORE_MEASURE_CPU ? amounts->cpu : amounts->wall;
+	return measure == RCORE_MEASURE_CPU ? amounts.cpu : amounts.wall;
 }
 
 /*
@@ -30,11 +29,16 @@ struct rcore_tree {
 	struct rcore_tree_node *items;
 	size_t count;
 	uint32_t max_depth;
+	size_t left_out; /* nodes that took less time than the least */
 };
 
-/* Error: NO_MEMORY. */
+/*
+ * Leaves out nodes that took no time, or on both sides less than `least`
+ * nanoseconds; their parents' totals contain them. Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_tree_new(const struct rcore_totals *totals,
-				   enum rcore_measure measure, struct rcore_tree **ret);
+				   enum rcore_measure measure, uint64_t least,
+				   struct rcore_tree **ret);
 void rcore_tree_free(struct rcore_tree *tree); /* NULL-safe */
 
 /*

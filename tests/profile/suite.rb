@@ -15,7 +15,7 @@ class Suite
     @passed = @failed = 0
   end
 
-  PARTS = %w[agree browser hostile where diff modes redaction damage refused size].freeze
+  PARTS = %w[agree times browser hostile where diff modes redaction damage refused size].freeze
 
   def run(folder, parts)
     unknown = parts - PARTS
@@ -57,6 +57,36 @@ class Suite
   end
 
   def hostile = agreement("hostile", recording("hostile", kind: "hostile"))
+
+  # [track of Firefox => [time, wall time, CPU time] of each run of samples], of samples of one thread or parked fiber.
+  def runs(samples)
+    last = {}
+    samples.each_with_object(Hash.new { |hash, key| hash[key] = [] }) do |sample, tracks|
+      is_parked = sample.state == "parked"
+      of, key = is_parked ? sample.fiber : sample.thread, [sample.state, sample.wait, sample.stack]
+      if last[[is_parked, of]]&.first == key
+        run = last[[is_parked, of]].last
+        run[1] += sample.wall
+        run[2] += sample.cpu
+      else
+        run = [sample.time, sample.wall, sample.cpu]
+        last[[is_parked, of]] = [key, run]
+        tracks["#{sample.thread}#{" worker" if sample.thread[-1].to_i.odd?}#{" parked fibers" if is_parked}"] << run
+      end
+    end
+  end
+
+  def times
+    recorded = recording("times")
+    found = JSON.parse(output(recorded, "times.firefox.json"))["threads"].to_h do |thread|
+      rows = thread["samples"].values_at("time", "weight", "threadCPUDelta").transpose
+      [thread["name"], rows.map { |time, weight, cpu| [(time * 1e6).round, (weight * 1e6).round, cpu] }]
+    end
+    wanted = runs(recorded.truth.samples)
+    check("tracks of Firefox", found.keys.sort == wanted.keys.sort, found.keys.inspect)
+    wrong = wanted.reject { |name, rows| found[name] && found[name] == found[name].sort_by(&:first) && found[name].sort == rows.sort }
+    check("times of Firefox", wrong.empty?, wrong.keys.inspect)
+  end
 
   def modes
     recorded = recording("modes")
@@ -156,6 +186,8 @@ class Suite
     memory, status = Open3.capture2(WRITE, @seed.to_s, path, "hour")
     check("an hour has less than 50 MB", status.success? && File.size(path) < 50_000_000, "#{File.size(path)} bytes")
     check("an hour is written with less than 64 MiB", memory.to_i.between?(1, 64 << 10), "#{memory.to_i} KiB")
+    table = system(RCORE, "report", path, "-o", File.join(@folder, "hour.txt"), rlimit_data: 128 << 20)
+    check("an hour is reported with less than 128 MiB", table)
     File.unlink(path)
   end
 

@@ -50,7 +50,7 @@ static void add_cost(struct costs *costs, const struct cost_key *key,
 		costs->items[number] = (struct cost){0};
 	for (int side = 0; side < RCORE_SIDES; side++)
 		costs->items[number].sides[side] += rcore_measured(
-			&report->totals->items[index].sides[side], report->measure);
+			rcore_totals_amounts(report->totals, index, side), report->measure);
 }
 
 static void add_stack(struct costs *costs, const struct rcore_profile_report *report,
@@ -163,10 +163,10 @@ static void write_head(const struct rcore_profile_report *report, FILE *out)
 	if (report->is_diff)
 		fprintf(out, " Old%s", measure);
 	fprintf(out, "\nsummary: %" PRIu64,
-		rcore_measured(&report->totals->sums[RCORE_SIDE_NEW], report->measure));
+		rcore_measured(report->totals->sums[RCORE_SIDE_NEW], report->measure));
 	if (report->is_diff)
 		fprintf(out, " %" PRIu64,
-			rcore_measured(&report->totals->sums[RCORE_SIDE_OLD], report->measure));
+			rcore_measured(report->totals->sums[RCORE_SIDE_OLD], report->measure));
 	putc('\n', out);
 }
 

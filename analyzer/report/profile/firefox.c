@@ -12,9 +12,13 @@
 
 /*
  * The "processed profile" format of the Firefox Profiler, version 47, which
- * newer versions also read. Each thread (of each side of --diff) has its own
- * tables, with what it uses. Totals have no times, so the samples of a thread
- * follow each other, each as long as its weight.
+ * newer versions also read. Each track has its own tables, with what it uses. A
+ * thread is a track, and its parked fibers are another one, because these wait
+ * at the same time as their thread works. With --diff, there are tracks of both
+ * sides.
+ *
+ * A sample's time is that of the recording; a stack is drawn until the next
+ * sample of its track. Its weight is what it counts for.
  */
 
 /* The version of the format, and that of Firefox' own profiles. */
@@ -38,7 +42,7 @@ struct writer {
 	const struct rcore_profile_report *report;
 	const struct rcore_profile *profile;
 	struct rcore_json json;
-	uint32_t *order; /* indices of totals, by thread */
+	uint32_t *order; /* indices of one side's timeline, by track and time */
 	struct rcore_numbering nodes, functions, strings;
 };
 
@@ -240,17 +244,27 @@ static void put_strings(struct writer *writer)
 	rcore_json_close(json, ']');
 }
 
-/* The totals of one thread and one side. */
+/* The samples of one track. */
 struct run {
 	size_t begin, end; /* in writer->order */
 	enum rcore_side side;
 };
 
-static uint64_t weight_of(const struct writer *writer, const struct run *run, size_t at)
+static const struct rcore_timed *timed_at(const struct writer *writer, const struct run *run,
+					  size_t at)
 {
-	return rcore_measured(
-		&writer->report->totals->items[writer->order[at]].sides[run->side],
-		writer->report->measure);
+	return &writer->report->totals->timelines[run->side].items[writer->order[at]];
+}
+
+static const struct rcore_total_key *key_at(const struct writer *writer, const struct run *run,
+					    size_t at)
+{
+	return rcore_totals_key(writer->report->totals, timed_at(writer, run, at)->key);
+}
+
+static bool is_parked(const struct rcore_totals *totals, const struct rcore_total_key *key)
+{
+	return rcore_profile_state_at(totals->profile, key->state)->kind == RCORE_SAMPLE_PARKED;
 }
 
 static void put_ms(FILE *out, uint64_t nanoseconds)
@@ -259,72 +273,89 @@ static void put_ms(FILE *out, uint64_t nanoseconds)
 		nanoseconds % NANOSECONDS_PER_MS);
 }
 
+enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT, COLUMN_CPU, COLUMNS };
+
+static void put_value(struct writer *writer, enum column column, const struct run *run,
+		      size_t at)
+{
+	FILE *out = writer->json.out;
+	const struct rcore_timed *timed = timed_at(writer, run, at);
+	uint32_t node = key_at(writer, run, at)->node;
+	const struct rcore_amounts amounts = {.wall = timed->wall, .cpu = timed->cpu};
+	switch (column) {
+	case COLUMN_STACK:
+		if (node)
+			fprintf(out, "%" PRIu32, writer->nodes.plus_one[node] - 1);
+		else
+			fputs("null", out);
+		break;
+	case COLUMN_TIME:
+		put_ms(out, timed->time);
+		break;
+	case COLUMN_WEIGHT:
+		put_ms(out, rcore_measured(amounts, writer->report->measure));
+		break;
+	default:
+		fprintf(out, "%" PRIu64, timed->cpu);
+		break;
+	}
+}
+
 static void put_samples(struct writer *writer, const struct run *run)
 {
 	struct rcore_json *json = &writer->json;
-	static const char *const columns[] = {"stack", "time", "weight"};
-	size_t count = 0;
+	static const char *const columns[COLUMNS] = {
+		[COLUMN_STACK] = "stack",
+		[COLUMN_TIME] = "time",
+		[COLUMN_WEIGHT] = "weight",
+		[COLUMN_CPU] = "threadCPUDelta",
+	};
 	rcore_json_open(json, "samples", '{');
-	for (int column = 0; column < 3; column++) {
-		uint64_t time = 0;
-		count = 0;
+	for (enum column column = 0; column < COLUMNS; column++) {
 		rcore_json_start(json, columns[column]);
 		putc('[', json->out);
 		for (size_t i = run->begin; i < run->end; i++) {
-			uint64_t weight = weight_of(writer, run, i);
-			uint32_t node =
-				rcore_totals_key(writer->report->totals, writer->order[i])
-					->node;
-			if (!weight)
-				continue;
-			if (count++)
+			if (i > run->begin)
 				putc(',', json->out);
-			if (column == 0 && node)
-				fprintf(json->out, "%" PRIu32,
-					writer->nodes.plus_one[node] - 1);
-			else if (column == 0)
-				fputs("null", json->out);
-			else
-				put_ms(json->out, column == 1 ? time : weight);
-			time += weight;
+			put_value(writer, column, run, i);
 		}
 		putc(']', json->out);
 	}
 	put_text(json, "weightType", "tracing-ms");
-	put_number(json, "length", (int64_t)count);
+	put_number(json, "length", (int64_t)(run->end - run->begin));
 	rcore_json_close(json, '}');
 }
 
 static void put_thread(struct writer *writer, const struct run *run, uint32_t *stack)
 {
 	struct rcore_json *json = &writer->json;
-	const struct rcore_total_key *key =
-		rcore_totals_key(writer->report->totals, writer->order[run->begin]);
+	const struct rcore_total_key *key = key_at(writer, run, run->begin);
 	const struct rcore_profile_thread *thread =
 		rcore_profile_thread_at(writer->profile, key->thread);
 	const char *name = rcore_profile_text(writer->profile, thread->name);
 	const char *id = rcore_profile_text(writer->profile, thread->id);
 	char text[2 * RCORE_PROFILE_TEXT_MAX + 16], pid[16];
-	snprintf(text, sizeof(text), "%s%s%s%s", run->side == RCORE_SIDE_OLD ? "old " : "",
-		 id[0] ? id : "all", name[0] ? " " : "", name);
+	bool parked = is_parked(writer->report->totals, key);
+	snprintf(text, sizeof(text), "%s%s%s%s%s", run->side == RCORE_SIDE_OLD ? "old " : "",
+		 id[0] ? id : "all", name[0] ? " " : "", name, parked ? " parked fibers" : "");
 	snprintf(pid, sizeof(pid), "%" PRIu32, thread->pid);
 	rcore_numbering_clear(&writer->nodes);
 	rcore_numbering_clear(&writer->functions);
 	rcore_numbering_clear(&writer->strings);
 	for (size_t i = run->begin; i < run->end; i++)
-		use_stack(writer,
-			  rcore_totals_key(writer->report->totals, writer->order[i])->node,
-			  stack);
+		use_stack(writer, key_at(writer, run, i)->node, stack);
 	rcore_json_open(json, NULL, '{');
 	put_text(json, "name", text);
 	put_text(json, "processType", "default");
 	put_text(json, "processName", "ruby");
-	rcore_json_put(json, "isMainThread", json_object_new_boolean(strcmp(id, "T1") == 0));
+	rcore_json_put(json, "isMainThread",
+		       json_object_new_boolean(strcmp(id, "T1") == 0 && !parked));
 	put_text(json, "pid", pid);
 	put_number(json, "tid", thread->tid);
 	put_number(json, "processStartupTime", 0);
 	put_null(json, "processShutdownTime");
-	put_number(json, "registerTime", 0);
+	rcore_json_start(json, "registerTime");
+	put_ms(json->out, timed_at(writer, run, run->begin)->time);
 	put_null(json, "unregisterTime");
 	put_samples(writer, run);
 	put_tables(writer);
@@ -355,6 +386,11 @@ static void put_meta(struct writer *writer)
 	rcore_json_put(json, "symbolicated", json_object_new_boolean(true));
 	rcore_json_put(json, "usesOnlyOneStackType", json_object_new_boolean(true));
 	rcore_json_put(json, "doesNotUseFrameImplementation", json_object_new_boolean(true));
+	rcore_json_open(json, "sampleUnits", '{');
+	put_text(json, "time", "ms");
+	put_text(json, "eventDelay", "ms");
+	put_text(json, "threadCPUDelta", "ns");
+	rcore_json_close(json, '}');
 	put_empty(json, "markerSchema");
 	put_no_rows(json, "extensions", extensions);
 	rcore_json_open(json, "categories", '[');
@@ -371,60 +407,79 @@ static void put_meta(struct writer *writer)
 	rcore_json_close(json, '}');
 }
 
-/* Orders by thread, then by first occurrence. */
-static int compare(const void *a, const void *b, void *opaque)
+/* Which track a sample belongs to. */
+static uint64_t track_of(const struct rcore_totals *totals, const struct rcore_timed *timed)
 {
-	const struct rcore_totals *totals = opaque;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint32_t p = rcore_totals_key(totals, x)->thread,
-		 q = rcore_totals_key(totals, y)->thread;
-	return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
+	const struct rcore_total_key *key = rcore_totals_key(totals, timed->key);
+	return (uint64_t)key->thread * 2 + is_parked(totals, key);
 }
 
-static void put_threads(struct writer *writer, uint32_t *stack)
+struct order {
+	const struct rcore_totals *totals;
+	enum rcore_side side;
+};
+
+/* Orders by track, then by time. */
+static int compare(const void *a, const void *b, void *opaque)
+{
+	const struct order *given = opaque;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct rcore_timed *items = given->totals->timelines[given->side].items;
+	const struct rcore_timed *one = &items[x], *other = &items[y];
+	uint64_t p = track_of(given->totals, one), q = track_of(given->totals, other);
+	if (p != q)
+		return (p > q) - (p < q);
+	if (one->time != other->time)
+		return (one->time > other->time) - (one->time < other->time);
+	return (x > y) - (x < y);
+}
+
+/* Writes the tracks of one side. Returns false if memory is short. */
+static bool put_side(struct writer *writer, enum rcore_side side, uint32_t *stack)
 {
 	const struct rcore_totals *totals = writer->report->totals;
-	const size_t count = totals->keys.count;
-	qsort_r(writer->order, count, sizeof(*writer->order), compare, (void *)totals);
-	rcore_json_open(&writer->json, "threads", '[');
-	for (struct run run = {0}; run.begin < count; run.begin = run.end) {
-		uint32_t thread = rcore_totals_key(totals, writer->order[run.begin])->thread;
-		for (run.end = run.begin;
-		     run.end < count &&
-		     rcore_totals_key(totals, writer->order[run.end])->thread == thread;)
+	const struct rcore_timeline *timeline = &totals->timelines[side];
+	struct order order = {totals, side};
+	writer->order = rcore_calloc(timeline->count, sizeof(*writer->order));
+	if (!writer->order)
+		return false;
+	for (uint32_t i = 0; i < timeline->count; i++)
+		writer->order[i] = i;
+	qsort_r(writer->order, timeline->count, sizeof(*writer->order), compare, &order);
+	for (struct run run = {.side = side}; run.begin < timeline->count;
+	     run.begin = run.end) {
+		uint64_t track = track_of(totals, timed_at(writer, &run, run.begin));
+		for (run.end = run.begin + 1;
+		     run.end < timeline->count &&
+		     track_of(totals, timed_at(writer, &run, run.end)) == track;)
 			run.end++;
-		run.side = RCORE_SIDE_NEW;
 		put_thread(writer, &run, stack);
-		run.side = RCORE_SIDE_OLD;
-		if (writer->report->is_diff)
-			put_thread(writer, &run, stack);
 	}
-	rcore_json_close(&writer->json, ']');
+	free(writer->order);
+	return true;
 }
 
 static bool write_all(struct writer *writer)
 {
 	const struct rcore_profile *profile = writer->profile;
-	const size_t count = writer->report->totals->keys.count;
 	uint32_t *stack = calloc(profile->nodes.count, sizeof(*stack));
-	writer->order = rcore_calloc(count, sizeof(*writer->order));
-	bool is_ready = stack && writer->order &&
-			rcore_numbering_init(&writer->nodes, profile->nodes.count) &&
+	bool is_ready = stack && rcore_numbering_init(&writer->nodes, profile->nodes.count) &&
 			rcore_numbering_init(&writer->functions, profile->functions.count) &&
 			rcore_numbering_init(&writer->strings, profile->strings.count);
-	for (uint32_t i = 0; is_ready && i < count; i++)
-		writer->order[i] = i;
 	if (is_ready) {
 		rcore_json_open(&writer->json, NULL, '{');
 		put_meta(writer);
 		put_empty(&writer->json, "libs");
 		put_empty(&writer->json, "pages");
-		put_threads(writer, stack);
+		rcore_json_open(&writer->json, "threads", '[');
+		is_ready = put_side(writer, RCORE_SIDE_NEW, stack);
+		if (is_ready && writer->report->is_diff)
+			is_ready = put_side(writer, RCORE_SIDE_OLD, stack);
+		rcore_json_close(&writer->json, ']');
 		rcore_json_close(&writer->json, '}');
 		putc('\n', writer->json.out);
 	}
 	free(stack);
-	free(writer->order);
 	return is_ready && !writer->json.no_memory;
 }
 

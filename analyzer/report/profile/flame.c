@@ -195,8 +195,9 @@ static void write_head(const struct flame *flame, unsigned height)
 	if (report->is_diff)
 		fprintf(out, "; red took more than before, blue less (before: %.3f s)",
 			(double)flame->tree->items[0].total[RCORE_SIDE_OLD] / NANOSECONDS);
-	if (flame->narrow)
-		fprintf(out, "; %zu frames are too narrow to be shown", flame->narrow);
+	if (flame->narrow + flame->tree->left_out)
+		fprintf(out, "; %zu frames are too narrow to be shown",
+			flame->narrow + flame->tree->left_out);
 	for (size_t i = 0; i < report->note_count; i++) {
 		fputs("; ", out);
 		rcore_markup_xml(out, report->notes[i]);
@@ -230,7 +231,11 @@ static void write_all(const struct flame *flame)
 struct rcore_error *rcore_profile_flame(const struct rcore_profile_report *report, FILE *out)
 {
 	struct rcore_tree *tree;
-	struct rcore_error *err = rcore_tree_new(report->totals, report->measure, &tree);
+	struct rcore_error *err = rcore_tree_new(
+		report->totals, report->measure,
+		(uint64_t)(LEAST * (double)rcore_measured(report->totals->sums[RCORE_SIDE_NEW],
+							  report->measure)),
+		&tree);
 	if (err)
 		return err;
 	struct flame flame = {

@@ -44,7 +44,7 @@ static void write_stack(const struct rcore_tree *tree, uint32_t node, uint32_t *
 struct rcore_error *rcore_profile_folded(const struct rcore_profile_report *report, FILE *out)
 {
 	struct rcore_tree *tree;
-	struct rcore_error *err = rcore_tree_new(report->totals, report->measure, &tree);
+	struct rcore_error *err = rcore_tree_new(report->totals, report->measure, 0, &tree);
 	if (err)
 		return err;
 	uint32_t *stack = calloc(tree->max_depth + 1, sizeof(*stack));

@@ -4,9 +4,9 @@
 #include "base/text.h"
 #include "report/profile/profile_report.h"
 
-#define ROW(ending, writer, threads, labels, help)  {ending, writer, threads, labels},
-#define LIST(ending, writer, threads, labels, help) " " ending
-#define HELP(ending, writer, threads, labels, help) "; " ending " " help
+#define ROW(ending, writer, needs, help)  {ending, writer, RCORE_NEEDS_##needs},
+#define LIST(ending, writer, needs, help) " " ending
+#define HELP(ending, writer, needs, help) "; " ending " " help
 
 const struct rcore_profile_format rcore_profile_formats[] = {RCORE_PROFILE_FORMATS(ROW){0}};
 

@@ -157,7 +157,11 @@ static void put_totals(struct rcore_json *json, const struct rcore_profile_repor
 			 rcore_profile_fiber_at(profile, key->fiber)->id);
 		add_state(json, object, profile, key->state);
 		add_labels(json, object, profile, key->labels);
-		add_sides(json, object, report, totals->items[i].sides);
+		const struct rcore_amounts sides[] = {
+			rcore_totals_amounts(totals, i, RCORE_SIDE_NEW),
+			rcore_totals_amounts(totals, i, RCORE_SIDE_OLD),
+		};
+		add_sides(json, object, report, sides);
 		rcore_json_put(json, NULL, object);
 	}
 	rcore_json_close(json, ']');

@@ -270,9 +270,10 @@ static void put_samples(struct writer *writer)
 			break;
 		}
 		add_labels(writer, key, labels);
-		for (int side = 0; side < RCORE_SIDES; side++)
-			put_side(writer, &totals->items[i].sides[side], labels,
-				 (enum rcore_side)side);
+		for (int side = 0; side < RCORE_SIDES; side++) {
+			struct rcore_amounts amounts = rcore_totals_amounts(totals, i, side);
+			put_side(writer, &amounts, labels, (enum rcore_side)side);
+		}
 	}
 	free(labels);
 }

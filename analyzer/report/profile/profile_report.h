@@ -31,21 +31,32 @@ struct rcore_profile_report {
 	size_t rows; /* of the text; 0: all */
 };
 
-/* FORMAT(ending, writer, needs threads, needs labels, what --help says) */
-#define RCORE_PROFILE_FORMATS(FORMAT)                                                    \
-	FORMAT(".svg", rcore_profile_flame, false, false, "a flame graph")               \
-	FORMAT(".pb.gz", rcore_profile_pprof, true, true, "pprof")                       \
-	FORMAT(".speedscope.json", rcore_profile_speedscope, false, false, "speedscope") \
-	FORMAT(".firefox.json", rcore_profile_firefox, true, false, "Firefox Profiler")  \
-	FORMAT(".callgrind", rcore_profile_callgrind, false, false, "KCachegrind")       \
-	FORMAT(".folded", rcore_profile_folded, false, false, "one line per stack")      \
-	FORMAT(".txt", rcore_profile_text_report, false, false, "a table of methods")    \
-	FORMAT(".json", rcore_profile_json, true, true, "all of it, see docs/profile.md")
+/* What a format prints of samples, besides their stacks. */
+enum {
+	RCORE_NEEDS_THREADS = 1, /* with states */
+	RCORE_NEEDS_LABELS = 2,  /* with fibers */
+	RCORE_NEEDS_LINES = 4,   /* of frames */
+	RCORE_NEEDS_TIMES = 8,
+	RCORE_NEEDS_NOTHING = 0,
+	RCORE_NEEDS_ALL = RCORE_NEEDS_THREADS | RCORE_NEEDS_LABELS | RCORE_NEEDS_LINES,
+	RCORE_NEEDS_TRACKS = RCORE_NEEDS_THREADS | RCORE_NEEDS_LINES | RCORE_NEEDS_TIMES,
+};
+
+/* FORMAT(ending, writer, what it needs, what --help says) */
+#define RCORE_PROFILE_FORMATS(FORMAT)                                               \
+	FORMAT(".svg", rcore_profile_flame, NOTHING, "a flame graph")               \
+	FORMAT(".pb.gz", rcore_profile_pprof, ALL, "pprof")                         \
+	FORMAT(".speedscope.json", rcore_profile_speedscope, NOTHING, "speedscope") \
+	FORMAT(".firefox.json", rcore_profile_firefox, TRACKS, "Firefox Profiler")  \
+	FORMAT(".callgrind", rcore_profile_callgrind, LINES, "KCachegrind")         \
+	FORMAT(".folded", rcore_profile_folded, NOTHING, "one line per stack")      \
+	FORMAT(".txt", rcore_profile_text_report, NOTHING, "a table of methods")    \
+	FORMAT(".json", rcore_profile_json, ALL, "all of it, see docs/profile.md")
 
 struct rcore_profile_format {
 	const char *ending;
 	struct rcore_error *(*write)(const struct rcore_profile_report *report, FILE *out);
-	bool needs_threads, needs_labels;
+	unsigned needs;
 };
 
 /* Ends with {0}. */
@@ -59,7 +70,7 @@ struct rcore_error *rcore_profile_format_of(const char *path,
 					    const struct rcore_profile_format **ret);
 
 /* Writers. Errors: OS (it could not be written completely), NO_MEMORY. */
-#define RCORE_PROFILE_WRITER(ending, writer, threads, labels, help) \
+#define RCORE_PROFILE_WRITER(ending, writer, needs, help) \
 	struct rcore_error *writer(const struct rcore_profile_report *report, FILE *out);
 RCORE_PROFILE_FORMATS(RCORE_PROFILE_WRITER)
 

@@ -136,7 +136,7 @@ struct rcore_error *rcore_profile_speedscope(const struct rcore_profile_report *
 {
 	struct rcore_json json = {.out = out};
 	struct rcore_tree *tree;
-	struct rcore_error *err = rcore_tree_new(report->totals, report->measure, &tree);
+	struct rcore_error *err = rcore_tree_new(report->totals, report->measure, 0, &tree);
 	if (err)
 		return err;
 	uint32_t *stack = calloc(tree->max_depth + 1, sizeof(*stack));

@@ -64,6 +64,8 @@ static void read_all(struct rcore_recording *recording)
 		.by = RCORE_BY_STATE,
 		.keeps_threads = true,
 		.keeps_labels = true,
+		.keeps_lines = true,
+		.keeps_times = true,
 	};
 	struct rcore_totals *totals;
 	struct rcore_error *err = rcore_totals_new(&options, &totals);
