@@ -13,13 +13,13 @@ class LiveCase
 
   attr_reader :name, :note
 
-  def initialize(name, &test)
-    @name, @test = name, test
+  def initialize(name, limit: 4 * TIMEOUT, &test)
+    @name, @limit, @test = name, limit, test
     @differences = []
   end
 
   def run
-    Timeout.timeout(4 * TIMEOUT) { instance_eval(&@test) }
+    Timeout.timeout(@limit) { instance_eval(&@test) }
     @differences
   rescue StandardError => error
     @differences << "#{error.class}: #{error.message} (#{error.backtrace.first})"

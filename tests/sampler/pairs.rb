@@ -9,6 +9,8 @@ module Pairs
   CALLED = /\A(?:Graph|Integer|Comparable)#/.freeze
   UNREAD = "(a frame that could not be read)"
   SECONDS = 5
+  # A busy machine takes some hundred samples in a second.
+  LIMIT = 4 * SamplerCase::TIMEOUT + SAMPLES / 200
   # vm_push_frame() of 2.7 counts a frame before it fills it. If a method in C calls another one, nothing distinguishes
   # that from one which it called before, in the moment when its thread lost the processor. This was seen once in
   # 10^6 samples; as the program stands still meanwhile, all samples until it runs again show it.
@@ -18,7 +20,7 @@ module Pairs
   def self.cases(rubies)
     rubies.flat_map { |ruby| [[ruby, []], *([[ruby, ["--yjit"]]] if ruby.version.segments.first(2) == [3, 1])] }.flat_map do |ruby, options|
       name = [ruby.name, *options].join(" ")
-      [SamplerCase.new("pairs #{name}") { Pairs.sound(self, ruby, options) }, *(SamplerCase.new("pairs single #{name}") { Pairs.single(self, ruby, options) } if options.empty?)]
+      [SamplerCase.new("pairs #{name}", limit: LIMIT) { Pairs.sound(self, ruby, options) }, *(SamplerCase.new("pairs single #{name}") { Pairs.single(self, ruby, options) } if options.empty?)]
     end
   end
 
