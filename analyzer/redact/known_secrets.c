@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/filler.h"
+#include "base/grow.h"
 
 #define HASH_NONFATAL_OOM           1
 #define uthash_nonfatal_oom(secret) ((secret)->is_lost = true)
@@ -24,14 +25,17 @@ enum {
 struct secret {
 	size_t size;
 	char *bytes;
-	struct secret *next; /* begins with the same ANYWHERE bytes */
+	/* the longest other one that it begins with */
+	const struct secret *start;
 	bool is_lost;
-	/* by the first ANYWHERE bytes; by all bytes */
-	UT_hash_handle hh, whole;
+	UT_hash_handle hh; /* by all bytes */
 };
 
 struct rcore_known_secrets {
-	struct secret *heads, *wholes;
+	struct secret *wholes;
+	/* Those of ANYWHERE bytes and more; the first are sorted. */
+	struct secret **items;
+	size_t count, capacity, sorted_count;
 	/* Of the first four bytes of each secret. */
 	uint8_t filter[1 << (FILTER_BITS - 3)];
 };
@@ -46,12 +50,12 @@ void rcore_known_secrets_free(struct rcore_known_secrets *known)
 	struct secret *secret, *next;
 	if (!known)
 		return;
-	HASH_CLEAR(hh, known->heads);
-	HASH_ITER (whole, known->wholes, secret, next) {
-		HASH_DELETE(whole, known->wholes, secret);
+	HASH_ITER (hh, known->wholes, secret, next) {
+		HASH_DELETE(hh, known->wholes, secret);
 		free(secret->bytes);
 		free(secret);
 	}
+	free(known->items);
 	free(known);
 }
 
@@ -64,22 +68,16 @@ static unsigned filter_bit(const char *bytes)
 
 static bool insert(struct rcore_known_secrets *known, struct secret *secret)
 {
-	struct secret *head = NULL;
-	HASH_ADD_KEYPTR(whole, known->wholes, secret->bytes, secret->size, secret);
-	if (secret->is_lost)
+	HASH_ADD_KEYPTR(hh, known->wholes, secret->bytes, secret->size, secret);
+	if (secret->is_lost || secret->size < ANYWHERE)
+		return !secret->is_lost;
+	struct secret **item = rcore_push(known);
+	if (!item)
 		return false;
-	if (secret->size < ANYWHERE)
-		return true;
-	HASH_FIND(hh, known->heads, secret->bytes, ANYWHERE, head);
-	if (head) {
-		secret->next = head->next;
-		head->next = secret;
-		return true;
-	}
-	HASH_ADD_KEYPTR(hh, known->heads, secret->bytes, ANYWHERE, secret);
+	*item = secret;
 	unsigned bit = filter_bit(secret->bytes);
 	known->filter[bit / 8] |= (uint8_t)(1 << bit % 8);
-	return !secret->is_lost;
+	return true;
 }
 
 static bool add(struct rcore_known_secrets *known, const char *bytes, size_t size)
@@ -185,36 +183,108 @@ bool rcore_known_secrets_add(struct rcore_known_secrets *known, const char *text
 	return fine;
 }
 
-static size_t match(const struct secret *secret, const char *text, size_t size)
+static size_t common_of(const struct secret *secret, const char *text, size_t size)
 {
 	size_t common = 0, most = secret->size < size ? secret->size : size;
 	while (common < most && secret->bytes[common] == text[common])
 		common++;
-	return common >= (secret->size < ENOUGH ? secret->size : ENOUGH) ? common : 0;
+	return common;
 }
 
+static int compare(const struct secret *secret, const char *text, size_t size)
+{
+	int order = memcmp(secret->bytes, text, secret->size < size ? secret->size : size);
+	return order ? order : (secret->size > size) - (secret->size < size);
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+	const struct secret *const *a = left, *const *b = right;
+	return compare(*a, (*b)->bytes, (*b)->size);
+}
+
+/* Returns how many sorted secrets stand before a text or are equal to it. */
+static size_t rank_of(const struct rcore_known_secrets *known, const char *text, size_t size)
+{
+	size_t low = 0, high = known->sorted_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare(known->items[middle], text, size) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Moves the first secret after the sorted ones to its place. */
+static void sort_one(struct rcore_known_secrets *known)
+{
+	struct secret **items = known->items, *secret = items[known->sorted_count];
+	size_t rank = rank_of(known, secret->bytes, secret->size);
+	memmove(items + rank + 1, items + rank, (known->sorted_count - rank) * sizeof(*items));
+	items[rank] = secret;
+	known->sorted_count++;
+}
+
+/* A secret that another one begins with stands before it. */
+static void find_starts(struct rcore_known_secrets *known)
+{
+	const struct secret *start = NULL;
+	for (size_t i = 0; i < known->count; i++) {
+		struct secret *secret = known->items[i];
+		while (start && common_of(start, secret->bytes, secret->size) < start->size)
+			start = start->start;
+		secret->start = start;
+		start = secret;
+	}
+}
+
+/* Secrets are learned from a whole process at once, or one by one. */
+static void sort(struct rcore_known_secrets *known)
+{
+	enum { FEW = 8 };
+	if (known->sorted_count == known->count)
+		return;
+	while (known->count - known->sorted_count <= FEW && known->sorted_count < known->count)
+		sort_one(known);
+	if (known->sorted_count < known->count)
+		qsort(known->items, known->count, sizeof(struct secret *), by_bytes);
+	known->sorted_count = known->count;
+	find_starts(known);
+}
+
+/*
+ * The neighbours of a text have the most bytes in common with it. A secret that
+ * the text begins with is the one before it, or a start of that.
+ */
 static size_t longest_match(const struct rcore_known_secrets *known, const char *text,
 			    size_t size)
 {
-	struct secret *secret;
-	size_t longest = 0;
-	HASH_FIND(hh, known->heads, text, ANYWHERE, secret);
-	for (; secret; secret = secret->next) {
-		size_t found = match(secret, text, size);
-		longest = found > longest ? found : longest;
+	size_t longest = 0, rank = rank_of(known, text, size);
+	for (size_t i = rank ? rank - 1 : 0; i <= rank && i < known->count; i++) {
+		size_t common = common_of(known->items[i], text, size);
+		if (common >= ENOUGH && common > longest)
+			longest = common;
 	}
-	return longest;
+	const struct secret *secret = rank ? known->items[rank - 1] : NULL;
+	size_t common = secret ? common_of(secret, text, size) : 0;
+	while (secret && secret->size > common)
+		secret = secret->start;
+	return secret && secret->size > longest ? secret->size : longest;
 }
 
-void rcore_known_secrets_find(const struct rcore_known_secrets *known, const char *text,
-			      size_t size, struct rcore_spans *ret)
+void rcore_known_secrets_find(struct rcore_known_secrets *known, const char *text, size_t size,
+			      struct rcore_spans *ret)
 {
 	size_t start, end;
-	for (size_t at = 0; known->heads && at + ANYWHERE <= size; at++) {
+	sort(known);
+	for (size_t at = 0; known->count && at + ANYWHERE <= size; at++) {
 		unsigned bit = filter_bit(text + at);
 		if (!(known->filter[bit / 8] >> bit % 8 & 1))
 			continue;
-		size_t found = longest_match(known, text + at, size - at);
+		size_t most = size - at < 2 * LONGEST ? size - at : 2 * LONGEST;
+		size_t found = longest_match(known, text + at, most);
 		rcore_span_add(ret, at, at + found, RCORE_REDACTED_KNOWN);
 		at += found ? found - 1 : 0;
 	}
@@ -228,6 +298,6 @@ bool rcore_known_secrets_has(const struct rcore_known_secrets *known, const char
 			     size_t size)
 {
 	struct secret *secret;
-	HASH_FIND(whole, known->wholes, text, size, secret);
+	HASH_FIND(hh, known->wholes, text, size, secret);
 	return secret;
 }

@@ -27,8 +27,8 @@ bool rcore_known_secrets_add(struct rcore_known_secrets *known, const char *text
  * beginning of a long one is enough, because printed text is truncated),
  * shorter ones only as a complete literal in double quotes.
  */
-void rcore_known_secrets_find(const struct rcore_known_secrets *known, const char *text,
-			      size_t size, struct rcore_spans *ret);
+void rcore_known_secrets_find(struct rcore_known_secrets *known, const char *text, size_t size,
+			      struct rcore_spans *ret);
 
 /* Returns whether the complete text is one of them. */
 bool rcore_known_secrets_has(const struct rcore_known_secrets *known, const char *text,

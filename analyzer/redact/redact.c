@@ -64,13 +64,18 @@ static bool is_literal(const char *text, size_t size)
 	return text[0] == '"' && rcore_next_quoted(text, size, &at, &start, &end) && at == size;
 }
 
-/* Finds everything under a key, without its quotes. */
+/* Finds everything under a key, without its quotes or slashes. */
 static void find_keyed(const char *text, size_t size, const char *key, struct rcore_spans *ret)
 {
 	if (!key || !rcore_secret_is_key(key, strlen(key)) || rcore_secret_is_void(text, size))
 		return;
-	bool quoted = is_literal(text, size);
-	rcore_span_add(ret, quoted, size - quoted, RCORE_REDACTED_KEY);
+	size_t regexp_end = *text == '/' ? rcore_secret_regexp_end(text, size, 0) : 0;
+	if (is_literal(text, size))
+		rcore_span_add(ret, 1, size - 1, RCORE_REDACTED_KEY);
+	else if (regexp_end)
+		rcore_span_add(ret, 1, regexp_end, RCORE_REDACTED_KEY);
+	else
+		rcore_span_add(ret, 0, size, RCORE_REDACTED_KEY);
 }
 
 static void learn_one(struct walk *walk, const char *text, size_t size)
@@ -84,7 +89,7 @@ static void learn_span(struct walk *walk, const char *text, const struct rcore_s
 	/* A shorter text often has another meaning elsewhere. */
 	enum { SHORTEST_WORD = 6 };
 	size_t at = span->start, start, end, size = span->end - span->start;
-	if (at && (text[at - 1] == '"' || text[at - 1] == '\'')) {
+	if (at && strchr("\"'/", text[at - 1])) {
 		learn_one(walk, text + at, size);
 		return;
 	}

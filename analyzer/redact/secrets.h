@@ -10,8 +10,8 @@
 /*
  * Finds what looks like a credential in a text. The text may be the output of
  * Ruby's inspect, a message, a command line, or bytes of memory. To add a
- * pattern or a key, add a line to the tables of secret_patterns.c and
- * secret_keys.c.
+ * pattern or a key, add a line to the tables of secret_tokens.c and
+ * secret_names.c.
  */
 struct rcore_span {
 	size_t start, end; /* of the part to remove */
@@ -49,9 +49,13 @@ void rcore_secret_patterns(const char *text, size_t size, struct rcore_spans *re
 /* Whether it names a credential: "db_password", "apiKey", "--token". */
 bool rcore_secret_is_key(const char *name, size_t size);
 
+/* Whether it names an HTTP header whose value takes the rest of its line. */
+bool rcore_secret_is_header(const char *name, size_t size);
+
 /*
  * Finds the values after such a key: password: "x", "token"=>[...],
- * @api_key=..., --secret=x, {"pin":1}.
+ * @api_key=..., --secret=x, {"pin":1}; in pairs of Arrays, XML elements, fields
+ * of forms.
  */
 void rcore_secret_keys(const char *text, size_t size, struct rcore_spans *ret);
 
@@ -64,5 +68,11 @@ bool rcore_secret_is_void(const char *text, size_t size);
  */
 bool rcore_next_quoted(const char *text, size_t size, size_t *at, size_t *ret_start,
 		       size_t *ret_end);
+
+/*
+ * Returns the end of what is between the slashes of the Regexp that begins at
+ * `at`, or `at` if it is a path or another text.
+ */
+size_t rcore_secret_regexp_end(const char *text, size_t size, size_t at);
 
 #endif

@@ -37,13 +37,15 @@ class Client
     private_key = secret("long")
     wide_secret = secret("wide").encode("UTF-16LE")
     patterns = SECRETS.fetch("patterns").values.map { |text| "before #{text} after" }
+    forms = (SECRETS.fetch("forms") + SECRETS.fetch("harmless")).each_slice(12).to_a
     symbol = secret("stripe").to_sym
+    password_pattern = /#{secret("regexp")}/
     shared = ("a " * 50 + secret("aws") + " and more" * 20)[3..-1]
     diary = secret("diary")
     harmless = { token_count: 5, tokenizer: "whitespace", request_id: "6f1e4a52-1f2d-4d6e-9d43-77b10e12a9c1" }
     body = JSON.generate("password" => secret("json"), "page" => 3)
     die(number + 1)
-    [api_key, options, login, credentials, copy, escaped_token, private_key, wide_secret, patterns, symbol, shared, diary, harmless, body]
+    [api_key, options, login, credentials, copy, escaped_token, private_key, wide_secret, patterns, forms, password_pattern, symbol, shared, diary, harmless, body]
   end
 
   def die(number)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
+require_relative "forms"
 
 # The secrets of a run, made anew for each.
 class SecretsOf
   def initialize
-    @keys = %w[api_key basic nested struct first second password json ivar fiber_local cookie thread context title argument option].to_h { |name| [name, word] }
+    @keys = %w[api_key basic nested struct first second password json ivar fiber_local cookie thread context title argument option regexp].to_h { |name| [name, word] }
     @keys["short"] = "Zq#{rand(10..99)}?"
     @keys["escaped"] = "tab\tquote\"Zürich#{word}"
     @keys["long"] = Array.new(40) { word }.join(" ")
@@ -16,6 +17,7 @@ class SecretsOf
       "stripe" => "sk_live_#{random("a".."z", 24)}", "hex" => SecureRandom.hex(24), "base64" => SecureRandom.base64(48).tr("/+", "xY").delete("=") + "a1B2",
       "card" => card
     }
+    @forms = Forms.planted
     @strings = { "diary" => "Dear diary #{random("a".."z", 10)}", "stack" => "On the stack #{random("a".."z", 10)}" }
     @environment = word
   end
@@ -23,7 +25,7 @@ class SecretsOf
   attr_reader :environment
 
   def to_h
-    { "keys" => @keys, "patterns" => @patterns, "strings" => @strings }
+    { "keys" => @keys, "patterns" => @patterns, "strings" => @strings, "forms" => @forms.values.map(&:first), "harmless" => Forms::HARMLESS }
   end
 
   def arguments
@@ -33,20 +35,22 @@ class SecretsOf
   # What reports of a variant show of them where nothing is redacted.
   def shown(variant)
     hidden = %w[basic] + (variant == "title" ? [] : %w[title])
-    parts(@keys).merge(parts(@patterns), @strings).reject { |name, _| hidden.include?(name) || name == "stack" || name == "long" }
+    parts(@keys).merge(parts(@patterns), @strings, forms).reject { |name, _| hidden.include?(name) || name == "stack" || name == "long" }
   end
 
   def forbidden(mode)
-    texts = parts(@keys).merge(parts(@patterns))
+    texts = parts(@keys).merge(parts(@patterns), forms)
     texts = texts.merge(@strings) unless mode == "secrets"
     texts.merge("environment" => @environment)
   end
 
   def harmless
-    ["r-77", "tokenizer", "whitespace", "token_count", "bob", "6f1e4a52-1f2d-4d6e-9d43-77b10e12a9c1", "Client#call"]
+    ["r-77", "tokenizer", "whitespace", "token_count", "bob", "6f1e4a52-1f2d-4d6e-9d43-77b10e12a9c1", "Client#call", *Forms::HARMLESS.reject { |text| text =~ /['#]/ }]
   end
 
   private
+
+  def forms = @forms.transform_values(&:last)
 
   # A part of one is too much already.
   def parts(texts)

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/count.h"
@@ -67,6 +68,10 @@ static const struct text patterns[] = {
 	{"/usr/lib/x86_64-linux-gnu/ruby/3.1.0/Json/Ext",
 	 "/usr/lib/x86_64-linux-gnu/ruby/3.1.0/Json/Ext"},
 	{"00000000000000000000000000000000", "00000000000000000000000000000000"},
+	{"$2a$12$abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0",
+	 "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"},
+	{"hvs.abcdefghijklmnopqrstuvwx!", "~~~~~~~~~~~~~~~~~~~~~~~~~~~~!"},
+	{"x IDENTIFIED BY 'a-b' y", "x IDENTIFIED BY '~~~' y"},
 	{"", ""},
 };
 
@@ -98,6 +103,28 @@ static const struct text keys[] = {
 	{"password=", "password="},
 	{"password: \"cut off", "password: \"~~~~~~~"},
 	{"password: [1, ", "password: ~~~~"},
+	{"password_field: a, passwordHash: b", "password_field: a, passwordHash: ~"},
+	{"cache_key=a public_key=b license_key=c", "cache_key=a public_key=b license_key=~"},
+	{"db_pass2=abc; lesson=1; footprint: 2", "db_pass2=~~~; lesson=1; footprint: 2"},
+	{"Proxy-Authorization: Digest a=\"b\", c=\"d\"\nHost: x",
+	 "Proxy-Authorization: ~~~~~~~~~~~~~~~~~~~\nHost: x"},
+	{"[\"Authorization: Digest a=\\\"b\\\"\", \"x\"]",
+	 "[\"Authorization: ~~~~~~~~~~~~~~\", \"x\"]"},
+	{"[[\"Authorization\", \"Token x\"], [:pin, \"12\"]]",
+	 "[[\"Authorization\", \"~~~~~~~\"], [:pin, \"~~\"]]"},
+	{"[\"token\", \"b\", \"c\"]", "[\"token\", \"b\", \"c\"]"},
+	{"unexpected token, \"x\"", "unexpected token, \"x\""},
+	{"run --password x --verbose", "run --password ~ --verbose"},
+	{"run --password --verbose", "run --password --verbose"},
+	{"<a><db:Password a='b'>x y</db:Password><Token/>z",
+	 "<a><db:Password a='b'>~~~</db:Password><Token/>z"},
+	{"#<Token:0x1>y", "#<Token:0x1>y"},
+	{"{\"name\":\"API_KEY\",\"value\":\"x\"}", "{\"name\":\"API_KEY\",\"value\":\"~\"}"},
+	{"name=\"pin\"\r\n\r\n12\r\n--", "name=\"pin\"\r\n\r\n~~\r\n--"},
+	{"u[password]=x&u%5Bpin%5D=12&v=1", "u[password]=~&u%5Bpin%5D=~~&v=1"},
+	{"password: /a b\\/c/i, x", "password: /~~~~~~/i, x"},
+	{"token=/usr/lib x", "token=~~~~~~~~ x"},
+	{"secret: :\"a b\"", "secret: :\"~~~\""},
 };
 
 START_TEST(finds_values_under_keys)
@@ -138,7 +165,7 @@ START_TEST(ends_anywhere)
 }
 END_TEST
 
-static size_t known_at(const struct rcore_known_secrets *known, const char *text, size_t size)
+static size_t known_at(struct rcore_known_secrets *known, const char *text, size_t size)
 {
 	struct rcore_spans spans = {0};
 	rcore_known_secrets_find(known, text, size, &spans);
@@ -202,6 +229,41 @@ static struct rcore_variable locals_of(enum rcore_redact mode, const char *name,
 	rcore_redactor_free(redactor);
 	return local.variable;
 }
+
+/* Secrets that begin alike, and what begins with them, by comparing each. */
+START_TEST(knows_similar_ones)
+{
+	enum { SECRETS = 60, TEXTS = 2000, SIZE = 48 };
+	static char secrets[SECRETS][SIZE + 1];
+	unsigned seed = (unsigned)time(NULL);
+	struct rcore_known_secrets *known = rcore_known_secrets_new();
+	for (size_t i = 0; i < SECRETS; i++) {
+		size_t size = 6 + rand_r(&seed) % (SIZE - 6);
+		for (size_t j = 0; j < size; j++)
+			secrets[i][j] = rand_r(&seed) % 40 ? 'a' : 'b';
+		ck_assert(rcore_known_secrets_add(known, secrets[i], size));
+	}
+	for (size_t i = 0; i < TEXTS; i++) {
+		char text[SIZE + 1] = "";
+		size_t longest = 0, size = 6 + rand_r(&seed) % (SIZE - 6);
+		for (size_t j = 0; j < size; j++)
+			text[j] = rand_r(&seed) % 40 ? 'a' : "bc"[rand_r(&seed) % 2];
+		for (size_t j = 0; j < SECRETS; j++) {
+			size_t length = strlen(secrets[j]), common = 0;
+			while (common < length && secrets[j][common] == text[common])
+				common++;
+			if (common >= (length < 32 ? length : 32) && common > longest)
+				longest = common;
+		}
+		struct rcore_spans spans = {0};
+		rcore_known_secrets_find(known, text, size, &spans);
+		size_t found = spans.count && !spans.items[0].start ? spans.items[0].end : 0;
+		ck_assert_msg(found == longest, "\"%s\": %zu, not %zu", text, found, longest);
+		rcore_spans_deinit(&spans);
+	}
+	rcore_known_secrets_free(known);
+}
+END_TEST
 
 START_TEST(redacts_a_snapshot)
 {
@@ -328,6 +390,7 @@ int main(void)
 	tcase_add_loop_test(tests, finds_values_under_keys, 0, RCORE_COUNT(keys));
 	tcase_add_test(tests, ends_anywhere);
 	tcase_add_test(tests, knows_what_it_learned);
+	tcase_add_test(tests, knows_similar_ones);
 	tcase_add_test(tests, redacts_a_snapshot);
 	tcase_add_loop_test(tests, redacts_values, 0, RCORE_COUNT(values));
 	tcase_add_loop_test(tests, redacts_commands, 0, RCORE_COUNT(commands));
