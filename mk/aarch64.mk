@@ -15,8 +15,9 @@ AARCH64_GOALS = aarch64=all aarch64-static=static aarch64-dist=dist-machine
 .PHONY: aarch64 aarch64-static aarch64-dist
 aarch64: ## cross-build the command and the library for 64-bit ARM
 aarch64-static: ## cross-build the static command
+aarch64-dist: $(BUILD)/rcore
 aarch64 aarch64-static aarch64-dist:
 	@[ -d "$(AARCH64_ROOT)" ] || { echo "no $(AARCH64_ROOT): \`make setup-tests\` makes it"; exit 1; }
 	@$(AARCH64_PKG) $(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CFLAGS="-O2 -g" \
-		CC="$(strip $(AARCH64_CC)) --sysroot=$(AARCH64_ROOT) $(AARCH64_HEADERS)" AR=aarch64-linux-gnu-ar STRIP=aarch64-linux-gnu-strip \
+		CC="$(strip $(AARCH64_CC)) --sysroot=$(AARCH64_ROOT) $(AARCH64_HEADERS)" AR=aarch64-linux-gnu-ar STRIP=aarch64-linux-gnu-strip NATIVE=$(BUILD)/rcore \
 		$(patsubst $@=%,%,$(filter $@=%,$(AARCH64_GOALS)))

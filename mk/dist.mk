@@ -14,10 +14,10 @@ TAR      = tar --format=gnu --sort=name --mtime=@$(SOURCE_DATE_EPOCH) --owner=0 
 .PHONY: dist dist-machine
 dist: dist-machine $(if $(filter x86_64,$(MACHINE)),aarch64-dist) ## build what is published into DIST=dist
 
-dist-machine: $(BUILD)/static/rcore $(BUILD)/$(SO)
+dist-machine: $(BUILD)/static/rcore $(BUILD)/$(SO) $(NATIVE)
 	@rm -rf $(STAGE) && mkdir -p $(STAGE) $(DIST)
 	$(call say,DIST,$(DIST)/$(ARCHIVE))
-	$(Q)$(MAKE) -s PREFIX= DESTDIR=$(STAGE) COMMAND=$< install-command install-debuggers
+	$(Q)$(MAKE) -s PREFIX= DESTDIR=$(STAGE) COMMAND=$< install-command install-debuggers install-manual install-completion
 	$(Q)$(STRIP) --strip-unneeded $(STAGE)/lib/$(SO)
 	$(Q)install -D -m644 LICENSE $(STAGE)/share/doc/rcore/LICENSE
 	$(Q)install -m755 $< $(DIST)/$(ARCHIVE)

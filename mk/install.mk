@@ -13,8 +13,16 @@ HEADERS  = $(shell $(CC) -std=gnu17 -Ianalyzer -MM analyzer/rcore.h | tr -d '\\'
 
 SCRIPTS  = $(wildcard plugin/*.py gdb/*.py gdb/rcore_gdb/*.py lldb/*.py lldb/rcore_for_lldb/*.py)
 
-.PHONY: install install-command install-library install-development install-debuggers
-install: install-command install-library install-development install-debuggers ## install under PREFIX (honours DESTDIR)
+# A command that runs here, which prints the manual.
+NATIVE  ?= $(BUILD)/rcore
+MANUAL   = $(PREFIX)/share/man/man1
+BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS  ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
+
+INSTALLED = command library development debuggers manual completion
+.PHONY: install $(INSTALLED:%=install-%)
+install: $(INSTALLED:%=install-%) ## install under PREFIX (honours DESTDIR)
 
 install-command: $(COMMAND)
 	install -D -m755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/rcore
@@ -38,3 +46,14 @@ install-debuggers: install-library
 		install -D -m644 $$f $(DESTDIR)$(DATADIR)/$$f; done
 	for f in $(AUTOLOAD); do \
 		install -D -m644 gdb/auto-load.py $(DESTDIR)$(PREFIX)/share/gdb/auto-load$$f-gdb.py; done
+
+install-manual: $(NATIVE)
+	install -d $(DESTDIR)$(MANUAL)
+	$(NATIVE) manual > $(DESTDIR)$(MANUAL)/rcore.1
+	for c in $$($(NATIVE) complete help '' | cut -f 1); do \
+		$(NATIVE) manual $$c > $(DESTDIR)$(MANUAL)/rcore-$$c.1; done
+
+install-completion:
+	install -D -m644 completion/rcore.bash $(DESTDIR)$(BASH_COMPLETIONS)/rcore
+	install -D -m644 completion/_rcore $(DESTDIR)$(ZSH_COMPLETIONS)/_rcore
+	install -D -m644 completion/rcore.fish $(DESTDIR)$(FISH_COMPLETIONS)/rcore.fish

@@ -13,26 +13,19 @@
 #include "report/text/text_triage.h"
 #include "session/inputs.h"
 
-/* Whether --help was given. */
-struct help_option {
-	bool help;
-};
-
 static const struct rcore_option help_options[] = {
-	{"help", 'h', RCORE_OPTION_FLAG, offsetof(struct help_option, help),
+	{"help", 'h', RCORE_OPTION_FLAG, offsetof(struct rcore_cli_help, help),
 	 .help = "Print this help"},
 	{0},
 };
 
-enum { MAX_GROUPS = 4 };
-
 /* One run of a command: what its command line set. */
 struct run {
 	const struct rcore_command *command, *parent;
-	struct rcore_option_group groups[MAX_GROUPS];
+	struct rcore_option_group groups[RCORE_CLI_GROUPS];
 	struct rcore_command_line line;
 	struct rcore_cli_target target;
-	struct help_option help;
+	struct rcore_cli_help help;
 	struct rcore_screen screen;
 	void *arguments;
 };
@@ -47,11 +40,20 @@ struct rcore_help_style rcore_cli_help_style(void)
 	return style;
 }
 
-static void add_group(struct run *run, const char *heading, const struct rcore_option *options,
-		      void *arguments)
+size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,
+			struct rcore_cli_target *target, struct rcore_cli_help *help,
+			struct rcore_option_group ret[RCORE_CLI_GROUPS])
 {
-	run->groups[run->line.group_count++] =
-		(struct rcore_option_group){heading, options, arguments};
+	size_t count = 0;
+	ret[count++] = (struct rcore_option_group){NULL, command->options, arguments};
+	if (command->input == RCORE_INPUT_TARGET)
+		ret[count++] = (struct rcore_option_group){"Which target",
+							   rcore_cli_target_options, target};
+	if (command->input != RCORE_INPUT_NONE)
+		ret[count++] = (struct rcore_option_group){"Files and output",
+							   rcore_cli_files_options, target};
+	ret[count++] = (struct rcore_option_group){"Help", help_options, help};
+	return count;
 }
 
 static struct rcore_error *init(struct run *run, const struct rcore_command *command,
@@ -66,12 +68,8 @@ static struct rcore_error *init(struct run *run, const struct rcore_command *com
 		return rcore_error_no_memory();
 	if (command->defaults)
 		memcpy(run->arguments, command->defaults, command->size);
-	add_group(run, NULL, command->options, run->arguments);
-	if (command->input == RCORE_INPUT_TARGET)
-		add_group(run, "Which target", rcore_cli_target_options, &run->target);
-	if (command->input != RCORE_INPUT_NONE)
-		add_group(run, "Files and output", rcore_cli_files_options, &run->target);
-	add_group(run, "Help", help_options, &run->help);
+	run->line.group_count = rcore_cli_groups(command, run->arguments, &run->target,
+						 &run->help, run->groups);
 	return NULL;
 }
 
@@ -303,9 +301,8 @@ static int print_help(const struct run *run)
 	return 0;
 }
 
-/* "list" or "--list", which is how subcommands were once named. */
-static const struct rcore_command *find_subcommand(const struct rcore_command *command,
-						   const char *word)
+const struct rcore_command *rcore_cli_find_subcommand(const struct rcore_command *command,
+						      const char *word)
 {
 	const struct rcore_command *const *sub = command->subcommands;
 	const char *name = word && strncmp(word, "--", 2) == 0 ? word + 2 : word;
@@ -317,7 +314,8 @@ static const struct rcore_command *find_subcommand(const struct rcore_command *c
 
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv)
 {
-	const struct rcore_command *parent = NULL, *sub = find_subcommand(command, argv[1]);
+	const struct rcore_command *parent = NULL,
+				   *sub = rcore_cli_find_subcommand(command, argv[1]);
 	struct run run;
 	if (sub) {
 		parent = command;

@@ -17,6 +17,26 @@
  */
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv);
 
+/* Finds the subcommand "list" by "list", or by "--list", its former name. */
+const struct rcore_command *rcore_cli_find_subcommand(const struct rcore_command *command,
+						      const char *word);
+
+/* What the option --help sets. */
+struct rcore_cli_help {
+	bool help;
+};
+
+struct rcore_cli_target;
+
+/*
+ * Lists the groups of options that a command has in the shell, its own first,
+ * and returns their number. The arguments may be NULL if nothing is parsed.
+ */
+enum { RCORE_CLI_GROUPS = 4 };
+size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,
+			struct rcore_cli_target *target, struct rcore_cli_help *help,
+			struct rcore_option_group ret[RCORE_CLI_GROUPS]);
+
 /* Returns the style of help for this terminal. */
 struct rcore_help_style rcore_cli_help_style(void);
 

@@ -29,4 +29,17 @@ RCORE_CLI_COMMAND(layout_list)
 /* The list; ends with NULL. */
 extern const struct rcore_command *const rcore_cli_commands[];
 
+/* All lists of commands of the shell. */
+extern const struct rcore_command *const *const rcore_cli_lists[];
+extern const size_t rcore_cli_list_count;
+
+/* Returns the command of this name, or NULL. */
+const struct rcore_command *rcore_cli_find(const char *name);
+
+/*
+ * What `rcore --help` and its manual page say: lines, paragraphs that have yet
+ * to be wrapped, and lines.
+ */
+extern const char rcore_cli_usage[], rcore_cli_description[], rcore_cli_examples[];
+
 #endif

@@ -7,53 +7,40 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "base/count.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/complete.h"
 #include "cli/list.h"
+#include "cli/manual.h"
 #include "cli/screen.h"
 
-static const struct rcore_command *const *const lists[] = {rcore_commands, rcore_cli_commands};
-enum { LIST_COUNT = RCORE_COUNT(lists) };
-
-static const struct rcore_command *find_command(const char *name)
+/* `first` precedes the first line, and `others` the others. */
+static void print_lines(const char *text, const char *first, const char *others, FILE *out)
 {
-	for (size_t i = 0; i < LIST_COUNT; i++)
-		for (const struct rcore_command *const *command = lists[i]; *command; command++)
-			if ((*command)->name && strcmp((*command)->name, name) == 0)
-				return *command;
-	return NULL;
+	for (const char *lead = first; *text; lead = others) {
+		int length = (int)strcspn(text, "\n") + 1;
+		fprintf(out, "%s%.*s", lead, length, text);
+		text += length;
+	}
 }
 
 static void print_usage(FILE *out)
 {
-	fputs("Usage: rcore COMMAND ...\n"
-	      "       rcore CORE [EXE]\n"
-	      "       rcore -p PID\n",
-	      out);
+	print_lines(rcore_cli_usage, "Usage: ", "       ", out);
 }
 
 static int print_help(void)
 {
 	const struct rcore_help_style style = rcore_cli_help_style();
 	print_usage(stdout);
-	puts("\n"
-	     "Prints what a Ruby process is doing, or was doing when it died: every thread,\n"
-	     "every fiber, with Ruby and native frames in one stack. Works on stripped "
-	     "Rubies.\n"
-	     "\n"
-	     "TARGET is CORE [EXE], a core file and its program, or -p PID, a running "
-	     "process.\n"
-	     "'rcore CORE' means 'rcore analyze CORE'.");
-	rcore_help_list(lists, LIST_COUNT, &style, stdout);
+	putchar('\n');
+	rcore_help_wrap(rcore_cli_description, 0, 0, style.width ? style.width : 80, stdout);
+	rcore_help_list(rcore_cli_lists, rcore_cli_list_count, &style, stdout);
 	puts("\n"
 	     "'rcore help COMMAND' explains a command; 'rcore --version' prints the version.\n"
 	     "\n"
-	     "Examples:\n"
-	     "\n"
-	     "  rcore analyze core.1234\n"
-	     "  rcore waits -p 1234\n"
-	     "  rcore gdb -p 1234");
+	     "Examples:\n");
+	print_lines(rcore_cli_examples, "  ", "  ", stdout);
 	return 0;
 }
 
@@ -61,7 +48,7 @@ static int print_help(void)
 static int help(int argc, char **argv)
 {
 	static char option[] = "--help";
-	const struct rcore_command *command = argc > 2 ? find_command(argv[2]) : NULL;
+	const struct rcore_command *command = argc > 2 ? rcore_cli_find(argv[2]) : NULL;
 	if (argc < 3)
 		return print_help();
 	if (command) {
@@ -131,11 +118,15 @@ int main(int argc, char **argv)
 		fputs("See rcore --help.\n", stderr);
 		return EX_USAGE;
 	}
-	const struct rcore_command *command = find_command(argv[1]);
+	const struct rcore_command *command = rcore_cli_find(argv[1]);
 	if (command)
 		return rcore_cli_command(command, argc - 1, argv + 1);
 	if (strcmp(argv[1], "help") == 0)
 		return help(argc, argv);
+	if (strcmp(argv[1], "complete") == 0)
+		return rcore_cli_complete(argc - 1, argv + 1);
+	if (strcmp(argv[1], "manual") == 0)
+		return rcore_cli_manual(argc - 1, argv + 1);
 	if (is_one_of(argv[1], asks_help))
 		return print_help();
 	if (is_one_of(argv[1], asks_version)) {
@@ -148,5 +139,5 @@ int main(int argc, char **argv)
 			argv[1]);
 		return EX_USAGE;
 	}
-	return rcore_cli_command(find_command("analyze"), argc, argv);
+	return rcore_cli_command(rcore_cli_find("analyze"), argc, argv);
 }

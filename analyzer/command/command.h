@@ -277,6 +277,19 @@ void rcore_help_command(const struct rcore_command *command, const struct rcore_
 			const struct rcore_help_style *style, FILE *out);
 
 /*
+ * Parts of the shell's help, which are parts of the manual page, too: synopsis
+ * and examples without indentation, and the exit status. `parent` as above.
+ */
+void rcore_help_usage(const struct rcore_command *command, const struct rcore_command *parent,
+		      FILE *out);
+void rcore_help_examples(const struct rcore_command *command,
+			 const struct rcore_command *parent, FILE *out);
+const char *rcore_help_status(const struct rcore_command *command);
+
+/* Returns the heading of a topic. */
+const char *rcore_help_topic(enum rcore_topic topic);
+
+/*
  * Prints the names and summaries of commands that are in the shell, under the
  * headings of topics.
  */

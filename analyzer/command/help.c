@@ -87,41 +87,68 @@ static void print_words(const struct rcore_command *command, FILE *out)
 	putc('\n', out);
 }
 
+/* `first` precedes the first line, and `others` the others. */
 static void print_usage(const struct rcore_command *command, const char *name, bool in_shell,
-			bool has_options, FILE *out)
+			bool has_options, const char *first, const char *others, FILE *out)
 {
 	const char *options = has_options ? " [OPTION...]" : "";
 	if (in_shell && command->input == RCORE_INPUT_TARGET) {
-		fprintf(out, "Usage: %s%s CORE [EXE]", name, options);
+		fprintf(out, "%s%s%s CORE [EXE]", first, name, options);
 		print_words(command, out);
-		fprintf(out, "       %s%s -p PID", name, options);
+		fprintf(out, "%s%s%s -p PID", others, name, options);
 	} else {
-		fprintf(out, "Usage: %s%s", name, options);
+		fprintf(out, "%s%s%s", first, name, options);
 	}
 	print_words(command, out);
 	for (const struct rcore_command *const *sub = command->subcommands; sub && *sub;
 	     sub++) {
-		fprintf(out, "       %s %s%s", name, (*sub)->name,
+		fprintf(out, "%s%s %s%s", others, name, (*sub)->name,
 			(*sub)->input == RCORE_INPUT_TARGET ? " TARGET" : "");
 		print_words(*sub, out);
 	}
 }
 
-/* In the shell, examples have a target. */
+/* In the shell, where `prompt` is NULL, examples have a target. */
 static void print_examples(const struct rcore_command *command, const char *name,
-			   const struct rcore_help_style *style, FILE *out)
+			   const char *prompt, const char *indent, FILE *out)
 {
 	const char *target =
-		!style->prompt && command->input == RCORE_INPUT_TARGET ? " core.1234" : "";
-	const char *const *shell = style->prompt ? NULL : command->shell_examples;
-	if (!command->examples && !shell)
-		return;
-	fputs("\nExamples:\n\n", out);
+		!prompt && command->input == RCORE_INPUT_TARGET ? " core.1234" : "";
+	const char *const *shell = prompt ? NULL : command->shell_examples;
 	for (const char *const *example = command->examples; example && *example; example++)
-		fprintf(out, "  %s%s%s%s%s\n", style->prompt ? style->prompt : "", name, target,
+		fprintf(out, "%s%s%s%s%s%s\n", indent, prompt ? prompt : "", name, target,
 			(*example)[0] ? " " : "", *example);
 	for (; shell && *shell; shell++)
-		fprintf(out, "  %s\n", *shell);
+		fprintf(out, "%s%s\n", indent, *shell);
+}
+
+enum { NAME_SIZE = 64 };
+
+static const char *shell_name(const struct rcore_command *command,
+			      const struct rcore_command *parent, char name[NAME_SIZE])
+{
+	snprintf(name, NAME_SIZE, "rcore %s%s%s", parent ? parent->name : "", parent ? " " : "",
+		 command->name);
+	return name;
+}
+
+void rcore_help_usage(const struct rcore_command *command, const struct rcore_command *parent,
+		      FILE *out)
+{
+	char name[NAME_SIZE];
+	print_usage(command, shell_name(command, parent, name), true, true, "", "", out);
+}
+
+void rcore_help_examples(const struct rcore_command *command,
+			 const struct rcore_command *parent, FILE *out)
+{
+	char name[NAME_SIZE];
+	print_examples(command, shell_name(command, parent, name), NULL, "", out);
+}
+
+const char *rcore_help_status(const struct rcore_command *command)
+{
+	return command->exit_status ? command->exit_status : usual_status;
 }
 
 /* Debuggers list commands with the first line of their help. */
@@ -135,29 +162,30 @@ void rcore_help_command(const struct rcore_command *command, const struct rcore_
 			const struct rcore_option_group *groups, size_t group_count,
 			const struct rcore_help_style *style, FILE *out)
 {
-	char name[64];
+	char name[NAME_SIZE];
 	size_t width = width_of(style);
 	bool has_options = false;
 	if (style->prompt)
 		snprintf(name, sizeof(name), "ruby-%s", command->verb);
 	else
-		snprintf(name, sizeof(name), "rcore %s%s%s", parent ? parent->name : "",
-			 parent ? " " : "", command->name);
+		shell_name(command, parent, name);
 	for (size_t i = 0; i < group_count; i++)
 		has_options |= groups[i].options && groups[i].options->name;
 	if (style->prompt)
 		print_summary(command, out);
-	print_usage(command, name, !style->prompt, has_options, out);
+	print_usage(command, name, !style->prompt, has_options, "Usage: ", "       ", out);
 	putc('\n', out);
 	rcore_help_wrap(command->doc, 0, 0, width, out);
 	for (size_t i = 0; i < group_count; i++)
 		print_options(&groups[i], width, out);
-	print_examples(command, name, style, out);
+	if (command->examples || (command->shell_examples && !style->prompt)) {
+		fputs("\nExamples:\n\n", out);
+		print_examples(command, name, style->prompt, "  ", out);
+	}
 	if (style->prompt)
 		return;
 	putc('\n', out);
-	rcore_help_wrap(command->exit_status ? command->exit_status : usual_status, 0, 0, width,
-			out);
+	rcore_help_wrap(rcore_help_status(command), 0, 0, width, out);
 }
 
 static const char *const topics[RCORE_TOPIC_COUNT] = {
@@ -167,6 +195,11 @@ static const char *const topics[RCORE_TOPIC_COUNT] = {
 	[RCORE_TOPIC_DEBUGGER] = "Start a debugger",
 	[RCORE_TOPIC_SELF] = "Find out how rcore knows",
 };
+
+const char *rcore_help_topic(enum rcore_topic topic)
+{
+	return topics[topic];
+}
 
 static void list_command(const struct rcore_command *command, size_t width, FILE *out)
 {
