@@ -104,4 +104,4 @@ clean: ## remove what was built
 	rm -rf $(BUILD)
 
 include $(wildcard mk/*.mk)
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# The gem is installed without a compiler, runs, and leaves nothing when it is uninstalled. A test suite that
+# requires rcore/minitest, rcore/rspec or rcore/rake reports its crashes. The machine's core_pattern is only read.
+#
+#	tests/dist/gem.sh RCORE
+set -eu
+
+rcore=$(realpath "$1")
+top=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/ci/core_pattern.sh
+. "$top/tests/ci/core_pattern.sh"
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+
+make -s BUILD="$BUILD" DIST="$work/dist" gem
+chmod 755 "$work"
+GEM_PATH=$work/gems:$(gem environment gempath)
+export GEM_HOME=$work/gems GEM_PATH
+export PATH=$work/gems/bin:$PATH
+cd "$work"
+gem install --quiet --local --no-document --env-shebang dist/rcore-*.gem >log 2>&1 || fail "gem install: $(cat log)"
+[ "$(rcore --version)" = "$("$rcore" --version)" ] || fail "rcore --version"
+
+cat >program.rb <<'RUBY'
+Fiber.new { Fiber.yield }.resume
+$stdout.puts "ready"
+$stdout.flush
+$stdin.read
+RUBY
+mkfifo in out
+ruby program.rb <in >out &
+pid=$!
+exec 8>in 9<out
+read -r _ <&9
+gcore -o core $pid >log 2>&1 || fail "no core: $(cat log)"
+exec 8>&- 9<&-
+wait $pid
+"$rcore" analyze core.$pid >expected
+rcore analyze core.$pid >got
+cmp expected got || fail "another report"
+rcore gdb core.$pid -- -nx -batch -ex ruby-fibers >got 2>&1
+grep -q 'Fiber.yield' got || fail "rcore gdb: $(cat got)"
+[ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v rcore)" --version >/dev/null ||
+	fail "another user cannot run it"
+
+if has_namespaces && has_cores; then
+	echo 'def crash = Process.kill(:ABRT, Process.pid) && sleep' >crash.rb
+	echo 'require "./crash"; crash' >suite_test.rb
+	printf 'require "rcore/rake"\ntask(:test) { require "./crash"; crash }\n' >Rakefile
+	for hook in "ruby -rrcore/minitest suite_test.rb" "ruby -rrcore/rspec suite_test.rb" "rake test"; do
+		rm -rf rcore-reports
+		status=0
+		# shellcheck disable=SC2086 # words
+		with_pattern "$(cat $setting)" $hook >log 2>&1 || status=$?
+		[ $status = 134 ] || fail "$hook: status $status: $(cat log)"
+		grep -q 'crash.rb:1' rcore-reports/crash-1.txt || fail "$hook: no report: $(cat log)"
+	done
+else
+	echo "no mount namespaces, or no cores, here: reports of a test suite not tested"
+fi
+
+gem uninstall --quiet --executables rcore >log 2>&1 || fail "gem uninstall: $(cat log)"
+rest=$(find gems -name '*rcore*')
+[ -z "$rest" ] || fail "left behind: $rest"
