@@ -25,7 +25,7 @@ foreign=$(git ls-files -co --exclude-standard | xargs -r grep -IoHnE "(^|[[:spac
 [ -z "$foreign" ] || complain "$foreign
 a path that not every machine has"
 
-hosts='github\.com|bugs\.ruby-lang\.org|docs\.ruby-lang\.org|www\.ruby-lang\.org|elfutils\.org|debuginfod\.[a-z.]*|docs\.oasis-open\.org|json-schema\.org|www\.speedscope\.app|www\.w3\.org|flapenguin\.me|example\.com|127\.0\.0\.1'
+hosts='github\.com|bugs\.ruby-lang\.org|docs\.ruby-lang\.org|www\.ruby-lang\.org|elfutils\.org|debuginfod\.[a-z.]*|docs\.oasis-open\.org|json-schema\.org|www\.speedscope\.app|www\.w3\.org|www\.debian\.org|flapenguin\.me|example\.com|127\.0\.0\.1'
 # tests/schemas are the files of others.
 foreign=$(git ls-files -co --exclude-standard | grep -v '^tests/schemas/' | xargs -r grep -IoHnE 'https?://[A-Za-z0-9.-]+' |
 	grep -vE "https?://($hosts)\$")

@@ -53,7 +53,7 @@ end
 
 rows = File.readlines(TABLE, chomp: true).grep_v(/\A#/).map(&:split)
 known = rows.flat_map { |_, *programs| programs }.to_set
-installed = `scripts/setup packages`.split.to_set + %w[essential none]
+installed = `scripts/setup packages`.split.to_set + %w[essential itself none]
 problems = rows.map(&:first).uniq.reject { |package| installed.include?(package) }.map { |package| "#{TABLE}: scripts/setup does not install #{package}" }
 `git ls-files -co --exclude-standard`.split("\n").select { |path| File.file?(path) && path !~ %r{\A(?:tests/fixtures|tests/.*/programs|docs)/} }.each do |path|
   words(path).uniq.reject { |word| known.include?(word) || !program?(word) }.each do |word|
