@@ -75,13 +75,15 @@ def fill(text, inputs)
   text.gsub(/\$\{\{ inputs\.(\w+) \}\}/) { inputs.fetch($1) }
 end
 
-def action
+# The Action builds rcore, or takes a prepared one.
+def action(given = {})
   yaml = YAML.load_file(File.join(TOP, "action.yml"))
-  inputs = yaml["inputs"].transform_values { |input| input["default"] }.merge("run" => COMMAND)
+  inputs = yaml["inputs"].transform_values { |input| input["default"] }.merge("run" => COMMAND, **given)
   in_job do |folder, environment|
     summary = File.join(folder, "summary")
     FileUtils.touch(summary)
-    github = environment.merge("GITHUB_ACTIONS" => "true", "GITHUB_ACTION_PATH" => TOP, "GITHUB_STEP_SUMMARY" => summary)
+    path = given.empty? ? TOP : clone(folder)
+    github = environment.merge("GITHUB_ACTIONS" => "true", "GITHUB_ACTION_PATH" => path, "GITHUB_STEP_SUMMARY" => summary)
     log = nil
     yaml["runs"]["steps"].each do |step|
       check("a step's shell", step["shell"] == "bash")
@@ -96,6 +98,27 @@ def action
     text = File.read(summary)
     check("summary", text.size < 1 << 20 && text.scan("Blame: Object#step0  lib/job.rb:1").size == 2, text)
     reports(File.join(folder, fill(yaml["outputs"]["reports"]["value"], inputs)))
+  end
+end
+
+# What the Action needs of a clone that nobody has built.
+def clone(folder)
+  File.join(folder, "clone").tap do |path|
+    FileUtils.mkdir_p(path)
+    FileUtils.cp_r(File.join(TOP, "ci"), path)
+  end
+end
+
+def refuse
+  in_job do |folder, environment|
+    get = File.join(clone(folder), "ci/get")
+    binary = File.realpath(ENV.fetch("RCORE"))
+    File.binwrite("#{folder}/foreign", "\x7fELF")
+    { ["#{folder}/none"] => "cannot be read", [binary, "0" * 64] => "its SHA-256 is", ["#{folder}/foreign"] => "does not run", ["http://127.0.0.1:1/rcore"] => "needs the SHA-256" }.each do |arguments, wanted|
+      log, status = Open3.capture2e(environment, get, *arguments)
+      check("ci/get #{arguments.join(" ")}", !status.success? && log.include?(wanted), log)
+      check("ci/get left a file", Dir[File.join(folder, "clone/build/*")].empty?)
+    end
   end
 end
 
@@ -126,6 +149,8 @@ end
 
 if system({ "work" => "/nonexistent" }, "bash", "-c", '. "$0/tests/ci/core_pattern.sh"; has_namespaces && has_cores', TOP)
   action
+  action("binary" => File.realpath(ENV.fetch("RCORE")))
+  refuse
   gitlab
 else
   puts "no mount namespaces here, or the kernel's cores go elsewhere: the recipes for CI are not tested"
