@@ -232,6 +232,22 @@ struct cursor analysis_cursor(struct analysis *analysis, uint64_t thread)
 	return cursor;
 }
 
+struct frame_words analysis_frame(struct analysis *analysis, uint64_t cfp)
+{
+	struct frame_words words = {0};
+	const struct rcore_location *location = location_of(analysis);
+	struct rcore_memory *memory = &analysis->memory.memory;
+	if (!location)
+		return words;
+	rcore_read_field(memory, cfp, &location->layout.cfp.iseq, &words.iseq);
+	rcore_read_field(memory, cfp, &location->layout.cfp.self, &words.self);
+	rcore_read_field(memory, cfp, &location->layout.cfp.ep, &words.ep);
+	/* The method entry or cref, the block, and flags. */
+	rcore_read(memory, words.ep - 2 * sizeof(words.ep), words.environment,
+		   sizeof(words.environment));
+	return words;
+}
+
 bool analysis_pushes_first(const struct analysis *analysis)
 {
 	const struct rcore_location *location = location_of(analysis);

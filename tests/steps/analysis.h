@@ -62,6 +62,13 @@ struct cursor {
 /* `thread` is a rb_thread_t, 0: none. The layout is that of the last load. */
 struct cursor analysis_cursor(struct analysis *analysis, uint64_t thread);
 
+/* What a frame shows, but for its pc, which moves while it runs: and what its environment does. */
+struct frame_words {
+	uint64_t iseq, self, ep, environment[3];
+};
+
+struct frame_words analysis_frame(struct analysis *analysis, uint64_t cfp);
+
 /* Does this Ruby count a frame before it fills it? */
 bool analysis_pushes_first(const struct analysis *analysis);
 

@@ -23,6 +23,7 @@ struct findings {
 	uint64_t at;
 	int tid;
 	const struct rcore_snapshot *snapshot;
+	bool excused; /* because a frame may be being filled */
 };
 
 /* A class in parentheses is told of, and no fault. */

@@ -129,6 +129,7 @@ static void check(struct findings *findings, const struct lines *lines,
 	/* Of what compiled code runs the line may not be known; while the interpreter looks for who handles an
 	 * exception, a frame's pc is where it will go on, on a line that has not begun. */
 	bool known = states_has(&lines->callers, hashes.callers);
+	findings->excused |= !known && is_pushing;
 	if (!known || (!first->pc_stale && states_has(&lines->starts, hashes.start)))
 		report(findings,
 		       known        ? "(line not begun)"

@@ -11,6 +11,7 @@
 
 #include "analysis.h"
 #include "checks.h"
+#include "filling.h"
 #include "findings.h"
 #include "lines.h"
 #include "neighbours.h"
@@ -37,8 +38,7 @@ struct steps {
 	struct findings findings;
 	struct rcore_snapshot *last; /* of the step before; NULL: not analyzed */
 	char *layout;
-	struct cursor cursor; /* of the thread that moved */
-	uint64_t pushed_at;   /* the last step that pushed a frame */
+	struct filling filling;
 	uint64_t random, analyses, slowest_ns, spent_ns;
 	struct {
 		struct {
@@ -144,14 +144,6 @@ static void forget(struct steps *steps)
 	steps->last = NULL;
 }
 
-/* So many instructions after its push a frame may not be filled yet. */
-enum { FILLING = 32 };
-
-static bool is_filling(const struct steps *steps, uint64_t at)
-{
-	return at < steps->pushed_at + FILLING && analysis_pushes_first(&steps->analysis);
-}
-
 static void analyze(struct steps *steps, uint64_t at)
 {
 	struct rcore_snapshot *snapshot;
@@ -173,12 +165,14 @@ static void analyze(struct steps *steps, uint64_t at)
 		print_stacks(snapshot, tid);
 	}
 	check_state(&steps->findings, snapshot, steps->layout);
+	bool is_filling = filling_may_last(&steps->filling, &steps->analysis, at);
+	steps->findings.excused = false;
 	if (steps->recorded)
-		check_lines(&steps->findings, &steps->lines, snapshot,
-			    is_filling(steps, at) ? tid : 0);
+		check_lines(&steps->findings, &steps->lines, snapshot, is_filling ? tid : 0);
 	if (steps->last)
-		check_neighbours(&steps->findings, steps->last, snapshot, tid,
-				 is_filling(steps, at));
+		check_neighbours(&steps->findings, steps->last, snapshot, tid, is_filling);
+	if (steps->findings.excused)
+		steps->filling.excused_at = at;
 	forget(steps);
 	steps->last = snapshot;
 	if (steps->analyses % steps->fresh == 1 % steps->fresh || at == steps->at)
@@ -207,19 +201,17 @@ static bool leads_to_wanted(const struct steps *steps, uint64_t at)
 	return false;
 }
 
-static void note_push(struct steps *steps, uint64_t at)
+static void note_frame(struct steps *steps, uint64_t at)
 {
 	const struct tracee_thread *thread = tracee_current(&steps->tracee);
-	struct cursor cursor = analysis_cursor(&steps->analysis, thread_of(steps, thread->tid));
-	if (cursor.ec == steps->cursor.ec && cursor.cfp < steps->cursor.cfp)
-		steps->pushed_at = at;
-	steps->cursor = cursor;
+	filling_note(&steps->filling, &steps->analysis, &steps->findings,
+		     thread_of(steps, thread->tid), at);
 }
 
 static bool is_new(struct steps *steps)
 {
 	const struct tracee_thread *thread = tracee_current(&steps->tracee);
-	const struct cursor cursor = steps->cursor;
+	const struct cursor cursor = steps->filling.cursor;
 	uint64_t hash = states_mix(0, thread->registers[16]);
 	hash = states_mix(hash, thread->registers[19]);
 	hash = states_mix(hash, cursor.ec);
@@ -255,8 +247,9 @@ static void run(struct steps *steps)
 				continue;
 		}
 		bool is_wanted = !steps->tracee.has_ended && wanted(steps, at);
-		if (is_wanted || (!steps->tracee.has_ended && leads_to_wanted(steps, at)))
-			note_push(steps, at);
+		if (is_wanted || (!steps->tracee.has_ended && (leads_to_wanted(steps, at) ||
+							       filling_owes(&steps->filling))))
+			note_frame(steps, at);
 		if (is_wanted && is_new(steps))
 			analyze(steps, at);
 		else
