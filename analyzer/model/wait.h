@@ -33,6 +33,7 @@ enum rcore_wait_kind {
 	/* In a hook of the fiber scheduler, otherwise unknown. */
 	RCORE_WAIT_SCHEDULER,
 	RCORE_WAIT_SYSCALL, /* in a system call, otherwise unknown */
+	RCORE_WAIT_RESOLVE, /* for the address of a host's name */
 	RCORE_WAIT_KINDS,   /* how many kinds there are */
 };
 
@@ -53,7 +54,8 @@ struct rcore_owner {
 
 struct rcore_wait_fd {
 	int fd;
-	const char *mode; /* "read", "write", "except"; NULL: unknown */
+	/* "read", "write", "except"; "lock": flock(); NULL: unknown */
+	const char *mode;
 	const char *path; /* IO#path; NULL: none or unknown */
 	/* What a running process has open: a path, "socket:[123]". */
 	const char *link;
@@ -79,10 +81,14 @@ struct rcore_wait {
 	uint64_t length, waiting;
 	uint64_t max;  /* of a SizedQueue; 0: a Queue */
 	bool is_timed; /* has a timeout */
-	/* The timeout as Ruby inspects it: "0.5"; NULL: unknown. */
+	/*
+	 * As Ruby inspects it: the timeout, "0.5"; RESOLVE: the host's name;
+	 * SYSCALL: the path of the file that it opens. NULL: unknown.
+	 */
 	const char *argument;
 	bool has_pid;
-	int pid; /* PROCESS; -1: any child */
+	/* PROCESS; -1: any child. IO, "lock": the process that holds it. */
+	int pid;
 	struct rcore_wait_fd *fds;
 	size_t fd_count;
 	const char *syscall; /* SYSCALL: its name */

@@ -22,6 +22,7 @@ static const char *const kind_names[] = {
 	[RCORE_WAIT_GVL] = "gvl",
 	[RCORE_WAIT_SCHEDULER] = "scheduler",
 	[RCORE_WAIT_SYSCALL] = "syscall",
+	[RCORE_WAIT_RESOLVE] = "resolve",
 };
 
 const char *rcore_wait_kind_name(enum rcore_wait_kind kind)
@@ -98,6 +99,15 @@ void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kin
 	write_owner(snapshot, owner, out);
 }
 
+static void write_limit(const struct rcore_wait *wait, FILE *out)
+{
+	if (!wait->argument)
+		return;
+	fputs(", at most ", out);
+	rcore_escape_write(out, wait->argument);
+	fputs(" s", out);
+}
+
 static void write_queue(const struct rcore_wait *wait, FILE *out)
 {
 	fprintf(out, "waits for %s %s 0x%" PRIx64,
@@ -110,6 +120,17 @@ static void write_queue(const struct rcore_wait *wait, FILE *out)
 		fprintf(out, " of %" PRIu64, wait->max);
 	fprintf(out, " item%s, %" PRIu64 " waiting)",
 		wait->length == 1 && !wait->max ? "" : "s", wait->waiting);
+}
+
+/* Who holds the flock() of a file. */
+static void write_lock_holder(const struct rcore_snapshot *snapshot,
+			      const struct rcore_wait *wait, FILE *out)
+{
+	if (!wait->has_pid)
+		return;
+	fprintf(out, " held by process %d", wait->pid);
+	if (wait->pid == snapshot->pid)
+		fputs(" itself", out);
 }
 
 /* "waits to read fd 5 (socket:[7]), to write fd 6" */
@@ -135,15 +156,6 @@ static void write_fds(const struct rcore_wait *wait, FILE *out)
 	}
 	if (wait->fd_count > SHOWN)
 		fprintf(out, " and %zu more", wait->fd_count - SHOWN);
-}
-
-static void write_limit(const struct rcore_wait *wait, FILE *out)
-{
-	if (!wait->argument)
-		return;
-	fputs(", at most ", out);
-	rcore_escape_write(out, wait->argument);
-	fputs(" s", out);
 }
 
 static void write_sleep(const struct rcore_wait *wait, FILE *out)
@@ -183,6 +195,14 @@ static void write_ractor(const struct rcore_wait *wait, FILE *out)
 	}
 }
 
+static void write_object_text(const struct rcore_wait *wait, const char *before, FILE *out)
+{
+	if (!wait->argument)
+		return;
+	fputs(before, out);
+	rcore_escape_write(out, wait->argument);
+}
+
 void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
 		      FILE *out)
 {
@@ -198,14 +218,18 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 	case RCORE_WAIT_POP:
 	case RCORE_WAIT_PUSH:
 		write_queue(wait, out);
+		write_limit(wait, out);
 		break;
 	case RCORE_WAIT_CONDITION:
 		fprintf(out, "waits for ConditionVariable 0x%" PRIx64, wait->object);
+		write_limit(wait, out);
 		break;
 	case RCORE_WAIT_JOIN:
 		fprintf(out, "waits for the end of %s",
 			wait->thread < 0 ? "a thread" : snapshot->threads[wait->thread].id);
-		if (wait->is_timed)
+		if (wait->argument)
+			write_limit(wait, out);
+		else if (wait->is_timed)
 			fputs(", with a timeout", out);
 		break;
 	case RCORE_WAIT_SLEEP:
@@ -216,6 +240,7 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 		break;
 	case RCORE_WAIT_IO:
 		write_fds(wait, out);
+		write_lock_holder(snapshot, wait, out);
 		write_limit(wait, out);
 		break;
 	case RCORE_WAIT_PROCESS:
@@ -232,9 +257,17 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 	case RCORE_WAIT_SCHEDULER:
 		fprintf(out, "waits in the fiber scheduler's hook %s",
 			wait->hook ? wait->hook : "");
+		write_limit(wait, out);
 		break;
 	case RCORE_WAIT_SYSCALL:
 		fprintf(out, "waits in the system call %s", wait->syscall ? wait->syscall : "");
+		write_object_text(wait, " of ", out);
+		break;
+	case RCORE_WAIT_RESOLVE:
+		fputs("resolves ", out);
+		write_object_text(wait, "the name ", out);
+		if (!wait->argument)
+			fputs("a name", out);
 		break;
 	case RCORE_WAIT_KINDS:
 		break;

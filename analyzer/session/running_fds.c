@@ -2,6 +2,7 @@
 #include "session/running.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "target/live/live_fds.h"
 
@@ -14,6 +15,13 @@ static struct rcore_error *set(struct rcore_snapshot *snapshot, struct rcore_wai
 	return fd->link ? NULL : rcore_error_no_memory();
 }
 
+static void set_lock_holder(const struct rcore_target *target, struct rcore_wait *wait)
+{
+	if (wait->fd_count && wait->fds[0].mode && !strcmp(wait->fds[0].mode, "lock"))
+		wait->has_pid =
+			rcore_live_flock_holder(target->live, wait->fds[0].fd, &wait->pid);
+}
+
 struct rcore_error *rcore_running_fds(const struct rcore_target *target,
 				      struct rcore_snapshot *snapshot)
 {
@@ -24,6 +32,8 @@ struct rcore_error *rcore_running_fds(const struct rcore_target *target,
 		for (size_t j = 0; !err && wait && j < wait->fd_count; j++)
 			if (rcore_live_fd(target->live, wait->fds[j].fd, text, sizeof(text)))
 				err = set(snapshot, &wait->fds[j], text);
+		if (!err && wait)
+			set_lock_holder(target, wait);
 	}
 	return err;
 }

@@ -79,7 +79,11 @@ static struct json_object *wait_object(struct rcore_json *json,
 		rcore_json_add_count(json, object, "max", (int64_t)wait->max);
 	}
 	rcore_json_add_flag(json, object, "timed", wait->is_timed);
-	rcore_json_add_text(json, object, "seconds", wait->argument);
+	rcore_json_add_text(json, object,
+			    wait->kind == RCORE_WAIT_RESOLVE   ? "host"
+			    : wait->kind == RCORE_WAIT_SYSCALL ? "file"
+							       : "seconds",
+			    wait->argument);
 	if (wait->has_pid)
 		rcore_json_add_int(json, object, "pid", wait->pid);
 	add_fds(json, object, wait);

@@ -22,4 +22,10 @@ bool rcore_live_fd(const struct rcore_live *live, int fd, char *ret, size_t size
 bool rcore_live_socket(const struct rcore_live *live, unsigned long inode, char *ret,
 		       size_t size);
 
+/*
+ * Finds the process that holds the flock() of the file that is open as `fd`, in
+ * /proc/locks. Returns false if it is not known.
+ */
+bool rcore_live_flock_holder(const struct rcore_live *live, int fd, int *ret);
+
 #endif

@@ -16,6 +16,7 @@ static const struct {
 } syscalls[] = {
 	{0, 63, "read", RCORE_SYSCALL_READ},
 	{1, 64, "write", RCORE_SYSCALL_WRITE},
+	{2, -1, "open", RCORE_SYSCALL_OPEN},
 	{7, -1, "poll", RCORE_SYSCALL_POLL},
 	{17, 67, "pread64", RCORE_SYSCALL_READ},
 	{18, 68, "pwrite64", RCORE_SYSCALL_WRITE},
@@ -37,9 +38,11 @@ static const struct {
 	{74, 82, "fsync", RCORE_SYSCALL_WRITE},
 	{75, 83, "fdatasync", RCORE_SYSCALL_WRITE},
 	{202, 98, "futex", RCORE_SYSCALL_OTHER},
+	{219, 128, "restart_syscall", RCORE_SYSCALL_OTHER},
 	{230, 115, "clock_nanosleep", RCORE_SYSCALL_OTHER},
 	{232, -1, "epoll_wait", RCORE_SYSCALL_EPOLL},
 	{247, 95, "waitid", RCORE_SYSCALL_OTHER},
+	{257, 56, "openat", RCORE_SYSCALL_OPEN_AT},
 	{270, 72, "pselect6", RCORE_SYSCALL_SELECT},
 	{271, 73, "ppoll", RCORE_SYSCALL_POLL},
 	{275, 76, "splice", RCORE_SYSCALL_READ},
@@ -62,7 +65,43 @@ static const int x86_64_arguments[] = {14, 13, 12, 7, 9, 8};
  */
 enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516, INTERRUPTED = 4 };
 
-static bool x86_64(const struct rcore_native_thread *thread, struct rcore_syscall *ret)
+/*
+ * After a stop, poll() and calls with a relative timeout go on as
+ * restart_syscall: the kernel changes the number and keeps the arguments
+ * (arch_do_signal_or_restart() of arch/x86/kernel/signal.c). Returns the number
+ * with which the program entered the kernel, or -1.
+ *
+ * Most C libraries load it just before the call: mov $number,%eax; syscall. If
+ * they do not (glibc 2.41 has one place for all calls), the arguments of poll()
+ * are recognized: struct pollfd *fds, nfds_t nfds. revents is zero until the
+ * kernel fills it, before poll() returns.
+ */
+enum { RIP = 16, POLL = 7, RESTART = 219, MAX_POLLED = 1024 };
+static int restarted(const struct rcore_native_thread *thread, struct rcore_memory *memory,
+		     const uint64_t *arguments)
+{
+	enum { LENGTH = 7, MOV_EAX = 0xb8, MAX_FD = 1 << 20, FUTEX_PRIVATE = 0x80 };
+	unsigned char code[LENGTH];
+	struct {
+		int32_t fd;
+		uint16_t events, revents;
+	} polled;
+	if (thread->register_count > RIP &&
+	    !rcore_read(memory, thread->registers[RIP] - LENGTH, code, LENGTH) &&
+	    code[0] == MOV_EAX && code[5] == 0x0f && code[6] == 0x05)
+		return (int)(code[1] | code[2] << 8 | (code[3] & 0x7f) << 16);
+	if (!arguments[1] || arguments[1] > MAX_POLLED || arguments[1] & FUTEX_PRIVATE)
+		return -1;
+	for (uint64_t i = 0; i < arguments[1]; i++)
+		if (rcore_read(memory, arguments[0] + i * sizeof(polled), &polled,
+			       sizeof(polled)) ||
+		    polled.fd < -1 || polled.fd > MAX_FD || polled.revents || !polled.events)
+			return -1;
+	return POLL;
+}
+
+static bool x86_64(const struct rcore_native_thread *thread, struct rcore_memory *memory,
+		   struct rcore_syscall *ret)
 {
 	if (thread->register_count < X86_64_REGISTERS)
 		return false;
@@ -75,6 +114,9 @@ static bool x86_64(const struct rcore_native_thread *thread, struct rcore_syscal
 			  result == INTERRUPTED;
 	for (size_t i = 0; i < 6; i++)
 		ret->arguments[i] = thread->registers[x86_64_arguments[i]];
+	int entered = ret->number == RESTART ? restarted(thread, memory, ret->arguments) : -1;
+	if (entered >= 0)
+		ret->number = entered;
 	return true;
 }
 
@@ -102,8 +144,8 @@ bool rcore_syscall_of(unsigned machine, const struct rcore_native_thread *thread
 		      struct rcore_memory *memory, struct rcore_syscall *ret)
 {
 	struct rcore_syscall found = {0};
-	if (!thread->has_registers ||
-	    !(machine == EM_AARCH64 ? aarch64(thread, memory, &found) : x86_64(thread, &found)))
+	if (!thread->has_registers || !(machine == EM_AARCH64 ? aarch64(thread, memory, &found)
+							      : x86_64(thread, memory, &found)))
 		return false;
 	for (size_t i = 0; i < RCORE_COUNT(syscalls); i++)
 		if ((machine == EM_AARCH64 ? syscalls[i].aarch64 : syscalls[i].x86_64) ==

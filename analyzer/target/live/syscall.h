@@ -23,6 +23,9 @@ enum rcore_syscall_role {
 	RCORE_SYSCALL_POLL,
 	RCORE_SYSCALL_SELECT, /* the number of descriptors, then three fd_set */
 	RCORE_SYSCALL_WAIT,   /* a child's pid */
+	RCORE_SYSCALL_OPEN,   /* a path */
+	/* A folder's descriptor; then comes a path. */
+	RCORE_SYSCALL_OPEN_AT,
 };
 
 struct rcore_syscall {

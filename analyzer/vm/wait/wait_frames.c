@@ -65,17 +65,6 @@ static const struct {
 	{"kernel_sleep", RCORE_WAIT_SLEEP}, {"process_wait", RCORE_WAIT_PROCESS},
 };
 
-/*
- * The methods of CRuby itself in which the fiber blocks: C methods and those of
- * <internal:...>, from the innermost frame to the first frame of the program.
- */
-struct place {
-	const struct rcore_fiber *fiber;
-	const char *hook;  /* of the scheduler, or NULL */
-	size_t hook_frame; /* if there is one */
-	size_t first, end; /* indices of frames */
-};
-
 static bool is_own(const struct rcore_frame *frame)
 {
 	if (frame->kind == RCORE_FRAME_RUBY)
@@ -84,9 +73,9 @@ static bool is_own(const struct rcore_frame *frame)
 }
 
 static bool find_place(struct rcore_waits *waits, const struct rcore_fiber *fiber,
-		       struct place *ret)
+		       struct rcore_wait_place *ret)
 {
-	*ret = (struct place){.fiber = fiber};
+	*ret = (struct rcore_wait_place){.fiber = fiber};
 	int hook = rcore_wait_hook(waits, fiber, &ret->hook);
 	if (hook < 0 && !fiber->is_current)
 		return false;
@@ -108,19 +97,6 @@ static const struct rcore_thread *thread_of(struct rcore_waits *waits,
 					    const struct rcore_fiber *fiber)
 {
 	return &waits->loader->threads.items[fiber->thread];
-}
-
-static struct rcore_error *set_time(struct rcore_waits *waits, struct rcore_wait *wait,
-				    uint64_t value)
-{
-	struct rcore_value shown;
-	if (rcore_is_nil(waits->loader->ruby, value))
-		return NULL;
-	wait->is_timed = true;
-	struct rcore_error *err = rcore_inspect(waits->loader->ruby, value, NULL, &shown);
-	if (!err && !shown.problem)
-		wait->argument = shown.text;
-	return err;
 }
 
 static struct rcore_error *set_select(struct rcore_waits *waits, struct rcore_wait *wait,
@@ -146,7 +122,8 @@ static struct rcore_error *set_select(struct rcore_waits *waits, struct rcore_wa
 				return err;
 		}
 	}
-	return count > SELECT_LISTS ? set_time(waits, wait, lists[SELECT_LISTS]) : NULL;
+	return count > SELECT_LISTS ? rcore_wait_set_time(waits, wait, lists[SELECT_LISTS])
+				    : NULL;
 }
 
 static void set_pid(struct rcore_wait *wait, uint64_t value)
@@ -158,7 +135,8 @@ static void set_pid(struct rcore_wait *wait, uint64_t value)
 }
 
 static struct rcore_error *set_arguments(struct rcore_waits *waits, struct rcore_wait *wait,
-					 const struct place *place, enum arguments arguments)
+					 const struct rcore_wait_place *place,
+					 enum arguments arguments)
 {
 	uint64_t values[SELECT_LISTS + 1];
 	int count = rcore_wait_arguments(waits, place->fiber, place->first, values,
@@ -173,7 +151,7 @@ static struct rcore_error *set_arguments(struct rcore_waits *waits, struct rcore
 	if (arguments == ARGUMENTS_SELECT)
 		return set_select(waits, wait, values, (size_t)count);
 	if (arguments == ARGUMENTS_TIME)
-		return set_time(waits, wait, values[0]);
+		return rcore_wait_set_time(waits, wait, values[0]);
 	if (arguments == ARGUMENTS_PID)
 		set_pid(wait, values[0]);
 	return NULL;
@@ -209,10 +187,10 @@ static const struct blocking_method *blocking_method_of(const struct rcore_frame
  * outermost.
  */
 static struct rcore_error *by_method(struct rcore_waits *waits, int fiber,
-				     const struct place *place)
+				     const struct rcore_wait_place *place)
 {
 	const struct blocking_method *method = NULL;
-	struct place here = *place;
+	struct rcore_wait_place here = *place;
 	for (size_t i = place->first; i < place->end; i++) {
 		const struct blocking_method *found =
 			blocking_method_of(&place->fiber->frames[i]);
@@ -236,10 +214,10 @@ static struct rcore_error *by_method(struct rcore_waits *waits, int fiber,
 }
 
 /*
- * Whether a fiber waits to read or to write, according to the hook or to the
+ * What a fiber waits to do with a descriptor, according to the hook, to the
  * events of io_wait(io, events, timeout).
  */
-static const char *hook_mode(struct rcore_waits *waits, const struct place *place)
+static const char *mode_of(struct rcore_waits *waits, const struct rcore_wait_place *place)
 {
 	enum { READABLE = 1, WRITABLE = 4 }; /* IO::READABLE, IO::WRITABLE */
 	uint64_t events;
@@ -262,7 +240,7 @@ static const char *hook_mode(struct rcore_waits *waits, const struct place *plac
  * kernel_sleep(duration), process_wait(pid, flags).
  */
 static struct rcore_error *by_hook(struct rcore_waits *waits, int fiber,
-				   const struct place *place)
+				   const struct rcore_wait_place *place)
 {
 	const struct rcore_frame *frame = &place->fiber->frames[place->hook_frame];
 	enum rcore_wait_kind kind = RCORE_WAIT_SCHEDULER;
@@ -279,16 +257,19 @@ static struct rcore_error *by_hook(struct rcore_waits *waits, int fiber,
 		return NULL;
 	if (kind == RCORE_WAIT_PROCESS)
 		set_pid(wait, value);
+	if (kind == RCORE_WAIT_SLEEP || kind == RCORE_WAIT_SCHEDULER)
+		return rcore_wait_times(waits, wait, place);
 	if (kind != RCORE_WAIT_IO)
 		return NULL;
-	return rcore_wait_add_io(waits, wait, value, hook_mode(waits, place));
+	return rcore_wait_add_io(waits, wait, value, mode_of(waits, place));
 }
 
 /*
  * Visits the objects whose methods these are: the fiber may be in one of their
  * lists.
  */
-static struct rcore_error *visit(struct rcore_waits *waits, const struct place *place)
+static struct rcore_error *visit(struct rcore_waits *waits,
+				 const struct rcore_wait_place *place)
 {
 	struct rcore_error *err = NULL;
 	for (size_t i = place->first; !err && i < place->end; i++) {
@@ -304,7 +285,8 @@ static struct rcore_error *visit(struct rcore_waits *waits, const struct place *
  * Whether the wait ends by itself after some time. If this is not known, the
  * answer is yes.
  */
-static bool join_is_timed(struct rcore_waits *waits, const struct place *place, size_t frame)
+static bool join_is_timed(struct rcore_waits *waits, const struct rcore_wait_place *place,
+			  size_t frame)
 {
 	uint64_t limit;
 	if (rcore_same_text(place->fiber->frames[frame].label, "Thread#value"))
@@ -320,7 +302,7 @@ static bool join_is_timed(struct rcore_waits *waits, const struct place *place, 
  * then sleeps in Mutex#sleep.
  */
 static struct rcore_error *set_lock(struct rcore_waits *waits, struct rcore_wait *wait,
-				    const struct place *place, size_t frame)
+				    const struct rcore_wait_place *place, size_t frame)
 {
 	uint64_t mutex;
 	struct rcore_sync sync;
@@ -333,22 +315,44 @@ static struct rcore_error *set_lock(struct rcore_waits *waits, struct rcore_wait
 	return err;
 }
 
+/*
+ * Methods that do not read or write. To connect, Ruby polls for both, and
+ * TCPSocket#initialize has no IO yet.
+ */
+static const struct {
+	const char *label, *mode;
+} io_methods[] = {
+	{"File#flock", "lock"},
+	{"TCPSocket#initialize", "connect"},
+	{"Socket#connect", "connect"},
+	{"UNIXSocket#initialize", "connect"},
+};
+
+static void set_mode(struct rcore_wait *wait, const struct rcore_frame *frame)
+{
+	for (size_t i = 0; i < RCORE_COUNT(io_methods); i++)
+		if (wait->fd_count == 1 && rcore_same_text(frame->label, io_methods[i].label))
+			wait->fds[0].mode = io_methods[i].mode;
+}
+
 /* Adds to a wait what the methods say about it. */
 static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait *wait,
-				    const struct place *place)
+				    const struct rcore_wait_place *place)
 {
 	struct rcore_error *err = NULL;
 	bool named = wait->method != NULL;
 	wait->hook = place->hook;
 	if (place->first < place->end && !wait->method)
 		wait->method = place->fiber->frames[place->first].label;
+	if (place->first < place->end && !place->hook)
+		set_mode(wait, &place->fiber->frames[place->first]);
 	for (size_t i = place->first; !err && i < place->end; i++) {
 		const struct rcore_frame *frame = &place->fiber->frames[i];
 		struct rcore_sync sync;
 		err = rcore_wait_sync(waits, frame->self, &sync);
 		if (!err && wait->kind == RCORE_WAIT_IO && sync.kind == RCORE_SYNC_IO)
 			err = rcore_wait_add_io(waits, wait, sync.object,
-						hook_mode(waits, place));
+						mode_of(waits, place));
 		if (wait->kind == RCORE_WAIT_IO && sync.kind == RCORE_SYNC_IO && !wait->object)
 			wait->object = sync.object;
 		if (wait->kind == RCORE_WAIT_CONDITION && sync.kind == RCORE_SYNC_MUTEX)
@@ -365,10 +369,18 @@ static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait
 	return err;
 }
 
+static struct rcore_error *resolves(struct rcore_waits *waits, int fiber,
+				    const struct rcore_wait_place *place)
+{
+	struct rcore_wait *wait =
+		rcore_wait_new(waits, fiber, RCORE_WAIT_RESOLVE, RCORE_WAIT_BY_FRAME);
+	return wait ? rcore_wait_set_name(waits, wait, place) : rcore_error_no_memory();
+}
+
 struct rcore_error *rcore_wait_frames(struct rcore_waits *waits, int index)
 {
 	const struct rcore_fiber *fiber = &waits->loader->fibers.items[index];
-	struct place place;
+	struct rcore_wait_place place;
 	if (fiber->thread < 0 || !find_place(waits, fiber, &place))
 		return NULL;
 	struct rcore_error *err = NULL;
@@ -378,7 +390,11 @@ struct rcore_error *rcore_wait_frames(struct rcore_waits *waits, int index)
 		err = by_method(waits, index, &place);
 	if (!err && !fiber->wait && place.hook)
 		err = by_hook(waits, index, &place);
+	if (!err && !fiber->wait && rcore_wait_resolves(waits, &place))
+		err = resolves(waits, index, &place);
 	if (!err && fiber->wait && fiber->wait->kind != RCORE_WAIT_GVL)
 		err = complete(waits, fiber->wait, &place);
+	if (!err && fiber->wait && !fiber->wait->argument)
+		err = rcore_wait_times(waits, fiber->wait, &place);
 	return err;
 }

@@ -123,6 +123,30 @@ struct rcore_error *rcore_wait_io(struct rcore_waits *waits);
  */
 struct rcore_error *rcore_wait_visit(struct rcore_waits *waits, const struct rcore_sync *sync);
 
+/*
+ * The methods of CRuby itself in which the fiber blocks: C methods and those of
+ * <internal:...>, from the innermost frame to the first frame of the program.
+ */
+struct rcore_wait_place {
+	const struct rcore_fiber *fiber;
+	const char *hook;  /* of the scheduler, or NULL */
+	size_t hook_frame; /* if there is one */
+	size_t first, end; /* indices of frames */
+};
+
+/* wait_times.c: sets the timeout of a wait, unless it is nil. */
+struct rcore_error *rcore_wait_set_time(struct rcore_waits *waits, struct rcore_wait *wait,
+					uint64_t value);
+/* Does so if a method or hook there has a timeout as its parameter. */
+struct rcore_error *rcore_wait_times(struct rcore_waits *waits, struct rcore_wait *wait,
+				     const struct rcore_wait_place *place);
+
+/* wait_resolve.c: whether a method looks up the name of a host. */
+bool rcore_wait_resolves(struct rcore_waits *waits, const struct rcore_wait_place *place);
+/* Sets which name it is. */
+struct rcore_error *rcore_wait_set_name(struct rcore_waits *waits, struct rcore_wait *wait,
+					const struct rcore_wait_place *place);
+
 /* wait_frames.c: reads the methods on the stack. */
 struct rcore_error *rcore_wait_frames(struct rcore_waits *waits, int fiber);
 /*
@@ -135,6 +159,11 @@ int rcore_wait_hook(struct rcore_waits *waits, const struct rcore_fiber *fiber,
  * wait_syscall.c: reads the system call from the registers of a current fiber.
  */
 struct rcore_error *rcore_wait_syscall(struct rcore_waits *waits, int fiber);
+/*
+ * Whether the system call of a current fiber is one that connects a socket, or
+ * waits for a descriptor to write to.
+ */
+bool rcore_wait_connects(struct rcore_waits *waits, const struct rcore_fiber *fiber);
 
 /*
  * wait_arguments.c: reads the arguments of the C method in frame `index`, in

@@ -11,12 +11,27 @@ struct poll_entry {
 	int16_t events, revents;
 };
 
+/*
+ * If the descriptors are known already, the call only says what they are for.
+ * Up to 3.2, a thread also polls the descriptor through which signals wake the
+ * VM, whenever no other thread does (rb_sigwait_fd_get() of thread_pthread.c).
+ */
+static struct rcore_error *add(struct rcore_waits *waits, struct rcore_wait *wait, size_t known,
+			       int fd, const char *mode)
+{
+	for (size_t i = 0; i < known; i++)
+		if (wait->fds[i].fd == fd && !wait->fds[i].mode)
+			wait->fds[i].mode = mode;
+	return known ? NULL : rcore_wait_add_fd(waits, wait, fd, mode, 0);
+}
+
 static struct rcore_error *add_polled(struct rcore_waits *waits, struct rcore_wait *wait,
 				      const struct rcore_syscall *call)
 {
 	enum { CHUNK = 64 };
 	struct poll_entry entries[CHUNK];
 	uint64_t at = call->arguments[0], left = call->arguments[1];
+	size_t known = wait->fd_count;
 	struct rcore_error *err = NULL;
 	if (left > RCORE_WAIT_FDS)
 		return NULL;
@@ -27,12 +42,10 @@ static struct rcore_error *add_polled(struct rcore_waits *waits, struct rcore_wa
 			return NULL;
 		for (size_t i = 0; !err && i < count; i++)
 			if (entries[i].fd >= 0)
-				err = rcore_wait_add_fd(waits, wait, entries[i].fd,
-							entries[i].events & POLL_READ ? "read"
-							: entries[i].events & POLL_WRITE
-								? "write"
-								: NULL,
-							0);
+				err = add(waits, wait, known, entries[i].fd,
+					  entries[i].events & POLL_READ    ? "read"
+					  : entries[i].events & POLL_WRITE ? "write"
+									   : NULL);
 		at += count * sizeof(entries[0]);
 		left -= count;
 	}
@@ -46,6 +59,7 @@ static struct rcore_error *add_selected(struct rcore_waits *waits, struct rcore_
 	uint64_t words[RCORE_WAIT_FDS / 64];
 	int limit = call->arguments[0] > RCORE_WAIT_FDS ? 0 : (int)call->arguments[0];
 	size_t size = ((size_t)limit + 63) / 64 * sizeof(words[0]);
+	size_t known = wait->fd_count;
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; !err && i < 3; i++) {
 		if (!call->arguments[1 + i] || !size ||
@@ -54,7 +68,7 @@ static struct rcore_error *add_selected(struct rcore_waits *waits, struct rcore_
 			continue;
 		for (int fd = 0; !err && fd < limit; fd++)
 			if (words[fd / 64] >> (fd % 64) & 1)
-				err = rcore_wait_add_fd(waits, wait, fd, modes[i], 0);
+				err = add(waits, wait, known, fd, modes[i]);
 	}
 	return err;
 }
@@ -66,9 +80,9 @@ static struct rcore_error *add_fds(struct rcore_waits *waits, struct rcore_wait 
 	switch (call->role) {
 	case RCORE_SYSCALL_READ:
 	case RCORE_SYSCALL_EPOLL:
-		return rcore_wait_add_fd(waits, wait, fd, "read", 0);
+		return add(waits, wait, wait->fd_count, fd, "read");
 	case RCORE_SYSCALL_WRITE:
-		return rcore_wait_add_fd(waits, wait, fd, "write", 0);
+		return add(waits, wait, wait->fd_count, fd, "write");
 	case RCORE_SYSCALL_POLL:
 		return add_polled(waits, wait, call);
 	case RCORE_SYSCALL_SELECT:
@@ -78,10 +92,55 @@ static struct rcore_error *add_fds(struct rcore_waits *waits, struct rcore_wait 
 	}
 }
 
+static bool is_set(struct rcore_waits *waits, uint64_t set, uint64_t limit)
+{
+	uint64_t word;
+	if (!set || limit > RCORE_WAIT_FDS)
+		return false;
+	for (uint64_t i = 0; i < limit; i += 64)
+		if (!rcore_read_u64(waits->loader->ruby->memory, set + i / 8, &word) && word)
+			return true;
+	return false;
+}
+
+bool rcore_wait_connects(struct rcore_waits *waits, const struct rcore_fiber *fiber)
+{
+	struct rcore_syscall call;
+	struct poll_entry entry;
+	if (!rcore_thread_syscall(waits->loader, fiber->thread, &call))
+		return false;
+	if (call.role == RCORE_SYSCALL_POLL)
+		return !rcore_read(waits->loader->ruby->memory, call.arguments[0], &entry,
+				   sizeof(entry)) &&
+		       entry.events & POLL_WRITE;
+	if (call.role == RCORE_SYSCALL_SELECT)
+		return is_set(waits, call.arguments[2], call.arguments[0]);
+	return call.role == RCORE_SYSCALL_WRITE;
+}
+
+/* The path of open(path, ...) or openat(folder, path, ...). */
+static struct rcore_error *set_path(struct rcore_waits *waits, struct rcore_wait *wait,
+				    const struct rcore_syscall *call)
+{
+	enum { LIMIT = 4096 };
+	struct rcore_loader *loader = waits->loader;
+	char path[LIMIT];
+	uint64_t at = call->arguments[call->role == RCORE_SYSCALL_OPEN_AT];
+	if (rcore_read_string(loader->ruby->memory, at, path, sizeof(path)))
+		return NULL;
+	wait->argument = rcore_arena_printf(&loader->snapshot->arena, "\"%s\"", path);
+	return wait->argument ? NULL : rcore_error_no_memory();
+}
+
 static const enum rcore_wait_kind kinds[] = {
-	[RCORE_SYSCALL_OTHER] = RCORE_WAIT_SYSCALL, [RCORE_SYSCALL_READ] = RCORE_WAIT_IO,
-	[RCORE_SYSCALL_WRITE] = RCORE_WAIT_IO,      [RCORE_SYSCALL_EPOLL] = RCORE_WAIT_IO,
-	[RCORE_SYSCALL_POLL] = RCORE_WAIT_IO,       [RCORE_SYSCALL_SELECT] = RCORE_WAIT_IO,
+	[RCORE_SYSCALL_OPEN] = RCORE_WAIT_SYSCALL,
+	[RCORE_SYSCALL_OPEN_AT] = RCORE_WAIT_SYSCALL,
+	[RCORE_SYSCALL_OTHER] = RCORE_WAIT_SYSCALL,
+	[RCORE_SYSCALL_READ] = RCORE_WAIT_IO,
+	[RCORE_SYSCALL_WRITE] = RCORE_WAIT_IO,
+	[RCORE_SYSCALL_EPOLL] = RCORE_WAIT_IO,
+	[RCORE_SYSCALL_POLL] = RCORE_WAIT_IO,
+	[RCORE_SYSCALL_SELECT] = RCORE_WAIT_IO,
 	[RCORE_SYSCALL_WAIT] = RCORE_WAIT_PROCESS,
 };
 
@@ -91,7 +150,8 @@ static const enum rcore_wait_kind kinds[] = {
  */
 static bool is_internal(const struct rcore_syscall *call)
 {
-	return !call->name || !strcmp(call->name, "futex");
+	return !call->name || !strcmp(call->name, "futex") ||
+	       !strcmp(call->name, "restart_syscall");
 }
 
 static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait *wait,
@@ -102,6 +162,9 @@ static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait
 		wait->has_pid = true;
 		wait->pid = (int)call->arguments[0];
 	}
+	if (wait->kind == RCORE_WAIT_SYSCALL && !wait->argument &&
+	    (call->role == RCORE_SYSCALL_OPEN || call->role == RCORE_SYSCALL_OPEN_AT))
+		return set_path(waits, wait, call);
 	return wait->kind == RCORE_WAIT_IO ? add_fds(waits, wait, call) : NULL;
 }
 

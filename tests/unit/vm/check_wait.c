@@ -420,6 +420,49 @@ START_TEST(test_syscalls)
 }
 END_TEST
 
+/*
+ * restart_syscall keeps the arguments: by the code before the call, or by their
+ * form, it was poll().
+ */
+START_TEST(test_restarted)
+{
+	enum { ORIG_RAX = 15, RAX = 10, RIP = 16, RDI = 14, RSI = 13, LENGTH = 7 };
+	/* mov $1,%eax; syscall: write() */
+	static const uint64_t code = 0x050f00000001b8;
+	world_begin(_i);
+	uint64_t polled = alloc(8), calls = alloc(8);
+	const struct {
+		uint64_t rip, second;
+		const char *mode; /* NULL: nothing is known */
+	} states[] = {
+		{0, 1, "read"},
+		{0, 2, NULL},
+		{0, 0x80, NULL},
+		{calls + LENGTH, 1, "write"},
+	};
+	fake_put(&world.vm.ruby.target, polled, 5 | 1ull << 32);
+	fake_put(&world.vm.ruby.target, calls, code);
+	for (size_t i = 0; i < RCORE_COUNT(states); i++) {
+		struct rcore_native_thread *thread = &world.native[1];
+		thread->has_registers = true;
+		thread->register_count = 27;
+		thread->registers[ORIG_RAX] = 219;
+		thread->registers[RAX] = (uint64_t)-516;
+		thread->registers[RIP] = states[i].rip;
+		thread->registers[RDI] = polled;
+		thread->registers[RSI] = states[i].second;
+		struct rcore_snapshot *snapshot = world_load_whole();
+		const struct rcore_wait *wait = wait_of(snapshot, sleeping());
+		ck_assert_int_eq(wait != NULL, states[i].mode != NULL);
+		if (wait) {
+			ck_assert_int_eq(wait->kind, RCORE_WAIT_IO);
+			ck_assert_str_eq(wait->fds[0].mode, states[i].mode);
+		}
+		world_free(snapshot);
+	}
+}
+END_TEST
+
 /* A queue is found as the self of a frame; its ring has the waiters. */
 START_TEST(test_queue)
 {
@@ -541,9 +584,19 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_locks, test_names,       test_broken_locks, test_joins,
-		test_gvl,   test_waiting_fds, test_half_linked,  test_syscalls,
-		test_queue, test_faults,      test_unmeasured,   test_unmeasured_fields,
+		test_locks,
+		test_names,
+		test_broken_locks,
+		test_joins,
+		test_gvl,
+		test_waiting_fds,
+		test_half_linked,
+		test_syscalls,
+		test_restarted,
+		test_queue,
+		test_faults,
+		test_unmeasured,
+		test_unmeasured_fields,
 	};
 	return world_run("wait", tests, RCORE_COUNT(tests));
 }

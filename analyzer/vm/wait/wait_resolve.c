@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/count.h"
+#include "base/text.h"
+#include "ruby/inspect/inspect.h"
+#include "vm/wait/wait_private.h"
+
+/*
+ * getaddrinfo() of the C library blocks without a list of the VM: up to 3.2 in
+ * the thread itself, then in a thread of its own, for which the Ruby thread
+ * waits (rb_getaddrinfo() of ext/socket/raddrinfo.c; 3.4's TCPSocket waits for
+ * it in select(), init_fast_fallback_inetsock_internal() of ipsocket.c). The
+ * name is the first argument of the method.
+ */
+static const char *const methods[] = {
+	"TCPSocket#initialize",
+	"TCPServer#initialize",
+	"Addrinfo.getaddrinfo",
+	"Addrinfo.tcp",
+	"Addrinfo.udp",
+	"Addrinfo.ip",
+	"Addrinfo#initialize",
+	"Socket.getaddrinfo",
+	"Socket.gethostbyname",
+	"Socket.sockaddr_in",
+	"Socket.pack_sockaddr_in",
+	"IPSocket.getaddress",
+	"TCPSocket.gethostbyname",
+	"UDPSocket#connect",
+	"UDPSocket#bind",
+};
+
+/* Methods that pass their arguments on to TCPSocket#initialize. */
+static const char *const callers[] = {"Class#new", "IO.new", "IO.open"};
+
+static bool is_one_of(const char *label, const char *const *labels, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rcore_same_text(label, labels[i]))
+			return true;
+	return false;
+}
+
+bool rcore_wait_resolves(struct rcore_waits *waits, const struct rcore_wait_place *place)
+{
+	return place->first < place->end && place->fiber->is_current &&
+	       is_one_of(place->fiber->frames[place->first].label, methods,
+			 RCORE_COUNT(methods)) &&
+	       !rcore_wait_connects(waits, place->fiber);
+}
+
+struct rcore_error *rcore_wait_set_name(struct rcore_waits *waits, struct rcore_wait *wait,
+					const struct rcore_wait_place *place)
+{
+	struct rcore_value shown;
+	uint64_t name;
+	wait->method = place->fiber->frames[place->first].label;
+	for (size_t i = place->first; i < place->end; i++) {
+		const char *label = place->fiber->frames[i].label;
+		if (!is_one_of(label, methods, RCORE_COUNT(methods)) &&
+		    !is_one_of(label, callers, RCORE_COUNT(callers)))
+			return NULL;
+		if (rcore_wait_arguments(waits, place->fiber, i, &name, 1) <= 0)
+			continue;
+		struct rcore_error *err =
+			rcore_inspect(waits->loader->ruby, name, NULL, &shown);
+		if (!err && !shown.problem)
+			wait->argument = shown.text;
+		return err;
+	}
+	return NULL;
+}
