@@ -458,6 +458,9 @@ struct rcore_snapshot {
 	bool incomplete; /* a thread, fiber or frame could not be decoded */
 	/* Why nothing of Ruby could be decoded; NULL: it could. */
 	const char *failure;
+
+	struct rcore_pool *pools; /* for which fibers wait */
+	size_t pool_count;
 };
 
 /* Returns whether it is known what a fiber is busy with: a context, or work. */

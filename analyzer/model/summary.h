@@ -18,7 +18,9 @@ enum rcore_summary_kind {
 	RCORE_SUMMARY_QUEUE,
 	/* Threads are ready to run, and another one runs. */
 	RCORE_SUMMARY_GVL,
-	RCORE_SUMMARY_POOL,  /* threads that were started at the same place */
+	RCORE_SUMMARY_POOL, /* threads that were started at the same place */
+	/* Fibers wait for a connection of a pool. */
+	RCORE_SUMMARY_CONNECTIONS,
 	RCORE_SUMMARY_KINDS, /* how many kinds there are */
 };
 

@@ -34,7 +34,9 @@ enum rcore_wait_kind {
 	RCORE_WAIT_SCHEDULER,
 	RCORE_WAIT_SYSCALL, /* in a system call, otherwise unknown */
 	RCORE_WAIT_RESOLVE, /* for the address of a host's name */
-	RCORE_WAIT_KINDS,   /* how many kinds there are */
+	/* For a connection of a pool; `object` is the pool. */
+	RCORE_WAIT_CONNECTION,
+	RCORE_WAIT_KINDS, /* how many kinds there are */
 };
 
 /* How that is known, most reliable first. */
@@ -73,13 +75,14 @@ struct rcore_wait {
 	struct rcore_owner owner; /* MUTEX, MONITOR, GVL */
 	int thread;               /* JOIN: index of the thread; -1: unknown */
 	uint64_t ractor;          /* RACTOR: whose value, by id; 0: unknown */
-	bool has_counts;          /* POP and PUSH: the next three are known */
+	/* POP, PUSH, CONNECTION: the next three are known. */
+	bool has_counts;
 	/*
-	 * Items in the queue, and fibers that wait like this one, which counts
-	 * too.
+	 * Items in the queue, or connections in use; and fibers that wait like
+	 * this one, which counts too.
 	 */
 	uint64_t length, waiting;
-	uint64_t max;  /* of a SizedQueue; 0: a Queue */
+	uint64_t max;  /* of a SizedQueue or a pool; 0: a Queue, or unknown */
 	bool is_timed; /* has a timeout */
 	/*
 	 * As Ruby inspects it: the timeout, "0.5"; RESOLVE: the host's name;
@@ -110,6 +113,22 @@ struct rcore_lock {
 	int *waiters; /* indices of fibers, in the order in which they came */
 	size_t waiter_count;
 	const char *problem;
+};
+
+/*
+ * A pool of connections for which fibers wait, of Active Record and the like.
+ */
+struct rcore_pool {
+	const char *library;  /* "Active Record" */
+	const char *resource; /* "a database connection" */
+	uint64_t object;      /* VALUE */
+	uint64_t size;        /* 0: unknown */
+	uint64_t used;        /* how many connections are in use */
+	/* Fibers: who has the connections, as far as it is known. */
+	int *holders;
+	size_t holder_count;
+	int *waiters; /* fibers */
+	size_t waiter_count;
 };
 
 /* Fibers that wait for each other, or for one that has ended. */

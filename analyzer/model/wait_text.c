@@ -23,6 +23,7 @@ static const char *const kind_names[] = {
 	[RCORE_WAIT_SCHEDULER] = "scheduler",
 	[RCORE_WAIT_SYSCALL] = "syscall",
 	[RCORE_WAIT_RESOLVE] = "resolve",
+	[RCORE_WAIT_CONNECTION] = "connection",
 };
 
 const char *rcore_wait_kind_name(enum rcore_wait_kind kind)
@@ -195,6 +196,21 @@ static void write_ractor(const struct rcore_wait *wait, FILE *out)
 	}
 }
 
+/* "waits for a connection of pool 0x7f12 (5 of 5 in use, 3 waiting)" */
+static void write_connection(const struct rcore_snapshot *snapshot,
+			     const struct rcore_wait *wait, FILE *out)
+{
+	const char *resource = "a connection";
+	for (size_t i = 0; i < snapshot->pool_count; i++)
+		if (snapshot->pools[i].object == wait->object)
+			resource = snapshot->pools[i].resource;
+	fprintf(out, "waits for %s of pool 0x%" PRIx64 " (%" PRIu64, resource, wait->object,
+		wait->length);
+	if (wait->max)
+		fprintf(out, " of %" PRIu64, wait->max);
+	fprintf(out, " in use, %" PRIu64 " waiting)", wait->waiting);
+}
+
 static void write_object_text(const struct rcore_wait *wait, const char *before, FILE *out)
 {
 	if (!wait->argument)
@@ -268,6 +284,10 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 		write_object_text(wait, "the name ", out);
 		if (!wait->argument)
 			fputs("a name", out);
+		break;
+	case RCORE_WAIT_CONNECTION:
+		write_connection(snapshot, wait, out);
+		write_limit(wait, out);
 		break;
 	case RCORE_WAIT_KINDS:
 		break;

@@ -13,12 +13,13 @@ static inline bool rcore_wait_is_for_lock(const struct rcore_wait *wait)
 }
 
 /*
- * Whether a fiber waits for a lock, or for room in a queue: others keep it from
- * its work. NULL-safe.
+ * Whether a fiber waits for a lock, for room in a queue, or for a connection:
+ * others keep it from its work. NULL-safe.
  */
 static inline bool rcore_wait_is_blocked(const struct rcore_wait *wait)
 {
-	return rcore_wait_is_for_lock(wait) || (wait && wait->kind == RCORE_WAIT_PUSH);
+	return rcore_wait_is_for_lock(wait) ||
+	       (wait && (wait->kind == RCORE_WAIT_PUSH || wait->kind == RCORE_WAIT_CONNECTION));
 }
 
 /* Returns "T3" if its thread has no other fiber, otherwise "T3.F2". */

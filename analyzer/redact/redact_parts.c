@@ -208,6 +208,14 @@ static const struct rcore_part lock_parts[] = {
 };
 static const struct rcore_parts lock = PARTS(rcore_lock, lock_parts);
 
+/* The names are rcore's own. */
+static const struct rcore_part pool_parts[] = {
+	SAFE(rcore_pool, library), SAFE(rcore_pool, resource),
+	OPAQUE(rcore_pool, holders), /* numbers */
+	OPAQUE(rcore_pool, waiters), /* numbers */
+};
+static const struct rcore_parts pool = PARTS(rcore_pool, pool_parts);
+
 /* Ids, and the kind of each wait. */
 static const struct rcore_part deadlock_parts[] = {
 	SAFE(rcore_deadlock, text),
@@ -374,6 +382,7 @@ static const struct rcore_part snapshot_parts[] = {
 	MANY(rcore_snapshot, fibers, fiber_count, fiber),
 	MANY(rcore_snapshot, tasks, task_count, task),
 	MANY(rcore_snapshot, locks, lock_count, lock),
+	MANY(rcore_snapshot, pools, pool_count, pool),
 	TEXT(rcore_snapshot, wait_problem),
 	TEXTS(rcore_snapshot, problems, problem_count),
 };

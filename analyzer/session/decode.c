@@ -7,6 +7,7 @@
 #include "vm/stack/frame_values.h"
 #include "vm/storage.h"
 #include "vm/wait/tasks.h"
+#include "vm/work/pools.h"
 #include "vm/work/work.h"
 
 /* Reads the details of threads, fibers and frames, which are known by now. */
@@ -24,6 +25,8 @@ static struct rcore_error *read_details(struct rcore_ruby *ruby, uint64_t vm,
 		err = rcore_vm_storage(ruby, snapshot, &values.inspect);
 	if (!err)
 		err = rcore_vm_tasks(ruby, snapshot);
+	if (!err)
+		err = rcore_vm_pools(ruby, snapshot);
 	if (!err)
 		err = rcore_vm_work(ruby, options->recognizers, &values.inspect, snapshot);
 	if (!err && (values.self || values.arguments || values.locals))

@@ -106,6 +106,60 @@ static struct rcore_error *add_queues(struct rcore_summary *summary)
 	return err;
 }
 
+/* "T3 T4 T5 and 2 more" */
+static void write_holders(const struct rcore_snapshot *snapshot, const struct rcore_pool *pool,
+			  FILE *out)
+{
+	enum { SHOWN = 5 };
+	for (size_t i = 0; i < pool->holder_count && i < SHOWN; i++)
+		fprintf(out, "%s%s", i ? " " : "",
+			rcore_fiber_text(snapshot, pool->holders[i]));
+	if (pool->holder_count > SHOWN)
+		fprintf(out, " and %zu more", pool->holder_count - SHOWN);
+}
+
+/*
+ * The first holder is described: mostly, all of them do the same, and the rest
+ * of the report shows each.
+ */
+static struct rcore_error *add_connections(struct rcore_summary *summary,
+					   const struct rcore_pool *pool)
+{
+	const struct rcore_snapshot *snapshot = summary->snapshot;
+	const struct rcore_summary_line line = {
+		.kind = RCORE_SUMMARY_CONNECTIONS,
+		.object = pool->object,
+		.holder = pool->holder_count ? pool->holders[0] : -1,
+		.fibers = pool->waiters,
+		.fiber_count = pool->waiter_count,
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return rcore_error_no_memory();
+	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);
+	fprintf(out, " for %s (pool of ", pool->resource);
+	if (pool->size)
+		fprintf(out, "%" PRIu64, pool->size);
+	else
+		fputs(pool->library, out);
+	if (pool->size && pool->used == pool->size)
+		fputs(": all in use", out);
+	else
+		fprintf(out, ": %" PRIu64 " in use", pool->used);
+	if (pool->holder_count) {
+		fputs(" by ", out);
+		write_holders(snapshot, pool, out);
+	}
+	putc(')', out);
+	if (pool->holder_count > 1)
+		fprintf(out, "; %s", rcore_fiber_text(snapshot, line.holder));
+	rcore_summary_state(snapshot, line.holder, pool->holder_count > 1 ? " " : ", which ",
+			    out);
+	return rcore_summary_add(summary, &line, out, &text);
+}
+
 /*
  * A Ractor has a GVL of its own, so the holder and its waiters belong to one
  * Ractor.
@@ -157,6 +211,9 @@ static struct rcore_error *collect(struct rcore_summary *summary)
 	struct rcore_error *err = list_deadlocks(summary);
 	for (size_t i = 0; !err && i < snapshot->lock_count; i++)
 		err = add_lock(summary, &snapshot->locks[i]);
+	for (size_t i = 0; !err && i < snapshot->pool_count; i++)
+		if (snapshot->pools[i].waiter_count)
+			err = add_connections(summary, &snapshot->pools[i]);
 	if (!err)
 		err = add_queues(summary);
 	for (size_t i = 0; !err && i < snapshot->thread_count; i++)

@@ -36,6 +36,7 @@ static const char *const wait_verbs[RCORE_WAIT_KINDS][2] = {
 	[RCORE_WAIT_SCHEDULER] = {"waits in the fiber scheduler",
 				  "wait in the fiber scheduler"},
 	[RCORE_WAIT_SYSCALL] = {"is in a system call", "are in a system call"},
+	[RCORE_WAIT_CONNECTION] = {"waits for a connection", "wait for a connection"},
 	[RCORE_WAIT_RESOLVE] = {"resolves a host's name", "resolve a host's name"},
 };
 static const char *const run_verbs[2] = {"runs", "run"};

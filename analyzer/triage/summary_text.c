@@ -79,6 +79,12 @@ static void write_place(const struct rcore_fiber *fiber, FILE *out)
 
 void rcore_summary_holder(const struct rcore_snapshot *snapshot, int index, FILE *out)
 {
+	rcore_summary_state(snapshot, index, ", which ", out);
+}
+
+void rcore_summary_state(const struct rcore_snapshot *snapshot, int index, const char *before,
+			 FILE *out)
+{
 	int seen[CHAIN];
 	for (int links = 0; links < CHAIN && index >= 0; links++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[index];
@@ -88,7 +94,7 @@ void rcore_summary_holder(const struct rcore_snapshot *snapshot, int index, FILE
 		if (fiber->status == RCORE_FIBER_TERMINATED)
 			return;
 		seen[links] = index;
-		fputs(", which ", out);
+		fputs(links ? ", which " : before, out);
 		bool is_lock = rcore_wait_is_for_lock(fiber->wait);
 		write_state(snapshot, fiber, out);
 		if (!is_lock)

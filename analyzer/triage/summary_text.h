@@ -21,4 +21,8 @@ void rcore_summary_frame(const struct rcore_frame *frame, bool with_line, FILE *
  */
 void rcore_summary_holder(const struct rcore_snapshot *snapshot, int fiber, FILE *out);
 
+/* Writes the same after `before` in place of ", which ". */
+void rcore_summary_state(const struct rcore_snapshot *snapshot, int fiber, const char *before,
+			 FILE *out);
+
 #endif

@@ -117,6 +117,7 @@ void rcore_json_summary(struct rcore_json *json, const struct rcore_snapshot *sn
 		[RCORE_SUMMARY_QUEUE] = "queue",
 		[RCORE_SUMMARY_GVL] = "gvl",
 		[RCORE_SUMMARY_POOL] = "pool",
+		[RCORE_SUMMARY_CONNECTIONS] = "connections",
 	};
 	rcore_json_open(json, "summary", '[');
 	for (size_t i = 0; i < snapshot->summary_count; i++) {
@@ -149,6 +150,19 @@ void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snap
 		rcore_json_add_count(json, object, "entered", (int64_t)lock->count);
 		add_ids(json, object, "waiters", snapshot, lock->waiters, lock->waiter_count);
 		rcore_json_add_text(json, object, "problem", lock->problem);
+		rcore_json_put(json, NULL, object);
+	}
+	rcore_json_close(json, ']');
+	rcore_json_open(json, "pools", '[');
+	for (size_t i = 0; i < snapshot->pool_count; i++) {
+		const struct rcore_pool *pool = &snapshot->pools[i];
+		struct json_object *object = rcore_json_object(json);
+		rcore_json_add_text(json, object, "library", pool->library);
+		rcore_json_add_hex(json, object, "object", pool->object);
+		rcore_json_add_count(json, object, "size", (int64_t)pool->size);
+		rcore_json_add_int(json, object, "used", (int64_t)pool->used);
+		add_ids(json, object, "holders", snapshot, pool->holders, pool->holder_count);
+		add_ids(json, object, "waiters", snapshot, pool->waiters, pool->waiter_count);
 		rcore_json_put(json, NULL, object);
 	}
 	rcore_json_close(json, ']');
