@@ -19,8 +19,9 @@ struct text_member {
 #name, offsetof(struct rcore_result, name) \
 	}
 static const struct text_member texts[] = {
-	TEXT(core), TEXT(ruby),  TEXT(cause),  TEXT(blame),      TEXT(path),
-	TEXT(gem),  TEXT(loose), TEXT(strict), TEXT(loose_text), TEXT(error),
+	TEXT(core),       TEXT(ruby),  TEXT(cause), TEXT(blame),
+	TEXT(path),       TEXT(gem),   TEXT(loose), TEXT(strict),
+	TEXT(loose_text), TEXT(error), TEXT(bug),   TEXT(abort_message),
 };
 
 struct rcore_result rcore_result_of(const char *core, int status,
@@ -32,6 +33,8 @@ struct rcore_result rcore_result_of(const char *core, int status,
 	const struct rcore_blame *blame = &snapshot->blame;
 	result.ruby = snapshot->ruby_version;
 	result.cause = snapshot->cause.text;
+	result.bug = snapshot->cause.bug;
+	result.abort_message = snapshot->cause.abort_message;
 	result.loose = snapshot->signature.loose;
 	result.strict = snapshot->signature.strict;
 	result.loose_text = snapshot->signature.loose_text;

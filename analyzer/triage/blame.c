@@ -17,6 +17,15 @@ static const struct {
 	{RCORE_ORIGIN_GEM, "no frame of the application: the innermost frame of a gem"},
 };
 
+/* The Ruby frame that this one called. */
+static const struct rcore_frame *called_by(const struct rcore_crash_stack *stack, size_t index)
+{
+	while (index-- > 0)
+		if (stack->frames[index].ruby)
+			return stack->frames[index].ruby;
+	return NULL;
+}
+
 static enum rcore_origin origin_of(const struct rcore_crash_frame *frame)
 {
 	return frame->ruby ? rcore_origin_of_frame(frame->ruby)
@@ -48,12 +57,19 @@ static struct rcore_error *take_native(const struct rcore_native_frame *frame,
 	return NULL;
 }
 
+static bool is_binstub(const struct rcore_crash_stack *stack, size_t index)
+{
+	const struct rcore_frame *frame = stack->frames[index].ruby;
+	return frame && rcore_is_binstub(frame, called_by(stack, index));
+}
+
 static const struct rcore_crash_frame *choose(const struct rcore_crash_stack *stack,
 					      const char **why)
 {
 	for (size_t i = 0; i < RCORE_COUNT(choices); i++)
 		for (size_t j = 0; j < stack->count; j++)
-			if (origin_of(&stack->frames[j]) == choices[i].origin) {
+			if (origin_of(&stack->frames[j]) == choices[i].origin &&
+			    !is_binstub(stack, j)) {
 				*why = choices[i].why;
 				return &stack->frames[j];
 			}

@@ -21,6 +21,8 @@ struct rcore_result {
 	int status;
 	const char *ruby; /* this and the rest: NULL if unknown */
 	const char *cause;
+	/* The last words of the process: of rb_bug(), and of abort(). */
+	const char *bug, *abort_message;
 	const char *blame, *path, *gem;
 	int line;
 	const char *loose, *strict; /* the signatures */

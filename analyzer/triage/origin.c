@@ -38,6 +38,28 @@ static enum rcore_origin of_path(const char *path)
 	return is_stdlib(path) ? RCORE_ORIGIN_STDLIB : RCORE_ORIGIN_APP;
 }
 
+static bool is_one_of(const char *text, const char *const *wanted, size_t count)
+{
+	for (size_t i = 0; text && i < count; i++)
+		if (!strcmp(text, wanted[i]))
+			return true;
+	return false;
+}
+
+bool rcore_is_binstub(const struct rcore_frame *frame, const struct rcore_frame *inner)
+{
+	static const char *const tops[] = {"<main>", "<top (required)>"};
+	static const char *const loads[] = {"Kernel#load", "Kernel.load", "Kernel#require",
+					    "Kernel.require", "Kernel#require_relative"};
+	if (!inner || !frame->path || !is_one_of(frame->label, tops, RCORE_COUNT(tops)) ||
+	    !is_one_of(inner->label, loads, RCORE_COUNT(loads)))
+		return false;
+	const char *name = strrchr(frame->path, '/');
+	size_t folder = name ? (size_t)(name - frame->path) : 0;
+	return name && !strchr(name, '.') && folder >= 3 && !strncmp(name - 3, "bin", 3) &&
+	       (folder == 3 || name[-4] == '/' || name[-4] == 's');
+}
+
 enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame)
 {
 	if (frame->kind != RCORE_FRAME_RUBY)

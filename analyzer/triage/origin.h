@@ -2,6 +2,8 @@
 #ifndef RCORE_TRIAGE_ORIGIN_H
 #define RCORE_TRIAGE_ORIGIN_H
 
+#include <stdbool.h>
+
 #include "model/snapshot.h"
 #include "model/triage.h"
 
@@ -10,6 +12,14 @@
  * and counts as CORE.
  */
 enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame);
+
+/*
+ * Returns whether a frame is of a script that only starts a program, such as
+ * the binstubs that RubyGems and Bundler write: it is at the top level of a
+ * file without a suffix in bin/, and loads another file. `inner` is the frame
+ * that it called, or NULL.
+ */
+bool rcore_is_binstub(const struct rcore_frame *frame, const struct rcore_frame *inner);
 
 /*
  * Returns whose code it is, by its module: Ruby names an extension "name.so",

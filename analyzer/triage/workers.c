@@ -48,7 +48,8 @@ const struct rcore_frame *rcore_application_frame(const struct rcore_fiber *fibe
 {
 	for (size_t i = 0; i < fiber->frame_count; i++)
 		if (fiber->frames[i].path &&
-		    rcore_origin_of_frame(&fiber->frames[i]) == RCORE_ORIGIN_APP)
+		    rcore_origin_of_frame(&fiber->frames[i]) == RCORE_ORIGIN_APP &&
+		    !rcore_is_binstub(&fiber->frames[i], i ? &fiber->frames[i - 1] : NULL))
 			return &fiber->frames[i];
 	return NULL;
 }

@@ -11,6 +11,15 @@ static const char *const novelties[] = {
 	[RCORE_NOVELTY_KNOWN] = "  known",
 };
 
+static void print_words(const struct rcore_pen *pen, const char *before, const char *words)
+{
+	if (!words)
+		return;
+	fprintf(pen->out, "    %s", before);
+	rcore_escape_write(pen->out, words);
+	putc('\n', pen->out);
+}
+
 static void print_result(const struct rcore_pen *pen, const struct rcore_result *result)
 {
 	if (result->cause) {
@@ -18,6 +27,8 @@ static void print_result(const struct rcore_pen *pen, const struct rcore_result 
 		rcore_escape_write(pen->out, result->cause);
 		putc('\n', pen->out);
 	}
+	print_words(pen, "Ruby said: [BUG] ", result->bug);
+	print_words(pen, "Abort message: ", result->abort_message);
 	if (!result->blame)
 		return;
 	fputs("    Blame: ", pen->out);

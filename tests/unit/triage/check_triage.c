@@ -229,6 +229,26 @@ START_TEST(test_killed_from_outside)
 }
 END_TEST
 
+/* Scripts that only start a gem's program are not the application. */
+START_TEST(test_blames_no_binstub)
+{
+	struct rcore_frame frames[] = {
+		RUBY("<top (required)>", "/srv/gems/puma-6.0.0/bin/puma", 10),
+		CFUNC("Kernel#load"), RUBY("<main>", "/srv/app/bin/puma", 25)};
+	make_crash(&crash, "rrr", frames, NULL);
+	triage(&crash);
+	ck_assert_int_eq(crash.snapshot.blame.origin, RCORE_ORIGIN_GEM);
+	ck_assert_str_eq(crash.snapshot.blame.gem, "puma-6.0.0");
+	free_crash(&crash);
+	/* They are if they fail themselves, or run code of their own. */
+	frames[1].label = "Array#each";
+	make_crash(&crash, "rrr", frames, NULL);
+	triage(&crash);
+	ck_assert_int_eq(crash.snapshot.blame.origin, RCORE_ORIGIN_APP);
+	free_crash(&crash);
+}
+END_TEST
+
 START_TEST(test_blames_app_first)
 {
 	struct rcore_native_frame natives[] = {{.module = "pg_ext.so", .function = "pgexec"}};
@@ -386,6 +406,7 @@ int main(void)
 	tcase_add_test(tests, test_fault_inside);
 	tcase_add_test(tests, test_killed_from_outside);
 	tcase_add_test(tests, test_blames_app_first);
+	tcase_add_test(tests, test_blames_no_binstub);
 	tcase_add_test(tests, test_same_crash);
 	tcase_add_test(tests, test_recursion);
 	tcase_add_test(tests, test_nothing);
