@@ -24,7 +24,7 @@ lintian --fail-on error,warning --tag-display-limit 0 ../rcore_*.changes
 # shellcheck disable=SC2086 # words
 $apt install ../rcore_*.deb ../librcore0_*.deb ../librcore-dev_*.deb ruby gdb man-db bash-completion
 
-mkdir /root/try
+mkdir -p /root/try
 cd /root/try
 cat >program.rb <<'RUBY'
 fiber = Fiber.new { Fiber.yield }
