@@ -104,8 +104,33 @@ struct rcore_traits {
 	/* VM_ENV_FLAG_ISOLATED's bit means that, not PASSED. */
 	bool env_isolated;
 	enum rcore_backtrace_order backtrace_order;
-	/* Imemo types. */
+	/* Imemo types; 0: this Ruby does not have it. */
 	unsigned imemo_ment, imemo_svar, imemo_cref, imemo_iseq, imemo_env;
+	unsigned imemo_throw_data, imemo_ifunc, imemo_memo, imemo_tmpbuf;
+	unsigned imemo_ast, imemo_parser_strterm;
+	unsigned imemo_cvar_entry, imemo_callinfo, imemo_callcache, imemo_constcache;
+
+	/* What the collector marks. */
+	/* ELTS_SHARED: mask in the flags of a T_STRING and a T_ARRAY. */
+	unsigned shared_flag;
+	unsigned chilled_flags;    /* STR_CHILLED: any of these; 3.4 on */
+	unsigned shared_root_flag; /* RARRAY_SHARED_ROOT_FLAG */
+	/* Of a T_ICLASS; 0: a bit of its classext, or there is none. */
+	unsigned iclass_origin_flag, iclass_shared_mtbl_flag;
+	unsigned struct_gen_fields_flag; /* RSTRUCT_GEN_FIELDS */
+	unsigned callcache_unmarkable_flag;
+	/* their method entries, whatever their kind */
+	bool callcaches_mark_all;
+	/* And those for super, or of refinements, mark their class. */
+	bool callcaches_mark_class;
+	bool iseqs_mark_callcaches;
+	bool iseqs_mark_local;     /* local_iseq */
+	bool classes_mark_cvars;   /* the lexical scopes of their caches */
+	bool envs_mark_code_first; /* before the outer environment */
+	/* ObjectSpace.dump_all prints the age of objects, and more. */
+	bool dump_has_age;
+	bool threads_mark_ec; /* not only through their fiber */
+	bool symbols_marked;  /* class and name of a dynamic Symbol */
 
 	/* What inspect prints. */
 	/* Mask of a T_STRUCT's length in its flags. */

@@ -8,8 +8,18 @@ static bool since(const struct rcore_layout *layout, unsigned major, unsigned mi
 	return layout->version[1] >= minor;
 }
 
-/* RUBY_FL_USER0 and RUBY_FL_USER1 of include/ruby/internal/fl_type.h. */
-enum { FL_USER0 = 1u << 12, FL_USER1 = 1u << 13 };
+/* RUBY_FL_... of include/ruby/internal/fl_type.h. */
+enum {
+	FL_FREEZE = 1u << 11,
+	FL_USER0 = 1u << 12,
+	FL_USER1 = 1u << 13,
+	FL_USER2 = 1u << 14,
+	FL_USER3 = 1u << 15,
+	FL_USER4 = 1u << 16,
+	FL_USER5 = 1u << 17,
+	FL_USER8 = 1u << 20,
+	FL_USER12 = 1u << 24,
+};
 
 void rcore_layout_set_traits(struct rcore_layout *layout)
 {
@@ -82,5 +92,61 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.imemo_svar = 2,
 		.imemo_ment = 6,
 		.imemo_iseq = 7,
+		.imemo_throw_data = 3,
+		.imemo_ifunc = 4,
+		.imemo_memo = 5,
+		.imemo_tmpbuf = 8,
+		.imemo_ast = since(layout, 4, 0) ? 0 : 9,
+		.imemo_parser_strterm = since(layout, 4, 0) ? 0 : 10,
+		.imemo_cvar_entry = since(layout, 4, 0) ? 9 : 0,
+		.imemo_callinfo = since(layout, 4, 0)   ? 10
+				  : since(layout, 3, 0) ? 11
+							: 0,
+		.imemo_callcache = since(layout, 4, 0)   ? 11
+				   : since(layout, 3, 0) ? 12
+							 : 0,
+		.imemo_constcache = since(layout, 4, 0)   ? 12
+				    : since(layout, 3, 0) ? 13
+							  : 0,
+		/* include/ruby/internal/fl_type.h, RUBY_ELTS_SHARED */
+		.shared_flag = since(layout, 3, 4) ? FL_USER0 : FL_USER2,
+		.shared_root_flag = since(layout, 3, 2) ? FL_USER12 : FL_USER5,
+		/*
+		 * internal/class.h, RICLASS_IS_ORIGIN,
+		 * RICLASS_ORIGIN_SHARED_MTBL
+		 */
+		.iclass_origin_flag = since(layout, 4, 0)   ? 0
+				      : since(layout, 3, 2) ? FL_USER0
+							    : FL_USER5,
+		.iclass_shared_mtbl_flag = since(layout, 4, 0)   ? 0
+					   : since(layout, 3, 2) ? FL_USER3
+					   : since(layout, 3, 0) ? FL_USER8
+								 : 0,
+		.struct_gen_fields_flag = since(layout, 4, 0) ? FL_USER8 : 0,
+		/* vm_callinfo.h, VM_CALLCACHE_UNMARKABLE */
+		.callcache_unmarkable_flag = since(layout, 4, 0)   ? FL_USER8
+					     : since(layout, 3, 2) ? FL_FREEZE
+								   : FL_USER4,
+		/* gc.c, gc_mark_imemo; imemo.c, rb_imemo_mark_and_move */
+		.callcaches_mark_all = !since(layout, 3, 3),
+		.callcaches_mark_class = since(layout, 3, 4) && !since(layout, 4, 0),
+		/*
+		 * iseq.c, rb_iseq_mark. In 4.0, cc_is_active() is false for
+		 * each of them.
+		 */
+		.iseqs_mark_callcaches = !since(layout, 4, 0),
+		.iseqs_mark_local = since(layout, 3, 3),
+		/* gc.c, mark_cvc_tbl */
+		.classes_mark_cvars = since(layout, 3, 2),
+		/* imemo.c, rb_imemo_mark_and_move */
+		.envs_mark_code_first = since(layout, 3, 4),
+		/* vm.c, thread_mark */
+		.threads_mark_ec = !since(layout, 4, 0),
+		/* internal/string.h, STR_CHILLED */
+		.chilled_flags = since(layout, 3, 4) ? FL_USER2 | FL_USER3 : 0,
+		/* gc/default/default.c, rb_gc_impl_object_metadata */
+		.dump_has_age = since(layout, 4, 0),
+		/* gc.c, rb_gc_mark_children */
+		.symbols_marked = since(layout, 4, 0),
 	};
 }

@@ -56,7 +56,9 @@ END_TEST
 /* Arrays that extend to the struct's end. */
 static bool is_flexible(const struct rcore_item *item)
 {
-	return !strcmp(item->group, "gen_ivtbl") && !strcmp(item->id, "ivptr");
+	return (!strcmp(item->group, "gen_ivtbl") && !strcmp(item->id, "ivptr")) ||
+	       ((!strcmp(item->group, "catch_table") || !strcmp(item->group, "cc_entries")) &&
+		!strcmp(item->id, "entries"));
 }
 
 /* Structs with unions among the fields that are read. */
@@ -64,7 +66,7 @@ static bool has_unions(const char *group)
 {
 	static const char *const groups[] = {"array",    "string", "classext",  "method_def",
 					     "location", "object", "gen_ivtbl", "bignum",
-					     "rstruct",  "block"};
+					     "rstruct",  "block",  "iseq"};
 
 	for (size_t i = 0; i < RCORE_COUNT(groups); i++)
 		if (!strcmp(groups[i], group))
