@@ -21,6 +21,7 @@
 	COMMAND(convert)        \
 	COMMAND(pack)           \
 	COMMAND(print)          \
+	COMMAND(heap)           \
 	COMMAND(fiber)          \
 	COMMAND(frame)          \
 	COMMAND(up)             \
@@ -29,7 +30,10 @@
 #define RCORE_COMMAND(name) extern const struct rcore_command rcore_command_##name;
 RCORE_COMMANDS(RCORE_COMMAND)
 
-/* Not in the list: a subcommand of `rcore layout`. */
+/*
+ * Not in the list: a subcommand of `rcore layout`, and those of `rcore heap`.
+ */
 RCORE_COMMAND(check)
+RCORE_COMMAND(heap_dump)
 
 #endif

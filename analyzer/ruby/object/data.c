@@ -11,12 +11,10 @@ enum {
 	TYPED_FLAG_LIMIT = 3,
 	TYPED_FLAG_EMBEDDED = 2, /* TYPED_DATA_EMBEDDED, 3.3 and 3.4 */
 	TYPE_EMBEDDED = 1,       /* the same in `type`, from 4.0 on */
-	NAME_LIMIT = 256,
 };
 
-/* Reads whether it is typed and embedded, without the name. */
-static struct rcore_error *read_head(struct rcore_ruby *ruby, uint64_t value,
-				     struct rcore_data *ret)
+struct rcore_error *rcore_data_head(struct rcore_ruby *ruby, uint64_t value,
+				    struct rcore_data *ret)
 {
 	const struct rcore_layout *layout = ruby->layout;
 	uint64_t flags, typed = 0;
@@ -48,8 +46,8 @@ static struct rcore_error *read_head(struct rcore_ruby *ruby, uint64_t value,
 	return NULL;
 }
 
-static struct rcore_error *read_name(struct rcore_ruby *ruby, uint64_t type, char *name,
-				     size_t size)
+struct rcore_error *rcore_data_type_name(struct rcore_ruby *ruby, uint64_t type, char *name,
+					 size_t size)
 {
 	uint64_t pointer;
 	struct rcore_error *err = RCORE_GET(ruby, type, data_type, wrap_struct_name, &pointer);
@@ -61,11 +59,11 @@ static struct rcore_error *read_name(struct rcore_ruby *ruby, uint64_t type, cha
 
 struct rcore_error *rcore_data(struct rcore_ruby *ruby, uint64_t value, struct rcore_data *ret)
 {
-	char name[NAME_LIMIT];
-	struct rcore_error *err = read_head(ruby, value, ret);
+	char name[RCORE_DATA_NAME_SIZE];
+	struct rcore_error *err = rcore_data_head(ruby, value, ret);
 	if (err || !ret->is_typed)
 		return err;
-	err = read_name(ruby, ret->type, name, sizeof(name));
+	err = rcore_data_type_name(ruby, ret->type, name, sizeof(name));
 	const char **where = err ? &ret->problem : &ret->type_name;
 	*where = rcore_arena_strdup(ruby->arena, err ? err->message : name);
 	rcore_error_free(err);
@@ -75,11 +73,11 @@ struct rcore_error *rcore_data(struct rcore_ruby *ruby, uint64_t value, struct r
 struct rcore_error *rcore_data_is(struct rcore_ruby *ruby, uint64_t value,
 				  const char *type_name, bool *ret, uint64_t *data)
 {
-	char name[NAME_LIMIT];
+	char name[RCORE_DATA_NAME_SIZE];
 	struct rcore_data head;
-	struct rcore_error *err = read_head(ruby, value, &head);
+	struct rcore_error *err = rcore_data_head(ruby, value, &head);
 	if (!err && head.is_typed)
-		err = read_name(ruby, head.type, name, sizeof(name));
+		err = rcore_data_type_name(ruby, head.type, name, sizeof(name));
 	if (err)
 		return err;
 	*ret = head.is_typed && !strcmp(name, type_name);

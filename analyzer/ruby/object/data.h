@@ -25,6 +25,16 @@ struct rcore_data {
 struct rcore_error *rcore_data(struct rcore_ruby *ruby, uint64_t value, struct rcore_data *ret);
 
 /*
+ * Do the same in two steps: all but the name, and the name of a type, in
+ * `name`. They leave nothing in the arena.
+ */
+enum { RCORE_DATA_NAME_SIZE = 256 };
+struct rcore_error *rcore_data_head(struct rcore_ruby *ruby, uint64_t value,
+				    struct rcore_data *ret);
+struct rcore_error *rcore_data_type_name(struct rcore_ruby *ruby, uint64_t type, char *name,
+					 size_t size);
+
+/*
  * Whether it is typed and its type has that name. Leaves nothing in the arena.
  * `data` may be NULL.
  */

@@ -187,3 +187,10 @@ struct rcore_error *rcore_fields(struct rcore_ruby *ruby, uint64_t object,
 			       : of_other(ruby, object, flags, ret);
 	}
 }
+
+struct rcore_error *rcore_fields_of_imemo(struct rcore_ruby *ruby, uint64_t imemo,
+					  struct rcore_fields *ret)
+{
+	*ret = (struct rcore_fields){0};
+	return of_imemo(ruby, imemo, ret);
+}

@@ -45,4 +45,8 @@ struct rcore_fields {
 struct rcore_error *rcore_fields(struct rcore_ruby *ruby, uint64_t object,
 				 struct rcore_fields *ret);
 
+/* Does the same for an imemo of fields itself, from 4.0 on. */
+struct rcore_error *rcore_fields_of_imemo(struct rcore_ruby *ruby, uint64_t imemo,
+					  struct rcore_fields *ret);
+
 #endif

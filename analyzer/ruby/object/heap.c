@@ -229,6 +229,7 @@ struct walk {
 	struct rcore_ruby *ruby;
 	uint32_t types;
 	rcore_heap_visit *visit;
+	rcore_heap_visit_page *visit_page; /* instead of it */
 	void *context;
 	unsigned char *buffer; /* PAGE_SIZE_LIMIT bytes */
 };
@@ -299,9 +300,15 @@ static bool walk_page(const struct walk *walk, const struct rcore_heap_page *pag
 static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *last, bool *go_on)
 {
 	struct rcore_heap_page page;
-	if (!read_page(walk->ruby, heap_page, &page) || page.start <= *last ||
-	    !walk_page(walk, &page, go_on))
+	if (!read_page(walk->ruby, heap_page, &page) || page.start <= *last)
 		return false;
+	if (walk->visit_page) {
+		bool read = read_slots(walk, page.start, page.slots * page.slot_size);
+		*go_on = walk->visit_page(walk->context, heap_page, &page,
+					  read ? walk->buffer : NULL);
+	} else if (!walk_page(walk, &page, go_on)) {
+		return false;
+	}
 	*last = page.start;
 	return true;
 }
@@ -400,24 +407,38 @@ static struct rcore_error *walk_list(const struct walk *walk, struct pages *page
 	return NULL;
 }
 
+static struct rcore_error *run_walk(struct walk *walk, uint64_t objspace,
+				    size_t *unreadable_pages)
+{
+	struct pages pages = {.is_sweeping = rcore_heap_is_sweeping(walk->ruby, objspace)};
+	size_t unreadable = 0;
+	struct rcore_error *err = page_list(walk->ruby, objspace, &pages.list, &pages.count);
+	if (err)
+		return err;
+	walk->buffer = malloc(PAGE_SIZE_LIMIT);
+	if (!walk->buffer)
+		return rcore_error_no_memory();
+	err = walk_list(walk, &pages, &unreadable);
+	free(walk->buffer);
+	if (unreadable_pages)
+		*unreadable_pages = unreadable;
+	return err;
+}
+
 struct rcore_error *rcore_heap_walk_types(struct rcore_ruby *ruby, uint64_t objspace,
 					  uint32_t types, rcore_heap_visit *visit,
 					  void *context, size_t *unreadable_pages)
 {
-	struct walk walk = {ruby, types, visit, context, NULL};
-	struct pages pages = {.is_sweeping = rcore_heap_is_sweeping(ruby, objspace)};
-	size_t unreadable = 0;
-	struct rcore_error *err = page_list(ruby, objspace, &pages.list, &pages.count);
-	if (err)
-		return err;
-	walk.buffer = malloc(PAGE_SIZE_LIMIT);
-	if (!walk.buffer)
-		return rcore_error_no_memory();
-	err = walk_list(&walk, &pages, &unreadable);
-	free(walk.buffer);
-	if (unreadable_pages)
-		*unreadable_pages = unreadable;
-	return err;
+	struct walk walk = {.ruby = ruby, .types = types, .visit = visit, .context = context};
+	return run_walk(&walk, objspace, unreadable_pages);
+}
+
+struct rcore_error *rcore_heap_walk_pages(struct rcore_ruby *ruby, uint64_t objspace,
+					  rcore_heap_visit_page *visit, void *context,
+					  size_t *unreadable_pages)
+{
+	struct walk walk = {.ruby = ruby, .visit_page = visit, .context = context};
+	return run_walk(&walk, objspace, unreadable_pages);
 }
 
 struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,

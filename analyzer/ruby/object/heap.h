@@ -75,6 +75,19 @@ struct rcore_error *rcore_heap_walk(struct rcore_ruby *ruby, uint64_t objspace,
 				    enum rcore_type type, rcore_heap_visit *visit,
 				    void *context, size_t *unreadable_pages);
 
+/*
+ * Gets one page: its heap_page, and a copy of all of its slots; NULL if they
+ * cannot be read. Return false to stop the walk.
+ */
+typedef bool rcore_heap_visit_page(void *context, uint64_t heap_page,
+				   const struct rcore_heap_page *page,
+				   const unsigned char *slots);
+
+/* Visits each page in address order. Errors: those of rcore_heap_walk(). */
+struct rcore_error *rcore_heap_walk_pages(struct rcore_ruby *ruby, uint64_t objspace,
+					  rcore_heap_visit_page *visit, void *context,
+					  size_t *unreadable_pages);
+
 /* Does the same for all types whose bits (1 << RCORE_T_...) are in `types`. */
 struct rcore_error *rcore_heap_walk_types(struct rcore_ruby *ruby, uint64_t objspace,
 					  uint32_t types, rcore_heap_visit *visit,

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_CHILDREN_H
+#define RCORE_RUBY_CHILDREN_H
+
+#include "model/heap.h"
+#include "ruby/object/value.h"
+
+/*
+ * ruby/children/ finds what an object refers to: what the collector marks when
+ * it visits the object, in the same order. There is one file for each family of
+ * types; each names the functions of CRuby that it mirrors, below
+ * gc_mark_children() (from 3.4 on, rb_gc_mark_children()) of gc.c.
+ *
+ * graph.h builds the graph of the whole heap from it.
+ */
+struct rcore_child {
+	uint64_t value;
+	enum rcore_edge_kind kind;
+	/*
+	 * An index; or, if the kind has a name and `name` is NULL, the serial
+	 * number of its ID.
+	 */
+	uint64_t number;
+	const char *name; /* static; of a FIELD */
+};
+
+/* Gets each reference that is not an immediate. It need not be valid. */
+typedef void rcore_child_visit(void *context, const struct rcore_child *child);
+
+struct rcore_children {
+	struct rcore_ruby *ruby;
+	rcore_child_visit *visit;
+	void *context;
+	/* Sets state bits of the object: OPAQUE, PARTIAL. */
+	uint8_t state;
+
+	/* Private: the object. */
+	uint64_t object, flags;
+	const unsigned char *copy; /* of its slot */
+	size_t size;
+	uint64_t count;  /* of children so far */
+	uint64_t *words; /* a buffer of RCORE_CHILD_WORDS */
+	bool generic_failed;
+};
+
+/* A bound on the references of one object. */
+#define RCORE_CHILD_LIMIT (UINT64_C(1) << 28)
+enum { RCORE_CHILD_WORDS = 8192 };
+
+/* Error: NO_MEMORY. */
+struct rcore_error *rcore_children_init(struct rcore_children *children,
+					struct rcore_ruby *ruby, rcore_child_visit *visit,
+					void *context);
+void rcore_children_deinit(struct rcore_children *children);
+
+/*
+ * Visits what the object in a slot refers to: generic instance variables, the
+ * class (kind CLASS), and then the rest. `copy` has the whole slot. What cannot
+ * be read is left out, and sets PARTIAL.
+ */
+void rcore_children_of(struct rcore_children *children, uint64_t object, const void *copy,
+		       size_t size);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the families of types share: reading members, and visiting references.
+ */
+#include <string.h>
+
+#include "ruby/children/children_private.h"
+#include "ruby/object/st_table.h"
+
+enum { ST_LIMIT = 1 << 26 };
+
+void rcore_child_failed(struct rcore_children *children, struct rcore_error *err)
+{
+	if (err)
+		children->state |= RCORE_HEAP_PARTIAL;
+	rcore_error_free(err);
+}
+
+static void visit(struct rcore_children *children, const struct rcore_child *child)
+{
+	if (!rcore_is_object(children->ruby, child->value))
+		return;
+	if (children->count++ < RCORE_CHILD_LIMIT)
+		children->visit(children->context, child);
+	else
+		children->state |= RCORE_HEAP_PARTIAL;
+}
+
+void rcore_child_mark(struct rcore_children *children, uint64_t value,
+		      enum rcore_edge_kind kind, uint64_t number)
+{
+	visit(children, &(struct rcore_child){value, kind, number, NULL});
+}
+
+void rcore_child_mark_named(struct rcore_children *children, uint64_t value, const char *name)
+{
+	visit(children, &(struct rcore_child){value, RCORE_EDGE_FIELD, 0, name});
+}
+
+uint64_t rcore_child_field(struct rcore_children *children, const struct rcore_field *field)
+{
+	uint64_t value = 0;
+	if (rcore_has(field) && !rcore_field_of(children->copy, children->size, field, &value))
+		children->state |= RCORE_HEAP_PARTIAL;
+	return value;
+}
+
+uint64_t rcore_child_read(struct rcore_children *children, uint64_t base,
+			  const struct rcore_field *field)
+{
+	uint64_t value = 0;
+	if (rcore_has(field) && rcore_read_field(children->ruby->memory, base, field, &value)) {
+		children->state |= RCORE_HEAP_PARTIAL;
+		return 0;
+	}
+	return value;
+}
+
+bool rcore_child_is_imemo(struct rcore_children *children, uint64_t value, unsigned type)
+{
+	uint64_t flags;
+	return rcore_is_object(children->ruby, value) &&
+	       !rcore_read_u64(children->ruby->memory, value, &flags) &&
+	       rcore_imemo_type(flags) == (int)type;
+}
+
+/* Whether the array is in the slot, whose copy the caller has. */
+static const unsigned char *in_slot(const struct rcore_children *children, uint64_t address,
+				    uint64_t count)
+{
+	uint64_t offset = address - children->object;
+	return offset < children->size && count <= (children->size - offset) / sizeof(uint64_t)
+		       ? children->copy + offset
+		       : NULL;
+}
+
+void rcore_child_mark_values(struct rcore_children *children, uint64_t address, uint64_t count,
+			     enum rcore_edge_kind kind)
+{
+	const unsigned char *copy = in_slot(children, address, count);
+	for (uint64_t i = 0; copy && i < count; i++) {
+		uint64_t value;
+		memcpy(&value, copy + i * sizeof(value), sizeof(value));
+		rcore_child_mark(children, value, kind, i);
+	}
+	if (copy)
+		return;
+	if (count > RCORE_CHILD_LIMIT) {
+		children->state |= RCORE_HEAP_PARTIAL;
+		return;
+	}
+	for (uint64_t done = 0; done < count;) {
+		uint64_t some = count - done;
+		if (some > RCORE_CHILD_WORDS)
+			some = RCORE_CHILD_WORDS;
+		if (rcore_read(children->ruby->memory, address + done * sizeof(uint64_t),
+			       children->words, some * sizeof(uint64_t))) {
+			children->state |= RCORE_HEAP_PARTIAL;
+			return;
+		}
+		for (uint64_t i = 0; i < some; i++)
+			rcore_child_mark(children, children->words[i], kind, done + i);
+		done += some;
+	}
+}
+
+void rcore_child_mark_st_values(struct rcore_children *children, uint64_t table,
+				enum rcore_edge_kind kind)
+{
+	struct rcore_st_iterator iterator;
+	uint64_t key, record;
+	bool found = true;
+	if (!table)
+		return;
+	struct rcore_error *err = rcore_st_begin(&iterator, children->ruby, table, ST_LIMIT);
+	while (!err && found) {
+		err = rcore_st_next(&iterator, &found, &key, &record);
+		if (!err && found)
+			rcore_child_mark(children, record, kind, key);
+	}
+	rcore_child_failed(children, err);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_MEMSIZE_H
+#define RCORE_RUBY_MEMSIZE_H
+
+#include "ruby/object/value.h"
+
+/*
+ * Finds how many bytes of C memory ObjectSpace.memsize_of() adds to the slot.
+ * Returns false if only code of an extension knows it (the dsize function of a
+ * T_DATA), or it cannot be read; *ret is then 0, or what is known of it.
+ * `copy` has the slot's `size` bytes. Mirrors rb_obj_memsize_of() of gc.c.
+ */
+bool rcore_memsize(struct rcore_ruby *ruby, uint64_t object, const void *copy, size_t size,
+		   uint64_t *ret);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/heap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/count.h"
+#include "base/grow.h"
+#include "ruby/children/graph.h"
+#include "ruby/children/imemo_name.h"
+#include "ruby/get.h"
+#include "ruby/object/class.h"
+#include "ruby/object/class_name.h"
+#include "session/examine.h"
+#include "session/session.h"
+
+/*
+ * One field of each group that was measured together. Without them, nearly
+ * nothing would be found, and counts would be too low.
+ */
+static struct rcore_error *check_measured(const struct rcore_layout *layout)
+{
+	const struct rcore_field *const fields[] = {
+		&layout->string.shared,
+		&layout->array.shared_root,
+		&layout->classext.callable_m_tbl,
+		&layout->iseq_body.catch_table,
+		&layout->cref.next,
+		&layout->rdata.dmark,
+		&layout->heap_page.wb_unprotected_bits,
+	};
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < RCORE_COUNT(fields) && !err; i++)
+		err = rcore_not_measured(layout, fields[i]);
+	return rcore_error_wrap(err, "the heap cannot be read");
+}
+
+struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap_use *use,
+				       void *context)
+{
+	struct rcore_located *located;
+	struct rcore_arena arena = {0};
+	uint64_t objspace;
+	if (session->target.live)
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"the heap of a running process cannot be read without a long stop; "
+			"write a core with gcore and read that");
+	struct rcore_error *err = rcore_target_check_files(&session->target);
+	if (!err)
+		err = rcore_session_find(session, &located);
+	if (!err)
+		err = check_measured(&located->location.layout);
+	if (err)
+		return err;
+	struct rcore_ruby *ruby = malloc(sizeof(*ruby));
+	if (!ruby)
+		return rcore_error_no_memory();
+	rcore_reader_init(ruby, &session->target, located, &arena);
+	ruby->hides_text = session->settings.redact >= RCORE_REDACT_STRINGS;
+	const uint64_t vm = located->location.vm;
+	err = RCORE_GET(ruby, vm, vm, objspace, &objspace);
+	if (!err)
+		err = use(session, ruby, vm, objspace, context);
+	rcore_reader_deinit(ruby, located);
+	free(ruby);
+	rcore_arena_deinit(&arena);
+	return err;
+}
+
+/* "(iseq)" for an imemo, "T_NODE" for what has no class. */
+static const char *internal_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
+				 const struct rcore_census_row *row)
+{
+	unsigned imemo = (unsigned)(row->key >> 8);
+	if (row->type == RCORE_T_IMEMO)
+		return rcore_arena_printf(arena, "(%s)", rcore_imemo_name(ruby->layout, imemo));
+	const char *name = rcore_type_name(row->type);
+	return rcore_arena_printf(arena, "(%s without a class)", name ? name : "unknown type");
+}
+
+static const char *class_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
+			      const struct rcore_census_row *row)
+{
+	uint64_t klass = row->key;
+	const char *name;
+	if (!rcore_is_object(ruby, row->key))
+		return internal_name(ruby, arena, row);
+	struct rcore_error *err = NULL;
+	/* The class of an object is past its singleton class. */
+	if (row->type != RCORE_T_CLASS && row->type != RCORE_T_MODULE &&
+	    row->type != RCORE_T_ICLASS)
+		err = rcore_real_class(ruby, row->key, &klass);
+	if (row->type == RCORE_T_ICLASS)
+		return "(included modules)";
+	if (row->type == RCORE_T_CLASS)
+		return "Class";
+	if (!err)
+		err = rcore_class_path(ruby, klass, &name);
+	if (!err)
+		return rcore_arena_strdup(arena, name);
+	rcore_error_free(err);
+	return rcore_arena_printf(arena, "(unreadable class 0x%llx)",
+				  (unsigned long long)row->key);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct rcore_census_class *left = a, *right = b;
+	return strcmp(left->name, right->name);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct rcore_census_class *left = a, *right = b;
+	if (left->bytes != right->bytes)
+		return left->bytes < right->bytes ? 1 : -1;
+	if (left->count != right->count)
+		return left->count < right->count ? 1 : -1;
+	return strcmp(left->name, right->name);
+}
+
+/*
+ * Classes of one name are one row: singleton classes, and a class and its copy.
+ */
+static void merge(struct rcore_heap_census *census)
+{
+	size_t kept = 0;
+	if (!census->class_count)
+		return;
+	qsort(census->classes, census->class_count, sizeof(*census->classes), by_name);
+	for (size_t i = 1; i < census->class_count; i++) {
+		struct rcore_census_class *last = &census->classes[kept];
+		if (strcmp(last->name, census->classes[i].name) == 0) {
+			last->count += census->classes[i].count;
+			last->bytes += census->classes[i].bytes;
+		} else {
+			census->classes[++kept] = census->classes[i];
+		}
+	}
+	census->class_count = kept + 1;
+	qsort(census->classes, census->class_count, sizeof(*census->classes), by_bytes);
+}
+
+static struct rcore_error *name_classes(struct rcore_session *session, struct rcore_ruby *ruby,
+					const struct rcore_census *counted,
+					struct rcore_heap_census *census)
+{
+	census->classes =
+		rcore_arena_array(&census->arena, counted->count, sizeof(*census->classes));
+	if (!census->classes)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < counted->count; i++) {
+		struct rcore_census_class *klass = &census->classes[i];
+		*klass = (struct rcore_census_class){
+			.name = class_name(ruby, &census->arena, &counted->items[i]),
+			.count = counted->items[i].count,
+			.bytes = counted->items[i].bytes,
+		};
+		if (!klass->name)
+			return rcore_error_no_memory();
+		struct rcore_error *err = rcore_redact_text(
+			session->redactor, &census->arena, RCORE_PART_NAME, NULL, &klass->name);
+		if (err)
+			return err;
+		census->objects += klass->count;
+		census->bytes += klass->bytes;
+	}
+	census->class_count = counted->count;
+	merge(census);
+	return NULL;
+}
+
+static struct rcore_census_pool *pool_of(struct rcore_heap_census *census, uint32_t slot_size)
+{
+	for (size_t i = 0; i < census->pool_count; i++)
+		if (census->pools[i].slot_size == slot_size)
+			return &census->pools[i];
+	struct rcore_census_pool *pool = &census->pools[census->pool_count++];
+	pool->slot_size = slot_size;
+	return pool;
+}
+
+static int by_slot_size(const void *a, const void *b)
+{
+	const struct rcore_census_pool *left = a, *right = b;
+	return (left->slot_size > right->slot_size) - (left->slot_size < right->slot_size);
+}
+
+static struct rcore_error *count_pages(const struct rcore_heap *heap,
+				       struct rcore_heap_census *census)
+{
+	enum { SPARSE = 4 };
+	/* A hostile core may have a slot size for each page. */
+	census->pools =
+		rcore_arena_array(&census->arena, heap->span_count, sizeof(*census->pools));
+	if (!census->pools)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < heap->span_count; i++) {
+		const struct rcore_heap_span *span = &heap->spans[i];
+		uint64_t used = 0;
+		for (uint32_t k = 0; k < span->slot_count; k++) {
+			uint32_t node = span->first_node + k;
+			used += heap->type[node] != RCORE_T_NONE;
+			census->unknown_sizes +=
+				(heap->state[node] & RCORE_HEAP_SIZE_UNKNOWN) != 0;
+			census->unswept += (heap->state[node] & RCORE_HEAP_UNSWEPT) != 0;
+		}
+		struct rcore_census_pool *pool = pool_of(census, span->slot_size);
+		pool->pages++;
+		pool->slots += span->slot_count;
+		pool->free += span->slot_count - used;
+		pool->sparse_pages += used && used <= span->slot_count / SPARSE;
+	}
+	if (census->pool_count)
+		qsort(census->pools, census->pool_count, sizeof(*census->pools), by_slot_size);
+	census->absent_pages = heap->absent_pages;
+	return NULL;
+}
+
+static struct rcore_error *take(struct rcore_session *session, struct rcore_ruby *ruby,
+				uint64_t vm, uint64_t objspace, void *context)
+{
+	struct rcore_heap heap;
+	struct rcore_census counted;
+	struct rcore_heap_census *census = context;
+	(void)vm;
+	struct rcore_error *err = rcore_graph_census(ruby, objspace, &heap, &counted);
+	if (!err)
+		err = name_classes(session, ruby, &counted, census);
+	if (!err)
+		err = count_pages(&heap, census);
+	free(counted.items);
+	rcore_heap_deinit(&heap);
+	return err;
+}
+
+struct rcore_error *rcore_heap_census(struct rcore_session *session,
+				      struct rcore_heap_census **ret)
+{
+	struct rcore_heap_census *census = calloc(1, sizeof(*census));
+	if (!census)
+		return rcore_error_no_memory();
+	census->redaction.mode = session->settings.redact;
+	struct rcore_error *err = rcore_session_heap(session, take, census);
+	if (err)
+		rcore_heap_census_free(census);
+	else
+		*ret = census;
+	return err;
+}
+
+void rcore_heap_census_free(struct rcore_heap_census *census)
+{
+	if (!census)
+		return;
+	rcore_arena_deinit(&census->arena);
+	free(census);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_HEAP_H
+#define RCORE_SESSION_HEAP_H
+
+#include <stdio.h>
+
+#include "model/census.h"
+#include "model/heap.h"
+#include "rcore.h"
+#include "ruby/ruby.h"
+
+/* What `rcore heap` reads of a session. */
+
+/* Gets a decoder and the address of the rb_objspace. */
+typedef struct rcore_error *rcore_heap_use(struct rcore_session *session,
+					   struct rcore_ruby *ruby, uint64_t vm,
+					   uint64_t objspace, void *context);
+
+/*
+ * Finds Ruby and its heap, and calls `use`. Errors: as rcore_load(), those of
+ * `use`, and UNSUPPORTED for a running process, which would stand still for as
+ * long as its whole heap is read.
+ */
+struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap_use *use,
+				       void *context);
+
+/* Counts what is in the heap. The caller frees *ret. */
+struct rcore_error *rcore_heap_census(struct rcore_session *session,
+				      struct rcore_heap_census **ret);
+void rcore_heap_census_free(struct rcore_heap_census *census); /* NULL-safe */
+
+struct rcore_heap_dumped {
+	uint64_t lines;
+	uint64_t partial; /* objects whose references could not all be read */
+	size_t absent_pages;
+};
+
+/*
+ * Writes each object as a line of ObjectSpace.dump_all. Errors: as
+ * rcore_load(), OS.
+ */
+struct rcore_error *rcore_heap_dump(struct rcore_session *session, FILE *out,
+				    struct rcore_heap_dumped *ret);
+
+#endif
