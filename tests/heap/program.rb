@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+#
+# Makes objects of nearly every type, writes what ObjectSpace.dump_all says of the
+# heap to the file that is named, and dies.
+require "objspace"
+require "set"
+class Order; attr_accessor :a,:b,:c; def initialize(i) @a="s#{i}"; @b=[i,@a]; @c={k: @b} end; X=[1,"q"]; @@cv = "cv"; def self.cv; @@cv end end
+module Mixin; def mix(x=1, k: "d"); [x,k]; end; end
+class Order; include Mixin; prepend(Module.new { def a; super end }); end
+S = Struct.new(:x,:y) ; S5 = Struct.new(*(1..30).map{|i| :"m#{i}"})
+$keep = []
+200.times{|i| o=Order.new(i); o.a; o.mix; Order.cv; $keep << o }
+$keep << S.new(1,"two") << S5.new(*(1..30).map(&:to_s)) << (1..50).to_h{|i|["k#{i}","v#{i}"]} << Set.new(%w[a b c]) << Rational(2**70,3) << Complex(2**70,1.5) << "abc".match(/b(c)/) << /x#{1}y/ << 2**200 << proc{|x| $keep} << method(:puts) << binding << "x".dup.tap{|s| s.instance_variable_set(:@iv, "gen")} << Object.new.tap{|o| def o.sing; end } << [1,2,3].each << Time.now << Mutex.new << Queue.new.tap{|q|q<<"in queue"} << :"dyn#{1}" << Enumerator.new{|y| y << "z"} << Fiber.new{ Fiber.yield "f" }.tap(&:resume) << ("big"*100) << ("big"*100)[10..200] << (1..100).to_a << (1..100).to_a.tap{|a| $sub=a[5,50]} << Thread.new{sleep}.tap{|t|t[:loc]="tl"}
+many=Class.new{ def initialize(n) n.times{|i| instance_variable_set("@v#{i}", "i#{i}")} end }
+$keep << many.new(20) << many.new(300)
+eval("def ev; /a#{'b'}c/o; end; ev; 3.times { ev }")
+at_exit { }
+out=File.open(ARGV[0],"w")
+(Process.setrlimit(Process::RLIMIT_CORE, -1) rescue nil)
+dump=->(o){ ObjectSpace.dump_all(output: o); Process.kill(o==:string ? 0 : :ABRT, $$) }
+dump.(:string)
+GC.start; GC.start; GC.disable
+dump.(out)
+sleep
