@@ -22,9 +22,9 @@ module SecondLook
         first = nil
         test.wait_until("truth in a look") { (first = waits(test, folder, "-p", pid)) == truth }
         LOOKS.times { |look| same(test, "look #{look + 2}", truth, waits(test, folder, "-p", pid)) }
-        core(test, ruby, folder, pid, truth)
+        compared = core(test, ruby, folder, pid, truth)
         test.goes_on(counter)
-        test.note = "#{truth.size} waits"
+        test.note = "#{truth.size} waits#{"; gcore wrote zeros for the stacks: not compared" unless compared}"
       rescue Debuggee::Failed
         same(test, "the first looks", truth, first)
       end
@@ -52,13 +52,16 @@ module SecondLook
     (wanted.keys | found.keys).each { |name| test.same("#{what}: #{name}", wanted[name], found[name]) }
   end
 
-  # A core does not say what a descriptor is, nor who has a lock.
+  # A core does not say what a descriptor is, nor who has a lock. Returns whether gcore could read the stacks.
   def self.core(test, ruby, folder, pid, truth)
     core = File.join(folder, "core")
-    system(*LiveCase::ROOT, "gcore", "-o", core, pid.to_s, %i[out err] => File::NULL)
+    said, = Open3.capture2e(*LiveCase::ROOT, "gcore", "-o", core, pid.to_s)
+    # From glibc 2.42 on, stacks begin with a guard that GDB 13 cannot read; it then writes zeros for all of them.
+    return false if said.match?(/Memory read failed for corefile section, [1-9]\d{5,} bytes/)
     found = waits(test, folder, "#{core}.#{pid}", *ruby.files)
     wanted = truth.transform_values { |text| text.gsub(/ \((socket|pipe|LOCKED)[^)]*\)/, "").sub(/ held by process \d+/, "") }
     found = found.transform_values { |text| text.sub(/ \(\S*locked\)/i, "").sub(/connect fd \d+/, "connect") if text }
     same(test, "gcore's core", wanted, found)
+    true
   end
 end

@@ -44,6 +44,17 @@ def with_lock(lock = Mutex.new)
   lock.synchronize { yield lock }
 end
 
+# Another process has the lock. From Ruby 3.4 on, fork waits until no name is being resolved.
+File.write("locked", "")
+holding, holds = IO.pipe
+holder = fork do
+  File.open("locked").flock(File::LOCK_EX)
+  holds.write("x")
+  sleep
+end
+holding.read(1)
+at_exit { Process.kill(:KILL, holder) if Process.pid != holder }
+
 threads = [
   reads("IO#read") { |socket| socket.read(1) },
   reads("IO#readpartial") { |socket| socket.readpartial(1) },
@@ -96,18 +107,8 @@ IN_BACKLOG = Array.new(4) do
 end
 threads << waiting("connect", "waits to connect (socket TCP with #{address.inspect_sockaddr})") { TCPSocket.new("127.0.0.1", address.ip_port) }
 
-# Another process has the lock.
-File.write("locked", "")
-holding, holds = IO.pipe
-holder = fork do
-  File.open("locked").flock(File::LOCK_EX)
-  holds.write("x")
-  sleep
-end
-holding.read(1)
 locked = File.open("locked")
 threads << waiting("File#flock", "waits to lock fd #{locked.fileno} (LOCKED) held by process #{holder}") { locked.flock(File::LOCK_EX) }
-at_exit { Process.kill(:KILL, holder) if Process.pid != holder }
 
 File.mkfifo("fifo")
 threads << waiting("File.open of a FIFO", "waits in the system call openat of \"fifo\"") { File.open("fifo") }

@@ -25,6 +25,10 @@ static struct rcore_error *add(struct rcore_waits *waits, struct rcore_wait *wai
 	return known ? NULL : rcore_wait_add_fd(waits, wait, fd, mode, 0);
 }
 
+/*
+ * An entry without events waits for nothing that Ruby waits for: gcore writes
+ * zeros for a stack that it could not read.
+ */
 static struct rcore_error *add_polled(struct rcore_waits *waits, struct rcore_wait *wait,
 				      const struct rcore_syscall *call)
 {
@@ -41,7 +45,7 @@ static struct rcore_error *add_polled(struct rcore_waits *waits, struct rcore_wa
 			       count * sizeof(entries[0])))
 			return NULL;
 		for (size_t i = 0; !err && i < count; i++)
-			if (entries[i].fd >= 0)
+			if (entries[i].fd >= 0 && entries[i].events)
 				err = add(waits, wait, known, entries[i].fd,
 					  entries[i].events & POLL_READ    ? "read"
 					  : entries[i].events & POLL_WRITE ? "write"

@@ -331,6 +331,14 @@ START_TEST(test_waiting_fds)
 	ck_assert(wait && wait->fd_count == 1);
 	ck_assert_str_eq(wait->fds[0].mode, "write");
 	world_free(snapshot);
+
+	/* Zeros, for a stack that gcore could not read, are no descriptor 0. */
+	fake_list_init(&world.vm, AT(world.vm.address, vm, waiting_fds));
+	fake_put(&world.vm.ruby.target, polled, 0);
+	snapshot = world_load_whole();
+	wait = wait_of(snapshot, sleeping());
+	ck_assert(wait && wait->kind == RCORE_WAIT_IO && !wait->fd_count);
+	world_free(snapshot);
 }
 END_TEST
 
