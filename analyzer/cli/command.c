@@ -97,7 +97,7 @@ static struct rcore_error *place_words(struct run *run)
 		*(struct rcore_strings *)((char *)run->arguments + command->rest_offset) =
 			run->line.rest;
 	if (!err && command->input == RCORE_INPUT_TARGET)
-		err = rcore_cli_target_take(&run->target, words, command->words, &used);
+		err = rcore_cli_target_take(&run->target, words, command, &used);
 	if (!err && !command->words && used < words->count)
 		err = unexpected(words->items[used]);
 	if (!err && command->words)
@@ -206,12 +206,14 @@ static struct rcore_error *show(const struct rcore_cli_target *target, struct ru
 	if (command->prepare)
 		command->prepare(arguments, &opened.options);
 	rcore_cli_progress_begin();
+	view->options = &opened.options;
 	struct rcore_error *err = rcore_cli_target_open(&opened, &view->session);
 	if (!err)
 		err = rcore_session_check_stdout(view->session);
 	if (!err)
 		err = command->run(view, arguments, out);
 	rcore_cli_progress_end();
+	view->options = NULL;
 	return err;
 }
 

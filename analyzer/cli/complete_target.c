@@ -63,13 +63,14 @@ static struct rcore_error *offer_constants(struct rcore_session *session, const 
 }
 
 static struct rcore_error *offer_values(struct rcore_cli_target *target,
+					const struct rcore_command *command,
 					const struct rcore_command_line *line,
 					enum rcore_completion kind, const char *begun,
 					rcore_cli_offer *offer, void *context)
 {
 	struct rcore_session *session = NULL;
 	size_t used;
-	struct rcore_error *err = rcore_cli_target_take(target, &line->words, true, &used);
+	struct rcore_error *err = rcore_cli_target_take(target, &line->words, command, &used);
 	if (err)
 		return err;
 	rcore_cli_target_settle(target);
@@ -104,7 +105,7 @@ void rcore_cli_complete_in_target(const struct rcore_command *command, int argc,
 	line.group_count = rcore_cli_groups(command, arguments, &target, &help, groups);
 	struct rcore_error *err = rcore_command_line_parse(&line, argc + 1, argv);
 	if (!err)
-		err = offer_values(&target, &line, kind, begun, offer, context);
+		err = offer_values(&target, command, &line, kind, begun, offer, context);
 	rcore_error_free(err);
 	rcore_command_line_deinit(&line);
 out:

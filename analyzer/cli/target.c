@@ -113,9 +113,10 @@ static struct rcore_error *enter_container(struct rcore_cli_target *target)
 }
 
 struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
-					  const struct rcore_strings *words, bool takes_more,
-					  size_t *ret_used)
+					  const struct rcore_strings *words,
+					  const struct rcore_command *command, size_t *ret_used)
 {
+	const bool takes_more = command->words;
 	size_t used = 0;
 	char escaped[128];
 	struct rcore_error *err = enter_container(target);
@@ -130,7 +131,8 @@ struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
 	if (!target->pid)
 		target->core = words->items[used++];
 	if (!target->pid && words->count > used &&
-	    (!takes_more || access(words->items[used], F_OK) == 0))
+	    (!takes_more ||
+	     (!command->words_are_targets && access(words->items[used], F_OK) == 0)))
 		target->options.executable = words->items[used++];
 	*ret_used = used;
 	if (takes_more || used == words->count)

@@ -38,11 +38,12 @@ void rcore_cli_target_settle(struct rcore_cli_target *target);
 /*
  * Takes CORE and EXE from the first arguments unless -p is given. The second
  * argument is EXE if the command accepts no other arguments, or if a file has
- * that name. *ret_used is the number of arguments taken. Error: USAGE, which
- * names what is missing or unexpected.
+ * that name and the other arguments are not targets. *ret_used is the number of
+ * arguments taken. Error: USAGE, which names what is missing or unexpected.
  */
 struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
-					  const struct rcore_strings *words, bool takes_more,
+					  const struct rcore_strings *words,
+					  const struct rcore_command *command,
 					  size_t *ret_used);
 
 struct rcore_error *rcore_cli_target_open(const struct rcore_cli_target *target,

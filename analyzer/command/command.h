@@ -130,6 +130,8 @@ extern const struct rcore_option
 /* An opened target, for one command or several. */
 struct rcore_view {
 	struct rcore_session *session;
+	/* How it was opened, to open more; NULL: by a debugger. */
+	const struct rcore_options *options;
 	bool color;
 	/* Called before anything is printed; may be NULL. */
 	void (*done_reading)(void);
@@ -184,6 +186,7 @@ struct rcore_command {
 	 */
 	const char *words;
 	size_t operands_offset;
+	bool words_are_targets; /* the first of them is not EXE */
 	/* The same for arguments after "--". */
 	const char *rest;
 	size_t rest_offset;

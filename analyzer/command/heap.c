@@ -49,7 +49,11 @@ const struct rcore_command rcore_command_heap = {
 	       "if at most a quarter of its slots are in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.subcommands = (const struct rcore_command *const[]){&rcore_command_heap_dump, NULL},
+	.subcommands = (const struct rcore_command *const[]){&rcore_command_heap_dump,
+							     &rcore_command_heap_refs,
+							     &rcore_command_heap_retained,
+							     &rcore_command_heap_diff,
+							     &rcore_command_heap_malloc, NULL},
 	.examples = (const char *const[]){"", "--limit 0", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore heap core.1234",

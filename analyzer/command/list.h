@@ -35,5 +35,9 @@ RCORE_COMMANDS(RCORE_COMMAND)
  */
 RCORE_COMMAND(check)
 RCORE_COMMAND(heap_dump)
+RCORE_COMMAND(heap_refs)
+RCORE_COMMAND(heap_retained)
+RCORE_COMMAND(heap_diff)
+RCORE_COMMAND(heap_malloc)
 
 #endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/heap_diff.h"
+#include "command/list.h"
+#include "session/heap_diff.h"
+
+enum { SHOWN_PATHS = 15 };
+
+struct arguments {
+	bool json;
+	size_t limit;
+	struct rcore_strings cores;
+};
+
+#define MEMBER(name) offsetof(struct arguments, name)
+
+static const struct rcore_option options[] = {
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
+	{"limit", 0, RCORE_OPTION_AMOUNT, MEMBER(limit), "N",
+	 "Print the N paths and classes that grew most, 15 by default",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{0},
+};
+
+static struct rcore_error *open_all(const struct rcore_view *view,
+				    const struct rcore_strings *cores,
+				    struct rcore_session **sessions, size_t *count)
+{
+	if (!cores->count || cores->count >= RCORE_DIFF_SIDES)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "name two or three cores, the oldest first");
+	sessions[(*count)++] = view->session;
+	for (size_t i = 0; i < cores->count; i++) {
+		struct rcore_error *err =
+			rcore_open_core(cores->items[i], view->options, &sessions[*count]);
+		if (err)
+			return err;
+		++*count;
+	}
+	return NULL;
+}
+
+static struct rcore_error *print(struct rcore_view *view, const struct arguments *arguments,
+				 const struct rcore_heap_diff *diff, FILE *out)
+{
+	const struct rcore_report_options report = {.color = view->color};
+	rcore_view_print(view);
+	for (size_t i = 0; i < diff->side_count; i++)
+		view->is_partial |= diff->sides[i].gaps.absent_pages ||
+				    diff->sides[i].gaps.partial || diff->sides[i].gaps.problem;
+	return arguments->json ? rcore_report_heap_diff_json(diff, out)
+			       : rcore_report_heap_diff_text(diff, &report, out);
+}
+
+static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
+{
+	/* Each path has texts. */
+	enum { MOST_PATHS = 100000 };
+	const struct arguments *arguments = given;
+	struct rcore_session *sessions[RCORE_DIFF_SIDES];
+	struct rcore_heap_diff *diff = NULL;
+	size_t count = 0, limit = arguments->limit ? arguments->limit : SHOWN_PATHS;
+	struct rcore_error *err = open_all(view, &arguments->cores, sessions, &count);
+	if (!err && limit > MOST_PATHS)
+		err = rcore_error_create(RCORE_ERROR_USAGE, "option '--limit' takes at most %d",
+					 MOST_PATHS);
+	if (!err)
+		err = rcore_heap_diff(sessions, count, limit, &diff);
+	if (!err)
+		err = print(view, arguments, diff, out);
+	rcore_heap_diff_free(diff);
+	/* The first one is the view's. */
+	while (count > 1)
+		rcore_close(sessions[--count]);
+	return err;
+}
+
+const struct rcore_command rcore_command_heap_diff = {
+	.name = "diff",
+	.summary = "what grew between two or three cores, and along which path",
+	.doc = "Compare the reachable objects of cores of the same program, the "
+	       "oldest first. "
+	       "Addresses are not compared, so the cores may be of different "
+	       "processes. Objects "
+	       "are counted by their path from a root, without indices: \"constant "
+	       "ORDERS, an "
+	       "element: Order\". Objects that only a machine stack seems to refer "
+	       "to are left "
+	       "out. With a third core, print only what grew both times.",
+	.options = options,
+	.size = sizeof(struct arguments),
+	.words = "CORE...",
+	.words_are_targets = true,
+	.operands_offset = MEMBER(cores),
+	.completion = RCORE_COMPLETE_FILE,
+	.shell_examples =
+		(const char *const[]){"rcore heap diff monday.core friday.core",
+				      "rcore heap diff monday.core friday.core sunday.core",
+				      "rcore heap diff --json a.core b.core | jq '.paths[0]'",
+				      NULL},
+	.exit_status = "Exit status: 0 everything was read; 1 some objects could not be read; "
+		       "2 "
+		       "nothing could be read; 3 not a Ruby process; 64 wrong usage.",
+	.run = run,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_REPORT_HEAP_MALLOC_H
+#define RCORE_REPORT_HEAP_MALLOC_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "malloc/malloc.h"
+#include "model/report_options.h"
+
+/* Write what the allocator has in use: `rcore heap malloc`. Error: OS. */
+struct rcore_error *rcore_report_malloc_text(const struct rcore_malloc *heap,
+					     const struct rcore_report_options *options,
+					     FILE *out);
+struct rcore_error *rcore_report_malloc_json(const struct rcore_malloc *heap, FILE *out);
+
+#endif

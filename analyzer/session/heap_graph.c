@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/heap_graph.h"
+
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "ruby/children/graph.h"
+#include "session/heap.h"
+#include "session/session.h"
+#include "vm/roots.h"
+
+struct reading {
+	struct rcore_arena *arena;
+	rcore_graph_use *use;
+	void *context;
+	struct rcore_heap heap;
+	struct rcore_heap_namer namer;
+};
+
+static struct rcore_error *add_roots(struct rcore_session *session, struct rcore_ruby *ruby,
+				     uint64_t vm, uint64_t objspace, struct rcore_heap *heap)
+{
+	const struct rcore_process *process = session->target.process;
+	struct rcore_roots_thread *threads =
+		rcore_calloc(process->thread_count, sizeof(*threads));
+	size_t count = 0;
+	if (!threads)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &process->threads[i];
+		if (thread->has_registers)
+			threads[count++] = (struct rcore_roots_thread){
+				thread->registers[rcore_register_sp(process->machine)],
+				thread->registers, (size_t)thread->register_count};
+	}
+	const struct rcore_roots_source source = {vm, objspace, threads, count};
+	struct rcore_error *err = rcore_roots_find(ruby, &source, heap);
+	free(threads);
+	return err;
+}
+
+static struct rcore_error *read_graph(struct rcore_session *session, struct rcore_ruby *ruby,
+				      uint64_t vm, uint64_t objspace, struct rcore_heap *heap)
+{
+	struct rcore_error *err = rcore_graph_slots(ruby, objspace, heap);
+	if (!err)
+		err = rcore_graph_edges(ruby, heap);
+	return err ? err : add_roots(session, ruby, vm, objspace, heap);
+}
+
+static struct rcore_error *run(struct rcore_session *session, struct rcore_ruby *ruby,
+			       uint64_t vm, uint64_t objspace, void *context)
+{
+	struct reading *reading = context;
+	reading->namer = (struct rcore_heap_namer){
+		.ruby = ruby,
+		.heap = &reading->heap,
+		.redactor = session->redactor,
+		.arena = reading->arena,
+	};
+	struct rcore_error *err = read_graph(session, ruby, vm, objspace, &reading->heap);
+	if (!err)
+		err = reading->use(&reading->namer, reading->context);
+	rcore_heap_namer_deinit(&reading->namer);
+	rcore_heap_deinit(&reading->heap);
+	return err;
+}
+
+struct rcore_error *rcore_session_graph(struct rcore_session *session,
+					struct rcore_arena *arena, rcore_graph_use *use,
+					void *context)
+{
+	struct reading reading = {.arena = arena, .use = use, .context = context};
+	/* The redactor learns the target's secrets from a snapshot. */
+	if (session->settings.redact && !session->has_learned) {
+		struct rcore_snapshot *snapshot;
+		struct rcore_error *err = rcore_load(session, &snapshot);
+		if (err)
+			return err;
+		rcore_snapshot_free(snapshot);
+	}
+	return rcore_session_heap(session, run, &reading);
+}

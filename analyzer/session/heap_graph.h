@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_HEAP_GRAPH_H
+#define RCORE_SESSION_HEAP_GRAPH_H
+
+#include "model/heap_object.h"
+#include "rcore.h"
+#include "session/heap_names.h"
+
+/* What the subcommands of `rcore heap` read: the graph of a whole heap. */
+
+/*
+ * Gets the graph and what names its parts. Texts go to the namer's arena.
+ */
+typedef struct rcore_error *rcore_graph_use(struct rcore_heap_namer *namer, void *context);
+
+/*
+ * Reads the heap with its edges and roots, and calls `use`. Errors: those of
+ * rcore_session_heap(), rcore_graph_slots() and `use`.
+ */
+struct rcore_error *rcore_session_graph(struct rcore_session *session,
+					struct rcore_arena *arena, rcore_graph_use *use,
+					void *context);
+
+struct rcore_refs_options {
+	uint64_t address; /* of an object, or within its slot */
+	size_t limit;     /* how many referrers to list */
+};
+
+/*
+ * Finds who refers to an object, and a path to it. The caller frees *ret.
+ * Errors: USAGE if no object is there.
+ */
+struct rcore_error *rcore_heap_refs(struct rcore_session *session,
+				    const struct rcore_refs_options *options,
+				    struct rcore_heap_refs **ret);
+void rcore_heap_refs_free(struct rcore_heap_refs *refs); /* NULL-safe */
+
+/*
+ * Finds what each object, class and root retains, and lists the `limit`
+ * largest of each. The caller frees *ret.
+ */
+struct rcore_error *rcore_heap_retained(struct rcore_session *session, size_t limit,
+					struct rcore_heap_retained **ret);
+/* NULL-safe. */
+void rcore_heap_retained_free(struct rcore_heap_retained *retained);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_ROOTS_H
+#define RCORE_VM_ROOTS_H
+
+#include "model/heap.h"
+#include "ruby/ruby.h"
+
+/* A kernel thread: its registers, one of which is the stack pointer. */
+struct rcore_roots_thread {
+	uint64_t sp;
+	const uint64_t *registers;
+	size_t register_count;
+};
+
+struct rcore_roots_source {
+	uint64_t vm, objspace;
+	const struct rcore_roots_thread *threads;
+	size_t thread_count;
+};
+
+/*
+ * Finds what the collector starts from, as gc_mark_roots() of gc.c and
+ * rb_vm_mark() of vm.c, and appends it to heap->roots: members of the VM,
+ * Ractors, what rb_gc_register_address() registered, finalizers, global
+ * variables, and machine stacks. Threads and their VM stacks are edges of
+ * Ractors. What cannot be read is left out; heap->problem says so. Error:
+ * NO_MEMORY.
+ */
+struct rcore_error *rcore_roots_find(struct rcore_ruby *ruby,
+				     const struct rcore_roots_source *source,
+				     struct rcore_heap *heap);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_ROOTS_PRIVATE_H
+#define RCORE_VM_ROOTS_PRIVATE_H
+
+#include "vm/roots.h"
+
+/* Roots that are being collected. */
+struct rcore_roots {
+	struct rcore_ruby *ruby;
+	const struct rcore_roots_source *source;
+	struct rcore_heap *heap;
+	size_t root_capacity, name_capacity;
+};
+
+/* Each list has at most this many members. */
+enum { RCORE_ROOTS_LIMIT = 1 << 24 };
+
+/*
+ * Adds a value that is an object of the heap; ignores all others. Returns false
+ * if memory is short.
+ */
+bool rcore_roots_add(struct rcore_roots *roots, uint64_t value,
+		     const struct rcore_heap_root *like);
+
+/* Adds a name; *ret is its index. Returns false if memory is short. */
+bool rcore_roots_name(struct rcore_roots *roots, const char *name, uint32_t *ret);
+
+/* Says why roots are missing, unless something else is missing, too. */
+void rcore_roots_problem(struct rcore_roots *roots, const char *problem);
+
+/* Global variables. Error: NO_MEMORY. */
+struct rcore_error *rcore_roots_globals(struct rcore_roots *roots);
+
+/* Machine stacks and registers. Error: NO_MEMORY. */
+struct rcore_error *rcore_roots_machine(struct rcore_roots *roots);
+
+#endif

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+# Plants N orders in a list among garbage, says what it knows of its heap, and dies.
+#
+#	ruby leak.rb N GARBAGE
+require "json"
+require "objspace"
+
+class Order
+  def initialize(number)
+    @title = "order number #{number} of many, not embedded"
+  end
+end
+
+class Link
+  attr_accessor :following
+end
+
+module App
+  LIST = []
+  DEPTH = [[[Object.new]]]
+end
+
+def address(object)
+  JSON.parse(ObjectSpace.dump(object)).fetch("address")
+end
+
+# Nobody else refers to any of these.
+def links(count)
+  first = last = Link.new
+  (count - 1).times { last = last.following = Link.new }
+  first
+end
+
+def sizes(link)
+  sum = 0
+  while link
+    sum += ObjectSpace.memsize_of(link)
+    link = link.following
+  end
+  sum
+end
+
+def plant(count)
+  count.times { |number| App::LIST << Order.new(number) }
+end
+
+def litter(count)
+  count.times { |number| Order.new(number) }
+end
+
+count, garbage = ARGV.map(&:to_i)
+$links = links(300)
+$texts = Array.new(200) { |number| "a text that is long enough #{number}" * 3 }
+plant(count)
+# What is garbage is not collected any more.
+GC.start
+GC.disable
+litter(garbage)
+facts = {
+  list: address(App::LIST), deep: address(App::DEPTH[0][0][0]), app: address(App),
+  links: sizes($links), texts: ObjectSpace.memsize_of($texts) + $texts.sum { |text| ObjectSpace.memsize_of(text) },
+  first_text: address($texts[0])
+}
+$stdout.puts JSON.generate(facts)
+$stdout.flush
+trap("QUIT", "SYSTEM_DEFAULT")
+Process.kill(:QUIT, $$)
+sleep
