@@ -46,7 +46,7 @@ module Arm
                            chdir: folder, %i[in out err] => File::NULL)
     commands = ["ruby-threads", "break rb_thread_wait_for", "continue", "ruby-threads", "ruby-fibers", PARKED, "source #{script(folder)}", "python print(stack())", "ruby-bt",
                 "ruby-fiber off", "delete", "break rb_obj_freeze if $ruby_self() == 7", "continue", "ruby-bt", "kill"]
-    told = debugger.run(commands, before: ["set sysroot #{root}", "file #{program}", "set breakpoint pending on", "target remote localhost:#{port}"])
+    told = debugger.run(commands, before: ["set sysroot #{root}", "file #{program}", "set breakpoint pending on", "target remote 127.0.0.1:#{port}"])
     test.fail("before Ruby is loaded: #{told[0]}") unless told[0] =~ /\Arcore: not a Ruby process: [^\n]*\n\z/
     test.fail("threads: #{told[3]}") unless told[3] =~ /\AT1  LWP \d+ +main +running, holds the GVL.*\nT2  LWP \d+ /
     test.fail("report: #{told[4]}") unless told[4].include?("aarch64-linux") && told[4].include?("T1.F1") && told[4] =~ /block in Round#go +main.rb|<main> +\S*main.rb/

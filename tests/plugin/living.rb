@@ -108,10 +108,14 @@ module Living
 
   def self.remote(test, ruby, debugger, program)
     program.stand do
-      IO.popen([*ROOT, "gdbserver", "--once", "--attach", "localhost:0", program.pid.to_s, { err: %i[child out] }]) do |server|
+      IO.popen([*ROOT, "gdbserver", "--once", "--attach", "127.0.0.1:0", program.pid.to_s, { err: %i[child out] }]) do |server|
+        said = []
         port = nil
-        port ||= server.gets.to_s[/Listening on port (\d+)/, 1] until port
-        compare(test, ruby, debugger, program, ["target remote localhost:#{port}"])
+        until port
+          said << (server.gets or raise "gdbserver ended: #{said.join}")
+          port = said.last[/Listening on port (\d+)/, 1]
+        end
+        compare(test, ruby, debugger, program, ["target remote 127.0.0.1:#{port}"])
       end
     end
     program.goes_on?
