@@ -72,8 +72,11 @@ compare() {
 		-I"$public/$machine-linux-gnu/ruby-$series.0" -o "$work/dwarf.so" "$here/../unit/layout/dwarf/private.c" ||
 		fail "cannot compile the headers of $headers"
 	"$rcore" layout "$work/dwarf.so" >"$work/dwarf.layout" || fail "rcore layout failed on $headers"
-	rows "$work/dwarf.layout" >"$work/got"
 	rows "$tables/$table.layout" >"$work/expected"
+	# What the table has not measured cannot be compared.
+	grep -E '^(struct|enum|[a-z_]+\.)' "$tables/$table.layout" | sed -E 's/^(struct|enum) /\1_/; s/ .*//' >"$work/measured"
+	rows "$work/dwarf.layout" | awk 'NR == FNR { measured[$1]; next }
+		(/^(struct|enum) / ? $1 "_" $2 : $1) in measured' "$work/measured" - >"$work/got"
 	for needed; do
 		grep -q "^$needed\." "$work/got" || fail "$headers: no struct $needed in its DWARF"
 	done
