@@ -234,6 +234,12 @@ struct rcore_command {
 extern const struct rcore_command *const rcore_commands[];
 
 /*
+ * Reads an address or a number: hexadecimal after "0x", octal after "0", else
+ * decimal. Returns whether `text` is one, and sets *ret only then.
+ */
+bool rcore_parse_address(const char *text, uint64_t *ret);
+
+/*
  * Sets the member of `option`; `value` is NULL for a flag. Error: USAGE if the
  * option does not accept the value, NO_MEMORY.
  */

@@ -45,8 +45,7 @@ static struct rcore_error *print(struct rcore_view *view, const struct arguments
 	const struct rcore_report_options report = {.color = view->color};
 	rcore_view_print(view);
 	for (size_t i = 0; i < diff->side_count; i++)
-		view->is_partial |= diff->sides[i].gaps.absent_pages ||
-				    diff->sides[i].gaps.partial || diff->sides[i].gaps.problem;
+		view->is_partial |= rcore_heap_is_partial(&diff->sides[i].gaps);
 	return arguments->json ? rcore_report_heap_diff_json(diff, out)
 			       : rcore_report_heap_diff_text(diff, &report, out);
 }
@@ -77,15 +76,12 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_heap_diff = {
 	.name = "diff",
 	.summary = "what grew between two or three cores, and along which path",
-	.doc = "Compare the reachable objects of cores of the same program, the "
-	       "oldest first. "
-	       "Addresses are not compared, so the cores may be of different "
-	       "processes. Objects "
-	       "are counted by their path from a root, without indices: \"constant "
-	       "ORDERS, an "
-	       "element: Order\". Objects that only a machine stack seems to refer "
-	       "to are left "
-	       "out. With a third core, print only what grew both times.",
+	.doc = "Compare the reachable objects of cores of the same program, the oldest "
+	       "first. Addresses are not compared, so the cores may be of different "
+	       "processes. Objects are counted by their path from a root, without indices: "
+	       "\"constant ORDERS, an element: Order\". Objects that only a machine stack "
+	       "seems to refer to are left out. With a third core, print only what grew "
+	       "both times.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "CORE...",
@@ -97,8 +93,8 @@ const struct rcore_command rcore_command_heap_diff = {
 				      "rcore heap diff monday.core friday.core sunday.core",
 				      "rcore heap diff --json a.core b.core | jq '.paths[0]'",
 				      NULL},
-	.exit_status = "Exit status: 0 everything was read; 1 some objects could not be read; "
-		       "2 "
-		       "nothing could be read; 3 not a Ruby process; 64 wrong usage.",
+	.exit_status =
+		"Exit status: 0 everything was read; 1 some objects could not be read; 2 "
+		"nothing could be read; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

@@ -3,6 +3,7 @@
 
 #include "command/list.h"
 #include "report/heap_malloc.h"
+#include "session/heap.h"
 #include "session/malloc.h"
 #include "session/session.h"
 
@@ -21,12 +22,9 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	const struct arguments *arguments = given;
 	const struct rcore_report_options report = {.color = view->color};
 	struct rcore_malloc heap;
-	if (view->session->target.live)
-		return rcore_error_create(
-			RCORE_ERROR_UNSUPPORTED,
-			"the heap of a running process cannot be read without a long stop; "
-			"write a core with gcore and read that");
-	struct rcore_error *err = rcore_session_malloc(&view->session->target, &heap);
+	struct rcore_error *err = rcore_heap_refuse_live(view->session);
+	if (!err)
+		err = rcore_session_malloc(&view->session->target, &heap);
 	if (err)
 		return err;
 	rcore_view_print(view);

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-
 #include "command/list.h"
 #include "report/heap_object.h"
 #include "session/heap_graph.h"
@@ -28,14 +24,11 @@ static const struct rcore_option options[] = {
 static struct rcore_error *parse(const struct arguments *arguments,
 				 struct rcore_refs_options *ret)
 {
-	char *end;
 	if (arguments->addresses.count != 1)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "missing ADDRESS; name the address of one object");
 	const char *word = arguments->addresses.items[0];
-	errno = 0;
-	ret->address = strtoull(word, &end, 0);
-	if (errno || *end || !isdigit((unsigned char)*word))
+	if (!rcore_parse_address(word, &ret->address))
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "'%s' is not an address; use one such as "
 					  "0x7f12a5c3e8b0",
@@ -44,11 +37,6 @@ static struct rcore_error *parse(const struct arguments *arguments,
 	if (arguments->limit.is_given)
 		ret->limit = arguments->limit.number ? arguments->limit.number : SIZE_MAX;
 	return NULL;
-}
-
-static bool is_partial(const struct rcore_heap_gaps *gaps)
-{
-	return gaps->absent_pages || gaps->partial || gaps->problem;
 }
 
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
@@ -63,7 +51,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	if (err)
 		return err;
 	rcore_view_print(view);
-	view->is_partial = is_partial(&refs->gaps);
+	view->is_partial = rcore_heap_is_partial(&refs->gaps);
 	err = arguments->json ? rcore_report_refs_json(refs, out)
 			      : rcore_report_refs_text(refs, &report, out);
 	rcore_heap_refs_free(refs);
@@ -74,14 +62,10 @@ const struct rcore_command rcore_command_heap_refs = {
 	.name = "refs",
 	.summary = "who refers to an object, and a path from a root to it",
 	.doc = "Print a shortest path from a root to an object, with the names of "
-	       "constants, "
-	       "instance variables and the like, and all references to it. Only an "
-	       "extension "
-	       "knows what its own objects refer to: words of their C memory that "
-	       "look like "
-	       "references are used, and marked. So an object without a path may "
-	       "still be "
-	       "in use.",
+	       "constants, instance variables and the like, and all references to it. Only "
+	       "an extension knows what its own objects refer to: words of their C memory "
+	       "that look like references are used, and marked. So an object without a "
+	       "path may still be in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "ADDRESS",
@@ -90,8 +74,8 @@ const struct rcore_command rcore_command_heap_refs = {
 	.shell_examples = (const char *const[]){"rcore heap refs --json core.1234 "
 						"0x7f12a5c3e8b0 | jq '.path.links'",
 						NULL},
-	.exit_status = "Exit status: 0 everything was read; 1 some objects could not be read; "
-		       "2 "
-		       "nothing could be read; 3 not a Ruby process; 64 wrong usage.",
+	.exit_status =
+		"Exit status: 0 everything was read; 1 some objects could not be read; 2 "
+		"nothing could be read; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

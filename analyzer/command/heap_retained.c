@@ -35,8 +35,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	if (err)
 		return err;
 	rcore_view_print(view);
-	view->is_partial =
-		retained->gaps.absent_pages || retained->gaps.partial || retained->gaps.problem;
+	view->is_partial = rcore_heap_is_partial(&retained->gaps);
 	err = arguments->json ? rcore_report_retained_json(retained, out)
 			      : rcore_report_retained_text(retained, &report, out);
 	rcore_heap_retained_free(retained);
@@ -46,21 +45,18 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_heap_retained = {
 	.name = "retained",
 	.summary = "what would be freed with an object, a class or a root",
-	.doc = "Print which roots, classes and objects keep most memory alive. "
-	       "What an object "
-	       "retains is all that no path reaches without it, and would be freed "
-	       "with it. "
-	       "What a class retains is that of all its instances together. Bytes "
-	       "are as in "
-	       "`rcore heap`.",
+	.doc = "Print which roots, classes and objects keep most memory alive. What an "
+	       "object retains is all that no path reaches without it, and would be freed "
+	       "with it. What a class retains is that of all its instances together. Bytes "
+	       "are as in `rcore heap`.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--limit 50", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore heap retained --json core.1234 | jq '.classes[0]'",
 				      NULL},
-	.exit_status = "Exit status: 0 everything was read; 1 some objects could not be read; "
-		       "2 "
-		       "nothing could be read; 3 not a Ruby process; 64 wrong usage.",
+	.exit_status =
+		"Exit status: 0 everything was read; 1 some objects could not be read; 2 "
+		"nothing could be read; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

@@ -35,13 +35,27 @@ static struct rcore_error *bad_choice(const struct rcore_option *option, const c
 				  rcore_escape(escaped, sizeof(escaped), value));
 }
 
-static bool parse_number(const char *text, size_t *ret)
+static bool parse_unsigned(const char *text, int base, uint64_t *ret)
 {
 	char *end;
 	errno = 0;
-	unsigned long long number = strtoull(text, &end, 10);
+	unsigned long long number = strtoull(text, &end, base);
 	/* strtoull() skips spaces, and negates a number after a '-'. */
 	if (!isdigit((unsigned char)text[0]) || *end || errno)
+		return false;
+	*ret = number;
+	return true;
+}
+
+bool rcore_parse_address(const char *text, uint64_t *ret)
+{
+	return parse_unsigned(text, 0, ret);
+}
+
+static bool parse_number(const char *text, size_t *ret)
+{
+	uint64_t number;
+	if (!parse_unsigned(text, 10, &number))
 		return false;
 	*ret = number;
 	return true;

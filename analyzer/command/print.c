@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,15 +33,12 @@ static bool is_constant(const char *word)
 static struct rcore_error *parse_subject(const char *word, bool is_id,
 					 struct rcore_subject *ret)
 {
-	char *end;
 	*ret = (struct rcore_subject){0};
 	if (!is_id && is_constant(word)) {
 		ret->constant = word;
 		return NULL;
 	}
-	errno = 0;
-	ret->value = strtoull(word, &end, 0);
-	if (errno || *end || !isdigit((unsigned char)*word))
+	if (!rcore_parse_address(word, &ret->value))
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
 			is_id ? "'%s' is not an ID; use a number"

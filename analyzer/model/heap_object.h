@@ -52,6 +52,12 @@ struct rcore_heap_gaps {
 	const char *problem; /* NULL: none */
 };
 
+/* Whether objects are missing. What is opaque is there. */
+static inline bool rcore_heap_is_partial(const struct rcore_heap_gaps *gaps)
+{
+	return gaps->absent_pages || gaps->partial || gaps->problem;
+}
+
 /* `rcore heap refs` */
 struct rcore_heap_refs {
 	struct rcore_heap_object object;

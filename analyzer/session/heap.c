@@ -36,18 +36,25 @@ static struct rcore_error *check_measured(const struct rcore_layout *layout)
 	return rcore_error_wrap(err, "the heap cannot be read");
 }
 
+struct rcore_error *rcore_heap_refuse_live(const struct rcore_session *session)
+{
+	if (!session->target.live)
+		return NULL;
+	return rcore_error_create(
+		RCORE_ERROR_UNSUPPORTED,
+		"the heap of a running process cannot be read without a long stop; "
+		"write a core with gcore and read that");
+}
+
 struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap_use *use,
 				       void *context)
 {
 	struct rcore_located *located;
 	struct rcore_arena arena = {0};
 	uint64_t objspace;
-	if (session->target.live)
-		return rcore_error_create(
-			RCORE_ERROR_UNSUPPORTED,
-			"the heap of a running process cannot be read without a long stop; "
-			"write a core with gcore and read that");
-	struct rcore_error *err = rcore_target_check_files(&session->target);
+	struct rcore_error *err = rcore_heap_refuse_live(session);
+	if (!err)
+		err = rcore_target_check_files(&session->target);
 	if (!err)
 		err = rcore_session_find(session, &located);
 	if (!err)

@@ -17,9 +17,14 @@ typedef struct rcore_error *rcore_heap_use(struct rcore_session *session,
 					   uint64_t objspace, void *context);
 
 /*
+ * Error: UNSUPPORTED for a running process, which would stand still for as long
+ * as its whole heap is read.
+ */
+struct rcore_error *rcore_heap_refuse_live(const struct rcore_session *session);
+
+/*
  * Finds Ruby and its heap, and calls `use`. Errors: as rcore_load(), those of
- * `use`, and UNSUPPORTED for a running process, which would stand still for as
- * long as its whole heap is read.
+ * `use` and of rcore_heap_refuse_live().
  */
 struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap_use *use,
 				       void *context);

@@ -5,7 +5,7 @@
 
 #include "report/heap.h"
 #include "ruby/children/line.h"
-#include "session/session.h"
+#include "session/load.h"
 
 struct dump {
 	struct rcore_session *session;
@@ -66,13 +66,6 @@ struct rcore_error *rcore_heap_dump(struct rcore_session *session, FILE *out,
 {
 	struct dump dump = {.session = session, .out = out, .dumped = ret};
 	*ret = (struct rcore_heap_dumped){0};
-	/* The redactor learns the target's secrets from a snapshot. */
-	if (session->settings.redact && !session->has_learned) {
-		struct rcore_snapshot *snapshot;
-		struct rcore_error *err = rcore_load(session, &snapshot);
-		if (err)
-			return err;
-		rcore_snapshot_free(snapshot);
-	}
-	return rcore_session_heap(session, run, &dump);
+	struct rcore_error *err = rcore_session_learn_secrets(session);
+	return err ? err : rcore_session_heap(session, run, &dump);
 }

@@ -6,7 +6,7 @@
 #include "base/grow.h"
 #include "ruby/children/graph.h"
 #include "session/heap.h"
-#include "session/session.h"
+#include "session/load.h"
 #include "vm/roots.h"
 
 struct reading {
@@ -71,13 +71,6 @@ struct rcore_error *rcore_session_graph(struct rcore_session *session,
 					void *context)
 {
 	struct reading reading = {.arena = arena, .use = use, .context = context};
-	/* The redactor learns the target's secrets from a snapshot. */
-	if (session->settings.redact && !session->has_learned) {
-		struct rcore_snapshot *snapshot;
-		struct rcore_error *err = rcore_load(session, &snapshot);
-		if (err)
-			return err;
-		rcore_snapshot_free(snapshot);
-	}
-	return rcore_session_heap(session, run, &reading);
+	struct rcore_error *err = rcore_session_learn_secrets(session);
+	return err ? err : rcore_session_heap(session, run, &reading);
 }

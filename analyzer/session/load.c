@@ -191,3 +191,14 @@ struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snaps
 		*ret = moment.snapshot;
 	return err;
 }
+
+struct rcore_error *rcore_session_learn_secrets(struct rcore_session *session)
+{
+	struct rcore_snapshot *snapshot;
+	if (!session->settings.redact || session->has_learned)
+		return NULL;
+	struct rcore_error *err = rcore_load(session, &snapshot);
+	if (!err)
+		rcore_snapshot_free(snapshot);
+	return err;
+}

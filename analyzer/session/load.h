@@ -30,4 +30,11 @@ struct rcore_error *rcore_session_look(struct rcore_session *session,
  */
 struct rcore_error *rcore_session_read(struct rcore_session *session, struct rcore_moment *ret);
 
+/*
+ * If anything must be redacted, and the redactor does not know the target's
+ * secrets yet, loads a snapshot for it to learn them from. Errors: as
+ * rcore_load().
+ */
+struct rcore_error *rcore_session_learn_secrets(struct rcore_session *session);
+
 #endif

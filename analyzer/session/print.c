@@ -7,7 +7,7 @@
 #include "ruby/object/constant.h"
 #include "ruby/inspect/printed.h"
 #include "session/examine.h"
-#include "session/session.h"
+#include "session/load.h"
 
 /* What to ask the VM: to print values, or to list names of constants. */
 struct question {
@@ -87,17 +87,10 @@ static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_a
 				    : ask(session, located, arena, question);
 }
 
-/* The redactor learns the target's secrets from a snapshot. */
 static struct rcore_error *redact(struct rcore_session *session, struct rcore_print *print)
 {
-	struct rcore_snapshot *snapshot;
-	if (session->settings.redact && !session->has_learned) {
-		struct rcore_error *err = rcore_load(session, &snapshot);
-		if (err)
-			return err;
-		rcore_snapshot_free(snapshot);
-	}
-	return rcore_redact_print(session->redactor, print);
+	struct rcore_error *err = rcore_session_learn_secrets(session);
+	return err ? err : rcore_redact_print(session->redactor, print);
 }
 
 struct rcore_error *rcore_print(struct rcore_session *session,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# Counts in a file for ever, so that a test sees that the program goes on.
+# Counts in a file for ever, so that a test sees that the program goes on; calls the block each time.
 def count_forever(path = "counter", every: 0.01)
   File.open(path, "w") do |file|
     file.sync = true
@@ -8,6 +8,7 @@ def count_forever(path = "counter", every: 0.01)
       file.rewind
       file.write(count.to_s)
       sleep every
+      yield if block_given?
     end
   end
 end

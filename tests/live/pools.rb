@@ -4,6 +4,7 @@
 require "json"
 require "monitor"
 require "socket"
+require_relative "counting"
 
 # As in connection_pool 2.4.
 class ConnectionPool
@@ -102,11 +103,4 @@ sleep 0.01 until threads.all?(&:stop?)
 
 File.write("truth", JSON.generate(fetch_line: FETCH_LINE))
 File.write("pid", $$.to_s)
-File.open("counter", "w") do |file|
-  file.sync = true
-  (1..).each do |count|
-    file.rewind
-    file.write(count.to_s)
-    sleep 0.01
-  end
-end
+count_forever

@@ -5,6 +5,7 @@ require "json"
 require "monitor"
 require "net/http"
 require "socket"
+require_relative "counting"
 
 TRUTH = {}
 SERVER = TCPServer.new("127.0.0.1", 0)
@@ -117,11 +118,4 @@ sleep 0.01 until threads.all?(&:stop?)
 
 File.write("truth", JSON.generate(TRUTH))
 File.write("pid", $$.to_s)
-File.open("counter", "w") do |file|
-  file.sync = true
-  (1..).each do |count|
-    file.rewind
-    file.write(count.to_s)
-    sleep 0.01
-  end
-end
+count_forever

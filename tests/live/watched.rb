@@ -25,11 +25,12 @@ module Watched
 
   def self.one(test, ruby)
     test.with_program(ruby, "changing.rb") do |pid, counter, folder, spawned|
+      before, after = JSON.parse(File.read(File.join(folder, "truth"))).values_at("before", "after")
       told, status = watching(test, pid) do |text, _|
         # The second look has nothing to tell.
         test.wait_until("a look without a change") { text =~ /^\d\d:\d\d:\d\d  [01] of \d threads and fibers changed$/ }
         File.write(File.join(folder, "go"), "")
-        test.wait_until("the change") { text =~ /^  T2  .*changing\.rb:6\)  \(before: .*changing\.rb:5\)\)$/ }
+        test.wait_until("the change") { text =~ /^  T2  .*changing\.rb:#{after}\)  \(before: .*changing\.rb:#{before}\)\)$/ }
         test.wait_until("the new one") { text =~ /^  T4  is new: / }
         test.wait_until("the end of one") { text =~ /^  T3  has ended  \(before: / }
         test.goes_on(counter)

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json/json.h"
 
-static void push(struct rcore_json *json, struct json_object *array, struct json_object *item)
-{
-	if (!array || json_object_array_add(array, item) < 0) {
-		json->no_memory = true;
-		json_object_put(item);
-	}
-}
-
 static struct json_object *location_object(struct rcore_json *json,
 					   const struct rcore_backtrace_location *location)
 {
@@ -35,7 +27,8 @@ static struct json_object *exception_object(struct rcore_json *json,
 	if (exception->backtrace) {
 		struct json_object *backtrace = json_object_new_array();
 		for (size_t i = 0; i < exception->location_count; i++)
-			push(json, backtrace, location_object(json, &exception->backtrace[i]));
+			rcore_json_push(json, backtrace,
+					location_object(json, &exception->backtrace[i]));
 		rcore_json_add(json, object, "backtrace", backtrace);
 	}
 	rcore_json_add_count(json, object, "backtrace_left_out", (int64_t)exception->left_out);
@@ -55,7 +48,7 @@ static struct json_object *chain(struct rcore_json *json,
 	struct json_object *causes = json_object_new_array();
 	for (const struct rcore_exception *cause = exception->cause; cause;
 	     cause = cause->cause)
-		push(json, causes, exception_object(json, cause));
+		rcore_json_push(json, causes, exception_object(json, cause));
 	rcore_json_add(json, object, "causes", causes);
 	return object;
 }

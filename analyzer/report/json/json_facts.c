@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/json/json.h"
 
-static void push(struct rcore_json *json, struct json_object *array, struct json_object *item)
-{
-	if (!array || json_object_array_add(array, item) < 0) {
-		json->no_memory = true;
-		json_object_put(item);
-	}
-}
-
 static struct json_object *gc_object(struct rcore_json *json, const struct rcore_facts *facts)
 {
 	struct json_object *object = rcore_json_object(json);
@@ -23,7 +15,7 @@ static struct json_object *argv_array(struct rcore_json *json, const struct rcor
 	for (size_t i = 0; i < facts->argc; i++) {
 		struct json_object *object = rcore_json_object(json);
 		rcore_json_add_text(json, object, "text", facts->argv[i]);
-		push(json, array, object);
+		rcore_json_push(json, array, object);
 	}
 	return array;
 }
@@ -35,7 +27,7 @@ static struct json_object *gems_array(struct rcore_json *json, const struct rcor
 		struct json_object *object = rcore_json_object(json);
 		rcore_json_add_text(json, object, "name", facts->gems[i].name);
 		rcore_json_add_text(json, object, "version", facts->gems[i].version);
-		push(json, array, object);
+		rcore_json_push(json, array, object);
 	}
 	return array;
 }

@@ -4,14 +4,6 @@
 #include "report/redaction.h"
 #include "report/text/style.h"
 
-static void push(struct rcore_json *json, struct json_object *array, struct json_object *item)
-{
-	if (!array || json_object_array_add(array, item) < 0) {
-		json->no_memory = true;
-		json_object_put(item);
-	}
-}
-
 static void put_side(struct rcore_json *json, const struct rcore_diff_side *side)
 {
 	struct json_object *object = rcore_json_object(json);
@@ -31,8 +23,8 @@ static void add_sums(struct rcore_json *json, struct json_object *object,
 {
 	struct json_object *counts = json_object_new_array(), *bytes = json_object_new_array();
 	for (size_t i = 0; i < count; i++) {
-		push(json, counts, json_object_new_int64((int64_t)sums[i].count));
-		push(json, bytes, json_object_new_int64((int64_t)sums[i].bytes));
+		rcore_json_push(json, counts, json_object_new_int64((int64_t)sums[i].count));
+		rcore_json_push(json, bytes, json_object_new_int64((int64_t)sums[i].bytes));
 	}
 	rcore_json_add(json, object, "objects_of_each", counts);
 	rcore_json_add(json, object, "bytes_of_each", bytes);
@@ -52,7 +44,7 @@ static void put_growth(struct rcore_json *json, const struct rcore_diff_growth *
 		struct json_object *step = rcore_json_object(json);
 		rcore_json_add_text(json, step, "how", growth->steps[i].how);
 		rcore_json_add_text(json, step, "class", growth->steps[i].klass);
-		push(json, steps, step);
+		rcore_json_push(json, steps, step);
 	}
 	rcore_json_add(json, object, "path", steps);
 	rcore_json_put(json, NULL, object);

@@ -25,14 +25,6 @@ static struct json_object *link_object(struct rcore_json *json,
 	return object;
 }
 
-static void push(struct rcore_json *json, struct json_object *array, struct json_object *item)
-{
-	if (!array || json_object_array_add(array, item) < 0) {
-		json->no_memory = true;
-		json_object_put(item);
-	}
-}
-
 /* NULL if there is no path. */
 static struct json_object *route_object(struct rcore_json *json,
 					const struct rcore_heap_route *route)
@@ -42,7 +34,7 @@ static struct json_object *route_object(struct rcore_json *json,
 	rcore_json_add_text(json, object, "root", route->root);
 	rcore_json_add_flag(json, object, "conservative", route->is_conservative);
 	for (size_t i = 0; i < route->count; i++)
-		push(json, links, link_object(json, &route->links[i]));
+		rcore_json_push(json, links, link_object(json, &route->links[i]));
 	rcore_json_add_count(json, object, "omitted", (int64_t)route->omitted);
 	if (route->omitted)
 		rcore_json_add_int(json, object, "omitted_at", (int64_t)route->omitted_at);

@@ -21,14 +21,6 @@ static void add_child(struct rcore_json *json, struct json_object *object, const
 	rcore_json_add(json, object, key, child);
 }
 
-static void push(struct rcore_json *json, struct json_object *array, struct json_object *item)
-{
-	if (!array || json_object_array_add(array, item) < 0) {
-		json->no_memory = true;
-		json_object_put(item);
-	}
-}
-
 static struct json_object *variables(struct rcore_json *json,
 				     const struct rcore_printed *printed)
 {
@@ -38,7 +30,7 @@ static struct json_object *variables(struct rcore_json *json,
 		struct json_object *object = rcore_json_object(json);
 		rcore_json_add_text(json, object, "name", variable->name);
 		add_value(json, object, &variable->value);
-		push(json, array, object);
+		rcore_json_push(json, array, object);
 	}
 	return array;
 }
@@ -52,7 +44,7 @@ static struct json_object *items(struct rcore_json *json, const struct rcore_pri
 		if (item->has_key)
 			add_child(json, object, "key", &item->key);
 		add_child(json, object, "value", &item->value);
-		push(json, array, object);
+		rcore_json_push(json, array, object);
 	}
 	return array;
 }

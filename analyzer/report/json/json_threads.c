@@ -5,11 +5,7 @@
 
 static void add_id(struct rcore_json *json, struct json_object *array, const char *id)
 {
-	struct json_object *string = rcore_json_string(json, id);
-	if (!array || json_object_array_add(array, string) < 0) {
-		json->no_memory = true;
-		json_object_put(string);
-	}
+	rcore_json_push(json, array, rcore_json_string(json, id));
 }
 
 static struct json_object *thread_ids(struct rcore_json *json,

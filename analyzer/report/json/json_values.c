@@ -19,14 +19,6 @@ struct json_object *rcore_json_value(struct rcore_json *json, const struct rcore
 	return object;
 }
 
-static void push(struct rcore_json *json, struct json_object *array, struct json_object *item)
-{
-	if (!array || json_object_array_add(array, item) < 0) {
-		json->no_memory = true;
-		json_object_put(item);
-	}
-}
-
 static struct json_object *variable_object(struct rcore_json *json,
 					   const struct rcore_variable *variable)
 {
@@ -42,7 +34,7 @@ struct json_object *rcore_json_variables(struct rcore_json *json,
 {
 	struct json_object *array = json_object_new_array();
 	for (size_t i = 0; i < count; i++)
-		push(json, array, variable_object(json, &variables[i]));
+		rcore_json_push(json, array, variable_object(json, &variables[i]));
 	return array;
 }
 
@@ -79,7 +71,7 @@ static struct json_object *locals_array(struct rcore_json *json,
 				    rcore_parameter_name(local->parameter));
 		rcore_json_add_count(json, object, "level", local->level);
 		rcore_json_add_flag(json, object, "hidden", local->is_hidden);
-		push(json, array, object);
+		rcore_json_push(json, array, object);
 	}
 	return array;
 }

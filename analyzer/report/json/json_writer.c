@@ -119,6 +119,15 @@ struct json_object *rcore_json_string(struct rcore_json *json, const char *text)
 	return checked(json, json_object_new_string(text));
 }
 
+void rcore_json_push(struct rcore_json *json, struct json_object *array,
+		     struct json_object *item)
+{
+	if (!array || json_object_array_add(array, item) < 0) {
+		json->no_memory = true;
+		json_object_put(item);
+	}
+}
+
 void rcore_json_add(struct rcore_json *json, struct json_object *object, const char *key,
 		    struct json_object *value)
 {

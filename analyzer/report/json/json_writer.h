@@ -66,6 +66,10 @@ void rcore_json_add_hex(struct rcore_json *json, struct json_object *object, con
 void rcore_json_add_text(struct rcore_json *json, struct json_object *object, const char *key,
 			 const char *text);
 
+/* Appends `item` to a json-c array, which owns it then. */
+void rcore_json_push(struct rcore_json *json, struct json_object *array,
+		     struct json_object *item);
+
 /* Returns a string of rcore's own (an id, a word). */
 struct json_object *rcore_json_string(struct rcore_json *json, const char *text);
 

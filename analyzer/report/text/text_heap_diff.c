@@ -13,7 +13,7 @@ static void print_sides(const struct rcore_pen *pen, const struct rcore_heap_dif
 		rcore_escape_write(pen->out, side->source);
 		fprintf(pen->out, ": %" PRIu64 " reachable objects, %" PRIu64 " bytes\n",
 			side->sum.count, side->sum.bytes);
-		if (side->gaps.absent_pages || side->gaps.partial || side->gaps.problem)
+		if (rcore_heap_is_partial(&side->gaps))
 			rcore_styled(pen, RCORE_STYLE_PROBLEM,
 				     "! not everything of it could be read%s%s\n",
 				     side->gaps.problem ? ": " : "",
