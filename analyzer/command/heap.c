@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+#include "command/limits.h"
 #include "command/list.h"
 #include "report/heap.h"
+#include "report/heap_list.h"
 #include "session/heap.h"
 
-enum { SHOWN_CLASSES = 25 };
+enum { SHOWN_ROWS = 25, INSPECT_BYTES = 1000 };
 
 struct arguments {
-	bool json;
+	bool json, list;
+	const char *klass;
+	struct rcore_strings where;
 	struct rcore_index limit;
+	struct rcore_limits limits;
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
@@ -15,17 +20,28 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"limit", 0, RCORE_OPTION_INDEX, MEMBER(limit), "N",
-	 "Print the N largest classes; 0 prints all. 25 by default",
+	 "Print the N largest classes, or N objects; 0 prints all. 25 by default",
 	 .completion = RCORE_COMPLETE_NOTHING},
+	{"class", 0, RCORE_OPTION_TEXT, MEMBER(klass), "NAME",
+	 "Count only the objects of this class, without those of its subclasses; as "
+	 "`rcore heap` prints it",
+	 .completion = RCORE_COMPLETE_CONSTANT},
+	{"list", 0, RCORE_OPTION_FLAG, MEMBER(list),
+	 .help = "With --class: print each object with its address, age, bytes and inspect"},
+	{"where", 'w', RCORE_OPTION_LIST, MEMBER(where), "KEY=VALUE",
+	 "With --class: only objects with this instance variable (@state=:open), member of a "
+	 "Struct (state=:open), key of a Hash, or element of an Array ([0]=1), as printed; KEY "
+	 "alone matches any value. May be repeated; all must match",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{0},
 };
 
-static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
+static struct rcore_error *print_census(struct rcore_view *view,
+					const struct arguments *arguments, size_t limit,
+					FILE *out)
 {
-	const struct arguments *arguments = given;
 	const struct rcore_report_options report = {.color = view->color};
-	const size_t limit =
-		arguments->limit.is_given ? arguments->limit.number : SHOWN_CLASSES;
 	struct rcore_heap_census *census;
 	struct rcore_error *err = rcore_heap_census(view->session, &census);
 	if (err)
@@ -38,15 +54,57 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	return err;
 }
 
+static struct rcore_error *
+print_class(struct rcore_view *view, const struct arguments *arguments, size_t limit, FILE *out)
+{
+	const struct rcore_report_options report = {.color = view->color};
+	struct rcore_list_options asked = {
+		.klass = arguments->klass,
+		.where = arguments->where.items,
+		.where_count = arguments->where.count,
+		.inspect = rcore_limits_inspect(&arguments->limits),
+	};
+	struct rcore_heap_list *list;
+	if (arguments->list)
+		asked.limit = limit ? limit : SIZE_MAX;
+	if (!asked.inspect.max_text)
+		asked.inspect.max_text = INSPECT_BYTES;
+	struct rcore_error *err = rcore_heap_list(view->session, &asked, &list);
+	if (err)
+		return err;
+	rcore_view_print(view);
+	view->is_partial = list->absent_pages > 0;
+	for (size_t i = 0; i < list->print.count; i++)
+		view->is_partial |= list->print.items[i].value.problem != NULL;
+	err = arguments->json ? rcore_report_heap_list_json(list, out)
+			      : rcore_report_heap_list_text(list, &report, out);
+	rcore_heap_list_free(list);
+	return err;
+}
+
+static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
+{
+	const struct arguments *arguments = given;
+	const size_t limit = arguments->limit.is_given ? arguments->limit.number : SHOWN_ROWS;
+	if (arguments->klass)
+		return print_class(view, arguments, limit, out);
+	if (arguments->list || arguments->where.count)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "option '--%s' requires '--class NAME'",
+					  arguments->list ? "list" : "where");
+	return print_census(view, arguments, limit, out);
+}
+
 const struct rcore_command rcore_command_heap = {
 	.name = "heap",
 	.topic = RCORE_TOPIC_CORES,
 	.verb = "heap",
-	.summary = "what is in the heap: classes by count and bytes, pages, free slots",
+	.summary = "what is in the heap: classes by count and bytes, objects of a class",
 	.doc = "Count the objects in the heap of a core by class. Bytes are those of the slots "
 	       "and of the C memory that ObjectSpace.memsize_of() counts; only an extension "
 	       "knows the C memory of its own objects, which is not counted. A page is sparse "
-	       "if at most a quarter of its slots are in use.",
+	       "if at most a quarter of its slots are in use. The age of an object is how many "
+	       "collections it has survived; at 3 it is old, and only a major one frees it.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.subcommands = (const struct rcore_command *const[]){&rcore_command_heap_dump,
@@ -54,13 +112,14 @@ const struct rcore_command rcore_command_heap = {
 							     &rcore_command_heap_retained,
 							     &rcore_command_heap_diff,
 							     &rcore_command_heap_malloc, NULL},
-	.examples = (const char *const[]){"", "--limit 0", NULL},
+	.examples = (const char *const[]){"", "--limit 0", "--class Order --list",
+					  "--class Order --list --where @state=:open", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore heap core.1234",
 				      "rcore heap --json core.1234 | jq '.classes[0]'",
 				      "rcore heap dump core.1234 -o heap.json", NULL},
 	.exit_status =
-		"Exit status: 0 counted; 1 some pages are not in the core; 2 nothing could "
-		"be read; 3 not a Ruby process; 64 wrong usage.",
+		"Exit status: 0 everything was read; 1 something could not be read; 2 nothing "
+		"could be read; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

@@ -30,6 +30,7 @@ struct rcore_heap_span {
 	 * state ABSENT.
 	 */
 	bool is_absent;
+	uint64_t heap_page; /* CRuby's struct for it */
 };
 
 /* What is known of a slot; bits of rcore_heap.state. */

@@ -1,29 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/where.h"
 
-#include <string.h>
-
+#include "base/condition.h"
 #include "base/text.h"
 
-static bool is_text(const char *text, const char *value)
+static bool variable_matches(const char *text, const struct rcore_variable *variable)
 {
-	size_t length = strlen(value);
-	if (!strcmp(text, value))
-		return true;
-	if (*text == ':')
-		return !strcmp(text + 1, value);
-	return *text == '"' && !strncmp(text + 1, value, length) &&
-	       !strcmp(text + 1 + length, "\"");
-}
-
-static bool variable_matches(const char *condition, const struct rcore_variable *variable)
-{
-	const char *equals = strchr(condition, '=');
-	size_t length = equals ? (size_t)(equals - condition) : strlen(condition);
-	if (!variable->name || strlen(variable->name) != length ||
-	    strncmp(variable->name, condition, length) != 0)
-		return false;
-	return !equals || (variable->value.text && is_text(variable->value.text, equals + 1));
+	const struct rcore_condition condition = rcore_condition_parse(text);
+	return variable->name && rcore_condition_is_key(&condition, variable->name) &&
+	       rcore_condition_is_met(&condition, variable->value.text);
 }
 
 static bool matches(const char *condition, const struct rcore_fiber *fiber)

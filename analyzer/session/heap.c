@@ -87,8 +87,8 @@ static const char *internal_name(struct rcore_ruby *ruby, struct rcore_arena *ar
 	return rcore_arena_printf(arena, "(%s without a class)", name ? name : "unknown type");
 }
 
-static const char *class_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
-			      const struct rcore_census_row *row)
+const char *rcore_heap_class_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
+				  const struct rcore_census_row *row)
 {
 	uint64_t klass = row->key;
 	const char *name;
@@ -161,7 +161,7 @@ static struct rcore_error *name_classes(struct rcore_session *session, struct rc
 	for (size_t i = 0; i < counted->count; i++) {
 		struct rcore_census_class *klass = &census->classes[i];
 		*klass = (struct rcore_census_class){
-			.name = class_name(ruby, &census->arena, &counted->items[i]),
+			.name = rcore_heap_class_name(ruby, &census->arena, &counted->items[i]),
 			.count = counted->items[i].count,
 			.bytes = counted->items[i].bytes,
 		};

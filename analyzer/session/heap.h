@@ -6,7 +6,9 @@
 
 #include "model/census.h"
 #include "model/heap.h"
+#include "model/heap_list.h"
 #include "rcore.h"
+#include "ruby/children/graph.h"
 #include "ruby/ruby.h"
 
 /* What `rcore heap` reads of a session. */
@@ -33,6 +35,31 @@ struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap
 struct rcore_error *rcore_heap_census(struct rcore_session *session,
 				      struct rcore_heap_census **ret);
 void rcore_heap_census_free(struct rcore_heap_census *census); /* NULL-safe */
+
+/*
+ * Returns the name of a class of the census, in `arena`: "Order", "(iseq)".
+ * NULL if memory is short.
+ */
+const char *rcore_heap_class_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
+				  const struct rcore_census_row *row);
+
+struct rcore_list_options {
+	const char *klass; /* its name, as the census prints it */
+	/* All must be met: "KEY=VALUE" or "KEY". */
+	const char *const *where;
+	size_t where_count;
+	size_t limit; /* how many objects to print */
+	struct rcore_inspect_options inspect;
+};
+
+/*
+ * Finds the objects of a class. The caller frees *ret. Error: USAGE if there
+ * are none.
+ */
+struct rcore_error *rcore_heap_list(struct rcore_session *session,
+				    const struct rcore_list_options *options,
+				    struct rcore_heap_list **ret);
+void rcore_heap_list_free(struct rcore_heap_list *list); /* NULL-safe */
 
 struct rcore_heap_dumped {
 	uint64_t lines;

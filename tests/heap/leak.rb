@@ -15,6 +15,15 @@ class Link
   attr_accessor :following
 end
 
+class Ticket
+  def initialize(number)
+    @number = number
+    @state = %i[open sold used][number % 3]
+  end
+end
+
+Seat = Struct.new(:row, :taken)
+
 module App
   LIST = []
   DEPTH = [[[Object.new]]]
@@ -40,6 +49,12 @@ def sizes(link)
   sum
 end
 
+# What an object is to rcore; what prints it must not change it.
+def ticket(object)
+  dump = JSON.parse(ObjectSpace.dump(object))
+  {address: dump["address"], bytes: dump["memsize"], old: dump["flags"]["old"] || false, text: object.inspect}
+end
+
 def plant(count)
   count.times { |number| App::LIST << Order.new(number) }
 end
@@ -51,15 +66,20 @@ end
 count, garbage = ARGV.map(&:to_i)
 $links = links(300)
 $texts = Array.new(200) { |number| "a text that is long enough #{number}" * 3 }
+$tickets = Array.new(30) { |number| Ticket.new(number) }
+$seats = Array.new(12) { |number| Seat.new(number, number.odd?) }
 plant(count)
 # What is garbage is not collected any more.
 GC.start
 GC.disable
+$young = Ticket.new(30)
 litter(garbage)
 facts = {
   list: address(App::LIST), deep: address(App::DEPTH[0][0][0]), app: address(App),
   links: sizes($links), texts: ObjectSpace.memsize_of($texts) + $texts.sum { |text| ObjectSpace.memsize_of(text) },
-  first_text: address($texts[0])
+  first_text: address($texts[0]),
+  tickets: [*$tickets, $young].map { |object| ticket(object) },
+  taken: $seats.select(&:taken).map { |seat| address(seat) }
 }
 $stdout.puts JSON.generate(facts)
 $stdout.flush

@@ -36,6 +36,9 @@ struct rcore_census {
 	size_t count, capacity;
 };
 
+/* Returns the key of an object; `copy` has its slot. */
+uint64_t rcore_census_key(struct rcore_ruby *ruby, const void *copy, size_t size);
+
 /*
  * Reads the slots and counts their objects by RBasic.klass. The same errors.
  * Free both.

@@ -13,6 +13,7 @@
 #include "ruby/children/children_private.h"
 #include "ruby/children/imemo_name.h"
 #include "ruby/children/memsize.h"
+#include "ruby/children/page_bits.h"
 #include "ruby/object/array.h"
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
@@ -26,8 +27,7 @@
 
 enum {
 	TEXT_LIMIT = 1 << 24, /* bytes of one String */
-	PAGE_STRUCT_LIMIT = 16 << 10,
-	FREEZE = 1 << 11, /* RUBY_FL_FREEZE */
+	FREEZE = 1 << 11,     /* RUBY_FL_FREEZE */
 	SHAREABLE = 1 << 8,
 	CODERANGE_SHIFT = RCORE_FL_USHIFT + 8,
 	CODERANGE_MASK = 3,
@@ -43,8 +43,7 @@ struct lines {
 	uint64_t klass;           /* not among the references */
 	char *text;               /* TEXT_LIMIT bytes, or NULL until needed */
 	struct rcore_arena arena; /* names of this object */
-	unsigned char page[PAGE_STRUCT_LIMIT];
-	size_t page_size;
+	struct rcore_page_bits bits;
 	struct rcore_error *err;
 };
 
@@ -352,13 +351,6 @@ static void add_reference(void *context, const struct rcore_child *child)
 		line->references[line->reference_count++] = child->value;
 }
 
-static bool bit_of(const struct lines *lines, const struct rcore_field *bits, uint64_t index)
-{
-	size_t byte = (size_t)bits->offset + index / 8;
-	return rcore_has_place(bits) && byte < lines->page_size &&
-	       lines->page[byte] >> index % 8 & 1;
-}
-
 static void add_flag(struct lines *lines, const char *key, bool value)
 {
 	struct rcore_heap_line *line = &lines->line;
@@ -369,29 +361,27 @@ static void add_flag(struct lines *lines, const char *key, bool value)
 
 static void add_gc_flags(struct lines *lines, uint64_t address, uint64_t flags)
 {
-	enum { PROMOTED = 3 << 5, AGE_SHIFT = 5 };
 	const struct rcore_layout *layout = lines->ruby->layout;
-	uint64_t index =
-		address % layout->traits.heap_page_align / layout->traits.default_slot_size;
-	unsigned age = (unsigned)((flags & PROMOTED) >> AGE_SHIFT);
-	if (rcore_has(&layout->heap_page.age_bits))
-		age = (unsigned)bit_of(lines, &layout->heap_page.age_bits, index * 2) |
-		      (unsigned)bit_of(lines, &layout->heap_page.age_bits, index * 2 + 1) << 1;
+	const struct rcore_page_bits *bits = &lines->bits;
+	unsigned age = rcore_page_age(bits, address, flags);
 	add_flag(lines, "wb_protected",
-		 !bit_of(lines, &layout->heap_page.wb_unprotected_bits, index));
+		 !rcore_page_bit(bits, &layout->heap_page.wb_unprotected_bits, address));
 	if (layout->traits.dump_has_age) {
 		lines->line.flags[lines->line.flag_count++] = (struct rcore_attribute){
 			.key = "age", .kind = RCORE_ATTRIBUTE_NUMBER, .number = age};
 	}
-	add_flag(lines, "old", age == 3);
+	add_flag(lines, "old", age == RCORE_OLD_AGE);
 	add_flag(lines, "uncollectible",
-		 bit_of(lines, &layout->heap_page.uncollectible_bits, index));
-	add_flag(lines, "marking", bit_of(lines, &layout->heap_page.marking_bits, index));
-	add_flag(lines, "marked", bit_of(lines, &layout->heap_page.mark_bits, index));
-	add_flag(lines, "pinned", bit_of(lines, &layout->heap_page.pinned_bits, index));
+		 rcore_page_bit(bits, &layout->heap_page.uncollectible_bits, address));
+	add_flag(lines, "marking",
+		 rcore_page_bit(bits, &layout->heap_page.marking_bits, address));
+	add_flag(lines, "marked", rcore_page_bit(bits, &layout->heap_page.mark_bits, address));
+	add_flag(lines, "pinned",
+		 rcore_page_bit(bits, &layout->heap_page.pinned_bits, address));
 	if (!layout->traits.dump_has_age)
 		return;
-	add_flag(lines, "remembered", bit_of(lines, &layout->heap_page.remembered_bits, index));
+	add_flag(lines, "remembered",
+		 rcore_page_bit(bits, &layout->heap_page.remembered_bits, address));
 	add_flag(lines, "shareable", flags & SHAREABLE);
 }
 
@@ -447,10 +437,7 @@ static bool add_page(void *context, uint64_t heap_page, const struct rcore_heap_
 		     const unsigned char *slots)
 {
 	struct lines *lines = context;
-	lines->page_size = lines->ruby->layout->heap_page.size;
-	if (lines->page_size > sizeof(lines->page) ||
-	    rcore_read(lines->ruby->memory, heap_page, lines->page, lines->page_size))
-		lines->page_size = 0;
+	rcore_page_bits_read(&lines->bits, lines->ruby, heap_page);
 	for (size_t i = 0; slots && i < page->slots && !lines->err; i++)
 		add_line(lines, page->start + i * page->slot_size, slots + i * page->slot_size,
 			 page->slot_size);

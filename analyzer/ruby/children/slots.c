@@ -11,9 +11,8 @@
 
 #include "base/grow.h"
 #include "ruby/children/memsize.h"
+#include "ruby/children/page_bits.h"
 #include "ruby/object/heap.h"
-
-enum { PAGE_STRUCT_LIMIT = 16 << 10 };
 
 /*
  * Gets each used slot and all of its bytes. Returns false if memory is short.
@@ -27,52 +26,23 @@ struct slots {
 	uint64_t node_capacity;
 	visit_used *visit; /* may be NULL */
 	void *context;
-	unsigned char page[PAGE_STRUCT_LIMIT]; /* a heap_page */
-	size_t page_size;
+	struct rcore_page_bits bits;
 	struct rcore_error *err;
 };
-
-/* Reads the heap_page, whose bitmaps are then in memory. */
-static void read_bitmaps(struct slots *slots, uint64_t heap_page)
-{
-	slots->page_size = slots->ruby->layout->heap_page.size;
-	if (slots->page_size > sizeof(slots->page) ||
-	    rcore_read(slots->ruby->memory, heap_page, slots->page, slots->page_size))
-		slots->page_size = 0;
-}
-
-static bool bit_of(const struct slots *slots, const struct rcore_field *bits, uint64_t index)
-{
-	size_t byte = (size_t)bits->offset + index / 8;
-	return rcore_has_place(bits) && byte < slots->page_size &&
-	       slots->page[byte] >> index % 8 & 1;
-}
-
-/* RVALUE_AGE: two bits of age_bits from 3.3 on; before, FL_PROMOTED. */
-static bool is_old(const struct slots *slots, uint64_t index, uint64_t flags)
-{
-	enum { PROMOTED = 3 << 5 };
-	const struct rcore_field *age = &slots->ruby->layout->heap_page.age_bits;
-	if (!rcore_has(age))
-		return (flags & PROMOTED) == PROMOTED;
-	return bit_of(slots, age, index * 2) && bit_of(slots, age, index * 2 + 1);
-}
 
 static uint8_t state_of(const struct slots *slots, uint64_t address, uint64_t flags)
 {
 	const struct rcore_layout *layout = slots->ruby->layout;
-	uint64_t index =
-		address % layout->traits.heap_page_align / layout->traits.default_slot_size;
+	const struct rcore_page_bits *bits = &slots->bits;
 	uint64_t before_sweep = 0;
-	bool marked = bit_of(slots, &layout->heap_page.mark_bits, index);
+	bool marked = rcore_page_bit(bits, &layout->heap_page.mark_bits, address);
 	uint8_t state = marked ? RCORE_HEAP_MARKED : 0;
-	rcore_field_of(slots->page, slots->page_size, &layout->heap_page.before_sweep,
-		       &before_sweep);
+	rcore_field_of(bits->copy, bits->size, &layout->heap_page.before_sweep, &before_sweep);
 	if (before_sweep && !marked)
 		state |= RCORE_HEAP_UNSWEPT;
-	if (is_old(slots, index, flags))
+	if (rcore_page_age(bits, address, flags) == RCORE_OLD_AGE)
 		state |= RCORE_HEAP_OLD;
-	if (!bit_of(slots, &layout->heap_page.wb_unprotected_bits, index))
+	if (!rcore_page_bit(bits, &layout->heap_page.wb_unprotected_bits, address))
 		state |= RCORE_HEAP_WB_PROTECTED;
 	return state;
 }
@@ -165,8 +135,9 @@ static bool add_page(void *context, uint64_t heap_page, const struct rcore_heap_
 		.slot_count = (uint32_t)page->slots,
 		.slot_size = (uint32_t)page->slot_size,
 		.is_absent = !copy,
+		.heap_page = heap_page,
 	};
-	read_bitmaps(slots, heap_page);
+	rcore_page_bits_read(&slots->bits, slots->ruby, heap_page);
 	for (size_t i = 0; i < page->slots && !slots->err; i++) {
 		uint32_t node = heap->node_count + (uint32_t)i;
 		if (copy) {
@@ -221,14 +192,13 @@ struct counter {
 	size_t last;
 };
 
-/* Objects without a class are counted by their type, and imemos by theirs. */
-static uint64_t key_of(const struct counter *counter, const void *copy, size_t size,
-		       uint64_t flags)
+uint64_t rcore_census_key(struct rcore_ruby *ruby, const void *copy, size_t size)
 {
-	uint64_t klass = 0;
+	uint64_t klass = 0, flags;
+	memcpy(&flags, copy, sizeof(flags));
 	if ((flags & RCORE_T_MASK) != RCORE_T_IMEMO)
-		rcore_field_of(copy, size, &counter->ruby->layout->basic.klass, &klass);
-	if (rcore_is_object(counter->ruby, klass))
+		rcore_field_of(copy, size, &ruby->layout->basic.klass, &klass);
+	if (rcore_is_object(ruby, klass))
 		return klass;
 	int imemo = rcore_imemo_type(flags);
 	return 1 + (flags & RCORE_T_MASK) + ((uint64_t)(imemo < 0 ? 0 : imemo) << 8);
@@ -264,7 +234,7 @@ static bool count_slot(void *context, const void *copy, size_t size, uint64_t by
 	struct counter *counter = context;
 	uint64_t flags;
 	memcpy(&flags, copy, sizeof(flags));
-	uint64_t key = key_of(counter, copy, size, flags);
+	uint64_t key = rcore_census_key(counter->ruby, copy, size);
 	if (counter->used * 2 >= counter->size && !enlarge(counter))
 		return false;
 	size_t at = counter->places[counter->last].key == key ? counter->last

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_PAGE_BITS_H
+#define RCORE_RUBY_PAGE_BITS_H
+
+#include "ruby/ruby.h"
+
+enum { RCORE_PAGE_STRUCT_LIMIT = 16 << 10 };
+
+/*
+ * What the collector notes of each slot: the bitmaps of a heap_page of gc.c
+ * (from 3.4 on, of gc/default/default.c).
+ */
+struct rcore_page_bits {
+	const struct rcore_layout *layout;
+	size_t size;                                 /* 0: it cannot be read */
+	unsigned char copy[RCORE_PAGE_STRUCT_LIMIT]; /* a heap_page */
+};
+
+/* Reads a heap_page. If it cannot be read, no bit is set. */
+void rcore_page_bits_read(struct rcore_page_bits *bits, struct rcore_ruby *ruby,
+			  uint64_t heap_page);
+
+/*
+ * Returns the bit of the slot at `address` in one of the bitmaps; false if this
+ * Ruby does not have it.
+ */
+bool rcore_page_bit(const struct rcore_page_bits *bits, const struct rcore_field *bitmap,
+		    uint64_t address);
+
+/* The age at which an object is old: RVALUE_OLD_AGE. */
+enum { RCORE_OLD_AGE = 3 };
+
+/*
+ * Returns how many collections an object has survived, at most RCORE_OLD_AGE:
+ * two bits of age_bits from 3.3 on; before, FL_PROMOTED0 and 1 of its flags.
+ */
+unsigned rcore_page_age(const struct rcore_page_bits *bits, uint64_t address, uint64_t flags);
+
+#endif
