@@ -115,7 +115,7 @@ static bool is_absent(struct rcore_ruby *ruby, uint64_t address)
 struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 				     size_t *ret_tested, size_t *ret_held)
 {
-	uint64_t list, count, address, last = 0;
+	uint64_t list, count, address = 0, last = 0;
 	size_t tested = 0, held = 0;
 	bool one_is_blank = false;
 	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
@@ -129,9 +129,14 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 	uint64_t some = count < PROVED_PAGES ? count : PROVED_PAGES;
 	for (uint64_t i = 0; i < some; i++) {
 		uint64_t at = some > 1 ? i * (count - 1) / (some - 1) : 0;
+		uint64_t before = address;
 		struct rcore_heap_page page;
+		/*
+		 * memmove() makes room for a new page in the sorted list: until
+		 * it is done, an entry may be there twice.
+		 */
 		if (rcore_read_u64(ruby->memory, list + at * sizeof(address), &address) ||
-		    is_absent(ruby, address))
+		    is_absent(ruby, address) || (i && address == before))
 			continue;
 		if (some > 1 && !one_is_blank && is_blank(ruby, address)) {
 			one_is_blank = true;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/count.h"
+#include "ruby/get.h"
 #include "ruby/object/heap.h"
 #include "ruby/object/moved.h"
 #include "ruby/object/string.h"
@@ -97,6 +98,39 @@ START_TEST(test_page_being_made)
 }
 END_TEST
 
+/* The collector moves the end of the sorted list up, to put a new page into it. */
+START_TEST(test_page_list_being_moved)
+{
+	enum { PAGES = 3 };
+	static const uint64_t flags[SLOTS] = {RCORE_T_STRING};
+	static const struct fake_page pages[PAGES] = {
+		{80, SLOTS, flags}, {80, SLOTS, flags}, {80, SLOTS, flags}};
+	/* Entries of the list, and how many pages can be tested. */
+	static const struct {
+		size_t entries[PAGES], tested, held;
+	} lists[] = {
+		{{0, 1, 2}, 3, 3}, {{0, 1, 1}, 2, 2}, {{0, 0, 2}, 2, 2},
+		{{0, 0, 1}, 2, 2}, {{0, 2, 1}, 3, 2}, {{0, 1, 0}, 3, 2},
+	};
+	uint64_t starts[PAGES], found[PAGES];
+	begin(_i);
+	uint64_t objspace = fake_objspace(&fake, pages, PAGES, starts), list;
+	OK(RCORE_GET(&ruby, objspace, objspace, heap_pages_sorted, &list));
+	if (fake.layout.traits.heap_pages_darray)
+		list += fake.layout.darray.size;
+	for (size_t i = 0; i < PAGES; i++)
+		found[i] = heap_page_of(starts[i]);
+	for (size_t i = 0; i < RCORE_COUNT(lists); i++) {
+		size_t tested, held;
+		for (size_t j = 0; j < PAGES; j++)
+			fake_put(&fake.target, list + j * 8, found[lists[i].entries[j]]);
+		OK(rcore_heap_prove(&ruby, objspace, &tested, &held));
+		ck_assert_uint_eq(tested, lists[i].tested);
+		ck_assert_uint_eq(held, lists[i].held);
+	}
+}
+END_TEST
+
 static uint64_t vm_of(uint64_t objspace)
 {
 	uint64_t vm = fake_alloc(&fake.target, fake.layout.vm.size, 8);
@@ -172,6 +206,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_garbage, test_page_being_made, test_moved};
+	const TTest *const tests[] = {test_garbage, test_page_being_made,
+				      test_page_list_being_moved, test_moved};
 	return run_suite("heap", tests, RCORE_COUNT(tests));
 }
