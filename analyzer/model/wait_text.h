@@ -30,6 +30,16 @@ void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kin
 		      uint64_t object, uint64_t lock, const struct rcore_owner *owner,
 		      FILE *out);
 
+/*
+ * Whether all of these fibers wait to read from, or to write to, the same peer
+ * or file, each by a descriptor of its own.
+ */
+bool rcore_waits_same_peer(const struct rcore_snapshot *snapshot, const int *fibers,
+			   size_t count);
+
+/* Writes "waits to read from 10.0.0.5:80", for a wait that has a peer. */
+void rcore_wait_peer_write(const struct rcore_wait *wait, bool plural, FILE *out);
+
 /* Return constant names for JSON: "mutex", "vm". */
 const char *rcore_lock_kind_name(enum rcore_lock_kind kind);
 const char *rcore_wait_source_name(enum rcore_wait_source source);

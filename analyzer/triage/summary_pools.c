@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "model/wait_text.h"
@@ -50,7 +51,9 @@ struct activity {
 	int wait;                        /* enum rcore_wait_kind; -1: it runs */
 	size_t count;
 	bool one_line; /* all are at the same line */
-	int first;     /* fiber */
+	/* All wait for the same peer; all resolve the same name. */
+	bool one_peer, one_name;
+	int first; /* fiber */
 };
 
 struct activities {
@@ -65,6 +68,25 @@ static bool is_same(const struct activity *a, const struct activity *b)
 	       (!a->frame || a->frame->iseq == b->frame->iseq);
 }
 
+static bool is_same_name(const struct rcore_wait *a, const struct rcore_wait *b)
+{
+	return a && b && a->kind == RCORE_WAIT_RESOLVE && b->kind == a->kind && a->argument &&
+	       rcore_same_text(a->argument, b->argument);
+}
+
+static void compare_details(struct activity *known, const struct activity *does,
+			    const struct rcore_snapshot *snapshot)
+{
+	const int both[] = {known->first, does->first};
+	if (does->frame && does->frame->line != known->frame->line)
+		known->one_line = false;
+	if (known->one_peer && !rcore_waits_same_peer(snapshot, both, RCORE_COUNT(both)))
+		known->one_peer = false;
+	if (known->one_name && !is_same_name(snapshot->fibers[known->first].wait,
+					     snapshot->fibers[does->first].wait))
+		known->one_name = false;
+}
+
 static struct rcore_error *count_activity(struct activities *activities,
 					  const struct rcore_snapshot *snapshot, int index)
 {
@@ -74,6 +96,8 @@ static struct rcore_error *count_activity(struct activities *activities,
 		.wait = fiber->wait ? (int)fiber->wait->kind : -1,
 		.count = 1,
 		.one_line = true,
+		.one_peer = rcore_waits_same_peer(snapshot, &index, 1),
+		.one_name = is_same_name(fiber->wait, fiber->wait),
 		.first = index,
 	};
 	for (size_t i = 0; i < activities->count; i++) {
@@ -81,8 +105,7 @@ static struct rcore_error *count_activity(struct activities *activities,
 		if (!is_same(known, &does))
 			continue;
 		known->count++;
-		if (does.frame && does.frame->line != known->frame->line)
-			known->one_line = false;
+		compare_details(known, &does, snapshot);
 		return NULL;
 	}
 	if (activities->count == KNOWN) {
@@ -104,7 +127,24 @@ static int compare(const void *a, const void *b)
 	return one->first - other->first;
 }
 
-static void write_activities(struct activities *activities, size_t idle, FILE *out)
+static void write_verb(const struct activity *activity, const struct rcore_snapshot *snapshot,
+		       FILE *out)
+{
+	const struct rcore_wait *wait = snapshot->fibers[activity->first].wait;
+	bool plural = activity->count > 1;
+	if (activity->one_peer) {
+		rcore_wait_peer_write(wait, plural, out);
+	} else if (activity->one_name) {
+		fputs(plural ? "resolve the name " : "resolves the name ", out);
+		rcore_escape_write(out, wait->argument);
+	} else {
+		fputs((activity->wait < 0 ? run_verbs : wait_verbs[activity->wait])[plural],
+		      out);
+	}
+}
+
+static void write_activities(struct activities *activities,
+			     const struct rcore_snapshot *snapshot, size_t idle, FILE *out)
 {
 	const char *before = ":";
 	size_t rest = activities->rest;
@@ -113,13 +153,12 @@ static void write_activities(struct activities *activities, size_t idle, FILE *o
 		      compare);
 	for (size_t i = 0; i < activities->count; i++) {
 		const struct activity *activity = &activities->items[i];
-		const char *const *verbs =
-			activity->wait < 0 ? run_verbs : wait_verbs[activity->wait];
 		if (i >= SHOWN) {
 			rest += activity->count;
 			continue;
 		}
-		fprintf(out, "%s %zu %s", before, activity->count, verbs[activity->count > 1]);
+		fprintf(out, "%s %zu ", before, activity->count);
+		write_verb(activity, snapshot, out);
 		if (activity->frame) {
 			fputs(" in ", out);
 			rcore_summary_frame(activity->frame, activity->one_line, out);
@@ -164,7 +203,8 @@ static struct rcore_error *add_pool(struct rcore_summary *summary,
 			fprintf(out, "%zu threads started in ", line.fiber_count);
 			rcore_escape_write(
 				out, start->label ? rcore_method_of_label(start->label) : "?");
-			write_activities(&activities, line.fiber_count - line.busy, out);
+			write_activities(&activities, snapshot, line.fiber_count - line.busy,
+					 out);
 		}
 		err = rcore_summary_add(summary, &line, out, &text);
 	}

@@ -56,10 +56,13 @@ const struct rcore_frame *rcore_application_frame(const struct rcore_fiber *fibe
 
 /*
  * Whether the wait ends when somebody brings work. A wait for a lock or for the
- * end of a thread does not.
+ * end of a thread does not, except that a server's main thread waits for the
+ * thread that serves.
  */
-static bool waits_for_work(const struct rcore_wait *wait)
+static bool waits_for_work(const struct rcore_thread *thread, const struct rcore_wait *wait)
 {
+	if (wait && thread->is_main && wait->kind == RCORE_WAIT_JOIN)
+		return true;
 	return wait && (wait->kind == RCORE_WAIT_POP || wait->kind == RCORE_WAIT_CONDITION ||
 			wait->kind == RCORE_WAIT_IO || wait->kind == RCORE_WAIT_SLEEP ||
 			wait->kind == RCORE_WAIT_STOP || wait->kind == RCORE_WAIT_SYSCALL);
@@ -86,8 +89,7 @@ static bool is_of_start(const struct rcore_frame *frame, const struct rcore_fram
 static bool is_idle(const struct rcore_thread *thread, const struct rcore_snapshot *snapshot)
 {
 	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
-	if (!fiber || !waits_for_work(fiber->wait) || thread->is_main || thread->problem ||
-	    fiber->problem)
+	if (!fiber || !waits_for_work(thread, fiber->wait) || thread->problem || fiber->problem)
 		return false;
 	const struct rcore_frame *frame = rcore_application_frame(fiber);
 	return !frame || (fiber->wait->kind <= RCORE_WAIT_CONDITION &&

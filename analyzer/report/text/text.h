@@ -105,7 +105,8 @@ void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fib
 
 /*
  * Ends a line with the ids of merged fibers, of which `visible` are selected:
- * ": T3 T4 ...". If one has a context, each has a line of its own.
+ * ": T3 T4 ...". If one has a context or works on something, those that have
+ * the same share a line.
  */
 void rcore_text_merged(const struct rcore_text *text, const int *fibers, size_t count,
 		       size_t visible);

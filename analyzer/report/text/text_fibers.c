@@ -39,15 +39,6 @@ static bool is_bare(const struct rcore_fiber *fiber, enum rcore_fiber_status sta
 	       !fiber->is_current && !fiber->is_root;
 }
 
-void rcore_text_ids_end(const struct rcore_text *text, size_t count, size_t shown)
-{
-	char number[RCORE_COUNT_SIZE];
-	if (count > shown)
-		rcore_styled(&text->pen, RCORE_STYLE_QUIET, " and %s more (--all shows each)",
-			     rcore_count_text(count - shown, number));
-	putc('\n', text->pen.out);
-}
-
 static void print_state(const struct rcore_text *text, const struct rcore_fiber *fiber)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -197,56 +188,6 @@ void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count)
 	for (size_t kind = 0; kind < BARE_KINDS; kind++)
 		if (bare_counts[kind] > 1)
 			print_bare(text, fibers, count, kind, bare_counts[kind]);
-}
-
-/* If so, each has a line of its own. */
-static bool has_contexts(const struct rcore_text *text, const int *fibers, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]) &&
-		    rcore_fiber_has_state(&text->snapshot->fibers[fibers[i]]))
-			return true;
-	return false;
-}
-
-static void print_contexts(const struct rcore_text *text, const int *fibers, size_t count,
-			   size_t visible)
-{
-	size_t shown = 0;
-	putc('\n', text->pen.out);
-	for (size_t i = 0; i < count && shown < RCORE_TEXT_IDS; i++) {
-		const struct rcore_fiber *fiber = &text->snapshot->fibers[fibers[i]];
-		if (!rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]))
-			continue;
-		fprintf(text->pen.out, "    %s", rcore_fiber_text(text->snapshot, fibers[i]));
-		rcore_text_context(&text->pen, "  ", &fiber->context);
-		rcore_text_works_inline(&text->pen, "  ", fiber);
-		putc('\n', text->pen.out);
-		rcore_text_context_remarks(&text->pen, "      ", &fiber->context);
-		shown++;
-	}
-	if (visible > shown) {
-		fputs("   ", text->pen.out);
-		rcore_text_ids_end(text, visible, shown);
-	}
-}
-
-void rcore_text_merged(const struct rcore_text *text, const int *fibers, size_t count,
-		       size_t visible)
-{
-	size_t shown = 0;
-	putc(':', text->pen.out);
-	if (has_contexts(text, fibers, count)) {
-		print_contexts(text, fibers, count, visible);
-		return;
-	}
-	for (size_t i = 0; i < count && shown < RCORE_TEXT_IDS; i++) {
-		if (!rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fibers[i]))
-			continue;
-		fprintf(text->pen.out, " %s", rcore_fiber_text(text->snapshot, fibers[i]));
-		shown++;
-	}
-	rcore_text_ids_end(text, visible, shown);
 }
 
 static void print_group(struct rcore_text *text, size_t index)

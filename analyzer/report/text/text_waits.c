@@ -47,29 +47,60 @@ static char *wait_text(const struct rcore_snapshot *snapshot, const struct rcore
 	return text;
 }
 
+/*
+ * Whether the argument is a time: of threads that wait for the same, each has
+ * its own.
+ */
+static bool has_limit(const struct rcore_wait *wait)
+{
+	return wait->argument && wait->kind != RCORE_WAIT_RESOLVE &&
+	       wait->kind != RCORE_WAIT_SYSCALL;
+}
+
+/* Writes what all of them wait for; returns false if they differ. */
+static bool write_same(const struct rcore_text *text, const int *fibers, size_t count,
+		       bool with_limits)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	char *same = NULL;
+	bool all_same = true;
+	for (size_t i = 0; all_same && i < count; i++) {
+		struct rcore_wait wait = *snapshot->fibers[fibers[i]].wait;
+		if (!with_limits && has_limit(&wait))
+			wait.argument = NULL;
+		char *words = wait_text(snapshot, &wait);
+		all_same = words && (!same || !strcmp(same, words));
+		if (same) {
+			free(words);
+			continue;
+		}
+		same = words;
+	}
+	if (all_same && same)
+		fprintf(text->pen.out, "  each %s\n", same);
+	free(same);
+	return all_same && same;
+}
+
 void rcore_text_same_wait(const struct rcore_text *text, const int *fibers, size_t count)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	const struct rcore_wait *first = snapshot->fibers[fibers[0]].wait;
-	char *same = first ? wait_text(snapshot, first) : NULL;
-	bool all_same = same != NULL, all_wait = first != NULL;
-	for (size_t i = 1; all_wait && i < count; i++) {
+	if (!first)
+		return;
+	for (size_t i = 1; i < count; i++) {
 		const struct rcore_wait *wait = snapshot->fibers[fibers[i]].wait;
-		char *other = wait && all_same ? wait_text(snapshot, wait) : NULL;
-		all_wait = wait && wait->kind == first->kind;
-		all_same = all_same && other && !strcmp(same, other);
-		free(other);
+		if (!wait || wait->kind != first->kind)
+			return;
 	}
-	if (all_wait) {
-		fputs("  each ", text->pen.out);
-		if (all_same)
-			fputs(same, text->pen.out);
-		else
-			fprintf(text->pen.out, "waits: %s (rcore waits shows for what)",
-				rcore_wait_kind_name(first->kind));
-		putc('\n', text->pen.out);
-	}
-	free(same);
+	if (write_same(text, fibers, count, true) || write_same(text, fibers, count, false))
+		return;
+	fputs("  each ", text->pen.out);
+	if (rcore_waits_same_peer(snapshot, fibers, count))
+		rcore_wait_peer_write(first, false, text->pen.out);
+	else
+		fprintf(text->pen.out, "waits: %s", rcore_wait_kind_name(first->kind));
+	fputs(" (rcore waits shows each)\n", text->pen.out);
 }
 
 /* `rcore waits` */
