@@ -41,7 +41,7 @@ static struct rcore_error *of_struct(struct rcore_ruby *ruby, uint64_t object, c
 	if (!err)
 		err = rcore_struct_members(ruby, object, &names);
 	for (uint64_t i = 0; !err && i < count && i < MEMBER_LIMIT; i++) {
-		bool is_symbol;
+		bool is_symbol = false;
 		err = rcore_array_at(ruby, names, i, &symbol);
 		if (!err)
 			err = rcore_symbol_string(ruby, symbol, &is_symbol, &string);
