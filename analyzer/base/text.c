@@ -52,9 +52,10 @@ bool rcore_unsafe_character(uint32_t character)
 	static const struct {
 		uint32_t first, last;
 	} unsafe[] = {
-		{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
-		{0x180e, 0x180e}, {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
-		{0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+		{0x00, 0x1f},       {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+		{0x180e, 0x180e},   {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
+		{0x2060, 0x206f},   {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xfffe, 0xffff},
+		{0xe0000, 0xe007f},
 	};
 	if (character >= 0x20 && character < 0x7f)
 		return false;
@@ -65,15 +66,29 @@ bool rcore_unsafe_character(uint32_t character)
 }
 
 /*
- * Returns how many bytes of `text` it has read. Writes the escape, or the
- * unchanged character, to `piece`.
+ * CI systems obey commands in what a job prints: GitHub lines like
+ * "  ::name::", and "##[" anywhere; Azure "##vso["; TeamCity "##teamcity[". A
+ * text may begin a line.
  */
-static size_t next_piece(const char *text, char piece[RCORE_ESCAPE_SIZE])
+static bool is_command(const char *start, const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	if (text[0] == '#' && text[1] == '#')
+		return text[2 + strspn(text + 2, letters)] == '[';
+	return text == start && text[0] == ':' && text[1] == ':' && strstr(text + 2, "::");
+}
+
+/*
+ * Returns how many bytes of `text` it has read. Writes the escape, or the
+ * unchanged character, to `piece`. `start` is the first character of the whole
+ * text that is no blank.
+ */
+static size_t next_piece(const char *start, const char *text, char piece[RCORE_ESCAPE_SIZE])
 {
 	static const char letters[] = "abtnvfr"; /* bytes 7 to 13 */
 	uint32_t character;
 	size_t length = rcore_utf8_decode(text, &character);
-	if (!length) {
+	if (!length || is_command(start, text)) {
 		snprintf(piece, RCORE_ESCAPE_SIZE, "\\x%02X", (unsigned char)*text);
 		return 1;
 	}
@@ -96,9 +111,10 @@ const char *rcore_escape(char *buffer, size_t size, const char *text)
 {
 	static const char more[] = "...";
 	char piece[RCORE_ESCAPE_SIZE];
+	const char *start = text + strspn(text, " ");
 	size_t used = 0, safe = 0;
 	while (*text) {
-		text += next_piece(text, piece);
+		text += next_piece(start, text, piece);
 		size_t length = strlen(piece);
 		if (used + length + 1 > size) {
 			memcpy(buffer + safe, more, sizeof(more));
@@ -113,10 +129,10 @@ const char *rcore_escape(char *buffer, size_t size, const char *text)
 	return buffer;
 }
 
-static size_t plain_length(const char *text)
+static size_t plain_length(const char *start, const char *text)
 {
 	size_t length = 0;
-	while (text[length] >= 0x20 && text[length] < 0x7f)
+	while (text[length] >= 0x20 && text[length] < 0x7f && !is_command(start, text + length))
 		length++;
 	return length;
 }
@@ -124,9 +140,10 @@ static size_t plain_length(const char *text)
 static size_t escape_to(FILE *out, const char *text)
 {
 	char piece[RCORE_ESCAPE_SIZE];
+	const char *start = text + strspn(text, " ");
 	size_t width = 0;
 	while (*text) {
-		size_t length = plain_length(text);
+		size_t length = plain_length(start, text);
 		if (length) {
 			if (out)
 				fwrite(text, 1, length, out);
@@ -134,7 +151,7 @@ static size_t escape_to(FILE *out, const char *text)
 			text += length;
 			continue;
 		}
-		text += next_piece(text, piece);
+		text += next_piece(start, text, piece);
 		if (out)
 			fputs(piece, out);
 		width += piece[0] == '\\' ? strlen(piece) : 1;

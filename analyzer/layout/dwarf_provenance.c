@@ -5,7 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "layout/dwarf_file.h"
+
+enum { MAX_WORD = 256 };
+
+/* They become comments of a table, and lines of a terminal. */
+static void print_words(FILE *out, const char *text)
+{
+	char word[MAX_WORD];
+	while (*(text += strspn(text, " "))) {
+		size_t length = strcspn(text, " ");
+		if (length < sizeof(word) && !memchr(text, '/', length)) {
+			memcpy(word, text, length);
+			word[length] = '\0';
+			fputc(' ', out);
+			rcore_escape_write(out, word);
+		}
+		text += length;
+	}
+}
 
 /* Prints "GNU C17 12.2.0 -g -O1 ...", without the words that contain a path. */
 static void print_producer(FILE *out, Dwarf *dwarf)
@@ -19,12 +38,7 @@ static void print_producer(FILE *out, Dwarf *dwarf)
 		if (!text || !rcore_dwarf_may_be_c(&die))
 			continue;
 		fputs("compiler:", out);
-		while (*(text += strspn(text, " "))) {
-			size_t length = strcspn(text, " ");
-			if (!memchr(text, '/', length))
-				fprintf(out, " %.*s", (int)length, text);
-			text += length;
-		}
+		print_words(out, text);
 		fputc('\n', out);
 		return;
 	}
@@ -44,7 +58,9 @@ char *rcore_layout_provenance(const char *path)
 		rcore_dwarf_close(&file);
 		return NULL;
 	}
-	fprintf(out, "printed by 'rcore layout %s' from its DWARF\n", base ? base + 1 : path);
+	fputs("printed by 'rcore layout ", out);
+	rcore_escape_write(out, base ? base + 1 : path);
+	fputs("' from its DWARF\n", out);
 	ssize_t id_size = dwelf_elf_gnu_build_id(file.elf, &build_id);
 	if (id_size > 0) {
 		fputs("build-id: ", out);

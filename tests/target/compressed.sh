@@ -60,6 +60,20 @@ status=0
 "$rcore" analyze "$work/wide" 2>"$work/err" || status=$?
 [ $status = 2 ] || fail "a window of 2 GiB: status $status"
 grep -q 'cannot be decompressed' "$work/err" || fail "a window of 2 GiB: $(cat "$work/err")"
+# What is no core is not unpacked: a few bytes of it are enough.
+mkdir "$work/full"
+head -c 64M /dev/urandom | zstd -qc >"$work/noise"
+small='mount -t tmpfs -o size=8m none "$1/full" && TMPDIR=$1/full exec "$2" analyze "$3"'
+status=0
+unshare -m sh -c "$small" sh "$work" "$rcore" "$work/noise" 2>"$work/err" || status=$?
+[ $status = 2 ] || fail "no core, compressed: status $status"
+grep -q 'is not an ELF file' "$work/err" || fail "no core, compressed: $(cat "$work/err")"
+# A core never fills the disk.
+status=0
+unshare -m sh -c "$small" sh "$work" "$rcore" "$work/zstd" 2>"$work/err" || status=$?
+[ $status = 2 ] || fail "a core larger than the disk: status $status"
+grep -q 'needs more than the 7 MiB that rcore may take' "$work/err" ||
+	fail "a core larger than the disk: $(cat "$work/err")"
 status=0
 TMPDIR=/nonexistent "$rcore" analyze "$work/zstd" 2>"$work/err" || status=$?
 [ $status = 2 ] || fail "no folder for temporary files: status $status"

@@ -3,17 +3,25 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/count.h"
 #include "target/output/output.h"
 
-enum { BLOCK = 64 << 10, PAGE = 4096 };
+enum {
+	BLOCK = 64 << 10,
+	PAGE = 4096,
+	/* Of the disk's free space; the rest stays for the other programs. */
+	MAX_PERCENT = 90,
+};
 
 /*
  * No process has this much memory, but a few bytes of compressed zeroes can
@@ -63,15 +71,28 @@ static bool write_whole(int fd, const char *bytes, size_t size, uint64_t at)
 	return true;
 }
 
+/* The file that a core is copied to. */
+struct spool {
+	int fd;
+	const char *name; /* of the core, for messages */
+	uint64_t size;    /* what was copied */
+	uint64_t written; /* of it, what is no hole */
+	uint64_t room;    /* how much may be written */
+	unsigned char head[sizeof(Elf64_Ehdr)];
+};
+
 /* Skips pages of zeroes: holes read as zeroes. */
-static bool write_sparse(int fd, const char *bytes, size_t size, uint64_t at)
+static bool write_sparse(struct spool *spool, const char *bytes, size_t size)
 {
 	for (size_t done = 0; done < size;) {
-		size_t step = PAGE - (at + done) % PAGE;
+		uint64_t at = spool->size + done;
+		size_t step = PAGE - at % PAGE;
 		step = step < size - done ? step : size - done;
-		if (!is_zero(bytes + done, step) &&
-		    !write_whole(fd, bytes + done, step, at + done))
-			return false;
+		if (!is_zero(bytes + done, step)) {
+			if (!write_whole(spool->fd, bytes + done, step, at))
+				return false;
+			spool->written += step;
+		}
 		done += step;
 	}
 	return true;
@@ -85,13 +106,43 @@ static struct rcore_error *full(const char *name)
 		name, rcore_temporary_folder());
 }
 
-static struct rcore_error *copy_all(struct archive *archive, int fd, const char *name,
-				    uint64_t *ret_size, bool *ret_cut_off)
+static struct rcore_error *too_large(const struct spool *spool)
+{
+	return rcore_error_create(
+		RCORE_ERROR_LIMIT,
+		"%s: the decompressed core needs more than the %" PRIu64
+		" MiB that rcore may take of %s (%d %% of its free space); set "
+		"TMPDIR to another folder",
+		spool->name, spool->room >> 20, rcore_temporary_folder(), MAX_PERCENT);
+}
+
+/* Returns false as soon as it is sure that the contents are no core. */
+static bool take_head(struct spool *spool, const char *bytes, size_t size)
+{
+	size_t room = sizeof(spool->head);
+	if (spool->size >= room)
+		return true;
+	size_t step = room - spool->size < size ? room - spool->size : size;
+	memcpy(spool->head + spool->size, bytes, step);
+	size_t known = spool->size + step;
+	if (memcmp(spool->head, ELFMAG, known < SELFMAG ? known : SELFMAG) != 0)
+		return false;
+	Elf64_Ehdr header;
+	memcpy(&header, spool->head, sizeof(header));
+	return known < room || header.e_type == ET_CORE;
+}
+
+/*
+ * What is no core is not copied any further: its first block is enough to say
+ * so.
+ */
+static struct rcore_error *copy_all(struct archive *archive, struct spool *spool,
+				    bool *ret_cut_off)
 {
 	char *block = malloc(BLOCK);
 	struct rcore_error *err = block ? NULL : rcore_error_no_memory();
-	uint64_t size = 0;
-	while (!err) {
+	bool may_be_core = true;
+	while (!err && may_be_core) {
 		la_ssize_t got = archive_read_data(archive, block, BLOCK);
 		if (!got)
 			break;
@@ -99,17 +150,27 @@ static struct rcore_error *copy_all(struct archive *archive, int fd, const char 
 			*ret_cut_off = true;
 			break;
 		}
-		if (size + (uint64_t)got > MAX_CORE)
+		may_be_core = take_head(spool, block, (size_t)got);
+		if (spool->size + (uint64_t)got > MAX_CORE)
 			err = rcore_error_create(RCORE_ERROR_LIMIT,
 						 "%s: is larger than 4 TiB when decompressed",
-						 name);
-		else if (!write_sparse(fd, block, (size_t)got, size))
-			err = full(name);
-		size += (uint64_t)got;
+						 spool->name);
+		else if (!write_sparse(spool, block, (size_t)got))
+			err = full(spool->name);
+		else if (spool->written > spool->room)
+			err = too_large(spool);
+		spool->size += (uint64_t)got;
 	}
 	free(block);
-	*ret_size = size;
 	return err;
+}
+
+static uint64_t room_of(int fd)
+{
+	struct statvfs found;
+	if (fstatvfs(fd, &found))
+		return UINT64_MAX;
+	return (uint64_t)found.f_bavail * found.f_frsize / 100 * MAX_PERCENT;
 }
 
 static struct rcore_error *map(int fd, uint64_t size, const char *name,
@@ -167,17 +228,18 @@ struct rcore_error *rcore_spool(int fd, const char *name, struct rcore_mapped_fi
 	if (!archive)
 		return rcore_error_no_memory();
 	*ret_cut_off = false;
-	uint64_t size = 0;
 	bool is_empty = false;
-	int out = rcore_temporary_open();
+	struct spool spool = {.fd = rcore_temporary_open(), .name = name};
 	struct rcore_error *err =
-		out < 0 ? full(name) : open_stream(archive, fd, name, &is_empty);
-	if (!err && !is_empty)
-		err = copy_all(archive, out, name, &size, ret_cut_off);
+		spool.fd < 0 ? full(name) : open_stream(archive, fd, name, &is_empty);
+	if (!err && !is_empty) {
+		spool.room = room_of(spool.fd);
+		err = copy_all(archive, &spool, ret_cut_off);
+	}
 	if (!err)
-		err = map(out, size, name, ret);
-	if (out >= 0)
-		close(out);
+		err = map(spool.fd, spool.size, name, ret);
+	if (spool.fd >= 0)
+		close(spool.fd);
 	archive_read_free(archive);
 	return err;
 }

@@ -13,8 +13,9 @@
  * Reads cores that cannot be mapped: compressed ones (systemd stores .zst, .lz4
  * and .xz), and those that come through a pipe. They are decompressed as a
  * stream into a temporary file without a name, in $TMPDIR or /var/tmp. This
- * takes disk space, but no memory; runs of zeroes become holes. (libarchive has
- * one interface to all five formats, and is in every distribution.)
+ * takes disk space (at most 90 % of what is free), but no memory; runs of
+ * zeroes become holes. (libarchive has one interface to all five formats, and
+ * is in every distribution.)
  */
 
 /*
@@ -26,8 +27,9 @@ const char *rcore_compression_of(const uint8_t *bytes, size_t size);
 /*
  * Spools the contents of `fd` from its current position on, decompressed if
  * needed. `name` is for messages. If the contents are truncated or damaged,
- * spools what there is, and sets *ret_cut_off. Errors: OS (no space, cannot
- * read), FORMAT (nothing could be decompressed), LIMIT.
+ * spools what there is, and sets *ret_cut_off. If they do not begin like a
+ * core, spools only their beginning, so that a mistake fills no disk. Errors:
+ * OS (no space, cannot read), FORMAT (nothing could be decompressed), LIMIT.
  */
 struct rcore_error *rcore_spool(int fd, const char *name, struct rcore_mapped_file *ret,
 				bool *ret_cut_off);

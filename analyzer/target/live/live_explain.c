@@ -43,6 +43,29 @@ static int process_of(int tid)
 	return read && status.tgid ? status.tgid : tid;
 }
 
+struct search {
+	int folder, tracer;
+};
+
+static bool find_tracer(void *context, int tid)
+{
+	struct search *search = context;
+	struct rcore_live_status status;
+	char name[64];
+	snprintf(name, sizeof(name), "task/%d/status", tid);
+	if (rcore_live_status_read(search->folder, name, &status))
+		search->tracer = status.tracer;
+	return !search->tracer;
+}
+
+/* Each thread may have its own tracer. Returns the first, or 0. */
+static int tracer_of(int folder)
+{
+	struct search search = {.folder = folder};
+	rcore_live_tasks(folder, find_tracer, &search);
+	return search.tracer ? process_of(search.tracer) : 0;
+}
+
 static struct rcore_error *no_such_process(int pid)
 {
 	return rcore_error_create(
@@ -108,7 +131,7 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 {
 	char owner[64], own[64], name[NAME_SIZE];
 	struct stat found;
-	int tracer = status->tracer ? process_of(status->tracer) : 0;
+	int tracer = tracer_of(folder);
 	if (tracer)
 		return rcore_error_create(
 			RCORE_ERROR_OS,

@@ -495,6 +495,14 @@ START_TEST(escapes)
 		 "a\\u{202E}b\\u{2066}"},
 		{"\xc0\x80 \xed\xa0\x80 \xf4\x90\x80\x80 \xe6\x97",
 		 "\\xC0\\x80 \\xED\\xA0\\x80 \\xF4\\x90\\x80\\x80 \\xE6\\x97"},
+		{"a\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd", "a\\u{FFFE}\\u{FFFF}\xef\xbf\xbd"},
+		/* What CI systems take for commands. */
+		{"::error::A::B", "\\x3A:error::A::B"},
+		{"  ::stop-commands::x", "  \\x3A:stop-commands::x"},
+		{"A::B ::C :d", "A::B ::C :d"},
+		{"::A", "::A"},
+		{"a ##[add-path]/tmp ##vso[x", "a \\x23#[add-path]/tmp \\x23#vso[x"},
+		{"# ##a ##[", "# ##a \\x23#["},
 	};
 	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		char buffer[128], *text = NULL;

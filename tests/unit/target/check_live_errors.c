@@ -6,6 +6,7 @@
 #include <check.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +132,55 @@ START_TEST(names_the_tracer)
 	live_ended(live);
 	rcore_live_close(live);
 	child_runs(&child);
+	child_stop(&child);
+}
+END_TEST
+
+static void *pause_for_ever(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+static void child_has_threads(struct child_shared *shared, const void *argument)
+{
+	pthread_t thread;
+	shared->is_ready = !pthread_create(&thread, NULL, pause_for_ever, NULL);
+	for (;;)
+		pause();
+}
+
+static bool is_traced(void *context, int tid)
+{
+	const int *of = context;
+	if (tid == *of)
+		return true;
+	ck_assert_int_eq(ptrace(PTRACE_SEIZE, tid, NULL, NULL), 0);
+	return false;
+}
+
+/* strace -p TID traces one thread, and not the main one. */
+START_TEST(names_the_tracer_of_a_thread)
+{
+	struct child child = child_start(child_has_threads, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	int ready[2];
+	char words[96], byte;
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t tracer = fork();
+	if (!tracer) {
+		rcore_live_tasks(rcore_live_folder(live), is_traced, &child.pid);
+		ck_assert_int_eq(write(ready[1], "", 1), 1);
+		for (;;)
+			pause();
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	snprintf(words, sizeof(words), "is already traced by process %d (", tracer);
+	says(rcore_live_begin(live, true), RCORE_ERROR_OS, words);
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+	rcore_live_close(live);
 	child_stop(&child);
 }
 END_TEST
@@ -408,6 +459,7 @@ int main(void)
 	tcase_add_test(errors, refuses_what_is_no_process);
 	tcase_add_test(errors, refuses_the_kernel);
 	tcase_add_test(errors, names_the_tracer);
+	tcase_add_test(errors, names_the_tracer_of_a_thread);
 	tcase_add_test(errors, names_the_permission);
 	tcase_add_test(errors, refuses_32_bit);
 	suite_add_tcase(suite, errors);
