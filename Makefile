@@ -81,7 +81,7 @@ $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
-$(BUILD)/analyzer/report/profile/pprof.o: $(BUILD)/gen/report/profile/pprof.pb-c.h
+$(addprefix $(BUILD)/analyzer/report/,profile/pprof.o profile/pprof_stream.o profile/heap_pprof.o): $(BUILD)/gen/report/profile/pprof.pb-c.h
 
 # q: files of several folders share a name, and r would replace the first with the second.
 $(BUILD)/librcore.a: $(LIB_OBJ)

@@ -233,7 +233,7 @@ static int run_target(const struct rcore_cli_target *target, void *context,
 		      struct rcore_cli_look *look, struct rcore_error **ret_error)
 {
 	struct run *run = context;
-	struct rcore_view view = {0};
+	struct rcore_view view = {.write_pprof = rcore_report_heap_pprof};
 	void *named = NULL;
 	*ret_error = target->children ? rcore_named_outputs_copy(run->command, run->arguments,
 								 target->pid, &named)

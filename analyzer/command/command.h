@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "rcore.h"
+#include "report/heap_export.h"
 #include "report/report.h"
 
 /*
@@ -133,6 +134,11 @@ struct rcore_view {
 	/* How it was opened, to open more; NULL: by a debugger. */
 	const struct rcore_options *options;
 	bool color;
+	/*
+	 * Writes the format of pprof, whose library only the command has; NULL:
+	 * in a debugger.
+	 */
+	rcore_heap_pprof *write_pprof;
 	/* Called before anything is printed; may be NULL. */
 	void (*done_reading)(void);
 	/* Private to rcore_view_load(). */

@@ -28,10 +28,11 @@ static struct rcore_error *parse(const struct arguments *arguments,
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "missing ADDRESS; name the address of one object");
 	const char *word = arguments->addresses.items[0];
-	if (!rcore_parse_address(word, &ret->address))
+	ret->is_id = *word == '@';
+	if (!rcore_parse_address(word + ret->is_id, &ret->address))
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "'%s' is not an address; use one such as "
-					  "0x7f12a5c3e8b0",
+					  "0x7f12a5c3e8b0, or @ID of a heapsnapshot",
 					  word);
 	ret->limit = SHOWN_REFERRERS;
 	if (arguments->limit.is_given)
@@ -68,9 +69,10 @@ const struct rcore_command rcore_command_heap_refs = {
 	       "path may still be in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.words = "ADDRESS",
+	.words = "ADDRESS|@ID",
 	.operands_offset = MEMBER(addresses),
-	.examples = (const char *const[]){"0x7f12a5c3e8b0", "--limit 0 0x7f12a5c3e8b0", NULL},
+	.examples = (const char *const[]){"0x7f12a5c3e8b0", "--limit 0 0x7f12a5c3e8b0", "@1234",
+					  NULL},
 	.shell_examples = (const char *const[]){"rcore heap refs --json core.1234 "
 						"0x7f12a5c3e8b0 | jq '.path.links'",
 						NULL},

@@ -47,8 +47,7 @@ static void cross_edges(struct rcore_heap_paths *paths)
 	const struct rcore_heap *heap = paths->heap;
 	for (uint32_t i = 0; i < paths->certain; i++) {
 		uint32_t node = paths->order[i], end = heap->first_edge[node + 1];
-		for (uint32_t edge = heap->first_edge[node];
-		     (heap->state[node] & RCORE_HEAP_OPAQUE) && edge < end; edge++)
+		for (uint32_t edge = heap->first_edge[node]; edge < end; edge++)
 			if (is_conservative(heap, edge))
 				add(paths, heap->target[edge], node);
 	}

@@ -93,26 +93,11 @@ static uint32_t follow(struct rcore_trails *trails, uint32_t before, uint32_t st
 	return *found - 1;
 }
 
-static bool has_name(enum rcore_edge_kind kind)
-{
-	switch (kind) {
-	case RCORE_EDGE_FIELD:
-	case RCORE_EDGE_IVAR:
-	case RCORE_EDGE_CONSTANT:
-	case RCORE_EDGE_CVAR:
-	case RCORE_EDGE_METHOD:
-	case RCORE_EDGE_LOCAL:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static uint32_t common_step(const struct rcore_trail_heap *heap, uint32_t label)
 {
 	enum rcore_edge_kind kind = rcore_edge_kind(label);
 	uint32_t number = rcore_edge_number(label);
-	bool is_named = has_name(kind) && number < heap->paths->heap->name_count;
+	bool is_named = rcore_edge_has_name(kind) && number < heap->paths->heap->name_count;
 	return rcore_edge_label(kind, is_named ? heap->name[number] : 0);
 }
 

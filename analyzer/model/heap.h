@@ -102,6 +102,12 @@ static inline uint32_t rcore_edge_number(uint32_t label)
 	return label & RCORE_EDGE_NUMBER_MAX;
 }
 
+/* Whether the number is an index of rcore_heap.names. */
+static inline bool rcore_edge_has_name(enum rcore_edge_kind kind)
+{
+	return kind >= RCORE_EDGE_FIELD && kind <= RCORE_EDGE_LOCAL;
+}
+
 /* Why something is alive. The order is that in which paths prefer roots. */
 enum rcore_root_kind {
 	RCORE_ROOT_VM,         /* a member of the VM, named */

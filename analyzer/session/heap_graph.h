@@ -23,6 +23,7 @@ struct rcore_error *rcore_session_graph(struct rcore_session *session,
 
 struct rcore_refs_options {
 	uint64_t address; /* of an object, or within its slot */
+	bool is_id;       /* `address` is the id that a heapsnapshot has */
 	size_t limit;     /* how many referrers to list */
 };
 

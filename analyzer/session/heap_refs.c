@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "report/heap_export.h"
 #include "session/heap_graph.h"
 #include "session/session.h"
 
@@ -9,9 +10,20 @@ struct search {
 	struct rcore_heap_refs *refs;
 };
 
-static struct rcore_error *find_node(const struct rcore_heap *heap, uint64_t address,
-				     uint32_t *ret)
+static struct rcore_error *find_node(const struct rcore_heap *heap,
+				     const struct rcore_refs_options *options, uint32_t *ret)
 {
+	uint64_t address = options->address;
+	if (options->is_id) {
+		uint64_t node = address / 2;
+		if (node >= heap->node_count ||
+		    rcore_heap_snapshot_id((uint32_t)node) != address)
+			return rcore_error_create(
+				RCORE_ERROR_USAGE,
+				"a heapsnapshot of this core has no object with the id @%llu",
+				(unsigned long long)address);
+		address = rcore_heap_address(heap, (uint32_t)node);
+	}
 	*ret = rcore_heap_node_at(heap, address, true);
 	if (*ret == RCORE_HEAP_NONE)
 		return rcore_error_create(
@@ -72,8 +84,8 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 	struct rcore_heap_refs *refs = search->refs;
 	namer->redaction = &refs->redaction;
 	struct rcore_heap_referrers found;
-	uint32_t node;
-	struct rcore_error *err = find_node(namer->heap, search->options->address, &node);
+	uint32_t node = 0;
+	struct rcore_error *err = find_node(namer->heap, search->options, &node);
 	if (!err)
 		err = rcore_heap_describe(namer, node, &refs->object);
 	if (!err)

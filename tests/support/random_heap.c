@@ -81,7 +81,8 @@ void heap_builder_edge(struct heap_builder *builder, uint32_t from, uint32_t to,
 {
 	struct heap_edge *edge = needed(rcore_push(&builder->edges));
 	*edge = (struct heap_edge){from, to, label};
-	if (rcore_edge_kind(label) == RCORE_EDGE_CONSERVATIVE)
+	/* Those of the VM's own objects, such as threads, are not opaque. */
+	if (rcore_edge_kind(label) == RCORE_EDGE_CONSERVATIVE && from % 2)
 		builder->heap.state[from] |= RCORE_HEAP_OPAQUE;
 }
 

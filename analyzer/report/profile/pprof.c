@@ -3,20 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/grow.h"
-#include "profile/varint.h"
 #include "report/profile/facts.h"
-#include "report/profile/pprof.pb-c.h"
+#include "report/profile/pprof_stream.h"
 #include "report/profile/profile_report.h"
 #include "report/text/style.h"
 
 /*
- * The format of pprof: a protocol buffer, compressed with gzip. The
- * concatenation of parts of a message is the message, so functions, locations
- * and samples are packed and compressed one by one, and memory does not grow
- * with their number. Their numbers, and those of strings, are the totals' own.
+ * Numbers of functions, locations and strings are the totals' own.
  * The old side has negative amounts and the label pprof::base, like the output
  * of pprof -diff_base.
  */
@@ -50,9 +45,7 @@ enum word {
 struct writer {
 	const struct rcore_profile_report *report;
 	const struct rcore_profile *profile;
-	z_stream stream;
-	FILE *out;
-	struct rcore_bytes packed;
+	struct rcore_pprof_stream stream;
 	struct {
 		uint64_t *items;
 		size_t count, capacity;
@@ -71,38 +64,14 @@ static int64_t state_word(const struct writer *writer, uint32_t state)
 	return word(writer, WORDS) + (state < RCORE_SAMPLE_STATES ? state : 0);
 }
 
-static void compress_bytes(struct writer *writer, const void *bytes, size_t size, int flush)
-{
-	unsigned char block[16 << 10];
-	writer->stream.next_in = (unsigned char *)bytes;
-	writer->stream.avail_in = (uInt)size;
-	do {
-		writer->stream.next_out = block;
-		writer->stream.avail_out = sizeof(block);
-		deflate(&writer->stream, flush);
-		fwrite(block, 1, sizeof(block) - writer->stream.avail_out, writer->out);
-	} while (!writer->stream.avail_out);
-}
-
-/* Packs a profile that only has some fields, and appends its bytes. */
 static void put(struct writer *writer, const Rcore__Pprof__Profile *part)
 {
-	size_t size = rcore__pprof__profile__get_packed_size(part);
-	unsigned char *bytes = rcore_bytes_reserve(&writer->packed, size + 1);
-	if (bytes)
-		compress_bytes(writer, bytes, rcore__pprof__profile__pack(part, bytes),
-			       Z_NO_FLUSH);
-	else
-		writer->no_memory = true;
+	rcore_pprof_put(&writer->stream, part);
 }
 
 static void put_text(struct writer *writer, const char *text)
 {
-	Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
-	char *texts[] = {(char *)text};
-	part.n_string_table = 1;
-	part.string_table = texts;
-	put(writer, &part);
+	rcore_pprof_put_text(&writer->stream, text);
 }
 
 static void put_strings(struct writer *writer)
@@ -313,21 +282,15 @@ static void put_head(struct writer *writer)
 
 struct rcore_error *rcore_profile_pprof(const struct rcore_profile_report *report, FILE *out)
 {
-	/* + 16 adds a gzip header. */
-	enum { WINDOW = MAX_WBITS + 16, MEMORY = 8 };
-	struct writer writer = {
-		.report = report, .profile = report->totals->profile, .out = out};
-	if (deflateInit2(&writer.stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW, MEMORY,
-			 Z_DEFAULT_STRATEGY) != Z_OK)
-		return rcore_error_no_memory();
+	struct writer writer = {.report = report, .profile = report->totals->profile};
+	struct rcore_error *err = rcore_pprof_begin(&writer.stream, out);
+	if (err)
+		return err;
 	put_head(&writer);
 	put_strings(&writer);
 	put_functions(&writer);
 	put_locations(&writer);
 	put_samples(&writer);
-	compress_bytes(&writer, NULL, 0, Z_FINISH);
-	deflateEnd(&writer.stream);
-	rcore_bytes_deinit(&writer.packed);
 	free(writer.locations.items);
-	return writer.no_memory ? rcore_error_no_memory() : rcore_pen_error(out);
+	return rcore_pprof_end(&writer.stream, writer.no_memory);
 }
