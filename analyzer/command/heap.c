@@ -107,11 +107,11 @@ const struct rcore_command rcore_command_heap = {
 	       "collections it has survived; at 3 it is old, and only a major one frees it.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.subcommands = (const struct rcore_command *const[]){&rcore_command_heap_dump,
-							     &rcore_command_heap_refs,
-							     &rcore_command_heap_retained,
-							     &rcore_command_heap_diff,
-							     &rcore_command_heap_malloc, NULL},
+	.subcommands =
+		(const struct rcore_command *const[]){
+			&rcore_command_heap_dump, &rcore_command_heap_refs,
+			&rcore_command_heap_retained, &rcore_command_heap_diff,
+			&rcore_command_heap_strings, &rcore_command_heap_malloc, NULL},
 	.examples = (const char *const[]){"", "--limit 0", "--class Order --list",
 					  "--class Order --list --where @state=:open", NULL},
 	.shell_examples =

@@ -4,12 +4,7 @@
 
 #include "base/error.h"
 #include "model/heap.h"
-
-/* An object and the hash of its contents. */
-struct rcore_content {
-	uint64_t hash[2]; /* of 128 bits, so that equal means the same */
-	uint32_t node;
-};
+#include "model/heap_content.h"
 
 struct rcore_duplicates {
 	struct rcore_duplicate {

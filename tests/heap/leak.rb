@@ -68,6 +68,10 @@ $links = links(300)
 $texts = Array.new(200) { |number| "a text that is long enough #{number}" * 3 }
 $tickets = Array.new(30) { |number| Ticket.new(number) }
 $seats = Array.new(12) { |number| Seat.new(number, number.odd?) }
+Label = Struct.new(:text)
+$labels = Array.new(300) { Label.new("written again and again, too long to be in the slot" + "!") }
+$labels.first(7).each { |label| label.text.force_encoding("BINARY") }
+$lists = Array.new(40) { ["x".dup, 1] }
 plant(count)
 # What is garbage is not collected any more.
 GC.start
@@ -79,6 +83,7 @@ facts = {
   links: sizes($links), texts: ObjectSpace.memsize_of($texts) + $texts.sum { |text| ObjectSpace.memsize_of(text) },
   first_text: address($texts[0]),
   tickets: [*$tickets, $young].map { |object| ticket(object) },
+  label: ObjectSpace.memsize_of($labels[0].text), lists: ObjectSpace.memsize_of($lists[0]),
   taken: $seats.select(&:taken).map { |seat| address(seat) }
 }
 $stdout.puts JSON.generate(facts)

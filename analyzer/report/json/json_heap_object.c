@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/heap_object.h"
-#include "report/json/json_writer.h"
+#include "report/json/json_heap_route.h"
 #include "report/redaction.h"
 #include "report/text/style.h"
 
-static void add_object(struct rcore_json *json, struct json_object *object,
-		       const struct rcore_heap_object *item)
+void rcore_json_add_object(struct rcore_json *json, struct json_object *object,
+			   const struct rcore_heap_object *item)
 {
 	rcore_json_add_hex(json, object, "address", item->address);
 	rcore_json_add_text(json, object, "class", item->klass);
@@ -21,11 +21,10 @@ static struct json_object *link_object(struct rcore_json *json,
 	struct json_object *object = rcore_json_object(json);
 	rcore_json_add_text(json, object, "how", link->how);
 	rcore_json_add_flag(json, object, "conservative", link->is_conservative);
-	add_object(json, object, &link->object);
+	rcore_json_add_object(json, object, &link->object);
 	return object;
 }
 
-/* NULL if there is no path. */
 static struct json_object *route_object(struct rcore_json *json,
 					const struct rcore_heap_route *route)
 {
@@ -42,7 +41,14 @@ static struct json_object *route_object(struct rcore_json *json,
 	return object;
 }
 
-static void put_gaps(struct rcore_json *json, const struct rcore_heap_gaps *gaps)
+void rcore_json_add_route(struct rcore_json *json, struct json_object *object,
+			  const struct rcore_heap_route *route)
+{
+	if (route->root)
+		rcore_json_add(json, object, "path", route_object(json, route));
+}
+
+void rcore_json_put_gaps(struct rcore_json *json, const struct rcore_heap_gaps *gaps)
 {
 	struct json_object *object = rcore_json_object(json);
 	rcore_json_add_count(json, object, "opaque", (int64_t)gaps->opaque);
@@ -72,7 +78,7 @@ struct rcore_error *rcore_report_refs_json(const struct rcore_heap_refs *refs, F
 	struct rcore_json json = {.out = out};
 	struct json_object *object = rcore_json_object(&json);
 	begin(&json, "rcore-heap-refs/1", &refs->redaction);
-	add_object(&json, object, &refs->object);
+	rcore_json_add_object(&json, object, &refs->object);
 	rcore_json_put(&json, "object", object);
 	if (refs->route.root)
 		rcore_json_put(&json, "path", route_object(&json, &refs->route));
@@ -88,7 +94,7 @@ struct rcore_error *rcore_report_refs_json(const struct rcore_heap_refs *refs, F
 	for (size_t i = 0; i < refs->referrer_count; i++)
 		rcore_json_put(&json, NULL, link_object(&json, &refs->referrers[i]));
 	rcore_json_close(&json, ']');
-	put_gaps(&json, &refs->gaps);
+	rcore_json_put_gaps(&json, &refs->gaps);
 	return end(&json);
 }
 
@@ -126,13 +132,11 @@ struct rcore_error *rcore_report_retained_json(const struct rcore_heap_retained 
 	for (size_t i = 0; i < retained->object_count; i++) {
 		const struct rcore_retained_object *item = &retained->objects[i];
 		struct json_object *object = rcore_json_object(&json);
-		add_object(&json, object, &item->object);
-		if (item->route.root)
-			rcore_json_add(&json, object, "path",
-				       route_object(&json, &item->route));
+		rcore_json_add_object(&json, object, &item->object);
+		rcore_json_add_route(&json, object, &item->route);
 		rcore_json_put(&json, NULL, object);
 	}
 	rcore_json_close(&json, ']');
-	put_gaps(&json, &retained->gaps);
+	rcore_json_put_gaps(&json, &retained->gaps);
 	return end(&json);
 }

@@ -4,9 +4,9 @@
 #include "base/text.h"
 #include "report/heap_object.h"
 #include "report/redaction.h"
-#include "report/text/style.h"
+#include "report/text/text_heap_route.h"
 
-static void print_object(const struct rcore_pen *pen, const struct rcore_heap_object *object)
+void rcore_text_object(const struct rcore_pen *pen, const struct rcore_heap_object *object)
 {
 	rcore_escape_write(pen->out, object->klass);
 	if (object->name) {
@@ -29,12 +29,12 @@ static void print_link(const struct rcore_pen *pen, const struct rcore_heap_link
 		print_mark(pen, link->is_conservative);
 		fputs(": ", pen->out);
 	}
-	print_object(pen, &link->object);
+	rcore_text_object(pen, &link->object);
 	putc('\n', pen->out);
 }
 
-static void print_route(const struct rcore_pen *pen, const struct rcore_heap_route *route,
-			const char *indent)
+void rcore_text_route(const struct rcore_pen *pen, const struct rcore_heap_route *route,
+		      const char *indent)
 {
 	if (!route->root) {
 		fprintf(pen->out, "%sno path from a root was found\n", indent);
@@ -52,7 +52,7 @@ static void print_route(const struct rcore_pen *pen, const struct rcore_heap_rou
 	}
 }
 
-static void print_gaps(const struct rcore_pen *pen, const struct rcore_heap_gaps *gaps)
+void rcore_text_gaps(const struct rcore_pen *pen, const struct rcore_heap_gaps *gaps)
 {
 	if (gaps->opaque)
 		fprintf(pen->out,
@@ -76,9 +76,9 @@ struct rcore_error *rcore_report_refs_text(const struct rcore_heap_refs *refs,
 					   FILE *out)
 {
 	const struct rcore_pen pen = {.out = out, .color = options && options->color};
-	print_object(&pen, &refs->object);
+	rcore_text_object(&pen, &refs->object);
 	fprintf(out, ", %" PRIu64 " bytes\n\nPath from a root:\n", refs->object.bytes);
-	print_route(&pen, &refs->route, "  ");
+	rcore_text_route(&pen, &refs->route, "  ");
 	fprintf(out, "\nReferences to it: %" PRIu64 "\n", refs->total);
 	for (size_t i = 0; i < refs->root_count; i++) {
 		fputs("  ", out);
@@ -94,7 +94,7 @@ struct rcore_error *rcore_report_refs_text(const struct rcore_heap_refs *refs,
 		fprintf(out, "  ... (%" PRIu64 " more; --limit 0 prints all)\n",
 			refs->total - shown);
 	putc('\n', out);
-	print_gaps(&pen, &refs->gaps);
+	rcore_text_gaps(&pen, &refs->gaps);
 	rcore_text_redaction(&pen, &refs->redaction);
 	return rcore_pen_error(out);
 }
@@ -132,12 +132,12 @@ struct rcore_error *rcore_report_retained_text(const struct rcore_heap_retained 
 		const struct rcore_retained_object *item = &retained->objects[i];
 		fprintf(out, "%13" PRIu64 " %13" PRIu64 "  ", item->object.retained,
 			item->object.bytes);
-		print_object(&pen, &item->object);
+		rcore_text_object(&pen, &item->object);
 		putc('\n', out);
-		print_route(&pen, &item->route, "                               ");
+		rcore_text_route(&pen, &item->route, "                               ");
 	}
 	putc('\n', out);
-	print_gaps(&pen, &retained->gaps);
+	rcore_text_gaps(&pen, &retained->gaps);
 	rcore_text_redaction(&pen, &retained->redaction);
 	return rcore_pen_error(out);
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "ruby/children/contents.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "ruby/object/array.h"
+#include "ruby/object/string.h"
+
+/* A larger one is hardly a duplicate, and takes long. */
+#define CONTENT_LIMIT (UINT64_C(1) << 30)
+
+enum { CHUNK = 4096 };
+
+/* ENCODING_MASK of include/ruby/internal/encoding/encoding.h. */
+enum { ENCODING_SHIFT = RCORE_FL_USHIFT + 10, ENCODING_MASK = 0x7f };
+
+static void finish(XXH3_state_t *state, struct rcore_content *ret)
+{
+	XXH128_hash_t hash = XXH3_128bits_digest(state);
+	ret->hash[0] = hash.high64;
+	ret->hash[1] = hash.low64;
+}
+
+bool rcore_hash_string(struct rcore_ruby *ruby, uint64_t string, struct rcore_content *ret)
+{
+	unsigned char bytes[CHUNK];
+	uint64_t flags, at, left;
+	XXH3_state_t state;
+	struct rcore_error *err = rcore_string_bytes(ruby, string, &at, &left);
+	rcore_error_free(err);
+	if (err || left > CONTENT_LIMIT || rcore_read_u64(ruby->memory, string, &flags))
+		return false;
+	XXH3_128bits_reset_withSeed(&state, flags >> ENCODING_SHIFT & ENCODING_MASK);
+	while (left) {
+		uint64_t some = left < CHUNK ? left : CHUNK;
+		if (rcore_read(ruby->memory, at, bytes, some))
+			return false;
+		XXH3_128bits_update(&state, bytes, some);
+		at += some;
+		left -= some;
+	}
+	finish(&state, ret);
+	return true;
+}
+
+bool rcore_hash_array(struct rcore_ruby *ruby, uint64_t array,
+		      uint64_t (*same)(void *context, uint64_t value), void *context,
+		      struct rcore_content *ret)
+{
+	/* A String has another seed. */
+	enum { SEED = 1 << 16 };
+	uint64_t values[CHUNK / 8], at, left;
+	XXH3_state_t state;
+	struct rcore_error *err = rcore_array(ruby, array, &at, &left);
+	rcore_error_free(err);
+	if (err || left > CONTENT_LIMIT / sizeof(*values))
+		return false;
+	XXH3_128bits_reset_withSeed(&state, SEED);
+	while (left) {
+		uint64_t some = left < CHUNK / 8 ? left : CHUNK / 8;
+		if (rcore_read(ruby->memory, at, values, some * sizeof(*values)))
+			return false;
+		for (uint64_t i = 0; i < some; i++)
+			values[i] = same(context, values[i]);
+		XXH3_128bits_update(&state, values, some * sizeof(*values));
+		at += some * sizeof(*values);
+		left -= some;
+	}
+	finish(&state, ret);
+	return true;
+}
