@@ -6,6 +6,7 @@ class StackComparison
   MASKS = {
     starting: "Ruby has no VM yet, and rcore says that it finds none",
     stale: "the innermost frame is of compiled code, which writes its pc before calls alone: rcore prints no line, Ruby that of an earlier call",
+    pushed: "the innermost frame is being pushed: rcore says so, Ruby reads what an earlier frame left in its place",
     late: "a thread that blocks signals waited for one that had already come: nobody could say anything",
     collecting: "the collector was at work: labels with their classes need new objects; rb_backtrace() alone was compared",
     compacting: "the collector moved objects, and rb_backtrace() reads what is left where they were",
@@ -175,6 +176,7 @@ class StackComparison
     @stacks += 1
     @frames += told.size
     mine = without_stale(fiber, told, mine)
+    told = without_pushed(fiber, told, mine)
     return if told == mine
     # Of Ruby's half of the labels rcore's JSON has only what is valid UTF-8.
     first = (0...[told.size, mine.size].max).find { |index| told[index] != mine[index] }
@@ -187,6 +189,12 @@ class StackComparison
     return mine unless fiber["frames"].first&.fetch("pc_stale", false) && told.first && mine.first
     @masked << :stale
     [[mine[0][0], told[0][1], mine[0][2]], *mine.drop(1)]
+  end
+
+  def without_pushed(fiber, told, mine)
+    return told unless fiber["frames"].first&.fetch("under_construction", false) && told.size == mine.size + 1
+    @masked << :pushed
+    told.drop(1)
   end
 
   def kind_of(told, mine, size, other)
