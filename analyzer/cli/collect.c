@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "base/signal_name.h"
 #include "base/text.h"
+#include "cli/collect_child.h"
+#include "cli/collect_room.h"
 #include "cli/jobs.h"
 #include "cli/list.h"
 #include "cli/target.h"
 #include "report/formats.h"
+#include "session/pack.h"
+#include "target/core/core_store.h"
+#include "target/live/live_files.h"
 #include "target/output/output.h"
 
 /*
@@ -22,113 +29,258 @@
  * to a program"), as root in the initial namespaces, without a terminal. The
  * process that died still exists until its core was read, so its files can be
  * found under /proc/PID/root.
+ *
+ * Whoever made the process crash has chosen each byte of the core. So the core
+ * is first stored as it comes; then a child without any privilege reads it, and
+ * writes to files that are already open. They get their names if it succeeds.
  */
 struct arguments {
 	const char *folder;
 	int pid;
 	size_t seconds, megabytes;
+	struct rcore_room_limits limits;
+	bool keep_core;
 };
+
+/* The files of a report, in the order of the child's descriptors. */
+enum { TEXT, JSON, PACK, OUTPUTS };
+static const char *const endings[OUTPUTS] = {".txt", ".json", ".core"};
 
 struct collect {
 	struct rcore_cli_target *target;
 	const struct arguments *asked;
-	const char *folder;
 	char pid[16]; /* "core" if there is no argument */
-	/* the path of all output files, without their suffixes */
-	char stem[PATH_MAX];
+	int folder;
+	/* The start of the names of all files, and of their paths. */
+	char name[64], stem[PATH_MAX];
+	char stored[PATH_MAX + 32]; /* the path of the compressed core */
+	struct rcore_output outputs[OUTPUTS];
+	int core; /* to be read by the child */
+	int root; /* of the process that died, or -1 */
+	uid_t user;
 	int status;
 };
 
-enum { STATUS_LIMIT = 124 };
+enum { STATUS_LIMIT = 124, NOBODY = 65534 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
 
 static const struct rcore_option options[] = {
 	{"directory", 'd', RCORE_OPTION_TEXT, MEMBER(folder), "DIR",
-	 "Write reports and packs to DIR (/var/crash)", .completion = RCORE_COMPLETE_FILE},
+	 "Write cores, reports and packs to DIR (/var/crash)",
+	 .completion = RCORE_COMPLETE_FILE},
 	{"process", 0, RCORE_OPTION_PID, MEMBER(pid), "PID",
 	 "The process that died, %P of core_pattern. rcore finds its files through "
 	 "/proc/PID/root",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"keep-core", 0, RCORE_OPTION_FLAG, MEMBER(keep_core), NULL,
+	 "Keep the whole core, compressed, even if its report and pack are complete",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"time-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
 	 "Give up after SECONDS (120)", .completion = RCORE_COMPLETE_NOTHING},
 	{"memory-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(megabytes), "MIB",
 	 "Limit rcore's own memory (2048). The core itself is spooled to $TMPDIR or /var/tmp",
 	 .completion = RCORE_COMPLETE_NOTHING},
+	{"max-use", 0, RCORE_OPTION_AMOUNT, MEMBER(limits.megabytes), "MIB",
+	 "Delete the oldest files of DIR if they need more than MIB together (4096)",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"keep-free", 0, RCORE_OPTION_AMOUNT, MEMBER(limits.percent), "PERCENT",
+	 "Keep PERCENT of the disk free (15)", .completion = RCORE_COMPLETE_NOTHING},
+	{"max-age", 0, RCORE_OPTION_AMOUNT, MEMBER(limits.days), "DAYS",
+	 "Delete files after DAYS (14)", .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
 
-static bool is_free(const char *stem, const char *ending)
+/* A new file, private, and nothing that was put there for us to write to. */
+static int create(const struct collect *collect, const char *ending)
 {
-	char path[PATH_MAX + 8];
+	char name[sizeof(collect->name) + 32];
+	snprintf(name, sizeof(name), "%s%s", collect->name, ending);
+	return rcore_output_create_at(collect->folder, name);
+}
+
+static bool is_free(const struct collect *collect, const char *ending)
+{
+	char name[sizeof(collect->name) + 32];
 	struct stat status;
-	snprintf(path, sizeof(path), "%s%s", stem, ending);
-	return lstat(path, &status) && errno == ENOENT;
+	snprintf(name, sizeof(name), "%s%s", collect->name, ending);
+	return fstatat(collect->folder, name, &status, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
 }
 
 /* Names stay different even if the clock does not move. */
-static struct rcore_error *choose_stem(struct collect *collect)
+static struct rcore_error *choose_name(struct collect *collect, const char *ending, int *ret)
 {
 	char when[32];
 	time_t now = time(NULL);
 	struct tm parts;
 	gmtime_r(&now, &parts);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &parts);
-	for (int i = 0; i < 1000; i++) {
-		int length = snprintf(collect->stem, sizeof(collect->stem), "%s/%s-%s-%d",
-				      collect->folder, when, collect->pid, i);
-		if (length < (int)sizeof(collect->stem) && is_free(collect->stem, ".txt") &&
-		    is_free(collect->stem, ".json") && is_free(collect->stem, ".core"))
-			return NULL;
+	errno = EEXIST;
+	for (int i = 0; i < 1000 && errno == EEXIST; i++) {
+		snprintf(collect->name, sizeof(collect->name), "%s-%s-%d", when, collect->pid,
+			 i);
+		errno = EEXIST;
+		if (!is_free(collect, endings[TEXT]) || !is_free(collect, endings[JSON]) ||
+		    !is_free(collect, endings[PACK])) {
+			errno = EEXIST;
+			continue;
+		}
+		*ret = create(collect, ending);
+		if (*ret < 0)
+			continue;
+		snprintf(collect->stem, sizeof(collect->stem), "%s/%s", collect->asked->folder,
+			 collect->name);
+		snprintf(collect->stored, sizeof(collect->stored), "%s%s", collect->stem,
+			 ending);
+		return NULL;
 	}
-	return rcore_error_create(RCORE_ERROR_OS, "%s: cannot find a free name for a report",
-				  collect->folder);
+	return rcore_error_os(errno, "cannot create a file in %s", collect->asked->folder);
 }
 
-struct report {
-	const struct rcore_format *format;
-	const struct rcore_snapshot *snapshot;
-};
-
-static struct rcore_error *write_format(FILE *out, const void *context)
+/*
+ * Opens the folder. In one that others may write to, only the sticky bit keeps
+ * them from replacing our files.
+ */
+static struct rcore_error *open_folder(struct collect *collect)
 {
-	const struct report *report = context;
-	return report->format->write(report->snapshot, NULL, out);
+	const char *path = collect->asked->folder;
+	struct stat status;
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return rcore_error_os(errno, "cannot create the folder %s", path);
+	collect->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (collect->folder < 0 || fstat(collect->folder, &status))
+		return rcore_error_os(errno, "cannot open the folder %s", path);
+	if ((status.st_uid != geteuid() && status.st_uid != 0) ||
+	    (status.st_mode & (S_IWGRP | S_IWOTH) && !(status.st_mode & S_ISVTX)))
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"%s: others may replace files in it; name a folder of your own, or set "
+			"its sticky bit",
+			path);
+	return NULL;
 }
 
-static struct rcore_error *write_report(const struct collect *collect, const char *ending,
-					const struct rcore_snapshot *snapshot)
+/* The kernel's handler has no terminal to write to. */
+static void note(const struct collect *collect, const char *message)
+{
+	enum { LONGEST = 1000 };
+	char path[PATH_MAX], shown[LONGEST], *line = NULL;
+	size_t size;
+	snprintf(path, sizeof(path), "%s/rcore.log", collect->asked->folder);
+	rcore_escape(shown, sizeof(shown), message);
+	fprintf(stderr, "rcore: %s\n", shown);
+	FILE *log = open_memstream(&line, &size);
+	if (!log)
+		return;
+	fprintf(log, "%lld %s: %s\n", (long long)time(NULL), collect->pid, shown);
+	if (!fclose(log))
+		rcore_error_free(rcore_output_append(path, line));
+	free(line);
+}
+
+static uint64_t more_room(void *context)
+{
+	return rcore_room_more(context);
+}
+
+static const char *what_is_cut(const struct rcore_stored_core *stored)
+{
+	return stored->is_late
+		       ? "the core did not end in time, so it is cut off; allow more with "
+			 "--time-limit"
+	       : stored->is_kept_cut
+		       ? "the stored core is cut off: no room is left; allow more with "
+			 "--max-use and --keep-free"
+	       : stored->is_plain_cut
+		       ? "only a part of the core could be read: $TMPDIR or /var/tmp is full"
+		       : NULL;
+}
+
+static struct rcore_error *late(const struct collect *collect)
+{
+	return rcore_error_create(
+		RCORE_ERROR_LIMIT,
+		"not finished after %zu seconds; allow more with --time-limit",
+		collect->asked->seconds);
+}
+
+/* Stores what comes through standard input. */
+static struct rcore_error *store(struct collect *collect)
+{
+	char ending[32], path[64];
+	struct rcore_stored_core stored = {0};
+	struct rcore_room room = {.folder = collect->folder,
+				  .limits = &collect->asked->limits,
+				  .own = collect->name};
+	struct rcore_core_store in = {
+		.in = STDIN_FILENO,
+		.kept = -1,
+		.plain = rcore_temporary_open(),
+		.seconds = (unsigned)collect->asked->seconds,
+		.more = more_room,
+		.context = &room,
+	};
+	struct rcore_error *err = in.plain < 0
+					  ? rcore_error_os(errno,
+							   "cannot write to %s; set TMPDIR to "
+							   "another folder",
+							   rcore_temporary_folder())
+					  : NULL;
+	snprintf(ending, sizeof(ending), ".full-core%s", rcore_core_store_ending());
+	if (!err)
+		err = choose_name(collect, ending, &in.kept);
+	if (!err)
+		err = rcore_room_make(&room, &in.room);
+	if (!err)
+		err = rcore_core_store(&in, &stored);
+	if (!err && !stored.size)
+		err = late(collect);
+	if (!err && what_is_cut(&stored))
+		note(collect, what_is_cut(&stored));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", in.plain);
+	if (!err && (collect->core = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		err = rcore_error_os(errno, "cannot open the core again");
+	if (in.kept >= 0)
+		close(in.kept);
+	if (in.plain >= 0)
+		close(in.plain);
+	if (err && in.kept >= 0 && !stored.size)
+		unlink(collect->stored);
+	return err;
+}
+
+static struct rcore_error *write_report(const struct rcore_snapshot *snapshot,
+					const char *ending, int fd)
 {
 	const struct rcore_format *format;
-	char path[PATH_MAX + 8];
 	const char *same;
-	snprintf(path, sizeof(path), "%s%s", collect->stem, ending);
-	struct rcore_error *err = rcore_format_of_output(path, &format, &same);
+	struct rcore_error *err = rcore_format_of_output(ending, &format, &same);
+	FILE *out = err ? NULL : fdopen(fd, "w");
 	if (err)
 		return err;
-	const struct report report = {format, snapshot};
-	return rcore_output_write(path, RCORE_OUTPUT_NEW, NULL, write_format, &report);
+	if (!out)
+		return rcore_error_os(errno, "cannot write the report");
+	err = format->write(snapshot, NULL, out);
+	if (fclose(out) && !err)
+		err = rcore_error_os(errno, "cannot write the report");
+	return err;
 }
 
-static struct rcore_error *collect_all(struct collect *collect, bool *ret_partial)
+static struct rcore_error *read_core(const struct collect *collect, bool *ret_partial)
 {
+	const struct rcore_output pack =
+		rcore_output_of_file(RCORE_CHILD_FILES + PACK, "the pack");
 	struct rcore_session *session = NULL;
 	struct rcore_snapshot *snapshot = NULL;
-	char path[PATH_MAX + 8];
 	uint64_t size;
 	struct rcore_error *err = rcore_open_core("-", &collect->target->options, &session);
 	if (!err)
 		err = rcore_load(session, &snapshot);
+	for (int i = TEXT; i <= JSON && !err; i++)
+		err = write_report(snapshot, i == TEXT ? "r.txt" : "r.json",
+				   RCORE_CHILD_FILES + i);
 	if (!err)
-		err = choose_stem(collect);
-	if (!err)
-		err = write_report(collect, ".txt", snapshot);
-	if (!err)
-		err = write_report(collect, ".json", snapshot);
-	if (!err) {
-		snprintf(path, sizeof(path), "%s.core", collect->stem);
-		err = rcore_pack(session, snapshot, path, &size);
-	}
+		err = rcore_session_pack(session, snapshot, &pack, &size);
 	if (!err)
 		*ret_partial = snapshot->incomplete;
 	rcore_snapshot_free(snapshot);
@@ -136,34 +288,33 @@ static struct rcore_error *collect_all(struct collect *collect, bool *ret_partia
 	return err;
 }
 
-/* The kernel's handler has no terminal to write to. */
-static void note(const struct collect *collect, const char *message)
-{
-	char path[PATH_MAX], *line = NULL;
-	size_t size;
-	snprintf(path, sizeof(path), "%s/rcore.log", collect->folder);
-	FILE *log = open_memstream(&line, &size);
-	if (!log)
-		return;
-	fprintf(log, "%lld %s: ", (long long)time(NULL), collect->pid);
-	rcore_escape_write(log, message);
-	putc('\n', log);
-	if (!fclose(log))
-		rcore_error_free(rcore_output_append(path, line));
-	free(line);
-}
-
+/* In the child. */
 static int run(size_t index, int fd, void *context)
 {
 	struct collect *collect = context;
+	int files[OUTPUTS];
+	for (size_t i = 0; i < OUTPUTS; i++)
+		files[i] = collect->outputs[i].fd;
+	const struct rcore_child child = {
+		.core = collect->core,
+		.message = fd,
+		.files = files,
+		.file_count = OUTPUTS,
+		.root = collect->root,
+		.user = collect->user,
+		.seconds = (unsigned)collect->asked->seconds,
+	};
 	bool is_partial = false;
-	struct rcore_error *err = collect_all(collect, &is_partial);
+	struct rcore_error *err = rcore_child_enter(&child);
+	if (err)
+		dprintf(fd, "%s", err->message);
+	if (err)
+		return 2;
+	err = read_core(collect, &is_partial);
 	if (!err)
 		return is_partial;
-	dprintf(fd, "%s", err->message);
-	bool is_limit = err->code == RCORE_ERROR_NO_MEMORY;
-	int status = rcore_cli_fail(err);
-	return is_limit ? STATUS_LIMIT : status;
+	dprintf(RCORE_CHILD_MESSAGE, "%s", err->message);
+	return err->code == RCORE_ERROR_NO_MEMORY ? STATUS_LIMIT : rcore_cli_fail(err);
 }
 
 /* Returns what the child could not report itself, or NULL. */
@@ -171,10 +322,9 @@ static char *why(const struct collect *collect, const char *text, int status)
 {
 	char name[RCORE_SIGNAL_SIZE], *message = NULL;
 	if (status == -SIGXCPU) {
-		if (asprintf(&message,
-			     "not finished after %zu seconds; allow more with --time-limit",
-			     collect->asked->seconds) < 0)
-			return NULL;
+		struct rcore_error *err = late(collect);
+		message = strdup(err->message);
+		rcore_error_free(err);
 	} else if (status < 0) {
 		if (asprintf(&message,
 			     "%s ended rcore while it read this core; please report this bug",
@@ -190,13 +340,47 @@ static void done(size_t index, char *text, int status, void *context)
 {
 	struct collect *collect = context;
 	char *message = why(collect, text, status);
+	struct rcore_error *err = NULL;
+	collect->status = status == -SIGXCPU ? STATUS_LIMIT : status < 0 ? 2 : status;
+	for (size_t i = 0; i < OUTPUTS && !err && (status == 0 || status == 1); i++)
+		err = rcore_output_keep(&collect->outputs[i]);
+	if (err) {
+		free(message);
+		message = strdup(err->message);
+		collect->status = rcore_cli_fail(err);
+	}
+	if (!collect->status && !collect->asked->keep_core)
+		unlink(collect->stored);
 	if (message)
 		note(collect, message);
-	if (message && status < 0)
-		fprintf(stderr, "rcore: %s\n", message);
-	collect->status = status == -SIGXCPU ? STATUS_LIMIT : status < 0 ? 2 : status;
 	free(message);
 	free(text);
+}
+
+static struct rcore_error *parse(struct collect *collect)
+{
+	char path[PATH_MAX + 8];
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < OUTPUTS && !err; i++) {
+		snprintf(path, sizeof(path), "%s%s", collect->stem, endings[i]);
+		err = rcore_output_open(path, RCORE_OUTPUT_NEW, NULL, &collect->outputs[i]);
+	}
+	const struct rcore_jobs jobs = {
+		.count = 1,
+		.seconds = (unsigned)collect->asked->seconds,
+		.megabytes = collect->asked->megabytes,
+		.run = run,
+		.done = done,
+		.context = collect,
+	};
+	/* For children from now on: there is nobody whom they can signal. */
+	if (!err && !geteuid())
+		(void)!unshare(CLONE_NEWPID);
+	if (!err)
+		err = rcore_jobs_run(&jobs);
+	for (size_t i = 0; i < OUTPUTS; i++)
+		rcore_output_close(&collect->outputs[i]);
+	return err;
 }
 
 /*
@@ -210,48 +394,88 @@ static void open_standard_files(void)
 			open("/dev/null", O_RDWR);
 }
 
+/*
+ * The child is the user of the process, who can read its files, or nobody if
+ * that is root.
+ */
+static void find_process(struct collect *collect, char root[64])
+{
+	struct rcore_cli_target *target = collect->target;
+	struct rcore_live_status status;
+	char path[64];
+	if (!collect->asked->pid)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d", collect->asked->pid);
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0 && rcore_live_status_read(folder, "status", &status) && status.user)
+		collect->user = status.user;
+	if (folder >= 0)
+		close(folder);
+	if (target->options.sysroot)
+		return;
+	snprintf(root, 64, "/proc/%d/root", collect->asked->pid);
+	/* These files are not in the root folder of the process. */
+	if (geteuid() || target->options.layout_file || target->options.recognizer_file ||
+	    target->options.search_path_count)
+		target->options.sysroot = root;
+	else
+		collect->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
 					int *ret_status)
 {
 	const struct arguments *asked = given;
-	struct collect collect = {.target = target, .asked = asked, .folder = asked->folder};
+	struct collect collect = {.target = target,
+				  .asked = asked,
+				  .folder = -1,
+				  .core = -1,
+				  .root = -1,
+				  .user = NOBODY};
 	char root[64];
+	for (size_t i = 0; i < OUTPUTS; i++)
+		collect.outputs[i] = (struct rcore_output){.fd = -1, .through = -1};
 	open_standard_files();
 	if (asked->pid)
 		snprintf(collect.pid, sizeof(collect.pid), "%d", asked->pid);
 	else
 		snprintf(collect.pid, sizeof(collect.pid), "core");
-	snprintf(root, sizeof(root), "/proc/%d/root", asked->pid);
-	if (asked->pid && !target->options.sysroot)
-		target->options.sysroot = root;
 	target->options.record = true;
 	umask(077);
-	if (mkdir(collect.folder, 0700) && errno != EEXIST)
-		return rcore_error_os(errno, "cannot create the folder %s", collect.folder);
-	const struct rcore_jobs jobs = {
-		.count = 1,
-		.seconds = (unsigned)asked->seconds,
-		.megabytes = asked->megabytes,
-		.run = run,
-		.done = done,
-		.context = &collect,
-	};
-	struct rcore_error *err = rcore_jobs_run(&jobs);
+	struct rcore_error *err = open_folder(&collect);
+	if (err)
+		return err;
+	find_process(&collect, root);
+	err = store(&collect);
+	if (!err)
+		err = parse(&collect);
+	if (err) {
+		note(&collect, err->message);
+		*ret_status = err->code == RCORE_ERROR_LIMIT ? STATUS_LIMIT : 2;
+		rcore_error_free(err);
+		return NULL;
+	}
 	*ret_status = collect.status;
-	return err;
+	return NULL;
 }
 
 static const struct arguments defaults = {
-	.folder = "/var/crash", .seconds = 120, .megabytes = 2048};
+	.folder = "/var/crash",
+	.seconds = 120,
+	.megabytes = 2048,
+	.limits = {.megabytes = 4096, .percent = 15, .days = 14},
+};
 
 const struct rcore_command rcore_cli_collect = {
 	.name = "collect",
 	.topic = RCORE_TOPIC_CORES,
 	.input = RCORE_INPUT_FILES,
 	.summary = "turn a core from the kernel's pipe into a report and a pack",
-	.doc = "Read a core from standard input, write its report (.txt, .json) and a pack "
-	       "(.core), and discard the core. Use it as the kernel's core dump handler. If "
-	       "the process is not Ruby, or if rcore gives up, add a line to DIR/rcore.log.",
+	.doc = "Store the core from standard input, compressed (.full-core.zst). Then a child "
+	       "process without privileges reads it and writes its report (.txt, .json) and a "
+	       "pack (.core). If both are complete, delete the stored core. Use it as the "
+	       "kernel's core dump handler. If the process is not Ruby, or if rcore gives up, "
+	       "keep the stored core and add a line to DIR/rcore.log.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.defaults = &defaults,
@@ -260,8 +484,9 @@ const struct rcore_command rcore_cli_collect = {
 		(const char *const[]){"echo '|/usr/local/bin/rcore collect -d /var/crash "
 				      "--process %P' > /proc/sys/kernel/core_pattern",
 				      "rcore collect -d reports < core.1234", NULL},
-	.exit_status = "Exit status: 0 everything was decoded; 1 not everything was decoded "
-		       "(the rest is written); 2 nothing was written; 3 not a Ruby process; 64 "
-		       "wrong usage; 124 a limit of time or memory was exceeded.",
+	.exit_status =
+		"Exit status: 0 everything was decoded; 1 not everything was decoded "
+		"(the rest is written); 2 no report was written; 3 not a Ruby process; 64 "
+		"wrong usage; 124 a limit of time or memory was exceeded.",
 	.run_in_shell = run_in_shell,
 };

@@ -6,6 +6,7 @@
 #include "base/filler.h"
 #include "base/grow.h"
 #include "session/inputs.h"
+#include "session/pack.h"
 #include "session/pack_hide.h"
 #include "session/pack_live.h"
 #include "session/session.h"
@@ -132,21 +133,15 @@ static char *write_note(const struct rcore_target *target,
 	return rcore_pack_note_write(&facts, ret_size);
 }
 
-struct rcore_error *rcore_pack(struct rcore_session *session,
-			       const struct rcore_snapshot *snapshot, const char *path,
-			       uint64_t *ret_size)
+struct rcore_error *rcore_session_pack(struct rcore_session *session,
+				       const struct rcore_snapshot *snapshot,
+				       const struct rcore_output *output, uint64_t *ret_size)
 {
 	const struct rcore_target *target = &session->target;
 	const struct rcore_pack_hiding hiding = {hide_command, session->redactor};
-	const struct rcore_inputs *inputs;
 	struct rcore_pack_source source;
 	struct allocated allocated;
 	size_t size;
-	if ((!target->core && !target->live) || !target->recorder)
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"only a core or a running process can be packed, not what a debugger "
-			"has stopped; run `rcore pack` on it in a shell");
 	struct rcore_error *err = allocate(session, snapshot, &allocated);
 	if (err)
 		return err;
@@ -164,11 +159,33 @@ struct rcore_error *rcore_pack(struct rcore_session *session,
 	err = note ? rcore_session_hide(target, &source, session->redactor, mode, snapshot)
 		   : rcore_error_no_memory();
 	if (!err)
-		err = rcore_session_inputs(session, &inputs);
-	if (!err)
 		err = rcore_pack_write(&source, target->memory, target->recorder, note, size,
-				       mode ? &hiding : NULL, path, inputs, ret_size);
+				       mode ? &hiding : NULL, output, ret_size);
 	free(note);
 	free_allocated(&allocated);
+	return err;
+}
+
+struct rcore_error *rcore_pack(struct rcore_session *session,
+			       const struct rcore_snapshot *snapshot, const char *path,
+			       uint64_t *ret_size)
+{
+	const struct rcore_target *target = &session->target;
+	const struct rcore_inputs *inputs;
+	struct rcore_output output;
+	if ((!target->core && !target->live) || !target->recorder)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"only a core or a running process can be packed, not what a debugger "
+			"has stopped; run `rcore pack` on it in a shell");
+	struct rcore_error *err = rcore_session_inputs(session, &inputs);
+	if (!err)
+		err = rcore_output_open(path, RCORE_OUTPUT_PRIVATE, inputs, &output);
+	if (err)
+		return err;
+	err = rcore_session_pack(session, snapshot, &output, ret_size);
+	if (!err)
+		err = rcore_output_keep(&output);
+	rcore_output_close(&output);
 	return err;
 }

@@ -27,6 +27,12 @@ static int map(int fd, bool writable, struct rcore_mapped_file *ret)
 	return 0;
 }
 
+int rcore_map_descriptor(int fd, bool writable, struct rcore_mapped_file *ret)
+{
+	*ret = (struct rcore_mapped_file){0};
+	return map(fd, writable, ret);
+}
+
 int rcore_map_file(const char *path, bool writable, struct rcore_mapped_file *ret)
 {
 	*ret = (struct rcore_mapped_file){0};

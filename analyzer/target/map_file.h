@@ -23,6 +23,12 @@ struct rcore_mapped_file {
 int rcore_map_file(const char *path, bool writable, struct rcore_mapped_file *ret);
 
 /*
+ * Does the same for the file that is open as `fd`, which may be closed
+ * afterwards.
+ */
+int rcore_map_descriptor(int fd, bool writable, struct rcore_mapped_file *ret);
+
+/*
  * Whether the file is shorter than when it was mapped. Touching the missing
  * part raises SIGBUS, which a library must not catch, because its caller (such
  * as a debugger) may. Kernels before 5.14 do not report this: false.

@@ -206,10 +206,20 @@ static struct rcore_error *spool(const char *path, int fd, struct rcore_core_fil
 				  path);
 }
 
+/* A pipe is copied to a file first. */
+static struct rcore_error *map_input(struct rcore_core_file *file)
+{
+	if (!lseek(STDIN_FILENO, 0, SEEK_CUR) &&
+	    !rcore_map_descriptor(STDIN_FILENO, false, &file->map) &&
+	    !rcore_compression_of(file->map.bytes, file->map.size))
+		return NULL;
+	return spool("standard input", STDIN_FILENO, file);
+}
+
 static struct rcore_error *map(const char *path, struct rcore_core_file *file)
 {
 	if (!strcmp(path, "-"))
-		return spool("standard input", STDIN_FILENO, file);
+		return map_input(file);
 	int errnum = rcore_map_file(path, false, &file->map);
 	if (!errnum && rcore_compression_of(file->map.bytes, file->map.size)) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -71,32 +71,45 @@ static bool write_whole(int fd, const char *bytes, size_t size, uint64_t at)
 	return true;
 }
 
-/* The file that a core is copied to. */
-struct spool {
-	int fd;
-	const char *name; /* of the core, for messages */
-	uint64_t size;    /* what was copied */
-	uint64_t written; /* of it, what is no hole */
-	uint64_t room;    /* how much may be written */
-	unsigned char head[sizeof(Elf64_Ehdr)];
-};
-
 /* Skips pages of zeroes: holes read as zeroes. */
-static bool write_sparse(struct spool *spool, const char *bytes, size_t size)
+static bool write_sparse(struct rcore_spool_file *file, const char *bytes, size_t size)
 {
 	for (size_t done = 0; done < size;) {
-		uint64_t at = spool->size + done;
+		uint64_t at = file->size + done;
 		size_t step = PAGE - at % PAGE;
 		step = step < size - done ? step : size - done;
 		if (!is_zero(bytes + done, step)) {
-			if (!write_whole(spool->fd, bytes + done, step, at))
+			if (!write_whole(file->fd, bytes + done, step, at))
 				return false;
-			spool->written += step;
+			file->written += step;
 		}
 		done += step;
 	}
 	return true;
 }
+
+void rcore_spool_file_init(struct rcore_spool_file *file, int fd)
+{
+	struct statvfs found;
+	*file = (struct rcore_spool_file){.fd = fd, .room = UINT64_MAX};
+	if (!fstatvfs(fd, &found))
+		file->room = (uint64_t)found.f_bavail * found.f_frsize / 100 * MAX_PERCENT;
+}
+
+bool rcore_spool_file_add(struct rcore_spool_file *file, const char *bytes, size_t size)
+{
+	if (!write_sparse(file, bytes, size))
+		return false;
+	file->size += size;
+	errno = ENOSPC;
+	return file->written <= file->room;
+}
+
+struct spool {
+	struct rcore_spool_file file;
+	const char *name; /* of the core, for messages */
+	unsigned char head[sizeof(Elf64_Ehdr)];
+};
 
 static struct rcore_error *full(const char *name)
 {
@@ -113,18 +126,18 @@ static struct rcore_error *too_large(const struct spool *spool)
 		"%s: the decompressed core needs more than the %" PRIu64
 		" MiB that rcore may take of %s (%d %% of its free space); set "
 		"TMPDIR to another folder",
-		spool->name, spool->room >> 20, rcore_temporary_folder(), MAX_PERCENT);
+		spool->name, spool->file.room >> 20, rcore_temporary_folder(), MAX_PERCENT);
 }
 
 /* Returns false as soon as it is sure that the contents are no core. */
 static bool take_head(struct spool *spool, const char *bytes, size_t size)
 {
 	size_t room = sizeof(spool->head);
-	if (spool->size >= room)
+	if (spool->file.size >= room)
 		return true;
-	size_t step = room - spool->size < size ? room - spool->size : size;
-	memcpy(spool->head + spool->size, bytes, step);
-	size_t known = spool->size + step;
+	size_t known = spool->file.size, step = room - known < size ? room - known : size;
+	memcpy(spool->head + known, bytes, step);
+	known += step;
 	if (memcmp(spool->head, ELFMAG, known < SELFMAG ? known : SELFMAG) != 0)
 		return false;
 	Elf64_Ehdr header;
@@ -151,26 +164,16 @@ static struct rcore_error *copy_all(struct archive *archive, struct spool *spool
 			break;
 		}
 		may_be_core = take_head(spool, block, (size_t)got);
-		if (spool->size + (uint64_t)got > MAX_CORE)
+		if (spool->file.size + (uint64_t)got > MAX_CORE)
 			err = rcore_error_create(RCORE_ERROR_LIMIT,
 						 "%s: is larger than 4 TiB when decompressed",
 						 spool->name);
-		else if (!write_sparse(spool, block, (size_t)got))
-			err = full(spool->name);
-		else if (spool->written > spool->room)
-			err = too_large(spool);
-		spool->size += (uint64_t)got;
+		else if (!rcore_spool_file_add(&spool->file, block, (size_t)got))
+			err = spool->file.written > spool->file.room ? too_large(spool)
+								     : full(spool->name);
 	}
 	free(block);
 	return err;
-}
-
-static uint64_t room_of(int fd)
-{
-	struct statvfs found;
-	if (fstatvfs(fd, &found))
-		return UINT64_MAX;
-	return (uint64_t)found.f_bavail * found.f_frsize / 100 * MAX_PERCENT;
 }
 
 static struct rcore_error *map(int fd, uint64_t size, const char *name,
@@ -229,17 +232,17 @@ struct rcore_error *rcore_spool(int fd, const char *name, struct rcore_mapped_fi
 		return rcore_error_no_memory();
 	*ret_cut_off = false;
 	bool is_empty = false;
-	struct spool spool = {.fd = rcore_temporary_open(), .name = name};
+	struct spool spool = {.name = name};
+	int out = rcore_temporary_open();
 	struct rcore_error *err =
-		spool.fd < 0 ? full(name) : open_stream(archive, fd, name, &is_empty);
-	if (!err && !is_empty) {
-		spool.room = room_of(spool.fd);
+		out < 0 ? full(name) : open_stream(archive, fd, name, &is_empty);
+	rcore_spool_file_init(&spool.file, out);
+	if (!err && !is_empty)
 		err = copy_all(archive, &spool, ret_cut_off);
-	}
 	if (!err)
-		err = map(spool.fd, spool.size, name, ret);
-	if (spool.fd >= 0)
-		close(spool.fd);
+		err = map(out, spool.file.size, name, ret);
+	if (out >= 0)
+		close(out);
 	archive_read_free(archive);
 	return err;
 }

@@ -34,4 +34,22 @@ const char *rcore_compression_of(const uint8_t *bytes, size_t size);
 struct rcore_error *rcore_spool(int fd, const char *name, struct rcore_mapped_file *ret,
 				bool *ret_cut_off);
 
+/*
+ * A file that a core is copied to, page by page: those of zeroes become holes.
+ */
+struct rcore_spool_file {
+	int fd;
+	uint64_t size;    /* what was added */
+	uint64_t written; /* of it, what is no hole */
+	uint64_t room;    /* how much may be written */
+};
+
+void rcore_spool_file_init(struct rcore_spool_file *file, int fd);
+
+/*
+ * Returns false, and sets errno, if it cannot be written; ENOSPC if there is
+ * room on the disk, but not for this.
+ */
+bool rcore_spool_file_add(struct rcore_spool_file *file, const char *bytes, size_t size);
+
 #endif

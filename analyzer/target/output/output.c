@@ -68,6 +68,11 @@ const char *rcore_temporary_folder(void)
 	return path && path[0] ? path : "/var/tmp";
 }
 
+int rcore_output_create_at(int folder, const char *name)
+{
+	return openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 int rcore_temporary_open(void)
 {
 	int fd = open(rcore_temporary_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -284,9 +289,17 @@ void rcore_output_close(struct rcore_output *output)
 	output->fd = output->through = -1;
 }
 
-static struct rcore_error *fill(const struct rcore_output *output,
-				struct rcore_error *(*write)(FILE *out, const void *context),
-				const void *context)
+struct rcore_output rcore_output_of_file(int fd, const char *name)
+{
+	struct rcore_output output = {.fd = fd, .through = -1};
+	snprintf(output.to.path, sizeof(output.to.path), "%s", name);
+	return output;
+}
+
+struct rcore_error *rcore_output_fill(const struct rcore_output *output,
+				      struct rcore_error *(*write)(FILE *out,
+								   const void *context),
+				      const void *context)
 {
 	int fd = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -313,7 +326,7 @@ struct rcore_error *rcore_output_write(
 	struct rcore_error *err = rcore_output_open(path, kind, inputs, &output);
 	if (err)
 		return err;
-	err = fill(&output, write, context);
+	err = rcore_output_fill(&output, write, context);
 	if (!err)
 		err = rcore_output_keep(&output);
 	rcore_output_close(&output);

@@ -49,6 +49,18 @@ struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind k
 				      struct rcore_output *ret);
 
 /*
+ * Returns an output that writes to a plain file, empty, which the caller has
+ * opened; it is not to be kept or closed. `name` is for messages.
+ */
+struct rcore_output rcore_output_of_file(int fd, const char *name);
+
+/* Prints to an open output. Error: OS, and those of `write`. */
+struct rcore_error *rcore_output_fill(const struct rcore_output *output,
+				      struct rcore_error *(*write)(FILE *out,
+								   const void *context),
+				      const void *context);
+
+/*
  * Puts the output in its place. The caller closes it afterwards. Error: OS; the
  * previous file is then unchanged.
  */
@@ -67,6 +79,12 @@ struct rcore_error *rcore_output_write(
  * not a regular file.
  */
 struct rcore_error *rcore_output_append(const char *path, const char *line);
+
+/*
+ * Creates a file in an open folder that only the user can read. Returns -1 and
+ * sets errno on failure: EEXIST, too, if the name is a link to nowhere.
+ */
+int rcore_output_create_at(int folder, const char *name);
 
 /*
  * Opens a file without a name in $TMPDIR or /var/tmp. Returns -1 and sets errno

@@ -11,7 +11,6 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "target/core/core_file.h"
-#include "target/output/output.h"
 #include "target/pack/pack_known.h"
 
 enum { PAGE = RCORE_RECORDER_PAGE };
@@ -353,8 +352,7 @@ struct rcore_error *rcore_pack_write(const struct rcore_pack_source *source,
 				     struct rcore_memory *memory,
 				     struct rcore_recorder *recorder, const char *note,
 				     size_t note_size, const struct rcore_pack_hiding *hiding,
-				     const char *path, const struct rcore_inputs *inputs,
-				     uint64_t *ret_size)
+				     const struct rcore_output *output, uint64_t *ret_size)
 {
 	struct pack pack = {.source = source,
 			    .memory = memory,
@@ -363,10 +361,9 @@ struct rcore_error *rcore_pack_write(const struct rcore_pack_source *source,
 			    .note_size = note_size,
 			    .hiding = hiding};
 	struct pack *self = &pack;
-	struct rcore_error *err =
-		place(&pack) && !rcore_recorder_is_short(recorder)
-			? rcore_output_write(path, RCORE_OUTPUT_PRIVATE, inputs, put_all, &self)
-			: rcore_error_no_memory();
+	struct rcore_error *err = place(&pack) && !rcore_recorder_is_short(recorder)
+					  ? rcore_output_fill(output, put_all, &self)
+					  : rcore_error_no_memory();
 	*ret_size = pack.data_offset + pack.pages.count * PAGE;
 	rcore_known_writer_deinit(&pack.known);
 	free(pack.headers.items);

@@ -6,7 +6,7 @@
 
 #include "target/core/core.h"
 #include "target/core/process_notes.h"
-#include "target/output/inputs.h"
+#include "target/output/output.h"
 #include "target/pack/pack_notes.h"
 #include "target/pack/recorder.h"
 
@@ -41,22 +41,19 @@ void rcore_pack_source_process(const struct rcore_process *process,
 			       struct rcore_pack_source *ret);
 
 /*
- * Writes a core to `path` with the notes of `source`, two more with `note` and
- * the one of target/pack/pack_known.h, all its segments, and those of their
+ * Writes a core to `output` with the notes of `source`, two more with `note`
+ * and the one of target/pack/pack_known.h, all its segments, and those of their
  * bytes that were recorded, as `memory` returns them (with bytes of files). In
  * a page of which some bytes were recorded, the others are zero (read back,
  * they are "not saved"); other pages are not in it ("not saved"). Replaces what
  * the recorder has as RCORE_RECORDED_HIDDEN by stars, and in the notes what
- * `hiding` says (may be NULL).
- *
- * The file is written as described in target/output/output.h. Errors: OS,
- * NO_MEMORY, USAGE. *ret_size is its size in bytes.
+ * `hiding` says (may be NULL). Errors: OS, NO_MEMORY. *ret_size is its size in
+ * bytes.
  */
 struct rcore_error *rcore_pack_write(const struct rcore_pack_source *source,
 				     struct rcore_memory *memory,
 				     struct rcore_recorder *recorder, const char *note,
 				     size_t note_size, const struct rcore_pack_hiding *hiding,
-				     const char *path, const struct rcore_inputs *inputs,
-				     uint64_t *ret_size);
+				     const struct rcore_output *output, uint64_t *ret_size);
 
 #endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/count.h"
+
+#ifdef __aarch64__
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#else
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#endif
+
+#define CALL(name) __NR_##name
+
+/* What is allowed whatever the arguments are. */
+static const int always[] = {
+	CALL(read),
+	CALL(pread64),
+	CALL(readv),
+	CALL(write),
+	CALL(pwrite64),
+	CALL(writev),
+	CALL(lseek),
+	CALL(close),
+	CALL(close_range),
+	CALL(fcntl),
+	CALL(dup),
+	CALL(dup3),
+	CALL(ftruncate),
+	CALL(fallocate),
+	CALL(fsync),
+	CALL(fstat),
+	CALL(newfstatat),
+	CALL(statx),
+	CALL(readlinkat),
+	CALL(faccessat),
+	CALL(faccessat2),
+	CALL(getdents64),
+	CALL(getcwd),
+	CALL(fstatfs),
+	CALL(statfs),
+	CALL(munmap),
+	CALL(mremap),
+	CALL(madvise),
+	CALL(brk),
+	CALL(futex),
+	CALL(sched_yield),
+	CALL(sched_getaffinity),
+	CALL(exit),
+	CALL(exit_group),
+	CALL(rt_sigaction),
+	CALL(rt_sigprocmask),
+	CALL(rt_sigreturn),
+	CALL(sigaltstack),
+	CALL(clock_gettime),
+	CALL(clock_getres),
+	CALL(clock_nanosleep),
+	CALL(gettimeofday),
+	CALL(getpid),
+	CALL(gettid),
+	CALL(getuid),
+	CALL(geteuid),
+	CALL(getgid),
+	CALL(getegid),
+	CALL(getrandom),
+	CALL(prlimit64),
+	CALL(getrlimit),
+	CALL(setrlimit),
+	CALL(uname),
+	CALL(sysinfo),
+	CALL(umask),
+	CALL(memfd_create),
+	CALL(setitimer),
+	CALL(ppoll),
+	CALL(recvmsg),
+	CALL(sendmsg),
+	CALL(recvfrom),
+	CALL(sendto),
+	CALL(set_robust_list),
+	CALL(set_tid_address),
+	CALL(rseq),
+	CALL(restart_syscall),
+#ifdef __x86_64__
+	/* arm64 only has newer ones for these. */
+	CALL(stat),
+	CALL(lstat),
+	CALL(access),
+	CALL(readlink),
+	CALL(dup2),
+	CALL(poll),
+	CALL(alarm),
+#endif
+};
+
+/* The C library then uses clone(), which has plain arguments. */
+static const int unknown[] = {CALL(clone3), CALL(openat2)};
+
+static const int for_fork[] = {CALL(socketpair), CALL(pipe2), CALL(wait4)};
+
+enum {
+	WRITING = O_ACCMODE | O_CREAT | O_TRUNC,
+	/* These neither wait for anything nor affect a device. */
+	HARMLESS = O_NONBLOCK | O_DIRECTORY | O_PATH,
+	NAMESPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+		     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET,
+	MAX_FILTER = 512,
+	REFUSE = SECCOMP_RET_ERRNO | EPERM,
+};
+
+struct filter {
+	struct sock_filter items[MAX_FILTER];
+	unsigned short count;
+};
+
+static void add(struct filter *filter, unsigned code, uint32_t value, uint8_t if_true,
+		uint8_t if_false)
+{
+	filter->items[filter->count++] =
+		(struct sock_filter){(uint16_t)code, if_true, if_false, value};
+}
+
+static void end(struct filter *filter, uint32_t verdict)
+{
+	add(filter, BPF_RET | BPF_K, verdict, 0, 0);
+}
+
+/* Skips the next `size` instructions if it is another call. */
+static void if_call(struct filter *filter, int call, uint8_t size)
+{
+	add(filter, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, size);
+}
+
+/* The kernel, too, looks at the lower half of these arguments only. */
+static void load(struct filter *filter, size_t argument)
+{
+	size_t offset = offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
+	add(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+}
+
+static void all(struct filter *filter, const int *calls, size_t count, uint32_t verdict)
+{
+	for (size_t i = 0; i < count; i++) {
+		if_call(filter, calls[i], 1);
+		end(filter, verdict);
+	}
+}
+
+static void without(struct filter *filter, int call, size_t argument, uint32_t bits)
+{
+	if_call(filter, call, 4);
+	load(filter, argument);
+	add(filter, BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
+	end(filter, SECCOMP_RET_ALLOW);
+	end(filter, REFUSE);
+}
+
+static void equal(struct filter *filter, int call, size_t argument, uint32_t value)
+{
+	if_call(filter, call, 4);
+	load(filter, argument);
+	add(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	end(filter, SECCOMP_RET_ALLOW);
+	end(filter, REFUSE);
+}
+
+/* open_for() opens what might wait. */
+static void opening(struct filter *filter)
+{
+	if_call(filter, CALL(openat), 6);
+	load(filter, 2);
+	add(filter, BPF_JMP | BPF_JSET | BPF_K, WRITING, 0, 1);
+	end(filter, REFUSE);
+	add(filter, BPF_JMP | BPF_JSET | BPF_K, HARMLESS, 0, 1);
+	end(filter, SECCOMP_RET_ALLOW);
+	end(filter, SECCOMP_RET_TRAP);
+}
+
+static void make(struct filter *filter, bool may_fork)
+{
+	add(filter, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	add(filter, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
+	end(filter, SECCOMP_RET_KILL_PROCESS);
+	add(filter, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+	all(filter, always, RCORE_COUNT(always), SECCOMP_RET_ALLOW);
+	all(filter, unknown, RCORE_COUNT(unknown), SECCOMP_RET_ERRNO | ENOSYS);
+	if (may_fork) {
+		all(filter, for_fork, RCORE_COUNT(for_fork), SECCOMP_RET_ALLOW);
+		without(filter, CALL(clone), 0, NAMESPACES);
+	}
+	without(filter, CALL(mmap), 2, PROT_EXEC);
+	without(filter, CALL(mprotect), 2, PROT_EXEC);
+	equal(filter, CALL(ioctl), 1, TCGETS);              /* isatty() */
+	equal(filter, CALL(tgkill), 0, (uint32_t)getpid()); /* abort() */
+	opening(filter);
+	end(filter, REFUSE);
+}
+
+static bool is_plain(const struct stat *status)
+{
+	return S_ISREG(status->st_mode) || S_ISDIR(status->st_mode);
+}
+
+/* Returns a descriptor or -errno. */
+static long open_for(int folder, const char *path, int flags)
+{
+	struct stat status;
+	if (fstatat(folder, path, &status, 0))
+		return -errno;
+	if (!is_plain(&status))
+		return -EACCES;
+	int fd = openat(folder, path, flags | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &status) && is_plain(&status))
+		return fd;
+	close(fd);
+	return -EACCES;
+}
+
+static void on_call(int signo, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	ucontext_t *at = context;
+#ifdef __aarch64__
+	__u64 *registers = at->uc_mcontext.regs;
+	registers[0] = (__u64)open_for((int)registers[0], (const char *)registers[1],
+				       (int)registers[2]);
+#else
+	greg_t *registers = at->uc_mcontext.gregs;
+	registers[REG_RAX] = open_for((int)registers[REG_RDI], (const char *)registers[REG_RSI],
+				      (int)registers[REG_RDX]);
+#endif
+	errno = saved;
+}
+
+static void limit(int resource, uint64_t value)
+{
+	struct rlimit now;
+	if (getrlimit(resource, &now))
+		return;
+	if (now.rlim_max > value)
+		now.rlim_max = value;
+	now.rlim_cur = now.rlim_max;
+	setrlimit(resource, &now);
+}
+
+/* Returns what the limit of memory counts, in bytes. */
+static uint64_t used_memory(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+	if (file && fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+bool rcore_confine(const struct rcore_confinement *confinement)
+{
+	struct filter filter = {.count = 0};
+	const struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO};
+	sigset_t mask;
+	limit(RLIMIT_CORE, 0);
+	if (confinement->memory)
+		limit(RLIMIT_DATA, used_memory() + confinement->memory);
+	if (confinement->seconds)
+		limit(RLIMIT_CPU, confinement->seconds);
+	make(&filter, confinement->may_fork);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGSYS);
+	const struct sock_fprog program = {filter.count, filter.items};
+	return !sigaction(SIGSYS, &action, NULL) && !sigprocmask(SIG_UNBLOCK, &mask, NULL) &&
+	       !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/collect_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/confine.h"
+#include "base/count.h"
+
+enum { ABOVE = 64 }; /* no number of a descriptor that is kept */
+
+/* Those of the kernel that are missing restrict nothing else. */
+static void leave_namespaces(bool is_root)
+{
+	static const int kinds[] = {CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP};
+	if (!is_root && unshare(CLONE_NEWUSER))
+		return;
+	for (size_t i = 0; i < RCORE_COUNT(kinds); i++)
+		(void)!unshare(kinds[i]);
+}
+
+static bool place(int from, int to)
+{
+	return dup2(from, to) == to;
+}
+
+static bool keep_descriptors(const struct rcore_child *child)
+{
+	int next = RCORE_CHILD_FILES, moved[ABOVE];
+	int null = open("/dev/null", O_RDWR);
+	size_t count = 0;
+	moved[count++] = fcntl(child->core, F_DUPFD, ABOVE);
+	moved[count++] = fcntl(null, F_DUPFD, ABOVE);
+	moved[count++] = fcntl(child->message, F_DUPFD, ABOVE);
+	for (size_t i = 0; i < child->file_count; i++)
+		moved[count++] = fcntl(child->files[i], F_DUPFD, ABOVE);
+	for (size_t i = 0; i < count; i++)
+		if (moved[i] < 0)
+			return false;
+	bool done = place(moved[0], RCORE_CHILD_CORE) && place(moved[1], STDOUT_FILENO) &&
+		    place(moved[1], STDERR_FILENO) && place(moved[2], RCORE_CHILD_MESSAGE);
+	for (size_t i = 3; i < count && done; i++)
+		done = place(moved[i], next++);
+	return done && !close_range((unsigned)next, ~0U, 0);
+}
+
+static bool change_root(int root)
+{
+	return root < 0 || (!fchdir(root) && !chroot(".") && !chdir("/"));
+}
+
+static bool change_user(uid_t user)
+{
+	gid_t group = (gid_t)user;
+	return !setgroups(0, NULL) && !setresgid(group, group, group) &&
+	       !setresuid(user, user, user);
+}
+
+static bool give_up(const struct rcore_child *child)
+{
+	bool is_root = geteuid() == 0;
+	leave_namespaces(is_root);
+	if (is_root && !change_root(child->root))
+		return false;
+	/* A library that asks servers, or that another program names. */
+	return keep_descriptors(child) && (!is_root || change_user(child->user)) && !clearenv();
+}
+
+struct rcore_error *rcore_child_enter(const struct rcore_child *child)
+{
+	const struct rcore_confinement confinement = {.seconds = child->seconds,
+						      .may_fork = true};
+	if (!give_up(child))
+		return rcore_error_os(errno, "cannot give up privileges to read the core");
+	if (!rcore_confine(&confinement))
+		return rcore_error_os(errno, "the kernel refuses a filter of system calls "
+					     "(seccomp), so rcore does not read the core");
+	return NULL;
+}

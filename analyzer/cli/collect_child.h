@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_CLI_COLLECT_CHILD_H
+#define RCORE_CLI_COLLECT_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/*
+ * What a process keeps that parses a core: descriptors that were opened for it,
+ * under fixed numbers. Everything else is closed.
+ */
+enum {
+	RCORE_CHILD_CORE, /* standard input; 1 and 2 lead to /dev/null */
+	RCORE_CHILD_MESSAGE = 3,
+	RCORE_CHILD_FILES, /* the first of the outputs */
+};
+
+struct rcore_child {
+	int core, message;
+	const int *files;
+	size_t file_count;
+	/* The root folder of the process that died, or -1. */
+	int root;
+	uid_t user; /* who it is from then on, if it was root */
+	unsigned seconds;
+};
+
+/*
+ * Gives up all privileges, for good: user and groups, all files but its own,
+ * the network, and most system calls (base/confine.h). Its root folder becomes
+ * that of the process that died, so that all names mean what they meant there,
+ * and nothing else has a name. Error: OS, if it would keep any privilege.
+ */
+struct rcore_error *rcore_child_enter(const struct rcore_child *child);
+
+#endif

@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# rcore collect, as root, with cores through its standard input: it stores them before it looks at
+# them, looks at them without privileges, and writes to nothing that others put in its way.
+#
+#	tests/target/collect.sh RCORE
+set -eu
+
+RCORE=$1
+work=$(mktemp -d)
+chmod 755 "$work"
+cd "$work"
+trap 'kill $pid 2>/dev/null || true; rm -rf "$work"' EXIT
+ruby -e 'Fiber.new { Fiber.yield }.resume; $stdout.puts; $stdout.close; sleep' >ready &
+pid=$!
+until [ -s ready ]; do sleep 0.1; done
+gcore -o core $pid >/dev/null 2>&1
+core=$PWD/core.$pid
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+
+# collect FOLDER OPTION... <CORE; `status` and `err` are what it leaves.
+collect() {
+	status=0
+	timeout 100 "$RCORE" collect -d "$@" 2>err || status=$?
+}
+
+collect whole --process $pid <"$core"
+[ $status = 0 ] || fail "a core: status $status, $(cat err)"
+[ "$(find whole -type f -printf '%f\n' | sed 's/^[^.]*//' | sort | xargs)" = ".core .json .txt" ] ||
+	fail "a core: $(ls whole)"
+[ -z "$(find whole -type f ! -perm 600)" ] || fail "not private: $(ls -l whole)"
+grep -q 'Fiber.yield' whole/*.txt || fail "no report: $(cat whole/*.txt)"
+"$RCORE" analyze whole/*.core | grep -q 'Fiber.yield' || fail "no pack"
+
+# What the kernel wrote is kept to the last byte, even if nothing can be made of it.
+collect kept --keep-core < <(cat "$core")
+[ $status = 0 ] || fail "a pipe: status $status, $(cat err)"
+zstd -qdc kept/*.full-core.zst | cmp - "$core" || fail "another core was stored"
+collect small --memory-limit 1 <"$core"
+[ $status = 124 ] || fail "no memory: status $status, $(cat err)"
+zstd -qdc small/*.full-core.zst | cmp - "$core" || fail "no memory: the core is lost: $(ls small)"
+[ "$(ls small | wc -l)" = 2 ] || fail "no memory: left behind: $(ls small)"
+head -c 5000000 "$core" >half
+collect cut <half
+[ $status = 2 ] || fail "a cut core: status $status, $(cat err)"
+zstd -qdc cut/*.full-core.zst | cmp - half || fail "a cut core is lost"
+collect late --time-limit 3 < <(cat "$core"; sleep 5)
+[ $status -le 1 ] || fail "a core without an end: status $status, $(cat err)"
+grep -q 'did not end in time' late/rcore.log || fail "a core without an end: $(cat late/rcore.log)"
+collect text <<<"no core"
+[ $status = 2 ] || fail "text: status $status"
+grep -q 'is not an ELF file' text/rcore.log || fail "text: $(cat text/rcore.log)"
+[ "$(ls text)" = rcore.log ] || fail "text: $(ls text)"
+
+# Who made a process crash chose its name: it starts no line of the log.
+(exec -a "$(printf 'x\n1 core: forged\033[31m')" sleep 100) &
+sleeper=$!
+until [ "$(cat /proc/$sleeper/comm)" = sleep ]; do sleep 0.1; done
+gcore -o other $sleeper >/dev/null 2>&1
+kill $sleeper
+collect other <other.$sleeper
+[ $status = 3 ] || fail "no Ruby: status $status, $(cat err)"
+[ "$(wc -l <other/rcore.log)" = 1 ] || fail "a forged line: $(cat other/rcore.log)"
+! grep -q "$(printf '\033')" other/rcore.log || fail "an escape in the log"
+ls other/*.full-core.zst >/dev/null || fail "a core that is not Ruby's is lost"
+
+# What others put in the way of the log.
+mkdir -m 1777 trap fifo
+echo mine >victim
+ln -s "$work/victim" trap/rcore.log
+collect trap <<<text
+[ "$(cat victim)" = mine ] || fail "it follows a link: $(cat victim)"
+mkfifo fifo/rcore.log
+collect fifo <<<text
+[ $status = 2 ] || fail "a FIFO as log: status $status"
+mkdir -m 777 open
+collect open <"$core"
+[ $status = 64 ] || fail "a folder that everybody may change: status $status"
+grep -q 'sticky bit' err || fail "a folder that everybody may change: $(cat err)"
+
+# Limits: of age and of size; only its own files are deleted.
+mkdir limits
+for day in 01 02 03; do
+	head -c 900000 /dev/urandom >limits/202001${day}T000000Z-1-0.full-core.zst
+done
+touch -d '20 days ago' limits/20200101T000000Z-1-0.full-core.zst
+touch -d '3 days ago' limits/20200102T000000Z-1-0.full-core.zst limits/foreign
+ln -s "$work/victim" limits/20200104T000000Z-1-0.txt
+collect limits <<<text
+[ "$(ls limits | xargs)" = "20200102T000000Z-1-0.full-core.zst 20200103T000000Z-1-0.full-core.zst 20200104T000000Z-1-0.txt foreign rcore.log" ] ||
+	fail "a limit of age: $(ls limits)"
+collect limits --max-use 2 --keep-core <"$core"
+[ ! -e limits/20200102T000000Z-1-0.full-core.zst ] || fail "a limit of size: $(ls -l limits)"
+[ -e limits/foreign ] && [ -h limits/20200104T000000Z-1-0.txt ] || fail "a foreign file is gone"
+
+[ "$(id -u)" = 0 ] || { echo "not root: that it gives up privileges is not tested"; exit 0; }
+# What reads the core is nobody, and opens nothing to write from then on.
+strace -qf -e trace=setresuid,setgroups,openat,prctl,chroot -o trace "$RCORE" collect -d traced --process $pid <"$core"
+ruby -e '
+  child = File.readlines("trace").group_by { |line| line[/\A\d+/] }.values.find { |lines| lines.any?(/setresuid/) } or abort "no child"
+  filter = child.index { |line| line =~ /PR_SET_SECCOMP.* = 0$/ } or abort "no filter"
+  before, after = child[0...filter], child[filter + 1..]
+  before.any?(/setresuid\(65534, 65534, 65534\) += 0/) or abort "still root"
+  before.any?(/setgroups\(0, NULL\) += 0/) or abort "groups are left"
+  before.any?(/chroot\("."\) += 0/) or abort "in the root folder of the machine"
+  wrong = after.grep(/openat\(.*(O_WRONLY|O_RDWR|O_CREAT).* = \d/)
+  wrong.empty? or abort "it opens to write: #{wrong}"' || fail "privileges"
