@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 # SPDX-License-Identifier: MIT
 
-# `make gem` copies this into a folder with what the gem contains, and sets what differs between machines.
+# `make gem` and `make source-gem` copy this into a folder with what the gem contains, and set what differs: the
+# source gem has no platform.
 Gem::Specification.new do |spec|
   spec.name = "rcore"
   spec.version = ENV.fetch("RCORE_VERSION")
-  spec.platform = Gem::Platform.new(ENV.fetch("RCORE_PLATFORM"))
   spec.summary = "Prints what a Ruby process is doing, or was doing when it died"
   spec.description = "rcore reads core files and running processes of CRuby. It prints every thread and every fiber, with Ruby " \
                      "and native frames in one stack, what each waits for, and why the process died. It works on stripped Rubies."
@@ -16,4 +16,9 @@ Gem::Specification.new do |spec|
   spec.bindir = "exe"
   spec.executables = ["rcore"]
   spec.metadata = { "rubygems_mfa_required" => "true" }
+  if ENV["RCORE_PLATFORM"]
+    spec.platform = Gem::Platform.new(ENV["RCORE_PLATFORM"])
+  else
+    spec.extensions = ["ext/extconf.rb"]
+  end
 end

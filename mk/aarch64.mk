@@ -10,7 +10,7 @@ AARCH64_PKG   = PKG_CONFIG_SYSROOT_DIR="$(AARCH64_ROOT)" \
 AARCH64_HEADERS = $(patsubst %,-isystem $(AARCH64_ROOT)/usr/include%,/aarch64-linux-gnu /)
 
 # Its goals, in make's own environment for them.
-AARCH64_GOALS = aarch64=all aarch64-static=static aarch64-dist=dist-machine
+AARCH64_GOALS = aarch64=all aarch64-static=static aarch64-dist=gem
 
 .PHONY: aarch64 aarch64-static aarch64-dist
 aarch64: ## cross-build the command and the library for 64-bit ARM
@@ -20,4 +20,5 @@ aarch64 aarch64-static aarch64-dist:
 	@[ -d "$(AARCH64_ROOT)" ] || { echo "no $(AARCH64_ROOT): \`make setup-tests\` makes it"; exit 1; }
 	@$(AARCH64_PKG) $(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CFLAGS="-O2 -g" \
 		CC="$(strip $(AARCH64_CC)) --sysroot=$(AARCH64_ROOT) $(AARCH64_HEADERS)" AR=aarch64-linux-gnu-ar STRIP=aarch64-linux-gnu-strip NATIVE=$(BUILD)/rcore \
+		PORTABLE_CC="$(strip $(AARCH64_CC))" PORTABLE_ROOT="$(CACHE)/libraries/portable-aarch64" LIBRARIES_ROOT="$(AARCH64_ROOT)" \
 		$(patsubst $@=%,%,$(filter $@=%,$(AARCH64_GOALS)))

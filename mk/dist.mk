@@ -6,19 +6,26 @@ DIST    ?= dist
 MACHINE  = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ARCHIVE  = rcore-$(VERSION)-$(MACHINE)-linux
 STRIP   ?= strip
-STAGES   = $(BUILD)/stage
+STAGES  ?= $(BUILD)/stage
 STAGE    = $(STAGES)/$(ARCHIVE)
+LICENCES = share/doc/rcore/LICENCES-OF-LIBRARIES
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date -r analyzer/base/version.h +%s)
 TAR      = tar --format=gnu --sort=name --mtime=@$(SOURCE_DATE_EPOCH) --owner=0 --group=0 --numeric-owner --mode=go=u-w
 
-.PHONY: dist dist-machine
-dist: dist-machine $(if $(filter x86_64,$(MACHINE)),aarch64-dist) ## build what is published into DIST=dist
+# The machines that this one builds for.
+OTHERS   = $(if $(filter x86_64,$(MACHINE)),aarch64-dist)
 
-dist-machine: $(BUILD)/static/rcore $(BUILD)/$(SO) $(NATIVE)
+.PHONY: dist dist-machine
+dist: gem source-gem $(OTHERS) ## build what is published into DIST=dist
+
+dist-machine: $(BUILD)/static/rcore portable $(NATIVE)
 	@rm -rf $(STAGE) && mkdir -p $(STAGE) $(DIST)
 	$(call say,DIST,$(DIST)/$(ARCHIVE))
-	$(Q)$(MAKE) -s PREFIX= DESTDIR=$(STAGE) COMMAND=$< install-command install-debuggers install-manual install-completion
+	$(Q)$(MAKE) -s PREFIX= DESTDIR=$(STAGE) COMMAND=$< LIBRARY=$(PORTABLE_SO) \
+		install-command install-debuggers install-headers install-manual install-completion
 	$(Q)$(STRIP) --strip-unneeded $(STAGE)/lib/$(SO)
 	$(Q)install -D -m644 LICENSE $(STAGE)/share/doc/rcore/LICENSE
+	$(Q)scripts/notices $(LIBRARIES_ROOT)=$<.libraries $(PORTABLE_ROOT)=$(PORTABLE_SO).libraries > $(STAGE)/$(LICENCES)
 	$(Q)install -m755 $< $(DIST)/$(ARCHIVE)
+	$(Q)install -m644 $(STAGE)/$(LICENCES) $(DIST)/$(ARCHIVE).licences
 	$(Q)$(TAR) -C $(STAGES) -c $(ARCHIVE) | gzip -9n > $(DIST)/$(ARCHIVE).tar.gz

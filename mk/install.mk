@@ -4,8 +4,9 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 LIBDIR  ?= $(PREFIX)/lib
 DATADIR  = $(PREFIX)/share/rcore
-# The command that is installed.
+# The command and the library that are installed.
 COMMAND ?= $(BUILD)/rcore
+LIBRARY ?= $(BUILD)/$(SO)
 # The libruby files with which the GDB of PREFIX is to load the plugin by itself.
 AUTOLOAD ?= $(if $(filter /usr,$(PREFIX)),$(wildcard /usr/lib/*/libruby*.so.*.*.*))
 # What is installed: rcore.h and what it includes. tests/install/api holds it to what a caller needs.
@@ -20,23 +21,25 @@ BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS  ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
-INSTALLED = command library development debuggers manual completion
+INSTALLED = command library headers development debuggers manual completion
 .PHONY: install $(INSTALLED:%=install-%)
 install: $(INSTALLED:%=install-%) ## install under PREFIX (honours DESTDIR)
 
 install-command: $(COMMAND)
 	install -D -m755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/rcore
 
-install-library: $(BUILD)/$(SO)
-	install -D -m755 $(BUILD)/$(SO) $(DESTDIR)$(LIBDIR)/$(SO)
+install-library: $(LIBRARY)
+	install -D -m755 $(LIBRARY) $(DESTDIR)$(LIBDIR)/$(SO)
 
 # What is needed to build programs that use the library.
-install-development: $(BUILD)/librcore.a install-library
-	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/librcore.so
+install-development: $(BUILD)/librcore.a install-headers
 	install -D -m644 $(BUILD)/librcore.a $(DESTDIR)$(LIBDIR)/librcore.a
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|' rcore.pc.in \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/rcore.pc
+
+install-headers: install-library
+	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/librcore.so
 	for h in $(HEADERS); do \
 		install -D -m644 analyzer/$$h $(DESTDIR)$(PREFIX)/include/rcore/$$h; done
 	install -D -m644 plugin/rcore_plugin.h $(DESTDIR)$(PREFIX)/include/rcore/rcore_plugin.h

@@ -14,4 +14,5 @@ static: $(BUILD)/static/rcore ## link the command into one file that runs on any
 $(BUILD)/static/rcore: $(CLI_OBJ) $(STATIC_OBJ) $(BUILD)/librcore.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) -static-pie -s -Wl,-z,relro,-z,now $(STATIC_WRAP) $^ -o $@ $(LDFLAGS) $(STATIC_LIBS)
+	$(Q)$(CC) $(CFLAGS) -static-pie -s -Wl,-z,relro,-z,now $(STATIC_WRAP) -Wl,--dependency-file=$@.libraries \
+		$^ -o $@ $(LDFLAGS) $(STATIC_LIBS)

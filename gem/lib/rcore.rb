@@ -5,6 +5,9 @@
 module Rcore
   FOLDER = File.expand_path("../libexec", __dir__)
   COMMAND = File.join(FOLDER, "bin/rcore")
+  # librcore, and the headers to build programs with it.
+  LIBRARY = File.join(FOLDER, "lib/librcore.so.0")
+  HEADERS = File.join(FOLDER, "include/rcore")
   CI_RUN = File.join(FOLDER, "ci/run")
 
   # Runs this program again, under ci/run: with core dumps on, and a report of each Ruby that crashes in it.

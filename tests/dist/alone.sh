@@ -9,7 +9,7 @@ set -eu
 
 rcore=$(realpath "$1")
 work=$(mktemp -d)
-make -s BUILD="$BUILD" DIST="$work/dist" dist-machine
+make -s BUILD="$BUILD" DIST="$work/dist" STAGES="$work/stage" dist-machine
 static=$(ls "$work/dist"/rcore-*-linux)
 root=$work/root
 mkdir -p "$root/proc" "$root/opt"

@@ -19,7 +19,7 @@ fail() {
 	exit 1
 }
 
-make -s BUILD="$BUILD" DIST="$work/dist" gem
+make -s BUILD="$BUILD" DIST="$work/dist" STAGES="$work/stage" gem
 chmod 755 "$work"
 GEM_PATH=$work/gems:$(gem environment gempath)
 export GEM_HOME=$work/gems GEM_PATH
@@ -65,6 +65,39 @@ if has_namespaces && has_cores; then
 else
 	echo "no mount namespaces, or no cores, here: reports of a test suite not tested"
 fi
+
+# As docs/install.md says for a Gemfile, with no server of gems.
+mkdir -p bundled/vendor/cache
+cp dist/rcore-*-linux.gem bundled/vendor/cache
+printf 'source "https://example.com"\ngem "rcore", group: :development\n' >bundled/Gemfile
+bundle() {
+	env -u GEM_HOME -u GEM_PATH BUNDLE_PATH="$work/bundle" ruby -e 'load Gem.bin_path("bundler", "bundle")' "$@"
+}
+(cd bundled && bundle install --local) >log 2>&1 || fail "bundle install: $(cat log)"
+(cd bundled && bundle exec rcore --version) >got 2>log || fail "bundle exec: $(cat log)"
+[ "$(cat got)" = "$("$rcore" --version)" ] || fail "bundle exec rcore: $(cat got)"
+
+# The source gem says what is missing before it compiles anything, and where rcore runs.
+extconf=$top/gem/ext/extconf.rb
+ruby=$(ruby -e 'print RbConfig.ruby')
+mkdir -p none empty
+for name in sh gcc; do ln -s "$(command -v $name)" none; done
+(cd empty && ! PATH=$work/none "$ruby" "$extconf") >got 2>&1 || fail "extconf.rb needs nothing: $(cat got)"
+grep -q 'cannot be built.*without: make, awk, pkg-config, protoc-c, libelf, libdw' got || fail "extconf.rb: $(cat got)"
+grep -q 'Debian, Ubuntu: gcc make pkg-config libelf-dev' got || fail "extconf.rb: $(cat got)"
+(cd empty && ! "$ruby" -rrbconfig -e 'RbConfig::CONFIG["host_os"] = "darwin24"; load ARGV[0]' "$extconf") >got 2>&1 || fail "extconf.rb builds on macOS"
+grep -q '^rcore: runs on Linux, .* not on x86_64-darwin24' got || fail "extconf.rb on macOS: $(cat got)"
+[ -z "$(ls empty)" ] || fail "extconf.rb wrote $(ls empty)"
+# What it names is what setup installs.
+for package in $(sed -n 's/^build_packages="\(.*\)"/\1/p' "$top/scripts/setup"); do
+	case $package in libc6-dev | gdb | ruby) continue ;; esac
+	grep -qw -- "$package" "$extconf" || fail "extconf.rb does not name $package"
+done
+# RubyGems takes the gem with glibc and with musl.
+for system in linux linux-gnu linux-musl; do
+	ruby -e 'own, here = ARGV.map { |name| Gem::Platform.new(name) }; exit own === here' "$(uname -m)-linux" "$(uname -m)-$system" ||
+		fail "RubyGems does not take the gem for $(uname -m)-$system"
+done
 
 gem uninstall --quiet --executables rcore >log 2>&1 || fail "gem uninstall: $(cat log)"
 rest=$(find gems -name '*rcore*')

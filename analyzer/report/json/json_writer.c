@@ -134,7 +134,7 @@ void rcore_json_add(struct rcore_json *json, struct json_object *object, const c
 	if (!object || !value ||
 	    json_object_object_add_ex(object, key, value,
 				      JSON_C_OBJECT_ADD_KEY_IS_NEW |
-					      JSON_C_OBJECT_ADD_CONSTANT_KEY) < 0) {
+					      JSON_C_OBJECT_KEY_IS_CONSTANT) < 0) {
 		json->no_memory = true;
 		json_object_put(value);
 	}

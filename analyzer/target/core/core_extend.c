@@ -37,6 +37,10 @@ struct original {
 	size_t last; /* the group that was found last */
 };
 
+#ifndef NT_ARM_TAGGED_ADDR_CTRL /* glibc 2.31 */
+#define NT_ARM_TAGGED_ADDR_CTRL 0x409
+#endif
+
 /* Notes that each thread has, and that a fiber shares with its thread. */
 static bool is_shared(uint32_t type)
 {

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# The source gem compiles rcore, which runs and leaves nothing when it is uninstalled. It takes as long as
+# building rcore, so `make check-long` runs it; gem.sh tests what the gem says if it cannot.
+#
+#	tests/dist/source.sh
+set -eu
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+make -s BUILD="$BUILD" DIST="$work/dist" STAGES="$work/stage" source-gem
+export GEM_HOME=$work/gems
+unset MAKEFLAGS
+gem install --local --no-document --platform ruby --bindir "$work/bin" "$work/dist/"*.gem >"$work/log" 2>&1 || fail "gem install: $(cat "$work/log")"
+[ "$("$work/bin/rcore" --version)" = "$("$BUILD/rcore" --version)" ] || fail "rcore --version"
+for file in share/rcore/gdb/rcore-gdb.py lib/librcore.so.0 include/rcore/rcore.h ci/run; do
+	[ -f "$work/gems/gems/"*/libexec/$file ] || fail "the gem has no $file"
+done
+gem uninstall --quiet --executables --bindir "$work/bin" rcore >"$work/log" 2>&1 || fail "gem uninstall: $(cat "$work/log")"
+[ -z "$(find "$work/gems" -name '*rcore*')" ] || fail "left behind: $(find "$work/gems" -name '*rcore*')"
