@@ -99,5 +99,6 @@ void rcore_heap_deinit(struct rcore_heap *heap)
 	free(heap->target);
 	free(heap->label);
 	free(heap->roots);
+	free(heap->dangling);
 	memset(heap, 0, sizeof(*heap));
 }

@@ -122,6 +122,8 @@ enum rcore_root_kind {
 	RCORE_ROOT_KINDS,
 };
 
+enum { RCORE_DANGLING_LIMIT = 10000 };
+
 struct rcore_heap_root {
 	uint32_t node;
 	uint8_t kind; /* enum rcore_root_kind */
@@ -137,6 +139,20 @@ struct rcore_heap_root {
 struct rcore_heap_large {
 	uint32_t node;
 	uint64_t bytes;
+};
+
+/* A reference to what is no used slot of the heap. */
+struct rcore_heap_dangling {
+	uint32_t node, label; /* as in an edge */
+	uint64_t value;
+};
+
+/* What the collector was doing: enum gc_mode. */
+enum rcore_heap_mode {
+	RCORE_HEAP_IDLE,
+	RCORE_HEAP_MARKING,
+	RCORE_HEAP_SWEEPING,
+	RCORE_HEAP_COMPACTING,
 };
 
 struct rcore_heap {
@@ -170,8 +186,13 @@ struct rcore_heap {
 
 	/* Pages of the heap that could not be found or read. */
 	size_t absent_pages;
-	/* References to something that is no used slot of the heap. */
 	uint64_t dangling_edges;
+	/* The first RCORE_DANGLING_LIMIT of them. */
+	struct rcore_heap_dangling *dangling;
+	size_t dangling_count;
+	enum rcore_heap_mode mode;
+	/* In the middle of a step, such as the sweep of a page. */
+	bool is_collecting;
 	/* Why the graph is incomplete; "" if it is not. */
 	char problem[160];
 };

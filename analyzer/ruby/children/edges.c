@@ -33,7 +33,8 @@ struct edges {
 	size_t name_places;
 	size_t name_capacity;
 	uint64_t edge_capacity;
-	uint32_t last_span;
+	size_t dangling_capacity;
+	uint32_t node; /* whose references are being read */
 	struct rcore_error *err;
 };
 
@@ -164,13 +165,29 @@ static uint64_t number_of(struct edges *edges, const struct rcore_child *child)
 	}
 }
 
+static void add_dangling(struct edges *edges, const struct rcore_child *child)
+{
+	struct rcore_heap *heap = edges->heap;
+	if (heap->dangling_edges++ >= RCORE_DANGLING_LIMIT)
+		return;
+	if (!rcore_grow((void **)&heap->dangling, heap->dangling_count,
+			&edges->dangling_capacity, sizeof(*heap->dangling))) {
+		edges->err = edges->err ? edges->err : rcore_error_no_memory();
+		return;
+	}
+	heap->dangling[heap->dangling_count++] = (struct rcore_heap_dangling){
+		edges->node, rcore_edge_label(child->kind, number_of(edges, child)),
+		child->value};
+}
+
 static void add_edge(void *context, const struct rcore_child *child)
 {
 	struct edges *edges = context;
 	struct rcore_heap *heap = edges->heap;
 	uint32_t node = node_at(edges, child->value);
 	if (node == RCORE_HEAP_NONE || heap->type[node] == RCORE_T_NONE) {
-		heap->dangling_edges += child->kind != RCORE_EDGE_CONSERVATIVE;
+		if (child->kind != RCORE_EDGE_CONSERVATIVE)
+			add_dangling(edges, child);
 		return;
 	}
 	if (edges->err)
@@ -228,6 +245,7 @@ static void add_span(struct edges *edges, const struct rcore_heap_span *span,
 	for (uint32_t i = 0; i < span->slot_count && !edges->err; i++) {
 		uint32_t node = span->first_node + i, first = heap->edge_count;
 		heap->first_edge[node] = first;
+		edges->node = node;
 		if (!read || heap->type[node] == RCORE_T_NONE)
 			continue;
 		rcore_children_of(&edges->children, span->start + (uint64_t)i * span->slot_size,

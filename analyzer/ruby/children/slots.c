@@ -154,6 +154,21 @@ static bool add_page(void *context, uint64_t heap_page, const struct rcore_heap_
 	return !slots->err;
 }
 
+static void read_mode(struct rcore_ruby *ruby, uint64_t objspace, struct rcore_heap *heap)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t mode = 0, during = 0;
+	rcore_read_field(ruby->memory, objspace, &layout->objspace.gc_mode, &mode);
+	rcore_read_field(ruby->memory, objspace, &layout->objspace.during_gc, &during);
+	heap->mode = mode <= RCORE_HEAP_COMPACTING ? (enum rcore_heap_mode)mode
+						   : RCORE_HEAP_COMPACTING;
+	heap->is_collecting = during != 0;
+	if (!rcore_read_field(ruby->memory, objspace, &layout->objspace.during_compacting,
+			      &during) &&
+	    during)
+		heap->mode = RCORE_HEAP_COMPACTING;
+}
+
 static struct rcore_error *read_all(struct rcore_ruby *ruby, uint64_t objspace,
 				    struct rcore_heap *ret, visit_used *visit, void *context)
 {
@@ -166,6 +181,7 @@ static struct rcore_error *read_all(struct rcore_ruby *ruby, uint64_t objspace,
 	slots->heap = ret;
 	slots->visit = visit;
 	slots->context = context;
+	read_mode(ruby, objspace, ret);
 	struct rcore_error *err =
 		rcore_heap_walk_pages(ruby, objspace, add_page, slots, &unreadable);
 	if (!err)
