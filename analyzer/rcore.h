@@ -101,6 +101,11 @@ struct rcore_options {
 	 * fiber works on; NULL: none but the built-in ones.
 	 */
 	const char *recognizer_file;
+	/*
+	 * Merge also threads and fibers whose stacks differ only in the line of
+	 * the innermost frame, or in the depth of a recursion.
+	 */
+	bool merge_similar;
 };
 
 /*

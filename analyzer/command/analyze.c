@@ -9,12 +9,14 @@ struct arguments {
 	struct rcore_report_options report;
 	struct rcore_locals_options values;
 	struct rcore_limits limits;
-	int native;
+	int native, merge;
 	bool json;
 	int format;
 	struct rcore_strings outputs;
 	struct rcore_strings where;
 };
+
+static const char *const merge_names[] = {"same", "similar", NULL};
 
 #define MEMBER(name) offsetof(struct arguments, name)
 
@@ -30,6 +32,11 @@ static const struct rcore_option options[] = {
 	 .completion = RCORE_COMPLETE_FILE},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Print every fiber and every frame; merge and omit nothing"},
+	{"merge", 0, RCORE_OPTION_CHOICE, MEMBER(merge), "WHICH",
+	 "Which threads and fibers to print once: those with the same stack, or also similar "
+	 "ones, which differ only in the line of the innermost frame or in the depth of a "
+	 "recursion (default: same)",
+	 merge_names, .completion = RCORE_COMPLETE_NOTHING},
 	RCORE_OPTION_NATIVE(MEMBER(native)),
 	RCORE_OPTION_ONE_THREAD(MEMBER(report.thread)),
 	RCORE_OPTION_ONE_FIBER(MEMBER(report.fiber)),
@@ -53,6 +60,7 @@ static void prepare(const void *given, struct rcore_options *open)
 {
 	const struct arguments *arguments = given;
 	open->no_native = (enum rcore_native_shown)arguments->native == RCORE_NATIVE_NONE;
+	open->merge_similar = arguments->merge != 0;
 	open->values = arguments->values;
 	open->values.inspect = rcore_limits_inspect(&arguments->limits);
 }

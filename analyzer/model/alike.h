@@ -33,4 +33,21 @@ struct rcore_error *rcore_alike_find(struct rcore_snapshot *snapshot,
 				     const struct rcore_comparison *comparison,
 				     struct rcore_alike **ret, size_t *ret_count);
 
+struct rcore_likeness {
+	struct rcore_alike same;
+	/* Other items that are similar to these; empty if they were merged. */
+	struct rcore_alike similar;
+	bool differs; /* `same` has items that are only similar */
+};
+
+/*
+ * Finds the items that are the same, and which others are similar to them; if
+ * `merge`, also the items that are only similar. Items that are the same are
+ * similar. Free the array with free(*ret). Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_likeness_find(struct rcore_snapshot *snapshot,
+					const struct rcore_comparison *same,
+					const struct rcore_comparison *similar, bool merge,
+					struct rcore_likeness **ret, size_t *ret_count);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/alike.h"
 #include "model/locals_same.h"
+#include "model/similar.h"
 
 bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b)
 {
@@ -71,25 +72,49 @@ static bool same_fiber(const struct rcore_snapshot *snapshot, size_t a, size_t b
 	       is_ended(snapshot, one) == is_ended(snapshot, other);
 }
 
-struct rcore_error *rcore_snapshot_group(struct rcore_snapshot *snapshot)
+static bool hash_similar(const struct rcore_snapshot *snapshot, size_t index, uint64_t *ret)
 {
-	const struct rcore_comparison comparison = {snapshot->fiber_count, hash_fiber,
-						    same_fiber};
-	struct rcore_alike *alike;
+	const struct rcore_fiber *fiber = &snapshot->fibers[index];
+	if (!is_parked(fiber))
+		return false;
+	*ret = rcore_stack_similar_hash(fiber) ^ is_ended(snapshot, fiber);
+	return true;
+}
+
+static bool similar_fiber(const struct rcore_snapshot *snapshot, size_t a, size_t b)
+{
+	const struct rcore_fiber *one = &snapshot->fibers[a], *other = &snapshot->fibers[b];
+	return rcore_stack_similar(one, other) &&
+	       is_ended(snapshot, one) == is_ended(snapshot, other);
+}
+
+struct rcore_error *rcore_snapshot_group(struct rcore_snapshot *snapshot, bool merge_similar)
+{
+	const struct rcore_comparison same = {snapshot->fiber_count, hash_fiber, same_fiber};
+	const struct rcore_comparison similar = {snapshot->fiber_count, hash_similar,
+						 similar_fiber};
+	struct rcore_likeness *found;
 	size_t count;
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
 		snapshot->fibers[i].group = -1;
-	struct rcore_error *err = rcore_alike_find(snapshot, &comparison, &alike, &count);
-	if (err || !count)
+	struct rcore_error *err =
+		rcore_likeness_find(snapshot, &same, &similar, merge_similar, &found, &count);
+	if (err)
 		return err;
 	struct rcore_fiber_group *groups =
-		rcore_arena_alloc(&snapshot->arena, count * sizeof(*groups));
+		rcore_arena_array(&snapshot->arena, count, sizeof(*groups));
 	for (size_t i = 0; groups && i < count; i++) {
-		groups[i] = (struct rcore_fiber_group){alike[i].items, alike[i].count};
-		for (size_t j = 0; j < alike[i].count; j++)
-			snapshot->fibers[alike[i].items[j]].group = (int)i;
+		groups[i] = (struct rcore_fiber_group){
+			.fibers = found[i].same.items,
+			.count = found[i].same.count,
+			.similar = found[i].similar.items,
+			.similar_count = found[i].similar.count,
+			.differs = found[i].differs,
+		};
+		for (size_t j = 0; j < groups[i].count; j++)
+			snapshot->fibers[groups[i].fibers[j]].group = (int)i;
 	}
-	free(alike);
+	free(found);
 	snapshot->groups = groups;
 	snapshot->group_count = groups ? count : 0;
 	return groups ? NULL : rcore_error_no_memory();

@@ -20,9 +20,10 @@ uint64_t rcore_stack_hash(const struct rcore_fiber *fiber);
  * snapshot->groups and each fiber's `group`. Groups suspended fibers that are
  * not root fibers and wait for no other fiber. Fibers of living threads and
  * those of ended threads are in different groups. A group has two or more
- * fibers; groups are ordered by their first fiber. Error: NO_MEMORY; then there
- * are no groups.
+ * fibers; groups are ordered by their first fiber. If `merge_similar`, fibers
+ * with similar stacks are merged, too. Error: NO_MEMORY; then there are no
+ * groups.
  */
-struct rcore_error *rcore_snapshot_group(struct rcore_snapshot *snapshot);
+struct rcore_error *rcore_snapshot_group(struct rcore_snapshot *snapshot, bool merge_similar);
 
 #endif

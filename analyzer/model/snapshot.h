@@ -174,6 +174,14 @@ struct rcore_fiber {
 struct rcore_fiber_group {
 	int *fibers; /* indices, ascending */
 	size_t count;
+	/*
+	 * Other fibers, whose stacks differ only in the line of the innermost
+	 * frame or in the depth of a recursion.
+	 */
+	int *similar;
+	size_t similar_count;
+	/* Similar ones were merged: their stacks are not all the same. */
+	bool differs;
 };
 
 enum rcore_thread_status {

@@ -47,10 +47,16 @@ struct rcore_summary_line {
 	size_t busy; /* POOL: how many of them work; otherwise 0 */
 };
 
-/* Threads that have the same Ruby stack, status and wait. */
+/*
+ * Threads that have the same Ruby stack, status and wait; see
+ * rcore_fiber_group.
+ */
 struct rcore_thread_group {
 	int *threads; /* indices, ascending; two or more */
 	size_t count;
+	int *similar;
+	size_t similar_count;
+	bool differs;
 };
 
 #endif

@@ -18,7 +18,7 @@ static void find_fault(const struct rcore_target *target, struct rcore_located *
 
 struct rcore_error *rcore_session_explain(const struct rcore_target *target,
 					  struct rcore_located *located, bool hides_text,
-					  struct rcore_snapshot *snapshot)
+					  bool merge_similar, struct rcore_snapshot *snapshot)
 {
 	struct rcore_original original = {0};
 	/* A running process has not died: there is no fault to find. */
@@ -30,7 +30,7 @@ struct rcore_error *rcore_session_explain(const struct rcore_target *target,
 	if (!err)
 		err = rcore_deadlocks_find(snapshot);
 	if (!err)
-		err = rcore_thread_groups_find(snapshot);
+		err = rcore_thread_groups_find(snapshot, merge_similar);
 	rcore_idle_threads_find(snapshot);
 	return err ? err : rcore_summary_find(snapshot);
 }

@@ -14,7 +14,7 @@
 /* Fills snapshot->cause, blame, signature and deadlocks. Error: NO_MEMORY. */
 struct rcore_error *rcore_session_explain(const struct rcore_target *target,
 					  struct rcore_located *located, bool hides_text,
-					  struct rcore_snapshot *snapshot);
+					  bool merge_similar, struct rcore_snapshot *snapshot);
 
 /*
  * Fills the parts of snapshot->cause that do not need Ruby: the signal, the

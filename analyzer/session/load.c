@@ -163,12 +163,13 @@ static struct rcore_error *conclude(struct rcore_session *session,
 	struct rcore_target *target = &session->target;
 	const struct rcore_settings *settings = &session->settings;
 	struct rcore_snapshot *snapshot = moment->snapshot;
-	struct rcore_error *err = rcore_snapshot_group(snapshot);
+	struct rcore_error *err = rcore_snapshot_group(snapshot, settings->merge_similar);
 	if (!err && !settings->no_native && !settings->no_stop)
 		err = rcore_session_weave(target, &session->located, moment);
 	if (!err)
 		err = rcore_session_explain(target, &session->located,
-					    settings->redact >= RCORE_REDACT_STRINGS, snapshot);
+					    settings->redact >= RCORE_REDACT_STRINGS,
+					    settings->merge_similar, snapshot);
 	if (!err)
 		err = rcore_session_redact(target, settings->redact, session->redactor,
 					   snapshot);

@@ -16,6 +16,7 @@ static struct rcore_error *open_session(struct rcore_session *session,
 	settings->values = options->values;
 	settings->ids = options->ids;
 	settings->no_native = options->no_native;
+	settings->merge_similar = options->merge_similar;
 	session->choice = options->choice && !options->layout_file ? options->choice
 								   : &session->own_choice;
 	if (options->layout_file) {

@@ -31,7 +31,7 @@ struct rcore_settings {
 	struct rcore_ids *ids; /* NULL: number anew each time */
 	char *layout_file;     /* NULL: none */
 	char *recognizer_file; /* NULL: none */
-	bool no_stop, no_native;
+	bool no_stop, no_native, merge_similar;
 };
 
 /*

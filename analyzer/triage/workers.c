@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/alike.h"
 #include "model/group.h"
+#include "model/similar.h"
 #include "triage/origin.h"
 
 const struct rcore_fiber *rcore_worker_fiber(const struct rcore_thread *thread,
@@ -129,59 +130,95 @@ static bool same_wait(const struct rcore_wait *a, const struct rcore_wait *b)
 	return a->kind == b->kind && a->is_timed == b->is_timed && wait_key(a) == wait_key(b);
 }
 
-static bool same_thread(const struct rcore_snapshot *snapshot, size_t a, size_t b)
+static bool same_state(const struct rcore_snapshot *snapshot, size_t a, size_t b)
 {
 	const struct rcore_thread *one = &snapshot->threads[a], *other = &snapshot->threads[b];
 	const struct rcore_fiber *left = rcore_worker_fiber(one, snapshot);
 	const struct rcore_fiber *right = rcore_worker_fiber(other, snapshot);
 	return one->status == other->status && one->to_kill == other->to_kill &&
 	       one->gvl == other->gvl && one->ractor == other->ractor &&
-	       same_wait(left->wait, right->wait) && rcore_stack_same(left, right);
+	       same_wait(left->wait, right->wait);
+}
+
+static const struct rcore_fiber *fiber_of(const struct rcore_snapshot *snapshot, size_t thread)
+{
+	return rcore_worker_fiber(&snapshot->threads[thread], snapshot);
+}
+
+static bool same_thread(const struct rcore_snapshot *snapshot, size_t a, size_t b)
+{
+	return same_state(snapshot, a, b) &&
+	       rcore_stack_same(fiber_of(snapshot, a), fiber_of(snapshot, b));
+}
+
+static bool similar_thread(const struct rcore_snapshot *snapshot, size_t a, size_t b)
+{
+	return same_state(snapshot, a, b) &&
+	       rcore_stack_similar(fiber_of(snapshot, a), fiber_of(snapshot, b));
 }
 
 /*
- * Hashes everything that same_thread() compares, so that threads that differ do
+ * Hashes everything that same_state() compares, so that threads that differ do
  * not hide each other.
  */
+static uint64_t hash_state(const struct rcore_thread *thread, const struct rcore_wait *wait,
+			   uint64_t stack)
+{
+	const uint64_t parts[] = {
+		stack,          wait_key(wait),  wait->kind,  wait->is_timed,
+		thread->status, thread->to_kill, thread->gvl, (uint64_t)thread->ractor,
+	};
+	return XXH3_64bits(parts, sizeof(parts));
+}
+
 static bool hash_thread(const struct rcore_snapshot *snapshot, size_t index, uint64_t *ret)
 {
 	const struct rcore_thread *thread = &snapshot->threads[index];
 	if (!can_be_merged(thread, snapshot))
 		return false;
 	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
-	const uint64_t parts[] = {
-		rcore_stack_hash(fiber),
-		wait_key(fiber->wait),
-		fiber->wait->kind,
-		fiber->wait->is_timed,
-		thread->status,
-		thread->to_kill,
-		thread->gvl,
-		(uint64_t)thread->ractor,
-	};
-	*ret = XXH3_64bits(parts, sizeof(parts));
+	*ret = hash_state(thread, fiber->wait, rcore_stack_hash(fiber));
 	return true;
 }
 
-struct rcore_error *rcore_thread_groups_find(struct rcore_snapshot *snapshot)
+static bool hash_similar(const struct rcore_snapshot *snapshot, size_t index, uint64_t *ret)
 {
-	const struct rcore_comparison comparison = {snapshot->thread_count, hash_thread,
-						    same_thread};
-	struct rcore_alike *alike;
+	const struct rcore_thread *thread = &snapshot->threads[index];
+	if (!can_be_merged(thread, snapshot))
+		return false;
+	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
+	*ret = hash_state(thread, fiber->wait, rcore_stack_similar_hash(fiber));
+	return true;
+}
+
+struct rcore_error *rcore_thread_groups_find(struct rcore_snapshot *snapshot,
+					     bool merge_similar)
+{
+	const struct rcore_comparison same = {snapshot->thread_count, hash_thread, same_thread};
+	const struct rcore_comparison similar = {snapshot->thread_count, hash_similar,
+						 similar_thread};
+	struct rcore_likeness *found;
 	size_t count;
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		snapshot->threads[i].group = -1;
-	struct rcore_error *err = rcore_alike_find(snapshot, &comparison, &alike, &count);
-	if (err || !count)
+	struct rcore_error *err =
+		rcore_likeness_find(snapshot, &same, &similar, merge_similar, &found, &count);
+	if (err)
 		return err;
 	struct rcore_thread_group *groups =
-		rcore_arena_alloc(&snapshot->arena, count * sizeof(*groups));
+		rcore_arena_array(&snapshot->arena, count, sizeof(*groups));
 	for (size_t i = 0; groups && i < count; i++) {
-		groups[i] = (struct rcore_thread_group){alike[i].items, alike[i].count};
-		for (size_t j = 0; j < alike[i].count; j++)
-			snapshot->threads[alike[i].items[j]].group = (int)i;
+		groups[i] = (struct rcore_thread_group){
+			.threads = found[i].same.items,
+			.count = found[i].same.count,
+			.similar = found[i].similar.items,
+			.similar_count = found[i].similar.count,
+			.differs = found[i].differs,
+		};
+		for (size_t j = 0; j < groups[i].count; j++)
+			snapshot->threads[groups[i].threads[j]].group = (int)i;
 	}
-	free(alike);
+	free(found);
 	snapshot->thread_groups = groups;
 	snapshot->thread_group_count = groups ? count : 0;
 	return groups ? NULL : rcore_error_no_memory();

@@ -51,8 +51,10 @@ void rcore_idle_threads_find(struct rcore_snapshot *snapshot);
  * Finds the living threads that have the same stack, status and wait, and fills
  * snapshot->thread_groups and each thread's `group`. A thread that died, that
  * runs, or that has more fibers than one stays alone. Groups are in the order
- * of their first thread. Error: NO_MEMORY; then there are no groups.
+ * of their first thread. If `merge_similar`, threads with similar stacks are
+ * merged, too. Error: NO_MEMORY; then there are no groups.
  */
-struct rcore_error *rcore_thread_groups_find(struct rcore_snapshot *snapshot);
+struct rcore_error *rcore_thread_groups_find(struct rcore_snapshot *snapshot,
+					     bool merge_similar);
 
 #endif

@@ -274,7 +274,7 @@ void rcore_test_rich(struct rcore_snapshot *snapshot)
 	snapshot->incomplete = true;
 	add_main_thread(snapshot);
 	add_other_threads(snapshot);
-	rcore_error_free(rcore_snapshot_group(snapshot));
+	rcore_error_free(rcore_snapshot_group(snapshot, false));
 }
 
 void rcore_test_deep(struct rcore_snapshot *snapshot, size_t depth, size_t period)
@@ -309,7 +309,7 @@ void rcore_test_parked(struct rcore_snapshot *snapshot, size_t count, size_t dep
 		fiber->frames = frames;
 		fiber->frame_count = depth;
 	}
-	rcore_error_free(rcore_snapshot_group(snapshot));
+	rcore_error_free(rcore_snapshot_group(snapshot, false));
 }
 
 void rcore_test_woven(struct rcore_snapshot *snapshot)

@@ -226,7 +226,7 @@ void rcore_test_waits(struct rcore_snapshot *snapshot)
 		.address = 0x55a0, .owner = {3, 3, 0}, .problem = "who waits: \x1b[1mnothing"};
 	snapshot->wait_problem = "who waits for the GVL: \x1b[1m";
 	rcore_idle_threads_find(snapshot);
-	if (rcore_deadlocks_find(snapshot) || rcore_thread_groups_find(snapshot) ||
+	if (rcore_deadlocks_find(snapshot) || rcore_thread_groups_find(snapshot, false) ||
 	    rcore_summary_find(snapshot))
 		abort();
 }

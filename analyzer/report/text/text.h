@@ -114,6 +114,13 @@ void rcore_text_merged(const struct rcore_text *text, const int *fibers, size_t 
 /* Writes the merged fibers of living threads, or of the others. */
 void rcore_text_groups(struct rcore_text *text, bool ended);
 
+/*
+ * Ends a line with the ids of at most RCORE_TEXT_SIMILAR of `count` threads or
+ * fibers that are similar to those of a group.
+ */
+enum { RCORE_TEXT_SIMILAR = 5 };
+void rcore_text_similar_end(const struct rcore_text *text, size_t count);
+
 /* Ends a line of ids: " and 98 more ..." if not all are shown. */
 void rcore_text_ids_end(const struct rcore_text *text, size_t count, size_t shown);
 

@@ -190,6 +190,15 @@ void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count)
 			print_bare(text, fibers, count, kind, bare_counts[kind]);
 }
 
+static void print_similar(const struct rcore_text *text, const struct rcore_fiber_group *group)
+{
+	fputs("  similar:", text->pen.out);
+	for (size_t i = 0; i < group->similar_count && i < RCORE_TEXT_SIMILAR; i++)
+		fprintf(text->pen.out, " %s",
+			rcore_fiber_text(text->snapshot, group->similar[i]));
+	rcore_text_similar_end(text, group->similar_count);
+}
+
 static void print_group(struct rcore_text *text, size_t index)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -202,14 +211,16 @@ static void print_group(struct rcore_text *text, size_t index)
 	putc('\n', out);
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%s fibers",
 		     rcore_count_text(text->visible[index], number));
-	fputs(" parked with the same stack", out);
+	fprintf(out, " parked with %s", group->differs ? "similar stacks" : "the same stack");
 	if (place) {
 		fputs(" at ", out);
 		rcore_escape_write(out, place->path);
-		fprintf(out, ":%d", place->line);
+		fprintf(out, ":%d%s", place->line, group->differs ? " and elsewhere" : "");
 	}
 	rcore_text_merged(text, group->fibers, group->count, text->visible[index]);
 	rcore_text_same_wait(text, group->fibers, group->count);
+	if (group->similar_count)
+		print_similar(text, group);
 	rcore_text_one_stack(text, first, false);
 }
 

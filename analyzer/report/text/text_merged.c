@@ -38,6 +38,16 @@ void rcore_text_ids_end(const struct rcore_text *text, size_t count, size_t show
 	putc('\n', text->pen.out);
 }
 
+void rcore_text_similar_end(const struct rcore_text *text, size_t count)
+{
+	char number[RCORE_COUNT_SIZE];
+	if (count > RCORE_TEXT_SIMILAR)
+		fprintf(text->pen.out, " and %s more",
+			rcore_count_text(count - RCORE_TEXT_SIMILAR, number));
+	rcore_styled(&text->pen, RCORE_STYLE_QUIET, " (--merge=similar merges them)");
+	putc('\n', text->pen.out);
+}
+
 static bool is_visible(const struct rcore_text *text, int fiber)
 {
 	return rcore_pick_fiber(text->snapshot, &text->pick, (size_t)fiber);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/similar.h"
 #include "report/text/fold.h"
 #include "report/text/text_native.h"
 #include "report/text/text_values.h"
@@ -222,10 +223,6 @@ void rcore_text_frame(const struct rcore_pen *pen, const struct rcore_fiber *fib
 
 const struct rcore_frame *rcore_text_place(const struct rcore_fiber *fiber)
 {
-	for (size_t i = 0; i < fiber->frame_count; i++) {
-		const struct rcore_frame *frame = &fiber->frames[i];
-		if (frame->path && strncmp(frame->path, "<internal:", 10) != 0)
-			return frame;
-	}
-	return NULL;
+	size_t place = rcore_stack_place(fiber);
+	return place < fiber->frame_count ? &fiber->frames[place] : NULL;
 }

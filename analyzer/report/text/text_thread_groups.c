@@ -100,12 +100,23 @@ void rcore_text_thread_group_title(const struct rcore_text *text, size_t index, 
 				   start->label ? rcore_method_of_label(start->label) : "?");
 		return;
 	}
-	fprintf(out, "threads %s, with the same stack", rcore_thread_text(first));
+	fprintf(out, "threads %s, with %s", rcore_thread_text(first),
+		group->differs ? "similar stacks" : "the same stack");
 	if (!place)
 		return;
 	fputs(" at ", out);
 	rcore_escape_write(out, place->path);
 	fprintf(out, ":%d", place->line);
+	if (group->differs)
+		fputs(" and elsewhere", out);
+}
+
+static void print_similar(const struct rcore_text *text, const struct rcore_thread_group *group)
+{
+	fputs("  similar:", text->pen.out);
+	for (size_t i = 0; i < group->similar_count && i < RCORE_TEXT_SIMILAR; i++)
+		fprintf(text->pen.out, " %s", text->snapshot->threads[group->similar[i]].id);
+	rcore_text_similar_end(text, group->similar_count);
 }
 
 void rcore_text_thread_group(struct rcore_text *text, size_t index)
@@ -124,6 +135,8 @@ void rcore_text_thread_group(struct rcore_text *text, size_t index)
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 	rcore_text_merged(text, fibers, group->count, text->visible_threads[index]);
 	rcore_text_same_wait(text, fibers, group->count);
+	if (group->similar_count)
+		print_similar(text, group);
 	if (!snapshot->threads[group->threads[0]].is_idle)
 		rcore_text_one_stack(text, &snapshot->fibers[fibers[0]], false);
 	free(fibers);

@@ -51,7 +51,7 @@ static void expect(struct rcore_test_threads *test, const char *expected)
 	FILE *out = open_memstream(&text, &size);
 	ck_assert_ptr_null(rcore_deadlocks_find(snapshot));
 	rcore_idle_threads_find(snapshot);
-	ck_assert_ptr_null(rcore_thread_groups_find(snapshot));
+	ck_assert_ptr_null(rcore_thread_groups_find(snapshot, false));
 	ck_assert_ptr_null(rcore_summary_find(snapshot));
 	for (size_t i = 0; i < snapshot->summary_count; i++)
 		fprintf(out, "%s\n", snapshot->summary[i].text);
@@ -252,7 +252,7 @@ START_TEST(test_many)
 	for (int i = 0; i < 20; i++)
 		lock(&test, 100 * i, 100 * i + 1, 100 * i + 1 + i);
 	rcore_idle_threads_find(&test.snapshot);
-	ck_assert_ptr_null(rcore_thread_groups_find(&test.snapshot));
+	ck_assert_ptr_null(rcore_thread_groups_find(&test.snapshot, false));
 	ck_assert_ptr_null(rcore_summary_find(&test.snapshot));
 	ck_assert_uint_eq(test.snapshot.summary_count, RCORE_SUMMARY_LINES);
 	for (int i = 0; i < RCORE_SUMMARY_LINES; i++)
