@@ -12,14 +12,6 @@
 #include "model/locals_same.h"
 #include "model/similar.h"
 
-bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b)
-{
-	return a->kind == b->kind && a->line == b->line &&
-	       rcore_same_text(a->label, b->label) && rcore_same_text(a->path, b->path) &&
-	       rcore_same_text(a->problem, b->problem) &&
-	       rcore_frame_values_same(a->values, b->values);
-}
-
 bool rcore_stack_same(const struct rcore_fiber *a, const struct rcore_fiber *b)
 {
 	if (a->frame_count != b->frame_count)

@@ -5,9 +5,6 @@
 #include "base/error.h"
 #include "model/snapshot.h"
 
-/* Whether two frames look the same: their labels, paths, lines and problems. */
-bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b);
-
 /*
  * Whether all frames of two fibers look the same, and a hash of a fiber's
  * frames.

@@ -26,3 +26,11 @@ bool rcore_frame_values_same(const struct rcore_frame_values *a,
 			return false;
 	return true;
 }
+
+bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b)
+{
+	return a->kind == b->kind && a->line == b->line &&
+	       rcore_same_text(a->label, b->label) && rcore_same_text(a->path, b->path) &&
+	       rcore_same_text(a->problem, b->problem) &&
+	       rcore_frame_values_same(a->values, b->values);
+}

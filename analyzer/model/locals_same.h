@@ -3,6 +3,7 @@
 #define RCORE_MODEL_LOCALS_SAME_H
 
 #include "model/locals.h"
+#include "model/snapshot.h"
 
 /*
  * Whether two frames have the same values. True if neither frame's values were
@@ -10,5 +11,8 @@
  */
 bool rcore_frame_values_same(const struct rcore_frame_values *a,
 			     const struct rcore_frame_values *b);
+
+/* Whether two frames look the same: their labels, paths, lines and problems. */
+bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b);
 
 #endif

@@ -6,7 +6,6 @@
 #include <xxhash.h>
 
 #include "base/text.h"
-#include "model/group.h"
 #include "model/locals_same.h"
 
 /* Methods that call each other in a longer ring are not found. */

@@ -226,6 +226,11 @@ struct rcore_thread {
 	bool is_idle;                     /* it waits for work */
 	struct rcore_variables variables; /* Thread#thread_variable_get */
 	const char *problem;
+	/*
+	 * Of a running process: it held the GVL at each look of rcore, and did
+	 * not sleep in between. How long that was; 0: it did not, or unknown.
+	 */
+	uint64_t gvl_held_ns;
 };
 
 struct rcore_ractor {

@@ -38,11 +38,14 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 	struct rcore_live_pause pause;
 	if (target->recorder)
 		rcore_session_keep_recorded(target);
+	rcore_running_check_gvl(session);
 	struct rcore_error *err = rcore_live_begin(target->live, !session->settings.no_stop);
 	if (err)
 		return err;
 	err = rcore_session_read(session, ret);
 	struct rcore_snapshot *snapshot = err ? NULL : ret->snapshot;
+	if (!err)
+		rcore_running_describe_gvl(session, snapshot);
 	if (!err)
 		err = keep_stacks(session, snapshot);
 	if (!err)
@@ -105,6 +108,7 @@ static struct rcore_error *rehearse(struct rcore_session *session)
 			rcore_session_examine_running(session, &snapshot, &failure);
 		if (err)
 			return err;
+		rcore_running_watch_gvl(session, snapshot);
 		rcore_snapshot_free(snapshot);
 		failure = final(failure);
 		if (failure)
@@ -115,6 +119,7 @@ static struct rcore_error *rehearse(struct rcore_session *session)
 	if (err)
 		return final(err);
 	err = keep_stacks(session, moment.snapshot);
+	rcore_running_watch_gvl(session, moment.snapshot);
 	rcore_snapshot_free(moment.snapshot);
 	if (!err && session->target.recorder)
 		rcore_session_record(&session->target, session->located.identity.module);

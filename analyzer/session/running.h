@@ -28,6 +28,18 @@ struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
 					  struct rcore_snapshot *snapshot);
 
 /*
+ * A thread that gives the GVL to another one, or that waits for something,
+ * waits in the kernel. One that has not waited between two looks, and holds the
+ * GVL at both, has held it all the time. watch() notes the holder at a look,
+ * check() forgets it if it has waited since, and describe() sets gvl_held_ns at
+ * the last look.
+ */
+void rcore_running_watch_gvl(struct rcore_session *session, struct rcore_snapshot *snapshot);
+void rcore_running_check_gvl(struct rcore_session *session);
+void rcore_running_describe_gvl(const struct rcore_session *session,
+				struct rcore_snapshot *snapshot);
+
+/*
  * Sets snapshot->live, and says which parts of the process are missing:
  * `unstopped` threads did not stop, `overdue` if it was resumed too early.
  */

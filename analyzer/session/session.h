@@ -49,6 +49,13 @@ struct rcore_session {
 	struct rcore_inputs inputs; /* empty: nobody asked for them yet */
 	/* A process was resumed before its last reading was complete. */
 	bool overdue;
+	/* Who held the GVL at the looks at a running process so far. */
+	struct {
+		uint64_t thread; /* rb_thread_t; 0: nobody */
+		int tid;
+		uint64_t waits; /* of its kernel thread */
+		uint64_t since; /* in nanoseconds */
+	} gvl;
 	/*
 	 * Reads one moment of a running process, or of a pack of one. NULL for
 	 * other targets.

@@ -177,6 +177,23 @@ static struct rcore_error *list_gvl_waiters(const struct rcore_snapshot *snapsho
 	return err;
 }
 
+static void write_gvl(const struct rcore_snapshot *snapshot, const struct rcore_thread *holder,
+		      const struct rcore_fiber_list *waiters, FILE *out)
+{
+	if (waiters->count) {
+		rcore_summary_who(snapshot, waiters->items, waiters->count, "waits", "wait",
+				  out);
+		fprintf(out, " for the GVL held by %s", holder->id);
+	} else {
+		fprintf(out, "held by %s", holder->id);
+	}
+	if (holder->gvl_held_ns)
+		fprintf(out, " for this whole look (%.0f ms)",
+			(double)holder->gvl_held_ns / 1e6);
+	rcore_summary_holder(snapshot, holder->current_fiber, out);
+}
+
+/* Nobody waits for it, but for as long as rcore looked, no other thread ran. */
 static struct rcore_error *add_gvl(struct rcore_summary *summary,
 				   const struct rcore_thread *holder)
 {
@@ -185,7 +202,7 @@ static struct rcore_error *add_gvl(struct rcore_summary *summary,
 	char *text = NULL;
 	size_t size;
 	struct rcore_error *err = list_gvl_waiters(snapshot, holder->ractor, &waiters);
-	if (!err && waiters.count) {
+	if (!err && (waiters.count || holder->gvl_held_ns)) {
 		const struct rcore_summary_line line = {
 			.kind = RCORE_SUMMARY_GVL,
 			.holder = holder->current_fiber,
@@ -193,12 +210,8 @@ static struct rcore_error *add_gvl(struct rcore_summary *summary,
 			.fiber_count = waiters.count,
 		};
 		FILE *out = open_memstream(&text, &size);
-		if (out) {
-			rcore_summary_who(snapshot, waiters.items, waiters.count, "waits",
-					  "wait", out);
-			fprintf(out, " for the GVL held by %s", holder->id);
-			rcore_summary_holder(snapshot, holder->current_fiber, out);
-		}
+		if (out)
+			write_gvl(snapshot, holder, &waiters, out);
 		err = rcore_summary_add(summary, &line, out, &text);
 	}
 	free(waiters.items);
@@ -240,7 +253,8 @@ static int compare(const void *a, const void *b)
 		return rank(one) - rank(other);
 	if (one->fiber_count != other->fiber_count)
 		return one->fiber_count < other->fiber_count ? 1 : -1;
-	return one->fibers[0] - other->fibers[0];
+	return (one->fiber_count ? one->fibers[0] : -1) -
+	       (other->fiber_count ? other->fibers[0] : -1);
 }
 
 static struct rcore_error *keep(struct rcore_summary *summary)

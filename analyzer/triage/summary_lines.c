@@ -52,11 +52,12 @@ struct rcore_error *rcore_summary_add(struct rcore_summary *summary,
 	if (kept) {
 		*kept = *line;
 		kept->text = rcore_arena_strdup(arena, *text);
-		kept->fibers = rcore_arena_alloc(arena, line->fiber_count * sizeof(int));
+		kept->fibers = rcore_arena_array(arena, line->fiber_count, sizeof(int));
 	}
 	free(*text);
 	if (!kept || !kept->text || !kept->fibers)
 		return rcore_error_no_memory();
-	memcpy(kept->fibers, line->fibers, line->fiber_count * sizeof(int));
+	if (line->fiber_count)
+		memcpy(kept->fibers, line->fibers, line->fiber_count * sizeof(int));
 	return NULL;
 }

@@ -6,6 +6,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "model/wait_text.h"
+#include "triage/activity.h"
 #include "triage/summary_lines.h"
 #include "triage/summary_text.h"
 #include "triage/workers.h"
@@ -48,7 +49,8 @@ static const char *const run_verbs[2] = {"runs", "run"};
  */
 struct activity {
 	const struct rcore_frame *frame; /* NULL: in no such method */
-	int wait;                        /* enum rcore_wait_kind; -1: it runs */
+	int wait;                        /* of rcore_wait_kind; -1: it runs */
+	const char *what;                /* "a regexp match"; NULL: unknown */
 	size_t count;
 	bool one_line; /* all are at the same line */
 	/* All wait for the same peer; all resolve the same name. */
@@ -64,7 +66,7 @@ struct activities {
 
 static bool is_same(const struct activity *a, const struct activity *b)
 {
-	return a->wait == b->wait && !a->frame == !b->frame &&
+	return a->wait == b->wait && a->what == b->what && !a->frame == !b->frame &&
 	       (!a->frame || a->frame->iseq == b->frame->iseq);
 }
 
@@ -94,6 +96,7 @@ static struct rcore_error *count_activity(struct activities *activities,
 	const struct activity does = {
 		.frame = rcore_application_frame(fiber),
 		.wait = fiber->wait ? (int)fiber->wait->kind : -1,
+		.what = fiber->wait ? NULL : rcore_activity_of(fiber).what,
 		.count = 1,
 		.one_line = true,
 		.one_peer = rcore_waits_same_peer(snapshot, &index, 1),
@@ -140,6 +143,8 @@ static void write_verb(const struct activity *activity, const struct rcore_snaps
 	} else {
 		fputs((activity->wait < 0 ? run_verbs : wait_verbs[activity->wait])[plural],
 		      out);
+		if (activity->what)
+			fprintf(out, " %s", activity->what);
 	}
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "model/wait_text.h"
+#include "triage/activity.h"
 #include "triage/workers.h"
 
 /* How many holders to follow from one lock to the next. */
@@ -32,22 +33,32 @@ void rcore_summary_frame(const struct rcore_frame *frame, bool with_line, FILE *
 	putc(')', out);
 }
 
-/*
- * Returns the function of a C library outside the interpreter that a thread
- * runs, such as one of zlib or openssl.
- */
-static const struct rcore_native_frame *library_frame(const struct rcore_fiber *fiber)
+static void write_activity(const struct rcore_fiber *fiber, FILE *out)
 {
-	const struct rcore_native_frame *frame = rcore_fiber_native_frame(fiber, 0);
-	return frame && frame->function && frame->module && !frame->is_interpreter ? frame
-										   : NULL;
+	const struct rcore_activity does = rcore_activity_of(fiber);
+	if (!does.frame)
+		return;
+	if (does.what) {
+		fprintf(out, " %s (", does.what);
+		rcore_escape_write(out, does.frame->function);
+		putc(')', out);
+		return;
+	}
+	putc(' ', out);
+	rcore_escape_write(out, does.frame->function);
+	fputs(" of ", out);
+	rcore_escape_write(out, does.frame->module);
+	if (!does.frame->gem)
+		return;
+	fputs(", gem ", out);
+	rcore_escape_write(out, does.frame->gem);
+	putc(',', out);
 }
 
 static void write_state(const struct rcore_snapshot *snapshot, const struct rcore_fiber *fiber,
 			FILE *out)
 {
 	const struct rcore_thread *thread = rcore_snapshot_thread(snapshot, fiber->thread);
-	const struct rcore_native_frame *native = library_frame(fiber);
 	if (fiber->wait)
 		rcore_wait_write(snapshot, fiber->wait, out);
 	else if (!fiber->is_current)
@@ -56,12 +67,8 @@ static void write_state(const struct rcore_snapshot *snapshot, const struct rcor
 		fputs("is ready to run", out);
 	else
 		fputs("runs", out);
-	if (!fiber->wait && native) {
-		fputs(" ", out);
-		rcore_escape_write(out, native->function);
-		fputs(" of ", out);
-		rcore_escape_write(out, native->module);
-	}
+	if (!fiber->wait && fiber->is_current)
+		write_activity(fiber, out);
 }
 
 /* The application's frame; if there is none, the innermost that has a file. */

@@ -62,6 +62,7 @@ static struct json_object *thread_object(struct rcore_json *json,
 	rcore_json_add_text(json, object, "status", rcore_thread_status_name(thread));
 	if (thread->gvl != RCORE_GVL_UNKNOWN)
 		rcore_json_add_text(json, object, "gvl", rcore_gvl_name(thread->gvl));
+	rcore_json_add_count(json, object, "gvl_held_ns", thread->gvl_held_ns);
 	rcore_json_add_flag(json, object, "main", thread->is_main);
 	rcore_json_add_flag(json, object, "crashed", thread->is_crashed);
 	rcore_json_add_flag(json, object, "ended", thread->is_ended);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "model/group.h"
+#include "model/locals_same.h"
 
 static bool add(struct rcore_rows *rows, enum rcore_row_kind kind, size_t index)
 {

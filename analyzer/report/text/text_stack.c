@@ -9,6 +9,7 @@
 #include "report/text/text_native.h"
 #include "report/text/text_values.h"
 #include "report/names.h"
+#include "triage/activity.h"
 
 enum {
 	LABEL_COLUMNS = 44, /* a longer label pushes its path to the right */
@@ -92,6 +93,29 @@ static void print_count(const struct rcore_pen *pen, size_t count, const char *o
 	putc('\n', pen->out);
 }
 
+/* Names the function among them that may take long. */
+static void print_interpreter(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
+			      const struct rcore_row *row)
+{
+	const char *what = NULL;
+	char number[RCORE_COUNT_SIZE];
+	size_t at = row->index;
+	while (at < row->index + row->count && at < fiber->native_count &&
+	       !(what = rcore_activity_name(&fiber->native[at])))
+		at++;
+	if (!what) {
+		print_count(pen, row->count, "interpreter frame", "interpreter frames");
+		return;
+	}
+	rcore_styled(pen, RCORE_STYLE_QUIET, "%8s  (%s interpreter frame%s: ", "",
+		     rcore_count_text(row->count, number), row->count == 1 ? "" : "s");
+	fputs(what, pen->out);
+	fputs(" in ", pen->out);
+	rcore_styled_text(pen, RCORE_STYLE_PLAIN, fiber->native[at].function);
+	rcore_styled(pen, RCORE_STYLE_QUIET, ")");
+	putc('\n', pen->out);
+}
+
 static void print_row(const struct rcore_pen *pen, const struct rcore_rows *rows, size_t at,
 		      size_t columns)
 {
@@ -104,7 +128,7 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_rows *rows
 		rcore_text_native_frame(pen, &rows->fiber->native[row->index], columns);
 		break;
 	case RCORE_ROW_INTERPRETER:
-		print_count(pen, row->count, "interpreter frame", "interpreter frames");
+		print_interpreter(pen, rows->fiber, row);
 		break;
 	case RCORE_ROW_START:
 		print_count(pen, row->count, "frame that started it", "frames that started it");

@@ -109,6 +109,13 @@ void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret);
  */
 struct rcore_error *rcore_live_check(struct rcore_live *live);
 
+/*
+ * Finds how often a thread of the last rcore_live_begin(), or of the process if
+ * there was none, has waited in the kernel. `tid` is its id in its own pid
+ * namespace. Returns false if it has ended, or is not known.
+ */
+bool rcore_live_waits(const struct rcore_live *live, int tid, uint64_t *ret);
+
 /* Returns the process's own id in its pid namespace; 0 if that is rcore's. */
 int rcore_live_inner_pid(const struct rcore_live *live);
 

@@ -36,6 +36,8 @@ struct rcore_live_status {
 	 */
 	int inner_id, depth;
 	uid_t user; /* real */
+	/* How often it waited for something; a task's own. */
+	uint64_t waits;
 };
 
 /*

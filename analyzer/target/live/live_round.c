@@ -40,6 +40,21 @@ static bool note_id(void *context, int tid)
 	return id != NULL;
 }
 
+bool rcore_live_waits(const struct rcore_live *live, int tid, uint64_t *ret)
+{
+	char name[64];
+	struct rcore_live_status status;
+	int outer = live->status.depth ? 0 : tid;
+	for (size_t i = 0; !outer && i < live->ids.count; i++)
+		if (live->ids.items[i].inner == tid)
+			outer = live->ids.items[i].outer;
+	snprintf(name, sizeof(name), "task/%d/status", outer);
+	if (outer <= 0 || !rcore_live_status_read(live->folder, name, &status))
+		return false;
+	*ret = status.waits;
+	return true;
+}
+
 static bool add_thread(struct rcore_live *live, int tid, const struct rcore_native_thread *from)
 {
 	struct rcore_native_thread *thread = rcore_push(&live->threads);

@@ -155,20 +155,49 @@ START_TEST(test_deadlock)
 }
 END_TEST
 
-START_TEST(test_gvl)
+/* T2 holds the GVL and runs a native function; T3 may wait for it. */
+static void expect_gvl(struct rcore_native_frame native, bool is_wanted, uint64_t held_ns,
+		       const char *expected)
 {
 	struct rcore_test_threads test;
+	struct rcore_step step = {.kind = RCORE_STEP_NATIVE};
 	rcore_test_threads_init(&test, 4, 0);
 	test.snapshot.threads[1].gvl = RCORE_GVL_HOLDER;
-	test.snapshot.threads[2].gvl = test.snapshot.threads[3].gvl = RCORE_GVL_WAITING;
+	test.snapshot.threads[1].gvl_held_ns = held_ns;
+	test.snapshot.threads[2].gvl = is_wanted ? RCORE_GVL_WAITING : RCORE_GVL_UNKNOWN;
+	test.snapshot.threads[3].gvl = RCORE_GVL_WAITING;
 	test.snapshot.threads[3].ractor = 1; /* it waits for another one */
-	static struct rcore_native_frame native = {.function = "inflate",
-						   .module = "libz.so.1"};
 	test.snapshot.fibers[1].native = &native;
 	test.snapshot.fibers[1].native_count = 1;
+	test.snapshot.fibers[1].steps = &step;
+	test.snapshot.fibers[1].step_count = 1;
 	FRAMES(&test, 1, busy_frames);
-	expect(&test, "T3 waits for the GVL held by T2, which runs inflate of libz.so.1 in "
-		      "Rate.fetch (app/rate.rb:14)\n");
+	expect(&test, expected);
+}
+
+START_TEST(test_gvl)
+{
+	expect_gvl((struct rcore_native_frame){.function = "inflate", .module = "libz.so.1"},
+		   true, 0,
+		   "T3 waits for the GVL held by T2, which runs inflate of libz.so.1 in "
+		   "Rate.fetch (app/rate.rb:14)\n");
+	expect_gvl((struct rcore_native_frame){.function = "sqlite3_step",
+					       .module = "sqlite3_native.so",
+					       .gem = "sqlite3-2.6.0"},
+		   true, 0,
+		   "T3 waits for the GVL held by T2, which runs sqlite3_step of "
+		   "sqlite3_native.so, gem sqlite3-2.6.0, in Rate.fetch (app/rate.rb:14)\n");
+}
+END_TEST
+
+START_TEST(test_gvl_held)
+{
+	expect_gvl((struct rcore_native_frame){.function = "onig_search",
+					       .module = "libruby.so.3.4",
+					       .is_interpreter = true},
+		   false, 64000000,
+		   "held by T2 for this whole look (64 ms), which runs a regexp match "
+		   "(onig_search) in Rate.fetch (app/rate.rb:14)\n");
 }
 END_TEST
 
@@ -263,9 +292,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_nothing,  test_lock, test_chain,
-				      test_deadlock, test_gvl,  test_pool,
-				      test_groups,   test_many, test_full_queue};
+	const TTest *const tests[] = {test_nothing, test_lock,      test_chain, test_deadlock,
+				      test_gvl,     test_gvl_held,  test_pool,  test_groups,
+				      test_many,    test_full_queue};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "summary", .tests = tests, .count = RCORE_COUNT(tests)});
 }
