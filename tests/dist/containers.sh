@@ -25,6 +25,8 @@ start() {
 	unshare --pid --mount --fork --kill-child sh -c 'mount --rbind "$0" "$0" && mount -t proc proc "$0/proc" && cd "$0" &&
 		pivot_root . mnt && exec chroot . env -i PATH=/usr/bin:/bin "$@"' "$root" "$@" 2>launcher &
 	launcher=$!
+	trap 'kill -KILL "$launcher" ${outer:+"$outer"} 2>/dev/null' EXIT
+	outer=
 	until [ -s "$root/tmp/ready" ]; do
 		kill -0 $launcher 2>/dev/null || fail "no container of $*: $(cat launcher)"
 		sleep 0.1
@@ -36,6 +38,7 @@ start() {
 stop() {
 	kill -KILL "$outer"
 	wait $launcher 2>/dev/null || true
+	trap - EXIT
 }
 
 # beside CAPABILITIES COMMAND...: in a container of the image that shares the PID namespace of process $outer.

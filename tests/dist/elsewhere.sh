@@ -53,12 +53,14 @@ try() {
 		sleep 0.1
 	done
 	pid=$(cat ready)
+	trap 'kill -KILL "$pid" 2>/dev/null' EXIT
 	same waits -p "$pid"
 	same analyze -p "$pid"
 	grep -q 'program.rb:3' got || fail "a report without the thread: $(cat got)"
 	here /tmp/static pack -p "$pid" -o /tmp/pack 2>log || fail "rcore pack: $(cat log)"
 	kill -ABRT "$pid"
 	wait $job 2>/dev/null || true
+	trap - EXIT
 	core=$(echo core*)
 	if [ -s "$core" ]; then
 		[ "$core" = core ] || mv "$core" core

@@ -59,6 +59,10 @@ rcore analyze core.$pid >got
 cmp expected got || fail "another report"
 rcore gdb core.$pid -- -nx -batch -ex ruby-fibers >got 2>&1
 grep -q 'Fiber.yield' got || fail "rcore gdb: $(cat got)"
+gcc -o stacks "$top/examples/stacks.c" -I"$libexec/include/rcore" "$libexec/lib/librcore.so" -Wl,-rpath,"$work/$libexec/lib" >log 2>&1 ||
+	fail "a program with librcore: $(cat log)"
+./stacks core.$pid >got 2>&1 || fail "the program with librcore: $(cat got)"
+grep -q '^thread T1$' got || fail "the program with librcore: $(cat got)"
 [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v rcore)" --version >/dev/null ||
 	fail "another user cannot run it"
 
