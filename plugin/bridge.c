@@ -267,6 +267,17 @@ static const struct rcore_command *find_verb(const char *verb)
 	return NULL;
 }
 
+static void help_subcommands(const struct rcore_command *command,
+			     const struct rcore_help_style *style, FILE *out)
+{
+	const struct rcore_command *const *sub = command->subcommands;
+	for (; sub && *sub; sub++) {
+		const struct rcore_option_group own = {NULL, (*sub)->options, NULL};
+		fprintf(out, "\nruby-%s %s: ", command->verb, (*sub)->name);
+		rcore_help_command(*sub, command, &own, 1, style, out);
+	}
+}
+
 char *rcore_plugin_help(const char *verb, const char *prompt)
 {
 	const struct rcore_help_style style = {.prompt = prompt};
@@ -283,6 +294,7 @@ char *rcore_plugin_help(const char *verb, const char *prompt)
 	struct rcore_command named = *command;
 	named.verb = verb;
 	rcore_help_command(&named, NULL, groups, command->run ? 2 : 0, &style, out);
+	help_subcommands(&named, &style, out);
 	if (fclose(out) == 0)
 		return text;
 	free(text);
@@ -304,9 +316,9 @@ static struct rcore_error *place_words(const struct rcore_command *command,
 	return NULL;
 }
 
-static struct rcore_error *parse(const struct rcore_command *command, int32_t argc,
-				 const char *const *argv, struct rcore_command_line *line,
-				 void *arguments)
+static struct rcore_error *parse(const struct rcore_command *command, const char *verb,
+				 int32_t argc, const char *const *argv,
+				 struct rcore_command_line *line, void *arguments)
 {
 	const char *const usual[] = {"", command->in_debugger};
 	struct rcore_error *err = NULL;
@@ -319,7 +331,7 @@ static struct rcore_error *parse(const struct rcore_command *command, int32_t ar
 	if (!err)
 		return NULL;
 	struct rcore_error *wrapped = rcore_error_create(
-		RCORE_ERROR_USAGE, "%s; see help ruby-%s", err->message, command->verb);
+		RCORE_ERROR_USAGE, "%s; see help ruby-%s", err->message, verb);
 	rcore_error_free(err);
 	return wrapped;
 }
@@ -368,14 +380,24 @@ int32_t rcore_plugin_run(struct rcore_plugin *plugin, int32_t argc, const char *
 						   rcore_escape(escaped, sizeof(escaped),
 								argc > 0 ? argv[0] : "")));
 	}
+	const char *verb = command->verb;
+	const struct rcore_command *sub =
+		argc > 1 ? rcore_find_subcommand(command, argv[1]) : NULL;
+	if (sub) {
+		command = sub;
+		argc--;
+		argv++;
+	}
 	struct rcore_common common = {0};
 	void *arguments = calloc(1, command->size + 1);
+	if (arguments && command->defaults)
+		memcpy(arguments, command->defaults, command->size);
 	const struct rcore_option_group groups[] = {
 		{NULL, command->options, arguments},
 		{NULL, rcore_common_options, &common},
 	};
 	struct rcore_command_line line = {.groups = groups, .group_count = 2};
-	struct rcore_error *err = arguments ? parse(command, argc, argv, &line, arguments)
+	struct rcore_error *err = arguments ? parse(command, verb, argc, argv, &line, arguments)
 					    : rcore_error_no_memory();
 	if (!err)
 		err = show(plugin, command, arguments, &common, ret);

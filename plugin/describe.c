@@ -77,6 +77,13 @@ static struct json_object *describe(const struct rcore_command *command, const c
 	for (const struct rcore_option *option = rcore_common_options;
 	     command->run && option->name; option++)
 		push(options, describe_option(option, failed), failed);
+	if (!command->subcommands)
+		return object;
+	struct json_object *subcommands = json_object_new_array();
+	add(object, "subcommands", subcommands, failed);
+	/* They have none themselves. */
+	for (const struct rcore_command *const *sub = command->subcommands; *sub; sub++)
+		push(subcommands, describe(*sub, NULL, failed), failed);
 	return object;
 }
 

@@ -43,6 +43,10 @@ def _option(command, word):
 def complete(session, command, text):
     """Returns the last argument of a command line that ends in `text`, and everything that completes it."""
     words = text.split(" ")
+    subcommands = {one["command"]: one for one in command.get("subcommands", ())}
+    if len(words) > 1:
+        command = subcommands.get(words[0], command)
+        subcommands = {}
     last, before = words[-1], _option(command, words[-2]) if len(words) > 1 else None
     if "=" in last and last.startswith("--"):
         option, last = _option(command, last), last.split("=", 1)[1]
@@ -52,7 +56,7 @@ def complete(session, command, text):
     if last.startswith("-"):
         names = ["--" + option["name"] for option in command["options"]]
         return last, [name for name in names if name.startswith(last)]
-    return last, _values(session, command, last)
+    return last, [name for name in subcommands if name.startswith(last)] + _values(session, command, last)
 
 
 def _values(session, what, begun):

@@ -303,21 +303,10 @@ static int print_help(const struct run *run)
 	return 0;
 }
 
-const struct rcore_command *rcore_cli_find_subcommand(const struct rcore_command *command,
-						      const char *word)
-{
-	const struct rcore_command *const *sub = command->subcommands;
-	const char *name = word && strncmp(word, "--", 2) == 0 ? word + 2 : word;
-	for (; name && sub && *sub; sub++)
-		if (strcmp((*sub)->name, name) == 0)
-			return *sub;
-	return NULL;
-}
-
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv)
 {
 	const struct rcore_command *parent = NULL,
-				   *sub = rcore_cli_find_subcommand(command, argv[1]);
+				   *sub = rcore_find_subcommand(command, argv[1]);
 	struct run run;
 	if (sub) {
 		parent = command;

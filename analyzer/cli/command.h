@@ -17,10 +17,6 @@
  */
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv);
 
-/* Finds the subcommand "list" by "list", or by "--list", its former name. */
-const struct rcore_command *rcore_cli_find_subcommand(const struct rcore_command *command,
-						      const char *word);
-
 /* What the option --help sets. */
 struct rcore_cli_help {
 	bool help;

@@ -235,8 +235,7 @@ int rcore_cli_complete(int argc, char **argv)
 		if (!line.command)
 			line.command = rcore_cli_find("analyze");
 		const struct rcore_command *sub =
-			used < count ? rcore_cli_find_subcommand(line.command, words[used])
-				     : NULL;
+			used < count ? rcore_find_subcommand(line.command, words[used]) : NULL;
 		if (sub) {
 			line.command = sub;
 			used++;

@@ -103,7 +103,7 @@ static void print_usage(const struct rcore_command *command, const char *name, b
 	for (const struct rcore_command *const *sub = command->subcommands; sub && *sub;
 	     sub++) {
 		fprintf(out, "%s%s %s%s", others, name, (*sub)->name,
-			(*sub)->input == RCORE_INPUT_TARGET ? " TARGET" : "");
+			in_shell && (*sub)->input == RCORE_INPUT_TARGET ? " TARGET" : "");
 		print_words(*sub, out);
 	}
 }
@@ -165,7 +165,9 @@ void rcore_help_command(const struct rcore_command *command, const struct rcore_
 	char name[NAME_SIZE];
 	size_t width = width_of(style);
 	bool has_options = false;
-	if (style->prompt)
+	if (style->prompt && parent)
+		snprintf(name, sizeof(name), "ruby-%s %s", parent->verb, command->name);
+	else if (style->prompt)
 		snprintf(name, sizeof(name), "ruby-%s", command->verb);
 	else
 		shell_name(command, parent, name);

@@ -206,3 +206,14 @@ void rcore_command_line_deinit(struct rcore_command_line *line)
 	free(line->rest.items);
 	line->words = line->rest = (struct rcore_strings){0};
 }
+
+const struct rcore_command *rcore_find_subcommand(const struct rcore_command *command,
+						  const char *word)
+{
+	const struct rcore_command *const *sub = command->subcommands;
+	const char *name = word && strncmp(word, "--", 2) == 0 ? word + 2 : word;
+	for (; name && sub && *sub; sub++)
+		if (strcmp((*sub)->name, name) == 0)
+			return *sub;
+	return NULL;
+}

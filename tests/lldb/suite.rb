@@ -31,6 +31,9 @@ class LldbSuite
     "ruby waits --json" => %w[waits --json],
     "ruby-print RUBY_VERSION FIBERS" => %w[print RUBY_VERSION FIBERS],
     "ruby-doctor" => %w[doctor],
+    "ruby-heap --limit 5" => %w[heap --limit 5],
+    "ruby-heap retained --limit 3" => %w[heap retained --limit 3],
+    "ruby heap verify --json" => %w[heap verify --json],
     "ruby-locals --fiber T1.F0" => %w[locals --fiber T1.F0],
     "ruby-exception --fiber T1.F4" => %w[exception --fiber T1.F4],
     "ruby-bt --fiber T1.F2" => %w[bt --fiber T1.F2],
@@ -125,7 +128,9 @@ class LldbSuite
   end
 
   def shell(words, *target)
-    out, = Open3.capture2({ "TERM" => "dumb" }, @rcore, words.first, *target, *@files, *words.drop(1))
+    # A subcommand precedes the core.
+    command = words.take(words[0] == "heap" && !words[1].start_with?("-") ? 2 : 1)
+    out, = Open3.capture2({ "TERM" => "dumb" }, @rcore, *command, *target, *@files, *words.drop(command.size))
     out.force_encoding("UTF-8")
   end
 

@@ -10,7 +10,8 @@ module Cores
     "doctor", "threads", "threads --verbose", "bt", "bt --fiber T1.F3", "bt --thread T2 --all", "bt --fiber T1.F3 --frame 1",
     "bt --frame 99", "locals", "locals --fiber T1.F3", "locals --fiber T1.F3 --frame 1 --all", "locals --frame 99", "locals --depth 0",
     "explain", "waits", "waits --json", "print RUBY_VERSION FIBERS", "print --json Worker", "print Nope", "exception",
-    "exception --fiber T1.F3", "state", "state --thread T1", "state --lines", "state T1.F3 T1.F1", "state --all", "state T9.F9", "state --json", "fibers --locals --args --self", "fibers --locals --depth 1 --json"
+    "exception --fiber T1.F3", "state", "state --thread T1", "state --lines", "state T1.F3 T1.F1", "state --all", "state T9.F9", "state --json", "fibers --locals --args --self", "fibers --locals --depth 1 --json",
+    "heap --limit 5", "heap --class Thread --list", "heap retained --limit 3", "heap strings --limit 3", "heap verify --json", "heap malloc"
   ].freeze
 
   # Of a debuggee: it ends by a signal of its own, and tells no truth.
@@ -46,8 +47,10 @@ module Cores
     def prepare(folder); end
 
     def rcore(line)
-      command, *words = line.split
-      out, = Open3.capture2e(Suite::RCORE, command, path, *files, *words, binmode: true)
+      words = line.split
+      # `heap` has subcommands, which precede the core.
+      command = words.shift(words[0] == "heap" && !words[1].start_with?("-") ? 2 : 1)
+      out, = Open3.capture2e(Suite::RCORE, *command, path, *files, *words, binmode: true)
       out.force_encoding("UTF-8")
     end
 
@@ -110,10 +113,13 @@ module Cores
     debugger.run(verbs.flat_map { |verb| ["help ruby-#{verb}", "help ruby #{verb}"] }).each_with_index do |text, at|
       test.fail("help of #{verbs[at / 2]}: #{text}") unless text =~ /^Usage: ruby-/ && text =~ /^Examples:\n\n  \(gdb\) ruby-/
     end
-    whole, choice, id = debugger.run(["complete ruby-fibers --th", "complete ruby-fibers --native=a", "complete ruby-bt --fiber T1"])
+    whole, choice, id, subcommand, own = debugger.run(["complete ruby-fibers --th", "complete ruby-fibers --native=a", "complete ruby-bt --fiber T1",
+                                                       "complete ruby-heap re", "complete ruby-heap verify --l"])
     test.same("completion of options", "ruby-fibers --thread\n", whole)
     test.same("completion of choices", "ruby-fibers --native=all\n", choice)
     test.same("completion without a process", "", id)
+    test.same("completion of subcommands", "ruby-heap refs\nruby-heap retained\n", subcommand)
+    test.same("completion of their options", "ruby-heap verify --limit\n", own)
   end
 
   STACK = <<~PYTHON
