@@ -79,8 +79,8 @@ const struct rcore_command rcore_command_heap_diff = {
 	.doc = "Compare the reachable objects of cores of the same program, the oldest "
 	       "first. Addresses are not compared, so the cores may be of different "
 	       "processes. Objects are counted by their path from a root, without indices: "
-	       "\"constant ORDERS, an element: Order\". Objects that only a machine stack "
-	       "seems to refer to are left out. With a third core, print only what grew "
+	       "\"constant ORDERS, an element: Order\". With a third core, print only what "
+	       "grew "
 	       "both times.",
 	.options = options,
 	.size = sizeof(struct arguments),

@@ -231,26 +231,6 @@ static struct rcore_error *describe_growth(struct rcore_heap_namer *namer,
 	return err;
 }
 
-/*
- * What only a word of a machine stack leads to differs from moment to moment,
- * and may be garbage.
- */
-static bool is_passing(const struct rcore_trails *trails, uint32_t trail)
-{
-	while (trails->items[trail].before != RCORE_HEAP_NONE)
-		trail = trails->items[trail].before;
-	return (unsigned)rcore_edge_kind(trails->items[trail].step) == RCORE_ROOT_MACHINE;
-}
-
-static void drop_passing(const struct rcore_trails *trails, struct rcore_growths *growths)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < growths->count; i++)
-		if (!is_passing(trails, growths->items[i].trail))
-			growths->items[kept++] = growths->items[i];
-	growths->count = kept;
-}
-
 static struct rcore_error *list_classes(struct rcore_heap_namer *namer,
 					struct comparing *comparing, size_t limit)
 {
@@ -280,7 +260,6 @@ static struct rcore_error *list_growths(struct rcore_heap_namer *namer,
 		rcore_trails_growth(&comparing->trails, (unsigned)diff->side_count, &growths);
 	if (err)
 		return err;
-	drop_passing(&comparing->trails, &growths);
 	diff->all_growths = growths.count;
 	size_t count = growths.count < limit ? growths.count : limit;
 	diff->growths = rcore_arena_array(&diff->arena, count, sizeof(*diff->growths));

@@ -31,7 +31,8 @@ static struct rcore_error *add_roots(struct rcore_session *session, struct rcore
 		if (thread->has_registers)
 			threads[count++] = (struct rcore_roots_thread){
 				thread->registers[rcore_register_sp(process->machine)],
-				thread->registers, (size_t)thread->register_count};
+				thread->thread_pointer, thread->registers,
+				(size_t)thread->register_count};
 	}
 	const struct rcore_roots_source source = {vm, objspace, threads, count};
 	struct rcore_error *err = rcore_roots_find(ruby, &source, heap);

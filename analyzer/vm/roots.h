@@ -8,6 +8,7 @@
 /* A kernel thread: its registers, one of which is the stack pointer. */
 struct rcore_roots_thread {
 	uint64_t sp;
+	uint64_t thread_pointer; /* 0: unknown */
 	const uint64_t *registers;
 	size_t register_count;
 };
