@@ -87,14 +87,29 @@ static bool is_of_start(const struct rcore_frame *frame, const struct rcore_fram
 			       rcore_method_of_label(start->label));
 }
 
+/*
+ * Whether a thread waits in the loop of a fiber scheduler: then its fibers say
+ * what the application does, and not the frame that started the loop.
+ */
+static bool is_event_loop(const struct rcore_fiber *fiber,
+			  const struct rcore_frame *application)
+{
+	static const char loop[] = "Async::Scheduler#run";
+	for (const struct rcore_frame *frame = fiber->frames; frame < application; frame++)
+		if (rcore_same_text(frame->label, loop))
+			return true;
+	return false;
+}
+
 static bool is_idle(const struct rcore_thread *thread, const struct rcore_snapshot *snapshot)
 {
 	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
 	if (!fiber || !waits_for_work(thread, fiber->wait) || thread->problem || fiber->problem)
 		return false;
 	const struct rcore_frame *frame = rcore_application_frame(fiber);
-	return !frame || (fiber->wait->kind <= RCORE_WAIT_CONDITION &&
-			  is_of_start(frame, rcore_worker_start(thread, snapshot)));
+	return !frame || is_event_loop(fiber, frame) ||
+	       (fiber->wait->kind <= RCORE_WAIT_CONDITION &&
+		is_of_start(frame, rcore_worker_start(thread, snapshot)));
 }
 
 void rcore_idle_threads_find(struct rcore_snapshot *snapshot)

@@ -12,6 +12,8 @@
 #include "report/text/text_waits.h"
 #include "report/text/text_works.h"
 #include "report/names.h"
+#include "triage/origin.h"
+#include "triage/workers.h"
 
 void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
 {
@@ -66,6 +68,25 @@ static void print_addresses(const struct rcore_text *text, const struct rcore_fi
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
 
+static bool is_in_gem(const struct rcore_fiber *fiber)
+{
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		if (rcore_origin_of_frame(&fiber->frames[i]) == RCORE_ORIGIN_GEM)
+			return true;
+	return false;
+}
+
+/*
+ * Whether a fiber waits in a gem, for something that a scheduler knows, and no
+ * code of the application is on its stack: one that accepts connections.
+ */
+static bool is_parked_in_library(const struct rcore_fiber *fiber)
+{
+	return fiber->status == RCORE_FIBER_SUSPENDED && fiber->resuming < 0 &&
+	       !fiber->problem && !fiber->works.count && !rcore_application_frame(fiber) &&
+	       is_in_gem(fiber);
+}
+
 /*
  * The stack of a thread that waits for work is printed on request: by --thread,
  * --fiber, --native, --self and the like, or --all. It is also printed if
@@ -75,11 +96,12 @@ static bool is_brief(const struct rcore_text *text, const struct rcore_fiber *fi
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	const struct rcore_thread *thread = rcore_snapshot_thread(snapshot, fiber->thread);
-	return !text->options.all && text->pick.thread < 0 && text->pick.fiber < 0 &&
+	bool is_idle = fiber->is_current ? fiber->is_root && thread && thread->is_idle
+					 : is_parked_in_library(fiber);
+	return is_idle && !text->options.all && text->pick.thread < 0 && text->pick.fiber < 0 &&
 	       !text->pick.where && text->options.native == RCORE_NATIVE_FOLDED &&
-	       !snapshot->has_values && fiber->is_current && fiber->is_root &&
-	       !fiber->native_problem && !fiber->exception_count && thread &&
-	       !thread->is_crashed && thread->is_idle && rcore_text_place(fiber);
+	       !snapshot->has_values && !fiber->native_problem && !fiber->exception_count &&
+	       thread && !thread->is_crashed && rcore_text_place(fiber);
 }
 
 static void print_place(const struct rcore_text *text, const struct rcore_fiber *fiber)
@@ -92,8 +114,9 @@ static void print_place(const struct rcore_text *text, const struct rcore_fiber 
 	rcore_escape_write(out, place->path);
 	if (place->line)
 		fprintf(out, ":%d", place->line);
-	rcore_styled(&text->pen, RCORE_STYLE_QUIET, "  (idle; --thread %s shows its stack)\n",
-		     text->snapshot->threads[fiber->thread].id);
+	rcore_styled(&text->pen, RCORE_STYLE_QUIET, "  (idle; --%s %s shows its stack)\n",
+		     fiber->is_root ? "thread" : "fiber",
+		     fiber->is_root ? text->snapshot->threads[fiber->thread].id : fiber->id);
 }
 
 static void print_fiber(struct rcore_text *text, size_t index)
@@ -204,10 +227,12 @@ static void print_group(struct rcore_text *text, size_t index)
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	const struct rcore_fiber_group *group = &snapshot->groups[index];
 	const struct rcore_fiber *first = &snapshot->fibers[group->fibers[0]];
-	const struct rcore_frame *place = rcore_text_place(first);
+	/* The application's line says more than the scheduler's. */
+	const struct rcore_frame *place = rcore_application_frame(first);
 	char number[RCORE_COUNT_SIZE];
 	FILE *out = text->pen.out;
 
+	place = place ? place : rcore_text_place(first);
 	putc('\n', out);
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%s fibers",
 		     rcore_count_text(text->visible[index], number));

@@ -33,6 +33,19 @@ static const char *hook_of(const char *label)
 	return NULL;
 }
 
+/*
+ * A hook may call another one: Async's kernel_sleep calls its block. Returns
+ * the outermost of those that call each other, which is the one that Ruby
+ * called.
+ */
+static size_t outermost_hook(const struct rcore_fiber *fiber, uint64_t scheduler, size_t at)
+{
+	while (at + 1 < fiber->frame_count && fiber->frames[at + 1].self == scheduler &&
+	       hook_of(fiber->frames[at + 1].label))
+		at++;
+	return at;
+}
+
 int rcore_wait_hook(struct rcore_waits *waits, const struct rcore_fiber *fiber,
 		    const char **ret_name)
 {
@@ -50,7 +63,8 @@ int rcore_wait_hook(struct rcore_waits *waits, const struct rcore_fiber *fiber,
 					   ? hook_of(fiber->frames[i].label)
 					   : NULL;
 		if (name) {
-			*ret_name = name;
+			i = outermost_hook(fiber, scheduler, i);
+			*ret_name = hook_of(fiber->frames[i].label);
 			return (int)i;
 		}
 	}
