@@ -49,8 +49,12 @@ static bool is_one_of(const char *text, const char *const *wanted, size_t count)
 bool rcore_is_binstub(const struct rcore_frame *frame, const struct rcore_frame *inner)
 {
 	static const char *const tops[] = {"<main>", "<top (required)>"};
-	static const char *const loads[] = {"Kernel#load", "Kernel.load", "Kernel#require",
-					    "Kernel.require", "Kernel#require_relative"};
+	static const char *const loads[] = {"Kernel#load",
+					    "Kernel.load",
+					    "Kernel#require",
+					    "Kernel.require",
+					    "Kernel#require_relative",
+					    "Gem.activate_and_load_bin_path"};
 	if (!inner || !frame->path || !is_one_of(frame->label, tops, RCORE_COUNT(tops)) ||
 	    !is_one_of(inner->label, loads, RCORE_COUNT(loads)))
 		return false;
