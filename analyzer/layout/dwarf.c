@@ -232,8 +232,8 @@ static struct rcore_error *read_layout(struct rcore_dwarf_file *file, const char
 	return err;
 }
 
-static struct rcore_error *from_dwarf(const char *path, const unsigned version[3],
-				      const char *headers, struct rcore_layout *ret)
+struct rcore_error *rcore_dwarf_layout(const char *path, const unsigned version[3],
+				       const char *headers, struct rcore_layout *ret)
 {
 	struct rcore_dwarf_file file = {0};
 	struct rcore_layout layout;
@@ -257,20 +257,4 @@ static struct rcore_error *from_dwarf(const char *path, const unsigned version[3
 	rcore_layout_set_traits(&layout);
 	*ret = layout;
 	return NULL;
-}
-
-struct rcore_error *rcore_layout_from_dwarf(const char *path, const unsigned version[3],
-					    struct rcore_layout *ret)
-{
-	return from_dwarf(path, version, NULL, ret);
-}
-
-struct rcore_error *rcore_layout_from_headers(const char *path, const unsigned version[3],
-					      const char *headers, const unsigned neighbour[3],
-					      struct rcore_layout *ret)
-{
-	struct rcore_error *err = from_dwarf(path, version, headers, ret);
-	if (!err)
-		memcpy(ret->neighbour, neighbour, sizeof(ret->neighbour));
-	return err;
 }

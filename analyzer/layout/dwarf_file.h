@@ -35,4 +35,12 @@ bool rcore_dwarf_may_be_c(Dwarf_Die *unit);
 bool rcore_dwarf_file_string(struct rcore_dwarf_file *file, const char *name, char *buffer,
 			     size_t size);
 
+/*
+ * Do what rcore_layout_from_dwarf(), rcore_layout_from_headers() and
+ * rcore_layout_provenance() do, in this process. `headers` may be NULL.
+ */
+struct rcore_error *rcore_dwarf_layout(const char *path, const unsigned version[3],
+				       const char *headers, struct rcore_layout *ret);
+char *rcore_dwarf_provenance(const char *path);
+
 #endif

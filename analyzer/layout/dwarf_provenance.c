@@ -44,7 +44,7 @@ static void print_producer(FILE *out, Dwarf *dwarf)
 	}
 }
 
-char *rcore_layout_provenance(const char *path)
+char *rcore_dwarf_provenance(const char *path)
 {
 	struct rcore_dwarf_file file = {0};
 	char *text = NULL;

@@ -156,6 +156,15 @@ struct rcore_error *rcore_session_read(struct rcore_session *session, struct rco
 	return err;
 }
 
+static void tell_missing_names(const struct rcore_target *target,
+			       struct rcore_snapshot *snapshot)
+{
+	const char *problem = rcore_modules_problem(target->modules);
+	if (problem)
+		rcore_problem_add(snapshot,
+				  rcore_error_create(RCORE_ERROR_CORRUPT, "%s", problem));
+}
+
 /* What is done once a running process has been resumed. */
 static struct rcore_error *conclude(struct rcore_session *session,
 				    const struct rcore_moment *moment)
@@ -166,6 +175,8 @@ static struct rcore_error *conclude(struct rcore_session *session,
 	struct rcore_error *err = rcore_snapshot_group(snapshot, settings->merge_similar);
 	if (!err && !settings->no_native && !settings->no_stop)
 		err = rcore_session_weave(target, &session->located, moment);
+	if (!err)
+		tell_missing_names(target, snapshot);
 	if (!err)
 		err = rcore_session_explain(target, &session->located,
 					    settings->redact >= RCORE_REDACT_STRINGS,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <dwarf.h>
+#include <limits.h>
 #include <string.h>
 
 #include "image/elf/module_debug.h"
+#include "image/elf/module_helper.h"
 
-const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_module *module)
+/* In the helper. Returns a file with DWARF, or NULL. */
+static const char *find_file(struct rcore_modules *modules, struct rcore_module_entry *entry)
 {
-	struct rcore_module_debug *debug =
-		rcore_module_debug(modules, (struct rcore_module_entry *)module);
+	struct rcore_module_debug *debug = entry ? rcore_module_debug(modules, entry) : NULL;
 	if (!debug || !debug->module || debug->looked_for_file)
 		return debug ? debug->file : NULL;
 	debug->looked_for_file = true;
@@ -22,6 +24,37 @@ const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_
 	const char *file = debug_file ? debug_file : main_file;
 	debug->file = file ? rcore_arena_strdup(&modules->arena, file) : NULL;
 	return debug->file;
+}
+
+/* In the helper. Replies with the path, or with nothing. */
+static size_t serve_file(void *context, const void *request, size_t size, void *reply,
+			 size_t room)
+{
+	size_t index;
+	memcpy(&index, request, sizeof(index));
+	const char *file = find_file(context, rcore_module_of_index(context, index));
+	size_t length = file ? strlen(file) : 0;
+	if (length >= PATH_MAX)
+		length = 0;
+	if (length)
+		memcpy(reply, file, length);
+	((char *)reply)[length] = '\0';
+	return length + 1;
+}
+
+const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_module *module)
+{
+	struct rcore_module_entry *entry = (struct rcore_module_entry *)module;
+	char reply[RCORE_HELPER_ROOM];
+	size_t index = rcore_module_index(modules, entry), size = 0;
+	if (entry->has_debug_file)
+		return entry->debug_file;
+	entry->has_debug_file = true;
+	if (rcore_module_helper_call(modules, entry, serve_file, &index, sizeof(index), reply,
+				     &size) &&
+	    size > 1 && !reply[size - 1])
+		entry->debug_file = rcore_arena_strdup(&modules->arena, reply);
+	return entry->debug_file;
 }
 
 /*
@@ -61,11 +94,11 @@ static bool add_unit(struct rcore_symbol_index *index, Dwarf_Die *unit, Dwarf_Ad
 	return true;
 }
 
-bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_module *module,
-				 const char *name, uint64_t *ret)
+/* In the helper. */
+static bool find_variable(struct rcore_modules *modules, struct rcore_module_entry *entry,
+			  const char *name, uint64_t *ret)
 {
-	struct rcore_module_entry *entry = (struct rcore_module_entry *)module;
-	if (!rcore_module_debug_file(modules, module))
+	if (!find_file(modules, entry))
 		return false;
 	struct rcore_module_debug *debug = entry->debug;
 	if (!debug->variables) {
@@ -78,8 +111,43 @@ bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_mod
 			if (!add_unit(debug->variables, unit, bias))
 				break;
 	}
-	if (!rcore_symbol_index_find(debug->variables, name, ret, NULL))
+	return rcore_symbol_index_find(debug->variables, name, ret, NULL);
+}
+
+struct variable {
+	size_t index;
+	char name[256];
+};
+
+/* In the helper. Replies with the address in the file, or with nothing. */
+static size_t serve_variable(void *context, const void *request, size_t size, void *reply,
+			     size_t room)
+{
+	struct variable wanted;
+	uint64_t address;
+	memcpy(&wanted, request, sizeof(wanted));
+	if (!find_variable(context, rcore_module_of_index(context, wanted.index), wanted.name,
+			   &address))
+		return 0;
+	memcpy(reply, &address, sizeof(address));
+	return sizeof(address);
+}
+
+bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_module *module,
+				 const char *name, uint64_t *ret)
+{
+	struct rcore_module_entry *entry = (struct rcore_module_entry *)module;
+	struct variable wanted = {.index = rcore_module_index(modules, entry)};
+	char reply[RCORE_HELPER_ROOM];
+	size_t size = 0;
+	if (strlen(name) >= sizeof(wanted.name))
 		return false;
+	strcpy(wanted.name, name);
+	if (!rcore_module_helper_call(modules, entry, serve_variable, &wanted, sizeof(wanted),
+				      reply, &size) ||
+	    size != sizeof(*ret))
+		return false;
+	memcpy(ret, reply, sizeof(*ret));
 	*ret += module->bias;
 	return true;
 }

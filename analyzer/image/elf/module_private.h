@@ -9,6 +9,8 @@
 #include "image/elf/symbol_index.h"
 
 struct rcore_module_debug;
+struct rcore_helper;
+struct rcore_native_modules;
 
 /* A module, with what image/ knows about it. */
 struct rcore_module_entry {
@@ -25,6 +27,10 @@ struct rcore_module_entry {
 	uint64_t dynamic;
 	struct rcore_module_debug *debug; /* opened by the first request */
 	struct rcore_symbol_index *symbols;
+	bool has_debug_file; /* whether it was looked for */
+	const char *debug_file;
+	/* Reading its names killed the helper. */
+	bool is_deadly;
 };
 
 /* A range that maps a module's file. */
@@ -58,6 +64,10 @@ struct rcore_modules {
 	struct rcore_memory *below;
 	bool anonymous_saved; /* `below` contains the pages that were written */
 	size_t last_row;
+	struct rcore_helper *helper; /* reads names; NULL: not needed yet */
+	/* In the helper alone: the modules as libdwfl sees them, with names. */
+	struct rcore_native_modules *named;
+	char *problem; /* why some names are missing, or NULL */
 };
 
 /* Those of the file, otherwise of memory; count 0 if there are neither. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/helper.h"
 #include "image/elf/module_private.h"
 
 static bool copy_options(struct rcore_modules *modules, const struct rcore_module_options *from)
@@ -180,6 +181,7 @@ void rcore_modules_close(struct rcore_modules *modules)
 {
 	if (!modules)
 		return;
+	rcore_helper_free(modules->helper);
 	for (size_t i = 0; i < modules->list.count; i++) {
 		struct rcore_module_entry *entry = &modules->list.items[i];
 		rcore_symbol_index_free(entry->symbols);

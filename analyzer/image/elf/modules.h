@@ -127,6 +127,13 @@ bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_mod
 				 const char *name, uint64_t *ret);
 
 /*
+ * Returns why symbols, lines or variables of some modules are missing that
+ * their files may have, or NULL: a line. They are read by a process with
+ * limits, because the libraries that read them can be made to crash or hang.
+ */
+const char *rcore_modules_problem(const struct rcore_modules *modules);
+
+/*
  * Returns the ranges of the module's writable data (.data, .bss and what
  * follows it without a file) in address order; the VM is searched there. They
  * come from the program headers of the file, otherwise of memory. Returns false

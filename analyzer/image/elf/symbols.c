@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "image/elf/module_dynamic.h"
+#include <string.h>
+
 #include "image/elf/module_debug.h"
+#include "image/elf/module_dynamic.h"
+#include "image/elf/module_helper.h"
+
+enum { MAX_NAME = 4096 }; /* of a symbol that is looked up */
 
 static bool find_dynamic(struct rcore_modules *modules, const struct rcore_module_entry *entry,
 			 const char *name, struct rcore_symbol *ret)
@@ -35,6 +40,59 @@ static struct rcore_symbol_index *make_index(Dwfl_Module *module)
 	return index;
 }
 
+/* The name follows, with its NUL. */
+struct request {
+	size_t index;
+};
+
+struct reply {
+	bool found;
+	uint64_t address, size; /* in the file */
+};
+
+static bool find_static(struct rcore_modules *modules, struct rcore_module_entry *entry,
+			const char *name, struct reply *ret)
+{
+	struct rcore_module_debug *debug = entry ? rcore_module_debug(modules, entry) : NULL;
+	if (!debug || !debug->module)
+		return false;
+	if (!entry->symbols)
+		entry->symbols = make_index(debug->module);
+	return entry->symbols &&
+	       rcore_symbol_index_find(entry->symbols, name, &ret->address, &ret->size);
+}
+
+/* In the helper. */
+static size_t serve(void *context, const void *bytes, size_t size, void *reply, size_t room)
+{
+	struct rcore_modules *modules = context;
+	struct reply found = {0};
+	struct request request;
+	memcpy(&request, bytes, sizeof(request));
+	found.found = find_static(modules, rcore_module_of_index(modules, request.index),
+				  (const char *)bytes + sizeof(request), &found);
+	memcpy(reply, &found, sizeof(found));
+	return sizeof(found);
+}
+
+static bool ask(struct rcore_modules *modules, struct rcore_module_entry *entry,
+		const char *name, struct reply *ret)
+{
+	char request[sizeof(struct request) + MAX_NAME], reply[RCORE_HELPER_ROOM];
+	const struct request head = {rcore_module_index(modules, entry)};
+	size_t length = strlen(name) + 1, size = 0;
+	if (length > MAX_NAME)
+		return false;
+	memcpy(request, &head, sizeof(head));
+	memcpy(request + sizeof(head), name, length);
+	if (!rcore_module_helper_call(modules, entry, serve, request, sizeof(head) + length,
+				      reply, &size) ||
+	    size != sizeof(*ret))
+		return false;
+	memcpy(ret, reply, sizeof(*ret));
+	return ret->found;
+}
+
 /*
  * Exported names come first: their lookup costs next to nothing, and .symtab
  * has the same addresses for them.
@@ -45,15 +103,10 @@ bool rcore_module_symbol(struct rcore_modules *modules, struct rcore_module *mod
 	struct rcore_module_entry *entry = (struct rcore_module_entry *)module;
 	if (find_dynamic(modules, entry, name, ret))
 		return true;
-	struct rcore_module_debug *debug = rcore_module_debug(modules, entry);
-	if (!debug || !debug->module)
+	struct reply found;
+	if (!ask(modules, entry, name, &found))
 		return false;
-	if (!entry->symbols)
-		entry->symbols = make_index(debug->module);
-	if (!entry->symbols ||
-	    !rcore_symbol_index_find(entry->symbols, name, &ret->address, &ret->size))
-		return false;
-	ret->address += module->bias;
-	ret->is_dynamic = false;
+	*ret = (struct rcore_symbol){.address = found.address + module->bias,
+				     .size = found.size};
 	return true;
 }

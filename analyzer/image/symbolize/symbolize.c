@@ -8,11 +8,10 @@
 #define uthash_nonfatal_oom(text) ((text)->lost = true)
 #include <uthash.h>
 
-#include "image/symbolize/demangle.h"
 #include "image/elf/dynamic.h"
 #include "image/elf/locate.h"
-#include "image/symbolize/symbolize_dwarf.h"
 #include "image/symbolize/symbolize_gem.h"
+#include "image/symbolize/symbolize_name.h"
 
 struct rcore_interned {
 	const char *text;
@@ -94,56 +93,6 @@ static void name_module(struct rcore_symbolizer *symbolizer, struct rcore_native
 	module->is_interpreter =
 		is_interpreter(module) ||
 		(module->name && is_ruby_executable(&entry->module, module->name));
-	module->symbols = rcore_symbols_new(module->dwfl);
-	module->units = rcore_units_new(module->dwfl);
-}
-
-/* GCC moves rarely executed code of a function into "NAME.cold". */
-static uint64_t hot_start(struct rcore_native_module *module,
-			  const struct rcore_function_symbol *symbol)
-{
-	size_t size = strlen(symbol->name);
-	const char *suffix = ".cold";
-	if (size <= strlen(suffix) || strcmp(symbol->name + size - strlen(suffix), suffix))
-		return symbol->start;
-	const struct rcore_function_symbol *hot =
-		rcore_symbols_named(module->symbols, symbol->name, size - strlen(suffix));
-	return hot ? hot->start : symbol->start;
-}
-
-static void name_function(struct rcore_symbolizer *symbolizer,
-			  struct rcore_native_module *module, uint64_t fde_start,
-			  struct rcore_native_frame *frame)
-{
-	const struct rcore_function_symbol *symbol =
-		module->symbols ? rcore_symbols_find(module->symbols, frame->pc, fde_start)
-				: NULL;
-	if (symbol) {
-		frame->function = intern(symbolizer, symbol->name, strcspn(symbol->name, "@"));
-		frame->function_offset = frame->pc - symbol->start;
-		frame->function_start = hot_start(module, symbol);
-	}
-	if (fde_start && (!symbol || !symbol->size))
-		frame->function_start = fde_start;
-	if (!symbol && fde_start)
-		frame->function_offset = frame->pc - fde_start;
-}
-
-/*
- * DWARF has the name of an inlined function as in the source; a symbol has the
- * linker's name.
- */
-static void demangle(struct rcore_symbolizer *symbolizer, struct rcore_native_frame *frame)
-{
-	char *name = rcore_demangle(frame->function);
-	if (!name)
-		return;
-	const char *readable = intern_text(symbolizer, name);
-	if (readable) {
-		frame->symbol = frame->function;
-		frame->function = readable;
-	}
-	free(name);
 }
 
 /* If the bias is not known, returns the offset from the module's start. */
@@ -153,30 +102,38 @@ static uint64_t offset_of(const struct rcore_native_module *module, uint64_t add
 	return address - (module->entry->bias_known ? found->bias : found->start);
 }
 
+/* Of an address without symbols and DWARF. */
+static struct rcore_address_name nothing(uint64_t address, uint64_t fde_start)
+{
+	return (struct rcore_address_name){
+		.count = 1,
+		.function_start = fde_start,
+		.function_offset = fde_start ? address - fde_start : 0,
+	};
+}
+
 size_t rcore_symbolize(struct rcore_symbolizer *symbolizer, struct rcore_native_module *module,
 		       uint64_t address, uint64_t fde_start, struct rcore_native_frame **ret)
 {
-	struct rcore_source sources[RCORE_MAX_INLINED + 1];
-	size_t count = 0;
+	struct rcore_names_buffer buffer;
+	struct rcore_address_name name;
 	if (module && !module->named)
 		name_module(symbolizer, module);
-	if (module && module->units)
-		count = rcore_units_find(module->units, address, sources);
-	if (!count) {
-		sources[0] = (struct rcore_source){0};
-		count = 1;
-	}
+	if (!module || !rcore_name_address(module, address, fde_start, &buffer, &name))
+		name = nothing(address, fde_start);
 	struct rcore_native_frame *frames =
-		rcore_arena_alloc(symbolizer->arena, count * sizeof(*frames));
+		rcore_arena_alloc(symbolizer->arena, name.count * sizeof(*frames));
 	if (!frames)
 		return 0;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < name.count; i++) {
+		const struct rcore_function_name *function = &name.functions[i];
 		struct rcore_native_frame *frame = &frames[i];
 		frame->pc = address;
-		frame->function = intern_text(symbolizer, sources[i].function);
-		frame->file = intern_text(symbolizer, sources[i].file);
-		frame->line = sources[i].line;
-		frame->is_inlined = i + 1 < count;
+		frame->function = intern_text(symbolizer, function->name);
+		frame->symbol = intern_text(symbolizer, function->symbol);
+		frame->file = intern_text(symbolizer, function->file);
+		frame->line = function->line;
+		frame->is_inlined = i + 1 < name.count;
 		if (!module)
 			continue;
 		frame->module = module->name;
@@ -184,10 +141,10 @@ size_t rcore_symbolize(struct rcore_symbolizer *symbolizer, struct rcore_native_
 		frame->gem = module->gem;
 		frame->is_interpreter = module->is_interpreter;
 	}
-	if (module)
-		name_function(symbolizer, module, fde_start, &frames[count - 1]);
-	for (size_t i = 0; i < count; i++)
-		demangle(symbolizer, &frames[i]);
+	if (module) {
+		frames[name.count - 1].function_start = name.function_start;
+		frames[name.count - 1].function_offset = name.function_offset;
+	}
 	*ret = frames;
-	return count;
+	return name.count;
 }

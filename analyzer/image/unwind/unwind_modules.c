@@ -42,7 +42,9 @@ static int find_debug_file(Dwfl_Module *dwfl, void **data, const char *name, Dwa
 {
 	struct rcore_native_module *module = *data;
 	struct rcore_module_debug *debug =
-		rcore_module_debug(module->all->modules, module->entry);
+		module->all->reads_debug_files
+			? rcore_module_debug(module->all->modules, module->entry)
+			: NULL;
 	void *debug_data = debug;
 	if (!debug)
 		return -1;

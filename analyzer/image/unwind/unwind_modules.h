@@ -35,9 +35,11 @@ struct rcore_native_module {
 		size_t count, capacity;
 	} jumps;
 
-	bool named; /* whether the rest is set */
+	bool named; /* whether the next three are set */
 	const char *name, *gem;
 	bool is_interpreter;
+	/* In the helper, or of the vdso. */
+	bool has_symbols; /* whether they were looked for */
 	struct rcore_symbols *symbols;
 	struct rcore_units *units;
 };
@@ -47,6 +49,8 @@ struct rcore_native_modules {
 	struct rcore_memory *memory;
 	unsigned machine;
 	Dwfl_Callbacks callbacks;
+	/* Set in the helper, which alone opens debug files. */
+	bool reads_debug_files;
 	/*
 	 * Callbacks point to it; it belongs to the debug information of some
 	 * module.

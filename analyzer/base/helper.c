@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/helper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/confine.h"
+#include "base/count.h"
+#include "base/signal_name.h"
+
+enum {
+	CALL_SECONDS = 10,      /* for one call */
+	PROCESSOR_SECONDS = 60, /* for all */
+	MAX_STARTS = 4,
+	/*
+	 * If a server is asked for debug files, which the user wants, the
+	 * helper has a network, and a call takes as long as a download.
+	 */
+	DOWNLOAD_SECONDS = 600,
+};
+
+#define MEMORY (UINT64_C(1) << 30)
+
+struct rcore_helper {
+	void *context;
+	pid_t pid; /* 0: not started */
+	int socket;
+	int starts;
+	char problem[128];
+};
+
+/* Followed by the bytes of the request. */
+struct call {
+	rcore_helper_function *function;
+};
+
+static bool asks_servers(void)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	return servers && servers[0];
+}
+
+static int seconds(void)
+{
+	return asks_servers() ? DOWNLOAD_SECONDS : CALL_SECONDS;
+}
+
+struct rcore_helper *rcore_helper_new(void *context)
+{
+	struct rcore_helper *helper = calloc(1, sizeof(*helper));
+	if (helper) {
+		helper->context = context;
+		helper->socket = -1;
+	}
+	return helper;
+}
+
+/*
+ * A debugger has handlers for many signals, which must not run here. That of
+ * SIGSYS belongs to a confinement of the parent's, which applies here, too.
+ */
+static void reset_signals(void)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	static const int of_terminals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGHUP};
+	sigset_t none;
+	for (int i = 1; i < NSIG; i++)
+		if (i != SIGSYS)
+			sigaction(i, &action, NULL);
+	action.sa_handler = SIG_IGN;
+	for (size_t i = 0; i < RCORE_COUNT(of_terminals); i++)
+		sigaction(of_terminals[i], &action, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void set_alarm(int after)
+{
+	const struct itimerval timer = {.it_value.tv_sec = after};
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Ends when the parent does. */
+static void serve(struct rcore_helper *helper, int socket)
+{
+	char *request = malloc(RCORE_HELPER_ROOM), *reply = malloc(RCORE_HELPER_ROOM);
+	while (request && reply) {
+		struct call call;
+		ssize_t got = recv(socket, request, RCORE_HELPER_ROOM, 0);
+		if (got < (ssize_t)sizeof(call))
+			break;
+		memcpy(&call, request, sizeof(call));
+		set_alarm(seconds());
+		size_t size =
+			call.function(helper->context, request + sizeof(call),
+				      (size_t)got - sizeof(call), reply, RCORE_HELPER_ROOM);
+		set_alarm(0);
+		/* An empty message would look like the end. */
+		if (send(socket, reply, size ? size : 1, MSG_NOSIGNAL) < 0)
+			break;
+	}
+	_exit(0);
+}
+
+static void be_helper(struct rcore_helper *helper, int socket)
+{
+	const struct rcore_confinement confinement = {.memory = MEMORY,
+						      .seconds = PROCESSOR_SECONDS};
+	enum { OWN = 3 };
+	reset_signals();
+	if (dup2(socket, OWN) < 0)
+		_exit(1);
+	/* Nothing of the parent's: no core, no terminal, no target. */
+	close_range(0, OWN - 1, 0);
+	close_range(OWN + 1, ~0U, 0);
+	if (!asks_servers())
+		rcore_confine(&confinement);
+	serve(helper, OWN);
+}
+
+static bool start(struct rcore_helper *helper)
+{
+	int sockets[2];
+	if (helper->starts == MAX_STARTS ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return false;
+	helper->starts++;
+	pid_t pid = fork();
+	if (!pid)
+		be_helper(helper, sockets[1]);
+	close(sockets[1]);
+	if (pid < 0) {
+		close(sockets[0]);
+		return false;
+	}
+	helper->pid = pid;
+	helper->socket = sockets[0];
+	return true;
+}
+
+/*
+ * Returns the status of waitpid(), or 0 if somebody else has it. What killed
+ * the helper comes before our own signal.
+ */
+static int stop(struct rcore_helper *helper)
+{
+	int status = 0;
+	close(helper->socket);
+	pid_t ended = waitpid(helper->pid, &status, WNOHANG);
+	/* If it may not be killed, it ends by itself without its socket. */
+	if (!ended && !kill(helper->pid, SIGKILL))
+		while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR)
+			;
+	helper->pid = 0;
+	helper->socket = -1;
+	return status;
+}
+
+static void died(struct rcore_helper *helper, bool is_late)
+{
+	char name[RCORE_SIGNAL_SIZE];
+	int status = stop(helper);
+	int signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (helper->problem[0])
+		return;
+	if (is_late || signo == SIGALRM || signo == SIGXCPU)
+		snprintf(helper->problem, sizeof(helper->problem), "it took longer than %d s",
+			 seconds());
+	else if (signo)
+		snprintf(helper->problem, sizeof(helper->problem), "%s ended it",
+			 rcore_signal_name(signo, name));
+	else
+		snprintf(helper->problem, sizeof(helper->problem), "it ended");
+}
+
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Gives the helper a second more than it gives itself. */
+static bool wait_for_reply(const struct rcore_helper *helper)
+{
+	double end = now() + seconds() + 1;
+	struct pollfd wait = {.fd = helper->socket, .events = POLLIN};
+	int ready;
+	do {
+		double left = end - now();
+		ready = poll(&wait, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
+	} while (ready < 0 && errno == EINTR);
+	return ready > 0;
+}
+
+bool rcore_helper_call(struct rcore_helper *helper, rcore_helper_function *function,
+		       const void *request, size_t size, void *reply, size_t *ret_size)
+{
+	struct call call = {function};
+	struct iovec parts[] = {{&call, sizeof(call)}, {(void *)request, size}};
+	const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+	if (!helper->pid && !start(helper))
+		return false;
+	bool is_late = false;
+	ssize_t got = -1;
+	if (sendmsg(helper->socket, &message, MSG_NOSIGNAL) >= 0) {
+		is_late = !wait_for_reply(helper);
+		if (!is_late)
+			got = recv(helper->socket, reply, RCORE_HELPER_ROOM, 0);
+	}
+	if (got > 0) {
+		*ret_size = (size_t)got;
+		return true;
+	}
+	died(helper, is_late);
+	return false;
+}
+
+const char *rcore_helper_problem(const struct rcore_helper *helper)
+{
+	return helper && helper->problem[0] ? helper->problem : NULL;
+}
+
+void rcore_helper_free(struct rcore_helper *helper)
+{
+	if (helper && helper->pid)
+		stop(helper);
+	free(helper);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_BASE_HELPER_H
+#define RCORE_BASE_HELPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A process that runs functions of ours on hostile bytes, through libraries
+ * that can be made to crash, hang or take all memory: libdw and the demangler.
+ * It is forked, without exec, so it has all that its parent had at the first
+ * call; whatever it changes afterwards is its own. It is confined
+ * (base/confine.h) and has limits of time and memory. If it dies, the parent
+ * goes on without it.
+ */
+struct rcore_helper;
+
+/*
+ * Runs in the helper. Reads a request, writes a reply of at most `room` bytes
+ * and returns its size.
+ */
+typedef size_t rcore_helper_function(void *context, const void *request, size_t size,
+				     void *reply, size_t room);
+
+/* Bytes of a request and of a reply. */
+enum { RCORE_HELPER_ROOM = 128 << 10 };
+
+/* Starts nothing yet. Returns NULL if memory is short. */
+struct rcore_helper *rcore_helper_new(void *context);
+void rcore_helper_free(struct rcore_helper *helper); /* NULL-safe; ends it */
+
+/*
+ * Calls a function in the helper. *ret_size is the size of the reply, which the
+ * caller must check like any hostile bytes. Returns false if the helper died
+ * meanwhile; the next call starts another one, up to a limit. If a request
+ * kills the helper, do not repeat it.
+ */
+bool rcore_helper_call(struct rcore_helper *helper, rcore_helper_function *function,
+		       const void *request, size_t size, void *reply, size_t *ret_size);
+
+/*
+ * Returns why the helper died at first: "it took longer than 10 s". NULL if it
+ * did not.
+ */
+const char *rcore_helper_problem(const struct rcore_helper *helper);
+
+#endif

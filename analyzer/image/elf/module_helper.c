@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/elf/module_helper.h"
+
+#include "base/text.h"
+
+static void explain(struct rcore_modules *modules, const struct rcore_module_entry *entry)
+{
+	char escaped[256];
+	const char *why = rcore_helper_problem(modules->helper);
+	if (!modules->problem && why)
+		modules->problem = rcore_arena_printf(
+			&modules->arena,
+			"symbols and lines are missing: the process that reads them stopped at "
+			"%s (%s)",
+			rcore_escape(escaped, sizeof(escaped), entry->module.path), why);
+}
+
+bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module_entry *entry,
+			      rcore_helper_function *function, const void *request, size_t size,
+			      void *reply, size_t *ret_size)
+{
+	if (!modules->helper)
+		modules->helper = rcore_helper_new(modules);
+	if (!modules->helper || entry->is_deadly)
+		return false;
+	if (rcore_helper_call(modules->helper, function, request, size, reply, ret_size))
+		return true;
+	entry->is_deadly = true;
+	explain(modules, entry);
+	return false;
+}
+
+struct rcore_module_entry *rcore_module_of_index(struct rcore_modules *modules, size_t index)
+{
+	return index < modules->list.count ? &modules->list.items[index] : NULL;
+}
+
+size_t rcore_module_index(const struct rcore_modules *modules,
+			  const struct rcore_module_entry *entry)
+{
+	return (size_t)(entry - modules->list.items);
+}
+
+const char *rcore_modules_problem(const struct rcore_modules *modules)
+{
+	return modules->problem;
+}

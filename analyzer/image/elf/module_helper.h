@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_IMAGE_MODULE_HELPER_H
+#define RCORE_IMAGE_MODULE_HELPER_H
+
+#include "base/helper.h"
+#include "image/elf/module_private.h"
+
+/*
+ * Everything that libdw reads of a module's symbols and DWARF, and every name
+ * that is demangled, goes through here: a function runs in the helper of
+ * `modules`, which is its context. (Call frame information is read in this
+ * process, because each step of an unwinder needs it.)
+ */
+
+/*
+ * Calls a function in the helper about a module of the list. Returns false if
+ * the helper died, or did so before when it read this module.
+ */
+bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module_entry *entry,
+			      rcore_helper_function *function, const void *request, size_t size,
+			      void *reply, size_t *ret_size);
+
+/* In the helper: the module of an index, or NULL. */
+struct rcore_module_entry *rcore_module_of_index(struct rcore_modules *modules, size_t index);
+size_t rcore_module_index(const struct rcore_modules *modules,
+			  const struct rcore_module_entry *entry);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_IMAGE_SYMBOLIZE_NAME_H
+#define RCORE_IMAGE_SYMBOLIZE_NAME_H
+
+#include "base/helper.h"
+#include "image/symbolize/symbolize_dwarf.h"
+#include "image/unwind/unwind_modules.h"
+
+/* What symbols and DWARF say about an address. NULL, 0: unknown. */
+struct rcore_function_name {
+	const char *name;   /* demangled */
+	const char *symbol; /* the mangled name, if `name` differs */
+	const char *file;
+	int line;
+};
+
+struct rcore_address_name {
+	/* As in struct rcore_native_frame, of the last one. */
+	uint64_t function_start, function_offset;
+	size_t count; /* at least 1; innermost first */
+	struct rcore_function_name functions[RCORE_MAX_INLINED + 1];
+};
+
+/* The strings of a name are in it. */
+struct rcore_names_buffer {
+	char bytes[RCORE_HELPER_ROOM];
+};
+
+/*
+ * Asks the helper for the names at a run-time address. The vdso is no file of
+ * anybody's, so its names are found in this process. Returns false if the
+ * helper cannot read the module.
+ */
+bool rcore_name_address(struct rcore_native_module *module, uint64_t address,
+			uint64_t fde_start, struct rcore_names_buffer *buffer,
+			struct rcore_address_name *ret);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The helper lives through nothing that it should not, and its parent through
+ * everything.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/count.h"
+#include "base/helper.h"
+
+static char reply[RCORE_HELPER_ROOM];
+
+static size_t echo(void *context, const void *request, size_t size, void *ret, size_t room)
+{
+	memcpy(ret, request, size);
+	((char *)ret)[0] = *(const char *)context;
+	return size;
+}
+
+static size_t crash(void *context, const void *request, size_t size, void *ret, size_t room)
+{
+	raise(SIGSEGV);
+	abort();
+}
+
+/* Recursion without an end, as in nested blocks of DWARF. */
+static size_t deep(void *context, const void *request, size_t size, void *ret, size_t room)
+{
+	volatile char frame[4096] = {0};
+	if (size == 0)
+		return (size_t)frame[0];
+	return (size_t)frame[0] + deep(context, (const void *)frame, size + 1, ret, room) +
+	       (size_t)frame[1];
+}
+
+static size_t devour(void *context, const void *request, size_t size, void *ret, size_t room)
+{
+	enum { STEP = 64 << 20, MAX = 1024 };
+	int count = 0;
+	for (; count < MAX; count++) {
+		char *block = malloc(STEP);
+		if (!block)
+			break;
+		memset(block, 1, 1);
+	}
+	*(int *)ret = count;
+	return sizeof(int);
+}
+
+START_TEST(answers)
+{
+	char context = '!';
+	size_t size = 0;
+	struct rcore_helper *helper = rcore_helper_new(&context);
+	ck_assert(rcore_helper_call(helper, echo, "hello", 6, reply, &size));
+	ck_assert_uint_eq(size, 6);
+	ck_assert_str_eq(reply, "!ello");
+	/* It has what its parent had at the first call. */
+	context = '?';
+	ck_assert(rcore_helper_call(helper, echo, "again", 6, reply, &size));
+	ck_assert_str_eq(reply, "!gain");
+	ck_assert_ptr_null(rcore_helper_problem(helper));
+	rcore_helper_free(helper);
+}
+END_TEST
+
+static rcore_helper_function *const deaths[] = {crash, deep};
+
+START_TEST(dies)
+{
+	char context = '!';
+	size_t size = 0;
+	struct rcore_helper *helper = rcore_helper_new(&context);
+	for (int i = 0; i < 3; i++) {
+		ck_assert(!rcore_helper_call(helper, deaths[_i], "", 1, reply, &size));
+		ck_assert_str_eq(rcore_helper_problem(helper), "SIGSEGV ended it");
+		ck_assert(rcore_helper_call(helper, echo, "hello", 6, reply, &size));
+	}
+	/* But not for ever. */
+	ck_assert(!rcore_helper_call(helper, deaths[_i], "", 1, reply, &size));
+	ck_assert(!rcore_helper_call(helper, echo, "hello", 6, reply, &size));
+	rcore_helper_free(helper);
+}
+END_TEST
+
+START_TEST(has_little_memory)
+{
+	size_t size = 0;
+	int count;
+	struct rcore_helper *helper = rcore_helper_new(NULL);
+	ck_assert(rcore_helper_call(helper, devour, "", 1, reply, &size));
+	memcpy(&count, reply, sizeof(count));
+	ck_assert_int_le(count, 16);
+	rcore_helper_free(helper);
+}
+END_TEST
+
+/* Returns the number of what it could do that it should not, from 1. */
+static size_t misbehave(void *context, const void *path, size_t size, void *ret, size_t room)
+{
+	int done = 0, number = 0;
+	char name[4096];
+#define TRY(what)                      \
+	do {                           \
+		number++;              \
+		if (what)              \
+			done = number; \
+	} while (0)
+	snprintf(name, sizeof(name), "%s/fifo", (const char *)path);
+	TRY(open(name, O_RDONLY) >= 0);
+	TRY(open("/dev/zero", O_RDONLY) >= 0);
+	snprintf(name, sizeof(name), "%s/new", (const char *)path);
+	TRY(open(name, O_WRONLY | O_CREAT, 0600) >= 0);
+	snprintf(name, sizeof(name), "%s/file", (const char *)path);
+	TRY(open(name, O_RDWR) >= 0);
+	TRY(!unlink(name));
+	TRY(!rename(name, "/tmp/x"));
+	TRY(!chmod(name, 0777));
+	TRY(socket(AF_INET, SOCK_STREAM, 0) >= 0);
+	TRY(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+	TRY(!kill(getppid(), 0));
+	TRY(fork() >= 0);
+	TRY(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+	    MAP_FAILED);
+	TRY(execl("/bin/true", "true", NULL) == 0);
+	/* And what it must be able to do. */
+	TRY(open(name, O_RDONLY) < 0);
+	TRY(open(path, O_RDONLY | O_DIRECTORY) < 0);
+	memcpy(ret, &done, sizeof(done));
+	return sizeof(done);
+}
+
+START_TEST(is_confined)
+{
+	char folder[] = "/tmp/check_helper.XXXXXX", name[64];
+	int done = -1;
+	size_t size = 0;
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(name, sizeof(name), "%s/fifo", folder);
+	ck_assert_int_eq(mkfifo(name, 0600), 0);
+	snprintf(name, sizeof(name), "%s/file", folder);
+	close(open(name, O_WRONLY | O_CREAT, 0600));
+	struct rcore_helper *helper = rcore_helper_new(NULL);
+	ck_assert(rcore_helper_call(helper, misbehave, folder, sizeof(folder), reply, &size));
+	memcpy(&done, reply, sizeof(done));
+	ck_assert_int_eq(done, 0);
+	rcore_helper_free(helper);
+	unlink(name);
+	snprintf(name, sizeof(name), "%s/fifo", folder);
+	unlink(name);
+	rmdir(folder);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("helper");
+	TCase *helper = tcase_create("helper");
+	tcase_add_test(helper, answers);
+	tcase_add_loop_test(helper, dies, 0, RCORE_COUNT(deaths));
+	tcase_add_test(helper, has_little_memory);
+	tcase_add_test(helper, is_confined);
+	suite_add_tcase(suite, helper);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
