@@ -129,7 +129,8 @@ struct rcore_traits {
 	bool envs_mark_code_first; /* before the outer environment */
 	/* ObjectSpace.dump_all prints the age of objects, and more. */
 	bool dump_has_age;
-	bool threads_mark_ec; /* not only through their fiber */
+	bool threads_mark_ec;   /* not only through their fiber */
+	bool fibers_mark_stack; /* that of a parked fiber: fiber.machine_stack */
 	bool symbols_marked;  /* class and name of a dynamic Symbol */
 
 	/* What inspect prints. */

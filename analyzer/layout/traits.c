@@ -8,6 +8,14 @@ static bool since(const struct rcore_layout *layout, unsigned major, unsigned mi
 	return layout->version[1] >= minor;
 }
 
+static bool since_patch(const struct rcore_layout *layout, unsigned major, unsigned minor,
+			unsigned patch)
+{
+	if (layout->version[0] != major || layout->version[1] != minor)
+		return since(layout, major, minor);
+	return layout->version[2] >= patch;
+}
+
 /* RUBY_FL_... of include/ruby/internal/fl_type.h. */
 enum {
 	FL_FREEZE = 1u << 11,
@@ -98,7 +106,7 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.imemo_tmpbuf = 8,
 		.imemo_ast = since(layout, 4, 0) ? 0 : 9,
 		.imemo_parser_strterm = since(layout, 4, 0) ? 0 : 10,
-		.imemo_cvar_entry = since(layout, 4, 0) ? 9 : 0,
+		.imemo_cvar_entry = since_patch(layout, 4, 0, 4) ? 9 : 0,
 		.imemo_callinfo = since(layout, 4, 0)   ? 10
 				  : since(layout, 3, 0) ? 11
 							: 0,
@@ -131,17 +139,19 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.callcaches_mark_all = !since(layout, 3, 3),
 		.callcaches_mark_class = since(layout, 3, 4) && !since(layout, 4, 0),
 		/*
-		 * iseq.c, rb_iseq_mark. In 4.0, cc_is_active() is false for
+		 * iseq.c, rb_iseq_mark. From 3.4 on, cc_is_active() is false for
 		 * each of them.
 		 */
-		.iseqs_mark_callcaches = !since(layout, 4, 0),
+		.iseqs_mark_callcaches = !since(layout, 3, 4),
 		.iseqs_mark_local = since(layout, 3, 3),
 		/* gc.c, mark_cvc_tbl */
 		.classes_mark_cvars = since(layout, 3, 2),
 		/* imemo.c, rb_imemo_mark_and_move */
 		.envs_mark_code_first = since(layout, 3, 4),
 		/* vm.c, thread_mark */
-		.threads_mark_ec = !since(layout, 4, 0),
+		.threads_mark_ec = since(layout, 2, 7) && !since(layout, 3, 2),
+		/* cont.c, cont_mark; from 3.4 on, the saved_ec has the bounds */
+		.fibers_mark_stack = !since(layout, 3, 4),
 		/* internal/string.h, STR_CHILLED */
 		.chilled_flags = since(layout, 3, 4) ? FL_USER2 | FL_USER3 : 0,
 		/* gc/default/default.c, rb_gc_impl_object_metadata */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Makes objects of nearly every type, writes what ObjectSpace.dump_all says of the
-# heap to the file that is named, and dies.
+# heap to the file that is named, and dies. Writes to a second file the addresses of what
+# runs: the frames of these change after the dump.
 require "objspace"
 require "set"
 class Order; attr_accessor :a,:b,:c; def initialize(i) @a="s#{i}"; @b=[i,@a]; @c={k: @b} end; X=[1,"q"]; @@cv = "cv"; def self.cv; @@cv end end
@@ -16,9 +17,12 @@ $keep << many.new(20) << many.new(300)
 eval("def ev; /a#{'b'}c/o; end; ev; 3.times { ev }")
 at_exit { }
 out=File.open(ARGV[0],"w")
+require "fiber"
+File.write(ARGV[1], [Thread.current, Fiber.current].map { |o| ObjectSpace.dump(o)[/0x\h+/] }.join("\n"))
 (Process.setrlimit(Process::RLIMIT_CORE, -1) rescue nil)
-dump=->(o){ ObjectSpace.dump_all(output: o); Process.kill(o==:string ? 0 : :ABRT, $$) }
-dump.(:string)
+dump=->(o,signal){ ObjectSpace.dump_all(output: o); Process.kill(signal, $$) }
 GC.start; GC.start; GC.disable
-dump.(out)
+# Fills the caches of every call below, so that the last one changes nothing.
+dump.(File.open("/dev/null","w"), 0)
+dump.(out, :ABRT)
 sleep

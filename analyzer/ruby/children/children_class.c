@@ -55,6 +55,23 @@ static void mark_cvar(struct rcore_children *children, uint64_t serial, uint64_t
 	RCORE_CHILD_MARK_AT(children, value, cvar_entry, cref);
 }
 
+/*
+ * Releases of 3.4 after 3.4.9 have the cache first, so the word itself decides:
+ * the others of an entry are numbers.
+ */
+static uint64_t call_cache(struct rcore_children *children, uint64_t entry)
+{
+	const struct rcore_layout *layout = children->ruby->layout;
+	uint64_t cc = RCORE_CHILD_READ(children, entry, cc_entry, cc), word;
+	if (rcore_child_is_imemo(children, cc, layout->traits.imemo_callcache))
+		return cc;
+	for (uint64_t at = 0; at + sizeof(word) <= layout->cc_entry.size; at += sizeof(word))
+		if (!rcore_read_u64(children->ruby->memory, entry + at, &word) &&
+		    rcore_child_is_imemo(children, word, layout->traits.imemo_callcache))
+			return word;
+	return cc;
+}
+
 static void mark_call_caches(struct rcore_children *children, uint64_t serial, uint64_t value)
 {
 	const struct rcore_layout *layout = children->ruby->layout;
@@ -75,7 +92,7 @@ static void mark_call_caches(struct rcore_children *children, uint64_t serial, u
 	rcore_child_mark_named(children, cme, "call caches");
 	for (uint64_t i = 0; i < count; i++, entry += layout->cc_entry.size) {
 		RCORE_CHILD_MARK_AT(children, entry, cc_entry, ci);
-		RCORE_CHILD_MARK_AT(children, entry, cc_entry, cc);
+		rcore_child_mark_named(children, call_cache(children, entry), "cc");
 	}
 }
 
@@ -106,7 +123,11 @@ static void mark_module_ext(struct rcore_children *children, uint64_t ext)
 	each_entry(children, RCORE_CHILD_READ(children, ext, classext, m_tbl), mark_method);
 	rcore_child_mark_named(children, RCORE_CHILD_READ(children, ext, classext, fields_obj),
 			       "instance variables");
-	RCORE_CHILD_MARK_AT(children, ext, classext, cvc_tbl);
+	if (children->ruby->layout->traits.imemo_cvar_entry)
+		RCORE_CHILD_MARK_AT(children, ext, classext, cvc_tbl);
+	else /* up to 4.0.3 */
+		each_entry(children, RCORE_CHILD_READ(children, ext, classext, cvc_tbl),
+			   mark_cvar);
 	if (!RCORE_CHILD_READ(children, ext, classext, shared_const_tbl))
 		each_entry(children, RCORE_CHILD_READ(children, ext, classext, const_tbl),
 			   mark_constant);

@@ -7,6 +7,7 @@
  */
 #include "ruby/children/children_private.h"
 
+#include "model/snapshot.h"
 #include "ruby/object/id_table.h"
 
 enum {
@@ -100,10 +101,12 @@ void rcore_child_mark_ec(struct rcore_children *children, uint64_t ec)
 		mark_words(children, stack, RCORE_CHILD_READ(children, cfp, cfp, sp));
 		mark_frames(children, cfp, stack + size * sizeof(uint64_t));
 	}
-	mark_words(children, RCORE_CHILD_READ(children, ec, ec, machine_stack_start),
-		   RCORE_CHILD_READ(children, ec, ec, machine_stack_end));
+	uint64_t start = RCORE_CHILD_READ(children, ec, ec, machine_stack_start);
+	uint64_t end = RCORE_CHILD_READ(children, ec, ec, machine_stack_end);
 	const struct rcore_field *regs = &children->ruby->layout->ec.machine_regs;
-	if (rcore_has_place(regs))
+	mark_words(children, start, end);
+	/* Without a stack, they are those of an earlier marking. */
+	if (start && end && rcore_has_place(regs))
 		rcore_child_mark_values(children, ec + (uint64_t)regs->offset,
 					regs->size / sizeof(uint64_t), RCORE_EDGE_CONSERVATIVE);
 	RCORE_CHILD_MARK_AT(children, ec, ec, errinfo);
@@ -157,6 +160,25 @@ void rcore_children_of_thread(struct rcore_children *children, uint64_t data)
 		rcore_child_mark_ec(children, ec);
 }
 
+/*
+ * The machine stack of a fiber that is parked. Up to 3.3 its saved_ec does not
+ * have the bounds. In a fiber that was resumed they are stale, but CRuby marks
+ * that, too.
+ */
+static void mark_machine_stack(struct rcore_children *children, uint64_t fiber)
+{
+	const struct rcore_layout *layout = children->ruby->layout;
+	uint64_t status = RCORE_CHILD_READ(children, fiber, fiber, status);
+	if (!layout->traits.fibers_mark_stack || status == RCORE_FIBER_TERMINATED)
+		return;
+	uint64_t stack = RCORE_CHILD_READ(children, fiber, fiber, machine_stack);
+	uint64_t count = RCORE_CHILD_READ(children, fiber, fiber, machine_stack_size);
+	if (count > STACK_LIMIT)
+		children->state |= RCORE_HEAP_PARTIAL;
+	else if (stack)
+		rcore_child_mark_values(children, stack, count, RCORE_EDGE_CONSERVATIVE);
+}
+
 void rcore_children_of_fiber(struct rcore_children *children, uint64_t data)
 {
 	const struct rcore_layout *layout = children->ruby->layout;
@@ -171,6 +193,7 @@ void rcore_children_of_fiber(struct rcore_children *children, uint64_t data)
 	if (thread)
 		rcore_child_mark_named(
 			children, RCORE_CHILD_READ(children, thread, thread, self), "thread");
+	mark_machine_stack(children, data);
 }
 
 void rcore_children_of_ractor(struct rcore_children *children, uint64_t data)

@@ -213,6 +213,8 @@ static const struct drift {
 	{"3.3.7", "vm", NULL, 8, 0},
 	{"3.3.10", "mutex", "next_mutex", 8, 0},
 	{"3.4.7", "mutex", "next_mutex", 8, 0},
+	/* an object: a header precedes it */
+	{"4.0.4", "cvar_entry", "cref", 8, 0},
 	{"4.0.6", "vm", "root_box", 8, 0},
 	{"4.0.6", "ractor", "sched_readyq", 8, 0},
 	{"4.0.6", "thread", "waiting_flags", 8, 0},
