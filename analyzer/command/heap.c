@@ -112,7 +112,7 @@ const struct rcore_command rcore_command_heap = {
 			&rcore_command_heap_dump, &rcore_command_heap_refs,
 			&rcore_command_heap_retained, &rcore_command_heap_diff,
 			&rcore_command_heap_strings, &rcore_command_heap_verify,
-			&rcore_command_heap_malloc, NULL},
+			&rcore_command_heap_doctor, &rcore_command_heap_malloc, NULL},
 	.examples = (const char *const[]){"", "--limit 0", "--class Order --list",
 					  "--class Order --list --where @state=:open", NULL},
 	.shell_examples =

@@ -40,6 +40,7 @@ RCORE_COMMAND(heap_retained)
 RCORE_COMMAND(heap_diff)
 RCORE_COMMAND(heap_strings)
 RCORE_COMMAND(heap_verify)
+RCORE_COMMAND(heap_doctor)
 RCORE_COMMAND(heap_malloc)
 
 #endif

@@ -129,9 +129,10 @@ struct rcore_traits {
 	bool envs_mark_code_first; /* before the outer environment */
 	/* ObjectSpace.dump_all prints the age of objects, and more. */
 	bool dump_has_age;
-	bool threads_mark_ec;   /* not only through their fiber */
-	bool fibers_mark_stack; /* that of a parked fiber: fiber.machine_stack */
-	bool symbols_marked;  /* class and name of a dynamic Symbol */
+	bool threads_mark_ec; /* not only through their fiber */
+	/* The machine stack of a parked fiber: fiber.machine_stack. */
+	bool fibers_mark_stack;
+	bool symbols_marked; /* class and name of a dynamic Symbol */
 
 	/* What inspect prints. */
 	/* Mask of a T_STRUCT's length in its flags. */

@@ -139,8 +139,8 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.callcaches_mark_all = !since(layout, 3, 3),
 		.callcaches_mark_class = since(layout, 3, 4) && !since(layout, 4, 0),
 		/*
-		 * iseq.c, rb_iseq_mark. From 3.4 on, cc_is_active() is false for
-		 * each of them.
+		 * iseq.c, rb_iseq_mark. From 3.4 on, cc_is_active() is
+		 * false for each of them.
 		 */
 		.iseqs_mark_callcaches = !since(layout, 3, 4),
 		.iseqs_mark_local = since(layout, 3, 3),
@@ -150,7 +150,7 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.envs_mark_code_first = since(layout, 3, 4),
 		/* vm.c, thread_mark */
 		.threads_mark_ec = since(layout, 2, 7) && !since(layout, 3, 2),
-		/* cont.c, cont_mark; from 3.4 on, the saved_ec has the bounds */
+		/* cont.c, cont_mark; since then, the saved_ec has it */
 		.fibers_mark_stack = !since(layout, 3, 4),
 		/* internal/string.h, STR_CHILLED */
 		.chilled_flags = since(layout, 3, 4) ? FL_USER2 | FL_USER3 : 0,

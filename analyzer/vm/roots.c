@@ -116,6 +116,27 @@ static struct rcore_error *add_threads(struct rcore_roots *roots)
 	return NULL;
 }
 
+/*
+ * rb_symbols_t.ids, which has all symbols and their names. Up to 3.4 it is
+ * registered; then rb_sym_global_symbols_mark_and_move() of symbol.c marks it.
+ */
+static struct rcore_error *add_symbols(struct rcore_roots *roots)
+{
+	const struct rcore_field *ids = &roots->ruby->layout->symbols.ids;
+	struct rcore_heap_root root = {.kind = RCORE_ROOT_SYMBOL};
+	uint64_t value;
+	if (!roots->ruby->global_symbols || !rcore_has_place(ids)) {
+		rcore_roots_problem(roots, "the table of symbols was not found");
+		return NULL;
+	}
+	root.address = roots->ruby->global_symbols + (uint64_t)ids->offset;
+	if (rcore_read_u64(roots->ruby->memory, root.address, &value)) {
+		rcore_roots_problem(roots, "the table of symbols cannot be read");
+		return NULL;
+	}
+	return rcore_roots_add(roots, value, &root) ? NULL : rcore_error_no_memory();
+}
+
 /* The addresses of variables that rb_gc_register_address() got. */
 static struct rcore_error *add_registered(struct rcore_roots *roots)
 {
@@ -189,6 +210,8 @@ struct rcore_error *rcore_roots_find(struct rcore_ruby *ruby,
 		err = add_registered(&roots);
 	if (!err)
 		err = add_finalizers(&roots);
+	if (!err)
+		err = add_symbols(&roots);
 	if (!err)
 		err = rcore_roots_globals(&roots);
 	return err ? err : rcore_roots_machine(&roots);
