@@ -46,4 +46,6 @@ ENV["DATABASE_URL"] = "sqlite3:#{__dir__}/rates.db?pool=5&checkout_timeout=3600"
 SceneApp.initialize!
 ActiveRecord::Schema.verbose = false
 ActiveRecord::Schema.define { create_table(:rates) { |table| table.integer :cents } }
+# It was this thread's.
+ActiveRecord::Base.connection_handler.clear_active_connections!
 run SceneApp
