@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -111,6 +112,21 @@ static void serve(struct rcore_helper *helper, int socket)
 	_exit(0);
 }
 
+/* The headers of glibc before 2.34 do not have it. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/* Closes first to last. Kernels before 5.9 do it one by one. */
+static void close_all(unsigned first, unsigned last)
+{
+	enum { MANY = 1 << 16 };
+	if (!syscall(SYS_close_range, first, last, 0))
+		return;
+	for (unsigned fd = first; fd <= last && fd < MANY; fd++)
+		close((int)fd);
+}
+
 static void be_helper(struct rcore_helper *helper, int socket)
 {
 	const struct rcore_confinement confinement = {.memory = MEMORY,
@@ -120,8 +136,8 @@ static void be_helper(struct rcore_helper *helper, int socket)
 	if (dup2(socket, OWN) < 0)
 		_exit(1);
 	/* Nothing of the parent's: no core, no terminal, no target. */
-	close_range(0, OWN - 1, 0);
-	close_range(OWN + 1, ~0U, 0);
+	close_all(0, OWN - 1);
+	close_all(OWN + 1, ~0U);
 	if (!asks_servers())
 		rcore_confine(&confinement);
 	serve(helper, OWN);

@@ -54,6 +54,32 @@ static bool find_in_page(struct rcore_memory *memory, uint64_t page, uint64_t lo
 }
 
 /*
+ * memalign() maps more than it needs and moves the chunk's header to where
+ * its memory is aligned (_int_memalign of malloc.c); the header that it wrote
+ * first stays at the start of the mapping. Replaces that one by the other, if
+ * there is one: its memory is at the first or second multiple of a power of
+ * two.
+ */
+static void find_aligned(struct rcore_memory *memory, uint64_t limit, struct block *block)
+{
+	uint64_t first = block->start + RCORE_CHUNK_MEMORY;
+	for (uint64_t align = 2 * RCORE_CHUNK_ALIGN; align < block->size; align *= 2) {
+		uint64_t at = ((first - 1) | (align - 1)) + 1;
+		for (int i = 0; i < 2; i++, at += align) {
+			uint64_t words[2], chunk = at - RCORE_CHUNK_MEMORY;
+			struct block other;
+			if (chunk > block->start && at < block->start + block->size &&
+			    !rcore_read(memory, chunk, words, sizeof(words)) &&
+			    is_block(chunk, words[0], words[1], limit, &other) &&
+			    other.start == block->start && other.size == block->size) {
+				*block = other;
+				return;
+			}
+		}
+	}
+}
+
+/*
  * Returns the end of what else is at a page, or 0: a heap that was found
  * already, one of the first `regions`, which are sorted, or a mapped file.
  */
@@ -98,6 +124,8 @@ static struct rcore_error *search(const struct rcore_malloc_source *source,
 			page += PAGE;
 			continue;
 		}
+		if (block.chunk == block.start)
+			find_aligned(source->memory, end, &block);
 		low = page = block.start + block.size;
 		if (!rcore_malloc_add_region(heap, block.chunk, page,
 					     RCORE_CHUNK_REGION_MMAP) ||

@@ -81,7 +81,7 @@ static void find_card(const char *text, size_t size, size_t at, struct rcore_spa
 		rcore_span_add(ret, at, end, RCORE_REDACTED_CARD);
 }
 
-/* log2l: glibc 2.29 has a new log2, and the library runs with older ones. */
+/* glibc 2.29 has a new log2(), and the library runs with older ones. */
 static double entropy(const char *text, size_t size)
 {
 	size_t counts[256] = {0};
@@ -91,8 +91,8 @@ static double entropy(const char *text, size_t size)
 	for (int i = 0; i < 256; i++)
 		if (counts[i])
 			bits -= (double)counts[i] / (double)size *
-				(double)log2l((long double)counts[i] / size);
-	return bits;
+				log10((double)counts[i] / (double)size);
+	return bits / log10(2);
 }
 
 struct mix {
