@@ -53,10 +53,19 @@ class Debuggee
 
   private
 
+  # Ruby's own defects end one of many thousand rehearsals: 2.7 crashes in a thread that begins. Nothing of
+  # rcore has run by then, so it is repeated, and said.
+  REHEARSALS = 3
+
   def rehearse
-    pid = spawn_ruby("rehearsal")
-    status = wait(pid)
-    raise Failed, "the rehearsal ended with #{status.inspect}#{output}" unless File.exist?(path("rehearsal.json"))
+    REHEARSALS.times do |count|
+      status = wait(spawn_ruby("rehearsal"))
+      break if File.exist?(path("rehearsal.json"))
+      told = "the rehearsal ended with #{status.inspect}#{output}"
+      raise Failed, told unless status.signaled? && count + 1 < REHEARSALS
+      leave_no_core
+      puts "      again: #{told.lines.first(2).join.chomp}"
+    end
     leave_no_core
   end
 
