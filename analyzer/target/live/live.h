@@ -112,7 +112,8 @@ struct rcore_error *rcore_live_check(struct rcore_live *live);
 /*
  * Finds how often a thread of the last rcore_live_begin(), or of the process if
  * there was none, has waited in the kernel. `tid` is its id in its own pid
- * namespace. Returns false if it has ended, or is not known.
+ * namespace. Returns false if it has ended, is not known, or is stopped by a
+ * signal or a debugger, so that it does nothing at all.
  */
 bool rcore_live_waits(const struct rcore_live *live, int tid, uint64_t *ret);
 

@@ -49,7 +49,8 @@ bool rcore_live_waits(const struct rcore_live *live, int tid, uint64_t *ret)
 		if (live->ids.items[i].inner == tid)
 			outer = live->ids.items[i].outer;
 	snprintf(name, sizeof(name), "task/%d/status", outer);
-	if (outer <= 0 || !rcore_live_status_read(live->folder, name, &status))
+	if (outer <= 0 || !rcore_live_status_read(live->folder, name, &status) ||
+	    status.state == 'T' || status.state == 't')
 		return false;
 	*ret = status.waits;
 	return true;
