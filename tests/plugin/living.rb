@@ -220,7 +220,7 @@ module Living
     commands = ["catch fork", "run", "delete", "tbreak rb_obj_freeze", "continue", "ruby-bt", "inferior 1", "ruby-bt", "inferior 2", "ruby-bt"]
     settings = ["set detach-on-fork off", "set follow-fork-mode child", "set print inferior-events off", "cd #{File.dirname(program.file('pid'))}"]
     told = debugger.run(commands, ["--args", *program.command_line("fork")], before: settings)
-    test.fail("the child: #{told[5]}") unless told[5].include?("fork_once") && told[5].include?("stop_here")
+    test.fail("the child: #{told[5]} after #{told[0..4].inspect}") unless told[5].include?("fork_once") && told[5].include?("stop_here")
     test.fail("the parent: #{told[7]}") unless told[7].include?("fork_once") && !told[7].include?("stop_here")
     test.same("the child again", told[5], told[9])
   end
