@@ -10,9 +10,13 @@ class Holder
   attr_accessor :ref
 end
 
-def address(object) = Fiddle.dlwrap(object)
+def address(object)
+  Fiddle.dlwrap(object)
+end
 
-def read(address) = Fiddle::Pointer.new(address)[0, 8].unpack1("Q")
+def read(address)
+  Fiddle::Pointer.new(address)[0, 8].unpack1("Q")
+end
 
 def write(address, word)
   Fiddle::Pointer.new(address)[0, 8] = [word].pack("Q")
