@@ -135,8 +135,11 @@ static void be_helper(struct rcore_helper *helper, int socket)
 	reset_signals();
 	if (dup2(socket, OWN) < 0)
 		_exit(1);
-	/* Nothing of the parent's: no core, no terminal, no target. */
-	close_all(0, OWN - 1);
+	/*
+	 * Nothing of the parent's: no core, no terminal, no target. The client
+	 * of debuginfod may have something to say.
+	 */
+	close_all(0, asks_servers() ? STDERR_FILENO - 1 : STDERR_FILENO);
 	close_all(OWN + 1, ~0U);
 	if (!asks_servers())
 		rcore_confine(&confinement);
