@@ -21,6 +21,8 @@ enum rcore_summary_kind {
 	RCORE_SUMMARY_POOL, /* threads that were started at the same place */
 	/* Fibers wait for a connection of a pool. */
 	RCORE_SUMMARY_CONNECTIONS,
+	/* Fibers of a scheduler that are parked and wait. */
+	RCORE_SUMMARY_FIBERS,
 	RCORE_SUMMARY_KINDS, /* how many kinds there are */
 };
 
@@ -40,7 +42,7 @@ struct rcore_summary_line {
 	int holder;
 	/*
 	 * Indices of the fibers that are blocked. POOL: the fibers that the
-	 * pool's threads run.
+	 * pool's threads run. FIBERS: those that are parked.
 	 */
 	int *fibers;
 	size_t fiber_count;

@@ -2,11 +2,14 @@
 #include "session/running.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/address_map.h"
+#include "base/grow.h"
 #include "target/live/live_fds.h"
 
-enum { TEXT_SIZE = 4096, SOCKET_LIMIT = 64 };
+enum { TEXT_SIZE = 4096 };
 
 static struct rcore_error *set(struct rcore_snapshot *snapshot, struct rcore_wait_fd *fd,
 			       const char *text)
@@ -38,26 +41,85 @@ struct rcore_error *rcore_running_fds(const struct rcore_target *target,
 	return err;
 }
 
-struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
-					  struct rcore_snapshot *snapshot)
+/* Returns the inode number in "socket:[123]", or 0. */
+static unsigned long inode_of(const struct rcore_wait_fd *fd)
 {
-	char text[TEXT_SIZE];
-	size_t looked_up = 0;
+	unsigned long inode;
+	int length = 0;
+	return fd->link && sscanf(fd->link, "socket:[%lu]%n", &inode, &length) == 1 && length
+		       ? inode
+		       : 0;
+}
+
+struct sockets {
+	/* From an inode number to its place in `items` while they are added. */
+	struct rcore_address_map map;
+	struct rcore_live_socket *items;
+	size_t count, capacity;
+};
+
+/* Calls `each` with every descriptor for which a fiber waits. */
+static struct rcore_error *for_each_fd(struct rcore_snapshot *snapshot, struct sockets *sockets,
+				       struct rcore_error *(*each)(struct rcore_snapshot *,
+								   struct sockets *,
+								   struct rcore_wait_fd *))
+{
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		struct rcore_wait *wait = snapshot->fibers[i].wait;
-		for (size_t j = 0; !err && wait && j < wait->fd_count; j++) {
-			unsigned long inode;
-			int length = 0;
-			if (!wait->fds[j].link ||
-			    sscanf(wait->fds[j].link, "socket:[%lu]%n", &inode, &length) != 1 ||
-			    !length || looked_up++ >= SOCKET_LIMIT)
-				continue;
-			snprintf(text, sizeof(text), "%s ", wait->fds[j].link);
-			if (rcore_live_socket(target->live, inode, text + length + 1,
-					      sizeof(text) - (size_t)length - 1))
-				err = set(snapshot, &wait->fds[j], text);
-		}
+		for (size_t j = 0; !err && wait && j < wait->fd_count; j++)
+			err = each(snapshot, sockets, &wait->fds[j]);
 	}
+	return err;
+}
+
+static struct rcore_error *add_socket(struct rcore_snapshot *snapshot, struct sockets *sockets,
+				      struct rcore_wait_fd *fd)
+{
+	unsigned long inode = inode_of(fd);
+	(void)snapshot;
+	if (!inode || rcore_address_map_get(&sockets->map, inode) >= 0)
+		return NULL;
+	struct rcore_live_socket *added = rcore_push(sockets);
+	if (!added || !rcore_address_map_put(&sockets->map, inode, (int)sockets->count - 1))
+		return rcore_error_no_memory();
+	added->inode = inode;
+	return NULL;
+}
+
+static int compare_inode(const void *inode, const void *socket)
+{
+	const unsigned long wanted = *(const unsigned long *)inode;
+	const struct rcore_live_socket *item = socket;
+	return wanted < item->inode ? -1 : wanted > item->inode;
+}
+
+static struct rcore_error *name_socket(struct rcore_snapshot *snapshot, struct sockets *sockets,
+				       struct rcore_wait_fd *fd)
+{
+	char text[TEXT_SIZE];
+	unsigned long inode = inode_of(fd);
+	const struct rcore_live_socket *socket =
+		inode ? bsearch(&inode, sockets->items, sockets->count, sizeof(*socket),
+				compare_inode)
+		      : NULL;
+	if (!socket || !socket->addresses)
+		return NULL;
+	snprintf(text, sizeof(text), "%s %s", fd->link, socket->addresses);
+	return set(snapshot, fd, text);
+}
+
+struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
+					  struct rcore_snapshot *snapshot)
+{
+	struct sockets sockets = {0};
+	struct rcore_error *err = for_each_fd(snapshot, &sockets, add_socket);
+	if (!err && sockets.count) {
+		rcore_live_sockets(target->live, sockets.items, sockets.count,
+				   &snapshot->arena);
+		err = for_each_fd(snapshot, &sockets, name_socket);
+	}
+	free(sockets.items);
+	rcore_address_map_deinit(&sockets.map);
 	return err;
 }

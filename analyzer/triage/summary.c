@@ -234,15 +234,19 @@ static struct rcore_error *collect(struct rcore_summary *summary)
 		    !snapshot->threads[i].is_crashed &&
 		    rcore_worker_fiber(&snapshot->threads[i], snapshot))
 			err = add_gvl(summary, &snapshot->threads[i]);
+	if (!err)
+		err = rcore_summary_fibers(summary);
 	return err ? err : rcore_summary_pools(summary);
 }
 
 /*
- * First what blocks others, then pools that work, then idle pools; in each
- * group, the largest first.
+ * First what blocks others, then fibers and pools that work, then idle pools;
+ * in each group, the largest first.
  */
 static int rank(const struct rcore_summary_line *line)
 {
+	if (line->kind == RCORE_SUMMARY_FIBERS)
+		return 1;
 	return line->kind != RCORE_SUMMARY_POOL ? 0 : line->busy ? 1 : 2;
 }
 

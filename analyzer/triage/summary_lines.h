@@ -61,6 +61,12 @@ struct rcore_error *rcore_summary_add(struct rcore_summary *summary,
 				      char **text);
 
 /*
+ * Adds a line about the parked fibers that wait in code of the application, if
+ * there are two or more. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_summary_fibers(struct rcore_summary *summary);
+
+/*
  * Adds a line for each place where two or more threads were started. Error:
  * NO_MEMORY.
  */

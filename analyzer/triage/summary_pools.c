@@ -12,9 +12,9 @@
 #include "triage/workers.h"
 
 /*
- * What the threads of a pool do. Threads are a pool if they were started with
- * the same block, such as those of Puma, of Sidekiq, of concurrent-ruby, and of
- * the application.
+ * What the threads of a pool do, and the fibers of a scheduler. Threads are a
+ * pool if they were started with the same block, such as those of Puma, of
+ * Sidekiq, of concurrent-ruby, and of the application.
  */
 
 /* How many activities a line names, and how many are kept apart. */
@@ -183,6 +183,16 @@ static const struct rcore_thread *thread_of(const struct rcore_snapshot *snapsho
 	return &snapshot->threads[snapshot->fibers[fiber].thread];
 }
 
+static struct rcore_error *count_activities(struct activities *activities,
+					    const struct rcore_snapshot *snapshot,
+					    const struct rcore_fiber_list *working)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; !err && i < working->count; i++)
+		err = count_activity(activities, snapshot, working->items[i]);
+	return err;
+}
+
 static struct rcore_error *add_pool(struct rcore_summary *summary,
 				    const struct rcore_fibers_at *pool)
 {
@@ -197,11 +207,9 @@ static struct rcore_error *add_pool(struct rcore_summary *summary,
 	const struct rcore_frame *start =
 		rcore_worker_start(thread_of(snapshot, pool->all.items[0]), snapshot);
 	struct activities activities = {0};
-	struct rcore_error *err = NULL;
 	char *text = NULL;
 	size_t size;
-	for (size_t i = 0; !err && i < line.busy; i++)
-		err = count_activity(&activities, snapshot, pool->working.items[i]);
+	struct rcore_error *err = count_activities(&activities, snapshot, &pool->working);
 	if (!err) {
 		FILE *out = open_memstream(&text, &size);
 		if (out) {
@@ -225,6 +233,51 @@ static bool has_lines(const struct rcore_snapshot *snapshot,
 		if (!rcore_wait_is_blocked(snapshot->fibers[fibers->items[i]].wait))
 			return false;
 	return true;
+}
+
+static bool is_parked(const struct rcore_fiber *fiber)
+{
+	return fiber->status == RCORE_FIBER_SUSPENDED && !fiber->is_current && fiber->wait &&
+	       rcore_application_frame(fiber);
+}
+
+static struct rcore_error *add_parked(struct rcore_summary *summary,
+				      const struct rcore_fiber_list *parked)
+{
+	const struct rcore_summary_line line = {
+		.kind = RCORE_SUMMARY_FIBERS,
+		.holder = -1,
+		.fibers = parked->items,
+		.fiber_count = parked->count,
+	};
+	struct activities activities = {0};
+	char *text = NULL;
+	size_t size;
+	struct rcore_error *err = count_activities(&activities, summary->snapshot, parked);
+	if (!err) {
+		FILE *out = open_memstream(&text, &size);
+		if (out) {
+			fprintf(out, "%zu parked", parked->count);
+			write_activities(&activities, summary->snapshot, 0, out);
+		}
+		err = rcore_summary_add(summary, &line, out, &text);
+	}
+	free(activities.items);
+	return err;
+}
+
+struct rcore_error *rcore_summary_fibers(struct rcore_summary *summary)
+{
+	const struct rcore_snapshot *snapshot = summary->snapshot;
+	struct rcore_fiber_list parked = {0};
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; !err && i < snapshot->fiber_count; i++)
+		if (is_parked(&snapshot->fibers[i]))
+			err = rcore_fiber_list_add(&parked, (int)i);
+	if (!err && parked.count > 1 && !has_lines(snapshot, &parked))
+		err = add_parked(summary, &parked);
+	free(parked.items);
+	return err;
 }
 
 struct rcore_error *rcore_summary_pools(struct rcore_summary *summary)

@@ -51,7 +51,7 @@ module Summary
       test.fail("the first #{LINES} lines lack #{wanted.inspect}:\n#{head}") unless head.include?(wanted)
     end
     test.fail("not in one line: #{out[/^.*idle threads.*$/]}") unless out =~ /^15 idle threads in Pool#initialize: T\d+/
-    reactor = out[/^(T\d+) .*"reactor".*\n.*\n +in Reactor#run  .*pool\.rb:\d+  \(idle; --thread \1 /, 1]
+    reactor = out[/^(T\d+) .*"reactor".*  idle, waits .* in Reactor#run$/, 1]
     test.fail("no line for the reactor:\n#{out}") unless reactor
     one, = test.rcore("-p", pid, "--thread", reactor.to_s)
     test.fail("no stack of the reactor:\n#{one}") unless one =~ /^ +0 +(IO|Kernel)[.#]select +\[C\]/

@@ -25,7 +25,7 @@ class Server
     FileUtils.cp(Dir[File.join(PROGRAMS, "*")], @folder)
     @inside = @folder.delete_prefix(ruby.root)
     @silent = TCPServer.new("127.0.0.1", 0)
-    @silent.listen(128)
+    @silent.listen(1024)
     @peer = @silent.local_address.ip_port
     @names = UDPSocket.new
     @names.setsockopt(:SOCKET, :REUSEADDR, true)

@@ -99,6 +99,12 @@ bool rcore_row_same(const struct rcore_rows *rows, size_t a, size_t b)
 			       rows->fiber->native[y->index].is_inlined;
 	case RCORE_ROW_INTERPRETER:
 		return true;
+	case RCORE_ROW_LIBRARY:
+		for (size_t i = 0; i < x->count; i++)
+			if (!rcore_frame_same(&rows->fiber->frames[x->index + i],
+					      &rows->fiber->frames[y->index + i]))
+				return false;
+		return true;
 	default:
 		return false;
 	}

@@ -15,6 +15,11 @@ enum rcore_row_kind {
 	/* `count` native frames from the outermost Ruby frame outwards. */
 	RCORE_ROW_START,
 	RCORE_ROW_GAP, /* fiber->steps[index] says why */
+	/* `count` native frames that wait, inside the innermost Ruby frame. */
+	RCORE_ROW_WAIT,
+	/* Of `count` frames of fiber->frames from `index` on, none is the
+	 * application's. */
+	RCORE_ROW_LIBRARY,
 };
 
 struct rcore_row {
@@ -37,6 +42,15 @@ struct rcore_rows {
 struct rcore_error *rcore_rows_init(struct rcore_rows *rows, const struct rcore_fiber *fiber,
 				    enum rcore_native_shown native, bool with_dummies);
 void rcore_rows_deinit(struct rcore_rows *rows);
+
+/*
+ * In a long stack, replaces runs of frames of gems and
+ * of the standard library by one row each, except the frames next to those of
+ * the application, and the innermost and outermost ones. Leaves out frames of
+ * the interpreter that have nothing to say. If the fiber waits, also replaces
+ * the native frames that wait.
+ */
+void rcore_rows_fold_libraries(struct rcore_rows *rows);
 
 /* Whether two rows look the same. */
 bool rcore_row_same(const struct rcore_rows *rows, size_t a, size_t b);

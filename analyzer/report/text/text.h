@@ -100,6 +100,13 @@ void rcore_text_thread_group_title(const struct rcore_text *text, size_t group, 
  */
 void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count);
 
+/*
+ * Whether a thread is shown in one line: it has one fiber, which is idle, and
+ * nothing else is to be said about it. Then rcore_text_brief() ends the line.
+ */
+bool rcore_text_is_brief(const struct rcore_text *text, const struct rcore_thread *thread);
+void rcore_text_brief(const struct rcore_text *text, const struct rcore_thread *thread);
+
 /* Writes the stack of one fiber, not folded if `all`. Sets text->error. */
 void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all);
 

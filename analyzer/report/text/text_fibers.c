@@ -15,11 +15,30 @@
 #include "triage/origin.h"
 #include "triage/workers.h"
 
+/* Whether nobody asked for one thread or fiber, or for more than stacks. */
+static bool is_overview(const struct rcore_text *text)
+{
+	return !text->options.all && text->pick.thread < 0 && text->pick.fiber < 0 &&
+	       !text->pick.where && text->options.native == RCORE_NATIVE_FOLDED &&
+	       !text->snapshot->has_values;
+}
+
+/* Whether it is the fiber that died, or that of a thread that crashed. */
+static bool died_here(const struct rcore_text *text, const struct rcore_fiber *fiber)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	const struct rcore_thread *thread = rcore_snapshot_thread(snapshot, fiber->thread);
+	return (thread && thread->is_crashed && fiber->is_current) ||
+	       (snapshot->cause.present && snapshot->cause.fiber >= 0 &&
+		&snapshot->fibers[snapshot->cause.fiber] == fiber);
+}
+
 void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fiber, bool all)
 {
 	struct rcore_report_options options = text->options;
 	options.all = all;
-	struct rcore_error *err = rcore_text_stack(&text->pen, &options, fiber);
+	bool fold = !all && is_overview(text) && !died_here(text, fiber);
+	struct rcore_error *err = rcore_text_stack(&text->pen, &options, fiber, fold);
 	if (text->error)
 		rcore_error_free(err);
 	else
@@ -98,10 +117,35 @@ static bool is_brief(const struct rcore_text *text, const struct rcore_fiber *fi
 	const struct rcore_thread *thread = rcore_snapshot_thread(snapshot, fiber->thread);
 	bool is_idle = fiber->is_current ? fiber->is_root && thread && thread->is_idle
 					 : is_parked_in_library(fiber);
-	return is_idle && !text->options.all && text->pick.thread < 0 && text->pick.fiber < 0 &&
-	       !text->pick.where && text->options.native == RCORE_NATIVE_FOLDED &&
-	       !snapshot->has_values && !fiber->native_problem && !fiber->exception_count &&
-	       thread && !thread->is_crashed && rcore_text_place(fiber);
+	return is_idle && is_overview(text) && !fiber->native_problem &&
+	       !fiber->exception_count && thread && !thread->is_crashed &&
+	       rcore_text_place(fiber);
+}
+
+bool rcore_text_is_brief(const struct rcore_text *text, const struct rcore_thread *thread)
+{
+	const struct rcore_fiber *fiber =
+		thread->fiber_count == 1
+			? rcore_snapshot_fiber(text->snapshot, thread->fibers[0])
+			: NULL;
+	return fiber && fiber->is_current && fiber->wait && !text->options.no_stacks &&
+	       !text->options.verbose && !thread->problem && !thread->variables.problem &&
+	       !fiber->problem && !fiber->storage.problem && !fiber->locals.problem &&
+	       !fiber->context.pair_count && !fiber->context.problem &&
+	       !fiber->context.difference && is_brief(text, fiber);
+}
+
+void rcore_text_brief(const struct rcore_text *text, const struct rcore_thread *thread)
+{
+	const struct rcore_fiber *fiber = &text->snapshot->fibers[thread->fibers[0]];
+	const struct rcore_frame *place = rcore_text_place(fiber);
+	FILE *out = text->pen.out;
+	fputs("idle", out);
+	rcore_text_wait(text, fiber->wait);
+	fputs(" in ", out);
+	rcore_escape_write(out, place->label ? place->label : "?");
+	rcore_text_works_inline(&text->pen, "  ", fiber);
+	putc('\n', out);
 }
 
 static void print_place(const struct rcore_text *text, const struct rcore_fiber *fiber)
@@ -122,11 +166,11 @@ static void print_place(const struct rcore_text *text, const struct rcore_fiber 
 static void print_fiber(struct rcore_text *text, size_t index)
 {
 	const struct rcore_fiber *fiber = &text->snapshot->fibers[index];
-	bool died_here =
+	bool is_cause =
 		text->snapshot->cause.present && text->snapshot->cause.fiber == (int)index;
 	char count[RCORE_COUNT_SIZE];
 
-	fputs(died_here ? "* " : "  ", text->pen.out);
+	fputs(is_cause ? "* " : "  ", text->pen.out);
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-8s", fiber->id);
 	fprintf(text->pen.out, " %s",
 		fiber->is_root           ? "root, "

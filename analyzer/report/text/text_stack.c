@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "model/similar.h"
 #include "report/text/fold.h"
+#include "report/text/text_library.h"
 #include "report/text/text_native.h"
 #include "report/text/text_values.h"
 #include "report/names.h"
@@ -133,6 +134,13 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_rows *rows
 	case RCORE_ROW_START:
 		print_count(pen, row->count, "frame that started it", "frames that started it");
 		break;
+	case RCORE_ROW_WAIT:
+		print_count(pen, row->count, "native frame that waits",
+			    "native frames that wait");
+		break;
+	case RCORE_ROW_LIBRARY:
+		rcore_text_library(pen, rows->fiber, row);
+		break;
 	case RCORE_ROW_GAP:
 		rcore_styled(pen, RCORE_STYLE_PROBLEM, "%8s  ! %s", "...",
 			     rows->fiber->steps[row->index].reason);
@@ -211,12 +219,14 @@ static void print_folded(const struct rcore_pen *pen, const struct rcore_rows *r
 
 struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 				     const struct rcore_report_options *options,
-				     const struct rcore_fiber *fiber)
+				     const struct rcore_fiber *fiber, bool fold_libraries)
 {
 	struct rcore_rows rows;
 	struct rcore_error *err = rcore_rows_init(&rows, fiber, options->native, options->all);
 	if (err)
 		return err;
+	if (fold_libraries)
+		rcore_rows_fold_libraries(&rows);
 	size_t columns = label_columns(&rows);
 	rows.with_hidden = options->all || options->verbose;
 	if (!options->all)

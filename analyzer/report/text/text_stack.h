@@ -10,11 +10,12 @@
  * Prints the stack of a fiber, one frame per line, innermost first; Ruby frames
  * have numbers. Unless options->all is set, it folds repeated cycles, leaves
  * out the middle of a very deep stack, and skips the VM's own dummy frames. It
- * says what it folds or leaves out. Error: NO_MEMORY.
+ * says what it folds or leaves out. With `fold_libraries`, it also folds frames
+ * of gems; see rcore_rows_fold_libraries(). Error: NO_MEMORY.
  */
 struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 				     const struct rcore_report_options *options,
-				     const struct rcore_fiber *fiber);
+				     const struct rcore_fiber *fiber, bool fold_libraries);
 
 /* Prints a Ruby frame on a line of its own. */
 void rcore_text_frame(const struct rcore_pen *pen, const struct rcore_fiber *fiber,

@@ -121,6 +121,11 @@ void rcore_text_thread(struct rcore_text *text, size_t index)
 		fputs("  ", out);
 		print_name(text, thread, text->columns.name);
 	}
+	if (rcore_text_is_brief(text, thread)) {
+		fputs("  ", out);
+		rcore_text_brief(text, thread);
+		return;
+	}
 	fprintf(out, "  %-*s%s", text->columns.status, rcore_thread_text(thread),
 		ractor_words(text, thread, ractor));
 	print_fiber_count(text, thread);
@@ -151,11 +156,20 @@ static void print_living(struct rcore_text *text)
 		return;
 	}
 	size_t count = rcore_text_thread_order(text, order);
+	bool was_brief = false, any_brief = false;
 	for (size_t i = 0; i < count; i++) {
-		if (!text->options.no_stacks)
+		const struct rcore_thread *thread = &text->snapshot->threads[order[i]];
+		bool brief = !rcore_text_is_merged(text, thread) &&
+			     rcore_text_is_brief(text, thread);
+		if (!text->options.no_stacks && !(brief && was_brief))
 			putc('\n', text->pen.out);
 		rcore_text_thread(text, order[i]);
+		was_brief = brief;
+		any_brief = any_brief || brief;
 	}
+	if (any_brief)
+		rcore_styled(&text->pen, RCORE_STYLE_QUIET,
+			     "\n--thread ID shows the stack of an idle thread\n");
 	free(order);
 }
 

@@ -44,24 +44,27 @@ static bool read_address(const char *text, char *ret, size_t size)
 	return true;
 }
 
+enum { ADDRESSES_SIZE = 256 };
+
 /*
  * A line of /proc/net/tcp and the like: sl, local, remote, state, queues,
  * timer, retransmits, uid, timeout, inode.
  */
-static bool inet_line(const char *line, const char *protocol, unsigned long inode, char *ret,
-		      size_t size)
+static bool inet_inode(const char *line, unsigned long *ret)
+{
+	return sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %lu", ret) == 1;
+}
+
+static bool inet_addresses(const char *line, const char *protocol, char ret[ADDRESSES_SIZE])
 {
 	enum { LISTEN = 0x0a };
 	char local[40], remote[40], from[64], to[64];
 	unsigned state;
-	unsigned long number;
-	if (sscanf(line, "%*s %39s %39s %X %*s %*s %*s %*s %*s %lu", local, remote, &state,
-		   &number) != 4 ||
-	    number != inode || !read_address(local, from, sizeof(from)) ||
-	    !read_address(remote, to, sizeof(to)))
+	if (sscanf(line, "%*s %39s %39s %X", local, remote, &state) != 3 ||
+	    !read_address(local, from, sizeof(from)) || !read_address(remote, to, sizeof(to)))
 		return false;
 	bool connected = strtoul(strchr(remote, ':') + 1, NULL, 16) != 0;
-	snprintf(ret, size, "%s %s%s%s", protocol, from,
+	snprintf(ret, ADDRESSES_SIZE, "%s %s%s%s", protocol, from,
 		 state == LISTEN ? " listens"
 		 : connected     ? " with "
 				 : "",
@@ -70,19 +73,52 @@ static bool inet_line(const char *line, const char *protocol, unsigned long inod
 }
 
 /* Num, RefCount, Protocol, Flags, Type, St, Inode, Path. */
-static bool unix_line(const char *line, unsigned long inode, char *ret, size_t size)
+static bool unix_inode(const char *line, unsigned long *ret)
 {
-	unsigned long number;
+	return sscanf(line, "%*s %*s %*s %*s %*s %*s %lu", ret) == 1;
+}
+
+static bool unix_addresses(const char *line, char ret[ADDRESSES_SIZE])
+{
 	int path = 0;
-	if (sscanf(line, "%*s %*s %*s %*s %*s %*s %lu %n", &number, &path) != 1 ||
-	    number != inode || !path || !line[path])
+	if (sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %n", &path) < 0 || !path || !line[path])
 		return false;
-	snprintf(ret, size, "unix %s", line + path);
+	snprintf(ret, ADDRESSES_SIZE, "unix %s", line + path);
 	return true;
 }
 
-bool rcore_live_socket(const struct rcore_live *live, unsigned long inode, char *ret,
-		       size_t size)
+static int compare_inodes(const void *a, const void *b)
+{
+	const struct rcore_live_socket *one = a, *other = b;
+	return one->inode < other->inode ? -1 : one->inode > other->inode;
+}
+
+/*
+ * Returns how many sockets of the list it found. `protocol` is NULL for unix.
+ */
+static size_t read_sockets(char *table, const char *protocol, struct rcore_live_socket *sockets,
+			   size_t count, struct rcore_arena *arena)
+{
+	char text[ADDRESSES_SIZE], *rest;
+	size_t found = 0;
+	for (char *line = strtok_r(table, "\n", &rest); line && found < count;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		struct rcore_live_socket wanted = {0}, *socket;
+		if (!(protocol ? inet_inode : unix_inode)(line, &wanted.inode))
+			continue;
+		socket = bsearch(&wanted, sockets, count, sizeof(*sockets), compare_inodes);
+		if (!socket || socket->addresses ||
+		    !(protocol ? inet_addresses(line, protocol, text)
+			       : unix_addresses(line, text)))
+			continue;
+		socket->addresses = rcore_arena_strdup(arena, text);
+		found++;
+	}
+	return found;
+}
+
+void rcore_live_sockets(const struct rcore_live *live, struct rcore_live_socket *sockets,
+			size_t count, struct rcore_arena *arena)
 {
 	static const struct {
 		const char *name, *protocol; /* NULL: unix */
@@ -90,15 +126,13 @@ bool rcore_live_socket(const struct rcore_live *live, unsigned long inode, char 
 		{"net/tcp", "TCP"},  {"net/tcp6", "TCP"}, {"net/udp", "UDP"},
 		{"net/udp6", "UDP"}, {"net/unix", NULL},
 	};
-	bool found = false;
-	for (size_t i = 0; !found && i < RCORE_COUNT(tables); i++) {
-		char *rest, *text = rcore_live_file(live->folder, tables[i].name, NULL);
-		for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !found;
-		     line = strtok_r(NULL, "\n", &rest))
-			found = tables[i].protocol
-					? inet_line(line, tables[i].protocol, inode, ret, size)
-					: unix_line(line, inode, ret, size);
-		free(text);
+	size_t found = 0;
+	if (count)
+		qsort(sockets, count, sizeof(*sockets), compare_inodes);
+	for (size_t i = 0; i < RCORE_COUNT(tables) && found < count; i++) {
+		char *table = rcore_live_file(live->folder, tables[i].name, NULL);
+		if (table)
+			found += read_sockets(table, tables[i].protocol, sockets, count, arena);
+		free(table);
 	}
-	return found;
 }

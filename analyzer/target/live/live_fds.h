@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "target/live/live.h"
 
 /*
@@ -14,13 +15,23 @@
  */
 bool rcore_live_fd(const struct rcore_live *live, int fd, char *ret, size_t size);
 
+struct rcore_live_socket {
+	unsigned long inode;
+	/*
+	 * "TCP 127.0.0.1:80 listens", "TCP [::1]:80 with [::1]:5000",
+	 * "unix /run/x"; NULL: not known.
+	 */
+	const char *addresses;
+};
+
 /*
- * Finds the addresses of the socket with that inode number in /proc/PID/net:
- * "TCP 127.0.0.1:80 listens", "TCP [::1]:80 with [::1]:5000", "unix /run/x".
- * Returns false if its network namespace does not list them.
+ * Finds the addresses of sockets by their inode numbers in /proc/PID/net, which
+ * is slow to read: each table is read once. Sorts `sockets`, in which each
+ * number occurs once, and allocates in `arena`. Leaves out those that the
+ * network namespace of the process does not list.
  */
-bool rcore_live_socket(const struct rcore_live *live, unsigned long inode, char *ret,
-		       size_t size);
+void rcore_live_sockets(const struct rcore_live *live, struct rcore_live_socket *sockets,
+			size_t count, struct rcore_arena *arena);
 
 /*
  * Finds the process that holds the flock() of the file that is open as `fd`, in

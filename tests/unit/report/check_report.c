@@ -433,6 +433,44 @@ START_TEST(problems_are_not_folded)
 }
 END_TEST
 
+/*
+ * Frames of gems between others are, except in a fiber that somebody asks for
+ * and in the one that died.
+ */
+START_TEST(libraries_are_folded)
+{
+	enum { DEPTH = 30, LINES = 5 + DEPTH, LEFT_OUT = 12 };
+	static const struct rcore_report_options all = {.all = true}, one = {.thread = "T1"};
+	static const char words[] = "       6  ", folded[] = "  (12 frames of rack, puma; "
+							     "--all shows them)\n";
+	struct rcore_snapshot snapshot;
+	rcore_test_deep(&snapshot, DEPTH, DEPTH);
+	for (size_t i = 5; i < 19; i++)
+		snapshot.fibers[0].frames[i].path = i < 9 ? "/srv/gems/rack-3.2.8/lib/rack.rb"
+							  : "/srv/gems/puma-8.0.2/lib/puma.rb";
+	char *text = written(rcore_report_text, &snapshot, NULL);
+	ck_assert_msg(strstr(text, folded) && !strstr(text, words), "%s", text);
+	ck_assert_uint_eq(count_lines(text), LINES - LEFT_OUT + 1);
+	free(text);
+	const struct rcore_report_options *const whole[] = {&all, &one};
+	for (size_t i = 0; i < RCORE_COUNT(whole); i++) {
+		text = written(rcore_report_text, &snapshot, whole[i]);
+		ck_assert_msg(!strstr(text, "frames of") && strstr(text, words), "%s", text);
+		free(text);
+	}
+	snapshot.fibers[0].frames[7].problem = "broken";
+	text = written(rcore_report_text, &snapshot, NULL);
+	ck_assert_msg(strstr(text, "       7  "), "%s", text);
+	free(text);
+	snapshot.cause.present = true;
+	snapshot.cause.fiber = 0;
+	text = written(rcore_report_text, &snapshot, NULL);
+	ck_assert_msg(!strstr(text, "frames of"), "%s", text);
+	free(text);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
 START_TEST(bundlers_option_is_short)
 {
 	static const struct rcore_report_options verbose = {.verbose = true}, plain = {0};
@@ -542,6 +580,7 @@ int main(void)
 	tcase_add_test(report, json_is_streamed);
 	tcase_add_test(report, recursion_is_folded);
 	tcase_add_test(report, problems_are_not_folded);
+	tcase_add_test(report, libraries_are_folded);
 	tcase_add_test(report, bundlers_option_is_short);
 	tcase_add_test(report, parked_fibers_are_merged);
 	tcase_add_test(report, escapes);
