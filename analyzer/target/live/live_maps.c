@@ -17,7 +17,7 @@ struct line {
 	char permissions[5];
 	dev_t device;
 	ino_t inode;
-	const char *path; /* "": none; not terminated at its end, but by '\n' */
+	const char *path; /* "": none */
 };
 
 static bool parse(const char *text, struct line *ret)
@@ -38,7 +38,7 @@ static bool parse(const char *text, struct line *ret)
 /* The kernel writes a newline in a path as \012. */
 static char *path_of(struct rcore_arena *arena, const struct line *line)
 {
-	char *path = rcore_arena_strndup(arena, line->path, strcspn(line->path, "\n"));
+	char *path = rcore_arena_strdup(arena, line->path);
 	char *out = path;
 	for (const char *in = path; in && *in; out++) {
 		bool escaped = strncmp(in, "\\012", 4) == 0;
@@ -127,10 +127,9 @@ static bool add_line(struct maps *maps, const struct line *line)
 	 * A JIT adds code, and changes where its jumps lead; it moves none
 	 * (codegen.rs of YJIT and ZJIT).
 	 */
-	bool is_code = region->executable &&
-		       (*line->path == '\n' || strncmp(line->path, "[anon:", 6) == 0);
-	bool is_fixed =
-		is_code || *line->path == '/' || strncmp(line->path, "[vdso]\n", 7) == 0;
+	bool is_code =
+		region->executable && (!*line->path || strncmp(line->path, "[anon:", 6) == 0);
+	bool is_fixed = is_code || *line->path == '/' || strcmp(line->path, "[vdso]") == 0;
 	region->is_constant = is_fixed && !region->writable;
 	return *line->path != '/' || add_mapping(maps, line);
 }
@@ -161,10 +160,13 @@ int rcore_live_maps_read(int folder, int pid, struct rcore_arena *arena,
 	if (!text)
 		return errno;
 	bool kept = true;
-	for (const char *at = text; *at && kept; at += *at == '\n') {
+	/* sscanf() measures the whole text, so it gets one line. */
+	for (char *at = text, *next; *at && kept; at = next) {
+		char *end = at + strcspn(at, "\n");
+		next = *end ? end + 1 : end;
+		*end = '\0';
 		if (parse(at, &line))
 			kept = add_line(&maps, &line);
-		at += strcspn(at, "\n");
 	}
 	kept = kept && keep(&maps, ret);
 	free(text);
