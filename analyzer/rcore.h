@@ -106,6 +106,13 @@ struct rcore_options {
 	 * the innermost frame, or in the depth of a recursion.
 	 */
 	bool merge_similar;
+	/*
+	 * rcore_open_pid(): resume the process after this many milliseconds at
+	 * the latest. What has not been read by then is read afterwards and
+	 * marked, or is an error of functions that cannot mark it. 0: 2 s, and
+	 * what has not been read is missing.
+	 */
+	size_t max_pause_ms;
 };
 
 /*

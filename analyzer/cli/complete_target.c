@@ -76,6 +76,7 @@ static struct rcore_error *offer_values(struct rcore_cli_target *target,
 	rcore_cli_target_settle(target);
 	/* The TAB key must not stop a process. */
 	target->options.no_stop = target->pid != 0;
+	target->options.max_pause_ms = 0;
 	err = rcore_cli_target_open(target, &session);
 	if (!err && kind == RCORE_COMPLETE_CONSTANT)
 		err = offer_constants(session, begun, offer, context);

@@ -58,6 +58,10 @@ const struct rcore_option rcore_cli_target_options[] = {
 	{"no-stop", 0, RCORE_OPTION_FLAG, MEMBER(options.no_stop),
 	 .help = "With -p, read the process while it runs: Ruby frames only, and they may not "
 		 "fit together"},
+	{"max-pause", 0, RCORE_OPTION_AMOUNT, MEMBER(options.max_pause_ms), "MS",
+	 "With -p, resume the process after MS milliseconds at the latest. What has not been "
+	 "read by then is read afterwards and marked",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
 	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "
 	 "(" RCORE_JOURNAL_FOLDER ")",
@@ -92,12 +96,14 @@ static struct rcore_error *check_pid(const struct rcore_cli_target *target)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "option '--watch' cannot be used with --children: it "
 					  "watches one process");
-	if (target->pid || (!target->children && !target->options.no_stop && !target->watch))
+	if (target->pid || (!target->children && !target->options.no_stop && !target->watch &&
+			    !target->options.max_pause_ms))
 		return NULL;
 	return rcore_error_create(RCORE_ERROR_USAGE, "option '%s' requires -p PID",
-				  target->children ? "--children"
-				  : target->watch  ? "--watch"
-						   : "--no-stop");
+				  target->children               ? "--children"
+				  : target->watch                ? "--watch"
+				  : target->options.max_pause_ms ? "--max-pause"
+								 : "--no-stop");
 }
 
 static struct rcore_error *enter_container(struct rcore_cli_target *target)

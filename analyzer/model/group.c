@@ -32,6 +32,12 @@ static bool is_ended(const struct rcore_snapshot *snapshot, const struct rcore_f
 	return fiber->thread < 0 || snapshot->threads[fiber->thread].is_ended;
 }
 
+/* Fibers of different kinds are not merged. */
+static unsigned kind_of(const struct rcore_snapshot *snapshot, const struct rcore_fiber *fiber)
+{
+	return (unsigned)is_ended(snapshot, fiber) | (unsigned)fiber->is_late << 1;
+}
+
 uint64_t rcore_stack_hash(const struct rcore_fiber *fiber)
 {
 	uint64_t hash = 0;
@@ -53,7 +59,7 @@ static bool is_parked(const struct rcore_fiber *fiber)
 static bool hash_fiber(const struct rcore_snapshot *snapshot, size_t index, uint64_t *ret)
 {
 	const struct rcore_fiber *fiber = &snapshot->fibers[index];
-	*ret = rcore_stack_hash(fiber) ^ is_ended(snapshot, fiber);
+	*ret = rcore_stack_hash(fiber) ^ kind_of(snapshot, fiber);
 	return is_parked(fiber);
 }
 
@@ -61,7 +67,7 @@ static bool same_fiber(const struct rcore_snapshot *snapshot, size_t a, size_t b
 {
 	const struct rcore_fiber *one = &snapshot->fibers[a], *other = &snapshot->fibers[b];
 	return rcore_stack_same(one, other) &&
-	       is_ended(snapshot, one) == is_ended(snapshot, other);
+	       kind_of(snapshot, one) == kind_of(snapshot, other);
 }
 
 static bool hash_similar(const struct rcore_snapshot *snapshot, size_t index, uint64_t *ret)
@@ -69,7 +75,7 @@ static bool hash_similar(const struct rcore_snapshot *snapshot, size_t index, ui
 	const struct rcore_fiber *fiber = &snapshot->fibers[index];
 	if (!is_parked(fiber))
 		return false;
-	*ret = rcore_stack_similar_hash(fiber) ^ is_ended(snapshot, fiber);
+	*ret = rcore_stack_similar_hash(fiber) ^ kind_of(snapshot, fiber);
 	return true;
 }
 
@@ -77,7 +83,7 @@ static bool similar_fiber(const struct rcore_snapshot *snapshot, size_t a, size_
 {
 	const struct rcore_fiber *one = &snapshot->fibers[a], *other = &snapshot->fibers[b];
 	return rcore_stack_similar(one, other) &&
-	       is_ended(snapshot, one) == is_ended(snapshot, other);
+	       kind_of(snapshot, one) == kind_of(snapshot, other);
 }
 
 struct rcore_error *rcore_snapshot_group(struct rcore_snapshot *snapshot, bool merge_similar)

@@ -168,6 +168,11 @@ struct rcore_fiber {
 	/* What it waits for; NULL: nothing, or unknown. */
 	struct rcore_wait *wait;
 	const char *problem;
+	/*
+	 * Its stack or struct was read after the process had been resumed, so
+	 * it may be of a later moment than the rest.
+	 */
+	bool is_late;
 };
 
 /* Fibers that are parked with the same stack. */

@@ -107,6 +107,7 @@ struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open
 	sampler->profile = profile;
 	sampler->generation = profile->generation;
 	running.no_stop = running.no_native = true;
+	running.max_pause_ms = 0;
 	struct rcore_error *err = rcore_open_pid(pid, &running, &sampler->session);
 	if (!err) {
 		sampler->live = sampler->session->target.live;

@@ -5,6 +5,7 @@
 #include "session/field_checks.h"
 #include "session/load.h"
 #include "session/redact.h"
+#include "session/running.h"
 #include "session/weave.h"
 #include "vm/problem.h"
 
@@ -102,6 +103,10 @@ static struct rcore_error *examine_stopped(const struct examination *examination
 	rcore_error_free(failure);
 	err = examine_once(examination, ret, error);
 	rcore_live_end(live, &pause);
+	struct rcore_error *late =
+		err ? NULL : rcore_running_in_time(examination->session, &pause);
+	if (late)
+		rcore_problem_add(*ret, late);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include "ruby/inspect/printed.h"
 #include "session/examine.h"
 #include "session/load.h"
+#include "session/running.h"
 
 /* What to ask the VM: to print values, or to list names of constants. */
 struct question {
@@ -71,7 +72,11 @@ static struct rcore_error *ask_live(struct rcore_session *session,
 		return err;
 	err = ask(session, located, arena, question);
 	rcore_live_end(live, &pause);
-	return err;
+	struct rcore_error *late = rcore_running_in_time(session, &pause);
+	if (!late)
+		return err;
+	rcore_error_free(err);
+	return late;
 }
 
 static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_arena *arena,

@@ -16,7 +16,11 @@ static void describe(const struct rcore_session *session, const struct rcore_liv
 		.thread_count = pause->thread_count,
 		.inner_pid = rcore_live_inner_pid(session->target.live),
 	};
-	rcore_running_describe(&facts, pause->unstopped_count, pause->overdue, snapshot);
+	bool marks = pause->overdue && session->settings.max_pause_ms;
+	rcore_running_describe(&facts, pause->unstopped_count, pause->overdue && !marks,
+			       snapshot);
+	if (marks)
+		rcore_running_mark_late(session, snapshot);
 }
 
 /* Keeps the machine stacks, unless nothing will be unwound. */
@@ -39,6 +43,7 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 	if (target->recorder)
 		rcore_session_keep_recorded(target);
 	rcore_running_check_gvl(session);
+	rcore_live_read_late(target->live, session->settings.max_pause_ms != 0);
 	struct rcore_error *err = rcore_live_begin(target->live, !session->settings.no_stop);
 	if (err)
 		return err;
@@ -53,6 +58,7 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 	if (!err && target->recorder)
 		rcore_session_keep_recorded(target);
 	rcore_live_end(target->live, &pause);
+	rcore_live_read_late(target->live, false);
 	session->overdue = pause.overdue;
 	if (!err)
 		err = rcore_running_sockets(target, snapshot);
@@ -144,12 +150,37 @@ static struct rcore_error *read_live(struct rcore_session *session, struct rcore
 	return err;
 }
 
+static struct rcore_error *check_pause(const struct rcore_options *options)
+{
+	if (!options->max_pause_ms)
+		return NULL;
+	if (options->max_pause_ms > RCORE_STOP_LIMIT_MS)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"option '--max-pause' cannot be over %d: no process is "
+			"stopped for longer",
+			RCORE_STOP_LIMIT_MS);
+	if (options->no_stop)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"option '--max-pause' cannot be used with --no-stop: the process is "
+			"not stopped");
+	if (options->record)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"option '--max-pause' cannot be used for a pack, which is one moment "
+			"of the process");
+	return NULL;
+}
+
 struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *given,
 				   struct rcore_session **ret)
 {
 	struct rcore_options options = {0};
 	struct rcore_live *live;
 	struct rcore_error *err = rcore_sized_copy(&options, given);
+	if (!err)
+		err = check_pause(&options);
 	if (!err)
 		err = rcore_live_open(pid, &live);
 	if (err)
@@ -164,6 +195,7 @@ struct rcore_error *rcore_open_pid(int pid, const struct rcore_options *given,
 		rcore_error_free(err);
 		return ended;
 	}
+	rcore_live_limit(live, (unsigned)options.max_pause_ms);
 	(*ret)->target.live = live;
 	(*ret)->settings.no_stop = options.no_stop;
 	(*ret)->read = read_live;

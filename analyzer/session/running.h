@@ -3,6 +3,7 @@
 #define RCORE_SESSION_RUNNING_H
 
 #include "session/session.h"
+#include "target/live/live.h"
 
 /* What is read of a stopped process besides Ruby's own memory. */
 
@@ -45,6 +46,20 @@ void rcore_running_describe_gvl(const struct rcore_session *session,
  */
 void rcore_running_describe(const struct rcore_live_facts *facts, size_t unstopped,
 			    bool overdue, struct rcore_snapshot *snapshot);
+
+/*
+ * Marks the threads and fibers of which a part was read when the process had
+ * been resumed, and says how many they are.
+ */
+void rcore_running_mark_late(const struct rcore_session *session,
+			     struct rcore_snapshot *snapshot);
+
+/*
+ * If a pause ended before everything was read, returns an error of that. For
+ * results that have no room for a mark.
+ */
+struct rcore_error *rcore_running_in_time(const struct rcore_session *session,
+					  const struct rcore_live_pause *pause);
 
 /*
  * If the target is the pack of a running process, the session then reads it as

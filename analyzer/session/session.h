@@ -32,6 +32,7 @@ struct rcore_settings {
 	char *layout_file;     /* NULL: none */
 	char *recognizer_file; /* NULL: none */
 	bool no_stop, no_native, merge_similar;
+	size_t max_pause_ms; /* 0: the default */
 };
 
 /*

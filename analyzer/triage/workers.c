@@ -152,7 +152,7 @@ static bool same_state(const struct rcore_snapshot *snapshot, size_t a, size_t b
 	const struct rcore_fiber *right = rcore_worker_fiber(other, snapshot);
 	return one->status == other->status && one->to_kill == other->to_kill &&
 	       one->gvl == other->gvl && one->ractor == other->ractor &&
-	       same_wait(left->wait, right->wait);
+	       left->is_late == right->is_late && same_wait(left->wait, right->wait);
 }
 
 static const struct rcore_fiber *fiber_of(const struct rcore_snapshot *snapshot, size_t thread)
@@ -192,7 +192,7 @@ static bool hash_thread(const struct rcore_snapshot *snapshot, size_t index, uin
 	if (!can_be_merged(thread, snapshot))
 		return false;
 	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
-	*ret = hash_state(thread, fiber->wait, rcore_stack_hash(fiber));
+	*ret = hash_state(thread, fiber->wait, rcore_stack_hash(fiber) ^ fiber->is_late);
 	return true;
 }
 
@@ -202,7 +202,8 @@ static bool hash_similar(const struct rcore_snapshot *snapshot, size_t index, ui
 	if (!can_be_merged(thread, snapshot))
 		return false;
 	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
-	*ret = hash_state(thread, fiber->wait, rcore_stack_similar_hash(fiber));
+	*ret = hash_state(thread, fiber->wait,
+			  rcore_stack_similar_hash(fiber) ^ fiber->is_late);
 	return true;
 }
 

@@ -162,6 +162,7 @@ module Elsewhere
 
   def self.usage(test)
     { %w[-p no-such-title] => "no Ruby process has 'no-such-title' in its title", %w[-p 0] => "not '0'", %w[-p] => "requires a value", %w[--no-stop core] => "'--no-stop' requires -p",
+      %w[--max-pause 5 core] => "'--max-pause' requires -p", %w[--max-pause 0 -p 1] => "'--max-pause'",
       %w[--children core] => "'--children' requires -p", %w[-p 1 core] => "-p PID names the target", [] => "missing CORE" }.each do |arguments, words|
       out, err, status = test.rcore(*arguments)
       test.same("#{arguments}: exit status", 64, status)

@@ -11,6 +11,7 @@ module Running
       [
         LiveCase.new("busy #{ruby.name}") { Running.busy(self, ruby, []) },
         LiveCase.new("busy --no-stop #{ruby.name}") { Running.busy(self, ruby, ["--no-stop"]) },
+        LiveCase.new("busy --max-pause #{ruby.name}") { Running.limited(self, ruby) },
         LiveCase.new("busy layout #{ruby.name}") { Running.layout(self, ruby) },
         LiveCase.new("killed #{ruby.name}") { Running.killed(self, ruby) },
         LiveCase.new("short of memory #{ruby.name}") { Running.short_of_memory(self, ruby) },
@@ -38,6 +39,26 @@ module Running
       test.fail("#{whole} of #{ANALYSES} complete: #{problem}") if options.empty? && whole * 2 < ANALYSES
       test.note = "#{whole} of #{ANALYSES} complete#{problem && ": #{problem}"}"
       test.same("failures within", "", File.read(File.join(File.dirname(counter.path), "output")))
+    end
+  end
+
+  # What was not read in time is marked, or nothing is.
+  def self.limited(test, ruby)
+    test.with_program(ruby, "busy.rb") do |pid, counter|
+      [1, 2, 4, 2000].each do |limit|
+        report, status = test.report("-p", pid, "--max-pause", limit)
+        break unless report
+        test.fail("exit status #{status}: #{report['failure']}") unless [0, 1].include?(status)
+        told = report["problems"].grep(/\Athe process was resumed after #{limit} ms \(--max-pause\), .*: (\d+) of (\d+) fibers/) { [Integer($1), Integer($2)] }
+        late = report["fibers"].count { |fiber| fiber["late"] }
+        test.same("late fibers with --max-pause #{limit}", told.empty? ? 0 : told[0][0], late)
+        test.same("fibers", told[0][1], report["fibers"].size) unless told.empty?
+        known(test, report)
+        test.goes_on(counter)
+      end
+      _, err, status = test.rcore("-p", pid, "--max-pause", "2001")
+      test.same("over the limit: exit status", 64, status)
+      test.fail(err) unless err.include?("'--max-pause' cannot be over 2000")
     end
   end
 

@@ -66,6 +66,7 @@ static struct json_object *fiber_object(struct rcore_json *json,
 	rcore_json_add_flag(json, object, "continuation", fiber->is_continuation);
 	rcore_json_add_flag(json, object, "yielding", fiber->yielding);
 	rcore_json_add_flag(json, object, "blocking", fiber->blocking);
+	rcore_json_add_flag(json, object, "late", fiber->is_late);
 	if (fiber->resumed_by >= 0)
 		rcore_json_add_text(json, object, "resumed_by",
 				    snapshot->fibers[fiber->resumed_by].id);

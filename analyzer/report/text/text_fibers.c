@@ -75,6 +75,8 @@ static void print_state(const struct rcore_text *text, const struct rcore_fiber 
 	}
 	if (fiber->resumed_by >= 0)
 		fprintf(out, ", resumed by %s", snapshot->fibers[fiber->resumed_by].id);
+	if (fiber->is_late)
+		fputs(", read after the stop", out);
 }
 
 static void print_addresses(const struct rcore_text *text, const struct rcore_fiber *fiber)

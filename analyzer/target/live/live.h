@@ -77,6 +77,21 @@ void rcore_live_forget(struct rcore_live *live);
 struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop);
 
 /*
+ * Limits how long the following rounds stop the process; 0 restores the default
+ * of RCORE_STOP_LIMIT_MS.
+ */
+void rcore_live_limit(struct rcore_live *live, unsigned milliseconds);
+
+/*
+ * Whether what a round has not read when its limit is reached is read
+ * afterwards, of the running process. By default it cannot be read.
+ */
+void rcore_live_read_late(struct rcore_live *live, bool reads_late);
+
+/* Whether a part of [start, end) was read in this way. */
+bool rcore_live_is_late(struct rcore_live *live, uint64_t start, uint64_t end);
+
+/*
  * Requests that [start, end) can be read after the round, or, outside of a
  * round, that the next one begins with it.
  */

@@ -91,6 +91,17 @@ static size_t read_protected(struct rcore_live_memory *memory, uint64_t address,
 	return got > 0 ? (size_t)got : 0;
 }
 
+/*
+ * Call it after a read. Returns true if the process may have been running by
+ * then.
+ */
+static bool is_late(struct rcore_live_memory *memory)
+{
+	bool late = memory->stop && !rcore_stop_is_held(memory->stop);
+	memory->late_count += late;
+	return late;
+}
+
 static enum rcore_fault read_live(struct rcore_memory *base, uint64_t address, void *buffer,
 				  size_t size)
 {
@@ -111,9 +122,8 @@ static enum rcore_fault read_live(struct rcore_memory *base, uint64_t address, v
 			return fault_at(memory, address + done, errnum);
 		done += (size_t)got;
 	}
-	if (memory->stop && !rcore_stop_is_held(memory->stop))
-		return RCORE_FAULT_NOT_COPIED;
-	return RCORE_FAULT_NONE;
+	return is_late(memory) && !memory->reads_late ? RCORE_FAULT_NOT_COPIED
+						      : RCORE_FAULT_NONE;
 }
 
 void rcore_live_memory_init(struct rcore_live_memory *memory, int pid, int folder,
@@ -172,6 +182,15 @@ static void finish(struct rcore_live_memory *memory, struct rcore_live_range *ra
 	}
 }
 
+static void finish_in_time(struct rcore_live_memory *memory, struct rcore_live_range *range)
+{
+	if (range->read == range->size)
+		return;
+	finish(memory, range);
+	if (is_late(memory) && !memory->reads_late)
+		range->read = 0;
+}
+
 void rcore_live_read_batch(struct rcore_live_memory *memory, struct rcore_live_range *ranges,
 			   size_t count)
 {
@@ -188,12 +207,12 @@ void rcore_live_read_batch(struct rcore_live_memory *memory, struct rcore_live_r
 		ssize_t got = read_vectors(memory, local, remote, now);
 		if (got < 0 && errno == ESRCH)
 			memory->is_gone = true;
-		if (memory->stop && !rcore_stop_is_held(memory->stop))
+		bool late = is_late(memory);
+		if (late && !memory->reads_late)
 			got = 0;
 		size_t done = account(ranges, now, got < 0 ? 0 : (size_t)got);
-		if (done && !memory->is_gone &&
-		    (!memory->stop || rcore_stop_is_held(memory->stop)))
-			finish(memory, &ranges[done - 1]);
+		if (done && !memory->is_gone && (!late || memory->reads_late))
+			finish_in_time(memory, &ranges[done - 1]);
 		ranges += done;
 		count -= done;
 	}

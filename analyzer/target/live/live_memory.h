@@ -24,6 +24,9 @@ struct rcore_live_memory {
 	 * NULL: the process need not be held.
 	 */
 	struct rcore_stop *stop;
+	/* What is read then counts as read, and is counted in late_count. */
+	bool reads_late;
+	size_t late_count; /* of calls */
 	/* Distinguishes a hole from what cannot be read. */
 	const struct rcore_live_maps *maps;
 	bool is_gone; /* a read found no process */

@@ -75,14 +75,17 @@ static enum rcore_fault read_new(struct rcore_live_pages *pages, uint64_t start,
 	*ret = NULL;
 	if (!bytes)
 		return RCORE_FAULT_NONE;
+	size_t late = pages->below->late_count;
 	enum rcore_fault fault = rcore_read(&pages->below->memory, start, bytes, PAGE);
 	if (fault) {
 		pages->room++;
 		return fault;
 	}
 	*ret = add(pages, start, bytes);
-	if (*ret)
+	if (*ret) {
 		(*ret)->state = RCORE_LIVE_PAGE_READ;
+		(*ret)->is_late = pages->below->late_count > late;
+	}
 	return RCORE_FAULT_NONE;
 }
 
@@ -108,10 +111,12 @@ static enum rcore_fault read_part(struct rcore_live_pages *pages, uint64_t addre
 		if (!page)
 			return rcore_read(below, address, buffer, size);
 	} else if (!is_read) {
+		size_t late = pages->below->late_count;
 		enum rcore_fault fault = rcore_read(below, start, page->bytes, PAGE);
 		if (fault)
 			return fault;
 		page->state = RCORE_LIVE_PAGE_READ;
+		page->is_late = pages->below->late_count > late;
 	}
 	memcpy(buffer, page->bytes + (address - start), size);
 	return RCORE_FAULT_NONE;
@@ -208,6 +213,7 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 	for (size_t i = 0; i < pages->count; i++) {
 		pages->items[i].bytes = bytes + i * PAGE;
 		pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
+		pages->items[i].is_late = false;
 		if (!rcore_address_map_put(&pages->index, pages->items[i].address, (int)i))
 			return false;
 	}
@@ -226,16 +232,18 @@ static bool follows(const struct rcore_live_range *range, const struct rcore_liv
  * still be tried.
  */
 static bool mark(struct rcore_live_pages *pages, const struct rcore_live_range *ranges,
-		 size_t count)
+		 size_t count, bool late)
 {
 	bool again = false;
 	for (size_t i = 0; i < count; i++) {
 		for (size_t done = 0; done < ranges[i].size; done += PAGE) {
 			struct rcore_live_page *page = find(pages, ranges[i].start + done);
 			bool is_read = done + PAGE <= ranges[i].read;
-			if (page)
+			if (page) {
 				page->state =
 					is_read ? RCORE_LIVE_PAGE_READ : RCORE_LIVE_PAGE_FAILED;
+				page->is_late = late && is_read;
+			}
 			if (!is_read) {
 				again = true;
 				break;
@@ -247,6 +255,8 @@ static bool mark(struct rcore_live_pages *pages, const struct rcore_live_range *
 
 static void fill_once(struct rcore_live_pages *pages, bool *again)
 {
+	/* Of ranges, all of which are late if any is. */
+	enum { SLICE = 512 };
 	struct {
 		struct rcore_live_range *items;
 		size_t count, capacity;
@@ -266,15 +276,31 @@ static void fill_once(struct rcore_live_pages *pages, bool *again)
 		}
 		range->size += PAGE;
 	}
-	rcore_live_read_batch(pages->below, ranges.items, ranges.count);
-	*again = mark(pages, ranges.items, ranges.count);
+	for (size_t i = 0; i < ranges.count; i += SLICE) {
+		size_t left = ranges.count - i, count = left < SLICE ? left : SLICE;
+		size_t late = pages->below->late_count;
+		rcore_live_read_batch(pages->below, ranges.items + i, count);
+		*again |= mark(pages, ranges.items + i, count, pages->below->late_count > late);
+	}
 	free(ranges.items);
 }
 
 void rcore_live_pages_fill(struct rcore_live_pages *pages)
 {
-	for (bool again = true; again && !pages->below->is_gone;)
+	for (bool again = true; again && !pages->below->is_gone;) {
+		again = false;
 		fill_once(pages, &again);
+	}
+}
+
+bool rcore_live_pages_are_late(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	for (start &= ~(uint64_t)(PAGE - 1); start < end; start += PAGE) {
+		const struct rcore_live_page *page = find(pages, start);
+		if (page && page->is_late)
+			return true;
+	}
+	return false;
 }
 
 void rcore_live_pages_freeze(struct rcore_live_pages *pages)

@@ -44,6 +44,7 @@ struct rcore_live_page {
 	uint64_t address;
 	uint8_t *bytes;
 	enum rcore_live_page_state state;
+	bool is_late; /* read when the process was no longer held */
 };
 
 struct rcore_live_pages {
@@ -82,6 +83,9 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages);
  * Pages that cannot be read are skipped; code that reads them gets their fault.
  */
 void rcore_live_pages_fill(struct rcore_live_pages *pages);
+
+/* Whether a page of [start, end) was read after the process was resumed. */
+bool rcore_live_pages_are_late(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
 void rcore_live_pages_freeze(struct rcore_live_pages *pages);
 

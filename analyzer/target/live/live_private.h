@@ -20,6 +20,8 @@ struct rcore_live {
 	struct rcore_live_status status;
 	int pid, folder;
 	struct rcore_stop *stop; /* NULL: it runs */
+	/* For how many ms it may be stopped; 0: the default. */
+	unsigned most;
 	struct {
 		struct rcore_live_id *items;
 		size_t count, capacity;

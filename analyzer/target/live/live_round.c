@@ -96,7 +96,7 @@ static struct rcore_error *list_running(struct rcore_live *live)
 
 static struct rcore_error *stop_process(struct rcore_live *live)
 {
-	int errnum = rcore_stop_begin(live->folder, &live->stop);
+	int errnum = rcore_stop_begin(live->folder, live->most, &live->stop);
 	if (errnum)
 		return rcore_live_explain(live->pid, live->folder, errnum);
 	live->memory.stop = live->stop;
@@ -106,6 +106,21 @@ static struct rcore_error *stop_process(struct rcore_live *live)
 		if (!add_thread(live, threads[i].tid, &threads[i].thread))
 			return rcore_error_no_memory();
 	return NULL;
+}
+
+void rcore_live_limit(struct rcore_live *live, unsigned milliseconds)
+{
+	live->most = milliseconds;
+}
+
+void rcore_live_read_late(struct rcore_live *live, bool reads_late)
+{
+	live->memory.reads_late = reads_late;
+}
+
+bool rcore_live_is_late(struct rcore_live *live, uint64_t start, uint64_t end)
+{
+	return rcore_live_pages_are_late(&live->pages, start, end);
 }
 
 static uint64_t let_go(struct rcore_live *live)

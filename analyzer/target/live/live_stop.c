@@ -18,6 +18,7 @@ struct rcore_stop {
 	sigset_t mask; /* of the calling thread, as it was before */
 	/* By CLOCK_MONOTONIC: when the process is resumed at the latest. */
 	struct timespec limit;
+	unsigned most; /* the caller's limit in ms; 0: none */
 
 	pthread_mutex_t lock;
 	pthread_cond_t change;
@@ -37,24 +38,27 @@ static void change_state(struct rcore_stop *stop, enum stop_state state)
 	pthread_mutex_unlock(&stop->lock);
 }
 
+static struct timespec time_of(uint64_t nanoseconds)
+{
+	const uint64_t second = 1000000000;
+	return (struct timespec){(time_t)(nanoseconds / second), (long)(nanoseconds % second)};
+}
+
 static struct timespec limit_from_now(void)
 {
 	struct timespec time;
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	time.tv_sec += RCORE_STOP_LIMIT_MS / 1000;
-	time.tv_nsec += RCORE_STOP_LIMIT_MS % 1000 * 1000000;
-	if (time.tv_nsec >= 1000000000) {
-		time.tv_nsec -= 1000000000;
-		time.tv_sec++;
-	}
-	return time;
+	return time_of((uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec +
+		       RCORE_STOP_LIMIT_MS * UINT64_C(1000000));
 }
 
 static void wait_for_release(struct rcore_stop *stop)
 {
+	struct timespec limit = stop->limit;
+	if (stop->most && stop->most < RCORE_STOP_LIMIT_MS)
+		limit = time_of(stop->tracees.begin + stop->most * UINT64_C(1000000));
 	pthread_mutex_lock(&stop->lock);
-	while (!stop->release &&
-	       !pthread_cond_timedwait(&stop->change, &stop->lock, &stop->limit))
+	while (!stop->release && !pthread_cond_timedwait(&stop->change, &stop->lock, &limit))
 		;
 	stop->state = RELEASED;
 	pthread_mutex_unlock(&stop->lock);
@@ -106,13 +110,14 @@ static void free_stop(struct rcore_stop *stop)
 	free(stop);
 }
 
-int rcore_stop_begin(int folder, struct rcore_stop **ret)
+int rcore_stop_begin(int folder, unsigned limit, struct rcore_stop **ret)
 {
 	struct rcore_stop *stop = calloc(1, sizeof(*stop));
 	if (!stop)
 		return ENOMEM;
 	stop->tracees.folder = folder;
 	stop->limit = limit_from_now();
+	stop->most = limit;
 	pthread_condattr_t monotonic;
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

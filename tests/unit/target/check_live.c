@@ -359,6 +359,38 @@ START_TEST(lets_go_of_itself)
 }
 END_TEST
 
+/* What is read in time is not late; the rest is late, or is not read. */
+START_TEST(keeps_to_a_limit)
+{
+	struct child child = child_start(child_counts, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_memory *memory = rcore_live_memory(live);
+	uint64_t pattern = address_of(child.shared->pattern), shared = address_of(child.shared);
+	uint8_t byte;
+	rcore_live_limit(live, 300);
+	rcore_live_read_late(live, _i);
+	live_begun(live, true);
+	bool in_time = !rcore_read(memory, pattern, &byte, 1) &&
+		       !rcore_live_is_late(live, pattern, pattern + 1);
+	child_runs(&child); /* once the limit is reached */
+	rcore_live_keep(live, shared, shared + 1);
+	ck_assert_int_eq(rcore_read(memory, pattern + 8192, &byte, 1),
+			 _i ? RCORE_FAULT_NONE : RCORE_FAULT_NOT_COPIED);
+	struct rcore_live_pause pause = live_ended(live);
+	ck_assert(pause.overdue);
+	if (in_time)
+		ck_assert_int_eq(rcore_read(memory, pattern, &byte, 1), RCORE_FAULT_NONE);
+	ck_assert_int_eq(rcore_live_is_late(live, pattern, pattern + 1), !in_time && _i);
+	ck_assert_int_eq(rcore_read(memory, shared, &byte, 1),
+			 _i ? RCORE_FAULT_NONE : RCORE_FAULT_NOT_COPIED);
+	ck_assert_int_eq(rcore_live_is_late(live, shared, shared + 1), _i);
+	ck_assert_int_eq(rcore_live_is_late(live, pattern + 8192, pattern + 8193), _i);
+	rcore_live_close(live);
+	child_runs(&child);
+	child_stop(&child);
+}
+END_TEST
+
 START_TEST(lets_go_of_a_thread_in_the_kernel)
 {
 	struct child child = child_start(child_vforks, NULL);
@@ -478,6 +510,7 @@ int main(int argc, char **argv)
 	tcase_add_test(stop, leaves_a_stopped_process_stopped);
 	tcase_add_loop_test(stop, lets_go_when_killed, 0, 2);
 	tcase_add_test(stop, lets_go_of_itself);
+	tcase_add_loop_test(stop, keeps_to_a_limit, 0, 2);
 	tcase_add_test(stop, lets_go_of_a_thread_in_the_kernel);
 	tcase_add_test(stop, stops_a_process_that_starts_threads);
 	tcase_add_test(stop, survives_exec);
