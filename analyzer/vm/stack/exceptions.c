@@ -71,13 +71,30 @@ static struct rcore_error *read_message(struct rcore_ruby *ruby,
 	return err;
 }
 
-static struct rcore_error *read_backtrace(struct rcore_ruby *ruby,
+/*
+ * While Ruby ends it frees all T_DATA, also those that are still referred to:
+ * rb_objspace_call_finalizer() clears their flags, or makes zombies of them.
+ */
+static struct rcore_error *is_freed(struct rcore_ruby *ruby, uint64_t value, bool *ret)
+{
+	enum rcore_type type;
+	struct rcore_error *err = rcore_type(ruby, value, &type);
+	*ret = !err && (type == RCORE_T_NONE || type == RCORE_T_ZOMBIE);
+	return err;
+}
+
+static struct rcore_error *read_backtrace(struct rcore_ruby *ruby, bool is_ending,
 					  struct rcore_exception *exception)
 {
 	struct rcore_backtrace backtrace;
 	uint64_t value;
+	bool freed = false;
 	struct rcore_error *err = hidden_ivar(ruby, exception->object, "bt", &value);
 	if (err || rcore_is_nil(ruby, value))
+		return err;
+	if (is_ending && rcore_is_object(ruby, value))
+		err = is_freed(ruby, value, &freed);
+	if (err || freed)
 		return err;
 	err = rcore_backtrace(ruby, value, &backtrace);
 	if (err)
@@ -88,7 +105,7 @@ static struct rcore_error *read_backtrace(struct rcore_ruby *ruby,
 	return NULL;
 }
 
-static struct rcore_error *read_one(struct rcore_ruby *ruby, uint64_t value,
+static struct rcore_error *read_one(struct rcore_ruby *ruby, uint64_t value, bool is_ending,
 				    struct rcore_exception *ret, uint64_t *ret_cause)
 {
 	*ret = (struct rcore_exception){.object = value, .frame = -1};
@@ -96,7 +113,7 @@ static struct rcore_error *read_one(struct rcore_ruby *ruby, uint64_t value,
 	struct rcore_error *err = rcore_value_class_name(ruby, value, &ret->class_name);
 	if ((err = note(ruby, ret, "class", err)) ||
 	    (err = note(ruby, ret, "message", read_message(ruby, ret))) ||
-	    (err = note(ruby, ret, "backtrace", read_backtrace(ruby, ret))))
+	    (err = note(ruby, ret, "backtrace", read_backtrace(ruby, is_ending, ret))))
 		return err;
 	err = hidden_ivar(ruby, value, "cause", ret_cause);
 	return note(ruby, ret, "cause", err);
@@ -113,12 +130,13 @@ static bool is_exception_like(struct rcore_ruby *ruby, uint64_t value)
 	return !err && (type == RCORE_T_OBJECT || type == RCORE_T_DATA);
 }
 
-struct rcore_error *rcore_vm_exception(struct rcore_ruby *ruby, uint64_t value,
-				       struct rcore_exception *ret)
+/* Reads an exception and its causes. `problem` says what could not be read. */
+static struct rcore_error *read_chain(struct rcore_ruby *ruby, uint64_t value, bool is_ending,
+				      struct rcore_exception *ret)
 {
 	uint64_t seen[RCORE_CAUSE_LIMIT], cause;
 	struct rcore_exception *last = ret;
-	struct rcore_error *err = read_one(ruby, value, ret, &cause);
+	struct rcore_error *err = read_one(ruby, value, is_ending, ret, &cause);
 	for (size_t count = 0; !err && is_exception_like(ruby, cause); count++) {
 		seen[count] = last->object;
 		for (size_t i = 0; i <= count; i++)
@@ -134,7 +152,7 @@ struct rcore_error *rcore_vm_exception(struct rcore_ruby *ruby, uint64_t value,
 		if (!last->cause)
 			return rcore_error_no_memory();
 		last = last->cause;
-		err = read_one(ruby, cause, last, &cause);
+		err = read_one(ruby, cause, is_ending, last, &cause);
 	}
 	return err;
 }
@@ -142,6 +160,7 @@ struct rcore_error *rcore_vm_exception(struct rcore_ruby *ruby, uint64_t value,
 struct handling {
 	struct rcore_ruby *ruby;
 	struct rcore_snapshot *snapshot;
+	bool is_ending;
 	struct rcore_exception items[RCORE_EXCEPTION_LIMIT];
 	size_t count;
 };
@@ -155,7 +174,8 @@ static struct rcore_error *add(struct handling *handling, uint64_t value, int fr
 		if (handling->items[i].object == value)
 			return NULL;
 	struct rcore_exception *exception = &handling->items[handling->count++];
-	struct rcore_error *err = rcore_vm_exception(handling->ruby, value, exception);
+	struct rcore_error *err =
+		read_chain(handling->ruby, value, handling->is_ending, exception);
 	exception->frame = frame;
 	if (exception->problem)
 		handling->snapshot->incomplete = true;
@@ -197,10 +217,21 @@ static struct rcore_error *read_fiber(struct handling *handling, struct rcore_fi
 	return NULL;
 }
 
+/* rb_ec_cleanup() marks the main thread before it calls finalizers. */
+static bool is_ending(const struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		if (snapshot->threads[i].is_main &&
+		    snapshot->threads[i].status == RCORE_THREAD_KILLED)
+			return true;
+	return false;
+}
+
 struct rcore_error *rcore_vm_exceptions(struct rcore_ruby *ruby,
 					struct rcore_snapshot *snapshot)
 {
-	struct handling handling = {.ruby = ruby, .snapshot = snapshot};
+	struct handling handling = {
+		.ruby = ruby, .snapshot = snapshot, .is_ending = is_ending(snapshot)};
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; i < snapshot->fiber_count && !err; i++)
 		if (snapshot->fibers[i].status != RCORE_FIBER_STATUS_UNKNOWN)

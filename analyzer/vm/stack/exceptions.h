@@ -19,16 +19,10 @@ enum {
  * there was no exception, and a throw_data or an Integer after break, throw and
  * the like. While CRuby looks for an exception's handler, and in code that C
  * rescues, only ec->errinfo has the exception. Mirrors errinfo_place() and
- * rb_ec_get_errinfo() of eval.c. Error: NO_MEMORY.
+ * rb_ec_get_errinfo() of eval.c. A backtrace that Ruby has freed while it ends is
+ * left out. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_vm_exceptions(struct rcore_ruby *ruby,
 					struct rcore_snapshot *snapshot);
-
-/*
- * Reads an exception and its causes. `problem` says what could not be read.
- * Error: NO_MEMORY.
- */
-struct rcore_error *rcore_vm_exception(struct rcore_ruby *ruby, uint64_t value,
-				       struct rcore_exception *ret);
 
 #endif

@@ -2,7 +2,10 @@
 #include "vm_suite.h"
 
 #include "base/count.h"
+#include "fake_ivar.h"
+#include "fake_values.h"
 #include "vm/find/find.h"
+#include "vm/stack/exceptions.h"
 
 /* A thread that ends is in no list, and still runs its last fiber. */
 START_TEST(test_ending)
@@ -45,8 +48,64 @@ START_TEST(test_freed)
 }
 END_TEST
 
+/* What a parked fiber handles: its backtrace is a slot with these flags. */
+static uint64_t handle(uint64_t flags)
+{
+	struct fake_ruby *ruby = &world.vm.ruby;
+	uint64_t klass = fake_named_class(ruby, "Oops", 0), backtrace, object;
+	backtrace = fake_object(ruby, flags, 40);
+	object = fake_instance(ruby, fake_object(ruby, RCORE_T_OBJECT, 40), klass);
+	struct fake_ivar bt = {fake_id(ruby, "bt"), backtrace};
+	fake_set_ivars(ruby, object, FAKE_IVAR_EMBEDDED, &bt, 1);
+	fake_put_generic_ivars(ruby);
+	FAKE_PUT(&world.vm, world.parked + (uint64_t)ruby->layout.fiber.saved_ec.offset, ec,
+		 errinfo, object);
+	return object;
+}
+
+/*
+ * While Ruby ends it frees backtraces that exceptions still refer to. That is
+ * no problem. It is one if Ruby does not end, and if the object is another one.
+ */
+START_TEST(test_freed_backtrace)
+{
+	static const struct {
+		enum rcore_type type;
+		bool is_ending, is_problem;
+	} cases[] = {{RCORE_T_NONE, true, false},
+		     {RCORE_T_ZOMBIE, true, false},
+		     {RCORE_T_STRING, true, true},
+		     {RCORE_T_NONE, false, true},
+		     {RCORE_T_ZOMBIE, false, true}};
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
+		world_begin(_i);
+		uint64_t object = handle(cases[i].type);
+		if (cases[i].is_ending)
+			FAKE_PUT(&world.vm, world.vm.main_thread, thread, status,
+				 RCORE_THREAD_KILLED);
+		struct rcore_snapshot *snapshot = world_load();
+		struct fake_ruby *fake = &world.vm.ruby;
+		struct rcore_ruby ruby;
+		rcore_ruby_init(&ruby, &fake->target.memory, &fake->layout, &snapshot->arena);
+		rcore_ruby_set_vm(&ruby, world.vm.address);
+		ruby.global_symbols = fake->symbols;
+		ruby.shape_list = fake->shapes;
+		snapshot->incomplete = false;
+		ck_assert_ptr_null(rcore_vm_exceptions(&ruby, snapshot));
+		const struct rcore_fiber *fiber = world_fiber(snapshot, world.parked);
+		ck_assert_uint_eq(fiber->exception_count, 1);
+		ck_assert_uint_eq(fiber->exceptions[0].object, object);
+		ck_assert_uint_eq(fiber->exceptions[0].location_count, 0);
+		ck_assert(!!fiber->exceptions[0].problem == cases[i].is_problem);
+		ck_assert(snapshot->incomplete == cases[i].is_problem);
+		rcore_ruby_deinit(&ruby);
+		world_free(snapshot);
+	}
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_ending, test_freed};
+	const TTest *const tests[] = {test_ending, test_freed, test_freed_backtrace};
 	return world_run("ending", tests, RCORE_COUNT(tests));
 }
