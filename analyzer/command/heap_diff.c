@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/heap_diff.h"
+#include "command/limits.h"
 #include "command/list.h"
 #include "session/heap_diff.h"
 
@@ -52,16 +53,13 @@ static struct rcore_error *print(struct rcore_view *view, const struct arguments
 
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
-	/* Each path has texts. */
-	enum { MOST_PATHS = 100000 };
 	const struct arguments *arguments = given;
 	struct rcore_session *sessions[RCORE_DIFF_SIDES];
 	struct rcore_heap_diff *diff = NULL;
-	size_t count = 0, limit = arguments->limit ? arguments->limit : SHOWN_PATHS;
+	size_t count = 0, limit = arguments->limit;
 	struct rcore_error *err = open_all(view, &arguments->cores, sessions, &count);
-	if (!err && limit > MOST_PATHS)
-		err = rcore_error_create(RCORE_ERROR_USAGE, "option '--limit' takes at most %d",
-					 MOST_PATHS);
+	if (!err)
+		err = rcore_limit_rows(&limit, SHOWN_PATHS);
 	if (!err)
 		err = rcore_heap_diff(sessions, count, limit, &diff);
 	if (!err)

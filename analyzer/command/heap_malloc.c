@@ -1,50 +1,88 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-
+#include "command/limits.h"
 #include "command/list.h"
 #include "report/heap_malloc.h"
+#include "session/c_memory.h"
 #include "session/heap.h"
 #include "session/malloc.h"
 #include "session/session.h"
 
+enum { SHOWN_OWNERS = 15 };
+
 struct arguments {
 	bool json;
+	size_t limit;
 };
 
+#define MEMBER(name) offsetof(struct arguments, name)
+
 static const struct rcore_option options[] = {
-	{"json", 'j', RCORE_OPTION_FLAG, offsetof(struct arguments, json),
-	 .help = "Print JSON"},
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
+	{"limit", 0, RCORE_OPTION_AMOUNT, MEMBER(limit), "N",
+	 "Print the N owners and objects with most memory, 15 by default",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
+
+/*
+ * Owners are objects, and of some Rubies rcore cannot read the heap. The chunks
+ * are known nevertheless.
+ */
+static struct rcore_error *print(struct rcore_view *view, const struct arguments *arguments,
+				 const struct rcore_malloc *heap, size_t limit, FILE *out)
+{
+	const struct rcore_report_options style = {.color = view->color};
+	struct rcore_c_memory *owners = NULL;
+	struct rcore_error *unknown = NULL, *err;
+	if (heap->is_known)
+		unknown = rcore_c_memory(view->session, heap, limit, &owners);
+	if (unknown && unknown->code == RCORE_ERROR_NO_MEMORY)
+		return unknown;
+	const struct rcore_malloc_report report = {
+		.heap = heap,
+		.owners = owners,
+		.problem = unknown ? unknown->message : NULL,
+	};
+	rcore_view_print(view);
+	view->is_partial =
+		heap->problem[0] || unknown || (owners && rcore_heap_is_partial(&owners->gaps));
+	err = arguments->json ? rcore_report_malloc_json(&report, out)
+			      : rcore_report_malloc_text(&report, &style, out);
+	rcore_c_memory_free(owners);
+	rcore_error_free(unknown);
+	return err;
+}
 
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
 	const struct arguments *arguments = given;
-	const struct rcore_report_options report = {.color = view->color};
+	size_t limit = arguments->limit;
 	struct rcore_malloc heap;
-	struct rcore_error *err = rcore_heap_refuse_live(view->session);
+	struct rcore_error *err = rcore_limit_rows(&limit, SHOWN_OWNERS);
+	if (!err)
+		err = rcore_heap_refuse_live(view->session);
 	if (!err)
 		err = rcore_session_malloc(&view->session->target, &heap);
 	if (err)
 		return err;
-	rcore_view_print(view);
-	view->is_partial = heap.problem[0];
-	err = arguments->json ? rcore_report_malloc_json(&heap, out)
-			      : rcore_report_malloc_text(&heap, &report, out);
+	err = print(view, arguments, &heap, limit, out);
 	rcore_malloc_deinit(&heap);
 	return err;
 }
 
 const struct rcore_command rcore_command_heap_malloc = {
 	.name = "malloc",
-	.summary = "C memory: what malloc() has in use, and what it keeps",
+	.summary = "C memory: what malloc() has in use, and whom that belongs to",
 	.doc = "Print how much memory glibc's malloc() has in use, and how much of what it got "
 	       "from the kernel is free: in bins, in caches of threads, or at the end of an "
 	       "arena. Sizes are those of chunks, with their headers. If the program uses "
-	       "another allocator, say which.",
+	       "another allocator, say which. Then print whom the memory in use belongs to: "
+	       "objects by class, such as the streams of zlib, and the static data of "
+	       "libraries. Each chunk goes to the owner from whom fewest pointers lead to it; "
+	       "what several share counts for one of them.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.examples = (const char *const[]){"", "--json", NULL},
+	.examples = (const char *const[]){"", "--limit 50", "--json", NULL},
 	.exit_status =
 		"Exit status: 0 everything was read; 1 parts are missing, or the allocator "
 		"is unknown; 2 nothing could be read; 64 wrong usage.",

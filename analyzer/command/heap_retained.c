@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "command/limits.h"
 #include "command/list.h"
 #include "report/heap_object.h"
 #include "session/heap_graph.h"
@@ -22,16 +23,13 @@ static const struct rcore_option options[] = {
 
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
-	/* Each row has texts. */
-	enum { MOST_ROWS = 100000 };
 	const struct arguments *arguments = given;
 	const struct rcore_report_options report = {.color = view->color};
 	struct rcore_heap_retained *retained;
-	size_t limit = arguments->limit ? arguments->limit : SHOWN_ROWS;
-	if (limit > MOST_ROWS)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "option '--limit' takes at most %d", MOST_ROWS);
-	struct rcore_error *err = rcore_heap_retained(view->session, limit, &retained);
+	size_t limit = arguments->limit;
+	struct rcore_error *err = rcore_limit_rows(&limit, SHOWN_ROWS);
+	if (!err)
+		err = rcore_heap_retained(view->session, limit, &retained);
 	if (err)
 		return err;
 	rcore_view_print(view);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/heap_strings.h"
+#include "command/limits.h"
 #include "command/list.h"
 #include "session/heap_strings.h"
 
@@ -22,16 +23,13 @@ static const struct rcore_option options[] = {
 
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
-	/* Each has texts. */
-	enum { MOST_GROUPS = 100000 };
 	const struct arguments *arguments = given;
 	const struct rcore_report_options report = {.color = view->color};
-	const size_t limit = arguments->limit ? arguments->limit : SHOWN_GROUPS;
 	struct rcore_heap_strings *strings;
-	if (limit > MOST_GROUPS)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "option '--limit' takes at most %d", MOST_GROUPS);
-	struct rcore_error *err = rcore_heap_strings(view->session, limit, &strings);
+	size_t limit = arguments->limit;
+	struct rcore_error *err = rcore_limit_rows(&limit, SHOWN_GROUPS);
+	if (!err)
+		err = rcore_heap_strings(view->session, limit, &strings);
 	if (err)
 		return err;
 	rcore_view_print(view);

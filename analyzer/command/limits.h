@@ -2,6 +2,7 @@
 #ifndef RCORE_COMMAND_LIMITS_H
 #define RCORE_COMMAND_LIMITS_H
 
+#include "base/error.h"
 #include "command/command.h"
 
 /* How much of each value to show, as the user set it. */
@@ -53,6 +54,24 @@ rcore_limits_inspect(const struct rcore_limits *limits)
 	inspect.depth = limits->depth.is_given && !limits->depth.number ? RCORE_NO_DEPTH
 									: limits->depth.number;
 	return inspect;
+}
+
+/* Each row has texts. */
+enum { RCORE_MOST_ROWS = 100000 };
+
+/*
+ * Sets *limit, 0 if the user gave none, to the default. Error: USAGE if it is
+ * more than RCORE_MOST_ROWS.
+ */
+static inline struct rcore_error *rcore_limit_rows(size_t *limit, size_t by_default)
+{
+	if (!*limit)
+		*limit = by_default;
+	return *limit <= RCORE_MOST_ROWS
+		       ? NULL
+		       : rcore_error_create(RCORE_ERROR_USAGE,
+					    "option '--limit' takes at most %d",
+					    RCORE_MOST_ROWS);
 }
 
 #endif

@@ -2,6 +2,7 @@
 # A program with C memory of all kinds. It prints what mallinfo2() says, and dies.
 require "fiddle"
 require "json"
+require "openssl"
 require "psych"
 require "zlib"
 
@@ -16,6 +17,44 @@ end
 FIELDS = %w[arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost]
 info, name = find("mallinfo2") || find("mallinfo")
 word, size = name == "mallinfo2" ? ["Q", 8] : ["L", 4]
+
+INFO, WORD, SIZE = info, word, size
+BUFFER = Fiddle::Pointer.malloc(FIELDS.size * SIZE)
+
+def mallinfo
+  INFO.call(BUFFER)
+  FIELDS.zip(BUFFER[0, FIELDS.size * SIZE].unpack("#{WORD}*")).to_h
+end
+
+def in_use
+  mallinfo.values_at("uordblks", "hblkhd").sum
+end
+
+# What objects of a class own is by how much the memory in use grew with them. There
+# is one already, so what a library makes once is not of them.
+Text, List, Table, Squeeze = [String, Array, Hash, Zlib::Deflate].map { |parent| Class.new(parent) }
+MADE = {
+  "Squeeze" => [40, -> { Squeeze.new.tap { |stream| stream << "abc" } }],
+  "Zlib::Inflate" => [40, -> { Zlib::Inflate.new.tap { |stream| stream << Zlib.deflate("abc" * 100_000)[0, 300] } }],
+  "OpenSSL::SSL::SSLContext" => [60, -> { OpenSSL::SSL::SSLContext.new }],
+  "OpenSSL::PKey::EC" => [60, -> { OpenSSL::PKey::EC.generate("prime256v1") }],
+  "Text" => [200, -> { Text.new << "x" * 9_000 }],
+  "List" => [100, -> { List.new(5_000, 1) }],
+  "Table" => [30, -> { Table.new.tap { |table| 3_000.times { |number| table[number] = number } } }],
+}
+GROWN = MADE.to_h do |name, (count, make)|
+  kept = Array.new(count + 1)
+  kept[count] = make.call
+  GC.start
+  GC.disable
+  before = in_use
+  count.times { |number| kept[number] = make.call }
+  GC.start # what it took to make them is gone
+  grown = in_use - before
+  GC.enable
+  ($made ||= []) << kept
+  [name, grown * (count + 1) / count]
+end
 
 $kept = []
 done = Queue.new
@@ -40,9 +79,7 @@ threads.each_with_index { |thread, number| thread.join if number.odd? }
 GC.start
 GC.disable
 trap("QUIT", "SYSTEM_DEFAULT")
-buffer = Fiddle::Pointer.malloc(FIELDS.size * size)
-info.call(buffer)
-puts JSON.generate(FIELDS.zip(buffer[0, FIELDS.size * size].unpack("#{word}*")).to_h)
+puts JSON.generate(mallinfo.merge("grown" => GROWN))
 $stdout.flush
 Process.kill(:QUIT, $$)
 sleep

@@ -19,8 +19,8 @@ enum {
  * there was no exception, and a throw_data or an Integer after break, throw and
  * the like. While CRuby looks for an exception's handler, and in code that C
  * rescues, only ec->errinfo has the exception. Mirrors errinfo_place() and
- * rb_ec_get_errinfo() of eval.c. A backtrace that Ruby has freed while it ends is
- * left out. Error: NO_MEMORY.
+ * rb_ec_get_errinfo() of eval.c. A backtrace that Ruby has freed while it ends
+ * is left out. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_vm_exceptions(struct rcore_ruby *ruby,
 					struct rcore_snapshot *snapshot);
