@@ -86,9 +86,14 @@ static struct rcore_error *add_object_class(struct rcore_roots *roots)
 static struct rcore_error *add_list(struct rcore_roots *roots, uint64_t head, int64_t distance)
 {
 	struct rcore_memory *memory = roots->ruby->memory;
+	struct rcore_roots_walk walk = {0};
 	uint64_t node, value;
 	enum rcore_fault fault = rcore_read_u64(memory, head, &node);
-	for (unsigned i = 0; !fault && node != head && i < RCORE_ROOTS_LIMIT; i++) {
+	while (!fault && node != head) {
+		if (rcore_roots_repeats(&walk, node)) {
+			rcore_roots_problem(roots, "the list of threads or Ractors never ends");
+			return NULL;
+		}
 		const struct rcore_heap_root root = {.kind = RCORE_ROOT_THREAD,
 						     .address = node + (uint64_t)distance};
 		fault = rcore_read_u64(memory, root.address, &value);
@@ -146,11 +151,17 @@ static struct rcore_error *add_registered(struct rcore_roots *roots)
 	const struct rcore_field *first =
 		is_in_vm ? &layout->vm.global_object_list : &layout->objspace.global_list;
 	uint64_t base = is_in_vm ? roots->source->vm : roots->source->objspace;
+	struct rcore_roots_walk walk = {0};
 	uint64_t entry = 0, value;
 	if (!rcore_has_place(first) || !rcore_has_place(&layout->global_list_entry.address))
 		return NULL;
 	enum rcore_fault fault = rcore_read_u64(memory, base + (uint64_t)first->offset, &entry);
-	for (unsigned i = 0; !fault && entry && i < RCORE_ROOTS_LIMIT; i++) {
+	while (!fault && entry) {
+		if (rcore_roots_repeats(&walk, entry)) {
+			rcore_roots_problem(roots,
+					    "the list of rb_gc_register_address() never ends");
+			return NULL;
+		}
 		struct rcore_heap_root root = {.kind = RCORE_ROOT_REGISTERED};
 		fault = rcore_read_u64(
 			memory, entry + (uint64_t)layout->global_list_entry.address.offset,

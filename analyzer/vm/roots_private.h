@@ -28,6 +28,28 @@ bool rcore_roots_name(struct rcore_roots *roots, const char *name, uint32_t *ret
 /* Says why roots are missing, unless something else is missing, too. */
 void rcore_roots_problem(struct rcore_roots *roots, const char *problem);
 
+/*
+ * A walk over a list that may have a cycle: an earlier entry, and after how
+ * many steps a later one takes its place (Brent).
+ */
+struct rcore_roots_walk {
+	uint64_t mark;
+	uint32_t steps, lap;
+};
+
+/* Whether an entry of the list was there before, or there are too many. */
+static inline bool rcore_roots_repeats(struct rcore_roots_walk *walk, uint64_t entry)
+{
+	if (entry == walk->mark || walk->lap > RCORE_ROOTS_LIMIT)
+		return true;
+	if (walk->steps++ == walk->lap) {
+		walk->mark = entry;
+		walk->steps = 0;
+		walk->lap = walk->lap * 2 + 1;
+	}
+	return false;
+}
+
 /* Global variables. Error: NO_MEMORY. */
 struct rcore_error *rcore_roots_globals(struct rcore_roots *roots);
 

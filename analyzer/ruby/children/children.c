@@ -73,6 +73,10 @@ void rcore_children_of(struct rcore_children *children, uint64_t object, const v
 	enum rcore_type type = flags & RCORE_T_MASK;
 	if (type == RCORE_T_NONE || type == RCORE_T_ZOMBIE || type == RCORE_T_MOVED)
 		return;
+	if (children->total >= RCORE_CHILD_TOTAL_LIMIT) {
+		children->state |= RCORE_HEAP_PARTIAL;
+		return;
+	}
 	rcore_children_of_generic(children);
 	if (has_class(children)) {
 		uint64_t klass = RCORE_CHILD_FIELD(children, basic, klass);

@@ -38,13 +38,19 @@ struct rcore_children {
 	uint64_t object, flags;
 	const unsigned char *copy; /* of its slot */
 	size_t size;
-	uint64_t count;  /* of children so far */
+	uint64_t count;  /* of words looked at so far */
+	uint64_t total;  /* of those of all objects */
 	uint64_t *words; /* a buffer of RCORE_CHILD_WORDS */
 	bool generic_failed;
 };
 
-/* A bound on the references of one object. */
-#define RCORE_CHILD_LIMIT (UINT64_C(1) << 28)
+/*
+ * Bounds on the words that may be references, and on the members of structs:
+ * of one object, and of all. Damaged objects may all claim to have the same
+ * gigabyte.
+ */
+#define RCORE_CHILD_LIMIT       (UINT64_C(1) << 28)
+#define RCORE_CHILD_TOTAL_LIMIT (UINT64_C(1) << 34)
 enum { RCORE_CHILD_WORDS = 8192 };
 
 /* Error: NO_MEMORY. */

@@ -29,6 +29,8 @@ static void each_entry(struct rcore_children *children, uint64_t table, mark_ent
 	if (!table)
 		return;
 	struct rcore_error *err = rcore_id_table_begin(&iterator, children->ruby, table);
+	if (!err)
+		rcore_child_count_table(children, iterator.capacity);
 	while (!err && found) {
 		err = rcore_id_table_next(&iterator, &found, &serial, &value);
 		if (!err && found)

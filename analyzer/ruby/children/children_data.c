@@ -235,18 +235,21 @@ static void scan_chunk(struct rcore_children *children, uint64_t data)
 	scan(children, data, size - CHUNK_HEADER);
 }
 
-static void mark_declared(struct rcore_children *children, uint64_t list, uint64_t data)
+/* Returns false if the list is in a file that is not here. */
+static bool mark_declared(struct rcore_children *children, uint64_t list, uint64_t data)
 {
 	uint64_t offset;
 	/* The first offset is visited twice: its loop reads *offset_list++. */
 	for (unsigned i = 0, first = 1; i < REFERENCE_LIMIT; i += !first, first = 0) {
 		if (rcore_read_u64(children->ruby->memory, list + i * sizeof(offset),
 				   &offset)) {
+			if (first)
+				return false;
 			children->state |= RCORE_HEAP_PARTIAL;
-			return;
+			return true;
 		}
 		if (offset == UINT64_MAX) /* RUBY_REF_END */
-			return;
+			return true;
 		uint64_t value;
 		if (offset > CHUNK_LIMIT ||
 		    rcore_read_u64(children->ruby->memory, data + offset, &value))
@@ -254,6 +257,8 @@ static void mark_declared(struct rcore_children *children, uint64_t list, uint64
 		else
 			rcore_child_mark_named(children, value, "reference");
 	}
+	children->state |= RCORE_HEAP_PARTIAL;
+	return true;
 }
 
 static bool mark_known(struct rcore_children *children, const struct rcore_data *data)
@@ -286,11 +291,10 @@ static void mark_typed(struct rcore_children *children, const struct rcore_data 
 	uint64_t dmark = RCORE_CHILD_READ(children, data->type, data_type, dmark);
 	if (!dmark)
 		return;
-	if (flags & DECLARES_REFERENCES)
-		mark_declared(children, dmark, data->data);
-	else if (mark_known(children, data))
+	if (flags & DECLARES_REFERENCES ? mark_declared(children, dmark, data->data)
+					: mark_known(children, data))
 		return;
-	else if (data->is_embedded)
+	if (data->is_embedded)
 		scan(children, data->data, children->object + children->size - data->data);
 	else
 		scan_chunk(children, data->data);

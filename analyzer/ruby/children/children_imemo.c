@@ -90,11 +90,12 @@ static void mark_tmpbuf(struct rcore_children *children)
 		else if (ptr)
 			rcore_child_mark_values(children, ptr, count, RCORE_EDGE_CONSERVATIVE);
 		if (!next)
-			break;
+			return;
 		ptr = RCORE_CHILD_READ(children, next, tmpbuf, ptr);
 		count = RCORE_CHILD_READ(children, next, tmpbuf, count);
 		next = RCORE_CHILD_READ(children, next, tmpbuf, next);
 	}
+	children->state |= RCORE_HEAP_PARTIAL;
 }
 
 static void mark_callcache(struct rcore_children *children)
@@ -124,6 +125,8 @@ static void mark_hooks(struct rcore_children *children, uint64_t list)
 		RCORE_CHILD_MARK_AT(children, hook, event_hook, data);
 		hook = RCORE_CHILD_READ(children, hook, event_hook, next);
 	}
+	if (hook)
+		children->state |= RCORE_HEAP_PARTIAL;
 }
 
 void rcore_children_of_method_entry(struct rcore_children *children)

@@ -275,6 +275,8 @@ static void mark_hooks(struct rcore_children *children)
 		RCORE_CHILD_MARK_AT(children, hook, event_hook, data);
 		hook = RCORE_CHILD_READ(children, hook, event_hook, next);
 	}
+	if (hook)
+		children->state |= RCORE_HEAP_PARTIAL;
 }
 
 void rcore_children_of_iseq(struct rcore_children *children)
@@ -289,8 +291,10 @@ void rcore_children_of_iseq(struct rcore_children *children)
 		RCORE_CHILD_MARK(children, iseq, loader_obj);
 	} else if (children->flags & compiling) {
 		uint64_t data = RCORE_CHILD_FIELD(children, iseq, aux);
-		RCORE_CHILD_MARK_AT(children, data, compile_data, err_info);
-		RCORE_CHILD_MARK_AT(children, data, compile_data, catch_table_ary);
+		if (data) {
+			RCORE_CHILD_MARK_AT(children, data, compile_data, err_info);
+			RCORE_CHILD_MARK_AT(children, data, compile_data, catch_table_ary);
+		}
 		/* Its instructions are a list that is not read. */
 		children->state |= RCORE_HEAP_PARTIAL;
 	} else {

@@ -44,6 +44,11 @@ void rcore_child_mark_values(struct rcore_children *children, uint64_t address, 
 /* Visits the records of a st_table; its keys are IDs. */
 void rcore_child_mark_st_values(struct rcore_children *children, uint64_t table,
 				enum rcore_edge_kind kind);
+/*
+ * Counts the entries of a table for RCORE_CHILD_TOTAL_LIMIT, since many may be
+ * deleted.
+ */
+void rcore_child_count_table(struct rcore_children *children, uint64_t entries);
 /* Sets PARTIAL and releases the error. */
 void rcore_child_failed(struct rcore_children *children, struct rcore_error *err);
 

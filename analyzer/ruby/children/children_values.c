@@ -32,6 +32,8 @@ void rcore_children_of_hash(struct rcore_children *children)
 	uint64_t key, value, place = 0;
 	bool found = true;
 	struct rcore_error *err = rcore_hash_begin(&iterator, children->ruby, children->object);
+	if (!err && iterator.is_st)
+		rcore_child_count_table(children, iterator.st.bound - iterator.st.index);
 	for (; !err && found; place++) {
 		err = rcore_hash_next(&iterator, &found, &key, &value);
 		if (err || !found)

@@ -16,14 +16,27 @@ void rcore_child_failed(struct rcore_children *children, struct rcore_error *err
 	rcore_error_free(err);
 }
 
+/* Counts a word; returns false, and sets PARTIAL, if there were too many. */
+static bool count_word(struct rcore_children *children)
+{
+	if (children->count < RCORE_CHILD_LIMIT && children->total < RCORE_CHILD_TOTAL_LIMIT) {
+		children->count++;
+		children->total++;
+		return true;
+	}
+	children->state |= RCORE_HEAP_PARTIAL;
+	return false;
+}
+
+void rcore_child_count_table(struct rcore_children *children, uint64_t entries)
+{
+	children->total += entries;
+}
+
 static void visit(struct rcore_children *children, const struct rcore_child *child)
 {
-	if (!rcore_is_object(children->ruby, child->value))
-		return;
-	if (children->count++ < RCORE_CHILD_LIMIT)
+	if (count_word(children) && rcore_is_object(children->ruby, child->value))
 		children->visit(children->context, child);
-	else
-		children->state |= RCORE_HEAP_PARTIAL;
 }
 
 void rcore_child_mark(struct rcore_children *children, uint64_t value,
@@ -49,7 +62,9 @@ uint64_t rcore_child_read(struct rcore_children *children, uint64_t base,
 			  const struct rcore_field *field)
 {
 	uint64_t value = 0;
-	if (rcore_has(field) && rcore_read_field(children->ruby->memory, base, field, &value)) {
+	if (rcore_has(field) &&
+	    (!count_word(children) ||
+	     rcore_read_field(children->ruby->memory, base, field, &value))) {
 		children->state |= RCORE_HEAP_PARTIAL;
 		return 0;
 	}
@@ -85,15 +100,13 @@ void rcore_child_mark_values(struct rcore_children *children, uint64_t address, 
 	}
 	if (copy)
 		return;
-	if (count > RCORE_CHILD_LIMIT) {
-		children->state |= RCORE_HEAP_PARTIAL;
-		return;
-	}
 	for (uint64_t done = 0; done < count;) {
 		uint64_t some = count - done;
 		if (some > RCORE_CHILD_WORDS)
 			some = RCORE_CHILD_WORDS;
-		if (rcore_read(children->ruby->memory, address + done * sizeof(uint64_t),
+		if (count - done > RCORE_CHILD_LIMIT - children->count ||
+		    children->total >= RCORE_CHILD_TOTAL_LIMIT ||
+		    rcore_read(children->ruby->memory, address + done * sizeof(uint64_t),
 			       children->words, some * sizeof(uint64_t))) {
 			children->state |= RCORE_HEAP_PARTIAL;
 			return;
@@ -113,6 +126,8 @@ void rcore_child_mark_st_values(struct rcore_children *children, uint64_t table,
 	if (!table)
 		return;
 	struct rcore_error *err = rcore_st_begin(&iterator, children->ruby, table, ST_LIMIT);
+	if (!err)
+		rcore_child_count_table(children, iterator.bound - iterator.index);
 	while (!err && found) {
 		err = rcore_st_next(&iterator, &found, &key, &record);
 		if (!err && found)
