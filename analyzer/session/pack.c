@@ -9,6 +9,7 @@
 #include "session/pack.h"
 #include "session/pack_hide.h"
 #include "session/pack_live.h"
+#include "session/pack_search.h"
 #include "session/session.h"
 #include "target/pack/core_pack.h"
 
@@ -156,11 +157,17 @@ struct rcore_error *rcore_session_pack(struct rcore_session *session,
 					  allocated.live.segments.count, &source);
 	}
 	drop_environment(target);
-	err = note ? rcore_session_hide(target, &source, session->redactor, mode, snapshot)
-		   : rcore_error_no_memory();
+	struct rcore_known_secrets *taken = rcore_known_secrets_new();
+	err = note && taken ? rcore_session_hide(target, &source, session->redactor, mode,
+						 snapshot, taken)
+			    : rcore_error_no_memory();
 	if (!err)
 		err = rcore_pack_write(&source, target->memory, target->recorder, note, size,
 				       mode ? &hiding : NULL, output, ret_size);
+	if (!err)
+		err = rcore_pack_search(output, target->recorder, session->redactor, taken,
+					mode);
+	rcore_known_secrets_free(taken);
 	free(note);
 	free_allocated(&allocated);
 	return err;

@@ -6,15 +6,8 @@
 
 #include "base/grow.h"
 #include "ruby/ruby.h"
+#include "session/pack_stretch.h"
 #include "target/pack/pack_notes.h"
-
-/* Consecutive bytes of the target that were recorded, across pages. */
-struct stretch {
-	uint64_t start;
-	char *items;
-	size_t count, capacity;
-	const struct rcore_recorded_page *const *pages; /* the first of them */
-};
 
 struct ranges {
 	struct rcore_range *items;
@@ -26,6 +19,7 @@ struct hiding {
 	const struct rcore_pack_source *source;
 	const struct rcore_redactor *redactor;
 	enum rcore_redact mode;
+	struct rcore_known_secrets *taken;
 	struct ranges stacks, vm_stacks; /* by start */
 	bool no_memory;
 };
@@ -44,36 +38,29 @@ static bool is_in(const struct ranges *ranges, uint64_t address)
 	return low < ranges->count && ranges->items[low].start <= address;
 }
 
-static bool is_marked(const struct stretch *stretch, size_t at, enum rcore_recorded kind)
-{
-	uint64_t address = stretch->start + at;
-	const struct rcore_recorded_page *page =
-		stretch->pages[(address - stretch->pages[0]->start) / RCORE_RECORDER_PAGE];
-	return rcore_recorded_is(page, kind, address % RCORE_RECORDER_PAGE);
-}
-
 /*
  * Names stay readable even if their bytes are also part of something else,
  * because every report prints them.
  */
-static void hide(struct hiding *hiding, const struct stretch *stretch, size_t start, size_t end)
+static void hide(struct hiding *hiding, const struct rcore_stretch *stretch, size_t start,
+		 size_t end)
 {
 	bool keeps_names = hiding->mode < RCORE_REDACT_ALL;
 	for (size_t at = start; at < end; at++)
-		if (!is_marked(stretch, at, RCORE_RECORDED_WORD) &&
-		    !(keeps_names && is_marked(stretch, at, RCORE_RECORDED_NAME)))
+		if (!rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_WORD) &&
+		    !(keeps_names && rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_NAME)))
 			rcore_recorder_mark(hiding->target->recorder, RCORE_RECORDED_HIDDEN,
 					    stretch->start + at, 1);
 }
 
-static void hide_names(struct hiding *hiding, const struct stretch *stretch)
+static void hide_names(struct hiding *hiding, const struct rcore_stretch *stretch)
 {
 	for (size_t at = 0; at < stretch->count; at++)
-		if (is_marked(stretch, at, RCORE_RECORDED_NAME))
+		if (rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_NAME))
 			hide(hiding, stretch, at, at + 1);
 }
 
-static void hide_spans(struct hiding *hiding, const struct stretch *stretch, size_t at,
+static void hide_spans(struct hiding *hiding, const struct rcore_stretch *stretch, size_t at,
 		       struct rcore_spans *spans)
 {
 	hiding->no_memory |= spans->no_memory;
@@ -82,15 +69,15 @@ static void hide_spans(struct hiding *hiding, const struct stretch *stretch, siz
 	rcore_spans_deinit(spans);
 }
 
-static size_t end_of_text(const struct stretch *stretch, size_t at)
+static size_t end_of_text(const struct rcore_stretch *stretch, size_t at)
 {
-	while (at < stretch->count && is_marked(stretch, at, RCORE_RECORDED_TEXT))
+	while (at < stretch->count && rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_TEXT))
 		at++;
 	return at;
 }
 
 /* Contents of Strings. */
-static void hide_texts(struct hiding *hiding, const struct stretch *stretch)
+static void hide_texts(struct hiding *hiding, const struct rcore_stretch *stretch)
 {
 	for (size_t at = 0; at < stretch->count; at++) {
 		struct rcore_spans spans = {0};
@@ -111,7 +98,7 @@ static void hide_texts(struct hiding *hiding, const struct stretch *stretch)
  * No report prints what C functions have on their stacks. Hides text there, but
  * no addresses and numbers.
  */
-static void hide_words(struct hiding *hiding, const struct stretch *stretch)
+static void hide_words(struct hiding *hiding, const struct rcore_stretch *stretch)
 {
 	uint64_t word, at = (stretch->start + sizeof(word) - 1) & ~(sizeof(word) - 1);
 	uint64_t end = stretch->start + stretch->count;
@@ -125,18 +112,78 @@ static void hide_words(struct hiding *hiding, const struct stretch *stretch)
 	}
 }
 
-static void hide_stretch(struct hiding *hiding, struct stretch *stretch)
+/*
+ * Kinds that are secret wherever they are. Random characters are not: they are
+ * also parts of paths and of checksums.
+ */
+static bool is_taken(enum rcore_redacted kind)
+{
+	static const bool kinds[RCORE_REDACTED_KINDS] = {
+		[RCORE_REDACTED_KEY] = true,      [RCORE_REDACTED_TOKEN] = true,
+		[RCORE_REDACTED_JWT] = true,      [RCORE_REDACTED_PEM] = true,
+		[RCORE_REDACTED_BEARER] = true,   [RCORE_REDACTED_EMAIL] = true,
+		[RCORE_REDACTED_USERINFO] = true, [RCORE_REDACTED_CARD] = true,
+	};
+	return kinds[kind];
+}
+
+/* Finds what must not remain of a String's contents. */
+static void take_secrets(struct hiding *hiding, const char *text, size_t size)
 {
 	struct rcore_spans spans = {0};
-	if (stretch->count) {
-		rcore_redactor_bytes(hiding->redactor, stretch->items, stretch->count, &spans);
-		hide_spans(hiding, stretch, 0, &spans);
-		hide_texts(hiding, stretch);
-		hide_words(hiding, stretch);
-		if (hiding->mode == RCORE_REDACT_ALL)
-			hide_names(hiding, stretch);
+	rcore_redactor_text(hiding->redactor, text, size, &spans);
+	for (size_t i = 0; i < spans.count; i++) {
+		const struct rcore_span *span = &spans.items[i];
+		if (is_taken(span->kind))
+			hiding->no_memory |= !rcore_known_secrets_add(
+				hiding->taken, text + span->start, span->end - span->start);
 	}
-	stretch->count = 0;
+	hiding->no_memory |= spans.no_memory;
+	rcore_spans_deinit(&spans);
+}
+
+static bool take_stretch(void *context, const struct rcore_stretch *stretch)
+{
+	struct hiding *hiding = context;
+	for (size_t at = 0; at < stretch->count; at++) {
+		size_t end = end_of_text(stretch, at);
+		if (end == at)
+			continue;
+		take_secrets(hiding, stretch->items + at, end - at);
+		at = end;
+	}
+	return !hiding->no_memory;
+}
+
+/*
+ * Freed memory may still contain a String's bytes, and a decoder may read them
+ * with what it needs. Other Strings are judged by their own contents, as in a
+ * report.
+ */
+static void hide_taken(struct hiding *hiding, const struct rcore_stretch *stretch)
+{
+	struct rcore_spans spans = {0};
+	rcore_known_secrets_find(hiding->taken, stretch->items, stretch->count, &spans);
+	for (size_t i = 0; i < spans.count; i++)
+		for (size_t at = spans.items[i].start; at < spans.items[i].end; at++)
+			if (!rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_TEXT))
+				hide(hiding, stretch, at, at + 1);
+	hiding->no_memory |= spans.no_memory;
+	rcore_spans_deinit(&spans);
+}
+
+static bool hide_stretch(void *context, const struct rcore_stretch *stretch)
+{
+	struct hiding *hiding = context;
+	struct rcore_spans spans = {0};
+	rcore_redactor_bytes(hiding->redactor, stretch->items, stretch->count, &spans);
+	hide_spans(hiding, stretch, 0, &spans);
+	hide_taken(hiding, stretch);
+	hide_texts(hiding, stretch);
+	hide_words(hiding, stretch);
+	if (hiding->mode == RCORE_REDACT_ALL)
+		hide_names(hiding, stretch);
+	return !hiding->no_memory;
 }
 
 static void add_range(struct hiding *hiding, struct ranges *ranges, uint64_t start,
@@ -184,62 +231,24 @@ static void find_stacks(struct hiding *hiding, const struct rcore_snapshot *snap
 			qsort(all[i]->items, all[i]->count, sizeof(*all[i]->items), by_start);
 }
 
-static bool add_bytes(struct stretch *stretch, const char *bytes, size_t size)
+struct rcore_error *
+rcore_session_hide(const struct rcore_target *target, const struct rcore_pack_source *source,
+		   const struct rcore_redactor *redactor, enum rcore_redact mode,
+		   const struct rcore_snapshot *snapshot, struct rcore_known_secrets *taken)
 {
-	while (stretch->capacity - stretch->count < size) {
-		size_t wanted = stretch->capacity ? stretch->capacity * 2 : RCORE_RECORDER_PAGE;
-		char *grown = realloc(stretch->items, wanted);
-		if (!grown)
-			return false;
-		stretch->items = grown;
-		stretch->capacity = wanted;
-	}
-	memcpy(stretch->items + stretch->count, bytes, size);
-	stretch->count += size;
-	return true;
-}
-
-static void take_page(struct hiding *hiding, struct stretch *stretch,
-		      const struct rcore_recorded_page *const *page)
-{
-	size_t start, size;
-	char bytes[RCORE_RECORDER_PAGE];
-	for (size_t at = 0; rcore_recorded_run(*page, &at, &start, &size);) {
-		uint64_t address = (*page)->start + start;
-		if (rcore_read(hiding->target->memory, address, bytes, size))
-			continue;
-		if (address != stretch->start + stretch->count)
-			hide_stretch(hiding, stretch);
-		if (!stretch->count) {
-			stretch->start = address;
-			stretch->pages = page;
-		}
-		hiding->no_memory |= !add_bytes(stretch, bytes, size);
-	}
-}
-
-struct rcore_error *rcore_session_hide(const struct rcore_target *target,
-				       const struct rcore_pack_source *source,
-				       const struct rcore_redactor *redactor,
-				       enum rcore_redact mode,
-				       const struct rcore_snapshot *snapshot)
-{
-	struct hiding hiding = {
-		.target = target, .source = source, .redactor = redactor, .mode = mode};
-	struct stretch stretch = {0};
-	size_t count;
+	struct hiding hiding = {.target = target,
+				.source = source,
+				.redactor = redactor,
+				.mode = mode,
+				.taken = taken};
 	if (mode == RCORE_REDACT_NONE)
 		return NULL;
 	find_stacks(&hiding, snapshot);
-	rcore_recorder_pause(target->recorder, true);
-	const struct rcore_recorded_page *const *pages =
-		rcore_recorder_pages(target->recorder, &count);
-	for (size_t i = 0; pages && i < count && !hiding.no_memory; i++)
-		take_page(&hiding, &stretch, &pages[i]);
-	hide_stretch(&hiding, &stretch);
-	rcore_recorder_pause(target->recorder, false);
-	free(stretch.items);
+	struct rcore_error *err =
+		rcore_stretches(target->recorder, target->memory, take_stretch, &hiding);
+	if (!err)
+		err = rcore_stretches(target->recorder, target->memory, hide_stretch, &hiding);
 	free(hiding.stacks.items);
 	free(hiding.vm_stacks.items);
-	return hiding.no_memory || !pages ? rcore_error_no_memory() : NULL;
+	return !err && hiding.no_memory ? rcore_error_no_memory() : err;
 }
