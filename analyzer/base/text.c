@@ -10,6 +10,12 @@ bool rcore_same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+const char *rcore_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 size_t rcore_utf8_decode(const char *text, uint32_t *ret)
 {
 	static const uint32_t minimum[] = {0, 0, 0x80, 0x800, 0x10000};

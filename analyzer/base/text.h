@@ -18,6 +18,9 @@
 /* Returns whether both texts are equal, or both NULL. */
 bool rcore_same_text(const char *a, const char *b);
 
+/* Returns the last part of a path: what follows the last slash. */
+const char *rcore_base_name(const char *path);
+
 /*
  * Decodes the UTF-8 sequence at the start of the NUL-terminated `text`. Returns
  * its length in bytes (1 to 4) and sets *ret to the character. Returns 0 if no

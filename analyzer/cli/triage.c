@@ -96,8 +96,8 @@ static bool may_be_core(const char *path)
 		close(fd);
 	if (got <= 0)
 		return false;
-	const char *name = strrchr(path, '/');
-	return (rcore_compression_of(head, (size_t)got) && strstr(name, "core")) ||
+	return (rcore_compression_of(head, (size_t)got) &&
+		strstr(rcore_base_name(path), "core")) ||
 	       ((size_t)got == sizeof(head) && !memcmp(head, ELFMAG, SELFMAG) &&
 		head[offsetof(Elf64_Ehdr, e_type)] == ET_CORE);
 }

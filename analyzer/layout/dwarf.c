@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "layout/dwarf_file.h"
 #include "layout/dwarf_member.h"
 #include "layout/schema.h"
@@ -237,7 +238,6 @@ struct rcore_error *rcore_dwarf_layout(const char *path, const unsigned version[
 {
 	struct rcore_dwarf_file file = {0};
 	struct rcore_layout layout;
-	const char *base = strrchr(path, '/');
 
 	rcore_layout_init_absent(&layout);
 	struct rcore_error *err = rcore_dwarf_open(path, headers != NULL, &file);
@@ -252,7 +252,7 @@ struct rcore_error *rcore_dwarf_layout(const char *path, const unsigned version[
 	rcore_dwarf_close(&file);
 	if (err)
 		return rcore_error_wrap(err, "%s", path);
-	snprintf(layout.name, sizeof(layout.name), "%s", base ? base + 1 : path);
+	snprintf(layout.name, sizeof(layout.name), "%s", rcore_base_name(path));
 	layout.source = RCORE_LAYOUT_DWARF;
 	rcore_layout_set_traits(&layout);
 	*ret = layout;

@@ -49,7 +49,6 @@ char *rcore_dwarf_provenance(const char *path)
 	struct rcore_dwarf_file file = {0};
 	char *text = NULL;
 	size_t size = 0;
-	const char *base = strrchr(path, '/');
 	const void *build_id;
 
 	rcore_auto_error err = rcore_dwarf_open(path, false, &file);
@@ -59,7 +58,7 @@ char *rcore_dwarf_provenance(const char *path)
 		return NULL;
 	}
 	fputs("printed by 'rcore layout ", out);
-	rcore_escape_write(out, base ? base + 1 : path);
+	rcore_escape_write(out, rcore_base_name(path));
 	fputs("' from its DWARF\n", out);
 	ssize_t id_size = dwelf_elf_gnu_build_id(file.elf, &build_id);
 	if (id_size > 0) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "malloc/owners.h"
 #include "ruby/object/value.h"
 #include "session/heap_graph.h"
@@ -261,12 +262,6 @@ static int by_bytes(const void *a, const void *b)
 	return x->kind != y->kind ? x->kind - y->kind : strcmp(x->name, y->name);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	return slash ? slash + 1 : path ? path : "";
-}
-
 /* The rows of what is no object, after those of `classes`. */
 static size_t add_others(const struct searching *searching, struct rcore_c_owner_row *rows)
 {
@@ -284,7 +279,7 @@ static size_t add_others(const struct searching *searching, struct rcore_c_owner
 			row.kind = kinds[other];
 		} else if (i + 1 < searching->owner_count) {
 			row.kind = RCORE_C_OWNER_DATA;
-			row.name = base_name(
+			row.name = rcore_base_name(
 				rcore_modules_get(searching->target->modules, other - MODULES)
 					->path);
 		}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/text.h"
 #include "session/decode.h"
 
 #include <string.h>
@@ -7,8 +8,7 @@ enum { VARIABLE_LIMIT = 10000, TEXT_LIMIT = 4096 };
 
 static bool is_libc(const struct rcore_module *module)
 {
-	const char *slash = strrchr(module->path, '/');
-	const char *name = slash ? slash + 1 : module->path;
+	const char *name = rcore_base_name(module->path);
 	return !strncmp(name, "libc.", 5) || !strncmp(name, "libc-2", 6) ||
 	       !strncmp(name, "ld-musl", 7);
 }

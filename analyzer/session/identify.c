@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/identify.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
 
 /* Tries files called libruby first, so that others are not opened. */
 static struct rcore_module *find_by_symbol(const struct rcore_target *target)
@@ -18,7 +13,7 @@ static struct rcore_module *find_by_symbol(const struct rcore_target *target)
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < count; i++) {
 			struct rcore_module *module = rcore_modules_get(target->modules, i);
-			bool likely = strncmp(base_name(module->path), "libruby", 7) == 0;
+			bool likely = strncmp(rcore_base_name(module->path), "libruby", 7) == 0;
 			if (likely == (pass == 0) &&
 			    rcore_module_symbol(target->modules, module, "ruby_version",
 						&symbol) &&
@@ -36,7 +31,7 @@ static struct rcore_module *find_by_symbol(const struct rcore_target *target)
  */
 static bool version_of_name(const char *path, unsigned version[3])
 {
-	const char *name = base_name(path);
+	const char *name = rcore_base_name(path);
 	const char *so = strstr(name, ".so.");
 	return strncmp(name, "libruby", 7) == 0 && so &&
 	       sscanf(so, ".so.%u.%u.%u", &version[0], &version[1], &version[2]) == 3;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "image/unwind/va_list.h"
 
 enum { MESSAGE_LIMIT = 1024 };
@@ -47,10 +48,10 @@ static const char *abort_message(const struct rcore_target *target,
 	size_t count = rcore_modules_count(target->modules);
 	for (size_t i = 0; i < count; i++) {
 		struct rcore_module *module = rcore_modules_get(target->modules, i);
-		const char *path = module->path, *slash = path ? strrchr(path, '/') : NULL;
+		const char *path = module->path;
 		struct rcore_symbol symbol;
 		uint64_t message;
-		if (!path || strncmp(slash ? slash + 1 : path, "libc", 4) ||
+		if (!path || strncmp(rcore_base_name(path), "libc", 4) ||
 		    !rcore_module_symbol(target->modules, module, "__abort_msg", &symbol) ||
 		    rcore_read_u64(target->memory, symbol.address, &message) || !message)
 			continue;

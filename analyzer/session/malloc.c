@@ -7,6 +7,7 @@
 
 #include "base/count.h"
 #include "base/grow.h"
+#include "base/text.h"
 
 /*
  * Libraries that replace malloc(). One that is preloaded or linked comes before
@@ -29,12 +30,6 @@ static const struct {
 /* The names that glibc's library has had. */
 static const char *const libraries[] = {"libc.so.6", "libc-2."};
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static bool begins(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -43,7 +38,7 @@ static bool begins(const char *text, const char *prefix)
 static const char *find_allocator(const struct rcore_target *target)
 {
 	for (size_t i = 0; i < rcore_modules_count(target->modules); i++) {
-		const char *file = base_name(rcore_modules_get(target->modules, i)->path);
+		const char *file = rcore_base_name(rcore_modules_get(target->modules, i)->path);
 		for (size_t n = 0; n < RCORE_COUNT(allocators); n++)
 			if (begins(file, allocators[n].file))
 				return allocators[n].name;
@@ -56,7 +51,7 @@ static const struct rcore_module *find_library(const struct rcore_target *target
 	for (size_t i = 0; i < rcore_modules_count(target->modules); i++) {
 		const struct rcore_module *module = rcore_modules_get(target->modules, i);
 		for (size_t n = 0; n < RCORE_COUNT(libraries); n++)
-			if (begins(base_name(module->path), libraries[n]))
+			if (begins(rcore_base_name(module->path), libraries[n]))
 				return module;
 	}
 	return NULL;

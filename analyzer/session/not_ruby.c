@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/text.h"
 #include "layout/layout.h"
 
 /*
@@ -22,8 +23,7 @@ static const struct {
 
 static bool is_of(const struct rcore_target *target, struct rcore_module *module, size_t i)
 {
-	const char *slash = strrchr(module->path, '/');
-	const char *name = slash ? slash + 1 : module->path;
+	const char *name = rcore_base_name(module->path);
 	const char *file = implementations[i].file, *wanted = implementations[i].symbol;
 	struct rcore_symbol symbol;
 	return file ? !strncmp(name, file, strlen(file))
@@ -50,7 +50,7 @@ static struct rcore_error *other_implementation(const struct rcore_target *targe
  */
 static bool series_of_path(const char *path, unsigned version[3])
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = rcore_base_name(path);
 	const char *so = strncmp(name, "libruby", 7) ? NULL : strstr(name, ".so.");
 	if (so && sscanf(so, ".so.%u.%u", &version[0], &version[1]) == 2)
 		return true;

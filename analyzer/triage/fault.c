@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 
 enum {
 	NULL_END = 0x10000, /* vm.mmap_min_addr: nothing is mapped below it */
@@ -35,8 +36,7 @@ static const struct rcore_segment *segment_at(const struct rcore_process *proces
 static const char *file_at(const struct rcore_process *process, uint64_t address)
 {
 	const struct rcore_mapping *mapping = rcore_process_mapping(process, address);
-	const char *slash = mapping && mapping->path ? strrchr(mapping->path, '/') : NULL;
-	return slash ? slash + 1 : mapping ? mapping->path : NULL;
+	return mapping && mapping->path ? rcore_base_name(mapping->path) : NULL;
 }
 
 /*

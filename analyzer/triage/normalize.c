@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/text.h"
 
 /*
  * Returns the length of what precedes the method's name: "block in ", "block (2
@@ -127,6 +128,5 @@ const char *rcore_normalize_path(struct rcore_arena *arena, const char *path)
 {
 	if (!strncmp(path, "(eval", 5))
 		return "(eval)";
-	const char *slash = strrchr(path, '/');
-	return rcore_arena_strdup(arena, slash ? slash + 1 : path);
+	return rcore_arena_strdup(arena, rcore_base_name(path));
 }

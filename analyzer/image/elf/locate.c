@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "image/elf/build_id.h"
 
 struct list {
@@ -44,8 +45,7 @@ size_t rcore_locate(struct rcore_arena *arena, const struct rcore_module_options
 	path = rcore_path_without_deleted(arena, path);
 	if (!path)
 		return 0;
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = rcore_base_name(path);
 	const char *by_id = build_id_path(arena, build_id, build_id_size);
 
 	if (options->sysroot)
@@ -62,7 +62,7 @@ size_t rcore_locate(struct rcore_arena *arena, const struct rcore_module_options
 	 * A relative path is relative to a folder of the target, which is not
 	 * known.
 	 */
-	if (slash)
+	if (name != path)
 		add(&list, path, *path == '/' && !options->sysroot);
 	if (by_id)
 		add(&list, rcore_arena_printf(arena, "/usr/lib/debug/%s", by_id), false);

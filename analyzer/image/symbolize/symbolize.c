@@ -8,6 +8,7 @@
 #define uthash_nonfatal_oom(text) ((text)->lost = true)
 #include <uthash.h>
 
+#include "base/text.h"
 #include "image/elf/dynamic.h"
 #include "image/elf/locate.h"
 #include "image/symbolize/symbolize_gem.h"
@@ -84,10 +85,10 @@ static void name_module(struct rcore_symbolizer *symbolizer, struct rcore_native
 	const char *path = rcore_path_without_deleted(symbolizer->arena, entry->module.path);
 	if (!path)
 		path = entry->module.path;
-	const char *slash = strrchr(path, '/'), *gem;
+	const char *gem;
 	size_t size = rcore_gem_of_path(path, &gem);
 	module->named = true;
-	module->name = intern_text(symbolizer, slash ? slash + 1 : path);
+	module->name = intern_text(symbolizer, rcore_base_name(path));
 	if (size)
 		module->gem = intern(symbolizer, gem, size);
 	module->is_interpreter =

@@ -8,8 +8,7 @@ enum { NAMED = 5 };
 
 static const char *base_name(const struct rcore_module_info *module)
 {
-	const char *slash = module->path ? strrchr(module->path, '/') : NULL;
-	return slash ? slash + 1 : module->path ? module->path : "(no path)";
+	return module->path ? rcore_base_name(module->path) : "(no path)";
 }
 
 static void print_module(const struct rcore_pen *pen, const struct rcore_module_info *module)
