@@ -43,6 +43,7 @@ install-headers: install-library
 	for h in $(HEADERS); do \
 		install -D -m644 analyzer/$$h $(DESTDIR)$(PREFIX)/include/rcore/$$h; done
 	install -D -m644 plugin/rcore_plugin.h $(DESTDIR)$(PREFIX)/include/rcore/rcore_plugin.h
+	install -D -m644 analyzer/model/ruby.bpf.h $(DESTDIR)$(PREFIX)/include/rcore/ruby.bpf.h
 
 install-debuggers: install-library
 	for f in $(SCRIPTS); do \

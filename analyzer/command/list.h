@@ -22,6 +22,7 @@
 	COMMAND(pack)           \
 	COMMAND(print)          \
 	COMMAND(heap)           \
+	COMMAND(bpf_params)     \
 	COMMAND(fiber)          \
 	COMMAND(frame)          \
 	COMMAND(up)             \

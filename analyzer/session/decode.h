@@ -47,6 +47,27 @@ struct rcore_error *rcore_session_thread_locals(const struct rcore_target *targe
 						struct rcore_snapshot *snapshot);
 
 /*
+ * Finds the gem's thread-local pointer, ruby_profiler_state. Returns false if
+ * no module defines it.
+ */
+struct rcore_tls_variable;
+bool rcore_session_profiler_state(struct rcore_modules *modules,
+				  struct rcore_tls_variable *ret);
+
+/*
+ * Finds the thread pointer of the native thread that runs `thread`, and its
+ * pthread_t, which the VM has. On x86-64, they are the same. On aarch64, the
+ * thread pointer is the end of the struct pthread. Returns false if the thread
+ * has no native thread, or these two do not fit.
+ */
+struct rcore_pthread {
+	uint64_t pointer, pthread;
+};
+bool rcore_session_pthread(const struct rcore_process *process, struct rcore_memory *memory,
+			   const struct rcore_layout *layout, const struct rcore_thread *thread,
+			   struct rcore_pthread *ret);
+
+/*
  * Sets snapshot->facts.rubyopt: RUBYOPT as it is in the environment now. Keeps
  * nothing else of the environment.
  */

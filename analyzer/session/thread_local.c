@@ -12,39 +12,14 @@ enum { PTHREAD_LIMIT = 64 << 10 }; /* a struct pthread is much smaller */
  * The variable may be in any module: in the gem's extension, or in a program
  * that was built from its source.
  */
-static bool find_variable(const struct rcore_target *target, struct rcore_tls_variable *ret)
+bool rcore_session_profiler_state(struct rcore_modules *modules, struct rcore_tls_variable *ret)
 {
-	size_t count = rcore_modules_count(target->modules);
+	size_t count = rcore_modules_count(modules);
 	for (size_t i = 0; i < count; i++)
-		if (rcore_tls_find(target->modules, rcore_modules_get(target->modules, i),
+		if (rcore_tls_find(modules, rcore_modules_get(modules, i),
 				   "ruby_profiler_state", ret))
 			return true;
 	return false;
-}
-
-/*
- * The VM has the pthread_t of each of its threads. On x86-64, that is the
- * thread pointer. On aarch64, the thread pointer is the end of the struct
- * pthread.
- */
-static bool is_thread(struct rcore_ruby *ruby, const struct rcore_thread *thread,
-		      unsigned machine, uint64_t thread_pointer)
-{
-	const struct rcore_layout *layout = ruby->layout;
-	uint64_t nt, pthread;
-	enum rcore_fault fault;
-	if (rcore_has(&layout->thread.nt))
-		fault = rcore_read_field(ruby->memory, thread->address, &layout->thread.nt, &nt)
-				? RCORE_FAULT_UNMAPPED
-				: rcore_read_field(ruby->memory, nt,
-						   &layout->native_thread.thread_id, &pthread);
-	else
-		fault = rcore_read_field(ruby->memory, thread->address,
-					 &layout->thread.thread_id, &pthread);
-	if (fault)
-		return false;
-	return machine == EM_AARCH64 ? thread_pointer - pthread < PTHREAD_LIMIT
-				     : thread_pointer == pthread;
 }
 
 static uint64_t thread_pointer_of(const struct rcore_process *process, int tid)
@@ -53,6 +28,28 @@ static uint64_t thread_pointer_of(const struct rcore_process *process, int tid)
 		if (process->threads[i].tid == tid)
 			return process->threads[i].thread_pointer;
 	return 0;
+}
+
+static bool read_pthread(struct rcore_memory *memory, const struct rcore_layout *layout,
+			 uint64_t thread, uint64_t *ret)
+{
+	uint64_t nt;
+	if (!rcore_has(&layout->thread.nt))
+		return !rcore_read_field(memory, thread, &layout->thread.thread_id, ret);
+	return !rcore_read_field(memory, thread, &layout->thread.nt, &nt) &&
+	       !rcore_read_field(memory, nt, &layout->native_thread.thread_id, ret);
+}
+
+bool rcore_session_pthread(const struct rcore_process *process, struct rcore_memory *memory,
+			   const struct rcore_layout *layout, const struct rcore_thread *thread,
+			   struct rcore_pthread *ret)
+{
+	ret->pointer = thread->tid ? thread_pointer_of(process, thread->tid) : 0;
+	if (thread->is_ended || !ret->pointer ||
+	    !read_pthread(memory, layout, thread->address, &ret->pthread))
+		return false;
+	return process->machine == EM_AARCH64 ? ret->pointer - ret->pthread < PTHREAD_LIMIT
+					      : ret->pointer == ret->pthread;
 }
 
 /*
@@ -76,19 +73,19 @@ struct rcore_error *rcore_session_thread_locals(const struct rcore_target *targe
 	const struct rcore_process *process = target->process;
 	struct rcore_tls_variable variable;
 	struct rcore_error *err = NULL;
-	if (!find_variable(target, &variable))
+	if (!rcore_session_profiler_state(target->modules, &variable))
 		return NULL;
 	for (size_t i = 0; i < snapshot->thread_count && !err; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];
-		uint64_t thread_pointer = thread_pointer_of(process, thread->tid);
-		if (thread->is_ended || !thread->tid || !thread_pointer ||
-		    thread->current_fiber < 0 ||
-		    !is_thread(ruby, thread, process->machine, thread_pointer))
+		struct rcore_pthread pthread;
+		if (thread->current_fiber < 0 ||
+		    !rcore_session_pthread(process, ruby->memory, ruby->layout, thread,
+					   &pthread))
 			continue;
 		struct rcore_context *context =
 			&snapshot->fibers[thread->current_fiber].context;
 		context->has_thread_local =
-			read_pointer(ruby, process->machine, thread_pointer, &variable,
+			read_pointer(ruby, process->machine, pthread.pointer, &variable,
 				     &context->thread_local_table);
 		err = rcore_context_compare(&snapshot->arena, context);
 	}

@@ -95,7 +95,10 @@ static uint64_t nil(const struct fake_ruby *ruby)
 static void put_serial(struct fake_ruby *ruby, uint64_t serial, const char *name)
 {
 	uint64_t element = ruby->units + serial * 2 * sizeof(uint64_t);
+	bool is_operator = serial <= (uint64_t)ruby->layout.constant.last_op_id;
+	uint64_t id = is_operator ? serial : serial << ruby->layout.constant.id_scope_shift;
 	fake_put(&ruby->target, element, fake_string(ruby, name));
+	fake_put(&ruby->target, element + sizeof(uint64_t), rcore_static_symbol(id));
 	if (serial >= ruby->serials)
 		ruby->serials = serial + 1;
 	PUT(ruby, ruby->symbols, symbols, last_id, ruby->serials);

@@ -238,3 +238,13 @@ bool rcore_module_writable(struct rcore_modules *modules, const struct rcore_mod
 	}
 	return false;
 }
+
+uint64_t rcore_module_thread_block(const struct rcore_module *module)
+{
+	const struct rcore_elf_headers *headers =
+		rcore_module_headers((const struct rcore_module_entry *)module);
+	for (size_t i = 0; i < headers->count; i++)
+		if (headers->items[i].p_type == PT_TLS)
+			return headers->items[i].p_memsz;
+	return 0;
+}

@@ -142,4 +142,10 @@ const char *rcore_modules_problem(const struct rcore_modules *modules);
 bool rcore_module_writable(struct rcore_modules *modules, const struct rcore_module *module,
 			   size_t index, uint64_t *start, uint64_t *end);
 
+/*
+ * Returns the size of the block of thread-local variables that each thread has
+ * for the module (PT_TLS); 0 if there is none, or it is not known.
+ */
+uint64_t rcore_module_thread_block(const struct rcore_module *module);
+
 #endif

@@ -13,6 +13,8 @@
  */
 enum { ENTRY_UNIT = 512, ENTRY_SIZE = 2 };
 
+enum { SERIAL_LIMIT = 5000000 };
+
 /* Like rb_ary_entry: nothing past the end. */
 static struct rcore_error *entry(struct rcore_ruby *ruby, uint64_t array, uint64_t index,
 				 uint64_t *ret)
@@ -28,15 +30,35 @@ static struct rcore_error *entry(struct rcore_ruby *ruby, uint64_t array, uint64
 		       : rcore_fault_error(fault, "symbol table", address, sizeof(*ret));
 }
 
-struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
-					uint64_t *ret)
+/* Which of the two to read. */
+enum member { STRING, SYMBOL };
+
+static struct rcore_error *member_of(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
+				     enum member member, uint64_t *ret)
 {
 	uint64_t unit = 0;
 	*ret = 0;
 	struct rcore_error *err = entry(ruby, ids, serial / ENTRY_UNIT, &unit);
 	if (err || rcore_is_nil(ruby, unit))
 		return err;
-	return entry(ruby, unit, serial % ENTRY_UNIT * ENTRY_SIZE, ret);
+	return entry(ruby, unit, serial % ENTRY_UNIT * ENTRY_SIZE + member, ret);
+}
+
+struct rcore_error *rcore_serial_string(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
+					uint64_t *ret)
+{
+	return member_of(ruby, ids, serial, STRING, ret);
+}
+
+static struct rcore_error *read_table(struct rcore_ruby *ruby, uint64_t *ret_ids,
+				      uint64_t *ret_last)
+{
+	if (!ruby->global_symbols)
+		return rcore_error_create(RCORE_ERROR_FAULT,
+					  "the symbol table (global_symbols) was not found");
+	struct rcore_error *err =
+		RCORE_GET(ruby, ruby->global_symbols, symbols, last_id, ret_last);
+	return err ? err : RCORE_GET(ruby, ruby->global_symbols, symbols, ids, ret_ids);
 }
 
 /* Finds the String that names an ID; *ret is 0 if there is no such ID. */
@@ -44,13 +66,7 @@ static struct rcore_error *id_string(struct rcore_ruby *ruby, uint64_t id, uint6
 {
 	const struct rcore_layout *layout = ruby->layout;
 	uint64_t last, ids, string;
-	if (!ruby->global_symbols)
-		return rcore_error_create(RCORE_ERROR_FAULT,
-					  "the symbol table (global_symbols) was not found");
-	struct rcore_error *err =
-		RCORE_GET(ruby, ruby->global_symbols, symbols, last_id, &last);
-	if (!err)
-		err = RCORE_GET(ruby, ruby->global_symbols, symbols, ids, &ids);
+	struct rcore_error *err = read_table(ruby, &ids, &last);
 	if (err)
 		return err;
 	uint64_t serial = id > (uint64_t)layout->constant.last_op_id
@@ -126,4 +142,49 @@ struct rcore_error *rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char
 		return NULL;
 	}
 	return rcore_string_is(ruby, string, expected, ret);
+}
+
+/*
+ * Finds the ID of a Symbol in the table. The ID of a static Symbol is its VALUE
+ * without the tag. A dynamic one has it in its object; 0 until it is used as an
+ * ID.
+ */
+static struct rcore_error *symbol_id(struct rcore_ruby *ruby, uint64_t ids, uint64_t serial,
+				     uint64_t *ret)
+{
+	uint64_t value;
+	struct rcore_error *err = member_of(ruby, ids, serial, SYMBOL, &value);
+	if (err)
+		return err;
+	if (rcore_immediate(ruby, value) == RCORE_STATIC_SYMBOL)
+		*ret = value >> RCORE_SPECIAL_SHIFT;
+	else if (rcore_is_object(ruby, value))
+		err = RCORE_GET(ruby, value, symbol, id, ret);
+	return err;
+}
+
+struct rcore_error *rcore_id_find(struct rcore_ruby *ruby, const char *name, uint64_t *ret)
+{
+	uint64_t ids, last;
+	struct rcore_error *err = read_table(ruby, &ids, &last);
+	*ret = 0;
+	if (!err && last > SERIAL_LIMIT)
+		err = rcore_error_create(RCORE_ERROR_LIMIT,
+					 "%" PRIu64 " symbols; rcore looks at %d", last,
+					 SERIAL_LIMIT);
+	for (uint64_t serial = 1; !err && !*ret && serial <= last; serial++) {
+		uint64_t string;
+		bool is_name = false;
+		err = rcore_serial_string(ruby, ids, serial, &string);
+		if (!err && rcore_is_object(ruby, string))
+			err = rcore_string_is(ruby, string, name, &is_name);
+		if (!err && is_name)
+			err = symbol_id(ruby, ids, serial, ret);
+		/* A running process may be adding this one. */
+		if (err && err->code != RCORE_ERROR_NO_MEMORY) {
+			rcore_error_free(err);
+			err = NULL;
+		}
+	}
+	return err;
 }

@@ -42,6 +42,13 @@ struct rcore_error *rcore_id_is(struct rcore_ruby *ruby, uint64_t id, const char
 				bool *ret);
 
 /*
+ * Finds the ID of a name; *ret is 0 if no Symbol of that name was ever used as
+ * an ID. Reads the whole table. Leaves nothing in the arena. Errors: those of
+ * rcore_id_name().
+ */
+struct rcore_error *rcore_id_find(struct rcore_ruby *ruby, const char *name, uint64_t *ret);
+
+/*
  * Finds the String VALUE of a serial in the Array `ids` (rb_symbols_t.ids); nil
  * or 0 if there is none.
  */

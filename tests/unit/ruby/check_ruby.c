@@ -112,6 +112,33 @@ static void check_id(uint64_t id, const char *expected)
 	ck_assert(!same);
 }
 
+static void check_find(const char *name, uint64_t expected)
+{
+	uint64_t found = 1;
+	OK(rcore_id_find(&ruby, name, &found));
+	ck_assert_uint_eq(found, expected);
+}
+
+/* A unit that is none, such as one that is being added, hides only its own. */
+START_TEST(test_find_id)
+{
+	begin(_i);
+	uint64_t id = fake_id(&fake, "request_id"), found;
+	check_find("request_id", id);
+	check_find("+", '+');
+	check_find("<=>", 134);
+	check_find("request", 0);
+	check_find("", 0);
+	fake_put_field(&fake.target, fake.symbols, &fake.layout.symbols.last_id, 100000);
+	check_find("request_id", id);
+	check_find("none", 0);
+	fake_put_field(&fake.target, fake.symbols, &fake.layout.symbols.last_id, UINT32_MAX);
+	ck_assert_int_eq(code(rcore_id_find(&ruby, "+", &found)), RCORE_ERROR_LIMIT);
+	ruby.global_symbols = 0;
+	ck_assert_int_eq(code(rcore_id_find(&ruby, "+", &found)), RCORE_ERROR_FAULT);
+}
+END_TEST
+
 START_TEST(test_id)
 {
 	begin(_i);
@@ -621,21 +648,14 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_value,
-		test_string,
-		test_array,
-		test_id,
-		test_symbols_search,
-		test_class_name,
-		test_qualified_name,
-		test_method,
-		test_env,
-		test_iseq,
-		test_iseq_line,
-		test_heap,
-		test_heap_changing,
-		test_heap_freeing,
-		test_heap_freeing_list,
+		test_value,        test_string,
+		test_array,        test_id,
+		test_find_id,      test_symbols_search,
+		test_class_name,   test_qualified_name,
+		test_method,       test_env,
+		test_iseq,         test_iseq_line,
+		test_heap,         test_heap_changing,
+		test_heap_freeing, test_heap_freeing_list,
 	};
 	return run_suite("ruby", tests, RCORE_COUNT(tests));
 }

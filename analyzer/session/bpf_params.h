@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_BPF_PARAMS_H
+#define RCORE_SESSION_BPF_PARAMS_H
+
+#include "model/ruby.bpf.h"
+#include "rcore.h"
+
+/*
+ * Fills the constants with which a BPF program reads this process. `snapshot`
+ * is what rcore_load() has read of the session; `keys` are names of Symbols.
+ * Errors: UNSUPPORTED if the C library is not glibc or the layout lacks a
+ * field; CORRUPT if no thread shows where its execution context is, or there
+ * is no Symbol of that name; LIMIT if there are too many keys; NO_MEMORY.
+ */
+struct rcore_error *rcore_bpf_params(struct rcore_session *session,
+				     const struct rcore_snapshot *snapshot,
+				     const char *const *keys, size_t key_count,
+				     struct rcore_ruby_params *ret);
+
+#endif

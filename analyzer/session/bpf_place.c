@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/bpf_place.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "image/elf/tls.h"
+#include "session/decode.h"
+#include "session/session.h"
+
+enum {
+	/* Numbers of modules; few programs load more. */
+	MODULE_LIMIT = 512,
+	/* Bytes of a module's block that are searched. */
+	BLOCK_LIMIT = 16 << 10,
+	THREAD_LIMIT = 64,
+	WORD = sizeof(uint64_t),
+	/* If threads switch fibers all the time, another look helps. */
+	ATTEMPTS = 20,
+};
+
+/* A native thread that runs a Ruby thread. */
+struct runner {
+	uint64_t thread;  /* rb_thread_t */
+	uint64_t pointer; /* the thread pointer */
+	uint64_t block;   /* of the module that is looked at */
+	uint64_t *words;  /* of the block */
+};
+
+struct search {
+	struct rcore_memory *memory;
+	const struct rcore_layout *layout;
+	uint64_t vm;
+	unsigned machine;
+	struct runner runners[THREAD_LIMIT];
+	size_t count;
+	uint64_t *words;
+	size_t word_count; /* of the block */
+	/* The words that were found. */
+	size_t found;
+	uint64_t first; /* address of the first one, in the first thread */
+	struct rcore_ruby_variable *ret;
+};
+
+static uint64_t field_of(const struct search *search, uint64_t base,
+			 const struct rcore_field *field)
+{
+	uint64_t value = 0;
+	if (!base || !rcore_has(field) || rcore_read_field(search->memory, base, field, &value))
+		return 0;
+	return value;
+}
+
+/* Finds the native threads whose thread pointer is known. */
+static void find_runners(const struct rcore_process *process,
+			 const struct rcore_snapshot *snapshot, struct search *search,
+			 int64_t *ret_distance)
+{
+	for (size_t i = 0; i < snapshot->thread_count && search->count < THREAD_LIMIT; i++) {
+		struct rcore_pthread pthread;
+		if (!rcore_session_pthread(process, search->memory, search->layout,
+					   &snapshot->threads[i], &pthread))
+			continue;
+		*ret_distance = (int64_t)(pthread.pointer - pthread.pthread);
+		search->runners[search->count++] = (struct runner){
+			.thread = snapshot->threads[i].address, .pointer = pthread.pointer};
+	}
+}
+
+/*
+ * Reads the block of the module in each thread. Returns false if a thread has
+ * none. Where blocks are next to each other, the end of one reads as the start
+ * of the next.
+ */
+static bool read_blocks(struct search *search, uint32_t module)
+{
+	const struct rcore_tls_variable start = {.module = module};
+	for (size_t i = 0; i < search->count; i++) {
+		struct runner *runner = &search->runners[i];
+		rcore_auto_error err =
+			rcore_tls_address(search->memory, search->machine, runner->pointer,
+					  &start, &runner->block);
+		runner->words = search->words + i * search->word_count;
+		if (err || !runner->block || runner->block % WORD ||
+		    rcore_read(search->memory, runner->block, runner->words,
+			       search->word_count * WORD))
+			return false;
+	}
+	return search->count;
+}
+
+static bool is_ec(const struct search *search, uint64_t word)
+{
+	const struct rcore_layout *layout = search->layout;
+	uint64_t thread = field_of(search, word, &layout->ec.thread_ptr);
+	return thread && field_of(search, thread, &layout->thread.vm) == search->vm;
+}
+
+static bool is_place(const struct search *search, size_t index)
+{
+	bool is_own = false;
+	for (size_t i = 0; i < search->count; i++) {
+		const struct runner *runner = &search->runners[i];
+		uint64_t word = runner->words[index];
+		if (word && (word % WORD || !is_ec(search, word)))
+			return false;
+		if (word &&
+		    field_of(search, runner->thread, &search->layout->thread.ec) == word)
+			is_own = true;
+	}
+	return is_own;
+}
+
+static void search_module(struct search *search, uint32_t module)
+{
+	if (!read_blocks(search, module))
+		return;
+	for (size_t i = 0; i < search->word_count; i++) {
+		uint64_t address = search->runners[0].block + i * WORD;
+		if (!is_place(search, i))
+			continue;
+		/* The same word, seen from the block before. */
+		if (search->found && address == search->first) {
+			if ((int64_t)(i * WORD) >= search->ret->offset)
+				continue;
+		} else {
+			search->found++;
+		}
+		search->first = address;
+		*search->ret = (struct rcore_ruby_variable){.place = RCORE_RUBY_MODULE,
+							    .module = module,
+							    .offset = (int64_t)(i * WORD)};
+	}
+}
+
+static struct rcore_error *search_blocks(struct rcore_session *session, struct search *search)
+{
+	for (int attempt = 0; attempt < ATTEMPTS && search->found != 1; attempt++) {
+		search->found = 0;
+		if (session->target.live)
+			rcore_live_forget(session->target.live);
+		for (uint32_t module = 1; module <= MODULE_LIMIT; module++)
+			search_module(search, module);
+	}
+	if (search->found == 1)
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_CORRUPT,
+				  search->found
+					  ? "%zu thread-local words of Ruby could be its "
+					    "execution context; rcore cannot decide"
+					  : "no thread-local word of Ruby is its execution "
+					    "context (of %zu threads)",
+				  search->found ? search->found : search->count);
+}
+
+static struct rcore_error *find_ec(struct rcore_session *session, struct search *search)
+{
+	struct rcore_modules *modules = session->target.modules;
+	struct rcore_module *module = session->located.identity.module;
+	struct rcore_symbol symbol;
+	if (rcore_module_symbol(modules, module, "ruby_current_execution_context_ptr",
+				&symbol)) {
+		*search->ret = (struct rcore_ruby_variable){.place = RCORE_RUBY_ADDRESS,
+							    .offset = (int64_t)symbol.address};
+		return NULL;
+	}
+	if (!search->count)
+		return rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"no Ruby thread has a thread pointer of glibc; rcore knows no other C "
+			"library's");
+	uint64_t size = rcore_module_thread_block(module);
+	if (!size)
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "%s has no thread-local variables", module->path);
+	search->word_count = (size < BLOCK_LIMIT ? size : BLOCK_LIMIT) / WORD;
+	search->words = calloc(THREAD_LIMIT * search->word_count + 1, WORD);
+	if (!search->words)
+		return rcore_error_no_memory();
+	struct rcore_error *err = search_blocks(session, search);
+	free(search->words);
+	return err;
+}
+
+static void find_state(struct rcore_modules *modules, struct rcore_ruby_variable *ret)
+{
+	struct rcore_tls_variable found;
+	if (!rcore_session_profiler_state(modules, &found))
+		return;
+	*ret = (struct rcore_ruby_variable){
+		.place = found.is_static ? RCORE_RUBY_THREAD : RCORE_RUBY_MODULE,
+		.module = (uint32_t)found.module,
+		.offset = (int64_t)found.offset,
+	};
+}
+
+struct rcore_error *rcore_bpf_places(struct rcore_session *session,
+				     const struct rcore_snapshot *snapshot,
+				     struct rcore_ruby_params *params)
+{
+	const struct rcore_target *target = &session->target;
+	struct search search = {
+		.memory = target->memory,
+		.layout = &session->located.location.layout,
+		.vm = session->located.location.vm,
+		.machine = target->process->machine,
+		.ret = &params->ec,
+	};
+	int64_t distance = 0;
+	find_runners(target->process, snapshot, &search, &distance);
+	params->thread_pointer = distance;
+	params->dtv = search.machine == EM_AARCH64 ? 0 : WORD;
+	find_state(target->modules, &params->state);
+	return find_ec(session, &search);
+}

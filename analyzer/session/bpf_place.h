@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_BPF_PLACE_H
+#define RCORE_SESSION_BPF_PLACE_H
+
+#include "model/ruby.bpf.h"
+#include "rcore.h"
+
+/*
+ * Finds where each thread has its execution context and its context of the gem
+ * ruby-profiler: sets `ec`, `state`, `thread_pointer` and `dtv`.
+ *
+ * Before 3.0, one exported variable has the execution context of the thread
+ * that holds the GVL. Since then, ruby_current_ec is a thread-local variable of
+ * the module that contains the VM, and hidden from 3.3 on. So its place is the
+ * one word of the module's block that is, in every thread, 0 or an execution
+ * context of this VM, and in one thread at least that of the thread itself.
+ *
+ * Errors: UNSUPPORTED if the C library is not glibc; CORRUPT if there is no
+ * such word, or more than one.
+ */
+struct rcore_error *rcore_bpf_places(struct rcore_session *session,
+				     const struct rcore_snapshot *snapshot,
+				     struct rcore_ruby_params *params);
+
+#endif

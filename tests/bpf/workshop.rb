@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+require_relative "../truth/workshop"
+
+# Folders with the programs of this one, and with the extension that stands in for the gem.
+class BpfWorkshop < Workshop
+  attr_reader :ruby
+
+  def folder(program)
+    @count += 1
+    made = File.join(@directory, @count.to_s)
+    FileUtils.mkdir_p(File.join(made, "ext"))
+    File.chmod(0o777, made)
+    FileUtils.cp(File.join(BpfCase::PROGRAMS, program), made)
+    FileUtils.cp(extension, File.join(made, "ext"))
+    inside(made)
+  end
+
+  def remove
+    FileUtils.rm_rf(@directory)
+  end
+end
