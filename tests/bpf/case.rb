@@ -20,6 +20,7 @@ class BpfCase < LiveCase
     run("clang", "--target=bpf", "-O2", "-g", "-Wall", "-Wextra", "-Werror", *SYSTEM, include, "-c", "#{folder}/stacks.bpf.c", "-o", "#{folder}/stacks.bpf.o")
     File.write("#{folder}/stacks.skel.h", run("/usr/sbin/bpftool", "gen", "skeleton", "#{folder}/stacks.bpf.o", "name", "stacks"))
     run("gcc", "-O2", "-Wall", "-Wextra", "-Werror", include, "-I#{folder}", "#{folder}/stacks.c", "-o", "#{folder}/stacks", "-lbpf")
+    File.chmod(0o755, folder)
     @folder = folder
   end
 
@@ -97,19 +98,20 @@ class BpfCase < LiveCase
     FileUtils.rm_rf(@folder) if @folder
   end
 
-  # Runs one of the programs of this folder on a Ruby. Once it is ready, `prepare` gets its process id;
-  # it then goes on to its end. Returns its truth.
-  def truth_of(ruby, workshop, program, *arguments, environment: {})
+  # Runs one of the programs of this folder on a Ruby. Once it is ready, the block gets its process id;
+  # it then goes on to its end. Returns its truth. `before` is put before its command.
+  def truth_of(ruby, workshop, program, *arguments, environment: {}, before: [])
     inside = workshop.folder(program)
     folder = ruby.outside(inside)
     output = File.join(folder, "output")
     input, go = IO.pipe
-    command = ruby.command([program, *arguments.map(&:to_s)], directory: inside, environment: environment)
+    command = before + ruby.command([program, *arguments.map(&:to_s)], directory: inside, environment: environment)
     spawned = Process.spawn(*command, in: input, out: output, err: "#{output}.err", 99 => ["/dev/null", "w"], pgroup: true)
     begin
       input.close
       wait_until("sign of life: #{File.read("#{output}.err")}") { File.read(output).end_with?("\n") || !File.read("#{output}.err").empty? }
-      yield Integer(File.read(output), exception: false) || raise(Debuggee::Failed, File.read("#{output}.err"))
+      pid = Integer(File.read(output), exception: false) or raise Debuggee::Failed, File.read("#{output}.err")
+      yield pid, spawned
       go.puts
       status = Child.wait(spawned)
       raise Debuggee::Failed, "the program ended with #{status}: #{File.read("#{output}.err")}" unless status.success?

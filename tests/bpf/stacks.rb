@@ -15,13 +15,15 @@ module Stacks
     end
   end
 
-  def self.compare(test, ruby, workshop, arguments, environment)
+  # The block gets the process that was started, and says which one is the program's.
+  def self.compare(test, ruby, workshop, arguments, environment, before: [], loader: [])
     seed = Random.new_seed % 2**31
-    loader = nil
-    truth = test.truth_of(ruby, workshop, "calls.rb", seed, MARKS, *arguments, environment: environment) do |pid|
-      loader = test.load([BpfCase.program("stacks"), pid.to_s], /\Aready$/, test.params(pid, "--key", "request_id", "--binary"))
+    loaded = nil
+    truth = test.truth_of(ruby, workshop, "calls.rb", seed, MARKS, *arguments, environment: environment, before: before) do |pid, spawned|
+      pid = yield(before.empty? ? pid : spawned) if block_given?
+      loaded = test.load([*loader, BpfCase.program("stacks"), pid.to_s], /\Aready$/, test.params(pid, "--key", "request_id", "--binary"))
     end
-    lines = test.unload(loader)
+    lines = test.unload(loaded)
     test.same("last line", "lost 0", lines.pop)
     test.fail("#{lines.size} events for #{truth.size} marks") unless lines.size == truth.size
     # A native thread of M:N threads keeps the gem's pointer when it goes on to the next one.
