@@ -126,10 +126,30 @@ static bool has_other_format(const struct run *run)
 	return false;
 }
 
+/* Whether the option makes the output a document about one process. */
+static bool makes_document(const struct run *run, const struct rcore_option *option)
+{
+	const void *member = (const char *)run->arguments + option->offset;
+	if (!option->is_document)
+		return false;
+	return option->is_document[option->kind == RCORE_OPTION_FLAG ? *(const bool *)member
+								     : *(const int *)member];
+}
+
+static bool has_document_flag(const struct run *run)
+{
+	const struct rcore_option *option = run->command->options;
+	for (; option && option->name; option++)
+		if (option->kind == RCORE_OPTION_FLAG && makes_document(run, option))
+			return true;
+	return false;
+}
+
 static struct rcore_screen_style style_of(const struct run *run)
 {
 	return (struct rcore_screen_style){
-		.is_text = !has_flag(run, "json") && !has_other_format(run),
+		.is_text = !has_flag(run, "json") && !has_other_format(run) &&
+			   !has_document_flag(run),
 		.keep_paths = has_flag(run, "all") || has_flag(run, "verbose"),
 		.keeps_printing = run->target.watch > 0,
 	};
@@ -139,14 +159,15 @@ static struct rcore_error *check_document(const struct run *run,
 					  const struct rcore_option *option)
 {
 	const void *member = (const char *)run->arguments + option->offset;
-	if (option->is_document && option->is_document[*(const int *)member])
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"option '--%s=%s' cannot be used with --children, because such a "
-			"document describes one process; run rcore for each process with -p "
-			"PID",
-			option->name, option->choices[*(const int *)member]);
-	return NULL;
+	bool is_flag = option->kind == RCORE_OPTION_FLAG;
+	if (!makes_document(run, option))
+		return NULL;
+	return rcore_error_create(
+		RCORE_ERROR_USAGE,
+		"option '--%s%s%s' cannot be used with --children, because such a document "
+		"describes one process; run rcore for each process with -p PID",
+		option->name, is_flag ? "" : "=",
+		is_flag ? "" : option->choices[*(const int *)member]);
 }
 
 /* Whether an output file is given. */

@@ -18,7 +18,8 @@ static const struct rcore_option options[] = {
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"binary", 0, RCORE_OPTION_FLAG, MEMBER(binary),
-	 .help = "Write the struct rcore_ruby_params of rcore/ruby.bpf.h, for a map"},
+	 .help = "Write the struct rcore_ruby_params of rcore/ruby.bpf.h, for a map",
+	 .is_document = (const bool[]){false, true}},
 	{0},
 };
 
@@ -50,7 +51,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 
 const struct rcore_command rcore_command_bpf_params = {
 	.name = "bpf-params",
-	.topic = RCORE_TOPIC_TIME,
+	.topic = RCORE_TOPIC_SELF,
 	.summary = "what a BPF program needs to know to read a Ruby process",
 	.doc = "Print the constants with which a BPF program of your own reads the context and "
 	       "the "

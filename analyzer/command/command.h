@@ -83,8 +83,8 @@ struct rcore_option {
 	/* It names an output file, which holds one process. */
 	bool writes;
 	/*
-	 * By index of the choice: whether its output is a document about one
-	 * process.
+	 * By index of the choice, or of false and true: whether the output is a
+	 * document about one process.
 	 */
 	const bool *is_document;
 };

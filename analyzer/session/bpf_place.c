@@ -164,6 +164,11 @@ static struct rcore_error *find_ec(struct rcore_session *session, struct search 
 							    .offset = (int64_t)symbol.address};
 		return NULL;
 	}
+	if (!search->count && session->settings.no_stop)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "option '--no-stop' cannot be used, because only a "
+					  "stopped process shows where its threads have "
+					  "their variables");
 	if (!search->count)
 		return rcore_error_create(
 			RCORE_ERROR_UNSUPPORTED,
