@@ -30,6 +30,12 @@ struct rcore_blame {
 	const char *gem;    /* full name, "pg-1.5.4"; NULL: not in a gem */
 	const char *module; /* native file; NULL: a Ruby frame */
 	const char *why;    /* one sentence */
+	/*
+	 * Native code that this frame called, and in which the process died:
+	 * the gem, or else the file, and the innermost function, as in
+	 * "nokogiri-1.16.0: xmlGetNsList". NULL: none.
+	 */
+	const char *native;
 };
 
 /* A frame of the stack from which a signature was made. */

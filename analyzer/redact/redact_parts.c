@@ -370,6 +370,7 @@ static const struct rcore_part snapshot_parts[] = {
 	NAME(rcore_snapshot, blame.name),
 	NAME(rcore_snapshot, blame.path),
 	NAME(rcore_snapshot, blame.gem),
+	NAME(rcore_snapshot, blame.native),
 	NAME(rcore_snapshot, signature.strict_text),
 	NAME(rcore_snapshot, signature.loose_text),
 	MANY(rcore_snapshot, signature.frames, signature.frame_count, signature_frame),

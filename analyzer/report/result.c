@@ -19,9 +19,9 @@ struct text_member {
 #name, offsetof(struct rcore_result, name) \
 	}
 static const struct text_member texts[] = {
-	TEXT(core),       TEXT(ruby),  TEXT(cause), TEXT(blame),
-	TEXT(path),       TEXT(gem),   TEXT(loose), TEXT(strict),
-	TEXT(loose_text), TEXT(error), TEXT(bug),   TEXT(abort_message),
+	TEXT(core), TEXT(ruby),          TEXT(cause),  TEXT(blame),      TEXT(path),
+	TEXT(gem),  TEXT(loose),         TEXT(strict), TEXT(loose_text), TEXT(error),
+	TEXT(bug),  TEXT(abort_message), TEXT(native),
 };
 
 struct rcore_result rcore_result_of(const char *core, int status,
@@ -43,6 +43,7 @@ struct rcore_result rcore_result_of(const char *core, int status,
 		result.path = blame->path;
 		result.line = blame->line;
 		result.gem = blame->gem;
+		result.native = blame->native;
 	}
 	return result;
 }

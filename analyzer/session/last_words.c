@@ -153,8 +153,9 @@ static void expand(const char *format, const struct arguments *arguments, FILE *
 /*
  * rb_bug() prints "[BUG] " and its message to stderr, and does not keep them.
  * But its frame is still on the stack: the arguments are in its va_list, and
- * the format is the constant that its caller loaded. If the format is not a
- * constant, the message is unknown.
+ * the format is a constant that its caller loaded, or on the stack of its
+ * caller. Otherwise the message is unknown. A format that is not a constant may
+ * be a part of a String.
  */
 static const char *bug_message(const struct rcore_target *target, bool hides_text,
 			       const struct rcore_native_frame *frames, size_t count,
@@ -169,8 +170,11 @@ static const char *bug_message(const struct rcore_target *target, bool hides_tex
 		return NULL;
 	unsigned machine = target->process->machine;
 	struct rcore_va_list list;
-	uint64_t address = rcore_constant_argument(target->memory, machine, frames[at + 1].pc);
-	if (!address || !read_text(target->memory, address, format, sizeof(format)))
+	bool is_constant;
+	uint64_t address = rcore_first_argument(target->memory, machine, frames[at + 1].pc,
+						frames[at + 1].sp, &is_constant);
+	if (!address || (hides_text && !is_constant) ||
+	    !read_text(target->memory, address, format, sizeof(format)))
 		return NULL;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "triage/blame.h"
 
+#include <string.h>
+
+#include "base/arena.h"
 #include "base/count.h"
 #include "image/symbolize/symbolize_gem.h"
 #include "triage/normalize.h"
@@ -78,17 +81,65 @@ static const struct rcore_crash_frame *choose(const struct rcore_crash_stack *st
 	return stack->count ? &stack->frames[0] : NULL;
 }
 
+/* Through these, Ruby itself sends signals, waits and calls the kernel. */
+static bool is_libc(const char *module)
+{
+	static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-", "["};
+	for (size_t i = 0; module && i < RCORE_COUNT(names); i++)
+		if (!strncmp(module, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Finds the native code inside frame `end` of the stack: the innermost
+ * extension, or else library, and the innermost function that has a name. An
+ * extension may have called a library, which is part of it in many gems.
+ */
+static struct rcore_error *take_callee(const struct rcore_crash_stack *stack, size_t end,
+				       struct rcore_arena *arena, struct rcore_blame *blame)
+{
+	const struct rcore_native_frame *owner = NULL, *inner = NULL;
+	bool is_extension = false;
+	for (size_t i = 0; i < end && !is_extension; i++) {
+		const struct rcore_native_frame *frame = stack->frames[i].native;
+		enum rcore_origin origin =
+			frame ? rcore_origin_of_native(frame) : RCORE_ORIGIN_UNKNOWN;
+		is_extension = origin == RCORE_ORIGIN_EXTENSION;
+		if (!is_extension && (origin != RCORE_ORIGIN_LIBRARY || is_libc(frame->module)))
+			continue;
+		if (is_extension || !owner)
+			owner = frame;
+		if (!inner || (!inner->function && frame->function))
+			inner = frame;
+	}
+	const char *name;
+	if (!owner)
+		return NULL;
+	if (!rcore_native_name(arena, inner, &name))
+		return rcore_error_no_memory();
+	blame->native = rcore_arena_printf(arena, "%s: %s",
+					   owner->gem ? owner->gem : owner->module, name);
+	return blame->native ? NULL : rcore_error_no_memory();
+}
+
 struct rcore_error *rcore_blame_find(const struct rcore_crash_stack *stack,
 				     struct rcore_snapshot *snapshot)
 {
 	struct rcore_blame *blame = &snapshot->blame;
 	const struct rcore_crash_frame *frame = choose(stack, &blame->why);
-	if (!frame)
+	/* Whoever sent the signal knows why. */
+	if (!frame || snapshot->cause.from_outside) {
+		*blame = (struct rcore_blame){0};
 		return NULL;
+	}
 	blame->present = true;
 	blame->fiber = stack->fiber;
 	blame->origin = origin_of(frame);
-	if (frame->ruby)
-		return take_ruby(frame->ruby, &snapshot->arena, blame);
+	if (frame->ruby) {
+		struct rcore_error *err = take_callee(stack, (size_t)(frame - stack->frames),
+						      &snapshot->arena, blame);
+		return err ? err : take_ruby(frame->ruby, &snapshot->arena, blame);
+	}
 	return take_native(frame->native, &snapshot->arena, blame);
 }

@@ -23,7 +23,7 @@ struct rcore_result {
 	const char *cause;
 	/* The last words of the process: of rb_bug(), and of abort(). */
 	const char *bug, *abort_message;
-	const char *blame, *path, *gem;
+	const char *blame, *path, *gem, *native;
 	int line;
 	const char *loose, *strict; /* the signatures */
 	const char *loose_text;     /* the text of the loose signature */

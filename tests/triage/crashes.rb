@@ -44,7 +44,7 @@ class Crashes
   def jobs(rubies)
     rubies.flat_map do |ruby|
       KINDS.reject { |kind| UNREADABLE.include?([ruby.name, kind]) }.map { |kind| Job.new(ruby, kind, nil) } + BY_INSTRUCTION.map { |kind| Job.new(ruby, kind, "by its instruction") } +
-        EDITS.keys.map { |edit| Job.new(ruby, "null_write", edit) }
+        EDITS.map { |how, edit| Job.new(ruby, edit[:kind] || "null_write", how) }
     end
   end
 
@@ -81,12 +81,15 @@ class Crashes
   end
 
   def blame(job, blame)
-    wanted = if job.how == "in a gem" then ["extension", "errand-1.2.3"]
-             elsif job.kind == "outside" then ["extension", nil]
-             else ["application", nil]
+    wanted = if job.how == "in a gem" then ["extension", "errand-1.2.3", nil]
+             elsif job.how == "through a gem" then ["application", nil, "errand-1.2.3"]
+             elsif job.kind == "outside" then ["extension", nil, nil]
+             elsif job.kind == "binstub" then ["gem", "errand-1.2.3", nil]
+             elsif job.kind == "killed" then [nil, nil, nil]
+             else ["application", nil, "culprit.so"]
              end
-    found = blame.values_at("origin", "gem")
-    found == wanted && blame["why"] ? [] : ["blame: #{blame}"]
+    found = [*blame.values_at("origin", "gem"), blame["native"]&.slice(/\A(.+): \w+\z/, 1)]
+    found == wanted && blame.empty? == (job.kind == "killed") ? [] : ["blame: #{blame}"]
   end
 
   def keep(job, edit, signature, explained)
@@ -139,6 +142,22 @@ class Crashes
       change(File.join(folder, "crash"), "app/worker.rb", "[1].each { |_| descend(depth) }", "[1].each { |_| [2].each { |_| [3].each { |_| descend(depth) } } }")
     } },
     "after a deeper recursion" => { environment: { "DEPTH" => "77" }, edit: ->(_) {} },
+    "through a gem" => { environment: {}, edit: lambda { |folder|
+      program = File.join(folder, "crash")
+      move(program, "../ext/culprit.so", "gems/errand-1.2.3/lib/culprit.so")
+      change(program, "main.rb", "../ext/culprit", "gems/errand-1.2.3/lib/culprit")
+    } },
+    # The program of a gem, which a script starts.
+    "of a gem" => { kind: "binstub", environment: {}, edit: lambda { |folder|
+      program = File.join(folder, "crash")
+      write(program, "main.rb", 'exec(RbConfig.ruby, "bin/errand")')
+      write(program, "bin/errand", 'load File.expand_path("../gems/errand-1.2.3/exe/errand", __dir__)')
+      write(program, "gems/errand-1.2.3/exe/errand", <<~'RUBY')
+        File.write("truth.json", '{"signal":"SIGABRT"}')
+        Process.kill(:ABRT, Process.pid)
+        sleep
+      RUBY
+    } },
     "in a gem" => { environment: { "OUTSIDE" => "1" }, edit: lambda { |folder|
       program = File.join(folder, "crash")
       move(program, "../ext/culprit.so", "gems/errand-1.2.3/lib/culprit.so")
@@ -156,6 +175,12 @@ class Crashes
       target = File.join(program, to)
       FileUtils.mkdir_p(File.dirname(target))
       FileUtils.mv(File.join(program, from), target)
+    end
+
+    def write(program, file, text)
+      path = File.join(program, file)
+      FileUtils.mkdir_p(File.dirname(path))
+      File.write(path, text)
     end
 
     def change(program, file, from, to)
@@ -176,11 +201,14 @@ class Crashes
     def differences
       checks = { "signal" => [@truth["signal"], (@cause["original"] || @cause)["signal"]], "in_gc" => [@truth["gc"], @cause["in_gc"]] }
       %w[bug].each { |key| checks[key] = [@truth[key], @cause[key]] }
+      checks["sender"] = [@truth["sender"], @cause["sender_pid"]] if @truth["sender"]
+      checks["from outside"] = [@truth.key?("sender"), @cause["from_outside"] == true]
       checks["exception"] = [@truth["exception"], (@cause["exception"] || {}).values_at("class", "message")] if @truth["exception"]
       checks["out of memory"] = [!@truth["out_of_memory"].nil?, !@cause["out_of_memory"].nil?]
       checks["stack overflow"] = [!@truth["overflow"].nil?, !@cause["stack_overflow"].nil?]
       checks.update(of_fault) if @truth["access"]
       wrong = checks.reject { |_, (wanted, found)| wanted == found }.map { |what, (wanted, found)| "#{what}: #{found.inspect} instead of #{wanted.inspect}" }
+      wrong << "no sender: #{@cause["text"]}" unless !@truth["sender"] || @cause["text"].to_s.include?(", sent by process #{@truth["sender"]}")
       wrong + [has("place", @fault["text"]), has("abort_message", @cause["abort_message"]), held].compact
     end
 

@@ -50,21 +50,110 @@ bool rcore_va_list_next(struct rcore_va_list *list, uint64_t *ret)
 	return true;
 }
 
-uint64_t rcore_constant_argument(struct rcore_memory *memory, unsigned machine, uint64_t pc)
+/* Where an instruction that sets a register takes its value from. */
+enum source { NO_SETTER, FROM_PC, FROM_STACK, FROM_SLOT, FROM_REGISTER, FROM_ELSEWHERE };
+struct setter {
+	enum source source;
+	int64_t offset; /* from the end of the instruction, or from %rsp */
+	size_t length;
+	unsigned reg; /* FROM_REGISTER */
+};
+
+enum { RSP = 4, RDI = 7 };
+
+static int64_t displacement_of(const uint8_t *code, size_t size)
 {
-	/* lea disp32(%rip),%rdi */
-	static const uint8_t load[] = {0x48, 0x8d, 0x3d};
+	int32_t word;
+	if (size < sizeof(word))
+		return size ? (int8_t)code[0] : 0;
+	memcpy(&word, code, sizeof(word));
+	return word;
+}
+
+/* lea and mov from memory: [%rip+d], [%rsp+d], or with another register. */
+static struct setter memory_setter(const uint8_t *code, size_t size)
+{
+	static const size_t sizes[] = {0, 1, 4};
+	unsigned mode = code[2] >> 6, base = code[2] & 7u;
+	bool is_lea = code[1] == 0x8d, is_pc = mode == 0 && base == 5;
+	bool is_stack = base == RSP && !(code[0] & 1) && size > 3 && code[3] == 0x24;
+	size_t start = base == RSP ? 4 : 3, wide = is_pc ? 4 : sizes[mode];
+	struct setter ret = {.source = FROM_ELSEWHERE, .length = start + wide};
+	if (ret.length > size)
+		return (struct setter){0};
+	if (is_pc && is_lea)
+		ret.source = FROM_PC;
+	else if (is_stack)
+		ret.source = is_lea ? FROM_STACK : FROM_SLOT;
+	ret.offset = displacement_of(code + start, wide);
+	return ret;
+}
+
+/* The instruction at `code`, if it is one that sets the register. */
+static struct setter setter_at(const uint8_t *code, size_t size, unsigned reg)
+{
+	if (size < 3 || (code[0] & 0xf8) != 0x48)
+		return (struct setter){0};
+	unsigned left = (code[2] >> 3 & 7u) | (code[0] & 4u) << 1;
+	unsigned right = (code[2] & 7u) | (code[0] & 1u) << 3;
+	bool is_register = code[2] >> 6 == 3, is_load = code[1] == 0x8b;
+	if (is_register && ((is_load && left == reg) || (code[1] == 0x89 && right == reg))) {
+		unsigned from = is_load ? right : left;
+		return (struct setter){from == RSP ? FROM_STACK : FROM_REGISTER, 0, 3, from};
+	}
+	if (!is_register && left == reg && (is_load || code[1] == 0x8d))
+		return memory_setter(code, size);
+	return (struct setter){0};
+}
+
+/* Whether a function keeps a register over the calls that it makes. */
+static bool is_kept(unsigned reg)
+{
+	return reg == 3 || reg == 5 || (reg >= 12 && reg <= 15);
+}
+
+/*
+ * Finds the last instruction before `*at` that sets the register, and sets *at
+ * to where it begins.
+ */
+static struct setter last_setter(const uint8_t *code, size_t *at, unsigned reg)
+{
+	struct setter found = {0};
+	size_t end = *at;
+	while (!found.source && (*at)-- > 0)
+		found = setter_at(code + *at, end - *at, reg);
+	return found;
+}
+
+/* Returns the size of the call that ends at `end`: relative, or indirect. */
+static size_t size_of_call(const uint8_t *end)
+{
+	return end[-5] == 0xe8 ? 5 : end[-6] == 0xff && end[-5] == 0x15 ? 6 : 2;
+}
+
+uint64_t rcore_first_argument(struct rcore_memory *memory, unsigned machine, uint64_t pc,
+			      uint64_t sp, bool *ret_constant)
+{
 	uint8_t code[CODE_SIZE];
-	int32_t displacement;
-	enum { LOAD_SIZE = sizeof(load) + sizeof(displacement) };
+	uint64_t value;
+	*ret_constant = false;
 	if (machine != EM_X86_64 || pc < CODE_SIZE ||
 	    rcore_read(memory, pc - CODE_SIZE, code, sizeof(code)))
 		return 0;
-	for (size_t i = CODE_SIZE - LOAD_SIZE + 1; i-- > 0;) {
-		if (memcmp(code + i, load, sizeof(load)))
-			continue;
-		memcpy(&displacement, code + i + sizeof(load), sizeof(displacement));
-		return pc - CODE_SIZE + i + LOAD_SIZE + (uint64_t)(int64_t)displacement;
+	size_t at = CODE_SIZE - size_of_call(code + CODE_SIZE);
+	struct setter setter = last_setter(code, &at, RDI);
+	/* The address of a buffer that several calls need is in a register. */
+	if (setter.source == FROM_REGISTER && is_kept(setter.reg))
+		setter = last_setter(code, &at, setter.reg);
+	switch (setter.source) {
+	case FROM_PC:
+		*ret_constant = true;
+		return pc - CODE_SIZE + at + setter.length + (uint64_t)setter.offset;
+	case FROM_STACK:
+		return sp + (uint64_t)setter.offset;
+	case FROM_SLOT:
+		return rcore_read_u64(memory, sp + (uint64_t)setter.offset, &value) ? 0 : value;
+	default:
+		return 0;
 	}
-	return 0;
 }

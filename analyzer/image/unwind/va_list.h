@@ -34,9 +34,11 @@ bool rcore_va_list_find(struct rcore_memory *memory, unsigned machine, uint64_t 
 bool rcore_va_list_next(struct rcore_va_list *list, uint64_t *ret);
 
 /*
- * Returns the first argument of the call that returns to `pc`, if the caller
- * loads a constant address: the format of a message. Otherwise returns 0.
+ * Returns the first argument of the call that returns to `pc`: the format of a
+ * message. `sp` is the caller's stack pointer. Returns 0 unless the caller
+ * loads a constant address, or its own stack has the format or a pointer to it.
  */
-uint64_t rcore_constant_argument(struct rcore_memory *memory, unsigned machine, uint64_t pc);
+uint64_t rcore_first_argument(struct rcore_memory *memory, unsigned machine, uint64_t pc,
+			      uint64_t sp, bool *ret_constant);
 
 #endif

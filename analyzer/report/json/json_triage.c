@@ -15,6 +15,7 @@ static void put_blame(struct rcore_json *json, const struct rcore_snapshot *snap
 	rcore_json_add_count(json, object, "line", blame->line);
 	rcore_json_add_text(json, object, "gem", blame->gem);
 	rcore_json_add_text(json, object, "module", blame->module);
+	rcore_json_add_text(json, object, "native", blame->native);
 	if (rcore_index_valid(blame->fiber, snapshot->fiber_count))
 		rcore_json_add_text(json, object, "fiber", snapshot->fibers[blame->fiber].id);
 	rcore_json_add_text(json, object, "why", blame->why);

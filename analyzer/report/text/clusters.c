@@ -43,6 +43,10 @@ static void print_result(const struct rcore_pen *pen, const struct rcore_result 
 		fputs("  gem ", pen->out);
 		rcore_escape_write(pen->out, result->gem);
 	}
+	if (result->native) {
+		fputs(", in ", pen->out);
+		rcore_escape_write(pen->out, result->native);
+	}
 	putc('\n', pen->out);
 }
 

@@ -25,6 +25,10 @@ void rcore_text_blame(const struct rcore_pen *pen, const struct rcore_snapshot *
 		fputs("  gem ", pen->out);
 		rcore_escape_write(pen->out, blame->gem);
 	}
+	if (blame->native) {
+		fputs(", in ", pen->out);
+		rcore_escape_write(pen->out, blame->native);
+	}
 	rcore_styled(pen, RCORE_STYLE_QUIET, "  (%s)", blame->why);
 	putc('\n', pen->out);
 }

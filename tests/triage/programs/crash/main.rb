@@ -28,10 +28,13 @@ KINDS = {
   "free_twice" => -> { tell(signal: "SIGABRT", abort_message: "invalid pointer"); Culprit.free_twice },
   "assertion" => -> { tell(signal: "SIGABRT", abort_message: "fail_assertion: Assertion `two + two == 5' failed."); Culprit.fail_assertion },
   "bug" => -> { tell(signal: "SIGABRT", bug: "culprit says it was the gardener"); Culprit.bug("it was the gardener") },
+  "bug_formatted" => -> { tell(signal: "SIGABRT", bug: "culprit 7 says it was the cook"); Culprit.bug_formatted("it was the cook") },
+  "bug_unknown" => -> { tell(signal: "SIGABRT", bug: nil); Culprit.bug_unknown("it was the maid") },
   "abort" => -> { tell(signal: "SIGABRT"); Culprit.fatal },
   "in_gc" => -> { tell(address: 0x30, access: "write", place: "NULL + 0x30", gc: true); Culprit.crash_in_gc },
   "no_gvl" => -> { tell(address: 0x30, access: "write", place: "NULL + 0x30"); Culprit.crash_without_gvl },
   "outside" => -> { tell(address: 0x30, access: "write", place: "NULL + 0x30"); Culprit.crash_outside(0x30) },
+  "killed" => -> { killed { |sender| tell(signal: "SIGABRT", sender: sender) } },
   "overflow" => -> { tell(overflow: true); Culprit.default_signals; Culprit.overflow },
   "fiber_overflow" => -> { Culprit.default_signals; Fiber.new { tell(overflow: true, place: "guard page"); Culprit.overflow }.resume },
   "no_memory" => -> { no_memory },
@@ -63,6 +66,19 @@ def moved
   $list = list.each_with_index.select { |_, i| (i % 7).zero? }.map(&:first)
   GC.start
   Culprit.crash_moving
+end
+
+# By another process.
+def killed
+  reader, writer = IO.pipe
+  yield(fork do
+    writer.close
+    reader.read
+    Process.kill(:ABRT, Process.ppid)
+    exit!(0)
+  end)
+  writer.close
+  sleep
 end
 
 def no_memory

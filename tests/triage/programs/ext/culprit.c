@@ -137,6 +137,24 @@ static VALUE bug(VALUE self, VALUE text)
 	return Qnil;
 }
 
+/* The format is not a constant. */
+static VALUE bug_formatted(VALUE self, VALUE text)
+{
+	char format[64];
+
+	snprintf(format, sizeof(format), "culprit %d says %%s", 7);
+	rb_bug(format, StringValueCStr(text));
+	return Qnil;
+}
+
+/* The first argument of an earlier call is one. */
+static VALUE bug_unknown(VALUE self, VALUE text)
+{
+	setenv("CULPRIT", "unknown", 1);
+	rb_bug(StringValueCStr(text));
+	return Qnil;
+}
+
 static VALUE fatal(VALUE self)
 {
 	abort();
@@ -267,6 +285,8 @@ void Init_culprit(void)
 	rb_define_singleton_method(culprit, "free_twice", free_twice, 0);
 	rb_define_singleton_method(culprit, "fail_assertion", fail_assertion, 0);
 	rb_define_singleton_method(culprit, "bug", bug, 1);
+	rb_define_singleton_method(culprit, "bug_formatted", bug_formatted, 1);
+	rb_define_singleton_method(culprit, "bug_unknown", bug_unknown, 1);
 	rb_define_singleton_method(culprit, "fatal", fatal, 0);
 	rb_define_singleton_method(culprit, "crash_in_gc", crash_in_gc, 0);
 	rb_define_singleton_method(culprit, "crash_without_gvl", crash_without_gvl, 0);
