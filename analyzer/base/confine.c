@@ -59,6 +59,7 @@ static const int always[] = {
 	CALL(munmap),
 	CALL(mremap),
 	CALL(madvise),
+	CALL(mincore),
 	CALL(brk),
 	CALL(futex),
 	CALL(sched_yield),

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "target/core/read_ahead.h"
 #include "target/core/spool.h"
 
 /* vm.max_map_count is 65,530 by default and rarely set above a million. */
@@ -211,8 +212,10 @@ static struct rcore_error *map_input(struct rcore_core_file *file)
 {
 	if (!lseek(STDIN_FILENO, 0, SEEK_CUR) &&
 	    !rcore_map_descriptor(STDIN_FILENO, false, &file->map) &&
-	    !rcore_compression_of(file->map.bytes, file->map.size))
+	    !rcore_compression_of(file->map.bytes, file->map.size)) {
+		rcore_core_read_ahead(STDIN_FILENO, &file->map);
 		return NULL;
+	}
 	return spool("standard input", STDIN_FILENO, file);
 }
 
@@ -229,8 +232,14 @@ static struct rcore_error *map(const char *path, struct rcore_core_file *file)
 		close(fd);
 		return err;
 	}
-	if (!errnum)
+	if (!errnum) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd >= 0) {
+			rcore_core_read_ahead(fd, &file->map);
+			close(fd);
+		}
 		return NULL;
+	}
 	if (!file->map.mode)
 		return open_error(path, errnum);
 	if (!S_ISREG(file->map.mode))
