@@ -5,6 +5,7 @@
 #include "base/count.h"
 #include "base/text.h"
 #include "cli/list.h"
+#include "cli/screen.h"
 #include "cli/target.h"
 #include "report/json/json.h"
 #include "session/ruby_processes.h"
@@ -42,30 +43,30 @@ static const char *state_of(const struct rcore_ruby_process *process)
 	return "unknown";
 }
 
-static void print_text(const struct rcore_ruby_processes *processes)
+static void print_text(const struct rcore_ruby_processes *processes, FILE *out)
 {
 	int width = 4;
 	for (size_t i = 0; i < processes->count; i++) {
 		int length = (int)strlen(processes->items[i].ruby.version_text);
 		width = length > width ? length : width;
 	}
-	printf("%7s  %-*s  %-8s  %7s  %s\n", "PID", width, "RUBY", "STATE", "THREADS",
-	       "COMMAND");
+	fprintf(out, "%7s  %-*s  %-8s  %7s  %s\n", "PID", width, "RUBY", "STATE", "THREADS",
+		"COMMAND");
 	for (size_t i = 0; i < processes->count; i++) {
 		const struct rcore_ruby_process *process = &processes->items[i];
 		const char *version = process->ruby.version_text;
-		printf("%7d  %-*s  %-8s  %7d  ", process->pid, width,
-		       version[0] ? version : "?", state_of(process),
-		       process->status.thread_count);
-		rcore_escape_write(stdout, process->command && process->command[0]
-						   ? process->command
-						   : process->status.name);
-		putchar('\n');
+		fprintf(out, "%7d  %-*s  %-8s  %7d  ", process->pid, width,
+			version[0] ? version : "?", state_of(process),
+			process->status.thread_count);
+		rcore_escape_write(out, process->command && process->command[0]
+						? process->command
+						: process->status.name);
+		putc('\n', out);
 		if (!process->problem)
 			continue;
-		fputs("         ! ", stdout);
-		rcore_escape_write(stdout, process->problem);
-		putchar('\n');
+		fputs("         ! ", out);
+		rcore_escape_write(out, process->problem);
+		putc('\n', out);
 	}
 }
 
@@ -94,6 +95,16 @@ static struct rcore_error *print_json(const struct rcore_ruby_processes *process
 	return json.no_memory ? rcore_error_no_memory() : NULL;
 }
 
+static struct rcore_error *show(const struct rcore_ruby_processes *processes)
+{
+	/* Folded lines would have no columns. */
+	static const struct rcore_screen_style style = {.is_text = false};
+	struct rcore_screen screen;
+	rcore_screen_begin(&screen);
+	print_text(processes, screen.out);
+	return rcore_screen_end(&screen, &style);
+}
+
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
 					int *ret_status)
 {
@@ -103,7 +114,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	if (!err && arguments->json)
 		err = print_json(&processes);
 	else if (!err && processes.count)
-		print_text(&processes);
+		err = show(&processes);
 	if (!err && !processes.count) {
 		fputs("rcore: no process runs Ruby here\n", stderr);
 		*ret_status = 3;

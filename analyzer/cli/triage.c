@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/jobs.h"
 #include "cli/list.h"
+#include "cli/screen.h"
 #include "cli/target.h"
 #include "report/result.h"
 #include "target/output/output.h"
@@ -350,6 +351,21 @@ static int overall(const struct triage *triage, const struct rcore_clusters *clu
 	return undecoded == triage->results.count && status != STATUS_LIMIT ? 2 : status;
 }
 
+/* On a terminal, as the other reports. */
+static struct rcore_error *show(const struct rcore_clusters *clusters,
+				const struct rcore_report_options *report)
+{
+	const struct rcore_screen_style style = {.is_text = true, .keep_paths = report->all};
+	struct rcore_screen screen;
+	rcore_screen_begin(&screen);
+	struct rcore_error *err = rcore_report_clusters(clusters, report, screen.out);
+	struct rcore_error *other = rcore_screen_end(&screen, &style);
+	if (!err)
+		return other;
+	rcore_error_free(other);
+	return err;
+}
+
 static struct rcore_error *run(struct triage *triage, int *ret_status)
 {
 	/* an empty baseline is valid */
@@ -376,8 +392,7 @@ static struct rcore_error *run(struct triage *triage, int *ret_status)
 	const struct rcore_report_options report = {.all = triage->asked->all,
 						    .color = triage->target->color};
 	*ret_status = overall(triage, &clusters);
-	return triage->asked->json ? write_lines(stdout, triage)
-				   : rcore_report_clusters(&clusters, &report, stdout);
+	return triage->asked->json ? write_lines(stdout, triage) : show(&clusters, &report);
 }
 
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,

@@ -8,7 +8,9 @@ class Server
   NAMES = "127.0.53.2"
 
   def self.open(ruby, kind, *arguments)
-    server = KINDS.fetch(kind).new(ruby, *arguments)
+    # One that does not start is closed as well.
+    server = KINDS.fetch(kind).allocate
+    server.send(:initialize, ruby, *arguments)
     yield server
   ensure
     server&.close
@@ -50,12 +52,25 @@ class Server
     output
   end
 
+  # What "rcore waits" prints of the process, and of a pack of it, but for their names.
+  def waits
+    rcore("waits")
+  end
+
+  def packed_waits
+    pack = File.join(@folder, "pack")
+    rcore("pack", "-o", pack)
+    output, errors, status = Open3.capture3(*Child::ROOT, RCORE, "waits", pack)
+    raise "rcore waits of a pack: #{status} #{errors}" unless [0, 1].include?(status.exitstatus)
+    output
+  end
+
   def close
     Child.signal(:CONT, @pid) if @pid
-    @started.reverse_each { |pid| Child.stop(pid, -pid) }
-    @clients.each(&:close)
+    @started&.reverse_each { |pid| Child.stop(pid, -pid) }
+    @clients&.each(&:close)
     [@silent, @names].compact.each(&:close)
-    FileUtils.rm_rf(@folder)
+    FileUtils.rm_rf(@folder) if @folder
   end
 
   private
