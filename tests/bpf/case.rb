@@ -64,19 +64,19 @@ class BpfCase < LiveCase
     out
   end
 
-  # A program that has said "ready", "counting" or the like; `input` is kept open.
-  Loader = Struct.new(:pid, :input, :output)
+  # A program that has said "ready", "counting" or the like; `input` and `errors` are kept open.
+  Loader = Struct.new(:pid, :input, :output, :errors)
 
   def load(command, line, input = "")
-    output = File.join(folder, "output")
+    output = File.join(folder, "output-#{rand(1 << 60)}")
     reader, writer = IO.pipe
     errors, log = IO.pipe
     pid = Process.spawn({ "PATH" => "#{File.dirname(Suite::RCORE)}:#{ENV["PATH"]}" }, *ROOT, *command, in: reader, out: output, err: log, pgroup: true)
-    log.close
+    [reader, log].each(&:close)
     writer.write(input)
     first = Timeout.timeout(TIMEOUT) { errors.gets }
     first =~ line or raise Debuggee::Failed, "#{command.first}: #{first}#{errors.read}"
-    Loader.new(pid, writer, output)
+    Loader.new(pid, writer, output, errors)
   end
 
   # The lines of a loader, which ends when its input does, or by a signal.

@@ -11,6 +11,7 @@ module Stacks
       threads = ruby.version < Gem::Version.new("3.0") ? 1 : 4
       kinds = { "stacks" => [[threads], {}] }
       kinds["stacks mn"] = [[threads, "plain"], { "RUBY_MN_THREADS" => "1" }] if ruby.version >= Gem::Version.new("3.3")
+      ruby.jits.each { |jit| kinds["stacks #{jit}"] = [[threads], { "RUBYOPT" => "--#{jit}" }] }
       kinds.map { |kind, (arguments, environment)| BpfCase.new("#{kind} #{ruby.name}") { Stacks.compare(self, ruby, workshop, arguments, environment) } }
     end
   end
@@ -27,7 +28,7 @@ module Stacks
     test.same("last line", "lost 0", lines.pop)
     test.fail("#{lines.size} events for #{truth.size} marks") unless lines.size == truth.size
     # A native thread of M:N threads keeps the gem's pointer when it goes on to the next one.
-    contexts = environment.empty?
+    contexts = !environment.key?("RUBY_MN_THREADS")
     lines.each do |line|
       number, _, found, context, labels = line.split("\t", -1)
       own_context, own_labels = truth.fetch(number.to_i)
