@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "image/elf/tls.h"
 #include "session/decode.h"
@@ -23,8 +24,7 @@ enum {
 struct runner {
 	uint64_t thread;  /* rb_thread_t */
 	uint64_t pointer; /* the thread pointer */
-	uint64_t block;   /* of the module that is looked at */
-	uint64_t *words;  /* of the block */
+	uint64_t *words;  /* of its block of the module that is looked at */
 };
 
 struct search {
@@ -35,10 +35,11 @@ struct search {
 	struct runner runners[THREAD_LIMIT];
 	size_t count;
 	uint64_t *words;
-	size_t word_count; /* of the block */
+	size_t word_count; /* of a block */
+	uint64_t block;    /* the first thread's */
 	/* The words that were found. */
 	size_t found;
-	uint64_t first; /* address of the first one, in the first thread */
+	uint64_t place; /* address of the last one, in that block */
 	struct rcore_ruby_variable *ret;
 };
 
@@ -68,25 +69,32 @@ static void find_runners(const struct rcore_process *process,
 }
 
 /*
- * Reads the block of the module in each thread. Returns false if a thread has
- * none. Where blocks are next to each other, the end of one reads as the start
- * of the next.
+ * Reads the block of the module in each thread. Of a module that was loaded
+ * later (dlopen), a thread has no block until it uses a variable of it: its
+ * words are 0. Returns false if no thread has one, or one cannot be read. If
+ * blocks are next to each other, the end of one reads as the start of the next.
  */
 static bool read_blocks(struct search *search, uint32_t module)
 {
 	const struct rcore_tls_variable start = {.module = module};
+	search->block = 0;
 	for (size_t i = 0; i < search->count; i++) {
 		struct runner *runner = &search->runners[i];
-		rcore_auto_error err =
-			rcore_tls_address(search->memory, search->machine, runner->pointer,
-					  &start, &runner->block);
+		uint64_t block;
+		rcore_auto_error err = rcore_tls_address(search->memory, search->machine,
+							 runner->pointer, &start, &block);
 		runner->words = search->words + i * search->word_count;
-		if (err || !runner->block || runner->block % WORD ||
-		    rcore_read(search->memory, runner->block, runner->words,
-			       search->word_count * WORD))
+		if (err || block % WORD)
 			return false;
+		if (!block)
+			memset(runner->words, 0, search->word_count * WORD);
+		else if (rcore_read(search->memory, block, runner->words,
+				    search->word_count * WORD))
+			return false;
+		if (!search->block)
+			search->block = block;
 	}
-	return search->count;
+	return search->block;
 }
 
 static bool is_ec(const struct search *search, uint64_t word)
@@ -116,17 +124,17 @@ static void search_module(struct search *search, uint32_t module)
 	if (!read_blocks(search, module))
 		return;
 	for (size_t i = 0; i < search->word_count; i++) {
-		uint64_t address = search->runners[0].block + i * WORD;
+		uint64_t address = search->block + i * WORD;
 		if (!is_place(search, i))
 			continue;
 		/* The same word, seen from the block before. */
-		if (search->found && address == search->first) {
+		if (search->found && address == search->place) {
 			if ((int64_t)(i * WORD) >= search->ret->offset)
 				continue;
 		} else {
 			search->found++;
 		}
-		search->first = address;
+		search->place = address;
 		*search->ret = (struct rcore_ruby_variable){.place = RCORE_RUBY_MODULE,
 							    .module = module,
 							    .offset = (int64_t)(i * WORD)};

@@ -10,7 +10,26 @@ module Params
   PYTHON
 
   def self.cases(workshops)
-    workshops.map { |ruby, workshop| BpfCase.new("params #{ruby.name}", needs_bpf: false) { Params.compare(self, ruby, workshop) } }
+    workshops.map { |ruby, workshop| BpfCase.new("params #{ruby.name}", needs_bpf: false) { Params.compare(self, ruby, workshop) } } +
+      [BpfCase.new("params dlopened", needs_bpf: false) { Params.dlopened(self) }]
+  end
+
+  CODE = "40.times { Thread.new { loop { Fiber.new { 1 }.resume } } }; $stdout.puts :request_id; $stdout.flush; sleep".freeze
+
+  # A libruby that was loaded later. Most of its threads have not run yet.
+  def self.dlopened(test)
+    program = File.join(test.folder, "dlopened")
+    libruby = File.read("/proc/self/maps")[%r{/\S*/libruby\S*$}]
+    system("gcc", "-w", File.join(BpfCase::PROGRAMS, "dlopened.c"), "-o", program, "-ldl") or return test.fail("gcc failed")
+    reader, writer = IO.pipe
+    pid = Process.spawn(program, libruby, CODE, out: writer)
+    writer.close
+    test.same("sign of life", "request_id\n", Timeout.timeout(LiveCase::TIMEOUT) { reader.gets })
+    json = JSON.parse(test.params(pid, "--json", "--key", "request_id"))
+    test.same("place of the execution context", "module", json["ec"]["place"])
+    places(test, pid, json)
+  ensure
+    Child.stop(pid) if pid
   end
 
   def self.compare(test, ruby, workshop)
