@@ -14,6 +14,10 @@ $(BUILD)/tests/fuzz/targets/fuzz_%: $(BUILD)/tests/fuzz/targets/fuzz_%.o $(BUILD
 	$(call say,LD,$@)
 	$(Q)$(FUZZ_LINK)
 
+# Has a process in fake memory.
+$(BUILD)/tests/fuzz/targets/fuzz_heap: $(addprefix $(BUILD)/tests/support/,fake_target.o fake_ruby.o fake_ivar.o fake_values.o fake_vm.o referrers.o)
+$(BUILD)/tests/fuzz/targets/fuzz_heap.o: override CPPFLAGS += -Itests/support
+
 .PHONY: fuzz fuzz-programs replay-programs
 .SECONDARY: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/targets/fuzz_%.o)
 

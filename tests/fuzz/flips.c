@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "flip_compare.h"
 #include "flip_guard.h"
+#include "flip_heap.h"
 #include "flip_memory.h"
 #include "flip_rules.h"
 #include "flip_words.h"
@@ -23,6 +24,7 @@ struct flips {
 	const char *path;
 	struct rcore_options options;
 	uint64_t from, count;
+	uint64_t heap_step; /* in each so many seeds, the whole heap is read, too */
 	bool verbose, list;
 
 	struct rcore_core *core;
@@ -272,6 +274,8 @@ static enum outcome run(struct flips *flips, uint64_t seed)
 	}
 	rcore_error_free(err);
 	rcore_snapshot_free(snapshot);
+	if (outcome != REFUSED && !flips->report_fault && seed % flips->heap_step == 0)
+		flips->report_fault = flip_heap(flips->core, &flips->memory, &flips->options);
 	const char *fault = flip_guard_end();
 	if (flips->report_fault || fault) {
 		outcome = BROKEN;
@@ -294,6 +298,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'n':
 		flips->count = strtoull(argument, NULL, 0);
+		return 0;
+	case 'h':
+		flips->heap_step = strtoull(argument, NULL, 0);
+		if (!flips->heap_step)
+			argp_usage(state);
 		return 0;
 	case 's':
 		flips->options.sysroot = argument;
@@ -321,6 +330,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option options[] = {
 	{"from", 'f', "SEED", 0, "The first seed (0)", 0},
 	{"count", 'n', "N", 0, "How many (1)", 0},
+	{"heap", 'h', "STEP", 0, "Read the heap in each STEPth seed, too (20)", 0},
 	{"sysroot", 's', "DIR", 0, "As rcore's", 0},
 	{"verbose", 'v', NULL, 0, "Each seed of which the outcome differs", 0},
 	{"words", 'w', NULL, 0, "List the words that are read, and end", 0},
@@ -343,7 +353,7 @@ static void describe(const struct flips *flips, const uint64_t counts[OUTCOME_CO
 
 int main(int argc, char **argv)
 {
-	struct flips flips = {.count = 1};
+	struct flips flips = {.count = 1, .heap_step = 20};
 	uint64_t counts[OUTCOME_COUNT] = {0};
 	char command[256];
 

@@ -72,7 +72,8 @@ static uint64_t st_size(struct sizing *sizing, uint64_t table)
 			bytes = (UINT64_C(1) << bin_power) << index;
 		bytes = (bytes + WORD - 1) / WORD * WORD;
 	}
-	return sizing->layout->st_table.size + bytes + (sizing->layout->st_entry.size << power);
+	return sizing->layout->st_table.size + bytes +
+	       ((uint64_t)sizing->layout->st_entry.size << power);
 }
 
 static uint64_t id_table_size(struct sizing *sizing, uint64_t table)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "flip_heap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "flip_guard.h"
+#include "session/heap.h"
+#include "session/heap_doctor.h"
+#include "session/heap_export.h"
+#include "session/heap_graph.h"
+#include "session/heap_strings.h"
+#include "session/heap_verify.h"
+
+enum { LISTED = 10 };
+
+static const char *check_dump(struct rcore_session *session)
+{
+	struct rcore_heap_dumped dumped;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		abort();
+	rcore_error_free(rcore_heap_dump(session, out, &dumped));
+	fclose(out);
+	const char *fault = flip_check_text(text);
+	free(text);
+	return fault;
+}
+
+static const char *check_snapshot(struct rcore_session *session)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		abort();
+	bool is_partial;
+	rcore_error_free(rcore_heap_export_snapshot(session, out, &is_partial));
+	fclose(out);
+	const char *fault = flip_check_text(text);
+	free(text);
+	return fault;
+}
+
+const char *flip_heap(struct rcore_core *core, struct flip_memory *memory,
+		      const struct rcore_options *options)
+{
+	struct rcore_session *session;
+	struct rcore_error *err = rcore_session_open(rcore_core_process(core), &memory->memory,
+						     options, &session);
+	if (err) {
+		rcore_error_free(err);
+		return NULL;
+	}
+	struct rcore_heap_census *census = NULL;
+	struct rcore_heap_retained *retained = NULL;
+	struct rcore_heap_verified *verified = NULL;
+	struct rcore_heap_doctor *doctor = NULL;
+	struct rcore_heap_strings *strings = NULL;
+	rcore_error_free(rcore_heap_census(session, &census));
+	rcore_error_free(rcore_heap_retained(session, LISTED, &retained));
+	rcore_error_free(rcore_heap_verify(session, LISTED, &verified));
+	rcore_error_free(rcore_heap_doctor(session, false, &doctor));
+	rcore_error_free(rcore_heap_strings(session, LISTED, &strings));
+	rcore_heap_census_free(census);
+	rcore_heap_retained_free(retained);
+	rcore_heap_verified_free(verified);
+	rcore_heap_doctor_free(doctor);
+	rcore_heap_strings_free(strings);
+	const char *fault = check_dump(session);
+	if (!fault)
+		fault = check_snapshot(session);
+	rcore_close(session);
+	return fault;
+}
