@@ -223,8 +223,6 @@ static void make_memo(struct fake_ruby *ruby, struct referrer *ret)
 static void make_tmpbuf(struct fake_ruby *ruby, struct referrer *ret)
 {
 	enum { WORDS = 3 };
-	if (!HAS(tmpbuf, ptr))
-		return;
 	uint64_t object = imemo(ruby, ret, "tmpbuf", ruby->layout.traits.imemo_tmpbuf);
 	uint64_t words = fake_alloc(&ruby->target, WORDS * sizeof(uint64_t), 8);
 	for (size_t i = 0; i < WORDS; i++)
