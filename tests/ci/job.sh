@@ -34,7 +34,7 @@ END
 
 # collect ends at its limits, says so, and leaves nothing.
 status=0
-sleep 5 | "$RCORE" collect -d limits --time-limit 1 2>err || status=$?
+sleep 5 | "$RCORE" collect --keep-free 1 -d limits --time-limit 1 2>err || status=$?
 [ $status = 124 ] || fail "a limit of time: status $status, $(cat err)"
 grep -q 'core: not finished after 1 seconds' limits/rcore.log || fail "no word of the limit: $(cat limits/rcore.log)"
 [ "$(ls limits)" = rcore.log ] || fail "left behind: $(ls limits)"
@@ -109,7 +109,7 @@ ruby -rjson -rrexml/document -e '
 # As the kernel runs its handler (core(5)): nothing but standard input, no environment, in the root folder. The process
 # that died is one with the same files.
 status=0
-(cd / && exec env -i "$RCORE" collect -d "$work/collected" --process $$ <"$work/copy" >&- 2>&-) || status=$?
+(cd / && exec env -i "$RCORE" collect --keep-free 1 -d "$work/collected" --process $$ <"$work/copy" >&- 2>&-) || status=$?
 [ $status -le 1 ] || fail "collect: status $status, $(cat collected/rcore.log)"
 report=$(find collected -name '*.txt' 2>/dev/null)
 [ -n "$report" ] || fail "collect left no report: $(cat collected/rcore.log 2>&1)"

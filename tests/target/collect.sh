@@ -23,10 +23,11 @@ fail() {
 	exit 1
 }
 
-# collect FOLDER OPTION... <CORE; `status` and `err` are what it leaves.
+# collect FOLDER OPTION... <CORE; `status` and `err` are what it leaves. The disk
+# of this machine may be nearly full.
 collect() {
 	status=0
-	timeout 100 "$RCORE" collect -d "$@" 2>err || status=$?
+	timeout 100 "$RCORE" collect --keep-free 1 -d "$@" 2>err || status=$?
 }
 
 collect whole --process $pid <"$core"
@@ -100,7 +101,7 @@ collect limits --max-use 2 --keep-core <"$core"
 
 [ "$(id -u)" = 0 ] || { echo "not root: that it gives up privileges is not tested"; exit 0; }
 # What reads the core is nobody, and opens nothing to write from then on.
-strace -qf -e trace=setresuid,setgroups,openat,prctl,chroot -o trace "$RCORE" collect -d traced --process $pid <"$core"
+strace -qf -e trace=setresuid,setgroups,openat,prctl,chroot -o trace "$RCORE" collect --keep-free 1 -d traced --process $pid <"$core"
 ruby -e '
   child = File.readlines("trace").group_by { |line| line[/\A\d+/] }.values.find { |lines| lines.any?(/setresuid/) } or abort "no child"
   filter = child.index { |line| line =~ /PR_SET_SECCOMP.* = 0$/ } or abort "no filter"
