@@ -8,9 +8,9 @@
 /*
  * Takes from this process, for good, what code that reads hostile bytes does
  * not need: it can read regular files and folders, write to what is open, and
- * allocate memory. It cannot start programs, open files for writing, use
- * sockets, signal or trace other processes, or map code. Only for a process
- * that does nothing else, because it handles SIGSYS from then on.
+ * allocate memory. It cannot start programs, open files for writing, open
+ * sockets, signal, limit or trace other processes, or map code. Only for a
+ * process that does nothing else, because it handles SIGSYS from then on.
  *
  * A file that is opened to be read must be a regular file or a folder. This
  * includes what libraries open: a FIFO would block them, and merely opening a
@@ -24,6 +24,8 @@ struct rcore_confinement {
 	unsigned seconds; /* of processor time; 0: no limit */
 	/* It may start processes like itself, and end them. */
 	bool may_fork;
+	/* It may do everything, within the limits. */
+	bool no_filter;
 };
 
 /*

@@ -129,8 +129,9 @@ static void close_all(unsigned first, unsigned last)
 
 static void be_helper(struct rcore_helper *helper, int socket)
 {
-	const struct rcore_confinement confinement = {.memory = MEMORY,
-						      .seconds = PROCESSOR_SECONDS};
+	/* The client of debuginfod downloads files. */
+	const struct rcore_confinement confinement = {
+		.memory = MEMORY, .seconds = PROCESSOR_SECONDS, .no_filter = asks_servers()};
 	enum { OWN = 3 };
 	reset_signals();
 	if (dup2(socket, OWN) < 0)
@@ -141,8 +142,7 @@ static void be_helper(struct rcore_helper *helper, int socket)
 	 */
 	close_all(0, asks_servers() ? STDERR_FILENO - 1 : STDERR_FILENO);
 	close_all(OWN + 1, ~0U);
-	if (!asks_servers())
-		rcore_confine(&confinement);
+	rcore_confine(&confinement);
 	serve(helper, OWN);
 }
 

@@ -58,6 +58,11 @@ struct collect {
 	int core; /* to be read by the child */
 	int root; /* of the process that died, or -1 */
 	uid_t user;
+	gid_t group;
+	int kept; /* the stored core, locked while we need it; -1: none */
+	/* Not all of the core could be read: only the stored one has it. */
+	bool is_cut;
+	uint64_t room; /* how large each of the outputs may get */
 	int status;
 };
 
@@ -163,7 +168,7 @@ static struct rcore_error *open_folder(struct collect *collect)
 /* The kernel's handler has no terminal to write to. */
 static void note(const struct collect *collect, const char *message)
 {
-	enum { LONGEST = 1000 };
+	enum { LONGEST = 1000, LARGEST = 1 << 20 };
 	char path[PATH_MAX], shown[LONGEST], *line = NULL;
 	size_t size;
 	snprintf(path, sizeof(path), "%s/rcore.log", collect->asked->folder);
@@ -174,7 +179,7 @@ static void note(const struct collect *collect, const char *message)
 		return;
 	fprintf(log, "%lld %s: %s\n", (long long)time(NULL), collect->pid, shown);
 	if (!fclose(log))
-		rcore_error_free(rcore_output_append(path, line));
+		rcore_error_free(rcore_output_append(path, line, LARGEST));
 	free(line);
 }
 
@@ -230,18 +235,20 @@ static struct rcore_error *store(struct collect *collect)
 	if (!err)
 		err = choose_name(collect, ending, &in.kept);
 	if (!err)
+		rcore_room_lock(in.kept);
+	if (!err)
 		err = rcore_room_make(&room, &in.room);
 	if (!err)
 		err = rcore_core_store(&in, &stored);
 	if (!err && !stored.size)
 		err = late(collect);
+	collect->is_cut = stored.is_late || stored.is_plain_cut;
 	if (!err && what_is_cut(&stored))
 		note(collect, what_is_cut(&stored));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", in.plain);
 	if (!err && (collect->core = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		err = rcore_error_os(errno, "cannot open the core again");
-	if (in.kept >= 0)
-		close(in.kept);
+	collect->kept = in.kept;
 	if (in.plain >= 0)
 		close(in.plain);
 	if (err && in.kept >= 0 && !stored.size)
@@ -302,6 +309,8 @@ static int run(size_t index, int fd, void *context)
 		.file_count = OUTPUTS,
 		.root = collect->root,
 		.user = collect->user,
+		.group = collect->group,
+		.room = collect->room,
 		.seconds = (unsigned)collect->asked->seconds,
 	};
 	bool is_partial = false;
@@ -349,12 +358,24 @@ static void done(size_t index, char *text, int status, void *context)
 		message = strdup(err->message);
 		collect->status = rcore_cli_fail(err);
 	}
-	if (!collect->status && !collect->asked->keep_core)
+	if (!collect->status && !collect->is_cut && !collect->asked->keep_core)
 		unlink(collect->stored);
 	if (message)
 		note(collect, message);
 	free(message);
 	free(text);
+}
+
+/* A report is small, and more useful than what it is short of. */
+static uint64_t room_of_outputs(const struct collect *collect)
+{
+	const uint64_t least = 64 << 20;
+	const struct rcore_room room = {.folder = collect->folder,
+					.limits = &collect->asked->limits,
+					.own = collect->name};
+	uint64_t left = 0;
+	rcore_error_free(rcore_room_make(&room, &left));
+	return left > least ? left : least;
 }
 
 static struct rcore_error *parse(struct collect *collect)
@@ -373,6 +394,7 @@ static struct rcore_error *parse(struct collect *collect)
 		.done = done,
 		.context = collect,
 	};
+	collect->room = room_of_outputs(collect);
 	/* For children from now on: there is nobody whom they can signal. */
 	if (!err && !geteuid())
 		(void)!unshare(CLONE_NEWPID);
@@ -407,8 +429,10 @@ static void find_process(struct collect *collect, char root[64])
 		return;
 	snprintf(path, sizeof(path), "/proc/%d", collect->asked->pid);
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder >= 0 && rcore_live_status_read(folder, "status", &status) && status.user)
+	if (folder >= 0 && rcore_live_status_read(folder, "status", &status) && status.user) {
 		collect->user = status.user;
+		collect->group = status.group ? status.group : NOBODY;
+	}
 	if (folder >= 0)
 		close(folder);
 	if (target->options.sysroot)
@@ -431,7 +455,9 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 				  .folder = -1,
 				  .core = -1,
 				  .root = -1,
-				  .user = NOBODY};
+				  .kept = -1,
+				  .user = NOBODY,
+				  .group = NOBODY};
 	char root[64];
 	for (size_t i = 0; i < OUTPUTS; i++)
 		collect.outputs[i] = (struct rcore_output){.fd = -1, .through = -1};

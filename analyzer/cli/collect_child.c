@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/confine.h"
@@ -28,10 +31,9 @@ static bool place(int from, int to)
 	return dup2(from, to) == to;
 }
 
-static bool keep_descriptors(const struct rcore_child *child)
+static bool keep_descriptors(const struct rcore_child *child, int null)
 {
 	int next = RCORE_CHILD_FILES, moved[ABOVE];
-	int null = open("/dev/null", O_RDWR);
 	size_t count = 0;
 	moved[count++] = fcntl(child->core, F_DUPFD, ABOVE);
 	moved[count++] = fcntl(null, F_DUPFD, ABOVE);
@@ -53,21 +55,32 @@ static bool change_root(int root)
 	return root < 0 || (!fchdir(root) && !chroot(".") && !chdir("/"));
 }
 
-static bool change_user(uid_t user)
+/* The kernel forgets what kills it with its parent when its user changes. */
+static bool change_user(uid_t user, gid_t group)
 {
-	gid_t group = (gid_t)user;
 	return !setgroups(0, NULL) && !setresgid(group, group, group) &&
-	       !setresuid(user, user, user);
+	       !setresuid(user, user, user) && !prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/* No file has more than `room` bytes: there are three that it may write. */
+static bool limit_files(uint64_t room)
+{
+	const struct rlimit limit = {room, room};
+	return signal(SIGXFSZ, SIG_IGN) != SIG_ERR && !setrlimit(RLIMIT_FSIZE, &limit);
 }
 
 static bool give_up(const struct rcore_child *child)
 {
 	bool is_root = geteuid() == 0;
+	/* In the other root folder, whoever died chose what has this name. */
+	int null = open("/dev/null", O_RDWR);
 	leave_namespaces(is_root);
 	if (is_root && !change_root(child->root))
 		return false;
 	/* A library that asks servers, or that another program names. */
-	return keep_descriptors(child) && (!is_root || change_user(child->user)) && !clearenv();
+	return keep_descriptors(child, null) &&
+	       (!is_root || change_user(child->user, child->group)) &&
+	       limit_files(child->room) && !clearenv();
 }
 
 struct rcore_error *rcore_child_enter(const struct rcore_child *child)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -24,7 +25,10 @@ struct rcore_child {
 	size_t file_count;
 	/* The root folder of the process that died, or -1. */
 	int root;
-	uid_t user; /* who it is from then on, if it was root */
+	/* Who it is from then on, if it was root. */
+	uid_t user;
+	gid_t group;
+	uint64_t room; /* how large each output may get, in bytes */
 	unsigned seconds;
 };
 

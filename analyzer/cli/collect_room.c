@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -45,10 +46,25 @@ static bool is_name(const char *name)
 	return false;
 }
 
+void rcore_room_lock(int fd)
+{
+	(void)!flock(fd, LOCK_EX | LOCK_NB);
+}
+
+static bool is_locked(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
 static bool is_ours(int folder, const char *name, struct stat *status)
 {
 	return !fstatat(folder, name, status, AT_SYMLINK_NOFOLLOW) &&
-	       S_ISREG(status->st_mode) && status->st_uid == geteuid() && status->st_nlink == 1;
+	       S_ISREG(status->st_mode) && status->st_uid == geteuid() &&
+	       status->st_nlink == 1 && !is_locked(folder, name);
 }
 
 static int oldest_first(const void *left, const void *right)

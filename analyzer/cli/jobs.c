@@ -99,13 +99,32 @@ static bool take_text(struct child *child)
 	return got > 0;
 }
 
+/* A child that has said everything may still run, and has its deadline. */
+static void reap(struct child *child, int *status)
+{
+	const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+	int options = child->deadline ? WNOHANG : 0;
+	pid_t got;
+	while ((got = waitpid(child->pid, status, options)) == 0 ||
+	       (got < 0 && errno == EINTR)) {
+		if (got < 0)
+			continue;
+		if (now() < child->deadline) {
+			nanosleep(&moment, NULL);
+			continue;
+		}
+		child->is_over_time = true;
+		kill(child->pid, SIGKILL);
+		options = 0;
+	}
+}
+
 static void finish(struct pool *pool, size_t at)
 {
 	struct child child = pool->children[at];
 	int status = 0;
 	close(child.fd);
-	while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
-		;
+	reap(&child, &status);
 	pool->children[at] = pool->children[--pool->running];
 	pool->jobs->done(child.index, child.text,
 			 child.is_over_time    ? -SIGXCPU

@@ -53,6 +53,7 @@ zstd -qdc cut/*.full-core.zst | cmp - half || fail "a cut core is lost"
 collect late --time-limit 3 < <(cat "$core"; sleep 5)
 [ $status -le 1 ] || fail "a core without an end: status $status, $(cat err)"
 grep -q 'did not end in time' late/rcore.log || fail "a core without an end: $(cat late/rcore.log)"
+ls late/*.full-core.zst >/dev/null || fail "a core without an end: what came is lost"
 collect text <<<"no core"
 [ $status = 2 ] || fail "text: status $status"
 grep -q 'is not an ELF file' text/rcore.log || fail "text: $(cat text/rcore.log)"
@@ -69,6 +70,13 @@ collect other <other.$sleeper
 [ "$(wc -l <other/rcore.log)" = 1 ] || fail "a forged line: $(cat other/rcore.log)"
 ! grep -q "$(printf '\033')" other/rcore.log || fail "an escape in the log"
 ls other/*.full-core.zst >/dev/null || fail "a core that is not Ruby's is lost"
+
+# A log that is full makes room once.
+mkdir full
+head -c 1100000 /dev/zero >full/rcore.log
+chmod 600 full/rcore.log
+collect full <<<text
+[ "$(stat -c %s full/rcore.log.1)" = 1100000 ] && [ "$(wc -l <full/rcore.log)" = 1 ] || fail "a full log: $(ls -l full)"
 
 # What others put in the way of the log.
 mkdir -m 1777 trap fifo
@@ -95,6 +103,12 @@ ln -s "$work/victim" limits/20200104T000000Z-1-0.txt
 collect limits <<<text
 [ "$(ls limits | xargs)" = "20200102T000000Z-1-0.full-core.zst 20200103T000000Z-1-0.full-core.zst 20200104T000000Z-1-0.txt foreign rcore.log" ] ||
 	fail "a limit of age: $(ls limits)"
+# A file that another of us still writes stays, however old.
+exec 9<limits/20200102T000000Z-1-0.full-core.zst
+flock 9
+collect limits --max-age 1 <<<text
+[ -e limits/20200102T000000Z-1-0.full-core.zst ] || fail "it deletes what another one writes"
+exec 9<&-
 collect limits --max-use 2 --keep-core <"$core"
 [ ! -e limits/20200102T000000Z-1-0.full-core.zst ] || fail "a limit of size: $(ls -l limits)"
 [ -e limits/foreign ] && [ -h limits/20200104T000000Z-1-0.txt ] || fail "a foreign file is gone"
@@ -111,3 +125,27 @@ ruby -e '
   before.any?(/chroot\("."\) += 0/) or abort "in the root folder of the machine"
   wrong = after.grep(/openat\(.*(O_WRONLY|O_RDWR|O_CREAT).* = \d/)
   wrong.empty? or abort "it opens to write: #{wrong}"' || fail "privileges"
+
+# It has the user and the group of the process, and in the root folder of the
+# process it opens nothing while it has any privilege: others made its /dev/null.
+mkdir -p jail/dev
+touch jail/victim
+ln -s /victim jail/dev/null
+chmod 755 jail jail/dev
+for null in link none; do
+	ruby -e 'Dir.chroot("jail"); Process::Sys.setgid(4321); Process::Sys.setuid(1234); $stdout.puts; $stdout.close; sleep' >in_jail &
+	prisoner=$!
+	until [ -s in_jail ]; do sleep 0.1; done
+	strace -qf -e trace=openat,chroot,setresuid,setresgid -o trace "$RCORE" collect --keep-free 1 -d "jailed_$null" --process $prisoner <"$core" 2>err || true
+	kill $prisoner
+	wait $prisoner || true
+	ls jailed_$null/*.txt >/dev/null || fail "no report of a process in a jail, /dev/null is a $null: $(cat err)"
+	ruby -e '
+	  child = File.readlines("trace").group_by { |line| line[/\A\d+/] }.values.find { |lines| lines.any?(/chroot/) } or abort "no child"
+	  inside = child.index { |line| line =~ /chroot\("\."\) += 0/ } or abort "no root folder"
+	  user = child.index { |line| line =~ /setresuid\(1234, 1234, 1234\) += 0/ } or abort "another user"
+	  child.any?(/setresgid\(4321, 4321, 4321\) += 0/) or abort "another group"
+	  opened = child[inside..user].grep(/openat/)
+	  opened.empty? or abort "it opens as root: #{opened}"' || fail "a jail, /dev/null is a $null"
+	rm -f jail/dev/null in_jail
+done

@@ -128,6 +128,7 @@ bool rcore_live_status_read(int folder, const char *task, struct rcore_live_stat
 	ret->tracer = number_of(text, "TracerPid");
 	ret->thread_count = number_of(text, "Threads");
 	ret->user = (uid_t)number_of(text, "Uid");
+	ret->group = (gid_t)number_of(text, "Gid");
 	read_inner_id(text, ret);
 	const char *waits = line_of(text, "voluntary_ctxt_switches");
 	ret->waits = waits ? strtoull(waits, NULL, 10) : 0;

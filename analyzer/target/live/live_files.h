@@ -35,7 +35,8 @@ struct rcore_live_status {
 	 * and how many namespaces are in between (0: it is in ours).
 	 */
 	int inner_id, depth;
-	uid_t user; /* real */
+	uid_t user;  /* real */
+	gid_t group; /* real */
 	/* How often it waited for something; a task's own. */
 	uint64_t waits;
 };

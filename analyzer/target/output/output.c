@@ -333,11 +333,23 @@ struct rcore_error *rcore_output_write(
 	return err;
 }
 
-struct rcore_error *rcore_output_append(const char *path, const char *line)
+/* A log of our own that is full makes room. */
+static void rotate(const char *path, size_t largest)
+{
+	char old[PATH_MAX];
+	struct stat status;
+	if (!lstat(path, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	    status.st_nlink == 1 && (size_t)status.st_size > largest &&
+	    snprintf(old, sizeof(old), "%s.1", path) < (int)sizeof(old))
+		(void)!rename(path, old);
+}
+
+struct rcore_error *rcore_output_append(const char *path, const char *line, size_t largest)
 {
 	struct stat status;
 	char escaped[256];
 	rcore_escape(escaped, sizeof(escaped), path);
+	rotate(path, largest);
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 		      0600);
 	if (fd < 0 || fstat(fd, &status)) {

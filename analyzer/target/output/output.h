@@ -75,10 +75,11 @@ struct rcore_error *rcore_output_write(
 	struct rcore_error *(*write)(FILE *out, const void *context), const void *context);
 
 /*
- * Appends a line to a log that only the user can read. Error: USAGE if it is
- * not a regular file.
+ * Appends a line to a log that only the user can read. If it has more than
+ * `largest` bytes, it first becomes PATH.1, and replaces that. Error: USAGE if
+ * it is not a regular file.
  */
-struct rcore_error *rcore_output_append(const char *path, const char *line);
+struct rcore_error *rcore_output_append(const char *path, const char *line, size_t largest);
 
 /*
  * Creates a file in an open folder that only the user can read. Returns -1 and

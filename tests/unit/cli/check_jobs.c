@@ -44,6 +44,10 @@ static int misbehave(size_t index, int fd, void *context)
 	case 10:
 		for (;;)
 			dprintf(fd, "%01000d", 0);
+	case 11:
+		close(fd);
+		pause();
+		return 0;
 	default:
 		dprintf(fd, "job %zu", index);
 		return (int)index;
@@ -54,7 +58,7 @@ START_TEST(each_alone)
 {
 	const struct rcore_jobs jobs = {.count = JOBS,
 					.at_once = 3,
-					.seconds = 1,
+					.seconds = 4,
 					.megabytes = 256,
 					.run = misbehave,
 					.done = done};
@@ -65,7 +69,7 @@ START_TEST(each_alone)
 		snprintf(text, sizeof(text), "job %zu", i);
 		if (i == 3)
 			ck_assert_int_eq(ends[i].status, -SIGABRT);
-		else if (i == 5)
+		else if (i == 5 || i == 11)
 			ck_assert_int_eq(ends[i].status, -SIGXCPU);
 		else if (i == 7 || i == 9)
 			ck_assert_int_eq(ends[i].status, i == 7 ? 9 : 1);
@@ -73,7 +77,7 @@ START_TEST(each_alone)
 			ck_assert_int_lt(ends[i].status, 0);
 		else
 			ck_assert_int_eq(ends[i].status, (int)i);
-		if (i != 3 && i != 5 && i != 7 && i != 9 && i != 10)
+		if (i != 3 && i != 5 && i != 7 && i != 9 && i < 10)
 			ck_assert_str_eq(ends[i].text, text);
 		free(ends[i].text);
 	}
