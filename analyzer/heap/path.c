@@ -6,12 +6,24 @@
 
 #include "base/grow.h"
 
-static void add(struct rcore_heap_paths *paths, uint32_t node, uint32_t before)
+static bool is_conservative(const struct rcore_heap *heap, uint32_t edge)
 {
-	if (paths->before[node] != RCORE_HEAP_NONE)
+	return rcore_edge_kind(heap->label[edge]) == RCORE_EDGE_CONSERVATIVE;
+}
+
+static void add(struct rcore_heap_paths *paths, uint32_t node, uint32_t before, uint32_t edge)
+{
+	if (paths->before[node] == RCORE_HEAP_NONE) {
+		paths->before[node] = before;
+		paths->edge[node] = edge;
+		paths->order[paths->count++] = node;
 		return;
-	paths->before[node] = before;
-	paths->order[paths->count++] = node;
+	}
+	/* The node before it may refer to it again, and for certain. */
+	if (paths->before[node] == before && edge != RCORE_HEAP_NONE &&
+	    is_conservative(paths->heap, paths->edge[node]) &&
+	    !is_conservative(paths->heap, edge))
+		paths->edge[node] = edge;
 }
 
 static void add_roots(struct rcore_heap_paths *paths, bool conservative)
@@ -21,12 +33,8 @@ static void add_roots(struct rcore_heap_paths *paths, bool conservative)
 		for (size_t i = 0; i < heap->root_count; i++)
 			if (heap->roots[i].kind == kind &&
 			    heap->roots[i].is_conservative == conservative)
-				add(paths, heap->roots[i].node, heap->node_count + (uint32_t)i);
-}
-
-static bool is_conservative(const struct rcore_heap *heap, uint32_t edge)
-{
-	return rcore_edge_kind(heap->label[edge]) == RCORE_EDGE_CONSERVATIVE;
+				add(paths, heap->roots[i].node, heap->node_count + (uint32_t)i,
+				    RCORE_HEAP_NONE);
 }
 
 /* Goes on from the nodes of paths->order from `next` on. */
@@ -37,7 +45,7 @@ static void walk(struct rcore_heap_paths *paths, uint32_t next, bool conservativ
 		uint32_t node = paths->order[next], end = heap->first_edge[node + 1];
 		for (uint32_t edge = heap->first_edge[node]; edge < end; edge++)
 			if (conservative || !is_conservative(heap, edge))
-				add(paths, heap->target[edge], node);
+				add(paths, heap->target[edge], node, edge);
 	}
 }
 
@@ -49,7 +57,7 @@ static void cross_edges(struct rcore_heap_paths *paths)
 		uint32_t node = paths->order[i], end = heap->first_edge[node + 1];
 		for (uint32_t edge = heap->first_edge[node]; edge < end; edge++)
 			if (is_conservative(heap, edge))
-				add(paths, heap->target[edge], node);
+				add(paths, heap->target[edge], node, edge);
 	}
 }
 
@@ -64,8 +72,9 @@ struct rcore_error *rcore_heap_paths_init(const struct rcore_heap *heap,
 			"the heap has %u slots and %zu roots; %u in all is the limit",
 			heap->node_count, heap->root_count, RCORE_HEAP_NONE - 1);
 	ret->before = rcore_calloc(heap->node_count, sizeof(*ret->before));
+	ret->edge = rcore_calloc(heap->node_count, sizeof(*ret->edge));
 	ret->order = rcore_calloc(heap->node_count, sizeof(*ret->order));
-	if (!ret->before || !ret->order) {
+	if (!ret->before || !ret->edge || !ret->order) {
 		rcore_heap_paths_deinit(ret);
 		return rcore_error_no_memory();
 	}
@@ -82,6 +91,7 @@ struct rcore_error *rcore_heap_paths_init(const struct rcore_heap *heap,
 void rcore_heap_paths_deinit(struct rcore_heap_paths *paths)
 {
 	free(paths->before);
+	free(paths->edge);
 	free(paths->order);
 	memset(paths, 0, sizeof(*paths));
 }
@@ -105,16 +115,6 @@ const struct rcore_heap_root *rcore_heap_path_root(const struct rcore_heap_paths
 	return &paths->heap->roots[paths->before[first] - paths->heap->node_count];
 }
 
-uint32_t rcore_heap_label_between(const struct rcore_heap *heap, uint32_t from, uint32_t to)
-{
-	uint32_t found = RCORE_HEAP_NONE;
-	for (uint32_t edge = heap->first_edge[from]; edge < heap->first_edge[from + 1]; edge++)
-		if (heap->target[edge] == to &&
-		    (found == RCORE_HEAP_NONE || is_conservative(heap, found)))
-			found = edge;
-	return heap->label[found];
-}
-
 struct rcore_error *rcore_heap_path_init(const struct rcore_heap_paths *paths, uint32_t node,
 					 struct rcore_heap_path *ret)
 {
@@ -131,8 +131,7 @@ struct rcore_error *rcore_heap_path_init(const struct rcore_heap_paths *paths, u
 	for (size_t i = ret->count; i-- > 0; node = paths->before[node]) {
 		ret->steps[i].node = node;
 		if (i)
-			ret->steps[i].label = rcore_heap_label_between(
-				paths->heap, paths->before[node], node);
+			ret->steps[i].label = paths->heap->label[paths->edge[node]];
 	}
 	return NULL;
 }

@@ -17,6 +17,11 @@ struct rcore_heap_paths {
 	 * refers to; RCORE_HEAP_NONE: it is unreachable.
 	 */
 	uint32_t *before;
+	/*
+	 * By node: the edge from the node before it, or RCORE_HEAP_NONE. Of
+	 * several edges, one that is not conservative, if there is one.
+	 */
+	uint32_t *edge;
 	/* The reachable nodes, by the length of their paths. */
 	uint32_t *order;
 	uint32_t count;
@@ -46,12 +51,6 @@ struct rcore_heap_path {
 	struct rcore_heap_step *steps;
 	size_t count;
 };
-
-/*
- * Returns the label of an edge from one node to another, which exists; if there
- * are several, of one that is not conservative.
- */
-uint32_t rcore_heap_label_between(const struct rcore_heap *heap, uint32_t from, uint32_t to);
 
 /* Free `ret` with rcore_heap_path_deinit(). Error: NO_MEMORY. */
 struct rcore_error *rcore_heap_path_init(const struct rcore_heap_paths *paths, uint32_t node,

@@ -118,7 +118,7 @@ static uint32_t trail_of(struct rcore_trails *trails, const struct rcore_trail_h
 			      root_step(heap, &graph->roots[before - graph->node_count]),
 			      heap->klass[node]);
 	return follow(trails, trail[before],
-		      common_step(heap, rcore_heap_label_between(graph, before, node)),
+		      common_step(heap, graph->label[heap->paths->edge[node]]),
 		      heap->klass[node]);
 }
 

@@ -242,6 +242,36 @@ START_TEST(lists_are_folded)
 }
 END_TEST
 
+/* Takes minutes if each element is searched among the others. */
+START_TEST(elements_of_a_long_array_are_one_trail)
+{
+	enum { LENGTH = 1 << 20 };
+	struct heap_builder builder;
+	struct rcore_heap_paths paths;
+	struct rcore_trails trails = {0};
+	const uint32_t names[1] = {0};
+	uint32_t *klass = rcore_calloc(LENGTH + 1, sizeof(*klass));
+	ck_assert_ptr_nonnull(klass);
+	heap_builder_init(&builder, LENGTH + 1, 400);
+	klass[0] = LIST;
+	for (uint32_t i = 1; i <= LENGTH; i++) {
+		klass[i] = ITEM;
+		heap_builder_edge(&builder, 0, i, rcore_edge_label(RCORE_EDGE_ELEMENT, i - 1));
+	}
+	heap_builder_root(&builder, 0, RCORE_ROOT_GLOBAL, "");
+	heap_builder_finish(&builder);
+	ck_assert_ptr_null(rcore_heap_paths_init(&builder.heap, &paths));
+	const struct rcore_trail_heap heap = {&paths, klass, names};
+	ck_assert_ptr_null(rcore_trails_add(&trails, &heap, 0, NULL));
+	ck_assert_uint_eq(trails.count, 2);
+	ck_assert_uint_eq(trails.items[1].sides[0].count, LENGTH);
+	rcore_trails_deinit(&trails);
+	rcore_heap_paths_deinit(&paths);
+	heap_builder_deinit(&builder);
+	free(klass);
+}
+END_TEST
+
 START_TEST(each_reachable_object_is_on_one_trail)
 {
 	enum { GRAPHS = 300, MOST = 60 };
@@ -327,6 +357,7 @@ int main(void)
 				      a_third_heap_confirms,
 				      a_parent_explains_its_own_children_only,
 				      lists_are_folded,
+				      elements_of_a_long_array_are_one_trail,
 				      each_reachable_object_is_on_one_trail,
 				      duplicates_are_all};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
