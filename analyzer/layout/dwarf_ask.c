@@ -46,6 +46,23 @@ static size_t serve(void *context, const void *bytes, size_t size, void *reply, 
 	return sizeof(*ret);
 }
 
+/*
+ * A helper that a hostile file has taken over may say anything. A layout that
+ * can be written and read again has fields within their structs, and the rest
+ * follows from its version.
+ */
+static struct rcore_error *check(struct rcore_layout *layout)
+{
+	struct rcore_layout again = *layout;
+	strcpy(again.name, "reply");
+	char *text = rcore_layout_print(&again, NULL);
+	struct rcore_error *err =
+		text ? rcore_layout_parse(text, "reply", &again) : rcore_error_no_memory();
+	free(text);
+	rcore_layout_set_traits(layout);
+	return rcore_error_wrap(err, "its debug information makes no sense");
+}
+
 static struct rcore_error *take(struct reply *reply, size_t size, struct rcore_layout *ret)
 {
 	if (size != sizeof(*reply))
@@ -53,10 +70,15 @@ static struct rcore_error *take(struct reply *reply, size_t size, struct rcore_l
 					  "its debug information cannot be read");
 	reply->message[sizeof(reply->message) - 1] = '\0';
 	reply->layout.name[sizeof(reply->layout.name) - 1] = '\0';
-	if (!reply->is_done)
+	if (!reply->is_done && reply->code >= RCORE_ERROR_NO_MEMORY &&
+	    reply->code <= RCORE_ERROR_LIMIT)
 		return rcore_error_create(reply->code, "%s", reply->message);
-	*ret = reply->layout;
-	return NULL;
+	if (!reply->is_done)
+		return rcore_error_create(RCORE_ERROR_CORRUPT, "%s", reply->message);
+	struct rcore_error *err = check(&reply->layout);
+	if (!err)
+		*ret = reply->layout;
+	return err;
 }
 
 static struct rcore_error *ask(const char *path, const unsigned version[3], const char *headers,
