@@ -34,7 +34,8 @@ static struct rcore_error *add_roots(struct rcore_session *session, struct rcore
 				thread->thread_pointer, thread->registers,
 				(size_t)thread->register_count};
 	}
-	const struct rcore_roots_source source = {vm, objspace, threads, count};
+	const struct rcore_roots_source source = {vm, objspace, threads, count,
+						  RCORE_ROOTS_STACK_LIMIT};
 	struct rcore_error *err = rcore_roots_find(ruby, &source, heap);
 	free(threads);
 	return err;

@@ -17,7 +17,12 @@ struct rcore_roots_source {
 	uint64_t vm, objspace;
 	const struct rcore_roots_thread *threads;
 	size_t thread_count;
+	/* Of the machine stacks in all, at most so many bytes are read. */
+	uint64_t stack_limit;
 };
+
+/* Each word that is read may be a root. */
+#define RCORE_ROOTS_STACK_LIMIT (UINT64_C(256) << 20)
 
 /*
  * Finds what the collector starts from, as gc_mark_roots() of gc.c and

@@ -111,7 +111,8 @@ static void read_heap(struct fake_vm *vm, uint64_t stack, const struct rcore_ran
 	const uint64_t registers[] = {stack, vm->slot - SLOT};
 	const struct rcore_roots_thread thread = {
 		.sp = stack, .registers = registers, .register_count = RCORE_COUNT(registers)};
-	const struct rcore_roots_source source = {vm->address, vm->objspace, &thread, 1};
+	const struct rcore_roots_source source = {vm->address, vm->objspace, &thread, 1,
+						  RCORE_ROOTS_STACK_LIMIT};
 	rcore_ruby_init(&ruby, &vm->ruby.target.memory, &vm->ruby.layout, &arena);
 	rcore_ruby_set_vm(&ruby, vm->address);
 	ruby.global_symbols = vm->ruby.symbols;

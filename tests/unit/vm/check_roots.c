@@ -125,18 +125,16 @@ static bool make(int index)
 	return true;
 }
 
-static void find(struct rcore_heap *heap)
+static void find_from(const struct rcore_roots_thread *threads, size_t count,
+		      uint64_t stack_limit, struct rcore_heap *heap)
 {
 	struct rcore_ruby ruby;
 	struct rcore_arena arena = {0};
-	const struct rcore_roots_thread thread = {.sp = made.stack_at + 8,
-						  .thread_pointer = made.stack_at + 24,
-						  .registers = made.registers,
-						  .register_count = 2};
 	const struct rcore_roots_source source = {.vm = world.vm.address,
 						  .objspace = world.vm.objspace,
-						  .threads = &thread,
-						  .thread_count = 1};
+						  .threads = threads,
+						  .thread_count = count,
+						  .stack_limit = stack_limit};
 	struct rcore_range writable = {made.statics, made.statics + 8};
 	rcore_ruby_init(&ruby, &world.vm.ruby.target.memory, &world.vm.ruby.layout, &arena);
 	rcore_ruby_set_vm(&ruby, world.vm.address);
@@ -145,6 +143,15 @@ static void find(struct rcore_heap *heap)
 	ck_assert_int_eq(world_code(rcore_roots_find(&ruby, &source, heap)), 0);
 	rcore_ruby_deinit(&ruby);
 	rcore_arena_deinit(&arena);
+}
+
+static void find(struct rcore_heap *heap)
+{
+	const struct rcore_roots_thread thread = {.sp = made.stack_at + 8,
+						  .thread_pointer = made.stack_at + 24,
+						  .registers = made.registers,
+						  .register_count = 2};
+	find_from(&thread, 1, RCORE_ROOTS_STACK_LIMIT, heap);
 }
 
 static void slots(struct rcore_heap *heap)
@@ -272,6 +279,51 @@ START_TEST(test_cycles)
 }
 END_TEST
 
+static size_t count_stack_roots(const struct rcore_heap *heap)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < heap->root_count; i++)
+		count += heap->roots[i].kind == RCORE_ROOT_MACHINE && heap->roots[i].address;
+	return count;
+}
+
+/* Threads that share one stack add its words once; the limit is for all. */
+START_TEST(test_stacks)
+{
+	enum { THREADS = 200, WORDS = 1000 };
+	if (!make(_i))
+		return;
+	struct rcore_heap heap;
+	struct rcore_roots_thread threads[THREADS];
+	uint64_t stack = fake_alloc(&world.vm.ruby.target, WORDS * 8, 8);
+	for (uint64_t i = 0; i < WORDS; i++)
+		put(stack + i * 8, made.stack);
+	/* Half of them are within others; the last thread has all of it. */
+	for (uint64_t i = 0; i < THREADS; i++)
+		threads[i] = (struct rcore_roots_thread){
+			.sp = i == THREADS - 1 ? stack : stack + i % 2 * WORDS * 4,
+			.thread_pointer = stack + WORDS * (i % 3 || i == THREADS - 1 ? 8 : 6),
+		};
+	fake_target_fault(&world.vm.ruby.target, 0, false);
+	slots(&heap);
+	find_from(threads, THREADS, RCORE_ROOTS_STACK_LIMIT, &heap);
+	ck_assert_str_eq(heap.problem, "");
+	ck_assert_uint_eq(count_stack_roots(&heap), WORDS);
+	rcore_heap_deinit(&heap);
+	/* A limit that is reached is a problem. */
+	slots(&heap);
+	find_from(threads, THREADS, WORDS * 8, &heap);
+	ck_assert_str_eq(heap.problem, "");
+	ck_assert_uint_eq(count_stack_roots(&heap), WORDS);
+	rcore_heap_deinit(&heap);
+	slots(&heap);
+	find_from(threads, THREADS, WORDS * 8 - 8, &heap);
+	ck_assert_str_eq(heap.problem, "the machine stacks are too large in all");
+	ck_assert_uint_lt(count_stack_roots(&heap), WORDS);
+	rcore_heap_deinit(&heap);
+}
+END_TEST
+
 /* Tables of 2^60 entries. */
 START_TEST(test_lengths)
 {
@@ -346,7 +398,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_roots, test_faults, test_cycles, test_lengths,
-				      test_threads};
+	const TTest *const tests[] = {test_roots,  test_faults,  test_cycles,
+				      test_stacks, test_lengths, test_threads};
 	return world_run("roots", tests, RCORE_COUNT(tests));
 }
