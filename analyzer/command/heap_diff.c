@@ -45,6 +45,7 @@ static struct rcore_error *print(struct rcore_view *view, const struct arguments
 {
 	const struct rcore_report_options report = {.color = view->color};
 	rcore_view_print(view);
+	view->is_partial |= diff->is_cut;
 	for (size_t i = 0; i < diff->side_count; i++)
 		view->is_partial |= rcore_heap_is_partial(&diff->sides[i].gaps);
 	return arguments->json ? rcore_report_heap_diff_json(diff, out)
@@ -92,7 +93,8 @@ const struct rcore_command rcore_command_heap_diff = {
 				      "rcore heap diff --json a.core b.core | jq '.paths[0]'",
 				      NULL},
 	.exit_status =
-		"Exit status: 0 everything was read; 1 some objects could not be read; 2 "
-		"nothing could be read; 3 not a Ruby process; 64 wrong usage.",
+		"Exit status: 0 everything was read; 1 some objects could not be read, or some "
+		"paths are counted as shorter ones; 2 nothing could be read; 3 not a Ruby "
+		"process; 64 wrong usage.",
 	.run = run,
 };

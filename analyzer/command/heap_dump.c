@@ -145,7 +145,9 @@ const struct rcore_command rcore_command_heap_dump = {
 	.examples =
 		(const char *const[]){"-o heap.json", "-o x.heapsnapshot", "-o x.pb.gz", NULL},
 	.exit_status =
-		"Exit status: 0 written; 1 not all objects or references could be read; 2 "
-		"nothing could be read; 3 not a Ruby process; 64 wrong usage.",
+		"Exit status: 0 written; 1 not all objects or references could be read, or "
+		"some "
+		"paths of pprof are cut, as its comment says; 2 nothing could be read; 3 not a "
+		"Ruby process; 64 wrong usage.",
 	.run = run,
 };

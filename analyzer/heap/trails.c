@@ -6,7 +6,10 @@
 
 #include "base/grow.h"
 
-/* How far back a step is looked for on its trail. */
+/*
+ * How far back a step is looked for on its trail. Only a trail that is as long
+ * as it may be is searched whole.
+ */
 enum { FOLD = 8 };
 
 /* The fewest buckets of the hash table; a power of two. */
@@ -54,11 +57,19 @@ static bool grow_table(struct rcore_trails *trails)
 	return true;
 }
 
+static bool is_full(const struct rcore_trails *trails, uint32_t trail)
+{
+	return trails->items[trail].depth >= RCORE_TRAIL_DEPTH;
+}
+
 /* Returns the trail near the end of `before` with the same step, or NONE. */
 static uint32_t find_fold(const struct rcore_trails *trails, uint32_t before, uint32_t step,
 			  uint32_t klass)
 {
-	for (unsigned i = 0; i < FOLD && before != RCORE_HEAP_NONE; i++) {
+	unsigned distance = FOLD;
+	if (before != RCORE_HEAP_NONE && is_full(trails, before))
+		distance = RCORE_TRAIL_DEPTH;
+	for (unsigned i = 0; i < distance && before != RCORE_HEAP_NONE; i++) {
 		const struct rcore_trail *trail = &trails->items[before];
 		/* A root's step is of another kind. */
 		if (trail->before != RCORE_HEAP_NONE && trail->step == step &&
@@ -81,14 +92,20 @@ static uint32_t follow(struct rcore_trails *trails, uint32_t before, uint32_t st
 	uint32_t *found = bucket(trails, before, step, klass);
 	if (*found)
 		return *found - 1;
-	if (trails->count >= RCORE_TRAIL_LIMIT && before != RCORE_HEAP_NONE) {
+	bool is_root = before == RCORE_HEAP_NONE;
+	if (!is_root && (trails->count >= RCORE_TRAIL_LIMIT || is_full(trails, before))) {
 		trails->is_cut = true;
 		return before;
 	}
 	struct rcore_trail *trail = rcore_push(trails);
 	if (!trail)
 		return RCORE_HEAP_NONE;
-	*trail = (struct rcore_trail){.before = before, .step = step, .klass = klass};
+	*trail = (struct rcore_trail){
+		.before = before,
+		.step = step,
+		.klass = klass,
+		.depth = is_root ? 1 : trails->items[before].depth + 1,
+	};
 	*found = (uint32_t)trails->count;
 	return *found - 1;
 }

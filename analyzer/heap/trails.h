@@ -13,7 +13,7 @@
  *
  * If the same step occurs again on a path, as in a linked list, the trail
  * returns to where it first was, so it is as short for the last element as for
- * the second.
+ * the second. Writers write the path of each trail, so it has a limit.
  */
 enum { RCORE_TRAIL_SIDES = 3 };
 
@@ -26,6 +26,8 @@ struct rcore_trail {
 	 */
 	uint32_t step;
 	uint32_t klass; /* a common number, or RCORE_HEAP_NONE */
+	/* How many steps it has, at most RCORE_TRAIL_DEPTH. */
+	uint32_t depth;
 	/* The objects whose paths end here, for each heap. */
 	struct rcore_trail_sum {
 		uint64_t count, bytes;
@@ -36,8 +38,8 @@ struct rcore_trails {
 	struct rcore_trail *items; /* each after the one before it */
 	size_t count, capacity;
 	/*
-	 * There are more trails than RCORE_TRAIL_LIMIT: the rest counts as the
-	 * trail of its referrer.
+	 * There are more trails than RCORE_TRAIL_LIMIT, or one is longer than
+	 * RCORE_TRAIL_DEPTH: the rest counts as the trail of its referrer.
 	 */
 	bool is_cut;
 	/* Private: a hash table of numbers + 1. */
@@ -45,7 +47,7 @@ struct rcore_trails {
 	size_t table_size;
 };
 
-enum { RCORE_TRAIL_LIMIT = 1 << 22 };
+enum { RCORE_TRAIL_LIMIT = 1 << 22, RCORE_TRAIL_DEPTH = 128 };
 
 /* A heap, with numbers that mean the same in all heaps that are compared. */
 struct rcore_trail_heap {

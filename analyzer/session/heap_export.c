@@ -154,7 +154,7 @@ static struct rcore_error *find_trails(const struct exporting *exporting,
 	return err;
 }
 
-static struct rcore_error *write_pprof(const struct exporting *exporting,
+static struct rcore_error *write_pprof(struct exporting *exporting,
 				       const struct rcore_heap_paths *paths)
 {
 	struct rcore_trails *trails = calloc(1, sizeof(*trails));
@@ -163,6 +163,7 @@ static struct rcore_error *write_pprof(const struct exporting *exporting,
 	struct rcore_error *err = find_trails(exporting, paths, trails);
 	if (!err)
 		err = exporting->write_pprof(&exporting->export, trails, exporting->out);
+	exporting->is_partial = trails->is_cut;
 	rcore_trails_deinit(trails);
 	free(trails);
 	return err;
@@ -183,7 +184,7 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 		err = write_snapshot(exporting);
 	if (!err)
 		err = rcore_heap_describe_gaps(namer, &gaps);
-	exporting->is_partial = rcore_heap_is_partial(&gaps);
+	exporting->is_partial |= rcore_heap_is_partial(&gaps);
 	rcore_heap_paths_deinit(&paths);
 	return err;
 }

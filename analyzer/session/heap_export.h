@@ -9,7 +9,8 @@
 
 /*
  * Write the reachable objects in a format of other tools. *ret_partial: some
- * could not be read. Errors: those of rcore_session_graph() and of the writer.
+ * could not be read, or some paths are written as shorter ones. Errors: those
+ * of rcore_session_graph() and of the writer.
  */
 struct rcore_error *rcore_heap_export_snapshot(struct rcore_session *session, FILE *out,
 					       bool *ret_partial);

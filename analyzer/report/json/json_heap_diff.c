@@ -65,6 +65,8 @@ struct rcore_error *rcore_report_heap_diff_json(const struct rcore_heap_diff *di
 		put_growth(&json, &diff->growths[i], diff->side_count);
 	rcore_json_close(&json, ']');
 	rcore_json_put(&json, "path_count", json_object_new_int64((int64_t)diff->all_growths));
+	if (diff->is_cut)
+		rcore_json_put(&json, "paths_are_cut", json_object_new_boolean(true));
 	rcore_json_open(&json, "classes", '[');
 	for (size_t i = 0; i < diff->class_count; i++) {
 		struct json_object *object = rcore_json_object(&json);

@@ -15,8 +15,15 @@
 /* Objects and bytes. By default, pprof shows the last one. */
 enum { VALUES = 2 };
 
-enum { WORD_EMPTY, WORD_OBJECTS, WORD_COUNT, WORD_SPACE, WORD_BYTES, WORDS };
-static const char *const words[WORDS] = {"", "objects", "count", "space", "bytes"};
+enum { WORD_EMPTY, WORD_OBJECTS, WORD_COUNT, WORD_SPACE, WORD_BYTES, WORD_CUT, WORDS };
+static const char *const words[WORDS] = {
+	"",
+	"objects",
+	"count",
+	"space",
+	"bytes",
+	"There are too many or too long paths; some objects are counted as their referrers.",
+};
 
 struct writer {
 	const struct rcore_heap_export *export;
@@ -143,6 +150,7 @@ static void put_head(struct writer *writer)
 {
 	static const int64_t types[VALUES][2] = {{WORD_OBJECTS, WORD_COUNT},
 						 {WORD_SPACE, WORD_BYTES}};
+	int64_t cut = WORD_CUT;
 	Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
 	Rcore__Pprof__ValueType packed[VALUES], *pointers[VALUES];
 	for (int i = 0; i < VALUES; i++) {
@@ -154,6 +162,8 @@ static void put_head(struct writer *writer)
 	part.n_sample_type = VALUES;
 	part.sample_type = pointers;
 	part.default_sample_type = WORD_SPACE;
+	part.n_comment = writer->trails->is_cut;
+	part.comment = &cut;
 	rcore_pprof_put(&writer->stream, &part);
 }
 

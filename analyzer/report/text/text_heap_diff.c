@@ -74,7 +74,9 @@ struct rcore_error *rcore_report_heap_diff_text(const struct rcore_heap_diff *di
 		fprintf(out, "\n... (%zu more paths)\n",
 			diff->all_growths - diff->growth_count);
 	if (diff->is_cut)
-		fputs("There are too many paths; some are counted as shorter ones.\n", out);
+		fputs("There are too many or too long paths; some are counted as shorter "
+		      "ones.\n",
+		      out);
 	print_classes(&pen, diff);
 	rcore_text_redaction(&pen, &diff->redaction);
 	return rcore_pen_error(out);

@@ -272,6 +272,43 @@ START_TEST(elements_of_a_long_array_are_one_trail)
 }
 END_TEST
 
+/* A chain of classes that do not repeat, or only far behind. */
+START_TEST(long_trails_are_cut)
+{
+	enum { LENGTH = 20000, FAR = 100 };
+	for (int repeats = 0; repeats < 2; repeats++) {
+		struct heap_builder builder;
+		struct rcore_heap_paths paths;
+		struct rcore_trails trails = {0};
+		const uint32_t names[2] = {0, NEXT};
+		uint32_t klass[LENGTH];
+		uint64_t count = 0;
+		heap_builder_init(&builder, LENGTH, 400);
+		for (uint32_t i = 0; i < LENGTH; i++) {
+			klass[i] = repeats ? i % FAR : i;
+			if (i)
+				heap_builder_edge(&builder, i - 1, i,
+						  rcore_edge_label(RCORE_EDGE_IVAR, 1));
+		}
+		heap_builder_root(&builder, 0, RCORE_ROOT_GLOBAL, "$list");
+		heap_builder_finish(&builder);
+		ck_assert_ptr_null(rcore_heap_paths_init(&builder.heap, &paths));
+		const struct rcore_trail_heap heap = {&paths, klass, names};
+		ck_assert_ptr_null(rcore_trails_add(&trails, &heap, 0, NULL));
+		ck_assert_uint_eq(trails.count, RCORE_TRAIL_DEPTH);
+		ck_assert(trails.is_cut == !repeats);
+		for (size_t i = 0; i < trails.count; i++) {
+			ck_assert_uint_eq(trails.items[i].depth, i + 1);
+			count += trails.items[i].sides[0].count;
+		}
+		ck_assert_uint_eq(count, LENGTH);
+		rcore_trails_deinit(&trails);
+		rcore_heap_paths_deinit(&paths);
+		heap_builder_deinit(&builder);
+	}
+}
+END_TEST
+
 START_TEST(each_reachable_object_is_on_one_trail)
 {
 	enum { GRAPHS = 300, MOST = 60 };
@@ -358,6 +395,7 @@ int main(void)
 				      a_parent_explains_its_own_children_only,
 				      lists_are_folded,
 				      elements_of_a_long_array_are_one_trail,
+				      long_trails_are_cut,
 				      each_reachable_object_is_on_one_trail,
 				      duplicates_are_all};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
