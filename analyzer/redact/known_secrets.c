@@ -183,6 +183,15 @@ bool rcore_known_secrets_add(struct rcore_known_secrets *known, const char *text
 	return fine;
 }
 
+bool rcore_known_secrets_join(struct rcore_known_secrets *known,
+			      const struct rcore_known_secrets *others)
+{
+	for (const struct secret *secret = others->wholes; secret; secret = secret->hh.next)
+		if (!add(known, secret->bytes, secret->size))
+			return false;
+	return true;
+}
+
 static size_t common_of(const struct secret *secret, const char *text, size_t size)
 {
 	size_t common = 0, most = secret->size < size ? secret->size : size;

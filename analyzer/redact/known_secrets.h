@@ -22,6 +22,10 @@ void rcore_known_secrets_free(struct rcore_known_secrets *known);
  */
 bool rcore_known_secrets_add(struct rcore_known_secrets *known, const char *text, size_t size);
 
+/* Adds all of `others`. Returns false if memory is short. */
+bool rcore_known_secrets_join(struct rcore_known_secrets *known,
+			      const struct rcore_known_secrets *others);
+
 /*
  * Finds them in `text`. Those of six bytes or more are found anywhere (the
  * beginning of a long one is enough, because printed text is truncated),

@@ -391,6 +391,14 @@ struct rcore_error *rcore_redact_learn(struct rcore_redactor *redactor,
 	return learn_all(redactor, snapshot, &rcore_snapshot_parts);
 }
 
+struct rcore_error *rcore_redact_join(struct rcore_redactor *redactor,
+				      const struct rcore_redactor *other)
+{
+	return rcore_known_secrets_join(redactor->known, other->known)
+		       ? NULL
+		       : rcore_error_no_memory();
+}
+
 struct rcore_error *rcore_redact_snapshot(struct rcore_redactor *redactor,
 					  struct rcore_snapshot *snapshot)
 {

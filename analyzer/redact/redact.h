@@ -29,6 +29,10 @@ void rcore_redactor_free(struct rcore_redactor *redactor); /* NULL-safe */
 struct rcore_error *rcore_redact_learn(struct rcore_redactor *redactor,
 				       struct rcore_snapshot *snapshot);
 
+/* Learns what another one has learned, of another process. Error: NO_MEMORY. */
+struct rcore_error *rcore_redact_join(struct rcore_redactor *redactor,
+				      const struct rcore_redactor *other);
+
 /*
  * Removes what `mode` says. Also learns the values of secret keys, and counts
  * in snapshot->redaction. Error: NO_MEMORY.

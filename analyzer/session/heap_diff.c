@@ -296,6 +296,9 @@ static struct rcore_error *compare(struct comparing *comparing,
 					 .redactor = sessions[0]->redactor,
 					 .redaction = &diff->redaction,
 					 .arena = &diff->arena};
+	/* A name of one core may have a secret of another one. */
+	for (size_t side = 1; side < diff->side_count && !err; side++)
+		err = rcore_redact_join(sessions[0]->redactor, sessions[side]->redactor);
 	if (!err)
 		err = list_classes(&namer, comparing, limit);
 	return err ? err : list_growths(&namer, comparing, limit);

@@ -199,6 +199,25 @@ START_TEST(knows_what_it_learned)
 }
 END_TEST
 
+/* What was learned of one process is removed from texts of another one, too. */
+START_TEST(joins_what_was_learned)
+{
+	struct rcore_redactor *redactor = rcore_redactor_new(RCORE_REDACT_SECRETS);
+	struct rcore_redactor *other = rcore_redactor_new(RCORE_REDACT_SECRETS);
+	const char *value = "\"only-of-the-second\"", *text = "on only-of-the-second here";
+	ck_assert_ptr_null(
+		rcore_redact_text(other, &arena, RCORE_PART_VALUE, "password", &value));
+	ck_assert_ptr_null(rcore_redact_text(redactor, &arena, RCORE_PART_TEXT, NULL, &text));
+	ck_assert_str_eq(text, "on only-of-the-second here");
+	ck_assert_ptr_null(rcore_redact_join(redactor, other));
+	ck_assert_ptr_null(rcore_redact_join(redactor, other));
+	ck_assert_ptr_null(rcore_redact_text(redactor, &arena, RCORE_PART_TEXT, NULL, &text));
+	ck_assert_str_eq(text, "on [redacted] here");
+	rcore_redactor_free(redactor);
+	rcore_redactor_free(other);
+}
+END_TEST
+
 /* A snapshot with one frame, and its locals after redaction. */
 static struct rcore_variable locals_of(enum rcore_redact mode, const char *name,
 				       const char *text, struct rcore_exception *exception,
@@ -390,6 +409,7 @@ int main(void)
 	tcase_add_loop_test(tests, finds_values_under_keys, 0, RCORE_COUNT(keys));
 	tcase_add_test(tests, ends_anywhere);
 	tcase_add_test(tests, knows_what_it_learned);
+	tcase_add_test(tests, joins_what_was_learned);
 	tcase_add_test(tests, knows_similar_ones);
 	tcase_add_test(tests, redacts_a_snapshot);
 	tcase_add_loop_test(tests, redacts_values, 0, RCORE_COUNT(values));
