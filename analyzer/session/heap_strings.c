@@ -85,15 +85,17 @@ static struct rcore_error *hash_all(struct finding *finding, enum rcore_type typ
 {
 	const struct rcore_heap *heap = finding->namer->heap;
 	struct rcore_ruby *ruby = finding->namer->ruby;
+	uint64_t budget = RCORE_CONTENTS_LIMIT;
 	for (uint32_t node = 0; node < heap->node_count; node++) {
 		struct rcore_content content = {.node = node}, *item;
 		if (!is_wanted(finding, node, type))
 			continue;
 		count(finding, sum, node);
 		uint64_t address = rcore_heap_address(heap, node);
-		bool read = type == RCORE_T_STRING ? rcore_hash_string(ruby, address, &content)
-						   : rcore_hash_array(ruby, address, stand_in,
-								      finding, &content);
+		bool read = type == RCORE_T_STRING
+				    ? rcore_hash_string(ruby, address, &budget, &content)
+				    : rcore_hash_array(ruby, address, &budget, stand_in,
+						       finding, &content);
 		finding->strings->unread += !read;
 		if (!read)
 			continue;

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "ruby/object/array.h"
+#include "ruby/object/class.h"
 #include "ruby/object/string.h"
 
 /* A larger one is hardly a duplicate, and takes long. */
@@ -22,16 +23,40 @@ static void finish(XXH3_state_t *state, struct rcore_content *ret)
 	ret->hash[1] = hash.low64;
 }
 
-bool rcore_hash_string(struct rcore_ruby *ruby, uint64_t string, struct rcore_content *ret)
+static bool take(uint64_t *budget, uint64_t bytes)
+{
+	if (bytes > CONTENT_LIMIT || bytes > *budget)
+		return false;
+	*budget -= bytes;
+	return true;
+}
+
+/* An object of a subclass is another one, even if both are empty. */
+static bool add_class(struct rcore_ruby *ruby, uint64_t object, XXH3_state_t *state)
+{
+	uint64_t klass;
+	if (rcore_read_field(ruby->memory, object, &ruby->layout->basic.klass, &klass))
+		return false;
+	struct rcore_error *err = rcore_real_class(ruby, klass, &klass);
+	rcore_error_free(err);
+	if (!err)
+		XXH3_128bits_update(state, &klass, sizeof(klass));
+	return !err;
+}
+
+bool rcore_hash_string(struct rcore_ruby *ruby, uint64_t string, uint64_t *budget,
+		       struct rcore_content *ret)
 {
 	unsigned char bytes[CHUNK];
 	uint64_t flags, at, left;
 	XXH3_state_t state;
 	struct rcore_error *err = rcore_string_bytes(ruby, string, &at, &left);
 	rcore_error_free(err);
-	if (err || left > CONTENT_LIMIT || rcore_read_u64(ruby->memory, string, &flags))
+	if (err || !take(budget, left) || rcore_read_u64(ruby->memory, string, &flags))
 		return false;
 	XXH3_128bits_reset_withSeed(&state, flags >> ENCODING_SHIFT & ENCODING_MASK);
+	if (!add_class(ruby, string, &state))
+		return false;
 	while (left) {
 		uint64_t some = left < CHUNK ? left : CHUNK;
 		if (rcore_read(ruby->memory, at, bytes, some))
@@ -44,7 +69,7 @@ bool rcore_hash_string(struct rcore_ruby *ruby, uint64_t string, struct rcore_co
 	return true;
 }
 
-bool rcore_hash_array(struct rcore_ruby *ruby, uint64_t array,
+bool rcore_hash_array(struct rcore_ruby *ruby, uint64_t array, uint64_t *budget,
 		      uint64_t (*same)(void *context, uint64_t value), void *context,
 		      struct rcore_content *ret)
 {
@@ -54,9 +79,12 @@ bool rcore_hash_array(struct rcore_ruby *ruby, uint64_t array,
 	XXH3_state_t state;
 	struct rcore_error *err = rcore_array(ruby, array, &at, &left);
 	rcore_error_free(err);
-	if (err || left > CONTENT_LIMIT / sizeof(*values))
+	if (err || left > CONTENT_LIMIT / sizeof(*values) ||
+	    !take(budget, left * sizeof(*values)))
 		return false;
 	XXH3_128bits_reset_withSeed(&state, SEED);
+	if (!add_class(ruby, array, &state))
+		return false;
 	while (left) {
 		uint64_t some = left < CHUNK / 8 ? left : CHUNK / 8;
 		if (rcore_read(ruby->memory, at, values, some * sizeof(*values)))
