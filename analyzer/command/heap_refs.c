@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/text.h"
 #include "command/list.h"
 #include "report/heap_object.h"
 #include "session/heap_graph.h"
@@ -29,11 +30,14 @@ static struct rcore_error *parse(const struct arguments *arguments,
 					  "missing ADDRESS; name the address of one object");
 	const char *word = arguments->addresses.items[0];
 	ret->is_id = *word == '@';
-	if (!rcore_parse_address(word + ret->is_id, &ret->address))
+	if (!rcore_parse_address(word + ret->is_id, &ret->address)) {
+		char escaped[128];
+		rcore_escape(escaped, sizeof(escaped), word);
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "'%s' is not an address; use one such as "
 					  "0x7f12a5c3e8b0, or @ID of a heapsnapshot",
-					  word);
+					  escaped);
+	}
 	ret->limit = SHOWN_REFERRERS;
 	if (arguments->limit.is_given)
 		ret->limit = arguments->limit.number ? arguments->limit.number : SIZE_MAX;
