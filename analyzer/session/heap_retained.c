@@ -55,6 +55,9 @@ static struct rcore_error *count_roots(const struct counting *counting)
 		/* All of a kind; what has a name is counted for itself, too. */
 		if (i > RCORE_ROOT_KINDS && !owner->name)
 			continue;
+		/* Others keep all of it alive, too. */
+		if (!counting->dominators.retained[number])
+			continue;
 		struct rcore_retained_row *row = &retained->roots[count++];
 		row->count = owner->roots;
 		row->retained = counting->dominators.retained[number];
