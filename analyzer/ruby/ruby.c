@@ -34,7 +34,7 @@ void rcore_ruby_set_vm(struct rcore_ruby *ruby, uint64_t vm)
 	rcore_moved_follow(ruby, vm);
 }
 
-void rcore_ruby_deinit(struct rcore_ruby *ruby)
+void rcore_ruby_forget(struct rcore_ruby *ruby)
 {
 	rcore_cache_deinit(&ruby->iseqs);
 	rcore_cache_deinit(&ruby->classes);
@@ -42,5 +42,12 @@ void rcore_ruby_deinit(struct rcore_ruby *ruby)
 	rcore_cache_deinit(&ruby->names);
 	rcore_cache_deinit(&ruby->labels);
 	rcore_arena_deinit(&ruby->scratch);
+	ruby->printable = NULL;
+	ruby->printable_count = 0;
+}
+
+void rcore_ruby_deinit(struct rcore_ruby *ruby)
+{
+	rcore_ruby_forget(ruby);
 	rcore_moved_free(ruby->moved);
 }

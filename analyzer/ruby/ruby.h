@@ -113,6 +113,12 @@ void rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
 void rcore_ruby_deinit(struct rcore_ruby *ruby);
 
 /*
+ * Empties the caches: strings that they have are in `arena`. Call it before you
+ * free what decoders put there.
+ */
+void rcore_ruby_forget(struct rcore_ruby *ruby);
+
+/*
  * Reads from the rb_vm_t what decoders need. What cannot be read stays unknown.
  */
 void rcore_ruby_set_vm(struct rcore_ruby *ruby, uint64_t vm);

@@ -16,6 +16,9 @@
 
 enum { PAGE_LIMIT = 64 << 10 };
 
+/* After how many bytes that were read for conditions they are freed. */
+enum { TESTED_LIMIT = 4 << 20 };
+
 /* A condition, and what it said of the last value. */
 struct test {
 	struct rcore_condition condition;
@@ -30,6 +33,7 @@ struct listing {
 	struct rcore_ruby *ruby;
 	struct rcore_heap heap;
 	struct test *tests;
+	struct rcore_arena tested; /* what was read for conditions */
 	/* Keys of the census; 1: they are of the class. */
 	struct rcore_address_map known;
 	struct rcore_page_bits bits;
@@ -87,10 +91,18 @@ static struct rcore_error *test_one(struct listing *listing, struct test *test,
 	return NULL;
 }
 
+static void forget_tested(struct listing *listing)
+{
+	rcore_ruby_forget(listing->ruby);
+	rcore_arena_deinit(&listing->tested);
+}
+
 static struct rcore_error *test_all(struct listing *listing, uint64_t address, bool *ret)
 {
 	struct rcore_error *err = NULL;
 	*ret = true;
+	if (listing->tested.total > TESTED_LIMIT)
+		forget_tested(listing);
 	for (size_t i = 0; i < listing->options->where_count && *ret && !err; i++)
 		err = test_one(listing, &listing->tests[i], address, ret);
 	return err;
@@ -151,8 +163,13 @@ static struct rcore_error *find_all(struct listing *listing)
 	unsigned char *buffer = malloc(PAGE_LIMIT);
 	if (!buffer)
 		return rcore_error_no_memory();
+	/* Its caches have what was read before, in an arena that stays. */
+	listing->ruby->arena = &listing->tested;
 	for (size_t i = 0; i < listing->heap.span_count && !err; i++)
 		err = look_at_page(listing, &listing->heap.spans[i], buffer);
+	forget_tested(listing);
+	/* What is read from now on stays for the report. */
+	listing->ruby->arena = &listing->list->print.arena;
 	free(buffer);
 	return err;
 }
@@ -204,8 +221,6 @@ static struct rcore_error *run(struct rcore_session *session, struct rcore_ruby 
 	(void)session;
 	(void)vm;
 	listing->ruby = ruby;
-	/* What is read stays for the report. */
-	ruby->arena = &listing->list->print.arena;
 	struct rcore_error *err = prepare(listing);
 	if (!err)
 		err = rcore_graph_slots(ruby, objspace, &listing->heap);
