@@ -7,7 +7,7 @@
 #include "base/grow.h"
 
 /* After so many absent pages in a row, the rest is taken to be absent. */
-enum { BLOCK = 65536, PAGE = 4096, ABSENT_LIMIT = 4096 };
+enum { BLOCK = 16384, PAGE = 4096, ABSENT_LIMIT = 4096 };
 
 struct rcore_error *rcore_chunk_owners_init(struct rcore_memory *memory,
 					    const struct rcore_malloc *heap,

@@ -45,9 +45,9 @@ static size_t serve_file(void *context, const void *request, size_t size, void *
 const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_module *module)
 {
 	struct rcore_module_entry *entry = (struct rcore_module_entry *)module;
-	char reply[RCORE_HELPER_ROOM];
+	char *reply = rcore_module_helper_room(modules);
 	size_t index = rcore_module_index(modules, entry), size = 0;
-	if (entry->has_debug_file)
+	if (entry->has_debug_file || !reply)
 		return entry->debug_file;
 	entry->has_debug_file = true;
 	if (rcore_module_helper_call(modules, entry, serve_file, &index, sizeof(index), reply,
@@ -138,9 +138,9 @@ bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_mod
 {
 	struct rcore_module_entry *entry = (struct rcore_module_entry *)module;
 	struct variable wanted = {.index = rcore_module_index(modules, entry)};
-	char reply[RCORE_HELPER_ROOM];
+	char *reply = rcore_module_helper_room(modules);
 	size_t size = 0;
-	if (strlen(name) >= sizeof(wanted.name))
+	if (!reply || strlen(name) >= sizeof(wanted.name))
 		return false;
 	strcpy(wanted.name, name);
 	if (!rcore_module_helper_call(modules, entry, serve_variable, &wanted, sizeof(wanted),

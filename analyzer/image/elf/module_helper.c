@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/elf/module_helper.h"
 
+#include <stdlib.h>
+
 #include "base/text.h"
 
 static void explain(struct rcore_modules *modules, const struct rcore_module_entry *entry)
@@ -28,6 +30,13 @@ bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module
 	entry->is_deadly = true;
 	explain(modules, entry);
 	return false;
+}
+
+char *rcore_module_helper_room(struct rcore_modules *modules)
+{
+	if (!modules->reply)
+		modules->reply = malloc(RCORE_HELPER_ROOM);
+	return modules->reply;
 }
 
 struct rcore_module_entry *rcore_module_of_index(struct rcore_modules *modules, size_t index)

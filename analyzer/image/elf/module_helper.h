@@ -20,6 +20,12 @@ bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module
 			      rcore_helper_function *function, const void *request, size_t size,
 			      void *reply, size_t *ret_size);
 
+/*
+ * Returns room for a reply, which the next call of this function overwrites, or
+ * NULL if memory is short. It is too large for a stack.
+ */
+char *rcore_module_helper_room(struct rcore_modules *modules);
+
 /* In the helper: the module of an index, or NULL. */
 struct rcore_module_entry *rcore_module_of_index(struct rcore_modules *modules, size_t index);
 size_t rcore_module_index(const struct rcore_modules *modules,

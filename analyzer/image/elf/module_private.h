@@ -65,6 +65,7 @@ struct rcore_modules {
 	bool anonymous_saved; /* `below` contains the pages that were written */
 	size_t last_row;
 	struct rcore_helper *helper; /* reads names; NULL: not needed yet */
+	char *reply;                 /* of it; NULL: not needed yet */
 	/* In the helper alone: the modules as libdwfl sees them, with names. */
 	struct rcore_native_modules *named;
 	char *problem; /* why some names are missing, or NULL */

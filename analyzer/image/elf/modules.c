@@ -182,6 +182,7 @@ void rcore_modules_close(struct rcore_modules *modules)
 	if (!modules)
 		return;
 	rcore_helper_free(modules->helper);
+	free(modules->reply);
 	for (size_t i = 0; i < modules->list.count; i++) {
 		struct rcore_module_entry *entry = &modules->list.items[i];
 		rcore_symbol_index_free(entry->symbols);

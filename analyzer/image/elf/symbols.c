@@ -78,10 +78,11 @@ static size_t serve(void *context, const void *bytes, size_t size, void *reply, 
 static bool ask(struct rcore_modules *modules, struct rcore_module_entry *entry,
 		const char *name, struct reply *ret)
 {
-	char request[sizeof(struct request) + MAX_NAME], reply[RCORE_HELPER_ROOM];
+	char request[sizeof(struct request) + MAX_NAME];
+	char *reply = rcore_module_helper_room(modules);
 	const struct request head = {rcore_module_index(modules, entry)};
 	size_t length = strlen(name) + 1, size = 0;
-	if (length > MAX_NAME)
+	if (length > MAX_NAME || !reply)
 		return false;
 	memcpy(request, &head, sizeof(head));
 	memcpy(request + sizeof(head), name, length);

@@ -116,11 +116,10 @@ static struct rcore_address_name nothing(uint64_t address, uint64_t fde_start)
 size_t rcore_symbolize(struct rcore_symbolizer *symbolizer, struct rcore_native_module *module,
 		       uint64_t address, uint64_t fde_start, struct rcore_native_frame **ret)
 {
-	struct rcore_names_buffer buffer;
 	struct rcore_address_name name;
 	if (module && !module->named)
 		name_module(symbolizer, module);
-	if (!module || !rcore_name_address(module, address, fde_start, &buffer, &name))
+	if (!module || !rcore_name_address(module, address, fde_start, &name))
 		name = nothing(address, fde_start);
 	struct rcore_native_frame *frames =
 		rcore_arena_alloc(symbolizer->arena, name.count * sizeof(*frames));

@@ -176,13 +176,12 @@ static void take(const char **text, const char *strings, size_t size)
 	*text = offset && offset <= size ? strings + offset - 1 : NULL;
 }
 
-static bool take_reply(struct rcore_names_buffer *buffer, size_t size,
-		       struct rcore_address_name *ret)
+static bool take_reply(char *reply, size_t size, struct rcore_address_name *ret)
 {
 	if (size < sizeof(*ret))
 		return false;
-	memcpy(ret, buffer->bytes, sizeof(*ret));
-	char *strings = buffer->bytes + sizeof(*ret);
+	memcpy(ret, reply, sizeof(*ret));
+	char *strings = reply + sizeof(*ret);
 	size -= sizeof(*ret);
 	if (!ret->count || ret->count > RCORE_MAX_INLINED + 1 || (size && strings[size - 1]))
 		return false;
@@ -195,18 +194,20 @@ static bool take_reply(struct rcore_names_buffer *buffer, size_t size,
 }
 
 bool rcore_name_address(struct rcore_native_module *module, uint64_t address,
-			uint64_t fde_start, struct rcore_names_buffer *buffer,
-			struct rcore_address_name *ret)
+			uint64_t fde_start, struct rcore_address_name *ret)
 {
 	struct rcore_modules *modules = module->all->modules;
 	const struct request request = {rcore_module_index(modules, module->entry), address,
 					fde_start};
+	char *reply = rcore_module_helper_room(modules);
 	size_t size = 0;
+	if (!reply)
+		return false;
 	if (module->entry == &module->all->vdso) {
-		find(module, address, fde_start, buffer->bytes, sizeof(buffer->bytes), ret);
+		find(module, address, fde_start, reply, RCORE_HELPER_ROOM, ret);
 		return true;
 	}
 	return rcore_module_helper_call(modules, module->entry, serve, &request,
-					sizeof(request), buffer->bytes, &size) &&
-	       take_reply(buffer, size, ret);
+					sizeof(request), reply, &size) &&
+	       take_reply(reply, size, ret);
 }

@@ -2,7 +2,6 @@
 #ifndef RCORE_IMAGE_SYMBOLIZE_NAME_H
 #define RCORE_IMAGE_SYMBOLIZE_NAME_H
 
-#include "base/helper.h"
 #include "image/symbolize/symbolize_dwarf.h"
 #include "image/unwind/unwind_modules.h"
 
@@ -21,18 +20,13 @@ struct rcore_address_name {
 	struct rcore_function_name functions[RCORE_MAX_INLINED + 1];
 };
 
-/* The strings of a name are in it. */
-struct rcore_names_buffer {
-	char bytes[RCORE_HELPER_ROOM];
-};
-
 /*
  * Asks the helper for the names at a run-time address. The vdso is no file of
- * anybody's, so its names are found in this process. Returns false if the
- * helper cannot read the module.
+ * anybody's, so its names are found in this process. The strings are valid
+ * until the helper is called again. Returns false if the helper cannot read the
+ * module.
  */
 bool rcore_name_address(struct rcore_native_module *module, uint64_t address,
-			uint64_t fde_start, struct rcore_names_buffer *buffer,
-			struct rcore_address_name *ret);
+			uint64_t fde_start, struct rcore_address_name *ret);
 
 #endif
