@@ -16,6 +16,8 @@ many=Class.new{ def initialize(n) n.times{|i| instance_variable_set("@v#{i}", "i
 $keep << many.new(20) << many.new(300)
 eval("def ev; /a#{'b'}c/o; end; ev; 3.times { ev }")
 at_exit { }
+# It must not run during the dump.
+Thread.pass until (Thread.list - [Thread.current]).all?(&:stop?)
 out=File.open(ARGV[0],"w")
 require "fiber"
 File.write(ARGV[1], [Thread.current, Fiber.current].map { |o| ObjectSpace.dump(o)[/0x\h+/] }.join("\n"))
