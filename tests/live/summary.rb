@@ -13,7 +13,7 @@ module Summary
     test.with_program(ruby, "stuck.rb") do |pid, counter, folder|
       truth = JSON.parse(File.read(File.join(folder, "truth")), symbolize_names: true)
       looks = Array.new(LOOKS) { look(test, pid, truth) }
-      test.same("looks that differ", 1, looks.uniq.size)
+      test.fail("looks differ: #{looks.uniq}") unless looks.uniq.size == 1
       text(test, pid, truth)
       test.goes_on(counter)
     end
@@ -36,7 +36,8 @@ module Summary
     test.fail("no descriptor: #{lock}") unless lock && lock[:text].include?("fd #{truth[:fd]} (socket:") && lock[:text].include?(truth[:peer])
     groups = report["thread_groups"].map { |group| [group["threads"].size, group["idle"] == true] }
     test.same("groups", [[8, false], [5, false], [15, true], [3, false]].sort_by(&:to_s), groups.sort_by(&:to_s))
-    [lines.map { |line| line.slice(:kind, :holder, :busy, :fibers) }, groups]
+    # On a busy machine, the thread that counts may hold the GVL for a whole look.
+    [lines.reject { |line| line[:kind] == "gvl" }.map { |line| line.slice(:kind, :holder, :busy, :fibers) }, groups]
   end
 
   # What a reader sees on the first screen.
