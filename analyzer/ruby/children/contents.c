@@ -54,6 +54,7 @@ bool rcore_hash_string(struct rcore_ruby *ruby, uint64_t string, uint64_t *budge
 	rcore_error_free(err);
 	if (err || !take(budget, left) || rcore_read_u64(ruby->memory, string, &flags))
 		return false;
+	XXH3_INITSTATE(&state);
 	XXH3_128bits_reset_withSeed(&state, flags >> ENCODING_SHIFT & ENCODING_MASK);
 	if (!add_class(ruby, string, &state))
 		return false;
@@ -82,6 +83,7 @@ bool rcore_hash_array(struct rcore_ruby *ruby, uint64_t array, uint64_t *budget,
 	if (err || left > CONTENT_LIMIT / sizeof(*values) ||
 	    !take(budget, left * sizeof(*values)))
 		return false;
+	XXH3_INITSTATE(&state);
 	XXH3_128bits_reset_withSeed(&state, SEED);
 	if (!add_class(ruby, array, &state))
 		return false;
