@@ -60,7 +60,7 @@ struct collect {
 	uid_t user;
 	gid_t group;
 	int kept; /* the stored core, locked while we need it; -1: none */
-	/* Not all of the core could be read: only the stored one has it. */
+	/* The core was not read in full, so the stored copy is kept. */
 	bool is_cut;
 	uint64_t room; /* how large each of the outputs may get */
 	int status;
@@ -366,7 +366,7 @@ static void done(size_t index, char *text, int status, void *context)
 	free(text);
 }
 
-/* A report is small, and more useful than what it is short of. */
+/* At least 64 MiB: a small report is written even if space is short. */
 static uint64_t room_of_outputs(const struct collect *collect)
 {
 	const uint64_t least = 64 << 20;

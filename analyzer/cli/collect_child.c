@@ -55,7 +55,7 @@ static bool change_root(int root)
 	return root < 0 || (!fchdir(root) && !chroot(".") && !chdir("/"));
 }
 
-/* The kernel forgets what kills it with its parent when its user changes. */
+/* Changing the user clears PR_SET_PDEATHSIG, so this sets it again. */
 static bool change_user(uid_t user, gid_t group)
 {
 	return !setgroups(0, NULL) && !setresgid(group, group, group) &&
@@ -72,7 +72,7 @@ static bool limit_files(uint64_t room)
 static bool give_up(const struct rcore_child *child)
 {
 	bool is_root = geteuid() == 0;
-	/* In the other root folder, whoever died chose what has this name. */
+	/* Before chroot(): the process that died controls that root folder. */
 	int null = open("/dev/null", O_RDWR);
 	leave_namespaces(is_root);
 	if (is_root && !change_root(child->root))

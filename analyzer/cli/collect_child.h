@@ -25,7 +25,7 @@ struct rcore_child {
 	size_t file_count;
 	/* The root folder of the process that died, or -1. */
 	int root;
-	/* Who it is from then on, if it was root. */
+	/* The user and group to switch to, if the child runs as root. */
 	uid_t user;
 	gid_t group;
 	uint64_t room; /* how large each output may get, in bytes */

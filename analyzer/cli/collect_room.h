@@ -31,10 +31,10 @@ struct rcore_room {
  */
 struct rcore_error *rcore_room_make(const struct rcore_room *room, uint64_t *ret);
 
-/* Keeps others of us from deleting a file while this descriptor is open. */
+/* Locks a file against deletion by others of rcore until `fd` is closed. */
 void rcore_room_lock(int fd);
 
-/* Deletes the oldest file that nobody locks. Returns its size; 0: none is. */
+/* Deletes the oldest unlocked file. Returns its size, or 0 if there is none. */
 uint64_t rcore_room_more(const struct rcore_room *room);
 
 #endif

@@ -59,8 +59,8 @@ const struct rcore_option rcore_cli_target_options[] = {
 	 .help = "With -p, read the process while it runs: Ruby frames only, and they may not "
 		 "fit together"},
 	{"max-pause", 0, RCORE_OPTION_AMOUNT, MEMBER(options.max_pause_ms), "MS",
-	 "With -p, resume the process after MS milliseconds at the latest. What has not been "
-	 "read by then is read afterwards and marked",
+	 "With -p, resume the process after MS milliseconds, but not before all its threads "
+	 "have stopped. rcore reads the rest afterwards and marks it",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
 	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "

@@ -25,8 +25,8 @@ static const struct rcore_option options[] = {
 };
 
 /*
- * Owners are objects, and of some Rubies rcore cannot read the heap. The chunks
- * are known nevertheless.
+ * Without the heap there are no owners. The chunks are still printed, because
+ * some Rubies have no measured heap fields.
  */
 static struct rcore_error *print(struct rcore_view *view, const struct arguments *arguments,
 				 const struct rcore_malloc *heap, size_t limit, FILE *out)
@@ -78,8 +78,8 @@ const struct rcore_command rcore_command_heap_malloc = {
 	       "arena. Sizes are those of chunks, with their headers. If the program uses "
 	       "another allocator, say which. Then print whom the memory in use belongs to: "
 	       "objects by class, such as the streams of zlib, and the static data of "
-	       "libraries. Each chunk goes to the owner from whom fewest pointers lead to it; "
-	       "what several share counts for one of them.",
+	       "libraries. Each chunk belongs to the owner with the shortest chain of pointers "
+	       "to it. A chunk that several owners share counts for only one of them.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--limit 50", "--json", NULL},

@@ -7,9 +7,9 @@
 /*
  * Finds out whom chunks belong to. Nothing in memory says so, but what uses a
  * chunk points to it, or to a chunk that points to it. So each chunk goes to
- * the owner from whom fewest pointers lead there, of equals to the first one:
- * a search in breadth from all owners at once. An owner is a number of the
- * caller's.
+ * the owner with the shortest chain of pointers to it, and to the first one if
+ * several are equally short: a breadth-first search from all owners at once. An
+ * owner is a number of the caller's.
  *
  * A word that only looks like a pointer may give a chunk to a wrong owner. Few
  * do: a word must be the very address that malloc() returned. But buffers are

@@ -15,7 +15,7 @@
  * <bpf/bpf_helpers.h> and <bpf/bpf_core_read.h>. In other programs, only the
  * structs and rcore_ruby_frame() are declared. The licence of the BPF program
  * must be compatible with the GPL, because the kernel's helpers that read
- * memory ask for it.
+ * memory require it.
  */
 
 #ifndef __VMLINUX_H__

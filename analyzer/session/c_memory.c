@@ -391,7 +391,9 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 	searching->namer = namer;
 	namer->redaction = &searching->memory->redaction;
 	if (owners >= RCORE_CHUNK_OWNER_NONE)
-		return rcore_error_create(RCORE_ERROR_LIMIT, "the heap has too many slots");
+		return rcore_error_create(
+			RCORE_ERROR_LIMIT,
+			"cannot find owners: the heap has more slots than rcore supports");
 	searching->first = namer->heap->node_count;
 	searching->owner_count = owners;
 	searching->sums = rcore_calloc(owners, sizeof(*searching->sums));

@@ -16,7 +16,7 @@
 
 enum { PAGE_LIMIT = 64 << 10 };
 
-/* After how many bytes that were read for conditions they are freed. */
+/* Frees what conditions have read after this many bytes. */
 enum { TESTED_LIMIT = 4 << 20 };
 
 /* A condition, and what it said of the last value. */

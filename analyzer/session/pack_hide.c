@@ -127,7 +127,7 @@ static bool is_taken(enum rcore_redacted kind)
 	return kinds[kind];
 }
 
-/* Finds what must not remain of a String's contents. */
+/* Collects the secrets in a String's contents. */
 static void take_secrets(struct hiding *hiding, const char *text, size_t size)
 {
 	struct rcore_spans spans = {0};
@@ -157,7 +157,7 @@ static bool take_stretch(void *context, const struct rcore_stretch *stretch)
 
 /*
  * Freed memory may still contain a String's bytes, and a decoder may read them
- * with what it needs. Other Strings are judged by their own contents, as in a
+ * with what it needs. Other Strings are checked by their own contents, as in a
  * report.
  */
 static void hide_taken(struct hiding *hiding, const struct rcore_stretch *stretch)

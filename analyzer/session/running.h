@@ -55,8 +55,8 @@ void rcore_running_mark_late(const struct rcore_session *session,
 			     struct rcore_snapshot *snapshot);
 
 /*
- * If a pause ended before everything was read, returns an error of that. For
- * results that have no room for a mark.
+ * If a pause ended before everything was read, returns an error. Use it for
+ * results that cannot be marked.
  */
 struct rcore_error *rcore_running_in_time(const struct rcore_session *session,
 					  const struct rcore_live_pause *pause);

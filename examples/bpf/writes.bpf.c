@@ -25,7 +25,10 @@ struct pt_regs___x86 {
 	long orig_ax;
 } __attribute__((preserve_access_index));
 
-/* At the end of each system call: its registers, and what it returns. */
+/*
+ * Runs at the end of each system call: args[0] is the registers, args[1] the
+ * result.
+ */
 SEC("raw_tp/sys_exit")
 int count_write(struct bpf_raw_tracepoint_args *call)
 {

@@ -76,7 +76,7 @@ struct rcore_error *rcore_report_malloc_text(const struct rcore_malloc_report *r
 	if (report->owners)
 		print_owners(&pen, report->owners);
 	if (report->problem)
-		rcore_styled(&pen, RCORE_STYLE_PROBLEM, "! its owners are unknown: %s\n",
-			     report->problem);
+		rcore_styled(&pen, RCORE_STYLE_PROBLEM,
+			     "! owners of C memory are unknown: %s\n", report->problem);
 	return rcore_pen_error(out);
 }
