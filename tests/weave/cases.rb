@@ -58,7 +58,8 @@ ENDS = {
   end,
   "thread" => lambda do
     Weave.note
-    Thread.new { Weave.start; Weave.note; chain(Steps::ALL.reverse) { Weave.note; finish } }
+    # The main thread is the fourth that sleeps.
+    Thread.new { Weave.start; Weave.note; sleep 0.01 until Weave.sleepers == 4; chain(Steps::ALL.reverse) { Weave.note; finish } }
     Weave.sleep
   end,
   "at_exit" => -> { Weave.note; at_exit { Weave.start; Weave.note; Weave.yield { Weave.note; finish } } },
