@@ -56,8 +56,7 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	struct writes *program = writes__open_and_load();
 	if (!program) {
-		fprintf(stderr, "cannot load the BPF program: %s; run as root\n",
-			strerror(errno));
+		fprintf(stderr, "cannot load the BPF program: %s\n", strerror(errno));
 		return 2;
 	}
 	for (int i = 1; i < argc; i++)

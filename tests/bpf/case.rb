@@ -88,16 +88,6 @@ class BpfCase < LiveCase
     File.readlines(loader.output, chomp: true)
   end
 
-  def folder
-    @folder ||= Dir.mktmpdir("rcore-bpf.")
-  end
-
-  def run
-    super
-  ensure
-    FileUtils.rm_rf(@folder) if @folder
-  end
-
   # Runs one of the programs of this folder on a Ruby. Once it is ready, the block gets its process id;
   # it then goes on to its end. Returns its truth. `before` is put before its command.
   def truth_of(ruby, workshop, program, *arguments, environment: {}, before: [])

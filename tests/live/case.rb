@@ -23,6 +23,13 @@ class LiveCase
     @differences
   rescue StandardError => error
     @differences << "#{error.class}: #{error.message} (#{error.backtrace.first})"
+  ensure
+    FileUtils.rm_rf(@folder) if @folder
+  end
+
+  # Its own, which is removed when it ends.
+  def folder
+    @folder ||= Dir.mktmpdir("rcore-case.")
   end
 
   def note=(text)

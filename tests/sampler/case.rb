@@ -43,16 +43,6 @@ class SamplerCase < LiveCase
     File.join(__dir__, "programs")
   end
 
-  def folder
-    @folder ||= Dir.mktmpdir("rcore-sampler.")
-  end
-
-  def run
-    super
-  ensure
-    FileUtils.rm_rf(@folder) if @folder
-  end
-
   def environment
     @environment ||= {}
   end

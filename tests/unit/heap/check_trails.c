@@ -211,34 +211,60 @@ START_TEST(a_parent_explains_its_own_children_only)
 }
 END_TEST
 
+/* A heap of one shape, and its trails. */
+struct shape {
+	struct heap_builder builder;
+	struct rcore_heap_paths paths;
+	struct rcore_trails trails;
+	uint32_t *klass;
+};
+
+static void begin_shape(struct shape *shape, uint32_t nodes)
+{
+	*shape = (struct shape){.klass = rcore_calloc(nodes, sizeof(*shape->klass))};
+	ck_assert_ptr_nonnull(shape->klass);
+	heap_builder_init(&shape->builder, nodes, 400);
+}
+
+/* A list: each node refers to the next one. */
+static void link_nodes(struct shape *shape, uint32_t nodes)
+{
+	for (uint32_t i = 1; i < nodes; i++)
+		heap_builder_edge(&shape->builder, i - 1, i,
+				  rcore_edge_label(RCORE_EDGE_IVAR, 1));
+}
+
+static void find_trails(struct shape *shape)
+{
+	static const uint32_t names[2] = {0, NEXT};
+	heap_builder_root(&shape->builder, 0, RCORE_ROOT_GLOBAL, "$list");
+	heap_builder_finish(&shape->builder);
+	ck_assert_ptr_null(rcore_heap_paths_init(&shape->builder.heap, &shape->paths));
+	const struct rcore_trail_heap heap = {&shape->paths, shape->klass, names};
+	ck_assert_ptr_null(rcore_trails_add(&shape->trails, &heap, 0, NULL));
+}
+
+static void end_shape(struct shape *shape)
+{
+	rcore_trails_deinit(&shape->trails);
+	rcore_heap_paths_deinit(&shape->paths);
+	heap_builder_deinit(&shape->builder);
+	free(shape->klass);
+}
+
 START_TEST(lists_are_folded)
 {
 	enum { LENGTH = 100000 };
-	struct heap_builder builder;
-	struct rcore_heap_paths paths;
-	struct rcore_trails trails = {0};
-	const uint32_t names[2] = {0, NEXT};
-	uint32_t *klass = rcore_calloc(LENGTH, sizeof(*klass));
-	ck_assert_ptr_nonnull(klass);
-	heap_builder_init(&builder, LENGTH, 400);
-	for (uint32_t i = 0; i < LENGTH; i++) {
-		klass[i] = i % 2 ? NODE : LIST;
-		if (i)
-			heap_builder_edge(&builder, i - 1, i,
-					  rcore_edge_label(RCORE_EDGE_IVAR, 1));
-	}
-	heap_builder_root(&builder, 0, RCORE_ROOT_GLOBAL, "$list");
-	heap_builder_finish(&builder);
-	ck_assert_ptr_null(rcore_heap_paths_init(&builder.heap, &paths));
-	const struct rcore_trail_heap heap = {&paths, klass, names};
-	ck_assert_ptr_null(rcore_trails_add(&trails, &heap, 0, NULL));
-	ck_assert_uint_eq(trails.count, 3);
-	ck_assert_uint_eq(trails.items[1].sides[0].count, LENGTH / 2);
-	ck_assert_uint_eq(trails.items[2].sides[0].count, LENGTH / 2 - 1);
-	rcore_trails_deinit(&trails);
-	rcore_heap_paths_deinit(&paths);
-	heap_builder_deinit(&builder);
-	free(klass);
+	struct shape shape;
+	begin_shape(&shape, LENGTH);
+	for (uint32_t i = 0; i < LENGTH; i++)
+		shape.klass[i] = i % 2 ? NODE : LIST;
+	link_nodes(&shape, LENGTH);
+	find_trails(&shape);
+	ck_assert_uint_eq(shape.trails.count, 3);
+	ck_assert_uint_eq(shape.trails.items[1].sides[0].count, LENGTH / 2);
+	ck_assert_uint_eq(shape.trails.items[2].sides[0].count, LENGTH / 2 - 1);
+	end_shape(&shape);
 }
 END_TEST
 
@@ -246,29 +272,18 @@ END_TEST
 START_TEST(elements_of_a_long_array_are_one_trail)
 {
 	enum { LENGTH = 1 << 20 };
-	struct heap_builder builder;
-	struct rcore_heap_paths paths;
-	struct rcore_trails trails = {0};
-	const uint32_t names[1] = {0};
-	uint32_t *klass = rcore_calloc(LENGTH + 1, sizeof(*klass));
-	ck_assert_ptr_nonnull(klass);
-	heap_builder_init(&builder, LENGTH + 1, 400);
-	klass[0] = LIST;
+	struct shape shape;
+	begin_shape(&shape, LENGTH + 1);
+	shape.klass[0] = LIST;
 	for (uint32_t i = 1; i <= LENGTH; i++) {
-		klass[i] = ITEM;
-		heap_builder_edge(&builder, 0, i, rcore_edge_label(RCORE_EDGE_ELEMENT, i - 1));
+		shape.klass[i] = ITEM;
+		heap_builder_edge(&shape.builder, 0, i,
+				  rcore_edge_label(RCORE_EDGE_ELEMENT, i - 1));
 	}
-	heap_builder_root(&builder, 0, RCORE_ROOT_GLOBAL, "");
-	heap_builder_finish(&builder);
-	ck_assert_ptr_null(rcore_heap_paths_init(&builder.heap, &paths));
-	const struct rcore_trail_heap heap = {&paths, klass, names};
-	ck_assert_ptr_null(rcore_trails_add(&trails, &heap, 0, NULL));
-	ck_assert_uint_eq(trails.count, 2);
-	ck_assert_uint_eq(trails.items[1].sides[0].count, LENGTH);
-	rcore_trails_deinit(&trails);
-	rcore_heap_paths_deinit(&paths);
-	heap_builder_deinit(&builder);
-	free(klass);
+	find_trails(&shape);
+	ck_assert_uint_eq(shape.trails.count, 2);
+	ck_assert_uint_eq(shape.trails.items[1].sides[0].count, LENGTH);
+	end_shape(&shape);
 }
 END_TEST
 
@@ -277,34 +292,21 @@ START_TEST(long_trails_are_cut)
 {
 	enum { LENGTH = 20000, FAR = 100 };
 	for (int repeats = 0; repeats < 2; repeats++) {
-		struct heap_builder builder;
-		struct rcore_heap_paths paths;
-		struct rcore_trails trails = {0};
-		const uint32_t names[2] = {0, NEXT};
-		uint32_t klass[LENGTH];
+		struct shape shape;
 		uint64_t count = 0;
-		heap_builder_init(&builder, LENGTH, 400);
-		for (uint32_t i = 0; i < LENGTH; i++) {
-			klass[i] = repeats ? i % FAR : i;
-			if (i)
-				heap_builder_edge(&builder, i - 1, i,
-						  rcore_edge_label(RCORE_EDGE_IVAR, 1));
-		}
-		heap_builder_root(&builder, 0, RCORE_ROOT_GLOBAL, "$list");
-		heap_builder_finish(&builder);
-		ck_assert_ptr_null(rcore_heap_paths_init(&builder.heap, &paths));
-		const struct rcore_trail_heap heap = {&paths, klass, names};
-		ck_assert_ptr_null(rcore_trails_add(&trails, &heap, 0, NULL));
-		ck_assert_uint_eq(trails.count, RCORE_TRAIL_DEPTH);
-		ck_assert(trails.is_cut == !repeats);
-		for (size_t i = 0; i < trails.count; i++) {
-			ck_assert_uint_eq(trails.items[i].depth, i + 1);
-			count += trails.items[i].sides[0].count;
+		begin_shape(&shape, LENGTH);
+		for (uint32_t i = 0; i < LENGTH; i++)
+			shape.klass[i] = repeats ? i % FAR : i;
+		link_nodes(&shape, LENGTH);
+		find_trails(&shape);
+		ck_assert_uint_eq(shape.trails.count, RCORE_TRAIL_DEPTH);
+		ck_assert(shape.trails.is_cut == !repeats);
+		for (size_t i = 0; i < shape.trails.count; i++) {
+			ck_assert_uint_eq(shape.trails.items[i].depth, i + 1);
+			count += shape.trails.items[i].sides[0].count;
 		}
 		ck_assert_uint_eq(count, LENGTH);
-		rcore_trails_deinit(&trails);
-		rcore_heap_paths_deinit(&paths);
-		heap_builder_deinit(&builder);
+		end_shape(&shape);
 	}
 }
 END_TEST

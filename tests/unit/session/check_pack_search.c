@@ -8,6 +8,7 @@
 #include "session/pack_hide.h"
 #include "session/pack_search.h"
 #include "fake_target.h"
+#include "suite.h"
 
 enum { SIZE = 4096, STRING = 100, STALE = 1500, PATH = 2500, CUT = 3068 };
 #define SECRET "alice@example.com"
@@ -170,16 +171,22 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("pack search");
-	TCase *tcase = tcase_create("secrets");
-	tcase_add_loop_test(tcase, hides_what_freed_memory_keeps, 0, 3);
-	tcase_add_loop_test(tcase, finds_what_was_left, 0, 2);
-	tcase_add_test(tcase, searches_nothing_without_redaction);
-	tcase_add_loop_test(tcase, tells_that_it_cannot_read, 0, 2);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const thrice[] = {hides_what_freed_memory_keeps};
+	const TTest *const twice[] = {finds_what_was_left, tells_that_it_cannot_read};
+	const TTest *const once[] = {searches_nothing_without_redaction};
+	const struct rcore_test_suite suites[] = {
+		{.name = "pack hides",
+		 .tests = thrice,
+		 .count = RCORE_COUNT(thrice),
+		 .loops = 3},
+		{.name = "pack search",
+		 .tests = twice,
+		 .count = RCORE_COUNT(twice),
+		 .loops = 2},
+		{.name = "no search", .tests = once, .count = RCORE_COUNT(once)},
+	};
+	int failed = 0;
+	for (size_t i = 0; i < RCORE_COUNT(suites); i++)
+		failed |= rcore_test_suite_run(&suites[i]);
+	return failed;
 }

@@ -8,6 +8,7 @@
 #include "base/count.h"
 #include "target/core/read_ahead.h"
 #include "target/output/output.h"
+#include "suite.h"
 
 #define TEXT "this is data"
 
@@ -72,14 +73,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("read ahead");
-	TCase *tcase = tcase_create("advice");
-	tcase_add_loop_test(tcase, only_advises, 0, RCORE_COUNT(files));
-	tcase_add_test(tcase, needs_nothing);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const each[] = {only_advises}, *const once[] = {needs_nothing};
+	return rcore_test_suite_run(&(struct rcore_test_suite){.name = "read ahead",
+							       .tests = each,
+							       .count = RCORE_COUNT(each),
+							       .loops = RCORE_COUNT(files)}) |
+	       rcore_test_suite_run(&(struct rcore_test_suite){.name = "read ahead of nothing",
+							       .tests = once,
+							       .count = RCORE_COUNT(once)});
 }

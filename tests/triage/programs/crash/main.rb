@@ -68,17 +68,17 @@ def moved
   Culprit.crash_moving
 end
 
-# By another process.
+# By another process, woken by the call that then waits: one place to be hit at.
 def killed
   reader, writer = IO.pipe
+  full, kept = IO.pipe
+  kept.write("x")
   yield(fork do
-    writer.close
-    reader.read
+    reader.read(1)
     Process.kill(:ABRT, Process.ppid)
     exit!(0)
   end)
-  writer.close
-  sleep
+  IO.copy_stream(full, writer)
 end
 
 def no_memory
