@@ -22,6 +22,7 @@ struct arguments {
 	bool children, native;
 	size_t rate, fiber_rate, seconds;
 	struct rcore_strings labels, command;
+	const char *recognizers;
 	struct rcore_profile_arguments profile;
 };
 
@@ -45,8 +46,12 @@ static const struct rcore_option options[] = {
 	{"native", 0, RCORE_OPTION_FLAG, MEMBER(native),
 	 .help = "Add native frames: stops the program briefly for each sample"},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
-	 "Keep only KEY of each fiber's context. Can be repeated",
+	 "Keep only KEY of each fiber's context, or of what it works on, such as request_id. "
+	 "Can be repeated",
 	 .completion = RCORE_COMPLETE_NOTHING},
+	{"recognizers", 0, RCORE_OPTION_TEXT, MEMBER(recognizers), "FILE",
+	 "Also find what fibers work on with the entries of FILE (see docs/recognizers.md)",
+	 .completion = RCORE_COMPLETE_FILE},
 	{0},
 };
 
@@ -287,13 +292,15 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 				  int pid, bool is_new)
 {
 	const struct arguments *asked = record->asked;
+	struct rcore_options open = target->options;
+	open.recognizer_file = asked->recognizers;
 	const struct rcore_sampling_options sampling = {
 		.pid = pid,
 		.is_new = is_new,
 		.children = asked->children,
 		.rate = (double)rate_of(asked),
 		.seconds = (double)asked->seconds,
-		.open = &target->options,
+		.open = &open,
 		.sampler =
 			{
 				.fiber_rate = (double)asked->fiber_rate,
@@ -301,6 +308,7 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 				.label_count = asked->labels.count,
 				.where = asked->profile.where.items,
 				.where_count = asked->profile.where.count,
+				.by_label = rcore_profile_by_label(asked->profile.by),
 				.redact = target->options.redact,
 				.native = asked->native,
 				.is_single = getenv("RCORE_TEST_SINGLE_READ") != NULL,
@@ -384,7 +392,7 @@ const struct rcore_command rcore_cli_record = {
 	.shell_examples =
 		(const char *const[]){"rcore record -p 4242 -o slow.folded",
 				      "rcore record --children -o load.rec -- bundle exec puma",
-				      NULL},
+				      "rcore record -p puma -d 10 --by label:path", NULL},
 	.exit_status = "Exit status: 0 the samples were written; 2 they were not; 3 not a Ruby "
 		       "process; 64 wrong usage.",
 	.run_in_shell = run_in_shell,

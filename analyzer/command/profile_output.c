@@ -37,6 +37,13 @@ struct output {
 	const struct rcore_profile_report *report;
 };
 
+const char *rcore_profile_by_label(const char *by)
+{
+	static const char label[] = "label:";
+	size_t length = strlen(label);
+	return by && !strncmp(by, label, length) && by[length] ? by + length : NULL;
+}
+
 static struct rcore_error *parse_by(const char *by, struct rcore_totals_options *ret)
 {
 	static const struct {
@@ -45,7 +52,6 @@ static struct rcore_error *parse_by(const char *by, struct rcore_totals_options 
 	} names[] = {{"thread", RCORE_BY_THREAD},
 		     {"fiber", RCORE_BY_FIBER},
 		     {"state", RCORE_BY_STATE}};
-	static const char label[] = "label:";
 	char escaped[128];
 	if (!by)
 		return NULL;
@@ -55,9 +61,9 @@ static struct rcore_error *parse_by(const char *by, struct rcore_totals_options 
 		ret->by = names[i].by;
 		return NULL;
 	}
-	if (strncmp(by, label, strlen(label)) == 0 && by[strlen(label)]) {
+	ret->by_label = rcore_profile_by_label(by);
+	if (ret->by_label) {
 		ret->by = RCORE_BY_LABEL;
-		ret->by_label = by + strlen(label);
 		return NULL;
 	}
 	return rcore_error_create(

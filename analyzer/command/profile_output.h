@@ -18,44 +18,45 @@ struct rcore_profile_arguments {
 extern const char *const rcore_measure_names[]; /* ends with NULL */
 
 /* These options, for a struct `type` with the member `member`. */
-#define RCORE_PROFILE_OPTIONS(type, member)                                                    \
-	{                                                                                      \
-		.name = "output",                                                              \
-		.letter = 'o',                                                                 \
-		.kind = RCORE_OPTION_LIST,                                                     \
-		.offset = offsetof(type, member.outputs),                                      \
-		.value = "FILE",                                                               \
-		.help = rcore_profile_format_help,                                             \
-		.completion = RCORE_COMPLETE_FILE,                                             \
-	},                                                                                     \
-		{                                                                              \
-			.name = "by",                                                          \
-			.kind = RCORE_OPTION_TEXT,                                             \
-			.offset = offsetof(type, member.by),                                   \
-			.value = "WHAT",                                                       \
-			.help = "Split by thread, fiber, state, or label:KEY, a key of the "   \
-				"context: each stack begins with its group",                   \
-		},                                                                             \
-		{                                                                              \
-			.name = "where",                                                       \
-			.kind = RCORE_OPTION_LIST,                                             \
-			.offset = offsetof(type, member.where),                                \
-			.value = "KEY[=VALUE]",                                                \
-			.help = "Only samples whose context has KEY, with that VALUE; may be " \
-				"given again: all must hold",                                  \
-		},                                                                             \
-		{                                                                              \
-			.name = "mode",                                                        \
-			.kind = RCORE_OPTION_CHOICE,                                           \
-			.offset = offsetof(type, member.mode),                                 \
-			.value = "MODE",                                                       \
-			.help = "wall (the default): all time, also that spent waiting; "      \
-				"cpu: time on a processor",                                    \
-			.choices = rcore_measure_names,                                        \
-		},                                                                             \
-	{                                                                                      \
-		.name = "all", .letter = 'a', .offset = offsetof(type, member.all),            \
-		.help = "Print each method, not only the first 30",                            \
+#define RCORE_PROFILE_OPTIONS(type, member)                                                   \
+	{                                                                                     \
+		.name = "output",                                                             \
+		.letter = 'o',                                                                \
+		.kind = RCORE_OPTION_LIST,                                                    \
+		.offset = offsetof(type, member.outputs),                                     \
+		.value = "FILE",                                                              \
+		.help = rcore_profile_format_help,                                            \
+		.completion = RCORE_COMPLETE_FILE,                                            \
+	},                                                                                    \
+		{                                                                             \
+			.name = "by",                                                         \
+			.kind = RCORE_OPTION_TEXT,                                            \
+			.offset = offsetof(type, member.by),                                  \
+			.value = "WHAT",                                                      \
+			.help = "Split by thread, fiber, state, or label:KEY, a key of the "  \
+				"context or of what it works on: each stack begins with its " \
+				"group",                                                      \
+		},                                                                            \
+		{                                                                             \
+			.name = "where",                                                      \
+			.kind = RCORE_OPTION_LIST,                                            \
+			.offset = offsetof(type, member.where),                               \
+			.value = "KEY[=VALUE]",                                               \
+			.help = "Only samples whose context, or what it works on, has KEY, "  \
+				"with that VALUE; may be given again: all must hold",         \
+		},                                                                            \
+		{                                                                             \
+			.name = "mode",                                                       \
+			.kind = RCORE_OPTION_CHOICE,                                          \
+			.offset = offsetof(type, member.mode),                                \
+			.value = "MODE",                                                      \
+			.help = "wall (the default): all time, also that spent waiting; "     \
+				"cpu: time on a processor",                                   \
+			.choices = rcore_measure_names,                                       \
+		},                                                                            \
+	{                                                                                     \
+		.name = "all", .letter = 'a', .offset = offsetof(type, member.all),           \
+		.help = "Print each method, not only the first 30",                           \
 	}
 
 /* A request to read recordings and write outputs. */
@@ -67,6 +68,9 @@ struct rcore_profile_request {
 	enum rcore_redact redact;
 	bool color;
 };
+
+/* Returns the KEY of "label:KEY", or NULL if `by` (may be NULL) is not that. */
+const char *rcore_profile_by_label(const char *by);
 
 /*
  * Checks what can be wrong before anything is recorded or read: an output's

@@ -20,19 +20,24 @@ enum {
 	TEXT_LIMIT = 256, /* bytes of a label's value */
 };
 
-static bool is_chosen(const struct rcore_sampler *sampler, const char *key)
+bool rcore_sampler_asks_for(const struct rcore_sampler *sampler, const char *key)
 {
 	const struct rcore_sampler_options *options = &sampler->options;
 	size_t length = strlen(key);
 	for (size_t i = 0; i < options->label_count; i++)
 		if (!strcmp(options->labels[i], key))
 			return true;
-	/* What samples are chosen by is kept, too. */
-	for (size_t i = 0; options->label_count && i < options->where_count; i++)
+	for (size_t i = 0; i < options->where_count; i++)
 		if (!strncmp(options->where[i], key, length) &&
 		    (options->where[i][length] == '=' || !options->where[i][length]))
 			return true;
-	return !options->label_count;
+	return options->by_label && !strcmp(options->by_label, key);
+}
+
+/* What samples are chosen or split by is kept, too. */
+static bool is_chosen(const struct rcore_sampler *sampler, const char *key)
+{
+	return !sampler->options.label_count || rcore_sampler_asks_for(sampler, key);
 }
 
 /*
@@ -67,6 +72,14 @@ static uint32_t value_of(struct rcore_sampler *sampler, const char *key, const c
 	return number;
 }
 
+struct rcore_profile_label rcore_sampler_label(struct rcore_sampler *sampler,
+					       const struct rcore_variable *variable)
+{
+	return (struct rcore_profile_label){
+		.key = rcore_profile_string(sampler->profile, variable->name),
+		.value = value_of(sampler, variable->name, variable->value.text)};
+}
+
 static uint32_t labels_of(struct rcore_sampler *sampler, const struct rcore_context *context)
 {
 	struct rcore_profile_label labels[RCORE_PROFILE_LABELS_MAX];
@@ -76,9 +89,7 @@ static uint32_t labels_of(struct rcore_sampler *sampler, const struct rcore_cont
 		if (!variable->name || !variable->value.text ||
 		    !is_chosen(sampler, variable->name))
 			continue;
-		labels[count++] = (struct rcore_profile_label){
-			.key = rcore_profile_string(sampler->profile, variable->name),
-			.value = value_of(sampler, variable->name, variable->value.text)};
+		labels[count++] = rcore_sampler_label(sampler, variable);
 	}
 	return count ? rcore_profile_labels(sampler->profile, labels, count) : 0;
 }
@@ -136,7 +147,7 @@ static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 	watch->last_size = 0;
 	if (read_table(sampler, watch, context.capacity))
 		keep_table(watch);
-	track->labels = err ? 0 : labels_of(sampler, &context);
+	watch->labels = err ? 0 : labels_of(sampler, &context);
 	watch->place = 0;
 	if (!err)
 		err = rcore_context_place(ruby, watch->object, &context, &watch->place);
@@ -148,12 +159,12 @@ static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 	rcore_error_free(err);
 }
 
-void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
-			  uint64_t now)
+void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
+			   uint64_t now)
 {
 	struct rcore_context_watch *watch = &track->context;
 	if (!watch->object) {
-		track->labels = 0;
+		watch->labels = 0;
 		return;
 	}
 	if (watch->is_known && now - watch->looked < LOOK_AGAIN_NS && is_same(sampler, watch))

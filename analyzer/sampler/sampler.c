@@ -90,7 +90,8 @@ static struct rcore_error *begin(struct rcore_sampler *sampler)
 			 sampler->layout, prepare, finish, sampler);
 	if (!aim_at_gc(sampler))
 		return rcore_error_no_memory();
-	return rcore_sampler_list(sampler);
+	err = rcore_sampler_works_init(sampler);
+	return err ? err : rcore_sampler_list(sampler);
 }
 
 struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open,
@@ -144,6 +145,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 	for (size_t i = 0; i < sampler->ractors.count; i++)
 		free(sampler->ractors.items[i].piece.bytes);
 	if (sampler->layout) {
+		rcore_sampler_works_deinit(sampler);
 		rcore_codes_deinit(&sampler->codes);
 		rcore_stack_reader_deinit(&sampler->reader);
 	}

@@ -105,9 +105,14 @@ enum {
 /* All zeroes: the defaults. */
 struct rcore_sampler_options {
 	double fiber_rate; /* of parked fibers, per second; negative: never */
-	/* Which keys of contexts become labels; empty: all. */
+	/*
+	 * Which keys of contexts become labels; empty: all. Fields of what
+	 * fibers work on (recognizers.json) become labels only if `labels`,
+	 * `where` or `by_label` names them, as it takes time to find them.
+	 */
 	const char *const *labels;
 	size_t label_count;
+	const char *by_label; /* or NULL */
 	/* "KEY=VALUE" or "KEY": keep only samples with these labels. */
 	const char *const *where;
 	size_t where_count;

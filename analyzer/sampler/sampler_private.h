@@ -7,7 +7,9 @@
 #include "sampler/sampler.h"
 #include "session/examine.h"
 #include "session/session.h"
+#include "target/cache.h"
 #include "vm/loader.h"
+#include "vm/work/work.h"
 
 /* A sample that is not in the profile yet, because more like it may follow. */
 struct rcore_pending {
@@ -47,7 +49,23 @@ struct rcore_track {
 		uint8_t *last;
 		size_t last_size;
 		bool is_known;
+		uint32_t labels;
 	} context;
+	/* What it works on (works.c). */
+	struct rcore_work_watch {
+		/* The stack in which the frames were found. */
+		uint32_t node;
+		size_t depth;
+		uint64_t drops;
+		/* Frames that an entry matches: indices into `known`. */
+		struct {
+			size_t *items;
+			size_t count, capacity;
+		} places;
+		uint64_t key;
+		bool is_known;
+		uint32_t labels;
+	} work;
 };
 
 struct rcore_sampled_thread {
@@ -91,6 +109,19 @@ struct rcore_fiber_id;
 struct rcore_thread_clock {
 	int tid;
 	uint64_t cpu;
+};
+
+/* What was asked for of what fibers work on, and the decoders' memory. */
+struct rcore_sampler_works {
+	struct rcore_recognizers chosen; /* none: nothing is looked for */
+	/* The pages of one look, below the copies of the stack. */
+	struct rcore_cache *cache;
+	struct rcore_copies copies;
+	struct rcore_arena arena;
+	struct rcore_ruby ruby;
+	struct rcore_address_map matching; /* frame of the profile to 1 or 0 */
+	uint64_t drops;
+	size_t looks;
 };
 
 /* A fiber that no thread runs. */
@@ -149,7 +180,8 @@ struct rcore_sampler {
 	} clocks;
 	struct rcore_fiber_id *fiber_ids;
 	struct rcore_redactor *redactor; /* of labels; NULL: they stay */
-	struct rcore_piece gc;           /* objspace's flags */
+	struct rcore_sampler_works works;
+	struct rcore_piece gc; /* objspace's flags */
 	uint64_t objspace;
 	struct rcore_piece *others; /* of one tick, copied from those above */
 	struct rcore_stack **stacks;
@@ -238,8 +270,15 @@ uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_
 			    struct rcore_parked *parked);
 
 /*
- * Decodes the innermost frames of a track's last stack like the decoders of
- * vm/. Returns NULL if memory is short.
+ * Decodes a frame of a track's last stack, an index into `known`, like the
+ * decoders of vm/.
+ */
+struct rcore_frame rcore_sampler_frame(const struct rcore_sampler *sampler,
+				       const struct rcore_track *track, size_t place);
+
+/*
+ * The same for the innermost frames, the innermost first. Returns NULL if
+ * memory is short.
  */
 struct rcore_frame *rcore_sampler_frames(const struct rcore_sampler *sampler,
 					 const struct rcore_track *track, size_t limit,
@@ -252,9 +291,23 @@ uint32_t rcore_sampler_gc_node(struct rcore_sampler *sampler, uint32_t node);
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);
 void rcore_parked_free(struct rcore_parked *parked);
 
-/* labels.c */
+/* labels.c: rcore_sampler_context() sets track->context.labels. */
+void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
+			   uint64_t now);
+bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels);
+/* Whether the options name this label. */
+bool rcore_sampler_asks_for(const struct rcore_sampler *sampler, const char *key);
+struct rcore_profile_label rcore_sampler_label(struct rcore_sampler *sampler,
+					       const struct rcore_variable *variable);
+
+/*
+ * works.c: rcore_sampler_labels() sets track->labels, after
+ * rcore_track_decode(): the context's, and the fields of recognizers.json that
+ * were asked for.
+ */
+struct rcore_error *rcore_sampler_works_init(struct rcore_sampler *sampler);
+void rcore_sampler_works_deinit(struct rcore_sampler *sampler);
 void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 			  uint64_t now);
-bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels);
 
 #endif

@@ -111,7 +111,9 @@ void rcore_track_forget(struct rcore_track *track)
 {
 	track->count = 0;
 	track->node = track->thread = track->fiber = track->labels = 0;
-	track->context.is_known = false;
+	track->context.is_known = track->work.is_known = false;
+	track->context.labels = track->work.labels = 0;
+	track->work.node = 0;
 }
 
 void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track)
@@ -167,6 +169,7 @@ void rcore_track_deinit(struct rcore_track *track)
 	free(track->known);
 	free(track->context.piece.bytes);
 	free(track->context.last);
+	free(track->work.places.items);
 }
 
 struct fiber_key {

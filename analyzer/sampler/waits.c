@@ -48,37 +48,41 @@ static void set_function(const struct rcore_sampler *sampler,
 				 &frame->cfunc);
 }
 
+struct rcore_frame rcore_sampler_frame(const struct rcore_sampler *sampler,
+				       const struct rcore_track *track, size_t place)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	size_t step = layout->cfp.size;
+	const uint8_t *bytes = track->frames + place * step;
+	const struct rcore_code_frame *code = &track->known[place].code;
+	struct rcore_frame frame = {
+		.cfp = track->stack.top - (place + 2) * step,
+		.pc = word_of(bytes, step, &layout->cfp.pc),
+		.iseq = word_of(bytes, step, &layout->cfp.iseq),
+		.self = word_of(bytes, step, &layout->cfp.self),
+		.ep = word_of(bytes, step, &layout->cfp.ep),
+		.label = code->label,
+		.path = code->path,
+		.kind = !code->frame ? RCORE_FRAME_DUMMY
+			: code->is_c ? RCORE_FRAME_CFUNC
+				     : RCORE_FRAME_RUBY,
+	};
+	frame.flags = flags_of(sampler, track, frame.ep);
+	frame.under_construction = frame.kind == RCORE_FRAME_RUBY && !frame.pc;
+	if (code->frame)
+		set_function(sampler, code, &frame);
+	return frame;
+}
+
 struct rcore_frame *rcore_sampler_frames(const struct rcore_sampler *sampler,
 					 const struct rcore_track *track, size_t limit,
 					 struct rcore_arena *arena, size_t *ret_count)
 {
-	const struct rcore_layout *layout = sampler->layout;
-	size_t step = layout->cfp.size;
 	size_t count = track->count < limit ? track->count : limit;
 	struct rcore_frame *frames = rcore_arena_array(arena, count, sizeof(*frames));
 	*ret_count = frames ? count : 0;
-	for (size_t i = 0; frames && i < count; i++) {
-		size_t place = track->count - 1 - i;
-		const uint8_t *bytes = track->frames + place * step;
-		const struct rcore_code_frame *code = &track->known[place].code;
-		frames[i] = (struct rcore_frame){
-			.cfp = track->stack.top - (place + 2) * step,
-			.pc = word_of(bytes, step, &layout->cfp.pc),
-			.iseq = word_of(bytes, step, &layout->cfp.iseq),
-			.self = word_of(bytes, step, &layout->cfp.self),
-			.ep = word_of(bytes, step, &layout->cfp.ep),
-			.label = code->label,
-			.path = code->path,
-			.kind = !code->frame ? RCORE_FRAME_DUMMY
-				: code->is_c ? RCORE_FRAME_CFUNC
-					     : RCORE_FRAME_RUBY,
-		};
-		frames[i].flags = flags_of(sampler, track, frames[i].ep);
-		frames[i].under_construction =
-			frames[i].kind == RCORE_FRAME_RUBY && !frames[i].pc;
-		if (code->frame)
-			set_function(sampler, code, &frames[i]);
-	}
+	for (size_t i = 0; frames && i < count; i++)
+		frames[i] = rcore_sampler_frame(sampler, track, track->count - 1 - i);
 	return frames;
 }
 

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/arena.h"
+#include "base/grow.h"
+#include "sampler/sampler_private.h"
+#include "vm/work/work.h"
+
+/*
+ * What a thread works on (vm/work/) as labels of its samples. To find a value,
+ * rcore follows objects of the running process, with some ten to a hundred
+ * system calls. So this is only done for the fields that the user asked for,
+ * and only if a stack has a frame that can have them. The values are kept as
+ * long as nothing of the stack changes.
+ *
+ * The stack is a copy; the objects to which it refers are read later, when the
+ * method may have returned and its objects may be others. So the frames are
+ * read again afterwards, and what was found counts only if they are the same.
+ */
+
+enum {
+	PLACES = 200,     /* frames of one stack */
+	LOCAL_WORDS = 64, /* of one frame */
+	/* After so many looks, what they allocated is freed. */
+	LOOKS = 1000,
+	CACHE_BYTES = 4 << 20,
+};
+
+static bool is_asked(const struct rcore_sampler *sampler,
+		     const struct rcore_recognizer *recognizer)
+{
+	for (size_t i = 0; i < recognizer->field_count; i++)
+		if (rcore_sampler_asks_for(sampler, recognizer->fields[i].name))
+			return true;
+	return false;
+}
+
+/* Copies an entry with the fields that were asked for, or that it requires. */
+static struct rcore_error *choose(struct rcore_sampler *sampler,
+				  const struct rcore_recognizer *recognizer)
+{
+	struct rcore_recognizers *chosen = &sampler->works.chosen;
+	struct rcore_recognizer copy = *recognizer, *item;
+	copy.fields = rcore_arena_array(&chosen->arena, recognizer->field_count,
+					sizeof(*copy.fields));
+	copy.field_count = 0;
+	if (!copy.fields)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < recognizer->field_count; i++) {
+		const struct rcore_recognizer_field *field = &recognizer->fields[i];
+		if (field->is_required || rcore_sampler_asks_for(sampler, field->name))
+			copy.fields[copy.field_count++] = *field;
+	}
+	item = rcore_push(chosen);
+	if (!item)
+		return rcore_error_no_memory();
+	*item = copy;
+	return NULL;
+}
+
+static void begin(struct rcore_sampler *sampler)
+{
+	struct rcore_sampler_works *works = &sampler->works;
+	const struct rcore_codes *codes = &sampler->codes;
+	rcore_ruby_init(&works->ruby, &works->copies.memory, codes->layout, &works->arena);
+	codes->prepare(&works->ruby, codes->context);
+	works->drops = codes->drops;
+	works->looks = 0;
+}
+
+static void end(struct rcore_sampler *sampler)
+{
+	struct rcore_sampler_works *works = &sampler->works;
+	if (!works->cache)
+		return;
+	rcore_ruby_deinit(&works->ruby);
+	rcore_address_map_deinit(&works->matching);
+	rcore_arena_deinit(&works->arena);
+	works->arena = (struct rcore_arena){0};
+}
+
+struct rcore_error *rcore_sampler_works_init(struct rcore_sampler *sampler)
+{
+	static const struct rcore_cache_options cached = {.max_bytes = CACHE_BYTES};
+	const struct rcore_recognizers *all = &sampler->session->recognizers;
+	struct rcore_sampler_works *works = &sampler->works;
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < all->count && !err; i++)
+		if (is_asked(sampler, &all->items[i]))
+			err = choose(sampler, &all->items[i]);
+	if (err || !works->chosen.count)
+		return err;
+	err = rcore_cache_open(rcore_live_bare_memory(sampler->live), &cached, &works->cache);
+	if (err)
+		return err;
+	rcore_copies_init(&works->copies, rcore_cache_memory(works->cache));
+	begin(sampler);
+	return NULL;
+}
+
+void rcore_sampler_works_deinit(struct rcore_sampler *sampler)
+{
+	end(sampler);
+	rcore_cache_close(sampler->works.cache);
+	rcore_recognizers_deinit(&sampler->works.chosen);
+}
+
+/* Each frame of the profile is compared with the table once. */
+static bool is_matching(struct rcore_sampler_works *works, const struct rcore_code_frame *code)
+{
+	if (!code->frame || !code->label)
+		return false;
+	int known = rcore_address_map_get(&works->matching, code->frame);
+	if (known >= 0)
+		return known > 0;
+	bool matches = false;
+	for (size_t i = 0; i < works->chosen.count && !matches; i++)
+		matches = rcore_recognizer_matches(&works->chosen.items[i], code->label);
+	rcore_address_map_put(&works->matching, code->frame, matches);
+	return matches;
+}
+
+/* Sets the frames that an entry matches, the innermost first. */
+static bool find_places(struct rcore_sampler *sampler, struct rcore_track *track)
+{
+	struct rcore_work_watch *watch = &track->work;
+	if (watch->node == track->node && watch->depth == track->count &&
+	    watch->drops == track->drops)
+		return true;
+	watch->places.count = 0;
+	for (size_t i = track->count; i-- && watch->places.count < PLACES;) {
+		if (!is_matching(&sampler->works, &track->known[i].code))
+			continue;
+		size_t *place = rcore_push(&watch->places);
+		if (!place)
+			return false;
+		*place = i;
+	}
+	watch->node = track->node;
+	watch->depth = track->count;
+	watch->drops = track->drops;
+	return true;
+}
+
+/*
+ * Adds the words of a frame to a hash: what does not change while its method
+ * runs, and its local variables if they are on the VM stack, between the
+ * caller's sp and ep. Returns false if they cannot be read.
+ */
+static bool add_frame(const struct rcore_layout *layout, struct rcore_memory *memory,
+		      const struct rcore_track *track, size_t place, uint64_t *hash)
+{
+	uint64_t words[3 + LOCAL_WORDS] = {0};
+	uint64_t sp, cfp = track->stack.top - (place + 2) * layout->cfp.size;
+	size_t count = 3;
+	if (rcore_read_field(memory, cfp, &layout->cfp.iseq, &words[0]) ||
+	    rcore_read_field(memory, cfp, &layout->cfp.self, &words[1]) ||
+	    rcore_read_field(memory, cfp, &layout->cfp.ep, &words[2]) ||
+	    rcore_read_field(memory, cfp + layout->cfp.size, &layout->cfp.sp, &sp))
+		return false;
+	if (sp >= track->stack.bottom && sp < words[2] && words[2] < track->stack.top) {
+		size_t locals = (words[2] - sp) / sizeof(*words);
+		count += locals < LOCAL_WORDS ? locals : LOCAL_WORDS;
+		if (rcore_read(memory, sp, words + 3, (count - 3) * sizeof(*words)))
+			return false;
+	}
+	*hash = XXH64(words, count * sizeof(*words), *hash);
+	return true;
+}
+
+/* The same for all frames of the stack that an entry matches. */
+static uint64_t key_of(struct rcore_sampler *sampler, const struct rcore_track *track)
+{
+	uint64_t hash = 0;
+	for (size_t i = 0; i < track->work.places.count; i++)
+		if (!add_frame(sampler->layout, &sampler->works.copies.memory, track,
+			       track->work.places.items[i], &hash))
+			return 0;
+	return hash;
+}
+
+/* Whether the process still has the frame that was copied. */
+static bool still_has(struct rcore_sampler *sampler, const struct rcore_track *track,
+		      size_t place)
+{
+	uint64_t copied = 0, now = 0;
+	return add_frame(sampler->layout, &sampler->works.copies.memory, track, place,
+			 &copied) &&
+	       add_frame(sampler->layout, rcore_live_bare_memory(sampler->live), track, place,
+			 &now) &&
+	       copied == now;
+}
+
+/* Of two fields of one name, that of the innermost frame is kept. */
+static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_track *track,
+			  const struct rcore_works *works)
+{
+	struct rcore_profile_label labels[RCORE_PROFILE_LABELS_MAX];
+	size_t count = 0;
+	for (size_t i = works->count; i--;) {
+		const struct rcore_work *work = &works->items[i];
+		size_t place = track->work.places.items[work->frame];
+		if (!still_has(sampler, track, place)) {
+			track->work.is_known = false;
+			continue;
+		}
+		for (size_t j = 0; j < work->fields.count; j++) {
+			const struct rcore_variable *field = &work->fields.items[j];
+			if (count == RCORE_PROFILE_LABELS_MAX || !field->value.text ||
+			    !rcore_sampler_asks_for(sampler, field->name))
+				continue;
+			labels[count++] = rcore_sampler_label(sampler, field);
+		}
+	}
+	return count ? rcore_profile_labels(sampler->profile, labels, count) : 0;
+}
+
+static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_track *track)
+{
+	static const struct rcore_inspect_options inspect = {.max_string = 256};
+	struct rcore_sampler_works *works = &sampler->works;
+	const struct rcore_work_watch *watch = &track->work;
+	struct rcore_fiber fiber = {
+		.vm_stack = track->stack.bottom,
+		.vm_stack_size = track->stack.top - track->stack.bottom,
+		.frame_count = watch->places.count,
+		.frames = rcore_arena_array(&works->arena, watch->places.count,
+					    sizeof(*fiber.frames)),
+	};
+	struct rcore_snapshot snapshot = {.fibers = &fiber, .fiber_count = 1};
+	if (!fiber.frames)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < watch->places.count; i++)
+		fiber.frames[i] = rcore_sampler_frame(sampler, track, watch->places.items[i]);
+	struct rcore_error *err =
+		rcore_vm_work(&works->ruby, &works->chosen, &inspect, &snapshot);
+	track->work.labels = err ? 0 : labels_of(sampler, track, &fiber.works);
+	rcore_arena_deinit(&snapshot.arena);
+	return err;
+}
+
+static void look_at_work(struct rcore_sampler *sampler, struct rcore_track *track)
+{
+	struct rcore_sampler_works *works = &sampler->works;
+	struct rcore_work_watch *watch = &track->work;
+	if (!works->chosen.count)
+		return;
+	if (works->drops != sampler->codes.drops || works->looks == LOOKS) {
+		end(sampler);
+		begin(sampler);
+	}
+	bool is_same = watch->is_known && !track->has_changed;
+	if (!find_places(sampler, track) || !watch->places.count) {
+		watch->is_known = false;
+		watch->labels = 0;
+		return;
+	}
+	works->copies.stack = &track->stack;
+	uint64_t key = key_of(sampler, track);
+	if (!is_same || watch->key != key) {
+		watch->is_known = true;
+		watch->key = key;
+		works->looks++;
+		rcore_cache_drop(works->cache);
+		struct rcore_error *err = look(sampler, track);
+		sampler->profile->no_memory |= err != NULL;
+		rcore_error_free(err);
+	}
+	works->copies.stack = NULL;
+}
+
+/* Of two labels of one key, that of the first set is kept. */
+static uint32_t join(struct rcore_sampler *sampler, uint32_t first, uint32_t second)
+{
+	struct rcore_profile_label labels[2 * RCORE_PROFILE_LABELS_MAX];
+	size_t counts[2], used = 0;
+	const uint32_t numbers[] = {first, second};
+	if (!first || !second)
+		return first | second;
+	for (size_t i = 0; i < 2; i++) {
+		const struct rcore_profile_label *set =
+			rcore_profile_label_set(sampler->profile, numbers[i], &counts[i]);
+		memcpy(labels + used, set, counts[i] * sizeof(*labels));
+		used += counts[i];
+	}
+	return rcore_profile_labels(sampler->profile, labels, used);
+}
+
+void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
+			  uint64_t now)
+{
+	rcore_sampler_context(sampler, track, now);
+	look_at_work(sampler, track);
+	track->labels = join(sampler, track->context.labels, track->work.labels);
+}

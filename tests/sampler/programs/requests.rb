@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# Threads and fibers that serve requests, without any framework: each request is served by the method that its path names.
+
+# As Rack's middlewares are.
+class Layer
+  PARTS = 4
+  PARTS.times do |number|
+    class_eval "def part_#{number}; work(#{number}); end; def parked_#{number}; Fiber.yield; end"
+  end
+
+  def initialize(inner)
+    @inner = inner
+  end
+
+  def call(env)
+    @inner ? @inner.call(env) : public_send(env["PATH_INFO"].delete_prefix("/"))
+  end
+
+  private
+
+  def work(number)
+    finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.002 * (1 + number)
+    "#{number}" * 100 while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+    sleep 0.002
+  end
+end
+
+APP = Layer.new(Layer.new(nil))
+
+def serve(path, id)
+  env = Array.new(20) { |number| ["HTTP_X_#{number}", number.to_s] }.to_h
+  APP.call(env.merge("REQUEST_METHOD" => "GET", "PATH_INFO" => path, "HTTP_X_REQUEST_ID" => id))
+end
+
+FIBERS = Array.new(Layer::PARTS) { |number| Fiber.new { serve("/parked_#{number}", "parked-#{number}") }.tap(&:resume) }
+
+3.times do |number|
+  Thread.new do
+    Thread.current.name = "server_#{number}"
+    random = Random.new(number)
+    (0..).each { |serial| serve("/part_#{random.rand(Layer::PARTS)}", "server_#{number}-#{serial}") }
+  end
+end
+
+File.write("pid", $$.to_s)
+File.write("counter", "1")
+sleep

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+
+# What threads and fibers work on as labels, compared with the methods that the program runs for it.
+module Requests
+  # Of all samples of requests. The labels are read just after the stack.
+  LATE = 0.02
+  # A busy machine may take few samples in a second.
+  ATTEMPTS = 30
+  PART = /\ALayer#((?:part|parked)_\d)\z/.freeze
+  PARTS = %w[part parked].product([0, 1, 2, 3]).map { |words| "/#{words.join("_")}" }.sort.freeze
+
+  def self.cases(rubies)
+    rubies.map { |ruby| SamplerCase.new("requests #{ruby.name}") { Requests.requests(self, ruby) } }
+  end
+
+  def self.requests(test, ruby)
+    test.with_program(ruby, "requests.rb") do |pid,|
+      counts = Hash.new(0)
+      paths = []
+      ATTEMPTS.times do
+        compare(test, test.record(ruby, pid, "-d", 1, "-r", 199, "--label", "path", "--label", "request_id"), counts, paths)
+        break if paths.size == PARTS.size
+      end
+      test.note = counts.map { |what, count| "#{count} #{what}" }.join(", ")
+      test.same("paths", PARTS, paths.sort)
+      test.fail("#{counts[:wrong]} labels of other requests") if counts[:wrong] > 1 + LATE * counts.values.sum
+      next unless ruby.name == "3.1"
+      plain = test.record(ruby, pid, "-d", 1)
+      test.same("labels that nobody asked for", [], plain.totals.flat_map { |total| total["labels"].to_a })
+      redacted = test.record(ruby, pid, "-d", 1, "--label", "path", "--redact", "strings")
+      test.same("redacted labels", %w[path], redacted.totals.flat_map { |total| total["labels"].to_h.keys }.uniq)
+      test.fail("a path with --redact") if redacted.totals.any? { |total| total.dig("labels", "path").to_s.include?("pa") }
+      split(test, ruby, pid)
+    end
+  end
+
+  def self.compare(test, recording, counts, paths)
+    served, others = recording.totals.partition { |total| part_of(recording, total) }
+    seen = served.group_by { |total| total.dig("labels", "path") == part_of(recording, total) ? :right : total["labels"] ? :wrong : :none }
+    seen.each { |what, totals| counts[what] += totals.sum { |total| total["samples"] } }
+    paths.replace(paths | seen[:right].to_a.map { |total| total.dig("labels", "path") })
+    mixed = seen[:right].to_a.reject { |total| total.dig("labels", "request_id").start_with?(server_of(recording, total)) }
+    test.fail("request of another thread: #{mixed.first}") if mixed.any?
+    strange = others.reject { |total| recording.stack(total).include?("Layer#call") }.select { |total| total["labels"] }
+    test.fail("labels without a request: #{strange.first}") if strange.any?
+  end
+
+  # The path that the stack is of.
+  def self.part_of(recording, total)
+    part = recording.stack(total).grep(PART).last
+    part && "/#{part[PART, 1]}"
+  end
+
+  def self.server_of(recording, total)
+    part_of(recording, total).include?("parked") ? "parked-" : "#{recording.thread(total)["name"]}-"
+  end
+
+  def self.split(test, ruby, pid)
+    path = File.join(test.folder, "by.folded")
+    _, err, status = test.rcore("record", "-p", pid, "-d", 1, "--by", "label:path", "--where", "request_id=parked-1", "-o", path, *ruby.files)
+    test.fail("#{status}: #{err}") unless status.zero?
+    lines = File.readlines(path)
+    test.fail("--by, --where: #{lines}") unless lines.size == 1 && lines.first =~ %r{\Apath=/parked_1;.*;Layer#parked_1;Fiber.yield \d+$}
+  end
+end
