@@ -12,7 +12,7 @@
 #include "cli/list.h"
 #include "cli/start.h"
 #include "cli/target.h"
-#include "command/profile_output.h"
+#include "cli/profile_screen.h"
 #include "profile/recording_writer.h"
 #include "sampler/sampling.h"
 #include "target/output/output.h"
@@ -285,7 +285,7 @@ static struct rcore_error *report(struct record *record, bool only_check,
 		return rcore_profile_check(&request, NULL);
 	if (record->path && !record->outputs.count)
 		return NULL;
-	return rcore_profile_write(&request, NULL, stdout, ret_partial);
+	return rcore_profile_show(&request, NULL, ret_partial);
 }
 
 static struct rcore_error *sample(struct rcore_cli_target *target, struct record *record,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/list.h"
 #include "cli/target.h"
-#include "command/profile_output.h"
+#include "cli/profile_screen.h"
 #include "model/redaction_names.h"
 
 struct arguments {
@@ -56,7 +56,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	if (!err)
 		err = rcore_profile_check(&request, &inputs);
 	if (!err)
-		err = rcore_profile_write(&request, &inputs, stdout, &is_partial);
+		err = rcore_profile_show(&request, &inputs, &is_partial);
 	*ret_status = is_partial;
 	rcore_inputs_deinit(&inputs);
 	return err;

@@ -58,7 +58,8 @@ void rcore_screen_begin(struct rcore_screen *screen)
 static struct rcore_error *fold(char **text, size_t *size,
 				const struct rcore_screen_style *style)
 {
-	const struct rcore_wrap wrap = {rcore_screen_width(), style->keep_paths};
+	const struct rcore_wrap wrap = {rcore_screen_width(), style->keep_paths,
+					style->is_table};
 	char *folded = NULL;
 	size_t folded_size = 0;
 	if (!style->is_text || wrap.width < NARROWEST)

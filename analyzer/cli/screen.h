@@ -24,6 +24,7 @@ struct rcore_screen_style {
 	bool is_text;        /* it is for people, not JSON and the like */
 	bool keep_paths;     /* show whole paths, even if they do not fit */
 	bool keeps_printing; /* more will follow: no pager */
+	bool is_table;       /* keep the spaces that align columns */
 };
 
 void rcore_screen_begin(struct rcore_screen *screen);

@@ -113,14 +113,14 @@ static const char *place_of_cut(const struct line *path, size_t excess)
 	return gem ? gem : first;
 }
 
-/* Writes a frame whose path lost its first folders. */
-static bool put_short(const struct line *line, size_t width, FILE *out)
+/* Writes a frame or row whose path lost its first folders. */
+static bool put_short(const struct line *line, const struct rcore_wrap *wrap, FILE *out)
 {
 	struct line path;
 	size_t indent;
 	skip_indent(line, &indent);
-	const char *cut = indent >= FRAME && find_path(line, &path)
-				  ? place_of_cut(&path, width_of(line) - width)
+	const char *cut = (indent >= FRAME || wrap->is_table) && find_path(line, &path)
+				  ? place_of_cut(&path, width_of(line) - wrap->width)
 				  : NULL;
 	if (!cut)
 		return false;
@@ -173,9 +173,9 @@ static void put_line(const struct line *line, const struct rcore_wrap *wrap, cha
 		fwrite(line->start, 1, (size_t)(line->end - line->start), out);
 		return;
 	}
-	struct line narrow = without_alignment(line, room);
+	struct line narrow = wrap->is_table ? *line : without_alignment(line, room);
 	if (width_of(&narrow) > wrap->width && !wrap->keep_paths &&
-	    put_short(&narrow, wrap->width, out))
+	    put_short(&narrow, wrap, out))
 		return;
 	put_wrapped(&narrow, wrap->width, out);
 }
