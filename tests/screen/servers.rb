@@ -65,6 +65,15 @@ class Server
     output
   end
 
+  # Ends it; returns the core that the kernel wrote.
+  def core
+    system(*Child::ROOT, "prlimit", "--core=unlimited", "--pid", @pid.to_s) or raise "no limit for cores"
+    Child.signal(:ABRT, @pid)
+    Child.wait(@started.pop)
+    @pid = nil
+    Dir[File.join(@folder, "core*")].first or raise "no core; see /proc/sys/kernel/core_pattern"
+  end
+
   def close
     Child.signal(:CONT, @pid) if @pid
     @started&.reverse_each { |pid| Child.stop(pid, -pid) }
