@@ -26,7 +26,7 @@ say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 # cli is the command alone.
 LAYERS   = $(filter-out . cli,$(shell grep -v "^\#" analyzer/layers))
-LIB_SRC  = $(sort $(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c)))
+LIB_SRC  = $(sort $(filter-out analyzer/sampler/bpf/%,$(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c))))
 CLI_SRC  = $(sort $(wildcard analyzer/cli/*.c))
 PLUG_SRC = $(sort $(wildcard plugin/*.c))
 TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
@@ -99,7 +99,7 @@ $(BUILD)/librcore.so: $(BUILD)/$(SO)
 
 $(BUILD)/rcore: $(CLI_OBJ) $(BUILD)/librcore.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(CLI_OBJ) $(BPF_OBJ) $(BUILD)/librcore.a -o $@ $(LDFLAGS) $(BPF_LIBS) $(LIBS)
 
 clean: ## remove what was built
 	rm -rf $(BUILD)

@@ -52,7 +52,7 @@ $(BUILD)/tests/profile/write: $(BUILD)/tests/profile/write.o $(BUILD)/librcore.a
 
 # What only the command has.
 $(BUILD)/tests/unit/cli/check_jobs: $(BUILD)/analyzer/cli/jobs.o
-$(BUILD)/tests/unit/command/check_command: $(filter-out %/main.o,$(CLI_OBJ))
+$(BUILD)/tests/unit/command/check_command: $(filter-out %/main.o,$(CLI_OBJ)) $(BUILD)/analyzer/sampler/bpf/missing.o
 
 check-programs: all $(CHECKS) $(BUILD)/tests/triage/write $(BUILD)/tests/profile/write steps-program
 

@@ -11,7 +11,8 @@ STATIC_OBJ  = $(patsubst %.c,$(BUILD)/%.o,$(wildcard analyzer/cli/static/*.c))
 .PHONY: static
 static: $(BUILD)/static/rcore ## link the command into one file that runs on any Linux
 
-$(BUILD)/static/rcore: $(CLI_OBJ) $(STATIC_OBJ) $(BUILD)/librcore.a
+# It comes without --ebpf, which says so.
+$(BUILD)/static/rcore: $(CLI_OBJ) $(STATIC_OBJ) $(BUILD)/analyzer/sampler/bpf/missing.o $(BUILD)/librcore.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) -static-pie -s -Wl,-z,relro,-z,now $(STATIC_WRAP) -Wl,--dependency-file=$@.libraries \

@@ -156,7 +156,9 @@ static const struct rcore_option *option_of(struct line *line, const char *word,
 		break;
 	}
 	line->has_pid |= option && option->kind == RCORE_OPTION_PID;
-	return option && option->kind != RCORE_OPTION_FLAG ? option : NULL;
+	if (!option || option->kind == RCORE_OPTION_FLAG || (option->implied && !*ret_value))
+		return NULL;
+	return option;
 }
 
 /* Finds out what precedes the word to complete. */

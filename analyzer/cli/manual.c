@@ -98,9 +98,9 @@ static void print_option(const struct rcore_option *option)
 	print_text(option->name);
 	fputs("\\fR", stdout);
 	if (option->value) {
-		fputs("=\\fI", stdout);
+		fputs(option->implied ? "[=\\fI" : "=\\fI", stdout);
 		print_text(option->value);
-		fputs("\\fR", stdout);
+		fputs(option->implied ? "\\fR]" : "\\fR", stdout);
 	}
 	putchar('\n');
 	print_paragraphs(option->help);

@@ -17,8 +17,13 @@
 #include "sampler/sampling.h"
 #include "target/output/output.h"
 
+/* In the order of ebpf_names. */
+enum ebpf { EBPF_NO, EBPF_AUTO, EBPF_REQUIRE };
+
+static const char *const ebpf_names[] = {"no", "auto", "require", NULL};
+
 struct arguments {
-	int pid;
+	int pid, ebpf;
 	bool children, native;
 	size_t rate, fiber_rate, seconds;
 	struct rcore_strings labels, command;
@@ -45,6 +50,11 @@ static const struct rcore_option options[] = {
 	 .help = "Also sample its descendants"},
 	{"native", 0, RCORE_OPTION_FLAG, MEMBER(native),
 	 .help = "Add native frames: stops the program briefly for each sample"},
+	{"ebpf", 0, RCORE_OPTION_CHOICE, MEMBER(ebpf), "WHEN",
+	 "Copy stacks in the kernel, and only of threads that run on a processor: auto (the "
+	 "default of --ebpf; otherwise sample as without it, and say why), require (fail "
+	 "instead) or no",
+	 ebpf_names, .completion = RCORE_COMPLETE_NOTHING, .implied = "auto"},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
 	 "Keep only KEY of each fiber's context, or of what it works on, such as request_id. "
 	 "Can be repeated",
@@ -73,6 +83,7 @@ struct record {
 	struct rcore_output output;
 	int fd;
 	struct rcore_recording_writer *writer;
+	struct rcore_bpf *bpf; /* NULL: not used */
 	bool shows_progress, has_facts, is_kept;
 	struct rcore_sampling_summary summary;
 };
@@ -106,8 +117,9 @@ static struct rcore_error *state_start(struct record *record)
 	if (!err)
 		err = rcore_recording_writer_fact(
 			record->writer, "engine",
-			record->asked->native ? "ptrace, stopped at each sample"
-					      : "process_vm_readv, without stopping");
+			record->bpf             ? "BPF, in the kernel, of threads that run"
+			: record->asked->native ? "ptrace, stopped at each sample"
+						: "process_vm_readv, without stopping");
 	return err;
 }
 
@@ -163,6 +175,27 @@ static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_
 	if (record->shows_progress && !is_last)
 		show_progress(record);
 	return err;
+}
+
+/* Of samples that a BPF program took. */
+static void summarize_copied(const struct record *record)
+{
+	const struct rcore_sampling_summary *summary = &record->summary;
+	const struct rcore_sampler_statistics *total = &summary->total;
+	if (record->shows_progress)
+		fputs("\r\033[K", stderr);
+	fprintf(stderr,
+		"rcore: %llu samples in %.1f s, %zu in each second on a processor; %llu were "
+		"lost",
+		(unsigned long long)total->samples, summary->seconds, rate_of(record->asked),
+		(unsigned long long)total->overruns);
+	if (total->overruns)
+		fputs(" because rcore was too slow", stderr);
+	if (total->unread || total->foreign)
+		fprintf(stderr, ", %llu have no Ruby stack (%llu could not be read)",
+			(unsigned long long)total->foreign, (unsigned long long)total->unread);
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n",
+		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
 }
 
 static void summarize(const struct record *record)
@@ -259,6 +292,9 @@ static struct rcore_error *check(const struct arguments *asked)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "name a process with -p PID or a command after --%s",
 					  asked->pid ? ", not both" : "");
+	if (asked->ebpf && asked->native)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "options '--ebpf' and '--native' exclude each other");
 	if (asked->rate > RCORE_SAMPLER_RATE_MAX || asked->fiber_rate > RCORE_SAMPLER_RATE_MAX)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "a rate can be at most %d samples per second",
@@ -288,6 +324,32 @@ static struct rcore_error *report(struct record *record, bool only_check,
 	return rcore_profile_show(&request, NULL, ret_partial);
 }
 
+static void say_why(const struct rcore_error *why)
+{
+	fprintf(stderr, "rcore: samples are taken without BPF: %s\n", why->message);
+}
+
+static void say_refused(int pid, const struct rcore_error *why, void *context)
+{
+	fprintf(stderr, "rcore: process %d is sampled without BPF: %s\n", pid, why->message);
+}
+
+static struct rcore_error *open_bpf(struct record *record)
+{
+	enum ebpf asked = record->asked->ebpf;
+	if (asked == EBPF_NO)
+		return NULL;
+	struct rcore_error *err =
+		rcore_bpf_engine.open((double)rate_of(record->asked), &record->bpf);
+	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	if (asked == EBPF_REQUIRE)
+		return rcore_error_wrap(err, "cannot sample with BPF");
+	say_why(err);
+	rcore_error_free(err);
+	return NULL;
+}
+
 static struct rcore_error *sample(struct rcore_cli_target *target, struct record *record,
 				  int pid, bool is_new)
 {
@@ -314,6 +376,9 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 				.is_single = getenv("RCORE_TEST_SINGLE_READ") != NULL,
 			},
 		.stop = rcore_start_interrupted(),
+		.engine = &rcore_bpf_engine,
+		.bpf = record->bpf,
+		.refused = asked->ebpf == EBPF_REQUIRE ? NULL : say_refused,
 		.each_second = each_second,
 		.context = record,
 	};
@@ -340,13 +405,22 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		err = report(&record, true, target, &is_partial);
 	if (!err && !(record.profile = rcore_profile_new()))
 		err = rcore_error_no_memory();
+	if (!err)
+		err = open_bpf(&record);
 	if (!err && asked->command.count)
 		err = rcore_start(&asked->command, &started);
 	rcore_start_watch();
 	if (!err)
 		err = sample(target, &record, asked->pid ? asked->pid : started.pid,
 			     asked->command.count);
-	if (record.summary.total.samples)
+	if (!err && record.bpf && !record.summary.total.samples)
+		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					 "no samples: no thread was on a processor in %.1f s; "
+					 "without --ebpf, rcore also samples threads that wait",
+					 record.summary.seconds);
+	if (record.summary.total.samples && record.bpf)
+		summarize_copied(&record);
+	else if (record.summary.total.samples)
 		summarize(&record);
 	/*
 	 * If something fails, the samples taken until then are still written.
@@ -360,6 +434,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		err = failure;
 	if (started.pid)
 		rcore_start_leave(&started);
+	rcore_bpf_engine.close(record.bpf);
 	rcore_recording_writer_free(record.writer);
 	rcore_output_close(&record.output);
 	if (record.fd >= 0)
@@ -391,6 +466,7 @@ const struct rcore_command rcore_cli_record = {
 	.rest_offset = MEMBER(command),
 	.shell_examples =
 		(const char *const[]){"rcore record -p 4242 -o slow.folded",
+				      "rcore record --ebpf -p 4242 -o busy.svg",
 				      "rcore record --children -o load.rec -- bundle exec puma",
 				      "rcore record -p puma -d 10 --by label:path", NULL},
 	.exit_status = "Exit status: 0 the samples were written; 2 they were not; 3 not a Ruby "

@@ -79,6 +79,8 @@ struct rcore_option {
 	const char *value; /* what help calls the value; NULL for a flag */
 	const char *help;
 	const char *const *choices; /* ends with NULL */
+	/* A value that can be left out, and what then stands for it. */
+	const char *implied;
 	enum rcore_completion completion;
 	/* It names an output file, which holds one process. */
 	bool writes;

@@ -58,8 +58,9 @@ static void print_option(const struct rcore_option *option, size_t width, FILE *
 {
 	char head[64];
 	const char letter[] = {'-', option->letter, ',', ' ', '\0'};
-	snprintf(head, sizeof(head), "  %s--%s%s%s", option->letter ? letter : "    ",
-		 option->name, option->value ? "=" : "", option->value ? option->value : "");
+	snprintf(head, sizeof(head), "  %s--%s%s%s%s%s", option->letter ? letter : "    ",
+		 option->name, option->implied ? "[" : "", option->value ? "=" : "",
+		 option->value ? option->value : "", option->implied ? "]" : "");
 	fputs(head, out);
 	size_t at = strlen(head);
 	if (at + 2 > OPTION_COLUMN) {

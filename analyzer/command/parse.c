@@ -76,7 +76,9 @@ static struct rcore_error *make_tables(const struct rcore_command_line *line,
 		const struct rcore_option *option = tables->found.items[i].option;
 		tables->long_options[i] = (struct option){
 			.name = option->name,
-			.has_arg = takes_value(option) ? required_argument : no_argument,
+			.has_arg = !takes_value(option) ? no_argument
+				   : option->implied    ? optional_argument
+							: required_argument,
 			.val = KEY_FIRST + (int)i,
 		};
 		if (option->letter) {
@@ -168,7 +170,8 @@ static struct rcore_error *parse_words(struct rcore_command_line *line,
 		else if (key == '?' || key == ':')
 			err = complain_option(tables, argv, key);
 		else if (found)
-			err = rcore_option_set(found->option, found->arguments, optarg);
+			err = rcore_option_set(found->option, found->arguments,
+					       optarg ? optarg : found->option->implied);
 		optopt = 0;
 	}
 	for (int i = optind; !err && i < argc; i++)

@@ -174,6 +174,93 @@ void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *tr
 	look(sampler, track);
 }
 
+/* Appends to a buffer that has room for all of a record's context. */
+static size_t append(uint8_t *buffer, size_t used, const void *bytes, size_t size)
+{
+	memcpy(buffer + used, bytes, size);
+	return used + size;
+}
+
+/*
+ * Writes what a record says of the context, without what is left of an earlier
+ * one, and returns how many bytes.
+ */
+static size_t context_of(const struct rcore_bpf_record *record, uint8_t *buffer)
+{
+	const uint64_t head[] = {record->table, record->size, record->capacity,
+				 record->has_slots};
+	size_t used = append(buffer, 0, head, sizeof(head));
+	if (record->has_slots)
+		used = append(buffer, used, record->slots, record->capacity * PAIR_SIZE);
+	for (size_t i = 0; i < record->string_count; i++) {
+		const struct rcore_bpf_string *string = &record->strings[i];
+		used = append(buffer, used, string, offsetof(struct rcore_bpf_string, text));
+		used = append(buffer, used, string->text, string->length);
+	}
+	return used;
+}
+
+/* Looks up the context with what was copied at the moment of the event. */
+static uint32_t look_up_copied(struct rcore_sampler *sampler,
+			       const struct rcore_bpf_record *record)
+{
+	struct rcore_live_range ranges[1 + 2 * RCORE_BPF_STRINGS];
+	struct rcore_context context = {0};
+	size_t count = 0;
+	if (record->has_slots) {
+		size_t size = HEAD_SIZE + record->capacity * PAIR_SIZE;
+		ranges[count++] = (struct rcore_live_range){record->table, size,
+							    (uint8_t *)&record->size, size};
+	}
+	for (size_t i = 0; i < record->string_count; i++) {
+		const struct rcore_bpf_string *string = &record->strings[i];
+		ranges[count++] = (struct rcore_live_range){
+			string->value, sizeof(string->words), (uint8_t *)string->words,
+			sizeof(string->words)};
+		ranges[count++] =
+			(struct rcore_live_range){string->address, string->length,
+						  (uint8_t *)string->text, string->length};
+	}
+	sampler->copies.others = ranges;
+	sampler->copies.other_count = count;
+	struct rcore_error *err =
+		rcore_context_load_table(&sampler->codes.ruby, record->table, &context);
+	uint32_t labels = err ? 0 : labels_of(sampler, &context);
+	sampler->copies.others = NULL;
+	sampler->copies.other_count = 0;
+	rcore_error_free(err);
+	return labels;
+}
+
+void rcore_sampler_copied_labels(struct rcore_sampler *sampler, struct rcore_track *track,
+				 const struct rcore_bpf_record *record)
+{
+	struct rcore_context_watch *watch = &track->context;
+	uint8_t now[sizeof(*record)];
+	if (!record->table || record->string_count > RCORE_BPF_STRINGS ||
+	    (record->has_slots && record->capacity > RCORE_BPF_SLOTS)) {
+		track->labels = watch->labels = 0;
+		watch->is_known = false;
+		return;
+	}
+	size_t size = context_of(record, now);
+	/* What was not copied may have changed. */
+	if (watch->is_known && record->has_slots && watch->last_size == size &&
+	    !memcmp(watch->last, now, size)) {
+		track->labels = watch->labels;
+		return;
+	}
+	uint8_t *grown = realloc(watch->last, size);
+	watch->last_size = 0;
+	if (grown) {
+		watch->last = grown;
+		watch->last_size = size;
+		memcpy(grown, now, size);
+	}
+	watch->is_known = true;
+	track->labels = watch->labels = look_up_copied(sampler, record);
+}
+
 static bool matches(const struct rcore_sampler *sampler, const char *condition,
 		    const struct rcore_profile_label *labels, size_t count)
 {

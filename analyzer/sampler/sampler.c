@@ -230,7 +230,8 @@ static struct rcore_error *read_all(struct rcore_sampler *sampler)
 	return err;
 }
 
-static uint32_t fiber_of(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+uint32_t rcore_sampler_current_fiber(struct rcore_sampler *sampler,
+				     struct rcore_sampled_thread *thread)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	uint64_t ec = thread->track.stack.ec, object = 0;
@@ -282,7 +283,7 @@ static void look(struct rcore_sampler *sampler, size_t index, uint64_t now)
 	uint64_t cpu = 0, before, after;
 	rcore_thread_follow(sampler, thread);
 	rcore_sampler_name_thread(sampler, thread);
-	track->fiber = fiber_of(sampler, thread);
+	track->fiber = rcore_sampler_current_fiber(sampler, thread);
 	rcore_sampler_labels(sampler, track, now);
 	bool rests = thread->state == RCORE_SAMPLE_BLOCKED && !track->has_changed &&
 		     sampler->statistics.ticks % IDLE_TICKS;
@@ -394,15 +395,20 @@ static void verify(struct rcore_sampler *sampler, uint64_t now)
 	}
 }
 
-struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
+void rcore_sampler_begin_tick(struct rcore_sampler *sampler, uint64_t now)
 {
-	uint64_t now = rcore_sampler_now();
 	if (!sampler->begun)
 		sampler->begun = sampler->last_verified = now;
 	rcore_codes_begin_tick(&sampler->codes);
 	verify(sampler, now);
 	forget_stale(sampler);
 	sampler->statistics.ticks++;
+}
+
+struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
+{
+	uint64_t now = rcore_sampler_now();
+	rcore_sampler_begin_tick(sampler, now);
 	struct rcore_error *err = rcore_native_hold(sampler, now);
 	if (!err)
 		err = read_all(sampler);

@@ -3,6 +3,7 @@
 #define RCORE_SAMPLER_SAMPLER_H
 
 #include "profile/profile.h"
+#include "sampler/bpf/record.h"
 #include "rcore.h"
 
 /*
@@ -141,6 +142,11 @@ struct rcore_sampler_statistics {
 	uint64_t not_stopped; /* ticks that could not stop it */
 	/* Places where native and Ruby frames could not be matched. */
 	uint64_t gaps;
+	/*
+	 * With BPF: samples for which there was no room, stacks whose memory
+	 * was not there, and samples of threads without a Ruby stack.
+	 */
+	uint64_t overruns, unread, foreign;
 };
 
 /* Samples one process. */
@@ -161,6 +167,29 @@ void rcore_sampler_close(struct rcore_sampler *sampler); /* NULL-safe */
  * process has ended or has become another program; NO_MEMORY.
  */
 struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler);
+
+/*
+ * Instead of the former, if a BPF program copies the stacks of the threads that
+ * run: begins a tick, and adds what it copied in the meantime. A sample stands
+ * for `cpu` nanoseconds on a processor. Errors: the same.
+ */
+struct rcore_error *rcore_sampler_begin_events(struct rcore_sampler *sampler);
+struct rcore_error *rcore_sampler_event(struct rcore_sampler *sampler,
+					const struct rcore_bpf_record *record, uint64_t cpu);
+
+/*
+ * Finds what the BPF program needs to know of the process. Stops it for a
+ * moment. Errors: those of rcore_open_pid(), rcore_load() and
+ * rcore_bpf_params().
+ */
+struct rcore_error *rcore_sampler_bpf_process(const struct rcore_sampler *sampler,
+					      struct rcore_bpf_process *ret);
+
+/*
+ * Returns a number that changes when the process loads a library: the gem, for
+ * instance, whose variable is then there.
+ */
+uint64_t rcore_sampler_code(const struct rcore_sampler *sampler);
 
 /*
  * Adds everything that is known to the profile, before it is written: after

@@ -3,6 +3,7 @@
 #define RCORE_SAMPLER_PRIVATE_H
 
 #include "base/address_map.h"
+#include "sampler/bpf/record.h"
 #include "sampler/code.h"
 #include "sampler/sampler.h"
 #include "session/examine.h"
@@ -36,6 +37,7 @@ struct rcore_track {
 	uint32_t node;                  /* of the whole stack */
 	bool has_changed;               /* since the previous sample */
 	bool may_be_unfilled;           /* its thread runs Ruby code */
+	uint32_t outer_node;            /* if outer frames are not known */
 	uint32_t thread, fiber, labels; /* numbers in the profile */
 	struct rcore_pending pending;
 	/* The fiber's context: the table of the gem ruby-profiler. */
@@ -199,6 +201,11 @@ struct rcore_sampler {
 /* thread_list.c */
 struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler);
 bool rcore_sampler_list_holds(const struct rcore_sampler *sampler);
+/*
+ * Adds a thread that is in no list (any more). Returns NULL if memory is short.
+ */
+struct rcore_sampled_thread *rcore_sampler_add_thread(struct rcore_sampler *sampler,
+						      uint64_t address, int tid);
 void rcore_sampled_thread_free(struct rcore_sampled_thread *thread);
 /* Sets the thread's name if it has changed. */
 void rcore_sampler_name_thread(struct rcore_sampler *sampler,
@@ -245,6 +252,9 @@ void rcore_track_deinit(struct rcore_track *track);
 void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, uint32_t node,
 		     uint32_t state, uint64_t before, uint64_t now, uint64_t cpu_before,
 		     uint64_t cpu_now);
+/* Adds a sample of `cpu` nanoseconds on a processor. */
+void rcore_track_add_event(struct rcore_sampler *sampler, struct rcore_track *track,
+			   uint32_t node, uint32_t state, uint64_t now, uint64_t cpu);
 void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track);
 /* Returns the number of a fiber in the profile. */
 uint32_t rcore_sampler_fiber(struct rcore_sampler *sampler, uint64_t fiber, uint64_t object,
@@ -286,6 +296,17 @@ struct rcore_frame *rcore_sampler_frames(const struct rcore_sampler *sampler,
 
 /* track.c: the node of the garbage collector, called from `node`. */
 uint32_t rcore_sampler_gc_node(struct rcore_sampler *sampler, uint32_t node);
+/* track.c: the frame of a note of rcore's own. */
+uint32_t rcore_sampler_note(struct rcore_sampler *sampler, const char *label);
+
+/*
+ * sampler.c: begins a tick: verifies what was looked up, and forgets what is no
+ * longer valid.
+ */
+void rcore_sampler_begin_tick(struct rcore_sampler *sampler, uint64_t now);
+/* sampler.c: the number of the fiber whose stack the thread's track has. */
+uint32_t rcore_sampler_current_fiber(struct rcore_sampler *sampler,
+				     struct rcore_sampled_thread *thread);
 
 /* parked.c */
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);
@@ -309,5 +330,10 @@ struct rcore_error *rcore_sampler_works_init(struct rcore_sampler *sampler);
 void rcore_sampler_works_deinit(struct rcore_sampler *sampler);
 void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 			  uint64_t now);
+/*
+ * labels.c: with the context in a record of the BPF program alone.
+ */
+void rcore_sampler_copied_labels(struct rcore_sampler *sampler, struct rcore_track *track,
+				 const struct rcore_bpf_record *record);
 
 #endif

@@ -24,6 +24,8 @@ enum {
 	 */
 	FIRST_TRY_NS = 5 * MILLISECOND,
 	LAST_TRY_NS = SECOND,
+	/* How often to read what the BPF program has copied. */
+	ROUND_NS = 20 * MILLISECOND,
 };
 
 /* How long a process that is said to be Ruby may take to start. */
@@ -36,6 +38,11 @@ struct member {
 	uint64_t found, next_try, wait;
 	struct rcore_error *problem; /* why it is not sampled */
 	bool is_seen, is_given_up;
+	/* The BPF program copies its stacks. */
+	bool is_copied;
+	/* What the program was told. */
+	struct rcore_bpf_process process;
+	uint64_t code; /* rcore_sampler_code() at that time */
 };
 
 struct rcore_sampling {
@@ -48,6 +55,7 @@ struct rcore_sampling {
 	struct rcore_sampling_summary summary;
 	struct rcore_sampler_options sampler_options;
 	uint64_t begun, ticks, last_tree, last_second, random;
+	struct rcore_error *failure; /* of a record */
 	double cpu_begun;
 };
 
@@ -75,6 +83,7 @@ static void add_up(struct rcore_sampler_statistics *total,
 		total->longest_stop_ns = one->longest_stop_ns;
 	total->not_stopped += one->not_stopped;
 	total->gaps += one->gaps;
+	total->foreign += one->foreign;
 	total->threads += one->threads;
 	total->fibers += one->fibers;
 }
@@ -92,6 +101,16 @@ void rcore_sampling_summary(const struct rcore_sampling *sampling,
 	ret->seconds = sampling->begun ? (double)(now - sampling->begun) / SECOND : 0;
 	ret->achieved = ret->seconds > 0 ? (double)sampling->ticks / ret->seconds : 0;
 	ret->cpu_seconds = own_cpu() - sampling->cpu_begun;
+	if (!sampling->options->bpf)
+		return;
+	struct rcore_bpf_counts counts;
+	sampling->options->engine->counts(sampling->options->bpf, &counts);
+	ret->total.overruns = counts.overruns;
+	ret->total.unread = counts.unread;
+	double taken = (double)ret->total.samples;
+	ret->achieved =
+		taken > 0 ? sampling->options->rate * taken / (taken + (double)counts.overruns)
+			  : 0;
 }
 
 struct rcore_sampler *rcore_sampling_at(struct rcore_sampling *sampling, size_t index)
@@ -140,6 +159,9 @@ static void leave(struct rcore_sampling *sampling, struct member *member)
 {
 	if (!member->sampler)
 		return;
+	if (member->is_copied)
+		sampling->options->engine->remove(sampling->options->bpf, member->pid);
+	member->is_copied = false;
 	rcore_sampler_settle(member->sampler);
 	struct rcore_sampler_statistics last = *rcore_sampler_statistics(member->sampler);
 	last.threads = last.fibers = 0;
@@ -187,6 +209,35 @@ static bool may_pass(const struct rcore_sampling *sampling, const struct member 
 	       now - member->found < boot_limit;
 }
 
+/* Adds a process to the BPF program, or what is now known of it. */
+static struct rcore_error *add_copied(struct rcore_sampling *sampling, struct member *member)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	member->code = rcore_sampler_code(member->sampler);
+	struct rcore_error *err = rcore_sampler_bpf_process(member->sampler, &member->process);
+	if (!err)
+		err = options->engine->add(options->bpf, member->pid, &member->process);
+	if (!err)
+		member->is_copied = true;
+	if (!err || err->code != RCORE_ERROR_UNSUPPORTED || !options->refused)
+		return err;
+	options->refused(member->pid, err, options->context);
+	rcore_error_free(err);
+	return NULL;
+}
+
+/* If the gem was loaded meanwhile, its variable can be found now. */
+static void find_states(struct rcore_sampling *sampling)
+{
+	for (size_t i = 0; i < sampling->members.count; i++) {
+		struct member *member = &sampling->members.items[i];
+		if (member->is_copied &&
+		    member->process.params.state.place == RCORE_RUBY_NOWHERE &&
+		    rcore_sampler_code(member->sampler) != member->code)
+			rcore_error_free(add_copied(sampling, member));
+	}
+}
+
 static void try(struct rcore_sampling *sampling, struct member *member, uint64_t now)
 {
 	if (member->sampler || member->is_given_up || now < member->next_try)
@@ -196,6 +247,12 @@ static void try(struct rcore_sampling *sampling, struct member *member, uint64_t
 	struct rcore_error *err = rcore_sampler_open(member->pid, sampling->options->open,
 						     &sampling->sampler_options,
 						     sampling->profile, &member->sampler);
+	if (!err && sampling->options->bpf)
+		err = add_copied(sampling, member);
+	if (err) {
+		rcore_sampler_close(member->sampler);
+		member->sampler = NULL;
+	}
 	rcore_error_free(member->problem);
 	member->problem = err;
 	if (!err) {
@@ -231,6 +288,35 @@ static struct rcore_error *find_children(struct rcore_sampling *sampling, uint64
 	return err;
 }
 
+static bool add_record(const struct rcore_bpf_record *record, size_t size, void *context)
+{
+	struct rcore_sampling *sampling = context;
+	struct member *member = find(sampling, (int)record->pid);
+	uint64_t cpu = (uint64_t)(SECOND / sampling->options->rate);
+	if (member && member->sampler && member->is_copied && !sampling->failure)
+		sampling->failure = rcore_sampler_event(member->sampler, record, cpu);
+	return !sampling->failure;
+}
+
+/* Adds what the BPF program has copied since the last time. */
+static struct rcore_error *add_records(struct rcore_sampling *sampling)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	if (options->bpf)
+		options->engine->consume(options->bpf, add_record, sampling);
+	struct rcore_error *err = sampling->failure;
+	sampling->failure = NULL;
+	return err;
+}
+
+static struct rcore_error *tick_member(struct member *member)
+{
+	if (!member->sampler)
+		return NULL;
+	return member->is_copied ? rcore_sampler_begin_events(member->sampler)
+				 : rcore_sampler_tick(member->sampler);
+}
+
 /*
  * Ticks all samplers. Removes processes that have ended, and tries again those
  * that became another program.
@@ -244,8 +330,7 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 		if (!member->sampler && !member->is_given_up &&
 		    (is_alive(member->pid) || member->found == now))
 			continue;
-		struct rcore_error *err =
-			member->sampler ? rcore_sampler_tick(member->sampler) : NULL;
+		struct rcore_error *err = tick_member(member);
 		if (member->sampler && !err)
 			continue;
 		if (err && err->code == RCORE_ERROR_NO_MEMORY)
@@ -263,6 +348,22 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 		drop(sampling, i);
 	}
 	return NULL;
+}
+
+static bool is_all_copied(const struct rcore_sampling *sampling)
+{
+	for (size_t i = 0; i < sampling->members.count; i++)
+		if (sampling->members.items[i].sampler && !sampling->members.items[i].is_copied)
+			return false;
+	return true;
+}
+
+/* Returns the time from one tick to the next. */
+static uint64_t gap_of(struct rcore_sampling *sampling, bool is_sampling)
+{
+	if (!is_sampling)
+		return 5 * MILLISECOND;
+	return is_all_copied(sampling) ? ROUND_NS : next_gap(sampling);
 }
 
 static bool has_sampler(const struct rcore_sampling *sampling)
@@ -308,25 +409,32 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 	while (!err && sampling->members.count && !is_over(sampling, now)) {
 		err = find_children(sampling, now);
 		if (!err)
+			err = add_records(sampling);
+		if (!err)
 			err = tick(sampling, now, &last);
 		if (err)
 			break;
 		bool is_sampling = has_sampler(sampling);
+		/* Nothing is copied before the process was opened. */
 		if (is_sampling && !sampling->begun)
-			sampling->begun = sampling->last_second = now;
+			sampling->begun = sampling->last_second =
+				sampling->options->bpf ? rcore_sampler_now() : now;
 		if (is_sampling)
 			sampling->ticks++;
 		if (sampling->begun && now - sampling->last_second >= SECOND) {
 			sampling->last_second = now;
+			find_states(sampling);
 			err = report(sampling, false);
 		}
 		/* If rcore was late, it does not catch up. */
 		now = rcore_sampler_now();
-		uint64_t gap = is_sampling ? next_gap(sampling) : 5 * MILLISECOND;
+		uint64_t gap = gap_of(sampling, is_sampling);
 		next = next + gap > now ? next + gap : now;
 		sleep_until(next);
 		now = rcore_sampler_now();
 	}
+	if (!err)
+		err = add_records(sampling);
 	struct rcore_error *failure = report(sampling, true);
 	if (!err)
 		err = failure;

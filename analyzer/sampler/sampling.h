@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "sampler/bpf/engine.h"
 #include "sampler/sampler.h"
 
 /*
@@ -22,6 +23,18 @@ struct rcore_sampling_options {
 	const struct rcore_options *open;
 	struct rcore_sampler_options sampler;
 	const volatile sig_atomic_t *stop; /* stop if this is not 0 */
+	/*
+	 * If `bpf` is not NULL, stacks are copied in the kernel while threads
+	 * run, `rate` times in each second that they do. The caller has opened
+	 * it with this rate, and closes it.
+	 */
+	const struct rcore_bpf_engine *engine;
+	struct rcore_bpf *bpf;
+	/*
+	 * Called if a process cannot be sampled in this way; NULL: that is an
+	 * error. Otherwise, it is sampled as without BPF.
+	 */
+	void (*refused)(int pid, const struct rcore_error *why, void *context);
 	/*
 	 * Called about once a second, and at the end; may be NULL. An error
 	 * stops the sampling.

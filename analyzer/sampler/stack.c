@@ -337,6 +337,14 @@ static enum rcore_fault read_copies(struct rcore_memory *base, uint64_t address,
 			return RCORE_FAULT_NONE;
 		}
 	}
+	for (size_t i = 0; i < copies->other_count; i++) {
+		const struct rcore_live_range *range = &copies->others[i];
+		uint64_t offset = address - range->start;
+		if (offset < range->read && range->read - offset >= size) {
+			memcpy(buffer, range->bytes + offset, size);
+			return RCORE_FAULT_NONE;
+		}
+	}
 	return rcore_read(copies->below, address, buffer, size);
 }
 

@@ -146,6 +146,9 @@ struct rcore_copies {
 	/* must come first: the callbacks cast it back */
 	struct rcore_memory memory;
 	const struct rcore_stack *stack; /* may be NULL */
+	/* What else was copied. */
+	const struct rcore_live_range *others;
+	size_t other_count;
 	struct rcore_memory *below;
 };
 

@@ -96,6 +96,19 @@ static struct rcore_sampled_thread *new_thread(struct rcore_sampler *sampler, ui
 	return thread;
 }
 
+struct rcore_sampled_thread *rcore_sampler_add_thread(struct rcore_sampler *sampler,
+						      uint64_t address, int tid)
+{
+	struct rcore_sampled_thread *thread = new_thread(sampler, address, 0);
+	struct rcore_sampled_thread **slot = thread ? rcore_push(&sampler->threads) : NULL;
+	if (!slot) {
+		rcore_sampled_thread_free(thread);
+		return NULL;
+	}
+	thread->tid = tid;
+	return *slot = thread;
+}
+
 struct found {
 	struct rcore_sampled_thread **items;
 	size_t count, capacity;

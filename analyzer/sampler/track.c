@@ -11,16 +11,20 @@
 
 enum { FRAME_LIMIT = 100000, FIBER_IDS = 1 << 20 };
 
-/* Returns the frame that replaces frames that are not known. */
-static uint32_t partial_frame(struct rcore_sampler *sampler)
+uint32_t rcore_sampler_note(struct rcore_sampler *sampler, const char *label)
 {
 	struct rcore_profile *profile = sampler->profile;
 	const struct rcore_profile_function function = {
-		.kind = RCORE_FUNCTION_NOTE,
-		.label = rcore_profile_string(profile, "(inner frames changed too fast)")};
+		.kind = RCORE_FUNCTION_NOTE, .label = rcore_profile_string(profile, label)};
+	return rcore_profile_frame(profile, rcore_profile_function(profile, &function), 0);
+}
+
+/* Returns the frame that replaces frames that are not known. */
+static uint32_t partial_frame(struct rcore_sampler *sampler)
+{
 	if (!sampler->partial_frame)
-		sampler->partial_frame = rcore_profile_frame(
-			profile, rcore_profile_function(profile, &function), 0);
+		sampler->partial_frame =
+			rcore_sampler_note(sampler, "(inner frames changed too fast)");
 	return sampler->partial_frame;
 }
 
@@ -60,7 +64,7 @@ void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track
 	size_t step = layout->cfp.size;
 	/* The outermost frame is a dummy without code. */
 	size_t count = stack->cfp ? (stack->top - stack->cfp) / step - 1 : 0;
-	uint32_t node = 0, before = track->node;
+	uint32_t node = track->outer_node, before = track->node;
 	if (count > FRAME_LIMIT)
 		count = FRAME_LIMIT;
 	if (!reserve(track, count, step)) {
@@ -124,6 +128,35 @@ void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track
 	pending->is_there = false;
 }
 
+static bool is_like(const struct rcore_track *track, uint32_t node, uint32_t state)
+{
+	const struct rcore_profile_sample *sample = &track->pending.sample;
+	return track->pending.is_there && sample->node == node && sample->state == state &&
+	       sample->thread == track->thread && sample->fiber == track->fiber &&
+	       sample->labels == track->labels;
+}
+
+void rcore_track_add_event(struct rcore_sampler *sampler, struct rcore_track *track,
+			   uint32_t node, uint32_t state, uint64_t now, uint64_t cpu)
+{
+	struct rcore_profile_sample *sample = &track->pending.sample;
+	if (!is_like(track, node, state)) {
+		rcore_track_settle(sampler, track);
+		track->pending.is_there = true;
+		*sample = (struct rcore_profile_sample){
+			.time = now > sampler->options.begun ? now - sampler->options.begun : 0,
+			.node = node,
+			.thread = track->thread,
+			.fiber = track->fiber,
+			.state = state,
+			.labels = track->labels,
+		};
+	}
+	sample->wall += cpu;
+	sample->cpu += cpu;
+	sample->count++;
+}
+
 void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, uint32_t node,
 		     uint32_t state, uint64_t before, uint64_t now, uint64_t cpu_before,
 		     uint64_t cpu_now)
@@ -139,9 +172,7 @@ void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, u
 	} else {
 		cpu_now += cpu_before;
 	}
-	if (is_open && sample->node == node && sample->state == state &&
-	    sample->thread == track->thread && sample->fiber == track->fiber &&
-	    sample->labels == track->labels) {
+	if (is_like(track, node, state)) {
 		sample->wall += gap - first;
 		sample->cpu += cpu_now;
 		sample->count++;

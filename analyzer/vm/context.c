@@ -161,15 +161,27 @@ static struct rcore_error *find(struct rcore_ruby *ruby, uint64_t fiber,
 				"@ruby_profiler_state of 0x%" PRIx64, fiber);
 }
 
+static struct rcore_error *load(struct rcore_ruby *ruby, struct rcore_error *err,
+				struct rcore_context *context)
+{
+	if (!err && context->table)
+		err = rcore_error_wrap(read_table(ruby, context),
+				       "profiler state at 0x%" PRIx64, context->table);
+	return say(ruby, err, &context->problem);
+}
+
 struct rcore_error *rcore_context_load(struct rcore_ruby *ruby, uint64_t fiber,
 				       struct rcore_context *ret)
 {
 	*ret = (struct rcore_context){0};
-	struct rcore_error *err = find(ruby, fiber, ret);
-	if (!err && ret->table)
-		err = rcore_error_wrap(read_table(ruby, ret), "profiler state at 0x%" PRIx64,
-				       ret->table);
-	return say(ruby, err, &ret->problem);
+	return load(ruby, find(ruby, fiber, ret), ret);
+}
+
+struct rcore_error *rcore_context_load_table(struct rcore_ruby *ruby, uint64_t table,
+					     struct rcore_context *ret)
+{
+	*ret = (struct rcore_context){.present = table, .table = table};
+	return load(ruby, NULL, ret);
 }
 
 struct rcore_error *rcore_context_place(struct rcore_ruby *ruby, uint64_t fiber,

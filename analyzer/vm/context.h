@@ -16,6 +16,13 @@ struct rcore_error *rcore_context_load(struct rcore_ruby *ruby, uint64_t fiber,
 				       struct rcore_context *ret);
 
 /*
+ * Does the same with the table at an address, such as the one to which the
+ * thread-local pointer points.
+ */
+struct rcore_error *rcore_context_load_table(struct rcore_ruby *ruby, uint64_t table,
+					     struct rcore_context *ret);
+
+/*
  * Sets *ret to the address of the word that changes when the Fiber gets another
  * context: that of its instance variable, or, if it has none, the flags of the
  * object, which say which variables there are. 0 if no single word shows it.

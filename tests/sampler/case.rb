@@ -47,6 +47,11 @@ class SamplerCase < LiveCase
     @environment ||= {}
   end
 
+  # Options of each recording.
+  def record_options
+    @record_options ||= []
+  end
+
   # [output, errors, exit status]
   def rcore(*arguments)
     out, err, status = Open3.capture3(environment, *ROOT, Suite::RCORE, *arguments.map(&:to_s), binmode: true)
@@ -62,7 +67,7 @@ class SamplerCase < LiveCase
 
   def record(ruby, pid, *options)
     path = File.join(folder, "#{rand(1 << 60)}.rec")
-    _, err, status = rcore("record", "-p", pid, "-o", path, *ruby.files, *options)
+    _, err, status = rcore("record", "-p", pid, "-o", path, *ruby.files, *options, *record_options)
     raise Debuggee::Failed, "no recording (#{status}): #{err}" unless status.zero? && File.exist?(path)
     read(path)
   end
@@ -71,7 +76,7 @@ class SamplerCase < LiveCase
   def record_while(ruby, pid, *options)
     path = File.join(folder, "while.rec")
     log = File.join(folder, "while.log")
-    recorder = Process.spawn(environment, *ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-o", path, *ruby.files, *options.map(&:to_s), %i[out err] => log)
+    recorder = Process.spawn(environment, *ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-o", path, *ruby.files, *options.map(&:to_s), *record_options, %i[out err] => log)
     begin
       wait_until("recording: #{File.read(log)}") { File.exist?(path) || Process.wait(recorder, Process::WNOHANG) }
       yield

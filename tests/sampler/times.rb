@@ -89,13 +89,13 @@ module Times
   # What is compared, by the names of the program's notes.
   SHARES = { "methods" => /\As\d+_m\d+\z/, "lines" => /:/, "labels" => /label/ }.freeze
 
-  def self.shares(test, ruby)
-    test.with_program(ruby, "shares.rb", SEEDS, SECONDS) do |pid, _, folder|
+  def self.shares(test, ruby, seeds: SEEDS, allowed_late: LATE)
+    test.with_program(ruby, "shares.rb", seeds, SECONDS) do |pid, _, folder|
       recording = test.record_while(ruby, pid, "-r", 499) { let_go(test, folder) }
       counts = counts_of(recording)
       noted = notes(folder).transform_values(&:first)
       late = late_labels(recording)
-      test.fail("#{late} of the time has the label of another method") if late > LATE
+      test.fail("#{late} of the time has the label of another method") if late > allowed_late
       # A Ruby of one's own may lack the gem.
       labels = noted.keys.any? { |name| name.include?("label") }
       test.fail("no labels") if !labels && !ENV["RCORE_RUBY"] && ruby.version >= Gem::Version.new("3.2")

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "sampler/bpf/engine.h"
+#include "sampler/bpf/sample.skel.h"
+
+struct rcore_bpf {
+	struct sample *skeleton;
+	struct ring_buffer *ring;
+	struct bpf_link **links; /* of each processor; NULL: it is offline */
+	int count;
+	bool (*each)(const struct rcore_bpf_record *record, size_t size, void *context);
+	void *context;
+};
+
+/* rcore reports errors itself, in one line. */
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return 0;
+}
+
+static int receive(void *context, void *data, size_t size)
+{
+	struct rcore_bpf *bpf = context;
+	const struct rcore_bpf_record *record = data;
+	size_t head = offsetof(struct rcore_bpf_record, strings);
+	if (size < head || record->string_count > RCORE_BPF_STRINGS)
+		return 0;
+	head += record->string_count * sizeof(*record->strings);
+	if (size < head || size - head < record->frame_bytes ||
+	    size - head - record->frame_bytes < record->value_bytes)
+		return 0;
+	return bpf->each(record, size, bpf->context) ? 0 : -ECANCELED;
+}
+
+static struct rcore_error *refused(int number, const char *what)
+{
+	if (number == EPERM || number == EACCES)
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "the kernel does not allow it (%s: %s); run rcore as "
+					  "root, or give it CAP_BPF and CAP_PERFMON",
+					  what, strerror(number));
+	return rcore_error_create(
+		number == ENOMEM ? RCORE_ERROR_NO_MEMORY : RCORE_ERROR_UNSUPPORTED,
+		"the kernel does not support it (%s: %s)", what, strerror(number));
+}
+
+/* One event for each processor, so that threads that start are sampled. */
+static struct rcore_error *attach(struct rcore_bpf *bpf, double rate)
+{
+	struct perf_event_attr attributes = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attributes),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = (uint64_t)(1e9 / rate),
+	};
+	int attached = 0;
+	for (int i = 0; i < bpf->count; i++) {
+		int fd = (int)syscall(SYS_perf_event_open, &attributes, -1, i, -1,
+				      PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0 && errno == ENODEV)
+			continue;
+		if (fd < 0)
+			return refused(errno, "perf_event_open");
+		bpf->links[i] =
+			bpf_program__attach_perf_event(bpf->skeleton->progs.rcore_sample, fd);
+		if (!bpf->links[i]) {
+			int number = errno;
+			close(fd);
+			return refused(number, "attaching the program");
+		}
+		attached++;
+	}
+	return attached ? NULL : refused(ENODEV, "perf_event_open");
+}
+
+static struct rcore_error *begin(struct rcore_bpf *bpf, double rate)
+{
+	struct stat namespace;
+	bpf->count = libbpf_num_possible_cpus();
+	if (bpf->count < 1)
+		return refused(ENODEV, "processors");
+	if (stat("/proc/self/ns/pid", &namespace))
+		return refused(errno, "/proc/self/ns/pid");
+	bpf->links = calloc((size_t)bpf->count, sizeof(*bpf->links));
+	bpf->skeleton = bpf->links ? sample__open() : NULL;
+	if (!bpf->skeleton)
+		return rcore_error_no_memory();
+	bpf->skeleton->rodata->pid_namespace = (uint32_t) namespace.st_ino;
+	bpf_map__set_max_entries(bpf->skeleton->maps.scratches, (uint32_t)bpf->count);
+	int failure = sample__load(bpf->skeleton);
+	if (failure && access("/sys/kernel/btf/vmlinux", R_OK))
+		return refused(errno, "/sys/kernel/btf/vmlinux");
+	if (failure)
+		return refused(-failure, "loading the program");
+	bpf->ring =
+		ring_buffer__new(bpf_map__fd(bpf->skeleton->maps.records), receive, bpf, NULL);
+	if (!bpf->ring)
+		return refused(errno, "ring buffer");
+	return attach(bpf, rate);
+}
+
+static void close_bpf(struct rcore_bpf *bpf)
+{
+	if (!bpf)
+		return;
+	for (int i = 0; bpf->links && i < bpf->count; i++)
+		bpf_link__destroy(bpf->links[i]);
+	ring_buffer__free(bpf->ring);
+	sample__destroy(bpf->skeleton);
+	free(bpf->links);
+	free(bpf);
+}
+
+static struct rcore_error *open_bpf(double rate, struct rcore_bpf **ret)
+{
+	struct rcore_bpf *bpf = calloc(1, sizeof(*bpf));
+	if (!bpf)
+		return rcore_error_no_memory();
+	libbpf_set_print(print_nothing);
+	struct rcore_error *err = begin(bpf, rate);
+	if (err)
+		close_bpf(bpf);
+	else
+		*ret = bpf;
+	return err;
+}
+
+static struct rcore_error *add(struct rcore_bpf *bpf, int pid,
+			       const struct rcore_bpf_process *process)
+{
+	if (!bpf_map_update_elem(bpf_map__fd(bpf->skeleton->maps.processes), &pid, process,
+				 BPF_ANY))
+		return NULL;
+	if (errno == E2BIG)
+		return rcore_error_create(RCORE_ERROR_LIMIT, "too many processes to sample");
+	return rcore_error_os(errno, "cannot add process %d to the BPF program", pid);
+}
+
+static void remove_process(struct rcore_bpf *bpf, int pid)
+{
+	bpf_map_delete_elem(bpf_map__fd(bpf->skeleton->maps.processes), &pid);
+}
+
+static void consume(struct rcore_bpf *bpf,
+		    bool (*each)(const struct rcore_bpf_record *record, size_t size,
+				 void *context),
+		    void *context)
+{
+	bpf->each = each;
+	bpf->context = context;
+	ring_buffer__consume(bpf->ring);
+}
+
+static void count(struct rcore_bpf *bpf, struct rcore_bpf_counts *ret)
+{
+	ret->overruns = bpf->skeleton->bss->overruns;
+	ret->unread = bpf->skeleton->bss->unread;
+}
+
+const struct rcore_bpf_engine rcore_bpf_engine = {
+	.open = open_bpf,
+	.add = add,
+	.remove = remove_process,
+	.consume = consume,
+	.counts = count,
+	.close = close_bpf,
+};

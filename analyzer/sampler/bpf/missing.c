@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/bpf/engine.h"
+
+static struct rcore_error *open_none(double rate, struct rcore_bpf **ret)
+{
+	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+				  "this rcore was built without BPF; build it where clang, "
+				  "bpftool and libbpf are installed");
+}
+
+static void close_none(struct rcore_bpf *bpf)
+{
+}
+
+/* None of the other functions is called unless `open` succeeds. */
+const struct rcore_bpf_engine rcore_bpf_engine = {.open = open_none, .close = close_none};

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Samples Ruby threads at the moment at which they run on a processor. It runs
+ * in the thread itself, so nothing that it copies can change meanwhile.
+ */
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "sampler/bpf/record.h"
+
+enum {
+	PROCESSES = 4096,
+	RING_BYTES = 8 << 20,
+	LEVELS = 32, /* MAX_PID_NS_LEVEL */
+};
+
+/* What the kernel's structs have: BTF says where. */
+struct ns_common___rcore {
+	unsigned int inum;
+} __attribute__((preserve_access_index));
+
+struct pid_namespace___rcore {
+	struct ns_common___rcore ns;
+} __attribute__((preserve_access_index));
+
+struct upid___rcore {
+	int nr;
+	struct pid_namespace___rcore *ns;
+} __attribute__((preserve_access_index));
+
+struct pid___rcore {
+	unsigned int level;
+	struct upid___rcore numbers[1];
+} __attribute__((preserve_access_index));
+
+struct task_struct___rcore {
+	struct pid___rcore *thread_pid;
+	struct task_struct___rcore *group_leader;
+} __attribute__((preserve_access_index));
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROCESSES);
+	__type(key, __u32);
+	__type(value, struct rcore_bpf_process);
+} processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_BYTES);
+} records SEC(".maps");
+
+struct scratch {
+	struct rcore_bpf_record record;
+	char bytes[RCORE_BPF_FRAMES_MAX + RCORE_BPF_VALUES_MAX];
+};
+
+/*
+ * One element for each processor: a per-CPU map has values of 32 KiB at most.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+/* rcore's own namespace of process ids. */
+const volatile __u32 pid_namespace = 0;
+
+/* Records for which the ring had no room, and stacks that cannot be read. */
+__u64 overruns = 0, unread = 0;
+
+/* The id that a process or thread has in rcore's namespace; 0: none. */
+static __always_inline __u32 outer_id(const struct task_struct___rcore *task)
+{
+	const struct pid___rcore *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	__u64 numbers = (__u64)pid + bpf_core_field_offset(pid->numbers);
+	for (__u32 i = 0; i < LEVELS && i <= level; i++) {
+		const struct upid___rcore *number = (const void *)numbers;
+		if (BPF_CORE_READ(number, ns, ns.inum) == pid_namespace)
+			return (__u32)BPF_CORE_READ(number, nr);
+		numbers += bpf_core_type_size(struct upid___rcore);
+	}
+	return 0;
+}
+
+/*
+ * Copies a String. Its text is at most as long as the String, so nothing behind
+ * it is read.
+ */
+static __always_inline void read_string(const struct rcore_ruby_params *params, __u64 value,
+					struct rcore_bpf_record *record)
+{
+	__u64 flags, length, address;
+	__u32 index = record->string_count, length_at = (__u32)params->string_length;
+	if (!value || value & 7 || index >= RCORE_BPF_STRINGS)
+		return;
+	struct rcore_bpf_string *string = &record->strings[index];
+	if (bpf_probe_read_user(string->words, sizeof(string->words), (const void *)value))
+		return;
+	flags = string->words[0];
+	if ((flags & RCORE_RUBY_T_MASK) != RCORE_RUBY_T_STRING)
+		return;
+	address = value + params->string_embedded;
+	if (flags & params->string_noembed)
+		address = string->words[(params->string_pointer >> 3) & 3];
+	else if (params->string_embedded_length >= 0)
+		length_at = (__u32)params->string_embedded_length;
+	length = string->words[(length_at >> 3) & 3];
+	if (!(flags & params->string_noembed) &&
+	    params->string_embedded == params->string_length &&
+	    params->string_embedded_length < 0)
+		length = flags >> 14 & 0x1f;
+	/*
+	 * The copy is that of a String that ends there: the rest may be freed
+	 * before rcore could read it.
+	 */
+	if (length > RCORE_BPF_TEXT) {
+		length = RCORE_BPF_TEXT;
+		string->words[(length_at >> 3) & 3] = length;
+	}
+	/* Otherwise the compiler drops the bound that the verifier wants. */
+	asm volatile("" : "+r"(length));
+	if (length > RCORE_BPF_TEXT ||
+	    bpf_probe_read_user(string->text, length, (const void *)address))
+		return;
+	string->value = value;
+	string->address = address;
+	string->length = length;
+	string->unused = 0;
+	record->string_count = index + 1;
+}
+
+static __always_inline void read_context(const struct rcore_ruby_params *params,
+					 struct rcore_bpf_record *record)
+{
+	__u64 bytes;
+	record->string_count = record->has_slots = 0;
+	record->size = record->capacity = 0;
+	record->table = rcore_ruby_state(params);
+	if (!record->table ||
+	    bpf_probe_read_user(&record->size, 2 * sizeof(__u64),
+				(const void *)record->table) ||
+	    record->capacity > RCORE_BPF_SLOTS)
+		return;
+	bytes = record->capacity * 2 * sizeof(__u64);
+	asm volatile("" : "+r"(bytes));
+	if (bytes > sizeof(record->slots) ||
+	    bpf_probe_read_user(record->slots, bytes,
+				(const void *)(record->table + 2 * sizeof(__u64))))
+		return;
+	record->has_slots = 1;
+	for (__u32 i = 0; i < RCORE_BPF_SLOTS && i < record->capacity; i++)
+		if (record->slots[2 * i])
+			read_string(params, record->slots[2 * i + 1], record);
+}
+
+/* Returns how many bytes the scratch then has. */
+static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
+					struct scratch *scratch)
+{
+	const struct rcore_ruby_params *params = &process->params;
+	struct rcore_bpf_record *record = &scratch->record;
+	__u64 at, bytes, sp, end;
+	__u32 step = (__u32)params->frame_size;
+	at = __builtin_offsetof(struct rcore_bpf_record, strings) +
+	     (__u64)record->string_count * sizeof(record->strings[0]);
+	if (at > sizeof(*record))
+		return 0;
+	record->frame_bytes = record->value_bytes = 0;
+	record->bottom = record->top = record->cfp = 0;
+	record->thread = 0;
+	record->ec = rcore_ruby_ec(params);
+	if (!record->ec || !step)
+		return at;
+	record->thread = rcore_ruby_word(record->ec + params->ec_thread);
+	record->cfp = rcore_ruby_word(record->ec + params->ec_cfp);
+	record->bottom = rcore_ruby_word(record->ec + params->ec_vm_stack);
+	record->top =
+		record->bottom + 8 * rcore_ruby_word(record->ec + params->ec_vm_stack_size);
+	if (record->cfp <= record->bottom || record->cfp >= record->top)
+		return at;
+	bytes = record->top - record->cfp;
+	if (bytes > RCORE_BPF_FRAMES_MAX)
+		bytes = RCORE_BPF_FRAMES_MAX / step * step;
+	asm volatile("" : "+r"(bytes));
+	if (bytes > RCORE_BPF_FRAMES_MAX ||
+	    bpf_probe_read_user((char *)scratch + at, bytes, (const void *)record->cfp)) {
+		__sync_fetch_and_add(&unread, 1);
+		return at;
+	}
+	record->frame_bytes = bytes;
+	sp = rcore_ruby_word(record->cfp + process->frame_sp);
+	end = sp >= record->bottom && sp <= record->cfp ? sp + RCORE_BPF_VALUE_SLACK
+							: record->cfp;
+	if (end > record->cfp)
+		end = record->cfp;
+	at += bytes;
+	asm volatile("" : "+r"(at));
+	if (at > sizeof(*record) + RCORE_BPF_FRAMES_MAX)
+		return 0;
+	bytes = end - record->bottom;
+	if (bytes > RCORE_BPF_VALUES_MAX)
+		bytes = RCORE_BPF_VALUES_MAX;
+	asm volatile("" : "+r"(bytes));
+	if (bytes > RCORE_BPF_VALUES_MAX ||
+	    bpf_probe_read_user((char *)scratch + at, bytes, (const void *)record->bottom)) {
+		__sync_fetch_and_add(&unread, 1);
+		record->frame_bytes = 0;
+		return at;
+	}
+	record->value_bytes = bytes;
+	return at + bytes;
+}
+
+static __always_inline void read_holder(const struct rcore_bpf_process *process,
+					struct rcore_bpf_record *record)
+{
+	__u64 address = process->holder;
+	if (process->ractor_holder >= 0 && record->thread)
+		address = rcore_ruby_word(record->thread + process->thread_ractor) +
+			  process->ractor_holder;
+	record->holder = address ? rcore_ruby_word(address) : 0;
+	record->gc = process->gc ? rcore_ruby_word(process->gc) : 0;
+}
+
+SEC("perf_event")
+int rcore_sample(void *context)
+{
+	const struct task_struct___rcore *task = (const void *)bpf_get_current_task();
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 pid = outer_id(BPF_CORE_READ(task, group_leader));
+	struct rcore_bpf_process *process = bpf_map_lookup_elem(&processes, &pid);
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &cpu);
+	__u64 bytes;
+	if (!process || !scratch)
+		return 0;
+	scratch->record.time = bpf_ktime_get_ns();
+	scratch->record.pid = pid;
+	scratch->record.tid = outer_id(task);
+	read_context(&process->params, &scratch->record);
+	bytes = read_stack(process, scratch);
+	read_holder(process, &scratch->record);
+	asm volatile("" : "+r"(bytes));
+	/* rcore looks for records from time to time: this wakes nobody. */
+	if (bytes && bytes <= sizeof(*scratch) &&
+	    bpf_ringbuf_output(&records, scratch, bytes, BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&overruns, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sampler/sampler_private.h"
+#include "session/bpf_params.h"
+
+/* What events.c needs besides what other programs do. */
+static void add_own(const struct rcore_sampler *sampler, struct rcore_bpf_process *process)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	const struct rcore_field *of_ractor = rcore_has(&layout->ractor.sched_running)
+						      ? &layout->ractor.sched_running
+						      : &layout->ractor.gvl_owner;
+	process->frame_sp = layout->cfp.sp.offset;
+	process->thread_ractor = process->ractor_holder = -1;
+	if (rcore_has(&layout->thread.ractor) && rcore_has_place(of_ractor)) {
+		process->thread_ractor = layout->thread.ractor.offset;
+		process->ractor_holder = of_ractor->offset;
+	} else if (rcore_has_place(&layout->vm.gvl_owner)) {
+		process->holder = sampler->vm + (uint64_t)layout->vm.gvl_owner.offset;
+	}
+	if (sampler->objspace)
+		process->gc = sampler->objspace + (uint64_t)layout->objspace.during_gc.offset;
+}
+
+static struct rcore_error *find(const struct rcore_sampler *sampler,
+				struct rcore_bpf_process *ret)
+{
+	/*
+	 * Only a stopped process shows where its threads have their variables.
+	 */
+	struct rcore_options open = sampler->open;
+	struct rcore_session *session = NULL;
+	struct rcore_snapshot *snapshot = NULL;
+	*ret = (struct rcore_bpf_process){0};
+	open.no_native = true;
+	struct rcore_error *err = rcore_open_pid(rcore_sampler_pid(sampler), &open, &session);
+	if (!err)
+		err = rcore_load(session, &snapshot);
+	if (!err)
+		err = rcore_bpf_params(session, snapshot, NULL, 0, &ret->params);
+	if (!err)
+		add_own(sampler, ret);
+	rcore_snapshot_free(snapshot);
+	rcore_close(session);
+	return err;
+}
+
+/*
+ * On a busy machine, the threads may take longer to stop than rcore waits for
+ * them.
+ */
+struct rcore_error *rcore_sampler_bpf_process(const struct rcore_sampler *sampler,
+					      struct rcore_bpf_process *ret)
+{
+	enum { ATTEMPTS = 5 };
+	struct rcore_error *err = NULL;
+	for (int i = 0; i < ATTEMPTS; i++) {
+		rcore_error_free(err);
+		err = find(sampler, ret);
+		if (!err || err->code == RCORE_ERROR_NO_MEMORY)
+			break;
+	}
+	return err;
+}
+
+uint64_t rcore_sampler_code(const struct rcore_sampler *sampler)
+{
+	char line[512];
+	uint64_t count = 0;
+	int fd = openat(rcore_live_folder(sampler->live), "maps", O_RDONLY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file && fd >= 0)
+		close(fd);
+	/* Code of a file; that of the compilers is in none. */
+	while (file && fgets(line, sizeof(line), file))
+		count += strstr(line, " r-xp ") && strchr(line, '/');
+	if (file)
+		fclose(file);
+	return count;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "sampler/sampler_private.h"
+
+/*
+ * Samples that a BPF program copied, in the kernel, while their thread ran. All
+ * words of a record are of one moment, so nothing is read twice; what they
+ * point to (iseqs, method entries) is looked up as for other samples.
+ */
+
+enum { CHECK_NS = 100000000 };
+
+struct rcore_error *rcore_sampler_begin_events(struct rcore_sampler *sampler)
+{
+	uint64_t now = rcore_sampler_now();
+	rcore_sampler_begin_tick(sampler, now);
+	sampler->statistics.threads = sampler->threads.count;
+	if (sampler->profile->no_memory)
+		return rcore_error_no_memory();
+	if (now - sampler->last_tick < CHECK_NS)
+		return NULL;
+	sampler->last_tick = now;
+	return rcore_live_check(sampler->live);
+}
+
+static struct rcore_sampled_thread *find(struct rcore_sampler *sampler, uint64_t address,
+					 uint32_t tid)
+{
+	for (size_t i = 0; i < sampler->threads.count; i++) {
+		struct rcore_sampled_thread *thread = sampler->threads.items[i];
+		if (address ? thread->address == address : thread->tid == (int)tid)
+			return thread;
+	}
+	return NULL;
+}
+
+/*
+ * Finds the thread of a record, which may have ended meanwhile. Before Ruby
+ * 3.0, a thread without the GVL has no stack, but a known kernel thread.
+ */
+static struct rcore_error *thread_of(struct rcore_sampler *sampler,
+				     const struct rcore_bpf_record *record,
+				     struct rcore_sampled_thread **ret)
+{
+	*ret = find(sampler, record->thread, record->tid);
+	if (*ret || !record->thread)
+		return NULL;
+	struct rcore_error *err = rcore_sampler_list(sampler);
+	if (err)
+		return err;
+	*ret = find(sampler, record->thread, record->tid);
+	if (!*ret)
+		*ret = rcore_sampler_add_thread(sampler, record->thread, (int)record->tid);
+	return *ret ? NULL : rcore_error_no_memory();
+}
+
+static bool set_piece(struct rcore_piece *piece, uint64_t start, const void *bytes, size_t size)
+{
+	if (!rcore_piece_set(piece, start, size))
+		return false;
+	if (size)
+		memcpy(piece->bytes, bytes, size);
+	piece->read = size;
+	return true;
+}
+
+/* Puts what was copied where stack.h has what it reads. */
+static bool set_stack(struct rcore_sampler *sampler, const struct rcore_bpf_record *record,
+		      struct rcore_track *track)
+{
+	struct rcore_stack *stack = &track->stack;
+	const uint8_t *frames = (const uint8_t *)&record->strings[record->string_count];
+	size_t step = sampler->layout->cfp.size, size = record->frame_bytes;
+	uint64_t top = record->cfp + size;
+	bool is_whole = top == record->top;
+	if (size % step)
+		size = 0;
+	stack->ec = record->ec;
+	stack->bottom = record->bottom;
+	stack->top = record->cfp + size;
+	/* A stack whose outermost frame is left out begins with its caller. */
+	stack->cfp = size ? record->cfp : 0;
+	stack->is_partial = false;
+	track->outer_node =
+		size && !is_whole
+			? rcore_profile_node(
+				  sampler->profile, 0,
+				  rcore_sampler_note(sampler, "(outer frames not read)"))
+			: 0;
+	for (size_t i = 0; i < RCORE_PIECE_COUNT; i++)
+		if (i != RCORE_PIECE_THREAD)
+			stack->pieces[i].size = stack->pieces[i].read = 0;
+	return set_piece(&stack->pieces[RCORE_PIECE_FRAMES], record->cfp, frames, size) &&
+	       set_piece(&stack->pieces[RCORE_PIECE_VALUES], record->bottom,
+			 frames + record->frame_bytes, record->value_bytes);
+}
+
+/* Its name is in the rb_thread_t, which is read once in a while. */
+static void name(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+{
+	struct rcore_piece *piece = &thread->track.stack.pieces[RCORE_PIECE_THREAD];
+	if (thread->track.thread && thread->last_looked >= sampler->last_verified)
+		return;
+	thread->last_looked = rcore_sampler_now();
+	if (rcore_piece_set(piece, thread->address, sampler->layout->thread.size) &&
+	    !rcore_read(rcore_live_bare_memory(sampler->live), piece->start, piece->bytes,
+			piece->size))
+		piece->read = piece->size;
+	rcore_sampler_name_thread(sampler, thread);
+}
+
+static bool is_in_gc(const struct rcore_sampler *sampler, const struct rcore_bpf_record *record)
+{
+	const struct rcore_field *during_gc = &sampler->layout->objspace.during_gc;
+	struct rcore_field word = *during_gc;
+	uint64_t value = 0;
+	word.offset = 0;
+	return sampler->objspace && rcore_has_place(during_gc) &&
+	       record->holder == record->thread &&
+	       rcore_field_of((const uint8_t *)&record->gc, sizeof(record->gc), &word,
+			      &value) &&
+	       value;
+}
+
+/* A thread without a Ruby stack: of a library, or before it runs Ruby. */
+static void add_foreign(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+			const struct rcore_bpf_record *record, uint64_t cpu)
+{
+	uint32_t node = rcore_profile_node(sampler->profile, 0,
+					   rcore_sampler_note(sampler, "(no Ruby stack)"));
+	uint32_t state = rcore_sampler_plain_state(sampler, RCORE_SAMPLE_RUNNING);
+	const struct rcore_profile_thread other = {.pid = record->pid, .tid = record->tid};
+	uint64_t now = record->time;
+	sampler->statistics.foreign++;
+	if (thread) {
+		name(sampler, thread);
+		thread->track.labels = 0;
+		rcore_track_add_event(sampler, &thread->track, node, state, now, cpu);
+		return;
+	}
+	struct rcore_track track = {.thread = rcore_profile_thread(sampler->profile, &other)};
+	rcore_track_add_event(sampler, &track, node, state, now, cpu);
+	rcore_track_settle(sampler, &track);
+}
+
+struct rcore_error *rcore_sampler_event(struct rcore_sampler *sampler,
+					const struct rcore_bpf_record *record, uint64_t cpu)
+{
+	struct rcore_sampled_thread *thread;
+	struct rcore_error *err = thread_of(sampler, record, &thread);
+	if (err)
+		return err;
+	sampler->statistics.samples++;
+	if (!thread || !record->frame_bytes) {
+		add_foreign(sampler, thread, record, cpu);
+		return NULL;
+	}
+	struct rcore_track *track = &thread->track;
+	if (!set_stack(sampler, record, track))
+		return rcore_error_no_memory();
+	track->may_be_unfilled = record->holder == record->thread;
+	name(sampler, thread);
+	rcore_track_decode(sampler, track);
+	track->fiber = rcore_sampler_current_fiber(sampler, thread);
+	rcore_sampler_copied_labels(sampler, track, record);
+	bool in_gc = is_in_gc(sampler, record);
+	thread->state = in_gc ? RCORE_SAMPLE_GC : RCORE_SAMPLE_RUNNING;
+	thread->state_number = rcore_sampler_plain_state(sampler, thread->state);
+	rcore_track_add_event(sampler, track,
+			      in_gc ? rcore_sampler_gc_node(sampler, track->node) : track->node,
+			      thread->state_number, record->time, cpu);
+	return NULL;
+}
