@@ -103,6 +103,12 @@ struct rcore_process {
 	size_t pack_note_size;
 	const uint8_t *pack_known;
 	size_t pack_known_size;
+
+	/*
+	 * The folder that a running process sees as its root, as it is seen
+	 * from here; NULL if that is "/", or for a core.
+	 */
+	const char *root;
 };
 
 #endif

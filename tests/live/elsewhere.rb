@@ -6,8 +6,9 @@ module Elsewhere
     own = rubies.find { |ruby| ruby.root.empty? } || rubies.first
     rubies.reject { |ruby| ruby.root.empty? }.map do |ruby|
       LiveCase.new("container #{ruby.name}") { Elsewhere.container(self, ruby) }
-    end + rubies.reject { |ruby| ruby.root.empty? }.last(1).map do |ruby|
-      LiveCase.new("missing files #{ruby.name}") { Elsewhere.missing(self, ruby) }
+    end + rubies.reject { |ruby| ruby.root.empty? }.last(1).flat_map do |ruby|
+      [LiveCase.new("missing files #{ruby.name}") { Elsewhere.missing(self, ruby) },
+       LiveCase.new("debug files in container #{ruby.name}") { Elsewhere.debug_files(self, ruby) }]
     end + [
       LiveCase.new("children #{own.name}") { Elsewhere.children(self, own) },
       LiveCase.new("replaced files #{own.name}") { Elsewhere.replaced(self, own) },
@@ -36,6 +37,30 @@ module Elsewhere
       test.same("modules", [], report["modules"].reject { |each| each["status"] == "found" }.map { |each| each["path"] })
       out, = test.rcore("-p", outside)
       test.fail("the report does not tell the pid inside") unless out.lines.first.include?("(pid 1 in its container)")
+      test.goes_on(counter)
+    end
+  end
+
+  # A container that has the debug file of a library, which this machine lacks.
+  def self.debug_files(test, ruby)
+    source = File.join(__dir__, "naps.c")
+    FileUtils.mkdir_p(inside = File.join(test.folder, "lib"))
+    library = File.join(inside, "naps.so")
+    return test.fail("no library") unless system("gcc", "-g", "-O0", "-shared", "-fPIC", "-Wl,--build-id=sha1", source, "-o", library)
+    id = `readelf -n #{library}`[/Build ID: (\h+)/, 1]
+    kept = File.join(inside, "debug/.build-id", id[0, 2])
+    FileUtils.mkdir_p(kept)
+    system("objcopy", "--only-keep-debug", library, File.join(kept, "#{id[2..]}.debug"))
+    system("strip", library)
+    line = File.readlines(source).index { |each| each.include?("poll(") } + 1
+    folders = File.join(ruby.root, "usr/lib")
+    mount = "mount -t overlay none -o lowerdir=#{inside}:#{folders} #{folders} && exec \"$@\""
+    before = [*LiveCase::ROOT, "unshare", "--mount", "sh", "-c", mount, "sh"]
+    test.with_program(ruby, "napping.rb", "/usr/lib/naps.so", before: before) do |pid, counter|
+      report, = test.report("-p", pid)
+      frames = report.to_h["fibers"].to_a.flat_map { |fiber| fiber["native"].to_a }
+      found = frames.find { |frame| frame["function"] == "nap" }
+      test.same("where it naps", ["naps.c", line], found && [File.basename(found["file"].to_s), found["line"]])
       test.goes_on(counter)
     end
   end

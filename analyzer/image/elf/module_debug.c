@@ -15,8 +15,10 @@ static void add_folder(FILE *out, const char *folder, const char *below)
 }
 
 /* "+": a file that .gnu_debuglink names is checked by its CRC. */
-static char *debug_folders(const struct rcore_module_options *options)
+static char *debug_folders(const struct rcore_modules *modules)
 {
+	const struct rcore_module_options *options = &modules->options;
+	const char *root = modules->process->root;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -27,6 +29,9 @@ static char *debug_folders(const struct rcore_module_options *options)
 		add_folder(out, options->sysroot, "/usr/lib/debug");
 	for (size_t i = 0; i < options->search_path_count; i++)
 		add_folder(out, options->search_paths[i], "");
+	/* realpath() would take the link for a path of this machine. */
+	if (root)
+		fprintf(out, ":%s/usr/lib/debug", root);
 	fputs(":/usr/lib/debug", out);
 	if (fclose(out)) {
 		free(text);
@@ -106,7 +111,7 @@ struct rcore_module_debug *rcore_module_debug(struct rcore_modules *modules,
 	struct rcore_module_debug *debug = calloc(1, sizeof(*debug));
 	if (!debug)
 		return NULL;
-	debug->folders = debug_folders(&modules->options);
+	debug->folders = debug_folders(modules);
 	if (!debug->folders) {
 		free(debug);
 		return NULL;

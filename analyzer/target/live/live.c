@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "target/live/live_explain.h"
@@ -120,6 +121,18 @@ static int try_memory(struct rcore_live *live)
 	return range.read ? 0 : errno;
 }
 
+/* Whether the process has another root folder, or other mounts below it. */
+static bool is_elsewhere(const struct rcore_live *live)
+{
+	struct stat own, root, own_mounts, mounts;
+	if (stat("/", &own) || fstatat(live->folder, "root", &root, 0) ||
+	    stat("/proc/self/ns/mnt", &own_mounts) ||
+	    fstatat(live->folder, "ns/mnt", &mounts, 0))
+		return false;
+	return own.st_dev != root.st_dev || own.st_ino != root.st_ino ||
+	       own_mounts.st_dev != mounts.st_dev || own_mounts.st_ino != mounts.st_ino;
+}
+
 static struct rcore_error *describe(struct rcore_live *live)
 {
 	struct rcore_process *process = &live->process;
@@ -143,6 +156,9 @@ static struct rcore_error *describe(struct rcore_live *live)
 	process->mapping_count = live->maps.mapping_count;
 	process->source = rcore_arena_printf(&live->arena, "process %d", live->pid);
 	process->executable = rcore_arena_strdup(&live->arena, live->status.name);
+	if (is_elsewhere(live))
+		process->root =
+			rcore_arena_printf(&live->arena, "/proc/%d/root", live->pid);
 	if (!process->source || !process->executable || !read_arguments(live))
 		return rcore_error_no_memory();
 	return check_machine(live);
