@@ -33,10 +33,17 @@ struct rcore_error *rcore_alike_find(struct rcore_snapshot *snapshot,
 				     const struct rcore_comparison *comparison,
 				     struct rcore_alike **ret, size_t *ret_count);
 
+enum { RCORE_SIMILAR_LISTED = 100 };
+
 struct rcore_likeness {
 	struct rcore_alike same;
-	/* Other items that are similar to these; empty if they were merged. */
+	/*
+	 * Other items that are similar to these; none if they were merged. The
+	 * first RCORE_SIMILAR_LISTED are listed: with all of them, thousands of
+	 * pairs in one family would need gigabytes.
+	 */
 	struct rcore_alike similar;
+	size_t similar_count;
 	bool differs; /* `same` has items that are only similar */
 };
 

@@ -106,7 +106,8 @@ struct rcore_error *rcore_snapshot_group(struct rcore_snapshot *snapshot, bool m
 			.fibers = found[i].same.items,
 			.count = found[i].same.count,
 			.similar = found[i].similar.items,
-			.similar_count = found[i].similar.count,
+			.similar_listed = found[i].similar.count,
+			.similar_count = found[i].similar_count,
 			.differs = found[i].differs,
 		};
 		for (size_t j = 0; j < groups[i].count; j++)

@@ -38,20 +38,24 @@ static struct rcore_error *find(struct rcore_snapshot *snapshot,
 	return ret->same_of && ret->similar_of ? NULL : rcore_error_no_memory();
 }
 
-/* Those of the list of similar items that are not in this one. */
-static bool others(const struct lists *lists, size_t index, struct rcore_arena *arena,
-		   struct rcore_alike *ret)
+/* The list of similar items without those of this one. */
+static bool add_others(const struct lists *lists, size_t index, struct rcore_arena *arena,
+		       struct rcore_likeness *ret)
 {
 	const struct rcore_alike *same = &lists->same[index];
 	int class = lists->similar_of[same->items[0]];
 	const struct rcore_alike *similar = class < 0 ? NULL : &lists->similar[class];
 	if (!similar || similar->count <= same->count)
 		return true;
-	ret->items = rcore_arena_array(arena, similar->count, sizeof(*ret->items));
-	for (size_t i = 0; ret->items && i < similar->count; i++)
+	struct rcore_alike *listed = &ret->similar;
+	ret->similar_count = similar->count - same->count;
+	size_t room = ret->similar_count < RCORE_SIMILAR_LISTED ? ret->similar_count
+								: RCORE_SIMILAR_LISTED;
+	listed->items = rcore_arena_array(arena, room, sizeof(*listed->items));
+	for (size_t i = 0; listed->items && listed->count < room; i++)
 		if (lists->same_of[similar->items[i]] != (int)index)
-			ret->items[ret->count++] = similar->items[i];
-	return ret->items;
+			listed->items[listed->count++] = similar->items[i];
+	return listed->items;
 }
 
 static bool describe(const struct lists *lists, bool merge, struct rcore_arena *arena,
@@ -59,7 +63,7 @@ static bool describe(const struct lists *lists, bool merge, struct rcore_arena *
 {
 	for (size_t i = 0; !merge && i < lists->same_count; i++) {
 		ret[i].same = lists->same[i];
-		if (!others(lists, i, arena, &ret[i].similar))
+		if (!add_others(lists, i, arena, &ret[i]))
 			return false;
 	}
 	for (size_t i = 0; merge && i < lists->similar_count; i++) {

@@ -181,10 +181,11 @@ struct rcore_fiber_group {
 	size_t count;
 	/*
 	 * Other fibers, whose stacks differ only in the line of the innermost
-	 * frame or in the depth of a recursion.
+	 * frame or in the depth of a recursion: indices of the first ones, and
+	 * how many there are.
 	 */
 	int *similar;
-	size_t similar_count;
+	size_t similar_listed, similar_count;
 	/* Similar ones were merged: their stacks are not all the same. */
 	bool differs;
 };

@@ -57,7 +57,7 @@ struct rcore_thread_group {
 	int *threads; /* indices, ascending; two or more */
 	size_t count;
 	int *similar;
-	size_t similar_count;
+	size_t similar_listed, similar_count;
 	bool differs;
 };
 

@@ -228,7 +228,8 @@ struct rcore_error *rcore_thread_groups_find(struct rcore_snapshot *snapshot,
 			.threads = found[i].same.items,
 			.count = found[i].same.count,
 			.similar = found[i].similar.items,
-			.similar_count = found[i].similar.count,
+			.similar_listed = found[i].similar.count,
+			.similar_count = found[i].similar_count,
 			.differs = found[i].differs,
 		};
 		for (size_t j = 0; j < groups[i].count; j++)

@@ -98,10 +98,13 @@ static void put_groups(struct rcore_json *json, const struct rcore_snapshot *sna
 		struct json_object *object = rcore_json_object(json);
 		rcore_json_add(json, object, "fibers", ids);
 		rcore_json_add_flag(json, object, "differs", group->differs);
-		if (group->similar_count)
+		if (group->similar_listed)
 			rcore_json_add(json, object, "similar",
 				       fiber_ids(json, snapshot, group->similar,
-						 group->similar_count, pick));
+						 group->similar_listed, pick));
+		if (group->similar_count > group->similar_listed)
+			rcore_json_add_count(json, object, "similar_count",
+					     group->similar_count);
 		rcore_json_put(json, NULL, object);
 	}
 	rcore_json_close(json, ']');
@@ -124,10 +127,13 @@ static void put_thread_groups(struct rcore_json *json, const struct rcore_snapsh
 		rcore_json_add_flag(json, object, "idle",
 				    snapshot->threads[group->threads[0]].is_idle);
 		rcore_json_add_flag(json, object, "differs", group->differs);
-		if (group->similar_count)
+		if (group->similar_listed)
 			rcore_json_add(json, object, "similar",
 				       thread_ids(json, snapshot, group->similar,
-						  group->similar_count, pick));
+						  group->similar_listed, pick));
+		if (group->similar_count > group->similar_listed)
+			rcore_json_add_count(json, object, "similar_count",
+					     group->similar_count);
 		rcore_json_put(json, NULL, object);
 	}
 	rcore_json_close(json, ']');

@@ -262,7 +262,7 @@ void rcore_text_fibers(struct rcore_text *text, const int *fibers, size_t count)
 static void print_similar(const struct rcore_text *text, const struct rcore_fiber_group *group)
 {
 	fputs("  similar:", text->pen.out);
-	for (size_t i = 0; i < group->similar_count && i < RCORE_TEXT_SIMILAR; i++)
+	for (size_t i = 0; i < group->similar_listed && i < RCORE_TEXT_SIMILAR; i++)
 		fprintf(text->pen.out, " %s",
 			rcore_fiber_text(text->snapshot, group->similar[i]));
 	rcore_text_similar_end(text, group->similar_count);

@@ -114,7 +114,7 @@ void rcore_text_thread_group_title(const struct rcore_text *text, size_t index, 
 static void print_similar(const struct rcore_text *text, const struct rcore_thread_group *group)
 {
 	fputs("  similar:", text->pen.out);
-	for (size_t i = 0; i < group->similar_count && i < RCORE_TEXT_SIMILAR; i++)
+	for (size_t i = 0; i < group->similar_listed && i < RCORE_TEXT_SIMILAR; i++)
 		fprintf(text->pen.out, " %s", text->snapshot->threads[group->similar[i]].id);
 	rcore_text_similar_end(text, group->similar_count);
 }

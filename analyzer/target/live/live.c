@@ -157,8 +157,7 @@ static struct rcore_error *describe(struct rcore_live *live)
 	process->source = rcore_arena_printf(&live->arena, "process %d", live->pid);
 	process->executable = rcore_arena_strdup(&live->arena, live->status.name);
 	if (is_elsewhere(live))
-		process->root =
-			rcore_arena_printf(&live->arena, "/proc/%d/root", live->pid);
+		process->root = rcore_arena_printf(&live->arena, "/proc/%d/root", live->pid);
 	if (!process->source || !process->executable || !read_arguments(live))
 		return rcore_error_no_memory();
 	return check_machine(live);
