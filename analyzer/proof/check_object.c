@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proof/check.h"
+#include "ruby/object/generic_ivar.h"
 #include "ruby/object/ivar.h"
 
 enum {
@@ -110,6 +111,17 @@ CHECK(object_values)
 	}
 	free(ivars.items);
 	return holds && !named ? RCORE_SILENT : verdict_of(holds);
+}
+
+/*
+ * The same for an object whose variables are in the table of generic ones. That
+ * table cannot be read while st_update() rebuilds it.
+ */
+CHECK(generic_values)
+{
+	uint64_t record;
+	rcore_auto_error err = rcore_generic_ivar(s->ruby, base, &record);
+	return err ? RCORE_SILENT : rcore_check_object_values(s, base, field);
 }
 
 CHECK(object_embedded)

@@ -157,6 +157,33 @@ static struct rcore_thread *thread_of_tid(struct rcore_loader *loader, int tid)
 	return NULL;
 }
 
+/*
+ * Whether the kernel thread is at the start of the stack that the C library
+ * made for it: below its thread control block. (A handler of signals may have
+ * another stack, which lies elsewhere.)
+ */
+static bool is_at_start(const struct rcore_native_thread *native, uint64_t sp)
+{
+	enum { NEAR = 64 << 10 };
+	return native->thread_pointer > sp && native->thread_pointer - sp < NEAR;
+}
+
+/*
+ * A kernel thread that serves M:N threads belongs to the next one before it
+ * switches to that one's stack (nt_start() and thread_sched_switch0() of
+ * thread_pthread.c). That thread is still parked.
+ */
+static void park_next(struct rcore_loader *loader, const struct rcore_native_thread *native,
+		      struct rcore_thread *thread, struct rcore_fiber *current, uint64_t sp)
+{
+	uint64_t saved = current ? saved_sp(loader, thread) : 0;
+	if (!saved || !has_stack_at(loader, current, saved) || !is_at_start(native, sp))
+		return;
+	current->stack_pointer = saved;
+	current->tid = thread->tid = 0;
+	current->is_parked = thread->is_parked = true;
+}
+
 static void find_stack(struct rcore_loader *loader, const struct rcore_native_thread *native)
 {
 	struct rcore_thread *thread = native->tid ? thread_of_tid(loader, native->tid) : NULL;
@@ -173,6 +200,8 @@ static void find_stack(struct rcore_loader *loader, const struct rcore_native_th
 		found = thread ? -1 : ended_fiber_at(loader, sp);
 		if (found >= 0)
 			loader->fibers.items[found].tid = native->tid;
+		else
+			park_next(loader, native, thread, current, sp);
 		return;
 	}
 	struct rcore_fiber *fiber = &loader->fibers.items[found];

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "fake_ivar.h"
+#include "fake_values.h"
 #include "proof/field_check.h"
 #include "proof/shift.h"
 #include "session/trial.h"
@@ -108,6 +110,39 @@ START_TEST(test_filled_block)
 			rcore_check_row(item_of("block", "code")->where);
 		ck_assert_int_eq(rcore_check_field(&samples, row), states[i].verdict);
 	}
+	finish();
+}
+END_TEST
+
+/* The table of generic instance variables cannot be read while it grows. */
+START_TEST(test_growing_table)
+{
+	begin(_i);
+	struct fake_ruby *fake = &world.vm.ruby;
+	/* This world has no list of shapes. */
+	if (!rcore_has(&layout.gen_ivtbl.ivptr) || layout.traits.shapes) {
+		finish();
+		return;
+	}
+	const struct rcore_check_row *row =
+		rcore_check_row(item_of("gen_ivtbl", "ivptr")->where);
+	struct rcore_samples samples = {.ruby = &ruby};
+	uint64_t entry = fake->statics + 8, record, table = 0;
+	uint64_t object = fake_instance(fake, fake_string(fake, "text"),
+					fake_named_class(fake, "Text", 0));
+	const struct fake_ivar ivar = {fake_id(fake, "name"), FAKE_FIXNUM(1)};
+	fake_set_ivars(fake, object, FAKE_IVAR_HEAP, &ivar, 1);
+	fake_put_generic_ivars(fake);
+	record = fake->generic[fake->generic_count - 1][1];
+	rcore_samples_add(&samples.generic, object);
+	ruby.statics.generic_ivars = entry;
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_HOLDS);
+	rcore_read_u64(&fake->target.memory, entry, &table);
+	fake_put(&fake->target, entry, fake_object(fake, RCORE_T_NONE, 40));
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_SILENT);
+	fake_put(&fake->target, entry, table);
+	fake_put(&fake->target, record + (uint64_t)layout.gen_ivtbl.ivptr.offset, 0x1230);
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_FAILS);
 	finish();
 }
 END_TEST
@@ -706,23 +741,13 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_table,
-				      test_rules,
-				      test_moments,
-				      test_moved,
-				      test_refused,
-				      test_corrupt,
-				      test_objspace,
-				      test_choice,
-				      test_outermost_tag,
-				      test_unlocking,
-				      test_node,
-				      test_queued,
-				      test_filled_block,
-				      test_half_written,
-				      test_always_at_hand,
-				      test_file,
-				      test_stack_being_copied,
-				      test_without};
+	const TTest *const tests[] = {
+		test_table,          test_rules,         test_moments,
+		test_moved,          test_refused,       test_corrupt,
+		test_objspace,       test_choice,        test_outermost_tag,
+		test_unlocking,      test_node,          test_queued,
+		test_filled_block,   test_growing_table, test_half_written,
+		test_always_at_hand, test_file,          test_stack_being_copied,
+		test_without};
 	return world_run("shift", tests, RCORE_COUNT(tests));
 }

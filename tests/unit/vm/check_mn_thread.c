@@ -87,8 +87,55 @@ START_TEST(test_last_functions)
 }
 END_TEST
 
+/*
+ * A kernel thread belongs to a thread before it switches to its stack. (A
+ * handler of signals may run on another stack.)
+ */
+START_TEST(test_being_entered)
+{
+	const uint64_t saved = stack_top - 0x200, own = 0x7f0000c00000;
+	const struct {
+		uint64_t sp;
+		bool is_parked;
+	} states[] = {
+		{own - 0x800, true},
+		{stack_top - 0x400, false},
+		{0x7f0000f00000, false},
+		{own + 0x800, false},
+	};
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	if (!rcore_has(&vm->ruby.layout.thread.sched_context))
+		return;
+	uint64_t fiber = fake_current_fiber(vm, world.sleeper);
+	uint64_t ec = FAKE_GET(vm, world.sleeper, thread, ec);
+	FAKE_PUT(vm, put_context(world.sleeper), coroutine, stack_pointer, saved);
+	FAKE_PUT(vm, ec, ec, machine_stack_start, stack_top);
+	FAKE_PUT(vm, ec, ec, machine_stack_maxsize, stack_size);
+	FAKE_PUT(vm, fiber, fiber, stack_base, 0);
+	struct rcore_snapshot *snapshot = world_load();
+	int tid = world_fiber(snapshot, fiber)->tid;
+	world_free(snapshot);
+	struct rcore_native_thread *native = world.native;
+	while (native->tid != tid)
+		native++;
+	native->has_registers = true;
+	native->thread_pointer = own;
+	for (size_t i = 0; i < RCORE_COUNT(states); i++) {
+		native->registers[rcore_register_sp(EM_X86_64)] = states[i].sp;
+		snapshot = world_load();
+		const struct rcore_fiber *found = world_fiber(snapshot, fiber);
+		ck_assert(found->is_parked == states[i].is_parked);
+		ck_assert_int_eq(found->tid, states[i].is_parked ? 0 : tid);
+		ck_assert_int_eq(snapshot->threads[found->thread].tid, found->tid);
+		world_free(snapshot);
+	}
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_being_filled, test_last_functions};
+	const TTest *const tests[] = {test_being_filled, test_last_functions,
+				      test_being_entered};
 	return world_run("M:N threads", tests, RCORE_COUNT(tests));
 }
