@@ -10,6 +10,7 @@
  * tests run it on fake memory. Start here.
  */
 
+#include "base/address_map.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "layout/layout.h"
@@ -43,6 +44,8 @@ struct rcore_statics {
 	unsigned shape_searches, generic_searches;
 	unsigned encoding_searches, default_searches, printable_searches;
 };
+
+struct rcore_live;
 
 /*
  * What every decoder of a Ruby object needs: the memory, the layout, and the
@@ -87,11 +90,20 @@ struct rcore_ruby {
 	bool hides_text;
 	size_t hidden_count; /* how many */
 	/*
-	 * The fibers that such a walk found on the machine that wrote the pack;
-	 * NULL if the target is not a pack.
+	 * The fibers that such a walk found: on the machine that wrote the
+	 * pack, or in the running process, shortly before. NULL: walk.
 	 */
 	const uint64_t *packed_fibers;
 	size_t packed_fiber_count;
+	/*
+	 * Of a running process, to read many ranges at once; otherwise NULL.
+	 */
+	struct rcore_live *live;
+	/*
+	 * Keys are addresses of fibers whose frames and contexts are left out;
+	 * NULL: none.
+	 */
+	const struct rcore_address_map *unchanged_fibers;
 
 	uint64_t top_self; /* the object "main"; 0: unknown */
 	uint64_t progname; /* the String $0; 0: unknown */

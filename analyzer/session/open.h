@@ -25,6 +25,13 @@ struct rcore_target {
 	struct rcore_live *live;         /* NULL: not a running process */
 	struct rcore_pack_facts *pack;   /* NULL: not a pack */
 	struct rcore_recorder *recorder; /* NULL: nothing will be packed */
+	/*
+	 * Of a running process: fibers whose frames need not be decoded now,
+	 * and all fibers, which need not be searched for. NULL: not known.
+	 */
+	const struct rcore_address_map *unchanged_fibers;
+	const uint64_t *known_fibers;
+	size_t known_fiber_count;
 	/* why a pack is read as a plain core, or NULL */
 	const char *pack_problem;
 

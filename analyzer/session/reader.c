@@ -76,6 +76,10 @@ void rcore_reader_init(struct rcore_ruby *ruby, const struct rcore_target *targe
 	ruby->global_symbols = location->global_symbols;
 	ruby->statics = located->statics;
 	ruby->recorder = target->recorder;
+	ruby->live = target->live;
+	ruby->unchanged_fibers = target->unchanged_fibers;
+	ruby->packed_fibers = target->known_fibers;
+	ruby->packed_fiber_count = target->known_fiber_count;
 	if (target->pack) {
 		ruby->packed_fibers = target->pack->fibers;
 		ruby->packed_fiber_count = target->pack->fiber_count;

@@ -5,6 +5,7 @@
 #include "session/examine.h"
 #include "session/load.h"
 #include "session/pack_live.h"
+#include "session/running_ahead.h"
 
 static void describe(const struct rcore_session *session, const struct rcore_live_pause *pause,
 		     struct rcore_snapshot *snapshot)
@@ -32,11 +33,45 @@ static struct rcore_error *keep_stacks(const struct rcore_session *session,
 	return rcore_running_keep_stacks(&session->target, snapshot);
 }
 
+/* What is done once the process runs again. */
+static struct rcore_error *conclude(struct rcore_session *session, struct rcore_error *err,
+				    const struct rcore_live_pause *pause,
+				    struct rcore_snapshot *snapshot)
+{
+	session->overdue = pause->overdue;
+	if (err)
+		return err;
+	err = rcore_running_sockets(&session->target, snapshot);
+	if (err)
+		rcore_snapshot_free(snapshot);
+	else
+		describe(session, pause, snapshot);
+	return err;
+}
+
+/* What is read of a process in addition to its memory, and stacks. */
+static struct rcore_error *read_rest(struct rcore_session *session,
+				     struct rcore_snapshot *snapshot)
+{
+	const struct rcore_target *target = &session->target;
+	struct rcore_running_fds fds = {0};
+	rcore_running_describe_gvl(session, snapshot);
+	struct rcore_error *err = keep_stacks(session, snapshot);
+	if (!err)
+		err = rcore_running_fds_set(&fds, target, snapshot);
+	if (!err && target->recorder)
+		rcore_session_keep_recorded(target);
+	rcore_running_fds_deinit(&fds);
+	return err;
+}
+
 /*
- * Reads the process once. Starts with one copy of all pages that the previous
- * reading needed.
+ * Reads the process once, and stops it until all is decoded. Starts with one
+ * copy of all pages that the previous reading needed. `before` is how long it
+ * was stopped already.
  */
-static struct rcore_error *read_once(struct rcore_session *session, struct rcore_moment *ret)
+static struct rcore_error *read_once(struct rcore_session *session, uint64_t before,
+				     struct rcore_moment *ret)
 {
 	const struct rcore_target *target = &session->target;
 	struct rcore_live_pause pause;
@@ -47,26 +82,42 @@ static struct rcore_error *read_once(struct rcore_session *session, struct rcore
 	struct rcore_error *err = rcore_live_begin(target->live, !session->settings.no_stop);
 	if (err)
 		return err;
+	rcore_running_time_gvl(session);
 	err = rcore_session_read(session, ret);
-	struct rcore_snapshot *snapshot = err ? NULL : ret->snapshot;
-	if (!err)
-		rcore_running_describe_gvl(session, snapshot);
-	if (!err)
-		err = keep_stacks(session, snapshot);
-	if (!err)
-		err = rcore_running_fds(target, snapshot);
-	if (!err && target->recorder)
-		rcore_session_keep_recorded(target);
+	if (!err) {
+		err = read_rest(session, ret->snapshot);
+		if (err)
+			rcore_snapshot_free(ret->snapshot);
+	}
 	rcore_live_end(target->live, &pause);
 	rcore_live_read_late(target->live, false);
-	session->overdue = pause.overdue;
-	if (!err)
-		err = rcore_running_sockets(target, snapshot);
+	pause.nanoseconds += before;
+	return conclude(session, err, &pause, ret->snapshot);
+}
+
+/*
+ * Reads the process with as short a stop as possible. If this does not lead to
+ * all of one moment, it is read again and stopped for longer. It is not stopped
+ * a second time if the first one took too long already.
+ */
+static struct rcore_error *read_ahead(struct rcore_session *session,
+				      struct rcore_snapshot *first, struct rcore_moment *ret)
+{
+	struct rcore_live *live = session->target.live;
+	struct rcore_ahead ahead = {.first = first};
+	struct rcore_live_pause pause = {0};
+	bool missed = false;
+	rcore_live_read_late(live, session->settings.max_pause_ms != 0);
+	struct rcore_error *err = rcore_ahead_read(&ahead, session, ret, &pause, &missed);
+	rcore_live_read_late(live, false);
+	rcore_ahead_deinit(&ahead);
+	if (pause.overdue || (!err && !missed) || !pause.nanoseconds)
+		return conclude(session, err, &pause, ret->snapshot);
 	if (err)
-		rcore_snapshot_free(snapshot);
+		rcore_error_free(err);
 	else
-		describe(session, &pause, snapshot);
-	return err;
+		rcore_snapshot_free(ret->snapshot);
+	return read_once(session, pause.nanoseconds, ret);
 }
 
 /*
@@ -77,7 +128,7 @@ static struct rcore_error *read_running(struct rcore_session *session, struct rc
 {
 	enum { ATTEMPTS = 5 };
 	for (int i = 1;; i++) {
-		struct rcore_error *err = read_once(session, ret);
+		struct rcore_error *err = read_once(session, 0, ret);
 		if (i == ATTEMPTS || (!err && !ret->snapshot->incomplete))
 			return err;
 		if (!err)
@@ -102,11 +153,12 @@ static struct rcore_error * final(struct rcore_error *err)
 /*
  * Finds out, while the process runs, whether it is Ruby, which layout it has,
  * and then which pages to copy. Forgets pages that only the choice of a layout
- * needed.
+ * needed. *ret is what was read; NULL: nothing useful.
  */
-static struct rcore_error *rehearse(struct rcore_session *session)
+static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_snapshot **ret)
 {
 	struct rcore_moment moment;
+	*ret = NULL;
 	if (!session->choice->trial) {
 		struct rcore_snapshot *snapshot;
 		struct rcore_error *failure = NULL;
@@ -121,23 +173,53 @@ static struct rcore_error *rehearse(struct rcore_session *session)
 			return failure;
 	}
 	rcore_live_forget(session->target.live);
+	/*
+	 * If the fibers are on no list, those that this reading finds are all
+	 * that there are only if nothing runs until the stop.
+	 */
+	if (!session->located.location.layout.traits.fibers_listed)
+		rcore_live_watch(session->target.live);
 	struct rcore_error *err = rcore_session_read(session, &moment);
 	if (err)
 		return final(err);
 	err = keep_stacks(session, moment.snapshot);
 	rcore_running_watch_gvl(session, moment.snapshot);
-	rcore_snapshot_free(moment.snapshot);
 	if (!err && session->target.recorder)
 		rcore_session_record(&session->target, session->located.identity.module);
+	if (err)
+		rcore_snapshot_free(moment.snapshot);
+	else
+		*ret = moment.snapshot;
 	return err;
+}
+
+/*
+ * A pack records what is read while the process is stopped. Problems of a walk
+ * over the heap are not found again in a copy, which has no such walk.
+ */
+static bool can_read_ahead(const struct rcore_session *session,
+			   const struct rcore_snapshot *first)
+{
+	return first && !session->target.recorder && !session->settings.no_stop &&
+	       (session->located.location.layout.traits.fibers_listed || !first->problem_count);
+}
+
+static struct rcore_error *read_stopped(struct rcore_session *session,
+					struct rcore_snapshot *first, struct rcore_moment *ret)
+{
+	if (can_read_ahead(session, first))
+		return read_ahead(session, first, ret);
+	rcore_snapshot_free(first);
+	return session->settings.no_stop ? read_running(session, ret)
+					 : read_once(session, 0, ret);
 }
 
 static struct rcore_error *read_live(struct rcore_session *session, struct rcore_moment *ret)
 {
-	struct rcore_error *err = rehearse(session);
+	struct rcore_snapshot *first = NULL;
+	struct rcore_error *err = rehearse(session, &first);
 	if (!err)
-		err = session->settings.no_stop ? read_running(session, ret)
-						: read_once(session, ret);
+		err = read_stopped(session, first, ret);
 	if (err || ret->snapshot->incomplete) {
 		struct rcore_error *ended = rcore_live_check(session->target.live);
 		if (ended && !err)

@@ -2,6 +2,8 @@
 #ifndef RCORE_SESSION_RUNNING_H
 #define RCORE_SESSION_RUNNING_H
 
+#include "base/address_map.h"
+#include "base/arena.h"
 #include "session/session.h"
 #include "target/live/live.h"
 
@@ -14,12 +16,41 @@
 struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
 					      const struct rcore_snapshot *snapshot);
 
+/* Keeps those of the kernel threads alone. */
+struct rcore_error *rcore_running_keep_thread_stacks(const struct rcore_target *target,
+						     const struct rcore_snapshot *snapshot);
+
+/* What descriptors were at one moment. Initialize it with zeroes. */
+struct rcore_running_fds {
+	struct rcore_running_fd {
+		int fd;
+		const char *link;        /* NULL: not known */
+		bool has_looked_for_pid; /* of the flock() */
+		bool has_pid;
+		int pid;
+	} * items;
+	size_t count, capacity;
+	struct rcore_address_map known; /* from descriptor to index */
+	struct rcore_arena arena;
+	size_t read_count; /* of those that set() had to read */
+};
+
 /*
- * For each fiber that waits for descriptors, sets what they are. Error:
- * NO_MEMORY.
+ * Reads the descriptors for which the fibers of `snapshot` wait, unless `fds`
+ * has them. Error: NO_MEMORY.
  */
-struct rcore_error *rcore_running_fds(const struct rcore_target *target,
-				      struct rcore_snapshot *snapshot);
+struct rcore_error *rcore_running_fds_read(struct rcore_running_fds *fds,
+					   const struct rcore_target *target,
+					   const struct rcore_snapshot *snapshot);
+
+/*
+ * For each fiber that waits for descriptors, sets what they are. Reads those
+ * that `fds` does not have. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_running_fds_set(struct rcore_running_fds *fds,
+					  const struct rcore_target *target,
+					  struct rcore_snapshot *snapshot);
+void rcore_running_fds_deinit(struct rcore_running_fds *fds);
 
 /*
  * Adds the addresses of those that are sockets. The process need not be
@@ -32,11 +63,12 @@ struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
  * A thread that gives the GVL to another one, or that waits for something,
  * waits in the kernel. One that has not waited between two looks, and holds the
  * GVL at both, has held it all the time. watch() notes the holder at a look,
- * check() forgets it if it has waited since, and describe() sets gvl_held_ns at
- * the last look.
+ * check() forgets it if it has waited since, time() notes when the process was
+ * stopped for the last look, and describe() sets gvl_held_ns at that time.
  */
 void rcore_running_watch_gvl(struct rcore_session *session, struct rcore_snapshot *snapshot);
 void rcore_running_check_gvl(struct rcore_session *session);
+void rcore_running_time_gvl(struct rcore_session *session);
 void rcore_running_describe_gvl(const struct rcore_session *session,
 				struct rcore_snapshot *snapshot);
 

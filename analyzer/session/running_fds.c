@@ -18,27 +18,83 @@ static struct rcore_error *set(struct rcore_snapshot *snapshot, struct rcore_wai
 	return fd->link ? NULL : rcore_error_no_memory();
 }
 
-static void set_lock_holder(const struct rcore_target *target, struct rcore_wait *wait)
+static bool is_lock(const struct rcore_wait_fd *fd)
 {
-	if (wait->fd_count && wait->fds[0].mode && !strcmp(wait->fds[0].mode, "lock"))
-		wait->has_pid =
-			rcore_live_flock_holder(target->live, wait->fds[0].fd, &wait->pid);
+	return fd->mode && !strcmp(fd->mode, "lock");
 }
 
-struct rcore_error *rcore_running_fds(const struct rcore_target *target,
-				      struct rcore_snapshot *snapshot)
+/* Returns what `fd` is, which is read unless it is known; NULL: no memory. */
+static struct rcore_running_fd *look_up(struct rcore_running_fds *fds,
+					const struct rcore_target *target,
+					const struct rcore_wait_fd *fd)
 {
 	char text[TEXT_SIZE];
+	uint64_t key = (uint64_t)(unsigned)fd->fd + 1;
+	int index = rcore_address_map_get(&fds->known, key);
+	struct rcore_running_fd *found = index < 0 ? NULL : &fds->items[index];
+	if (!found) {
+		found = rcore_push(fds);
+		if (!found || !rcore_address_map_put(&fds->known, key, (int)fds->count - 1))
+			return NULL;
+		*found = (struct rcore_running_fd){.fd = fd->fd};
+		if (rcore_live_fd(target->live, fd->fd, text, sizeof(text))) {
+			found->link = rcore_arena_strdup(&fds->arena, text);
+			if (!found->link)
+				return NULL;
+		}
+		fds->read_count++;
+	}
+	if (is_lock(fd) && !found->has_looked_for_pid) {
+		found->has_pid = rcore_live_flock_holder(target->live, fd->fd, &found->pid);
+		found->has_looked_for_pid = true;
+		fds->read_count++;
+	}
+	return found;
+}
+
+struct rcore_error *rcore_running_fds_read(struct rcore_running_fds *fds,
+					   const struct rcore_target *target,
+					   const struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_wait *wait = snapshot->fibers[i].wait;
+		for (size_t j = 0; wait && j < wait->fd_count; j++)
+			if (!look_up(fds, target, &wait->fds[j]))
+				return rcore_error_no_memory();
+	}
+	return NULL;
+}
+
+struct rcore_error *rcore_running_fds_set(struct rcore_running_fds *fds,
+					  const struct rcore_target *target,
+					  struct rcore_snapshot *snapshot)
+{
 	struct rcore_error *err = NULL;
+	fds->read_count = 0;
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		struct rcore_wait *wait = snapshot->fibers[i].wait;
-		for (size_t j = 0; !err && wait && j < wait->fd_count; j++)
-			if (rcore_live_fd(target->live, wait->fds[j].fd, text, sizeof(text)))
-				err = set(snapshot, &wait->fds[j], text);
-		if (!err && wait)
-			set_lock_holder(target, wait);
+		for (size_t j = 0; !err && wait && j < wait->fd_count; j++) {
+			const struct rcore_running_fd *found =
+				look_up(fds, target, &wait->fds[j]);
+			if (!found)
+				return rcore_error_no_memory();
+			if (found->link)
+				err = set(snapshot, &wait->fds[j], found->link);
+			if (!j && is_lock(&wait->fds[j])) {
+				wait->has_pid = found->has_pid;
+				wait->pid = found->pid;
+			}
+		}
 	}
 	return err;
+}
+
+void rcore_running_fds_deinit(struct rcore_running_fds *fds)
+{
+	free(fds->items);
+	rcore_address_map_deinit(&fds->known);
+	rcore_arena_deinit(&fds->arena);
+	*fds = (struct rcore_running_fds){0};
 }
 
 /* Returns the inode number in "socket:[123]", or 0. */

@@ -45,10 +45,15 @@ void rcore_running_check_gvl(struct rcore_session *session)
 		session->gvl.thread = 0;
 }
 
+void rcore_running_time_gvl(struct rcore_session *session)
+{
+	session->gvl.stopped = now();
+}
+
 void rcore_running_describe_gvl(const struct rcore_session *session,
 				struct rcore_snapshot *snapshot)
 {
 	struct rcore_thread *holder = holder_of(snapshot);
 	if (holder && session->gvl.thread == holder->address)
-		holder->gvl_held_ns = now() - session->gvl.since;
+		holder->gvl_held_ns = session->gvl.stopped - session->gvl.since;
 }

@@ -26,7 +26,7 @@ struct gaps {
 	size_t count;
 };
 
-static bool find_gaps(const struct rcore_snapshot *snapshot, struct gaps *ret)
+static bool find_gaps(const struct rcore_snapshot *snapshot, bool of_threads, struct gaps *ret)
 {
 	ret->items = rcore_calloc(snapshot->fiber_count, sizeof(*ret->items));
 	if (!ret->items)
@@ -35,6 +35,8 @@ static bool find_gaps(const struct rcore_snapshot *snapshot, struct gaps *ret)
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
 		uint64_t end = fiber->vm_stack + fiber->vm_stack_size;
+		if (of_threads && !fiber->is_root && !fiber->is_current)
+			continue;
 		if (end > fiber->vm_stack)
 			ret->items[ret->count++] = (struct gap){fiber->vm_stack, end};
 	}
@@ -73,21 +75,37 @@ static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, 
 	}
 }
 
-struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
-					      const struct rcore_snapshot *snapshot)
+static void keep_threads(const struct rcore_target *target, const struct gaps *gaps)
 {
-	struct rcore_live *live = target->live;
 	const struct rcore_process *process = target->process;
-	struct gaps gaps;
-	if (!find_gaps(snapshot, &gaps))
-		return rcore_error_no_memory();
 	for (size_t i = 0; i < process->thread_count; i++) {
 		const struct rcore_native_thread *thread = &process->threads[i];
 		uint64_t sp = thread->registers[rcore_register_sp(process->machine)];
 		if (thread->has_registers)
-			keep(live, &gaps, sp,
-			     rcore_live_stack_end(live, sp, thread->thread_pointer));
+			keep(target->live, gaps, sp,
+			     rcore_live_stack_end(target->live, sp, thread->thread_pointer));
 	}
+}
+
+struct rcore_error *rcore_running_keep_thread_stacks(const struct rcore_target *target,
+						     const struct rcore_snapshot *snapshot)
+{
+	struct gaps gaps;
+	if (!find_gaps(snapshot, true, &gaps))
+		return rcore_error_no_memory();
+	keep_threads(target, &gaps);
+	free(gaps.items);
+	return NULL;
+}
+
+struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
+					      const struct rcore_snapshot *snapshot)
+{
+	struct rcore_live *live = target->live;
+	struct gaps gaps;
+	if (!find_gaps(snapshot, false, &gaps))
+		return rcore_error_no_memory();
+	keep_threads(target, &gaps);
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
 		uint64_t sp = fiber->stack_pointer;

@@ -55,7 +55,8 @@ struct rcore_session {
 		uint64_t thread; /* rb_thread_t; 0: nobody */
 		int tid;
 		uint64_t waits; /* of its kernel thread */
-		uint64_t since; /* in nanoseconds */
+		/* In nanoseconds; when the process was stopped last. */
+		uint64_t since, stopped;
 	} gvl;
 	/*
 	 * Reads one moment of a running process, or of a pack of one. NULL for

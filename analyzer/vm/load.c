@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/live/live.h"
 #include "vm/find/collected.h"
 #include "vm/context.h"
 #include "vm/loader.h"
@@ -59,6 +60,35 @@ static struct rcore_error *load_context(struct rcore_loader *loader, struct rcor
 	return err;
 }
 
+static bool is_left_out(const struct rcore_loader *loader, const struct rcore_fiber *fiber)
+{
+	const struct rcore_address_map *unchanged = loader->ruby->unchanged_fibers;
+	return unchanged && rcore_address_map_get(unchanged, fiber->address) >= 0;
+}
+
+/*
+ * Frames are at the end of a VM stack, from ec->cfp on, and their variables at
+ * its start. Of a running process, all fibers' are read in a few system calls.
+ */
+static void read_stacks(struct rcore_loader *loader)
+{
+	enum { MOST = 16 << 10, FIRST = 512 }; /* a deep stack: as it is met */
+	struct rcore_live *live = loader->ruby->live;
+	for (size_t i = 0; live && i < loader->fibers.count; i++) {
+		const struct rcore_fiber *fiber = &loader->fibers.items[i];
+		uint64_t start = fiber->vm_stack, end = start + fiber->vm_stack_size, cfp;
+		if (is_left_out(loader, fiber) ||
+		    rcore_read_field(loader->ruby->memory, fiber->ec,
+				     &loader->ruby->layout->ec.cfp, &cfp) ||
+		    cfp < start || cfp >= end)
+			continue;
+		rcore_live_keep(live, cfp, end - cfp > MOST ? cfp + MOST : end);
+		rcore_live_keep(live, start, start + FIRST);
+	}
+	if (live)
+		rcore_live_fetch(live);
+}
+
 static struct rcore_error *keep_all(struct rcore_loader *loader)
 {
 	struct rcore_snapshot *snapshot = loader->snapshot;
@@ -87,14 +117,18 @@ struct rcore_error *rcore_vm_load(struct rcore_ruby *ruby, uint64_t vm,
 	bool was_incomplete = snapshot->incomplete;
 	if (!err)
 		err = rcore_find_fibers(&loader);
+	if (!err)
+		read_stacks(&loader);
 	for (size_t i = 0; i < loader.fibers.count && !err; i++)
-		err = rcore_load_frames(&loader, &loader.fibers.items[i]);
+		if (!is_left_out(&loader, &loader.fibers.items[i]))
+			err = rcore_load_frames(&loader, &loader.fibers.items[i]);
 	if (!err)
 		err = rcore_drop_collected(&loader, was_incomplete);
 	if (!err)
 		err = rcore_assign_fibers(&loader);
 	for (size_t i = 0; i < loader.fibers.count && !err; i++)
-		err = load_context(&loader, &loader.fibers.items[i]);
+		if (!is_left_out(&loader, &loader.fibers.items[i]))
+			err = load_context(&loader, &loader.fibers.items[i]);
 	if (!err)
 		err = rcore_load_waits(&loader);
 	if (!err)

@@ -187,6 +187,7 @@ void rcore_live_close(struct rcore_live *live)
 	if (!live)
 		return;
 	rcore_stop_end(live->stop);
+	rcore_live_rest_clear(&live->rest);
 	rcore_live_pages_clear(&live->pages);
 	rcore_live_memory_deinit(&live->memory);
 	if (live->folder >= 0)

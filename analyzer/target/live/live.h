@@ -26,7 +26,13 @@
  *	                      cannot have changed
  *
  * A round for which nothing was noted works as well, but the process is stopped
- * for longer.
+ * for longer. To stop it as short as possible:
+ *
+ *	rcore_live_ahead()    copies what was noted while the process runs
+ *	rcore_live_begin()    stops it, and copies that again, unless no thread
+ *	                      has executed anything since
+ *	rcore_live_release()  resumes it; reads return the copy
+ *	rcore_live_end()      as above
  */
 struct rcore_live;
 
@@ -77,6 +83,24 @@ void rcore_live_forget(struct rcore_live *live);
 struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop);
 
 /*
+ * Notes which threads sleep now. Otherwise, rcore_live_ahead() does.
+ */
+void rcore_live_watch(struct rcore_live *live);
+
+/*
+ * Copies what was noted while the process runs, for a rcore_live_begin() that
+ * follows at once. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_live_ahead(struct rcore_live *live);
+
+/*
+ * Whether no thread of the stopped process has executed anything since
+ * rcore_live_watch() or rcore_live_ahead(): what was read since then is still
+ * what it has.
+ */
+bool rcore_live_is_quiet(const struct rcore_live *live);
+
+/*
  * Limits how long the following rounds stop the process; 0 restores the default
  * of RCORE_STOP_LIMIT_MS.
  */
@@ -98,6 +122,11 @@ bool rcore_live_is_late(struct rcore_live *live, uint64_t start, uint64_t end);
 void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
+ * Reads at once what was requested with rcore_live_keep() and was not read yet.
+ */
+void rcore_live_fetch(struct rcore_live *live);
+
+/*
  * Returns the end of the used part of a machine stack that starts at `sp`.
  * Memory after a thread's own stack may belong to the same mapping. The thread
  * pointer (0 if unknown) shows where the stack ends, because the C library has
@@ -117,6 +146,21 @@ struct rcore_live_pause {
 	bool overdue; /* the process was resumed before everything was read */
 };
 void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret);
+
+/*
+ * Resumes the process before the round ends. Reads return what this round has
+ * copied; anything else is read from the running process, and noted for the
+ * next round. rcore_live_has_missed() says whether anything was. The end of the
+ * round then returns no pause.
+ */
+void rcore_live_release(struct rcore_live *live, struct rcore_live_pause *ret);
+bool rcore_live_has_missed(const struct rcore_live *live);
+
+/*
+ * Returns a hash of what the copy has of [start, end), to be compared with that
+ * of another copy of the same round.
+ */
+uint64_t rcore_live_digest(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
  * Returns an error if the process has ended or was replaced by another program,

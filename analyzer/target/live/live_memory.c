@@ -91,15 +91,28 @@ static size_t read_protected(struct rcore_live_memory *memory, uint64_t address,
 	return got > 0 ? (size_t)got : 0;
 }
 
-/*
- * Call it after a read. Returns true if the process may have been running by
- * then.
- */
-static bool is_late(struct rcore_live_memory *memory)
+static bool is_constant(struct rcore_live_memory *memory, uint64_t address)
 {
-	bool late = memory->stop && !rcore_stop_is_held(memory->stop);
+	const struct rcore_live_region *region = rcore_live_region_at(memory->maps, address);
+	return region && region->is_constant;
+}
+
+/*
+ * Call it after a read of `address`. Returns true if the process may have been
+ * running by then, so that the read is not of the moment of the stop.
+ */
+static bool is_late(struct rcore_live_memory *memory, uint64_t address)
+{
+	bool late = memory->stop ? !rcore_stop_is_held(memory->stop)
+				 : memory->is_released && !is_constant(memory, address);
 	memory->late_count += late;
 	return late;
+}
+
+static bool is_lost(struct rcore_live_memory *memory, bool late)
+{
+	bool is_planned = memory->is_released && !memory->is_overdue;
+	return late && !memory->reads_late && !is_planned;
 }
 
 static enum rcore_fault read_live(struct rcore_memory *base, uint64_t address, void *buffer,
@@ -122,8 +135,8 @@ static enum rcore_fault read_live(struct rcore_memory *base, uint64_t address, v
 			return fault_at(memory, address + done, errnum);
 		done += (size_t)got;
 	}
-	return is_late(memory) && !memory->reads_late ? RCORE_FAULT_NOT_COPIED
-						      : RCORE_FAULT_NONE;
+	return is_lost(memory, is_late(memory, address)) ? RCORE_FAULT_NOT_COPIED
+							 : RCORE_FAULT_NONE;
 }
 
 void rcore_live_memory_init(struct rcore_live_memory *memory, int pid, int folder,
@@ -187,7 +200,7 @@ static void finish_in_time(struct rcore_live_memory *memory, struct rcore_live_r
 	if (range->read == range->size)
 		return;
 	finish(memory, range);
-	if (is_late(memory) && !memory->reads_late)
+	if (is_lost(memory, is_late(memory, range->start)))
 		range->read = 0;
 }
 
@@ -207,11 +220,11 @@ void rcore_live_read_batch(struct rcore_live_memory *memory, struct rcore_live_r
 		ssize_t got = read_vectors(memory, local, remote, now);
 		if (got < 0 && errno == ESRCH)
 			memory->is_gone = true;
-		bool late = is_late(memory);
-		if (late && !memory->reads_late)
+		bool lost = is_lost(memory, is_late(memory, ranges->start));
+		if (lost)
 			got = 0;
 		size_t done = account(ranges, now, got < 0 ? 0 : (size_t)got);
-		if (done && !memory->is_gone && (!late || memory->reads_late))
+		if (done && !memory->is_gone && !lost)
 			finish_in_time(memory, &ranges[done - 1]);
 		ranges += done;
 		count -= done;

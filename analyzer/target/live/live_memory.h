@@ -26,6 +26,11 @@ struct rcore_live_memory {
 	struct rcore_stop *stop;
 	/* What is read then counts as read, and is counted in late_count. */
 	bool reads_late;
+	/*
+	 * It was resumed on purpose, or because the limit was reached; what is
+	 * read since is counted, too, and counts as read in the first case.
+	 */
+	bool is_released, is_overdue;
 	size_t late_count; /* of calls */
 	/* Distinguishes a hole from what cannot be read. */
 	const struct rcore_live_maps *maps;

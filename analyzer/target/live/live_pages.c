@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/grow.h"
 
 enum { PAGE = RCORE_LIVE_PAGE, BLOCK_PAGES = 64 };
@@ -210,6 +213,7 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 		return false;
 	memset(bytes, 0, pages->count * PAGE);
 	qsort(pages->items, pages->count, sizeof(*pages->items), by_address);
+	pages->sorted_count = pages->count;
 	for (size_t i = 0; i < pages->count; i++) {
 		pages->items[i].bytes = bytes + i * PAGE;
 		pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
@@ -220,6 +224,39 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 	return true;
 }
 
+void rcore_live_pages_again(struct rcore_live_pages *pages)
+{
+	for (size_t i = 0; i < pages->count; i++)
+		pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
+}
+
+static size_t first_after(const struct rcore_live_pages *pages, uint64_t address)
+{
+	size_t low = 0, high = pages->sorted_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (pages->items[middle].address + PAGE <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t rcore_live_pages_digest(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	uint64_t digest = 0;
+	for (size_t i = first_after(pages, start);
+	     i < pages->sorted_count && pages->items[i].address < end; i++) {
+		const struct rcore_live_page *page = &pages->items[i];
+		size_t from = page->address < start ? start - page->address : 0;
+		size_t to = end - page->address < PAGE ? end - page->address : PAGE;
+		if (page->state == RCORE_LIVE_PAGE_READ)
+			digest = XXH3_64bits_withSeed(page->bytes + from, to - from, digest);
+	}
+	return digest;
+}
+
 static bool follows(const struct rcore_live_range *range, const struct rcore_live_page *page)
 {
 	return range->start + range->size == page->address &&
@@ -227,23 +264,20 @@ static bool follows(const struct rcore_live_range *range, const struct rcore_liv
 }
 
 /*
- * Marks the pages of each range: read, or, where it ended early, unreadable.
- * Returns whether any ended early; the pages after the unreadable one must
- * still be tried.
+ * Marks the pages of each range, which begins with that page: read, or, where
+ * it ended early, unreadable. Returns whether any ended early; the pages after
+ * the unreadable one must still be tried.
  */
 static bool mark(struct rcore_live_pages *pages, const struct rcore_live_range *ranges,
-		 size_t count, bool late)
+		 const size_t *firsts, size_t count, bool late)
 {
 	bool again = false;
 	for (size_t i = 0; i < count; i++) {
-		for (size_t done = 0; done < ranges[i].size; done += PAGE) {
-			struct rcore_live_page *page = find(pages, ranges[i].start + done);
+		struct rcore_live_page *page = &pages->items[firsts[i]];
+		for (size_t done = 0; done < ranges[i].size; done += PAGE, page++) {
 			bool is_read = done + PAGE <= ranges[i].read;
-			if (page) {
-				page->state =
-					is_read ? RCORE_LIVE_PAGE_READ : RCORE_LIVE_PAGE_FAILED;
-				page->is_late = late && is_read;
-			}
+			page->state = is_read ? RCORE_LIVE_PAGE_READ : RCORE_LIVE_PAGE_FAILED;
+			page->is_late = late && is_read;
 			if (!is_read) {
 				again = true;
 				break;
@@ -261,16 +295,24 @@ static void fill_once(struct rcore_live_pages *pages, bool *again)
 		struct rcore_live_range *items;
 		size_t count, capacity;
 	} ranges = {0};
+	struct {
+		size_t *items;
+		size_t count, capacity;
+	} firsts = {0}; /* the page with which each range begins */
 	for (size_t i = 0; i < pages->count; i++) {
 		const struct rcore_live_page *page = &pages->items[i];
 		if (page->state != RCORE_LIVE_PAGE_WANTED)
 			continue;
 		struct rcore_live_range *range =
 			ranges.count ? &ranges.items[ranges.count - 1] : NULL;
-		if (!range || !follows(range, page)) {
-			range = rcore_push(&ranges);
+		bool is_next =
+			range && firsts.items[firsts.count - 1] + range->size / PAGE == i;
+		if (!is_next || !follows(range, page)) {
+			size_t *first = rcore_push(&firsts);
+			range = first ? rcore_push(&ranges) : NULL;
 			if (!range)
 				break;
+			*first = i;
 			range->start = page->address;
 			range->bytes = page->bytes;
 		}
@@ -280,9 +322,11 @@ static void fill_once(struct rcore_live_pages *pages, bool *again)
 		size_t left = ranges.count - i, count = left < SLICE ? left : SLICE;
 		size_t late = pages->below->late_count;
 		rcore_live_read_batch(pages->below, ranges.items + i, count);
-		*again |= mark(pages, ranges.items + i, count, pages->below->late_count > late);
+		*again |= mark(pages, ranges.items + i, firsts.items + i, count,
+			       pages->below->late_count > late);
 	}
 	free(ranges.items);
+	free(firsts.items);
 }
 
 void rcore_live_pages_fill(struct rcore_live_pages *pages)

@@ -55,6 +55,7 @@ struct rcore_live_pages {
 
 	struct rcore_live_page *items;
 	size_t count, capacity;
+	size_t sorted_count; /* how many of `items` are sorted by address */
 	struct rcore_address_map index;
 	struct {
 		uint64_t address;
@@ -78,6 +79,18 @@ bool rcore_live_pages_want(struct rcore_live_pages *pages, uint64_t start, uint6
 
 /* Returns false if memory is short. */
 bool rcore_live_pages_rewind(struct rcore_live_pages *pages);
+
+/*
+ * Lets the next fill() read all pages again, into the same memory. Nothing was
+ * added to the list since rewind().
+ */
+void rcore_live_pages_again(struct rcore_live_pages *pages);
+
+/*
+ * Returns a hash of the pages of [start, end) that rewind() found on the list
+ * and that were read.
+ */
+uint64_t rcore_live_pages_digest(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
 /*
  * Pages that cannot be read are skipped; code that reads them gets their fault.

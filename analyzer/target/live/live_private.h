@@ -4,6 +4,7 @@
 
 #include "target/live/live.h"
 #include "target/live/live_pages.h"
+#include "target/live/live_rest.h"
 #include "target/live/live_stop.h"
 
 /* The id of a thread in rcore's pid namespace, and in its own. */
@@ -22,6 +23,9 @@ struct rcore_live {
 	struct rcore_stop *stop; /* NULL: it runs */
 	/* For how many ms it may be stopped; 0: the default. */
 	unsigned most;
+	/* Of rcore_live_ahead(); `is_ahead` until the next begin(). */
+	struct rcore_live_rest rest;
+	bool is_ahead, is_quiet;
 	struct {
 		struct rcore_live_id *items;
 		size_t count, capacity;

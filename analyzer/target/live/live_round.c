@@ -85,6 +85,12 @@ void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end)
 		rcore_live_pages_want(&live->pages, start, end);
 }
 
+void rcore_live_fetch(struct rcore_live *live)
+{
+	if (!live->pages.is_frozen)
+		rcore_live_pages_fill(&live->pages);
+}
+
 static struct rcore_error *list_running(struct rcore_live *live)
 {
 	for (size_t i = 0; i < live->ids.count; i++)
@@ -130,10 +136,57 @@ static uint64_t let_go(struct rcore_live *live)
 	return nanoseconds;
 }
 
+void rcore_live_watch(struct rcore_live *live)
+{
+	rcore_live_rest_note(&live->rest, live->folder);
+}
+
+/*
+ * Threads have to be noted before the copy: a thread that has rested since has
+ * changed nothing of it.
+ */
+struct rcore_error *rcore_live_ahead(struct rcore_live *live)
+{
+	if (!rcore_live_pages_rewind(&live->pages))
+		return rcore_error_no_memory();
+	if (!live->rest.count)
+		rcore_live_watch(live);
+	rcore_live_pages_fill(&live->pages);
+	live->is_ahead = true;
+	return NULL;
+}
+
+bool rcore_live_is_quiet(const struct rcore_live *live)
+{
+	return live->is_quiet;
+}
+
+static bool have_all_rested(const struct rcore_live *live)
+{
+	size_t count;
+	const struct rcore_stopped_thread *threads = rcore_stop_threads(live->stop, &count);
+	for (size_t i = 0; i < count; i++)
+		if (!rcore_live_has_rested(&live->rest, live->process.machine, threads[i].tid,
+					   &threads[i].thread))
+			return false;
+	return count == live->rest.count;
+}
+
+/* Copies anew what rcore_live_ahead() copied, unless it cannot have changed. */
+static void copy_again(struct rcore_live *live)
+{
+	live->is_quiet = live->stop && have_all_rested(live);
+	if (!live->is_quiet)
+		rcore_live_pages_again(&live->pages);
+}
+
 struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop)
 {
+	bool is_ahead = live->is_ahead;
 	live->ids.count = live->threads.count = live->process.thread_count = 0;
-	if (!rcore_live_pages_rewind(&live->pages))
+	live->is_ahead = live->is_quiet = false;
+	live->memory.is_released = live->memory.is_overdue = false;
+	if (!is_ahead && !rcore_live_pages_rewind(&live->pages))
 		return rcore_error_no_memory();
 	if (!stop || live->status.depth) {
 		int errnum = rcore_live_tasks(live->folder, note_id, live);
@@ -145,17 +198,15 @@ struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop)
 		let_go(live);
 		return err;
 	}
+	if (is_ahead)
+		copy_again(live);
+	rcore_live_rest_clear(&live->rest);
 	rcore_live_pages_fill(&live->pages);
 	return NULL;
 }
 
-void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret)
+static void measure(struct rcore_live *live, struct rcore_live_pause *ret)
 {
-	*ret = (struct rcore_live_pause){0};
-	rcore_live_pages_fill(&live->pages);
-	rcore_live_pages_freeze(&live->pages);
-	if (!live->stop)
-		return;
 	ret->overdue = !rcore_stop_is_held(live->stop);
 	for (size_t i = 0; i < live->threads.count; i++)
 		if (live->threads.items[i].has_registers)
@@ -163,6 +214,40 @@ void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret)
 		else
 			ret->unstopped_count++;
 	ret->nanoseconds = let_go(live);
+}
+
+void rcore_live_release(struct rcore_live *live, struct rcore_live_pause *ret)
+{
+	*ret = (struct rcore_live_pause){0};
+	rcore_live_pages_fill(&live->pages);
+	if (!live->stop)
+		return;
+	measure(live, ret);
+	live->memory.late_count = 0;
+	live->memory.is_released = true;
+	live->memory.is_overdue = ret->overdue;
+	if (ret->overdue && !live->memory.reads_late)
+		rcore_live_pages_freeze(&live->pages);
+}
+
+bool rcore_live_has_missed(const struct rcore_live *live)
+{
+	return live->memory.late_count != 0;
+}
+
+uint64_t rcore_live_digest(struct rcore_live *live, uint64_t start, uint64_t end)
+{
+	return rcore_live_pages_digest(&live->pages, start, end);
+}
+
+void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret)
+{
+	*ret = (struct rcore_live_pause){0};
+	rcore_live_pages_fill(&live->pages);
+	rcore_live_pages_freeze(&live->pages);
+	live->memory.is_released = false;
+	if (live->stop)
+		measure(live, ret);
 }
 
 static bool same_program(struct rcore_live *live)

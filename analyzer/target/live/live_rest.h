@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_TARGET_LIVE_REST_H
+#define RCORE_TARGET_LIVE_REST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/process.h"
+
+/*
+ * Whether threads have rested from one moment to another, that is, executed
+ * nothing of the program. If all have, memory that was copied in between is
+ * that of the later moment.
+ *
+ * A thread that sleeps in a system call executes nothing, and the kernel counts
+ * how often each thread got a processor. If the count is still the same, or one
+ * higher because the stop woke the thread, and it is still in that call with
+ * the same arguments, pc and stack pointer, it has rested.
+ */
+struct rcore_live_sleeper {
+	int tid;
+	bool sleeps;       /* in a system call */
+	int file;          /* task/TID/schedstat; -1: must be opened again */
+	uint64_t arrivals; /* on a processor */
+	uint64_t sp, pc;
+};
+
+struct rcore_live_rest {
+	int folder;
+	struct rcore_live_sleeper *items;
+	size_t count, capacity;
+};
+
+/* Of how many threads the file stays open: far fewer than a process may have */
+enum { RCORE_LIVE_REST_FILES = 256 };
+
+/* Notes all threads. `folder` is /proc/PID. Clears what was noted before. */
+void rcore_live_rest_note(struct rcore_live_rest *rest, int folder);
+
+/*
+ * Whether the thread with that id has rested since note(), given its registers
+ * while it is stopped. False if in doubt.
+ */
+bool rcore_live_has_rested(const struct rcore_live_rest *rest, unsigned machine, int tid,
+			   const struct rcore_native_thread *thread);
+
+void rcore_live_rest_clear(struct rcore_live_rest *rest);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests copies that are made before a process is stopped, on children of this program. */
+#include <check.h>
+#include <elf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "live_child.h"
+
+/* The start of the pattern, the page that the child may not read, and what it counts. */
+static void keep_all(struct rcore_live *live, const struct child *child)
+{
+	rcore_live_forget(live);
+	rcore_live_keep(live, address_of(child->shared->pattern),
+			address_of(child->shared->pattern) + CHILD_PATTERN);
+	rcore_live_keep(live, address_of(child->shared->copy),
+			address_of(child->shared->copy + 1));
+}
+
+static void copied_ahead(struct rcore_live *live)
+{
+	struct rcore_error *err = rcore_live_ahead(live);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+}
+
+static long count_in(struct rcore_memory *memory, const struct child *child)
+{
+	long value = -1;
+	ck_assert_int_eq(
+		rcore_read(memory, address_of(child->shared->copy), &value, sizeof(value)),
+		RCORE_FAULT_NONE);
+	return value;
+}
+
+/* The kernel need not count how often a thread gets a processor. */
+static bool kernel_counts(void)
+{
+	unsigned long long time, waited, times = 0;
+	FILE *file = fopen("/proc/self/schedstat", "r");
+	bool is_read = file && fscanf(file, "%llu %llu %llu", &time, &waited, &times) == 3;
+	if (file)
+		fclose(file);
+	if (!is_read || !times)
+		fprintf(stderr, "check_live_ahead: no /proc/PID/schedstat: not tested\n");
+	return is_read && times;
+}
+
+/*
+ * A thread that the stop wakes may get a processor more than once, and then counts as one that has
+ * run. So this is tried until it does not.
+ */
+START_TEST(knows_a_quiet_process)
+{
+	struct child child = child_start(child_sleeps, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_live_pause pause, none;
+	uint64_t pattern = address_of(child.shared->pattern);
+	uint8_t byte;
+	bool is_quiet = !kernel_counts();
+	for (int i = 0; i < 1000 && !is_quiet; i++) {
+		wait_for_state(child.pid, 'S');
+		keep_all(live, &child);
+		copied_ahead(live);
+		live_begun(live, true);
+		is_quiet = rcore_live_is_quiet(live);
+		rcore_live_release(live, &pause);
+		ck_assert_uint_eq(pause.thread_count, 1);
+		ck_assert_uint_gt(pause.nanoseconds, 0);
+		ck_assert_int_eq(rcore_read(rcore_live_memory(live), pattern + 5, &byte, 1),
+				 RCORE_FAULT_NONE);
+		ck_assert_uint_eq(byte, 5 * 7);
+		ck_assert(!rcore_live_has_missed(live));
+		rcore_live_end(live, &none);
+		ck_assert_uint_eq(none.nanoseconds, 0);
+	}
+	ck_assert(is_quiet);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+/* It sleeps at the copy and at the stop, in the same call, but has run a signal handler. */
+START_TEST(notices_who_ran_and_sleeps_again)
+{
+	struct child child = child_start(child_sleeps, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	for (int i = 1; i <= 20; i++) {
+		wait_for_state(child.pid, 'S');
+		keep_all(live, &child);
+		copied_ahead(live);
+		kill(child.pid, SIGRTMIN);
+		while (child.shared->signals < i)
+			usleep(100);
+		wait_for_state(child.pid, 'S');
+		live_begun(live, true);
+		ck_assert(!rcore_live_is_quiet(live));
+		live_ended(live);
+	}
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+/* What is read after the release is of the stop, and not of the copy before or of now. */
+START_TEST(copies_again_what_has_run)
+{
+	struct child child = child_start(child_threads, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_memory *memory = rcore_live_memory(live);
+	struct rcore_live_pause pause, none;
+	for (int i = 0; i < 20; i++) {
+		keep_all(live, &child);
+		copied_ahead(live);
+		long ahead = count_in(memory, &child);
+		child_runs(&child);
+		live_begun(live, true);
+		ck_assert(!rcore_live_is_quiet(live));
+		long held = count_in(rcore_live_bare_memory(live), &child);
+		ck_assert_int_gt(held, ahead);
+		rcore_live_release(live, &pause);
+		ck_assert_uint_eq(pause.thread_count, CHILD_THREADS + 1);
+		child_runs(&child);
+		ck_assert_int_eq(count_in(memory, &child), held);
+		ck_assert(!rcore_live_has_missed(live));
+		rcore_live_end(live, &none);
+		ck_assert_int_eq(count_in(memory, &child), held);
+	}
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+/* What is not in the copy is read of the running process, and the next round begins with it. */
+START_TEST(says_what_it_missed)
+{
+	struct child child = child_start(child_counts, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_memory *memory = rcore_live_memory(live);
+	struct rcore_live_pause pause;
+	uint64_t constant;
+	uint8_t byte;
+	copied_ahead(live);
+	live_begun(live, true);
+	rcore_live_release(live, &pause);
+	ck_assert(rcore_process_auxv(rcore_live_process(live), AT_PHDR, &constant));
+	ck_assert_int_eq(rcore_read(memory, constant, &byte, 1), RCORE_FAULT_NONE);
+	ck_assert(!rcore_live_has_missed(live));
+	child_runs(&child);
+	count_in(memory, &child);
+	ck_assert(rcore_live_has_missed(live));
+	rcore_live_end(live, &pause);
+	ck_assert(rcore_live_has_missed(live));
+
+	live_begun(live, true);
+	long held = count_in(rcore_live_bare_memory(live), &child);
+	live_ended(live);
+	child_runs(&child);
+	ck_assert_int_eq(count_in(memory, &child), held);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+/* What is wanted after the release, and read at the end, is missed as well. */
+START_TEST(misses_what_is_kept_too_late)
+{
+	struct child child = child_start(child_counts, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_live_pause pause;
+	copied_ahead(live);
+	live_begun(live, true);
+	rcore_live_release(live, &pause);
+	ck_assert(!rcore_live_has_missed(live));
+	rcore_live_keep(live, address_of(child.shared->copy),
+			address_of(child.shared->copy + 1));
+	rcore_live_end(live, &pause);
+	ck_assert(rcore_live_has_missed(live));
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+START_TEST(digests_what_it_copied)
+{
+	struct child child = child_start(child_counts, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	uint64_t pattern = address_of(child.shared->pattern);
+	uint64_t count = address_of(child.shared->copy);
+	keep_all(live, &child);
+	copied_ahead(live);
+	uint64_t same = rcore_live_digest(live, pattern, pattern + CHILD_PATTERN);
+	uint64_t other = rcore_live_digest(live, count, count + sizeof(long));
+	ck_assert_uint_ne(same, rcore_live_digest(live, pattern + 1, pattern + CHILD_PATTERN));
+	ck_assert_uint_eq(0, rcore_live_digest(live, pattern + 4096, pattern + 8192));
+	child_runs(&child);
+	live_begun(live, true);
+	ck_assert_uint_eq(same, rcore_live_digest(live, pattern, pattern + CHILD_PATTERN));
+	ck_assert_uint_ne(other, rcore_live_digest(live, count, count + sizeof(long)));
+	live_ended(live);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("live, copied ahead");
+	TCase *ahead = tcase_create("ahead");
+	tcase_set_timeout(ahead, 120);
+	tcase_add_test(ahead, knows_a_quiet_process);
+	tcase_add_test(ahead, notices_who_ran_and_sleeps_again);
+	tcase_add_test(ahead, copies_again_what_has_run);
+	tcase_add_test(ahead, says_what_it_missed);
+	tcase_add_test(ahead, misses_what_is_kept_too_late);
+	tcase_add_test(ahead, digests_what_it_copied);
+	suite_add_tcase(suite, ahead);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
