@@ -11,6 +11,7 @@
 #include "cli/target.h"
 #include "cli/watch.h"
 #include "report/text/text_triage.h"
+#include "sampler/bpf/engine.h"
 #include "session/inputs.h"
 
 static const struct rcore_option help_options[] = {
@@ -250,11 +251,20 @@ static void summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_lo
 			 rcore_summary_title(&snapshot->summary[0]), snapshot->summary[0].text);
 }
 
+static struct rcore_error *try_bpf(void)
+{
+	struct rcore_bpf *bpf = NULL;
+	struct rcore_error *err = rcore_bpf_engine.open(1, &bpf);
+	if (!err)
+		rcore_bpf_engine.close(bpf);
+	return err;
+}
+
 static int run_target(const struct rcore_cli_target *target, void *context,
 		      struct rcore_cli_look *look, struct rcore_error **ret_error)
 {
 	struct run *run = context;
-	struct rcore_view view = {.write_pprof = rcore_report_heap_pprof};
+	struct rcore_view view = {.write_pprof = rcore_report_heap_pprof, .try_bpf = try_bpf};
 	void *named = NULL;
 	*ret_error = target->children ? rcore_named_outputs_copy(run->command, run->arguments,
 								 target->pid, &named)

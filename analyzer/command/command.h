@@ -141,6 +141,11 @@ struct rcore_view {
 	 * in a debugger.
 	 */
 	rcore_heap_pprof *write_pprof;
+	/*
+	 * Says why `rcore record --ebpf` does not work on this machine, if so;
+	 * NULL: in a debugger.
+	 */
+	struct rcore_error *(*try_bpf)(void);
 	/* Called before anything is printed; may be NULL. */
 	void (*done_reading)(void);
 	/* Private to rcore_view_load(). */

@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/list.h"
 #include "session/examine.h"
+#include "session/session.h"
+
+/* Of a running process, which it could sample. */
+static void print_bpf(const struct rcore_view *view, FILE *out)
+{
+	if (!view->session->target.live || !view->try_bpf)
+		return;
+	struct rcore_error *err = view->try_bpf();
+	if (err)
+		fprintf(out, "rcore record --ebpf does not work here: %s\n", err->message);
+	else
+		fputs("rcore record --ebpf works here\n", out);
+	rcore_error_free(err);
+}
 
 static struct rcore_error *run(struct rcore_view *view, const void *arguments, FILE *out)
 {
@@ -14,6 +28,8 @@ static struct rcore_error *run(struct rcore_view *view, const void *arguments, F
 	err = rcore_report_doctor(snapshot, failure, &options, out);
 	rcore_snapshot_free(snapshot);
 	if (!err)
+		print_bpf(view, out);
+	if (!err)
 		return failure;
 	rcore_error_free(failure);
 	return err;
@@ -26,7 +42,9 @@ const struct rcore_command rcore_command_doctor = {
 	.summary = "what rcore found and how, what is missing, how to get it",
 	.doc = "Print what rcore finds in a core or a process and how: the Ruby, its VM, the "
 	       "layout and its checks, and each mapped file. For what is missing, print what "
-	       "is lost without it and the command that gets it.",
+	       "is lost without it and the command that gets it. Of a running process, also "
+	       "print "
+	       "whether rcore record --ebpf works on this machine.",
 	.examples = (const char *const[]){"", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore doctor --sysroot /srv/container core.1234",

@@ -4,8 +4,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "sampler/sampler_private.h"
 #include "session/bpf_params.h"
+
+/* Whether the words that sample.bpf.c reads at once have all that it needs. */
+static bool fits(const struct rcore_layout *layout)
+{
+	const struct rcore_field *const fields[] = {&layout->ec.vm_stack,
+						    &layout->ec.vm_stack_size, &layout->ec.cfp};
+	for (size_t i = 0; i < RCORE_COUNT(fields); i++)
+		if (fields[i]->offset >= RCORE_BPF_EC_WORDS * (int)sizeof(uint64_t))
+			return false;
+	return layout->cfp.sp.offset < (int)layout->cfp.size;
+}
 
 /* What events.c needs besides what other programs do. */
 static void add_own(const struct rcore_sampler *sampler, struct rcore_bpf_process *process)
@@ -37,6 +49,10 @@ static struct rcore_error *find(const struct rcore_sampler *sampler,
 	struct rcore_snapshot *snapshot = NULL;
 	*ret = (struct rcore_bpf_process){0};
 	open.no_native = true;
+	if (!fits(sampler->layout))
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "the BPF program does not know the layout of Ruby %s",
+					  sampler->ruby);
 	struct rcore_error *err = rcore_open_pid(rcore_sampler_pid(sampler), &open, &session);
 	if (!err)
 		err = rcore_load(session, &snapshot);

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+require_relative "../live/elsewhere"
 require_relative "../sampler/case"
 
 # `rcore record --ebpf`: each sample has the context of the moment in which it was taken.
@@ -10,13 +11,15 @@ module Record
   RATE = 1999
 
   def self.cases(workshops)
-    workshops.map { |ruby, workshop| BpfCase.new("record contexts #{ruby.name}") { Record.contexts(self, ruby, workshop) } }
+    workshops.map { |ruby, workshop| BpfCase.new("record contexts #{ruby.name}") { Record.contexts(self, ruby, workshop) } } + places(workshops)
   end
 
-  def self.contexts(test, ruby, workshop)
+  # The block gets the process that was started, and says which one is the program's.
+  def self.contexts(test, ruby, workshop, before: [])
     seed = Random.new_seed % 2**31
     recording = nil
-    truth = test.truth_of(ruby, workshop, "switches.rb", seed, 3) do |pid, _|
+    truth = test.truth_of(ruby, workshop, "switches.rb", seed, 3, before: before) do |pid, spawned|
+      pid = yield(spawned) if block_given?
       recording = record(test, pid, "-d", SECONDS, "-r", RATE, *ruby.files)
     end
     seen = Hash.new(0)
@@ -46,5 +49,107 @@ module Record
     _, err, = Open3.capture3(*BpfCase::ROOT, Suite::RCORE, "report", path, "-o", json)
     raise Debuggee::Failed, "no report: #{err}" unless File.exist?(json)
     SamplerCase::Recording.new(JSON.parse(File.read(json), max_nesting: false))
+  end
+
+  # The same elsewhere, and what happens without the right to run programs.
+  NOBODY = %w[setpriv --reuid=65534 --regid=65534 --clear-groups].freeze
+  CAPABLE = [*NOBODY, "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"].freeze
+  INSIDE = %w[unshare --pid --fork --mount-proc --kill-child].freeze
+
+  def self.places(workshops)
+    own = workshops.keys.find { |ruby| ruby.root.empty? } or return []
+    workshop = workshops[own]
+    {
+      "container" => ->(test) { Record.contexts(test, own, workshop, before: [*LiveCase::ROOT, *INSIDE]) { |spawned| Elsewhere.descendants(spawned).find { |each| Elsewhere.inner_pid(each) == 1 } } },
+      "inside a container" => ->(test) { Record.inside(test, own.program) },
+      "capabilities" => ->(test) { Record.capable(test, own.program) },
+      "no capabilities" => ->(test) { Record.incapable(test, own.program) },
+      "two at once" => ->(test) { Record.twice(test, own, workshop) },
+      "killed" => ->(test) { Record.killed(test, own.program) },
+    }.map { |name, body| BpfCase.new("record #{name}") { body[self] } }
+  end
+
+  BUSY = "def busy = loop { }; busy".freeze
+
+  def self.with_busy(program, before = [])
+    pid = Process.spawn(*before, program, "-e", BUSY.sub(" = loop { }", "; loop { }; end"), pgroup: true)
+    yield pid
+  ensure
+    Child.stop(pid, -pid) if pid
+  end
+
+  # Samples of a thread that is in `busy` all the time.
+  def self.check_busy(test, path)
+    recording = read(path)
+    inside = recording.sum("samples") { |total| recording.stack(total).include?("Object#busy") }
+    test.fail("no samples of Object#busy") unless inside.positive?
+  end
+
+  # rcore has the numbers of processes that it sees there.
+  def self.inside(test, program)
+    path = File.join(test.folder, "inside.rec")
+    script = '"$1" -e "def busy; loop { }; end; busy" & "$2" record --ebpf=require -p $! -d 1 -o "$3"'
+    err, status = Open3.capture2e(*LiveCase::ROOT, *INSIDE, "sh", "-c", script, "sh", program, Suite::RCORE, path)
+    return test.fail("status #{status}: #{err}") unless status.success?
+    check_busy(test, path)
+  end
+
+  def self.capable(test, program)
+    File.chmod(0o777, test.folder)
+    path = File.join(test.folder, "capable.rec")
+    with_busy(program, [*LiveCase::ROOT, *NOBODY]) do |pid|
+      err, status = Open3.capture2e(*LiveCase::ROOT, *CAPABLE, Suite::RCORE, "record", "--ebpf=require", "-p", pid.to_s, "-d", "1", "-o", path)
+      next test.fail("status #{status}: #{err}") unless status.success?
+      check_busy(test, path)
+    end
+  end
+
+  REFUSED = /the kernel does not allow it .*CAP_BPF and CAP_PERFMON$/.freeze
+
+  def self.incapable(test, program)
+    File.chmod(0o777, test.folder)
+    path = File.join(test.folder, "incapable.rec")
+    with_busy(program, [*LiveCase::ROOT, *NOBODY]) do |pid|
+      command = [*LiveCase::ROOT, *NOBODY, Suite::RCORE, "record", "-p", pid.to_s, "-d", "1", "-o", path]
+      err, status = Open3.capture2e(*command, "--ebpf=require")
+      test.same("status with --ebpf=require", 2, status.exitstatus)
+      test.fail("#{err.inspect} is no single line that says why") unless err.lines.size == 1 && err =~ REFUSED
+      test.same("recording", false, File.exist?(path))
+      out, = Open3.capture2(*LiveCase::ROOT, *NOBODY, Suite::RCORE, "doctor", "-p", pid.to_s)
+      test.fail("rcore doctor: #{out.lines.last}") unless out.lines.last =~ /\Arcore record --ebpf does not work here: #{REFUSED}/
+      out, = Open3.capture2(*LiveCase::ROOT, Suite::RCORE, "doctor", "-p", pid.to_s)
+      test.same("rcore doctor as root", "rcore record --ebpf works here\n", out.lines.last)
+      err, status = Open3.capture2e(*command, "--ebpf")
+      test.same("status with --ebpf", 0, status.exitstatus)
+      test.fail("#{err.inspect} has not one line that says why, and one of the sampler") unless err.lines.size == 2 && err =~ /without BPF: #{REFUSED}/
+      check_busy(test, path)
+    end
+  end
+
+  def self.twice(test, ruby, workshop)
+    other = Thread.new { with_busy(ruby.program) { |pid| Record.record(test, pid, "-d", SECONDS) } }
+    contexts(test, ruby, workshop)
+    recording = other.value
+    test.fail("the other one has no samples") unless recording.sum("samples") { |total| recording.stack(total).include?("Object#busy") }.positive?
+  end
+
+  # The kernel has unloaded the program of an rcore that was killed.
+  def self.killed(test, program)
+    with_busy(program) do |pid|
+      recorder = Process.spawn(*LiveCase::ROOT, Suite::RCORE, "record", "--ebpf=require", "-p", pid.to_s, "-o", File.join(test.folder, "killed.rec"), err: File::NULL, pgroup: true)
+      begin
+        ids = []
+        test.wait_until("BPF program") { (ids = Dir["/proc/#{recorder}/fdinfo/*"].filter_map { |file| (File.read(file) rescue "")[/^prog_id:\s+(\d+)/, 1] }).any? }
+        test.fail("program #{ids.first} is not listed") unless loaded?(ids.first)
+      ensure
+        Child.signal(:KILL, -recorder)
+        Child.wait(recorder)
+      end
+      test.wait_until("end of the program") { ids.none? { |id| loaded?(id) } }
+    end
+  end
+
+  def self.loaded?(id)
+    system(*LiveCase::ROOT, "bpftool", "prog", "show", "id", id, %i[out err] => File::NULL)
   end
 end

@@ -24,6 +24,8 @@ enum {
 	RCORE_BPF_SLOTS = 32,
 	RCORE_BPF_STRINGS = 8,
 	RCORE_BPF_STRING_WORDS = 5, /* of a RString */
+	/* Of an execution context: what says where its stack is. */
+	RCORE_BPF_EC_WORDS = 4,
 	/* Bytes of a String's text: as many as a label has. */
 	RCORE_BPF_TEXT = 256,
 };

@@ -17,6 +17,8 @@ enum {
 	PROCESSES = 4096,
 	RING_BYTES = 8 << 20,
 	LEVELS = 32, /* MAX_PID_NS_LEVEL */
+	/* The number of the first namespace (PROC_PID_INIT_INO). */
+	FIRST_NAMESPACE = 0xeffffffc,
 };
 
 /* What the kernel's structs have: BTF says where. */
@@ -168,7 +170,7 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 {
 	const struct rcore_ruby_params *params = &process->params;
 	struct rcore_bpf_record *record = &scratch->record;
-	__u64 at, bytes, sp, end;
+	__u64 at, bytes, sp, end, head[RCORE_BPF_EC_WORDS];
 	__u32 step = (__u32)params->frame_size;
 	at = __builtin_offsetof(struct rcore_bpf_record, strings) +
 	     (__u64)record->string_count * sizeof(record->strings[0]);
@@ -181,10 +183,12 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 	if (!record->ec || !step)
 		return at;
 	record->thread = rcore_ruby_word(record->ec + params->ec_thread);
-	record->cfp = rcore_ruby_word(record->ec + params->ec_cfp);
-	record->bottom = rcore_ruby_word(record->ec + params->ec_vm_stack);
-	record->top =
-		record->bottom + 8 * rcore_ruby_word(record->ec + params->ec_vm_stack_size);
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)record->ec))
+		return at;
+	record->cfp = head[(params->ec_cfp >> 3) & (RCORE_BPF_EC_WORDS - 1)];
+	record->bottom = head[(params->ec_vm_stack >> 3) & (RCORE_BPF_EC_WORDS - 1)];
+	record->top = record->bottom +
+		      8 * head[(params->ec_vm_stack_size >> 3) & (RCORE_BPF_EC_WORDS - 1)];
 	if (record->cfp <= record->bottom || record->cfp >= record->top)
 		return at;
 	bytes = record->top - record->cfp;
@@ -197,7 +201,7 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 		return at;
 	}
 	record->frame_bytes = bytes;
-	sp = rcore_ruby_word(record->cfp + process->frame_sp);
+	sp = *(__u64 *)((char *)scratch + at + (process->frame_sp & 0x38));
 	end = sp >= record->bottom && sp <= record->cfp ? sp + RCORE_BPF_VALUE_SLACK
 							: record->cfp;
 	if (end > record->cfp)
@@ -236,7 +240,10 @@ int rcore_sample(void *context)
 {
 	const struct task_struct___rcore *task = (const void *)bpf_get_current_task();
 	__u32 cpu = bpf_get_smp_processor_id();
-	__u32 pid = outer_id(BPF_CORE_READ(task, group_leader));
+	/* In the first namespace, these are what rcore sees. */
+	__u64 ids = bpf_get_current_pid_tgid();
+	bool is_first = pid_namespace == FIRST_NAMESPACE;
+	__u32 pid = is_first ? ids >> 32 : outer_id(BPF_CORE_READ(task, group_leader));
 	struct rcore_bpf_process *process = bpf_map_lookup_elem(&processes, &pid);
 	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &cpu);
 	__u64 bytes;
@@ -244,7 +251,7 @@ int rcore_sample(void *context)
 		return 0;
 	scratch->record.time = bpf_ktime_get_ns();
 	scratch->record.pid = pid;
-	scratch->record.tid = outer_id(task);
+	scratch->record.tid = is_first ? (__u32)ids : outer_id(task);
 	read_context(&process->params, &scratch->record);
 	bytes = read_stack(process, scratch);
 	read_holder(process, &scratch->record);
