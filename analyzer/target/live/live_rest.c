@@ -45,6 +45,17 @@ static bool read_call(int folder, int tid, uint64_t *ret_sp, uint64_t *ret_pc)
 		      ret_pc) == 2;
 }
 
+static bool read_waits(int folder, int tid, uint64_t *ret)
+{
+	char name[64];
+	struct rcore_live_status status;
+	snprintf(name, sizeof(name), "task/%d/status", tid);
+	if (!rcore_live_status_read(folder, name, &status))
+		return false;
+	*ret = status.waits;
+	return true;
+}
+
 static int open_arrivals(int folder, int tid)
 {
 	char name[64];
@@ -66,6 +77,7 @@ static bool note(void *context, int tid)
 	int file = open_arrivals(rest->folder, tid);
 	*sleeper = (struct rcore_live_sleeper){.tid = tid, .file = file};
 	sleeper->sleeps = file >= 0 && read_arrivals(file, &before) &&
+			  read_waits(rest->folder, tid, &sleeper->waits) &&
 			  read_call(rest->folder, tid, &sleeper->sp, &sleeper->pc) &&
 			  read_arrivals(file, &sleeper->arrivals) &&
 			  before == sleeper->arrivals;
@@ -104,6 +116,16 @@ static bool count_arrivals(const struct rcore_live_rest *rest,
 	return is_read;
 }
 
+/* The thread is stopped, so both counts include that. */
+static bool has_slept(const struct rcore_live_rest *rest,
+		      const struct rcore_live_sleeper *sleeper)
+{
+	uint64_t arrivals, waits;
+	return (count_arrivals(rest, sleeper, &arrivals) &&
+		arrivals - sleeper->arrivals <= 1) ||
+	       (read_waits(rest->folder, sleeper->tid, &waits) && waits - sleeper->waits <= 1);
+}
+
 bool rcore_live_has_rested(const struct rcore_live_rest *rest, unsigned machine, int tid,
 			   const struct rcore_native_thread *thread)
 {
@@ -111,11 +133,10 @@ bool rcore_live_has_rested(const struct rcore_live_rest *rest, unsigned machine,
 	const struct rcore_live_sleeper *sleeper =
 		rest->count ? bsearch(&wanted, rest->items, rest->count, sizeof(wanted), by_tid)
 			    : NULL;
-	uint64_t arrivals;
 	return sleeper && sleeper->sleeps && thread->has_registers &&
 	       thread->registers[rcore_register_sp(machine)] == sleeper->sp &&
 	       thread->registers[rcore_register_pc(machine)] == sleeper->pc &&
-	       count_arrivals(rest, sleeper, &arrivals) && arrivals - sleeper->arrivals <= 1;
+	       has_slept(rest, sleeper);
 }
 
 void rcore_live_rest_clear(struct rcore_live_rest *rest)

@@ -14,15 +14,19 @@
  * that of the later moment.
  *
  * A thread that sleeps in a system call executes nothing, and the kernel counts
- * how often each thread got a processor. If the count is still the same, or one
- * higher because the stop woke the thread, and it is still in that call with
- * the same arguments, pc and stack pointer, it has rested.
+ * how often each thread got a processor, and how often it gave one up to sleep.
+ * If it is still in that call, with the same pc and stack pointer, and one of
+ * the counts is at most one higher, because the stop woke the thread, then it
+ * has rested. On a busy machine, a thread on its way to the stop may lose the
+ * processor to others; then only the second count shows that. It is slower to
+ * read.
  */
 struct rcore_live_sleeper {
 	int tid;
 	bool sleeps;       /* in a system call */
 	int file;          /* task/TID/schedstat; -1: must be opened again */
 	uint64_t arrivals; /* on a processor */
+	uint64_t waits;
 	uint64_t sp, pc;
 };
 
