@@ -13,6 +13,7 @@
 #include "report/text/text_triage.h"
 #include "sampler/bpf/engine.h"
 #include "session/inputs.h"
+#include "session/session.h"
 
 static const struct rcore_option help_options[] = {
 	{"help", 'h', RCORE_OPTION_FLAG, offsetof(struct rcore_cli_help, help),
@@ -218,6 +219,19 @@ static struct rcore_error *end_screen(struct run *run, struct rcore_error *err)
 	return err;
 }
 
+static void tell_pause(const struct rcore_session *session)
+{
+	const struct rcore_copied *copied = &session->copied;
+	if (!copied->bytes)
+		return;
+	fprintf(stderr, "rcore: copied %.0f MB; the process was stopped for %.1f ms",
+		(double)copied->bytes / 1e6, (double)copied->pause_ns / 1e6);
+	if (copied->unstopped_count)
+		fprintf(stderr, ", without %zu threads that did not stop",
+			copied->unstopped_count);
+	fprintf(stderr, "\n");
+}
+
 static struct rcore_error *show(const struct rcore_cli_target *target, struct run *run,
 				const void *arguments, struct rcore_view *view, FILE *out)
 {
@@ -235,6 +249,8 @@ static struct rcore_error *show(const struct rcore_cli_target *target, struct ru
 	if (!err)
 		err = command->run(view, arguments, out);
 	rcore_cli_progress_end();
+	if (view->session)
+		tell_pause(view->session);
 	view->options = NULL;
 	return err;
 }

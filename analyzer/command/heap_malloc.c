@@ -5,6 +5,7 @@
 #include "session/c_memory.h"
 #include "session/heap.h"
 #include "session/malloc.h"
+#include "session/running.h"
 #include "session/session.h"
 
 enum { SHOWN_OWNERS = 15 };
@@ -60,7 +61,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	struct rcore_malloc heap;
 	struct rcore_error *err = rcore_limit_rows(&limit, SHOWN_OWNERS);
 	if (!err)
-		err = rcore_heap_refuse_live(view->session);
+		err = rcore_running_copy(view->session);
 	if (!err)
 		err = rcore_session_malloc(&view->session->target, &heap);
 	if (err)

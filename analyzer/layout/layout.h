@@ -135,8 +135,8 @@ struct rcore_traits {
 	bool symbols_marked; /* class and name of a dynamic Symbol */
 
 	/* What inspect prints. */
-	/* Mask of a T_STRUCT's length in its flags. */
-	unsigned struct_embed_mask;
+	/* Masks of the length of a T_STRUCT and a T_ARRAY in flags. */
+	unsigned struct_embed_mask, array_embed_mask;
 	/* {a: 1, "b" => 2}, not {:a=>1, "b"=>2}. */
 	bool hash_with_colons;
 	/* #<Foo:"a\nb">; otherwise the unchanged text. */

@@ -59,6 +59,11 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.shape_tree_is_struct = since(layout, 4, 0),
 		/* internal/struct.h, RSTRUCT_EMBED_LEN_MASK */
 		.struct_embed_mask = since(layout, 3, 3) ? 0x7f : 3,
+		/*
+		 * rarray.h, RARRAY_EMBED_LEN_MASK. The next bit was that of a
+		 * shared root, which rb_ary_cancel_sharing() embeds with it.
+		 */
+		.array_embed_mask = since(layout, 3, 2) ? 0x7f : 3,
 		/* error.c, exc_inspect */
 		.exception_quotes_newlines = since(layout, 3, 2),
 		/* error.c, name_err_mesg_to_str */

@@ -13,6 +13,8 @@
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
 #include "session/examine.h"
+#include "session/load.h"
+#include "session/running.h"
 #include "session/session.h"
 
 /*
@@ -36,14 +38,32 @@ static struct rcore_error *check_measured(const struct rcore_layout *layout)
 	return rcore_error_wrap(err, "the heap cannot be read");
 }
 
-struct rcore_error *rcore_heap_refuse_live(const struct rcore_session *session)
+/*
+ * Whether a search in a running process may have failed only because it ran.
+ */
+static bool may_try_again(const struct rcore_error *err)
 {
+	return err->code == RCORE_ERROR_FAULT || err->code == RCORE_ERROR_CORRUPT ||
+	       err->code == RCORE_ERROR_LIMIT;
+}
+
+/* A process that is not Ruby is not stopped. */
+static struct rcore_error *hold(struct rcore_session *session)
+{
+	struct rcore_located *located;
 	if (!session->target.live)
 		return NULL;
-	return rcore_error_create(
-		RCORE_ERROR_UNSUPPORTED,
-		"the heap of a running process cannot be read without a long stop; "
-		"write a core with gcore and read that");
+	struct rcore_error *err = rcore_session_find(session, &located);
+	if (err && !may_try_again(err))
+		return err;
+	rcore_error_free(err);
+	return rcore_running_copy(session);
+}
+
+struct rcore_error *rcore_heap_prepare(struct rcore_session *session)
+{
+	struct rcore_error *err = hold(session);
+	return err ? err : rcore_session_learn_secrets(session);
 }
 
 struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap_use *use,
@@ -52,7 +72,7 @@ struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap
 	struct rcore_located *located;
 	struct rcore_arena arena = {0};
 	uint64_t objspace;
-	struct rcore_error *err = rcore_heap_refuse_live(session);
+	struct rcore_error *err = hold(session);
 	if (!err)
 		err = rcore_target_check_files(&session->target);
 	if (!err)

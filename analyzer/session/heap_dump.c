@@ -5,7 +5,7 @@
 
 #include "report/heap.h"
 #include "ruby/children/line.h"
-#include "session/load.h"
+#include "session/session.h"
 
 struct dump {
 	struct rcore_session *session;
@@ -66,6 +66,6 @@ struct rcore_error *rcore_heap_dump(struct rcore_session *session, FILE *out,
 {
 	struct dump dump = {.session = session, .out = out, .dumped = ret};
 	*ret = (struct rcore_heap_dumped){0};
-	struct rcore_error *err = rcore_session_learn_secrets(session);
+	struct rcore_error *err = rcore_heap_prepare(session);
 	return err ? err : rcore_session_heap(session, run, &dump);
 }

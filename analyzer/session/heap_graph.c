@@ -6,7 +6,7 @@
 #include "base/grow.h"
 #include "ruby/children/graph.h"
 #include "session/heap.h"
-#include "session/load.h"
+#include "session/session.h"
 #include "vm/roots.h"
 
 struct reading {
@@ -73,6 +73,6 @@ struct rcore_error *rcore_session_graph(struct rcore_session *session,
 					void *context)
 {
 	struct reading reading = {.arena = arena, .use = use, .context = context};
-	struct rcore_error *err = rcore_session_learn_secrets(session);
+	struct rcore_error *err = rcore_heap_prepare(session);
 	return err ? err : rcore_session_heap(session, run, &reading);
 }

@@ -11,7 +11,6 @@
 #include "ruby/inspect/member.h"
 #include "ruby/inspect/printed.h"
 #include "session/heap.h"
-#include "session/load.h"
 #include "session/session.h"
 
 enum { PAGE_LIMIT = 64 << 10 };
@@ -247,7 +246,7 @@ static struct rcore_error *no_such_class(const char *klass)
 
 static struct rcore_error *redact(struct rcore_session *session, struct rcore_heap_list *list)
 {
-	struct rcore_error *err = rcore_session_learn_secrets(session);
+	struct rcore_error *err = rcore_heap_prepare(session);
 	if (!err)
 		err = rcore_redact_print(session->redactor, &list->print);
 	if (!err)

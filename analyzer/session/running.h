@@ -94,6 +94,13 @@ struct rcore_error *rcore_running_in_time(const struct rcore_session *session,
 					  const struct rcore_live_pause *pause);
 
 /*
+ * Stops a running process, copies all of its memory, and resumes it; from then
+ * on, the session reads the copy. Does nothing for other targets, or if that
+ * was done. Errors: as rcore_live_copy_all(), USAGE.
+ */
+struct rcore_error *rcore_running_copy(struct rcore_session *session);
+
+/*
  * If the target is the pack of a running process, the session then reads it as
  * one: as it was, and with what /proc said of it.
  */

@@ -35,6 +35,14 @@ struct rcore_settings {
 	size_t max_pause_ms; /* 0: the default */
 };
 
+/* What rcore_running_copy() did. */
+struct rcore_copied {
+	size_t bytes; /* 0: nothing */
+	uint64_t pause_ns;
+	/* Threads that did not stop: they have no registers. */
+	size_t unstopped_count;
+};
+
 /*
  * An opened target and what is known about it. The caller of librcore has a
  * pointer to it.
@@ -50,6 +58,7 @@ struct rcore_session {
 	struct rcore_inputs inputs; /* empty: nobody asked for them yet */
 	/* A process was resumed before its last reading was complete. */
 	bool overdue;
+	struct rcore_copied copied;
 	/* Who held the GVL at the looks at a running process so far. */
 	struct {
 		uint64_t thread; /* rb_thread_t; 0: nobody */

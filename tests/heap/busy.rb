@@ -13,6 +13,7 @@ end
 
 $kept = Array.new(20_000) { |number| Node.new.tap { |node| node.name = "node #{number}" } }
 $table = {}
+$orders = $kept.first(50)
 threads = Array.new(3) do |number|
   Thread.new do
     loop do
@@ -32,6 +33,9 @@ threads = Array.new(3) do |number|
       "#{node.name} #{rand}".tap { |text| text.instance_variable_set(:@of, node) if rand(5).zero? }
       $kept[rand($kept.size)] = Node.new.tap { |made| made.name = "made #{rand}" }
       node.following.method(:name).unbind
+      # The next Array takes over the buffer of its shared root.
+      $orders.push(node)
+      $orders.shift
       eval("proc { #{rand(10)} + 1 }").call if rand(500).zero?
     end
   end

@@ -8,8 +8,6 @@
 enum {
 	EMBED_FLAG = 1 << (RCORE_FL_USHIFT + 1),
 	EMBED_LENGTH_SHIFT = RCORE_FL_USHIFT + 3,
-	/* Up to 3.1, there are two bits; the others are zero. */
-	EMBED_LENGTH_MASK = 0x7f,
 };
 
 /* More elements than fit into an address space of 47 bits. */
@@ -28,7 +26,7 @@ struct rcore_error *rcore_array(struct rcore_ruby *ruby, uint64_t value, uint64_
 					  value);
 	if (flags & EMBED_FLAG && rcore_has(&layout->array.embed_ary)) {
 		start = value + (uint64_t)layout->array.embed_ary.offset;
-		count = flags >> EMBED_LENGTH_SHIFT & EMBED_LENGTH_MASK;
+		count = flags >> EMBED_LENGTH_SHIFT & layout->traits.array_embed_mask;
 	} else {
 		err = RCORE_GET(ruby, value, array, heap_ptr, &start);
 		if (!err)

@@ -74,6 +74,7 @@ bool rcore_live_segment(const struct rcore_live *live, size_t index, struct rcor
 /* Whether that address was mapped when the process was opened. */
 bool rcore_live_is_mapped(const struct rcore_live *live, uint64_t address);
 
+/* Does nothing after rcore_live_copy_all(). */
 void rcore_live_forget(struct rcore_live *live);
 
 /*
@@ -161,6 +162,17 @@ bool rcore_live_has_missed(const struct rcore_live *live);
  * of another copy of the same round.
  */
 uint64_t rcore_live_digest(struct rcore_live *live, uint64_t start, uint64_t end);
+
+/*
+ * Stops the process once, copies all memory that it can have written, and
+ * resumes it; from then on, reads return the memory of that moment. It first
+ * measures, while the process runs, how long that will take. The process is
+ * stopped for at most as long as rcore_live_limit() says. Errors: LIMIT (it
+ * takes longer, or rcore has too little memory; the message says what to do),
+ * those of rcore_live_begin().
+ */
+struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_bytes,
+					struct rcore_live_pause *ret);
 
 /*
  * Returns an error if the process has ended or was replaced by another program,

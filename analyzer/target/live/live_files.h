@@ -58,6 +58,11 @@ struct rcore_live_region {
 	 * they are.
 	 */
 	bool is_constant;
+	/*
+	 * What the program writes there is its own; the second: and there is no
+	 * file, so pages that nobody wrote are zeroes.
+	 */
+	bool is_private, is_anonymous;
 };
 
 struct rcore_live_maps {

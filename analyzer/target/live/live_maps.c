@@ -113,6 +113,12 @@ static bool add_mapping(struct maps *maps, const struct line *line)
 	return true;
 }
 
+static bool is_anonymous(const char *path)
+{
+	return !*path || strcmp(path, "[heap]") == 0 || strncmp(path, "[stack", 6) == 0 ||
+	       strncmp(path, "[anon:", 6) == 0;
+}
+
 static bool add_line(struct maps *maps, const struct line *line)
 {
 	struct rcore_live_region *region = rcore_push(&maps->regions);
@@ -129,6 +135,9 @@ static bool add_line(struct maps *maps, const struct line *line)
 	 */
 	bool is_code =
 		region->executable && (!*line->path || strncmp(line->path, "[anon:", 6) == 0);
+	bool is_private = line->permissions[3] == 'p';
+	region->is_anonymous = is_private && is_anonymous(line->path);
+	region->is_private = region->is_anonymous || (is_private && *line->path == '/');
 	bool is_fixed = is_code || *line->path == '/' || strcmp(line->path, "[vdso]") == 0;
 	region->is_constant = is_fixed && !region->writable;
 	return *line->path != '/' || add_mapping(maps, line);

@@ -96,6 +96,8 @@ static enum rcore_fault read_part(struct rcore_live_pages *pages, uint64_t addre
 				  void *buffer, size_t size)
 {
 	struct rcore_memory *below = &pages->below->memory;
+	if (pages->copy && rcore_live_copy_read(pages->copy, address, buffer, size))
+		return RCORE_FAULT_NONE;
 	uint64_t start = address & ~(uint64_t)(PAGE - 1);
 	struct rcore_live_page *page = find(pages, start);
 	bool is_read = page && page->state == RCORE_LIVE_PAGE_READ;
@@ -132,6 +134,8 @@ static enum rcore_fault read_pages(struct rcore_memory *memory, uint64_t address
 	uint64_t end;
 	if (__builtin_add_overflow(address, (uint64_t)size, &end))
 		return RCORE_FAULT_UNMAPPED;
+	if (pages->copy && rcore_live_copy_read(pages->copy, address, buffer, size))
+		return RCORE_FAULT_NONE;
 	if (size > RCORE_LIVE_SCAN_SIZE && !pages->is_frozen)
 		return rcore_read(&pages->below->memory, address, buffer, size);
 	for (uint8_t *out = buffer; size;) {

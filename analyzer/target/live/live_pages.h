@@ -3,6 +3,7 @@
 #define RCORE_TARGET_LIVE_PAGES_H
 
 #include "base/address_map.h"
+#include "target/live/live_copy.h"
 #include "target/live/live_memory.h"
 
 /*
@@ -51,6 +52,8 @@ struct rcore_live_pages {
 	/* must come first: the callbacks cast it back */
 	struct rcore_memory memory;
 	struct rcore_live_memory *below;
+	/* What it has is read there; NULL: there is none. */
+	const struct rcore_live_copy *copy;
 	bool is_frozen;
 
 	struct rcore_live_page *items;

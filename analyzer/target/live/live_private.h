@@ -3,6 +3,7 @@
 #define RCORE_TARGET_LIVE_PRIVATE_H
 
 #include "target/live/live.h"
+#include "target/live/live_copy.h"
 #include "target/live/live_pages.h"
 #include "target/live/live_rest.h"
 #include "target/live/live_stop.h"
@@ -15,6 +16,7 @@ struct rcore_live_id {
 struct rcore_live {
 	struct rcore_live_memory memory;
 	struct rcore_live_pages pages;
+	struct rcore_live_copy copy; /* empty: there is none */
 	struct rcore_process process;
 	struct rcore_live_maps maps;
 	struct rcore_arena arena;

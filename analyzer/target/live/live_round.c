@@ -10,7 +10,9 @@
 
 void rcore_live_forget(struct rcore_live *live)
 {
-	rcore_live_pages_clear(&live->pages);
+	/* A copy is of one moment for ever. */
+	if (!live->pages.copy)
+		rcore_live_pages_clear(&live->pages);
 }
 
 /*

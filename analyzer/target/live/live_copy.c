@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/live/live_copy.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+
+/*
+ * Whether the process is still held is checked after each BATCH bytes, and a
+ * range has at most SLICE of them.
+ */
+enum { SLICE = 4 << 20, BATCH = 32 << 20, ENTRIES = 8192 };
+
+/* Bits of an entry (proc_pid_pagemap(5)). */
+static const uint64_t is_present = UINT64_C(1) << 63, is_swapped = UINT64_C(1) << 62,
+		      is_of_file = UINT64_C(1) << 61, is_guard = UINT64_C(1) << 58;
+
+void rcore_live_copy_deinit(struct rcore_live_copy *copy)
+{
+	if (copy->bytes)
+		munmap(copy->bytes, copy->room);
+	free(copy->ranges.items);
+	*copy = (struct rcore_live_copy){0};
+}
+
+static bool add(struct rcore_live_copy *copy, uint64_t start, size_t size)
+{
+	struct rcore_live_range *last =
+		copy->ranges.count ? &copy->ranges.items[copy->ranges.count - 1] : NULL;
+	copy->size += size;
+	while (last && last->start + last->size == start && last->size < SLICE && size) {
+		size_t part = SLICE - last->size < size ? SLICE - last->size : size;
+		last->size += part;
+		start += part;
+		size -= part;
+	}
+	while (size) {
+		size_t part = size < SLICE ? size : SLICE;
+		struct rcore_live_range *range = rcore_push(&copy->ranges);
+		if (!range)
+			return false;
+		*range = (struct rcore_live_range){.start = start, .size = part};
+		start += part;
+		size -= part;
+	}
+	return true;
+}
+
+/*
+ * A page of a file that the program has not changed is in the file, unless the
+ * mapping is writable: then others may have changed the file.
+ */
+static bool is_wanted(const struct rcore_live_region *region, uint64_t entry)
+{
+	if (!region->is_anonymous && region->writable)
+		return true;
+	return (entry & (is_present | is_swapped)) && !(entry & (is_of_file | is_guard));
+}
+
+/* Without page tables, all that may be read is copied. */
+static bool add_whole(struct rcore_live_copy *copy, const struct rcore_live_region *region)
+{
+	if (!region->readable || region->is_constant)
+		return true;
+	return add(copy, region->start, region->end - region->start);
+}
+
+static bool add_region(struct rcore_live_copy *copy, int pagemap,
+		       const struct rcore_live_region *region)
+{
+	uint64_t entries[ENTRIES], page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (!region->is_private)
+		return true;
+	for (uint64_t at = region->start; at < region->end;) {
+		uint64_t wanted = (region->end - at) / page;
+		size_t count = wanted < ENTRIES ? (size_t)wanted : ENTRIES;
+		ssize_t got = pread(pagemap, entries, count * sizeof(*entries),
+				    (off_t)(at / page * sizeof(*entries)));
+		if (got < (ssize_t)sizeof(*entries))
+			return at == region->start ? add_whole(copy, region) : true;
+		count = (size_t)got / sizeof(*entries);
+		for (size_t i = 0; i < count; i++, at += page)
+			if (is_wanted(region, entries[i]) && !add(copy, at, page))
+				return false;
+	}
+	return true;
+}
+
+bool rcore_live_copy_find(struct rcore_live_copy *copy, int folder,
+			  const struct rcore_live_maps *maps)
+{
+	bool has_memory = true;
+	int pagemap = openat(folder, "pagemap", O_RDONLY | O_CLOEXEC);
+	copy->ranges.count = 0;
+	copy->size = 0;
+	copy->maps = maps;
+	for (size_t i = 0; i < maps->region_count && has_memory; i++)
+		has_memory = add_region(copy, pagemap, &maps->regions[i]);
+	if (pagemap >= 0)
+		close(pagemap);
+	return has_memory;
+}
+
+bool rcore_live_copy_prepare(struct rcore_live_copy *copy, size_t room)
+{
+	if (copy->bytes)
+		munmap(copy->bytes, copy->room);
+	copy->bytes = NULL;
+	void *bytes =
+		mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bytes == MAP_FAILED)
+		return false;
+	/*
+	 * The kernel allocates memory when it is written to for the first time,
+	 * which must not be while the process is stopped.
+	 */
+	madvise(bytes, room, MADV_HUGEPAGE);
+	for (size_t at = 0; at < room; at += RCORE_LIVE_PAGE)
+		((volatile uint8_t *)bytes)[at] = 0;
+	copy->bytes = bytes;
+	copy->room = room;
+	return true;
+}
+
+size_t rcore_live_copy_fill(struct rcore_live_copy *copy, struct rcore_live_memory *from,
+			    size_t most)
+{
+	size_t done = 0;
+	if (most > copy->room)
+		most = copy->room;
+	for (size_t i = 0; i < copy->ranges.count;) {
+		size_t first = i, size = 0;
+		for (; i < copy->ranges.count && size < BATCH; i++) {
+			struct rcore_live_range *range = &copy->ranges.items[i];
+			if (range->size > most - done - size)
+				break;
+			range->bytes = copy->bytes + done + size;
+			size += range->size;
+		}
+		if (i == first)
+			break;
+		rcore_live_read_batch(from, &copy->ranges.items[first], i - first);
+		if (from->is_gone || (from->stop && !rcore_stop_is_held(from->stop)))
+			break;
+		done += size;
+	}
+	return done;
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct rcore_live_range *a = left, *b = right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+bool rcore_live_copy_finish(struct rcore_live_copy *copy, struct rcore_live_memory *from)
+{
+	for (size_t i = 0; i < copy->ranges.count; i++) {
+		struct rcore_live_range *range = &copy->ranges.items[i];
+		size_t skipped = (range->read / RCORE_LIVE_PAGE + 1) * RCORE_LIVE_PAGE;
+		if (range->read == range->size)
+			continue;
+		struct rcore_live_range rest = {range->start + skipped, 0,
+						range->bytes + skipped, 0};
+		rest.size = range->size > skipped ? range->size - skipped : 0;
+		range->size = range->read;
+		if (!rest.size)
+			continue;
+		rcore_live_read_batch(from, &rest, 1);
+		struct rcore_live_range *added = rcore_push(&copy->ranges);
+		if (!added)
+			return false;
+		*added = rest;
+	}
+	if (copy->ranges.count)
+		qsort(copy->ranges.items, copy->ranges.count, sizeof(*copy->ranges.items),
+		      by_start);
+	return true;
+}
+
+/* Returns the range that contains `address`, or NULL. */
+static const struct rcore_live_range *range_at(const struct rcore_live_copy *copy,
+					       uint64_t address)
+{
+	const struct rcore_live_range *items = copy->ranges.items;
+	size_t low = 0, high = copy->ranges.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (items[middle].start + items[middle].size <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < copy->ranges.count && items[low].start <= address ? &items[low] : NULL;
+}
+
+/*
+ * Finds the bytes at `address`: *ret_bytes is NULL for zeroes. Returns how many
+ * there are, at most `size`; 0 if the copy lacks them.
+ */
+static size_t part_at(const struct rcore_live_copy *copy, uint64_t address, size_t size,
+		      const uint8_t **ret_bytes)
+{
+	const struct rcore_live_range *range = range_at(copy, address);
+	*ret_bytes = NULL;
+	if (range) {
+		uint64_t offset = address - range->start;
+		if (offset >= range->read)
+			return 0;
+		*ret_bytes = range->bytes + offset;
+		return range->read - offset < size ? (size_t)(range->read - offset) : size;
+	}
+	const struct rcore_live_region *region = rcore_live_region_at(copy->maps, address);
+	if (!region || !region->is_anonymous || !region->readable)
+		return 0;
+	uint64_t left = RCORE_LIVE_PAGE - address % RCORE_LIVE_PAGE;
+	return left < size ? (size_t)left : size;
+}
+
+bool rcore_live_copy_read(const struct rcore_live_copy *copy, uint64_t address, void *buffer,
+			  size_t size)
+{
+	for (uint8_t *out = buffer; size;) {
+		const uint8_t *bytes;
+		size_t part = part_at(copy, address, size, &bytes);
+		if (!part)
+			return false;
+		if (bytes)
+			memcpy(out, bytes, part);
+		else
+			memset(out, 0, part);
+		out += part;
+		address += part;
+		size -= part;
+	}
+	return true;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "target/live/live_explain.h"
+#include "target/live/live_private.h"
+
+enum {
+	/* How much is copied to find out how fast that is, and how often. */
+	SAMPLE = 256 << 20,
+	SAMPLE_COUNT = 3,
+	/* Room for pages that the program gets before it is stopped. */
+	MORE = 64 << 20,
+};
+
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static double megabytes(uint64_t bytes)
+{
+	return (double)bytes / 1e6;
+}
+
+static unsigned limit_of(const struct rcore_live *live)
+{
+	return live->most && live->most < RCORE_STOP_LIMIT_MS ? live->most
+							      : RCORE_STOP_LIMIT_MS;
+}
+
+/* How much memory this machine can still give to programs; 0: unknown. */
+static uint64_t available_memory(void)
+{
+	char line[128];
+	unsigned long long kilobytes = 0;
+	FILE *file = fopen("/proc/meminfo", "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kilobytes * 1024;
+}
+
+/* Finds what is mapped now, and which pages of it are to be copied. */
+static struct rcore_error *find(struct rcore_live *live)
+{
+	struct rcore_live_maps maps;
+	int errnum = rcore_live_maps_read(live->folder, live->pid, &live->arena, &maps);
+	if (errnum)
+		return rcore_live_explain(live->pid, live->folder, errnum);
+	/* Modules refer to the mappings that were there when it was opened. */
+	live->maps.regions = maps.regions;
+	live->maps.region_count = maps.region_count;
+	return rcore_live_copy_find(&live->copy, live->folder, &live->maps)
+		       ? NULL
+		       : rcore_error_no_memory();
+}
+
+static struct rcore_error *check_room(const struct rcore_live *live)
+{
+	uint64_t available = available_memory();
+	if (!available || live->copy.size / 4 * 5 + MORE <= available)
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_LIMIT,
+				  "process %d has %.0f MB to copy, and this machine has only "
+				  "%.0f MB of free memory; write a core with gcore %d and read "
+				  "that",
+				  live->pid, megabytes(live->copy.size), megabytes(available),
+				  live->pid);
+}
+
+/*
+ * Copies a part while the process runs. The fastest of several times counts:
+ * rcore may have been interrupted in the others.
+ */
+static uint64_t estimate(struct rcore_live *live, uint64_t scan)
+{
+	const size_t size = live->copy.size < SAMPLE ? live->copy.size : SAMPLE;
+	uint64_t least = UINT64_MAX;
+	for (int i = 0; i < SAMPLE_COUNT && size; i++) {
+		uint64_t begin = now();
+		size_t done = rcore_live_copy_fill(&live->copy, &live->memory, size);
+		uint64_t elapsed = now() - begin;
+		uint64_t whole = done ? (uint64_t)((double)elapsed / (double)done *
+						   (double)live->copy.size)
+				      : UINT64_MAX;
+		least = whole < least ? whole : least;
+	}
+	return (least == UINT64_MAX ? 0 : least) + scan;
+}
+
+static struct rcore_error *check_duration(struct rcore_live *live, uint64_t scan)
+{
+	const unsigned limit = limit_of(live);
+	uint64_t nanoseconds = estimate(live, scan);
+	if (nanoseconds / 1000000 < limit)
+		return NULL;
+	return rcore_error_create(
+		RCORE_ERROR_LIMIT,
+		"a copy of the %.0f MB of process %d would stop it for some %.0f ms, which is "
+		"over the limit of %u (--max-pause, at most %d); or write a core with gcore %d "
+		"and read that",
+		megabytes(live->copy.size), live->pid, (double)nanoseconds / 1e6, limit,
+		RCORE_STOP_LIMIT_MS, live->pid);
+}
+
+static struct rcore_error *copy_stopped(struct rcore_live *live)
+{
+	struct rcore_error *err = find(live);
+	if (err)
+		return err;
+	size_t done = rcore_live_copy_fill(&live->copy, &live->memory, live->copy.size);
+	const size_t size = live->copy.size;
+	if (done == size && !rcore_live_copy_finish(&live->copy, &live->memory))
+		return rcore_error_no_memory();
+	if (done == size && rcore_stop_is_held(live->stop))
+		return NULL;
+	return rcore_error_create(
+		RCORE_ERROR_LIMIT,
+		"process %d was resumed after the limit of %u ms (--max-pause, at most %d), "
+		"when only %.0f of %.0f MB were copied; try again, or write a core with gcore "
+		"%d and read that",
+		live->pid, limit_of(live), RCORE_STOP_LIMIT_MS, megabytes(done),
+		megabytes(size), live->pid);
+}
+
+/* What a core has as its segments. */
+static struct rcore_error *set_segments(struct rcore_live *live)
+{
+	struct rcore_segment *segments =
+		rcore_arena_array(&live->arena, live->maps.region_count, sizeof(*segments));
+	if (!segments)
+		return rcore_error_no_memory();
+	for (size_t i = 0; rcore_live_segment(live, i, &segments[i]); i++)
+		segments[i].saved = live->maps.regions[i].is_private ? segments[i].size : 0;
+	live->process.segments = segments;
+	live->process.segment_count = live->maps.region_count;
+	return NULL;
+}
+
+struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_bytes,
+					struct rcore_live_pause *ret)
+{
+	rcore_live_forget(live);
+	uint64_t begin = now();
+	struct rcore_error *err = find(live);
+	uint64_t scan = now() - begin;
+	if (!err)
+		err = check_room(live);
+	const size_t sample = live->copy.size < SAMPLE ? live->copy.size : SAMPLE;
+	if (!err && !rcore_live_copy_prepare(&live->copy, sample + 1))
+		err = rcore_error_no_memory();
+	if (!err)
+		err = check_duration(live, scan);
+	if (!err && !rcore_live_copy_prepare(&live->copy, live->copy.size / 4 * 5 + MORE))
+		err = rcore_error_no_memory();
+	if (!err)
+		err = rcore_live_begin(live, true);
+	if (err)
+		return err;
+	err = copy_stopped(live);
+	rcore_live_end(live, ret);
+	if (!err)
+		err = set_segments(live);
+	if (err)
+		return err;
+	live->pages.copy = &live->copy;
+	*ret_bytes = live->copy.size;
+	return NULL;
+}

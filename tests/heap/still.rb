@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# Makes objects, and some memory that nobody has touched, and waits. With a number, it first
+# fills that many MB.
+require "zlib"
+trap("XCPU", "SYSTEM_DEFAULT")
+class Order
+  def initialize(number)
+    @number = number
+    @lines = ["line #{number}", :open, { number => 1.5 }]
+  end
+end
+ORDERS = Array.new(20_000) { |number| Order.new(number) }
+$stream = Zlib::Deflate.new(9).tap { |stream| stream << "text" * 10_000 }
+$text = "x" * (ARGV[0].to_i * 1_000_000)
+$pairs = Hash.new.compare_by_identity
+ORDERS.each { |order| $pairs[order] = "order" }
+threads = Array.new(3) { |number| Thread.new { mine = "of thread #{number}"; sleep; mine } }
+Thread.pass until threads.all?(&:stop?)
+ORDERS.shift(5_000)
+GC.start(immediate_sweep: false)
+$stdout.puts "ready"
+$stdout.flush
+sleep
