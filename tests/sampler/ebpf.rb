@@ -4,8 +4,8 @@
 # measured themselves.
 module Ebpf
   RATE = 4999
-  SAMPLES = 5000
-  SEEDS = 4
+  SAMPLES = 3000
+  SEEDS = 2
   REQUIRE = "--ebpf=require".freeze
 
   def self.cases(rubies)
@@ -28,7 +28,7 @@ module Ebpf
 
   # Only a frame that its thread is just filling is left out.
   def self.pairs(test, ruby, options)
-    test.record_options.push(REQUIRE, "-r", RATE.to_s, "-d", "2")
+    test.record_options.push(REQUIRE, "-r", RATE.to_s, "-d", "1")
     samples, partial, unread, impossible = Pairs.count(test, ruby, options) { |taken, _| taken >= SAMPLES }
     test.fail("impossible: #{impossible.first(5).to_h}") if impossible.any?
     test.fail("#{unread} of #{samples} samples could not be read") if unread * 100 > samples
