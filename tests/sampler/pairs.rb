@@ -13,9 +13,11 @@ module Pairs
   LIMIT = 4 * SamplerCase::TIMEOUT + SAMPLES / 200
   # vm_push_frame() of 2.7 counts a frame before it fills it. If a method in C calls another one, nothing distinguishes
   # that from one which it called before, in the moment when its thread lost the processor. This was seen once in
-  # 10^6 samples; as the program stands still meanwhile, all samples until it runs again show it.
+  # 10^6 samples; as the program stands still meanwhile, all samples until it runs again show it: on a busy machine 200
+  # of 124,000. Each such moment has a pair of its own.
   FROM_C = /\A(?:Integer|Comparable)#/.freeze
-  TOLERATED_FROM_C = 1.0e-4
+  TOLERATED_FROM_C = 0.01
+  TOLERATED_MOMENTS = 3
 
   def self.cases(rubies)
     rubies.flat_map { |ruby| [[ruby, []], *([[ruby, ["--yjit"]]] if ruby.version.segments.first(2) == [3, 1])] }.flat_map do |ruby, options|
@@ -57,7 +59,8 @@ module Pairs
   def self.sound(test, ruby, options)
     samples, partial, unread, impossible = count(test, ruby, options) { |taken, _| taken >= SAMPLES }
     from_c, others = impossible.partition { |pair, _| pair =~ FROM_C }.map(&:to_h)
-    allowed = ruby.version < Gem::Version.new("3.0") ? samples * TOLERATED_FROM_C : 0
+    old = ruby.version < Gem::Version.new("3.0")
+    allowed = old && from_c.size <= TOLERATED_MOMENTS ? samples * TOLERATED_FROM_C : 0
     test.fail("impossible: #{others.first(5).to_h}") if others.any?
     test.fail("impossible: #{from_c.first(5).to_h}") if from_c.values.sum > allowed
     test.fail("#{unread} of #{samples} samples could not be read") if unread * 100 > samples
