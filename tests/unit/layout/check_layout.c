@@ -201,6 +201,7 @@ static const struct drift {
 	{"2.7.3", "queue", NULL, 0, EM_AARCH64},
 	{"2.7.3", "szqueue", NULL, 0, EM_AARCH64},
 	{"2.7.3", "io", NULL, 0, EM_AARCH64},
+	{"2.7.3", "catch_table", NULL, 0, EM_AARCH64},
 	{"3.0.1", "vm", NULL, 8184, 0},
 	/* the cache of a constant became an object */
 	{"3.0.1", "constcache", NULL, 0, 0},
