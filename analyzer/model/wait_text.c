@@ -100,13 +100,30 @@ void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kin
 	write_owner(snapshot, owner, out);
 }
 
+/*
+ * Writes a number of seconds as Ruby inspects it; from a second on, to the
+ * millisecond: what is left of a limit, such as 59.979695668000204, has more
+ * digits than anybody reads.
+ */
+static void write_seconds(const char *number, FILE *out)
+{
+	enum { DECIMALS = 3 };
+	size_t whole = strspn(number, "0123456789");
+	size_t decimals = number[whole] == '.' ? strspn(number + whole + 1, "0123456789") : 0;
+	if (number[0] > '0' && number[0] <= '9' && decimals > DECIMALS &&
+	    !number[whole + 1 + decimals])
+		fprintf(out, "%.*s", (int)(whole + 1 + DECIMALS), number);
+	else
+		rcore_escape_write(out, number);
+	fputs(" s", out);
+}
+
 static void write_limit(const struct rcore_wait *wait, FILE *out)
 {
 	if (!wait->argument)
 		return;
 	fputs(", at most ", out);
-	rcore_escape_write(out, wait->argument);
-	fputs(" s", out);
+	write_seconds(wait->argument, out);
 }
 
 static void write_queue(const struct rcore_wait *wait, FILE *out)
@@ -164,8 +181,7 @@ static void write_sleep(const struct rcore_wait *wait, FILE *out)
 	fputs("sleeps", out);
 	if (wait->argument) {
 		fputs(" for ", out);
-		rcore_escape_write(out, wait->argument);
-		fputs(" s", out);
+		write_seconds(wait->argument, out);
 	} else if (!wait->is_timed) {
 		fputs(" until it is woken", out);
 	}

@@ -9,6 +9,7 @@
 #include "base/count.h"
 #include "base/text.h"
 #include "json_schema.h"
+#include "model/wait.h"
 #include "report/text/fold.h"
 #include "report/formats.h"
 #include "snapshots.h"
@@ -488,6 +489,38 @@ START_TEST(bundlers_option_is_short)
 }
 END_TEST
 
+static const struct {
+	const char *argument, *text;
+} seconds[] = {
+	{"30", "sleeps for 30 s"},
+	{"0.5", "sleeps for 0.5 s"},
+	{"0.000125", "sleeps for 0.000125 s"},
+	{"1.0e-05", "sleeps for 1.0e-05 s"},
+	{"12.125", "sleeps for 12.125 s"},
+	{"59.979695668000204", "sleeps for 59.979 s"},
+	{"100000000000000.1234", "sleeps for 100000000000000.123 s"},
+	{"1.5 or (2.12345)", "sleeps for 1.5 or (2.12345) s"},
+	{"1.12345e+20", "sleeps for 1.12345e+20 s"},
+	{"-1.12345", "sleeps for -1.12345 s"},
+	{"", "sleeps for  s"},
+};
+
+START_TEST(seconds_are_short)
+{
+	const struct rcore_snapshot snapshot = {0};
+	const struct rcore_wait wait = {.kind = RCORE_WAIT_SLEEP,
+					.argument = seconds[_i].argument};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	ck_assert_ptr_nonnull(out);
+	rcore_wait_write(&snapshot, &wait, out);
+	fclose(out);
+	ck_assert_str_eq(text, seconds[_i].text);
+	free(text);
+}
+END_TEST
+
 START_TEST(parked_fibers_are_merged)
 {
 	const struct rcore_report_options all = {.all = true}, one = {.fiber = "T1.F7"};
@@ -582,6 +615,7 @@ int main(void)
 	tcase_add_test(report, problems_are_not_folded);
 	tcase_add_test(report, libraries_are_folded);
 	tcase_add_test(report, bundlers_option_is_short);
+	tcase_add_loop_test(report, seconds_are_short, 0, RCORE_COUNT(seconds));
 	tcase_add_test(report, parked_fibers_are_merged);
 	tcase_add_test(report, escapes);
 	suite_add_tcase(suite, report);
