@@ -3,6 +3,7 @@
 #include "command/limits.h"
 #include "command/list.h"
 #include "session/heap_diff.h"
+#include "session/session.h"
 
 enum { SHOWN_PATHS = 15 };
 
@@ -26,10 +27,13 @@ static struct rcore_error *open_all(const struct rcore_view *view,
 				    const struct rcore_strings *cores,
 				    struct rcore_session **sessions, size_t *count)
 {
+	/* A process that runs is newer than all cores. */
+	const bool is_last = view->session->target.live;
 	if (!cores->count || cores->count >= RCORE_DIFF_SIDES)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "name two or three cores, the oldest first");
-	sessions[(*count)++] = view->session;
+	if (!is_last)
+		sessions[(*count)++] = view->session;
 	for (size_t i = 0; i < cores->count; i++) {
 		struct rcore_error *err =
 			rcore_open_core(cores->items[i], view->options, &sessions[*count]);
@@ -37,6 +41,8 @@ static struct rcore_error *open_all(const struct rcore_view *view,
 			return err;
 		++*count;
 	}
+	if (is_last)
+		sessions[(*count)++] = view->session;
 	return NULL;
 }
 
@@ -66,9 +72,9 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	if (!err)
 		err = print(view, arguments, diff, out);
 	rcore_heap_diff_free(diff);
-	/* The first one is the view's. */
-	while (count > 1)
-		rcore_close(sessions[--count]);
+	while (count--)
+		if (sessions[count] != view->session)
+			rcore_close(sessions[count]);
 	return err;
 }
 
@@ -76,7 +82,8 @@ const struct rcore_command rcore_command_heap_diff = {
 	.name = "diff",
 	.summary = "what grew between two or three cores, and along which path",
 	.doc = "Compare the reachable objects of cores of the same program, the oldest "
-	       "first. Addresses are not compared, so the cores may be of different "
+	       "first; a running process (-p) is the newest. Addresses are not compared, so "
+	       "the cores may be of different "
 	       "processes. Objects are counted by their path from a root, without indices: "
 	       "\"constant ORDERS, an element: Order\". With a third core, print only what "
 	       "grew "
@@ -90,6 +97,7 @@ const struct rcore_command rcore_command_heap_diff = {
 	.shell_examples =
 		(const char *const[]){"rcore heap diff monday.core friday.core",
 				      "rcore heap diff monday.core friday.core sunday.core",
+				      "rcore heap diff -p 4242 monday.core",
 				      "rcore heap diff --json a.core b.core | jq '.paths[0]'",
 				      NULL},
 	.exit_status =

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Makes objects, and some memory that nobody has touched, and waits. With a number, it first
-# fills that many MB.
+# fills that many MB; a second one is how many orders there are.
 require "zlib"
 trap("XCPU", "SYSTEM_DEFAULT")
 class Order
@@ -9,7 +9,7 @@ class Order
     @lines = ["line #{number}", :open, { number => 1.5 }]
   end
 end
-ORDERS = Array.new(20_000) { |number| Order.new(number) }
+ORDERS = Array.new((ARGV[1] || 20_000).to_i) { |number| Order.new(number) }
 $stream = Zlib::Deflate.new(9).tap { |stream| stream << "text" * 10_000 }
 $text = "x" * (ARGV[0].to_i * 1_000_000)
 $pairs = Hash.new.compare_by_identity
