@@ -124,6 +124,21 @@ void child_sleeps(struct child_shared *shared, const void *argument)
 		pause();
 }
 
+void child_reads(struct child_shared *shared, const void *argument)
+{
+	const int *wake = argument;
+	char *buffer = malloc(CHILD_READ);
+	int file = wake[0], zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	set_up(shared);
+	shared->is_ready = 1;
+	/* One place of the code, whatever it reads. */
+	for (; buffer; file = zero) {
+		syscall(SYS_read, file, buffer, CHILD_READ);
+		++*shared->copy;
+		shared->counter++;
+	}
+}
+
 struct thread_argument {
 	struct child_shared *shared;
 	int index;

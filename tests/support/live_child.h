@@ -9,7 +9,7 @@
 
 #include "target/live/live.h"
 
-enum { CHILD_THREADS = 8, CHILD_PATTERN = 3 * 4096 };
+enum { CHILD_THREADS = 8, CHILD_PATTERN = 3 * 4096, CHILD_READ = 1 << 20 };
 
 /*
  * Programs that the live reader is tested on: children of the test, which they share this
@@ -75,6 +75,8 @@ child_main child_counts;  /* one thread */
 child_main child_threads; /* CHILD_THREADS more that sleep, one of which counts */
 child_main child_churns;  /* starts and ends threads */
 child_main child_sleeps;
+/* Sleeps in read() until a byte is written to `wake`; then reads and counts without sleeping. */
+child_main child_reads;
 child_main child_vforks; /* a thread waits in the kernel until `release` */
 child_main child_maps;   /* `mapped` is the file named by the argument, which it then removes */
 child_main child_loses_its_main_thread;

@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "target/live/live_files.h"
+#include "target/live/syscall.h"
 
 /*
  * schedstat has three numbers: time on a processor, time spent waiting for one,
@@ -116,6 +117,16 @@ static bool count_arrivals(const struct rcore_live_rest *rest,
 	return is_read;
 }
 
+void rcore_live_rest_confirm(struct rcore_live_rest *rest)
+{
+	uint64_t arrivals;
+	for (size_t i = 0; i < rest->count; i++) {
+		struct rcore_live_sleeper *sleeper = &rest->items[i];
+		sleeper->sleeps = sleeper->sleeps && count_arrivals(rest, sleeper, &arrivals) &&
+				  arrivals == sleeper->arrivals;
+	}
+}
+
 /* The thread is stopped, so both counts include that. */
 static bool has_slept(const struct rcore_live_rest *rest,
 		      const struct rcore_live_sleeper *sleeper)
@@ -133,7 +144,7 @@ bool rcore_live_has_rested(const struct rcore_live_rest *rest, unsigned machine,
 	const struct rcore_live_sleeper *sleeper =
 		rest->count ? bsearch(&wanted, rest->items, rest->count, sizeof(wanted), by_tid)
 			    : NULL;
-	return sleeper && sleeper->sleeps && thread->has_registers &&
+	return sleeper && sleeper->sleeps && rcore_syscall_is_interrupted(machine, thread) &&
 	       thread->registers[rcore_register_sp(machine)] == sleeper->sp &&
 	       thread->registers[rcore_register_pc(machine)] == sleeper->pc &&
 	       has_slept(rest, sleeper);

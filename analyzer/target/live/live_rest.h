@@ -15,11 +15,18 @@
  *
  * A thread that sleeps in a system call executes nothing, and the kernel counts
  * how often each thread got a processor, and how often it gave one up to sleep.
- * If it is still in that call, with the same pc and stack pointer, and one of
- * the counts is at most one higher, because the stop woke the thread, then it
- * has rested. On a busy machine, a thread on its way to the stop may lose the
- * processor to others; then only the second count shows that. It is slower to
- * read.
+ * A thread has rested if
+ *
+ *   the first count is the same just before the stop
+ *   the stop interrupted a call with the same pc and stack pointer
+ *   one of the counts is then at most one higher: the stop woke the thread
+ *
+ * On a busy machine, a thread on its way to the stop may lose the processor to
+ * others; then only the second count shows that. It is slower to read.
+ *
+ * One case remains: a thread wakes in the microseconds before the stop, works,
+ * and the stop reaches it in the kernel as it enters the same call from the
+ * same place, before it sleeps.
  */
 struct rcore_live_sleeper {
 	int tid;
@@ -43,8 +50,13 @@ enum { RCORE_LIVE_REST_FILES = 256 };
 void rcore_live_rest_note(struct rcore_live_rest *rest, int folder);
 
 /*
+ * Counts again, just before the stop: who has run since note() has not rested.
+ */
+void rcore_live_rest_confirm(struct rcore_live_rest *rest);
+
+/*
  * Whether the thread with that id has rested since note(), given its registers
- * while it is stopped. False if in doubt.
+ * while it is stopped. False if in doubt, and always on aarch64.
  */
 bool rcore_live_has_rested(const struct rcore_live_rest *rest, unsigned machine, int tid,
 			   const struct rcore_native_thread *thread);

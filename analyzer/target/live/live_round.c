@@ -195,6 +195,8 @@ struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop)
 		if (errnum)
 			return rcore_live_explain(live->pid, live->folder, errnum);
 	}
+	if (is_ahead)
+		rcore_live_rest_confirm(&live->rest);
 	struct rcore_error *err = stop ? stop_process(live) : list_running(live);
 	if (err) {
 		let_go(live);

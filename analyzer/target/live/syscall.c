@@ -100,18 +100,30 @@ static int restarted(const struct rcore_native_thread *thread, struct rcore_memo
 	return POLL;
 }
 
+static bool is_interrupted(const struct rcore_native_thread *thread)
+{
+	int64_t result = -(int64_t)thread->registers[RAX];
+	return (result >= ERESTARTSYS && result <= ERESTART_RESTARTBLOCK) ||
+	       result == INTERRUPTED;
+}
+
+bool rcore_syscall_is_interrupted(unsigned machine, const struct rcore_native_thread *thread)
+{
+	return machine == EM_X86_64 && thread->has_registers &&
+	       thread->register_count >= X86_64_REGISTERS &&
+	       (int64_t)thread->registers[ORIG_RAX] >= 0 && is_interrupted(thread);
+}
+
 static bool x86_64(const struct rcore_native_thread *thread, struct rcore_memory *memory,
 		   struct rcore_syscall *ret)
 {
 	if (thread->register_count < X86_64_REGISTERS)
 		return false;
 	int64_t number = (int64_t)thread->registers[ORIG_RAX];
-	int64_t result = -(int64_t)thread->registers[RAX];
 	if (number < 0 || number > INT32_MAX)
 		return false;
 	ret->number = (int)number;
-	ret->unfinished = (result >= ERESTARTSYS && result <= ERESTART_RESTARTBLOCK) ||
-			  result == INTERRUPTED;
+	ret->unfinished = is_interrupted(thread);
 	for (size_t i = 0; i < 6; i++)
 		ret->arguments[i] = thread->registers[x86_64_arguments[i]];
 	int entered = ret->number == RESTART ? restarted(thread, memory, ret->arguments) : -1;

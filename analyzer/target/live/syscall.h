@@ -44,4 +44,11 @@ struct rcore_syscall {
 bool rcore_syscall_of(unsigned machine, const struct rcore_native_thread *thread,
 		      struct rcore_memory *memory, struct rcore_syscall *ret);
 
+/*
+ * Whether the stop itself interrupted a system call. On aarch64 always false:
+ * there the kernel has set back pc and x0 before the stop (do_signal() of
+ * arch/arm64/kernel/signal.c).
+ */
+bool rcore_syscall_is_interrupted(unsigned machine, const struct rcore_native_thread *thread);
+
 #endif
