@@ -4,11 +4,20 @@
 #include "report/heap.h"
 #include "report/heap_list.h"
 #include "session/heap.h"
+#include "session/heap_graph.h"
+#include "session/malloc.h"
+#include "session/session.h"
 
-enum { SHOWN_ROWS = 25, INSPECT_BYTES = 1000 };
+enum { SHOWN_ROWS = 25, SHOWN_RETAINED = 5, INSPECT_BYTES = 1000 };
+
+/*
+ * Slots up to which the census has retained sizes and C memory without --full:
+ * they take some ten times as long, about a second here.
+ */
+enum { FULL_SLOTS = 2000000 };
 
 struct arguments {
-	bool json, list;
+	bool json, list, full;
 	const char *klass;
 	struct rcore_strings where;
 	struct rcore_index limit;
@@ -33,23 +42,57 @@ static const struct rcore_option options[] = {
 	 "Struct (state=:open), key of a Hash, or element of an Array ([0]=1), as printed; KEY "
 	 "alone matches any value. May be repeated; all must match",
 	 .completion = RCORE_COMPLETE_NOTHING},
+	{"full", 0, RCORE_OPTION_FLAG, MEMBER(full),
+	 .help = "Print the objects that retain most, and the C memory in use, of heaps with "
+		 "more than 2 million slots, too"},
 	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{0},
 };
+
+static bool is_small(const struct rcore_heap_census *census)
+{
+	uint64_t slots = 0;
+	for (size_t i = 0; i < census->pool_count; i++)
+		slots += census->pools[i].slots;
+	return slots <= FULL_SLOTS;
+}
+
+static struct rcore_error *print_full(struct rcore_view *view,
+				      const struct arguments *arguments,
+				      struct rcore_census_report *report, FILE *out)
+{
+	const struct rcore_report_options style = {.color = view->color};
+	struct rcore_heap_retained *retained = NULL;
+	struct rcore_malloc heap = {0};
+	struct rcore_error *unknown = NULL, *err = NULL;
+	if (arguments->full || is_small(report->census)) {
+		unknown = rcore_heap_retained(view->session, SHOWN_RETAINED, &retained);
+		err = rcore_session_malloc(&view->session->target, &heap);
+		report->retained = unknown ? NULL : retained;
+		report->problem = unknown ? unknown->message : NULL;
+		report->c_memory = err ? NULL : &heap;
+	}
+	rcore_view_print(view);
+	view->is_partial = report->census->absent_pages > 0 || unknown;
+	if (!err)
+		err = arguments->json ? rcore_report_census_json(report, out)
+				      : rcore_report_census_text(report, &style, out);
+	rcore_heap_retained_free(unknown ? NULL : retained);
+	rcore_malloc_deinit(&heap);
+	rcore_error_free(unknown);
+	return err;
+}
 
 static struct rcore_error *print_census(struct rcore_view *view,
 					const struct arguments *arguments, size_t limit,
 					FILE *out)
 {
-	const struct rcore_report_options report = {.color = view->color};
 	struct rcore_heap_census *census;
 	struct rcore_error *err = rcore_heap_census(view->session, &census);
 	if (err)
 		return err;
-	rcore_view_print(view);
-	view->is_partial = census->absent_pages > 0;
-	err = arguments->json ? rcore_report_census_json(census, limit, out)
-			      : rcore_report_census_text(census, limit, &report, out);
+	struct rcore_census_report report = {.census = census, .limit = limit};
+	err = print_full(view, arguments, &report, out);
 	rcore_heap_census_free(census);
 	return err;
 }
@@ -104,7 +147,10 @@ const struct rcore_command rcore_command_heap = {
 	       "and of the C memory that ObjectSpace.memsize_of() counts; only an extension "
 	       "knows the C memory of its own objects, which is not counted. A page is sparse "
 	       "if at most a quarter of its slots are in use. The age of an object is how many "
-	       "collections it has survived; at 3 it is old, and only a major one frees it.",
+	       "collections it has survived; at 3 it is old, and only a major one frees it. "
+	       "With up to "
+	       "2 million slots, or with --full, also print the objects that retain most, and "
+	       "how much C memory is in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.subcommands =

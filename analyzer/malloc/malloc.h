@@ -102,6 +102,16 @@ struct rcore_error *rcore_malloc_init(const struct rcore_malloc_source *source,
 				      struct rcore_malloc *ret);
 void rcore_malloc_deinit(struct rcore_malloc *heap);
 
+/* Returns the bytes of all chunks that are not in use. */
+static inline uint64_t rcore_malloc_free_bytes(const struct rcore_malloc *heap)
+{
+	uint64_t bytes = 0;
+	for (int state = 0; state < RCORE_CHUNK_STATES; state++)
+		if (state != RCORE_CHUNK_USED)
+			bytes += heap->sums[state].bytes;
+	return bytes;
+}
+
 /* A chunk as a program sees it. */
 struct rcore_chunk {
 	uint64_t address; /* what malloc() returned */

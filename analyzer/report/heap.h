@@ -5,20 +5,30 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "malloc/malloc.h"
 #include "model/census.h"
 #include "model/heap_line.h"
+#include "model/heap_object.h"
 #include "model/report_options.h"
 
 /*
- * Write the census of a heap: `rcore heap`. `limit` is the number of classes to
- * write; 0: all. Error: OS.
+ * `rcore heap`. The retained sizes and the C memory are NULL if they were not
+ * computed; `problem` is NULL, or says why the retained sizes could not be.
  */
-struct rcore_error *rcore_report_census_text(const struct rcore_heap_census *census,
-					     size_t limit,
+struct rcore_census_report {
+	const struct rcore_heap_census *census;
+	size_t limit; /* classes to write; 0: all */
+	const struct rcore_heap_retained *retained;
+	const struct rcore_malloc *c_memory;
+	const char *problem;
+};
+
+/* Write the census of a heap. Error: OS. */
+struct rcore_error *rcore_report_census_text(const struct rcore_census_report *report,
 					     const struct rcore_report_options *options,
 					     FILE *out);
-struct rcore_error *rcore_report_census_json(const struct rcore_heap_census *census,
-					     size_t limit, FILE *out);
+struct rcore_error *rcore_report_census_json(const struct rcore_census_report *report,
+					     FILE *out);
 
 /*
  * Writes one object as a line of JSON, as ObjectSpace.dump_all does. References

@@ -6,6 +6,7 @@
 #include "report/heap.h"
 #include "report/redaction.h"
 #include "report/text/style.h"
+#include "report/text/text_heap_route.h"
 
 static double mebibytes(uint64_t bytes)
 {
@@ -41,12 +42,41 @@ static void print_problems(const struct rcore_pen *pen, const struct rcore_heap_
 			     census->absent_pages);
 }
 
-struct rcore_error *rcore_report_census_text(const struct rcore_heap_census *census,
-					     size_t limit,
+static void print_c_memory(const struct rcore_malloc *heap, FILE *out)
+{
+	const struct rcore_chunk_sum *used = &heap->sums[RCORE_CHUNK_USED];
+	if (heap->is_known)
+		fprintf(out,
+			"\nC memory: %.1f MiB in use in %" PRIu64 " chunks, %.1f MiB free "
+			"(`rcore heap malloc` prints the owners)\n",
+			mebibytes(used->bytes), used->count,
+			mebibytes(rcore_malloc_free_bytes(heap)));
+}
+
+static void print_retained(const struct rcore_pen *pen,
+			   const struct rcore_heap_retained *retained)
+{
+	fputs("\n     retained  object and root (`rcore heap retained` prints more)\n",
+	      pen->out);
+	for (size_t i = 0; i < retained->object_count; i++) {
+		const struct rcore_retained_object *item = &retained->objects[i];
+		fprintf(pen->out, "%13" PRIu64 "  ", item->object.retained);
+		rcore_text_object(pen, &item->object);
+		if (item->route.root) {
+			fputs(", ", pen->out);
+			rcore_escape_write(pen->out, item->route.root);
+		}
+		putc('\n', pen->out);
+	}
+}
+
+struct rcore_error *rcore_report_census_text(const struct rcore_census_report *report,
 					     const struct rcore_report_options *options,
 					     FILE *out)
 {
 	const struct rcore_pen pen = {.out = out, .color = options && options->color};
+	const struct rcore_heap_census *census = report->census;
+	size_t limit = report->limit;
 	size_t shown = limit && limit < census->class_count ? limit : census->class_count;
 	fprintf(out, "%" PRIu64 " objects, %.1f MiB\n\n", census->objects,
 		mebibytes(census->bytes));
@@ -62,6 +92,14 @@ struct rcore_error *rcore_report_census_text(const struct rcore_heap_census *cen
 			census->class_count - shown);
 	print_pools(census, out);
 	print_problems(&pen, census);
-	rcore_text_redaction(&pen, &census->redaction);
+	if (report->c_memory)
+		print_c_memory(report->c_memory, out);
+	if (report->retained)
+		print_retained(&pen, report->retained);
+	if (report->problem)
+		rcore_styled(&pen, RCORE_STYLE_PROBLEM,
+			     "! what objects retain is unknown: %s\n", report->problem);
+	rcore_text_redaction(&pen, report->retained ? &report->retained->redaction
+						    : &census->redaction);
 	return rcore_pen_error(out);
 }
