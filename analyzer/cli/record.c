@@ -84,7 +84,8 @@ struct record {
 	int fd;
 	struct rcore_recording_writer *writer;
 	struct rcore_bpf *bpf; /* NULL: not used */
-	bool shows_progress, has_facts, is_kept;
+	bool shows_progress, has_facts, is_kept, has_warned;
+	const char *engine; /* as stated; NULL: not yet */
 	struct rcore_sampling_summary summary;
 };
 
@@ -104,6 +105,26 @@ static struct rcore_error *state_facts(struct record *record, struct rcore_sampl
 	return err;
 }
 
+/* How the samples were taken: processes may be refused by the BPF program. */
+static struct rcore_error *state_engine(struct record *record)
+{
+	const struct rcore_sampling_summary *summary = &record->summary;
+	const char *engine = "process_vm_readv, without stopping";
+	if (!summary->processes)
+		return NULL;
+	if (record->asked->native)
+		engine = "ptrace, stopped at each sample";
+	else if (summary->copied && summary->copied == summary->processes)
+		engine = "BPF, in the kernel, of threads that run";
+	else if (summary->copied)
+		engine = "BPF, in the kernel, of threads that run; of some processes "
+			 "process_vm_readv, without stopping";
+	if (engine == record->engine)
+		return NULL;
+	record->engine = engine;
+	return rcore_recording_writer_fact(record->writer, "engine", engine);
+}
+
 static struct rcore_error *state_start(struct record *record)
 {
 	char text[64];
@@ -114,12 +135,6 @@ static struct rcore_error *state_start(struct record *record)
 	snprintf(text, sizeof(text), "%zu", rate_of(record->asked));
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "rate", text);
-	if (!err)
-		err = rcore_recording_writer_fact(
-			record->writer, "engine",
-			record->bpf             ? "BPF, in the kernel, of threads that run"
-			: record->asked->native ? "ptrace, stopped at each sample"
-						: "process_vm_readv, without stopping");
 	return err;
 }
 
@@ -159,12 +174,26 @@ static struct rcore_error *keep(struct record *record)
 	return rcore_output_keep(&record->output);
 }
 
+/* Of fields that were asked for, which the BPF program does not find. */
+static void warn(struct record *record)
+{
+	if (record->has_warned || !record->summary.lacks_work)
+		return;
+	record->has_warned = true;
+	fputs("rcore: with --ebpf, labels are only those of contexts; what threads work on "
+	      "(docs/recognizers.md) is found without it\n",
+	      stderr);
+}
+
 static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_last,
 				       void *context)
 {
 	struct record *record = context;
 	rcore_sampling_summary(sampling, &record->summary);
+	warn(record);
 	struct rcore_error *err = state_facts(record, sampling);
+	if (!err)
+		err = state_engine(record);
 	if (!err && is_last)
 		err = state_end(record);
 	if (!err)
@@ -194,6 +223,9 @@ static void summarize_copied(const struct record *record)
 	if (total->unread || total->foreign)
 		fprintf(stderr, ", %llu have no Ruby stack (%llu could not be read)",
 			(unsigned long long)total->foreign, (unsigned long long)total->unread);
+	if (summary->copied < summary->processes)
+		fprintf(stderr, "; %zu of %zu processes were sampled without BPF",
+			summary->processes - summary->copied, summary->processes);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n",
 		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
 }
@@ -413,12 +445,15 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	if (!err)
 		err = sample(target, &record, asked->pid ? asked->pid : started.pid,
 			     asked->command.count);
-	if (!err && record.bpf && !record.summary.total.samples)
+	/* Nothing runs in the kernel while the report is read. */
+	rcore_bpf_engine.close(record.bpf);
+	record.bpf = NULL;
+	if (!err && record.summary.copied && !record.summary.total.samples)
 		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					 "no samples: no thread was on a processor in %.1f s; "
 					 "without --ebpf, rcore also samples threads that wait",
 					 record.summary.seconds);
-	if (record.summary.total.samples && record.bpf)
+	if (record.summary.total.samples && record.summary.copied)
 		summarize_copied(&record);
 	else if (record.summary.total.samples)
 		summarize(&record);
@@ -434,7 +469,6 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		err = failure;
 	if (started.pid)
 		rcore_start_leave(&started);
-	rcore_bpf_engine.close(record.bpf);
 	rcore_recording_writer_free(record.writer);
 	rcore_output_close(&record.output);
 	if (record.fd >= 0)

@@ -67,17 +67,22 @@ static struct rcore_error *find(const struct rcore_sampler *sampler,
 
 /*
  * On a busy machine, the threads may take longer to stop than rcore waits for
- * them.
+ * them, and while threads switch fibers, none may show its variables.
  */
+bool rcore_sampler_bpf_may_pass(const struct rcore_error *err)
+{
+	return err->code == RCORE_ERROR_CORRUPT || err->code == RCORE_ERROR_FAULT;
+}
+
 struct rcore_error *rcore_sampler_bpf_process(const struct rcore_sampler *sampler,
 					      struct rcore_bpf_process *ret)
 {
-	enum { ATTEMPTS = 5 };
+	enum { ATTEMPTS = 3 };
 	struct rcore_error *err = NULL;
 	for (int i = 0; i < ATTEMPTS; i++) {
 		rcore_error_free(err);
 		err = find(sampler, ret);
-		if (!err || err->code == RCORE_ERROR_NO_MEMORY)
+		if (!err || !rcore_sampler_bpf_may_pass(err))
 			break;
 	}
 	return err;

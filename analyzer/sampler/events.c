@@ -36,6 +36,32 @@ static struct rcore_sampled_thread *find(struct rcore_sampler *sampler, uint64_t
 }
 
 /*
+ * Whether a record is of this thread, and not of a later or an earlier one
+ * whose rb_thread_t has the same address: malloc() reuses it. Only M:N threads
+ * change kernel threads.
+ */
+static bool is_of(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+		  const struct rcore_bpf_record *record)
+{
+	const struct rcore_field *field = &sampler->layout->thread.sched_context;
+	uint64_t context = 0;
+	int tid = (int)record->tid;
+	if (!record->thread || !tid || thread->tid == tid)
+		return true;
+	bool is_moved = thread->tid && rcore_has(field) &&
+			!rcore_read_field(rcore_live_bare_memory(sampler->live),
+					  thread->address, field, &context) &&
+			context;
+	if (thread->tid && !is_moved)
+		return false;
+	/* It was not known, or the thread has moved. */
+	if (!thread->tid)
+		thread->track.thread = 0;
+	thread->tid = tid;
+	return true;
+}
+
+/*
  * Finds the thread of a record, which may have ended meanwhile. Before Ruby
  * 3.0, a thread without the GVL has no stack, but a known kernel thread.
  */
@@ -44,12 +70,18 @@ static struct rcore_error *thread_of(struct rcore_sampler *sampler,
 				     struct rcore_sampled_thread **ret)
 {
 	*ret = find(sampler, record->thread, record->tid);
-	if (*ret || !record->thread)
+	if (*ret ? is_of(sampler, *ret, record) : !record->thread)
 		return NULL;
+	if (*ret)
+		rcore_sampler_remove_thread(sampler, *ret);
 	struct rcore_error *err = rcore_sampler_list(sampler);
 	if (err)
 		return err;
 	*ret = find(sampler, record->thread, record->tid);
+	if (*ret && !is_of(sampler, *ret, record)) {
+		rcore_sampler_remove_thread(sampler, *ret);
+		*ret = NULL;
+	}
 	if (!*ret)
 		*ret = rcore_sampler_add_thread(sampler, record->thread, (int)record->tid);
 	return *ret ? NULL : rcore_error_no_memory();
@@ -148,6 +180,7 @@ struct rcore_error *rcore_sampler_event(struct rcore_sampler *sampler,
 					const struct rcore_bpf_record *record, uint64_t cpu)
 {
 	struct rcore_sampled_thread *thread;
+	rcore_sampler_forget_cleared(sampler);
 	struct rcore_error *err = thread_of(sampler, record, &thread);
 	if (err)
 		return err;

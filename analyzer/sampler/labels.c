@@ -232,6 +232,28 @@ static uint32_t look_up_copied(struct rcore_sampler *sampler,
 	return labels;
 }
 
+static bool is_copied(const struct rcore_bpf_record *record, uint64_t value)
+{
+	/* Immediates: nil is 8 before 3.2, and no object is at address 8. */
+	enum { TAG_MASK = 7, QNIL = 8 };
+	if (value & TAG_MASK || value <= QNIL)
+		return true;
+	for (size_t i = 0; i < record->string_count; i++)
+		if (record->strings[i].value == value)
+			return true;
+	return false;
+}
+
+bool rcore_sampler_has_whole_context(const struct rcore_bpf_record *record)
+{
+	if (!record->has_slots)
+		return false;
+	for (size_t i = 0; i < record->capacity; i++)
+		if (record->slots[2 * i] && !is_copied(record, record->slots[2 * i + 1]))
+			return false;
+	return true;
+}
+
 void rcore_sampler_copied_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 				 const struct rcore_bpf_record *record)
 {
@@ -245,8 +267,8 @@ void rcore_sampler_copied_labels(struct rcore_sampler *sampler, struct rcore_tra
 	}
 	size_t size = context_of(record, now);
 	/* What was not copied may have changed. */
-	if (watch->is_known && record->has_slots && watch->last_size == size &&
-	    !memcmp(watch->last, now, size)) {
+	if (watch->is_known && rcore_sampler_has_whole_context(record) &&
+	    watch->last_size == size && !memcmp(watch->last, now, size)) {
 		track->labels = watch->labels;
 		return;
 	}

@@ -193,6 +193,12 @@ static void forget_stale(struct rcore_sampler *sampler)
 	}
 }
 
+void rcore_sampler_forget_cleared(struct rcore_sampler *sampler)
+{
+	if (sampler->generation != sampler->profile->generation)
+		forget_stale(sampler);
+}
+
 /* Makes room for the stacks of one read. Returns false if memory is short. */
 static bool reserve(struct rcore_sampler *sampler, size_t count)
 {
@@ -437,6 +443,16 @@ void rcore_sampler_settle(struct rcore_sampler *sampler)
 		rcore_track_settle(sampler, &sampler->threads.items[i]->track);
 	for (size_t i = 0; i < sampler->parked.count; i++)
 		rcore_track_settle(sampler, &sampler->parked.items[i]->track);
+}
+
+struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler)
+{
+	return rcore_live_check(sampler->live);
+}
+
+bool rcore_sampler_looks_at_work(const struct rcore_sampler *sampler)
+{
+	return sampler->works.chosen.count;
 }
 
 const struct rcore_sampler_statistics *

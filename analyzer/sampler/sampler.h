@@ -179,11 +179,22 @@ struct rcore_error *rcore_sampler_event(struct rcore_sampler *sampler,
 
 /*
  * Finds what the BPF program needs to know of the process. Stops it for a
- * moment. Errors: those of rcore_open_pid(), rcore_load() and
- * rcore_bpf_params().
+ * moment, up to three times. Errors: those of rcore_open_pid(), rcore_load()
+ * and rcore_bpf_params(). rcore_sampler_bpf_may_pass() says whether the reason
+ * for one may soon be gone.
  */
+bool rcore_sampler_bpf_may_pass(const struct rcore_error *err);
 struct rcore_error *rcore_sampler_bpf_process(const struct rcore_sampler *sampler,
 					      struct rcore_bpf_process *ret);
+
+/* Returns an error if the process has ended or has become another program. */
+struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler);
+
+/*
+ * Whether fields of what fibers work on were asked for. Records of the BPF
+ * program do not have them.
+ */
+bool rcore_sampler_looks_at_work(const struct rcore_sampler *sampler);
 
 /*
  * Returns a number that changes when the process loads a library: the gem, for

@@ -206,6 +206,9 @@ bool rcore_sampler_list_holds(const struct rcore_sampler *sampler);
  */
 struct rcore_sampled_thread *rcore_sampler_add_thread(struct rcore_sampler *sampler,
 						      uint64_t address, int tid);
+/* Settles and frees a thread that has ended. */
+void rcore_sampler_remove_thread(struct rcore_sampler *sampler,
+				 struct rcore_sampled_thread *thread);
 void rcore_sampled_thread_free(struct rcore_sampled_thread *thread);
 /* Sets the thread's name if it has changed. */
 void rcore_sampler_name_thread(struct rcore_sampler *sampler,
@@ -304,6 +307,10 @@ uint32_t rcore_sampler_note(struct rcore_sampler *sampler, const char *label);
  * longer valid.
  */
 void rcore_sampler_begin_tick(struct rcore_sampler *sampler, uint64_t now);
+/*
+ * sampler.c: forgets numbers of the profile if its tables were emptied since.
+ */
+void rcore_sampler_forget_cleared(struct rcore_sampler *sampler);
 /* sampler.c: the number of the fiber whose stack the thread's track has. */
 uint32_t rcore_sampler_current_fiber(struct rcore_sampler *sampler,
 				     struct rcore_sampled_thread *thread);
@@ -335,5 +342,10 @@ void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *tra
  */
 void rcore_sampler_copied_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 				 const struct rcore_bpf_record *record);
+/*
+ * Whether the context in a record has all that its labels say: each value is an
+ * immediate or a copied String.
+ */
+bool rcore_sampler_has_whole_context(const struct rcore_bpf_record *record);
 
 #endif

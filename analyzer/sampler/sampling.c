@@ -24,6 +24,11 @@ enum {
 	 */
 	FIRST_TRY_NS = 5 * MILLISECOND,
 	LAST_TRY_NS = SECOND,
+	/*
+	 * How often to look for what the BPF program needs. Each time stops the
+	 * process.
+	 */
+	COPY_TRIES = 6,
 	/* How often to read what the BPF program has copied. */
 	ROUND_NS = 20 * MILLISECOND,
 };
@@ -40,6 +45,9 @@ struct member {
 	bool is_seen, is_given_up;
 	/* The BPF program copies its stacks. */
 	bool is_copied;
+	/* It cannot. */
+	bool is_refused;
+	int tries; /* to find out what the program needs */
 	/* What the program was told. */
 	struct rcore_bpf_process process;
 	uint64_t code; /* rcore_sampler_code() at that time */
@@ -101,7 +109,7 @@ void rcore_sampling_summary(const struct rcore_sampling *sampling,
 	ret->seconds = sampling->begun ? (double)(now - sampling->begun) / SECOND : 0;
 	ret->achieved = ret->seconds > 0 ? (double)sampling->ticks / ret->seconds : 0;
 	ret->cpu_seconds = own_cpu() - sampling->cpu_begun;
-	if (!sampling->options->bpf)
+	if (!ret->copied)
 		return;
 	struct rcore_bpf_counts counts;
 	sampling->options->engine->counts(sampling->options->bpf, &counts);
@@ -203,6 +211,8 @@ static bool may_pass(const struct rcore_sampling *sampling, const struct member 
 	bool is_given = member->pid == sampling->options->pid && !sampling->options->is_new;
 	if (err->code == RCORE_ERROR_NO_MEMORY)
 		return false;
+	if (member->is_refused && member->pid == sampling->options->pid)
+		return false;
 	if (!is_given)
 		return true;
 	return (err->code == RCORE_ERROR_CORRUPT || err->code == RCORE_ERROR_FAULT) &&
@@ -210,16 +220,44 @@ static bool may_pass(const struct rcore_sampling *sampling, const struct member 
 }
 
 /* Adds a process to the BPF program, or what is now known of it. */
-static struct rcore_error *add_copied(struct rcore_sampling *sampling, struct member *member)
+static struct rcore_error *put(struct rcore_sampling *sampling, struct member *member)
 {
 	const struct rcore_sampling_options *options = sampling->options;
+	const struct rcore_bpf_process known = member->process;
 	member->code = rcore_sampler_code(member->sampler);
 	struct rcore_error *err = rcore_sampler_bpf_process(member->sampler, &member->process);
 	if (!err)
 		err = options->engine->add(options->bpf, member->pid, &member->process);
-	if (!err)
+	if (err)
+		member->process = known;
+	return err;
+}
+
+/*
+ * Begins to sample a process with BPF or, if that cannot be, without. Errors:
+ * why it is sampled in neither way.
+ */
+static struct rcore_error *begin_copying(struct rcore_sampling *sampling, struct member *member)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	struct rcore_error *err = put(sampling, member);
+	if (!err) {
 		member->is_copied = true;
-	if (!err || err->code != RCORE_ERROR_UNSUPPORTED || !options->refused)
+		sampling->summary.copied++;
+		sampling->summary.lacks_work |= rcore_sampler_looks_at_work(member->sampler);
+		return NULL;
+	}
+	if (err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	struct rcore_error *ended = rcore_sampler_check(member->sampler);
+	if (ended) {
+		rcore_error_free(err);
+		return ended;
+	}
+	if (rcore_sampler_bpf_may_pass(err) && ++member->tries < COPY_TRIES)
+		return err;
+	member->is_refused = true;
+	if (!options->refused)
 		return err;
 	options->refused(member->pid, err, options->context);
 	rcore_error_free(err);
@@ -234,13 +272,14 @@ static void find_states(struct rcore_sampling *sampling)
 		if (member->is_copied &&
 		    member->process.params.state.place == RCORE_RUBY_NOWHERE &&
 		    rcore_sampler_code(member->sampler) != member->code)
-			rcore_error_free(add_copied(sampling, member));
+			rcore_error_free(put(sampling, member));
 	}
 }
 
 static void try(struct rcore_sampling *sampling, struct member *member, uint64_t now)
 {
-	if (member->sampler || member->is_given_up || now < member->next_try)
+	if (member->sampler || member->is_given_up || member->is_refused ||
+	    now < member->next_try)
 		return;
 	if (!sampling->sampler_options.begun)
 		sampling->sampler_options.begun = now;
@@ -248,7 +287,7 @@ static void try(struct rcore_sampling *sampling, struct member *member, uint64_t
 						     &sampling->sampler_options,
 						     sampling->profile, &member->sampler);
 	if (!err && sampling->options->bpf)
-		err = add_copied(sampling, member);
+		err = begin_copying(sampling, member);
 	if (err) {
 		rcore_sampler_close(member->sampler);
 		member->sampler = NULL;
@@ -340,6 +379,8 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 		if (!member->is_given_up && is_alive(member->pid)) {
 			member->found = member->next_try = now;
 			member->wait = FIRST_TRY_NS;
+			member->is_refused = false;
+			member->tries = 0;
 			continue;
 		}
 		rcore_error_free(*ret_last);

@@ -31,8 +31,9 @@ struct rcore_sampling_options {
 	const struct rcore_bpf_engine *engine;
 	struct rcore_bpf *bpf;
 	/*
-	 * Called if a process cannot be sampled in this way; NULL: that is an
-	 * error. Otherwise, it is sampled as without BPF.
+	 * Called if a process cannot be sampled in this way, whatever the
+	 * reason: it is sampled as without BPF. NULL: that is an error if it is
+	 * `pid`, and another process is not sampled.
 	 */
 	void (*refused)(int pid, const struct rcore_error *why, void *context);
 	/*
@@ -55,6 +56,11 @@ struct rcore_sampling_summary {
 	double achieved;                       /* ticks per second */
 	double cpu_seconds;                    /* of rcore itself */
 	size_t processes;                      /* that were sampled */
+	size_t copied;                         /* of these, with BPF */
+	/*
+	 * What fibers work on was asked for, and is not found for `copied`.
+	 */
+	bool lacks_work;
 };
 
 /*

@@ -109,6 +109,18 @@ struct rcore_sampled_thread *rcore_sampler_add_thread(struct rcore_sampler *samp
 	return *slot = thread;
 }
 
+void rcore_sampler_remove_thread(struct rcore_sampler *sampler,
+				 struct rcore_sampled_thread *thread)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		if (sampler->threads.items[i] != thread)
+			sampler->threads.items[count++] = sampler->threads.items[i];
+	sampler->threads.count = count;
+	rcore_track_settle(sampler, &thread->track);
+	rcore_sampled_thread_free(thread);
+}
+
 struct found {
 	struct rcore_sampled_thread **items;
 	size_t count, capacity;

@@ -64,6 +64,8 @@ module Record
       "inside a container" => ->(test) { Record.inside(test, own.program) },
       "capabilities" => ->(test) { Record.capable(test, own.program) },
       "no capabilities" => ->(test) { Record.incapable(test, own.program) },
+      "traced" => ->(test) { Record.traced(test, own.program) },
+      "work" => ->(test) { Record.work(test, own.program) },
       "two at once" => ->(test) { Record.twice(test, own, workshop) },
       "killed" => ->(test) { Record.killed(test, own.program) },
     }.map { |name, body| BpfCase.new("record #{name}") { body[self] } }
@@ -123,6 +125,41 @@ module Record
       test.same("status with --ebpf", 0, status.exitstatus)
       test.fail("#{err.inspect} has not one line that says why, and one of the sampler") unless err.lines.size == 2 && err =~ /without BPF: #{REFUSED}/
       check_busy(test, path)
+    end
+  end
+
+  # rcore cannot stop it.
+  def self.traced(test, program)
+    with_busy(program) do |pid|
+      test.wait_until("busy loop") { File.read("/proc/#{pid}/stat")[/\) R/] }
+      tracer = Process.spawn(*LiveCase::ROOT, "strace", "-qq", "-f", "-e", "trace=none", "-p", pid.to_s, err: File::NULL, pgroup: true)
+      test.wait_until("tracer") { File.read("/proc/#{pid}/status")[/^TracerPid:\s+[1-9]/] }
+      path = File.join(test.folder, "traced.rec")
+      command = [*LiveCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-d", "1", "-o", path]
+      err, status = Open3.capture2e(*command, "--ebpf=require")
+      test.same("status with --ebpf=require", 2, status.exitstatus)
+      test.fail("#{err.inspect} is no single line that says why") unless err.lines.size == 1 && err.include?("already traced")
+      err, status = Open3.capture2e(*command, "--ebpf")
+      test.same("status with --ebpf", 0, status.exitstatus)
+      wanted = err.lines.size == 2 && err =~ /process #{pid} is sampled without BPF: .*already traced/ && err =~ /read again/
+      test.fail("#{err.inspect} has not one line that says why, and one of the sampler") unless wanted
+      check_busy(test, path)
+      test.same("engine", "process_vm_readv, without stopping", read(path).engine)
+    ensure
+      Child.stop(tracer) if tracer
+    end
+  end
+
+  # One line says that labels of recognizers are not found.
+  def self.work(test, program)
+    with_busy(program) do |pid|
+      path = File.join(test.folder, "work.rec")
+      command = [*LiveCase::ROOT, Suite::RCORE, "record", "--ebpf=require", "-p", pid.to_s, "-d", "1", "-o", path]
+      err, = Open3.capture2e(*command, "--label", "path")
+      test.fail("#{err.inspect} does not say that no work is found") unless err.lines.size == 2 && err.lines.first.include?("docs/recognizers.md")
+      err, = Open3.capture2e(*command)
+      test.same("lines without labels", 1, err.lines.size)
+      test.same("engine", "BPF, in the kernel, of threads that run", read(path).engine)
     end
   end
 

@@ -5,11 +5,12 @@ require_relative "../live/case"
 class SamplerCase < LiveCase
   # A recording, as `rcore report -o FILE.json` has it.
   class Recording
-    attr_reader :totals, :achieved
+    attr_reader :totals, :achieved, :engine
 
     def initialize(json)
       @functions, @nodes, @threads, @totals = json.values_at("functions", "nodes", "threads", "totals")
       @achieved = Float(json["facts"].fetch("achieved", 0))
+      @engine = json["facts"]["engine"]
     end
 
     # Labels, outermost first.

@@ -7,23 +7,34 @@ module Ebpf
   SAMPLES = 3000
   SEEDS = 2
   REQUIRE = "--ebpf=require".freeze
+  # Threads that have samples; a busy machine may run few in a second.
+  THREADS = 10
+  ATTEMPTS = 30
 
   def self.cases(rubies)
     jits = ->(ruby) { ruby.version.segments.first(2) == [3, 1] ? [[], ["--yjit"]] : [[]] }
     rubies.flat_map do |ruby|
       [*jits[ruby].map { |options| EbpfCase.new(["ebpf pairs", ruby.name, *options].join(" ")) { Ebpf.pairs(self, ruby, options) } },
-       EbpfCase.new("ebpf shares #{ruby.name}") { Ebpf.shares(self, ruby) }]
+       EbpfCase.new("ebpf shares #{ruby.name}") { Ebpf.shares(self, ruby) },
+       *(EbpfCase.new("ebpf turns #{ruby.name}") { Ebpf.turns(self, ruby) } if has_own_threads?(ruby))]
     end
   end
 
+  # From 3.3 on, no kernel thread runs a second Ruby thread after the first one has ended.
+  def self.has_own_threads?(ruby)
+    ruby.version >= Gem::Version.new("3.3")
+  end
+
+  # The right, the system call or BTF is missing. What the verifier refuses is a failure, as anything else is.
+  MISSING = %r{the kernel does not (?:allow|support) it \((?:.*: (?:Operation not permitted|Function not implemented|Operation not supported)|/sys/kernel/btf/vmlinux: .*?)\)}.freeze
+
   # Why this kernel runs no BPF program; nil if it does, and if rcore says anything else.
   def self.refused
-    Open3.popen3(RbConfig.ruby, "-e", "loop { }", pgroup: true) do |_, _, _, thread|
-      _, err, = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, "record", REQUIRE, "-p", thread.pid.to_s, "-d", "1")
-      err[/the kernel does not (?:allow|support) it \(.*?\)/]
-    ensure
-      Child.stop(thread.pid)
-    end
+    pid = Process.spawn(RbConfig.ruby, "-e", "loop { }", pgroup: true)
+    _, err, = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, "record", REQUIRE, "-p", pid.to_s, "-d", "1")
+    err[MISSING]
+  ensure
+    Child.stop(pid) if pid
   end
 
   # Only a frame that its thread is just filling is left out.
@@ -33,6 +44,25 @@ module Ebpf
     test.fail("impossible: #{impossible.first(5).to_h}") if impossible.any?
     test.fail("#{unread} of #{samples} samples could not be read") if unread * 100 > samples
     test.fail("#{partial} of #{samples} samples have outer frames only") if partial * 10 > samples
+  end
+
+  # A thread is not taken for one that had ended, whose memory it has.
+  def self.turns(test, ruby)
+    test.record_options.push(REQUIRE, "-r", "999", "-d", "1")
+    test.with_program(ruby, "turns.rb") do |pid,|
+      turns = []
+      ATTEMPTS.times { turns.concat(turns_of(test.record(ruby, pid))) if turns.size < THREADS }
+      mixed = turns.select { |each| each.size > 1 }
+      test.fail("several threads are one: #{mixed.first(3)}") if mixed.any?
+      test.fail("only #{turns.size} threads have samples") if turns.size < THREADS
+      test.note = "#{turns.size} threads"
+    end
+  end
+
+  # The methods of each thread.
+  def self.turns_of(recording)
+    samples = recording.totals.select { |total| recording.stack(total).grep(/turn_\d/).any? }
+    samples.group_by { |total| recording.thread(total)["id"] }.values.map { |own| own.map { |total| recording.stack(total).grep(/turn_\d/).first }.uniq }
   end
 
   def self.shares(test, ruby)

@@ -30,8 +30,8 @@ struct rcore_bpf_counts {
 struct rcore_bpf_engine {
 	/*
 	 * Starts to sample all processors `rate` times a second. Errors:
-	 * UNSUPPORTED if rcore was built without it, or the kernel does not
-	 * allow it; NO_MEMORY.
+	 * UNSUPPORTED if rcore was built without it, the kernel does not allow
+	 * it, or its verifier refuses the program; NO_MEMORY.
 	 */
 	struct rcore_error *(*open)(double rate, struct rcore_bpf **ret);
 	/*

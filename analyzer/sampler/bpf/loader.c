@@ -56,6 +56,34 @@ static struct rcore_error *refused(int number, const char *what)
 		"the kernel does not support it (%s: %s)", what, strerror(number));
 }
 
+/*
+ * If rcore may load programs, but the kernel's verifier does not accept this
+ * one, that is a fault of rcore's.
+ */
+static struct rcore_error *load(struct rcore_bpf *bpf)
+{
+	enum { LOG_SIZE = 256 << 10 };
+	char *log = calloc(1, LOG_SIZE);
+	if (!log)
+		return rcore_error_no_memory();
+	bpf_program__set_log_buf(bpf->skeleton->progs.rcore_sample, log, LOG_SIZE);
+	int failure = -sample__load(bpf->skeleton);
+	/* The verifier is the only one that writes a log. */
+	bool is_verified = failure && failure != EPERM && failure != ENOMEM && *log;
+	bpf_program__set_log_buf(bpf->skeleton->progs.rcore_sample, NULL, 0);
+	free(log);
+	if (!failure)
+		return NULL;
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return refused(errno, "/sys/kernel/btf/vmlinux");
+	if (!is_verified)
+		return refused(failure, "loading the program");
+	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+				  "the kernel's verifier refuses rcore's program (%s); please "
+				  "report this with the output of `uname -a`",
+				  strerror(failure));
+}
+
 /* One event for each processor, so that threads that start are sampled. */
 static struct rcore_error *attach(struct rcore_bpf *bpf, double rate)
 {
@@ -99,11 +127,9 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, double rate)
 		return rcore_error_no_memory();
 	bpf->skeleton->rodata->pid_namespace = (uint32_t) namespace.st_ino;
 	bpf_map__set_max_entries(bpf->skeleton->maps.scratches, (uint32_t)bpf->count);
-	int failure = sample__load(bpf->skeleton);
-	if (failure && access("/sys/kernel/btf/vmlinux", R_OK))
-		return refused(errno, "/sys/kernel/btf/vmlinux");
-	if (failure)
-		return refused(-failure, "loading the program");
+	struct rcore_error *err = load(bpf);
+	if (err)
+		return err;
 	bpf->ring =
 		ring_buffer__new(bpf_map__fd(bpf->skeleton->maps.records), receive, bpf, NULL);
 	if (!bpf->ring)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# Threads that run one after the other, each a method of its own turn, often in the memory of one that has ended.
+File.write("pid", $$.to_s)
+TURNS = 7
+def clock
+  Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
+end
+TURNS.times { |turn| eval("def turn_#{turn}; nil while clock < 0.01; end") }
+
+def run(turn)
+  Thread.new { send("turn_#{turn}") }.join
+end
+
+(1..).each do |count|
+  run(count % TURNS)
+  GC.start
+  File.write("counter", count.to_s)
+end
