@@ -26,7 +26,6 @@ enum {
 	SECOND = 1000000000,
 	SEARCH_NS = SECOND,
 	SEARCH_SHARE = 300,
-	FIBER_CONTEXT = 1, /* enum context_type of cont.c */
 	ATTEMPTS = 3,
 	FIRST_FRAMES = 512,
 };
@@ -94,8 +93,8 @@ static struct rcore_error *search(struct rcore_sampler *sampler, uint64_t now)
 	    now - sampler->last_search < SEARCH_NS + SEARCH_SHARE * sampler->search_cost)
 		return err;
 	if (!err)
-		err = rcore_fiber_search(&sampler->codes.ruby, sampler->vm, any, add, sampler,
-					 &ignored);
+		err = rcore_fiber_search(&sampler->codes.ruby, NULL, sampler->vm, any, add,
+					 sampler, &ignored);
 	rcore_arena_deinit(&ignored.arena);
 	sampler->last_search = rcore_sampler_now();
 	sampler->search_cost = sampler->last_search - now;
@@ -186,7 +185,7 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
 	if (parked->is_skipped)
 		return RESTS;
 	if (fiber->read < fiber->size ||
-	    (uint32_t)rcore_piece_field(fiber, &layout->fiber.type) != FIBER_CONTEXT ||
+	    (uint32_t)rcore_piece_field(fiber, &layout->fiber.type) != RCORE_FIBER_CONTEXT ||
 	    ec_word(sampler, parked, &layout->ec.fiber_ptr) != parked->address)
 		return GONE;
 	uint64_t status = rcore_piece_field(fiber, &layout->fiber.status);

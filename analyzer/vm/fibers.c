@@ -12,12 +12,6 @@
 #include "vm/problem.h"
 #include "vm/wrapper.h"
 
-/*
- * enum context_type of cont.c. A callcc continuation is on the same list as
- * fibers and begins with the same struct, but is not a fiber.
- */
-enum { CONTINUATION_CONTEXT = 0, FIBER_CONTEXT = 1 };
-
 static uint64_t word_of(const void *copy, size_t size, const struct rcore_field *field)
 {
 	uint64_t value = 0;
@@ -64,7 +58,7 @@ static bool is_copy(struct rcore_loader *loader, uint64_t address, uint64_t fibe
 	uint64_t type, back;
 	return fiber != address &&
 	       !rcore_read_field(loader->ruby->memory, fiber, &layout->fiber.type, &type) &&
-	       (uint32_t)type == FIBER_CONTEXT &&
+	       (uint32_t)type == RCORE_FIBER_CONTEXT &&
 	       !rcore_read_field(loader->ruby->memory,
 				 fiber + (uint64_t)layout->fiber.saved_ec.offset,
 				 &layout->ec.fiber_ptr, &back) &&
@@ -84,8 +78,8 @@ static bool is_no_fiber(struct rcore_loader *loader, uint64_t address, const voi
 	uint32_t type = (uint32_t)word_of(copy, size, &layout->fiber.type);
 	if (!is_copy(loader, address, ec_word_of(layout, copy, size, &layout->ec.fiber_ptr)))
 		return false;
-	return type == CONTINUATION_CONTEXT ||
-	       (type == FIBER_CONTEXT &&
+	return type == RCORE_CONTINUATION_CONTEXT ||
+	       (type == RCORE_FIBER_CONTEXT &&
 		word_of(copy, size, &layout->fiber.status) == RCORE_FIBER_CREATED &&
 		rcore_wraps_nothing(loader->ruby, word_of(copy, size, &layout->fiber.self)));
 }
@@ -126,7 +120,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	enum rcore_fault fault = rcore_read(loader->ruby->memory, address, copy, size);
 	uint64_t back = fault ? 0 : ec_word_of(layout, copy, size, &layout->ec.fiber_ptr);
 	uint32_t type = (uint32_t)word_of(copy, size, &layout->fiber.type);
-	bool proved = !fault && back == address && type == FIBER_CONTEXT;
+	bool proved = !fault && back == address && type == RCORE_FIBER_CONTEXT;
 	if (!proved && (!certain || (!fault && is_no_fiber(loader, address, copy, size))))
 		return NULL;
 
@@ -197,8 +191,8 @@ static struct rcore_error *add_named(struct rcore_loader *loader, uint64_t addre
 					     " is not on the VM's fiber list: "
 					     "parked fibers may be missing",
 					     address));
-	return rcore_fiber_search(loader->ruby, loader->vm, address, add_found, loader,
-				  loader->snapshot);
+	return rcore_fiber_search(loader->ruby, loader->process, loader->vm, address, add_found,
+				  loader, loader->snapshot);
 }
 
 /*
@@ -463,8 +457,8 @@ struct rcore_error *rcore_find_fibers(struct rcore_loader *loader)
 	 * age.
 	 */
 	struct rcore_error *err =
-		rcore_fiber_search(loader->ruby, loader->vm, any_fiber(loader), add_found,
-				   loader, loader->snapshot);
+		rcore_fiber_search(loader->ruby, loader->process, loader->vm, any_fiber(loader),
+				   add_found, loader, loader->snapshot);
 	for (size_t i = 0; i < loader->threads.count && !err; i++)
 		err = add_from_thread(loader, &loader->threads.items[i]);
 	if (!err)

@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "ruby/object/core_class.h"
 #include "ruby/object/heap.h"
+#include "vm/find/running.h"
 #include "vm/problem.h"
 #include "vm/vm.h"
 
@@ -108,6 +109,7 @@ struct type {
 
 struct heap_search {
 	struct rcore_ruby *ruby;
+	const struct rcore_process *process;
 	struct {
 		struct type *items;
 		size_t count, capacity;
@@ -139,9 +141,11 @@ static bool names_fiber(struct rcore_ruby *ruby, uint64_t type)
 static bool is_fiber_data(struct rcore_ruby *ruby, uint64_t object, uint64_t data)
 {
 	const struct rcore_layout *layout = ruby->layout;
-	uint64_t self, fiber;
+	uint64_t self, fiber, type;
 	return !rcore_read_field(ruby->memory, data, &layout->fiber.self, &self) &&
 	       self == object &&
+	       !rcore_read_field(ruby->memory, data, &layout->fiber.type, &type) &&
+	       (uint32_t)type == RCORE_FIBER_CONTEXT &&
 	       !rcore_read_field(ruby->memory, data + (uint64_t)layout->fiber.saved_ec.offset,
 				 &layout->ec.fiber_ptr, &fiber) &&
 	       fiber == data;
@@ -186,13 +190,21 @@ static bool is_being_made(struct rcore_ruby *ruby, const void *copy, size_t size
 	return !err && core != RCORE_CLASS_FIBER;
 }
 
-/* Whether the slot's contents are those of a previous object, a fiber. */
-static bool is_stale(struct rcore_ruby *ruby, uint64_t object, uint64_t data, const void *copy,
-		     size_t size)
+/*
+ * Whether the slot's contents are those of a previous object, a fiber; or it is
+ * becoming one: rb_data_typed_object_wrap() writes the type before the data.
+ */
+static bool is_stale(const struct heap_search *search, uint64_t object, uint64_t data,
+		     const void *copy, size_t size)
 {
+	struct rcore_ruby *ruby = search->ruby;
 	uint64_t self;
-	return !rcore_read_field(ruby->memory, data, &ruby->layout->fiber.self, &self) &&
-	       !is_fiber_data(ruby, object, data) && is_being_made(ruby, copy, size);
+	if (is_fiber_data(ruby, object, data))
+		return false;
+	if (!rcore_read_field(ruby->memory, data, &ruby->layout->fiber.self, &self) &&
+	    is_being_made(ruby, copy, size))
+		return true;
+	return rcore_is_at_hand(ruby->memory, search->process, object);
 }
 
 static bool visit_data(void *context, uint64_t value, const void *copy, size_t size)
@@ -203,7 +215,7 @@ static bool visit_data(void *context, uint64_t value, const void *copy, size_t s
 	if (!rcore_field_of(copy, size, &layout->data.type, &type) ||
 	    !rcore_field_of(copy, size, &layout->data.data, &data) || !data || !type ||
 	    type % sizeof(uint64_t) || !is_fiber_type(search, type, value, data) ||
-	    is_stale(search->ruby, value, data, copy, size))
+	    is_stale(search, value, data, copy, size))
 		return true;
 	uint64_t *fiber = rcore_push(&search->fibers);
 	if (fiber)
@@ -221,11 +233,12 @@ static struct rcore_error *take_packed(const struct rcore_ruby *ruby, rcore_fibe
 	return err;
 }
 
-static struct rcore_error *walk_heap(struct rcore_ruby *ruby, uint64_t vm,
+static struct rcore_error *walk_heap(struct rcore_ruby *ruby,
+				     const struct rcore_process *process, uint64_t vm,
 				     rcore_fiber_found *found, void *context,
 				     struct rcore_snapshot *snapshot)
 {
-	struct heap_search search = {.ruby = ruby};
+	struct heap_search search = {.ruby = ruby, .process = process};
 	uint64_t objspace;
 	size_t unreadable = 0;
 	enum rcore_fault fault =
@@ -256,8 +269,9 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby, uint64_t vm,
 	return err;
 }
 
-struct rcore_error *rcore_fiber_search(struct rcore_ruby *ruby, uint64_t vm, uint64_t known,
-				       rcore_fiber_found *found, void *context,
+struct rcore_error *rcore_fiber_search(struct rcore_ruby *ruby,
+				       const struct rcore_process *process, uint64_t vm,
+				       uint64_t known, rcore_fiber_found *found, void *context,
 				       struct rcore_snapshot *snapshot)
 {
 	struct rcore_error *broken = NULL;
@@ -271,5 +285,5 @@ struct rcore_error *rcore_fiber_search(struct rcore_ruby *ruby, uint64_t vm, uin
 	snapshot->fiber_source = broken ? "jit_cont list, then heap walk" : "heap walk";
 	if (ruby->packed_fibers)
 		return take_packed(ruby, found, context);
-	return walk_heap(ruby, vm, found, context, snapshot);
+	return walk_heap(ruby, process, vm, found, context, snapshot);
 }

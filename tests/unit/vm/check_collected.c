@@ -98,8 +98,34 @@ START_TEST(test_resumed_by)
 }
 END_TEST
 
+/* The type of a Fiber is written before its data: until then, a running thread has it at hand. */
+START_TEST(test_half_made)
+{
+	enum { ORIG_RAX = 15, COUNT = 27 };
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	if (vm->ruby.layout.traits.fibers_listed)
+		return;
+	struct rcore_native_thread *thread = &world.native[0];
+	uint64_t object = FAKE_GET(vm, world.parked, fiber, self);
+	FAKE_PUT(vm, object, data, data, 1);
+	struct rcore_snapshot *snapshot = world_load();
+	ck_assert(snapshot->incomplete);
+	ck_assert_uint_eq(snapshot->fiber_count, 8);
+	world_free(snapshot);
+	thread->has_registers = true;
+	thread->register_count = COUNT;
+	thread->registers[ORIG_RAX] = UINT64_MAX;
+	thread->registers[0] = object;
+	snapshot = world_load_whole();
+	ck_assert_uint_eq(snapshot->fiber_count, 7);
+	world_free(snapshot);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_unmarked, test_lost_stack, test_resumed_by};
+	const TTest *const tests[] = {test_unmarked, test_lost_stack, test_resumed_by,
+				      test_half_made};
 	return world_run("collected", tests, RCORE_COUNT(tests));
 }
