@@ -96,12 +96,11 @@ static void wait_until_halted(struct rcore_tracees *tracees)
 		struct rcore_tracee *tracee = &tracees->list.items[i];
 		if (tracee->state == RCORE_TRACEE_SEIZED)
 			look(tracee);
-		if (tracee->state != RCORE_TRACEE_SEIZED) {
+		/* Those after one that does not stop may have stopped long ago. */
+		if (tracee->state != RCORE_TRACEE_SEIZED || now() > limit) {
 			i++;
 			continue;
 		}
-		if (now() > limit)
-			return;
 		nanosleep(&pause, NULL);
 		if (pause.tv_nsec < LAST_PAUSE)
 			pause.tv_nsec *= 2;
