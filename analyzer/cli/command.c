@@ -227,8 +227,8 @@ static void tell_pause(const struct rcore_session *session)
 	fprintf(stderr, "rcore: copied %.0f MB; the process was stopped for %.1f ms",
 		(double)copied->bytes / 1e6, (double)copied->pause_ns / 1e6);
 	if (copied->unstopped_count)
-		fprintf(stderr, ", without %zu threads that did not stop",
-			copied->unstopped_count);
+		fprintf(stderr, ", without %zu thread%s that did not stop",
+			copied->unstopped_count, copied->unstopped_count == 1 ? "" : "s");
 	fprintf(stderr, "\n");
 }
 

@@ -143,7 +143,8 @@ const struct rcore_command rcore_command_heap = {
 	.topic = RCORE_TOPIC_CORES,
 	.verb = "heap",
 	.summary = "what is in the heap: classes by count and bytes, objects of a class",
-	.doc = "Count the objects in the heap of a core by class. Bytes are those of the slots "
+	.doc = "Count the objects in the heap of a core, or of a running process, by class. "
+	       "Bytes are those of the slots "
 	       "and of the C memory that ObjectSpace.memsize_of() counts; only an extension "
 	       "knows the C memory of its own objects, which is not counted. A page is sparse "
 	       "if at most a quarter of its slots are in use. The age of an object is how many "

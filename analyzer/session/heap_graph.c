@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/heap_graph.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -34,6 +35,12 @@ static struct rcore_error *add_roots(struct rcore_session *session, struct rcore
 				thread->thread_pointer, thread->registers,
 				(size_t)thread->register_count};
 	}
+	if (count < process->thread_count)
+		snprintf(heap->problem, sizeof(heap->problem),
+			 "registers are missing of %zu of the %zu threads%s: what only their "
+			 "stacks hold counts as unreachable",
+			 process->thread_count - count, process->thread_count,
+			 session->copied.unstopped_count ? " (they did not stop)" : "");
 	const struct rcore_roots_source source = {vm, objspace, threads, count,
 						  RCORE_ROOTS_STACK_LIMIT};
 	struct rcore_error *err = rcore_roots_find(ruby, &source, heap);

@@ -9,7 +9,7 @@ python='\bopen\([^#]*,[^#]*["'\''][rbt]*[wax+]|\bos\.(open|rename|replace|link|t
 
 found=$(
 	git ls-files -co --exclude-standard analyzer plugin | grep -E '\.[ch]$' | grep -vE '^analyzer/(target/output/output|base/confine)\.c$' |
-		xargs -r grep -nE "$writes" | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)' | grep -vF 'open("/dev/null", O_RDWR)'
+		xargs -r grep -nE "$writes" | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)' | grep -vF -e 'open("/dev/null", O_RDWR)' -e 'open("/proc/self/oom_score_adj", '
 	git ls-files -co --exclude-standard plugin gdb lldb | grep '\.py$' | xargs -r grep -nE "$python"
 )
 [ -z "$found" ] && exit 0

@@ -190,6 +190,7 @@ void rcore_live_close(struct rcore_live *live)
 	rcore_live_rest_clear(&live->rest);
 	rcore_live_pages_clear(&live->pages);
 	rcore_live_copy_deinit(&live->copy);
+	rcore_live_victim_end(&live->victim);
 	rcore_live_memory_deinit(&live->memory);
 	if (live->folder >= 0)
 		close(live->folder);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/live/live_copy.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,16 @@
  */
 enum { SLICE = 4 << 20, BATCH = 32 << 20, ENTRIES = 8192 };
 
+/*
+ * A region that may not be read is reserved for later, or has pages that
+ * GC.compact protects while objects move (lock_page_body() of gc.c). Those are
+ * at most half of the heap, and what is larger than this is reserved.
+ */
+static const uint64_t most_protected = UINT64_C(4) << 30;
+
 /* Bits of an entry (proc_pid_pagemap(5)). */
 static const uint64_t is_present = UINT64_C(1) << 63, is_swapped = UINT64_C(1) << 62,
-		      is_of_file = UINT64_C(1) << 61, is_guard = UINT64_C(1) << 58;
+		      is_of_file = UINT64_C(1) << 61;
 
 void rcore_live_copy_deinit(struct rcore_live_copy *copy)
 {
@@ -50,59 +58,72 @@ static bool add(struct rcore_live_copy *copy, uint64_t start, size_t size)
 	return true;
 }
 
+/* Whether the region can have pages that are to be copied. */
+static bool is_searched(const struct rcore_live_region *region)
+{
+	return region->is_private &&
+	       (region->readable || region->end - region->start <= most_protected);
+}
+
 /*
  * A page of a file that the program has not changed is in the file, unless the
- * mapping is writable: then others may have changed the file.
+ * mapping is writable: then others may have changed the file. A guard page
+ * counts as swapped out. It cannot be read, and must not read as zeroes.
  */
 static bool is_wanted(const struct rcore_live_region *region, uint64_t entry)
 {
 	if (!region->is_anonymous && region->writable)
 		return true;
-	return (entry & (is_present | is_swapped)) && !(entry & (is_of_file | is_guard));
+	return (entry & (is_present | is_swapped)) && !(entry & is_of_file);
 }
 
 /* Without page tables, all that may be read is copied. */
-static bool add_whole(struct rcore_live_copy *copy, const struct rcore_live_region *region)
+static bool add_rest(struct rcore_live_copy *copy, const struct rcore_live_region *region,
+		     uint64_t start)
 {
 	if (!region->readable || region->is_constant)
 		return true;
-	return add(copy, region->start, region->end - region->start);
+	return add(copy, start, region->end - start);
 }
 
-static bool add_region(struct rcore_live_copy *copy, int pagemap,
-		       const struct rcore_live_region *region)
+static int add_region(struct rcore_live_copy *copy, int pagemap,
+		      const struct rcore_live_region *region)
 {
 	uint64_t entries[ENTRIES], page = (uint64_t)sysconf(_SC_PAGESIZE);
-	if (!region->is_private)
-		return true;
+	if (!is_searched(region))
+		return 0;
+	copy->looked_at += (region->end - region->start) / page;
+	if (copy->looked_at > RCORE_LIVE_COPY_PAGES)
+		return E2BIG;
 	for (uint64_t at = region->start; at < region->end;) {
 		uint64_t wanted = (region->end - at) / page;
 		size_t count = wanted < ENTRIES ? (size_t)wanted : ENTRIES;
 		ssize_t got = pread(pagemap, entries, count * sizeof(*entries),
 				    (off_t)(at / page * sizeof(*entries)));
 		if (got < (ssize_t)sizeof(*entries))
-			return at == region->start ? add_whole(copy, region) : true;
+			return add_rest(copy, region, at) ? 0 : ENOMEM;
 		count = (size_t)got / sizeof(*entries);
 		for (size_t i = 0; i < count; i++, at += page)
 			if (is_wanted(region, entries[i]) && !add(copy, at, page))
-				return false;
+				return ENOMEM;
 	}
-	return true;
+	return 0;
 }
 
-bool rcore_live_copy_find(struct rcore_live_copy *copy, int folder,
-			  const struct rcore_live_maps *maps)
+int rcore_live_copy_find(struct rcore_live_copy *copy, int folder,
+			 const struct rcore_live_maps *maps)
 {
-	bool has_memory = true;
+	int errnum = 0;
 	int pagemap = openat(folder, "pagemap", O_RDONLY | O_CLOEXEC);
 	copy->ranges.count = 0;
 	copy->size = 0;
+	copy->looked_at = 0;
 	copy->maps = maps;
-	for (size_t i = 0; i < maps->region_count && has_memory; i++)
-		has_memory = add_region(copy, pagemap, &maps->regions[i]);
+	for (size_t i = 0; i < maps->region_count && !errnum; i++)
+		errnum = add_region(copy, pagemap, &maps->regions[i]);
 	if (pagemap >= 0)
 		close(pagemap);
-	return has_memory;
+	return errnum;
 }
 
 bool rcore_live_copy_prepare(struct rcore_live_copy *copy, size_t room)
@@ -126,6 +147,11 @@ bool rcore_live_copy_prepare(struct rcore_live_copy *copy, size_t room)
 	return true;
 }
 
+static bool is_readable(const struct rcore_live_memory *from)
+{
+	return !from->is_gone && (!from->stop || rcore_stop_is_held(from->stop));
+}
+
 size_t rcore_live_copy_fill(struct rcore_live_copy *copy, struct rcore_live_memory *from,
 			    size_t most)
 {
@@ -144,7 +170,7 @@ size_t rcore_live_copy_fill(struct rcore_live_copy *copy, struct rcore_live_memo
 		if (i == first)
 			break;
 		rcore_live_read_batch(from, &copy->ranges.items[first], i - first);
-		if (from->is_gone || (from->stop && !rcore_stop_is_held(from->stop)))
+		if (!is_readable(from))
 			break;
 		done += size;
 	}
@@ -159,7 +185,7 @@ static int by_start(const void *left, const void *right)
 
 bool rcore_live_copy_finish(struct rcore_live_copy *copy, struct rcore_live_memory *from)
 {
-	for (size_t i = 0; i < copy->ranges.count; i++) {
+	for (size_t i = 0; i < copy->ranges.count && is_readable(from); i++) {
 		struct rcore_live_range *range = &copy->ranges.items[i];
 		size_t skipped = (range->read / RCORE_LIVE_PAGE + 1) * RCORE_LIVE_PAGE;
 		if (range->read == range->size)
@@ -167,7 +193,8 @@ bool rcore_live_copy_finish(struct rcore_live_copy *copy, struct rcore_live_memo
 		struct rcore_live_range rest = {range->start + skipped, 0,
 						range->bytes + skipped, 0};
 		rest.size = range->size > skipped ? range->size - skipped : 0;
-		range->size = range->read;
+		/* The unreadable page stays in the range, after `read`. */
+		range->size -= rest.size;
 		if (!rest.size)
 			continue;
 		rcore_live_read_batch(from, &rest, 1);

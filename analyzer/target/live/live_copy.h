@@ -5,6 +5,9 @@
 #include "target/live/live_files.h"
 #include "target/live/live_memory.h"
 
+/* At most so many pages are looked at: 1 TiB of 4 KiB each. */
+#define RCORE_LIVE_COPY_PAGES (UINT64_C(1) << 28)
+
 /*
  * A copy of all memory that the program may have written: what a core would
  * contain. Reads of whatever the program only maps, such as code, go to the
@@ -26,18 +29,22 @@ struct rcore_live_copy {
 		struct rcore_live_range *items; /* sorted by start */
 		size_t count, capacity;
 	} ranges;
-	size_t size;    /* of all ranges */
-	uint8_t *bytes; /* NULL: not prepared */
-	size_t room;    /* how many bytes fit */
+	size_t size;        /* of all ranges */
+	uint64_t looked_at; /* pages; by the last `find` */
+	uint8_t *bytes;     /* NULL: not prepared */
+	size_t room;        /* how many bytes fit */
 	/* Whose pages are zeroes if there are none; set by the last `find`. */
 	const struct rcore_live_maps *maps;
 };
 
 void rcore_live_copy_deinit(struct rcore_live_copy *copy);
 
-/* `folder` is /proc/PID. Returns false if memory is short. */
-bool rcore_live_copy_find(struct rcore_live_copy *copy, int folder,
-			  const struct rcore_live_maps *maps);
+/*
+ * `folder` is /proc/PID. Returns 0, ENOMEM, or E2BIG if more than
+ * RCORE_LIVE_COPY_PAGES pages are mapped.
+ */
+int rcore_live_copy_find(struct rcore_live_copy *copy, int folder,
+			 const struct rcore_live_maps *maps);
 
 /* Returns false if memory is short. */
 bool rcore_live_copy_prepare(struct rcore_live_copy *copy, size_t room);
@@ -50,8 +57,9 @@ size_t rcore_live_copy_fill(struct rcore_live_copy *copy, struct rcore_live_memo
 			    size_t most);
 
 /*
- * A range ends before the first page that cannot be read. Reads what follows
- * such pages. Returns false if memory is short.
+ * What was read of a range ends before the first page that cannot be read.
+ * Reads what follows such pages; the copy lacks them. Returns false if memory
+ * is short.
  */
 bool rcore_live_copy_finish(struct rcore_live_copy *copy, struct rcore_live_memory *from);
 

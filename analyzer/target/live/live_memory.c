@@ -10,13 +10,15 @@ enum { BATCH = 512 }; /* at most IOV_MAX */
 
 /*
  * Returns how many bytes were read, up to the first page that cannot be read;
- * -1 and errno for none.
+ * -1 and errno for none. /proc/PID/mem reads 0 bytes of a process that has
+ * ended.
  */
 static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec *local,
 			    const struct iovec *remote, size_t count)
 {
 	if (memory->file < 0) {
 		ssize_t got = process_vm_readv(memory->pid, local, count, remote, count, 0);
+		memory->is_gone |= got < 0 && errno == ESRCH;
 		if (got >= 0 || (errno != ENOSYS && errno != EPERM))
 			return got;
 		int errnum = errno;
@@ -30,6 +32,7 @@ static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec
 	for (size_t i = 0; i < count; i++) {
 		ssize_t got = pread(memory->file, local[i].iov_base, local[i].iov_len,
 				    (off_t)(uintptr_t)remote[i].iov_base);
+		memory->is_gone |= !got && local[i].iov_len;
 		if (got < 0 && !total)
 			return -1;
 		total += got > 0 ? got : 0;
@@ -39,14 +42,9 @@ static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec
 	return total;
 }
 
-/*
- * /proc/PID/mem fails with EIO where process_vm_readv() fails with EFAULT, and
- * reads 0 bytes of a process that has ended.
- */
+/* /proc/PID/mem fails with EIO where process_vm_readv() fails with EFAULT. */
 static enum rcore_fault fault_at(struct rcore_live_memory *memory, uint64_t address, int errnum)
 {
-	if (errnum == ESRCH || errnum == 0)
-		memory->is_gone = true;
 	if (errnum != EFAULT && errnum != EIO)
 		return RCORE_FAULT_IO;
 	return rcore_live_region_at(memory->maps, address) ? RCORE_FAULT_NOT_COPIED
@@ -218,8 +216,6 @@ void rcore_live_read_batch(struct rcore_live_memory *memory, struct rcore_live_r
 						   ranges[i].size};
 		}
 		ssize_t got = read_vectors(memory, local, remote, now);
-		if (got < 0 && errno == ESRCH)
-			memory->is_gone = true;
 		bool lost = is_lost(memory, is_late(memory, ranges->start));
 		if (lost)
 			got = 0;

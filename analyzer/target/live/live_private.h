@@ -6,6 +6,7 @@
 #include "target/live/live_copy.h"
 #include "target/live/live_pages.h"
 #include "target/live/live_rest.h"
+#include "target/live/live_room.h"
 #include "target/live/live_stop.h"
 
 /* The id of a thread in rcore's pid namespace, and in its own. */
@@ -17,6 +18,7 @@ struct rcore_live {
 	struct rcore_live_memory memory;
 	struct rcore_live_pages pages;
 	struct rcore_live_copy copy; /* empty: there is none */
+	struct rcore_live_victim victim;
 	struct rcore_process process;
 	struct rcore_live_maps maps;
 	struct rcore_arena arena;

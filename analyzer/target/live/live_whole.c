@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "target/live/live_explain.h"
@@ -34,18 +31,10 @@ static unsigned limit_of(const struct rcore_live *live)
 							      : RCORE_STOP_LIMIT_MS;
 }
 
-/* How much memory this machine can still give to programs; 0: unknown. */
-static uint64_t available_memory(void)
+/* What is prepared for the copy. */
+static uint64_t needed(const struct rcore_live *live)
 {
-	char line[128];
-	unsigned long long kilobytes = 0;
-	FILE *file = fopen("/proc/meminfo", "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return kilobytes * 1024;
+	return (uint64_t)live->copy.size / 4 * 5 + MORE;
 }
 
 /* Finds what is mapped now, and which pages of it are to be copied. */
@@ -53,27 +42,36 @@ static struct rcore_error *find(struct rcore_live *live)
 {
 	struct rcore_live_maps maps;
 	int errnum = rcore_live_maps_read(live->folder, live->pid, &live->arena, &maps);
+	/* An ending process has no memory before it has no files in /proc. */
+	if (!errnum && !maps.region_count)
+		errnum = ESRCH;
 	if (errnum)
 		return rcore_live_explain(live->pid, live->folder, errnum);
 	/* Modules refer to the mappings that were there when it was opened. */
 	live->maps.regions = maps.regions;
 	live->maps.region_count = maps.region_count;
-	return rcore_live_copy_find(&live->copy, live->folder, &live->maps)
-		       ? NULL
-		       : rcore_error_no_memory();
+	errnum = rcore_live_copy_find(&live->copy, live->folder, &live->maps);
+	if (errnum == E2BIG)
+		return rcore_error_create(
+			RCORE_ERROR_LIMIT,
+			"process %d has mapped over %llu pages of memory, too many to search "
+			"for what it has written; write a core with gcore %d and read that",
+			live->pid, (unsigned long long)RCORE_LIVE_COPY_PAGES, live->pid);
+	return errnum ? rcore_error_no_memory() : NULL;
 }
 
 static struct rcore_error *check_room(const struct rcore_live *live)
 {
-	uint64_t available = available_memory();
-	if (!available || live->copy.size / 4 * 5 + MORE <= available)
+	struct rcore_live_room room;
+	rcore_live_room_find("", &room);
+	if (needed(live) <= room.bytes)
 		return NULL;
-	return rcore_error_create(RCORE_ERROR_LIMIT,
-				  "process %d has %.0f MB to copy, and this machine has only "
-				  "%.0f MB of free memory; write a core with gcore %d and read "
-				  "that",
-				  live->pid, megabytes(live->copy.size), megabytes(available),
-				  live->pid);
+	return rcore_error_create(
+		RCORE_ERROR_LIMIT,
+		"a copy of the %.0f MB of process %d needs %.0f MB of memory, and only %.0f MB "
+		"are free (%s); write a core with gcore %d and read that",
+		megabytes(live->copy.size), live->pid, megabytes(needed(live)),
+		megabytes(room.bytes), room.limit, live->pid);
 }
 
 /*
@@ -111,17 +109,21 @@ static struct rcore_error *check_duration(struct rcore_live *live, uint64_t scan
 		RCORE_STOP_LIMIT_MS, live->pid);
 }
 
-static struct rcore_error *copy_stopped(struct rcore_live *live)
+/* Why only `done` bytes were copied. */
+static struct rcore_error *explain_rest(struct rcore_live *live, size_t done)
 {
-	struct rcore_error *err = find(live);
+	const size_t size = live->copy.size;
+	struct rcore_error *err = live->memory.is_gone
+					  ? rcore_live_explain(live->pid, live->folder, ESRCH)
+					  : rcore_live_check(live);
 	if (err)
 		return err;
-	size_t done = rcore_live_copy_fill(&live->copy, &live->memory, live->copy.size);
-	const size_t size = live->copy.size;
-	if (done == size && !rcore_live_copy_finish(&live->copy, &live->memory))
-		return rcore_error_no_memory();
-	if (done == size && rcore_stop_is_held(live->stop))
-		return NULL;
+	if (size > live->copy.room)
+		return rcore_error_create(
+			RCORE_ERROR_LIMIT,
+			"process %d grew to %.0f MB before it was stopped, and there is room "
+			"for %.0f MB; try again, or write a core with gcore %d and read that",
+			live->pid, megabytes(size), megabytes(live->copy.room), live->pid);
 	return rcore_error_create(
 		RCORE_ERROR_LIMIT,
 		"process %d was resumed after the limit of %u ms (--max-pause, at most %d), "
@@ -129,6 +131,20 @@ static struct rcore_error *copy_stopped(struct rcore_live *live)
 		"%d and read that",
 		live->pid, limit_of(live), RCORE_STOP_LIMIT_MS, megabytes(done),
 		megabytes(size), live->pid);
+}
+
+static struct rcore_error *copy_stopped(struct rcore_live *live)
+{
+	struct rcore_error *err = find(live);
+	if (err)
+		return err;
+	size_t done = rcore_live_copy_fill(&live->copy, &live->memory, live->copy.size);
+	bool is_filled = done == live->copy.size;
+	if (is_filled && !rcore_live_copy_finish(&live->copy, &live->memory))
+		return rcore_error_no_memory();
+	if (is_filled && !live->memory.is_gone && rcore_stop_is_held(live->stop))
+		return NULL;
+	return explain_rest(live, done);
 }
 
 /* What a core has as its segments. */
@@ -154,12 +170,13 @@ struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_byt
 	uint64_t scan = now() - begin;
 	if (!err)
 		err = check_room(live);
+	rcore_live_victim_begin(&live->victim);
 	const size_t sample = live->copy.size < SAMPLE ? live->copy.size : SAMPLE;
 	if (!err && !rcore_live_copy_prepare(&live->copy, sample + 1))
 		err = rcore_error_no_memory();
 	if (!err)
 		err = check_duration(live, scan);
-	if (!err && !rcore_live_copy_prepare(&live->copy, live->copy.size / 4 * 5 + MORE))
+	if (!err && !rcore_live_copy_prepare(&live->copy, needed(live)))
 		err = rcore_error_no_memory();
 	if (!err)
 		err = rcore_live_begin(live, true);

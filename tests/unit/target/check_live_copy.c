@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests copies of all memory of a process, on children of this program. */
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "live_child.h"
+#include "target/live/live_private.h"
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+enum { PAGE = RCORE_LIVE_PAGE };
+
+static const size_t reserved = (size_t)1 << 42; /* bytes: 2^30 pages */
+
+static void copied(struct rcore_live *live)
+{
+	struct rcore_live_pause pause;
+	size_t bytes;
+	rcore_live_limit(live, RCORE_STOP_LIMIT_MS);
+	struct rcore_error *err = rcore_live_copy_all(live, &bytes, &pause);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	ck_assert_uint_gt(bytes, 0);
+}
+
+static int byte_at(struct rcore_live *live, const uint8_t *address)
+{
+	uint8_t byte;
+	enum rcore_fault fault =
+		rcore_read(rcore_live_memory(live), address_of(address), &byte, 1);
+	return fault ? -(int)fault : byte;
+}
+
+static void read_score(char score[16])
+{
+	FILE *file = fopen("/proc/self/oom_score_adj", "r");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_ptr_nonnull(fgets(score, 16, file));
+	fclose(file);
+}
+
+/* What the child protects as GC.compact does is part of it. */
+START_TEST(copies_all)
+{
+	struct child child = child_start(child_sleeps, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	char before[16], during[16], after[16];
+	read_score(before);
+	copied(live);
+	read_score(during);
+	ck_assert_str_eq(during, "1000\n");
+	kill(child.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(child.pid, NULL, 0), child.pid);
+	child_check_memory(rcore_live_memory(live), &child);
+	ck_assert_int_eq(byte_at(live, child.shared->taken), 7);
+	rcore_live_close(live);
+	read_score(after);
+	ck_assert_str_eq(after, before);
+	child_stop(&child);
+}
+END_TEST
+
+/* `mapped` is three pages, of which the second is a guard page if the kernel has them. */
+static void child_guards(struct child_shared *shared, const void *argument)
+{
+	shared->mapped = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memset(shared->mapped, 5, 3 * PAGE);
+	shared->failures = madvise(shared->mapped + PAGE, PAGE, MADV_GUARD_INSTALL) != 0;
+	shared->is_ready = 1;
+	for (;;)
+		pause();
+}
+
+START_TEST(invents_no_zeroes)
+{
+	struct child child = child_start(child_guards, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	const uint8_t *mapped = child.shared->mapped;
+	copied(live);
+	ck_assert_int_eq(byte_at(live, mapped + PAGE - 1), 5);
+	ck_assert_int_eq(byte_at(live, mapped + PAGE),
+			 child.shared->failures ? 5 : -RCORE_FAULT_NOT_COPIED);
+	ck_assert_int_eq(byte_at(live, mapped + 2 * PAGE - 1),
+			 child.shared->failures ? 5 : -RCORE_FAULT_NOT_COPIED);
+	ck_assert_int_eq(byte_at(live, mapped + 2 * PAGE), 5);
+	ck_assert_int_eq(byte_at(live, mapped + 3 * PAGE), 0);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+static void child_reserves(struct child_shared *shared, const void *argument)
+{
+	const int *protection = argument;
+	shared->mapped = mmap(NULL, reserved, *protection,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	shared->failures = shared->mapped == MAP_FAILED;
+	shared->is_ready = 1;
+	for (;;)
+		pause();
+}
+
+START_TEST(skips_what_is_reserved)
+{
+	const int protection = PROT_NONE;
+	struct child child = child_start(child_reserves, &protection);
+	struct rcore_live *live = live_opened(child.pid);
+	ck_assert_int_eq(child.shared->failures, 0);
+	copied(live);
+	ck_assert_uint_lt(live->copy.looked_at, reserved / PAGE);
+	ck_assert_int_eq(byte_at(live, child.shared->mapped), -RCORE_FAULT_NOT_COPIED);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+START_TEST(refuses_to_search_too_much)
+{
+	const int protection = PROT_READ;
+	struct child child = child_start(child_reserves, &protection);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_live_pause pause;
+	size_t bytes;
+	if (!child.shared->failures)
+		says(rcore_live_copy_all(live, &bytes, &pause), RCORE_ERROR_LIMIT,
+		     "too many to search");
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+START_TEST(notices_the_end)
+{
+	struct child child = child_start(child_sleeps, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_live_pause pause;
+	size_t bytes;
+	kill(child.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(child.pid, NULL, 0), child.pid);
+	says(rcore_live_copy_all(live, &bytes, &pause), RCORE_ERROR_OS,
+	     "ended while it was being read");
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("live, all of it");
+	TCase *copy = tcase_create("copy");
+	tcase_set_timeout(copy, 120);
+	tcase_add_test(copy, copies_all);
+	tcase_add_test(copy, invents_no_zeroes);
+	tcase_add_test(copy, skips_what_is_reserved);
+	tcase_add_test(copy, refuses_to_search_too_much);
+	tcase_add_test(copy, notices_the_end);
+	suite_add_tcase(suite, copy);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

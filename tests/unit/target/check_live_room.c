@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests how much memory a copy of a process may take, on files that are made for it. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "target/live/live_room.h"
+
+static char root[] = "/tmp/rcore-check.XXXXXX";
+
+static void put(const char *name, const char *text)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	for (char *slash = path + sizeof(root); (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+	FILE *file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void make_root(void)
+{
+	strcpy(root + sizeof(root) - 7, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(root));
+}
+
+static void remove_root(void)
+{
+	char command[128];
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void is_limited(uint64_t bytes, const char *limit)
+{
+	struct rcore_live_room room;
+	rcore_live_room_find(root, &room);
+	ck_assert_uint_eq(room.bytes, bytes);
+	ck_assert_str_eq(room.limit, limit);
+}
+
+START_TEST(knows_nothing_without_files)
+{
+	is_limited(UINT64_MAX, "");
+	put("/proc/self/cgroup", "nothing\n1:\n\n0::/app\n");
+	is_limited(UINT64_MAX, "");
+}
+END_TEST
+
+START_TEST(knows_the_machine)
+{
+	put("/proc/meminfo", "MemTotal:  9 kB\nMemAvailable:      4 kB\n");
+	is_limited(4096, "MemAvailable in /proc/meminfo");
+}
+END_TEST
+
+/* The smallest one counts, whichever of the groups it is of. */
+START_TEST(knows_all_groups)
+{
+	put("/proc/meminfo", "MemAvailable: 1000 kB\n");
+	put("/proc/self/cgroup", "0::/app/b\n");
+	put("/sys/fs/cgroup/app/b/memory.max", "max\n");
+	put("/sys/fs/cgroup/app/b/memory.current", "5\n");
+	is_limited(1024000, "MemAvailable in /proc/meminfo");
+	put("/sys/fs/cgroup/app/memory.max", "1000\n");
+	put("/sys/fs/cgroup/app/memory.current", "700\n");
+	is_limited(300, "/sys/fs/cgroup/app/memory.max");
+	put("/sys/fs/cgroup/app/memory.stat", "anon 1\ninactive_file 100\n");
+	is_limited(400, "/sys/fs/cgroup/app/memory.max");
+	put("/sys/fs/cgroup/memory.max", "2000\n");
+	put("/sys/fs/cgroup/memory.current", "2001\n");
+	is_limited(0, "/sys/fs/cgroup/memory.max");
+	put("/sys/fs/cgroup/memory.current", "1990\n");
+	put("/sys/fs/cgroup/app/b/memory.max", "8\n");
+	is_limited(3, "/sys/fs/cgroup/app/b/memory.max");
+}
+END_TEST
+
+/* The group's name is the host's, and what is mounted is the container's. */
+START_TEST(knows_a_container)
+{
+	put("/proc/self/cgroup", "0::/../system.slice/docker-1.scope\n");
+	put("/sys/fs/cgroup/memory.max", "1000\n");
+	put("/sys/fs/cgroup/memory.current", "1\n");
+	is_limited(999, "/sys/fs/cgroup/memory.max");
+}
+END_TEST
+
+START_TEST(knows_the_first_version)
+{
+	put("/proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/app/1\n0::/\n");
+	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+	put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "12\n");
+	is_limited(9223372036854771700u, "/sys/fs/cgroup/memory/memory.limit_in_bytes");
+	put("/sys/fs/cgroup/memory/app/1/memory.limit_in_bytes", "100\n");
+	put("/sys/fs/cgroup/memory/app/1/memory.usage_in_bytes", "99\n");
+	put("/sys/fs/cgroup/memory/app/1/memory.stat", "total_inactive_file 9\n");
+	is_limited(10, "/sys/fs/cgroup/memory/app/1/memory.limit_in_bytes");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("room for a copy");
+	TCase *room = tcase_create("room");
+	tcase_add_checked_fixture(room, make_root, remove_root);
+	tcase_add_test(room, knows_nothing_without_files);
+	tcase_add_test(room, knows_the_machine);
+	tcase_add_test(room, knows_all_groups);
+	tcase_add_test(room, knows_a_container);
+	tcase_add_test(room, knows_the_first_version);
+	suite_add_tcase(suite, room);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
