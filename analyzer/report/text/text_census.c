@@ -96,6 +96,9 @@ struct rcore_error *rcore_report_census_text(const struct rcore_census_report *r
 		print_c_memory(report->c_memory, out);
 	if (report->retained)
 		print_retained(&pen, report->retained);
+	if (!report->retained && !report->problem)
+		fputs("\nA large heap: --full prints what retains most, and the C memory\n",
+		      out);
 	if (report->problem)
 		rcore_styled(&pen, RCORE_STYLE_PROBLEM,
 			     "! what objects retain is unknown: %s\n", report->problem);
