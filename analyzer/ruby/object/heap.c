@@ -14,6 +14,8 @@ enum {
 	SLOT_SIZE_LIMIT = 1024,
 	OVERHEAD = 64,    /* bytes at the end of a page that are not slots */
 	LIST_CHUNK = 512, /* page pointers read at once */
+	/* empty pages passed in search of one to prove */
+	EMPTY_LIMIT = 1 << 10,
 };
 
 /* Finds the array of heap_page pointers. */
@@ -98,6 +100,20 @@ static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
 }
 
 /*
+ * From 3.4 on, a page that has lost its last object is blank until it is used
+ * again or freed, and stays in the list (gc_sweep_step() of
+ * gc/default/default.c). After much garbage, most pages are.
+ */
+static bool is_empty(struct rcore_ruby *ruby, uint64_t address)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	uint64_t start;
+	return layout->traits.heap_pages_darray && is_blank(ruby, address) &&
+	       !rcore_read_field(ruby->memory, address, &layout->heap_page.start, &start) &&
+	       !start;
+}
+
+/*
  * A core may lack a page. Then its heap_page struct can be read, but its body
  * cannot.
  */
@@ -112,11 +128,28 @@ static bool is_absent(struct rcore_ruby *ruby, uint64_t address)
 			      &back);
 }
 
+/*
+ * Reads the entry `at` of the list, or the first one after it and before `end`
+ * that is not an empty page. Returns false if there is none, or if the list
+ * cannot be read.
+ */
+static bool next_page(struct rcore_ruby *ruby, uint64_t list, uint64_t at, uint64_t end,
+		      uint64_t *ret)
+{
+	for (uint64_t i = at; i < end && i - at < EMPTY_LIMIT; i++) {
+		if (rcore_read_u64(ruby->memory, list + i * sizeof(*ret), ret))
+			return false;
+		if (!is_empty(ruby, *ret))
+			return true;
+	}
+	return false;
+}
+
 struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 				     size_t *ret_tested, size_t *ret_held)
 {
 	uint64_t list, count, address = 0, last = 0;
-	size_t tested = 0, held = 0;
+	size_t tested = 0, held = 0, empty = 0;
 	bool one_is_blank = false;
 	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
 	if (!err && !count)
@@ -129,14 +162,18 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 	uint64_t some = count < PROVED_PAGES ? count : PROVED_PAGES;
 	for (uint64_t i = 0; i < some; i++) {
 		uint64_t at = some > 1 ? i * (count - 1) / (some - 1) : 0;
+		uint64_t end = i + 1 < some ? (i + 1) * (count - 1) / (some - 1) : count;
 		uint64_t before = address;
 		struct rcore_heap_page page;
 		/*
 		 * memmove() makes room for a new page in the sorted list: until
 		 * it is done, an entry may be there twice.
 		 */
-		if (rcore_read_u64(ruby->memory, list + at * sizeof(address), &address) ||
-		    is_absent(ruby, address) || (i && address == before))
+		if (!next_page(ruby, list, at, end, &address)) {
+			empty++;
+			continue;
+		}
+		if (is_absent(ruby, address) || (i && address == before))
 			continue;
 		if (some > 1 && !one_is_blank && is_blank(ruby, address)) {
 			one_is_blank = true;
@@ -148,6 +185,10 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 		held++;
 		last = page.start;
 	}
+	if (empty == some)
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "all heap pages of objspace 0x%" PRIx64 " are empty",
+					  objspace);
 	*ret_tested = tested;
 	*ret_held = held;
 	return NULL;
@@ -364,8 +405,9 @@ static void walk_rest(const struct walk *walk, struct pages *pages, bool *go_on)
 
 static void walk_one(const struct walk *walk, uint64_t page, struct pages *pages, bool *go_on)
 {
-	if (!pages->one_is_blank && is_blank(walk->ruby, page)) {
-		pages->one_is_blank = true;
+	bool is_one = !pages->one_is_blank && is_blank(walk->ruby, page);
+	if (is_empty(walk->ruby, page) || is_one) {
+		pages->one_is_blank |= is_one;
 	} else if (!walk_entry(walk, page, &pages->last, go_on)) {
 		pages->bad++;
 		pages->gone += pages->done < pages->count &&
