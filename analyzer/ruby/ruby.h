@@ -45,6 +45,7 @@ struct rcore_statics {
 	unsigned encoding_searches, default_searches, printable_searches;
 };
 
+struct rcore_core;
 struct rcore_live;
 
 /*
@@ -96,8 +97,10 @@ struct rcore_ruby {
 	const uint64_t *packed_fibers;
 	size_t packed_fiber_count;
 	/*
-	 * Of a running process, to read many ranges at once; otherwise NULL.
+	 * Of a core or a running process, to read many ranges at once;
+	 * otherwise NULL.
 	 */
+	struct rcore_core *core;
 	struct rcore_live *live;
 	/*
 	 * Keys are addresses of fibers whose frames and contexts are left out;

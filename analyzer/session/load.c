@@ -73,6 +73,7 @@ static struct rcore_error *locate(struct rcore_session *session,
 	if (!err) {
 		rcore_trial_describe(trial, snapshot);
 		err = rcore_located_set(&session->located, &session->target, &trial->location);
+		rcore_core_fetch(session->target.core);
 	}
 	free(trial);
 	return err;

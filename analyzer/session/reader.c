@@ -76,6 +76,7 @@ void rcore_reader_init(struct rcore_ruby *ruby, const struct rcore_target *targe
 	ruby->global_symbols = location->global_symbols;
 	ruby->statics = located->statics;
 	ruby->recorder = target->recorder;
+	ruby->core = target->core;
 	ruby->live = target->live;
 	ruby->unchanged_fibers = target->unchanged_fibers;
 	ruby->packed_fibers = target->known_fibers;

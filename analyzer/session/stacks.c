@@ -142,6 +142,32 @@ static void add_parked(const struct rcore_target *target, const struct rcore_tra
 	}
 }
 
+/*
+ * Unwinding reads the first pages of each stack. Those of a core that is on the
+ * disk are read in a few sweeps.
+ */
+static void fetch(const struct rcore_target *target, const struct rcore_snapshot *snapshot)
+{
+	enum { MOST = 16 << 10 }; /* a deep stack: as it is met */
+	const struct rcore_process *process = target->process;
+	const int sp = rcore_register_sp(process->machine);
+	for (size_t i = 0; i < process->thread_count; i++) {
+		uint64_t start = process->threads[i].registers[sp];
+		if (start <= UINT64_MAX - MOST)
+			rcore_core_keep(target->core, start, start + MOST);
+	}
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		struct rcore_unwind_context context;
+		bound(&context, snapshot, fiber);
+		uint64_t start = fiber->stack_pointer, end = context.stack_end;
+		if (fiber->is_parked && start < end)
+			rcore_core_keep(target->core, start,
+					end - start > MOST ? start + MOST : end);
+	}
+	rcore_core_fetch(target->core);
+}
+
 struct rcore_error *rcore_stacks_init(struct rcore_stacks *stacks,
 				      const struct rcore_target *target,
 				      const struct rcore_traits *traits,
@@ -154,6 +180,7 @@ struct rcore_error *rcore_stacks_init(struct rcore_stacks *stacks,
 	};
 	if (!stacks->contexts || !stacks->owners)
 		return rcore_error_no_memory();
+	fetch(target, snapshot);
 	add_kernel_threads(target->process, snapshot, stacks);
 	stacks->kernel_count = stacks->count;
 	add_parked(target, traits, snapshot, stacks);

@@ -190,6 +190,11 @@ enum rcore_fault rcore_segments_read(struct rcore_segments *segments, uint64_t a
 	return RCORE_FAULT_NONE;
 }
 
+const struct rcore_piece *rcore_segments_find(struct rcore_segments *segments, uint64_t address)
+{
+	return find(segments, address);
+}
+
 void rcore_segments_deinit(struct rcore_segments *segments)
 {
 	free(segments->items);

@@ -47,6 +47,10 @@ bool rcore_segments_ready(struct rcore_segments *segments);
 enum rcore_fault rcore_segments_read(struct rcore_segments *segments, uint64_t address,
 				     void *buffer, size_t size);
 
+/* Returns the piece that contains an address; NULL if there is none. */
+const struct rcore_piece *rcore_segments_find(struct rcore_segments *segments,
+					      uint64_t address);
+
 void rcore_segments_deinit(struct rcore_segments *segments);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/core/core.h"
 #include "target/live/live.h"
 #include "vm/find/collected.h"
 #include "vm/context.h"
@@ -66,15 +67,24 @@ static bool is_left_out(const struct rcore_loader *loader, const struct rcore_fi
 	return unchanged && rcore_address_map_get(unchanged, fiber->address) >= 0;
 }
 
+static void will_read(const struct rcore_ruby *ruby, uint64_t start, uint64_t end)
+{
+	rcore_core_keep(ruby->core, start, end);
+	if (ruby->live)
+		rcore_live_keep(ruby->live, start, end);
+}
+
 /*
  * Frames are at the end of a VM stack, from ec->cfp on, and their variables at
- * its start. Of a running process, all fibers' are read in a few system calls.
+ * its start. Of a running process, all fibers' are read in a few system calls,
+ * and of a core that is on the disk, in a few sweeps.
  */
 static void read_stacks(struct rcore_loader *loader)
 {
 	enum { MOST = 16 << 10, FIRST = 512 }; /* a deep stack: as it is met */
+	struct rcore_core *core = loader->ruby->core;
 	struct rcore_live *live = loader->ruby->live;
-	for (size_t i = 0; live && i < loader->fibers.count; i++) {
+	for (size_t i = 0; (core || live) && i < loader->fibers.count; i++) {
 		const struct rcore_fiber *fiber = &loader->fibers.items[i];
 		uint64_t start = fiber->vm_stack, end = start + fiber->vm_stack_size, cfp;
 		if (is_left_out(loader, fiber) ||
@@ -82,9 +92,10 @@ static void read_stacks(struct rcore_loader *loader)
 				     &loader->ruby->layout->ec.cfp, &cfp) ||
 		    cfp < start || cfp >= end)
 			continue;
-		rcore_live_keep(live, cfp, end - cfp > MOST ? cfp + MOST : end);
-		rcore_live_keep(live, start, start + FIRST);
+		will_read(loader->ruby, cfp, end - cfp > MOST ? cfp + MOST : end);
+		will_read(loader->ruby, start, start + FIRST);
 	}
+	rcore_core_fetch(core);
 	if (live)
 		rcore_live_fetch(live);
 }

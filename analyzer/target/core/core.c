@@ -7,6 +7,7 @@
 
 #include "target/core/core_file.h"
 #include "target/core/core_notes.h"
+#include "target/core/read_ahead.h"
 #include "target/pack/pack_known.h"
 #include "target/segments.h"
 
@@ -217,6 +218,28 @@ struct rcore_memory *rcore_core_memory(struct rcore_core *core)
 const struct rcore_process *rcore_core_process(const struct rcore_core *core)
 {
 	return &core->process;
+}
+
+void rcore_core_keep(struct rcore_core *core, uint64_t start, uint64_t end)
+{
+	if (!core || !core->file.ahead)
+		return;
+	while (start < end) {
+		const struct rcore_piece *piece = rcore_segments_find(&core->segments, start);
+		if (!piece || !piece->bytes)
+			return;
+		uint64_t stop = piece->end < end ? piece->end : end;
+		const uint8_t *bytes = piece->bytes + (start - piece->start);
+		rcore_read_ahead_note(core->file.ahead, (uint64_t)(bytes - core->file.bytes),
+				      stop - start);
+		start = stop;
+	}
+}
+
+void rcore_core_fetch(struct rcore_core *core)
+{
+	if (core)
+		rcore_read_ahead_send(core->file.ahead);
 }
 
 const struct rcore_core_file *rcore_core_file(const struct rcore_core *core)

@@ -213,7 +213,7 @@ static struct rcore_error *map_input(struct rcore_core_file *file)
 	if (!lseek(STDIN_FILENO, 0, SEEK_CUR) &&
 	    !rcore_map_descriptor(STDIN_FILENO, false, &file->map) &&
 	    !rcore_compression_of(file->map.bytes, file->map.size)) {
-		rcore_core_read_ahead(STDIN_FILENO, &file->map);
+		file->ahead = rcore_read_ahead_start(STDIN_FILENO, &file->map);
 		return NULL;
 	}
 	return spool("standard input", STDIN_FILENO, file);
@@ -235,7 +235,7 @@ static struct rcore_error *map(const char *path, struct rcore_core_file *file)
 	if (!errnum) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 		if (fd >= 0) {
-			rcore_core_read_ahead(fd, &file->map);
+			file->ahead = rcore_read_ahead_start(fd, &file->map);
 			close(fd);
 		}
 		return NULL;
@@ -274,6 +274,7 @@ struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_fil
 void rcore_core_file_close(struct rcore_core_file *file)
 {
 	elf_end(file->elf);
+	rcore_read_ahead_stop(file->ahead);
 	rcore_unmap_file(&file->map);
 	*file = (struct rcore_core_file){0};
 }

@@ -16,7 +16,8 @@
  */
 struct rcore_core_file {
 	struct rcore_mapped_file map;
-	const uint8_t *bytes; /* of `map` */
+	struct rcore_read_ahead *ahead; /* NULL: nothing is read ahead */
+	const uint8_t *bytes;           /* of `map` */
 	uint64_t size;
 	/* Knows no sections: a core has none that matter. */
 	Elf *elf;
