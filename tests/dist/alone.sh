@@ -64,6 +64,19 @@ else
 	echo "no namespaces here ($(cat "$work/got")): the static command in an empty root not tested"
 fi
 
+# It has the program of `rcore record --ebpf`, and loads it where the dynamic one does.
+"$rcore" doctor -p $pid >"$work/expected"
+./rcore doctor -p $pid >"$work/got"
+cmp "$work/expected" "$work/got" || fail "rcore doctor -p: $(diff "$work/expected" "$work/got")"
+if grep -q '^rcore record --ebpf works here' "$work/got"; then
+	ruby -e 'def busy = nil while true; busy' &
+	busy=$!
+	trap 'kill $pid $busy; rm -rf "$work"' EXIT
+	until grep -q 'busy' "$work/busy.folded" 2>/dev/null; do
+		./rcore record --ebpf=require -p $busy -d 1 -o "$work/busy.folded" >"$work/log" 2>&1 || fail "rcore record --ebpf: $(cat "$work/log")"
+	done
+fi
+
 # Only a library can ask a server; the report is the same.
 "$rcore" analyze "$core" >"$work/expected"
 DEBUGINFOD_URLS=http://127.0.0.1:1 ./rcore analyze "$core" >"$work/got" 2>"$work/err"

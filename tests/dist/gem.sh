@@ -36,7 +36,7 @@ needed=$(readelf -dW "$libexec/lib/librcore.so.0" | sed -n 's/.*NEEDED.*\[\(.*\)
 [ -z "$needed" ] || fail "the library needs $needed"
 newest=$(readelf -VW "$libexec/lib/librcore.so.0" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
 [ "$(printf '%s\n' GLIBC_2.28 "$newest" | sort -V | tail -n 1)" = GLIBC_2.28 ] || fail "the library needs $newest"
-for name in elfutils libarchive json-c protobuf-c libiberty zlib Zstandard LZ4 XZ bzip2 'GNU C Library' uthash xxHash; do
+for name in elfutils libbpf libarchive json-c protobuf-c libiberty zlib Zstandard LZ4 XZ bzip2 'GNU C Library' uthash xxHash; do
 	grep -q -- "^- .*$name" "$libexec/share/doc/rcore/LICENCES-OF-LIBRARIES" || fail "no licence of $name"
 done
 

@@ -39,6 +39,10 @@ until [ -s ready ]; do sleep 0.1; done
 gdb -q -batch -nx -p $pid -ex "generate-core-file core" >log 2>&1 || fail "no core: $(cat log)"
 rcore analyze core | grep -q 'Fiber.yield' || fail "rcore analyze: $(rcore analyze core)"
 rcore analyze -p $pid | grep -q 'Fiber.yield' || fail "rcore analyze -p"
+# It has the program of record --ebpf; whether the kernel loads it is another matter.
+rcore doctor -p $pid >log 2>&1 || true
+grep -q '^rcore record --ebpf' log || fail "rcore doctor: $(cat log)"
+! grep 'built without BPF' log || fail "the package has no BPF"
 rcore gdb core -- -batch -ex ruby-fibers >log 2>&1
 grep -q 'Fiber.yield' log || fail "rcore gdb: $(cat log)"
 # GDB finds the commands by itself.
