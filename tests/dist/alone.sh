@@ -69,12 +69,14 @@ fi
 ./rcore doctor -p $pid >"$work/got"
 cmp "$work/expected" "$work/got" || fail "rcore doctor -p: $(diff "$work/expected" "$work/got")"
 if grep -q '^rcore record --ebpf works here' "$work/got"; then
-	ruby -e 'def busy = nil while true; busy' &
+	ruby -e 'def busy = loop {}' -e busy &
 	busy=$!
 	trap 'kill $pid $busy; rm -rf "$work"' EXIT
-	until grep -q 'busy' "$work/busy.folded" 2>/dev/null; do
+	for _ in $(seq 30); do
 		./rcore record --ebpf=require -p $busy -d 1 -o "$work/busy.folded" >"$work/log" 2>&1 || fail "rcore record --ebpf: $(cat "$work/log")"
+		! grep -q 'Object#busy' "$work/busy.folded" || break
 	done
+	grep -q 'Object#busy' "$work/busy.folded" || fail "rcore record --ebpf: no sample of 30 seconds: $(cat "$work/busy.folded")"
 fi
 
 # Only a library can ask a server; the report is the same.

@@ -87,11 +87,26 @@ mkdir -p bundled/vendor/cache
 cp dist/rcore-*-linux.gem bundled/vendor/cache
 printf 'source "https://example.com"\ngem "rcore", group: :development\n' >bundled/Gemfile
 bundle() {
-	env -u GEM_HOME -u GEM_PATH BUNDLE_PATH="$work/bundle" ruby -e 'load Gem.bin_path("bundler", "bundle")' "$@"
+	env -u GEM_HOME -u GEM_PATH HOME="$work/home" BUNDLE_PATH="$work/bundle" ruby -e 'load Gem.bin_path("bundler", "bundle")' "$@"
 }
 (cd bundled && bundle install --local) >log 2>&1 || fail "bundle install: $(cat log)"
 (cd bundled && bundle exec rcore --version) >got 2>log || fail "bundle exec: $(cat log)"
 [ "$(cat got)" = "$("$rcore" --version)" ] || fail "bundle exec rcore: $(cat got)"
+
+# And with what a server of gems has.
+if gem help commands | grep -q generate_index; then
+	rm -rf bundle
+	mkdir -p server/gems added
+	cp dist/rcore-*-linux.gem server/gems
+	gem generate_index -d server >log 2>&1 || fail "gem generate_index: $(cat log)"
+	echo "source 'file://$work/server'" >added/Gemfile
+	(cd added && bundle add rcore --group development) >log 2>&1 || fail "bundle add: $(cat log)"
+	grep -q 'gem "rcore".*development' added/Gemfile || fail "bundle add: $(cat added/Gemfile)"
+	(cd added && bundle exec rcore --version) >got 2>log || fail "bundle exec: $(cat log)"
+	[ "$(cat got)" = "$("$rcore" --version)" ] || fail "bundle exec rcore: $(cat got)"
+else
+	echo "this RubyGems makes no index: bundle add not tested"
+fi
 
 # The source gem says what is missing before it compiles anything, and where rcore runs.
 extconf=$top/gem/ext/extconf.rb
