@@ -135,7 +135,7 @@ struct rcore_traits {
 	bool symbols_marked; /* class and name of a dynamic Symbol */
 
 	/* What inspect prints. */
-	/* Masks of the length of a T_STRUCT and a T_ARRAY in flags. */
+	/* Masks of the length in flags of an embedded T_STRUCT or T_ARRAY. */
 	unsigned struct_embed_mask, array_embed_mask;
 	/* {a: 1, "b" => 2}, not {:a=>1, "b"=>2}. */
 	bool hash_with_colons;

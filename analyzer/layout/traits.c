@@ -60,8 +60,9 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		/* internal/struct.h, RSTRUCT_EMBED_LEN_MASK */
 		.struct_embed_mask = since(layout, 3, 3) ? 0x7f : 3,
 		/*
-		 * rarray.h, RARRAY_EMBED_LEN_MASK. The next bit was that of a
-		 * shared root, which rb_ary_cancel_sharing() embeds with it.
+		 * rarray.h, RARRAY_EMBED_LEN_MASK. Up to 3.1, the next bit
+		 * marks a shared root, and rb_ary_cancel_sharing() (array.c)
+		 * may leave it set when it sets the flag of embedded Arrays.
 		 */
 		.array_embed_mask = since(layout, 3, 2) ? 0x7f : 3,
 		/* error.c, exc_inspect */

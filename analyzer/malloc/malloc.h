@@ -102,7 +102,7 @@ struct rcore_error *rcore_malloc_init(const struct rcore_malloc_source *source,
 				      struct rcore_malloc *ret);
 void rcore_malloc_deinit(struct rcore_malloc *heap);
 
-/* Returns the bytes of all chunks that are not in use. */
+/* Returns the size of all chunks that are not in use, in bytes. */
 static inline uint64_t rcore_malloc_free_bytes(const struct rcore_malloc *heap)
 {
 	uint64_t bytes = 0;

@@ -38,13 +38,13 @@ enum { RCORE_SIMILAR_LISTED = 100 };
 struct rcore_likeness {
 	struct rcore_alike same;
 	/*
-	 * Other items that are similar to these; none if they were merged. The
-	 * first RCORE_SIMILAR_LISTED are listed: with all of them, thousands of
-	 * pairs in one family would need gigabytes.
+	 * Other items that are similar to these; none if they were merged.
+	 * Lists only the first RCORE_SIMILAR_LISTED: if thousands of groups are
+	 * similar to each other, full lists would take gigabytes.
 	 */
 	struct rcore_alike similar;
-	size_t similar_count;
-	bool differs; /* `same` has items that are only similar */
+	size_t similar_count; /* all of them */
+	bool differs;         /* `same` has items that are only similar */
 };
 
 /*

@@ -38,7 +38,7 @@ static struct rcore_error *find(struct rcore_snapshot *snapshot,
 	return ret->same_of && ret->similar_of ? NULL : rcore_error_no_memory();
 }
 
-/* The list of similar items without those of this one. */
+/* Lists the similar items that are not in `same`. */
 static bool add_others(const struct lists *lists, size_t index, struct rcore_arena *arena,
 		       struct rcore_likeness *ret)
 {

@@ -105,8 +105,8 @@ struct rcore_process {
 	size_t pack_known_size;
 
 	/*
-	 * The folder that a running process sees as its root, as it is seen
-	 * from here; NULL if that is "/", or for a core.
+	 * The root folder of a running process as a path of this machine, such
+	 * as "/proc/1234/root". NULL: it is "/", or this is not a process.
 	 */
 	const char *root;
 };

@@ -181,8 +181,8 @@ struct rcore_fiber_group {
 	size_t count;
 	/*
 	 * Other fibers, whose stacks differ only in the line of the innermost
-	 * frame or in the depth of a recursion: indices of the first ones, and
-	 * how many there are.
+	 * frame or in the depth of a recursion. `similar` has the indices of
+	 * the first similar_listed of similar_count.
 	 */
 	int *similar;
 	size_t similar_listed, similar_count;

@@ -101,9 +101,9 @@ void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kin
 }
 
 /*
- * Writes a number of seconds as Ruby inspects it; from a second on, to the
- * millisecond: what is left of a limit, such as 59.979695668000204, has more
- * digits than anybody reads.
+ * Writes a number of seconds. `number` is what Ruby's inspect prints. If it is
+ * at least one second, cuts it after the milliseconds: the rest of a timeout,
+ * such as 59.979695668000204, has more digits than anybody reads.
  */
 static void write_seconds(const char *number, FILE *out)
 {

@@ -114,8 +114,9 @@ CHECK(object_values)
 }
 
 /*
- * The same for an object whose variables are in the table of generic ones. That
- * table cannot be read while st_update() rebuilds it.
+ * The same for an object whose instance variables are in the table of generic
+ * ones (generic_iv_tbl of variable.c). Silent while st_update() rebuilds that
+ * table, which cannot be read then.
  */
 CHECK(generic_values)
 {

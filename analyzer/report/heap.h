@@ -11,19 +11,18 @@
 #include "model/heap_object.h"
 #include "model/report_options.h"
 
-/*
- * `rcore heap`. The retained sizes and the C memory are NULL if they were not
- * computed; `problem` is NULL, or says why the retained sizes could not be.
- */
+/* What `rcore heap` prints. All pointers are the caller's. */
 struct rcore_census_report {
 	const struct rcore_heap_census *census;
 	size_t limit; /* classes to write; 0: all */
+	/* The objects that retain most, and the C memory; NULL: not read. */
 	const struct rcore_heap_retained *retained;
 	const struct rcore_malloc *c_memory;
+	/* Why `retained` could not be computed, or NULL. */
 	const char *problem;
 };
 
-/* Write the census of a heap. Error: OS. */
+/* Write the census of a heap. Errors: OS, NO_MEMORY (JSON). */
 struct rcore_error *rcore_report_census_text(const struct rcore_census_report *report,
 					     const struct rcore_report_options *options,
 					     FILE *out);

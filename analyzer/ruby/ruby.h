@@ -91,20 +91,21 @@ struct rcore_ruby {
 	bool hides_text;
 	size_t hidden_count; /* how many */
 	/*
-	 * The fibers that such a walk found: on the machine that wrote the
-	 * pack, or in the running process, shortly before. NULL: walk.
+	 * Addresses of the fibers that an earlier walk has found: on the
+	 * machine that wrote the pack, or in the running process before it was
+	 * resumed. NULL: walk.
 	 */
 	const uint64_t *packed_fibers;
 	size_t packed_fiber_count;
 	/*
-	 * Of a core or a running process, to read many ranges at once;
-	 * otherwise NULL.
+	 * The core or the running process, to read many ranges with few system
+	 * calls; both are NULL for other targets.
 	 */
 	struct rcore_core *core;
 	struct rcore_live *live;
 	/*
-	 * Keys are addresses of fibers whose frames and contexts are left out;
-	 * NULL: none.
+	 * Fibers whose frames and contexts are not decoded: the keys are their
+	 * addresses. NULL: none.
 	 */
 	const struct rcore_address_map *unchanged_fibers;
 

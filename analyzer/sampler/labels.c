@@ -34,7 +34,7 @@ bool rcore_sampler_asks_for(const struct rcore_sampler *sampler, const char *key
 	return options->by_label && !strcmp(options->by_label, key);
 }
 
-/* What samples are chosen or split by is kept, too. */
+/* Labels that --where or --by name are kept, too. */
 static bool is_chosen(const struct rcore_sampler *sampler, const char *key)
 {
 	return !sampler->options.label_count || rcore_sampler_asks_for(sampler, key);
@@ -174,7 +174,7 @@ void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *tr
 	look(sampler, track);
 }
 
-/* Appends to a buffer that has room for all of a record's context. */
+/* Returns the new size of `buffer`, which must have room for the bytes. */
 static size_t append(uint8_t *buffer, size_t used, const void *bytes, size_t size)
 {
 	memcpy(buffer + used, bytes, size);
@@ -182,8 +182,9 @@ static size_t append(uint8_t *buffer, size_t used, const void *bytes, size_t siz
 }
 
 /*
- * Writes what a record says of the context, without what is left of an earlier
- * one, and returns how many bytes.
+ * Writes the context of a record to `buffer`, which has the size of a record,
+ * and returns its size in bytes. Skips unused members, because these have bytes
+ * of earlier records.
  */
 static size_t context_of(const struct rcore_bpf_record *record, uint8_t *buffer)
 {
@@ -200,7 +201,10 @@ static size_t context_of(const struct rcore_bpf_record *record, uint8_t *buffer)
 	return used;
 }
 
-/* Looks up the context with what was copied at the moment of the event. */
+/*
+ * Returns the labels of the context in a record. Memory that the record does
+ * not have is read from the process.
+ */
 static uint32_t look_up_copied(struct rcore_sampler *sampler,
 			       const struct rcore_bpf_record *record)
 {
@@ -234,7 +238,7 @@ static uint32_t look_up_copied(struct rcore_sampler *sampler,
 
 static bool is_copied(const struct rcore_bpf_record *record, uint64_t value)
 {
-	/* Immediates: nil is 8 before 3.2, and no object is at address 8. */
+	/* Immediates (special_consts.h): Qnil is 8 up to 3.1, and 4 since. */
 	enum { TAG_MASK = 7, QNIL = 8 };
 	if (value & TAG_MASK || value <= QNIL)
 		return true;
@@ -266,7 +270,7 @@ void rcore_sampler_copied_labels(struct rcore_sampler *sampler, struct rcore_tra
 		return;
 	}
 	size_t size = context_of(record, now);
-	/* What was not copied may have changed. */
+	/* Values that were not copied may have changed. */
 	if (watch->is_known && rcore_sampler_has_whole_context(record) &&
 	    watch->last_size == size && !memcmp(watch->last, now, size)) {
 		track->labels = watch->labels;

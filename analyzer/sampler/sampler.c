@@ -90,7 +90,7 @@ static struct rcore_error *begin(struct rcore_sampler *sampler)
 			 sampler->layout, prepare, finish, sampler);
 	if (!aim_at_gc(sampler))
 		return rcore_error_no_memory();
-	err = rcore_sampler_works_init(sampler);
+	err = rcore_sampler_work_labels_init(sampler);
 	return err ? err : rcore_sampler_list(sampler);
 }
 
@@ -145,7 +145,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 	for (size_t i = 0; i < sampler->ractors.count; i++)
 		free(sampler->ractors.items[i].piece.bytes);
 	if (sampler->layout) {
-		rcore_sampler_works_deinit(sampler);
+		rcore_sampler_work_labels_deinit(sampler);
 		rcore_codes_deinit(&sampler->codes);
 		rcore_stack_reader_deinit(&sampler->reader);
 	}
@@ -450,7 +450,7 @@ struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler)
 	return rcore_live_check(sampler->live);
 }
 
-bool rcore_sampler_looks_at_work(const struct rcore_sampler *sampler)
+bool rcore_sampler_asks_for_work(const struct rcore_sampler *sampler)
 {
 	return sampler->works.chosen.count;
 }

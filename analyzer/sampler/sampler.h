@@ -109,11 +109,11 @@ struct rcore_sampler_options {
 	/*
 	 * Which keys of contexts become labels; empty: all. Fields of what
 	 * fibers work on (recognizers.json) become labels only if `labels`,
-	 * `where` or `by_label` names them, as it takes time to find them.
+	 * `where` or `by_label` names them, because they take time to find.
 	 */
 	const char *const *labels;
 	size_t label_count;
-	const char *by_label; /* or NULL */
+	const char *by_label; /* the label that --by names, or NULL */
 	/* "KEY=VALUE" or "KEY": keep only samples with these labels. */
 	const char *const *where;
 	size_t where_count;
@@ -143,8 +143,9 @@ struct rcore_sampler_statistics {
 	/* Places where native and Ruby frames could not be matched. */
 	uint64_t gaps;
 	/*
-	 * With BPF: samples for which there was no room, stacks whose memory
-	 * was not there, and samples of threads without a Ruby stack.
+	 * With BPF: samples lost because the ring buffer was full, stacks whose
+	 * memory was not present, and samples of threads without a Ruby stack
+	 * (which include `unread`).
 	 */
 	uint64_t overruns, unread, foreign;
 };
@@ -169,38 +170,45 @@ void rcore_sampler_close(struct rcore_sampler *sampler); /* NULL-safe */
 struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler);
 
 /*
- * Instead of the former, if a BPF program copies the stacks of the threads that
- * run: begins a tick, and adds what it copied in the meantime. A sample stands
- * for `cpu` nanoseconds on a processor. Errors: the same.
+ * These replace rcore_sampler_tick() if the BPF program copies the stacks
+ * (bpf/). begin_records() begins a tick; after it, add_record() adds each
+ * record that has arrived: a sample of `cpu` nanoseconds on a processor. A
+ * record is not changed or kept. Errors: as rcore_sampler_tick().
  */
-struct rcore_error *rcore_sampler_begin_events(struct rcore_sampler *sampler);
-struct rcore_error *rcore_sampler_event(struct rcore_sampler *sampler,
-					const struct rcore_bpf_record *record, uint64_t cpu);
+struct rcore_error *rcore_sampler_begin_records(struct rcore_sampler *sampler);
+struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
+					     const struct rcore_bpf_record *record,
+					     uint64_t cpu);
 
 /*
- * Finds what the BPF program needs to know of the process. Stops it for a
- * moment, up to three times. Errors: those of rcore_open_pid(), rcore_load()
- * and rcore_bpf_params(). rcore_sampler_bpf_may_pass() says whether the reason
- * for one may soon be gone.
+ * Finds what the BPF program must know about the process. Stops the process for
+ * a moment, up to three times. Errors: UNSUPPORTED (the program cannot read
+ * this Ruby), those of rcore_open_pid(), rcore_load() and rcore_bpf_params().
  */
-bool rcore_sampler_bpf_may_pass(const struct rcore_error *err);
 struct rcore_error *rcore_sampler_bpf_process(const struct rcore_sampler *sampler,
 					      struct rcore_bpf_process *ret);
+
+/*
+ * Returns whether rcore_sampler_bpf_process() failed for a reason that may soon
+ * be gone, so that it can be called again.
+ */
+bool rcore_sampler_bpf_may_pass(const struct rcore_error *err);
 
 /* Returns an error if the process has ended or has become another program. */
 struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler);
 
 /*
- * Whether fields of what fibers work on were asked for. Records of the BPF
- * program do not have them.
+ * Returns whether the options name fields of what fibers work on. Records of
+ * the BPF program lack these.
  */
-bool rcore_sampler_looks_at_work(const struct rcore_sampler *sampler);
+bool rcore_sampler_asks_for_work(const struct rcore_sampler *sampler);
 
 /*
- * Returns a number that changes when the process loads a library: the gem, for
- * instance, whose variable is then there.
+ * Returns how many mappings of files have code. The number changes if the
+ * process loads a library. If it loads the gem ruby-profiler, the gem's
+ * variable can then be found.
  */
-uint64_t rcore_sampler_code(const struct rcore_sampler *sampler);
+uint64_t rcore_sampler_code_mappings(const struct rcore_sampler *sampler);
 
 /*
  * Adds everything that is known to the profile, before it is written: after

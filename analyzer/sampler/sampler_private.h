@@ -37,7 +37,7 @@ struct rcore_track {
 	uint32_t node;                  /* of the whole stack */
 	bool has_changed;               /* since the previous sample */
 	bool may_be_unfilled;           /* its thread runs Ruby code */
-	uint32_t outer_node;            /* if outer frames are not known */
+	uint32_t outer_node;            /* a note: outer frames are unknown */
 	uint32_t thread, fiber, labels; /* numbers in the profile */
 	struct rcore_pending pending;
 	/* The fiber's context: the table of the gem ruby-profiler. */
@@ -53,19 +53,22 @@ struct rcore_track {
 		bool is_known;
 		uint32_t labels;
 	} context;
-	/* What it works on (works.c). */
+	/* What it works on (work_labels.c). */
 	struct rcore_work_watch {
-		/* The stack in which the frames were found. */
+		/* The stack in which `places` were found. */
 		uint32_t node;
 		size_t depth;
 		uint64_t drops;
-		/* Frames that an entry matches: indices into `known`. */
+		/*
+		 * Frames that an entry of recognizers.json matches: indices
+		 * into `known`, the innermost first.
+		 */
 		struct {
 			size_t *items;
 			size_t count, capacity;
 		} places;
-		uint64_t key;
-		bool is_known;
+		uint64_t key;  /* hash of these frames' words */
+		bool is_known; /* `labels` are those of `key` */
 		uint32_t labels;
 	} work;
 };
@@ -113,17 +116,19 @@ struct rcore_thread_clock {
 	uint64_t cpu;
 };
 
-/* What was asked for of what fibers work on, and the decoders' memory. */
-struct rcore_sampler_works {
-	struct rcore_recognizers chosen; /* none: nothing is looked for */
-	/* The pages of one look, below the copies of the stack. */
+/* The fields of recognizers.json that become labels, and how to read them. */
+struct rcore_sampler_work_labels {
+	/* Entries with a field that the options name; none: do nothing. */
+	struct rcore_recognizers chosen;
+	/* The process's pages of one look; `copies` has the stack above it. */
 	struct rcore_cache *cache;
 	struct rcore_copies copies;
 	struct rcore_arena arena;
 	struct rcore_ruby ruby;
-	struct rcore_address_map matching; /* frame of the profile to 1 or 0 */
-	uint64_t drops;
-	size_t looks;
+	/* From a frame of the profile to 1 if an entry matches it, or 0. */
+	struct rcore_address_map matching;
+	uint64_t drops; /* codes->drops when `ruby` was set up */
+	size_t looks;   /* since then */
 };
 
 /* A fiber that no thread runs. */
@@ -182,7 +187,7 @@ struct rcore_sampler {
 	} clocks;
 	struct rcore_fiber_id *fiber_ids;
 	struct rcore_redactor *redactor; /* of labels; NULL: they stay */
-	struct rcore_sampler_works works;
+	struct rcore_sampler_work_labels works;
 	struct rcore_piece gc; /* objspace's flags */
 	uint64_t objspace;
 	struct rcore_piece *others; /* of one tick, copied from those above */
@@ -202,11 +207,12 @@ struct rcore_sampler {
 struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler);
 bool rcore_sampler_list_holds(const struct rcore_sampler *sampler);
 /*
- * Adds a thread that is in no list (any more). Returns NULL if memory is short.
+ * Adds a thread that the VM's lists lack, because it has ended. `tid` is 0 if
+ * it is unknown. The sampler owns it. Returns NULL if memory is short.
  */
 struct rcore_sampled_thread *rcore_sampler_add_thread(struct rcore_sampler *sampler,
 						      uint64_t address, int tid);
-/* Settles and frees a thread that has ended. */
+/* Adds the last samples of a thread that has ended, and frees it. */
 void rcore_sampler_remove_thread(struct rcore_sampler *sampler,
 				 struct rcore_sampled_thread *thread);
 void rcore_sampled_thread_free(struct rcore_sampled_thread *thread);
@@ -255,9 +261,9 @@ void rcore_track_deinit(struct rcore_track *track);
 void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, uint32_t node,
 		     uint32_t state, uint64_t before, uint64_t now, uint64_t cpu_before,
 		     uint64_t cpu_now);
-/* Adds a sample of `cpu` nanoseconds on a processor. */
-void rcore_track_add_event(struct rcore_sampler *sampler, struct rcore_track *track,
-			   uint32_t node, uint32_t state, uint64_t now, uint64_t cpu);
+/* Adds a sample at `now` that stands for `cpu` nanoseconds on a processor. */
+void rcore_track_add_on_cpu(struct rcore_sampler *sampler, struct rcore_track *track,
+			    uint32_t node, uint32_t state, uint64_t now, uint64_t cpu);
 void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track);
 /* Returns the number of a fiber in the profile. */
 uint32_t rcore_sampler_fiber(struct rcore_sampler *sampler, uint64_t fiber, uint64_t object,
@@ -283,15 +289,15 @@ uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_
 			    struct rcore_parked *parked);
 
 /*
- * Decodes a frame of a track's last stack, an index into `known`, like the
- * decoders of vm/.
+ * Decodes one frame of a track's last stack, like the decoders of vm/. `place`
+ * is its index in `known`.
  */
 struct rcore_frame rcore_sampler_frame(const struct rcore_sampler *sampler,
 				       const struct rcore_track *track, size_t place);
 
 /*
- * The same for the innermost frames, the innermost first. Returns NULL if
- * memory is short.
+ * Decodes the `limit` innermost frames, the innermost first. The array is in
+ * `arena`. Returns NULL if memory is short.
  */
 struct rcore_frame *rcore_sampler_frames(const struct rcore_sampler *sampler,
 					 const struct rcore_track *track, size_t limit,
@@ -299,19 +305,26 @@ struct rcore_frame *rcore_sampler_frames(const struct rcore_sampler *sampler,
 
 /* track.c: the node of the garbage collector, called from `node`. */
 uint32_t rcore_sampler_gc_node(struct rcore_sampler *sampler, uint32_t node);
-/* track.c: the frame of a note of rcore's own. */
+/*
+ * track.c: returns the profile's frame for a note of rcore's own, such as
+ * "(no Ruby stack)".
+ */
 uint32_t rcore_sampler_note(struct rcore_sampler *sampler, const char *label);
 
 /*
- * sampler.c: begins a tick: verifies what was looked up, and forgets what is no
- * longer valid.
+ * sampler.c: begins a tick. Verifies what was looked up earlier, and forgets
+ * what is no longer valid.
  */
 void rcore_sampler_begin_tick(struct rcore_sampler *sampler, uint64_t now);
 /*
- * sampler.c: forgets numbers of the profile if its tables were emptied since.
+ * sampler.c: forgets the numbers of nodes, threads and labels if the profile's
+ * tables have been emptied, which invalidates them.
  */
 void rcore_sampler_forget_cleared(struct rcore_sampler *sampler);
-/* sampler.c: the number of the fiber whose stack the thread's track has. */
+/*
+ * sampler.c: returns the profile's number of the fiber that the thread ran when
+ * its stack was read.
+ */
 uint32_t rcore_sampler_current_fiber(struct rcore_sampler *sampler,
 				     struct rcore_sampled_thread *thread);
 
@@ -319,32 +332,34 @@ uint32_t rcore_sampler_current_fiber(struct rcore_sampler *sampler,
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);
 void rcore_parked_free(struct rcore_parked *parked);
 
-/* labels.c: rcore_sampler_context() sets track->context.labels. */
+/* labels.c: sets track->context.labels to those of the fiber's context. */
 void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
 			   uint64_t now);
 bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels);
-/* Whether the options name this label. */
+/* Returns whether --label, --where or --by name this label. */
 bool rcore_sampler_asks_for(const struct rcore_sampler *sampler, const char *key);
+/* Makes a label of a variable; its text is redacted if the options say so. */
 struct rcore_profile_label rcore_sampler_label(struct rcore_sampler *sampler,
 					       const struct rcore_variable *variable);
 
+/* work_labels.c. Error of init(): NO_MEMORY. */
+struct rcore_error *rcore_sampler_work_labels_init(struct rcore_sampler *sampler);
+void rcore_sampler_work_labels_deinit(struct rcore_sampler *sampler);
 /*
- * works.c: rcore_sampler_labels() sets track->labels, after
- * rcore_track_decode(): the context's, and the fields of recognizers.json that
- * were asked for.
+ * Sets track->labels to those of the context and the fields of recognizers.json
+ * that the options name. Call it after rcore_track_decode().
  */
-struct rcore_error *rcore_sampler_works_init(struct rcore_sampler *sampler);
-void rcore_sampler_works_deinit(struct rcore_sampler *sampler);
 void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 			  uint64_t now);
 /*
- * labels.c: with the context in a record of the BPF program alone.
+ * labels.c: sets track->labels to those of the context in a record of the BPF
+ * program.
  */
 void rcore_sampler_copied_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 				 const struct rcore_bpf_record *record);
 /*
- * Whether the context in a record has all that its labels say: each value is an
- * immediate or a copied String.
+ * Returns whether the record has all that its labels depend on: each value of
+ * the context is an immediate or a String that was copied.
  */
 bool rcore_sampler_has_whole_context(const struct rcore_bpf_record *record);
 

@@ -25,12 +25,12 @@ enum {
 	FIRST_TRY_NS = 5 * MILLISECOND,
 	LAST_TRY_NS = SECOND,
 	/*
-	 * How often to look for what the BPF program needs. Each time stops the
+	 * Attempts to find what the BPF program needs. Each one stops the
 	 * process.
 	 */
-	COPY_TRIES = 6,
-	/* How often to read what the BPF program has copied. */
-	ROUND_NS = 20 * MILLISECOND,
+	BPF_ATTEMPTS = 6,
+	/* The time between two reads of the BPF program's records. */
+	RECORDS_NS = 20 * MILLISECOND,
 };
 
 /* How long a process that is said to be Ruby may take to start. */
@@ -43,14 +43,12 @@ struct member {
 	uint64_t found, next_try, wait;
 	struct rcore_error *problem; /* why it is not sampled */
 	bool is_seen, is_given_up;
-	/* The BPF program copies its stacks. */
-	bool is_copied;
-	/* It cannot. */
-	bool is_refused;
-	int tries; /* to find out what the program needs */
-	/* What the program was told. */
+	bool is_copied;  /* the BPF program copies its stacks */
+	bool is_refused; /* the BPF program cannot copy its stacks */
+	int attempts;    /* to find what the program needs */
+	/* What the program knows about it. */
 	struct rcore_bpf_process process;
-	uint64_t code; /* rcore_sampler_code() at that time */
+	uint64_t mappings; /* rcore_sampler_code_mappings() at that time */
 };
 
 struct rcore_sampling {
@@ -63,7 +61,7 @@ struct rcore_sampling {
 	struct rcore_sampling_summary summary;
 	struct rcore_sampler_options sampler_options;
 	uint64_t begun, ticks, last_tree, last_second, random;
-	struct rcore_error *failure; /* of a record */
+	struct rcore_error *failure; /* why a record could not be added */
 	double cpu_begun;
 };
 
@@ -219,12 +217,12 @@ static bool may_pass(const struct rcore_sampling *sampling, const struct member 
 	       now - member->found < boot_limit;
 }
 
-/* Adds a process to the BPF program, or what is now known of it. */
-static struct rcore_error *put(struct rcore_sampling *sampling, struct member *member)
+/* Adds a process to the BPF program, or updates what the program knows. */
+static struct rcore_error *update_bpf(struct rcore_sampling *sampling, struct member *member)
 {
 	const struct rcore_sampling_options *options = sampling->options;
 	const struct rcore_bpf_process known = member->process;
-	member->code = rcore_sampler_code(member->sampler);
+	member->mappings = rcore_sampler_code_mappings(member->sampler);
 	struct rcore_error *err = rcore_sampler_bpf_process(member->sampler, &member->process);
 	if (!err)
 		err = options->engine->add(options->bpf, member->pid, &member->process);
@@ -234,17 +232,17 @@ static struct rcore_error *put(struct rcore_sampling *sampling, struct member *m
 }
 
 /*
- * Begins to sample a process with BPF or, if that cannot be, without. Errors:
- * why it is sampled in neither way.
+ * Begins to sample a process with BPF. If that is impossible and the caller
+ * accepts it, the process is sampled without BPF. Otherwise returns an error.
  */
 static struct rcore_error *begin_copying(struct rcore_sampling *sampling, struct member *member)
 {
 	const struct rcore_sampling_options *options = sampling->options;
-	struct rcore_error *err = put(sampling, member);
+	struct rcore_error *err = update_bpf(sampling, member);
 	if (!err) {
 		member->is_copied = true;
 		sampling->summary.copied++;
-		sampling->summary.lacks_work |= rcore_sampler_looks_at_work(member->sampler);
+		sampling->summary.lacks_work |= rcore_sampler_asks_for_work(member->sampler);
 		return NULL;
 	}
 	if (err->code == RCORE_ERROR_NO_MEMORY)
@@ -254,7 +252,7 @@ static struct rcore_error *begin_copying(struct rcore_sampling *sampling, struct
 		rcore_error_free(err);
 		return ended;
 	}
-	if (rcore_sampler_bpf_may_pass(err) && ++member->tries < COPY_TRIES)
+	if (rcore_sampler_bpf_may_pass(err) && ++member->attempts < BPF_ATTEMPTS)
 		return err;
 	member->is_refused = true;
 	if (!options->refused)
@@ -264,15 +262,15 @@ static struct rcore_error *begin_copying(struct rcore_sampling *sampling, struct
 	return NULL;
 }
 
-/* If the gem was loaded meanwhile, its variable can be found now. */
-static void find_states(struct rcore_sampling *sampling)
+/* Looks for the variable of the gem ruby-profiler if a library was loaded. */
+static void find_context_variables(struct rcore_sampling *sampling)
 {
 	for (size_t i = 0; i < sampling->members.count; i++) {
 		struct member *member = &sampling->members.items[i];
 		if (member->is_copied &&
 		    member->process.params.state.place == RCORE_RUBY_NOWHERE &&
-		    rcore_sampler_code(member->sampler) != member->code)
-			rcore_error_free(put(sampling, member));
+		    rcore_sampler_code_mappings(member->sampler) != member->mappings)
+			rcore_error_free(update_bpf(sampling, member));
 	}
 }
 
@@ -333,11 +331,11 @@ static bool add_record(const struct rcore_bpf_record *record, size_t size, void 
 	struct member *member = find(sampling, (int)record->pid);
 	uint64_t cpu = (uint64_t)(SECOND / sampling->options->rate);
 	if (member && member->sampler && member->is_copied && !sampling->failure)
-		sampling->failure = rcore_sampler_event(member->sampler, record, cpu);
+		sampling->failure = rcore_sampler_add_record(member->sampler, record, cpu);
 	return !sampling->failure;
 }
 
-/* Adds what the BPF program has copied since the last time. */
+/* Adds the records that the BPF program has written since the last call. */
 static struct rcore_error *add_records(struct rcore_sampling *sampling)
 {
 	const struct rcore_sampling_options *options = sampling->options;
@@ -352,7 +350,7 @@ static struct rcore_error *tick_member(struct member *member)
 {
 	if (!member->sampler)
 		return NULL;
-	return member->is_copied ? rcore_sampler_begin_events(member->sampler)
+	return member->is_copied ? rcore_sampler_begin_records(member->sampler)
 				 : rcore_sampler_tick(member->sampler);
 }
 
@@ -380,7 +378,7 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 			member->found = member->next_try = now;
 			member->wait = FIRST_TRY_NS;
 			member->is_refused = false;
-			member->tries = 0;
+			member->attempts = 0;
 			continue;
 		}
 		rcore_error_free(*ret_last);
@@ -404,7 +402,7 @@ static uint64_t gap_of(struct rcore_sampling *sampling, bool is_sampling)
 {
 	if (!is_sampling)
 		return 5 * MILLISECOND;
-	return is_all_copied(sampling) ? ROUND_NS : next_gap(sampling);
+	return is_all_copied(sampling) ? RECORDS_NS : next_gap(sampling);
 }
 
 static bool has_sampler(const struct rcore_sampling *sampling)
@@ -456,7 +454,7 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 		if (err)
 			break;
 		bool is_sampling = has_sampler(sampling);
-		/* Nothing is copied before the process was opened. */
+		/* The BPF program samples a process once it was added. */
 		if (is_sampling && !sampling->begun)
 			sampling->begun = sampling->last_second =
 				sampling->options->bpf ? rcore_sampler_now() : now;
@@ -464,7 +462,7 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 			sampling->ticks++;
 		if (sampling->begun && now - sampling->last_second >= SECOND) {
 			sampling->last_second = now;
-			find_states(sampling);
+			find_context_variables(sampling);
 			err = report(sampling, false);
 		}
 		/* If rcore was late, it does not catch up. */

@@ -24,16 +24,16 @@ struct rcore_sampling_options {
 	struct rcore_sampler_options sampler;
 	const volatile sig_atomic_t *stop; /* stop if this is not 0 */
 	/*
-	 * If `bpf` is not NULL, stacks are copied in the kernel while threads
-	 * run, `rate` times in each second that they do. The caller has opened
-	 * it with this rate, and closes it.
+	 * If `bpf` is not NULL, the BPF program copies the stacks of threads
+	 * that run, `rate` times in each second on a processor. The caller has
+	 * opened it with this rate, and closes it.
 	 */
 	const struct rcore_bpf_engine *engine;
 	struct rcore_bpf *bpf;
 	/*
-	 * Called if a process cannot be sampled in this way, whatever the
-	 * reason: it is sampled as without BPF. NULL: that is an error if it is
-	 * `pid`, and another process is not sampled.
+	 * Called if the BPF program cannot sample a process; it is then sampled
+	 * without BPF. `why` belongs to the caller. If this is NULL, such a
+	 * process is not sampled, which is an error if it is `pid`.
 	 */
 	void (*refused)(int pid, const struct rcore_error *why, void *context);
 	/*
@@ -58,7 +58,8 @@ struct rcore_sampling_summary {
 	size_t processes;                      /* that were sampled */
 	size_t copied;                         /* of these, with BPF */
 	/*
-	 * What fibers work on was asked for, and is not found for `copied`.
+	 * The options name fields of what fibers work on, and some process is
+	 * sampled with BPF, which does not find them.
 	 */
 	bool lacks_work;
 };

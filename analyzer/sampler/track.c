@@ -136,8 +136,8 @@ static bool is_like(const struct rcore_track *track, uint32_t node, uint32_t sta
 	       sample->labels == track->labels;
 }
 
-void rcore_track_add_event(struct rcore_sampler *sampler, struct rcore_track *track,
-			   uint32_t node, uint32_t state, uint64_t now, uint64_t cpu)
+void rcore_track_add_on_cpu(struct rcore_sampler *sampler, struct rcore_track *track,
+			    uint32_t node, uint32_t state, uint64_t now, uint64_t cpu)
 {
 	struct rcore_profile_sample *sample = &track->pending.sample;
 	if (!is_like(track, node, state)) {

@@ -161,8 +161,8 @@ static struct rcore_error *search_blocks(struct rcore_session *session, struct s
 				  search->found ? search->found : search->count);
 }
 
-/* Threads that did not stop in time have no registers. */
-static size_t still_running(const struct rcore_process *process)
+/* Returns how many threads did not stop in time: these have no registers. */
+static size_t count_running(const struct rcore_process *process)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < process->thread_count; i++)
@@ -186,10 +186,10 @@ static struct rcore_error *find_ec(struct rcore_session *session, struct search 
 					  "option '--no-stop' cannot be used, because only a "
 					  "stopped process shows where its threads have "
 					  "their variables");
-	size_t running = still_running(session->target.process);
+	size_t running = count_running(session->target.process);
 	if (!search->count && running)
 		return rcore_error_create(RCORE_ERROR_FAULT,
-					  "%zu of its %zu threads did not stop in time; try "
+					  "%zu of the %zu threads did not stop in time; try "
 					  "again",
 					  running, session->target.process->thread_count);
 	if (!search->count)

@@ -39,7 +39,8 @@ static struct rcore_error *check_measured(const struct rcore_layout *layout)
 }
 
 /*
- * Whether a search in a running process may have failed only because it ran.
+ * Returns whether a search in a running process may have failed only because
+ * the process ran.
  */
 static bool may_try_again(const struct rcore_error *err)
 {
@@ -47,8 +48,11 @@ static bool may_try_again(const struct rcore_error *err)
 	       err->code == RCORE_ERROR_LIMIT;
 }
 
-/* A process that is not Ruby is not stopped. */
-static struct rcore_error *hold(struct rcore_session *session)
+/*
+ * Copies a running process, unless the search finds that it is not Ruby: such a
+ * process is not stopped.
+ */
+static struct rcore_error *copy_running(struct rcore_session *session)
 {
 	struct rcore_located *located;
 	if (!session->target.live)
@@ -62,7 +66,7 @@ static struct rcore_error *hold(struct rcore_session *session)
 
 struct rcore_error *rcore_heap_prepare(struct rcore_session *session)
 {
-	struct rcore_error *err = hold(session);
+	struct rcore_error *err = copy_running(session);
 	return err ? err : rcore_session_learn_secrets(session);
 }
 
@@ -72,7 +76,7 @@ struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap
 	struct rcore_located *located;
 	struct rcore_arena arena = {0};
 	uint64_t objspace;
-	struct rcore_error *err = hold(session);
+	struct rcore_error *err = copy_running(session);
 	if (!err)
 		err = rcore_target_check_files(&session->target);
 	if (!err)

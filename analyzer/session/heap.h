@@ -19,15 +19,16 @@ typedef struct rcore_error *rcore_heap_use(struct rcore_session *session,
 					   uint64_t objspace, void *context);
 
 /*
- * Call it before anything is read that may have to be redacted. Copies a
- * running process, and finds its secrets. Errors: as rcore_load() and
+ * Copies the memory of a running process, and finds the secrets to redact. Call
+ * it before anything is read that may contain one. Errors: as rcore_load() and
  * rcore_running_copy().
  */
 struct rcore_error *rcore_heap_prepare(struct rcore_session *session);
 
 /*
- * Finds Ruby and its heap, in a copy if the process is running, and calls
- * `use`. Errors: as rcore_load(), those of `use` and of rcore_running_copy().
+ * Finds Ruby and its heap and calls `use`. Copies the memory of a running
+ * process first. Errors: as rcore_load(), those of `use` and of
+ * rcore_running_copy().
  */
 struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap_use *use,
 				       void *context);

@@ -26,8 +26,9 @@ struct rcore_target {
 	struct rcore_pack_facts *pack;   /* NULL: not a pack */
 	struct rcore_recorder *recorder; /* NULL: nothing will be packed */
 	/*
-	 * Of a running process: fibers whose frames need not be decoded now,
-	 * and all fibers, which need not be searched for. NULL: not known.
+	 * Set by running_ahead.c; otherwise NULL. Fibers whose frames and
+	 * contexts need not be decoded (keys are rb_fiber_t addresses), and the
+	 * addresses of all fibers, so that the heap need not be searched.
 	 */
 	const struct rcore_address_map *unchanged_fibers;
 	const uint64_t *known_fibers;

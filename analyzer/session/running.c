@@ -33,7 +33,7 @@ static struct rcore_error *keep_stacks(const struct rcore_session *session,
 	return rcore_running_keep_stacks(&session->target, snapshot);
 }
 
-/* What is done once the process runs again. */
+/* Completes the snapshot after the process was resumed. */
 static struct rcore_error *conclude(struct rcore_session *session, struct rcore_error *err,
 				    const struct rcore_live_pause *pause,
 				    struct rcore_snapshot *snapshot)
@@ -49,8 +49,8 @@ static struct rcore_error *conclude(struct rcore_session *session, struct rcore_
 	return err;
 }
 
-/* What is read of a process in addition to its memory, and stacks. */
-static struct rcore_error *read_rest(struct rcore_session *session,
+/* Reads what memory does not show: the GVL's holder, stacks, descriptors. */
+static struct rcore_error *read_more(struct rcore_session *session,
 				     struct rcore_snapshot *snapshot)
 {
 	const struct rcore_target *target = &session->target;
@@ -67,8 +67,8 @@ static struct rcore_error *read_rest(struct rcore_session *session,
 
 /*
  * Reads the process once, and stops it until all is decoded. Starts with one
- * copy of all pages that the previous reading needed. `before` is how long it
- * was stopped already.
+ * copy of all pages that the previous reading needed. `before` is how long an
+ * earlier reading stopped the process, in nanoseconds.
  */
 static struct rcore_error *read_once(struct rcore_session *session, uint64_t before,
 				     struct rcore_moment *ret)
@@ -85,7 +85,7 @@ static struct rcore_error *read_once(struct rcore_session *session, uint64_t bef
 	rcore_running_time_gvl(session);
 	err = rcore_session_read(session, ret);
 	if (!err) {
-		err = read_rest(session, ret->snapshot);
+		err = read_more(session, ret->snapshot);
 		if (err)
 			rcore_snapshot_free(ret->snapshot);
 	}
@@ -96,9 +96,9 @@ static struct rcore_error *read_once(struct rcore_session *session, uint64_t bef
 }
 
 /*
- * Reads the process with as short a stop as possible. If this does not lead to
- * all of one moment, it is read again and stopped for longer. It is not stopped
- * a second time if the first one took too long already.
+ * Stops the process as briefly as possible. If something was read after the
+ * stop, reads the process again and stops it until all is decoded, unless the
+ * first stop has reached its limit. Frees `first`.
  */
 static struct rcore_error *read_ahead(struct rcore_session *session,
 				      struct rcore_snapshot *first, struct rcore_moment *ret)
@@ -153,7 +153,7 @@ static struct rcore_error * final(struct rcore_error *err)
 /*
  * Finds out, while the process runs, whether it is Ruby, which layout it has,
  * and then which pages to copy. Forgets pages that only the choice of a layout
- * needed. *ret is what was read; NULL: nothing useful.
+ * needed. Sets *ret to what was read; NULL if it is useless.
  */
 static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_snapshot **ret)
 {
@@ -174,11 +174,11 @@ static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_
 	}
 	rcore_live_forget(session->target.live);
 	/*
-	 * If the fibers are on no list, those that this reading finds are all
-	 * that there are only if nothing runs until the stop.
+	 * Before 3.3, the fibers are on no list. What this walk over the heap
+	 * finds is complete only if no thread runs from now until the stop.
 	 */
 	if (!session->located.location.layout.traits.fibers_listed)
-		rcore_live_watch(session->target.live);
+		rcore_live_note_sleepers(session->target.live);
 	struct rcore_error *err = rcore_session_read(session, &moment);
 	if (err)
 		return final(err);
@@ -194,8 +194,9 @@ static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_
 }
 
 /*
- * A pack records what is read while the process is stopped. Problems of a walk
- * over the heap are not found again in a copy, which has no such walk.
+ * Not for a pack, which records what is read while the process is stopped. Not
+ * if a walk over the heap had problems: the copy is decoded without such a
+ * walk, so the report would lack them.
  */
 static bool can_read_ahead(const struct rcore_session *session,
 			   const struct rcore_snapshot *first)

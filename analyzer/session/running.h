@@ -16,36 +16,36 @@
 struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
 					      const struct rcore_snapshot *snapshot);
 
-/* Keeps those of the kernel threads alone. */
+/* The same for the stacks on which kernel threads are. Error: NO_MEMORY. */
 struct rcore_error *rcore_running_keep_thread_stacks(const struct rcore_target *target,
 						     const struct rcore_snapshot *snapshot);
 
-/* What descriptors were at one moment. Initialize it with zeroes. */
+/* What some descriptors referred to when read. Initialize it with zeroes. */
 struct rcore_running_fds {
 	struct rcore_running_fd {
 		int fd;
-		const char *link;        /* NULL: not known */
-		bool has_looked_for_pid; /* of the flock() */
+		const char *link;        /* of /proc/PID/fd; NULL: unknown */
+		bool has_looked_for_pid; /* that of the flock()'s holder */
 		bool has_pid;
 		int pid;
 	} * items;
 	size_t count, capacity;
 	struct rcore_address_map known; /* from descriptor to index */
 	struct rcore_arena arena;
-	size_t read_count; /* of those that set() had to read */
+	size_t read_count; /* descriptors that the last set() had to read */
 };
 
 /*
- * Reads the descriptors for which the fibers of `snapshot` wait, unless `fds`
- * has them. Error: NO_MEMORY.
+ * Reads what the descriptors are for which fibers of `snapshot` wait, unless
+ * `fds` has them. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_running_fds_read(struct rcore_running_fds *fds,
 					   const struct rcore_target *target,
 					   const struct rcore_snapshot *snapshot);
 
 /*
- * For each fiber that waits for descriptors, sets what they are. Reads those
- * that `fds` does not have. Error: NO_MEMORY.
+ * Sets what the descriptors are for which fibers of `snapshot` wait. Reads
+ * those that `fds` lacks. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_running_fds_set(struct rcore_running_fds *fds,
 					  const struct rcore_target *target,
@@ -63,8 +63,8 @@ struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
  * A thread that gives the GVL to another one, or that waits for something,
  * waits in the kernel. One that has not waited between two looks, and holds the
  * GVL at both, has held it all the time. watch() notes the holder at a look,
- * check() forgets it if it has waited since, time() notes when the process was
- * stopped for the last look, and describe() sets gvl_held_ns at that time.
+ * check() forgets it if it has waited since, time() notes the time of the stop,
+ * and describe() sets gvl_held_ns, the time from the first look to that stop.
  */
 void rcore_running_watch_gvl(struct rcore_session *session, struct rcore_snapshot *snapshot);
 void rcore_running_check_gvl(struct rcore_session *session);
@@ -94,9 +94,10 @@ struct rcore_error *rcore_running_in_time(const struct rcore_session *session,
 					  const struct rcore_live_pause *pause);
 
 /*
- * Stops a running process, copies all of its memory, and resumes it; from then
- * on, the session reads the copy. Does nothing for other targets, or if that
- * was done. Errors: as rcore_live_copy_all(), USAGE.
+ * Stops a running process, copies all of its memory, and resumes it. From then
+ * on, the session reads the copy, and session->copied has its size and the
+ * pause. Does nothing for other targets, or if that was done. Errors: USAGE
+ * (--no-stop), those of rcore_live_copy_all().
  */
 struct rcore_error *rcore_running_copy(struct rcore_session *session);
 

@@ -5,7 +5,7 @@
 
 #include "base/grow.h"
 
-/* A hash of what the copy has of a fiber: its struct and both of its stacks. */
+/* Returns a hash of a fiber in the copy: its struct and both of its stacks. */
 static uint64_t digest_of(const struct rcore_session *session, const struct rcore_fiber *fiber)
 {
 	struct rcore_live *live = session->target.live;
@@ -60,8 +60,8 @@ static struct rcore_error *note_fibers(struct rcore_ahead *ahead,
 }
 
 /*
- * Decodes what differs from the first reading, and drops the result. It leads
- * to pages that are not in the copy yet, and shows which fibers there are.
+ * Decodes what differs from the first reading, and drops the result. This adds
+ * the pages that the copy lacks, and shows which fibers exist.
  */
 static struct rcore_error *decode_changed(struct rcore_ahead *ahead,
 					  struct rcore_session *session)
@@ -85,7 +85,7 @@ static struct rcore_error *decode_changed(struct rcore_ahead *ahead,
 	return err;
 }
 
-/* What is done while the process is stopped. */
+/* Does what must be done while the process is stopped. */
 static struct rcore_error *read_stopped(struct rcore_ahead *ahead,
 					struct rcore_session *session)
 {
@@ -126,7 +126,7 @@ struct rcore_error *rcore_ahead_read(struct rcore_ahead *ahead, struct rcore_ses
 	struct rcore_live_pause none;
 	struct rcore_error *err = note_fibers(ahead, ahead->first);
 	if (!err)
-		err = rcore_live_ahead(live);
+		err = rcore_live_copy_ahead(live);
 	if (!err)
 		err = note_digests(ahead, session);
 	if (err)

@@ -6,35 +6,38 @@
 #include "session/running.h"
 
 /*
- * Reads a running process with as short a stop as possible. All that a first
- * reading needed is copied while the process runs. Then the process is stopped.
+ * Reads a running process and stops it as briefly as possible. A first reading,
+ * while the process runs, shows which pages are needed. These are copied ahead,
+ * and then the process is stopped.
  *
- *   - If no thread has executed anything since, the copy is what the process
- *     has, and it is resumed at once.
- *   - Otherwise all of it is copied again. Only the fibers whose struct or
- *     stacks differ are decoded while the process is stopped, because they may
- *     lead to memory that is not in the copy.
+ *   - If no thread has run since, the copy is still what the process has. The
+ *     process is resumed at once.
+ *   - Otherwise the pages are copied again. Only the fibers whose struct or
+ *     stacks have changed are decoded before the process is resumed, because
+ *     they may lead to memory that the copy lacks.
  *
- * The copy is decoded when the process runs again. Nothing in it is older than
- * the stop.
+ * The copy is decoded after that. All of it is of the moment of the stop.
  */
 struct rcore_ahead {
 	/* The first reading; owned. */
 	struct rcore_snapshot *first;
-	/* Of what the copy has of each of its fibers. */
+	/* Hashes of the fibers of `first` as they were copied ahead. */
 	uint64_t *digests;
+	/* Fibers with the same hash at the stop: rb_fiber_t to index. */
 	struct rcore_address_map unchanged;
-	/* All fibers, by address, as they were found last. */
+	/* Addresses of all fibers that were found last. */
 	uint64_t *known;
 	size_t known_count;
 	struct rcore_running_fds fds;
 };
 
 /*
- * Reads one moment. ahead->first must be set; anything else begins with zeroes.
- * Call deinit() in any case. *ret_missed: something was read later than in that
- * moment, so that the process should be read again. Errors: those of
- * rcore_live_begin() and rcore_session_read().
+ * Reads the process. ahead->first must be set, all else begins with zeroes. The
+ * caller owns ret->snapshot. Sets *pause as rcore_live_release() does; it stays
+ * unchanged if the process was not stopped. Sets *ret_missed if something was
+ * read after the stop; the process should then be read again. Errors:
+ * NO_MEMORY, those of rcore_live_begin() and rcore_session_read(). Call
+ * deinit() even after an error.
  */
 struct rcore_error *rcore_ahead_read(struct rcore_ahead *ahead, struct rcore_session *session,
 				     struct rcore_moment *ret, struct rcore_live_pause *pause,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/running.h"
 
-/* For how long a process is stopped unless the caller says so. */
-enum { MOST_MS = 500 };
+/* How long the process may be stopped without --max-pause, in milliseconds. */
+enum { DEFAULT_LIMIT_MS = 500 };
 
 struct rcore_error *rcore_running_copy(struct rcore_session *session)
 {
@@ -18,13 +18,13 @@ struct rcore_error *rcore_running_copy(struct rcore_session *session)
 			"die while the process runs; --max-pause limits how long it is "
 			"stopped");
 	if (!session->settings.max_pause_ms)
-		rcore_live_limit(live, MOST_MS);
+		rcore_live_limit(live, DEFAULT_LIMIT_MS);
 	struct rcore_error *err = rcore_live_copy_all(live, &copied->bytes, &pause);
 	if (err)
 		return err;
 	copied->pause_ns = pause.nanoseconds;
 	copied->unstopped_count = pause.unstopped_count;
-	/* From here on, it is read like a core. */
+	/* From now on, the session is read like that of a core. */
 	session->read = NULL;
 	return NULL;
 }

@@ -23,7 +23,7 @@ static bool is_lock(const struct rcore_wait_fd *fd)
 	return fd->mode && !strcmp(fd->mode, "lock");
 }
 
-/* Returns what `fd` is, which is read unless it is known; NULL: no memory. */
+/* Returns what `fd` is; reads it if `fds` lacks it. NULL: memory is short. */
 static struct rcore_running_fd *look_up(struct rcore_running_fds *fds,
 					const struct rcore_target *target,
 					const struct rcore_wait_fd *fd)

@@ -35,12 +35,11 @@ struct rcore_settings {
 	size_t max_pause_ms; /* 0: the default */
 };
 
-/* What rcore_running_copy() did. */
+/* The copy that rcore_running_copy() made. */
 struct rcore_copied {
-	size_t bytes; /* 0: nothing */
-	uint64_t pause_ns;
-	/* Threads that did not stop: they have no registers. */
-	size_t unstopped_count;
+	size_t bytes;           /* 0: there is none */
+	uint64_t pause_ns;      /* how long the process was stopped */
+	size_t unstopped_count; /* threads that did not: without registers */
 };
 
 /*
@@ -63,9 +62,9 @@ struct rcore_session {
 	struct {
 		uint64_t thread; /* rb_thread_t; 0: nobody */
 		int tid;
-		uint64_t waits; /* of its kernel thread */
-		/* In nanoseconds; when the process was stopped last. */
-		uint64_t since, stopped;
+		uint64_t waits;   /* of its kernel thread */
+		uint64_t since;   /* when it was first seen, in nanoseconds */
+		uint64_t stopped; /* when the process was stopped last */
 	} gvl;
 	/*
 	 * Reads one moment of a running process, or of a pack of one. NULL for

@@ -16,8 +16,8 @@ struct rcore_error *rcore_context_load(struct rcore_ruby *ruby, uint64_t fiber,
 				       struct rcore_context *ret);
 
 /*
- * Does the same with the table at an address, such as the one to which the
- * thread-local pointer points.
+ * Does the same with the table at the address `table`, such as the one that the
+ * gem's thread-local variable points to.
  */
 struct rcore_error *rcore_context_load_table(struct rcore_ruby *ruby, uint64_t table,
 					     struct rcore_context *ret);

@@ -75,13 +75,14 @@ static void will_read(const struct rcore_ruby *ruby, uint64_t start, uint64_t en
 }
 
 /*
- * Frames are at the end of a VM stack, from ec->cfp on, and their variables at
- * its start. Of a running process, all fibers' are read in a few system calls,
- * and of a core that is on the disk, in a few sweeps.
+ * Reads the VM stacks of all fibers: of a running process with a few system
+ * calls, of a core on the disk in a few sweeps. The control frames are at the
+ * end of a stack, from ec->cfp on; the environments are at its start.
  */
 static void read_stacks(struct rcore_loader *loader)
 {
-	enum { MOST = 16 << 10, FIRST = 512 }; /* a deep stack: as it is met */
+	/* Bytes; the rest of a deep stack is read when it is decoded. */
+	enum { MOST = 16 << 10, FIRST = 512 };
 	struct rcore_core *core = loader->ruby->core;
 	struct rcore_live *live = loader->ruby->live;
 	for (size_t i = 0; (core || live) && i < loader->fibers.count; i++) {

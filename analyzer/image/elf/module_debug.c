@@ -29,7 +29,10 @@ static char *debug_folders(const struct rcore_modules *modules)
 		add_folder(out, options->sysroot, "/usr/lib/debug");
 	for (size_t i = 0; i < options->search_path_count; i++)
 		add_folder(out, options->search_paths[i], "");
-	/* realpath() would take the link for a path of this machine. */
+	/*
+	 * Not add_folder(): its realpath() would resolve the link
+	 * /proc/PID/root to a path of this machine.
+	 */
 	if (root)
 		fprintf(out, ":%s/usr/lib/debug", root);
 	fputs(":/usr/lib/debug", out);

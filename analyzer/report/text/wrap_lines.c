@@ -113,7 +113,10 @@ static const char *place_of_cut(const struct line *path, size_t excess)
 	return gem ? gem : first;
 }
 
-/* Writes a frame or row whose path lost its first folders. */
+/*
+ * Writes a frame or a row of a table without the first folders of its path.
+ * Returns false, and writes nothing, if that is impossible.
+ */
 static bool put_short(const struct line *line, const struct rcore_wrap *wrap, FILE *out)
 {
 	struct line path;

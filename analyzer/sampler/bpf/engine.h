@@ -10,47 +10,54 @@
 #include "sampler/bpf/record.h"
 
 /*
- * sampler/bpf/ copies stacks in the kernel, at the moment at which their
- * threads run: sample.bpf.c is the program, loader.c puts it into the kernel
- * and reads its records. Both need clang, bpftool and libbpf when rcore is
- * built; without them, missing.c stands in. It may include what sampler/ may.
- * Start with record.h.
+ * sampler/bpf/ copies stacks in the kernel, while their threads run.
+ * sample.bpf.c is the BPF program; loader.c loads it and reads its records.
+ * Both need clang, bpftool and libbpf when rcore is built. Without these,
+ * missing.c takes the place of loader.c. Start with record.h. This folder may
+ * include what sampler/ may include.
  *
- * Only the command links it, and gives rcore_sampling_run() its functions, so
- * that no debugger that loads librcore needs libbpf.
+ * Only the rcore command links it, and passes its functions to
+ * rcore_sampling_run() as a struct rcore_bpf_engine. So a debugger that loads
+ * librcore does not need libbpf.
  */
 
 struct rcore_bpf;
 
+/* Counts since open(). */
 struct rcore_bpf_counts {
-	uint64_t overruns; /* records for which there was no room */
-	uint64_t unread;   /* stacks whose memory was not there */
+	uint64_t overruns; /* records lost because the ring buffer was full */
+	uint64_t unread;   /* stacks whose memory was not present */
 };
 
 struct rcore_bpf_engine {
 	/*
-	 * Starts to sample all processors `rate` times a second. Errors:
-	 * UNSUPPORTED if rcore was built without it, the kernel does not allow
-	 * it, or its verifier refuses the program; NO_MEMORY.
+	 * Loads the program and samples each processor `rate` times a second
+	 * until close(). Errors: UNSUPPORTED if rcore was built without BPF,
+	 * the kernel lacks it or does not allow it, or its verifier refuses the
+	 * program; NO_MEMORY.
 	 */
 	struct rcore_error *(*open)(double rate, struct rcore_bpf **ret);
 	/*
-	 * Adds a process, or replaces what the program knows of it. Errors:
-	 * LIMIT, OS.
+	 * Adds a process to those that are sampled, or replaces what the
+	 * program knows about it. `pid` is that of rcore's pid namespace;
+	 * `process` is copied. Errors: LIMIT (too many processes), OS.
 	 */
 	struct rcore_error *(*add)(struct rcore_bpf *bpf, int pid,
 				   const struct rcore_bpf_process *process);
 	void (*remove)(struct rcore_bpf *bpf, int pid);
 	/*
-	 * Calls `each` for all records that have arrived. `each` returns false
-	 * to stop.
+	 * Calls `each` for all records in the ring buffer, without waiting for
+	 * more. A record is valid until `each` returns, and its counts fit into
+	 * its `size` in bytes. `each` returns false to stop; that record and
+	 * those before it are then consumed.
 	 */
 	void (*consume)(struct rcore_bpf *bpf,
 			bool (*each)(const struct rcore_bpf_record *record, size_t size,
 				     void *context),
 			void *context);
 	void (*counts)(struct rcore_bpf *bpf, struct rcore_bpf_counts *ret);
-	void (*close)(struct rcore_bpf *bpf); /* NULL-safe */
+	/* Unloads the program. NULL-safe. */
+	void (*close)(struct rcore_bpf *bpf);
 };
 
 extern const struct rcore_bpf_engine rcore_bpf_engine;

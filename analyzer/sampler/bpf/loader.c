@@ -18,8 +18,8 @@
 struct rcore_bpf {
 	struct sample *skeleton;
 	struct ring_buffer *ring;
-	struct bpf_link **links; /* of each processor; NULL: it is offline */
-	int count;
+	struct bpf_link **links; /* by processor; NULL: it is offline */
+	int count;               /* of processors */
 	bool (*each)(const struct rcore_bpf_record *record, size_t size, void *context);
 	void *context;
 };
@@ -30,6 +30,7 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
+/* Called by libbpf for each record. Skips records that are malformed. */
 static int receive(void *context, void *data, size_t size)
 {
 	struct rcore_bpf *bpf = context;
@@ -44,6 +45,7 @@ static int receive(void *context, void *data, size_t size)
 	return bpf->each(record, size, bpf->context) ? 0 : -ECANCELED;
 }
 
+/* Returns the error for what the kernel refused. `number` is an errno. */
 static struct rcore_error *refused(int number, const char *what)
 {
 	if (number == EPERM || number == EACCES)
@@ -57,8 +59,8 @@ static struct rcore_error *refused(int number, const char *what)
 }
 
 /*
- * If rcore may load programs, but the kernel's verifier does not accept this
- * one, that is a fault of rcore's.
+ * Loads the program. If rcore may load programs but the verifier rejects this
+ * one, that is a bug of rcore, and the message says so.
  */
 static struct rcore_error *load(struct rcore_bpf *bpf)
 {
@@ -68,7 +70,7 @@ static struct rcore_error *load(struct rcore_bpf *bpf)
 		return rcore_error_no_memory();
 	bpf_program__set_log_buf(bpf->skeleton->progs.rcore_sample, log, LOG_SIZE);
 	int failure = -sample__load(bpf->skeleton);
-	/* The verifier is the only one that writes a log. */
+	/* Only the verifier writes a log. */
 	bool is_verified = failure && failure != EPERM && failure != ENOMEM && *log;
 	bpf_program__set_log_buf(bpf->skeleton->progs.rcore_sample, NULL, 0);
 	free(log);
@@ -84,7 +86,10 @@ static struct rcore_error *load(struct rcore_bpf *bpf)
 				  strerror(failure));
 }
 
-/* One event for each processor, so that threads that start are sampled. */
+/*
+ * Opens a perf event on each processor instead of for each thread, so that new
+ * threads are sampled from their start.
+ */
 static struct rcore_error *attach(struct rcore_bpf *bpf, double rate)
 {
 	struct perf_event_attr attributes = {

@@ -12,5 +12,5 @@ static void close_none(struct rcore_bpf *bpf)
 {
 }
 
-/* None of the other functions is called unless `open` succeeds. */
+/* The other functions are only called after open() has succeeded. */
 const struct rcore_bpf_engine rcore_bpf_engine = {.open = open_none, .close = close_none};

@@ -5,71 +5,90 @@
 #include "model/ruby.bpf.h"
 
 /*
- * What the BPF program and rcore send each other. Both include this.
+ * What rcore and its BPF program send each other; both include this file.
  *
- * The program copies the memory of the thread that runs, at the moment of the
- * event. rcore decodes the copies later, with the decoders that it has.
+ * A perf event on each processor runs the program, which copies the stack and
+ * the context of the thread that it interrupted into a record. rcore decodes
+ * the records later, in bpf_records.c, with its usual decoders.
  */
 
 enum {
 	/*
-	 * Bytes that are copied of a stack: all frames of 2,000 calls. Of a
-	 * deeper stack, the innermost ones are copied.
+	 * Bytes of control frames: some 2,000 frames. Of a deeper stack, only
+	 * the innermost frames are copied.
 	 */
 	RCORE_BPF_FRAMES_MAX = 128 << 10,
+	/* Bytes of the values at the start of the VM stack. */
 	RCORE_BPF_VALUES_MAX = 128 << 10,
-	/* Read above the innermost sp: a new frame's environment is there. */
+	/*
+	 * Bytes after the innermost frame's sp that are copied as well. A frame
+	 * that is just being pushed has its environment there.
+	 */
 	RCORE_BPF_VALUE_SLACK = 256,
-	/* Slots of a context, and Strings among its values. */
+	/* Slots of a context, and Strings among their values. */
 	RCORE_BPF_SLOTS = 32,
 	RCORE_BPF_STRINGS = 8,
-	RCORE_BPF_STRING_WORDS = 5, /* of a RString */
-	/* Of an execution context: what says where its stack is. */
+	RCORE_BPF_STRING_WORDS = 5, /* size of struct RString */
+	/*
+	 * Words at the start of rb_execution_context_t: vm_stack,
+	 * vm_stack_size and cfp are among them.
+	 */
 	RCORE_BPF_EC_WORDS = 4,
-	/* Bytes of a String's text: as many as a label has. */
+	/* Bytes of a String's text; labels are cut at the same length. */
 	RCORE_BPF_TEXT = 256,
 };
 
-/* What the program knows of one process. */
+/*
+ * What the program knows about one process. rcore_sampler_bpf_process() fills
+ * it in.
+ */
 struct rcore_bpf_process {
 	struct rcore_ruby_params params;
-	/* Offset of rb_control_frame_t.sp. */
-	__s32 frame_sp;
+	__s32 frame_sp; /* offset of rb_control_frame_t.sp */
 	/*
-	 * The word that names the holder of the GVL: of the thread's Ractor, or
-	 * at this address before 3.0. -1: not in the Ractor.
+	 * Where to find the rb_thread_t that holds the GVL. From 3.0 on, it is
+	 * in the thread's Ractor: these are the offsets of rb_thread_t.ractor,
+	 * and of threads.gvl.owner (from 3.2 on threads.sched.running) in the
+	 * rb_ractor_t. Before, both are -1, and `holder` is the address of
+	 * vm->gvl.owner, or 0 if it is unknown.
 	 */
 	__s32 thread_ractor, ractor_holder;
 	__u64 holder;
-	/* The word with during_gc; 0: not known. */
-	__u64 gc;
+	__u64 gc; /* address of the word that has during_gc; 0: unknown */
 };
 
-/* A String in a context: its RString, and the first bytes of its text. */
+/* A String in a context. */
 struct rcore_bpf_string {
-	__u64 value, address;
+	__u64 value;   /* address of its struct RString */
+	__u64 address; /* of its text */
+	/* The RString, with its length cut to that of `text`. */
 	__u64 words[RCORE_BPF_STRING_WORDS];
-	__u32 length; /* of `text` */
-	__u32 unused;
+	__u32 length; /* bytes in `text` */
+	__u32 unused; /* 0 */
 	char text[RCORE_BPF_TEXT];
 };
 
 /*
- * After `string_count` strings follow the bytes of the frames, from `cfp` on,
- * and those of the values, from `bottom` on.
+ * One sample. In the ring buffer, it ends after `string_count` strings. Then
+ * follow `frame_bytes` bytes of control frames, copied from `cfp` on, and
+ * `value_bytes` bytes of values, copied from `bottom` on.
  */
 struct rcore_bpf_record {
-	__u64 time;       /* CLOCK_MONOTONIC */
-	__u32 pid, tid;   /* as rcore sees them */
-	__u64 thread, ec; /* 0: the thread runs no Ruby */
+	__u64 time;     /* CLOCK_MONOTONIC, in nanoseconds */
+	__u32 pid, tid; /* in rcore's pid namespace */
+	/* rb_thread_t and EC; 0: the thread runs no Ruby code. */
+	__u64 thread, ec;
+	/* The VM stack, and its innermost control frame. */
 	__u64 bottom, top, cfp;
-	__u64 holder, gc; /* the words */
+	/* The words that struct rcore_bpf_process says where to find. */
+	__u64 holder, gc;
+	/* Both 0: the thread has no stack, or it could not be read. */
 	__u32 frame_bytes, value_bytes;
-	/* The context: its table, or 0; and the table's words. */
+	/* The context's table (0: none), and its first words. */
 	__u64 table, size, capacity;
-	__u64 slots[2 * RCORE_BPF_SLOTS];
+	__u64 slots[2 * RCORE_BPF_SLOTS]; /* `capacity` pairs: key, value */
 	__u32 string_count;
-	__u32 has_slots; /* otherwise it has too many, or cannot be read */
+	__u32 has_slots; /* 0: there are too many, or they cannot be read */
 	struct rcore_bpf_string strings[RCORE_BPF_STRINGS];
 };
 

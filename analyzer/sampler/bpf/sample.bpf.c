@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Samples Ruby threads at the moment at which they run on a processor. It runs
- * in the thread itself, so nothing that it copies can change meanwhile.
+ * The BPF program of `rcore record --ebpf`. A perf event runs it in the thread
+ * that it interrupts, so the thread's stack cannot change while it is copied.
+ *
+ * The verifier must see that each length has a bound. `asm volatile` before the
+ * check of a bound keeps the compiler from dropping the check as redundant.
  */
 
 #include <linux/bpf.h>
@@ -16,12 +19,12 @@
 enum {
 	PROCESSES = 4096,
 	RING_BYTES = 8 << 20,
-	LEVELS = 32, /* MAX_PID_NS_LEVEL */
-	/* The number of the first namespace (PROC_PID_INIT_INO). */
-	FIRST_NAMESPACE = 0xeffffffc,
+	LEVELS = 32, /* MAX_PID_NS_LEVEL of the kernel */
+	/* The inode number of the initial pid namespace (PROC_PID_INIT_INO). */
+	INITIAL_NAMESPACE = 0xeffffffc,
 };
 
-/* What the kernel's structs have: BTF says where. */
+/* Members of the kernel's structs; libbpf finds their offsets with BTF. */
 struct ns_common___rcore {
 	unsigned int inum;
 } __attribute__((preserve_access_index));
@@ -63,7 +66,8 @@ struct scratch {
 };
 
 /*
- * One element for each processor: a per-CPU map has values of 32 KiB at most.
+ * The loader makes one element for each processor. It is not a per-CPU map,
+ * because the values of these are limited to 32 KiB (PCPU_MIN_UNIT_SIZE).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -72,14 +76,14 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/* rcore's own namespace of process ids. */
+/* Inode number of rcore's pid namespace; set by the loader. */
 const volatile __u32 pid_namespace = 0;
 
-/* Records for which the ring had no room, and stacks that cannot be read. */
+/* See struct rcore_bpf_counts. */
 __u64 overruns = 0, unread = 0;
 
-/* The id that a process or thread has in rcore's namespace; 0: none. */
-static __always_inline __u32 outer_id(const struct task_struct___rcore *task)
+/* Returns the id of a process or thread in rcore's pid namespace; 0: none. */
+static __always_inline __u32 id_of(const struct task_struct___rcore *task)
 {
 	const struct pid___rcore *pid = BPF_CORE_READ(task, thread_pid);
 	__u32 level = BPF_CORE_READ(pid, level);
@@ -94,8 +98,8 @@ static __always_inline __u32 outer_id(const struct task_struct___rcore *task)
 }
 
 /*
- * Copies a String. Its text is at most as long as the String, so nothing behind
- * it is read.
+ * Copies a String and the start of its text, but nothing after its end. Mirrors
+ * RSTRING_PTR() and RSTRING_LEN() of CRuby's rstring.h.
  */
 static __always_inline void read_string(const struct rcore_ruby_params *params, __u64 value,
 					struct rcore_bpf_record *record)
@@ -119,16 +123,15 @@ static __always_inline void read_string(const struct rcore_ruby_params *params, 
 	if (!(flags & params->string_noembed) &&
 	    params->string_embedded == params->string_length &&
 	    params->string_embedded_length < 0)
-		length = flags >> 14 & 0x1f;
+		length = flags >> 14 & 0x1f; /* RSTRING_EMBED_LEN_SHIFT */
 	/*
-	 * The copy is that of a String that ends there: the rest may be freed
-	 * before rcore could read it.
+	 * Cuts a long String in the copy of its RString, too. Otherwise rcore
+	 * would read the rest of the text later, when it may be freed.
 	 */
 	if (length > RCORE_BPF_TEXT) {
 		length = RCORE_BPF_TEXT;
 		string->words[(length_at >> 3) & 3] = length;
 	}
-	/* Otherwise the compiler drops the bound that the verifier wants. */
 	asm volatile("" : "+r"(length));
 	if (length > RCORE_BPF_TEXT ||
 	    bpf_probe_read_user(string->text, length, (const void *)address))
@@ -140,6 +143,7 @@ static __always_inline void read_string(const struct rcore_ruby_params *params, 
 	record->string_count = index + 1;
 }
 
+/* Copies the table to which the gem's thread-local variable points. */
 static __always_inline void read_context(const struct rcore_ruby_params *params,
 					 struct rcore_bpf_record *record)
 {
@@ -164,13 +168,16 @@ static __always_inline void read_context(const struct rcore_ruby_params *params,
 			read_string(params, record->slots[2 * i + 1], record);
 }
 
-/* Returns how many bytes the scratch then has. */
+/*
+ * Copies the stack after the strings. Returns the size of the whole record in
+ * bytes; 0 only if a bound is exceeded.
+ */
 static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 					struct scratch *scratch)
 {
 	const struct rcore_ruby_params *params = &process->params;
 	struct rcore_bpf_record *record = &scratch->record;
-	__u64 at, bytes, sp, end, head[RCORE_BPF_EC_WORDS];
+	__u64 at, bytes, sp, end, head[RCORE_BPF_EC_WORDS]; /* of the EC */
 	__u32 step = (__u32)params->frame_size;
 	at = __builtin_offsetof(struct rcore_bpf_record, strings) +
 	     (__u64)record->string_count * sizeof(record->strings[0]);
@@ -224,6 +231,7 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 	return at + bytes;
 }
 
+/* Reads who holds the GVL, and whether the garbage collector runs. */
 static __always_inline void read_holder(const struct rcore_bpf_process *process,
 					struct rcore_bpf_record *record)
 {
@@ -240,10 +248,10 @@ int rcore_sample(void *context)
 {
 	const struct task_struct___rcore *task = (const void *)bpf_get_current_task();
 	__u32 cpu = bpf_get_smp_processor_id();
-	/* In the first namespace, these are what rcore sees. */
+	/* These are the ids of the initial pid namespace. */
 	__u64 ids = bpf_get_current_pid_tgid();
-	bool is_first = pid_namespace == FIRST_NAMESPACE;
-	__u32 pid = is_first ? ids >> 32 : outer_id(BPF_CORE_READ(task, group_leader));
+	bool is_initial = pid_namespace == INITIAL_NAMESPACE;
+	__u32 pid = is_initial ? ids >> 32 : id_of(BPF_CORE_READ(task, group_leader));
 	struct rcore_bpf_process *process = bpf_map_lookup_elem(&processes, &pid);
 	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &cpu);
 	__u64 bytes;
@@ -251,12 +259,12 @@ int rcore_sample(void *context)
 		return 0;
 	scratch->record.time = bpf_ktime_get_ns();
 	scratch->record.pid = pid;
-	scratch->record.tid = is_first ? (__u32)ids : outer_id(task);
+	scratch->record.tid = is_initial ? (__u32)ids : id_of(task);
 	read_context(&process->params, &scratch->record);
 	bytes = read_stack(process, scratch);
 	read_holder(process, &scratch->record);
 	asm volatile("" : "+r"(bytes));
-	/* rcore looks for records from time to time: this wakes nobody. */
+	/* rcore reads the ring buffer at intervals, so do not wake it. */
 	if (bytes && bytes <= sizeof(*scratch) &&
 	    bpf_ringbuf_output(&records, scratch, bytes, BPF_RB_NO_WAKEUP))
 		__sync_fetch_and_add(&overruns, 1);

@@ -121,8 +121,8 @@ static int try_memory(struct rcore_live *live)
 	return range.read ? 0 : errno;
 }
 
-/* Whether the process has another root folder, or other mounts below it. */
-static bool is_elsewhere(const struct rcore_live *live)
+/* Returns whether the process sees other files than rcore at the same path. */
+static bool has_own_root(const struct rcore_live *live)
 {
 	struct stat own, root, own_mounts, mounts;
 	if (stat("/", &own) || fstatat(live->folder, "root", &root, 0) ||
@@ -156,7 +156,7 @@ static struct rcore_error *describe(struct rcore_live *live)
 	process->mapping_count = live->maps.mapping_count;
 	process->source = rcore_arena_printf(&live->arena, "process %d", live->pid);
 	process->executable = rcore_arena_strdup(&live->arena, live->status.name);
-	if (is_elsewhere(live))
+	if (has_own_root(live))
 		process->root = rcore_arena_printf(&live->arena, "/proc/%d/root", live->pid);
 	if (!process->source || !process->executable || !read_arguments(live))
 		return rcore_error_no_memory();
@@ -187,7 +187,7 @@ void rcore_live_close(struct rcore_live *live)
 	if (!live)
 		return;
 	rcore_stop_end(live->stop);
-	rcore_live_rest_clear(&live->rest);
+	rcore_live_sleepers_clear(&live->sleepers);
 	rcore_live_pages_clear(&live->pages);
 	rcore_live_copy_deinit(&live->copy);
 	rcore_live_victim_end(&live->victim);

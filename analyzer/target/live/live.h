@@ -26,13 +26,13 @@
  *	                      cannot have changed
  *
  * A round for which nothing was noted works as well, but the process is stopped
- * for longer. To stop it as short as possible:
+ * for longer. To stop the process as briefly as possible:
  *
- *	rcore_live_ahead()    copies what was noted while the process runs
- *	rcore_live_begin()    stops it, and copies that again, unless no thread
- *	                      has executed anything since
- *	rcore_live_release()  resumes it; reads return the copy
- *	rcore_live_end()      as above
+ *	rcore_live_copy_ahead()  copies the noted pages while the process runs
+ *	rcore_live_begin()       stops it, and copies them again unless no
+ *	                         thread has run since
+ *	rcore_live_release()     resumes it; reads return the copy
+ *	rcore_live_end()         as above
  */
 struct rcore_live;
 
@@ -74,7 +74,10 @@ bool rcore_live_segment(const struct rcore_live *live, size_t index, struct rcor
 /* Whether that address was mapped when the process was opened. */
 bool rcore_live_is_mapped(const struct rcore_live *live, uint64_t address);
 
-/* Does nothing after rcore_live_copy_all(). */
+/*
+ * Forgets all pages that were noted or read. Does nothing after
+ * rcore_live_copy_all().
+ */
 void rcore_live_forget(struct rcore_live *live);
 
 /*
@@ -84,20 +87,21 @@ void rcore_live_forget(struct rcore_live *live);
 struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop);
 
 /*
- * Notes which threads sleep now. Otherwise, rcore_live_ahead() does.
+ * Notes which threads sleep now, for rcore_live_is_quiet(). Unless this was
+ * called in the round, rcore_live_copy_ahead() does it.
  */
-void rcore_live_watch(struct rcore_live *live);
+void rcore_live_note_sleepers(struct rcore_live *live);
 
 /*
- * Copies what was noted while the process runs, for a rcore_live_begin() that
- * follows at once. Error: NO_MEMORY.
+ * Copies the noted pages while the process runs. Call rcore_live_begin() soon
+ * after it. Error: NO_MEMORY.
  */
-struct rcore_error *rcore_live_ahead(struct rcore_live *live);
+struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live);
 
 /*
- * Whether no thread of the stopped process has executed anything since
- * rcore_live_watch() or rcore_live_ahead(): what was read since then is still
- * what it has.
+ * Returns whether no thread has run between rcore_live_note_sleepers() and the
+ * stop by rcore_live_begin(). If so, what was read in between is what the
+ * process had at the stop. Returns false in case of doubt.
  */
 bool rcore_live_is_quiet(const struct rcore_live *live);
 
@@ -108,22 +112,23 @@ bool rcore_live_is_quiet(const struct rcore_live *live);
 void rcore_live_limit(struct rcore_live *live, unsigned milliseconds);
 
 /*
- * Whether what a round has not read when its limit is reached is read
- * afterwards, of the running process. By default it cannot be read.
+ * Sets what happens to reads after a round has reached its limit. By default,
+ * they fail. If `reads_late`, they read from the running process.
  */
 void rcore_live_read_late(struct rcore_live *live, bool reads_late);
 
-/* Whether a part of [start, end) was read in this way. */
+/* Returns whether a part of [start, end) was read in this way. */
 bool rcore_live_is_late(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
- * Requests that [start, end) can be read after the round, or, outside of a
- * round, that the next one begins with it.
+ * Notes [start, end), so that it can be read after the round. Outside of a
+ * round, notes it for the next one.
  */
 void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
- * Reads at once what was requested with rcore_live_keep() and was not read yet.
+ * Reads the ranges requested with rcore_live_keep() that were not read yet, in
+ * as few system calls as possible. Does nothing after the round has ended.
  */
 void rcore_live_fetch(struct rcore_live *live);
 
@@ -146,30 +151,40 @@ struct rcore_live_pause {
 	size_t unstopped_count;
 	bool overdue; /* the process was resumed before everything was read */
 };
+
+/* Ends the round; resumes the process and sets *ret if it is stopped. */
 void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret);
 
 /*
- * Resumes the process before the round ends. Reads return what this round has
- * copied; anything else is read from the running process, and noted for the
- * next round. rcore_live_has_missed() says whether anything was. The end of the
- * round then returns no pause.
+ * Resumes the process before the round ends, and sets *ret as rcore_live_end()
+ * does, which then sets it to zeroes. Later reads return what this round has
+ * copied. Other memory is read from the running process, and noted for the next
+ * round.
  */
 void rcore_live_release(struct rcore_live *live, struct rcore_live_pause *ret);
+
+/*
+ * Returns whether memory that may have changed was read from the running
+ * process after rcore_live_release().
+ */
 bool rcore_live_has_missed(const struct rcore_live *live);
 
 /*
- * Returns a hash of what the copy has of [start, end), to be compared with that
- * of another copy of the same round.
+ * Returns a hash of the bytes of [start, end) that this round has copied. It
+ * can be compared only with hashes of the same round: before and after
+ * rcore_live_begin().
  */
 uint64_t rcore_live_digest(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
- * Stops the process once, copies all memory that it can have written, and
- * resumes it; from then on, reads return the memory of that moment. It first
- * measures, while the process runs, how long that will take. The process is
- * stopped for at most as long as rcore_live_limit() says. Errors: LIMIT (it
- * takes longer, or rcore has too little memory; the message says what to do),
- * those of rcore_live_begin().
+ * Stops the process once, copies all memory that it may have written, and
+ * resumes it. From then on, reads return the memory of that moment. Sets
+ * *ret_bytes to the size of the copy, which `live` owns.
+ *
+ * Estimates first how long the process will be stopped, and refuses if that is
+ * over the limit of rcore_live_limit(). If the copy takes longer nevertheless,
+ * the process is resumed at the limit. Errors: LIMIT (it takes longer, or
+ * memory is short), NO_MEMORY, those of rcore_live_begin().
  */
 struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_bytes,
 					struct rcore_live_pause *ret);

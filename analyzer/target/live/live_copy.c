@@ -11,19 +11,20 @@
 #include "base/grow.h"
 
 /*
- * Whether the process is still held is checked after each BATCH bytes, and a
- * range has at most SLICE of them.
+ * Bytes of a range at most, bytes that are copied before rcore checks again
+ * whether the process is still stopped, and entries of pagemap read at once.
  */
 enum { SLICE = 4 << 20, BATCH = 32 << 20, ENTRIES = 8192 };
 
 /*
- * A region that may not be read is reserved for later, or has pages that
- * GC.compact protects while objects move (lock_page_body() of gc.c). Those are
- * at most half of the heap, and what is larger than this is reserved.
+ * A region that the program may not read is reserved for later, or has pages
+ * that GC.compact protects while it moves objects (lock_page_body() of gc.c).
+ * The latter are at most half of the heap, so a larger region than this counts
+ * as reserved.
  */
 static const uint64_t most_protected = UINT64_C(4) << 30;
 
-/* Bits of an entry (proc_pid_pagemap(5)). */
+/* Bits of an entry of pagemap (proc_pid_pagemap(5)). */
 static const uint64_t is_present = UINT64_C(1) << 63, is_swapped = UINT64_C(1) << 62,
 		      is_of_file = UINT64_C(1) << 61;
 
@@ -58,7 +59,7 @@ static bool add(struct rcore_live_copy *copy, uint64_t start, size_t size)
 	return true;
 }
 
-/* Whether the region can have pages that are to be copied. */
+/* Returns whether the region can have pages that must be copied. */
 static bool is_searched(const struct rcore_live_region *region)
 {
 	return region->is_private &&
@@ -66,9 +67,10 @@ static bool is_searched(const struct rcore_live_region *region)
 }
 
 /*
- * A page of a file that the program has not changed is in the file, unless the
- * mapping is writable: then others may have changed the file. A guard page
- * counts as swapped out. It cannot be read, and must not read as zeroes.
+ * A page of a file that the program has not written is the same in the file,
+ * which is read later. If the mapping is writable, it may be of a file that
+ * others change, so its pages are always copied. A guard page counts as swapped
+ * out: it cannot be read, and must not read as zeroes.
  */
 static bool is_wanted(const struct rcore_live_region *region, uint64_t entry)
 {
@@ -77,7 +79,7 @@ static bool is_wanted(const struct rcore_live_region *region, uint64_t entry)
 	return (entry & (is_present | is_swapped)) && !(entry & is_of_file);
 }
 
-/* Without page tables, all that may be read is copied. */
+/* If pagemap cannot be read, all that the program may read is copied. */
 static bool add_rest(struct rcore_live_copy *copy, const struct rcore_live_region *region,
 		     uint64_t start)
 {
@@ -136,8 +138,8 @@ bool rcore_live_copy_prepare(struct rcore_live_copy *copy, size_t room)
 	if (bytes == MAP_FAILED)
 		return false;
 	/*
-	 * The kernel allocates memory when it is written to for the first time,
-	 * which must not be while the process is stopped.
+	 * The kernel allocates memory when it is written for the first time.
+	 * This takes long, so it must not happen while the process is stopped.
 	 */
 	madvise(bytes, room, MADV_HUGEPAGE);
 	for (size_t at = 0; at < room; at += RCORE_LIVE_PAGE)

@@ -37,7 +37,7 @@ struct rcore_live_status {
 	int inner_id, depth;
 	uid_t user;  /* real */
 	gid_t group; /* real */
-	/* How often it waited for something; a task's own. */
+	/* voluntary_ctxt_switches; those of one task, not of all threads. */
 	uint64_t waits;
 };
 
@@ -59,8 +59,9 @@ struct rcore_live_region {
 	 */
 	bool is_constant;
 	/*
-	 * What the program writes there is its own; the second: and there is no
-	 * file, so pages that nobody wrote are zeroes.
+	 * is_private: no other process sees what the program writes there.
+	 * is_anonymous: it also has no file, so pages that were never written
+	 * read as zeroes.
 	 */
 	bool is_private, is_anonymous;
 };

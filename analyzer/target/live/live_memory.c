@@ -10,8 +10,8 @@ enum { BATCH = 512 }; /* at most IOV_MAX */
 
 /*
  * Returns how many bytes were read, up to the first page that cannot be read;
- * -1 and errno for none. /proc/PID/mem reads 0 bytes of a process that has
- * ended.
+ * if none were read, -1 and errno. Reading /proc/PID/mem of a process that has
+ * ended returns 0.
  */
 static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec *local,
 			    const struct iovec *remote, size_t count)
@@ -96,8 +96,8 @@ static bool is_constant(struct rcore_live_memory *memory, uint64_t address)
 }
 
 /*
- * Call it after a read of `address`. Returns true if the process may have been
- * running by then, so that the read is not of the moment of the stop.
+ * Call it after a read of `address`. Returns true if the process may have run
+ * by then, so that the bytes may differ from those at the stop.
  */
 static bool is_late(struct rcore_live_memory *memory, uint64_t address)
 {
@@ -107,6 +107,7 @@ static bool is_late(struct rcore_live_memory *memory, uint64_t address)
 	return late;
 }
 
+/* Returns whether a late read has to fail. */
 static bool is_lost(struct rcore_live_memory *memory, bool late)
 {
 	bool is_planned = memory->is_released && !memory->is_overdue;

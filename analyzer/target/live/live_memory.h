@@ -27,8 +27,9 @@ struct rcore_live_memory {
 	/* What is read then counts as read, and is counted in late_count. */
 	bool reads_late;
 	/*
-	 * It was resumed on purpose, or because the limit was reached; what is
-	 * read since is counted, too, and counts as read in the first case.
+	 * The process was resumed before the round ended; is_overdue: because
+	 * the limit was reached. Later reads are counted in late_count. They
+	 * succeed, or if is_overdue, only if reads_late is set.
 	 */
 	bool is_released, is_overdue;
 	size_t late_count; /* of calls */

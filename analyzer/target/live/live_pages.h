@@ -52,7 +52,7 @@ struct rcore_live_pages {
 	/* must come first: the callbacks cast it back */
 	struct rcore_memory memory;
 	struct rcore_live_memory *below;
-	/* What it has is read there; NULL: there is none. */
+	/* Reads return this copy if it has all bytes; NULL: there is none. */
 	const struct rcore_live_copy *copy;
 	bool is_frozen;
 
@@ -84,14 +84,14 @@ bool rcore_live_pages_want(struct rcore_live_pages *pages, uint64_t start, uint6
 bool rcore_live_pages_rewind(struct rcore_live_pages *pages);
 
 /*
- * Lets the next fill() read all pages again, into the same memory. Nothing was
- * added to the list since rewind().
+ * Lets the next fill() read all pages again, into the same memory. No page may
+ * have been added since rewind().
  */
 void rcore_live_pages_again(struct rcore_live_pages *pages);
 
 /*
- * Returns a hash of the pages of [start, end) that rewind() found on the list
- * and that were read.
+ * Returns a hash (XXH3) of the bytes of [start, end). Counts only pages that
+ * were on the list at the last rewind() and have been read since.
  */
 uint64_t rcore_live_pages_digest(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 

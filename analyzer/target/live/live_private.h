@@ -5,7 +5,7 @@
 #include "target/live/live.h"
 #include "target/live/live_copy.h"
 #include "target/live/live_pages.h"
-#include "target/live/live_rest.h"
+#include "target/live/live_sleepers.h"
 #include "target/live/live_room.h"
 #include "target/live/live_stop.h"
 
@@ -27,8 +27,11 @@ struct rcore_live {
 	struct rcore_stop *stop; /* NULL: it runs */
 	/* For how many ms it may be stopped; 0: the default. */
 	unsigned most;
-	/* Of rcore_live_ahead(); `is_ahead` until the next begin(). */
-	struct rcore_live_rest rest;
+	/*
+	 * Set by rcore_live_note_sleepers(). is_ahead: begin() will stop a
+	 * process that was copied ahead. is_quiet: no thread has run since.
+	 */
+	struct rcore_live_sleepers sleepers;
 	bool is_ahead, is_quiet;
 	struct {
 		struct rcore_live_id *items;

@@ -13,8 +13,9 @@
 static const char highest_score[] = "1000\n";
 
 /*
- * Where a version of control groups has its limits. What files occupy and
- * nobody has used for long counts as used, but the kernel drops it first.
+ * Where each version of control groups has its limits. The used memory includes
+ * cached pages of files; the kernel drops the inactive ones when it needs
+ * memory.
  */
 static const struct hierarchy {
 	const char *controller, *folder, *limit, *used, *unused_files;
@@ -25,8 +26,8 @@ static const struct hierarchy {
 };
 
 /*
- * Reads the number that follows `key` at the start of a line; "" for that at
- * the start of the file. Returns false if there is none, such as for "max".
+ * Reads the number after `key`, which starts a line; if `key` is "", the number
+ * at the start of the file. Returns false if there is none, such as for "max".
  */
 static bool read_number(const char *path, const char *key, uint64_t *ret)
 {
@@ -77,8 +78,9 @@ static void check_group(const char *root, const struct hierarchy *hierarchy, con
 }
 
 /*
- * `group` is changed. In a container, its start may be a path of the host that
- * is not here: then only the top is found, which is the container's.
+ * Checks a group and all groups above it; overwrites `group`. In a container,
+ * `group` may be a path of the host that does not exist here. Then only the top
+ * is found, which is the container's own group.
  */
 static void check_groups(const char *root, const struct hierarchy *hierarchy, char *group,
 			 struct rcore_live_room *room)
@@ -89,7 +91,7 @@ static void check_groups(const char *root, const struct hierarchy *hierarchy, ch
 	check_group(root, hierarchy, "", room);
 }
 
-/* Whether `name` is one of "cpu,memory". */
+/* Returns whether `name` is in a list such as "cpu,memory". */
 static bool has_controller(const char *list, const char *name)
 {
 	size_t length = strlen(name);
@@ -103,7 +105,7 @@ static bool has_controller(const char *list, const char *name)
 	}
 }
 
-/* A line of /proc/PID/cgroup: "ID:CONTROLLERS:GROUP" */
+/* Reads a line of /proc/PID/cgroup: "ID:CONTROLLERS:GROUP". */
 static void check_line(const char *root, char *line, struct rcore_live_room *room)
 {
 	char *controllers = strchr(line, ':');

@@ -10,7 +10,7 @@
 
 void rcore_live_forget(struct rcore_live *live)
 {
-	/* A copy is of one moment for ever. */
+	/* Once all memory is copied, reads come from that copy. */
 	if (!live->pages.copy)
 		rcore_live_pages_clear(&live->pages);
 }
@@ -138,21 +138,21 @@ static uint64_t let_go(struct rcore_live *live)
 	return nanoseconds;
 }
 
-void rcore_live_watch(struct rcore_live *live)
+void rcore_live_note_sleepers(struct rcore_live *live)
 {
-	rcore_live_rest_note(&live->rest, live->folder);
+	rcore_live_sleepers_note(&live->sleepers, live->folder);
 }
 
 /*
- * Threads have to be noted before the copy: a thread that has rested since has
- * changed nothing of it.
+ * Threads must be noted before the copy: if they have slept since then, the
+ * memory is still as it was copied.
  */
-struct rcore_error *rcore_live_ahead(struct rcore_live *live)
+struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live)
 {
 	if (!rcore_live_pages_rewind(&live->pages))
 		return rcore_error_no_memory();
-	if (!live->rest.count)
-		rcore_live_watch(live);
+	if (!live->sleepers.count)
+		rcore_live_note_sleepers(live);
 	rcore_live_pages_fill(&live->pages);
 	live->is_ahead = true;
 	return NULL;
@@ -163,21 +163,24 @@ bool rcore_live_is_quiet(const struct rcore_live *live)
 	return live->is_quiet;
 }
 
-static bool have_all_rested(const struct rcore_live *live)
+static bool have_all_slept(const struct rcore_live *live)
 {
 	size_t count;
 	const struct rcore_stopped_thread *threads = rcore_stop_threads(live->stop, &count);
 	for (size_t i = 0; i < count; i++)
-		if (!rcore_live_has_rested(&live->rest, live->process.machine, threads[i].tid,
-					   &threads[i].thread))
+		if (!rcore_live_has_slept(&live->sleepers, live->process.machine,
+					  threads[i].tid, &threads[i].thread))
 			return false;
-	return count == live->rest.count;
+	return count == live->sleepers.count;
 }
 
-/* Copies anew what rcore_live_ahead() copied, unless it cannot have changed. */
-static void copy_again(struct rcore_live *live)
+/*
+ * Lets fill() read again what rcore_live_copy_ahead() copied, unless it cannot
+ * have changed.
+ */
+static void repeat_copy(struct rcore_live *live)
 {
-	live->is_quiet = live->stop && have_all_rested(live);
+	live->is_quiet = live->stop && have_all_slept(live);
 	if (!live->is_quiet)
 		rcore_live_pages_again(&live->pages);
 }
@@ -196,15 +199,15 @@ struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop)
 			return rcore_live_explain(live->pid, live->folder, errnum);
 	}
 	if (is_ahead)
-		rcore_live_rest_confirm(&live->rest);
+		rcore_live_sleepers_check(&live->sleepers);
 	struct rcore_error *err = stop ? stop_process(live) : list_running(live);
 	if (err) {
 		let_go(live);
 		return err;
 	}
 	if (is_ahead)
-		copy_again(live);
-	rcore_live_rest_clear(&live->rest);
+		repeat_copy(live);
+	rcore_live_sleepers_clear(&live->sleepers);
 	rcore_live_pages_fill(&live->pages);
 	return NULL;
 }

@@ -96,7 +96,7 @@ static void wait_until_halted(struct rcore_tracees *tracees)
 		struct rcore_tracee *tracee = &tracees->list.items[i];
 		if (tracee->state == RCORE_TRACEE_SEIZED)
 			look(tracee);
-		/* Those after one that does not stop may have stopped. */
+		/* If one does not stop in time, others still may have. */
 		if (tracee->state != RCORE_TRACEE_SEIZED || now() > limit) {
 			i++;
 			continue;

@@ -45,9 +45,10 @@ bool rcore_syscall_of(unsigned machine, const struct rcore_native_thread *thread
 		      struct rcore_memory *memory, struct rcore_syscall *ret);
 
 /*
- * Whether the stop itself interrupted a system call. On aarch64 always false:
- * there the kernel has set back pc and x0 before the stop (do_signal() of
- * arch/arm64/kernel/signal.c).
+ * Returns whether the stop interrupted a system call of the thread. Always
+ * false on aarch64: there, the kernel resets pc and x0 before the stop
+ * (do_signal() of arch/arm64/kernel/signal.c), so that the registers do not
+ * show it.
  */
 bool rcore_syscall_is_interrupted(unsigned machine, const struct rcore_native_thread *thread);
 

@@ -191,8 +191,9 @@ static bool is_being_made(struct rcore_ruby *ruby, const void *copy, size_t size
 }
 
 /*
- * Whether the slot's contents are those of a previous object, a fiber; or it is
- * becoming one: rb_data_typed_object_wrap() writes the type before the data.
+ * Returns whether the slot is not a fiber after all. Either it has the contents
+ * of an earlier object, which was a fiber, or a running thread is making a
+ * fiber: rb_data_typed_object_wrap() (gc.c) writes the type before the data.
  */
 static bool is_stale(const struct heap_search *search, uint64_t object, uint64_t data,
 		     const void *copy, size_t size)

@@ -11,7 +11,7 @@
 enum { RCORE_FIBER_STRUCT_LIMIT = 8 << 10 };
 
 /*
- * enum context_type of cont.c. A callcc continuation is on the same list as
+ * enum context_type of cont.c. A continuation of callcc is on the same list as
  * fibers and begins with the same struct, but is not a fiber.
  */
 enum { RCORE_CONTINUATION_CONTEXT = 0, RCORE_FIBER_CONTEXT = 1 };
@@ -26,10 +26,10 @@ typedef struct rcore_error *rcore_fiber_found(void *context, uint64_t address);
  * Finds every fiber of the process. From 3.3 on, each rb_context_t is on one
  * global list (rb_jit_cont, cont.c), so any fiber leads to all others, oldest
  * first. Before 3.3, and if that list is broken, searches the heap for T_DATA
- * objects whose type is named "fiber". `known` is any fiber's address, or 0. An
- * object that a running thread of `process` (NULL: none) is just making is left
- * out. Sets snapshot->fiber_source and adds problems for what could not be
- * read. Returns only errors of `found`.
+ * objects whose type is named "fiber". `known` is any fiber's address, or 0.
+ * Skips objects that a running thread of `process` is just making; if `process`
+ * is NULL, no thread is considered. Sets snapshot->fiber_source and adds
+ * problems for what could not be read. Returns only errors of `found`.
  */
 struct rcore_error *rcore_fiber_search(struct rcore_ruby *ruby,
 				       const struct rcore_process *process, uint64_t vm,

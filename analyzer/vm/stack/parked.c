@@ -158,9 +158,9 @@ static struct rcore_thread *thread_of_tid(struct rcore_loader *loader, int tid)
 }
 
 /*
- * Whether the kernel thread is at the start of the stack that the C library
- * made for it: below its thread control block. (A handler of signals may have
- * another stack, which lies elsewhere.)
+ * Returns whether the kernel thread is at the start of the stack that the C
+ * library allocated for it, just below its thread control block. A signal
+ * handler may run on another stack, which is elsewhere (sigaltstack(2)).
  */
 static bool is_at_start(const struct rcore_native_thread *native, uint64_t sp)
 {
@@ -169,9 +169,10 @@ static bool is_at_start(const struct rcore_native_thread *native, uint64_t sp)
 }
 
 /*
- * A kernel thread that serves M:N threads belongs to the next one before it
- * switches to that one's stack (nt_start() and thread_sched_switch0() of
- * thread_pthread.c). That thread is still parked.
+ * From 3.3 on, a kernel thread may serve several Ruby threads (M:N). Before it
+ * switches to the stack of the next one, that one already has its id
+ * (nt_start() and thread_sched_switch0() of thread_pthread.c). Such a thread is
+ * still parked.
  */
 static void park_next(struct rcore_loader *loader, const struct rcore_native_thread *native,
 		      struct rcore_thread *thread, struct rcore_fiber *current, uint64_t sp)

@@ -8,7 +8,7 @@
 
 #include "live_child.h"
 
-/* The start of the pattern, the page that the child may not read, and what it counts. */
+/* Notes the pattern, which includes a page that the child may not read, and the counter. */
 static void keep_all(struct rcore_live *live, const struct child *child)
 {
 	rcore_live_forget(live);
@@ -20,7 +20,7 @@ static void keep_all(struct rcore_live *live, const struct child *child)
 
 static void copied_ahead(struct rcore_live *live)
 {
-	struct rcore_error *err = rcore_live_ahead(live);
+	struct rcore_error *err = rcore_live_copy_ahead(live);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
 }
 
@@ -33,7 +33,7 @@ static long count_in(struct rcore_memory *memory, const struct child *child)
 	return value;
 }
 
-/* The kernel need not count how often a thread gets a processor. */
+/* Some kernels do not count how often a thread gets a processor. */
 static bool kernel_counts(void)
 {
 	unsigned long long time, waited, times = 0;
@@ -47,8 +47,8 @@ static bool kernel_counts(void)
 }
 
 /*
- * A thread that the stop wakes may wait for others in the kernel, and then counts as one that has
- * run: seldom.
+ * A thread that the stop wakes may lose the processor on its way, and then counts as one that has
+ * run. This is rare.
  */
 START_TEST(knows_a_quiet_process)
 {
@@ -80,8 +80,8 @@ START_TEST(knows_a_quiet_process)
 }
 END_TEST
 
-/* It sleeps at the copy and at the stop, in the same call, but has run a signal handler. */
-START_TEST(notices_who_ran_and_sleeps_again)
+/* The thread sleeps in the same call at the copy and at the stop, but has run a signal handler. */
+START_TEST(notices_a_thread_that_ran_and_sleeps_again)
 {
 	struct child child = child_start(child_sleeps, NULL);
 	struct rcore_live *live = live_opened(child.pid);
@@ -102,8 +102,8 @@ START_TEST(notices_who_ran_and_sleeps_again)
 }
 END_TEST
 
-/* It sleeps at the copy; at the stop it is in the same call, but has run since, and not slept. */
-START_TEST(notices_who_woke)
+/* The thread sleeps at the copy. At the stop it is in the same call, but has run since then. */
+START_TEST(notices_a_thread_that_woke)
 {
 	for (int i = 0; i < 10; i++) {
 		int wake[2];
@@ -131,8 +131,8 @@ START_TEST(notices_who_woke)
 }
 END_TEST
 
-/* What is read after the release is of the stop, and not of the copy before or of now. */
-START_TEST(copies_again_what_has_run)
+/* Reads after the release return the memory of the stop, not that of the first copy or of now. */
+START_TEST(copies_again_if_a_thread_has_run)
 {
 	struct child child = child_start(child_threads, NULL);
 	struct rcore_live *live = live_opened(child.pid);
@@ -160,7 +160,7 @@ START_TEST(copies_again_what_has_run)
 }
 END_TEST
 
-/* What is not in the copy is read of the running process, and the next round begins with it. */
+/* Memory that the copy lacks is read from the running process; the next round copies it. */
 START_TEST(says_what_it_missed)
 {
 	struct child child = child_start(child_counts, NULL);
@@ -191,8 +191,8 @@ START_TEST(says_what_it_missed)
 }
 END_TEST
 
-/* What is wanted after the release, and read at the end, is missed as well. */
-START_TEST(misses_what_is_kept_too_late)
+/* Memory that is noted after the release, and read at the end, counts as missed as well. */
+START_TEST(misses_what_is_noted_too_late)
 {
 	struct child child = child_start(child_counts, NULL);
 	struct rcore_live *live = live_opened(child.pid);
@@ -238,11 +238,11 @@ int main(void)
 	TCase *ahead = tcase_create("ahead");
 	tcase_set_timeout(ahead, 120);
 	tcase_add_test(ahead, knows_a_quiet_process);
-	tcase_add_test(ahead, notices_who_ran_and_sleeps_again);
-	tcase_add_test(ahead, notices_who_woke);
-	tcase_add_test(ahead, copies_again_what_has_run);
+	tcase_add_test(ahead, notices_a_thread_that_ran_and_sleeps_again);
+	tcase_add_test(ahead, notices_a_thread_that_woke);
+	tcase_add_test(ahead, copies_again_if_a_thread_has_run);
 	tcase_add_test(ahead, says_what_it_missed);
-	tcase_add_test(ahead, misses_what_is_kept_too_late);
+	tcase_add_test(ahead, misses_what_is_noted_too_late);
 	tcase_add_test(ahead, digests_what_it_copied);
 	suite_add_tcase(suite, ahead);
 	SRunner *runner = srunner_create(suite);

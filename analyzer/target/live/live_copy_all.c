@@ -6,10 +6,10 @@
 #include "target/live/live_private.h"
 
 enum {
-	/* How much is copied to find out how fast that is, and how often. */
+	/* Bytes that are copied to measure the speed, and how often. */
 	SAMPLE = 256 << 20,
 	SAMPLE_COUNT = 3,
-	/* Room for pages that the program gets before it is stopped. */
+	/* Bytes for pages that the program allocates before it is stopped. */
 	MORE = 64 << 20,
 };
 
@@ -31,23 +31,26 @@ static unsigned limit_of(const struct rcore_live *live)
 							      : RCORE_STOP_LIMIT_MS;
 }
 
-/* What is prepared for the copy. */
+/* Returns how many bytes to allocate for the copy: it may grow meanwhile. */
 static uint64_t needed(const struct rcore_live *live)
 {
 	return (uint64_t)live->copy.size / 4 * 5 + MORE;
 }
 
-/* Finds what is mapped now, and which pages of it are to be copied. */
+/* Finds what is mapped now, and which pages of it must be copied. */
 static struct rcore_error *find(struct rcore_live *live)
 {
 	struct rcore_live_maps maps;
 	int errnum = rcore_live_maps_read(live->folder, live->pid, &live->arena, &maps);
-	/* An ending process has no memory before it has no files in /proc. */
+	/* A process that ends loses its memory first, then its /proc/PID. */
 	if (!errnum && !maps.region_count)
 		errnum = ESRCH;
 	if (errnum)
 		return rcore_live_explain(live->pid, live->folder, errnum);
-	/* Modules refer to the mappings that were there when it was opened. */
+	/*
+	 * live->maps.mappings stays as it was when the process was opened: the
+	 * modules refer to it.
+	 */
 	live->maps.regions = maps.regions;
 	live->maps.region_count = maps.region_count;
 	errnum = rcore_live_copy_find(&live->copy, live->folder, &live->maps);
@@ -75,8 +78,9 @@ static struct rcore_error *check_room(const struct rcore_live *live)
 }
 
 /*
- * Copies a part while the process runs. The fastest of several times counts:
- * rcore may have been interrupted in the others.
+ * Estimates how many nanoseconds the copy will take, from a part that it copies
+ * while the process runs. The fastest of several attempts counts, because other
+ * programs may have slowed down the others. `scan` is how long find() took.
  */
 static uint64_t estimate(struct rcore_live *live, uint64_t scan)
 {
@@ -109,7 +113,7 @@ static struct rcore_error *check_duration(struct rcore_live *live, uint64_t scan
 		RCORE_STOP_LIMIT_MS, live->pid);
 }
 
-/* Why only `done` bytes were copied. */
+/* Returns an error that says why only `done` bytes were copied. */
 static struct rcore_error *explain_rest(struct rcore_live *live, size_t done)
 {
 	const size_t size = live->copy.size;
@@ -147,7 +151,7 @@ static struct rcore_error *copy_stopped(struct rcore_live *live)
 	return explain_rest(live, done);
 }
 
-/* What a core has as its segments. */
+/* Describes the copy as the segments that a core would have. */
 static struct rcore_error *set_segments(struct rcore_live *live)
 {
 	struct rcore_segment *segments =

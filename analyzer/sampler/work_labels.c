@@ -10,21 +10,21 @@
 #include "vm/work/work.h"
 
 /*
- * What a thread works on (vm/work/) as labels of its samples. To find a value,
- * rcore follows objects of the running process, with some ten to a hundred
- * system calls. So this is only done for the fields that the user asked for,
- * and only if a stack has a frame that can have them. The values are kept as
- * long as nothing of the stack changes.
+ * Makes labels of what a thread works on (vm/work/). To find a value, rcore
+ * follows references through the running process, which takes some ten to a
+ * hundred system calls. So it looks only for the fields that the user asked
+ * for, and only in stacks with a frame that can have them. It keeps the values
+ * until the stack changes.
  *
- * The stack is a copy; the objects to which it refers are read later, when the
- * method may have returned and its objects may be others. So the frames are
- * read again afterwards, and what was found counts only if they are the same.
+ * The stack is a copy. The objects that it refers to are read later, when the
+ * method may have returned. So rcore reads the frames again afterwards, and
+ * drops what it found if they differ.
  */
 
 enum {
 	PLACES = 200,     /* frames of one stack */
 	LOCAL_WORDS = 64, /* of one frame */
-	/* After so many looks, what they allocated is freed. */
+	/* Looks after which the memory that they allocated is freed. */
 	LOOKS = 1000,
 	CACHE_BYTES = 4 << 20,
 };
@@ -63,7 +63,7 @@ static struct rcore_error *choose(struct rcore_sampler *sampler,
 
 static void begin(struct rcore_sampler *sampler)
 {
-	struct rcore_sampler_works *works = &sampler->works;
+	struct rcore_sampler_work_labels *works = &sampler->works;
 	const struct rcore_codes *codes = &sampler->codes;
 	rcore_ruby_init(&works->ruby, &works->copies.memory, codes->layout, &works->arena);
 	codes->prepare(&works->ruby, codes->context);
@@ -73,7 +73,7 @@ static void begin(struct rcore_sampler *sampler)
 
 static void end(struct rcore_sampler *sampler)
 {
-	struct rcore_sampler_works *works = &sampler->works;
+	struct rcore_sampler_work_labels *works = &sampler->works;
 	if (!works->cache)
 		return;
 	rcore_ruby_deinit(&works->ruby);
@@ -82,11 +82,11 @@ static void end(struct rcore_sampler *sampler)
 	works->arena = (struct rcore_arena){0};
 }
 
-struct rcore_error *rcore_sampler_works_init(struct rcore_sampler *sampler)
+struct rcore_error *rcore_sampler_work_labels_init(struct rcore_sampler *sampler)
 {
 	static const struct rcore_cache_options cached = {.max_bytes = CACHE_BYTES};
 	const struct rcore_recognizers *all = &sampler->session->recognizers;
-	struct rcore_sampler_works *works = &sampler->works;
+	struct rcore_sampler_work_labels *works = &sampler->works;
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; i < all->count && !err; i++)
 		if (is_asked(sampler, &all->items[i]))
@@ -101,15 +101,16 @@ struct rcore_error *rcore_sampler_works_init(struct rcore_sampler *sampler)
 	return NULL;
 }
 
-void rcore_sampler_works_deinit(struct rcore_sampler *sampler)
+void rcore_sampler_work_labels_deinit(struct rcore_sampler *sampler)
 {
 	end(sampler);
 	rcore_cache_close(sampler->works.cache);
 	rcore_recognizers_deinit(&sampler->works.chosen);
 }
 
-/* Each frame of the profile is compared with the table once. */
-static bool is_matching(struct rcore_sampler_works *works, const struct rcore_code_frame *code)
+/* Compares each frame of the profile with the entries only once. */
+static bool is_matching(struct rcore_sampler_work_labels *works,
+			const struct rcore_code_frame *code)
 {
 	if (!code->frame || !code->label)
 		return false;
@@ -123,7 +124,7 @@ static bool is_matching(struct rcore_sampler_works *works, const struct rcore_co
 	return matches;
 }
 
-/* Sets the frames that an entry matches, the innermost first. */
+/* Finds the frames that an entry matches. Returns false if memory is short. */
 static bool find_places(struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	struct rcore_work_watch *watch = &track->work;
@@ -146,9 +147,9 @@ static bool find_places(struct rcore_sampler *sampler, struct rcore_track *track
 }
 
 /*
- * Adds the words of a frame to a hash: what does not change while its method
- * runs, and its local variables if they are on the VM stack, between the
- * caller's sp and ep. Returns false if they cannot be read.
+ * Adds the words of a frame to a hash: iseq, self and ep, which do not change
+ * while its method runs, and the local variables if they are on the VM stack,
+ * between the caller's sp and ep. Returns false if they cannot be read.
  */
 static bool add_frame(const struct rcore_layout *layout, struct rcore_memory *memory,
 		      const struct rcore_track *track, size_t place, uint64_t *hash)
@@ -171,7 +172,7 @@ static bool add_frame(const struct rcore_layout *layout, struct rcore_memory *me
 	return true;
 }
 
-/* The same for all frames of the stack that an entry matches. */
+/* Returns a hash of all frames that an entry matches; 0 if one is not read. */
 static uint64_t key_of(struct rcore_sampler *sampler, const struct rcore_track *track)
 {
 	uint64_t hash = 0;
@@ -182,7 +183,7 @@ static uint64_t key_of(struct rcore_sampler *sampler, const struct rcore_track *
 	return hash;
 }
 
-/* Whether the process still has the frame that was copied. */
+/* Returns whether the process still has the frame that was copied. */
 static bool still_has(struct rcore_sampler *sampler, const struct rcore_track *track,
 		      size_t place)
 {
@@ -194,7 +195,7 @@ static bool still_has(struct rcore_sampler *sampler, const struct rcore_track *t
 	       copied == now;
 }
 
-/* Of two fields of one name, that of the innermost frame is kept. */
+/* If several frames have a field of one name, the innermost one's is kept. */
 static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_track *track,
 			  const struct rcore_works *works)
 {
@@ -221,7 +222,7 @@ static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_track *tra
 static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	static const struct rcore_inspect_options inspect = {.max_string = 256};
-	struct rcore_sampler_works *works = &sampler->works;
+	struct rcore_sampler_work_labels *works = &sampler->works;
 	const struct rcore_work_watch *watch = &track->work;
 	struct rcore_fiber fiber = {
 		.vm_stack = track->stack.bottom,
@@ -244,7 +245,7 @@ static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_trac
 
 static void look_at_work(struct rcore_sampler *sampler, struct rcore_track *track)
 {
-	struct rcore_sampler_works *works = &sampler->works;
+	struct rcore_sampler_work_labels *works = &sampler->works;
 	struct rcore_work_watch *watch = &track->work;
 	if (!works->chosen.count)
 		return;
@@ -272,7 +273,7 @@ static void look_at_work(struct rcore_sampler *sampler, struct rcore_track *trac
 	works->copies.stack = NULL;
 }
 
-/* Of two labels of one key, that of the first set is kept. */
+/* Joins two sets of labels. If both have a key, the first one's is kept. */
 static uint32_t join(struct rcore_sampler *sampler, uint32_t first, uint32_t second)
 {
 	struct rcore_profile_label labels[2 * RCORE_PROFILE_LABELS_MAX];

@@ -8,7 +8,7 @@
 #include "sampler/sampler_private.h"
 #include "session/bpf_params.h"
 
-/* Whether the words that sample.bpf.c reads at once have all that it needs. */
+/* Returns whether sample.bpf.c copies all words of the EC that it needs. */
 static bool fits(const struct rcore_layout *layout)
 {
 	const struct rcore_field *const fields[] = {&layout->ec.vm_stack,
@@ -19,7 +19,7 @@ static bool fits(const struct rcore_layout *layout)
 	return layout->cfp.sp.offset < (int)layout->cfp.size;
 }
 
-/* What events.c needs besides what other programs do. */
+/* Adds what only bpf_records.c needs, and struct rcore_ruby_params lacks. */
 static void add_own(const struct rcore_sampler *sampler, struct rcore_bpf_process *process)
 {
 	const struct rcore_layout *layout = sampler->layout;
@@ -42,7 +42,8 @@ static struct rcore_error *find(const struct rcore_sampler *sampler,
 				struct rcore_bpf_process *ret)
 {
 	/*
-	 * Only a stopped process shows where its threads have their variables.
+	 * The registers of a stopped thread show where it has its thread-local
+	 * variables.
 	 */
 	struct rcore_options open = sampler->open;
 	struct rcore_session *session = NULL;
@@ -51,7 +52,8 @@ static struct rcore_error *find(const struct rcore_sampler *sampler,
 	open.no_native = true;
 	if (!fits(sampler->layout))
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					  "the BPF program does not know the layout of Ruby %s",
+					  "the BPF program cannot read the layout of Ruby %s; "
+					  "record without --ebpf",
 					  sampler->ruby);
 	struct rcore_error *err = rcore_open_pid(rcore_sampler_pid(sampler), &open, &session);
 	if (!err)
@@ -66,8 +68,8 @@ static struct rcore_error *find(const struct rcore_sampler *sampler,
 }
 
 /*
- * On a busy machine, the threads may take longer to stop than rcore waits for
- * them, and while threads switch fibers, none may show its variables.
+ * On a busy machine, threads may take longer to stop than rcore waits. While a
+ * thread switches fibers, its variables may not be found.
  */
 bool rcore_sampler_bpf_may_pass(const struct rcore_error *err)
 {
@@ -88,7 +90,7 @@ struct rcore_error *rcore_sampler_bpf_process(const struct rcore_sampler *sample
 	return err;
 }
 
-uint64_t rcore_sampler_code(const struct rcore_sampler *sampler)
+uint64_t rcore_sampler_code_mappings(const struct rcore_sampler *sampler)
 {
 	char line[512];
 	uint64_t count = 0;
@@ -96,7 +98,7 @@ uint64_t rcore_sampler_code(const struct rcore_sampler *sampler)
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!file && fd >= 0)
 		close(fd);
-	/* Code of a file; that of the compilers is in none. */
+	/* Code that a JIT compiler makes is in no file. */
 	while (file && fgets(line, sizeof(line), file))
 		count += strstr(line, " r-xp ") && strchr(line, '/');
 	if (file)

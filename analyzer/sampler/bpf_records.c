@@ -4,14 +4,15 @@
 #include "sampler/sampler_private.h"
 
 /*
- * Samples that a BPF program copied, in the kernel, while their thread ran. All
- * words of a record are of one moment, so nothing is read twice; what they
- * point to (iseqs, method entries) is looked up as for other samples.
+ * Adds samples that the BPF program copied while their threads ran. All words
+ * of a record are of one moment, so nothing is read twice. What they point to
+ * (iseqs, method entries) is looked up as for other samples.
  */
 
+/* The time between two checks that the process still exists. */
 enum { CHECK_NS = 100000000 };
 
-struct rcore_error *rcore_sampler_begin_events(struct rcore_sampler *sampler)
+struct rcore_error *rcore_sampler_begin_records(struct rcore_sampler *sampler)
 {
 	uint64_t now = rcore_sampler_now();
 	rcore_sampler_begin_tick(sampler, now);
@@ -36,9 +37,10 @@ static struct rcore_sampled_thread *find(struct rcore_sampler *sampler, uint64_t
 }
 
 /*
- * Whether a record is of this thread, and not of a later or an earlier one
- * whose rb_thread_t has the same address: malloc() reuses it. Only M:N threads
- * change kernel threads.
+ * Returns whether a record is of this thread, and not of an earlier or a later
+ * one whose rb_thread_t had the same address, because malloc() reuses memory.
+ * These run on different kernel threads; a Ruby thread moves to another kernel
+ * thread only if it is an M:N thread (3.3 on, thread_pthread_mn.c).
  */
 static bool is_of(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 		  const struct rcore_bpf_record *record)
@@ -54,7 +56,7 @@ static bool is_of(struct rcore_sampler *sampler, struct rcore_sampled_thread *th
 			context;
 	if (thread->tid && !is_moved)
 		return false;
-	/* It was not known, or the thread has moved. */
+	/* The id was not known, or the M:N thread has moved. */
 	if (!thread->tid)
 		thread->track.thread = 0;
 	thread->tid = tid;
@@ -62,8 +64,10 @@ static bool is_of(struct rcore_sampler *sampler, struct rcore_sampled_thread *th
 }
 
 /*
- * Finds the thread of a record, which may have ended meanwhile. Before Ruby
- * 3.0, a thread without the GVL has no stack, but a known kernel thread.
+ * Finds the thread of a record, and adds it if it is in no list, as it may have
+ * ended meanwhile. Sets *ret to NULL if the record is of no Ruby thread. Before
+ * 3.0, a thread without the GVL has no rb_thread_t in its record: it is found
+ * by its kernel thread.
  */
 static struct rcore_error *thread_of(struct rcore_sampler *sampler,
 				     const struct rcore_bpf_record *record,
@@ -97,7 +101,7 @@ static bool set_piece(struct rcore_piece *piece, uint64_t start, const void *byt
 	return true;
 }
 
-/* Puts what was copied where stack.h has what it reads. */
+/* Copies the stack of a record to where rcore_track_decode() reads it. */
 static bool set_stack(struct rcore_sampler *sampler, const struct rcore_bpf_record *record,
 		      struct rcore_track *track)
 {
@@ -111,7 +115,10 @@ static bool set_stack(struct rcore_sampler *sampler, const struct rcore_bpf_reco
 	stack->ec = record->ec;
 	stack->bottom = record->bottom;
 	stack->top = record->cfp + size;
-	/* A stack whose outermost frame is left out begins with its caller. */
+	/*
+	 * If outer frames were cut, rcore_track_decode() skips the outermost
+	 * one that was copied, as if it were the VM's dummy frame.
+	 */
 	stack->cfp = size ? record->cfp : 0;
 	stack->is_partial = false;
 	track->outer_node =
@@ -128,7 +135,7 @@ static bool set_stack(struct rcore_sampler *sampler, const struct rcore_bpf_reco
 			 frames + record->frame_bytes, record->value_bytes);
 }
 
-/* Its name is in the rb_thread_t, which is read once in a while. */
+/* Reads the rb_thread_t, which has the name, about once a second. */
 static void name(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
 {
 	struct rcore_piece *piece = &thread->track.stack.pieces[RCORE_PIECE_THREAD];
@@ -155,7 +162,10 @@ static bool is_in_gc(const struct rcore_sampler *sampler, const struct rcore_bpf
 	       value;
 }
 
-/* A thread without a Ruby stack: of a library, or before it runs Ruby. */
+/*
+ * Adds a sample of a thread without a Ruby stack: it belongs to a library, or
+ * does not run Ruby code yet. `thread` is NULL if it is not known.
+ */
 static void add_foreign(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 			const struct rcore_bpf_record *record, uint64_t cpu)
 {
@@ -168,16 +178,17 @@ static void add_foreign(struct rcore_sampler *sampler, struct rcore_sampled_thre
 	if (thread) {
 		name(sampler, thread);
 		thread->track.labels = 0;
-		rcore_track_add_event(sampler, &thread->track, node, state, now, cpu);
+		rcore_track_add_on_cpu(sampler, &thread->track, node, state, now, cpu);
 		return;
 	}
 	struct rcore_track track = {.thread = rcore_profile_thread(sampler->profile, &other)};
-	rcore_track_add_event(sampler, &track, node, state, now, cpu);
+	rcore_track_add_on_cpu(sampler, &track, node, state, now, cpu);
 	rcore_track_settle(sampler, &track);
 }
 
-struct rcore_error *rcore_sampler_event(struct rcore_sampler *sampler,
-					const struct rcore_bpf_record *record, uint64_t cpu)
+struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
+					     const struct rcore_bpf_record *record,
+					     uint64_t cpu)
 {
 	struct rcore_sampled_thread *thread;
 	rcore_sampler_forget_cleared(sampler);
@@ -200,8 +211,9 @@ struct rcore_error *rcore_sampler_event(struct rcore_sampler *sampler,
 	bool in_gc = is_in_gc(sampler, record);
 	thread->state = in_gc ? RCORE_SAMPLE_GC : RCORE_SAMPLE_RUNNING;
 	thread->state_number = rcore_sampler_plain_state(sampler, thread->state);
-	rcore_track_add_event(sampler, track,
-			      in_gc ? rcore_sampler_gc_node(sampler, track->node) : track->node,
-			      thread->state_number, record->time, cpu);
+	rcore_track_add_on_cpu(sampler, track,
+			       in_gc ? rcore_sampler_gc_node(sampler, track->node)
+				     : track->node,
+			       thread->state_number, record->time, cpu);
 	return NULL;
 }
