@@ -14,7 +14,7 @@ SO       = librcore.so.0
 
 WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter -Werror=implicit-function-declaration
 # Objects do not name the folder that they were built in.
-# The last one that fits counts: the cache may be in a folder whose name begins like this one's.
+# If several map a path, the last one counts: $(CACHE) may be below this folder, or its name may begin like this one's.
 MAPS = -ffile-prefix-map=$(abspath $(BUILD))=build -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(CACHE)=cache
 override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden $(MAPS) -MMD -MP
 override CPPFLAGS += -D_GNU_SOURCE -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))

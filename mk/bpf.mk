@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 
-# `rcore record --ebpf` needs clang, bpftool and libbpf when it is built, and libbpf when it runs.
-# Without them, or with `make BPF=`, rcore says that it is missing.
+# `rcore record --ebpf` needs clang, bpftool and libbpf to build, and libbpf to run. If one is missing,
+# or with `make BPF=`, the option prints that rcore was built without it (missing.c).
 BPF_CLANG ?= $(lastword $(sort $(wildcard /usr/bin/clang /usr/bin/clang-[0-9][0-9])))
 BPFTOOL   ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool))
 BPF       ?= $(if $(BPF_CLANG),$(if $(BPFTOOL),$(shell pkg-config --exists libbpf && echo yes)))
 BPF_LIBS   = $(if $(BPF),$(shell pkg-config --libs libbpf))
 BPF_OBJ    = $(BUILD)/analyzer/sampler/bpf/$(if $(BPF),loader,missing).o
 BPF_GEN    = $(BUILD)/gen/sampler/bpf/sample
-# -idirafter: the kernel's headers for programs are below the machine's name.
+# -idirafter: Debian has <asm/types.h>, which <linux/bpf.h> includes, in the machine's own folder.
 BPF_FLAGS  = --target=bpf -mcpu=v2 -O2 -g -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. \
 	-Ianalyzer -idirafter /usr/include/$(MACHINE)-linux-gnu -MMD -MP -MF $(BPF_GEN).d
 

@@ -14,7 +14,7 @@ $(BUILD)/tests/fuzz/targets/fuzz_%: $(BUILD)/tests/fuzz/targets/fuzz_%.o $(BUILD
 	$(call say,LD,$@)
 	$(Q)$(FUZZ_LINK)
 
-# They have a process in fake memory.
+# These read a process in fake memory.
 $(BUILD)/tests/fuzz/targets/fuzz_heap: $(addprefix $(BUILD)/tests/support/,fake_target.o fake_ruby.o fake_ivar.o fake_values.o fake_vm.o referrers.o)
 $(BUILD)/tests/fuzz/targets/fuzz_module: $(BUILD)/tests/support/fake_target.o
 $(BUILD)/tests/fuzz/targets/fuzz_heap.o $(BUILD)/tests/fuzz/targets/fuzz_module.o: override CPPFLAGS += -Itests/support
@@ -30,7 +30,7 @@ replay-programs: flips-program
 		FUZZ_MAIN=$(BUILD)/san/tests/fuzz/targets/driver.o fuzz-programs
 
 fuzz: ## look for inputs that break rcore, with clang's libFuzzer: SECONDS=60 for each, TARGETS="core decode ..."
-	@[ -n "$(FUZZ_CLANG)" ] || { echo 'no clang: apt-get install clang libclang-rt-14-dev (or the release that clang has)'; exit 1; }
+	@[ -n "$(FUZZ_CLANG)" ] || { echo 'no clang: run apt-get install clang libclang-rt-dev'; exit 1; }
 	@$(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) CC=$(FUZZ_CLANG) CFLAGS="$(FUZZ_FLAGS)" \
 		FUZZ_ENGINE=-fsanitize=fuzzer fuzz-programs
 	@FUZZ_BUILD=$(FUZZ_BUILD) tests/fuzz/fuzz $(SECONDS) $(or $(TARGETS),$(FUZZ_NAMES))

@@ -219,7 +219,8 @@ static struct rcore_error *end_screen(struct run *run, struct rcore_error *err)
 	return err;
 }
 
-static void tell_pause(const struct rcore_session *session)
+/* Prints how long `rcore heap -p` stopped the process. */
+static void print_pause(const struct rcore_session *session)
 {
 	const struct rcore_copied *copied = &session->copied;
 	if (!copied->bytes)
@@ -227,7 +228,7 @@ static void tell_pause(const struct rcore_session *session)
 	fprintf(stderr, "rcore: copied %.0f MB; the process was stopped for %.1f ms",
 		(double)copied->bytes / 1e6, (double)copied->pause_ns / 1e6);
 	if (copied->unstopped_count)
-		fprintf(stderr, ", without %zu thread%s that did not stop",
+		fprintf(stderr, ", except %zu thread%s, which did not stop",
 			copied->unstopped_count, copied->unstopped_count == 1 ? "" : "s");
 	fprintf(stderr, "\n");
 }
@@ -250,7 +251,7 @@ static struct rcore_error *show(const struct rcore_cli_target *target, struct ru
 		err = command->run(view, arguments, out);
 	rcore_cli_progress_end();
 	if (view->session)
-		tell_pause(view->session);
+		print_pause(view->session);
 	view->options = NULL;
 	return err;
 }

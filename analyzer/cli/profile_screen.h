@@ -5,8 +5,9 @@
 #include "command/profile_output.h"
 
 /*
- * rcore_profile_write() to standard output. On a terminal, its text is folded
- * and paged as that of other reports.
+ * Calls rcore_profile_write() for standard output. On a terminal, wraps long
+ * lines and starts the pager as for other reports. Errors: those of
+ * rcore_profile_write(), OS.
  */
 struct rcore_error *rcore_profile_show(const struct rcore_profile_request *request,
 				       const struct rcore_inputs *inputs, bool *ret_partial);

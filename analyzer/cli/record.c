@@ -51,13 +51,13 @@ static const struct rcore_option options[] = {
 	{"native", 0, RCORE_OPTION_FLAG, MEMBER(native),
 	 .help = "Add native frames: stops the program briefly for each sample"},
 	{"ebpf", 0, RCORE_OPTION_CHOICE, MEMBER(ebpf), "WHEN",
-	 "Copy stacks in the kernel, and only of threads that run on a processor: auto (the "
-	 "default of --ebpf; otherwise sample as without it, and say why), require (fail "
-	 "instead) or no",
+	 "Copy stacks in the kernel, and only of threads that run on a processor. auto (if "
+	 "WHEN is left out): if this is impossible, say why and sample without BPF; require: "
+	 "fail instead; no: the default",
 	 ebpf_names, .completion = RCORE_COMPLETE_NOTHING, .implied = "auto"},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
-	 "Keep only KEY of each fiber's context, or of what it works on, such as request_id. "
-	 "Can be repeated",
+	 "Keep only labels named KEY: a key of a fiber's context, or a field of what it works "
+	 "on, such as request_id. Can be repeated",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"recognizers", 0, RCORE_OPTION_TEXT, MEMBER(recognizers), "FILE",
 	 "Also find what fibers work on with the entries of FILE (see docs/recognizers.md)",
@@ -85,7 +85,7 @@ struct record {
 	struct rcore_recording_writer *writer;
 	struct rcore_bpf *bpf; /* NULL: not used */
 	bool shows_progress, has_facts, is_kept, has_warned;
-	const char *engine; /* as stated; NULL: not yet */
+	const char *engine; /* the fact as last written; NULL: not yet */
 	struct rcore_sampling_summary summary;
 };
 
@@ -105,7 +105,10 @@ static struct rcore_error *state_facts(struct record *record, struct rcore_sampl
 	return err;
 }
 
-/* How the samples were taken: processes may be refused by the BPF program. */
+/*
+ * Writes how the samples were taken, if that has changed: a process may have
+ * started that cannot be sampled with BPF.
+ */
 static struct rcore_error *state_engine(struct record *record)
 {
 	const struct rcore_sampling_summary *summary = &record->summary;
@@ -115,9 +118,9 @@ static struct rcore_error *state_engine(struct record *record)
 	if (record->asked->native)
 		engine = "ptrace, stopped at each sample";
 	else if (summary->copied && summary->copied == summary->processes)
-		engine = "BPF, in the kernel, of threads that run";
+		engine = "BPF, in the kernel, running threads only";
 	else if (summary->copied)
-		engine = "BPF, in the kernel, of threads that run; of some processes "
+		engine = "BPF, in the kernel, running threads only; for some processes "
 			 "process_vm_readv, without stopping";
 	if (engine == record->engine)
 		return NULL;
@@ -174,14 +177,14 @@ static struct rcore_error *keep(struct record *record)
 	return rcore_output_keep(&record->output);
 }
 
-/* Of fields that were asked for, which the BPF program does not find. */
-static void warn(struct record *record)
+/* Warns once if labels were asked for that the BPF program does not find. */
+static void warn_of_missing_labels(struct record *record)
 {
 	if (record->has_warned || !record->summary.lacks_work)
 		return;
 	record->has_warned = true;
-	fputs("rcore: with --ebpf, labels are only those of contexts; what threads work on "
-	      "(docs/recognizers.md) is found without it\n",
+	fputs("rcore: with --ebpf, labels come only from contexts; to label what threads work "
+	      "on (docs/recognizers.md), record without --ebpf\n",
 	      stderr);
 }
 
@@ -190,7 +193,7 @@ static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_
 {
 	struct record *record = context;
 	rcore_sampling_summary(sampling, &record->summary);
-	warn(record);
+	warn_of_missing_labels(record);
 	struct rcore_error *err = state_facts(record, sampling);
 	if (!err)
 		err = state_engine(record);
@@ -206,7 +209,7 @@ static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_
 	return err;
 }
 
-/* Of samples that a BPF program took. */
+/* Prints the last line if the BPF program took samples. */
 static void summarize_copied(const struct record *record)
 {
 	const struct rcore_sampling_summary *summary = &record->summary;
@@ -214,7 +217,7 @@ static void summarize_copied(const struct record *record)
 	if (record->shows_progress)
 		fputs("\r\033[K", stderr);
 	fprintf(stderr,
-		"rcore: %llu samples in %.1f s, %zu in each second on a processor; %llu were "
+		"rcore: %llu samples in %.1f s, %zu per second on a processor; %llu were "
 		"lost",
 		(unsigned long long)total->samples, summary->seconds, rate_of(record->asked),
 		(unsigned long long)total->overruns);
@@ -356,14 +359,14 @@ static struct rcore_error *report(struct record *record, bool only_check,
 	return rcore_profile_show(&request, NULL, ret_partial);
 }
 
-static void say_why(const struct rcore_error *why)
+static void say_that_bpf_fails(const struct rcore_error *why)
 {
-	fprintf(stderr, "rcore: samples are taken without BPF: %s\n", why->message);
+	fprintf(stderr, "rcore: sampling without BPF: %s\n", why->message);
 }
 
 static void say_refused(int pid, const struct rcore_error *why, void *context)
 {
-	fprintf(stderr, "rcore: process %d is sampled without BPF: %s\n", pid, why->message);
+	fprintf(stderr, "rcore: sampling process %d without BPF: %s\n", pid, why->message);
 }
 
 static struct rcore_error *open_bpf(struct record *record)
@@ -377,7 +380,7 @@ static struct rcore_error *open_bpf(struct record *record)
 		return err;
 	if (asked == EBPF_REQUIRE)
 		return rcore_error_wrap(err, "cannot sample with BPF");
-	say_why(err);
+	say_that_bpf_fails(err);
 	rcore_error_free(err);
 	return NULL;
 }
@@ -445,13 +448,13 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	if (!err)
 		err = sample(target, &record, asked->pid ? asked->pid : started.pid,
 			     asked->command.count);
-	/* Nothing runs in the kernel while the report is read. */
+	/* Unloads the BPF program before the report, which may take long. */
 	rcore_bpf_engine.close(record.bpf);
 	record.bpf = NULL;
 	if (!err && record.summary.copied && !record.summary.total.samples)
 		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					 "no samples: no thread was on a processor in %.1f s; "
-					 "without --ebpf, rcore also samples threads that wait",
+					 "record without --ebpf to sample threads that wait",
 					 record.summary.seconds);
 	if (record.summary.total.samples && record.summary.copied)
 		summarize_copied(&record);

@@ -60,8 +60,8 @@ const struct rcore_option rcore_cli_target_options[] = {
 		 "fit together"},
 	{"max-pause", 0, RCORE_OPTION_AMOUNT, MEMBER(options.max_pause_ms), "MS",
 	 "With -p, resume the process after MS milliseconds, but not before all its threads "
-	 "have stopped. rcore reads the rest afterwards and marks it; `rcore heap` refuses "
-	 "instead, and has 500 as its default",
+	 "have stopped. rcore reads the rest afterwards and marks it; `rcore heap` fails "
+	 "instead, and its default is 500",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
 	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "

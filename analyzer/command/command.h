@@ -79,7 +79,7 @@ struct rcore_option {
 	const char *value; /* what help calls the value; NULL for a flag */
 	const char *help;
 	const char *const *choices; /* ends with NULL */
-	/* A value that can be left out, and what then stands for it. */
+	/* The value if the option has none; NULL: it must have one. */
 	const char *implied;
 	enum rcore_completion completion;
 	/* It names an output file, which holds one process. */
@@ -142,8 +142,8 @@ struct rcore_view {
 	 */
 	rcore_heap_pprof *write_pprof;
 	/*
-	 * Says why `rcore record --ebpf` does not work on this machine, if so;
-	 * NULL: in a debugger.
+	 * Returns why `rcore record --ebpf` does not work on this machine, or
+	 * NULL if it does. The pointer is NULL in a debugger.
 	 */
 	struct rcore_error *(*try_bpf)(void);
 	/* Called before anything is printed; may be NULL. */

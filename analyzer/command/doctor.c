@@ -3,7 +3,7 @@
 #include "session/examine.h"
 #include "session/session.h"
 
-/* Of a running process, which it could sample. */
+/* Only for a running process: only such a process can be sampled. */
 static void print_bpf(const struct rcore_view *view, FILE *out)
 {
 	if (!view->session->target.live || !view->try_bpf)
@@ -42,9 +42,8 @@ const struct rcore_command rcore_command_doctor = {
 	.summary = "what rcore found and how, what is missing, how to get it",
 	.doc = "Print what rcore finds in a core or a process and how: the Ruby, its VM, the "
 	       "layout and its checks, and each mapped file. For what is missing, print what "
-	       "is lost without it and the command that gets it. Of a running process, also "
-	       "print "
-	       "whether rcore record --ebpf works on this machine.",
+	       "is lost without it and the command that gets it. For a running process, also "
+	       "print whether rcore record --ebpf works on this machine.",
 	.examples = (const char *const[]){"", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore doctor --sysroot /srv/container core.1234",

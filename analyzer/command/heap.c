@@ -11,8 +11,9 @@
 enum { SHOWN_ROWS = 25, SHOWN_RETAINED = 5, INSPECT_BYTES = 1000 };
 
 /*
- * Slots up to which the census has retained sizes and C memory without --full:
- * they take some ten times as long, about a second here.
+ * Without --full, heaps with more slots than this are printed without retained
+ * sizes and C memory. These take about ten times as long as the rest: about a
+ * second for this many slots.
  */
 enum { FULL_SLOTS = 2000000 };
 
@@ -43,8 +44,9 @@ static const struct rcore_option options[] = {
 	 "alone matches any value. May be repeated; all must match",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"full", 0, RCORE_OPTION_FLAG, MEMBER(full),
-	 .help = "Print the objects that retain most, and the C memory in use, of heaps with "
-		 "more than 2 million slots, too"},
+	 .help = "Also print the objects that retain most, and the C memory in use, if the "
+		 "heap "
+		 "has more than 2 million slots"},
 	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{0},
 };
@@ -144,14 +146,13 @@ const struct rcore_command rcore_command_heap = {
 	.verb = "heap",
 	.summary = "what is in the heap: classes by count and bytes, objects of a class",
 	.doc = "Count the objects in the heap of a core, or of a running process, by class. "
-	       "Bytes are those of the slots "
-	       "and of the C memory that ObjectSpace.memsize_of() counts; only an extension "
-	       "knows the C memory of its own objects, which is not counted. A page is sparse "
-	       "if at most a quarter of its slots are in use. The age of an object is how many "
-	       "collections it has survived; at 3 it is old, and only a major one frees it. "
-	       "With up to "
-	       "2 million slots, or with --full, also print the objects that retain most, and "
-	       "how much C memory is in use.",
+	       "Bytes are those of the slots and of the C memory that ObjectSpace.memsize_of() "
+	       "counts; only an extension knows the C memory of its own objects, which is not "
+	       "counted. A page is sparse if at most a quarter of its slots are in use. The "
+	       "age of an object is how many collections it has survived; at 3 it is old, and "
+	       "only a major one frees it. If the heap has up to 2 million slots, or with "
+	       "--full, also print the objects that retain most, and how much C memory is in "
+	       "use.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.subcommands =

@@ -27,11 +27,12 @@ static struct rcore_error *open_all(const struct rcore_view *view,
 				    const struct rcore_strings *cores,
 				    struct rcore_session **sessions, size_t *count)
 {
-	/* A process that runs is newer than all cores. */
+	/* A running process is newer than all cores. */
 	const bool is_last = view->session->target.live;
 	if (!cores->count || cores->count >= RCORE_DIFF_SIDES)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "name two or three cores, the oldest first");
+		return rcore_error_create(RCORE_ERROR_USAGE, "name %s, the oldest first",
+					  is_last ? "one or two older cores"
+						  : "two or three cores");
 	if (!is_last)
 		sessions[(*count)++] = view->session;
 	for (size_t i = 0; i < cores->count; i++) {
@@ -83,11 +84,9 @@ const struct rcore_command rcore_command_heap_diff = {
 	.summary = "what grew between two or three cores, and along which path",
 	.doc = "Compare the reachable objects of cores of the same program, the oldest "
 	       "first; a running process (-p) is the newest. Addresses are not compared, so "
-	       "the cores may be of different "
-	       "processes. Objects are counted by their path from a root, without indices: "
-	       "\"constant ORDERS, an element: Order\". With a third core, print only what "
-	       "grew "
-	       "both times.",
+	       "the cores may be of different processes. Objects are counted by their path "
+	       "from a root, without indices: \"constant ORDERS, an element: Order\". With a "
+	       "third core, print only what grew both times.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "CORE...",

@@ -33,17 +33,18 @@ extern const char *const rcore_measure_names[]; /* ends with NULL */
 			.kind = RCORE_OPTION_TEXT,                                            \
 			.offset = offsetof(type, member.by),                                  \
 			.value = "WHAT",                                                      \
-			.help = "Split by thread, fiber, state, or label:KEY, a key of the "  \
-				"context or of what it works on: each stack begins with its " \
-				"group",                                                      \
+			.help = "Split by thread, fiber, state, or label:KEY, a key of a "    \
+				"fiber's context or a field of what it works on: each stack " \
+				"begins with its group",                                      \
 		},                                                                            \
 		{                                                                             \
 			.name = "where",                                                      \
 			.kind = RCORE_OPTION_LIST,                                            \
 			.offset = offsetof(type, member.where),                               \
 			.value = "KEY[=VALUE]",                                               \
-			.help = "Only samples whose context, or what it works on, has KEY, "  \
-				"with that VALUE; may be given again: all must hold",         \
+			.help = "Only samples of fibers whose context, or what they work "    \
+				"on, has KEY, with that VALUE; can be repeated: all must "    \
+				"hold",                                                       \
 		},                                                                            \
 		{                                                                             \
 			.name = "mode",                                                       \

@@ -285,7 +285,8 @@ static struct rcore_error *compare(struct comparing *comparing,
 		err = side->source
 			      ? rcore_session_graph(session, &diff->arena, add_side, comparing)
 			      : rcore_error_no_memory();
-		if (err)
+		/* Errors of a running process name it already. */
+		if (err && !session->target.live)
 			err = rcore_error_wrap(err, "%s", source ? source : "core");
 	}
 	diff->is_cut = comparing->trails.is_cut;

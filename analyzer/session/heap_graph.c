@@ -37,8 +37,8 @@ static struct rcore_error *add_roots(struct rcore_session *session, struct rcore
 	}
 	if (count < process->thread_count)
 		snprintf(heap->problem, sizeof(heap->problem),
-			 "registers are missing of %zu of the %zu threads%s: what only their "
-			 "stacks hold counts as unreachable",
+			 "the registers of %zu of the %zu threads are missing%s: what only "
+			 "their stacks hold counts as unreachable",
 			 process->thread_count - count, process->thread_count,
 			 session->copied.unstopped_count ? " (they did not stop)" : "");
 	const struct rcore_roots_source source = {vm, objspace, threads, count,

@@ -14,9 +14,9 @@ struct rcore_error *rcore_running_copy(struct rcore_session *session)
 	if (session->settings.no_stop)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"option '--no-stop' cannot be used with rcore heap: objects move and "
-			"die while the process runs; --max-pause limits how long it is "
-			"stopped");
+			"option '--no-stop' cannot be used with rcore heap, because objects "
+			"move and die while the process runs; use --max-pause to limit how "
+			"long it is stopped");
 	if (!session->settings.max_pause_ms)
 		rcore_live_limit(live, DEFAULT_LIMIT_MS);
 	struct rcore_error *err = rcore_live_copy_all(live, &copied->bytes, &pause);

@@ -2,10 +2,10 @@
 require_relative "../live/elsewhere"
 require_relative "../sampler/case"
 
-# `rcore record --ebpf`: each sample has the context of the moment in which it was taken.
+# Checks that each sample of `rcore record --ebpf` has the context of the moment when it was taken.
 module Record
   WORK = /\A(?:Object#)?work_(\d+)\z/.freeze
-  # Between a switch of fibers and the gem's hook, the context is that of the other one.
+  # After a fiber switch, the context is that of the previous fiber until the gem's hook has run.
   SWITCHES = /\AFiber[.#]/.freeze
   SECONDS = 2
   RATE = 1999
@@ -14,7 +14,7 @@ module Record
     workshops.map { |ruby, workshop| BpfCase.new("record contexts #{ruby.name}") { Record.contexts(self, ruby, workshop) } } + places(workshops)
   end
 
-  # The block gets the process that was started, and says which one is the program's.
+  # The block gets the process that was started, and returns that of the program.
   def self.contexts(test, ruby, workshop, before: [])
     seed = Random.new_seed % 2**31
     recording = nil
@@ -51,7 +51,7 @@ module Record
     SamplerCase::Recording.new(JSON.parse(File.read(json), max_nesting: false))
   end
 
-  # The same elsewhere, and what happens without the right to run programs.
+  # The same in containers, and with and without the capabilities that BPF needs.
   NOBODY = %w[setpriv --reuid=65534 --regid=65534 --clear-groups].freeze
   CAPABLE = [*NOBODY, "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"].freeze
   INSIDE = %w[unshare --pid --fork --mount-proc --kill-child].freeze
@@ -80,14 +80,14 @@ module Record
     Child.stop(pid, -pid) if pid
   end
 
-  # Samples of a thread that is in `busy` all the time.
+  # Checks that a thread that is always in `busy` has samples.
   def self.check_busy(test, path)
     recording = read(path)
     inside = recording.sum("samples") { |total| recording.stack(total).include?("Object#busy") }
     test.fail("no samples of Object#busy") unless inside.positive?
   end
 
-  # rcore has the numbers of processes that it sees there.
+  # Process ids are those of rcore's own pid namespace.
   def self.inside(test, program)
     path = File.join(test.folder, "inside.rec")
     script = '"$1" -e "def busy; loop { }; end; busy" & "$2" record --ebpf=require -p $! -d 1 -o "$3"'
@@ -128,7 +128,7 @@ module Record
     end
   end
 
-  # rcore cannot stop it.
+  # rcore cannot stop a process that strace traces.
   def self.traced(test, program)
     with_busy(program) do |pid|
       test.wait_until("busy loop") { File.read("/proc/#{pid}/stat")[/\) R/] }
@@ -141,7 +141,7 @@ module Record
       test.fail("#{err.inspect} is no single line that says why") unless err.lines.size == 1 && err.include?("already traced")
       err, status = Open3.capture2e(*command, "--ebpf")
       test.same("status with --ebpf", 0, status.exitstatus)
-      wanted = err.lines.size == 2 && err =~ /process #{pid} is sampled without BPF: .*already traced/ && err =~ /read again/
+      wanted = err.lines.size == 2 && err =~ /sampling process #{pid} without BPF: .*already traced/ && err =~ /read again/
       test.fail("#{err.inspect} has not one line that says why, and one of the sampler") unless wanted
       check_busy(test, path)
       test.same("engine", "process_vm_readv, without stopping", read(path).engine)
@@ -150,7 +150,7 @@ module Record
     end
   end
 
-  # One line says that labels of recognizers are not found.
+  # One line warns that labels of what threads work on are missing.
   def self.work(test, program)
     with_busy(program) do |pid|
       path = File.join(test.folder, "work.rec")
@@ -159,7 +159,7 @@ module Record
       test.fail("#{err.inspect} does not say that no work is found") unless err.lines.size == 2 && err.lines.first.include?("docs/recognizers.md")
       err, = Open3.capture2e(*command)
       test.same("lines without labels", 1, err.lines.size)
-      test.same("engine", "BPF, in the kernel, of threads that run", read(path).engine)
+      test.same("engine", "BPF, in the kernel, running threads only", read(path).engine)
     end
   end
 
@@ -170,7 +170,7 @@ module Record
     test.fail("the other one has no samples") unless recording.sum("samples") { |total| recording.stack(total).include?("Object#busy") }.positive?
   end
 
-  # The kernel has unloaded the program of an rcore that was killed.
+  # The kernel unloads the BPF program if rcore is killed.
   def self.killed(test, program)
     with_busy(program) do |pid|
       recorder = Process.spawn(*LiveCase::ROOT, Suite::RCORE, "record", "--ebpf=require", "-p", pid.to_s, "-o", File.join(test.folder, "killed.rec"), err: File::NULL, pgroup: true)

@@ -97,11 +97,12 @@ struct rcore_error *rcore_report_census_text(const struct rcore_census_report *r
 	if (report->retained)
 		print_retained(&pen, report->retained);
 	if (!report->retained && !report->problem)
-		fputs("\nA large heap: --full prints what retains most, and the C memory\n",
+		fputs("\nThe heap is large: --full also prints what retains most, and the C "
+		      "memory\n",
 		      out);
 	if (report->problem)
 		rcore_styled(&pen, RCORE_STYLE_PROBLEM,
-			     "! what objects retain is unknown: %s\n", report->problem);
+			     "! cannot find out what objects retain: %s\n", report->problem);
 	rcore_text_redaction(&pen, report->retained ? &report->retained->redaction
 						    : &census->redaction);
 	return rcore_pen_error(out);

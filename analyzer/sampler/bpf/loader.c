@@ -175,7 +175,9 @@ static struct rcore_error *add(struct rcore_bpf *bpf, int pid,
 				 BPF_ANY))
 		return NULL;
 	if (errno == E2BIG)
-		return rcore_error_create(RCORE_ERROR_LIMIT, "too many processes to sample");
+		return rcore_error_create(RCORE_ERROR_LIMIT,
+					  "at most %u processes can be sampled with BPF",
+					  bpf_map__max_entries(bpf->skeleton->maps.processes));
 	return rcore_error_os(errno, "cannot add process %d to the BPF program", pid);
 }
 

@@ -4,8 +4,8 @@
 static struct rcore_error *open_none(double rate, struct rcore_bpf **ret)
 {
 	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-				  "this rcore was built without BPF; build it where clang, "
-				  "bpftool and libbpf are installed");
+				  "this rcore was built without BPF; install clang, bpftool "
+				  "and libbpf, and build it again");
 }
 
 static void close_none(struct rcore_bpf *bpf)

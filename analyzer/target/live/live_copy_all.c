@@ -57,8 +57,8 @@ static struct rcore_error *find(struct rcore_live *live)
 	if (errnum == E2BIG)
 		return rcore_error_create(
 			RCORE_ERROR_LIMIT,
-			"process %d has mapped over %llu pages of memory, too many to search "
-			"for what it has written; write a core with gcore %d and read that",
+			"process %d has more than %llu pages mapped, too many to search for "
+			"what it has written; write a core with gcore %d and read that",
 			live->pid, (unsigned long long)RCORE_LIVE_COPY_PAGES, live->pid);
 	return errnum ? rcore_error_no_memory() : NULL;
 }
@@ -106,11 +106,12 @@ static struct rcore_error *check_duration(struct rcore_live *live, uint64_t scan
 		return NULL;
 	return rcore_error_create(
 		RCORE_ERROR_LIMIT,
-		"a copy of the %.0f MB of process %d would stop it for some %.0f ms, which is "
-		"over the limit of %u (--max-pause, at most %d); or write a core with gcore %d "
+		"copying the %.0f MB of process %d would stop it for some %.0f ms, which is "
+		"over the limit of %u (--max-pause, at most %d); %swrite a core with gcore %d "
 		"and read that",
 		megabytes(live->copy.size), live->pid, (double)nanoseconds / 1e6, limit,
-		RCORE_STOP_LIMIT_MS, live->pid);
+		RCORE_STOP_LIMIT_MS, limit < RCORE_STOP_LIMIT_MS ? "raise it, or " : "",
+		live->pid);
 }
 
 /* Returns an error that says why only `done` bytes were copied. */
@@ -125,14 +126,15 @@ static struct rcore_error *explain_rest(struct rcore_live *live, size_t done)
 	if (size > live->copy.room)
 		return rcore_error_create(
 			RCORE_ERROR_LIMIT,
-			"process %d grew to %.0f MB before it was stopped, and there is room "
-			"for %.0f MB; try again, or write a core with gcore %d and read that",
+			"process %d grew to %.0f MB before it was stopped, and rcore had "
+			"allocated %.0f MB; try again, or write a core with gcore %d and read "
+			"that",
 			live->pid, megabytes(size), megabytes(live->copy.room), live->pid);
 	return rcore_error_create(
 		RCORE_ERROR_LIMIT,
-		"process %d was resumed after the limit of %u ms (--max-pause, at most %d), "
-		"when only %.0f of %.0f MB were copied; try again, or write a core with gcore "
-		"%d and read that",
+		"process %d was resumed at the limit of %u ms (--max-pause, at most %d), when "
+		"only %.0f of %.0f MB were copied; try again, or write a core with gcore %d "
+		"and read that",
 		live->pid, limit_of(live), RCORE_STOP_LIMIT_MS, megabytes(done),
 		megabytes(size), live->pid);
 }
