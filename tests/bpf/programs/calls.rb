@@ -2,17 +2,11 @@
 #
 #	calls.rb SEED COUNT THREADS [plain]
 #
-# Calls itself in every way, at random. Here and there it marks the moment: it notes its own
-# backtrace and the context that it has applied, and writes the number of the note to file descriptor
-# 99 at once. Says its process id, begins when it is told to, and leaves truth.json.
-# With `plain`, it has no fibers besides those of its threads: with M:N threads, they crash Ruby 3.4.11.
-require "fiber"
+# Calls itself in every way, at random. At some moments it notes its own backtrace and the context that it has applied, and writes
+# the number of the note to file descriptor 99 at once. Prints its process id, begins when it reads a line, and writes truth.json.
+# With `plain`, only the threads have fibers: with M:N threads, others crash Ruby 3.4.11.
 require "json"
-begin
-  require "ruby/profiler"
-rescue LoadError
-  require_relative "ext/profiler_state"
-end
+require_relative "state"
 
 MARKED = IO.for_fd(99, "w", autoclose: false)
 LOCK = Thread::Mutex.new

@@ -2,16 +2,11 @@
 #
 #	switches.rb SEED THREADS
 #
-# Works in methods whose names say which context is applied meanwhile: in fibers that switch all the time, of several threads.
-# All values are new Strings, so the garbage collector reuses their addresses. Says its process id, ends when it is told to,
-# and leaves in truth.json what the context of each method is.
-require "fiber"
+# Runs methods whose names say which context is applied meanwhile, in fibers of several threads that switch all the time. All
+# Strings in the contexts are new, so the garbage collector reuses their addresses. Prints its process id, ends when it reads a
+# line, and writes the context of each method to truth.json.
 require "json"
-begin
-  require "ruby/profiler"
-rescue LoadError
-  require_relative "ext/profiler_state"
-end
+require_relative "state"
 
 KINDS = 24
 RANDOM = Random.new(Integer(ARGV[0]))
@@ -38,7 +33,7 @@ def fiber(random, numbers)
     loop do
       numbers.each do |number|
         apply(number)
-        # It comes back with the same one.
+        # The fiber is resumed with the same context.
         random.rand(3).times { send(:"work_#{number}", random.rand(200)) && Fiber.yield }
         send(:"work_#{number}", random.rand(200))
       end

@@ -2,15 +2,10 @@
 #
 #	writes.rb SEED COUNT THREADS
 #
-# Writes pieces of random sizes for random requests, in threads and fibers, and counts them. Says
-# its process id, begins when it is told to, and leaves truth.json: {request => [calls, bytes]}.
-require "fiber"
+# Writes pieces of random sizes for random requests, in threads and fibers, and counts them. Prints its process id, begins when it
+# reads a line, and writes truth.json: {request => [calls, bytes]}.
 require "json"
-begin
-  require "ruby/profiler"
-rescue LoadError
-  require_relative "ext/profiler_state"
-end
+require_relative "state"
 
 NULL = File.open("/dev/null", "w")
 LOCK = Thread::Mutex.new
