@@ -33,7 +33,7 @@ threads = Array.new(3) do |number|
       "#{node.name} #{rand}".tap { |text| text.instance_variable_set(:@of, node) if rand(5).zero? }
       $kept[rand($kept.size)] = Node.new.tap { |made| made.name = "made #{rand}" }
       node.following.method(:name).unbind
-      # The next Array takes over the buffer of its shared root.
+      # shift() makes the Array share its buffer with a root; push() takes it back (rb_ary_cancel_sharing).
       $orders.push(node)
       $orders.shift
       eval("proc { #{rand(10)} + 1 }").call if rand(500).zero?

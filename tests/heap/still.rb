@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Makes objects, and some memory that nobody has touched, and waits. With a number, it first
-# fills that many MB; a second one is how many orders there are.
+#	still.rb [MB [ORDERS]]
+#
+# Makes ORDERS orders, a String of that many MB, and some memory that is never touched. Then it waits.
 require "zlib"
 trap("XCPU", "SYSTEM_DEFAULT")
 class Order

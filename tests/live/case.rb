@@ -27,7 +27,7 @@ class LiveCase
     FileUtils.rm_rf(@folder) if @folder
   end
 
-  # Its own, which is removed when it ends.
+  # A temporary folder of this case; `run` removes it.
   def folder
     @folder ||= Dir.mktmpdir("rcore-case.")
   end

@@ -41,7 +41,7 @@ module Elsewhere
     end
   end
 
-  # A container that has the debug file of a library, which this machine lacks.
+  # Only the container has the debug file of a library.
   def self.debug_files(test, ruby)
     source = File.join(__dir__, "naps.c")
     FileUtils.mkdir_p(inside = File.join(test.folder, "lib"))

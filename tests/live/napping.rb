@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Sleeps in a function of the library that its argument holds.
+#	napping.rb LIBRARY
+#
+# Sleeps in a function of LIBRARY (naps.c).
 require "fiddle"
 require_relative "counting"
 

@@ -2,7 +2,7 @@
 #include <poll.h>
 #include <stddef.h>
 
-/* Only debug information has its name. */
+/* Static, so that only debug information has its name. */
 static int nap(void)
 {
 	return poll(NULL, 0, -1) + 1;

@@ -48,7 +48,7 @@ class SamplerCase < LiveCase
     @environment ||= {}
   end
 
-  # Options of each recording.
+  # Options that each recording of this case has.
   def record_options
     @record_options ||= []
   end

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 
-# `rcore record --ebpf`: no sample is torn, each has the label of its moment, and shares of time are those that the programs
-# measured themselves.
+# Checks `rcore record --ebpf`: no sample is torn, each has the label of its moment, and the shares of time are those that the
+# programs measured themselves.
 module Ebpf
   RATE = 4999
   SAMPLES = 3000
   SEEDS = 2
   REQUIRE = "--ebpf=require".freeze
-  # Threads that have samples; a busy machine may run few in a second.
+  # Threads that must have samples, and recordings until then: a busy machine may run few threads in a second.
   THREADS = 10
   ATTEMPTS = 30
 
@@ -20,15 +20,15 @@ module Ebpf
     end
   end
 
-  # From 3.3 on, no kernel thread runs a second Ruby thread after the first one has ended.
+  # Before 3.3, a kernel thread may run another Ruby thread after the first one has ended.
   def self.has_own_threads?(ruby)
     ruby.version >= Gem::Version.new("3.3")
   end
 
-  # The right, the system call or BTF is missing. What the verifier refuses is a failure, as anything else is.
+  # What rcore says if a permission, the system call or BTF is missing. A program that the verifier rejects is a failure.
   MISSING = %r{the kernel does not (?:allow|support) it \((?:.*: (?:Operation not permitted|Function not implemented|Operation not supported)|/sys/kernel/btf/vmlinux: .*?)\)}.freeze
 
-  # Why this kernel runs no BPF program; nil if it does, and if rcore says anything else.
+  # Returns why this kernel runs no BPF program; nil if it does, or if rcore fails in another way.
   def self.refused
     pid = Process.spawn(RbConfig.ruby, "-e", "loop { }", pgroup: true)
     _, err, = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, "record", REQUIRE, "-p", pid.to_s, "-d", "1")
@@ -37,7 +37,7 @@ module Ebpf
     Child.stop(pid) if pid
   end
 
-  # Only a frame that its thread is just filling is left out.
+  # No sample has a caller and a callee that never call each other; few are incomplete.
   def self.pairs(test, ruby, options)
     test.record_options.push(REQUIRE, "-r", RATE.to_s, "-d", "1")
     samples, partial, unread, impossible = Pairs.count(test, ruby, options) { |taken, _| taken >= SAMPLES }
@@ -46,7 +46,7 @@ module Ebpf
     test.fail("#{partial} of #{samples} samples have outer frames only") if partial * 10 > samples
   end
 
-  # A thread is not taken for one that had ended, whose memory it has.
+  # A thread whose rb_thread_t is in the memory of an ended one is not confused with it.
   def self.turns(test, ruby)
     test.record_options.push(REQUIRE, "-r", "999", "-d", "1")
     test.with_program(ruby, "turns.rb") do |pid,|
@@ -59,7 +59,7 @@ module Ebpf
     end
   end
 
-  # The methods of each thread.
+  # Returns the methods of each thread.
   def self.turns_of(recording)
     samples = recording.totals.select { |total| recording.stack(total).grep(/turn_\d/).any? }
     samples.group_by { |total| recording.thread(total)["id"] }.values.map { |own| own.map { |total| recording.stack(total).grep(/turn_\d/).first }.uniq }

@@ -26,8 +26,8 @@ module Pairs
     end
   end
 
-  # [samples, partial ones, those with a frame that could not be read, impossible pairs, in how many recordings each was] of
-  # recordings until the block is content.
+  # Records until the block returns true. Returns [samples, partial samples, samples with an unreadable frame, samples of each
+  # impossible pair, recordings of each impossible pair].
   def self.count(test, ruby, options)
     seed = Integer(ENV["SEED"] || rand(1 << 30))
     test.with_program(ruby, "graph.rb", seed, options: options) do |pid, counter, folder|

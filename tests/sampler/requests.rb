@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 
-# What threads and fibers work on as labels, compared with the methods that the program runs for it.
+# Compares the labels of what threads and fibers work on with the methods that run for that work.
 module Requests
-  # Of all samples of requests. The labels are read just after the stack.
+  # The share of samples that may have the label of the next request: labels are read just after the stack.
   LATE = 0.02
   # A busy machine may take few samples in a second.
   ATTEMPTS = 30
@@ -45,7 +45,7 @@ module Requests
     test.fail("labels without a request: #{strange.first}") if strange.any?
   end
 
-  # The path that the stack is of.
+  # Returns the path of the request to which the stack belongs.
   def self.part_of(recording, total)
     part = recording.stack(total).grep(PART).last
     part && "/#{part[PART, 1]}"

@@ -65,7 +65,7 @@ class Server
     output
   end
 
-  # Ends it; returns the core that the kernel wrote.
+  # Kills the server; returns the core that the kernel wrote.
   def core
     system(*Child::ROOT, "prlimit", "--core=unlimited", "--pid", @pid.to_s) or raise "no limit for cores"
     Child.signal(:ABRT, @pid)

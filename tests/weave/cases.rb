@@ -58,7 +58,7 @@ ENDS = {
   end,
   "thread" => lambda do
     Weave.note
-    # The main thread is the fourth that sleeps.
+    # Four threads sleep once the main thread does, too.
     Thread.new { Weave.start; Weave.note; sleep 0.01 until Weave.sleepers == 4; chain(Steps::ALL.reverse) { Weave.note; finish } }
     Weave.sleep
   end,

@@ -12,8 +12,8 @@
 #include "target/process.h"
 
 /*
- * An ELF file that a process has mapped: its headers, symbols, variables and debug information, and
- * unwinding through its call frame information. The stack is full of addresses in it.
+ * Reads an ELF file that a process has mapped: its headers, symbols, variables and debug
+ * information. Unwinds through its call frame information a stack that is full of addresses in it.
  */
 
 enum { PAGE = 4096, STACK_WORDS = 512, CONTEXTS = 8 };
@@ -61,7 +61,7 @@ static void unwind(struct rcore_modules *modules, struct rcore_memory *memory, u
 		err = rcore_unwind(code, &arena, NULL, NULL, contexts, CONTEXTS);
 		rcore_code_close(code);
 	}
-	/* Each frame takes a word of the stack at least. */
+	/* Each frame takes at least a word of the stack. */
 	for (size_t i = 0; !err && i < CONTEXTS; i++)
 		if (contexts[i].frame_count > 2 * STACK_WORDS)
 			abort();

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Threads and fibers that serve requests, without any framework: each request is served by the method that its path names.
+# Threads and fibers that serve requests without a framework. The path of a request names the method that serves it.
 
-# As Rack's middlewares are.
+# Like a Rack middleware.
 class Layer
   PARTS = 4
   PARTS.times do |number|

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Threads that run one after the other, each a method of its own turn, often in the memory of one that has ended.
+# Runs one thread after the other. Each runs a method of its own, and often has the memory of a thread that has ended.
 File.write("pid", $$.to_s)
 TURNS = 7
 def clock

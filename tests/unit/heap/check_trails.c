@@ -226,7 +226,7 @@ static void begin_shape(struct shape *shape, uint32_t nodes)
 	heap_builder_init(&shape->builder, nodes, 400);
 }
 
-/* A list: each node refers to the next one. */
+/* Makes a list: each node refers to the next one. */
 static void link_nodes(struct shape *shape, uint32_t nodes)
 {
 	for (uint32_t i = 1; i < nodes; i++)

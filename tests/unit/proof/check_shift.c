@@ -114,7 +114,7 @@ START_TEST(test_filled_block)
 }
 END_TEST
 
-/* The table of generic instance variables cannot be read while it grows. */
+/* The check is silent if the table of generic instance variables cannot be read. */
 START_TEST(test_growing_table)
 {
 	begin(_i);

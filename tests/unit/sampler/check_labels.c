@@ -3,7 +3,7 @@
 #include "sampler/sampler_private.h"
 #include "suite.h"
 
-/* Of which contexts a record of the BPF program says all. */
+/* Tests for which contexts a record of the BPF program is complete. */
 
 enum { ID_KEY = 0x123, ID_STRING = 0x7000, ID_OBJECT = 0x8000 };
 
@@ -24,7 +24,7 @@ START_TEST(values_that_were_copied)
 	for (size_t i = 0; i < RCORE_COUNT(immediates); i++)
 		ck_assert(is_whole(immediates[i]));
 	ck_assert(is_whole(ID_STRING));
-	/* It may change, and the record would be the same. */
+	/* The object may change although the record stays the same. */
 	ck_assert(!is_whole(ID_OBJECT));
 	/* An empty slot has no value. */
 	record.slots[2] = 0;

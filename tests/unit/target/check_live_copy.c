@@ -45,7 +45,7 @@ static void read_score(char score[16])
 	fclose(file);
 }
 
-/* What the child protects as GC.compact does is part of it. */
+/* The copy includes pages that the child has protected, as GC.compact does. */
 START_TEST(copies_all)
 {
 	struct child child = child_start(child_sleeps, NULL);
@@ -66,7 +66,7 @@ START_TEST(copies_all)
 }
 END_TEST
 
-/* `mapped` is three pages, of which the second is a guard page if the kernel has them. */
+/* Writes three pages at `mapped`; the second becomes a guard page if the kernel knows these. */
 static void child_guards(struct child_shared *shared, const void *argument)
 {
 	shared->mapped = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests how much memory a copy of a process may take, on files that are made for it. */
+/* Tests how much memory a copy may take, with files in place of /proc and /sys. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ START_TEST(knows_the_machine)
 }
 END_TEST
 
-/* The smallest one counts, whichever of the groups it is of. */
+/* The smallest limit counts, whichever group has it. */
 START_TEST(knows_all_groups)
 {
 	put("/proc/meminfo", "MemAvailable: 1000 kB\n");
@@ -83,7 +83,7 @@ START_TEST(knows_all_groups)
 }
 END_TEST
 
-/* The group's name is the host's, and what is mounted is the container's. */
+/* /proc has the group's path on the host; the container's own group is mounted. */
 START_TEST(knows_a_container)
 {
 	put("/proc/self/cgroup", "0::/../system.slice/docker-1.scope\n");
@@ -93,7 +93,7 @@ START_TEST(knows_a_container)
 }
 END_TEST
 
-START_TEST(knows_the_first_version)
+START_TEST(knows_version_1)
 {
 	put("/proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/app/1\n0::/\n");
 	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -115,7 +115,7 @@ int main(void)
 	tcase_add_test(room, knows_the_machine);
 	tcase_add_test(room, knows_all_groups);
 	tcase_add_test(room, knows_a_container);
-	tcase_add_test(room, knows_the_first_version);
+	tcase_add_test(room, knows_version_1);
 	suite_add_tcase(suite, room);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -98,7 +98,7 @@ START_TEST(test_resumed_by)
 }
 END_TEST
 
-/* The type of a Fiber is written before its data: until then, a running thread has it at hand. */
+/* CRuby writes the type of a Fiber before its data; until then, a register has the Fiber. */
 START_TEST(test_half_made)
 {
 	enum { ORIG_RAX = 15, COUNT = 27 };

@@ -88,8 +88,8 @@ START_TEST(test_last_functions)
 END_TEST
 
 /*
- * A kernel thread belongs to a thread before it switches to its stack. (A
- * handler of signals may run on another stack.)
+ * A kernel thread belongs to a Ruby thread before it switches to that one's
+ * stack. A signal handler may run on another stack.
  */
 START_TEST(test_being_entered)
 {

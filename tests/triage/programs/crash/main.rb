@@ -68,7 +68,7 @@ def moved
   Culprit.crash_moving
 end
 
-# By another process, woken by the call that then waits: one place to be hit at.
+# Killed by another process. The call that wakes it is the one that then waits, so the signal always arrives in the same place.
 def killed
   reader, writer = IO.pipe
   full, kept = IO.pipe
