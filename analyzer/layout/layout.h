@@ -93,6 +93,8 @@ struct rcore_traits {
 	unsigned default_slot_size; /* if heap_page has no slot_size */
 	/* heap_pages.sorted is a rb_darray. */
 	bool heap_pages_darray;
+	/* A VM that ends aborts a lazy sweep: garbage stays, without marks. */
+	bool sweep_aborted;
 	/* FL_SINGLETON: mask in RBasic.flags of a T_CLASS. */
 	unsigned singleton_flag;
 	/* binding.local_variables lists _1. */

@@ -88,6 +88,8 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.default_slot_size = 40,
 		/* gc/default/default.c, heap_pages.sorted */
 		.heap_pages_darray = since(layout, 3, 4),
+		/* gc.c, rb_objspace_call_finalizer */
+		.sweep_aborted = since(layout, 3, 3),
 		.singleton_flag = since(layout, 3, 4) ? FL_USER1 : FL_USER0,
 		/* vm_eval.c, local_var_list_add */
 		.numbered_are_locals = !since(layout, 4, 0),

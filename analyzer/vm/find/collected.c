@@ -15,8 +15,20 @@
  */
 enum { CHAIN_LIMIT = 64 };
 
+bool rcore_vm_is_ending(const struct rcore_thread *threads, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (threads[i].is_main && threads[i].status == RCORE_THREAD_KILLED)
+			return true;
+	return false;
+}
+
+/* Whether there may be garbage whose references are freed already. */
 static bool is_sweeping(struct rcore_loader *loader)
 {
+	if (loader->ruby->layout->traits.sweep_aborted &&
+	    rcore_vm_is_ending(loader->threads.items, loader->threads.count))
+		return true;
 	uint64_t objspace;
 	rcore_auto_error err = RCORE_GET(loader->ruby, loader->vm, vm, objspace, &objspace);
 	return !err && rcore_heap_is_sweeping(loader->ruby, objspace);

@@ -16,10 +16,19 @@
  * collector is sweeping, no thread holds the fiber, and something that the
  * fiber marks is gone.
  *
+ * From 3.3 on, a VM that ends aborts the sweep. Garbage then stays, and can
+ * only be recognized by what it has lost.
+ *
  * `loader` has all its fibers, with their frames but without owners.
  * `was_incomplete` is snapshot->incomplete as it was before they were loaded.
  * Error: NO_MEMORY.
  */
 struct rcore_error *rcore_drop_collected(struct rcore_loader *loader, bool was_incomplete);
+
+/*
+ * Whether Ruby has run its finalizers, or is about to: rb_ec_cleanup() of
+ * eval.c marks the main thread before.
+ */
+bool rcore_vm_is_ending(const struct rcore_thread *threads, size_t count);
 
 #endif

@@ -12,6 +12,7 @@
 #include "ruby/object/ivar.h"
 #include "ruby/symbol/missing_name.h"
 #include "ruby/object/string.h"
+#include "vm/find/collected.h"
 #include "vm/problem.h"
 
 /* the last variable of an environment: VM_ENV_INDEX_LAST_LVAR */
@@ -74,13 +75,13 @@ static struct rcore_error *read_message(struct rcore_ruby *ruby,
 /*
  * While Ruby ends it frees all T_DATA, also those that are still referred to:
  * rb_objspace_call_finalizer() clears their flags, or makes zombies of them.
+ * From 3.3 on, it frees the data before it clears the flags.
  */
-static struct rcore_error *is_freed(struct rcore_ruby *ruby, uint64_t value, bool *ret)
+static bool may_be_freed(struct rcore_ruby *ruby, uint64_t value)
 {
 	enum rcore_type type;
-	struct rcore_error *err = rcore_type(ruby, value, &type);
-	*ret = !err && (type == RCORE_T_NONE || type == RCORE_T_ZOMBIE);
-	return err;
+	rcore_auto_error err = rcore_type(ruby, value, &type);
+	return !err && (type == RCORE_T_NONE || type == RCORE_T_ZOMBIE || type == RCORE_T_DATA);
 }
 
 static struct rcore_error *read_backtrace(struct rcore_ruby *ruby, bool is_ending,
@@ -88,15 +89,15 @@ static struct rcore_error *read_backtrace(struct rcore_ruby *ruby, bool is_endin
 {
 	struct rcore_backtrace backtrace;
 	uint64_t value;
-	bool freed = false;
 	struct rcore_error *err = hidden_ivar(ruby, exception->object, "bt", &value);
 	if (err || rcore_is_nil(ruby, value))
 		return err;
-	if (is_ending && rcore_is_object(ruby, value))
-		err = is_freed(ruby, value, &freed);
-	if (err || freed)
-		return err;
 	err = rcore_backtrace(ruby, value, &backtrace);
+	if (err && err->code != RCORE_ERROR_NO_MEMORY && is_ending &&
+	    may_be_freed(ruby, value)) {
+		rcore_error_free(err);
+		return NULL;
+	}
 	if (err)
 		return err;
 	exception->backtrace = backtrace.locations;
@@ -161,9 +162,17 @@ struct handling {
 	struct rcore_ruby *ruby;
 	struct rcore_snapshot *snapshot;
 	bool is_ending;
+	bool may_be_garbage; /* the fiber */
 	struct rcore_exception items[RCORE_EXCEPTION_LIMIT];
 	size_t count;
 };
+
+static bool is_whole(const struct rcore_exception *exception)
+{
+	while (exception && !exception->problem)
+		exception = exception->cause;
+	return !exception;
+}
 
 static struct rcore_error *add(struct handling *handling, uint64_t value, int frame)
 {
@@ -177,7 +186,9 @@ static struct rcore_error *add(struct handling *handling, uint64_t value, int fr
 	struct rcore_error *err =
 		read_chain(handling->ruby, value, handling->is_ending, exception);
 	exception->frame = frame;
-	if (exception->problem)
+	if (!is_whole(exception) && handling->may_be_garbage)
+		handling->count--;
+	else if (exception->problem)
 		handling->snapshot->incomplete = true;
 	return err;
 }
@@ -193,12 +204,23 @@ static bool is_handler(struct rcore_ruby *ruby, const struct rcore_frame *frame)
 	return !err && (iseq->type == RCORE_ISEQ_RESCUE || iseq->type == RCORE_ISEQ_ENSURE);
 }
 
+/*
+ * Whether the collector may have freed what a fiber refers to, and others may
+ * be in its place. Nothing that runs keeps it alive, and Ruby aborted a sweep.
+ */
+static bool may_be_garbage(const struct handling *handling, const struct rcore_fiber *fiber)
+{
+	return handling->is_ending && handling->ruby->layout->traits.sweep_aborted &&
+	       !fiber->is_current && fiber->resuming < 0;
+}
+
 static struct rcore_error *read_fiber(struct handling *handling, struct rcore_fiber *fiber)
 {
 	struct rcore_ruby *ruby = handling->ruby;
 	struct rcore_error *err = NULL;
 	uint64_t value;
 	handling->count = 0;
+	handling->may_be_garbage = may_be_garbage(handling, fiber);
 	for (size_t i = 0; i < fiber->frame_count && !err; i++)
 		if (is_handler(ruby, &fiber->frames[i]) &&
 		    !rcore_read_u64(ruby->memory, fiber->frames[i].ep - LAST_VARIABLE, &value))
@@ -217,21 +239,13 @@ static struct rcore_error *read_fiber(struct handling *handling, struct rcore_fi
 	return NULL;
 }
 
-/* rb_ec_cleanup() marks the main thread before it calls finalizers. */
-static bool is_ending(const struct rcore_snapshot *snapshot)
-{
-	for (size_t i = 0; i < snapshot->thread_count; i++)
-		if (snapshot->threads[i].is_main &&
-		    snapshot->threads[i].status == RCORE_THREAD_KILLED)
-			return true;
-	return false;
-}
-
 struct rcore_error *rcore_vm_exceptions(struct rcore_ruby *ruby,
 					struct rcore_snapshot *snapshot)
 {
 	struct handling handling = {
-		.ruby = ruby, .snapshot = snapshot, .is_ending = is_ending(snapshot)};
+		.ruby = ruby,
+		.snapshot = snapshot,
+		.is_ending = rcore_vm_is_ending(snapshot->threads, snapshot->thread_count)};
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; i < snapshot->fiber_count && !err; i++)
 		if (snapshot->fibers[i].status != RCORE_FIBER_STATUS_UNKNOWN)

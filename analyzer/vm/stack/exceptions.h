@@ -20,7 +20,8 @@ enum {
  * the like. While CRuby looks for an exception's handler, and in code that C
  * rescues, only ec->errinfo has the exception. Mirrors errinfo_place() and
  * rb_ec_get_errinfo() of eval.c. A backtrace that Ruby has freed while it ends
- * is left out. Error: NO_MEMORY.
+ * is left out. So is an exception that cannot be read whole, if its fiber may
+ * be garbage then. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_vm_exceptions(struct rcore_ruby *ruby,
 					struct rcore_snapshot *snapshot);

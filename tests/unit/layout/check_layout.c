@@ -453,6 +453,7 @@ START_TEST(traits)
 	ck_assert_uint_eq(old.traits.heap_page_align, 16384);
 	ck_assert_uint_eq(plain.traits.heap_page_align, 65536);
 	ck_assert(!plain.traits.heap_pages_darray && qualified.traits.heap_pages_darray);
+	ck_assert(!old.traits.sweep_aborted && plain.traits.sweep_aborted);
 	ck_assert_uint_eq(plain.traits.singleton_flag, 1 << 12);
 	ck_assert_uint_eq(qualified.traits.singleton_flag, 1 << 13);
 	ck_assert_int_eq(plain.traits.label_style, RCORE_LABEL_PLAIN);
