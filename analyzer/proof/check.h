@@ -72,6 +72,18 @@ static inline bool is_object(const struct rcore_samples *s, uint64_t value, uint
 	       (types >> (flags & RCORE_T_MASK) & 1);
 }
 
+/*
+ * Whether the value was a File, a Symbol or a T_DATA that Ruby freed because it
+ * ends: others still refer to it (rb_objspace_call_finalizer() of gc.c;
+ * rb_ec_cleanup() of eval.c marks the main thread before).
+ */
+static inline bool is_freed(const struct rcore_samples *s, uint64_t value)
+{
+	return is_object(s, value, TYPE(NONE) | TYPE(ZOMBIE)) &&
+	       leads(s, rcore_samples_main_thread(s), &layout_of(s)->thread.status,
+		     RCORE_THREAD_KILLED);
+}
+
 static inline bool is_imemo(const struct rcore_samples *s, uint64_t value, unsigned type)
 {
 	uint64_t flags;
@@ -103,7 +115,8 @@ static inline bool is_value(const struct rcore_samples *s, uint64_t value)
 	enum rcore_immediate immediate = rcore_immediate(s->ruby, value);
 	return immediate != RCORE_NO_IMMEDIATE
 		       ? immediate != RCORE_UNDEF
-		       : is_object(s, value, ~(TYPE(NONE) | TYPE(IMEMO) | TYPE(MOVED)));
+		       : is_object(s, value, ~(TYPE(NONE) | TYPE(IMEMO) | TYPE(MOVED))) ||
+				 is_freed(s, value);
 }
 
 /* HOLDS for a VALUE of one of `types`. Silent for nil, false and 0. */
@@ -113,8 +126,9 @@ static inline enum rcore_verdict object_of(const struct rcore_samples *s, uint64
 	uint64_t value;
 	if (!get(s, base, field, &value))
 		return RCORE_FAILS;
-	return rcore_is_nil(s->ruby, value) ? RCORE_SILENT
-					    : verdict_of(is_object(s, value, types));
+	return rcore_is_nil(s->ruby, value) || is_freed(s, value)
+		       ? RCORE_SILENT
+		       : verdict_of(is_object(s, value, types));
 }
 
 /* Whether the symbol table has the ID. */

@@ -379,6 +379,34 @@ static enum rcore_verdict verdict_on(const struct rcore_samples *samples, const 
 	return rcore_check_field(samples, rcore_check_row(item_of(group, id)->where));
 }
 
+/* While Ruby ends it frees T_DATA that others still refer to. */
+START_TEST(test_freed_data)
+{
+	begin(_i);
+	struct fake_vm *vm = &world.vm;
+	struct rcore_samples samples = {.ruby = &ruby};
+	uint64_t proc = fake_object(&vm->ruby, RCORE_T_DATA, 40);
+	static const struct {
+		enum rcore_type type;
+		enum rcore_verdict alive, ending;
+	} states[] = {{RCORE_T_DATA, RCORE_HOLDS, RCORE_HOLDS},
+		      {RCORE_T_NONE, RCORE_FAILS, RCORE_SILENT},
+		      {RCORE_T_ZOMBIE, RCORE_FAILS, RCORE_SILENT},
+		      {RCORE_T_STRING, RCORE_FAILS, RCORE_FAILS}};
+	rcore_samples_add(&samples.thread, vm->main_thread);
+	rcore_samples_add(&samples.parked, world.parked);
+	FAKE_PUT(vm, world.parked, fiber, first_proc, proc);
+	for (size_t i = 0; i < RCORE_COUNT(states); i++) {
+		FAKE_PUT(vm, proc, basic, flags, states[i].type);
+		FAKE_PUT(vm, vm->main_thread, thread, status, RCORE_THREAD_RUNNABLE);
+		ck_assert_int_eq(verdict_on(&samples, "fiber", "first_proc"), states[i].alive);
+		FAKE_PUT(vm, vm->main_thread, thread, status, RCORE_THREAD_KILLED);
+		ck_assert_int_eq(verdict_on(&samples, "fiber", "first_proc"), states[i].ending);
+	}
+	finish();
+}
+END_TEST
+
 /* What an object has not got: an UnboundMethod no receiver, a MatchData no groups. */
 START_TEST(test_without)
 {
@@ -748,6 +776,6 @@ int main(void)
 		test_unlocking,      test_node,          test_queued,
 		test_filled_block,   test_growing_table, test_half_written,
 		test_always_at_hand, test_file,          test_stack_being_copied,
-		test_without};
+		test_without,        test_freed_data};
 	return world_run("shift", tests, RCORE_COUNT(tests));
 }
