@@ -143,12 +143,13 @@ static void add_parked(const struct rcore_target *target, const struct rcore_tra
 }
 
 /*
- * Unwinding reads the first pages of each stack. Those of a core that is on the
- * disk are read in a few sweeps.
+ * Notes the first pages of each stack, which unwinding will read, so that a
+ * core on the disk is read in the order of the file.
  */
 static void fetch(const struct rcore_target *target, const struct rcore_snapshot *snapshot)
 {
-	enum { MOST = 16 << 10 }; /* a deep stack: as it is met */
+	/* Bytes; the rest of a deep stack is read when it is unwound. */
+	enum { MOST = 16 << 10 };
 	const struct rcore_process *process = target->process;
 	const int sp = rcore_register_sp(process->machine);
 	for (size_t i = 0; i < process->thread_count; i++) {

@@ -43,9 +43,9 @@ const struct rcore_process *rcore_core_process(const struct rcore_core *core);
 bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcore_segment *ret);
 
 /*
- * Notes that [start, end) will be read soon. rcore_core_fetch() then lets
- * everything that was noted be read from the disk, together and in the
- * background, unless the core is in memory. NULL-safe.
+ * rcore_core_keep() notes that [start, end) will be read soon. Unless the core
+ * is in memory, rcore_core_fetch() starts to read all noted ranges from the
+ * disk in the background (read_ahead.h). Both are NULL-safe.
  */
 void rcore_core_keep(struct rcore_core *core, uint64_t start, uint64_t end);
 void rcore_core_fetch(struct rcore_core *core);

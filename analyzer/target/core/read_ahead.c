@@ -13,15 +13,15 @@
 #include "base/grow.h"
 
 enum {
-	/* Of data; the analysis may need only a part of more. */
+	/* Bytes of data; the analysis may need only a part of a larger core. */
 	LIMIT = 1 << 30,
-	/* Of this size, a hole costs less than another request. */
+	/* To read a hole of this size costs less than another request. */
 	HOLE = 32 << 10,
 	/* The kernel may read no more than this for one request. */
 	REQUEST = 128 << 10,
 	/* Ranges of this size are read as soon as they are found. */
 	LARGE = 64 << 10,
-	/* As many ranges are read in the order of the file. */
+	/* Ranges that are sorted by offset before they are read. */
 	BATCH = 1024,
 	/* Ranges that may be noted before they are sent. */
 	MOST = 1 << 20,
@@ -144,11 +144,11 @@ static void find_data(struct rcore_read_ahead *ahead)
 }
 
 /*
- * Takes the next range that was sent, or of the rest: from its end. Stacks are
- * there in many small ranges, the newest at the start, because the kernel maps
- * downwards, and so does the pool of fibers within a mapping
- * (fiber_pool_expand() of cont.c); the oldest are needed first. Returns false
- * if nothing is needed any more.
+ * Removes the next range that was sent or, if there is none, the last one of
+ * the rest. The rest has the stacks in many small ranges, the newest first,
+ * because the kernel maps downwards, and so does the pool of fibers within a
+ * mapping (fiber_pool_expand() of cont.c). The oldest ones are needed first.
+ * Returns false if nothing is needed any more.
  */
 static bool take(struct rcore_read_ahead *ahead, struct range *ret, bool *ret_sent)
 {
@@ -181,7 +181,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Signals go to the other threads of the library's user. */
+/* Starts the thread with all signals blocked: those are for the caller. */
 static bool start(struct rcore_read_ahead *ahead)
 {
 	sigset_t all, before;
@@ -265,7 +265,7 @@ static int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* A disk reads them faster in this order. */
+/* Sorts each batch by offset: a disk reads it faster in this order. */
 static void sort(struct ranges *ranges)
 {
 	for (size_t i = 0; i < ranges->count; i += BATCH) {
@@ -275,7 +275,7 @@ static void sort(struct ranges *ranges)
 	}
 }
 
-/* Ranges of the same pages become one. */
+/* Joins ranges that overlap or have less than a HOLE between them. */
 static void merge(struct ranges *ranges)
 {
 	size_t count = 0;

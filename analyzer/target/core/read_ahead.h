@@ -5,38 +5,39 @@
 #include "target/map_file.h"
 
 /*
- * Reads a core that is not in memory ahead, in a thread of its own, so that the
- * caller can use what is there already. Most of a core are holes, which the
- * kernel would otherwise read ahead, too: it fills a page with zeroes for each.
+ * Reads a core into the page cache ahead of the caller, in a thread of its own.
+ * Does nothing if the core is there already. Most of a core is holes. The
+ * kernel's own readahead is slow for these, because it fills a page with zeroes
+ * for each one.
  *
- * At first, the thread reads large ranges of data, such as the heap. Afterwards
- * it reads what it is sent, and then the rest. Of a core that is large or has
+ * The thread reads large ranges of data first, such as the heap. Then it reads
+ * the ranges that it is sent, and then the rest. Of a core that is large or has
  * few holes, it reads only what it is sent: the analysis may need no more, and
- * the kernel reads data without holes ahead well.
+ * the kernel's readahead works well without holes.
  */
 struct rcore_read_ahead;
 
 /*
- * `fd` is the file that is mapped; the caller may close it. Its offset moves
- * until rcore_read_ahead_stop(). Returns NULL if nothing is to be read: if the
- * file is in memory, or if there are no threads.
+ * Starts the thread. `fd` is the mapped file; the caller may close it. Its
+ * offset moves until rcore_read_ahead_stop() restores it. Returns NULL if the
+ * file is in memory or no thread can be started.
  */
 struct rcore_read_ahead *rcore_read_ahead_start(int fd, const struct rcore_mapped_file *map);
 
 /*
- * Notes that `size` bytes at `offset` of the file will be needed soon. They
- * need not be in the file. NULL-safe.
+ * Notes that `size` bytes at `offset` will be needed soon. They may be after
+ * the end of the file. NULL-safe.
  */
 void rcore_read_ahead_note(struct rcore_read_ahead *ahead, uint64_t offset, uint64_t size);
 
 /*
- * Lets everything that was noted be read, in the order in which it will be
- * needed. Until the first call, small ranges are not read: they would delay
- * what the caller looks for. NULL-safe.
+ * Sends the noted ranges to the thread, which reads them in batches. Until
+ * the first call, the thread reads no small ranges, as these would delay what
+ * the caller needs. NULL-safe.
  */
 void rcore_read_ahead_send(struct rcore_read_ahead *ahead);
 
-/* Call it before the file is unmapped. NULL-safe. */
+/* Ends the thread. Call it before the file is unmapped. NULL-safe. */
 void rcore_read_ahead_stop(struct rcore_read_ahead *ahead);
 
 #endif
