@@ -418,7 +418,8 @@ static void open_standard_files(void)
 
 /*
  * The child is the user of the process, who can read its files, or nobody if
- * that is root.
+ * that is root. Everything comes from one folder of /proc: another process may
+ * get the PID meanwhile, but not that folder.
  */
 static void find_process(struct collect *collect, char root[64])
 {
@@ -433,17 +434,16 @@ static void find_process(struct collect *collect, char root[64])
 		collect->user = status.user;
 		collect->group = status.group ? status.group : NOBODY;
 	}
+	/* These files are not in the root folder of the process. */
+	bool needs_paths = geteuid() || target->options.layout_file ||
+			   target->options.recognizer_file || target->options.search_path_count;
+	snprintf(root, 64, "/proc/%d/root", collect->asked->pid);
+	if (!target->options.sysroot && needs_paths)
+		target->options.sysroot = root;
+	else if (!target->options.sysroot && folder >= 0)
+		collect->root = openat(folder, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder >= 0)
 		close(folder);
-	if (target->options.sysroot)
-		return;
-	snprintf(root, 64, "/proc/%d/root", collect->asked->pid);
-	/* These files are not in the root folder of the process. */
-	if (geteuid() || target->options.layout_file || target->options.recognizer_file ||
-	    target->options.search_path_count)
-		target->options.sysroot = root;
-	else
-		collect->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,

@@ -140,6 +140,7 @@ for null in link none; do
 	kill $prisoner
 	wait $prisoner || true
 	ls jailed_$null/*.txt >/dev/null || fail "no report of a process in a jail, /dev/null is a $null: $(cat err)"
+	! grep -q 'openat(.*"/proc/[0-9]*/root' trace || fail "it opens the root folder by its path: $(grep /root trace)"
 	ruby -e '
 	  child = File.readlines("trace").group_by { |line| line[/\A\d+/] }.values.find { |lines| lines.any?(/chroot/) } or abort "no child"
 	  inside = child.index { |line| line =~ /chroot\("\."\) += 0/ } or abort "no root folder"
