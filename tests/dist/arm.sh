@@ -51,12 +51,16 @@ if [ "${1-}" = --try ]; then
 fi
 
 rcore=$(realpath "$1")
+# shellcheck source=tests/dist/needs.sh
+. "$(dirname "$0")/needs.sh"
 [ "$(id -u)" = 0 ] || { echo "not root: the gem for 64-bit ARM not tested"; exit 0; }
 unshare -m true 2>/dev/null || { echo "no mount namespaces here: the gem for 64-bit ARM not tested"; exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 make -s "-j$(nproc)" BUILD="$BUILD" DIST="$work/dist" STAGES="$work/stage" aarch64-dist >"$work/log" 2>&1 || fail "no gem: $(tail -n 5 "$work/log")"
-mkdir -p "$work/files/built"
+mkdir -p "$work/files/built" "$work/archive"
+tar -xf "$work/dist/"*-aarch64-linux.tar.gz -C "$work/archive" --strip-components=1
+check_needs "$work/archive" aarch64
 cp "$work/dist/"*-aarch64-linux.gem "$work/files/rcore.gem"
 cp "$(command -v qemu-aarch64-static)" "$work/files/qemu"
 # The dynamic one, with its libraries where no process has them.
