@@ -19,8 +19,10 @@
 #include "base/signal_name.h"
 
 enum {
-	CALL_SECONDS = 10,      /* for one call */
+	CALL_SECONDS = 10,      /* of processor time, for one call */
 	PROCESSOR_SECONDS = 60, /* for all */
+	/* For one call, on a machine that is busy or has a slow disk. */
+	WAIT_SECONDS = 60,
 	MAX_STARTS = 4,
 	/*
 	 * If a server is asked for debug files, which the user wants, the
@@ -50,9 +52,9 @@ static bool asks_servers(void)
 	return servers && servers[0];
 }
 
-static int seconds(void)
+static int wait_seconds(void)
 {
-	return asks_servers() ? DOWNLOAD_SECONDS : CALL_SECONDS;
+	return asks_servers() ? DOWNLOAD_SECONDS : WAIT_SECONDS;
 }
 
 struct rcore_helper *rcore_helper_new(void *context)
@@ -84,10 +86,22 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void set_alarm(int after)
+static void set_timer(int which, int after)
 {
 	const struct itimerval timer = {.it_value.tv_sec = after};
-	setitimer(ITIMER_REAL, &timer, NULL);
+	setitimer(which, &timer, NULL);
+}
+
+static void start_timers(void)
+{
+	set_timer(ITIMER_REAL, wait_seconds());
+	set_timer(ITIMER_PROF, asks_servers() ? 0 : CALL_SECONDS);
+}
+
+static void stop_timers(void)
+{
+	set_timer(ITIMER_REAL, 0);
+	set_timer(ITIMER_PROF, 0);
 }
 
 /* Ends when the parent does. */
@@ -100,11 +114,11 @@ static void serve(struct rcore_helper *helper, int socket)
 		if (got < (ssize_t)sizeof(call))
 			break;
 		memcpy(&call, request, sizeof(call));
-		set_alarm(seconds());
+		start_timers();
 		size_t size =
 			call.function(helper->context, request + sizeof(call),
 				      (size_t)got - sizeof(call), reply, RCORE_HELPER_ROOM);
-		set_alarm(0);
+		stop_timers();
 		/* An empty message would look like the end. */
 		if (send(socket, reply, size ? size : 1, MSG_NOSIGNAL) < 0)
 			break;
@@ -191,9 +205,11 @@ static void died(struct rcore_helper *helper, bool is_late)
 	int signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (helper->problem[0])
 		return;
-	if (is_late || signo == SIGALRM || signo == SIGXCPU)
+	if (is_late || signo == SIGALRM || signo == SIGPROF || signo == SIGXCPU)
 		snprintf(helper->problem, sizeof(helper->problem), "it took longer than %d s",
-			 seconds());
+			 signo == SIGPROF   ? CALL_SECONDS
+			 : signo == SIGXCPU ? PROCESSOR_SECONDS
+					    : wait_seconds());
 	else if (signo)
 		snprintf(helper->problem, sizeof(helper->problem), "%s ended it",
 			 rcore_signal_name(signo, name));
@@ -211,7 +227,7 @@ static double now(void)
 /* Gives the helper a second more than it gives itself. */
 static bool wait_for_reply(const struct rcore_helper *helper)
 {
-	double end = now() + seconds() + 1;
+	double end = now() + wait_seconds() + 1;
 	struct pollfd wait = {.fd = helper->socket, .events = POLLIN};
 	int ready;
 	do {

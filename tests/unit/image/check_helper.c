@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/count.h"
@@ -55,6 +56,55 @@ static size_t devour(void *context, const void *request, size_t size, void *ret,
 	*(int *)ret = count;
 	return sizeof(int);
 }
+
+/* What a call has of a timer, in microseconds. */
+static int64_t left_of(int which)
+{
+	static const struct itimerval none;
+	struct itimerval left = {{0}, {0}};
+	setitimer(which, &none, &left);
+	return (int64_t)left.it_value.tv_sec * 1000000 + left.it_value.tv_usec;
+}
+
+struct timers {
+	int64_t processor, wait;
+};
+
+static size_t timers(void *context, const void *request, size_t size, void *ret, size_t room)
+{
+	const struct timers left = {left_of(ITIMER_PROF), left_of(ITIMER_REAL)};
+	memcpy(ret, &left, sizeof(left));
+	return sizeof(left);
+}
+
+/* Runs without an end. It has less time than it was given, so that the test is quick. */
+static size_t loop(void *context, const void *request, size_t size, void *ret, size_t room)
+{
+	static const struct itimerval soon = {.it_value.tv_usec = 1000};
+	setitimer(ITIMER_PROF, &soon, NULL);
+	for (;;)
+		;
+	return 0;
+}
+
+/* A busy machine may give the helper little time: only what it uses is limited to 10 s. */
+START_TEST(has_time)
+{
+	struct timers left;
+	size_t size = 0;
+	unsetenv("DEBUGINFOD_URLS");
+	struct rcore_helper *helper = rcore_helper_new(NULL);
+	ck_assert(rcore_helper_call(helper, timers, "", 1, reply, &size));
+	ck_assert_uint_eq(size, sizeof(left));
+	memcpy(&left, reply, sizeof(left));
+	/* A tick of the clock may be added. */
+	ck_assert(left.processor > 0 && left.processor <= 10100000);
+	ck_assert(left.wait > 0);
+	ck_assert(!rcore_helper_call(helper, loop, "", 1, reply, &size));
+	ck_assert_str_eq(rcore_helper_problem(helper), "it took longer than 10 s");
+	rcore_helper_free(helper);
+}
+END_TEST
 
 START_TEST(answers)
 {
@@ -166,6 +216,7 @@ int main(void)
 	Suite *suite = suite_create("helper");
 	TCase *helper = tcase_create("helper");
 	tcase_add_test(helper, answers);
+	tcase_add_test(helper, has_time);
 	tcase_add_loop_test(helper, dies, 0, RCORE_COUNT(deaths));
 	tcase_add_test(helper, has_little_memory);
 	tcase_add_test(helper, is_confined);
