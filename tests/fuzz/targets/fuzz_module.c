@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/count.h"
@@ -49,6 +50,17 @@ static void ask(struct rcore_modules *modules, struct rcore_module *module)
 			abort();
 	rcore_module_thread_block(module);
 	rcore_module_debug_file(modules, module);
+}
+
+/*
+ * A sanitizer that finds something in the helper ends it. A library that does
+ * not survive the file is killed by a signal, which is no finding.
+ */
+static void check_helper(const struct rcore_modules *modules)
+{
+	const char *problem = rcore_modules_problem(modules);
+	if (problem && strstr(problem, "(it ended)"))
+		abort();
 }
 
 static void unwind(struct rcore_modules *modules, struct rcore_memory *memory, unsigned machine,
@@ -113,6 +125,7 @@ static void examine(const char *path, const uint8_t *bytes, size_t size)
 			ask(modules, rcore_modules_get(modules, i));
 		unwind(modules, rcore_modules_overlay(modules, &target.memory), machine, stack,
 		       contexts);
+		check_helper(modules);
 		rcore_modules_close(modules);
 	}
 	rcore_error_free(err);
