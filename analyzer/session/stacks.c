@@ -152,6 +152,8 @@ static void fetch(const struct rcore_target *target, const struct rcore_snapshot
 	enum { MOST = 16 << 10 };
 	const struct rcore_process *process = target->process;
 	const int sp = rcore_register_sp(process->machine);
+	if (!rcore_core_is_read_ahead(target->core))
+		return;
 	for (size_t i = 0; i < process->thread_count; i++) {
 		uint64_t start = process->threads[i].registers[sp];
 		if (start <= UINT64_MAX - MOST)

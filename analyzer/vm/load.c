@@ -85,7 +85,9 @@ static void read_stacks(struct rcore_loader *loader)
 	enum { MOST = 16 << 10, FIRST = 512 };
 	struct rcore_core *core = loader->ruby->core;
 	struct rcore_live *live = loader->ruby->live;
-	for (size_t i = 0; (core || live) && i < loader->fibers.count; i++) {
+	if (!live && !rcore_core_is_read_ahead(core))
+		return;
+	for (size_t i = 0; i < loader->fibers.count; i++) {
 		const struct rcore_fiber *fiber = &loader->fibers.items[i];
 		uint64_t start = fiber->vm_stack, end = start + fiber->vm_stack_size, cfp;
 		if (is_left_out(loader, fiber) ||

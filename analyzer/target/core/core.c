@@ -220,9 +220,14 @@ const struct rcore_process *rcore_core_process(const struct rcore_core *core)
 	return &core->process;
 }
 
+bool rcore_core_is_read_ahead(const struct rcore_core *core)
+{
+	return core && core->file.ahead;
+}
+
 void rcore_core_keep(struct rcore_core *core, uint64_t start, uint64_t end)
 {
-	if (!core || !core->file.ahead)
+	if (!rcore_core_is_read_ahead(core))
 		return;
 	while (start < end) {
 		const struct rcore_piece *piece = rcore_segments_find(&core->segments, start);

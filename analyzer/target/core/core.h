@@ -45,8 +45,10 @@ bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcor
 /*
  * rcore_core_keep() notes that [start, end) will be read soon. Unless the core
  * is in memory, rcore_core_fetch() starts to read all noted ranges from the
- * disk in the background (read_ahead.h). Both are NULL-safe.
+ * disk in the background (read_ahead.h). If rcore_core_is_read_ahead() returns
+ * false, neither has an effect. All are NULL-safe.
  */
+bool rcore_core_is_read_ahead(const struct rcore_core *core);
 void rcore_core_keep(struct rcore_core *core, uint64_t start, uint64_t end);
 void rcore_core_fetch(struct rcore_core *core);
 
