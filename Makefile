@@ -34,6 +34,7 @@ PROTOS   = $(wildcard analyzer/report/profile/*.proto)
 PROTO_C  = $(PROTOS:analyzer/%.proto=$(BUILD)/gen/%.pb-c.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o $(PROTO_C:%.c=%.o) \
 	$(BUILD)/gen/report/profile/flame_script.o $(BUILD)/gen/report/profile/flame_style.o \
+	$(BUILD)/gen/report/html/html_script.o $(BUILD)/gen/report/html/html_style.o \
 	$(BUILD)/gen/vm/work/recognizers.o
 # Outputs of profiles are the command's alone: a debugger that loads the library needs none of their libraries.
 SO_OBJ   = $(filter-out $(BUILD)/analyzer/report/profile/% $(BUILD)/gen/report/profile/% $(BUILD)/analyzer/command/profile_output.o, $(LIB_OBJ))
@@ -65,6 +66,18 @@ $(FLAME_C): $(BUILD)/gen/report/profile/flame_%.c: scripts/embed.awk
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)awk -v name=rcore_flame_$* -f scripts/embed.awk $(filter %.js %.css,$^) > $@
+
+# What reports for browsers contain, without indentation, and its hashes. The scripts are in the order in which they need each other.
+HTML_C = $(BUILD)/gen/report/html/html_script.c $(BUILD)/gen/report/html/html_style.c
+$(BUILD)/gen/report/html/html_script.c: $(patsubst %,analyzer/report/html/%.js,text data stack threads waits page)
+$(BUILD)/gen/report/html/html_style.c: analyzer/report/html/page.css
+$(HTML_C): $(BUILD)/gen/report/html/html_%.c: scripts/embed.awk scripts/csp-hash.awk
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)sed 's/^\t*//' $(filter %.js %.css,$^) > $@.text
+	$(Q)awk -v name=rcore_html_$* -f scripts/embed.awk $@.text > $@.new
+	$(Q)sha256sum < $@.text | awk -v name=rcore_html_$*_hash -f scripts/csp-hash.awk >> $@.new
+	$(Q)rm $@.text; mv $@.new $@
 
 # What frameworks work on.
 $(BUILD)/gen/vm/work/recognizers.c: scripts/embed.awk analyzer/vm/work/recognizers.json

@@ -187,10 +187,10 @@ RCORE_API void rcore_snapshot_free(struct rcore_snapshot *snapshot);
 
 /*
  * Writes a report to `out`, as `rcore analyze --format FORMAT` does. Formats:
- * "text", "json" (docs/json.md), "markdown", and for CI systems "github",
- * "gitlab", "sarif" and "junit". Bytes of the target are escaped. Errors: USAGE
- * (no such format, or the options name a thread or fiber that does not exist),
- * OS (it could not be written), NO_MEMORY.
+ * "text", "json" (docs/json.md), "html", "markdown", and for CI systems
+ * "github", "gitlab", "sarif" and "junit". Bytes of the target are escaped.
+ * Errors: USAGE (no such format, or the options name a thread or fiber that
+ * does not exist), OS (it could not be written), NO_MEMORY.
  */
 RCORE_API struct rcore_error *rcore_report(const struct rcore_snapshot *snapshot,
 					   const char *format,

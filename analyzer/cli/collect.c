@@ -43,8 +43,8 @@ struct arguments {
 };
 
 /* The files of a report, in the order of the child's descriptors. */
-enum { TEXT, JSON, PACK, OUTPUTS };
-static const char *const endings[OUTPUTS] = {".txt", ".json", ".core"};
+enum { TEXT, JSON, HTML, PACK, OUTPUTS };
+static const char *const endings[OUTPUTS] = {".txt", ".json", ".html", ".core"};
 
 struct collect {
 	struct rcore_cli_target *target;
@@ -112,6 +112,15 @@ static bool is_free(const struct collect *collect, const char *ending)
 	return fstatat(collect->folder, name, &status, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
 }
 
+/* Whether no output has this name yet. */
+static bool are_free(const struct collect *collect)
+{
+	for (size_t i = 0; i < OUTPUTS; i++)
+		if (!is_free(collect, endings[i]))
+			return false;
+	return true;
+}
+
 /* Names stay different even if the clock does not move. */
 static struct rcore_error *choose_name(struct collect *collect, const char *ending, int *ret)
 {
@@ -125,8 +134,7 @@ static struct rcore_error *choose_name(struct collect *collect, const char *endi
 		snprintf(collect->name, sizeof(collect->name), "%s-%s-%d", when, collect->pid,
 			 i);
 		errno = EEXIST;
-		if (!is_free(collect, endings[TEXT]) || !is_free(collect, endings[JSON]) ||
-		    !is_free(collect, endings[PACK])) {
+		if (!are_free(collect)) {
 			errno = EEXIST;
 			continue;
 		}
@@ -261,7 +269,9 @@ static struct rcore_error *write_report(const struct rcore_snapshot *snapshot,
 {
 	const struct rcore_format *format;
 	const char *same;
-	struct rcore_error *err = rcore_format_of_output(ending, &format, &same);
+	char name[16];
+	snprintf(name, sizeof(name), "r%s", ending);
+	struct rcore_error *err = rcore_format_of_output(name, &format, &same);
 	FILE *out = err ? NULL : fdopen(fd, "w");
 	if (err)
 		return err;
@@ -283,9 +293,8 @@ static struct rcore_error *read_core(const struct collect *collect, bool *ret_pa
 	struct rcore_error *err = rcore_open_core("-", &collect->target->options, &session);
 	if (!err)
 		err = rcore_load(session, &snapshot);
-	for (int i = TEXT; i <= JSON && !err; i++)
-		err = write_report(snapshot, i == TEXT ? "r.txt" : "r.json",
-				   RCORE_CHILD_FILES + i);
+	for (int i = TEXT; i < PACK && !err; i++)
+		err = write_report(snapshot, endings[i], RCORE_CHILD_FILES + i);
 	if (!err)
 		err = rcore_session_pack(session, snapshot, &pack, &size);
 	if (!err)
@@ -498,8 +507,8 @@ const struct rcore_command rcore_cli_collect = {
 	.input = RCORE_INPUT_FILES,
 	.summary = "turn a core from the kernel's pipe into a report and a pack",
 	.doc = "Store the core from standard input, compressed (.full-core.zst). Then a child "
-	       "process without privileges reads it and writes its report (.txt, .json) and a "
-	       "pack (.core). If both are complete, delete the stored core. Use it as the "
+	       "process without privileges reads it and writes its report (.txt, .json, .html) "
+	       "and a pack (.core). If all are complete, delete the stored core. Use it as the "
 	       "kernel's core dump handler. If the process is not Ruby, or if rcore gives up, "
 	       "keep the stored core and add a line to DIR/rcore.log.",
 	.options = options,

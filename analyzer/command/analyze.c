@@ -115,11 +115,11 @@ const struct rcore_command rcore_command_analyze = {
 	.examples = (const char *const[]){"", "--fiber T1.F3 --native=all", "--thread T2 --all",
 					  "--fiber T1.F0 --self --locals", NULL},
 	.shell_examples =
-		(const char *const[]){"rcore analyze --sysroot /srv/container core.1234",
-				      "rcore analyze -p 1234",
-				      "rcore analyze core.1234 -o report.md -o report.sarif",
-				      "rcore analyze --json core.1234 | jq '.threads[].status'",
-				      NULL},
+		(const char *const[]){
+			"rcore analyze --sysroot /srv/container core.1234",
+			"rcore analyze -p 1234", "rcore analyze core.1234 -o report.html",
+			"rcore analyze core.1234 -o report.md -o report.sarif",
+			"rcore analyze --json core.1234 | jq '.threads[].status'", NULL},
 	.prepare = prepare,
 	.run = run,
 };

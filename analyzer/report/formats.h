@@ -15,6 +15,7 @@
 #define RCORE_FORMATS(FORMAT)                                                       \
 	FORMAT("text", ".txt", rcore_report_text, false, " (the default)")          \
 	FORMAT("json", ".json", rcore_report_json, false, "")                       \
+	FORMAT("html", ".html", rcore_report_html, true, "")                        \
 	FORMAT("markdown", ".md", rcore_report_markdown, false, "")                 \
 	FORMAT("github", "", rcore_report_github, false, " (workflow annotations)") \
 	FORMAT("gitlab", "", rcore_report_gitlab, true, " (Code Quality)")          \
@@ -24,6 +25,9 @@
 /*
  * Their writers. NULL for the options means the default. Error: OS if the
  * report could not be written completely (a full disk, a closed pipe).
+ *
+ * HTML is one file that loads nothing. It has the JSON of the report and a
+ * script that shows it; a browser without scripts shows the text report.
  *
  * Markdown has a section for each thread and at most 1 MiB, GitHub's limit for
  * the summary of a step. The other formats for CI systems report that a process

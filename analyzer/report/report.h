@@ -4,8 +4,9 @@
 
 /*
  * report/ writes a snapshot and decides nothing: text/ for people, json/ as
- * data, ci/ for CI systems, profile/ for profiles. It includes model/, and
- * reads no target. formats.h lists every format. Start here.
+ * data, html/ for browsers, ci/ for CI systems, profile/ for profiles. It
+ * includes model/, and reads no target. formats.h lists every format. Start
+ * here.
  */
 
 #include <stdio.h>

@@ -96,12 +96,14 @@ GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=$work/summary COPY=$work/copy \
 grep -q '^::error file=lib/job.rb,line=4,' log || fail "no annotation: $(cat log)"
 grep -q '<details open><summary>T1 main' summary || fail "no summary: $(cat summary)"
 grep -q 'Blame: .*Job#run  lib/job.rb:4' out/crash-1.txt || fail "$(cat out/crash-1.txt)"
-ruby -rjson -rrexml/document -e '
+ruby -rjson -rzlib -rrexml/document -e '
   JSON.parse(File.read("out/crash-1.json"))["signature"] or abort "no signature"
   result = JSON.parse(File.read("out/crash-1.sarif"))["runs"][0]["results"][0]
   result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "lib/job.rb" or abort "SARIF: #{result}"
   JSON.parse(File.read("out/gitlab-1.json"))[0]["location"]["path"] == "lib/job.rb" or abort "GitLab"
-  REXML::Document.new(File.read("out/crash-1.xml")).elements["//failure"] or abort "JUnit"' || fail "a report is wrong"
+  REXML::Document.new(File.read("out/crash-1.xml")).elements["//failure"] or abort "JUnit"
+  page = Zlib.gunzip(File.read("out/crash-1.html")[%r{<script id="data" type="text/plain">([^<]*)<}, 1].unpack1("m"))
+  page == File.read("out/crash-1.json") or abort "the page has other data"' || fail "a report is wrong"
 [ -z "$(find "$work" -name 'core*' -size +0)" ] || fail "a core is left"
 
 ! grep -rq hunter2 out log summary || fail "a secret: $(grep -r hunter2 out log summary)"

@@ -140,7 +140,7 @@ def gitlab
 end
 
 def reports(folder)
-  wanted = [1, 2].flat_map { |n| %w[txt json md sarif xml].map { |ending| "crash-#{n}.#{ending}" } + ["gitlab-#{n}.json"] }
+  wanted = [1, 2].flat_map { |n| %w[html txt json md sarif xml].map { |ending| "crash-#{n}.#{ending}" } + ["gitlab-#{n}.json"] }
   check("reports", (wanted - Dir.children(folder)).empty?, Dir.children(folder).inspect)
   # Where cores of the whole machine are caught there may be others.
   places = Dir[File.join(folder, "gitlab-*.json")].map { |path| JSON.parse(File.read(path)).dig(0, "location", "path") }

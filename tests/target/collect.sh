@@ -32,7 +32,7 @@ collect() {
 
 collect whole --process $pid <"$core"
 [ $status = 0 ] || fail "a core: status $status, $(cat err)"
-[ "$(find whole -type f -printf '%f\n' | sed 's/^[^.]*//' | sort | xargs)" = ".core .json .txt" ] ||
+[ "$(find whole -type f -printf '%f\n' | sed 's/^[^.]*//' | sort | xargs)" = ".core .html .json .txt" ] ||
 	fail "a core: $(ls whole)"
 [ -z "$(find whole -type f ! -perm 600)" ] || fail "not private: $(ls -l whole)"
 grep -q 'Fiber.yield' whole/*.txt || fail "no report: $(cat whole/*.txt)"

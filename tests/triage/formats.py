@@ -6,6 +6,10 @@ rules: what GitHub does with a line of a log, what a browser makes of the Markdo
     formats.py DIR
 
 The last line is "N passed, N failed"."""
+import base64
+import gzip
+import hashlib
+import html
 import html.parser
 import json
 import pathlib
@@ -145,7 +149,32 @@ def text(path):
             yield f"line {number}: {bad!r}"
 
 
-CHECKS = {".txt": text, ".json": ours, ".jsonl": ours, ".sarif": sarif, ".xml": junit, ".md": markdown}
+def page(path):
+    """Its policy allows its own script and style sheet by their hashes, and its data is JSON of ours."""
+    content = path.read_text()
+    policy = re.search('http-equiv="Content-Security-Policy" content="([^"]*)"', content)[1]
+    parts = {"style": re.search("<style>(.*?)</style>", content, re.S)[1], "script": re.search("<script>(.*?)</script>", content, re.S)[1]}
+    hashes = {kind: base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for kind, part in parts.items()}
+    wanted = f"default-src 'none'; script-src 'sha256-{hashes['script']}'; style-src 'sha256-{hashes['style']}'; base-uri 'none'; form-action 'none'"
+    if policy != wanted:
+        yield f"the policy is {policy}, not {wanted}"
+    if len(re.findall("<script", content)) != 2 or re.search("<(?:img|link|iframe|object|embed|a)\\b", content):
+        yield "it has elements that it should not have"
+    data = path.with_suffix(".html-data.json")
+    data.write_bytes(gzip.decompress(base64.b64decode(re.search('<script id="data" type="text/plain">([^<]*)</script>', content)[1], validate=True)))
+    yield from ours(data)
+    if data.read_text() != path.with_name(path.name.replace("-html.html", "-json.json")).read_text():
+        yield "its data is not what -o FILE.json writes"
+    data.unlink()
+    plain = path.with_suffix(".html-text.txt")
+    plain.write_text(html.unescape(re.search("<noscript><pre>(.*?)</pre></noscript>", content, re.S)[1]))
+    yield from text(plain)
+    if plain.read_text() != path.with_name(path.name.replace("-html.html", "-text.txt")).read_text():
+        yield "without scripts, it is not what -o FILE.txt writes"
+    plain.unlink()
+
+
+CHECKS = {".txt": text, ".html": page, ".json": ours, ".jsonl": ours, ".sarif": sarif, ".xml": junit, ".md": markdown}
 BY_NAME = {"github": github, "gitlab": gitlab}
 
 

@@ -7,7 +7,7 @@ require_relative "crash"
 class Formats
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
   WRITE = File.join(ENV["BUILD"] || "build", "tests/triage/write")
-  FORMATS = { "text" => ".txt", "json" => ".json", "markdown" => ".md", "github" => "", "sarif" => ".sarif", "junit" => ".xml", "gitlab" => "" }.freeze
+  FORMATS = { "text" => ".txt", "json" => ".json", "html" => ".html", "markdown" => ".md", "github" => "", "sarif" => ".sarif", "junit" => ".xml", "gitlab" => "" }.freeze
   OTHERS = { "explain" => %w[explain --json], "state" => %w[state --json --all], "waits" => %w[waits --json],
              "values" => %w[analyze --json --args --locals --self] }.freeze
 

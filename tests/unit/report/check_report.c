@@ -132,6 +132,7 @@ static writer *const writers[] = {
 	rcore_report_markdown,     rcore_report_github, rcore_report_sarif,
 	rcore_report_junit,        rcore_report_gitlab, rcore_report_explain,
 	rcore_report_explain_json, rcore_report_waits,  rcore_report_waits_json,
+	rcore_report_html,
 };
 
 enum { SNAPSHOTS = 3 };

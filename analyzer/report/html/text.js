@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+"use strict";
+
+// Text of the target is never markup: it only becomes text nodes, and titles. Characters that one cannot
+// see, or that reverse the order of what follows, are shown in Ruby's notation, as in the text report.
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]|[\ud800-\udbff](?![\udc00-\udfff])/g;
+
+function safe(text) {
+	return String(text).replace(UNSAFE, (found) => found === "\n" ? "\\n" : `\\u{${found.codePointAt(0).toString(16).toUpperCase()}}`);
+}
+
+// An element: make("a", { href: "#T1", class: "id" }, "T1", " ", other). Members that are undefined or
+// false are left out; so are children.
+function make(name, members, ...children) {
+	const space = SVG.has(name) ? "http://www.w3.org/2000/svg" : "http://www.w3.org/1999/xhtml";
+	const element = document.createElementNS(space, name);
+	for (const [key, value] of Object.entries(members || {})) {
+		if (value === undefined || value === false || value === null) continue;
+		else if (typeof value === "function") element.addEventListener(key, value);
+		else element.setAttribute(key, value === true ? "" : safe(value));
+	}
+	for (const child of children.flat()) {
+		if (child === undefined || child === false || child === null || child === "") continue;
+		element.append(child instanceof Node ? child : safe(child));
+	}
+	return element;
+}
+
+const SVG = new Set(["svg", "g", "rect", "path", "text", "title", "marker", "defs"]);
+
+function count(number, noun) {
+	return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+// The word of a program for "this id": a link to its place in the report.
+function link(id, text) {
+	return make("a", { href: "#" + id, class: "id" }, text || id);
+}
+
+const IDS = /\b([TE]\d+(?:\.F\d+)?)\b/;
+
+// A sentence of rcore's, in which ids of threads and fibers become links.
+function sentence(text) {
+	return String(text).split(IDS).map((part, index) => index % 2 && isKnown(part) ? link(part) : part);
+}
+
+// A section of details. `fill` makes its content when it is opened for the first time: reports have
+// thousands of stacks, of which a reader looks at a few.
+function foldable(members, summary, fill) {
+	const details = make("details", members, make("summary", {}, summary));
+	let isFilled = false;
+	details.fill = () => {
+		if (isFilled) return;
+		isFilled = true;
+		details.append(...[fill()].flat().filter(Boolean));
+	};
+	details.addEventListener("toggle", () => details.open && details.fill());
+	return details;
+}
+
+function open(details) {
+	details.fill();
+	details.open = true;
+	return details;
+}
+
+// Rows of a table of two columns; those without a value are left out.
+function facts(rows) {
+	const shown = rows.filter(([, value]) => value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && !value.length));
+	return shown.length ? make("dl", { class: "facts" }, shown.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)])) : null;
+}
+
+function table(heads, rows) {
+	return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": heads.join(", ") },
+		make("table", {},
+			make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))),
+			make("tbody", {}, rows.map((row) => make("tr", {}, row.map((cell) => make("td", {}, cell)))))));
+}

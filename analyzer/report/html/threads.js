@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+"use strict";
+
+const CHUNK = 200; // members of a group that are listed at a time
+
+// The element of each thread and fiber that is on the page, and how to make one that is not yet.
+const places = new Map(), makers = new Map();
+
+function badge(text, className) {
+	return make("span", { class: "badge " + (className || "") }, text);
+}
+
+// For whom it works: its context, and the request or job that its frames tell.
+function purpose(fiber) {
+	const list = [];
+	const pairs = contextOf(fiber);
+	if (pairs.length) list.push(make("p", { class: "context" }, make("b", {}, "context "), pairs.map(([key, value]) => [make("code", {}, `${key}=${value}`), " "]).flat()));
+	for (const work of worksOf(fiber))
+		list.push(make("p", { class: "context" }, make("b", {}, work.kind, " "), work.fields.map(([key, value]) => [make("code", {}, `${key}=${value}`), " "]).flat(), make("small", {}, ` (${work.from})`)));
+	if (fiber.context && fiber.context.problem) list.push(make("p", { class: "problem" }, fiber.context.problem));
+	return list;
+}
+
+function exceptions(fiber) {
+	return (fiber.exceptions || []).map((each) => foldable({ class: "more" },
+		[make("b", {}, "handles "), `${each.class || "an exception"}: ${each.message || ""}`],
+		() => [make("ol", { class: "stack" }, (each.backtrace || []).map((line) => make("li", { class: "ruby" },
+			make("span", { class: "label" }, line.label || line.text || line.problem), " ", make("span", { class: "place" }, line.path ? `${line.path}:${line.line}` : "")))),
+			(each.causes || []).map((cause) => make("p", {}, `caused by ${cause.class || "an exception"}: ${cause.message || ""}`)),
+			each.problem && make("p", { class: "problem" }, each.problem)].flat()));
+}
+
+function storage(name, list) {
+	return list && list.length ? foldable({ class: "more" }, `${name} (${list.length})`, () => [variables("", list)]) : null;
+}
+
+function addresses(fiber) {
+	const thread = threads.get(fiber.thread) || {};
+	return foldable({ class: "more" }, "addresses", () => [facts([
+		["Fiber", fiber.object], ["rb_fiber_t", fiber.address], ["rb_execution_context_t", fiber.ec],
+		["VM stack", fiber.vm_stack && `${fiber.vm_stack}, ${fiber.vm_stack_size} bytes`],
+		["machine stack", fiber.machine_stack && `${fiber.machine_stack}, ${fiber.machine_stack_size} bytes`],
+		["Thread", fiber.current && thread.object], ["rb_thread_t", fiber.current && thread.address],
+	])]);
+}
+
+function fiberBody(fiber) {
+	const waiters = blocked.get(fiber.id) || [];
+	const thread = threads.get(fiber.thread) || {};
+	return [
+		fiber.wait && make("p", { class: "wait" }, sentence(fiber.wait.text)),
+		waiters.length ? make("p", { class: "wait" }, `${count(waiters.length, "fiber")} ${waiters.length === 1 ? "waits" : "wait"} for it: `, waiters.slice(0, 20).map((id) => [link(id), " "]).flat(), waiters.length > 20 ? "\u2026" : "") : null,
+		...purpose(fiber), ...exceptions(fiber), ...stack(fiber),
+		storage("fiber storage", fiber.storage), storage("fiber-local variables", fiber.fiber_locals), fiber.current && storage("thread variables", thread.variables),
+		addresses(fiber),
+	].filter(Boolean);
+}
+
+function fiberSummary(fiber, shownId) {
+	const [label, place] = placeOf(fiber);
+	const work = worksOf(fiber).map((each) => `${each.kind} ${each.fields.map(([, value]) => value).slice(0, 3).join(" ")}`)[0];
+	return [make("span", { class: "id" }, shownId || fiber.id), " ", fiber.current ? null : [badge(fiber.status), " "],
+		make("span", { class: "what" }, fiber.wait ? fiber.wait.text : ""), " ",
+		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place), " ",
+		work && make("span", { class: "work" }, work)].flat();
+}
+
+function fiberDetails(fiber) {
+	const details = foldable({ id: fiber.id, class: "fiber" }, fiberSummary(fiber), () => fiberBody(fiber));
+	places.set(fiber.id, details);
+	return details;
+}
+
+function threadSummary(thread) {
+	const fiber = currentOf(thread);
+	const [label, place] = fiber ? placeOf(fiber) : [];
+	const work = fiber && worksOf(fiber).map((each) => `${each.kind} ${each.fields.map(([, value]) => value).slice(0, 3).join(" ")}`)[0];
+	return [make("span", { class: "id" }, thread.id), " ", thread.name && [make("b", {}, thread.name), " "], thread.main && [badge("main"), " "],
+		thread.crashed && [badge("died here", "bad"), " "], thread.ended && [badge("ended"), " "],
+		badge(thread.status || "unknown", thread.status === "run" ? "good" : ""), " ", thread.gvl === "holder" && [badge("has the GVL", "good"), " "],
+		make("span", { class: "what" }, fiber && fiber.wait ? fiber.wait.text : ""), " ",
+		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place), " ",
+		work && make("span", { class: "work" }, work)].flat();
+}
+
+// The thread's own line, then the fiber that it runs. Its parked fibers have a part of the page of their own.
+function threadDetails(thread) {
+	const fiber = currentOf(thread);
+	const parked = thread.fibers.length - (fiber ? 1 : 0);
+	const details = foldable({ id: thread.id, class: "thread" }, threadSummary(thread), () => [
+		facts([["kernel thread", thread.tid], ["parked fibers", parked || undefined], ["ractor", thread.ractor > 1 ? thread.ractor : undefined],
+			["held the GVL", thread.gvl_held_ns && `for at least ${Math.round(thread.gvl_held_ns / 1e6)} ms`]]),
+		thread.problem && make("p", { class: "problem" }, thread.problem),
+		...(fiber ? fiberBody(fiber) : [make("p", { class: "quiet" }, "It runs no fiber.")]),
+	]);
+	places.set(thread.id, details);
+	if (fiber) {
+		details.firstChild.id = fiber.id;
+		places.set(fiber.id, details);
+	}
+	return details;
+}
+
+// Elements for many members, CHUNK of them at a time. `show(index)` makes sure that one of them is there.
+function chunks(members, element) {
+	const box = make("div", { class: "members" });
+	let shown = 0;
+	const more = make("button", { type: "button", click: () => show(shown) }, "");
+	function show(index) {
+		while (shown < members.length && shown <= index) {
+			const next = members.slice(shown, shown + CHUNK).map(element);
+			shown += next.length;
+			more.remove();
+			box.append(...next);
+		}
+		more.textContent = `${count(members.length - shown, "more")}`.replace(/s$/, "");
+		if (shown < members.length) box.append(more);
+	}
+	show(0);
+	return { box, show };
+}
+
+// One entry for several members with the same stack: it shows the first one, and lists all of them.
+function groupDetails(className, members, summary, element) {
+	let list;
+	const details = foldable({ class: "group " + className }, summary, () => {
+		list = chunks(members, element);
+		open(list.box.querySelector("details"));
+		return list.box;
+	});
+	members.forEach((member, index) => {
+		const reach = () => {
+			open(details);
+			list.show(index);
+		};
+		makers.set(member.id, reach);
+		if (member.current_fiber) makers.set(member.current_fiber, reach);
+	});
+	return details;
+}
+
+function threadEntry(entry) {
+	const [first] = entry.threads;
+	if (entry.threads.length === 1) return threadDetails(first);
+	const fiber = currentOf(first);
+	const [label, place] = fiber ? placeOf(fiber) : [];
+	const waits = fiber && fiber.wait && fiber.wait.text;
+	return groupDetails("threads", entry.threads, [make("b", {}, entry.idle ? `${count(entry.threads.length, "idle thread")}` : `${count(entry.threads.length, "thread")} with the same stack`), " ",
+		make("span", { class: "ids" }, entry.threads.slice(0, 12).map((thread) => thread.id).join(" "), entry.threads.length > 12 ? " \u2026" : ""), " ",
+		make("span", { class: "what" }, waits ? (waits.startsWith("waits") ? "each " : "") + waits : ""), " ",
+		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place)], threadDetails);
+}
+
+function fiberEntry(entry) {
+	const [first] = entry.fibers;
+	if (entry.fibers.length === 1) return fiberDetails(first);
+	const [label, place] = placeOf(first);
+	return groupDetails("fibers", entry.fibers, [make("b", {}, `${count(entry.fibers.length, "fiber")} with the same stack`), " ",
+		make("span", { class: "ids" }, entry.fibers.slice(0, 8).map((fiber) => fiber.id).join(" "), entry.fibers.length > 8 ? " \u2026" : ""), " ",
+		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place)], fiberDetails);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+//
+// What a browser makes of the pages whose files it is told on its input, held to rcore's JSON of the same moment.
+//
+//	node check.js FOLDER < PAGES
+"use strict";
+const fs = require("fs");
+const path = require("path");
+const puppeteer = require("puppeteer-core");
+const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const [, , folder] = process.argv;
+const MOST = 60; // stacks of a page that are compared; the others are like them
+const LIMIT = 120000;
+
+// As the page prints characters that one cannot see.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const plain = (text) => String(text).replace(UNSEEN, (c) => c === "\n" ? "\\n" : `\\u{${c.codePointAt(0).toString(16).toUpperCase()}}`);
+
+// The rows of a fiber's stack: [what runs, where].
+function rowsOf(fiber) {
+	const parts = fiber.stack && fiber.stack.length ? fiber.stack : fiber.frames.map((_, frame) => ({ frame }));
+	return parts.map((part) => {
+		if (part.gap !== undefined) return [plain(part.gap)];
+		if (part.frame !== undefined) {
+			const frame = fiber.frames[part.frame];
+			const native = frame.kind === "cfunc" || frame.kind === "ifunc" ? "[C]" : "";
+			return [plain(frame.label || `(${frame.kind})`), plain(frame.path ? frame.path + (frame.line ? ":" + frame.line : "") : native)];
+		}
+		const frame = fiber.native[part.native];
+		const offset = frame.offset === undefined ? "" : "+0x" + frame.offset.toString(16);
+		const name = frame.function ? frame.function + offset : frame.module ? `${frame.module}+0x${frame.module_offset.toString(16)}` : frame.pc;
+		return [plain(name)];
+	});
+}
+
+function same(name, found, wanted) {
+	const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)];
+	return a === b ? [] : [`${name}: ${(a || "").slice(0, 300)}, not ${(b || "").slice(0, 300)}`];
+}
+
+async function go(page, hash) {
+	await page.evaluate((to) => { location.hash = to; }, hash);
+	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+}
+
+// In this order: the first ones look at the page as it opens.
+const TESTS = {
+	// With the keyboard alone: to the search, and to the first thread, which closes and opens.
+	async keyboard(page) {
+		await page.evaluate(() => document.activeElement && document.activeElement.blur());
+		await page.keyboard.press("/");
+		const differences = same("after /", await page.evaluate(() => document.activeElement.id), "search");
+		for (let i = 0; i < 10 && await page.evaluate(() => document.activeElement.tagName) !== "SUMMARY"; i++) await page.keyboard.press("Tab");
+		const state = () => page.evaluate(() => document.activeElement.tagName === "SUMMARY" && document.activeElement.parentNode.open);
+		const before = await state();
+		await page.keyboard.press("Enter");
+		differences.push(...same("after Enter", await state(), !before));
+		await page.keyboard.press("Enter");
+		return differences;
+	},
+	async accessible(page) {
+		const differences = [];
+		for (const value of ["light", "dark"]) {
+			await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+			const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations"] }));
+			differences.push(...violations.map((each) => `${value}: ${each.id}: ${each.help}: ${each.nodes.slice(0, 2).map((node) => node.html.slice(0, 120)).join(" ")}`));
+		}
+		await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
+		return differences;
+	},
+	async phone(page) {
+		await page.setViewport({ width: 360, height: 740 });
+		const [width, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+		await page.setViewport({ width: 1200, height: 900 });
+		return width <= room ? [] : [`it is ${width} pixels wide, of ${room}`];
+	},
+	// Each frame of each fiber is there, at the place that its link leads to.
+	async stacks(page, { report }) {
+		const differences = [];
+		const some = report.fibers.length <= MOST ? report.fibers : Array.from({ length: MOST }, () => report.fibers[Math.floor(Math.random() * report.fibers.length)]);
+		for (const fiber of some) {
+			await go(page, fiber.id);
+			const found = await page.evaluate((id) => {
+				const element = document.getElementById(id);
+				if (!element || !element.closest("details").open) return null;
+				const list = element.closest("details").querySelector(":scope > .stack");
+				return list ? [...list.children].filter((item) => !item.classList.contains("fold")).map((item) => item.classList.contains("gap") ? [item.textContent]
+					: item.classList.contains("ruby") ? [item.querySelector(".label").textContent, item.querySelector(".place").textContent] : [item.querySelector(".label").textContent]) : [];
+			}, fiber.id);
+			differences.push(...same(fiber.id, found, rowsOf(fiber)));
+		}
+		return differences;
+	},
+	async links(page, { report }) {
+		const fiber = report.fibers.filter((each) => each.frames.length > 1).pop();
+		if (!fiber) return ["no fiber has two frames"];
+		const index = fiber.frames.length - 1;
+		await go(page, `${fiber.id}.${index}`);
+		const found = await page.evaluate(() => [...document.querySelectorAll(".target")].map((item) => [item.querySelector(".label").textContent, item.checkVisibility(), item.getBoundingClientRect().top >= 0 && item.getBoundingClientRect().bottom <= innerHeight]));
+		return same(`#${fiber.id}.${index}`, found, [[plain(fiber.frames[index].label || `(${fiber.frames[index].kind})`), true, true]]);
+	},
+	async search(page, { report }) {
+		const fiber = report.fibers.find((each) => each.frames.some((frame) => frame.path));
+		if (!fiber) return ["no fiber has a line"];
+		const frame = fiber.frames.find((each) => each.path);
+		const word = `${frame.path}:${frame.line}`.split(/\s/)[0].toLowerCase();
+		await page.focus("#search");
+		await page.evaluate((text) => { const field = document.getElementById("search"); field.value = text; field.dispatchEvent(new Event("input")); }, word);
+		const [told, shown] = await page.evaluate(() => [document.getElementById("found").textContent, document.querySelectorAll("#results > details").length]);
+		const wanted = report.fibers.filter((each) => JSON.stringify([each.frames.map((one) => `${one.path || ""}:${one.line || ""}`), each.frames.map((one) => one.label || "")]).toLowerCase().includes(JSON.stringify(word).slice(1, -1))).length;
+		await page.keyboard.press("Escape");
+		const hidden = await page.evaluate(() => [document.getElementById("results").hidden, document.getElementById("all").hidden]);
+		return [...same("found", Number(told.replace(/,/g, "").match(/\d+/)[0]), wanted), ...same("shown", shown, Math.min(wanted, 200)), ...same("after Escape", hidden, [true, false])];
+	},
+	// Interpreter frames are folded, until they are asked for; native frames can go.
+	async toggles(page, { report }) {
+		const fiber = report.fibers.find((each) => (each.native || []).some((frame) => frame.interpreter) && each.frames.length) || null;
+		if (!fiber) return [];
+		await go(page, fiber.id);
+		const visible = () => page.evaluate((id) => [...document.getElementById(id).closest("details").querySelectorAll(":scope > .stack > li")].filter((item) => item.checkVisibility()).map((item) => item.className.split(" ")[0]), fiber.id);
+		const boxes = await page.$$(".toolbar input[type=checkbox]");
+		const differences = [];
+		const rows = rowsOf(fiber).length;
+		if ((await visible()).length >= rows) differences.push("nothing is folded");
+		await boxes[1].click();
+		differences.push(...same("with interpreter frames", (await visible()).length, rows));
+		await boxes[0].click();
+		const left = (await visible()).filter((name) => name !== "ruby" && name !== "gap");
+		differences.push(...same("without native frames", left, []));
+		await boxes[0].click();
+		await boxes[1].click();
+		return differences;
+	},
+	// An arrow for each fiber that waits for another one; a deadlock is red.
+	async graph(page, { report }) {
+		const current = new Map(report.threads.map((thread) => [thread.id, thread.current_fiber]));
+		const known = new Set(report.fibers.map((fiber) => fiber.id));
+		const holder = ({ wait }) => !wait || wait.kind === "gvl" ? undefined : wait.owner && !wait.owner.gone ? wait.owner.fiber || current.get(wait.owner.thread) : wait.thread && current.get(wait.thread);
+		const waiting = report.fibers.filter((fiber) => known.has(holder(fiber)));
+		const [edges, bad, members] = await page.evaluate(() => [document.querySelectorAll("#waits .edge").length, document.querySelectorAll("#waits .edge.bad").length,
+			[...document.querySelectorAll("#waits .node title")].map((title) => title.textContent.split("\n")[0])]);
+		const targets = new Set(waiting.map(holder));
+		const isBad = (fiber) => report.deadlocks.some((each) => each.fibers.includes(fiber.id) && each.fibers.includes(holder(fiber)));
+		const alone = waiting.filter((fiber) => targets.has(fiber.id) || isBad(fiber));
+		const merged = new Set(waiting.filter((fiber) => !alone.includes(fiber)).map((fiber) => `${holder(fiber)} ${fiber.wait.kind} ${fiber.wait.object}`));
+		const pools = report.pools.filter((pool) => pool.waiters && pool.waiters.length).reduce((sum, pool) => sum + 1 + (pool.holders && pool.holders.length ? 1 : 0), 0);
+		const wantedBad = waiting.filter(isBad).length;
+		const missing = [...targets].filter((id) => { const thread = report.fibers.find((fiber) => fiber.id === id).thread; return !members.some((text) => text.split(" ").includes(thread) || text.split(" ").includes(id)); });
+		return [...same("arrows", edges, alone.length + merged.size + pools), ...same("red ones", bad, wantedBad), ...same("holders that are not drawn", missing, [])];
+	},
+	async summary(page, { report }) {
+		const found = await page.evaluate(() => [...document.querySelectorAll("#summary li")].map((item) => item.textContent));
+		return same("summary", found, [...report.deadlocks.map((line) => "Deadlock: " + plain(line.text)), ...report.summary.map((line) => plain(line.text))]);
+	},
+	// Values of frames are there when they are asked for.
+	async values(page, { report }) {
+		for (const fiber of report.fibers) {
+			const index = fiber.frames.findIndex((frame) => frame.locals && frame.locals.length);
+			if (index < 0) continue;
+			await go(page, `${fiber.id}.${index}`);
+			const found = await page.evaluate((id) => {
+				const details = document.getElementById(id).querySelector("details");
+				details.querySelector("summary").click();
+				return new Promise((done) => setTimeout(() => done([...details.querySelectorAll(".values:last-of-type dt")].map((name) => name.textContent))));
+			}, `${fiber.id}.${index}`);
+			return same(`${fiber.id}.${index}`, found, fiber.frames[index].locals.map((local) => plain(local.name || "?")));
+		}
+		return [];
+	},
+	// Not of thousands of fibers: that takes minutes on a busy machine.
+	async paper(page, { report }) {
+		if (report.fibers.length > 200) return [];
+		const pdf = await page.pdf();
+		const closed = await page.evaluate(() => document.querySelectorAll("#all > details:not([open])").length);
+		return [...same("starts with", Buffer.from(pdf.slice(0, 5)).toString(), "%PDF-"), ...same("closed threads", closed, 0)];
+	},
+};
+
+// Without scripts, it is the text report.
+async function withoutScripts(browser, files) {
+	const page = await browser.newPage();
+	await page.setJavaScriptEnabled(false);
+	await page.goto("file://" + files.html);
+	const found = await page.$eval("noscript pre", (element) => element.textContent);
+	await page.close();
+	return same("text", found, fs.readFileSync(files.text, "utf8"));
+}
+
+async function check(browser, files) {
+	const context = { report: JSON.parse(fs.readFileSync(files.json, "utf8")) };
+	const page = await browser.newPage();
+	const events = [];
+	page.on("pageerror", (error) => events.push(`error: ${error.message}`));
+	page.on("console", (message) => ["error", "warn"].includes(message.type()) && events.push(`console: ${message.text()}`));
+	page.on("dialog", (dialog) => { events.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+	page.on("request", (request) => /^(file|blob):/.test(request.url()) || events.push(`request: ${request.url()}`));
+	page.setDefaultTimeout(LIMIT);
+	await page.setViewport({ width: 1200, height: 900 });
+	await page.goto("file://" + files.html);
+	await page.waitForSelector("html[data-ready]");
+	const results = { opens: events.splice(0) };
+	for (const [name, test] of Object.entries(TESTS)) {
+		// The content security policy allows no script but the page's: the debugger's own world has none.
+		if (name === "accessible") await page.evaluate(axe);
+		results[name] = await test(page, context);
+	}
+	results.quiet = events;
+	results.elements = same("elements of the target's", await page.evaluate(() => document.querySelectorAll("img, iframe, object, embed, link, main b b, main i, main style, main script").length), 0);
+	await page.close();
+	results["without scripts"] = await withoutScripts(browser, files);
+	const size = fs.statSync(files.html).size;
+	results.size = size < 5e6 ? [] : [`${size} bytes`];
+	return results;
+}
+
+(async () => {
+	const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", headless: true, userDataDir: path.join(folder, "browser"), protocolTimeout: LIMIT, args: ["--no-sandbox", "--disable-gpu"] });
+	for (const files of JSON.parse(fs.readFileSync(0, "utf8"))) {
+		for (const [name, differences] of Object.entries(await check(browser, files))) {
+			console.log(`${differences.length ? "FAIL " : "ok   "} ${files.name}: ${name}`);
+			differences.slice(0, 5).forEach((line) => console.log(`      ${line}`));
+		}
+	}
+	await browser.close();
+})();

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# Threads that wait for each other in every way that the page draws, and parked fibers, of which some are alike.
+#
+#	stuck.rb FIBERS
+class Order
+  LOCK = Mutex.new
+
+  def initialize(number)
+    @number = number
+  end
+
+  def total
+    LOCK.synchronize { @number * 2 }
+  end
+end
+
+def named(name)
+  Thread.new do
+    Thread.current.name = name
+    yield
+  end
+end
+
+reader, = IO.pipe
+held = Queue.new
+named("holder") { Order::LOCK.synchronize { held << true and reader.read } }
+held.pop
+5.times { |i| named("worker #{i}") { Order.new(i).total } }
+named("joins") { Thread.list.find { |thread| thread.name == "holder" }.join }
+# Ruby ends the program if all threads wait for each other for ever, but one of these sleeps.
+one, two = Array.new(2) { Mutex.new }
+both = Queue.new
+[[one, two], [two, one]].each_with_index do |(first, second), i|
+  named("deadlocked #{i}") do
+    first.synchronize do
+      both << true
+      sleep 0.01 while both.size < 2
+      second.synchronize { nil }
+    end
+  end
+end
+2.times { Thread.new { Queue.new.pop } }
+
+def park(depth, text)
+  depth.zero? ? Fiber.yield : [text].each { |each| park(depth - 1, each) }
+end
+count = Integer(ARGV[0])
+FIBERS = Array.new(count) { |i| Fiber.new { park(1 + (i % 50).zero?.then { |first| first ? i / 50 : 0 }, "<b>#{i}</b>") } }.each(&:resume)
+sleep 0.5
+puts "ready"
+$stdout.flush
+sleep
