@@ -325,16 +325,21 @@ static bool keep(struct rcore_totals *totals, enum rcore_side side, uint32_t key
 	return true;
 }
 
+/*
+ * A sample represents the time around it, and one that was added up begins with
+ * the first of its samples: half of what one of them represents before `time`.
+ */
 static void add_time(struct rcore_totals *totals, const struct rcore_profile_sample *sample,
 		     enum rcore_side side)
 {
 	struct rcore_totals_merge *merge = totals->merge;
-	uint64_t begin =
-		sample->time - (sample->wall < sample->time ? sample->wall : sample->time);
+	uint64_t before = sample->wall / (sample->count ? sample->count : 1) / 2;
+	uint64_t begin = sample->time - (before < sample->time ? before : sample->time);
+	uint64_t end = begin + sample->wall < begin ? UINT64_MAX : begin + sample->wall;
 	if (!merge->has_samples[side] || begin < merge->first[side])
 		merge->first[side] = begin;
-	if (!merge->has_samples[side] || sample->time > merge->last[side])
-		merge->last[side] = sample->time;
+	if (!merge->has_samples[side] || end > merge->last[side])
+		merge->last[side] = end;
 	merge->has_samples[side] = true;
 	totals->durations[side] = merge->last[side] - merge->first[side];
 }

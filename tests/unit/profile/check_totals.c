@@ -95,6 +95,21 @@ START_TEST(equal_stacks_are_added_up)
 }
 END_TEST
 
+/* A thread that sleeps for a second is one sample, with the time of the first of many. */
+START_TEST(samples_that_were_added_up_last)
+{
+	begin((struct rcore_totals_options){0});
+	sample(15, "ab", 1, "T1", NULL);
+	profile->samples.items[0].count = 99;
+	profile->samples.items[0].wall = 990 * (uint64_t)MS;
+	add(RCORE_SIDE_NEW);
+	ck_assert_uint_eq(totals->durations[RCORE_SIDE_NEW], 990 * (uint64_t)MS);
+	sample(1005, "ab", 2, "T1", NULL);
+	add(RCORE_SIDE_NEW);
+	ck_assert_uint_eq(totals->durations[RCORE_SIDE_NEW], 1000 * (uint64_t)MS);
+}
+END_TEST
+
 START_TEST(lines_are_left_out)
 {
 	begin((struct rcore_totals_options){0});
@@ -215,9 +230,13 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		equal_stacks_are_added_up, lines_are_left_out,
-		sides_are_apart,           samples_keep_their_times,
-		full_timelines_stay_small, trees_leave_out_what_is_short,
+		equal_stacks_are_added_up,
+		samples_that_were_added_up_last,
+		lines_are_left_out,
+		sides_are_apart,
+		samples_keep_their_times,
+		full_timelines_stay_small,
+		trees_leave_out_what_is_short,
 	};
 	const struct rcore_test_suite suite = {
 		.name = "totals", .tests = tests, .count = RCORE_COUNT(tests), .end = end};
