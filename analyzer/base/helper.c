@@ -203,13 +203,18 @@ static void died(struct rcore_helper *helper, bool is_late)
 	char name[RCORE_SIGNAL_SIZE];
 	int status = stop(helper);
 	int signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	/* A file that keeps one call waiting would do so with the next one. */
+	if (is_late || signo == SIGALRM)
+		helper->starts = MAX_STARTS;
 	if (helper->problem[0])
 		return;
-	if (is_late || signo == SIGALRM || signo == SIGPROF || signo == SIGXCPU)
+	if (signo == SIGPROF || signo == SIGXCPU)
+		snprintf(helper->problem, sizeof(helper->problem),
+			 "it used more than %d s of processor time",
+			 signo == SIGPROF ? CALL_SECONDS : PROCESSOR_SECONDS);
+	else if (is_late || signo == SIGALRM)
 		snprintf(helper->problem, sizeof(helper->problem), "it took longer than %d s",
-			 signo == SIGPROF   ? CALL_SECONDS
-			 : signo == SIGXCPU ? PROCESSOR_SECONDS
-					    : wait_seconds());
+			 wait_seconds());
 	else if (signo)
 		snprintf(helper->problem, sizeof(helper->problem), "%s ended it",
 			 rcore_signal_name(signo, name));

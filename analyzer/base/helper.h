@@ -39,7 +39,7 @@ bool rcore_helper_call(struct rcore_helper *helper, rcore_helper_function *funct
 		       const void *request, size_t size, void *reply, size_t *ret_size);
 
 /*
- * Returns why the helper died at first: "it took longer than 10 s". NULL if it
+ * Returns why the helper died at first: "it took longer than 60 s". NULL if it
  * did not.
  */
 const char *rcore_helper_problem(const struct rcore_helper *helper);

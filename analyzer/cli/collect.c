@@ -427,8 +427,9 @@ static void open_standard_files(void)
 
 /*
  * The child is the user of the process, who can read its files, or nobody if
- * that is root. Everything comes from one folder of /proc: another process may
- * get the PID meanwhile, but not that folder.
+ * that is root. Both are of one folder of /proc: another process may get the
+ * PID meanwhile, but not that folder. Only if files outside the root folder of
+ * the process are needed, its path is looked up later.
  */
 static void find_process(struct collect *collect, char root[64])
 {

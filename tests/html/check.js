@@ -6,15 +6,70 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
+const zlib = require("zlib");
 const puppeteer = require("puppeteer-core");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const [, , folder] = process.argv;
 const MOST = 60; // stacks of a page that are compared; the others are like them
 const LIMIT = 120000;
 
-// As the page prints characters that one cannot see.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-const plain = (text) => String(text).replace(UNSEEN, (c) => c === "\n" ? "\\n" : `\\u{${c.codePointAt(0).toString(16).toUpperCase()}}`);
+// As Ruby's inspect prints characters that one cannot see: \p{C} is what Unicode calls other, of which two join letters.
+const plain = (text) => [...String(text)].map((c) => {
+	if (!/[\p{C}\u2028\u2029]/u.test(c) || /[\u200c\u200d]/.test(c)) return c;
+	const known = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e", "\u0007": "\\a", "\b": "\\b", "\v": "\\v", "\f": "\\f" }[c];
+	const hex = c.codePointAt(0).toString(16).toUpperCase();
+	return known || (c < "\u0080" ? "\\x" + hex.padStart(2, "0") : `\\u{${hex}}`);
+}).join("");
+
+// The pages of one program are sure to have what their tests look for.
+const needs = (name, wanted, has) => !name.startsWith(wanted) || has ? [] : ["there is none to look at"];
+
+// A page of the same program with other data.
+function pageOf(files, data, path) {
+	const page = fs.readFileSync(files.html, "utf8");
+	const start = page.indexOf('<script id="data" type="text/plain">') + 36;
+	fs.writeFileSync(path, page.slice(0, start) + zlib.gzipSync(JSON.stringify(data)).toString("base64") + page.slice(page.indexOf("<", start)));
+	return "file://" + path;
+}
+
+// Every field of the JSON is optional, and none can be trusted.
+const SPARSE = {
+	failure: { schema: "rcore/1", complete: false, failure: "nothing of Ruby", cause: { text: "Killed by SIGSEGV" } },
+	empty: {
+		schema: "rcore/1", threads: [{ id: "T2", current_fiber: "T2.F0" }, { id: "T3" }], problems: ["p"], proofs: [{}],
+		fibers: [{ id: "T1.F0", thread: "T1", current: true, frames: [{}, { kind: "ruby" }], native: [{}], stack: [{ frame: 0 }, { native: 0 }, { frame: 1 }, { gap: "g" }], wait: { kind: "mutex", owner: {} } }],
+		locks: [{}], pools: [{ waiters: ["T1.F0"] }], deadlocks: [{}], summary: [{}], other_threads: [{ tid: 5, native: [{}] }], modules: [{}], tasks: [{}],
+		thread_groups: [{ threads: ["T9", "T8"] }], groups: [{ fibers: ["T9.F1"] }], blame: { name: "x" }, facts: { gems: [{}] },
+	},
+	groups: {
+		schema: "rcore/1", complete: true, threads: [{ id: "T1" }],
+		fibers: Array.from({ length: 600 }, (_, i) => ({ id: `T1.F${i}`, thread: "T1", status: "suspended", frames: [{ kind: "ruby", label: `group${i >> 1}`, path: "a.rb", line: i }] })),
+		groups: Array.from({ length: 300 }, (_, i) => ({ fibers: [`T1.F${2 * i}`, `T1.F${2 * i + 1}`] })),
+	},
+};
+const SHOWN = { failure: ["#failure", ["Killed by SIGSEGV", "nothing of Ruby"]], empty: ["#K5.n0", ["T1.F0", "It runs T2.F0, which is not in this report."]], groups: ["#T1.F599.0", ["group299"]] };
+
+async function sparse(browser, files) {
+	const results = {};
+	for (const [name, data] of Object.entries(SPARSE)) {
+		const page = await browser.newPage();
+		const events = [];
+		page.on("pageerror", (error) => events.push(`error: ${error.message}`));
+		const [hash, texts] = SHOWN[name];
+		await page.goto(pageOf(files, data, path.join(folder, `${name}.html`)) + hash);
+		await page.waitForSelector("html[data-ready]", { timeout: LIMIT });
+		for (const odd of ["%", "T999", "T1.F0.77", hash.slice(1)]) await go(page, odd);
+		await page.evaluate(() => document.querySelectorAll("main details").forEach((details) => { details.open = true; }));
+		await page.evaluate(() => new Promise((done) => setTimeout(done, 100)));
+		const text = await page.evaluate(() => document.body.innerText);
+		const lost = texts.filter((each) => !text.includes(each));
+		const invented = text.match(/.*\b(?:undefined|null|NaN|\[object).*/) || [];
+		const reached = await page.evaluate(() => document.querySelectorAll(".target").length);
+		results[`sparse ${name}`] = [...events, ...same("lost", lost, []), ...same("invented", invented, []), ...same("reached", reached, name === "failure" ? 0 : 1)];
+		await page.close();
+	}
+	return results;
+}
 
 // The rows of a fiber's stack: [what runs, where].
 function rowsOf(fiber) {
@@ -113,9 +168,9 @@ const TESTS = {
 		return [...same("found", Number(told.replace(/,/g, "").match(/\d+/)[0]), wanted), ...same("shown", shown, Math.min(wanted, 200)), ...same("after Escape", hidden, [true, false])];
 	},
 	// Interpreter frames are folded, until they are asked for; native frames can go.
-	async toggles(page, { report }) {
+	async toggles(page, { report, name }) {
 		const fiber = report.fibers.find((each) => (each.native || []).some((frame) => frame.interpreter) && each.frames.length) || null;
-		if (!fiber) return [];
+		if (!fiber) return needs(name, "stuck", false);
 		await go(page, fiber.id);
 		const visible = () => page.evaluate((id) => [...document.getElementById(id).closest("details").querySelectorAll(":scope > .stack > li")].filter((item) => item.checkVisibility()).map((item) => item.className.split(" ")[0]), fiber.id);
 		const boxes = await page.$$(".toolbar input[type=checkbox]");
@@ -132,7 +187,7 @@ const TESTS = {
 		return differences;
 	},
 	// An arrow for each fiber that waits for another one; a deadlock is red.
-	async graph(page, { report }) {
+	async graph(page, { report, name }) {
 		const current = new Map(report.threads.map((thread) => [thread.id, thread.current_fiber]));
 		const known = new Set(report.fibers.map((fiber) => fiber.id));
 		const holder = ({ wait }) => !wait || wait.kind === "gvl" ? undefined : wait.owner && !wait.owner.gone ? wait.owner.fiber || current.get(wait.owner.thread) : wait.thread && current.get(wait.thread);
@@ -145,15 +200,16 @@ const TESTS = {
 		const merged = new Set(waiting.filter((fiber) => !alone.includes(fiber)).map((fiber) => `${holder(fiber)} ${fiber.wait.kind} ${fiber.wait.object}`));
 		const pools = report.pools.filter((pool) => pool.waiters && pool.waiters.length).reduce((sum, pool) => sum + 1 + (pool.holders && pool.holders.length ? 1 : 0), 0);
 		const wantedBad = waiting.filter(isBad).length;
+		const seen = needs(name, "stuck", wantedBad === 2 && merged.size && report.summary.length);
 		const missing = [...targets].filter((id) => { const thread = report.fibers.find((fiber) => fiber.id === id).thread; return !members.some((text) => text.split(" ").includes(thread) || text.split(" ").includes(id)); });
-		return [...same("arrows", edges, alone.length + merged.size + pools), ...same("red ones", bad, wantedBad), ...same("holders that are not drawn", missing, [])];
+		return [...seen, ...same("arrows", edges, alone.length + merged.size + pools), ...same("red ones", bad, wantedBad), ...same("holders that are not drawn", missing, [])];
 	},
 	async summary(page, { report }) {
 		const found = await page.evaluate(() => [...document.querySelectorAll("#summary li")].map((item) => item.textContent));
 		return same("summary", found, [...report.deadlocks.map((line) => "Deadlock: " + plain(line.text)), ...report.summary.map((line) => plain(line.text))]);
 	},
 	// Values of frames are there when they are asked for.
-	async values(page, { report }) {
+	async values(page, { report, name }) {
 		for (const fiber of report.fibers) {
 			const index = fiber.frames.findIndex((frame) => frame.locals && frame.locals.length);
 			if (index < 0) continue;
@@ -165,7 +221,7 @@ const TESTS = {
 			}, `${fiber.id}.${index}`);
 			return same(`${fiber.id}.${index}`, found, fiber.frames[index].locals.map((local) => plain(local.name || "?")));
 		}
-		return [];
+		return needs(name, "stuck", false);
 	},
 	// Not of thousands of fibers: that takes minutes on a busy machine.
 	async paper(page, { report }) {
@@ -187,7 +243,7 @@ async function withoutScripts(browser, files) {
 }
 
 async function check(browser, files) {
-	const context = { report: JSON.parse(fs.readFileSync(files.json, "utf8")) };
+	const context = { name: files.name, report: JSON.parse(fs.readFileSync(files.json, "utf8")) };
 	const page = await browser.newPage();
 	const events = [];
 	page.on("pageerror", (error) => events.push(`error: ${error.message}`));
@@ -208,6 +264,7 @@ async function check(browser, files) {
 	results.elements = same("elements of the target's", await page.evaluate(() => document.querySelectorAll("img, iframe, object, embed, link, main b b, main i, main style, main script").length), 0);
 	await page.close();
 	results["without scripts"] = await withoutScripts(browser, files);
+	if (files.name.startsWith("stuck")) Object.assign(results, await sparse(browser, files));
 	const size = fs.statSync(files.html).size;
 	results.size = size < 5e6 ? [] : [`${size} bytes`];
 	return results;

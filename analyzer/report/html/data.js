@@ -2,7 +2,7 @@
 "use strict";
 
 // The report as rcore's JSON has it (docs/json.md), and what is looked up in it.
-let report;
+let report, source;
 const threads = new Map(), fibers = new Map();
 // For each lock's holder and each thread that is joined: the ids of the fibers that wait for it.
 const blocked = new Map();
@@ -11,15 +11,18 @@ async function unpack() {
 	const packed = atob(document.getElementById("data").textContent);
 	const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
 	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-	report = await new Response(stream).json();
+	source = await new Response(stream).text();
+	report = JSON.parse(source);
 	for (const list of ["threads", "fibers", "other_threads", "thread_groups", "groups", "locks", "pools", "deadlocks", "summary",
-		"problems", "proofs", "modules", "ractors", "tasks"])
+		"problems", "proofs", "modules", "tasks"])
 		report[list] = report[list] || [];
 	for (const thread of report.threads) threads.set(thread.id, thread);
 	for (const fiber of report.fibers) fibers.set(fiber.id, fiber);
 	for (const fiber of report.fibers) {
 		const holder = holderOf(fiber);
-		if (holder) blocked.set(holder, [...(blocked.get(holder) || []), fiber.id]);
+		if (!holder) continue;
+		if (!blocked.has(holder)) blocked.set(holder, []);
+		blocked.get(holder).push(fiber.id);
 	}
 }
 
@@ -52,7 +55,7 @@ function worksOf(fiber) {
 // Where the innermost code with a line is: "Order#total  app/order.rb:3".
 function placeOf(fiber) {
 	const frame = (fiber.frames || []).find((each) => each.kind === "ruby" && each.path);
-	return frame ? [frame.label, frame.line ? `${frame.path}:${frame.line}` : frame.path] : [];
+	return frame ? [frame.label, at(frame.path, frame.line)] : [];
 }
 
 // How soon a reader wants to see a thread, the first first.
@@ -67,7 +70,7 @@ function rankOf(thread) {
 	return thread.main ? 5 : 6;
 }
 
-// [{threads, idle, similar}], the most interesting first. Threads with equal stacks are one entry.
+// [{threads, idle, differs, similar}], the most interesting first. Threads with equal stacks are one entry.
 function threadEntries() {
 	const grouped = new Map();
 	for (const group of report.thread_groups)
@@ -78,24 +81,29 @@ function threadEntries() {
 		if (group && seen.has(group)) continue;
 		if (group) seen.add(group);
 		const members = group ? group.threads.map((id) => threads.get(id)).filter(Boolean) : [thread];
-		const rank = Math.min(...members.map(rankOf));
-		entries.push({ threads: members, idle: Boolean(group && group.idle), similar: group && group.similar || [], rank: group && group.idle ? 8 : rank });
+		if (!members.length) continue;
+		const { idle, differs, similar = [], similar_count } = group || {};
+		const rank = idle ? 8 : members.reduce((least, member) => Math.min(least, rankOf(member)), Infinity);
+		entries.push({ threads: members, idle, differs, similar, similarCount: similar_count || similar.length, rank });
 	}
 	return entries.sort((a, b) => a.rank - b.rank);
 }
 
-// The same for fibers that no thread runs.
+// The same for fibers that no thread of the report runs.
 function fiberEntries() {
 	const grouped = new Map();
 	for (const group of report.groups)
 		for (const id of group.fibers) grouped.set(id, group);
 	const seen = new Set(), entries = [];
+	const running = new Set(report.threads.map((thread) => thread.current_fiber));
 	for (const fiber of report.fibers) {
-		if (fiber.current) continue;
+		if (running.has(fiber.id)) continue;
 		const group = grouped.get(fiber.id);
 		if (group && seen.has(group)) continue;
 		if (group) seen.add(group);
-		entries.push({ fibers: group ? group.fibers.map((id) => fibers.get(id)).filter(Boolean) : [fiber] });
+		const members = group ? group.fibers.map((id) => fibers.get(id)).filter((each) => each && !running.has(each.id)) : [fiber];
+		const { differs, similar = [], similar_count } = group || {};
+		entries.push({ fibers: members, differs, similar, similarCount: similar_count || similar.length });
 	}
 	return entries.sort((a, b) => b.fibers.length - a.fibers.length);
 }
@@ -107,7 +115,7 @@ function haystackOf(fiber) {
 	if (text !== undefined) return text;
 	const thread = threads.get(fiber.thread) || {};
 	const parts = [fiber.id, thread.name, thread.tid, thread.status, fiber.status, fiber.wait && fiber.wait.text, fiber.object, thread.object];
-	for (const frame of fiber.frames || []) parts.push(frame.label, frame.path && `${frame.path}:${frame.line}`);
+	for (const frame of fiber.frames || []) parts.push(frame.label, at(frame.path, frame.line));
 	for (const frame of fiber.native || []) parts.push(frame.function, frame.module, frame.gem);
 	for (const [key, value] of contextOf(fiber)) parts.push(`${key}=${value}`);
 	for (const work of worksOf(fiber)) parts.push(work.kind, ...work.fields.map(([key, value]) => `${key}=${value}`));

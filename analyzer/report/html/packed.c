@@ -48,6 +48,7 @@ static void compress_bytes(struct rcore_packed *packed, const char *bytes, size_
 
 static ssize_t receive(void *cookie, const char *bytes, size_t size)
 {
+	/* The stream's buffer is smaller than what zlib takes at a time. */
 	compress_bytes(cookie, bytes, size, Z_NO_FLUSH);
 	return (ssize_t)size;
 }

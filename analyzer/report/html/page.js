@@ -15,29 +15,29 @@ function blamed() {
 	if (!blame || !blame.name) return null;
 	const fiber = fibers.get(blame.fiber);
 	const index = fiber ? (fiber.frames || []).findIndex((frame) => frame.label === blame.name && frame.line === blame.line) : -1;
-	const place = blame.path ? ` (${blame.path}${blame.line ? ":" + blame.line : ""})` : "";
+	const place = blame.path ? ` (${at(blame.path, blame.line)})` : "";
 	return ["Look first at ", index >= 0 ? link(`${fiber.id}.${index}`, blame.name) : fiber ? link(fiber.id, blame.name) : make("b", {}, blame.name), place,
 		blame.gem ? ` of ${blame.gem}` : "", blame.native ? `, in ${blame.native}` : "", blame.why ? `: ${blame.why}` : "", "."];
 }
 
-function headline() {
-	if (report.cause && report.cause.text) return make("p", { class: "cause bad" }, sentence(report.cause.text));
-	if (report.failure) return make("p", { class: "cause bad" }, report.failure);
-	if (report.live) return make("p", { class: "cause" }, "Alive: one moment of a running process");
-	return make("p", { class: "cause" }, "No signal killed it.");
+// Why it died, and why nothing of Ruby could be decoded.
+function headlines() {
+	const cause = report.cause && report.cause.text;
+	const lines = [cause && make("p", { class: "cause bad" }, sentence(cause)), report.failure && make("p", { class: "cause bad" }, report.failure)].filter(Boolean);
+	return lines.length ? lines : [make("p", { class: "cause" }, report.live ? "Alive: one moment of a running process" : "No signal killed it.")];
 }
 
 function header() {
-	const cause = report.cause || {}, facts_ = report.facts || {};
+	const cause = report.cause || {}, state = report.facts || {};
 	const exception = cause.exception && `${cause.exception.class}: ${cause.exception.message || ""}`;
 	const live = report.live && report.live.stopped && report.live.pause_ns !== undefined && `for ${(report.live.pause_ns / 1e6).toFixed(1)} ms, to be read`;
-	return make("header", {}, make("h1", {}, report.source || "rcore"), headline(),
+	return make("header", {}, make("h1", {}, report.source || "rcore"), headlines(),
 		report.blame && report.cause && make("p", { class: "blame" }, blamed()),
 		!report.complete && make("p", { class: "problem" }, "Some parts could not be read; ", make("a", { href: "#problems" }, "what and why"), "."),
 		facts([
-			["Ruby", facts_.description || (report.ruby || {}).description || (report.ruby || {}).version], ["command", report.arguments],
+			["Ruby", state.description || (report.ruby || {}).description || (report.ruby || {}).version], ["command", report.arguments],
 			["exception", exception], ["[BUG]", cause.bug], ["abort message", cause.abort_message], ["address", cause.fault && cause.fault.text],
-			["garbage collector", facts_.gc && facts_.gc.phase !== "none" && facts_.gc.phase],
+			["garbage collector", state.gc && state.gc.phase !== "none" && state.gc.phase],
 			["was stopped", live], ["layout", (report.layout || {}).source === "approximate" && `approximate: ${report.layout.name}`],
 			["redacted", report.redaction && report.redaction.mode],
 		].filter(([, value]) => value)));
@@ -50,14 +50,14 @@ function summary() {
 }
 
 function others() {
-	return report.other_threads.map((thread) => foldable({ class: "thread", id: `K${thread.tid}` },
+	return report.other_threads.map((thread) => placed(`K${thread.tid}`, foldable({ class: "thread", id: `K${thread.tid}` },
 		[make("span", { class: "id" }, String(thread.tid)), " ", make("span", { class: "label" }, ((thread.native || [])[0] || {}).function || "no stack")],
-		() => stack({ id: `K${thread.tid}`, native: thread.native, native_problem: thread.native_problem, stack: (thread.native || []).map((_, native) => ({ native })) })));
+		() => stack({ id: `K${thread.tid}`, native: thread.native, native_problem: thread.native_problem, stack: (thread.native || []).map((_, native) => ({ native })) }))));
 }
 
 function locks() {
 	return report.locks.length && table(["lock", "held by", "waited for by"], report.locks.map((lock) => [
-		[lock.kind.replace("_", " "), " ", make("code", {}, lock.object || lock.lock || "")],
+		[(lock.kind || "").replace(/_/g, " "), " ", make("code", {}, lock.object || lock.lock || ""), problem(lock.problem)],
 		lock.owner ? lock.owner.gone ? "a fiber that has ended" : link(lock.owner.fiber || lock.owner.thread) : "",
 		(lock.waiters || []).slice(0, 50).map((id) => [link(id), " "]).flat()]));
 }
@@ -73,13 +73,14 @@ function tasks() {
 
 function modules() {
 	return foldable({ class: "more" }, count(report.modules.length, "file"), () => [table(["file", "status", "build-id", "address"], report.modules.map((module) =>
-		[[module.path, module.fix && make("small", {}, ` ${module.lost || ""}: ${module.fix}`)], module.status, make("code", {}, module.build_id || ""), `${module.start}\u2013${module.end}`]))]);
+		[[module.path, module.fix && make("small", {}, ` ${module.lost || ""}: ${module.fix}`)], module.status, make("code", {}, module.build_id || ""), [module.start, module.end].filter(Boolean).join("\u2013")]))]);
 }
 
 function ruby() {
 	const { gems = [], argv = [], rubyopt } = report.facts || {};
 	return [facts([["ARGV", argv.map((each) => each.text).join(" ")], ["RUBYOPT", rubyopt]]),
-		gems.length && foldable({ class: "more" }, count(gems.length, "gem"), () => [make("p", {}, gems.map((gem) => `${gem.name} ${gem.version}`).join(", "))]),
+		gems.length && foldable({ class: "more" }, count(gems.length, "gem"), () => [make("p", {}, gems.map((gem) => [gem.name, gem.version].filter(Boolean).join(" ")).join(", "))]),
+		problem((report.facts || {}).problem),
 		report.modules.length && modules(),
 		report.signature && facts([["signature", report.signature.loose], ["strict signature", report.signature.strict]])];
 }
@@ -87,8 +88,8 @@ function ruby() {
 function problems() {
 	const failed = report.proofs.filter((proof) => !proof.passed);
 	return [report.problems.length && make("ul", {}, report.problems.map((problem) => make("li", { class: "problem" }, sentence(problem)))),
-		failed.length && make("ul", {}, failed.map((proof) => make("li", { class: "problem" }, `${proof.text}: ${proof.detail || "no"}`))),
-		report.wait_problem && make("p", { class: "problem" }, report.wait_problem),
+		failed.length && make("ul", {}, failed.map((proof) => make("li", { class: "problem" }, [proof.text || proof.name || "a check", proof.detail || "it failed"].join(": ")))),
+		problem(report.wait_problem),
 		!report.complete && make("p", {}, "Frames and values that could not be read say so where they stand.")];
 }
 
@@ -125,22 +126,23 @@ function search(text) {
 		});
 	}));
 	const first = box.querySelector("details");
-	if (first && found.length <= 3) open(first);
+	if (first && found.length <= 3) unfoldDetails(first);
 }
 
 // Opens what contains a thread, fiber or frame, and scrolls there.
 function reveal(hash) {
-	const [, id, frame] = /^#?([TE]\d+(?:\.F\d+)?)(\.n?\d+)?$/.exec(decodeURIComponent(hash)) || [];
-	if (!id || !isKnown(id)) return;
+	const [, id, frame] = /^#?([TE]\d+(?:\.F\d+)?|K\d+)(\.n?\d+)?$/.exec(hash) || [];
+	if (!id) return;
 	const field = document.getElementById("search");
-	if (field.value) search(field.value = "");
+	if (field && field.value) search(field.value = "");
 	if (makers.has(id)) makers.get(id)();
 	const details = places.get(id);
 	if (!details) return;
 	for (let up = details.parentElement.closest("details"); up; up = up.parentElement.closest("details")) up.open = true;
-	open(details);
+	unfoldDetails(details);
 	const item = frame && document.getElementById(id + frame);
 	if (item) unfold(item);
+	if (item && item.classList.contains("native") && document.body.classList.contains("no-native")) document.querySelector(".toolbar input[type=checkbox]").click();
 	const target = item || details;
 	document.querySelectorAll(".target").forEach((each) => each.classList.remove("target"));
 	target.classList.add("target");
@@ -154,12 +156,20 @@ function build() {
 	const fiberCount = parked.reduce((sum, entry) => sum + entry.fibers.length, 0);
 	const elements = entries.map(threadEntry);
 	const list = parked.length ? chunks(parked, fiberEntry) : null;
-	parked.forEach((entry, index) => entry.fibers.length === 1 && makers.set(entry.fibers[0].id, () => list.show(index)));
+	// Entries that are not drawn yet: to reach a fiber of a group, the group is drawn, and then reached.
+	parked.forEach((entry, index) => entry.fibers.forEach(({ id }) => {
+		if (places.has(id) || makers.has(id)) return;
+		makers.set(id, function draw() {
+			list.show(index);
+			const then = makers.get(id);
+			if (then !== draw) then();
+		});
+	}));
 	const graph = waitGraph();
 	document.body.classList.add("no-interpreter");
 	document.body.append(header(), make("main", {}, ...[
 		summary(), graph && section("waits", "Who waits for whom", graph),
-		report.threads.length ? make("section", { id: "threads" }, make("h2", {}, `${count(report.threads.length, "thread")}, ${count(report.fibers.length, "fiber")}`), toolbar(),
+		report.threads.length || report.fibers.length ? make("section", { id: "threads" }, make("h2", {}, `${count(report.threads.length, "thread")}, ${count(report.fibers.length, "fiber")}`), toolbar(),
 			make("div", { id: "results", hidden: true }), make("div", { id: "all" }, elements,
 				list && [make("h3", {}, `Parked: ${count(fiberCount, "fiber")}`), list.box])) : null,
 		section("tasks", "Tasks of Async", tasks()), section("locks", "Locks", locks()),
@@ -167,25 +177,30 @@ function build() {
 	].filter(Boolean)), make("footer", {}, "Written by ", document.querySelector("meta[name=generator]").content, ". The data is rcore\u2019s JSON, ",
 		make("a", { href: "#", id: "save", click: saveData }, "which you can save"), "."));
 	const first = elements[0];
-	if (first) open(first);
+	if (first) unfoldDetails(first);
 }
 
 function saveData(event) {
 	event.preventDefault();
 	const anchor = make("a", { download: "report.json" });
-	anchor.href = URL.createObjectURL(new Blob([JSON.stringify(report)], { type: "application/json" }));
+	anchor.href = URL.createObjectURL(new Blob([source], { type: "application/json" }));
 	anchor.click();
-	URL.revokeObjectURL(anchor.href);
+	setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
 }
 
 // Opens what would be printed closed, as far as paper is worth it.
 function openAll() {
 	let left = PRINTED;
 	for (const details of document.querySelectorAll("#all > details, #all > .members > details"))
-		if (left-- > 0) open(details);
+		if (left-- > 0) unfoldDetails(details);
 }
 
 addEventListener("hashchange", () => reveal(location.hash));
+// A link to where the address is already changes nothing by itself.
+addEventListener("click", (event) => {
+	const anchor = event.target.closest("a[href^='#']");
+	if (anchor && anchor.getAttribute("href") === location.hash) reveal(location.hash);
+});
 addEventListener("beforeprint", openAll);
 addEventListener("keydown", (event) => {
 	const field = document.getElementById("search");
@@ -203,6 +218,6 @@ unpack().then(() => {
 	reveal(location.hash);
 	document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }).catch((error) => {
-	document.body.append(make("p", { class: "cause bad" }, `This browser cannot show the report (${error.message}). It needs DecompressionStream: `
-		+ "Chrome 80, Firefox 113 or Safari 16.4, or newer. `rcore analyze` prints the same as text."));
+	const old = typeof DecompressionStream === "undefined" ? "It needs Chrome 80, Firefox 113 or Safari 16.4, or newer. " : "";
+	document.body.append(make("p", { class: "cause bad" }, `This browser cannot show the report (${error.message}). ${old}\`rcore analyze\` prints the same as text.`));
 });

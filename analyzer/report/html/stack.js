@@ -20,26 +20,26 @@ function variables(name, list) {
 
 // What the variables of a frame were, if the report has them (--args, --locals, --self).
 function values(frame) {
-	if (!frame.self_value && !frame.arguments && !frame.locals) return null;
+	if (!frame.self_value && !frame.arguments && !frame.locals && !frame.values_problem) return null;
 	const self = frame.self_value && [{ ...frame.self_value, name: "self" }];
 	return foldable({ class: "more" }, "values", () => [variables("", self), variables("arguments", frame.arguments), variables("locals", frame.locals),
-		frame.values_problem && make("p", { class: "problem" }, frame.values_problem)]);
+		problem(frame.values_problem)]);
 }
 
 function rubyFrame(fiber, index) {
 	const frame = fiber.frames[index];
-	const place = frame.path ? frame.line ? `${frame.path}:${frame.line}` : frame.path : frame.kind === "cfunc" || frame.kind === "ifunc" ? "[C]" : "";
+	const place = at(frame.path, frame.line) || (frame.kind === "cfunc" || frame.kind === "ifunc" ? "[C]" : "");
 	const notes = [frame.under_construction && "being entered", frame.pc_stale && "JIT-compiled: its line is unknown", frame.problem].filter(Boolean);
 	const title = [["pc", frame.pc], ["iseq", frame.iseq], ["self", frame.self], ["cfp", frame.cfp]].filter((each) => each[1]).map((each) => each.join(" ")).join(", ");
-	return frameItem(fiber, index, String(index), "ruby", frame.label || `(${frame.kind})`, place, title,
+	return frameItem(fiber, index, String(index), "ruby", frame.label || (frame.kind ? `(${frame.kind})` : "?"), place, title,
 		[notes.length ? make("span", { class: "problem" }, " ", notes.join("; ")) : null, values(frame)]);
 }
 
 function nativeFrame(fiber, index, isStart) {
 	const frame = fiber.native[index];
 	const name = frame.function ? frame.function + (frame.offset !== undefined ? `+0x${frame.offset.toString(16)}` : "")
-		: frame.module && frame.module_offset !== undefined ? `${frame.module}+0x${frame.module_offset.toString(16)}` : frame.pc;
-	const place = [frame.gem || (frame.function && frame.module), frame.file && `${frame.file}:${frame.line}`].filter(Boolean).join(" ");
+		: frame.module && frame.module_offset !== undefined ? `${frame.module}+0x${frame.module_offset.toString(16)}` : frame.pc || "?";
+	const place = [frame.gem || (frame.function && frame.module), at(frame.file, frame.line)].filter(Boolean).join(" ");
 	const notes = [frame.inlined && "inlined", frame.signal && "signal handler", frame.trust === "scanned" && "found on the stack"].filter(Boolean);
 	return frameItem(fiber, "n" + index, "", frame.interpreter || isStart ? "native interpreter" : "native", name, place, frame.pc && `pc ${frame.pc}`,
 		notes.length ? make("small", {}, ` (${notes.join(", ")})`) : null);
@@ -78,7 +78,7 @@ function stack(fiber) {
 		: part.native !== undefined ? nativeFrame(fiber, part.native, lastRuby >= 0 && index > lastRuby)
 		: make("li", { class: "gap problem" }, part.gap || "frames that could not be put in order"));
 	const notes = [fiber.problem, fiber.native_problem, fiber.frames_truncated && "It has more frames than rcore reads."].filter(Boolean);
-	return [notes.map((note) => make("p", { class: "problem" }, note)),
+	return [notes.map(problem),
 		items.length ? foldRuns(items) : make("p", { class: "quiet" }, "No frames.")].flat();
 }
 

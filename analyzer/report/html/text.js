@@ -2,11 +2,25 @@
 "use strict";
 
 // Text of the target is never markup: it only becomes text nodes, and titles. Characters that one cannot
-// see, or that reverse the order of what follows, are shown in Ruby's notation, as in the text report.
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]|[\ud800-\udbff](?![\udc00-\udfff])/g;
+// see, or that reverse the order of what follows, are shown in Ruby's notation, as in the text report (see
+// rcore_unsafe_character() of base/text.c).
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]|\udb40[\udc00-\udc7f]|[\ud800-\udbff](?![\udc00-\udfff])/g;
+const LETTERS = { 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "e" };
 
 function safe(text) {
-	return String(text).replace(UNSAFE, (found) => found === "\n" ? "\\n" : `\\u{${found.codePointAt(0).toString(16).toUpperCase()}}`);
+	return String(text).replace(UNSAFE, (found) => {
+		const code = found.codePointAt(0), hex = code.toString(16).toUpperCase();
+		return LETTERS[code] ? "\\" + LETTERS[code] : code < 0x80 ? "\\x" + hex.padStart(2, "0") : `\\u{${hex}}`;
+	});
+}
+
+// "app/order.rb:3"; without a line the path alone, and "" without a path.
+function at(path, line) {
+	return path ? line ? `${path}:${line}` : path : "";
+}
+
+function problem(text) {
+	return text ? make("p", { class: "problem" }, text) : null;
 }
 
 // An element: make("a", { href: "#T1", class: "id" }, "T1", " ", other). Members that are undefined or
@@ -41,7 +55,7 @@ const IDS = /\b([TE]\d+(?:\.F\d+)?)\b/;
 
 // A sentence of rcore's, in which ids of threads and fibers become links.
 function sentence(text) {
-	return String(text).split(IDS).map((part, index) => index % 2 && isKnown(part) ? link(part) : part);
+	return String(text || "").split(IDS).map((part, index) => index % 2 && isKnown(part) ? link(part) : part);
 }
 
 // A section of details. `fill` makes its content when it is opened for the first time: reports have
@@ -58,7 +72,7 @@ function foldable(members, summary, fill) {
 	return details;
 }
 
-function open(details) {
+function unfoldDetails(details) {
 	details.fill();
 	details.open = true;
 	return details;

@@ -6,6 +6,11 @@ const CHUNK = 200; // members of a group that are listed at a time
 // The element of each thread and fiber that is on the page, and how to make one that is not yet.
 const places = new Map(), makers = new Map();
 
+function placed(id, details) {
+	places.set(id, details);
+	return details;
+}
+
 function badge(text, className) {
 	return make("span", { class: "badge " + (className || "") }, text);
 }
@@ -17,21 +22,22 @@ function purpose(fiber) {
 	if (pairs.length) list.push(make("p", { class: "context" }, make("b", {}, "context "), pairs.map(([key, value]) => [make("code", {}, `${key}=${value}`), " "]).flat()));
 	for (const work of worksOf(fiber))
 		list.push(make("p", { class: "context" }, make("b", {}, work.kind, " "), work.fields.map(([key, value]) => [make("code", {}, `${key}=${value}`), " "]).flat(), make("small", {}, ` (${work.from})`)));
-	if (fiber.context && fiber.context.problem) list.push(make("p", { class: "problem" }, fiber.context.problem));
-	return list;
+	const { problem: why, difference } = fiber.context || {};
+	return [...list, problem(why), difference ? make("p", { class: "quiet" }, difference) : null].filter(Boolean);
 }
 
 function exceptions(fiber) {
 	return (fiber.exceptions || []).map((each) => foldable({ class: "more" },
 		[make("b", {}, "handles "), `${each.class || "an exception"}: ${each.message || ""}`],
 		() => [make("ol", { class: "stack" }, (each.backtrace || []).map((line) => make("li", { class: "ruby" },
-			make("span", { class: "label" }, line.label || line.text || line.problem), " ", make("span", { class: "place" }, line.path ? `${line.path}:${line.line}` : "")))),
-			(each.causes || []).map((cause) => make("p", {}, `caused by ${cause.class || "an exception"}: ${cause.message || ""}`)),
-			each.problem && make("p", { class: "problem" }, each.problem)].flat()));
+			make("span", { class: "label" }, line.label || line.text || line.problem), " ", make("span", { class: "place" }, at(line.path, line.line))))),
+			each.backtrace_left_out && make("p", { class: "quiet" }, `${count(each.backtrace_left_out, "more line")} of its backtrace`),
+			(each.causes || []).map((cause) => [make("p", {}, `caused by ${cause.class || "an exception"}: ${cause.message || ""}`), problem(cause.problem)]).flat(),
+			problem(each.problem)].flat()));
 }
 
-function storage(name, list) {
-	return list && list.length ? foldable({ class: "more" }, `${name} (${list.length})`, () => [variables("", list)]) : null;
+function storage(name, list, why) {
+	return [list && list.length ? foldable({ class: "more" }, `${name} (${list.length})`, () => [variables("", list)]) : null, problem(why && `${name}: ${why}`)];
 }
 
 function addresses(fiber) {
@@ -51,7 +57,8 @@ function fiberBody(fiber) {
 		fiber.wait && make("p", { class: "wait" }, sentence(fiber.wait.text)),
 		waiters.length ? make("p", { class: "wait" }, `${count(waiters.length, "fiber")} ${waiters.length === 1 ? "waits" : "wait"} for it: `, waiters.slice(0, 20).map((id) => [link(id), " "]).flat(), waiters.length > 20 ? "\u2026" : "") : null,
 		...purpose(fiber), ...exceptions(fiber), ...stack(fiber),
-		storage("fiber storage", fiber.storage), storage("fiber-local variables", fiber.fiber_locals), fiber.current && storage("thread variables", thread.variables),
+		...storage("fiber storage", fiber.storage, fiber.storage_problem), ...storage("fiber-local variables", fiber.fiber_locals, fiber.fiber_locals_problem),
+		...(fiber.current ? storage("thread variables", thread.variables, thread.variables_problem) : []),
 		addresses(fiber),
 	].filter(Boolean);
 }
@@ -66,9 +73,7 @@ function fiberSummary(fiber, shownId) {
 }
 
 function fiberDetails(fiber) {
-	const details = foldable({ id: fiber.id, class: "fiber" }, fiberSummary(fiber), () => fiberBody(fiber));
-	places.set(fiber.id, details);
-	return details;
+	return placed(fiber.id, foldable({ id: fiber.id, class: "fiber" }, fiberSummary(fiber), () => fiberBody(fiber)));
 }
 
 function threadSummary(thread) {
@@ -86,12 +91,12 @@ function threadSummary(thread) {
 // The thread's own line, then the fiber that it runs. Its parked fibers have a part of the page of their own.
 function threadDetails(thread) {
 	const fiber = currentOf(thread);
-	const parked = thread.fibers.length - (fiber ? 1 : 0);
+	const parked = (thread.fibers || []).filter((id) => id !== thread.current_fiber).length;
 	const details = foldable({ id: thread.id, class: "thread" }, threadSummary(thread), () => [
 		facts([["kernel thread", thread.tid], ["parked fibers", parked || undefined], ["ractor", thread.ractor > 1 ? thread.ractor : undefined],
 			["held the GVL", thread.gvl_held_ns && `for at least ${Math.round(thread.gvl_held_ns / 1e6)} ms`]]),
-		thread.problem && make("p", { class: "problem" }, thread.problem),
-		...(fiber ? fiberBody(fiber) : [make("p", { class: "quiet" }, "It runs no fiber.")]),
+		problem(thread.problem),
+		...(fiber ? fiberBody(fiber) : [make("p", { class: "quiet" }, thread.current_fiber ? `It runs ${thread.current_fiber}, which is not in this report.` : "It runs no fiber.")]),
 	]);
 	places.set(thread.id, details);
 	if (fiber) {
@@ -120,17 +125,28 @@ function chunks(members, element) {
 	return { box, show };
 }
 
+// "with the same stack", and which others are nearly so.
+function alike(entry) {
+	return entry.differs ? "with similar stacks" : "with the same stack";
+}
+
+function similar(entry) {
+	if (!entry.similar.length) return null;
+	const left = entry.similarCount - entry.similar.length;
+	return make("p", { class: "quiet" }, "Similar, but for the line of the innermost frame or the depth of a recursion: ", entry.similar.map((id) => [link(id), " "]).flat(), left > 0 ? `and ${left.toLocaleString("en")} more` : "");
+}
+
 // One entry for several members with the same stack: it shows the first one, and lists all of them.
-function groupDetails(className, members, summary, element) {
+function groupDetails(entry, members, summary, element) {
 	let list;
-	const details = foldable({ class: "group " + className }, summary, () => {
+	const details = foldable({ class: "group" }, summary, () => {
 		list = chunks(members, element);
-		open(list.box.querySelector("details"));
-		return list.box;
+		unfoldDetails(list.box.querySelector("details"));
+		return [similar(entry), list.box];
 	});
 	members.forEach((member, index) => {
 		const reach = () => {
-			open(details);
+			unfoldDetails(details);
 			list.show(index);
 		};
 		makers.set(member.id, reach);
@@ -141,11 +157,11 @@ function groupDetails(className, members, summary, element) {
 
 function threadEntry(entry) {
 	const [first] = entry.threads;
-	if (entry.threads.length === 1) return threadDetails(first);
+	if (entry.threads.length === 1 && !entry.similar.length) return threadDetails(first);
 	const fiber = currentOf(first);
 	const [label, place] = fiber ? placeOf(fiber) : [];
 	const waits = fiber && fiber.wait && fiber.wait.text;
-	return groupDetails("threads", entry.threads, [make("b", {}, entry.idle ? `${count(entry.threads.length, "idle thread")}` : `${count(entry.threads.length, "thread")} with the same stack`), " ",
+	return groupDetails(entry, entry.threads, [make("b", {}, entry.idle ? count(entry.threads.length, "idle thread") : `${count(entry.threads.length, "thread")} ${alike(entry)}`), " ",
 		make("span", { class: "ids" }, entry.threads.slice(0, 12).map((thread) => thread.id).join(" "), entry.threads.length > 12 ? " \u2026" : ""), " ",
 		make("span", { class: "what" }, waits ? (waits.startsWith("waits") ? "each " : "") + waits : ""), " ",
 		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place)], threadDetails);
@@ -153,9 +169,9 @@ function threadEntry(entry) {
 
 function fiberEntry(entry) {
 	const [first] = entry.fibers;
-	if (entry.fibers.length === 1) return fiberDetails(first);
+	if (entry.fibers.length === 1 && !entry.similar.length) return fiberDetails(first);
 	const [label, place] = placeOf(first);
-	return groupDetails("fibers", entry.fibers, [make("b", {}, `${count(entry.fibers.length, "fiber")} with the same stack`), " ",
+	return groupDetails(entry, entry.fibers, [make("b", {}, `${count(entry.fibers.length, "fiber")} ${alike(entry)}`), " ",
 		make("span", { class: "ids" }, entry.fibers.slice(0, 8).map((fiber) => fiber.id).join(" "), entry.fibers.length > 8 ? " \u2026" : ""), " ",
 		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place)], fiberDetails);
 }

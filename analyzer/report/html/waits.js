@@ -10,17 +10,17 @@ function shorten(text, most) {
 	return shown.length <= most ? shown : shown.slice(0, most - 1) + "\u2026";
 }
 
-// Whether one of a deadlock waits for the other.
-function isDeadlocked(from, to) {
-	return report.deadlocks.some((deadlock) => deadlock.fibers.includes(from) && deadlock.fibers.includes(to));
+// The number of the deadlock that each fiber is in.
+function deadlocked() {
+	return new Map(report.deadlocks.flatMap((deadlock, index) => (deadlock.fibers || []).map((id) => [id, index])));
 }
 
 function wantedOf(wait) {
-	return [wait.kind === "join" ? "join" : wait.kind.replace(/_/g, " "), wait.object].filter(Boolean).join(" ");
+	return [(wait.kind || "").replace(/_/g, " "), wait.object].filter(Boolean).join(" ");
 }
 
 function graphOf() {
-	const nodes = new Map(), edges = [], merged = new Map();
+	const nodes = new Map(), edges = [], merged = new Map(), dead = deadlocked();
 	const node = (id, members, extra) => {
 		if (!nodes.has(id)) nodes.set(id, { id, members, ...extra });
 		return nodes.get(id);
@@ -28,7 +28,7 @@ function graphOf() {
 	for (const fiber of report.fibers) {
 		const holder = holderOf(fiber);
 		if (!holder || !fibers.has(holder)) continue;
-		const wanted = wantedOf(fiber.wait), bad = isDeadlocked(fiber.id, holder);
+		const wanted = wantedOf(fiber.wait), bad = dead.has(fiber.id) && dead.get(fiber.id) === dead.get(holder);
 		const key = blocked.has(fiber.id) || bad ? fiber.id : `${holder} ${wanted}`;
 		node(holder, [holder]);
 		if (merged.has(key)) merged.get(key).members.push(fiber.id);
@@ -37,12 +37,12 @@ function graphOf() {
 			edges.push({ from: key, to: holder, wanted, bad });
 		}
 	}
-	for (const pool of report.pools) {
+	for (const [number, pool] of report.pools.entries()) {
 		if (!pool.waiters || !pool.waiters.length) continue;
 		const used = pool.used !== undefined && pool.size !== undefined ? `${pool.used} of ${pool.size} in use` : "";
-		const id = node(`pool ${pool.object}`, [], { title: `Pool of ${pool.library}`, line: used }).id;
+		const id = node(`pool ${number}`, [], { title: `Pool of ${pool.library || "connections"}`, line: used }).id;
 		edges.push({ from: node(`waiters of ${id}`, pool.waiters).id, to: id, wanted: "connection" });
-		if (pool.holders && pool.holders.length) edges.push({ from: id, to: node(`holders of ${id}`, pool.holders).id, wanted: "held by" });
+		if (pool.holders && pool.holders.length) edges.push({ from: id, to: node(`holders of ${id}`, pool.holders, { verb: "hold" }).id, wanted: "held by" });
 	}
 	return { nodes, edges };
 }
@@ -83,7 +83,7 @@ function describe(node) {
 	const [label, path = ""] = fiber ? placeOf(fiber) : [];
 	const place = path.split("/").pop();
 	const ids = node.members.map((id) => (fibers.get(id) || {}).current ? fibers.get(id).thread : id);
-	if (node.members.length > 1) return [`${node.members.length} wait: ${ids.join(" ")}`, label && `${label} ${place}`];
+	if (node.members.length > 1) return [`${node.members.length} ${node.verb || "wait"}: ${ids.join(" ")}`, label && `${label} ${place}`];
 	return [[ids[0], thread && thread.name].filter(Boolean).join(" "), label ? `${label} ${place}` : ""];
 }
 

@@ -130,19 +130,23 @@ static bool is_absent(struct rcore_ruby *ruby, uint64_t address)
 
 /*
  * Reads the entry `at` of the list, or the first one after it and before `end`
- * that is not an empty page. Returns false if there is none, or if the list
- * cannot be read.
+ * that is not an empty page: *ret is 0 if there is none. Returns false if the
+ * list cannot be read.
  */
 static bool next_page(struct rcore_ruby *ruby, uint64_t list, uint64_t at, uint64_t end,
 		      uint64_t *ret)
 {
+	*ret = 0;
 	for (uint64_t i = at; i < end && i - at < EMPTY_LIMIT; i++) {
-		if (rcore_read_u64(ruby->memory, list + i * sizeof(*ret), ret))
+		uint64_t page;
+		if (rcore_read_u64(ruby->memory, list + i * sizeof(page), &page))
 			return false;
-		if (!is_empty(ruby, *ret))
-			return true;
+		if (is_empty(ruby, page))
+			continue;
+		*ret = page;
+		return true;
 	}
-	return false;
+	return true;
 }
 
 struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
@@ -163,16 +167,19 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 	for (uint64_t i = 0; i < some; i++) {
 		uint64_t at = some > 1 ? i * (count - 1) / (some - 1) : 0;
 		uint64_t end = i + 1 < some ? (i + 1) * (count - 1) / (some - 1) : count;
-		uint64_t before = address;
+		uint64_t before = address, next;
 		struct rcore_heap_page page;
 		/*
 		 * memmove() makes room for a new page in the sorted list: until
 		 * it is done, an entry may be there twice.
 		 */
-		if (!next_page(ruby, list, at, end, &address)) {
+		if (!next_page(ruby, list, at, end, &next))
+			continue;
+		if (!next) {
 			empty++;
 			continue;
 		}
+		address = next;
 		if (is_absent(ruby, address) || (i && address == before))
 			continue;
 		if (some > 1 && !one_is_blank && is_blank(ruby, address)) {
@@ -405,8 +412,9 @@ static void walk_rest(const struct walk *walk, struct pages *pages, bool *go_on)
 
 static void walk_one(const struct walk *walk, uint64_t page, struct pages *pages, bool *go_on)
 {
-	bool is_one = !pages->one_is_blank && is_blank(walk->ruby, page);
-	if (is_empty(walk->ruby, page) || is_one) {
+	bool is_unused = is_empty(walk->ruby, page);
+	bool is_one = !is_unused && !pages->one_is_blank && is_blank(walk->ruby, page);
+	if (is_unused || is_one) {
 		pages->one_is_blank |= is_one;
 	} else if (!walk_entry(walk, page, &pages->last, go_on)) {
 		pages->bad++;

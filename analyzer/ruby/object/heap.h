@@ -50,8 +50,8 @@ bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value);
 bool rcore_heap_may_be_garbage(struct rcore_ruby *ruby, uint64_t value, bool is_collecting);
 
 /*
- * Checks the list of pages on a few of them, including the first and the last:
- * each has slots, points back, and is after the one before. Empty pages, which
+ * Checks the list of pages on a few of them, from the first to the last: each
+ * has slots, points back, and is after the one before. Empty pages, which
  * have no slots from 3.4 on, are passed over. *ret_tested is the number that
  * could be read. Errors: FAULT, CORRUPT or LIMIT if the list is implausible (it
  * is empty or has only empty pages, cannot be read to its end, or is longer

@@ -181,7 +181,11 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Starts the thread with all signals blocked: those are for the caller. */
+/*
+ * Starts the thread with all signals blocked: those are for the caller. A
+ * filter of system calls (base/confine.h) answers with SIGSYS in the thread
+ * itself.
+ */
 static bool start(struct rcore_read_ahead *ahead)
 {
 	sigset_t all, before;
@@ -190,6 +194,7 @@ static bool start(struct rcore_read_ahead *ahead)
 		return false;
 	pthread_attr_setstacksize(&attributes, STACK);
 	sigfillset(&all);
+	sigdelset(&all, SIGSYS);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	bool done = !pthread_create(&ahead->thread, &attributes, work, ahead);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -242,11 +247,13 @@ struct rcore_read_ahead *rcore_read_ahead_start(int fd, const struct rcore_mappe
 		return NULL;
 	uint64_t data = (uint64_t)status.st_blocks * BLOCK;
 	bool reads_all = data <= LIMIT && data <= map->size / 2;
-	if (reads_all)
-		madvise((void *)map->bytes, map->size, MADV_RANDOM);
 	bool is_cold = !is_in_memory(fd, map);
 	lseek(fd, offset, SEEK_SET);
-	return is_cold ? start_cold(fd, offset, reads_all, map) : NULL;
+	if (!is_cold)
+		return NULL;
+	if (reads_all)
+		madvise((void *)map->bytes, map->size, MADV_RANDOM);
+	return start_cold(fd, offset, reads_all, map);
 }
 
 void rcore_read_ahead_note(struct rcore_read_ahead *ahead, uint64_t offset, uint64_t size)

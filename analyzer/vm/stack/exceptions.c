@@ -75,13 +75,14 @@ static struct rcore_error *read_message(struct rcore_ruby *ruby,
 /*
  * While Ruby ends it frees all T_DATA, also those that are still referred to:
  * rb_objspace_call_finalizer() clears their flags, or makes zombies of them.
- * From 3.3 on, it frees the data before it clears the flags.
+ * From 3.3 on (sweep_aborted), it frees the data before it clears the flags.
  */
 static bool may_be_freed(struct rcore_ruby *ruby, uint64_t value)
 {
 	enum rcore_type type;
 	rcore_auto_error err = rcore_type(ruby, value, &type);
-	return !err && (type == RCORE_T_NONE || type == RCORE_T_ZOMBIE || type == RCORE_T_DATA);
+	return !err && (type == RCORE_T_NONE || type == RCORE_T_ZOMBIE ||
+			(type == RCORE_T_DATA && ruby->layout->traits.sweep_aborted));
 }
 
 static struct rcore_error *read_backtrace(struct rcore_ruby *ruby, bool is_ending,

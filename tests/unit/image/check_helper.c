@@ -101,7 +101,8 @@ START_TEST(has_time)
 	ck_assert(left.processor > 0 && left.processor <= 10100000);
 	ck_assert(left.wait > 0);
 	ck_assert(!rcore_helper_call(helper, loop, "", 1, reply, &size));
-	ck_assert_str_eq(rcore_helper_problem(helper), "it took longer than 10 s");
+	ck_assert_str_eq(rcore_helper_problem(helper),
+			 "it used more than 10 s of processor time");
 	rcore_helper_free(helper);
 }
 END_TEST

@@ -118,6 +118,8 @@ START_TEST(reads_what_is_sent)
 	ck_assert_int_eq(rcore_map_descriptor(fd, false, &map), 0);
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	struct rcore_read_ahead *ahead = rcore_read_ahead_start(fd, &map);
+	/* The file system may have kept a part of it. */
+	bool was_resident = is_resident(&map, 0);
 	ck_assert(ahead || is_resident(&map, SENT));
 	if (ahead) {
 		rcore_read_ahead_send(ahead);
@@ -125,7 +127,7 @@ START_TEST(reads_what_is_sent)
 		rcore_read_ahead_send(ahead);
 		while (!is_resident(&map, SENT))
 			usleep(1000);
-		ck_assert(!is_resident(&map, 0));
+		ck_assert(was_resident || !is_resident(&map, 0));
 	}
 	rcore_read_ahead_stop(ahead);
 	rcore_unmap_file(&map);

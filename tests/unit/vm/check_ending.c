@@ -88,6 +88,10 @@ START_TEST(test_freed_backtrace)
 		uint64_t object = handle(cases[i].type);
 		bool is_left_out =
 			cases[i].is_left_out && world.vm.ruby.layout.traits.sweep_aborted;
+		/* Up to 3.2, the flags are cleared before the data is freed. */
+		bool is_problem =
+			cases[i].is_problem || (cases[i].type == RCORE_T_DATA &&
+						!world.vm.ruby.layout.traits.sweep_aborted);
 		if (cases[i].is_ending)
 			FAKE_PUT(&world.vm, world.vm.main_thread, thread, status,
 				 RCORE_THREAD_KILLED);
@@ -112,8 +116,8 @@ START_TEST(test_freed_backtrace)
 		}
 		ck_assert_uint_eq(fiber->exceptions[0].object, object);
 		ck_assert_uint_eq(fiber->exceptions[0].location_count, 0);
-		ck_assert(!!fiber->exceptions[0].problem == cases[i].is_problem);
-		ck_assert(snapshot->incomplete == cases[i].is_problem);
+		ck_assert(!!fiber->exceptions[0].problem == is_problem);
+		ck_assert(snapshot->incomplete == is_problem);
 		rcore_ruby_deinit(&ruby);
 		world_free(snapshot);
 	}
