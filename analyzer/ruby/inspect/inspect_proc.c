@@ -64,6 +64,9 @@ struct rcore_error *rcore_inspect_fiber(struct rcore_inspect *inspect, uint64_t 
 		err = RCORE_GET(ruby, data, fiber, resuming_fiber, &resuming);
 	else if (!err && rcore_has(&layout->fiber.transferred))
 		err = RCORE_GET(ruby, data, fiber, transferred, &transferred);
+	/* Up to 3.0 it is a Fiber, and nil once that has yielded. */
+	if (layout->traits.resuming_object && rcore_is_nil(ruby, resuming))
+		resuming = 0;
 	if (!err && status >= RCORE_COUNT(fiber_statuses))
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "Fiber 0x%" PRIx64 " has no status %" PRIu64, value,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "ruby/inspect/inspect.h"
 #include "vm_suite.h"
 
 #include "base/count.h"
@@ -68,8 +71,44 @@ START_TEST(test_leaving_fiber)
 }
 END_TEST
 
+static void inspects_as(struct rcore_ruby *ruby, uint64_t object, const char *ending)
+{
+	struct rcore_value result = {0};
+	struct rcore_error *err = rcore_inspect(ruby, object, NULL, &result);
+	ck_assert_msg(!err && !result.problem, "%s", err ? err->message : result.problem);
+	size_t length = strlen(result.text), size = strlen(ending);
+	ck_assert_msg(length > size && !strcmp(result.text + length - size, ending), "%s",
+		      result.text);
+}
+
+/* In 3.0, nil is in the place of a fiber that has yielded since. */
+START_TEST(test_inspect_resuming)
+{
+	world_begin(_i);
+	struct rcore_snapshot *snapshot = world_load_whole();
+	struct fake_ruby *fake = &world.vm.ruby;
+	struct rcore_ruby ruby;
+	rcore_ruby_init(&ruby, &fake->target.memory, &fake->layout, &snapshot->arena);
+	rcore_ruby_set_vm(&ruby, world.vm.address);
+	ruby.global_symbols = fake->symbols;
+	bool is_object = fake->layout.traits.resuming_object;
+	uint64_t object = FAKE_GET(&world.vm, world.parked, fiber, self);
+	if (rcore_has(&fake->layout.fiber.resuming_fiber)) {
+		FAKE_PUT(&world.vm, world.parked, fiber, resuming_fiber,
+			 is_object ? (uint64_t)fake->layout.constant.qnil : 0);
+		inspects_as(&ruby, object, " (suspended)>");
+		FAKE_PUT(&world.vm, world.parked, fiber, resuming_fiber,
+			 is_object ? object : world.parked);
+		inspects_as(&ruby, object, " (suspended by resuming)>");
+	}
+	rcore_ruby_deinit(&ruby);
+	world_free(snapshot);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_broken_fiber_list, test_leaving_fiber};
+	const TTest *const tests[] = {test_broken_fiber_list, test_leaving_fiber,
+				      test_inspect_resuming};
 	return world_run("fiber list", tests, RCORE_COUNT(tests));
 }
