@@ -126,6 +126,11 @@ struct rcore_traits {
 	/* And those for super, or of refinements, mark their class. */
 	bool callcaches_mark_class;
 	bool iseqs_mark_callcaches;
+	/*
+	 * vm_cc_invalidated_p() of 3.0 answers the wrong way round, so the
+	 * collector drops the call caches that are valid.
+	 */
+	bool iseqs_mark_invalidated;
 	bool iseqs_mark_local;     /* local_iseq */
 	bool classes_mark_cvars;   /* the lexical scopes of their caches */
 	bool envs_mark_code_first; /* before the outer environment */

@@ -151,6 +151,7 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		 * false for each of them.
 		 */
 		.iseqs_mark_callcaches = !since(layout, 3, 4),
+		.iseqs_mark_invalidated = !since(layout, 3, 1),
 		.iseqs_mark_local = since(layout, 3, 3),
 		/* gc.c, mark_cvc_tbl */
 		.classes_mark_cvars = since(layout, 3, 2),

@@ -171,8 +171,10 @@ static bool is_active(struct rcore_children *children, uint64_t cc)
 	    !RCORE_CHILD_READ(children, cc, callcache, klass))
 		return false;
 	uint64_t cme = RCORE_CHILD_READ(children, cc, callcache, cme);
-	return cme && !rcore_read_u64(children->ruby->memory, cme, &method) &&
-	       !(method & INVALIDATED);
+	if (!cme || rcore_read_u64(children->ruby->memory, cme, &method))
+		return false;
+	bool is_invalidated = method & INVALIDATED;
+	return is_invalidated == traits->iseqs_mark_invalidated;
 }
 
 /* From 3.0 on. */
