@@ -14,19 +14,16 @@ class Order
   end
 end
 
-def named(name)
-  Thread.new do
-    Thread.current.name = name
-    yield
-  end
+def named(name, &body)
+  Thread.new(&body).tap { |thread| thread.name = name }
 end
 
 reader, = IO.pipe
 held = Queue.new
-named("holder") { Order::LOCK.synchronize { held << true and reader.read } }
+holder = named("holder") { Order::LOCK.synchronize { held << true and reader.read } }
 held.pop
 5.times { |i| named("worker #{i}") { Order.new(i).total } }
-named("joins") { Thread.list.find { |thread| thread.name == "holder" }.join }
+named("joins") { holder.join }
 # Ruby ends the program if all threads wait for each other for ever, but one of these sleeps.
 one, two = Array.new(2) { Mutex.new }
 both = Queue.new

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <zlib.h>
 
 #include "base/error.h"
+#include "report/gzip.h"
 
 /*
  * report/html/ writes reports for browsers. html.c writes the page; the script
@@ -16,8 +16,8 @@
 
 /*
  * A stream that compresses what is written to it with gzip, and writes the
- * result as Base64 (RFC 4648, 4) to another stream. The text may be as long as
- * you like: it is never in memory as a whole.
+ * result as Base64 (RFC 4648, 4) to another stream. The text is never in memory
+ * as a whole.
  */
 struct rcore_packed {
 	/* Write here, between begin and end. */
@@ -25,7 +25,7 @@ struct rcore_packed {
 
 	/* Private. */
 	FILE *out;
-	z_stream deflate;
+	struct rcore_gzip gzip;
 	unsigned char rest[3]; /* bytes that do not fill a group of three yet */
 	size_t rest_size;
 };

@@ -87,7 +87,7 @@ function ruby() {
 
 function problems() {
 	const failed = report.proofs.filter((proof) => !proof.passed);
-	return [report.problems.length && make("ul", {}, report.problems.map((problem) => make("li", { class: "problem" }, sentence(problem)))),
+	return [report.problems.length && make("ul", {}, report.problems.map((text) => make("li", { class: "problem" }, sentence(text)))),
 		failed.length && make("ul", {}, failed.map((proof) => make("li", { class: "problem" }, [proof.text || proof.name || "a check", proof.detail || "it failed"].join(": ")))),
 		problem(report.wait_problem),
 		!report.complete && make("p", {}, "Frames and values that could not be read say so where they stand.")];
@@ -113,18 +113,16 @@ function search(text) {
 	if (!words.length) return;
 	const found = report.fibers.filter((fiber) => words.every((word) => haystackOf(fiber).includes(word)));
 	status.textContent = found.length > FOUND ? `${count(found.length, "fiber")}, of which ${FOUND} are shown` : count(found.length, "fiber");
-	box.append(...found.slice(0, FOUND).map((fiber) => {
-		return foldable({ class: "fiber" }, fiberSummary(fiber, fiber.current ? fiber.thread : fiber.id), () => {
-			const body = make("div", {}, fiberBody(fiber));
-			// Its ids are those of the section that the links lead to.
-			body.querySelectorAll("[id]").forEach((each) => each.removeAttribute("id"));
-			body.querySelectorAll("li").forEach((item) => {
-				const line = item.textContent.toLowerCase();
-				item.classList.toggle("hit", words.some((word) => line.includes(word)));
-			});
-			return body;
+	box.append(...found.slice(0, FOUND).map((fiber) => foldable({ class: "fiber" }, fiberSummary(fiber, fiber.current ? fiber.thread : fiber.id), () => {
+		const body = make("div", {}, fiberBody(fiber));
+		// Its ids are those of the section that the links lead to.
+		body.querySelectorAll("[id]").forEach((each) => each.removeAttribute("id"));
+		body.querySelectorAll("li").forEach((item) => {
+			const line = item.textContent.toLowerCase();
+			item.classList.toggle("hit", words.some((word) => line.includes(word)));
 		});
-	}));
+		return body;
+	})));
 	const first = box.querySelector("details");
 	if (first && found.length <= 3) unfoldDetails(first);
 }

@@ -46,7 +46,7 @@ function count(number, noun) {
 	return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-// The word of a program for "this id": a link to its place in the report.
+// A link to the place of a thread, fiber or frame on the page.
 function link(id, text) {
 	return make("a", { href: "#" + id, class: "id" }, text || id);
 }

@@ -2,6 +2,7 @@
 "use strict";
 
 const CHUNK = 200; // members of a group that are listed at a time
+const NAMED = 10; // those that the line of a group names
 
 // The element of each thread and fiber that is on the page, and how to make one that is not yet.
 const places = new Map(), makers = new Map();
@@ -17,13 +18,10 @@ function badge(text, className) {
 
 // For whom it works: its context, and the request or job that its frames tell.
 function purpose(fiber) {
-	const list = [];
+	const line = (kind, pairs, from) => make("p", { class: "context" }, make("b", {}, kind, " "), pairs.map(([key, value]) => [make("code", {}, `${key}=${value}`), " "]).flat(), from && make("small", {}, ` (${from})`));
 	const pairs = contextOf(fiber);
-	if (pairs.length) list.push(make("p", { class: "context" }, make("b", {}, "context "), pairs.map(([key, value]) => [make("code", {}, `${key}=${value}`), " "]).flat()));
-	for (const work of worksOf(fiber))
-		list.push(make("p", { class: "context" }, make("b", {}, work.kind, " "), work.fields.map(([key, value]) => [make("code", {}, `${key}=${value}`), " "]).flat(), make("small", {}, ` (${work.from})`)));
 	const { problem: why, difference } = fiber.context || {};
-	return [...list, problem(why), difference ? make("p", { class: "quiet" }, difference) : null].filter(Boolean);
+	return [pairs.length ? line("context", pairs) : null, ...worksOf(fiber).map((work) => line(work.kind, work.fields, work.from)), problem(why), difference ? make("p", { class: "quiet" }, difference) : null].filter(Boolean);
 }
 
 function exceptions(fiber) {
@@ -63,13 +61,19 @@ function fiberBody(fiber) {
 	].filter(Boolean);
 }
 
-function fiberSummary(fiber, shownId) {
+// What a closed section tells of a fiber: what it waits for, where it is, and what it works on. A group has
+// one line for all, so there is no work in it.
+function outline(fiber, isGroup) {
+	if (!fiber) return [];
 	const [label, place] = placeOf(fiber);
-	const work = worksOf(fiber).map((each) => `${each.kind} ${each.fields.map(([, value]) => value).slice(0, 3).join(" ")}`)[0];
-	return [make("span", { class: "id" }, shownId || fiber.id), " ", fiber.current ? null : [badge(fiber.status), " "],
-		make("span", { class: "what" }, fiber.wait ? fiber.wait.text : ""), " ",
-		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place), " ",
-		work && make("span", { class: "work" }, work)].flat();
+	const waits = fiber.wait && fiber.wait.text || "";
+	const work = isGroup ? "" : worksOf(fiber).map((each) => [each.kind, ...each.fields.map(([, value]) => value).slice(0, 3)].join(" "))[0];
+	return [["what", isGroup && waits.startsWith("waits") ? "each " + waits : waits], ["label", label], ["place", place], ["work", work]]
+		.filter(([, text]) => text).map(([name, text]) => [make("span", { class: name }, text), " "]).flat();
+}
+
+function fiberSummary(fiber, shownId) {
+	return [make("span", { class: "id" }, shownId || fiber.id), " ", fiber.current ? null : [badge(fiber.status), " "], outline(fiber)].flat();
 }
 
 function fiberDetails(fiber) {
@@ -77,15 +81,10 @@ function fiberDetails(fiber) {
 }
 
 function threadSummary(thread) {
-	const fiber = currentOf(thread);
-	const [label, place] = fiber ? placeOf(fiber) : [];
-	const work = fiber && worksOf(fiber).map((each) => `${each.kind} ${each.fields.map(([, value]) => value).slice(0, 3).join(" ")}`)[0];
 	return [make("span", { class: "id" }, thread.id), " ", thread.name && [make("b", {}, thread.name), " "], thread.main && [badge("main"), " "],
 		thread.crashed && [badge("died here", "bad"), " "], thread.ended && [badge("ended"), " "],
 		badge(thread.status || "unknown", thread.status === "run" ? "good" : ""), " ", thread.gvl === "holder" && [badge("has the GVL", "good"), " "],
-		make("span", { class: "what" }, fiber && fiber.wait ? fiber.wait.text : ""), " ",
-		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place), " ",
-		work && make("span", { class: "work" }, work)].flat();
+		outline(currentOf(thread))].flat();
 }
 
 // The thread's own line, then the fiber that it runs. Its parked fibers have a part of the page of their own.
@@ -118,7 +117,7 @@ function chunks(members, element) {
 			more.remove();
 			box.append(...next);
 		}
-		more.textContent = `${count(members.length - shown, "more")}`.replace(/s$/, "");
+		more.textContent = `${(members.length - shown).toLocaleString("en")} more`;
 		if (shown < members.length) box.append(more);
 	}
 	show(0);
@@ -155,23 +154,19 @@ function groupDetails(entry, members, summary, element) {
 	return details;
 }
 
+function groupTitle(text, members) {
+	return [make("b", {}, text), " ", make("span", { class: "ids" }, members.slice(0, NAMED).map(({ id }) => id).join(" "), members.length > NAMED ? " \u2026" : ""), " "];
+}
+
 function threadEntry(entry) {
 	const [first] = entry.threads;
 	if (entry.threads.length === 1 && !entry.similar.length) return threadDetails(first);
-	const fiber = currentOf(first);
-	const [label, place] = fiber ? placeOf(fiber) : [];
-	const waits = fiber && fiber.wait && fiber.wait.text;
-	return groupDetails(entry, entry.threads, [make("b", {}, entry.idle ? count(entry.threads.length, "idle thread") : `${count(entry.threads.length, "thread")} ${alike(entry)}`), " ",
-		make("span", { class: "ids" }, entry.threads.slice(0, 12).map((thread) => thread.id).join(" "), entry.threads.length > 12 ? " \u2026" : ""), " ",
-		make("span", { class: "what" }, waits ? (waits.startsWith("waits") ? "each " : "") + waits : ""), " ",
-		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place)], threadDetails);
+	const title = entry.idle ? count(entry.threads.length, "idle thread") : `${count(entry.threads.length, "thread")} ${alike(entry)}`;
+	return groupDetails(entry, entry.threads, [...groupTitle(title, entry.threads), ...outline(currentOf(first), true)], threadDetails);
 }
 
 function fiberEntry(entry) {
 	const [first] = entry.fibers;
 	if (entry.fibers.length === 1 && !entry.similar.length) return fiberDetails(first);
-	const [label, place] = placeOf(first);
-	return groupDetails(entry, entry.fibers, [make("b", {}, `${count(entry.fibers.length, "fiber")} ${alike(entry)}`), " ",
-		make("span", { class: "ids" }, entry.fibers.slice(0, 8).map((fiber) => fiber.id).join(" "), entry.fibers.length > 8 ? " \u2026" : ""), " ",
-		label && make("span", { class: "label" }, label), " ", place && make("span", { class: "place" }, place)], fiberDetails);
+	return groupDetails(entry, entry.fibers, [...groupTitle(`${count(entry.fibers.length, "fiber")} ${alike(entry)}`, entry.fibers), ...outline(first, true)], fiberDetails);
 }

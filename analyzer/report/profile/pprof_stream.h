@@ -3,10 +3,10 @@
 #define RCORE_REPORT_PPROF_STREAM_H
 
 #include <stdio.h>
-#include <zlib.h>
 
 #include "base/error.h"
 #include "profile/varint.h"
+#include "report/gzip.h"
 #include "report/profile/pprof.pb-c.h"
 
 /*
@@ -17,7 +17,7 @@
  */
 struct rcore_pprof_stream {
 	/* Private. */
-	z_stream deflate;
+	struct rcore_gzip gzip;
 	FILE *out;
 	struct rcore_bytes packed;
 	bool no_memory;
