@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,6 +60,9 @@ struct collect {
 	int root; /* of the process that died, or -1 */
 	uid_t user;
 	gid_t group;
+	/* When the kernel began to pass the core, and this machine's name. */
+	time_t begun;
+	struct utsname machine;
 	int kept; /* the stored core, locked while we need it; -1: none */
 	/* The core was not read in full, so the stored copy is kept. */
 	bool is_cut;
@@ -283,6 +287,18 @@ static struct rcore_error *write_report(const struct rcore_snapshot *snapshot,
 	return err;
 }
 
+/* The program's own words on where it ran come before the machine's name. */
+static void describe(const struct collect *collect, struct rcore_snapshot *snapshot)
+{
+	struct rcore_deployment *deployment = &snapshot->deployment;
+	deployment->time = (uint64_t)collect->begun;
+	deployment->time_source = "clock";
+	if (deployment->host || !collect->machine.nodename[0])
+		return;
+	deployment->host = collect->machine.nodename;
+	deployment->host_source = "machine";
+}
+
 static struct rcore_error *read_core(const struct collect *collect, bool *ret_partial)
 {
 	const struct rcore_output pack =
@@ -293,6 +309,8 @@ static struct rcore_error *read_core(const struct collect *collect, bool *ret_pa
 	struct rcore_error *err = rcore_open_core("-", &collect->target->options, &session);
 	if (!err)
 		err = rcore_load(session, &snapshot);
+	if (!err)
+		describe(collect, snapshot);
 	for (int i = TEXT; i < PACK && !err; i++)
 		err = write_report(snapshot, endings[i], RCORE_CHILD_FILES + i);
 	if (!err)
@@ -467,8 +485,11 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 				  .root = -1,
 				  .kept = -1,
 				  .user = NOBODY,
-				  .group = NOBODY};
+				  .group = NOBODY,
+				  .begun = time(NULL)};
 	char root[64];
+	if (uname(&collect.machine))
+		collect.machine.nodename[0] = 0;
 	for (size_t i = 0; i < OUTPUTS; i++)
 		collect.outputs[i] = (struct rcore_output){.fd = -1, .through = -1};
 	open_standard_files();

@@ -12,22 +12,27 @@
 #include "base/grow.h"
 #include "base/signal_name.h"
 #include "base/text.h"
+#include "cli/deployment.h"
 #include "cli/jobs.h"
 #include "cli/list.h"
 #include "cli/screen.h"
 #include "cli/target.h"
 #include "report/result.h"
+#include "session/heap.h"
 #include "target/output/output.h"
 #include "target/core/spool.h"
 
 enum { STATUS_POLICY = 4, STATUS_LIMIT = 124 };
+/* A line must remain short enough for next_line(). */
+enum { MOST_CLASSES = 100 };
 
 struct arguments {
 	struct rcore_strings cores;
 	const char *baseline, *output;
 	bool json, all;
 	int fail_on;
-	size_t seconds, megabytes, at_once;
+	size_t seconds, megabytes, at_once, classes;
+	struct rcore_cli_deployment deployment;
 };
 
 struct paths {
@@ -70,6 +75,11 @@ static const struct rcore_option options[] = {
 	 "Also write these lines to FILE, for the next --baseline",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(all), .help = "List every core of each group"},
+	RCORE_OPTIONS_OF_DEPLOYMENT(MEMBER(deployment)),
+	{"heap", 0, RCORE_OPTION_AMOUNT, MEMBER(classes), "N",
+	 "Also count the objects of each heap, and add their number, their bytes and the N "
+	 "largest classes to its line. Takes about 0.2 s for every million objects",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{"jobs", 'J', RCORE_OPTION_AMOUNT, MEMBER(at_once), "N",
 	 "Analyze N cores at a time (the number of processors)",
 	 .completion = RCORE_COMPLETE_NOTHING},
@@ -165,6 +175,21 @@ static int status_of(const struct rcore_error *err)
 						    : 2;
 }
 
+/* If the objects cannot be read, the line says why. */
+static struct rcore_error *add_heap(const struct triage *triage, struct rcore_session *session,
+				    struct rcore_arena *arena, struct rcore_result *result)
+{
+	struct rcore_heap_census *census;
+	struct rcore_error *err = rcore_heap_census(session, &census);
+	if (!err)
+		return rcore_result_add_heap(census, triage->asked->classes, arena, result);
+	if (err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	result->heap.problem = rcore_arena_strdup(arena, err->message);
+	rcore_error_free(err);
+	return result->heap.problem ? NULL : rcore_error_no_memory();
+}
+
 static int analyze(size_t index, int fd, void *context)
 {
 	const struct triage *triage = context;
@@ -172,6 +197,8 @@ static int analyze(size_t index, int fd, void *context)
 	struct rcore_session *session = NULL;
 	struct rcore_snapshot *snapshot = NULL;
 	struct rcore_error *failure = NULL;
+	struct rcore_arena arena = {0};
+	struct rcore_result result;
 	FILE *out = fdopen(fd, "w");
 	target.core = triage->cores.items[index];
 	struct rcore_error *err = rcore_cli_target_open(&target, &session);
@@ -180,8 +207,15 @@ static int analyze(size_t index, int fd, void *context)
 	if (!err)
 		err = failure;
 	int status = err ? status_of(err) : snapshot->incomplete ? 1 : 0;
-	const struct rcore_result result =
-		rcore_result_of(target.core, status, snapshot, err ? err->message : NULL);
+	struct rcore_error *other = rcore_result_make(
+		target.core, status, snapshot, err ? err->message : NULL, &arena, &result);
+	if (!other && !err && triage->asked->classes)
+		other = add_heap(triage, session, &arena, &result);
+	if (other)
+		result = (struct rcore_result){.core = target.core,
+					       .status = status_of(other),
+					       .error = other->message};
+	rcore_cli_deployment_apply(&triage->asked->deployment, &result);
 	return out && !rcore_result_write(&result, out) && !fclose(out) ? status : 2;
 }
 
@@ -403,7 +437,13 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
 			"missing CORE; name core files, or a folder of core files");
-	struct rcore_error *err = run(&triage, ret_status);
+	struct rcore_error *err = NULL;
+	if (triage.asked->classes > MOST_CLASSES)
+		err = rcore_error_create(RCORE_ERROR_USAGE,
+					 "option '--heap' takes at most %d classes",
+					 MOST_CLASSES);
+	if (!err)
+		err = run(&triage, ret_status);
 	for (size_t i = 0; i < triage.cores.count; i++)
 		free(triage.cores.items[i]);
 	free(triage.cores.items);
@@ -434,6 +474,9 @@ const struct rcore_command rcore_cli_triage = {
 			"rcore triage /var/crash",
 			"rcore triage cores/ -o today.jsonl --baseline yesterday.jsonl "
 			"--fail-on new",
+			"rcore triage --json --service shop --release 1.4.2 core.* >> "
+			"crashes.jsonl",
+			"rcore triage --json --heap 20 core.1234 | jq .heap_classes",
 			"rcore triage --json core.* | jq -r .loose | sort | uniq -c", NULL},
 	.exit_status = "Exit status: 0 every core was decoded; 1 some were not decoded "
 		       "completely; 2 none was decoded; 4 --fail-on found a new crash; 64 "

@@ -84,6 +84,7 @@ struct rcore_pack_facts {
 	 */
 	uint64_t redact, redacted[RCORE_PACK_REDACTED];
 	struct rcore_packed_live live;
+	struct rcore_deployment deployment;
 };
 
 /* Returns them as JSON, malloc'ed; NULL if memory is short. */

@@ -6,7 +6,10 @@
  * {"pack": 1, "layout": "...", "layout_source": "exact", "rubyopt": "...",
  *  "fibers": [...], "segments": [start, size, saved, flags, ...],
  *  "code": [{"pc": ..., "function": ...}, ...],
- *  "stacks": [{"fiber": ..., "frames": [code, sp, trust, ...]}, ...]}
+ *  "stacks": [{"fiber": ..., "frames": [code, sp, trust, ...]}, ...],
+ *  "deployment": {"time": ..., "time_source": "clock", "host": "...",
+ *                 "host_source": "machine", "service": "...",
+ *                 "release": "..."}}
  *
  * 2,000 fibers are parked at the same few dozen addresses, so the name of an
  * address is written only once. The pack of a running process also has

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <json-c/json.h>
 #include <limits.h>
+#include <string.h>
 
+#include "base/count.h"
 #include "image/pack_note.h"
 #include "image/pack_note_format.h"
 
@@ -218,6 +220,34 @@ static void read_live(struct reader *reader, struct json_object *note,
 	read_fds(reader, member(object, "fds", json_type_array), live);
 }
 
+/* Of the source, only one of rcore's own words. */
+static const char *source_of(struct json_object *object, const char *key)
+{
+	static const char *const sources[] = {"clock", "systemd", "file", "environment",
+					      "machine"};
+	struct json_object *value = member(object, key, json_type_string);
+	for (size_t i = 0; value && i < RCORE_COUNT(sources); i++)
+		if (!strcmp(json_object_get_string(value), sources[i]))
+			return sources[i];
+	return NULL;
+}
+
+static void read_deployment(struct reader *reader, struct json_object *note,
+			    struct rcore_deployment *ret)
+{
+	struct json_object *object = member(note, "deployment", json_type_object);
+	if (!object)
+		return;
+	*ret = (struct rcore_deployment){
+		.time = number_of(object, "time"),
+		.time_source = source_of(object, "time_source"),
+		.host = text_of(reader, object, "host"),
+		.host_source = source_of(object, "host_source"),
+		.service = text_of(reader, object, "service"),
+		.release = text_of(reader, object, "release"),
+	};
+}
+
 static void read_redacted(struct json_object *note, struct rcore_pack_facts *facts)
 {
 	struct json_object *counts = member(note, "redacted", json_type_array);
@@ -252,6 +282,7 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 		facts.activation_source = number_of(note, "activation_source");
 		read_redacted(note, &facts);
 		read_live(&reader, note, &facts.live);
+		read_deployment(&reader, note, &facts.deployment);
 		fine = read_fibers(&reader, fibers, &facts) &&
 		       read_segments(&reader, segments, &facts) && read_code(&reader, code) &&
 		       read_stacks(&reader, stacks, &facts);

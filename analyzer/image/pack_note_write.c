@@ -166,6 +166,19 @@ static struct json_object *live_object(struct writer *writer,
 	return object;
 }
 
+static struct json_object *deployment_object(struct writer *writer,
+					     const struct rcore_deployment *deployment)
+{
+	struct json_object *object = json_object_new_object();
+	add_number(writer, object, "time", deployment->time);
+	add_text(writer, object, "time_source", deployment->time_source);
+	add_text(writer, object, "host", deployment->host);
+	add_text(writer, object, "host_source", deployment->host_source);
+	add_text(writer, object, "service", deployment->service);
+	add_text(writer, object, "release", deployment->release);
+	return object;
+}
+
 char *rcore_pack_note_write(const struct rcore_pack_facts *facts, size_t *ret_size)
 {
 	struct writer writer = {.code = json_object_new_array()};
@@ -189,6 +202,7 @@ char *rcore_pack_note_write(const struct rcore_pack_facts *facts, size_t *ret_si
 	add(&writer, note, "segments", segments);
 	if (facts->live.facts.present)
 		add(&writer, note, "live", live_object(&writer, &facts->live));
+	add(&writer, note, "deployment", deployment_object(&writer, &facts->deployment));
 	add(&writer, note, "code", writer.code);
 	add(&writer, note, "stacks", stacks);
 	if (facts->redact)

@@ -14,6 +14,7 @@
 #include "base/api.h"
 #include "base/arena_struct.h"
 #include "model/context.h"
+#include "model/deployment.h"
 #include "model/exception.h"
 #include "model/facts.h"
 #include "model/fault.h"
@@ -480,6 +481,9 @@ struct rcore_snapshot {
 
 	struct rcore_pool *pools; /* for which fibers wait */
 	size_t pool_count;
+
+	/* Where and when, and which program. */
+	struct rcore_deployment deployment;
 };
 
 /* Returns whether it is known what a fiber is busy with: a context, or work. */

@@ -376,6 +376,12 @@ static const struct rcore_part snapshot_parts[] = {
 	MANY(rcore_snapshot, signature.frames, signature.frame_count, signature_frame),
 	TEXTS(rcore_snapshot, facts.argv, facts.argc),
 	TEXT(rcore_snapshot, facts.rubyopt),
+	/* rcore's own words. */
+	SAFE(rcore_snapshot, deployment.time_source),
+	SAFE(rcore_snapshot, deployment.host_source),
+	NAME(rcore_snapshot, deployment.host),
+	NAME(rcore_snapshot, deployment.service),
+	NAME(rcore_snapshot, deployment.release),
 	MANY(rcore_snapshot, facts.gems, facts.gem_count, gem),
 	TEXT(rcore_snapshot, facts.problem),
 	MANY(rcore_snapshot, ractors, ractor_count, ractor),

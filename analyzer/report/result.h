@@ -4,18 +4,30 @@
 
 #include <stdio.h>
 
+#include "model/census.h"
 #include "model/snapshot.h"
 #include "report/report.h"
 #include "triage/cluster.h"
 
 /*
  * Results as JSON lines, which `rcore triage` writes and reads as a baseline
- * (docs/rcore-triage-1.schema.json).
+ * (docs/rcore-triage-2.schema.json). It also reads those of version 1.
  */
 
-/* `snapshot` and `error` may be NULL; the result's strings belong to them. */
-struct rcore_result rcore_result_of(const char *core, int status,
-				    const struct rcore_snapshot *snapshot, const char *error);
+/*
+ * `snapshot` and `error` may be NULL. The strings of *ret belong to them, or
+ * are in `arena`. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_result_make(const char *core, int status,
+				      const struct rcore_snapshot *snapshot, const char *error,
+				      struct rcore_arena *arena, struct rcore_result *ret);
+
+/*
+ * Adds the totals of a heap, and its `limit` largest classes. The names belong
+ * to the census. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_result_add_heap(const struct rcore_heap_census *census, size_t limit,
+					  struct rcore_arena *arena, struct rcore_result *ret);
 
 /* Writes one line. */
 struct rcore_error *rcore_result_write(const struct rcore_result *result, FILE *out);

@@ -68,8 +68,8 @@ bool rcore_session_pthread(const struct rcore_process *process, struct rcore_mem
 			   struct rcore_pthread *ret);
 
 /*
- * Sets snapshot->facts.rubyopt: RUBYOPT as it is in the environment now. Keeps
- * nothing else of the environment.
+ * Sets snapshot->facts.rubyopt, and the service, release and host that the
+ * environment names now (deployment.h). Keeps nothing else of the environment.
  */
 void rcore_session_environment(const struct rcore_target *target,
 			       const struct rcore_module *ruby,

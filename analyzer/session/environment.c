@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/text.h"
 #include "session/decode.h"
 
 #include <string.h>
+
+#include "base/count.h"
+#include "base/text.h"
+#include "session/deployment.h"
 
 enum { VARIABLE_LIMIT = 10000, TEXT_LIMIT = 4096 };
 
@@ -34,32 +37,60 @@ static bool find_environ(const struct rcore_target *target, const struct rcore_m
 	return false;
 }
 
-static void find_rubyopt(const struct rcore_target *target, const struct rcore_module *ruby,
-			 struct rcore_snapshot *snapshot)
+/*
+ * Returns which of `wanted` ("NAME=") the variable at `address` is, or NULL. No
+ * byte of other variables is kept.
+ */
+static const char *name_of(const struct rcore_target *target, uint64_t address,
+			   const char *const *wanted, size_t count)
 {
-	static const char wanted[] = "RUBYOPT=";
-	enum { LENGTH = sizeof(wanted) - 1 };
+	/* One read tells most of them apart; no name is shorter. */
+	enum { START = 8 };
+	char start[START], rest[32];
+	if (rcore_read(target->memory, address, start, START))
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(wanted[i]) - START;
+		if (!memcmp(start, wanted[i], START) && length <= sizeof(rest) &&
+		    !rcore_read(target->memory, address + START, rest, length) &&
+		    !memcmp(rest, wanted[i] + START, length))
+			return wanted[i];
+	}
+	return NULL;
+}
+
+static void take(const char *name, const char *text, struct rcore_snapshot *snapshot,
+		 struct rcore_deployment_found *found)
+{
+	if (strcmp(name, "RUBYOPT=") != 0)
+		rcore_deployment_take(name, text, &snapshot->arena, found);
+	else if (!snapshot->facts.rubyopt)
+		snapshot->facts.rubyopt = rcore_arena_strdup(&snapshot->arena, text);
+}
+
+static void read_all(const struct rcore_target *target, const struct rcore_module *ruby,
+		     struct rcore_snapshot *snapshot, struct rcore_deployment_found *found)
+{
+	const char *wanted[1 + RCORE_DEPLOYMENT_VARIABLES] = {"RUBYOPT="};
 	char text[TEXT_LIMIT];
 	uint64_t environ_at, variable;
+	rcore_deployment_names(wanted + 1);
 	if (!find_environ(target, ruby, &environ_at))
 		return;
 	for (int i = 0; i < VARIABLE_LIMIT; i++, environ_at += sizeof(variable)) {
 		if (rcore_read_u64(target->memory, environ_at, &variable) || !variable)
 			return;
-		/* No byte of other variables is kept. */
-		char start[LENGTH];
-		if (rcore_read(target->memory, variable, start, LENGTH) ||
-		    memcmp(start, wanted, LENGTH) ||
-		    rcore_read_string(target->memory, variable + LENGTH, text, sizeof(text)))
-			continue;
-		snapshot->facts.rubyopt = rcore_arena_strdup(&snapshot->arena, text);
-		return;
+		const char *name = name_of(target, variable, wanted, RCORE_COUNT(wanted));
+		if (name && !rcore_read_string(target->memory, variable + strlen(name), text,
+					       sizeof(text)))
+			take(name, text, snapshot, found);
 	}
 }
 
 void rcore_session_environment(const struct rcore_target *target,
 			       const struct rcore_module *ruby, struct rcore_snapshot *snapshot)
 {
+	struct rcore_deployment_found found = {0};
 	if (target->pack) {
 		if (target->pack->rubyopt)
 			snapshot->facts.rubyopt =
@@ -72,7 +103,8 @@ void rcore_session_environment(const struct rcore_target *target,
 	 */
 	if (target->recorder)
 		rcore_recorder_pause(target->recorder, true);
-	find_rubyopt(target, ruby, snapshot);
+	read_all(target, ruby, snapshot, &found);
 	if (target->recorder)
 		rcore_recorder_pause(target->recorder, false);
+	rcore_deployment_settle(&found, &snapshot->deployment);
 }

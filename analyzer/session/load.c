@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "model/group.h"
+#include "session/deployment.h"
 #include "session/explain.h"
 #include "session/locate.h"
 #include "session/redact.h"
@@ -46,6 +47,7 @@ struct rcore_error *rcore_session_describe(const struct rcore_session *session,
 	snapshot->pid = process->pid;
 	snapshot->machine = process->machine;
 	snapshot->cause.thread = snapshot->cause.fiber = -1;
+	rcore_deployment_describe(target, snapshot);
 	if (process->note)
 		rcore_problem_add(snapshot,
 				  rcore_error_create(RCORE_ERROR_FORMAT, "%s", process->note));

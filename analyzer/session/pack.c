@@ -125,6 +125,7 @@ static char *write_note(const struct rcore_target *target,
 		.fibers = allocated->fibers,
 		.fiber_count = snapshot->fiber_count,
 		.live = allocated->live.packed,
+		.deployment = snapshot->deployment,
 	};
 	gather(snapshot, &facts);
 	for (size_t i = 0; i < snapshot->fiber_count; i++)

@@ -4,9 +4,25 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+
+struct rcore_result_texts {
+	const char **items;
+	size_t count;
+};
+
+/* All objects, and the largest classes. */
+struct rcore_result_heap {
+	bool is_known;
+	uint64_t objects, bytes;
+	struct rcore_result_texts classes;
+	/* As many as there are classes. */
+	uint64_t *class_objects, *class_bytes;
+	const char *problem; /* why it is not known; NULL: nobody asked */
+};
 
 /*
  * What is known about one core after its analysis. The strings belong to
@@ -28,6 +44,15 @@ struct rcore_result {
 	const char *loose, *strict; /* the signatures */
 	const char *loose_text;     /* the text of the loose signature */
 	const char *error;          /* why nothing more is known */
+	/* "2026-11-23T09:05:12Z"; and what the rest of it comes from. */
+	const char *time, *time_source;
+	const char *host, *host_source, *service, *release;
+	int pid;
+	const char *signal;   /* "SIGSEGV"; the one that began it all */
+	const char *build_id; /* of the file with the VM */
+	/* The innermost of the stack that died. */
+	struct rcore_result_texts ruby_frames, native_frames;
+	struct rcore_result_heap heap;
 };
 
 enum rcore_novelty { RCORE_NOVELTY_UNKNOWN, RCORE_NOVELTY_NEW, RCORE_NOVELTY_KNOWN };

@@ -388,6 +388,15 @@ void rcore_test_hostile(struct rcore_snapshot *snapshot)
 	rcore_test_deep(snapshot, 1, 1);
 	snapshot->arguments = "ruby ]]>&<";
 	snapshot->threads[0].name = "</summary>```\n# x";
+	snapshot->pid = 1234;
+	snapshot->deployment = (struct rcore_deployment){
+		.time = 1795424712,
+		.time_source = "file",
+		.host = "\xff'; DROP TABLE crashes; --",
+		.host_source = "environment",
+		.service = "</script>\x1b[31m",
+		.release = "1\t2\n3",
+	};
 	set_frames(snapshot, &snapshot->fibers[0], frames, RCORE_COUNT(frames));
 	snapshot->cause =
 		(struct rcore_cause){.present = true, .signo = 11, .text = "Killed by SIGSEGV"};

@@ -63,7 +63,7 @@ other=$pid
 mv "coredump/core.bash.0.$boot.$other.1700000000000009" "coredump/core.bash.0.$boot.77.1700000000000009"
 attributes=no
 if python3 -c 'import os, sys
-for name, value in [("pid", "12345"), ("comm", "sidekiq"), ("signal", "6")]:
+for name, value in [("pid", "12345"), ("comm", "sidekiq"), ("signal", "6"), ("timestamp", "1600000000"), ("hostname", "web-3")]:
     os.setxattr(sys.argv[1], "user.coredump." + name, value.encode())' "coredump/core.bash.0.$boot.77.1700000000000009" 2>/dev/null; then
 	attributes=yes
 fi
@@ -101,3 +101,9 @@ grep -q 'nowhere, where systemd keeps cores: No such file' err || fail "$(cat er
 
 "$RCORE" triage coredump >out 2>err || fail "triage: $(cat out err)"
 grep -q '^4 .*Job#run' out || grep -q '4 cores' out || fail "triage: $(cat out)"
+
+# systemd knows when, and on which host; some releases write seconds, others microseconds.
+"$RCORE" triage --json coredump >lines || fail "triage --json: $(cat lines)"
+[ "$(grep -c '"time":"2023-11-14T22:13:20Z","time_source":"systemd"' lines)" -ge 3 ] || fail "no time of systemd's: $(cat lines)"
+[ $attributes = no ] || grep '"time":"2020-09-13T12:26:40Z","time_source":"systemd"' lines | grep -q '"host":"web-3","host_source":"systemd"' ||
+	fail "not what the attributes say: $(cat lines)"

@@ -55,11 +55,16 @@ grep -q '^4 cores, 2 different crashes$' "$work/out" || fail "$(cat "$work/out")
 grep -q '^   2  r1:' "$work/out" || fail "the same crash is not one group: $(cat "$work/out")"
 grep -q 'core-cut.*truncated' "$work/out" || fail "$(cat "$work/out")"
 [ "$(wc -l <"$work/old.jsonl")" = 4 ] || fail "not a line for each core"
-ruby -rjson -e 'ARGF.each { |line| JSON.parse(line).fetch("schema") == "rcore-triage/1" or abort line }' "$work/old.jsonl"
+ruby -rjson -e 'ARGF.each { |line| JSON.parse(line).fetch("schema") == "rcore-triage/2" or abort line }' "$work/old.jsonl"
 
 # On a terminal a bar tells how far it is.
 script -qec "$rcore triage $work/cores" "$work/typescript" </dev/null >/dev/null || true
 grep -q 'rcore: \[#*-*\] 1 of 4 cores' "$work/typescript" || fail "no progress: $(cat -v "$work/typescript")"
+
+# Of a version 1 baseline, the same is known.
+sed 's|rcore-triage/2|rcore-triage/1|' "$work/old.jsonl" >"$work/first.jsonl"
+"$rcore" triage "$work/cores" --baseline "$work/first.jsonl" --fail-on new >"$work/out" || true
+grep -q '^4 cores, 2 different crashes, 0 new$' "$work/out" || fail "version 1: $(cat "$work/out")"
 
 find "$work/cores" \( -name 'core-other.*' -o -name core-cut \) -delete
 "$rcore" triage "$work/cores" --baseline "$work/old.jsonl" --fail-on new >"$work/out" ||

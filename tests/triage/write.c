@@ -129,9 +129,12 @@ static void write_all(const char *folder, const char *name,
 			check(format->write(snapshot, NULL, out), out);
 		}
 	FILE *out = open_output(folder, name, "triage", ".json");
-	const struct rcore_result result =
-		rcore_result_of("core.\n]]>\xff", 0, snapshot, snapshot->failure);
-	check(rcore_result_write(&result, out), out);
+	struct rcore_arena arena = {0};
+	struct rcore_result result;
+	struct rcore_error *err = rcore_result_make("core.\n]]>\xff", 0, snapshot,
+						    snapshot->failure, &arena, &result);
+	check(err ? err : rcore_result_write(&result, out), out);
+	rcore_arena_deinit(&arena);
 }
 
 int main(int argc, char **argv)

@@ -192,6 +192,14 @@ static char *replace_invalid(const char *text)
 	return valid;
 }
 
+struct json_object *rcore_json_valid(struct rcore_json *json, const char *text)
+{
+	char *valid = replace_invalid(text);
+	struct json_object *string = valid ? json_object_new_string(valid) : NULL;
+	free(valid);
+	return checked(json, string);
+}
+
 static char *hex_of(const char *text)
 {
 	size_t length = strlen(text);

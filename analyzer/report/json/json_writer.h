@@ -66,6 +66,9 @@ void rcore_json_add_hex(struct rcore_json *json, struct json_object *object, con
 void rcore_json_add_text(struct rcore_json *json, struct json_object *object, const char *key,
 			 const char *text);
 
+/* Returns text of the target, with U+FFFD for each invalid byte. */
+struct json_object *rcore_json_valid(struct rcore_json *json, const char *text);
+
 /* Appends `item` to a json-c array, which owns it then. */
 void rcore_json_push(struct rcore_json *json, struct json_object *array,
 		     struct json_object *item);

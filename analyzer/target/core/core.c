@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "target/core/core_file.h"
 #include "target/core/core_notes.h"
+#include "target/core/journal.h"
 #include "target/core/read_ahead.h"
 #include "target/pack/pack_known.h"
 #include "target/segments.h"
@@ -24,6 +26,7 @@ struct rcore_core {
 	struct rcore_segment *list; /* as in the program headers, by start */
 	size_t list_count;
 	uint64_t saved_bytes, lost_bytes;
+	struct rcore_core_origin origin;
 };
 
 static enum rcore_fault read_core(struct rcore_memory *memory, uint64_t address, void *buffer,
@@ -156,6 +159,26 @@ static bool describe(struct rcore_core *core, size_t damaged)
 	return core->process.note || !(core->lost_bytes || damaged);
 }
 
+/* A stream on standard input has no file that was written at a moment. */
+static bool find_origin(struct rcore_core *core, const char *path)
+{
+	struct rcore_core_origin *origin = &core->origin;
+	struct rcore_journal_facts journal;
+	struct stat status;
+	if (!strcmp(path, "-"))
+		return true;
+	rcore_journal_facts_read(path, &journal);
+	origin->time = journal.time;
+	origin->time_source = "systemd";
+	if (!journal.time && !stat(path, &status) && status.st_mtim.tv_sec > 0) {
+		origin->time = (uint64_t)status.st_mtim.tv_sec;
+		origin->time_source = "file";
+	}
+	if (journal.host[0])
+		origin->host = rcore_arena_strdup(&core->arena, journal.host);
+	return !journal.host[0] || origin->host;
+}
+
 static struct rcore_error *load(struct rcore_core *core, const char *path)
 {
 	struct rcore_error *err = rcore_core_file_open(path, &core->file);
@@ -166,7 +189,7 @@ static struct rcore_error *load(struct rcore_core *core, const char *path)
 	core->process.machine = header.e_machine;
 	core->process.source =
 		rcore_arena_strdup(&core->arena, strcmp(path, "-") ? path : "standard input");
-	if (!core->process.source)
+	if (!core->process.source || !find_origin(core, path))
 		return rcore_error_no_memory();
 	size_t damaged;
 	err = rcore_core_notes_read(&core->file, &core->arena, &core->process, &damaged);
@@ -245,6 +268,11 @@ void rcore_core_fetch(struct rcore_core *core)
 {
 	if (core)
 		rcore_read_ahead_send(core->file.ahead);
+}
+
+const struct rcore_core_origin *rcore_core_origin(const struct rcore_core *core)
+{
+	return &core->origin;
 }
 
 const struct rcore_core_file *rcore_core_file(const struct rcore_core *core)

@@ -52,6 +52,14 @@ bool rcore_core_is_read_ahead(const struct rcore_core *core);
 void rcore_core_keep(struct rcore_core *core, uint64_t start, uint64_t end);
 void rcore_core_fetch(struct rcore_core *core);
 
+/* When and where the core was written, as its file says. */
+struct rcore_core_origin {
+	uint64_t time;           /* seconds since 1970; 0: unknown */
+	const char *time_source; /* as in model/deployment.h */
+	const char *host;        /* NULL: unknown */
+};
+const struct rcore_core_origin *rcore_core_origin(const struct rcore_core *core);
+
 /*
  * The core's file, for copying (target/core/core_copy.h); belongs to the core.
  */

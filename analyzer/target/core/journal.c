@@ -17,6 +17,7 @@ enum {
 	/* TASK_COMM_LEN is 16; an escaped character has four. */
 	COMM_SIZE = 64,
 	PID_SIZE = 16,
+	ATTRIBUTE_SIZE = 128,
 };
 
 /* What the name and attributes of a core say about it. */
@@ -54,12 +55,35 @@ static bool parse_name(const char *name, struct entry *ret)
 
 static void take_attribute(const char *path, const char *name, char *text, size_t size)
 {
-	char value[COMM_SIZE];
+	char value[ATTRIBUTE_SIZE];
 	ssize_t length = lgetxattr(path, name, value, sizeof(value));
 	if (length <= 0 || (size_t)length >= size)
 		return;
 	memcpy(text, value, (size_t)length);
 	text[length] = 0;
+}
+
+/*
+ * The kernel gives systemd whole seconds. Some releases note them as such, some
+ * as microseconds.
+ */
+static uint64_t seconds_of(uint64_t time)
+{
+	const uint64_t earliest_in_microseconds = UINT64_C(1000000000000);
+	return time >= earliest_in_microseconds ? time / 1000000 : time;
+}
+
+void rcore_journal_facts_read(const char *path, struct rcore_journal_facts *ret)
+{
+	struct entry entry = {0};
+	char text[32] = "";
+	*ret = (struct rcore_journal_facts){0};
+	take_attribute(path, "user.coredump.timestamp", text, sizeof(text));
+	take_attribute(path, "user.coredump.hostname", ret->host, sizeof(ret->host));
+	if (sscanf(text, "%" SCNu64, &ret->time) != 1 &&
+	    parse_name(rcore_base_name(path), &entry))
+		ret->time = entry.time;
+	ret->time = seconds_of(ret->time);
 }
 
 static bool is_same(const struct entry *entry, const char *id)

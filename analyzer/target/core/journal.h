@@ -2,6 +2,8 @@
 #ifndef RCORE_TARGET_JOURNAL_H
 #define RCORE_TARGET_JOURNAL_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 /*
@@ -14,6 +16,13 @@
  * libsystemd reads, has nothing more that is needed to find a core.)
  */
 #define RCORE_JOURNAL_FOLDER "/var/lib/systemd/coredump"
+
+/* What systemd noted with a core; 0 and "": nothing. */
+struct rcore_journal_facts {
+	uint64_t time; /* seconds since 1970 */
+	char host[65]; /* HOST_NAME_MAX, and a NUL */
+};
+void rcore_journal_facts_read(const char *path, struct rcore_journal_facts *ret);
 
 /*
  * Finds the newest core of a process by its PID ("1234") or its name ("ruby"),

@@ -267,6 +267,12 @@ static struct rcore_pack_facts sample(void)
 					 .fiber_count = 2,
 					 .activation = 0x7f0000003000,
 					 .activation_source = 2,
+					 .deployment = {.time = 1795424712,
+							.time_source = "systemd",
+							.host = "web\xff",
+							.host_source = "of somebody else",
+							.service = "shop",
+							.release = "1.4"},
 					 .redact = 1,
 					 .redacted = {3, 0, 7},
 					 .stacks = stacks,
@@ -289,6 +295,13 @@ START_TEST(note_comes_back)
 	ck_assert_ptr_null(back.rubyopt);
 	ck_assert_uint_eq(back.activation, 0x7f0000003000);
 	ck_assert_uint_eq(back.activation_source, 2);
+	ck_assert_uint_eq(back.deployment.time, 1795424712);
+	ck_assert_str_eq(back.deployment.time_source, "systemd");
+	ck_assert_str_eq(back.deployment.host, "web\xff");
+	/* No word of rcore's own. */
+	ck_assert_ptr_null(back.deployment.host_source);
+	ck_assert_str_eq(back.deployment.service, "shop");
+	ck_assert_str_eq(back.deployment.release, "1.4");
 	ck_assert_uint_eq(back.redact, 1);
 	ck_assert_mem_eq(back.redacted, facts.redacted, sizeof(back.redacted));
 	ck_assert_uint_eq(back.fiber_count, 2);

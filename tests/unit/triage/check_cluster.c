@@ -87,11 +87,27 @@ START_TEST(similarity)
 }
 END_TEST
 
-/* What is written can be read back unchanged. */
+/* Writes a line and reads it back. The caller frees *ret_text. */
+static struct rcore_result there_and_back(const struct rcore_result *result, char **ret_text)
+{
+	struct rcore_result back;
+	size_t size;
+	FILE *out = open_memstream(ret_text, &size);
+	ck_assert_ptr_null(rcore_result_write(result, out));
+	fclose(out);
+	ck_assert_ptr_eq(strchr(*ret_text, '\n'), *ret_text + size - 1);
+	ck_assert_ptr_null(rcore_result_parse(*ret_text, &arena, &back));
+	return back;
+}
+
+/* What is written can be read back unchanged, bytes that are not UTF-8 too. */
 START_TEST(lines)
 {
+	const char *ruby[] = {"Foo#bar (a.rb)", "<main> (\xff)"}, *native[] = {"abort"};
+	const char *classes[] = {"String", "Order"};
+	uint64_t objects[] = {7, 1}, bytes[] = {UINT64_C(5000000000), 40};
 	const struct rcore_result result = {
-		.core = "core \"x\"\n",
+		.core = "core \"x\"\n\xfe",
 		.status = 1,
 		.cause = "Killed \x1b",
 		.blame = "Foo#bar",
@@ -99,22 +115,81 @@ START_TEST(lines)
 		.line = 7,
 		.loose = "r1:0123456789abcdef",
 		.loose_text = "SIGSEGV\nFoo#bar\n",
+		.time = "2026-11-23T09:05:12Z",
+		.time_source = "clock",
+		.host = "web\xff",
+		.host_source = "machine",
+		.service = "shop",
+		.release = "1.4",
+		.pid = 4242,
+		.signal = "SIGSEGV",
+		.build_id = "00ff",
+		.ruby_frames = {ruby, 2},
+		.native_frames = {native, 1},
+		.heap = {true, 8, UINT64_C(5000000040), {classes, 2}, objects, bytes, NULL},
 	};
 	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	ck_assert_ptr_null(rcore_result_write(&result, out));
-	fclose(out);
-	ck_assert_ptr_eq(strchr(text, '\n'), text + size - 1);
-	struct rcore_result back;
-	ck_assert_ptr_null(rcore_result_parse(text, &arena, &back));
+	struct rcore_result back = there_and_back(&result, &text);
 	ck_assert_str_eq(back.core, result.core);
 	ck_assert_str_eq(back.cause, result.cause);
 	ck_assert_str_eq(back.loose_text, result.loose_text);
 	ck_assert_int_eq(back.line, 7);
 	ck_assert_int_eq(back.status, 1);
 	ck_assert_ptr_null(back.gem);
+	ck_assert_str_eq(back.time, result.time);
+	ck_assert_str_eq(back.time_source, "clock");
+	ck_assert_str_eq(back.host, result.host);
+	ck_assert_str_eq(back.host_source, "machine");
+	ck_assert_str_eq(back.service, "shop");
+	ck_assert_str_eq(back.release, "1.4");
+	ck_assert_int_eq(back.pid, 4242);
+	ck_assert_str_eq(back.signal, "SIGSEGV");
+	ck_assert_str_eq(back.build_id, "00ff");
+	ck_assert_uint_eq(back.ruby_frames.count, 2);
+	ck_assert_str_eq(back.ruby_frames.items[0], ruby[0]);
+	ck_assert_str_eq(back.ruby_frames.items[1], "<main> (\xef\xbf\xbd)");
+	ck_assert_uint_eq(back.native_frames.count, 1);
+	ck_assert(back.heap.is_known);
+	ck_assert_uint_eq(back.heap.objects, 8);
+	ck_assert_uint_eq(back.heap.bytes, UINT64_C(5000000040));
+	ck_assert_uint_eq(back.heap.classes.count, 2);
+	ck_assert_mem_eq(back.heap.class_objects, objects, sizeof(objects));
+	ck_assert_mem_eq(back.heap.class_bytes, bytes, sizeof(bytes));
 	free(text);
+}
+END_TEST
+
+/* A line of the first version, which knew less, is a baseline, too. */
+START_TEST(older_lines)
+{
+	struct rcore_result back;
+	ck_assert_ptr_null(rcore_result_parse("{\"schema\":\"rcore-triage/1\",\"status\":0,"
+					      "\"core\":\"x\",\"loose\":\"r1:1\"}",
+					      &arena, &back));
+	ck_assert_str_eq(back.loose, "r1:1");
+	ck_assert_ptr_null(back.time);
+	ck_assert(!back.heap.is_known && !back.ruby_frames.count);
+}
+END_TEST
+
+/* What is not of the type that it should be is left out. */
+START_TEST(odd_lines)
+{
+	struct rcore_result back;
+	ck_assert_ptr_null(rcore_result_parse(
+		"{\"schema\":\"rcore-triage/2\",\"core\":\"x\",\"pid\":\"7\",\"host\":7,"
+		"\"ruby_frames\":[1,null,\"a\"],\"native_frames\":{},\"heap_objects\":1,"
+		"\"heap_classes\":[\"A\",\"B\"],\"heap_class_objects\":[\"x\"]}",
+		&arena, &back));
+	ck_assert_int_eq(back.pid, 0);
+	ck_assert_ptr_null(back.host);
+	ck_assert_uint_eq(back.ruby_frames.count, 3);
+	ck_assert_str_eq(back.ruby_frames.items[0], "");
+	ck_assert_str_eq(back.ruby_frames.items[2], "a");
+	ck_assert_uint_eq(back.native_frames.count, 0);
+	ck_assert_uint_eq(back.heap.classes.count, 2);
+	ck_assert_uint_eq(back.heap.class_objects[1], 0);
+	ck_assert_uint_eq(back.heap.class_bytes[1], 0);
 }
 END_TEST
 
@@ -127,6 +202,8 @@ static const char *const wrong[] = {
 	"{}",
 	"{\"schema\":\"rcore/1\",\"core\":\"x\"}",
 	"{\"schema\":\"rcore-triage/1\"}",
+	"{\"schema\":\"rcore-triage/2\"}",
+	"{\"schema\":\"rcore-triage/3\",\"core\":\"x\"}",
 	"{\"schema\":7,\"core\":\"x\"}",
 	"{\"schema\":\"rcore-triage/1\",\"core\":[]}",
 };
@@ -149,6 +226,8 @@ int main(void)
 	tcase_add_test(tests, baseline);
 	tcase_add_test(tests, similarity);
 	tcase_add_test(tests, lines);
+	tcase_add_test(tests, older_lines);
+	tcase_add_test(tests, odd_lines);
 	tcase_add_loop_test(tests, wrong_lines, 0, RCORE_COUNT(wrong));
 	suite_add_tcase(suite, tests);
 	SRunner *runner = srunner_create(suite);

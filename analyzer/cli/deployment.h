@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_CLI_DEPLOYMENT_H
+#define RCORE_CLI_DEPLOYMENT_H
+
+#include "command/command.h"
+#include "triage/cluster.h"
+
+/* What the user says of the program; NULL: the target may know it. */
+struct rcore_cli_deployment {
+	const char *service, *release, *host;
+};
+
+/* `member` is the offset of a struct rcore_cli_deployment. */
+#define RCORE_OPTIONS_OF_DEPLOYMENT(member)                                                 \
+	{"service",                                                                         \
+	 0,                                                                                 \
+	 RCORE_OPTION_TEXT,                                                                 \
+	 (member) + offsetof(struct rcore_cli_deployment, service),                         \
+	 "NAME",                                                                            \
+	 "The service that died. By default OTEL_SERVICE_NAME, service.name of "            \
+	 "OTEL_RESOURCE_ATTRIBUTES, or DD_SERVICE of the process",                          \
+	 .completion = RCORE_COMPLETE_NOTHING},                                             \
+		{"release",                                                                 \
+		 0,                                                                         \
+		 RCORE_OPTION_TEXT,                                                         \
+		 (member) + offsetof(struct rcore_cli_deployment, release),                 \
+		 "VERSION",                                                                 \
+		 "Its release. By default service.version of OTEL_RESOURCE_ATTRIBUTES, "    \
+		 "DD_VERSION, or SENTRY_RELEASE of the process",                            \
+		 .completion = RCORE_COMPLETE_NOTHING},                                     \
+	{                                                                                   \
+		"host", 0, RCORE_OPTION_TEXT,                                               \
+			(member) + offsetof(struct rcore_cli_deployment, host), "NAME",     \
+			"Where it died. By default host.name of OTEL_RESOURCE_ATTRIBUTES, " \
+			"HOSTNAME of the process, or the machine, if it is known",          \
+			.completion = RCORE_COMPLETE_NOTHING                                \
+	}
+
+/* What the user says takes precedence, and is never redacted. */
+static inline void rcore_cli_deployment_apply(const struct rcore_cli_deployment *given,
+					      struct rcore_result *result)
+{
+	if (given->service)
+		result->service = given->service;
+	if (given->release)
+		result->release = given->release;
+	if (given->host) {
+		result->host = given->host;
+		result->host_source = "option";
+	}
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a target ran, as its environment says. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/count.h"
+#include "session/deployment.h"
+
+struct variable {
+	const char *name, *text;
+};
+
+struct example {
+	struct variable variables[4];
+	const char *service, *release, *host;
+};
+
+#define ATTRIBUTES "OTEL_RESOURCE_ATTRIBUTES="
+
+static const struct example examples[] = {
+	{{{"OTEL_SERVICE_NAME=", "shop"}, {"HOSTNAME=", "pod-7"}}, "shop", NULL, "pod-7"},
+	{{{ATTRIBUTES, "service.name=a,service.version=1.4,host.name=web"}}, "a", "1.4", "web"},
+	/* What is named first in the specification, not in the environment. */
+	{{{ATTRIBUTES, "service.name=a"}, {"OTEL_SERVICE_NAME=", "b"}}, "b", NULL, NULL},
+	{{{"DD_SERVICE=", "d"}, {"DD_VERSION=", "2"}, {ATTRIBUTES, "service.version=3"}},
+	 "d",
+	 "3",
+	 NULL},
+	{{{"SENTRY_RELEASE=", "s"}, {"DD_VERSION=", "2"}}, NULL, "2", NULL},
+	{{{"SENTRY_RELEASE=", "s"}, {"DD_VERSION=", ""}}, NULL, "s", NULL},
+	{{{"HOSTNAME=", "h"}, {ATTRIBUTES, "host.name=o"}}, NULL, NULL, "o"},
+	/* The first of two with one name, as in getenv(3). */
+	{{{"DD_SERVICE=", "x"}, {"DD_SERVICE=", "y"}}, "x", NULL, NULL},
+	{{{ATTRIBUTES, " service.name = a%2Cb%20%c3%A4 , service.version=%"}},
+	 "a,b \xc3\xa4",
+	 "%",
+	 NULL},
+	{{{ATTRIBUTES, "service.name,=,,service.version=1=2,host.name="}}, NULL, "1=2", NULL},
+	{{{ATTRIBUTES, "service.name=%00%0g%4,x.service.name=y"}}, "%00%0g%4", NULL, NULL},
+	{{{"PATH=", "/bin"}, {"OTEL_SERVICE_NAME", "x"}}, NULL, NULL, NULL},
+};
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+START_TEST(variables)
+{
+	const struct example *example = &examples[_i];
+	struct rcore_arena arena = {0};
+	struct rcore_deployment_found found = {0};
+	struct rcore_deployment deployment = {.host = "before", .host_source = "machine"};
+	for (size_t i = 0; i < RCORE_COUNT(example->variables); i++)
+		if (example->variables[i].name)
+			rcore_deployment_take(example->variables[i].name,
+					      example->variables[i].text, &arena, &found);
+	rcore_deployment_settle(&found, &deployment);
+	ck_assert(same(deployment.service, example->service));
+	ck_assert(same(deployment.release, example->release));
+	ck_assert(same(deployment.host, example->host ? example->host : "before"));
+	ck_assert_str_eq(deployment.host_source, example->host ? "environment" : "machine");
+	rcore_arena_deinit(&arena);
+}
+END_TEST
+
+/* environment.c compares the first eight bytes of each variable at once. */
+START_TEST(names_begin_alike)
+{
+	const char *names[RCORE_DEPLOYMENT_VARIABLES];
+	rcore_deployment_names(names);
+	for (size_t i = 0; i < RCORE_COUNT(names); i++) {
+		ck_assert_uint_ge(strlen(names[i]), 8);
+		ck_assert_uint_le(strlen(names[i]), 8 + 32);
+		ck_assert_int_eq(names[i][strlen(names[i]) - 1], '=');
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("deployment");
+	TCase *tests = tcase_create("deployment");
+	tcase_add_loop_test(tests, variables, 0, RCORE_COUNT(examples));
+	tcase_add_test(tests, names_begin_alike);
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
