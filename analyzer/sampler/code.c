@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/code.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ enum {
 	IDENTITY_WORDS = 10,
 	/* Verifications after which the decoders are created anew. */
 	OBJECT_ROUNDS = 10,
+	/* Words of an iseq's code; that of a large `case` has some thousands. */
+	CODE_WORDS_LIMIT = 1 << 17,
 	/* A bit in the number of an environment: it leads to the heap. */
 	IN_HEAP = 1,
 };
@@ -41,10 +44,11 @@ struct rcore_code {
 	uint64_t locals; /* of an iseq */
 	uint64_t cfunc;  /* of a method in C */
 	/*
-	 * The last word of its code: `leave`, unless the code ends in another
-	 * way.
+	 * Which words of an iseq's code are equal to its last one, which is
+	 * `leave`, unless the code ends in another way: a bit for each word.
+	 * NULL: unknown.
 	 */
-	uint64_t last;
+	uint8_t *leaves;
 	uint32_t function;
 	char *label, *path;
 	bool is_c, is_used, is_lost;
@@ -94,14 +98,20 @@ static void drop(struct rcore_codes *codes, struct rcore_code *code)
 	codes->count--;
 }
 
+static void free_code(struct rcore_code *code)
+{
+	free(code->leaves);
+	free(code->label);
+	free(code->path);
+	free(code);
+}
+
 void rcore_codes_begin_tick(struct rcore_codes *codes)
 {
 	while (codes->dropped) {
 		struct rcore_code *code = codes->dropped;
 		codes->dropped = code->next_dropped;
-		free(code->label);
-		free(code->path);
-		free(code);
+		free_code(code);
 	}
 }
 
@@ -194,6 +204,33 @@ static void identify(struct rcore_codes *codes, const struct rcore_code *code,
 	}
 }
 
+static void find_leaves(const struct rcore_codes *codes, struct rcore_code *code)
+{
+	size_t count = code->bytes / sizeof(uint64_t);
+	if (!count || count > CODE_WORDS_LIMIT)
+		return;
+	uint64_t *words = malloc(code->bytes);
+	uint8_t *leaves = calloc(1, count / CHAR_BIT + 1);
+	if (words && leaves && !rcore_read(codes->memory, code->encoded, words, code->bytes)) {
+		for (size_t i = 0; i < count; i++)
+			if (words[i] == words[count - 1])
+				leaves[i / CHAR_BIT] |= (uint8_t)(1 << i % CHAR_BIT);
+		code->leaves = leaves;
+		leaves = NULL;
+	}
+	free(leaves);
+	free(words);
+}
+
+/* Whether the instruction before `pc` is a `leave`. */
+static bool has_left(const struct rcore_code *code, uint64_t pc)
+{
+	if (!code->leaves || pc <= code->encoded || pc - code->encoded > code->bytes)
+		return false;
+	uint64_t i = (pc - code->encoded) / sizeof(uint64_t) - 1;
+	return code->leaves[i / CHAR_BIT] >> i % CHAR_BIT & 1;
+}
+
 static void set_function(struct rcore_codes *codes, struct rcore_code *code, const char *label,
 			 const char *path, int first_line)
 {
@@ -224,10 +261,10 @@ static struct rcore_error *look_up_iseq(struct rcore_codes *codes, struct rcore_
 	code->bytes = (uint64_t)iseq->size * sizeof(uint64_t);
 	code->has_line = true;
 	if (rcore_read_field(codes->memory, code->body,
-			     &codes->layout->iseq_body.local_table_size, &code->locals) ||
-	    rcore_read_u64(codes->memory, code->encoded + code->bytes - sizeof(uint64_t),
-			   &code->last))
-		code->last = 0;
+			     &codes->layout->iseq_body.local_table_size, &code->locals))
+		code->locals = 0;
+	if (codes->layout->traits.frames_pushed_first)
+		find_leaves(codes, code);
 	set_function(codes, code, label, iseq->path, iseq->first_line);
 	return NULL;
 }
@@ -302,9 +339,7 @@ static struct rcore_code *add(struct rcore_codes *codes, const struct key *key, 
 	}
 	if (err || code->is_lost) {
 		rcore_error_free(err);
-		free(code->label);
-		free(code->path);
-		free(code);
+		free_code(code);
 		return NULL;
 	}
 	codes->count++;
@@ -510,8 +545,7 @@ bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *
 	bool is_first = !rcore_has(&layout->cfp.jit_return);
 	if (is_first && code->has_line && (!pc || !is_within(code, pc)))
 		return false;
-	if (code->has_line && code->last && pc > code->encoded && is_within(code, pc) &&
-	    !rcore_read_u64(codes->memory, pc - sizeof(word), &word) && word == code->last)
+	if (code->has_line && has_left(code, pc))
 		return false;
 	if (stack->cfp + 2 * step >= stack->top || !rcore_stack_value(stack, ep, &flags))
 		return true;
