@@ -113,6 +113,12 @@ struct rcore_options {
 	 * what has not been read is missing.
 	 */
 	size_t max_pause_ms;
+	/*
+	 * rcore_open_pid(): copy the stacks of all parked fibers while the
+	 * process is stopped. Otherwise, if they are many, those of fibers that
+	 * have not changed are of just before the stop, and marked.
+	 */
+	bool exact;
 };
 
 /*

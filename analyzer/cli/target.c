@@ -63,6 +63,9 @@ const struct rcore_option rcore_cli_target_options[] = {
 	 "have stopped. rcore reads the rest afterwards and marks it; `rcore heap` fails "
 	 "instead, and its default is 500",
 	 .completion = RCORE_COMPLETE_NOTHING},
+	{"exact", 0, RCORE_OPTION_FLAG, MEMBER(options.exact),
+	 .help = "With -p, copy the stacks of all parked fibers while the process is stopped, "
+		 "even if they are many and have not changed since just before"},
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
 	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "
 	 "(" RCORE_JOURNAL_FOLDER ")",
@@ -97,13 +100,18 @@ static struct rcore_error *check_pid(const struct rcore_cli_target *target)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "option '--watch' cannot be used with --children: it "
 					  "watches one process");
+	if (target->options.exact && target->options.no_stop)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "option '--exact' cannot be used with --no-stop: the "
+					  "process is not stopped");
 	if (target->pid || (!target->children && !target->options.no_stop && !target->watch &&
-			    !target->options.max_pause_ms))
+			    !target->options.max_pause_ms && !target->options.exact))
 		return NULL;
 	return rcore_error_create(RCORE_ERROR_USAGE, "option '%s' requires -p PID",
 				  target->children               ? "--children"
 				  : target->watch                ? "--watch"
 				  : target->options.max_pause_ms ? "--max-pause"
+				  : target->options.exact        ? "--exact"
 								 : "--no-stop");
 }
 

@@ -174,6 +174,12 @@ struct rcore_fiber {
 	 * it may be of a later moment than the rest.
 	 */
 	bool is_late;
+	/*
+	 * How long before the stop its stacks were copied, in nanoseconds. Its
+	 * struct was still the same at the stop, but it may have run and have
+	 * been parked again. 0: they are of the stop itself.
+	 */
+	uint64_t stack_age_ns;
 };
 
 /* Fibers that are parked with the same stack. */

@@ -104,10 +104,13 @@ struct rcore_ruby {
 	struct rcore_core *core;
 	struct rcore_live *live;
 	/*
-	 * Fibers whose frames and contexts are not decoded: the keys are their
-	 * addresses. NULL: none.
+	 * Fibers that are not decoded: the keys are their addresses. They are
+	 * left out of the snapshot, unless a thread points to them. Those that
+	 * were found are set in `seen_fibers`, whose indices are the values of
+	 * the map. NULL: none.
 	 */
 	const struct rcore_address_map *unchanged_fibers;
+	bool *seen_fibers;
 
 	uint64_t top_self; /* the object "main"; 0: unknown */
 	uint64_t progname; /* the String $0; 0: unknown */

@@ -21,7 +21,7 @@ enum {
 	IDENTITY_WORDS = 10,
 	/* Verifications after which the decoders are created anew. */
 	OBJECT_ROUNDS = 10,
-	/* Words of an iseq's code; that of a large `case` has some thousands. */
+	/* Words of an iseq's code; a large `case` has some thousands. */
 	CODE_WORDS_LIMIT = 1 << 17,
 	/* A bit in the number of an environment: it leads to the heap. */
 	IN_HEAP = 1,

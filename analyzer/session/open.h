@@ -26,11 +26,12 @@ struct rcore_target {
 	struct rcore_pack_facts *pack;   /* NULL: not a pack */
 	struct rcore_recorder *recorder; /* NULL: nothing will be packed */
 	/*
-	 * Set by running_ahead.c; otherwise NULL. Fibers whose frames and
-	 * contexts need not be decoded (keys are rb_fiber_t addresses), and the
-	 * addresses of all fibers, so that the heap need not be searched.
+	 * Set by running_ahead.c; otherwise NULL. Fibers that need not be
+	 * decoded (rcore_ruby.unchanged_fibers), and the addresses of all
+	 * fibers, so that the heap need not be searched.
 	 */
 	const struct rcore_address_map *unchanged_fibers;
+	bool *seen_fibers;
 	const uint64_t *known_fibers;
 	size_t known_fiber_count;
 	/* why a pack is read as a plain core, or NULL */

@@ -18,6 +18,7 @@ static struct rcore_error *open_session(struct rcore_session *session,
 	settings->no_native = options->no_native;
 	settings->merge_similar = options->merge_similar;
 	settings->max_pause_ms = options->max_pause_ms;
+	settings->exact = options->exact;
 	session->choice = options->choice && !options->layout_file ? options->choice
 								   : &session->own_choice;
 	if (options->layout_file) {

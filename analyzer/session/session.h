@@ -33,6 +33,7 @@ struct rcore_settings {
 	char *recognizer_file; /* NULL: none */
 	bool no_stop, no_native, merge_similar;
 	size_t max_pause_ms; /* 0: the default */
+	bool exact;
 };
 
 /* The copy that rcore_running_copy() made. */

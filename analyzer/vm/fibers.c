@@ -165,9 +165,23 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	return NULL;
 }
 
+/* Leaves out a fiber that need not be decoded. */
+static struct rcore_error *add_unless_unchanged(struct rcore_loader *loader, uint64_t address,
+						bool certain)
+{
+	const struct rcore_ruby *ruby = loader->ruby;
+	int index = ruby->unchanged_fibers
+			    ? rcore_address_map_get(ruby->unchanged_fibers, address)
+			    : -1;
+	if (index < 0)
+		return add_fiber(loader, address, certain);
+	ruby->seen_fibers[index] = true;
+	return NULL;
+}
+
 static struct rcore_error *add_found(void *context, uint64_t address)
 {
-	return add_fiber(context, address, true);
+	return add_unless_unchanged(context, address, true);
 }
 
 /*
@@ -181,8 +195,8 @@ static struct rcore_error *add_named(struct rcore_loader *loader, uint64_t addre
 	if (known(loader, address))
 		return NULL;
 	struct rcore_error *err = add_fiber(loader, address, true);
-	if (err || !loader->ruby->layout->traits.fibers_listed ||
-	    loader->searches >= SEARCH_LIMIT)
+	if (err || loader->ruby->unchanged_fibers ||
+	    !loader->ruby->layout->traits.fibers_listed || loader->searches >= SEARCH_LIMIT)
 		return err;
 	loader->searches++;
 	rcore_problem_add(loader->snapshot,
@@ -244,9 +258,9 @@ static struct rcore_error *add_chains(struct rcore_loader *loader)
 		uint64_t prev = 0, resuming = 0;
 		rcore_read_field(loader->ruby->memory, address, &layout->fiber.prev, &prev);
 		rcore_fiber_resuming(loader->ruby, address, &resuming);
-		struct rcore_error *err = add_fiber(loader, prev, false);
+		struct rcore_error *err = add_unless_unchanged(loader, prev, false);
 		if (!err)
-			err = add_fiber(loader, resuming, false);
+			err = add_unless_unchanged(loader, resuming, false);
 		if (err)
 			return err;
 	}

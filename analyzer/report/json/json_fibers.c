@@ -67,6 +67,9 @@ static struct json_object *fiber_object(struct rcore_json *json,
 	rcore_json_add_flag(json, object, "yielding", fiber->yielding);
 	rcore_json_add_flag(json, object, "blocking", fiber->blocking);
 	rcore_json_add_flag(json, object, "late", fiber->is_late);
+	if (fiber->stack_age_ns)
+		rcore_json_add(json, object, "stack_age_ns",
+			       json_object_new_uint64(fiber->stack_age_ns));
 	if (fiber->resumed_by >= 0)
 		rcore_json_add_text(json, object, "resumed_by",
 				    snapshot->fibers[fiber->resumed_by].id);

@@ -77,6 +77,9 @@ static void print_state(const struct rcore_text *text, const struct rcore_fiber 
 		fprintf(out, ", resumed by %s", snapshot->fibers[fiber->resumed_by].id);
 	if (fiber->is_late)
 		fputs(", read after the stop", out);
+	if (fiber->stack_age_ns)
+		fprintf(out, ", as of %.1f ms before the stop",
+			(double)fiber->stack_age_ns / 1e6);
 }
 
 static void print_addresses(const struct rcore_text *text, const struct rcore_fiber *fiber)

@@ -99,6 +99,23 @@ static void print_approximate(const struct rcore_text *text)
 	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
 }
 
+static void print_aged(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	size_t count = 0;
+	uint64_t age = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		count += snapshot->fibers[i].stack_age_ns != 0;
+		if (snapshot->fibers[i].stack_age_ns > age)
+			age = snapshot->fibers[i].stack_age_ns;
+	}
+	if (count)
+		fprintf(text->pen.out,
+			"The stacks of %zu parked fiber%s are as of %.1f ms before the stop; "
+			"use --exact to copy them in it\n",
+			count, count == 1 ? "" : "s", (double)age / 1e6);
+}
+
 static void print_how(const struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -131,6 +148,7 @@ void rcore_text_header(const struct rcore_text *text)
 	rcore_text_summary(&text->pen, text->snapshot);
 	if (rcore_same_text(layout, "approximate"))
 		print_approximate(text);
+	print_aged(text);
 	rcore_text_left_out(text);
 	rcore_text_facts(text);
 	rcore_text_redaction(&text->pen, &text->snapshot->redaction);

@@ -106,6 +106,26 @@ struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live);
 bool rcore_live_is_quiet(const struct rcore_live *live);
 
 /*
+ * Lets [start, end), a part of what was copied ahead, keep its bytes when
+ * rcore_live_begin() copies the rest again: only whole pages. Returns how many
+ * bytes that saves. rcore_live_wake() lets rcore_live_fetch() read them again
+ * after all.
+ */
+size_t rcore_live_rest(struct rcore_live *live, uint64_t start, uint64_t end);
+void rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end);
+
+/*
+ * Returns whether a thread has slept between rcore_live_note_sleepers() and the
+ * stop by rcore_live_begin(), until the process is resumed. `tid` is its id in
+ * its own pid namespace. Returns false in case of doubt, and if that namespace
+ * is not rcore's.
+ */
+bool rcore_live_has_thread_slept(const struct rcore_live *live, int tid);
+
+/* Returns how much older the copy ahead is than the stop, in nanoseconds. */
+uint64_t rcore_live_copy_age(const struct rcore_live *live);
+
+/*
  * Limits how long the following rounds stop the process; 0 restores the default
  * of RCORE_STOP_LIMIT_MS.
  */

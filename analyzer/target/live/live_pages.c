@@ -221,7 +221,7 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 	for (size_t i = 0; i < pages->count; i++) {
 		pages->items[i].bytes = bytes + i * PAGE;
 		pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
-		pages->items[i].is_late = false;
+		pages->items[i].is_late = pages->items[i].rests = false;
 		if (!rcore_address_map_put(&pages->index, pages->items[i].address, (int)i))
 			return false;
 	}
@@ -231,7 +231,8 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 void rcore_live_pages_again(struct rcore_live_pages *pages)
 {
 	for (size_t i = 0; i < pages->count; i++)
-		pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
+		if (!pages->items[i].rests)
+			pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
 }
 
 static size_t first_after(const struct rcore_live_pages *pages, uint64_t address)
@@ -245,6 +246,36 @@ static size_t first_after(const struct rcore_live_pages *pages, uint64_t address
 			high = middle;
 	}
 	return low;
+}
+
+/* A page that is in [start, end) in part has bytes of something else. */
+size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	size_t count = 0;
+	for (size_t i = first_after(pages, start + PAGE - 1);
+	     i < pages->sorted_count && pages->items[i].address + PAGE <= end; i++) {
+		struct rcore_live_page *page = &pages->items[i];
+		if (page->state != RCORE_LIVE_PAGE_READ || page->rests)
+			continue;
+		page->rests = true;
+		count++;
+	}
+	return count;
+}
+
+size_t rcore_live_pages_wake(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	size_t count = 0;
+	for (size_t i = first_after(pages, start);
+	     i < pages->sorted_count && pages->items[i].address < end; i++) {
+		struct rcore_live_page *page = &pages->items[i];
+		if (!page->rests)
+			continue;
+		page->rests = false;
+		page->state = RCORE_LIVE_PAGE_WANTED;
+		count++;
+	}
+	return count;
 }
 
 uint64_t rcore_live_pages_digest(struct rcore_live_pages *pages, uint64_t start, uint64_t end)

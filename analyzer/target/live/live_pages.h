@@ -15,7 +15,7 @@
  *	(reads)   of the running process: whatever they touch is kept
  *	rewind    the bytes go, the list stays; memory for them is made ready
  *	          -- the process is stopped --
- *	fill      all on the list in a few system calls
+ *	fill      all on the list in a few system calls, but for those that rest
  *	(reads)   what is not on the list yet is read as it is met
  *	          -- the process runs again --
  *	freeze    only what was kept can be read, and what does not change: code
@@ -46,6 +46,7 @@ struct rcore_live_page {
 	uint8_t *bytes;
 	enum rcore_live_page_state state;
 	bool is_late; /* read when the process was no longer held */
+	bool rests;   /* again() does not let fill() read it again */
 };
 
 struct rcore_live_pages {
@@ -88,6 +89,18 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages);
  * have been added since rewind().
  */
 void rcore_live_pages_again(struct rcore_live_pages *pages);
+
+/*
+ * Pages that lie in [start, end), and were on the list at the last rewind() and
+ * have been read since, keep their bytes at the next again(). Returns how many.
+ */
+size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
+
+/*
+ * Lets the next fill() read those of [start, end) again that rested. Returns
+ * how many.
+ */
+size_t rcore_live_pages_wake(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
 /*
  * Returns a hash (XXH3) of the bytes of [start, end). Counts only pages that

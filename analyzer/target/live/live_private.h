@@ -31,6 +31,7 @@ struct rcore_live {
 	 * Set by rcore_live_note_sleepers(). is_ahead: begin() will stop a
 	 * process that was copied ahead. is_quiet: no thread has run since.
 	 */
+	uint64_t copied_ns, stopped_ns; /* when (CLOCK_MONOTONIC) */
 	struct rcore_live_sleepers sleepers;
 	bool is_ahead, is_quiet;
 	struct {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/grow.h"
 #include "target/live/live_explain.h"
@@ -138,6 +139,13 @@ static uint64_t let_go(struct rcore_live *live)
 	return nanoseconds;
 }
 
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 void rcore_live_note_sleepers(struct rcore_live *live)
 {
 	rcore_live_sleepers_note(&live->sleepers, live->folder);
@@ -153,6 +161,7 @@ struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live)
 		return rcore_error_no_memory();
 	if (!live->sleepers.count)
 		rcore_live_note_sleepers(live);
+	live->copied_ns = now();
 	rcore_live_pages_fill(&live->pages);
 	live->is_ahead = true;
 	return NULL;
@@ -161,6 +170,34 @@ struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live)
 bool rcore_live_is_quiet(const struct rcore_live *live)
 {
 	return live->is_quiet;
+}
+
+size_t rcore_live_rest(struct rcore_live *live, uint64_t start, uint64_t end)
+{
+	return rcore_live_pages_rest(&live->pages, start, end) * RCORE_LIVE_PAGE;
+}
+
+void rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end)
+{
+	rcore_live_pages_wake(&live->pages, start, end);
+}
+
+bool rcore_live_has_thread_slept(const struct rcore_live *live, int tid)
+{
+	size_t count = 0;
+	const struct rcore_stopped_thread *threads =
+		live->stop && !live->status.depth ? rcore_stop_threads(live->stop, &count)
+						  : NULL;
+	for (size_t i = 0; i < count; i++)
+		if (threads[i].tid == tid)
+			return rcore_live_has_slept(&live->sleepers, live->process.machine, tid,
+						    &threads[i].thread);
+	return false;
+}
+
+uint64_t rcore_live_copy_age(const struct rcore_live *live)
+{
+	return live->stopped_ns - live->copied_ns;
 }
 
 static bool have_all_slept(const struct rcore_live *live)
@@ -203,11 +240,12 @@ struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop)
 	struct rcore_error *err = stop ? stop_process(live) : list_running(live);
 	if (err) {
 		let_go(live);
+		rcore_live_sleepers_clear(&live->sleepers);
 		return err;
 	}
+	live->stopped_ns = now();
 	if (is_ahead)
 		repeat_copy(live);
-	rcore_live_sleepers_clear(&live->sleepers);
 	rcore_live_pages_fill(&live->pages);
 	return NULL;
 }
@@ -230,6 +268,7 @@ void rcore_live_release(struct rcore_live *live, struct rcore_live_pause *ret)
 	if (!live->stop)
 		return;
 	measure(live, ret);
+	rcore_live_sleepers_clear(&live->sleepers);
 	live->memory.late_count = 0;
 	live->memory.is_released = true;
 	live->memory.is_overdue = ret->overdue;
@@ -255,6 +294,7 @@ void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret)
 	live->memory.is_released = false;
 	if (live->stop)
 		measure(live, ret);
+	rcore_live_sleepers_clear(&live->sleepers);
 }
 
 static bool same_program(struct rcore_live *live)

@@ -232,6 +232,69 @@ START_TEST(digests_what_it_copied)
 }
 END_TEST
 
+/* A page that rests has the bytes of the copy ahead, until it wakes. A part of a page never rests. */
+START_TEST(lets_pages_rest)
+{
+	struct child child = child_start(child_counts, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_memory *memory = rcore_live_memory(live);
+	uint64_t count = address_of(child.shared->copy), page = count & ~UINT64_C(4095);
+	enum { RESTS, IN_PART, WAKES };
+	keep_all(live, &child);
+	copied_ahead(live);
+	long ahead = count_in(memory, &child);
+	size_t saved = rcore_live_rest(live, page, page + 4096 - (_i == IN_PART));
+	ck_assert_uint_eq(saved, _i == IN_PART ? 0 : 4096);
+	child_runs(&child);
+	live_begun(live, true);
+	ck_assert(!rcore_live_has_thread_slept(live, child.pid));
+	if (_i == WAKES) {
+		rcore_live_wake(live, count, count + 1);
+		rcore_live_fetch(live);
+	}
+	long held = count_in(memory, &child);
+	ck_assert(_i == RESTS ? held == ahead : held > ahead);
+	ck_assert_uint_gt(rcore_live_copy_age(live), 0);
+	live_ended(live);
+
+	/* Nothing rests in the next round. */
+	keep_all(live, &child);
+	copied_ahead(live);
+	child_runs(&child);
+	live_begun(live, true);
+	ck_assert_int_gt(count_in(memory, &child), held);
+	live_ended(live);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+/* One thread sleeps while another one runs. */
+START_TEST(knows_each_thread_that_slept)
+{
+	struct child child = child_start(child_threads, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	int ran = 0, slept = 0;
+	for (int i = 0; i < 20; i++) {
+		keep_all(live, &child);
+		copied_ahead(live);
+		child_runs(&child);
+		live_begun(live, true);
+		slept += rcore_live_has_thread_slept(live, child.pid);
+		for (int j = 0; j < CHILD_THREADS; j++)
+			ran += !rcore_live_has_thread_slept(live, child.shared->tids[j]);
+		ck_assert(!rcore_live_has_thread_slept(live, 1));
+		struct rcore_live_pause pause = live_ended(live);
+		ck_assert(!rcore_live_has_thread_slept(live, child.pid));
+		ck_assert_uint_gt(pause.thread_count, 0);
+	}
+	ck_assert_int_gt(ran, 0);
+	ck_assert(slept || !kernel_counts());
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("live, copied ahead");
@@ -244,6 +307,8 @@ int main(void)
 	tcase_add_test(ahead, says_what_it_missed);
 	tcase_add_test(ahead, misses_what_is_noted_too_late);
 	tcase_add_test(ahead, digests_what_it_copied);
+	tcase_add_loop_test(ahead, lets_pages_rest, 0, 3);
+	tcase_add_test(ahead, knows_each_thread_that_slept);
 	suite_add_tcase(suite, ahead);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

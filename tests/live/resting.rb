@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+
+# Most stacks of a process with many fibers are copied before the stop. What rcore shows of them is what they had at the
+# stop, or is marked as older.
+module Resting
+  COUNT = 800
+  LOOKS = 4
+  MOST = 40
+
+  def self.cases(rubies)
+    rubies.map { |ruby| LiveCase.new("resting #{ruby.name}") { Resting.look(self, ruby) } }
+  end
+
+  def self.look(test, ruby)
+    test.with_program(ruby, "turns.rb", COUNT) do |pid, counter|
+      marked = []
+      # A program that waits for a processor has not run, and nothing is marked.
+      until marked.size == MOST || (marked.size >= LOOKS && marked.any?(&:positive?))
+        known = counter.value
+        report, = test.report("-p", pid, "--locals")
+        marked << compare(test, report, known)
+      end
+      test.fail("no fiber is marked in #{MOST} looks") unless marked.any?(&:positive?)
+      exact, = test.report("-p", pid, "--locals", "--exact")
+      test.same("marked with --exact", 0, compare(test, exact, nil))
+      refused(test, pid)
+      test.goes_on(counter)
+      test.note = "#{marked.join(", ")} of #{COUNT} marked"
+    end
+  end
+
+  def self.refused(test, pid)
+    [["-p", pid, "--no-stop", "--exact"], ["core", "--exact"]].each do |arguments|
+      _, err, status = test.rcore(*arguments)
+      test.same("#{arguments.join(" ")}: status", 64, status)
+      test.fail("#{arguments.join(" ")}: #{err}") unless err.include?("'--exact'")
+    end
+  end
+
+  # Returns how many fibers are marked. `known` is the step that the program had made before the look.
+  def self.compare(test, report, known)
+    return 0 unless report
+    test.same("complete", true, report["complete"])
+    main = report["threads"][0]["id"]
+    step = Integer(report["fibers"].filter_map { |fiber| frames_local(fiber, "step") }.first)
+    fibers = report["fibers"].reject { |fiber| fiber["root"] }
+    busy, resting = fibers.partition { |fiber| fiber["thread"] == main }
+    [busy, resting].each { |each| test.same("fibers", (0...COUNT).to_a, each.map { |fiber| number(fiber) }.sort) }
+    resting.each { |fiber| turns(test, fiber, 1..1) }
+    busy.each { |fiber| turns(test, fiber, allowed(fiber, step, known)) }
+    busy.count { |fiber| fiber["stack_age_ns"] }
+  end
+
+  # How often a fiber was resumed, up to a step.
+  def self.resumed(number, step) = 1 + (step - number + COUNT - 1) / COUNT
+
+  # It may be the one that is just being resumed.
+  def self.allowed(fiber, step, known)
+    now = resumed(number(fiber), step)
+    from = fiber["stack_age_ns"] ? resumed(number(fiber), known) : now
+    from..(number(fiber) == step % COUNT ? now + 1 : now)
+  end
+
+  def self.turns(test, fiber, allowed)
+    found = frames_local(fiber, "turns")
+    return if allowed.cover?(Integer(found))
+    test.fail("#{fiber["id"]} (number #{number(fiber)}, #{fiber["stack_age_ns"] || "not"} marked) had #{found} turns: wanted #{allowed}")
+  end
+
+  def self.number(fiber) = Integer(frames_local(fiber, "number"))
+
+  def self.frames_local(fiber, name)
+    fiber["frames"].filter_map { |frame| local(frame, name) }.first
+  end
+
+  def self.local(frame, name)
+    frame["locals"]&.find { |each| each["name"] == name }&.fetch("text")
+  end
+end
