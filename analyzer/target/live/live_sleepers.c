@@ -32,7 +32,7 @@ static bool read_timeslices(int file, uint64_t *ret)
  * sleeps but not in a system call, or else the number of the call, its six
  * arguments, SP and PC.
  */
-static bool read_call(int folder, int tid, uint64_t *ret_sp, uint64_t *ret_pc)
+static bool read_call(int folder, int tid, bool is_stopped, uint64_t *ret_sp, uint64_t *ret_pc)
 {
 	char name[64], text[256];
 	snprintf(name, sizeof(name), "task/%d/syscall", tid);
@@ -44,11 +44,13 @@ static bool read_call(int folder, int tid, uint64_t *ret_sp, uint64_t *ret_pc)
 	if (size <= 0)
 		return false;
 	text[size] = '\0';
+	if (is_stopped && sscanf(text, "-1 %" SCNx64 " %" SCNx64, ret_sp, ret_pc) == 2)
+		return true;
 	return sscanf(text, "%*u %*x %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64, ret_sp,
 		      ret_pc) == 2;
 }
 
-static bool read_waits(int folder, int tid, uint64_t *ret)
+static bool read_waits(int folder, int tid, uint64_t *ret, bool *ret_is_stopped)
 {
 	char name[64];
 	struct rcore_live_status status;
@@ -56,6 +58,7 @@ static bool read_waits(int folder, int tid, uint64_t *ret)
 	if (!rcore_live_status_read(folder, name, &status))
 		return false;
 	*ret = status.waits;
+	*ret_is_stopped = status.state == 'T';
 	return true;
 }
 
@@ -79,11 +82,12 @@ static bool note(void *context, int tid)
 		return false;
 	int file = open_timeslices(sleepers->folder, tid);
 	*sleeper = (struct rcore_live_sleeper){.tid = tid, .file = file};
-	sleeper->sleeps = file >= 0 && read_timeslices(file, &before) &&
-			  read_waits(sleepers->folder, tid, &sleeper->waits) &&
-			  read_call(sleepers->folder, tid, &sleeper->sp, &sleeper->pc) &&
-			  read_timeslices(file, &sleeper->timeslices) &&
-			  before == sleeper->timeslices;
+	sleeper->sleeps =
+		file >= 0 && read_timeslices(file, &before) &&
+		read_waits(sleepers->folder, tid, &sleeper->waits, &sleeper->is_stopped) &&
+		read_call(sleepers->folder, tid, sleeper->is_stopped, &sleeper->sp,
+			  &sleeper->pc) &&
+		read_timeslices(file, &sleeper->timeslices) && before == sleeper->timeslices;
 	if (file >= 0 && (!sleeper->sleeps || sleepers->count > RCORE_LIVE_SLEEPER_FILES)) {
 		close(file);
 		sleeper->file = -1;
@@ -135,9 +139,10 @@ static bool has_not_run(const struct rcore_live_sleepers *sleepers,
 			const struct rcore_live_sleeper *sleeper)
 {
 	uint64_t timeslices, waits;
+	bool ignored;
 	return (count_timeslices(sleepers, sleeper, &timeslices) &&
 		timeslices - sleeper->timeslices <= 1) ||
-	       (read_waits(sleepers->folder, sleeper->tid, &waits) &&
+	       (read_waits(sleepers->folder, sleeper->tid, &waits, &ignored) &&
 		waits - sleeper->waits <= 1);
 }
 
@@ -149,7 +154,8 @@ bool rcore_live_has_slept(const struct rcore_live_sleepers *sleepers, unsigned m
 		sleepers->count ? bsearch(&wanted, sleepers->items, sleepers->count,
 					  sizeof(wanted), by_tid)
 				: NULL;
-	return sleeper && sleeper->sleeps && rcore_syscall_is_interrupted(machine, thread) &&
+	return sleeper && sleeper->sleeps &&
+	       (sleeper->is_stopped || rcore_syscall_is_interrupted(machine, thread)) &&
 	       thread->registers[rcore_register_sp(machine)] == sleeper->sp &&
 	       thread->registers[rcore_register_pc(machine)] == sleeper->pc &&
 	       has_not_run(sleepers, sleeper);

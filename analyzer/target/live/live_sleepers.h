@@ -17,9 +17,10 @@
  * of task/TID/schedstat) and how often it gave a processor up to wait
  * (voluntary_ctxt_switches in task/TID/status). A thread slept all the time if
  *
- *   - it was in a system call when it was noted
+ *   - it was in a system call, or stopped by a signal, when it was noted
  *   - the first count is still the same just before the stop
- *   - the stop interrupted a call with the same pc and stack pointer
+ *   - it then has the same pc and stack pointer, and the stop has interrupted a
+ *     call, unless a signal had stopped it before
  *   - one of the counts is then at most one higher: the stop woke the thread
  *
  * On a busy machine, a thread on its way to the stop may lose the processor to
@@ -32,7 +33,8 @@
  */
 struct rcore_live_sleeper {
 	int tid;
-	bool sleeps;         /* in a system call; false: it may have run */
+	bool sleeps;         /* false: it may have run */
+	bool is_stopped;     /* by a signal, not in a system call */
 	int file;            /* task/TID/schedstat; -1: open it again */
 	uint64_t timeslices; /* that it ran on a processor */
 	uint64_t waits;      /* voluntary context switches */
