@@ -230,8 +230,10 @@ class Suite
     old.truth.stacks.transform_values { |value| (value * factor).round }
   end
 
+  # Each sample represents the time around it.
   def duration(truth)
-    truth.samples.map(&:time).max - truth.samples.map { |sample| [sample.time - sample.wall, 0].max }.min
+    begins = truth.samples.map { |sample| [sample.time - sample.wall / 2, 0].max }
+    begins.zip(truth.samples).map { |begin_time, sample| begin_time + sample.wall }.max - begins.min
   end
 
   def check(name, passed, detail = nil)
