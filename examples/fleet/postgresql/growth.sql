@@ -1,0 +1,15 @@
+-- Which classes grew in the newest release: their mean bytes in a heap, where
+-- they are among the largest classes of it (rcore triage --heap N).
+SELECT service, class, now, before, now - before AS growth
+FROM (
+	SELECT
+		crash.service, class,
+		coalesce(avg(bytes) FILTER (WHERE newest.release IS NOT NULL), 0) AS now,
+		coalesce(avg(bytes) FILTER (WHERE newest.release IS NULL), 0) AS before
+	FROM rcore_crashes AS crash
+	CROSS JOIN unnest(heap_classes, heap_class_bytes) AS largest (class, bytes)
+	LEFT JOIN rcore_newest_releases AS newest
+		ON newest.service = coalesce(crash.service, '') AND newest.release = crash.release
+	GROUP BY crash.service, class) AS classes
+ORDER BY growth DESC, service, class
+LIMIT 25;

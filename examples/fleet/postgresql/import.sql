@@ -1,0 +1,11 @@
+-- Adds lines of rcore triage from standard input:
+--
+--	psql -v ON_ERROR_STOP=1 -f examples/fleet/postgresql/import.sql < lines.jsonl
+--
+-- JSON has no control characters, so these two leave each line as it is.
+CREATE TEMPORARY TABLE rcore_lines (entry text);
+\copy rcore_lines FROM pstdin WITH (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')
+INSERT INTO rcore_crashes
+SELECT crash.* FROM rcore_lines, json_populate_record(NULL::rcore_crashes, entry::json) AS crash
+WHERE entry IS NOT NULL
+ON CONFLICT DO NOTHING;

@@ -1,0 +1,6 @@
+-- Crashes by day and signature, of the 30 days up to the newest crash.
+SELECT (time AT TIME ZONE 'UTC')::date AS day, service, loose, count(*) AS crashes
+FROM rcore_crashes
+WHERE loose IS NOT NULL AND time > (SELECT max(time) FROM rcore_crashes) - interval '30 days'
+GROUP BY 1, 2, 3
+ORDER BY day, crashes DESC, service, loose;
