@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm/find/find.h"
 
+#include "model/snapshot.h"
+
 static bool follow(struct rcore_memory *memory, uint64_t base, const struct rcore_field *field,
 		   uint64_t *ret)
 {
@@ -27,13 +29,29 @@ bool rcore_vm_prove(struct rcore_memory *memory, const struct rcore_layout *layo
 	       follow(memory, ractor, &layout->ractor.threads_main, &back) && back == thread;
 }
 
+/* rb_ec_cleanup() of eval.c sets this long before the VM is freed. */
+static bool is_main_thread_killed(struct rcore_memory *memory,
+				  const struct rcore_layout *layout, uint64_t address)
+{
+	uint64_t thread, status;
+	return follow(memory, address, &layout->vm.main_thread, &thread) &&
+	       follow(memory, thread, &layout->thread.status, &status) &&
+	       status == RCORE_THREAD_KILLED;
+}
+
 bool rcore_vm_is_freed(struct rcore_memory *memory, const struct rcore_layout *layout,
 		       uint64_t address)
 {
-	uint64_t head = address + (uint64_t)layout->vm.ractor_set.offset, next, count;
-	return rcore_has(&layout->vm.ractor_set) && address &&
-	       !rcore_read_u64(memory, head, &next) && next == head &&
-	       follow(memory, address, &layout->vm.ractor_count, &count) && count;
+	uint64_t head = address + (uint64_t)layout->vm.ractor_set.offset, next, back, count;
+	if (!rcore_has(&layout->vm.ractor_set) || !address ||
+	    rcore_read_u64(memory, head, &next) ||
+	    !follow(memory, address, &layout->vm.ractor_count, &count) || !count)
+		return false;
+	if (next == head)
+		return true;
+	/* struct list_node: next, prev */
+	bool is_list = !rcore_read_u64(memory, next + sizeof(next), &back) && back == head;
+	return !is_list && is_main_thread_killed(memory, layout, address);
 }
 
 bool rcore_vm_at(struct rcore_memory *memory, const struct rcore_layout *layout,

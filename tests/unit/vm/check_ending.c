@@ -41,6 +41,13 @@ START_TEST(test_freed)
 	fake_put(&vm->ruby.target, head, head);
 	fake_put(&vm->ruby.target, head + 8, head);
 	ck_assert(rcore_vm_is_freed(memory, layout, vm->address));
+	/* free() has written to it. A list that is corrupt for another reason is not freed. */
+	fake_put(&vm->ruby.target, head, vm->address + 0x1000000);
+	fake_put(&vm->ruby.target, head + 8, 0x5eed);
+	ck_assert(!rcore_vm_is_freed(memory, layout, vm->address));
+	FAKE_PUT(vm, vm->main_thread, thread, status, RCORE_THREAD_KILLED);
+	ck_assert(rcore_vm_is_freed(memory, layout, vm->address));
+	fake_put(&vm->ruby.target, head, head);
 	/* One that is being made. */
 	FAKE_PUT(vm, vm->address, vm, ractor_count, 0);
 	ck_assert(!rcore_vm_is_freed(memory, layout, vm->address));
