@@ -13,12 +13,11 @@
 
 #define HASH_NONFATAL_OOM          1
 #define uthash_nonfatal_oom(entry) ((entry)->is_lost = true)
-#include <uthash.h>
+#include "sampler/code_private.h"
 
 enum {
 	CODE_LIMIT = 200000,      /* entries; then all are dropped */
 	ENVIRONMENT_LIMIT = 1000, /* nested blocks */
-	IDENTITY_WORDS = 10,
 	/* Verifications after which the decoders are created anew. */
 	OBJECT_ROUNDS = 10,
 	/* Words of an iseq's code; a large `case` has some thousands. */
@@ -26,46 +25,6 @@ enum {
 	/* A bit in the number of an environment: it leads to the heap. */
 	IN_HEAP = 1,
 };
-
-/* What distinguishes the object at an address from one that replaces it. */
-struct identity {
-	uint64_t words[IDENTITY_WORDS];
-};
-
-struct key {
-	uint64_t iseq, environment;
-};
-
-struct rcore_code {
-	struct key key;
-	uint64_t method;         /* rb_callable_method_entry_t; 0: none */
-	uint64_t encoded, bytes; /* of an iseq's code, or 0 */
-	uint64_t body;
-	uint64_t locals; /* of an iseq */
-	uint64_t cfunc;  /* of a method in C */
-	/*
-	 * Which words of an iseq's code are equal to its last one, which is
-	 * `leave`, unless the code ends in another way: a bit for each word.
-	 * NULL: unknown.
-	 */
-	uint8_t *leaves;
-	uint32_t function;
-	char *label, *path;
-	bool is_c, is_used, is_lost;
-	bool has_line;
-	struct identity identity;
-	UT_hash_handle hh;
-	struct rcore_code *next_dropped;
-};
-
-static uint64_t field_of(const uint8_t *frame, const struct rcore_layout *layout,
-			 const struct rcore_field *field)
-{
-	uint64_t value = 0;
-	return rcore_has(field) && rcore_field_of(frame, layout->cfp.size, field, &value)
-		       ? value
-		       : 0;
-}
 
 static void begin(struct rcore_codes *codes)
 {
@@ -157,7 +116,8 @@ uint64_t rcore_code_environment(const struct rcore_layout *layout,
 				const struct rcore_stack *stack, const uint8_t *frame)
 {
 	enum { FLAGS = 0, PARENT = 8, METHOD = 16, MAGIC = 0x7fff0000 };
-	uint64_t ep = field_of(frame, layout, &layout->cfp.ep), hash = 0, flags, word;
+	uint64_t ep = rcore_code_frame_field(frame, layout, &layout->cfp.ep), hash = 0, flags,
+		 word;
 	for (int i = 0; i < ENVIRONMENT_LIMIT; i++) {
 		if (!rcore_stack_value(stack, ep - FLAGS, &flags))
 			return mix(hash, ep) | IN_HEAP;
@@ -177,7 +137,7 @@ uint64_t rcore_code_environment(const struct rcore_layout *layout,
  * an object that replaces them.
  */
 static void identify(struct rcore_codes *codes, const struct rcore_code *code,
-		     struct identity *ret)
+		     struct rcore_code_identity *ret)
 {
 	/* T_IMEMO and its type; the bits of the garbage collector change. */
 	enum { TYPE_MASK = 0xffff };
@@ -220,15 +180,6 @@ static void find_leaves(const struct rcore_codes *codes, struct rcore_code *code
 	}
 	free(leaves);
 	free(words);
-}
-
-/* Whether the instruction before `pc` is a `leave`. */
-static bool has_left(const struct rcore_code *code, uint64_t pc)
-{
-	if (!code->leaves || pc <= code->encoded || pc - code->encoded > code->bytes)
-		return false;
-	uint64_t i = (pc - code->encoded) / sizeof(uint64_t) - 1;
-	return code->leaves[i / CHAR_BIT] >> i % CHAR_BIT & 1;
 }
 
 static void set_function(struct rcore_codes *codes, struct rcore_code *code, const char *label,
@@ -323,7 +274,8 @@ static uint32_t lost(struct rcore_codes *codes)
 	return codes->lost;
 }
 
-static struct rcore_code *add(struct rcore_codes *codes, const struct key *key, uint64_t ep)
+static struct rcore_code *add(struct rcore_codes *codes, const struct rcore_code_key *key,
+			      uint64_t ep)
 {
 	if (codes->count >= CODE_LIMIT)
 		rcore_codes_forget(codes);
@@ -346,9 +298,13 @@ static struct rcore_code *add(struct rcore_codes *codes, const struct key *key, 
 	return code;
 }
 
-static bool is_within(const struct rcore_code *code, uint64_t pc)
+const struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
+					 uint64_t environment)
 {
-	return !code->has_line || !pc || pc - code->encoded <= code->bytes;
+	const struct rcore_code_key key = {iseq, environment};
+	const struct rcore_code *code;
+	HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
+	return code;
 }
 
 void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack, uint64_t cfp,
@@ -356,8 +312,9 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 {
 	const struct rcore_layout *layout = codes->layout;
 	const uint8_t *frame = rcore_stack_frame(stack, cfp);
-	const struct key key = {field_of(frame, layout, &layout->cfp.iseq), environment};
-	uint64_t pc = field_of(frame, layout, &layout->cfp.pc);
+	const struct rcore_code_key key = {
+		rcore_code_frame_field(frame, layout, &layout->cfp.iseq), environment};
+	uint64_t pc = rcore_code_frame_field(frame, layout, &layout->cfp.pc);
 	struct rcore_code *code;
 	if (codes->generation != codes->profile->generation)
 		rcore_codes_forget(codes);
@@ -369,14 +326,14 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 	 */
 	bool may_be_stale = cfp == stack->cfp && (rcore_has(&layout->cfp.jit_return) ||
 						  layout->traits.frames_pushed_first);
-	if (code && !is_within(code, pc) && !may_be_stale) {
+	if (code && !rcore_code_is_within(code, pc) && !may_be_stale) {
 		codes->changed++;
 		drop_all(codes);
 		forget_objects(codes);
 		code = NULL;
 	}
 	if (!code)
-		code = add(codes, &key, field_of(frame, layout, &layout->cfp.ep));
+		code = add(codes, &key, rcore_code_frame_field(frame, layout, &layout->cfp.ep));
 	if (!code) {
 		*ret = (struct rcore_code_frame){.frame = lost(codes)};
 		return;
@@ -387,8 +344,9 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 					 .path = code->path,
 					 .is_c = code->is_c,
 					 .cfunc = code->cfunc};
-	bool is_stale = may_be_stale && (field_of(frame, layout, &layout->cfp.jit_return) ||
-					 !is_within(code, pc));
+	bool is_stale = may_be_stale &&
+			(rcore_code_frame_field(frame, layout, &layout->cfp.jit_return) ||
+			 !rcore_code_is_within(code, pc));
 	if (code->has_line && pc && !is_stale) {
 		const struct rcore_iseq_info *iseq;
 		struct rcore_error *err = rcore_iseq(&codes->ruby, key.iseq, &iseq);
@@ -401,175 +359,11 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 						 line > 0 ? (uint32_t)line : 0);
 }
 
-/* Whether a word is the flags of a frame (ep[0]). */
-static bool is_flags(uint64_t word)
-{
-	enum { FLAGS_MASK = RCORE_FRAME_MAGIC_MASK | 0xffe };
-	switch (word & RCORE_FRAME_MAGIC_MASK) {
-	case RCORE_FRAME_MAGIC_METHOD:
-	case RCORE_FRAME_MAGIC_BLOCK:
-	case RCORE_FRAME_MAGIC_CLASS:
-	case RCORE_FRAME_MAGIC_TOP:
-	case RCORE_FRAME_MAGIC_CFUNC:
-	case RCORE_FRAME_MAGIC_IFUNC:
-	case RCORE_FRAME_MAGIC_EVAL:
-	case RCORE_FRAME_MAGIC_RESCUE:
-		return !(word & ~(uint64_t)FLAGS_MASK);
-	default:
-		return false;
-	}
-}
-
-/*
- * Whether another environment was begun between those of a frame's caller and
- * of the frame. All values there are live, and were written by the caller and
- * the frame, so that none is the flags of another frame.
- */
-static bool has_newer(const struct rcore_stack *stack, uint64_t from, uint64_t ep)
-{
-	uint64_t word;
-	for (uint64_t at = from + sizeof(word); at < ep; at += sizeof(word))
-		if (rcore_stack_value(stack, at, &word) && is_flags(word))
-			return true;
-	return false;
-}
-
-/*
- * Whether the instruction that a caller runs has called another method in C
- * than `method`. Up to 2.7, the operands of an instruction that calls contain a
- * struct rb_call_data (2.6: rb_call_cache), whose `me` vm_search_method() sets
- * before the call. It is one of the first words, which have no other method
- * entry. Other entries, such as that of Kernel#send, may call any method.
- */
-static bool calls_another(struct rcore_codes *codes, uint64_t pc, uint64_t method)
-{
-	enum { WORDS = 8, OPERANDS = 2 };
-	uint64_t words[OPERANDS * WORDS] = {0}, operand;
-	for (uint64_t i = 0; i < OPERANDS; i++)
-		if (rcore_read_u64(codes->memory, pc - (i + 1) * sizeof(operand), &operand) ||
-		    !operand || operand % sizeof(operand) ||
-		    rcore_read(codes->memory, operand, words + i * WORDS,
-			       WORDS * sizeof(*words)))
-			memset(words + i * WORDS, 0, WORDS * sizeof(*words));
-	for (size_t i = 0; i < RCORE_COUNT(words); i++)
-		if (words[i] == method)
-			return false;
-	for (size_t i = 0; i < RCORE_COUNT(words); i++) {
-		const struct rcore_method_entry *entry;
-		struct rcore_error *err =
-			words[i] && words[i] % sizeof(operand) == 0
-				? rcore_method_entry(&codes->ruby, words[i], &entry)
-				: rcore_error_create(RCORE_ERROR_CORRUPT, "no method entry");
-		if (!err && entry->type == RCORE_METHOD_CFUNC)
-			return true;
-		rcore_error_free(err);
-	}
-	return false;
-}
-
-/* A frame that may not be filled, and its caller. */
-struct pushed {
-	const struct rcore_code *code;
-	uint64_t self, ep, flags;
-	uint64_t caller_pc, caller_sp;
-	bool is_ruby; /* the caller */
-};
-
-/*
- * Whether a method has its environment where its caller puts it, if CRuby
- * itself, and not compiled code, pushed the frame.
- *
- *   - vm_call_iseq_setup_normal() leaves the caller's sp at the receiver;
- *     arguments, locals and environment follow.
- *   - vm_call_cfunc_with_frame() does so after it has pushed the frame. A frame
- *     that was popped is in its place, too, if the call that it was of had its
- *     receiver where this one's arguments end.
- *   - vm_call0_cfunc_with_frame(), which C code calls, leaves the caller's sp
- *     where the environment begins. (If an instruction such as checkmatch calls
- *     Module#===, that cannot be told from a frame that is being pushed.)
- */
-static bool is_in_place(struct rcore_codes *codes, const struct rcore_stack *stack,
-			const struct pushed *pushed)
-{
-	/* Method entry, block, flags; ep points to the last. */
-	enum { ENVIRONMENT = 3 };
-	const uint64_t word = sizeof(uint64_t), sp = pushed->caller_sp;
-	uint64_t magic = pushed->flags & RCORE_FRAME_MAGIC_MASK, receiver;
-	bool is_first = !rcore_has(&codes->layout->cfp.jit_return);
-	if (magic == RCORE_FRAME_MAGIC_METHOD && !(pushed->flags & RCORE_FRAME_FINISH))
-		return !pushed->is_ruby ||
-		       pushed->ep == sp + (pushed->code->locals + ENVIRONMENT) * word;
-	if (magic != RCORE_FRAME_MAGIC_CFUNC || !is_first)
-		return true;
-	if (!pushed->caller_pc)
-		return pushed->ep == sp + (ENVIRONMENT - 1) * word;
-	return rcore_stack_value(stack, sp, &receiver) && receiver == pushed->self &&
-	       pushed->ep >= sp + ENVIRONMENT * word &&
-	       !calls_another(codes, pushed->caller_pc, pushed->code->method);
-}
-
-/*
- * Whether the innermost frame of a thread is the one that was pushed last. If
- * CRuby counts a frame in ec->cfp before it fills it
- * (traits.frames_pushed_first), and the kernel preempts the thread in between,
- * the innermost frame is one that was popped before, or has some words of it.
- * These things show it:
- *
- *   - Its pc. vm_push_frame() of 2.7 writes it first, and the iseq next. So if
- *     the pc is not within the code of the iseq, or a frame in C has a pc, the
- *     iseq is an old one. Compiled code writes no pc.
- *   - Its pc if it is not new. `leave` pops a frame, and saves the pc first. If
- *     a pc is that after a `leave`, the frame was popped or will be. (A frame
- *     that waits for the GVL does so within a `leave`, and is not tested.)
- *   - Its environment, if that is not of its iseq: look_up() fails.
- *   - The place of its environment, if it is a method.
- *   - Another environment below its own. Compiled code writes that of the new
- *     frame before ec->cfp. If it is higher, the new frame's arguments and the
- *     caller's values are where the environment of the old frame was.
- */
-bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
-			   uint64_t environment)
-{
-	const struct rcore_layout *layout = codes->layout;
-	size_t step = layout->cfp.size;
-	const uint8_t *frame = rcore_stack_frame(stack, stack->cfp), *caller = frame + step;
-	const struct key key = {field_of(frame, layout, &layout->cfp.iseq), environment};
-	uint64_t pc = field_of(frame, layout, &layout->cfp.pc), flags, word;
-	uint64_t ep = field_of(frame, layout, &layout->cfp.ep);
-	const struct rcore_code *code;
-	if (!layout->traits.frames_pushed_first)
-		return true;
-	HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
-	if (!code || (!key.iseq && pc))
-		return false;
-	bool is_first = !rcore_has(&layout->cfp.jit_return);
-	if (is_first && code->has_line && (!pc || !is_within(code, pc)))
-		return false;
-	if (code->has_line && has_left(code, pc))
-		return false;
-	if (stack->cfp + 2 * step >= stack->top || !rcore_stack_value(stack, ep, &flags))
-		return true;
-	const struct pushed pushed = {
-		.code = code,
-		.self = field_of(frame, layout, &layout->cfp.self),
-		.ep = ep,
-		.flags = flags,
-		.caller_pc = field_of(caller, layout, &layout->cfp.pc),
-		.caller_sp = field_of(caller, layout, &layout->cfp.sp),
-		.is_ruby = field_of(caller, layout, &layout->cfp.iseq),
-	};
-	uint64_t outer = field_of(caller, layout, &layout->cfp.ep);
-	/* The caller's own environment may have been moved to the heap. */
-	if (!rcore_stack_value(stack, outer, &word) || outer >= ep)
-		outer = pushed.caller_sp;
-	return !has_newer(stack, outer, ep) && is_in_place(codes, stack, &pushed);
-}
-
 void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live)
 {
 	bool has_changed = false;
 	for (struct rcore_code *code = codes->entries, *next; code; code = next) {
-		struct identity now;
+		struct rcore_code_identity now;
 		next = code->hh.next;
 		if (!code->is_used)
 			continue;
