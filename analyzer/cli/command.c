@@ -271,7 +271,8 @@ static void summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_lo
 static struct rcore_error *try_bpf(void)
 {
 	struct rcore_bpf *bpf = NULL;
-	struct rcore_error *err = rcore_bpf_engine.open(1, &bpf);
+	const struct rcore_bpf_options options = {.rate = 1};
+	struct rcore_error *err = rcore_bpf_engine.open(&options, &bpf);
 	if (!err)
 		rcore_bpf_engine.close(bpf);
 	return err;

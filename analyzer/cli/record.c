@@ -13,6 +13,8 @@
 #include "cli/start.h"
 #include "cli/target.h"
 #include "cli/profile_screen.h"
+#include "cli/record_summary.h"
+#include "profile/format.h"
 #include "profile/recording_writer.h"
 #include "sampler/sampling.h"
 #include "target/output/output.h"
@@ -24,11 +26,15 @@ static const char *const ebpf_names[] = {"no", "auto", "require", NULL};
 
 struct arguments {
 	int pid, ebpf;
-	bool children, native;
+	bool children, native, off_cpu;
 	size_t rate, fiber_rate, seconds;
 	struct rcore_strings labels, command;
 	const char *recognizers;
 	struct rcore_profile_arguments profile;
+};
+
+static const struct arguments defaults = {
+	.fiber_rate = RCORE_SAMPLER_FIBER_RATE,
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
@@ -55,6 +61,10 @@ static const struct rcore_option options[] = {
 	 "WHEN is left out): if this is impossible, say why and sample without BPF; require: "
 	 "fail instead; no: the default",
 	 ebpf_names, .completion = RCORE_COMPLETE_NOTHING, .implied = "auto"},
+	{"off-cpu", 0, RCORE_OPTION_FLAG, MEMBER(off_cpu),
+	 .help = "Instead of sampling, record each time that a thread leaves its processor: "
+		 "where, "
+		 "and for how long. Needs BPF, like --ebpf"},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
 	 "Keep only labels named KEY: a key of a fiber's context, or a field of what it works "
 	 "on, such as request_id. Can be repeated",
@@ -83,6 +93,7 @@ struct record {
 	struct rcore_output output;
 	int fd;
 	struct rcore_recording_writer *writer;
+	struct rcore_bpf_options how;
 	struct rcore_bpf *bpf; /* NULL: not used */
 	bool shows_progress, has_facts, is_kept, has_warned;
 	const char *engine; /* the fact as last written; NULL: not yet */
@@ -117,6 +128,8 @@ static struct rcore_error *state_engine(struct record *record)
 		return NULL;
 	if (record->asked->native)
 		engine = "ptrace, stopped at each sample";
+	else if (record->asked->off_cpu)
+		engine = "BPF, in the kernel, at each switch of threads";
 	else if (summary->copied && summary->copied == summary->processes)
 		engine = "BPF, in the kernel, running threads only";
 	else if (summary->copied)
@@ -135,6 +148,9 @@ static struct rcore_error *state_start(struct record *record)
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(text, sizeof(text), "%lld.%09ld", (long long)now.tv_sec, now.tv_nsec);
 	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "started", text);
+	if (!err && record->asked->off_cpu)
+		return rcore_recording_writer_fact(record->writer, "event",
+						   RCORE_EVENT_OFF_CPU);
 	snprintf(text, sizeof(text), "%zu", rate_of(record->asked));
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "rate", text);
@@ -147,6 +163,8 @@ static struct rcore_error *state_end(struct record *record)
 	const struct rcore_sampling_summary *summary = &record->summary;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.samples);
 	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "samples", text);
+	if (record->asked->off_cpu)
+		return err;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.rejected);
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "rejected", text);
@@ -154,18 +172,6 @@ static struct rcore_error *state_end(struct record *record)
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "achieved", text);
 	return err;
-}
-
-static void show_progress(const struct record *record)
-{
-	const struct rcore_sampling_summary *summary = &record->summary;
-	fprintf(stderr,
-		"\rrcore: %.0f s, %llu samples at %.1f per second, %llu read again, rcore uses "
-		"%.1f %% of a processor (Ctrl-C stops it)\033[K",
-		summary->seconds, (unsigned long long)summary->total.samples, summary->achieved,
-		(unsigned long long)summary->total.rejected,
-		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
-	fflush(stderr);
 }
 
 /* Replaces nothing until there is something to replace it with. */
@@ -188,10 +194,19 @@ static void warn_of_missing_labels(struct record *record)
 	      stderr);
 }
 
+static struct rcore_record_summary shown_of(const struct record *record)
+{
+	return (struct rcore_record_summary){.summary = &record->summary,
+					     .rate = rate_of(record->asked),
+					     .is_terminal = record->shows_progress,
+					     .is_off_cpu = record->asked->off_cpu};
+}
+
 static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_last,
 				       void *context)
 {
 	struct record *record = context;
+	const struct rcore_record_summary shown = shown_of(record);
 	rcore_sampling_summary(sampling, &record->summary);
 	warn_of_missing_labels(record);
 	struct rcore_error *err = state_facts(record, sampling);
@@ -205,63 +220,8 @@ static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_
 	if (!err)
 		err = keep(record);
 	if (record->shows_progress && !is_last)
-		show_progress(record);
+		rcore_record_progress(&shown);
 	return err;
-}
-
-/* Prints the last line if the BPF program took samples. */
-static void summarize_copied(const struct record *record)
-{
-	const struct rcore_sampling_summary *summary = &record->summary;
-	const struct rcore_sampler_statistics *total = &summary->total;
-	if (record->shows_progress)
-		fputs("\r\033[K", stderr);
-	fprintf(stderr,
-		"rcore: %llu samples in %.1f s, %zu per second on a processor; %llu were "
-		"lost",
-		(unsigned long long)total->samples, summary->seconds, rate_of(record->asked),
-		(unsigned long long)total->overruns);
-	if (total->overruns)
-		fputs(" because rcore was too slow", stderr);
-	if (total->unread || total->foreign)
-		fprintf(stderr, ", %llu have no Ruby stack (%llu could not be read)",
-			(unsigned long long)total->foreign, (unsigned long long)total->unread);
-	if (summary->copied < summary->processes)
-		fprintf(stderr, "; %zu of %zu processes were sampled without BPF",
-			summary->processes - summary->copied, summary->processes);
-	fprintf(stderr, "; rcore used %.2f %% of a processor\n",
-		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
-}
-
-static void summarize(const struct record *record)
-{
-	const struct rcore_sampling_summary *summary = &record->summary;
-	const struct rcore_sampler_statistics *total = &summary->total;
-	double asked = (double)rate_of(record->asked);
-	if (record->shows_progress)
-		fputs("\r\033[K", stderr);
-	fprintf(stderr,
-		"rcore: %llu samples in %.1f s, %.1f per second%s; %llu were read again",
-		(unsigned long long)total->samples, summary->seconds, summary->achieved,
-		summary->achieved < 0.95 * asked
-			? " (fewer than requested: rcore got too little time)"
-			: "",
-		(unsigned long long)total->rejected);
-	if (total->partial || total->lost)
-		fprintf(stderr, ", %llu have outer frames only, %llu none",
-			(unsigned long long)total->partial, (unsigned long long)total->lost);
-	if (total->stopped)
-		fprintf(stderr, "; stopped %llu times, for %.1f ms on average and %.1f at most",
-			(unsigned long long)total->stopped,
-			(double)total->stopped_ns / 1e6 / (double)total->stopped,
-			(double)total->longest_stop_ns / 1e6);
-	if (total->not_stopped)
-		fprintf(stderr,
-			"; %llu times it could not be stopped, and native frames are "
-			"missing",
-			(unsigned long long)total->not_stopped);
-	fprintf(stderr, "; rcore used %.2f %% of a processor\n",
-		summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
 }
 
 /* Opens a file that is written as long as samples are taken. */
@@ -321,8 +281,27 @@ static struct rcore_error *sort_outputs(struct record *record)
 	return err;
 }
 
+/* Off-CPU times are not sampled. */
+static struct rcore_error *check_off_cpu(const struct arguments *asked)
+{
+	const char *other = asked->native                              ? "native"
+			    : asked->rate                              ? "rate"
+			    : asked->fiber_rate != defaults.fiber_rate ? "fiber-rate"
+								       : NULL;
+	if (asked->off_cpu && asked->profile.mode == RCORE_MEASURE_CPU)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"'--off-cpu' records no time on a processor: leave out "
+			"'--mode cpu'");
+	if (!asked->off_cpu || !other)
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "options '--off-cpu' and '--%s' exclude each other", other);
+}
+
 static struct rcore_error *check(const struct arguments *asked)
 {
+	struct rcore_error *err;
 	if (!asked->pid == !asked->command.count)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "name a process with -p PID or a command after --%s",
@@ -330,6 +309,9 @@ static struct rcore_error *check(const struct arguments *asked)
 	if (asked->ebpf && asked->native)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "options '--ebpf' and '--native' exclude each other");
+	err = check_off_cpu(asked);
+	if (err)
+		return err;
 	if (asked->rate > RCORE_SAMPLER_RATE_MAX || asked->fiber_rate > RCORE_SAMPLER_RATE_MAX)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "a rate can be at most %d samples per second",
@@ -372,12 +354,18 @@ static void say_refused(int pid, const struct rcore_error *why, void *context)
 static struct rcore_error *open_bpf(struct record *record)
 {
 	enum ebpf asked = record->asked->ebpf;
-	if (asked == EBPF_NO)
+	bool is_off_cpu = record->asked->off_cpu;
+	record->how = (struct rcore_bpf_options){
+		.event = is_off_cpu ? RCORE_BPF_EVENT_OFF_CPU : RCORE_BPF_EVENT_CPU,
+		.rate = (double)rate_of(record->asked),
+	};
+	if (asked == EBPF_NO && !is_off_cpu)
 		return NULL;
-	struct rcore_error *err =
-		rcore_bpf_engine.open((double)rate_of(record->asked), &record->bpf);
+	struct rcore_error *err = rcore_bpf_engine.open(&record->how, &record->bpf);
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
+	if (is_off_cpu)
+		return rcore_error_wrap(err, "--off-cpu needs BPF");
 	if (asked == EBPF_REQUIRE)
 		return rcore_error_wrap(err, "cannot sample with BPF");
 	say_that_bpf_fails(err);
@@ -408,12 +396,13 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 				.by_label = rcore_profile_by_label(asked->profile.by),
 				.redact = target->options.redact,
 				.native = asked->native,
+				.off_cpu = asked->off_cpu,
 				.is_single = getenv("RCORE_TEST_SINGLE_READ") != NULL,
 			},
 		.stop = rcore_start_interrupted(),
 		.engine = &rcore_bpf_engine,
 		.bpf = record->bpf,
-		.refused = asked->ebpf == EBPF_REQUIRE ? NULL : say_refused,
+		.refused = asked->ebpf == EBPF_REQUIRE || asked->off_cpu ? NULL : say_refused,
 		.each_second = each_second,
 		.context = record,
 	};
@@ -451,15 +440,14 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	/* Unloads the BPF program before the report, which may take long. */
 	rcore_bpf_engine.close(record.bpf);
 	record.bpf = NULL;
-	if (!err && record.summary.copied && !record.summary.total.samples)
+	if (!err && record.summary.copied && !record.summary.total.samples && !asked->off_cpu)
 		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					 "no samples: no thread was on a processor in %.1f s; "
 					 "record without --ebpf to sample threads that wait",
 					 record.summary.seconds);
-	if (record.summary.total.samples && record.summary.copied)
-		summarize_copied(&record);
-	else if (record.summary.total.samples)
-		summarize(&record);
+	const struct rcore_record_summary shown = shown_of(&record);
+	if (record.summary.total.samples)
+		rcore_record_end(&shown);
 	/*
 	 * If something fails, the samples taken until then are still written.
 	 */
@@ -482,10 +470,6 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	return err;
 }
 
-static const struct arguments defaults = {
-	.fiber_rate = RCORE_SAMPLER_FIBER_RATE,
-};
-
 const struct rcore_command rcore_cli_record = {
 	.name = "record",
 	.topic = RCORE_TOPIC_TIME,
@@ -504,6 +488,7 @@ const struct rcore_command rcore_cli_record = {
 	.shell_examples =
 		(const char *const[]){"rcore record -p 4242 -o slow.folded",
 				      "rcore record --ebpf -p 4242 -o busy.svg",
+				      "rcore record --off-cpu -p 4242 -o blocked.svg",
 				      "rcore record --children -o load.rec -- bundle exec puma",
 				      "rcore record -p puma -d 10 --by label:path", NULL},
 	.exit_status = "Exit status: 0 the samples were written; 2 they were not; 3 not a Ruby "

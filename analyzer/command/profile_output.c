@@ -9,7 +9,9 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "command/output.h"
+#include "profile/format.h"
 #include "redact/redact.h"
+#include "report/profile/facts.h"
 #include "target/output/output.h"
 
 enum { ROWS = 30 };
@@ -229,6 +231,29 @@ static struct rcore_error *read_all(struct work *work)
 		       : NULL;
 }
 
+/* A recording of off-CPU times has no others. */
+static struct rcore_error *choose_measure(const struct work *work, enum rcore_measure *ret)
+{
+	const struct rcore_profile_request *request = work->request;
+	const char *event = rcore_facts_find(&work->facts[RCORE_SIDE_NEW], "event");
+	const char *old = rcore_facts_find(&work->facts[RCORE_SIDE_OLD], "event");
+	*ret = (enum rcore_measure)request->arguments->mode;
+	event = event ? event : "";
+	if (request->old && strcmp(event, old ? old : "") != 0)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "the recordings cannot be compared: only one is of "
+					  "%s",
+					  event[0] ? event : old);
+	if (strcmp(event, RCORE_EVENT_OFF_CPU) != 0)
+		return NULL;
+	if (*ret == RCORE_MEASURE_CPU)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "the recording has only off-CPU times: leave out "
+					  "'--mode cpu'");
+	*ret = RCORE_MEASURE_OFF_CPU;
+	return NULL;
+}
+
 static struct rcore_error *write_report(FILE *out, const void *context)
 {
 	const struct output *output = context;
@@ -242,13 +267,14 @@ static struct rcore_error *write_all(const struct work *work, const struct rcore
 	const struct rcore_strings *outputs = &arguments->outputs;
 	struct rcore_profile_report report = {
 		.totals = work->totals,
-		.measure = (enum rcore_measure)arguments->mode,
 		.is_diff = work->request->old,
 		.facts = {&work->facts[RCORE_SIDE_NEW], &work->facts[RCORE_SIDE_OLD]},
 		.notes = work->notes.items,
 		.note_count = work->notes.count,
 	};
-	struct rcore_error *first = NULL;
+	struct rcore_error *first = choose_measure(work, &report.measure);
+	if (first)
+		return first;
 	for (size_t i = 0; i < outputs->count; i++) {
 		struct output output = {.report = &report};
 		struct rcore_error *err =

@@ -16,6 +16,9 @@ enum { RCORE_RECORDING_FORMAT = 1 };
 
 #define RCORE_RECORDING_MAGIC "RCOREREC"
 
+/* The fact `event` of a recording of times off a processor. */
+#define RCORE_EVENT_OFF_CPU "off-cpu"
+
 struct rcore_recording_header {
 	char magic[8];
 	uint32_t format;

@@ -5,7 +5,11 @@
 #include "profile/totals.h"
 
 /* The amount that an output shows. */
-enum rcore_measure { RCORE_MEASURE_WALL, RCORE_MEASURE_CPU };
+enum rcore_measure {
+	RCORE_MEASURE_WALL,
+	RCORE_MEASURE_CPU,
+	RCORE_MEASURE_OFF_CPU, /* as wall time in a recording of these */
+};
 
 static inline uint64_t rcore_measured(struct rcore_amounts amounts, enum rcore_measure measure)
 {

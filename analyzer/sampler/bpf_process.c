@@ -19,6 +19,43 @@ static bool fits(const struct rcore_layout *layout)
 	return layout->cfp.sp.offset < (int)layout->cfp.size;
 }
 
+static int32_t offset_of(const struct rcore_field *field)
+{
+	return rcore_has_place(field) ? field->offset : -1;
+}
+
+/*
+ * Before 3.0, a thread finds its rb_thread_t with pthread_getspecific(): it is
+ * in glibc's struct pthread, at the same offset for all threads. A thread that
+ * Ruby has started has its rb_thread_t there once more, at a higher offset: as
+ * the argument of its start routine. Returns the offset from the thread
+ * pointer, or 0 if it is not found.
+ */
+static int32_t find_specific(const struct rcore_sampler *sampler,
+			     const struct rcore_ruby_params *params)
+{
+	enum { SEARCHED = 1024 };
+	uint64_t words[SEARCHED / sizeof(uint64_t)];
+	bool is_there[RCORE_COUNT(words)], is_read = false;
+	struct rcore_memory *memory = rcore_live_bare_memory(sampler->live);
+	memset(is_there, true, sizeof(is_there));
+	for (size_t i = 0; i < sampler->threads.count; i++) {
+		uint64_t thread = sampler->threads.items[i]->address, pthread;
+		if (rcore_read_field(memory, thread, &sampler->layout->thread.thread_id,
+				     &pthread) ||
+		    rcore_read(memory, pthread + (uint64_t)params->thread_pointer, words,
+			       sizeof(words)))
+			continue;
+		is_read = true;
+		for (size_t j = 0; j < RCORE_COUNT(words); j++)
+			is_there[j] &= words[j] == thread;
+	}
+	for (size_t j = 1; is_read && j < RCORE_COUNT(words); j++)
+		if (is_there[j])
+			return (int32_t)(j * sizeof(*words));
+	return 0;
+}
+
 /* Adds what only bpf_records.c needs, and struct rcore_ruby_params lacks. */
 static void add_own(const struct rcore_sampler *sampler, struct rcore_bpf_process *process)
 {
@@ -36,6 +73,11 @@ static void add_own(const struct rcore_sampler *sampler, struct rcore_bpf_proces
 	}
 	if (sampler->objspace)
 		process->gc = sampler->objspace + (uint64_t)layout->objspace.during_gc.offset;
+	process->thread_status = offset_of(&layout->thread.status);
+	process->thread_region = offset_of(&layout->thread.blocking_region_buffer);
+	process->thread_ec = offset_of(&layout->thread.ec);
+	if (!rcore_has(&layout->thread.ractor) && process->thread_ec >= 0)
+		process->thread_specific = find_specific(sampler, &process->params);
 }
 
 static struct rcore_error *find(const struct rcore_sampler *sampler,

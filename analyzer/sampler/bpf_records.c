@@ -162,6 +162,12 @@ static bool is_in_gc(const struct rcore_sampler *sampler, const struct rcore_bpf
 	       value;
 }
 
+static uint32_t no_stack(struct rcore_sampler *sampler)
+{
+	return rcore_profile_node(sampler->profile, 0,
+				  rcore_sampler_note(sampler, "(no Ruby stack)"));
+}
+
 /*
  * Adds a sample of a thread without a Ruby stack: it belongs to a library, or
  * does not run Ruby code yet. `thread` is NULL if it is not known.
@@ -169,15 +175,12 @@ static bool is_in_gc(const struct rcore_sampler *sampler, const struct rcore_bpf
 static void add_foreign(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 			const struct rcore_bpf_record *record, uint64_t cpu)
 {
-	uint32_t node = rcore_profile_node(sampler->profile, 0,
-					   rcore_sampler_note(sampler, "(no Ruby stack)"));
+	uint32_t node = no_stack(sampler);
 	uint32_t state = rcore_sampler_plain_state(sampler, RCORE_SAMPLE_RUNNING);
 	const struct rcore_profile_thread other = {.pid = record->pid, .tid = record->tid};
 	uint64_t now = record->time;
 	sampler->statistics.foreign++;
 	if (thread) {
-		name(sampler, thread);
-		thread->track.labels = 0;
 		rcore_track_add_on_cpu(sampler, &thread->track, node, state, now, cpu);
 		return;
 	}
@@ -186,13 +189,38 @@ static void add_foreign(struct rcore_sampler *sampler, struct rcore_sampled_thre
 	rcore_track_settle(sampler, &track);
 }
 
+struct rcore_error *rcore_sampler_decode_record(struct rcore_sampler *sampler,
+						const struct rcore_bpf_record *record,
+						struct rcore_sampled_thread **ret)
+{
+	rcore_sampler_forget_cleared(sampler);
+	struct rcore_error *err = thread_of(sampler, record, ret);
+	if (err || !*ret)
+		return err;
+	struct rcore_track *track = &(*ret)->track;
+	if (!record->frame_bytes) {
+		name(sampler, *ret);
+		track->labels = 0;
+		track->node = no_stack(sampler);
+		track->count = 0;
+		return NULL;
+	}
+	if (!set_stack(sampler, record, track))
+		return rcore_error_no_memory();
+	track->may_be_unfilled = record->holder == record->thread;
+	name(sampler, *ret);
+	rcore_track_decode(sampler, track);
+	track->fiber = rcore_sampler_current_fiber(sampler, *ret);
+	rcore_sampler_copied_labels(sampler, track, record);
+	return NULL;
+}
+
 struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
 					     const struct rcore_bpf_record *record,
 					     uint64_t cpu)
 {
 	struct rcore_sampled_thread *thread;
-	rcore_sampler_forget_cleared(sampler);
-	struct rcore_error *err = thread_of(sampler, record, &thread);
+	struct rcore_error *err = rcore_sampler_decode_record(sampler, record, &thread);
 	if (err)
 		return err;
 	sampler->statistics.samples++;
@@ -201,13 +229,6 @@ struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
 		return NULL;
 	}
 	struct rcore_track *track = &thread->track;
-	if (!set_stack(sampler, record, track))
-		return rcore_error_no_memory();
-	track->may_be_unfilled = record->holder == record->thread;
-	name(sampler, thread);
-	rcore_track_decode(sampler, track);
-	track->fiber = rcore_sampler_current_fiber(sampler, thread);
-	rcore_sampler_copied_labels(sampler, track, record);
 	bool in_gc = is_in_gc(sampler, record);
 	thread->state = in_gc ? RCORE_SAMPLE_GC : RCORE_SAMPLE_RUNNING;
 	thread->state_number = rcore_sampler_plain_state(sampler, thread->state);

@@ -150,6 +150,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 		rcore_stack_reader_deinit(&sampler->reader);
 	}
 	rcore_sampler_forget_fibers(sampler);
+	rcore_away_deinit(sampler);
 	rcore_address_map_deinit(&sampler->parked_at);
 	rcore_address_map_deinit(&sampler->parked_states);
 	free(sampler->threads.items);
@@ -282,7 +283,7 @@ static void decode(struct rcore_sampler *sampler, struct rcore_sampled_thread *t
 	rcore_track_decode(sampler, track);
 }
 
-static void look(struct rcore_sampler *sampler, size_t index, uint64_t now)
+static struct rcore_error *look(struct rcore_sampler *sampler, size_t index, uint64_t now)
 {
 	struct rcore_sampled_thread *thread = sampler->threads.items[index];
 	struct rcore_track *track = &thread->track;
@@ -303,11 +304,14 @@ static void look(struct rcore_sampler *sampler, size_t index, uint64_t now)
 		thread->state == RCORE_SAMPLE_RUNNING || thread->state == RCORE_SAMPLE_GC;
 	split(thread, is_running, cpu, &before, &after);
 	uint32_t node = rcore_native_node(sampler, index, thread->state == RCORE_SAMPLE_GC);
+	if (sampler->options.off_cpu)
+		return rcore_away_found(sampler, thread, node, now);
 	rcore_track_add(sampler, track, node, thread->state_number, thread->last_looked, now,
 			before, after);
 	thread->was_running = is_running;
 	thread->last_looked = now;
 	sampler->statistics.samples++;
+	return NULL;
 }
 
 struct retry {
@@ -374,7 +378,7 @@ static struct rcore_error *look_at_threads(struct rcore_sampler *sampler)
 		if (retries[i].verdict == RCORE_STACK_GONE)
 			is_lost = true;
 		else
-			look(sampler, i, now);
+			err = look(sampler, i, now);
 	}
 	free(retries);
 	if (!err && is_lost)
@@ -428,7 +432,7 @@ struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 	if (!err)
 		err = look_at_threads(sampler);
 	rcore_native_let_go(sampler);
-	if (!err)
+	if (!err && !sampler->options.off_cpu)
 		err = rcore_sampler_parked(sampler, now);
 	sampler->statistics.threads = sampler->threads.count;
 	sampler->statistics.fibers = sampler->parked.count;
@@ -443,6 +447,12 @@ void rcore_sampler_settle(struct rcore_sampler *sampler)
 		rcore_track_settle(sampler, &sampler->threads.items[i]->track);
 	for (size_t i = 0; i < sampler->parked.count; i++)
 		rcore_track_settle(sampler, &sampler->parked.items[i]->track);
+	rcore_away_settle(sampler);
+}
+
+void rcore_sampler_end_records(struct rcore_sampler *sampler, uint64_t time)
+{
+	sampler->consumed = time;
 }
 
 struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler)

@@ -120,6 +120,11 @@ struct rcore_sampler_options {
 	enum rcore_redact redact;
 	/* Also read native frames: each tick stops the process for a moment. */
 	bool native;
+	/*
+	 * The records are of threads that leave their processors. A tick then
+	 * only finds those that have left before.
+	 */
+	bool off_cpu;
 	bool is_single; /* for tests: trust the first copy */
 	uint64_t begun; /* CLOCK_MONOTONIC of time 0 in the profile */
 };
@@ -172,13 +177,23 @@ struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler);
 /*
  * These replace rcore_sampler_tick() if the BPF program copies the stacks
  * (bpf/). begin_records() begins a tick; after it, add_record() adds each
- * record that has arrived: a sample of `cpu` nanoseconds on a processor. A
- * record is not changed or kept. Errors: as rcore_sampler_tick().
+ * SAMPLE that has arrived: one of `cpu` nanoseconds on a processor. A record is
+ * not changed or kept. Errors: as rcore_sampler_tick().
  */
 struct rcore_error *rcore_sampler_begin_records(struct rcore_sampler *sampler);
 struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
 					     const struct rcore_bpf_record *record,
 					     uint64_t cpu);
+/*
+ * The same for records of threads that leave their processors: LEFT, RETURNED
+ * and ENDED, of `size` bytes.
+ */
+struct rcore_error *rcore_sampler_begin_switches(struct rcore_sampler *sampler);
+struct rcore_error *rcore_sampler_add_switch(struct rcore_sampler *sampler,
+					     const struct rcore_bpf_record *record,
+					     size_t size);
+/* Says that all records up to `time` were added. */
+void rcore_sampler_end_records(struct rcore_sampler *sampler, uint64_t time);
 
 /*
  * Finds what the BPF program must know about the process. Stops the process for

@@ -131,6 +131,9 @@ struct rcore_sampler_work_labels {
 	size_t looks;   /* since then */
 };
 
+/* A kernel thread that left its processor (away.h). */
+struct rcore_away;
+
 /* A fiber that no thread runs. */
 struct rcore_parked {
 	uint64_t address;
@@ -186,6 +189,9 @@ struct rcore_sampler {
 		size_t count, capacity;
 	} clocks;
 	struct rcore_fiber_id *fiber_ids;
+	struct rcore_away *away;
+	/* All records up to this time were added. */
+	uint64_t consumed;
 	struct rcore_redactor *redactor; /* of labels; NULL: they stay */
 	struct rcore_sampler_work_labels works;
 	struct rcore_piece gc; /* objspace's flags */
@@ -233,6 +239,8 @@ bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
 void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 /* Returns the same since the kernel thread began; 0: unknown. */
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
+/* Returns the same of any kernel thread of the process. */
+uint64_t rcore_thread_ran(const struct rcore_sampler *sampler, uint32_t tid);
 /*
  * Returns the kernel's id of a thread in rcore's pid namespace, or 0 if
  * unknown; *ret_inner is the id in the process's own.
@@ -265,6 +273,13 @@ void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, u
 void rcore_track_add_on_cpu(struct rcore_sampler *sampler, struct rcore_track *track,
 			    uint32_t node, uint32_t state, uint64_t now, uint64_t cpu);
 void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track);
+/*
+ * Adds a sample to the pending one if they differ only in their amounts.
+ * Otherwise writes the pending one to the profile first.
+ */
+void rcore_pending_add(struct rcore_sampler *sampler, struct rcore_pending *pending,
+		       const struct rcore_profile_sample *sample);
+void rcore_pending_write(struct rcore_sampler *sampler, struct rcore_pending *pending);
 /* Returns the number of a fiber in the profile. */
 uint32_t rcore_sampler_fiber(struct rcore_sampler *sampler, uint64_t fiber, uint64_t object,
 			     struct rcore_sampled_thread *thread, uint32_t thread_number);
@@ -362,5 +377,25 @@ void rcore_sampler_copied_labels(struct rcore_sampler *sampler, struct rcore_tra
  * the context is an immediate or a String that was copied.
  */
 bool rcore_sampler_has_whole_context(const struct rcore_bpf_record *record);
+
+/*
+ * bpf_records.c: finds the thread of a record with a stack, and sets its track
+ * to what the record has. Sets *ret to NULL if the thread is not known. Errors:
+ * as rcore_sampler_add_record().
+ */
+struct rcore_error *rcore_sampler_decode_record(struct rcore_sampler *sampler,
+						const struct rcore_bpf_record *record,
+						struct rcore_sampled_thread **ret);
+
+/*
+ * away.c: adds a thread whose stack was read from the process. If it waits, it
+ * has left its processor before the recording began. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_away_found(struct rcore_sampler *sampler,
+				     const struct rcore_sampled_thread *thread, uint32_t node,
+				     uint64_t now);
+/* Adds the times of threads that have not returned yet. */
+void rcore_away_settle(struct rcore_sampler *sampler);
+void rcore_away_deinit(struct rcore_sampler *sampler);
 
 #endif

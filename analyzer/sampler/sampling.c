@@ -243,7 +243,7 @@ static struct rcore_error *begin_copying(struct rcore_sampling *sampling, struct
 		member->is_copied = true;
 		sampling->summary.copied++;
 		sampling->summary.lacks_work |= rcore_sampler_asks_for_work(member->sampler);
-		return NULL;
+		return options->sampler.off_cpu ? rcore_sampler_tick(member->sampler) : NULL;
 	}
 	if (err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
@@ -330,8 +330,11 @@ static bool add_record(const struct rcore_bpf_record *record, size_t size, void 
 	struct rcore_sampling *sampling = context;
 	struct member *member = find(sampling, (int)record->pid);
 	uint64_t cpu = (uint64_t)(SECOND / sampling->options->rate);
-	if (member && member->sampler && member->is_copied && !sampling->failure)
-		sampling->failure = rcore_sampler_add_record(member->sampler, record, cpu);
+	if (!member || !member->sampler || !member->is_copied || sampling->failure)
+		return !sampling->failure;
+	sampling->failure = record->kind == RCORE_BPF_SAMPLE
+				    ? rcore_sampler_add_record(member->sampler, record, cpu)
+				    : rcore_sampler_add_switch(member->sampler, record, size);
 	return !sampling->failure;
 }
 
@@ -339,19 +342,27 @@ static bool add_record(const struct rcore_bpf_record *record, size_t size, void 
 static struct rcore_error *add_records(struct rcore_sampling *sampling)
 {
 	const struct rcore_sampling_options *options = sampling->options;
+	uint64_t now = rcore_sampler_now();
 	if (options->bpf)
 		options->engine->consume(options->bpf, add_record, sampling);
+	for (size_t i = 0; options->bpf && i < sampling->members.count; i++)
+		if (sampling->members.items[i].is_copied)
+			rcore_sampler_end_records(sampling->members.items[i].sampler, now);
 	struct rcore_error *err = sampling->failure;
 	sampling->failure = NULL;
 	return err;
 }
 
-static struct rcore_error *tick_member(struct member *member)
+static struct rcore_error *tick_member(const struct rcore_sampling *sampling,
+				       struct member *member)
 {
 	if (!member->sampler)
 		return NULL;
-	return member->is_copied ? rcore_sampler_begin_records(member->sampler)
-				 : rcore_sampler_tick(member->sampler);
+	if (!member->is_copied)
+		return rcore_sampler_tick(member->sampler);
+	return sampling->options->sampler.off_cpu
+		       ? rcore_sampler_begin_switches(member->sampler)
+		       : rcore_sampler_begin_records(member->sampler);
 }
 
 /*
@@ -367,7 +378,7 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 		if (!member->sampler && !member->is_given_up &&
 		    (is_alive(member->pid) || member->found == now))
 			continue;
-		struct rcore_error *err = tick_member(member);
+		struct rcore_error *err = tick_member(sampling, member);
 		if (member->sampler && !err)
 			continue;
 		if (err && err->code == RCORE_ERROR_NO_MEMORY)

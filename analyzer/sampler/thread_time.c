@@ -108,7 +108,7 @@ int rcore_thread_tid(struct rcore_sampler *sampler, uint64_t thread, int *ret_in
 	return outer_tid(sampler, inner);
 }
 
-static int open_file(struct rcore_sampler *sampler, int tid, const char *name)
+static int open_file(const struct rcore_sampler *sampler, int tid, const char *name)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "task/%d/%s", tid, name);
@@ -148,6 +148,16 @@ bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret)
 	if (now)
 		thread->cpu = now;
 	return now;
+}
+
+uint64_t rcore_thread_ran(const struct rcore_sampler *sampler, uint32_t tid)
+{
+	const struct rcore_sampled_thread thread = {
+		.schedstat = open_file(sampler, (int)tid, "schedstat")};
+	uint64_t ran = rcore_thread_time_total(&thread);
+	if (thread.schedstat >= 0)
+		close(thread.schedstat);
+	return ran;
 }
 
 static struct rcore_thread_clock *clock_of(struct rcore_sampler *sampler, int tid)

@@ -120,12 +120,34 @@ void rcore_track_forget(struct rcore_track *track)
 	track->work.node = 0;
 }
 
-void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track)
+void rcore_pending_write(struct rcore_sampler *sampler, struct rcore_pending *pending)
 {
-	struct rcore_pending *pending = &track->pending;
 	if (pending->is_there && rcore_sampler_is_wanted(sampler, pending->sample.labels))
 		rcore_profile_sample(sampler->profile, &pending->sample);
 	pending->is_there = false;
+}
+
+void rcore_pending_add(struct rcore_sampler *sampler, struct rcore_pending *pending,
+		       const struct rcore_profile_sample *sample)
+{
+	struct rcore_profile_sample *last = &pending->sample;
+	bool is_like = pending->is_there && last->node == sample->node &&
+		       last->state == sample->state && last->thread == sample->thread &&
+		       last->fiber == sample->fiber && last->labels == sample->labels;
+	if (!is_like) {
+		rcore_pending_write(sampler, pending);
+		pending->is_there = true;
+		*last = *sample;
+		return;
+	}
+	last->wall += sample->wall;
+	last->cpu += sample->cpu;
+	last->count += sample->count;
+}
+
+void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track)
+{
+	rcore_pending_write(sampler, &track->pending);
 }
 
 static bool is_like(const struct rcore_track *track, uint32_t node, uint32_t state)
@@ -139,22 +161,18 @@ static bool is_like(const struct rcore_track *track, uint32_t node, uint32_t sta
 void rcore_track_add_on_cpu(struct rcore_sampler *sampler, struct rcore_track *track,
 			    uint32_t node, uint32_t state, uint64_t now, uint64_t cpu)
 {
-	struct rcore_profile_sample *sample = &track->pending.sample;
-	if (!is_like(track, node, state)) {
-		rcore_track_settle(sampler, track);
-		track->pending.is_there = true;
-		*sample = (struct rcore_profile_sample){
-			.time = now > sampler->options.begun ? now - sampler->options.begun : 0,
-			.node = node,
-			.thread = track->thread,
-			.fiber = track->fiber,
-			.state = state,
-			.labels = track->labels,
-		};
-	}
-	sample->wall += cpu;
-	sample->cpu += cpu;
-	sample->count++;
+	const struct rcore_profile_sample sample = {
+		.time = now > sampler->options.begun ? now - sampler->options.begun : 0,
+		.wall = cpu,
+		.cpu = cpu,
+		.node = node,
+		.thread = track->thread,
+		.fiber = track->fiber,
+		.state = state,
+		.labels = track->labels,
+		.count = 1,
+	};
+	rcore_pending_add(sampler, &track->pending, &sample);
 }
 
 void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, uint32_t node,

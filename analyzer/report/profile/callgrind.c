@@ -5,6 +5,7 @@
 
 #include "base/grow.h"
 #include "report/profile/facts.h"
+#include "report/profile/measures.h"
 #include "report/profile/profile_report.h"
 #include "report/text/style.h"
 
@@ -151,14 +152,15 @@ static void write_costs(const struct rcore_profile_report *report, const struct 
 static void write_head(const struct rcore_profile_report *report, FILE *out)
 {
 	const char *command = rcore_facts_find(report->facts[RCORE_SIDE_NEW], "command");
-	const char *measure = report->measure == RCORE_MEASURE_CPU ? "Cpu" : "Wall";
+	const struct rcore_measure_words *words = &rcore_measure_words[report->measure];
+	const char *measure = words->name;
 	fputs("# callgrind format\nversion: 1\ncreator: rcore\n", out);
 	if (command)
 		fprintf(out, "cmd: %s\n", command);
-	fprintf(out, "positions: line\nevent: %s : %s time in nanoseconds\n", measure, measure);
+	fprintf(out, "positions: line\nevent: %s : %s in nanoseconds\n", measure, words->title);
 	if (report->is_diff)
-		fprintf(out, "event: Old%s : %s time of the old recording in nanoseconds\n",
-			measure, measure);
+		fprintf(out, "event: Old%s : %s of the old recording in nanoseconds\n", measure,
+			words->title);
 	fprintf(out, "events: %s", measure);
 	if (report->is_diff)
 		fprintf(out, " Old%s", measure);

@@ -5,6 +5,7 @@
 
 #include "report/ci/markup.h"
 #include "report/profile/facts.h"
+#include "report/profile/measures.h"
 #include "report/profile/profile_report.h"
 #include "report/text/style.h"
 
@@ -189,9 +190,8 @@ static void write_head(const struct flame *flame, unsigned height)
 		"<text id=\"title\" x=\"%d\" y=\"24\">",
 		height, rcore_flame_style, MARGIN);
 	rcore_markup_xml(out, command && command[0] ? command : "rcore");
-	fprintf(out, "</text>\n<text x=\"%d\" y=\"42\">%s time, %.3f s", MARGIN,
-		report->measure == RCORE_MEASURE_CPU ? "CPU" : "wall",
-		(double)flame->whole / NANOSECONDS);
+	fprintf(out, "</text>\n<text x=\"%d\" y=\"42\">%s, %.3f s", MARGIN,
+		rcore_measure_words[report->measure].title, (double)flame->whole / NANOSECONDS);
 	if (report->is_diff)
 		fprintf(out, "; red took more than before, blue less (before: %.3f s)",
 			(double)flame->tree->items[0].total[RCORE_SIDE_OLD] / NANOSECONDS);

@@ -16,13 +16,14 @@
  * of pprof -diff_base.
  */
 
-/* Wall time, CPU time, samples. By default, pprof shows the last one. */
+/* Values of a sample, at most. */
 enum { VALUES = 3 };
 
 /* Strings of this format, after those of the totals. */
-static const char *const words[] = {"samples", "count",       "cpu",    "nanoseconds", "wall",
-				    "thread",  "thread_name", "pid",    "tid",         "fiber",
-				    "state",   "wait",        "detail", "pprof::base", "true"};
+static const char *const words[] = {"samples", "count",       "cpu",         "nanoseconds",
+				    "wall",    "thread",      "thread_name", "pid",
+				    "tid",     "fiber",       "state",       "wait",
+				    "detail",  "pprof::base", "true",        "off-cpu"};
 enum word {
 	WORD_SAMPLES,
 	WORD_COUNT,
@@ -39,12 +40,27 @@ enum word {
 	WORD_DETAIL,
 	WORD_BASE,
 	WORD_TRUE,
+	WORD_OFF_CPU,
 	WORDS,
 };
+
+/* By default, pprof shows the last one. */
+struct types {
+	size_t count;
+	enum word words[VALUES][2]; /* type, unit */
+};
+
+static const struct types times = {3,
+				   {{WORD_SAMPLES, WORD_COUNT},
+				    {WORD_CPU, WORD_NANOSECONDS},
+				    {WORD_WALL, WORD_NANOSECONDS}}};
+static const struct types off_cpu = {
+	2, {{WORD_SAMPLES, WORD_COUNT}, {WORD_OFF_CPU, WORD_NANOSECONDS}}};
 
 struct writer {
 	const struct rcore_profile_report *report;
 	const struct rcore_profile *profile;
+	const struct types *types;
 	struct rcore_pprof_stream stream;
 	struct {
 		uint64_t *items;
@@ -199,26 +215,33 @@ static bool find_locations(struct writer *writer, uint32_t node)
 	return true;
 }
 
+static int64_t amount_of(const struct rcore_amounts *amounts, enum word type)
+{
+	if (type == WORD_SAMPLES)
+		return (int64_t)amounts->count;
+	return (int64_t)(type == WORD_CPU ? amounts->cpu : amounts->wall);
+}
+
 static void put_side(struct writer *writer, const struct rcore_amounts *amounts,
 		     struct labels *labels, enum rcore_side side)
 {
-	int64_t values[VALUES] = {
-		(int64_t)amounts->count,
-		(int64_t)amounts->cpu,
-		(int64_t)amounts->wall,
-	};
+	size_t count = writer->types->count;
+	int64_t values[VALUES];
 	Rcore__Pprof__Sample packed = RCORE__PPROF__SAMPLE__INIT;
 	Rcore__Pprof__Sample *samples[] = {&packed};
 	Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
 	if (!amounts->count)
 		return;
-	for (int i = 0; i < VALUES && side == RCORE_SIDE_OLD; i++)
-		values[i] = -values[i];
+	for (size_t i = 0; i < count; i++) {
+		values[i] = amount_of(amounts, writer->types->words[i][0]);
+		if (side == RCORE_SIDE_OLD)
+			values[i] = -values[i];
+	}
 	if (side == RCORE_SIDE_OLD)
 		add_text(labels, word(writer, WORD_BASE), word(writer, WORD_TRUE));
 	packed.n_location_id = writer->locations.count;
 	packed.location_id = writer->locations.items;
-	packed.n_value = VALUES;
+	packed.n_value = count;
 	packed.value = values;
 	packed.n_label = labels->count;
 	packed.label = labels->pointers;
@@ -249,9 +272,7 @@ static void put_samples(struct writer *writer)
 
 static void put_head(struct writer *writer)
 {
-	static const enum word types[VALUES][2] = {{WORD_SAMPLES, WORD_COUNT},
-						   {WORD_CPU, WORD_NANOSECONDS},
-						   {WORD_WALL, WORD_NANOSECONDS}};
+	const struct types *types = writer->types;
 	enum { NANOSECONDS = 1000000000 };
 	Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
 	Rcore__Pprof__ValueType packed[VALUES], *pointers[VALUES];
@@ -260,21 +281,23 @@ static void put_head(struct writer *writer)
 	const char *rate = rcore_facts_find(facts, "rate");
 	double hertz = rate ? strtod(rate, NULL) : 0;
 	double begin = started ? strtod(started, NULL) : 0;
-	for (int i = 0; i < VALUES; i++) {
+	for (size_t i = 0; i < types->count; i++) {
 		rcore__pprof__value_type__init(&packed[i]);
-		packed[i].type = word(writer, types[i][0]);
-		packed[i].unit = word(writer, types[i][1]);
+		packed[i].type = word(writer, types->words[i][0]);
+		packed[i].unit = word(writer, types->words[i][1]);
 		pointers[i] = &packed[i];
 	}
-	bool is_cpu = writer->report->measure == RCORE_MEASURE_CPU;
-	part.n_sample_type = VALUES;
+	enum word shown = types->words[types->count - 1][0];
+	if (writer->report->measure == RCORE_MEASURE_CPU)
+		shown = WORD_CPU;
+	part.n_sample_type = types->count;
 	part.sample_type = pointers;
-	part.default_sample_type = word(writer, is_cpu ? WORD_CPU : WORD_WALL);
+	part.default_sample_type = word(writer, shown);
 	/* Before the year 2262. */
 	if (begin > 0 && begin < (double)INT64_MAX / NANOSECONDS)
 		part.time_nanos = (int64_t)(begin * NANOSECONDS);
 	part.duration_nanos = (int64_t)writer->report->totals->durations[RCORE_SIDE_NEW];
-	part.period_type = &packed[VALUES - 1];
+	part.period_type = &packed[types->count - 1];
 	if (hertz >= 1)
 		part.period = (int64_t)(NANOSECONDS / hertz);
 	put(writer, &part);
@@ -282,7 +305,10 @@ static void put_head(struct writer *writer)
 
 struct rcore_error *rcore_profile_pprof(const struct rcore_profile_report *report, FILE *out)
 {
-	struct writer writer = {.report = report, .profile = report->totals->profile};
+	struct writer writer = {.report = report,
+				.profile = report->totals->profile,
+				.types = report->measure == RCORE_MEASURE_OFF_CPU ? &off_cpu
+										  : &times};
 	struct rcore_error *err = rcore_pprof_begin(&writer.stream, out);
 	if (err)
 		return err;

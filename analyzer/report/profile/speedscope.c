@@ -4,6 +4,7 @@
 
 #include "report/json/json_writer.h"
 #include "report/profile/facts.h"
+#include "report/profile/measures.h"
 #include "report/profile/profile_report.h"
 #include "report/text/style.h"
 
@@ -97,7 +98,7 @@ static void put_side(struct rcore_json *json, const struct rcore_profile_report 
 		     const struct rcore_tree *tree, enum rcore_side side, uint32_t *stack)
 {
 	const char *prefix = !report->is_diff ? "" : side == RCORE_SIDE_NEW ? "new " : "old ";
-	const char *measure = report->measure == RCORE_MEASURE_CPU ? "CPU time" : "wall time";
+	const char *measure = rcore_measure_words[report->measure].title;
 	uint32_t group = tree->items[0].first_child;
 	char name[2 * RCORE_PROFILE_TEXT_MAX];
 	if (report->totals->options.by == RCORE_BY_NOTHING || !group) {

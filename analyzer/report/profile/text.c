@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/profile/facts.h"
+#include "report/profile/measures.h"
 #include "report/profile/profile_report.h"
 #include "report/text/style.h"
 
@@ -40,8 +41,14 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 	write_fact(report, side, "ruby", "ruby ", out);
 	write_fact(report, side, "pid", "  pid ", out);
 	write_fact(report, side, "command", "  ", out);
-	fprintf(out, "\n%.2f s recorded, %" PRIu64 " samples",
-		seconds(report->totals->durations[side]), sum->count);
+	fprintf(out, "\n%.2f s recorded, %" PRIu64 " %s",
+		seconds(report->totals->durations[side]), sum->count,
+		report->measure == RCORE_MEASURE_OFF_CPU ? "times" : "samples");
+	if (report->measure == RCORE_MEASURE_OFF_CPU) {
+		fprintf(out, "; threads left their processors for %.3f s in all\n",
+			seconds(sum->wall));
+		return;
+	}
 	write_fact(report, side, "rate", " at ", out);
 	if (rcore_facts_find(report->facts[side], "rate"))
 		fputs(" Hz", out);
@@ -162,8 +169,7 @@ struct rcore_error *rcore_profile_text_report(const struct rcore_profile_report 
 			   "old, scaled to the time of the new one: ", out);
 	for (size_t i = 0; i < report->note_count; i++)
 		fprintf(out, "note: %s\n", report->notes[i]);
-	fprintf(out, "Times are %s\n",
-		report->measure == RCORE_MEASURE_CPU ? "CPU times" : "wall times");
+	fprintf(out, "Times are %ss\n", rcore_measure_words[report->measure].title);
 	struct rcore_error *err = NULL;
 	if (report->totals->options.by == RCORE_BY_NOTHING) {
 		putc('\n', out);

@@ -29,14 +29,26 @@ struct rcore_bpf_counts {
 	uint64_t unread;   /* stacks whose memory was not present */
 };
 
+/* What the records are of. */
+enum rcore_bpf_event {
+	RCORE_BPF_EVENT_CPU,     /* SAMPLE: threads on a processor */
+	RCORE_BPF_EVENT_OFF_CPU, /* LEFT, RETURNED, ENDED: each switch */
+};
+
+struct rcore_bpf_options {
+	enum rcore_bpf_event event;
+	double rate; /* of EVENT_CPU: samples of each processor per second */
+};
+
 struct rcore_bpf_engine {
 	/*
-	 * Loads the program and samples each processor `rate` times a second
-	 * until close(). Errors: UNSUPPORTED if rcore was built without BPF,
-	 * the kernel lacks it or does not allow it, or its verifier refuses the
-	 * program; NO_MEMORY.
+	 * Loads the program of an event, and runs it at each one until close().
+	 * Errors: UNSUPPORTED if rcore was built without BPF, the kernel lacks
+	 * it or does not allow it, or its verifier refuses the program;
+	 * NO_MEMORY.
 	 */
-	struct rcore_error *(*open)(double rate, struct rcore_bpf **ret);
+	struct rcore_error *(*open)(const struct rcore_bpf_options *options,
+				    struct rcore_bpf **ret);
 	/*
 	 * Adds a process to those that are sampled, or replaces what the
 	 * program knows about it. `pid` is that of rcore's pid namespace;
@@ -48,8 +60,9 @@ struct rcore_bpf_engine {
 	/*
 	 * Calls `each` for all records in the ring buffer, without waiting for
 	 * more. A record is valid until `each` returns, and its counts fit into
-	 * its `size` in bytes. `each` returns false to stop; that record and
-	 * those before it are then consumed.
+	 * its `size` in bytes, which is RCORE_BPF_HEAD if it has no stack.
+	 * `each` returns false to stop; that record and those before it are
+	 * then consumed.
 	 */
 	void (*consume)(struct rcore_bpf *bpf,
 			bool (*each)(const struct rcore_bpf_record *record, size_t size,

@@ -12,14 +12,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/count.h"
 #include "sampler/bpf/engine.h"
 #include "sampler/bpf/sample.skel.h"
 
 struct rcore_bpf {
 	struct sample *skeleton;
 	struct ring_buffer *ring;
-	struct bpf_link **links; /* by processor; NULL: it is offline */
-	int count;               /* of processors */
+	struct bpf_program *program; /* of the event */
+	/* By processor; NULL: it is offline, or the event has one link. */
+	struct bpf_link **links;
+	int count; /* of processors */
 	bool (*each)(const struct rcore_bpf_record *record, size_t size, void *context);
 	void *context;
 };
@@ -36,7 +39,11 @@ static int receive(void *context, void *data, size_t size)
 	struct rcore_bpf *bpf = context;
 	const struct rcore_bpf_record *record = data;
 	size_t head = offsetof(struct rcore_bpf_record, strings);
-	if (size < head || record->string_count > RCORE_BPF_STRINGS)
+	if (size == RCORE_BPF_HEAD &&
+	    (record->kind == RCORE_BPF_RETURNED || record->kind == RCORE_BPF_ENDED))
+		return bpf->each(record, size, bpf->context) ? 0 : -ECANCELED;
+	if (size < head || record->kind == RCORE_BPF_RETURNED ||
+	    record->kind == RCORE_BPF_ENDED || record->string_count > RCORE_BPF_STRINGS)
 		return 0;
 	head += record->string_count * sizeof(*record->strings);
 	if (size < head || size - head < record->frame_bytes ||
@@ -68,11 +75,11 @@ static struct rcore_error *load(struct rcore_bpf *bpf)
 	char *log = calloc(1, LOG_SIZE);
 	if (!log)
 		return rcore_error_no_memory();
-	bpf_program__set_log_buf(bpf->skeleton->progs.rcore_sample, log, LOG_SIZE);
+	bpf_program__set_log_buf(bpf->program, log, LOG_SIZE);
 	int failure = -sample__load(bpf->skeleton);
 	/* Only the verifier writes a log. */
 	bool is_verified = failure && failure != EPERM && failure != ENOMEM && *log;
-	bpf_program__set_log_buf(bpf->skeleton->progs.rcore_sample, NULL, 0);
+	bpf_program__set_log_buf(bpf->program, NULL, 0);
 	free(log);
 	if (!failure)
 		return NULL;
@@ -86,11 +93,29 @@ static struct rcore_error *load(struct rcore_bpf *bpf)
 				  strerror(failure));
 }
 
+/* Chooses the program of an event; the others are not loaded. */
+static void choose(struct rcore_bpf *bpf, enum rcore_bpf_event event)
+{
+	struct bpf_program *const programs[] = {
+		[RCORE_BPF_EVENT_CPU] = bpf->skeleton->progs.rcore_sample,
+		[RCORE_BPF_EVENT_OFF_CPU] = bpf->skeleton->progs.rcore_switch,
+	};
+	for (size_t i = 0; i < RCORE_COUNT(programs); i++)
+		bpf_program__set_autoload(programs[i], i == event);
+	bpf->program = programs[event];
+}
+
+static struct rcore_error *attach_tracepoint(struct rcore_bpf *bpf, const char *name)
+{
+	bpf->links[0] = bpf_program__attach_raw_tracepoint(bpf->program, name);
+	return bpf->links[0] ? NULL : refused(errno, "attaching the program");
+}
+
 /*
  * Opens a perf event on each processor instead of for each thread, so that new
  * threads are sampled from their start.
  */
-static struct rcore_error *attach(struct rcore_bpf *bpf, double rate)
+static struct rcore_error *attach_perf_events(struct rcore_bpf *bpf, double rate)
 {
 	struct perf_event_attr attributes = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -106,8 +131,7 @@ static struct rcore_error *attach(struct rcore_bpf *bpf, double rate)
 			continue;
 		if (fd < 0)
 			return refused(errno, "perf_event_open");
-		bpf->links[i] =
-			bpf_program__attach_perf_event(bpf->skeleton->progs.rcore_sample, fd);
+		bpf->links[i] = bpf_program__attach_perf_event(bpf->program, fd);
 		if (!bpf->links[i]) {
 			int number = errno;
 			close(fd);
@@ -118,7 +142,7 @@ static struct rcore_error *attach(struct rcore_bpf *bpf, double rate)
 	return attached ? NULL : refused(ENODEV, "perf_event_open");
 }
 
-static struct rcore_error *begin(struct rcore_bpf *bpf, double rate)
+static struct rcore_error *begin(struct rcore_bpf *bpf, const struct rcore_bpf_options *options)
 {
 	struct stat namespace;
 	bpf->count = libbpf_num_possible_cpus();
@@ -130,6 +154,7 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, double rate)
 	bpf->skeleton = bpf->links ? sample__open() : NULL;
 	if (!bpf->skeleton)
 		return rcore_error_no_memory();
+	choose(bpf, options->event);
 	bpf->skeleton->rodata->pid_namespace = (uint32_t) namespace.st_ino;
 	bpf_map__set_max_entries(bpf->skeleton->maps.scratches, (uint32_t)bpf->count);
 	struct rcore_error *err = load(bpf);
@@ -139,7 +164,8 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, double rate)
 		ring_buffer__new(bpf_map__fd(bpf->skeleton->maps.records), receive, bpf, NULL);
 	if (!bpf->ring)
 		return refused(errno, "ring buffer");
-	return attach(bpf, rate);
+	return options->event == RCORE_BPF_EVENT_CPU ? attach_perf_events(bpf, options->rate)
+						     : attach_tracepoint(bpf, "sched_switch");
 }
 
 static void close_bpf(struct rcore_bpf *bpf)
@@ -154,13 +180,14 @@ static void close_bpf(struct rcore_bpf *bpf)
 	free(bpf);
 }
 
-static struct rcore_error *open_bpf(double rate, struct rcore_bpf **ret)
+static struct rcore_error *open_bpf(const struct rcore_bpf_options *options,
+				    struct rcore_bpf **ret)
 {
 	struct rcore_bpf *bpf = calloc(1, sizeof(*bpf));
 	if (!bpf)
 		return rcore_error_no_memory();
 	libbpf_set_print(print_nothing);
-	struct rcore_error *err = begin(bpf, rate);
+	struct rcore_error *err = begin(bpf, options);
 	if (err)
 		close_bpf(bpf);
 	else

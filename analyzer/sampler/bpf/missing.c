@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/bpf/engine.h"
 
-static struct rcore_error *open_none(double rate, struct rcore_bpf **ret)
+static struct rcore_error *open_none(const struct rcore_bpf_options *options,
+				     struct rcore_bpf **ret)
 {
 	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 				  "this rcore was built without BPF; install clang, bpftool "

@@ -7,10 +7,19 @@
 /*
  * What rcore and its BPF program send each other; both include this file.
  *
- * A perf event on each processor runs the program, which copies the stack and
- * the context of the thread that it interrupted into a record. rcore decodes
- * the records later, in bpf_records.c, with its usual decoders.
+ * An event runs the program, which copies the stack and the context of the
+ * current thread into a record. The event is a perf event on each processor, or
+ * the thread leaves its processor. rcore decodes the records later, in
+ * bpf_records.c, with its usual decoders.
  */
+
+enum rcore_bpf_kind {
+	RCORE_BPF_SAMPLE, /* a perf event interrupted the thread */
+	RCORE_BPF_LEFT,   /* the thread leaves its processor */
+	/* These have no stack: they end after RCORE_BPF_HEAD bytes. */
+	RCORE_BPF_RETURNED, /* the thread is back on a processor */
+	RCORE_BPF_ENDED,    /* the thread has left for ever */
+};
 
 enum {
 	/*
@@ -55,6 +64,16 @@ struct rcore_bpf_process {
 	__s32 thread_ractor, ractor_holder;
 	__u64 holder;
 	__u64 gc; /* address of the word that has during_gc; 0: unknown */
+	/*
+	 * Offsets of rb_thread_t.status and blocking_region_buffer; -1: none.
+	 */
+	__s32 thread_status, thread_region;
+	/*
+	 * Before 3.0, only the thread with the GVL has an EC. Others have their
+	 * rb_thread_t at this offset from the thread pointer (that of a
+	 * pthread_key_t); 0: unknown. `thread_ec` is the offset of th->ec.
+	 */
+	__s32 thread_specific, thread_ec;
 };
 
 /* A String in a context. */
@@ -76,12 +95,21 @@ struct rcore_bpf_string {
 struct rcore_bpf_record {
 	__u64 time;     /* CLOCK_MONOTONIC, in nanoseconds */
 	__u32 pid, tid; /* in rcore's pid namespace */
+	__u32 kind;     /* enum rcore_bpf_kind */
+	/* LEFT: 1 if it could run on, but the kernel runs another thread. */
+	__u32 is_preempted;
+	/*
+	 * Of all but SAMPLE: how often the thread has left a processor, and the
+	 * nanoseconds that it has used of one. A thread returns with the number
+	 * with which it left.
+	 */
+	__u64 switches, ran;
 	/* rb_thread_t and EC; 0: the thread runs no Ruby code. */
 	__u64 thread, ec;
 	/* The VM stack, and its innermost control frame. */
 	__u64 bottom, top, cfp;
 	/* The words that struct rcore_bpf_process says where to find. */
-	__u64 holder, gc;
+	__u64 holder, gc, status, region;
 	/* Both 0: the thread has no stack, or it could not be read. */
 	__u32 frame_bytes, value_bytes;
 	/* The context's table (0: none), and its first words. */
@@ -91,5 +119,8 @@ struct rcore_bpf_record {
 	__u32 has_slots; /* 0: there are too many, or they cannot be read */
 	struct rcore_bpf_string strings[RCORE_BPF_STRINGS];
 };
+
+/* What a record without a stack has: all members before `thread`. */
+#define RCORE_BPF_HEAD __builtin_offsetof(struct rcore_bpf_record, thread)
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The BPF program of `rcore record --ebpf`. A perf event runs it in the thread
- * that it interrupts, so the thread's stack cannot change while it is copied.
+ * The BPF programs of `rcore record`: rcore_sample of --ebpf, and rcore_switch
+ * of --off-cpu. An event runs one in the thread that causes it, so the thread's
+ * stack cannot change while it is copied.
  *
  * The verifier must see that each length has a bound. `asm volatile` before the
  * check of a bound keeps the compiler from dropping the check as redundant.
@@ -22,6 +23,7 @@ enum {
 	LEVELS = 32, /* MAX_PID_NS_LEVEL of the kernel */
 	/* The inode number of the initial pid namespace (PROC_PID_INIT_INO). */
 	INITIAL_NAMESPACE = 0xeffffffc,
+	TASK_DEAD = 0x80, /* task_struct.state of the kernel, from 4.14 on */
 };
 
 /* Members of the kernel's structs; libbpf finds their offsets with BTF. */
@@ -43,9 +45,21 @@ struct pid___rcore {
 	struct upid___rcore numbers[1];
 } __attribute__((preserve_access_index));
 
+struct sched_entity___rcore {
+	__u64 sum_exec_runtime;
+} __attribute__((preserve_access_index));
+
 struct task_struct___rcore {
 	struct pid___rcore *thread_pid;
 	struct task_struct___rcore *group_leader;
+	int pid, tgid;
+	unsigned int __state; /* `state` before 5.14 */
+	unsigned long nvcsw, nivcsw;
+	struct sched_entity___rcore se;
+} __attribute__((preserve_access_index));
+
+struct task_struct___rcore_old {
+	long state;
 } __attribute__((preserve_access_index));
 
 struct {
@@ -95,6 +109,19 @@ static __always_inline __u32 id_of(const struct task_struct___rcore *task)
 		numbers += bpf_core_type_size(struct upid___rcore);
 	}
 	return 0;
+}
+
+/* Sets the ids of a thread in rcore's pid namespace. */
+static __always_inline void ids_of(const struct task_struct___rcore *task, __u32 *pid,
+				   __u32 *tid)
+{
+	if (pid_namespace == INITIAL_NAMESPACE) {
+		*pid = BPF_CORE_READ(task, tgid);
+		*tid = BPF_CORE_READ(task, pid);
+		return;
+	}
+	*pid = id_of(BPF_CORE_READ(task, group_leader));
+	*tid = id_of(task);
 }
 
 /*
@@ -168,6 +195,22 @@ static __always_inline void read_context(const struct rcore_ruby_params *params,
 			read_string(params, record->slots[2 * i + 1], record);
 }
 
+/* Returns the EC of the current thread; 0: it runs no Ruby code. */
+static __always_inline __u64 ec_of(const struct rcore_bpf_process *process)
+{
+	const struct rcore_ruby_params *params = &process->params;
+	__u64 pointer, thread, ec = rcore_ruby_ec(params);
+	if (ec || !process->thread_specific)
+		return ec;
+	pointer = rcore_ruby_thread_pointer();
+	thread = pointer ? rcore_ruby_word(pointer + process->thread_specific) : 0;
+	if (!thread ||
+	    rcore_ruby_word(thread + params->thread_pthread) + params->thread_pointer !=
+		    pointer)
+		return 0;
+	return rcore_ruby_word(thread + process->thread_ec);
+}
+
 /*
  * Copies the stack after the strings. Returns the size of the whole record in
  * bytes; 0 only if a bound is exceeded.
@@ -186,7 +229,7 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 	record->frame_bytes = record->value_bytes = 0;
 	record->bottom = record->top = record->cfp = 0;
 	record->thread = 0;
-	record->ec = rcore_ruby_ec(params);
+	record->ec = ec_of(process);
 	if (!record->ec || !step)
 		return at;
 	record->thread = rcore_ruby_word(record->ec + params->ec_thread);
@@ -231,9 +274,12 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 	return at + bytes;
 }
 
-/* Reads who holds the GVL, and whether the garbage collector runs. */
-static __always_inline void read_holder(const struct rcore_bpf_process *process,
-					struct rcore_bpf_record *record)
+/*
+ * Reads who holds the GVL, whether the garbage collector runs, and whether the
+ * thread has released the GVL.
+ */
+static __always_inline void read_state(const struct rcore_bpf_process *process,
+				       struct rcore_bpf_record *record)
 {
 	__u64 address = process->holder;
 	if (process->ractor_holder >= 0 && record->thread)
@@ -241,33 +287,112 @@ static __always_inline void read_holder(const struct rcore_bpf_process *process,
 			  process->ractor_holder;
 	record->holder = address ? rcore_ruby_word(address) : 0;
 	record->gc = process->gc ? rcore_ruby_word(process->gc) : 0;
+	record->status = record->region = 0;
+	if (record->thread && process->thread_status >= 0)
+		record->status = rcore_ruby_word(record->thread + process->thread_status);
+	if (record->thread && process->thread_region >= 0)
+		record->region = rcore_ruby_word(record->thread + process->thread_region);
+}
+
+/* Writes the record of the current thread. */
+static __always_inline void copy(const struct rcore_bpf_process *process,
+				 struct scratch *scratch)
+{
+	__u64 bytes;
+	read_context(&process->params, &scratch->record);
+	bytes = read_stack(process, scratch);
+	read_state(process, &scratch->record);
+	asm volatile("" : "+r"(bytes));
+	/* rcore reads the ring buffer at intervals, so do not wake it. */
+	if (bytes && bytes <= sizeof(*scratch) &&
+	    bpf_ringbuf_output(&records, scratch, bytes, BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&overruns, 1);
 }
 
 SEC("perf_event")
 int rcore_sample(void *context)
 {
 	const struct task_struct___rcore *task = (const void *)bpf_get_current_task();
-	__u32 cpu = bpf_get_smp_processor_id();
-	/* These are the ids of the initial pid namespace. */
-	__u64 ids = bpf_get_current_pid_tgid();
-	bool is_initial = pid_namespace == INITIAL_NAMESPACE;
-	__u32 pid = is_initial ? ids >> 32 : id_of(BPF_CORE_READ(task, group_leader));
-	struct rcore_bpf_process *process = bpf_map_lookup_elem(&processes, &pid);
-	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &cpu);
-	__u64 bytes;
+	__u32 cpu = bpf_get_smp_processor_id(), pid, tid;
+	struct rcore_bpf_process *process;
+	struct scratch *scratch;
+	ids_of(task, &pid, &tid);
+	process = bpf_map_lookup_elem(&processes, &pid);
+	scratch = bpf_map_lookup_elem(&scratches, &cpu);
 	if (!process || !scratch)
 		return 0;
 	scratch->record.time = bpf_ktime_get_ns();
 	scratch->record.pid = pid;
-	scratch->record.tid = is_initial ? (__u32)ids : id_of(task);
-	read_context(&process->params, &scratch->record);
-	bytes = read_stack(process, scratch);
-	read_holder(process, &scratch->record);
-	asm volatile("" : "+r"(bytes));
-	/* rcore reads the ring buffer at intervals, so do not wake it. */
-	if (bytes && bytes <= sizeof(*scratch) &&
-	    bpf_ringbuf_output(&records, scratch, bytes, BPF_RB_NO_WAKEUP))
+	scratch->record.tid = tid;
+	scratch->record.kind = RCORE_BPF_SAMPLE;
+	copy(process, scratch);
+	return 0;
+}
+
+static __always_inline __u32 state_of(const struct task_struct___rcore *task)
+{
+	const struct task_struct___rcore_old *old = (const void *)task;
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return (__u32)BPF_CORE_READ(old, state);
+}
+
+/*
+ * Fills in what all records of a switch have. The kernel counts a switch before
+ * the tracepoint (__schedule() of sched/core.c), so a thread has the same
+ * number when it leaves and when it returns.
+ */
+static __always_inline void begin_switch(const struct task_struct___rcore *task, __u32 pid,
+					 __u32 tid, struct rcore_bpf_record *record)
+{
+	record->time = bpf_ktime_get_ns();
+	record->pid = pid;
+	record->tid = tid;
+	record->is_preempted = 0;
+	record->switches = BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+	record->ran = BPF_CORE_READ(task, se.sum_exec_runtime);
+}
+
+static __always_inline void write_head(const struct rcore_bpf_record *record)
+{
+	if (bpf_ringbuf_output(&records, (void *)record, RCORE_BPF_HEAD, BPF_RB_NO_WAKEUP))
 		__sync_fetch_and_add(&overruns, 1);
+}
+
+/*
+ * sched_switch(preempt, previous, next): the current thread is still the
+ * previous one, and so are its memory and its registers.
+ */
+SEC("raw_tp/sched_switch")
+int rcore_switch(const struct bpf_raw_tracepoint_args *context)
+{
+	const struct task_struct___rcore *previous = (const void *)context->args[1];
+	const struct task_struct___rcore *next = (const void *)context->args[2];
+	__u32 cpu = bpf_get_smp_processor_id(), pid, tid, state;
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &cpu);
+	struct rcore_bpf_process *process;
+	if (!scratch)
+		return 0;
+	ids_of(next, &pid, &tid);
+	if (bpf_map_lookup_elem(&processes, &pid)) {
+		begin_switch(next, pid, tid, &scratch->record);
+		scratch->record.kind = RCORE_BPF_RETURNED;
+		write_head(&scratch->record);
+	}
+	ids_of(previous, &pid, &tid);
+	process = bpf_map_lookup_elem(&processes, &pid);
+	if (!process)
+		return 0;
+	begin_switch(previous, pid, tid, &scratch->record);
+	state = state_of(previous);
+	if (state & TASK_DEAD) {
+		scratch->record.kind = RCORE_BPF_ENDED;
+		write_head(&scratch->record);
+		return 0;
+	}
+	scratch->record.kind = RCORE_BPF_LEFT;
+	scratch->record.is_preempted = (context->args[0] & 1) || !state;
+	copy(process, scratch);
 	return 0;
 }
 

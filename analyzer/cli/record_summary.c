@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record_summary.h"
+
+#include <stdio.h>
+
+static double own_percent(const struct rcore_sampling_summary *summary)
+{
+	return summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0;
+}
+
+void rcore_record_progress(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampling_summary *summary = shown->summary;
+	if (shown->is_off_cpu) {
+		fprintf(stderr,
+			"\rrcore: %.0f s, threads left their processors %llu times, rcore uses "
+			"%.1f %% of a processor (Ctrl-C stops it)\033[K",
+			summary->seconds, (unsigned long long)summary->total.samples,
+			own_percent(summary));
+		fflush(stderr);
+		return;
+	}
+	fprintf(stderr,
+		"\rrcore: %.0f s, %llu samples at %.1f per second, %llu read again, rcore uses "
+		"%.1f %% of a processor (Ctrl-C stops it)\033[K",
+		summary->seconds, (unsigned long long)summary->total.samples, summary->achieved,
+		(unsigned long long)summary->total.rejected, own_percent(summary));
+	fflush(stderr);
+}
+
+static void summarize_off_cpu(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampling_summary *summary = shown->summary;
+	const struct rcore_sampler_statistics *total = &summary->total;
+	fprintf(stderr,
+		"rcore: in %.1f s, threads left their processors %llu times; %llu records were "
+		"lost",
+		summary->seconds, (unsigned long long)total->samples,
+		(unsigned long long)total->overruns);
+	if (total->overruns)
+		fputs(" because rcore was too slow", stderr);
+	if (total->unread)
+		fprintf(stderr, ", %llu stacks could not be read",
+			(unsigned long long)total->unread);
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
+}
+
+/* Summarizes the samples of the BPF program. */
+static void summarize_copied(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampling_summary *summary = shown->summary;
+	const struct rcore_sampler_statistics *total = &summary->total;
+	fprintf(stderr,
+		"rcore: %llu samples in %.1f s, %zu per second on a processor; %llu were "
+		"lost",
+		(unsigned long long)total->samples, summary->seconds, shown->rate,
+		(unsigned long long)total->overruns);
+	if (total->overruns)
+		fputs(" because rcore was too slow", stderr);
+	if (total->unread || total->foreign)
+		fprintf(stderr, ", %llu have no Ruby stack (%llu could not be read)",
+			(unsigned long long)total->foreign, (unsigned long long)total->unread);
+	if (summary->copied < summary->processes)
+		fprintf(stderr, "; %zu of %zu processes were sampled without BPF",
+			summary->processes - summary->copied, summary->processes);
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
+}
+
+static void summarize(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampling_summary *summary = shown->summary;
+	const struct rcore_sampler_statistics *total = &summary->total;
+	double asked = (double)shown->rate;
+	fprintf(stderr,
+		"rcore: %llu samples in %.1f s, %.1f per second%s; %llu were read again",
+		(unsigned long long)total->samples, summary->seconds, summary->achieved,
+		summary->achieved < 0.95 * asked
+			? " (fewer than requested: rcore got too little time)"
+			: "",
+		(unsigned long long)total->rejected);
+	if (total->partial || total->lost)
+		fprintf(stderr, ", %llu have outer frames only, %llu none",
+			(unsigned long long)total->partial, (unsigned long long)total->lost);
+	if (total->stopped)
+		fprintf(stderr, "; stopped %llu times, for %.1f ms on average and %.1f at most",
+			(unsigned long long)total->stopped,
+			(double)total->stopped_ns / 1e6 / (double)total->stopped,
+			(double)total->longest_stop_ns / 1e6);
+	if (total->not_stopped)
+		fprintf(stderr,
+			"; %llu times it could not be stopped, and native frames are "
+			"missing",
+			(unsigned long long)total->not_stopped);
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
+}
+
+void rcore_record_end(const struct rcore_record_summary *shown)
+{
+	if (shown->is_terminal)
+		fputs("\r\033[K", stderr);
+	if (shown->is_off_cpu)
+		summarize_off_cpu(shown);
+	else if (shown->summary->copied)
+		summarize_copied(shown);
+	else
+		summarize(shown);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_CLI_RECORD_SUMMARY_H
+#define RCORE_CLI_RECORD_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sampler/sampling.h"
+
+/* What `rcore record` prints to standard error about its samples. */
+struct rcore_record_summary {
+	const struct rcore_sampling_summary *summary;
+	size_t rate;      /* that was asked for */
+	bool is_terminal; /* progress was shown */
+	bool is_off_cpu;
+};
+
+/* Prints the line that is replaced each second. */
+void rcore_record_progress(const struct rcore_record_summary *shown);
+/* Prints the last line. */
+void rcore_record_end(const struct rcore_record_summary *shown);
+
+#endif

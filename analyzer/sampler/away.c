@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "sampler/away.h"
+
+struct rcore_away *rcore_away_find(const struct rcore_sampler *sampler, uint32_t tid)
+{
+	struct rcore_away *away;
+	HASH_FIND(hh, sampler->away, &tid, sizeof(tid), away);
+	return away;
+}
+
+struct rcore_away *rcore_away_add(struct rcore_sampler *sampler, uint32_t tid)
+{
+	struct rcore_away *away = rcore_away_find(sampler, tid);
+	if (away || !(away = calloc(1, sizeof(*away))))
+		return away;
+	away->tid = tid;
+	HASH_ADD(hh, sampler->away, tid, sizeof(away->tid), away);
+	if (!away->is_lost)
+		return away;
+	free(away);
+	return NULL;
+}
+
+static void write_pending(struct rcore_sampler *sampler, struct rcore_away *away)
+{
+	if (away->pending.is_there)
+		rcore_pending_write(sampler, &away->pending);
+}
+
+void rcore_away_forget(struct rcore_sampler *sampler, struct rcore_away *away)
+{
+	write_pending(sampler, away);
+	HASH_DEL(sampler->away, away);
+	free(away->record);
+	free(away);
+}
+
+void rcore_away_deinit(struct rcore_sampler *sampler)
+{
+	while (sampler->away) {
+		struct rcore_away *away = sampler->away;
+		HASH_DEL(sampler->away, away);
+		free(away->record);
+		free(away);
+	}
+}
+
+void rcore_away_add_time(struct rcore_sampler *sampler, struct rcore_away *away, uint64_t until)
+{
+	struct rcore_profile_sample sample = away->sample;
+	if (away->generation != sampler->generation || until <= away->since)
+		return;
+	sample.time =
+		away->since > sampler->options.begun ? away->since - sampler->options.begun : 0;
+	sample.wall = until - away->since;
+	rcore_pending_add(sampler, &away->pending, &sample);
+	away->since = until;
+	away->sample.count = 0;
+}
+
+void rcore_away_add_rest(struct rcore_sampler *sampler, struct rcore_away *away, uint64_t now,
+			 uint64_t ran)
+{
+	uint64_t used = ran > away->ran ? ran - away->ran : 0;
+	if (now > used)
+		rcore_away_add_time(sampler, away, now - used);
+}
+
+void rcore_away_settle(struct rcore_sampler *sampler)
+{
+	for (struct rcore_away *each = sampler->away; each; each = each->hh.next) {
+		if (each->is_away)
+			rcore_away_add_rest(sampler, each, sampler->consumed,
+					    rcore_thread_ran(sampler, each->tid));
+		write_pending(sampler, each);
+	}
+}
+
+void rcore_away_refer(struct rcore_sampler *sampler, struct rcore_away *away,
+		      const struct rcore_track *track, uint32_t node, uint32_t state)
+{
+	away->generation = sampler->generation;
+	away->sample = (struct rcore_profile_sample){
+		.node = node,
+		.thread = track->thread,
+		.fiber = track->fiber,
+		.state = state,
+		.labels = track->labels,
+		.count = away->sample.count,
+	};
+}
+
+struct rcore_error *rcore_away_found(struct rcore_sampler *sampler,
+				     const struct rcore_sampled_thread *thread, uint32_t node,
+				     uint64_t now)
+{
+	bool is_away = thread->tid && (thread->state == RCORE_SAMPLE_BLOCKED ||
+				       thread->state == RCORE_SAMPLE_GVL);
+	struct rcore_away *away =
+		is_away ? rcore_away_add(sampler, (uint32_t)thread->tid) : NULL;
+	if (!is_away)
+		return NULL;
+	if (!away)
+		return rcore_error_no_memory();
+	if (away->size)
+		return NULL;
+	if (!away->is_away) {
+		sampler->statistics.samples++;
+		away->is_away = true;
+		away->left = away->since = now;
+		away->ran = rcore_thread_ran(sampler, away->tid);
+		away->sample.count = 1;
+	}
+	rcore_away_refer(sampler, away, &thread->track, node,
+			 rcore_sampler_plain_state(sampler, thread->state));
+	return NULL;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampler/away.h"
+
+/*
+ * Adds the times that threads spend off their processors. The BPF program
+ * copies the stack of a thread when it leaves its processor, and reports when
+ * it returns. Between the two, the thread executes nothing, so the stack
+ * remains.
+ *
+ * The record of a return may be missing: the ring buffer was full, or the
+ * kernel hides what some processes do. Then the time that the thread ran, as
+ * the scheduler counts it, tells how long it was away.
+ *
+ * What a sample refers to is looked up when the thread leaves. Its time is
+ * added when the thread returns, and also each time the profile is written,
+ * because a thread may wait for ever.
+ */
+
+static uint64_t field_at(const __u64 *word, const struct rcore_field *field)
+{
+	struct rcore_field moved = *field;
+	uint64_t value = 0;
+	moved.offset = 0;
+	return rcore_has_place(field) && rcore_field_of((const uint8_t *)word, sizeof(*word),
+							&moved, &value)
+		       ? value
+		       : 0;
+}
+
+/* Does the same as kind_of() of thread_state.c, with what the record has. */
+static uint32_t state_of(struct rcore_sampler *sampler, const struct rcore_bpf_record *record)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	bool holds_gvl = record->thread && record->holder == record->thread;
+	if (record->is_preempted) {
+		const struct rcore_profile_state state = {
+			.kind = RCORE_SAMPLE_RUNNING,
+			.wait = rcore_profile_string(sampler->profile, "processor")};
+		return rcore_profile_state(sampler->profile, &state);
+	}
+	if (!holds_gvl && record->thread && !record->region &&
+	    rcore_has_place(&layout->thread.blocking_region_buffer) &&
+	    field_at(&record->status, &layout->thread.status) == RCORE_THREAD_RUNNABLE)
+		return rcore_sampler_plain_state(sampler, RCORE_SAMPLE_GVL);
+	return rcore_sampler_plain_state(sampler, RCORE_SAMPLE_BLOCKED);
+}
+
+static struct rcore_error *look_up(struct rcore_sampler *sampler, struct rcore_away *away,
+				   const struct rcore_bpf_record *record)
+{
+	struct rcore_sampled_thread *thread;
+	struct rcore_error *err = rcore_sampler_decode_record(sampler, record, &thread);
+	away->is_away = !err && thread;
+	if (away->is_away)
+		rcore_away_refer(sampler, away, &thread->track, thread->track.node,
+				 state_of(sampler, record));
+	return err;
+}
+
+static bool keep(struct rcore_away *away, const struct rcore_bpf_record *record, size_t size)
+{
+	if (size > away->capacity) {
+		struct rcore_bpf_record *grown = realloc(away->record, size);
+		if (!grown)
+			return false;
+		away->record = grown;
+		away->capacity = size;
+	}
+	memcpy(away->record, record, size);
+	away->size = size;
+	return true;
+}
+
+static struct rcore_error *add_left(struct rcore_sampler *sampler,
+				    const struct rcore_bpf_record *record, size_t size)
+{
+	/*
+	 * Threads of libraries, and Ruby's own timer thread, have no EC. From
+	 * 3.2 on, neither has a kernel thread that runs no Ruby thread.
+	 */
+	if (!record->ec) {
+		sampler->statistics.foreign++;
+		return NULL;
+	}
+	struct rcore_away *away = rcore_away_add(sampler, record->tid);
+	if (!away || !keep(away, record, size))
+		return rcore_error_no_memory();
+	sampler->statistics.samples++;
+	away->left = away->since = record->time;
+	away->ran = record->ran;
+	away->switches = record->switches;
+	away->sample.count = 1;
+	return look_up(sampler, away, record);
+}
+
+static void add_returned(struct rcore_sampler *sampler, const struct rcore_bpf_record *record)
+{
+	struct rcore_away *away = rcore_away_find(sampler, record->tid);
+	if (!away || !away->is_away)
+		return;
+	/* It was not away yet when rcore read its stack. */
+	if (!away->size && record->time < away->since)
+		return;
+	if (!away->size || away->switches == record->switches)
+		rcore_away_add_time(sampler, away, record->time);
+	away->is_away = false;
+}
+
+/*
+ * Looks up again a thread whose stack rcore_sampler_tick() has read. It has not
+ * run since, so its track still has that stack.
+ */
+static void look_up_found(struct rcore_sampler *sampler, struct rcore_away *away)
+{
+	struct rcore_sampled_thread *thread = NULL;
+	for (size_t i = 0; i < sampler->threads.count && !thread; i++)
+		if (sampler->threads.items[i]->tid == (int)away->tid)
+			thread = sampler->threads.items[i];
+	away->is_away = thread;
+	if (!thread)
+		return;
+	struct rcore_track *track = &thread->track;
+	rcore_track_decode(sampler, track);
+	rcore_sampler_name_thread(sampler, thread);
+	track->fiber = rcore_sampler_current_fiber(sampler, thread);
+	rcore_sampler_labels(sampler, track, rcore_sampler_now());
+	rcore_away_refer(sampler, away, track, track->node,
+			 rcore_sampler_plain_state(sampler, thread->state));
+}
+
+/* Looks up again what is invalid after the profile's tables were emptied. */
+static struct rcore_error *renew(struct rcore_sampler *sampler)
+{
+	struct rcore_error *err = NULL;
+	for (struct rcore_away *each = sampler->away; each; each = each->hh.next) {
+		if (err || !each->is_away || each->generation == sampler->generation)
+			continue;
+		if (each->size)
+			err = look_up(sampler, each, each->record);
+		else
+			look_up_found(sampler, each);
+	}
+	return err;
+}
+
+struct rcore_error *rcore_sampler_add_switch(struct rcore_sampler *sampler,
+					     const struct rcore_bpf_record *record, size_t size)
+{
+	struct rcore_away *away = rcore_away_find(sampler, record->tid);
+	if (sampler->generation != sampler->profile->generation) {
+		rcore_sampler_forget_cleared(sampler);
+		struct rcore_error *err = renew(sampler);
+		if (err)
+			return err;
+	}
+	/* The record of its return is missing. */
+	if (away && away->is_away && record->kind != RCORE_BPF_RETURNED) {
+		rcore_away_add_rest(sampler, away, record->time, record->ran);
+		away->is_away = false;
+	}
+	switch (record->kind) {
+	case RCORE_BPF_LEFT:
+		return add_left(sampler, record, size);
+	case RCORE_BPF_RETURNED:
+		add_returned(sampler, record);
+		break;
+	default: /* ENDED */
+		if (away)
+			rcore_away_forget(sampler, away);
+	}
+	return NULL;
+}
+
+struct rcore_error *rcore_sampler_begin_switches(struct rcore_sampler *sampler)
+{
+	struct rcore_error *err = rcore_sampler_begin_records(sampler);
+	return err ? err : renew(sampler);
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+require_relative "../sampler/case"
+
+# The times of `rcore record --off-cpu` are between those that the program noted inside of its methods and around them: what passed,
+# less what the thread used of a processor meanwhile. Waiting for the GVL and for a processor is part of all three, so a busy machine
+# changes nothing.
+module OffCpu
+  ROUNDS = 60
+  METHODS = %w[nap lock pipe queue].freeze
+  # How far the clocks of the program and of the kernel's scheduler may differ: a share of the time, and nanoseconds of each call.
+  SHARE = 0.002
+  CALL = 20_000
+
+  def self.cases(workshops)
+    workshops.map { |ruby, workshop| BpfCase.new("off-cpu #{ruby.name}") { OffCpu.compare(self, ruby, workshop) } } + places(workshops)
+  end
+
+  def self.compare(test, ruby, workshop)
+    seed = Random.new_seed % 2**31
+    recorder = nil
+    path = File.join(test.folder, "off.rec")
+    log = File.join(test.folder, "off.log")
+    truth = test.truth_of(ruby, workshop, "blocks.rb", seed, ROUNDS) do |pid|
+      recorder = Process.spawn(*BpfCase::ROOT, Suite::RCORE, "record", "--off-cpu", "-p", pid.to_s, "-o", path, *ruby.files, %i[out err] => log, pgroup: true)
+      test.wait_until("recording: #{File.read(log)}") { File.exist?(path) || Process.wait(recorder, Process::WNOHANG) }
+    end
+    # The recording ends with the program.
+    test.same("status of rcore: #{File.read(log)}", true, Child.wait(recorder).success?)
+    recorder = nil
+    test.fail("rcore: #{File.read(log)}") unless File.read(log) =~ /\Arcore: in .* threads left their processors \d+ times; 0 records were lost; [^\n]*\n\z/
+    check(test, Record.read(path), truth, seed)
+  ensure
+    Child.stop(recorder, -recorder) if recorder
+  end
+
+  def self.check(test, recording, truth, seed)
+    errors = METHODS.map do |name|
+      inside = recording.totals.select { |total| recording.stack(total).include?("Object##{name}") }
+      found = inside.sum { |total| total["wall"] }
+      least, most, calls = truth.fetch(name)
+      allowed = SHARE * found + CALL * calls
+      test.fail("seed #{seed}: #{name} was off its processor for #{found} ns, and noted #{least} to #{most} in #{calls} calls") unless found.between?(least - allowed, most + allowed)
+      labels = inside.map { |total| total["labels"] }.uniq
+      test.same("contexts of #{name}", [{ "request_id" => name }], labels)
+      format("%s %+.2f %%", name, 100.0 * (found - least) / least)
+    end
+    test.same("time on a processor", 0, recording.sum("cpu") { true })
+    waits(test, recording, truth)
+    test.note = errors.join(", ")
+  end
+
+  # Threads that have waited since before the recording, and do until its end.
+  def self.waits(test, recording, truth)
+    waiting = recording.totals.select { |total| recording.stack(total).include?("Object#for_ever") }
+    threads = waiting.group_by { |total| recording.thread(total)["id"] }.values
+    test.same("threads that wait for ever", 2, threads.size)
+    threads.each do |own|
+      # To stop the process, as rcore does at its start, wakes it.
+      found = own.sum { |total| total["state"] == "blocked" ? total["wall"] : 0 }
+      least = 0.99 * truth["work"]
+      test.fail("a thread waited for #{found} ns, of #{least.round} at least") if found < least
+    end
+  end
+
+  def self.places(workshops)
+    own = workshops.keys.find { |ruby| ruby.root.empty? } or return []
+    [BpfCase.new("off-cpu refused", needs_bpf: false) { OffCpu.refused(self, own.program) },
+     BpfCase.new("off-cpu outputs") { OffCpu.outputs(self, own.program) }]
+  end
+
+  def self.refused(test, program)
+    Record.with_busy(program) do |pid|
+      {
+        %w[--native] => "options '--off-cpu' and '--native' exclude each other",
+        %w[--rate 10] => "options '--off-cpu' and '--rate' exclude each other",
+        %w[--fiber-rate 20] => "options '--off-cpu' and '--fiber-rate' exclude each other",
+        %w[--mode cpu] => "'--off-cpu' records no time on a processor: leave out '--mode cpu'",
+      }.each do |options, line|
+        out, err, status = Open3.capture3(*BpfCase::ROOT, Suite::RCORE, "record", "--off-cpu", "-p", pid.to_s, *options)
+        test.same("#{options}: status", 64, status.exitstatus)
+        test.same("#{options}: output", "", out)
+        test.fail("#{options}: #{err.inspect}") unless err.lines.size == 1 && err.include?(line)
+      end
+      File.chmod(0o777, test.folder)
+      err, status = Open3.capture2e(*BpfCase::ROOT, *Record::NOBODY, Suite::RCORE, "record", "--off-cpu", "-p", pid.to_s, "-d", "1")
+      test.same("status without capabilities", 2, status.exitstatus)
+      test.fail("#{err.inspect} is no single line that says why") unless err.lines.size == 1 && err.start_with?("rcore: --off-cpu needs BPF: ")
+    end
+  end
+
+  # Each format names the times; a recording of another kind is not compared with them.
+  def self.outputs(test, program)
+    pid = Process.spawn(program, "-e", "def idle; sleep; end; idle", pgroup: true)
+    test.wait_until("sleep") { File.read("/proc/#{pid}/stat")[/\) S/] && File.read("/proc/#{pid}/maps").include?("libruby") }
+    off, all = %w[off all].map { |name| File.join(test.folder, "#{name}.rec") }
+    endings = %w[txt svg pb.gz callgrind speedscope.json firefox.json folded json]
+    outputs = endings.to_h { |ending| [ending, File.join(test.folder, "idle.#{ending}")] }
+    _, err, status = rcore("record", "--off-cpu", "-p", pid.to_s, "-d", "1", "-o", off, *outputs.values.flat_map { |path| ["-o", path] })
+    return test.fail("status #{status}: #{err}") unless status.zero?
+    texts = outputs.transform_values { |path| File.binread(path) }
+    { "txt" => "Times are off-CPU times", "svg" => "off-CPU time, ", "callgrind" => "events: OffCpu", "speedscope.json" => '"off-CPU time"', "json" => '"event":"off-cpu"' }.each do |ending, words|
+      test.fail("#{ending} lacks #{words.inspect}") unless texts[ending].delete("\n ").include?(words.delete(" "))
+      test.fail("#{ending} lacks Object#idle") unless texts[ending].include?("Object#idle")
+    end
+    raw, = Open3.capture2("go", "tool", "pprof", "-raw", outputs["pb.gz"], err: File::NULL)
+    test.fail("pprof: #{raw.lines.first(8).join}") unless raw.include?("samples/count off-cpu/nanoseconds[dflt]")
+    _, err, status = rcore("record", "-p", pid.to_s, "-d", "1", "-o", all)
+    return test.fail("status #{status}: #{err}") unless status.zero?
+    _, err, status = rcore("report", off, "--diff", all)
+    test.same("status of a comparison", 64, status)
+    test.fail("comparison: #{err.inspect}") unless err.include?("cannot be compared")
+    _, err, status = rcore("report", off, "--mode", "cpu")
+    test.same("status of --mode cpu", 64, status)
+  ensure
+    Child.stop(pid, -pid) if pid
+  end
+
+  def self.rcore(*arguments)
+    out, err, status = Open3.capture3(*BpfCase::ROOT, Suite::RCORE, *arguments)
+    [out, err, status.exitstatus]
+  end
+end
