@@ -58,6 +58,7 @@ struct collect {
 	struct rcore_output outputs[OUTPUTS];
 	int core; /* to be read by the child */
 	int root; /* of the process that died, or -1 */
+	bool looks_into_root;
 	uid_t user;
 	gid_t group;
 	/* When the kernel began to pass the core, and this machine's name. */
@@ -335,6 +336,7 @@ static int run(size_t index, int fd, void *context)
 		.files = files,
 		.file_count = OUTPUTS,
 		.root = collect->root,
+		.looks_into_root = collect->looks_into_root,
 		.user = collect->user,
 		.group = collect->group,
 		.room = collect->room,
@@ -446,8 +448,8 @@ static void open_standard_files(void)
 /*
  * The child is the user of the process, who can read its files, or nobody if
  * that is root. Both are of one folder of /proc: another process may get the
- * PID meanwhile, but not that folder. Only if files outside the root folder of
- * the process are needed, its path is looked up later.
+ * PID meanwhile, but not that folder. If the child also needs files outside the
+ * root folder of the process, it looks into that through a descriptor.
  */
 static void find_process(struct collect *collect, char root[64])
 {
@@ -462,16 +464,18 @@ static void find_process(struct collect *collect, char root[64])
 		collect->user = status.user;
 		collect->group = status.group ? status.group : NOBODY;
 	}
-	/* These files are not in the root folder of the process. */
-	bool needs_paths = geteuid() || target->options.layout_file ||
-			   target->options.recognizer_file || target->options.search_path_count;
-	snprintf(root, 64, "/proc/%d/root", collect->asked->pid);
-	if (!target->options.sysroot && needs_paths)
-		target->options.sysroot = root;
-	else if (!target->options.sysroot && folder >= 0)
+	if (!target->options.sysroot && folder >= 0)
 		collect->root = openat(folder, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder >= 0)
 		close(folder);
+	/* Only root can change its root folder. */
+	collect->looks_into_root = geteuid() || target->options.layout_file ||
+				   target->options.recognizer_file ||
+				   target->options.search_path_count;
+	if (collect->root < 0 || !collect->looks_into_root)
+		return;
+	snprintf(root, 64, "/proc/self/fd/%d", RCORE_CHILD_FILES + OUTPUTS);
+	target->options.sysroot = root;
 }
 
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,

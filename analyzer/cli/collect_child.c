@@ -40,6 +40,8 @@ static bool keep_descriptors(const struct rcore_child *child, int null)
 	moved[count++] = fcntl(child->message, F_DUPFD, ABOVE);
 	for (size_t i = 0; i < child->file_count; i++)
 		moved[count++] = fcntl(child->files[i], F_DUPFD, ABOVE);
+	if (child->looks_into_root && child->root >= 0)
+		moved[count++] = fcntl(child->root, F_DUPFD, ABOVE);
 	for (size_t i = 0; i < count; i++)
 		if (moved[i] < 0)
 			return false;
@@ -75,7 +77,7 @@ static bool give_up(const struct rcore_child *child)
 	/* Before chroot(): the process that died controls that root folder. */
 	int null = open("/dev/null", O_RDWR);
 	leave_namespaces(is_root);
-	if (is_root && !change_root(child->root))
+	if (is_root && !child->looks_into_root && !change_root(child->root))
 		return false;
 	/* A library that asks servers, or that another program names. */
 	return keep_descriptors(child, null) &&

@@ -25,6 +25,11 @@ struct rcore_child {
 	size_t file_count;
 	/* The root folder of the process that died, or -1. */
 	int root;
+	/*
+	 * The child needs files outside of that folder. So its own root folder
+	 * stays the same, and it keeps the descriptor, after the outputs.
+	 */
+	bool looks_into_root;
 	/* The user and group to switch to, if the child runs as root. */
 	uid_t user;
 	gid_t group;
@@ -35,8 +40,9 @@ struct rcore_child {
 /*
  * Gives up all privileges, for good: user and groups, all files but its own,
  * the network, and most system calls (base/confine.h). Its root folder becomes
- * that of the process that died, so that all names mean what they meant there,
- * and nothing else has a name. Error: OS, if it would keep any privilege.
+ * that of the process that died, unless looks_into_root, so that all names mean
+ * what they meant there, and nothing else has a name. Error: OS, if it would
+ * keep any privilege.
  */
 struct rcore_error *rcore_child_enter(const struct rcore_child *child);
 

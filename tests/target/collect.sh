@@ -128,19 +128,28 @@ ruby -e '
 
 # It has the user and the group of the process, and in the root folder of the
 # process it opens nothing while it has any privilege: others made its /dev/null.
+# If it also needs a file outside of that folder, it looks into it through a
+# descriptor.
 mkdir -p jail/dev
 touch jail/victim
 ln -s /victim jail/dev/null
 chmod 755 jail jail/dev
-for null in link none; do
+for null in link none outside; do
 	ruby -e 'Dir.chroot("jail"); Process::Sys.setgid(4321); Process::Sys.setuid(1234); $stdout.puts; $stdout.close; sleep' >in_jail &
 	prisoner=$!
 	until [ -s in_jail ]; do sleep 0.1; done
-	strace -qf -e trace=openat,chroot,setresuid,setresgid -o trace "$RCORE" collect --keep-free 1 -d "jailed_$null" --process $prisoner <"$core" 2>err || true
+	set --
+	[ $null != outside ] || set -- --lib-search-path /usr/lib
+	strace -qf -e trace=openat,chroot,setresuid,setresgid -o trace "$RCORE" collect "$@" --keep-free 1 -d "jailed_$null" --process $prisoner <"$core" 2>err || true
 	kill $prisoner
 	wait $prisoner || true
 	ls jailed_$null/*.txt >/dev/null || fail "no report of a process in a jail, /dev/null is a $null: $(cat err)"
 	! grep -q 'openat(.*"/proc/[0-9]*/root' trace || fail "it opens the root folder by its path: $(grep /root trace)"
+	if [ $null = outside ]; then
+		grep -q 'openat(.*"/proc/self/fd/[0-9]*/' trace || fail "it does not look into the root folder of the process"
+		rm -f in_jail
+		continue
+	fi
 	ruby -e '
 	  child = File.readlines("trace").group_by { |line| line[/\A\d+/] }.values.find { |lines| lines.any?(/chroot/) } or abort "no child"
 	  inside = child.index { |line| line =~ /chroot\("\."\) += 0/ } or abort "no root folder"
