@@ -16,6 +16,8 @@
 #include "base/text.h"
 #include "cli/collect_child.h"
 #include "cli/collect_room.h"
+#include "cli/collect_spool.h"
+#include "cli/deployment.h"
 #include "cli/jobs.h"
 #include "cli/list.h"
 #include "cli/target.h"
@@ -36,7 +38,8 @@
  * writes to files that are already open. They get their names if it succeeds.
  */
 struct arguments {
-	const char *folder;
+	const char *folder, *spool;
+	struct rcore_cli_deployment deployment;
 	int pid;
 	size_t seconds, megabytes;
 	struct rcore_room_limits limits;
@@ -44,14 +47,18 @@ struct arguments {
 };
 
 /* The files of a report, in the order of the child's descriptors. */
-enum { TEXT, JSON, HTML, PACK, OUTPUTS };
-static const char *const endings[OUTPUTS] = {".txt", ".json", ".html", ".core"};
+enum { TEXT, JSON, HTML, PACK, LINE, OUTPUTS };
+static const char *const endings[OUTPUTS] = {".txt", ".json", ".html", ".core", ".jsonl"};
+/* With a spool, the folder of it that has the output. */
+static const char *const in_spool[OUTPUTS] = {[PACK] = "packs", [LINE] = "lines"};
 
 struct collect {
 	struct rcore_cli_target *target;
 	const struct arguments *asked;
 	char pid[16]; /* "core" if there is no argument */
 	int folder;
+	struct rcore_spool_folder spool;
+	size_t output_count; /* without a spool, there is no line */
 	/* The start of the names of all files, and of their paths. */
 	char name[64], stem[PATH_MAX];
 	char stored[PATH_MAX + 32]; /* the path of the compressed core */
@@ -79,6 +86,11 @@ static const struct rcore_option options[] = {
 	{"directory", 'd', RCORE_OPTION_TEXT, MEMBER(folder), "DIR",
 	 "Write cores, reports and packs to DIR (/var/crash)",
 	 .completion = RCORE_COMPLETE_FILE},
+	{"spool", 0, RCORE_OPTION_TEXT, MEMBER(spool), "DIR",
+	 "Write the pack to DIR/packs, and a line of rcore triage to DIR/lines. Another "
+	 "program may take both (see docs/fleet.md)",
+	 .completion = RCORE_COMPLETE_FILE},
+	RCORE_OPTIONS_OF_DEPLOYMENT(MEMBER(deployment)),
 	{"process", 0, RCORE_OPTION_PID, MEMBER(pid), "PID",
 	 "The process that died, %P of core_pattern. rcore finds its files through "
 	 "/proc/PID/root",
@@ -155,27 +167,11 @@ static struct rcore_error *choose_name(struct collect *collect, const char *endi
 	return rcore_error_os(errno, "cannot create a file in %s", collect->asked->folder);
 }
 
-/*
- * Opens the folder. In one that others may write to, only the sticky bit keeps
- * them from replacing our files.
- */
-static struct rcore_error *open_folder(struct collect *collect)
+static struct rcore_error *open_folders(struct collect *collect)
 {
-	const char *path = collect->asked->folder;
-	struct stat status;
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return rcore_error_os(errno, "cannot create the folder %s", path);
-	collect->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (collect->folder < 0 || fstat(collect->folder, &status))
-		return rcore_error_os(errno, "cannot open the folder %s", path);
-	if ((status.st_uid != geteuid() && status.st_uid != 0) ||
-	    (status.st_mode & (S_IWGRP | S_IWOTH) && !(status.st_mode & S_ISVTX)))
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"%s: others may replace files in it; name a folder of your own, or set "
-			"its sticky bit",
-			path);
-	return NULL;
+	const struct arguments *asked = collect->asked;
+	struct rcore_error *err = rcore_collect_folder_open(asked->folder, &collect->folder);
+	return err || !asked->spool ? err : rcore_spool_open(asked->spool, &collect->spool);
 }
 
 /* The kernel's handler has no terminal to write to. */
@@ -294,10 +290,69 @@ static void describe(const struct collect *collect, struct rcore_snapshot *snaps
 	struct rcore_deployment *deployment = &snapshot->deployment;
 	deployment->time = (uint64_t)collect->begun;
 	deployment->time_source = "clock";
+	rcore_cli_deployment_describe(&collect->asked->deployment, deployment);
 	if (deployment->host || !collect->machine.nodename[0])
 		return;
 	deployment->host = collect->machine.nodename;
 	deployment->host_source = "machine";
+}
+
+/* The line names the pack, which is in the folder next to its own. */
+static const char *name_in_spool(const struct collect *collect, const char *ending,
+				 char name[96])
+{
+	snprintf(name, 96, "%s%s", collect->name, ending);
+	return name;
+}
+
+static struct rcore_error *write_line(const struct collect *collect,
+				      const struct rcore_snapshot *snapshot)
+{
+	struct rcore_arena arena = {0};
+	struct rcore_result result;
+	char name[96];
+	struct rcore_error *err =
+		rcore_result_make(name_in_spool(collect, endings[PACK], name),
+				  snapshot->incomplete, snapshot, NULL, &arena, &result);
+	if (!err)
+		err = rcore_spool_write_line(&result, RCORE_CHILD_FILES + LINE);
+	rcore_arena_deinit(&arena);
+	return err;
+}
+
+/* Of a core that was not read, the line says why, and what is known besides. */
+static struct rcore_error *spool_failure(struct collect *collect, const char *message)
+{
+	struct rcore_output *line = &collect->outputs[LINE];
+	struct rcore_snapshot snapshot = {.pid = collect->asked->pid,
+					  .cause = {.thread = -1, .fiber = -1}};
+	struct rcore_arena arena = {0};
+	struct rcore_result result;
+	describe(collect, &snapshot);
+	struct rcore_error *err =
+		rcore_result_make(rcore_base_name(collect->stored), collect->status, &snapshot,
+				  message, &arena, &result);
+	if (!err)
+		err = rcore_spool_write_line(&result, line->fd);
+	if (!err)
+		err = rcore_spool_settle(&collect->spool, line->fd);
+	if (!err)
+		err = rcore_output_keep(line);
+	rcore_arena_deinit(&arena);
+	return err;
+}
+
+/* The line last: who sees it finds its pack. */
+static struct rcore_error *keep_all(struct collect *collect)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < collect->output_count && !err; i++) {
+		if (collect->spool.path && in_spool[i])
+			err = rcore_spool_settle(&collect->spool, collect->outputs[i].fd);
+		if (!err)
+			err = rcore_output_keep(&collect->outputs[i]);
+	}
+	return err;
 }
 
 static struct rcore_error *read_core(const struct collect *collect, bool *ret_partial)
@@ -316,6 +371,8 @@ static struct rcore_error *read_core(const struct collect *collect, bool *ret_pa
 		err = write_report(snapshot, endings[i], RCORE_CHILD_FILES + i);
 	if (!err)
 		err = rcore_session_pack(session, snapshot, &pack, &size);
+	if (!err && collect->spool.path)
+		err = write_line(collect, snapshot);
 	if (!err)
 		*ret_partial = snapshot->incomplete;
 	rcore_snapshot_free(snapshot);
@@ -328,13 +385,13 @@ static int run(size_t index, int fd, void *context)
 {
 	struct collect *collect = context;
 	int files[OUTPUTS];
-	for (size_t i = 0; i < OUTPUTS; i++)
+	for (size_t i = 0; i < collect->output_count; i++)
 		files[i] = collect->outputs[i].fd;
 	const struct rcore_child child = {
 		.core = collect->core,
 		.message = fd,
 		.files = files,
-		.file_count = OUTPUTS,
+		.file_count = collect->output_count,
 		.root = collect->root,
 		.looks_into_root = collect->looks_into_root,
 		.user = collect->user,
@@ -380,8 +437,10 @@ static void done(size_t index, char *text, int status, void *context)
 	char *message = why(collect, text, status);
 	struct rcore_error *err = NULL;
 	collect->status = status == -SIGXCPU ? STATUS_LIMIT : status < 0 ? 2 : status;
-	for (size_t i = 0; i < OUTPUTS && !err && (status == 0 || status == 1); i++)
-		err = rcore_output_keep(&collect->outputs[i]);
+	if (status == 0 || status == 1)
+		err = keep_all(collect);
+	else if (collect->spool.path)
+		err = spool_failure(collect, message);
 	if (err) {
 		free(message);
 		message = strdup(err->message);
@@ -404,16 +463,30 @@ static uint64_t room_of_outputs(const struct collect *collect)
 					.own = collect->name};
 	uint64_t left = 0;
 	rcore_error_free(rcore_room_make(&room, &left));
+	rcore_spool_make_room(&collect->spool, &collect->asked->limits, collect->name, &left);
 	return left > least ? left : least;
+}
+
+static bool find_place(const struct collect *collect, size_t output, char ret[PATH_MAX])
+{
+	const char *spool = collect->spool.path;
+	int length = spool && in_spool[output]
+			     ? snprintf(ret, PATH_MAX, "%s/%s/%s%s", spool, in_spool[output],
+					collect->name, endings[output])
+			     : snprintf(ret, PATH_MAX, "%s%s", collect->stem, endings[output]);
+	return length < PATH_MAX;
 }
 
 static struct rcore_error *parse(struct collect *collect)
 {
-	char path[PATH_MAX + 8];
+	char path[PATH_MAX];
 	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < OUTPUTS && !err; i++) {
-		snprintf(path, sizeof(path), "%s%s", collect->stem, endings[i]);
-		err = rcore_output_open(path, RCORE_OUTPUT_NEW, NULL, &collect->outputs[i]);
+	for (size_t i = 0; i < collect->output_count && !err; i++) {
+		if (!find_place(collect, i, path))
+			err = rcore_error_os(ENAMETOOLONG, "%s", collect->name);
+		else
+			err = rcore_output_open(path, RCORE_OUTPUT_NEW, NULL,
+						&collect->outputs[i]);
 	}
 	const struct rcore_jobs jobs = {
 		.count = 1,
@@ -503,7 +576,8 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		snprintf(collect.pid, sizeof(collect.pid), "core");
 	target->options.record = true;
 	umask(077);
-	struct rcore_error *err = open_folder(&collect);
+	collect.output_count = asked->spool ? OUTPUTS : LINE;
+	struct rcore_error *err = open_folders(&collect);
 	if (err)
 		return err;
 	find_process(&collect, root);
@@ -536,7 +610,8 @@ const struct rcore_command rcore_cli_collect = {
 	       "process without privileges reads it and writes its report (.txt, .json, .html) "
 	       "and a pack (.core). If all are complete, delete the stored core. Use it as the "
 	       "kernel's core dump handler. If the process is not Ruby, or if rcore gives up, "
-	       "keep the stored core and add a line to DIR/rcore.log.",
+	       "keep the stored core and add a line to DIR/rcore.log. With --spool, the limits "
+	       "of size and age also hold for each folder of the spool.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.defaults = &defaults,
@@ -544,6 +619,8 @@ const struct rcore_command rcore_cli_collect = {
 	.shell_examples =
 		(const char *const[]){"echo '|/usr/local/bin/rcore collect -d /var/crash "
 				      "--process %P' > /proc/sys/kernel/core_pattern",
+				      "rcore collect -d /var/crash --spool /var/spool/rcore < "
+				      "core.1234",
 				      "rcore collect -d reports < core.1234", NULL},
 	.exit_status =
 		"Exit status: 0 everything was decoded; 1 not everything was decoded "

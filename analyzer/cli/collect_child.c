@@ -64,7 +64,7 @@ static bool change_user(uid_t user, gid_t group)
 	       !setresuid(user, user, user) && !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* No file has more than `room` bytes: there are four that it may write. */
+/* No file has more than `room` bytes, and it may write only a few. */
 static bool limit_files(uint64_t room)
 {
 	const struct rlimit limit = {room, room};

@@ -33,8 +33,8 @@ struct files {
 static bool is_name(const char *name)
 {
 	static const char pattern[] = "ddddddddTddddddZ-";
-	static const char *const endings[] = {".txt",  ".json",          ".html",
-					      ".core", ".full-core.zst", ".full-core.gz"};
+	static const char *const endings[] = {
+		".txt", ".json", ".html", ".core", ".jsonl", ".full-core.zst", ".full-core.gz"};
 	for (size_t i = 0; pattern[i]; i++)
 		if (pattern[i] == 'd' ? !isdigit((unsigned char)name[i])
 				      : name[i] != pattern[i])

@@ -3,6 +3,7 @@
 #define RCORE_CLI_DEPLOYMENT_H
 
 #include "command/command.h"
+#include "model/deployment.h"
 #include "triage/cluster.h"
 
 /* What the user says of the program; NULL: the target may know it. */
@@ -47,6 +48,19 @@ static inline void rcore_cli_deployment_apply(const struct rcore_cli_deployment 
 	if (given->host) {
 		result->host = given->host;
 		result->host_source = "option";
+	}
+}
+
+static inline void rcore_cli_deployment_describe(const struct rcore_cli_deployment *given,
+						 struct rcore_deployment *deployment)
+{
+	if (given->service)
+		deployment->service = given->service;
+	if (given->release)
+		deployment->release = given->release;
+	if (given->host) {
+		deployment->host = given->host;
+		deployment->host_source = "option";
 	}
 }
 

@@ -223,8 +223,8 @@ static void read_live(struct reader *reader, struct json_object *note,
 /* Of the source, only one of rcore's own words. */
 static const char *source_of(struct json_object *object, const char *key)
 {
-	static const char *const sources[] = {"clock", "systemd", "file", "environment",
-					      "machine"};
+	static const char *const sources[] = {"clock",       "systemd", "file",
+					      "environment", "machine", "option"};
 	struct json_object *value = member(object, key, json_type_string);
 	for (size_t i = 0; value && i < RCORE_COUNT(sources); i++)
 		if (!strcmp(json_object_get_string(value), sources[i]))

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# rcore collect --spool: what another program takes is complete, a line's pack is there before it, and wherever rcore
+# is killed nothing is lost.
+#
+#	tests/target/spool.sh RCORE
+set -eu
+
+RCORE=$1
+work=$(mktemp -d)
+cd "$work"
+trap 'kill $pid 2>/dev/null || true; rm -rf "$work"' EXIT
+OTEL_SERVICE_NAME=till HOSTNAME=pod-7 ruby -e 'Fiber.new { Fiber.yield }.resume; $stdout.puts; $stdout.close; sleep' >ready &
+pid=$!
+until [ -s ready ]; do sleep 0.1; done
+gcore -o core $pid >/dev/null 2>&1
+core=$PWD/core.$pid
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+
+# collect OPTION... <CORE; `status` and `err` are what it leaves.
+collect() {
+	status=0
+	timeout 100 "$RCORE" collect --keep-free 1 "$@" 2>err || status=$?
+}
+
+# listed FOLDER: the files of a spool, with X for their name.
+listed() {
+	(cd "$1" && find . -type f | sed 's|/[0-9TZ]*-[0-9a-z]*-[0-9]*\.|/X.|' | sort | xargs)
+}
+
+# line FOLDER KEY: what the lines of a spool say.
+line() {
+	ruby -rjson -e 'key = ARGV.shift; puts ARGF.map { |line| JSON.parse(line)[key].to_s }' "$2" "$1"/lines/*.jsonl
+}
+
+# Each line is whole, and its pack can be read.
+sound() {
+	find "$1/lines" -name '*.jsonl' | while read -r file; do
+		[ "$(wc -l <"$file")" = 1 ] || fail "$2: not one line: $file"
+		pack=$1/packs/$(ruby -rjson -e 'puts JSON.parse(File.read(ARGV[0])).fetch("core")' "$file")
+		[ -f "$pack" ] || fail "$2: a line without its pack: $(cat "$file")"
+	done
+	find "$1/packs" -name '*.core' | while read -r pack; do
+		"$RCORE" analyze "$pack" | grep -q 'Fiber.yield' || fail "$2: a pack that is not whole: $pack"
+	done
+	case $(listed "$1") in
+	"" | ./packs/X.core | "./lines/X.jsonl ./packs/X.core") ;;
+	*) fail "$2: left behind: $(listed "$1")" ;;
+	esac
+}
+
+collect -d reports --spool spool --release 1.10 <"$core"
+[ $status = 0 ] || fail "a core: status $status, $(cat err)"
+[ "$(listed spool)" = "./lines/X.jsonl ./packs/X.core" ] || fail "the spool: $(find spool)"
+[ "$(listed reports)" = "./X.html ./X.json ./X.txt" ] || fail "the reports: $(find reports)"
+sound spool "a core"
+[ "$(line spool schema) $(line spool service) $(line spool release) $(line spool host) $(line spool pid)" = "rcore-triage/2 till 1.10 pod-7 $pid" ] ||
+	fail "the line: $(cat spool/lines/*)"
+[ "$(line spool time_source)" = clock ] || fail "the line: $(cat spool/lines/*)"
+[ -z "$(find spool -type f ! -perm 600)" ] || fail "not private: $(ls -lR spool)"
+# The pack says the same, with what the option said.
+"$RCORE" triage --json spool/packs/*.core | grep -q '"release":"1.10"' || fail "the pack does not know its release"
+
+# The group of a spool that it may read may read its files.
+mkdir -m 750 shared
+group=$(id -G | tr ' ' '\n' | tail -n 1)
+chown ":$group" shared
+collect -d reports --spool shared <"$core"
+[ "$(stat -c '%a %g' shared/lines shared/packs shared/*/* | sort | xargs)" = "640 $group 640 $group 750 $group 750 $group" ] || fail "not shared: $(ls -lRn shared)"
+
+# Of what is no Ruby, the line says so, and where the core is.
+sleep 100 &
+sleeper=$!
+until [ "$(cat /proc/$sleeper/comm)" = sleep ]; do sleep 0.1; done
+gcore -o other $sleeper >/dev/null 2>&1
+kill $sleeper
+collect -d kept --spool other --process $pid <other.$sleeper
+[ "$status $(line other status) $(line other time_source) $(line other pid)" = "3 3 clock $pid" ] || fail "no Ruby: status $status, $(cat other/lines/*)"
+[ -f "kept/$(line other core)" ] && [ -n "$(line other error)" ] || fail "no Ruby: $(cat other/lines/*), $(ls kept)"
+[ "$(listed other)" = ./lines/X.jsonl ] || fail "no Ruby: $(find other)"
+
+# Limits hold in both folders, for our own files.
+touch -d '20 days ago' spool/lines/20200101T000000Z-1-0.jsonl spool/packs/20200101T000000Z-1-0.core spool/lines/mine.jsonl
+collect -d reports --spool spool <"$core"
+[ "$(find spool -name '2020*')" = "" ] && [ -f spool/lines/mine.jsonl ] || fail "limits: $(find spool)"
+
+mkdir -m 777 open
+collect -d reports --spool open <"$core"
+[ $status = 64 ] && grep -q 'open: others may replace' err || fail "a spool that everybody may change: $status $(cat err)"
+
+# Killed while the core comes: what came is kept, and the spool is empty.
+mkfifo fifo
+"$RCORE" collect --keep-free 1 -d half.reports --spool half <fifo 2>err &
+collector=$!
+exec 8>fifo
+head -c 5000000 "$core" >&8
+until [ -n "$(find half.reports -name '*.full-core.*' -size +0 2>/dev/null)" ]; do sleep 0.1; done
+kill -KILL $collector
+wait $collector || true
+exec 8>&-
+[ -z "$(listed half)" ] || fail "killed half-way: $(find half)"
+
+# Killed where it is about to name one of its files: what has no line yet still has its core.
+for at in 1 2 3 4 5; do
+	strace -f -qq -o trace -e trace=linkat -e "inject=linkat:signal=KILL:when=$at" \
+		"$RCORE" collect --keep-free 1 -d "reports.$at" --spool "spool.$at" <"$core" 2>/dev/null || true
+	grep -q 'killed by SIGKILL' trace || fail "it was not killed at file $at: $(cat trace)"
+	sound "spool.$at" "killed at file $at"
+	[ -n "$(find "spool.$at" -name '*.jsonl')" ] || ls "reports.$at"/*.full-core.* >/dev/null || fail "killed at file $at: the core is lost"
+done
