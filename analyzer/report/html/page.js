@@ -31,6 +31,8 @@ function header() {
 	const cause = report.cause || {}, state = report.facts || {};
 	const exception = cause.exception && `${cause.exception.class}: ${cause.exception.message || ""}`;
 	const live = report.live && report.live.stopped && report.live.pause_ns !== undefined && `for ${(report.live.pause_ns / 1e6).toFixed(1)} ms, to be read`;
+	const ages = report.fibers.map((fiber) => fiber.stack_age_ns || 0).filter(Boolean);
+	const aged = ages.length && `of ${count(ages.length, "parked fiber")}: as of ${(ages.reduce((a, b) => Math.max(a, b)) / 1e6).toFixed(1)} ms before the stop`;
 	return make("header", {}, make("h1", {}, report.source || "rcore"), headlines(),
 		report.blame && report.cause && make("p", { class: "blame" }, blamed()),
 		!report.complete && make("p", { class: "problem" }, "Some parts could not be read; ", make("a", { href: "#problems" }, "what and why"), "."),
@@ -38,7 +40,7 @@ function header() {
 			["Ruby", state.description || (report.ruby || {}).description || (report.ruby || {}).version], ["command", report.arguments],
 			["exception", exception], ["[BUG]", cause.bug], ["abort message", cause.abort_message], ["address", cause.fault && cause.fault.text],
 			["garbage collector", state.gc && state.gc.phase !== "none" && state.gc.phase],
-			["was stopped", live], ["layout", (report.layout || {}).source === "approximate" && `approximate: ${report.layout.name}`],
+			["was stopped", live], ["stacks", aged], ["layout", (report.layout || {}).source === "approximate" && `approximate: ${report.layout.name}`],
 			["redacted", report.redaction && report.redaction.mode],
 		].filter(([, value]) => value)));
 }

@@ -53,6 +53,8 @@ function fiberBody(fiber) {
 	const thread = threads.get(fiber.thread) || {};
 	return [
 		fiber.wait && make("p", { class: "wait" }, sentence(fiber.wait.text)),
+		fiber.late && make("p", { class: "problem" }, "Read after the stop."),
+		fiber.stack_age_ns && make("p", { class: "aged" }, `As of ${(fiber.stack_age_ns / 1e6).toFixed(1)} ms before the stop.`),
 		waiters.length ? make("p", { class: "wait" }, `${count(waiters.length, "fiber")} ${waiters.length === 1 ? "waits" : "wait"} for it: `, waiters.slice(0, 20).map((id) => [link(id), " "]).flat(), waiters.length > 20 ? "\u2026" : "") : null,
 		...purpose(fiber), ...exceptions(fiber), ...stack(fiber),
 		...storage("fiber storage", fiber.storage, fiber.storage_problem), ...storage("fiber-local variables", fiber.fiber_locals, fiber.fiber_locals_problem),
