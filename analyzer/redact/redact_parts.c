@@ -379,9 +379,10 @@ static const struct rcore_part snapshot_parts[] = {
 	/* rcore's own words. */
 	SAFE(rcore_snapshot, deployment.time_source),
 	SAFE(rcore_snapshot, deployment.host_source),
-	NAME(rcore_snapshot, deployment.host),
-	NAME(rcore_snapshot, deployment.service),
-	NAME(rcore_snapshot, deployment.release),
+	/* Of the environment, so any may be a secret by mistake. */
+	INSPECT(rcore_snapshot, deployment.host),
+	INSPECT(rcore_snapshot, deployment.service),
+	INSPECT(rcore_snapshot, deployment.release),
 	MANY(rcore_snapshot, facts.gems, facts.gem_count, gem),
 	TEXT(rcore_snapshot, facts.problem),
 	MANY(rcore_snapshot, ractors, ractor_count, ractor),

@@ -400,6 +400,36 @@ START_TEST(tells_text_from_addresses)
 }
 END_TEST
 
+/* What the environment says of the program may contain a secret, too. */
+START_TEST(deployments)
+{
+	static const struct {
+		enum rcore_redact mode;
+		const char *service, *release, *host;
+	} left[] = {
+		{RCORE_REDACT_NONE, "till ghp_0123456789abcdefghijklmnopqrstuvwxyz", "1.10",
+		 "web-1"},
+		{RCORE_REDACT_SECRETS, "till [redacted]", "1.10", "web-1"},
+		{RCORE_REDACT_STRINGS, "till [redacted]", "1.10", "web-1"},
+		{RCORE_REDACT_ALL, "[redacted]", "1.10", "[redacted]"},
+	};
+	for (size_t i = 0; i < RCORE_COUNT(left); i++) {
+		struct rcore_redactor *redactor = rcore_redactor_new(left[i].mode);
+		struct rcore_snapshot snapshot = {.deployment = {.host = "web-1",
+								 .host_source = "environment",
+								 .service = left[0].service,
+								 .release = "1.10"}};
+		ck_assert_ptr_null(rcore_redact_snapshot(redactor, &snapshot));
+		ck_assert_str_eq(snapshot.deployment.service, left[i].service);
+		ck_assert_str_eq(snapshot.deployment.release, left[i].release);
+		ck_assert_str_eq(snapshot.deployment.host, left[i].host);
+		ck_assert_str_eq(snapshot.deployment.host_source, "environment");
+		rcore_redactor_free(redactor);
+		rcore_arena_deinit(&snapshot.arena);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("redact");
@@ -411,6 +441,7 @@ int main(void)
 	tcase_add_test(tests, knows_what_it_learned);
 	tcase_add_test(tests, joins_what_was_learned);
 	tcase_add_test(tests, knows_similar_ones);
+	tcase_add_test(tests, deployments);
 	tcase_add_test(tests, redacts_a_snapshot);
 	tcase_add_loop_test(tests, redacts_values, 0, RCORE_COUNT(values));
 	tcase_add_loop_test(tests, redacts_commands, 0, RCORE_COUNT(commands));
