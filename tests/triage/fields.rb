@@ -92,6 +92,8 @@ class Fields
 
   def check_options
     line, = triage("--service", "s", "--release", "r", "--host", "h", @crash.core)
+    text = rcore("triage", *@crash.files, @crash.core)
+    @tally.note("text on #{@ruby.name}", text.include?("core  ruby #{@crash.truth["ruby"]}  till 2026.47,b  on pod-7\n") ? [] : [text])
     @tally.same("options on #{@ruby.name}", %w[s r h option], line.values_at("service", "release", "host", "host_source"))
   end
 

@@ -50,14 +50,23 @@ static void print_result(const struct rcore_pen *pen, const struct rcore_result 
 	putc('\n', pen->out);
 }
 
+static void print_word(const struct rcore_pen *pen, const char *before, const char *word)
+{
+	if (!word)
+		return;
+	fputs(before, pen->out);
+	rcore_escape_write(pen->out, word);
+}
+
+/* "core.1  ruby 3.3.8  till 1.10  on web-1" */
 static void print_core(const struct rcore_pen *pen, const struct rcore_result *result)
 {
 	fputs("      ", pen->out);
 	rcore_escape_write(pen->out, result->core);
-	if (result->ruby) {
-		fputs("  ruby ", pen->out);
-		rcore_escape_write(pen->out, result->ruby);
-	}
+	print_word(pen, "  ruby ", result->ruby);
+	print_word(pen, "  ", result->service);
+	print_word(pen, result->service ? " " : "  release ", result->release);
+	print_word(pen, "  on ", result->host);
 	if (result->status == 1)
 		rcore_styled(pen, RCORE_STYLE_PROBLEM, "  (incomplete)");
 	putc('\n', pen->out);
