@@ -29,8 +29,13 @@ class Engine
     raise Failed, "#{name} does not answer: #{output}"
   end
 
+  # It gets time to remove what it shares: a killed PostgreSQL leaves a segment of shared memory.
   def stop
-    Child.stop(@pid) if @pid
+    return unless @pid
+    Child.signal(:INT, @pid)
+    Child.wait(@pid, 60)
+  rescue Errno::ECHILD
+    nil # it has ended by itself
   end
 
   def tables = client(File.read(file("tables.sql")))
@@ -65,6 +70,14 @@ class ClickHouse < Engine
   def self.here? = File.executable?("/usr/sbin/clickhouse-server")
 
   def name = "clickhouse"
+
+  # Another program may take the port before the server does.
+  def start
+    attempts ||= 0
+    super
+  rescue Failed => error
+    (attempts += 1) < 3 && error.message.include?("ended") ? retry : raise
+  end
 
   def server
     @port = TCPServer.open("127.0.0.1", 0) { |socket| socket.addr[1] }
