@@ -59,6 +59,15 @@ $(BUILD)/gen/tables.c: scripts/pack-tables.awk $(TABLES)
 	$(Q)awk -f $^ > $@
 
 # What flame graphs contain.
+# The names of the system calls of the machine that CC compiles for.
+$(BUILD)/gen/sampler/system_calls.inc: Makefile
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)echo '#include <sys/syscall.h>' | $(CC) $(filter-out -MMD -MP,$(CPPFLAGS) $(CFLAGS)) -dM -E - | \
+		LC_ALL=C sed -n 's/^.define __NR_\([a-z][a-z0-9_]*\) .*/CALL(\1)/p' | LC_ALL=C sort > $@
+
+$(BUILD)/analyzer/sampler/system_calls.o: $(BUILD)/gen/sampler/system_calls.inc
+
 FLAME_C = $(BUILD)/gen/report/profile/flame_script.c $(BUILD)/gen/report/profile/flame_style.c
 $(BUILD)/gen/report/profile/flame_script.c: analyzer/report/profile/flame.js
 $(BUILD)/gen/report/profile/flame_style.c: analyzer/report/profile/flame.css

@@ -17,6 +17,7 @@
 #include "profile/format.h"
 #include "profile/recording_writer.h"
 #include "sampler/sampling.h"
+#include "sampler/system_calls.h"
 #include "target/output/output.h"
 
 /* In the order of ebpf_names. */
@@ -27,6 +28,7 @@ static const char *const ebpf_names[] = {"no", "auto", "require", NULL};
 struct arguments {
 	int pid, ebpf;
 	bool children, native, off_cpu;
+	struct rcore_strings events;
 	size_t rate, fiber_rate, seconds;
 	struct rcore_strings labels, command;
 	const char *recognizers;
@@ -65,6 +67,11 @@ static const struct rcore_option options[] = {
 	 .help = "Instead of sampling, record each time that a thread leaves its processor: "
 		 "where, "
 		 "and for how long. Needs BPF, like --ebpf"},
+	{"event", 'e', RCORE_OPTION_LIST, MEMBER(events), "syscalls:NAME,...",
+	 "Instead of sampling, record each of these system calls when it returns: where, and "
+	 "how "
+	 "many bytes it moved. Can be repeated. Needs BPF, like --ebpf",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
 	 "Keep only labels named KEY: a key of a fiber's context, or a field of what it works "
 	 "on, such as request_id. Can be repeated",
@@ -74,6 +81,12 @@ static const struct rcore_option options[] = {
 	 .completion = RCORE_COMPLETE_FILE},
 	{0},
 };
+
+/* Each event counts, so there is no rate. */
+static bool is_of_events(const struct arguments *asked)
+{
+	return asked->off_cpu || asked->events.count;
+}
 
 /* A stop takes a millisecond or more. */
 static size_t rate_of(const struct arguments *asked)
@@ -130,6 +143,8 @@ static struct rcore_error *state_engine(struct record *record)
 		engine = "ptrace, stopped at each sample";
 	else if (record->asked->off_cpu)
 		engine = "BPF, in the kernel, at each switch of threads";
+	else if (record->asked->events.count)
+		engine = "BPF, in the kernel, at the end of each system call";
 	else if (summary->copied && summary->copied == summary->processes)
 		engine = "BPF, in the kernel, running threads only";
 	else if (summary->copied)
@@ -139,6 +154,25 @@ static struct rcore_error *state_engine(struct record *record)
 		return NULL;
 	record->engine = engine;
 	return rcore_recording_writer_fact(record->writer, "engine", engine);
+}
+
+/* "syscalls:read,write" */
+static struct rcore_error *state_calls(struct record *record)
+{
+	const struct rcore_strings *events = &record->asked->events;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < events->count; i++)
+		fprintf(out, "%s%s", i ? "," : RCORE_EVENT_CALLS,
+			events->items[i] + strlen(RCORE_EVENT_CALLS));
+	struct rcore_error *err =
+		fclose(out) ? rcore_error_no_memory()
+			    : rcore_recording_writer_fact(record->writer, "event", text);
+	free(text);
+	return err;
 }
 
 static struct rcore_error *state_start(struct record *record)
@@ -151,6 +185,8 @@ static struct rcore_error *state_start(struct record *record)
 	if (!err && record->asked->off_cpu)
 		return rcore_recording_writer_fact(record->writer, "event",
 						   RCORE_EVENT_OFF_CPU);
+	if (!err && record->asked->events.count)
+		return state_calls(record);
 	snprintf(text, sizeof(text), "%zu", rate_of(record->asked));
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "rate", text);
@@ -163,7 +199,7 @@ static struct rcore_error *state_end(struct record *record)
 	const struct rcore_sampling_summary *summary = &record->summary;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.samples);
 	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "samples", text);
-	if (record->asked->off_cpu)
+	if (is_of_events(record->asked))
 		return err;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.rejected);
 	if (!err)
@@ -174,10 +210,17 @@ static struct rcore_error *state_end(struct record *record)
 	return err;
 }
 
+/* That an event did not happen is a result, too. */
+static bool has_result(const struct record *record)
+{
+	return record->summary.total.samples ||
+	       (is_of_events(record->asked) && record->summary.processes);
+}
+
 /* Replaces nothing until there is something to replace it with. */
 static struct rcore_error *keep(struct record *record)
 {
-	if (!record->path || record->is_kept || !record->summary.total.samples)
+	if (!record->path || record->is_kept || !has_result(record))
 		return NULL;
 	record->is_kept = true;
 	return rcore_output_keep(&record->output);
@@ -199,7 +242,8 @@ static struct rcore_record_summary shown_of(const struct record *record)
 	return (struct rcore_record_summary){.summary = &record->summary,
 					     .rate = rate_of(record->asked),
 					     .is_terminal = record->shows_progress,
-					     .is_off_cpu = record->asked->off_cpu};
+					     .is_off_cpu = record->asked->off_cpu,
+					     .is_calls = record->asked->events.count};
 }
 
 static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_last,
@@ -281,22 +325,64 @@ static struct rcore_error *sort_outputs(struct record *record)
 	return err;
 }
 
-/* Off-CPU times are not sampled. */
-static struct rcore_error *check_off_cpu(const struct arguments *asked)
+/* Adds the numbers of the system calls of an --event. */
+static struct rcore_error *add_calls(const char *event, struct rcore_bpf_options *how)
 {
-	const char *other = asked->native                              ? "native"
+	char name[64], escaped[128];
+	const char *at = event;
+	if (strncmp(at, RCORE_EVENT_CALLS, strlen(RCORE_EVENT_CALLS)) != 0)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"option '--event' does not accept '%s': " RCORE_EVENT_CALLS
+			"NAME, with the name of a system call",
+			rcore_escape(escaped, sizeof(escaped), event));
+	at += strlen(RCORE_EVENT_CALLS) - 1;
+	do {
+		size_t length = strcspn(++at, ",");
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		int number = rcore_system_call_number(name);
+		if (number < 0 || number >= RCORE_BPF_CALLS)
+			return rcore_error_create(RCORE_ERROR_USAGE,
+						  "option '--event': no system call '%s'",
+						  rcore_escape(escaped, sizeof(escaped), name));
+		how->calls[number / 8] |= (uint8_t)(1 << number % 8);
+		at += length;
+	} while (*at);
+	return NULL;
+}
+
+/* Events are not sampled. */
+static struct rcore_error *check_events(const struct arguments *asked)
+{
+	const char *name = asked->off_cpu ? "off-cpu" : "event";
+	struct rcore_bpf_options how = {0};
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < asked->events.count && !err; i++)
+		err = add_calls(asked->events.items[i], &how);
+	if (err)
+		return err;
+	const char *other = asked->off_cpu && asked->events.count      ? "event"
+			    : asked->native                            ? "native"
 			    : asked->rate                              ? "rate"
 			    : asked->fiber_rate != defaults.fiber_rate ? "fiber-rate"
 								       : NULL;
-	if (asked->off_cpu && asked->profile.mode == RCORE_MEASURE_CPU)
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"'--off-cpu' records no time on a processor: leave out "
-			"'--mode cpu'");
-	if (!asked->off_cpu || !other)
-		return NULL;
-	return rcore_error_create(RCORE_ERROR_USAGE,
-				  "options '--off-cpu' and '--%s' exclude each other", other);
+	if (!is_of_events(asked))
+		return asked->profile.mode == RCORE_MODE_BYTES
+			       ? rcore_error_create(RCORE_ERROR_USAGE,
+						    "'--mode bytes' needs '--event'")
+			       : NULL;
+	if (other)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "options '--%s' and '--%s' exclude each other", name,
+					  other);
+	if (asked->profile.mode == RCORE_MODE_CPU)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "'--%s' records no time on a processor: leave out "
+					  "'--mode cpu'",
+					  name);
+	if (asked->profile.mode == RCORE_MODE_BYTES && asked->off_cpu)
+		return rcore_error_create(RCORE_ERROR_USAGE, "'--mode bytes' needs '--event'");
+	return NULL;
 }
 
 static struct rcore_error *check(const struct arguments *asked)
@@ -309,7 +395,7 @@ static struct rcore_error *check(const struct arguments *asked)
 	if (asked->ebpf && asked->native)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "options '--ebpf' and '--native' exclude each other");
-	err = check_off_cpu(asked);
+	err = check_events(asked);
 	if (err)
 		return err;
 	if (asked->rate > RCORE_SAMPLER_RATE_MAX || asked->fiber_rate > RCORE_SAMPLER_RATE_MAX)
@@ -354,18 +440,23 @@ static void say_refused(int pid, const struct rcore_error *why, void *context)
 static struct rcore_error *open_bpf(struct record *record)
 {
 	enum ebpf asked = record->asked->ebpf;
-	bool is_off_cpu = record->asked->off_cpu;
-	record->how = (struct rcore_bpf_options){
-		.event = is_off_cpu ? RCORE_BPF_EVENT_OFF_CPU : RCORE_BPF_EVENT_CPU,
-		.rate = (double)rate_of(record->asked),
-	};
-	if (asked == EBPF_NO && !is_off_cpu)
+	bool is_events = is_of_events(record->asked);
+	struct rcore_error *err = NULL;
+	record->how.event = record->asked->off_cpu        ? RCORE_BPF_EVENT_OFF_CPU
+			    : record->asked->events.count ? RCORE_BPF_EVENT_CALLS
+							  : RCORE_BPF_EVENT_CPU;
+	record->how.rate = (double)rate_of(record->asked);
+	if (asked == EBPF_NO && !is_events)
 		return NULL;
-	struct rcore_error *err = rcore_bpf_engine.open(&record->how, &record->bpf);
+	for (size_t i = 0; i < record->asked->events.count && !err; i++)
+		err = add_calls(record->asked->events.items[i], &record->how);
+	if (!err)
+		err = rcore_bpf_engine.open(&record->how, &record->bpf);
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
-	if (is_off_cpu)
-		return rcore_error_wrap(err, "--off-cpu needs BPF");
+	if (is_events)
+		return rcore_error_wrap(err, "--%s needs BPF",
+					record->asked->off_cpu ? "off-cpu" : "event");
 	if (asked == EBPF_REQUIRE)
 		return rcore_error_wrap(err, "cannot sample with BPF");
 	say_that_bpf_fails(err);
@@ -402,7 +493,8 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 		.stop = rcore_start_interrupted(),
 		.engine = &rcore_bpf_engine,
 		.bpf = record->bpf,
-		.refused = asked->ebpf == EBPF_REQUIRE || asked->off_cpu ? NULL : say_refused,
+		.refused =
+			asked->ebpf == EBPF_REQUIRE || is_of_events(asked) ? NULL : say_refused,
 		.each_second = each_second,
 		.context = record,
 	};
@@ -440,20 +532,20 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	/* Unloads the BPF program before the report, which may take long. */
 	rcore_bpf_engine.close(record.bpf);
 	record.bpf = NULL;
-	if (!err && record.summary.copied && !record.summary.total.samples && !asked->off_cpu)
+	if (!err && record.summary.copied && !record.summary.total.samples &&
+	    !is_of_events(asked))
 		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					 "no samples: no thread was on a processor in %.1f s; "
 					 "record without --ebpf to sample threads that wait",
 					 record.summary.seconds);
 	const struct rcore_record_summary shown = shown_of(&record);
-	if (record.summary.total.samples)
+	if (has_result(&record))
 		rcore_record_end(&shown);
 	/*
 	 * If something fails, the samples taken until then are still written.
 	 */
-	struct rcore_error *failure = record.summary.total.samples
-					      ? report(&record, false, target, &is_partial)
-					      : NULL;
+	struct rcore_error *failure =
+		has_result(&record) ? report(&record, false, target, &is_partial) : NULL;
 	if (err)
 		rcore_error_free(failure);
 	else
@@ -486,11 +578,13 @@ const struct rcore_command rcore_cli_record = {
 	.rest = "COMMAND",
 	.rest_offset = MEMBER(command),
 	.shell_examples =
-		(const char *const[]){"rcore record -p 4242 -o slow.folded",
-				      "rcore record --ebpf -p 4242 -o busy.svg",
-				      "rcore record --off-cpu -p 4242 -o blocked.svg",
-				      "rcore record --children -o load.rec -- bundle exec puma",
-				      "rcore record -p puma -d 10 --by label:path", NULL},
+		(const char *const[]){
+			"rcore record -p 4242 -o slow.folded",
+			"rcore record --ebpf -p 4242 -o busy.svg",
+			"rcore record --off-cpu -p 4242 -o blocked.svg",
+			"rcore record -e syscalls:write -p 4242 --by label:request_id",
+			"rcore record --children -o load.rec -- bundle exec puma",
+			"rcore record -p puma -d 10 --by label:path", NULL},
 	.exit_status = "Exit status: 0 the samples were written; 2 they were not; 3 not a Ruby "
 		       "process; 64 wrong usage.",
 	.run_in_shell = run_in_shell,

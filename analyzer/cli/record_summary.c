@@ -11,12 +11,14 @@ static double own_percent(const struct rcore_sampling_summary *summary)
 void rcore_record_progress(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
-	if (shown->is_off_cpu) {
+	if (shown->is_off_cpu || shown->is_calls) {
 		fprintf(stderr,
-			"\rrcore: %.0f s, threads left their processors %llu times, rcore uses "
-			"%.1f %% of a processor (Ctrl-C stops it)\033[K",
-			summary->seconds, (unsigned long long)summary->total.samples,
-			own_percent(summary));
+			"\rrcore: %.0f s, %s%llu %s, rcore uses %.1f %% of a processor (Ctrl-C "
+			"stops it)\033[K",
+			summary->seconds,
+			shown->is_calls ? "" : "threads left their processors ",
+			(unsigned long long)summary->total.samples,
+			shown->is_calls ? "system calls" : "times", own_percent(summary));
 		fflush(stderr);
 		return;
 	}
@@ -28,14 +30,13 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 	fflush(stderr);
 }
 
-static void summarize_off_cpu(const struct rcore_record_summary *shown)
+static void summarize_events(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
 	const struct rcore_sampler_statistics *total = &summary->total;
-	fprintf(stderr,
-		"rcore: in %.1f s, threads left their processors %llu times; %llu records were "
-		"lost",
-		summary->seconds, (unsigned long long)total->samples,
+	fprintf(stderr, "rcore: in %.1f s, %s%llu %s; %llu records were lost", summary->seconds,
+		shown->is_calls ? "" : "threads left their processors ",
+		(unsigned long long)total->samples, shown->is_calls ? "system calls" : "times",
 		(unsigned long long)total->overruns);
 	if (total->overruns)
 		fputs(" because rcore was too slow", stderr);
@@ -98,8 +99,8 @@ void rcore_record_end(const struct rcore_record_summary *shown)
 {
 	if (shown->is_terminal)
 		fputs("\r\033[K", stderr);
-	if (shown->is_off_cpu)
-		summarize_off_cpu(shown);
+	if (shown->is_off_cpu || shown->is_calls)
+		summarize_events(shown);
 	else if (shown->summary->copied)
 		summarize_copied(shown);
 	else

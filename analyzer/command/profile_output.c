@@ -12,12 +12,12 @@
 #include "profile/format.h"
 #include "redact/redact.h"
 #include "report/profile/facts.h"
+#include "report/profile/measures.h"
 #include "target/output/output.h"
 
 enum { ROWS = 30 };
 
-const char *const rcore_measure_names[] = {
-	[RCORE_MEASURE_WALL] = "wall", [RCORE_MEASURE_CPU] = "cpu", NULL};
+const char *const rcore_mode_names[] = {"wall", "cpu", "bytes", NULL};
 
 /* What is built for a request. */
 struct work {
@@ -231,27 +231,58 @@ static struct rcore_error *read_all(struct work *work)
 		       : NULL;
 }
 
-/* A recording of off-CPU times has no others. */
+/* What `--mode` selects in recordings of one kind. */
+struct kind {
+	const char *event;         /* how the fact begins */
+	const char *has;           /* for a message */
+	int measures[RCORE_MODES]; /* -1: it has no such amount */
+};
+
+static const struct kind kinds[] = {
+	{RCORE_EVENT_OFF_CPU, "off-CPU times", {RCORE_MEASURE_OFF_CPU, -1, -1}},
+	{RCORE_EVENT_CALLS,
+	 "system calls and their bytes",
+	 {RCORE_MEASURE_CALLS, -1, RCORE_MEASURE_BYTES}},
+	{"", "times", {RCORE_MEASURE_WALL, RCORE_MEASURE_CPU, -1}},
+};
+
+static const struct kind *kind_of(const struct work *work, enum rcore_side side)
+{
+	const struct kind *kind = kinds;
+	const char *event = rcore_facts_find(&work->facts[side], "event");
+	while (strncmp(event ? event : "", kind->event, strlen(kind->event)) != 0)
+		kind++;
+	return kind;
+}
+
 static struct rcore_error *choose_measure(const struct work *work, enum rcore_measure *ret)
 {
 	const struct rcore_profile_request *request = work->request;
-	const char *event = rcore_facts_find(&work->facts[RCORE_SIDE_NEW], "event");
-	const char *old = rcore_facts_find(&work->facts[RCORE_SIDE_OLD], "event");
-	*ret = (enum rcore_measure)request->arguments->mode;
-	event = event ? event : "";
-	if (request->old && strcmp(event, old ? old : "") != 0)
+	const struct kind *kind = kind_of(work, RCORE_SIDE_NEW);
+	int mode = request->arguments->mode;
+	if (request->old && kind_of(work, RCORE_SIDE_OLD) != kind)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"the recordings cannot be compared: one has %s, the old one has %s",
+			kind->has, kind_of(work, RCORE_SIDE_OLD)->has);
+	if (kind->measures[mode] < 0)
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "the recordings cannot be compared: only one is of "
-					  "%s",
-					  event[0] ? event : old);
-	if (strcmp(event, RCORE_EVENT_OFF_CPU) != 0)
-		return NULL;
-	if (*ret == RCORE_MEASURE_CPU)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "the recording has only off-CPU times: leave out "
-					  "'--mode cpu'");
-	*ret = RCORE_MEASURE_OFF_CPU;
+					  "the recording has %s: leave out '--mode %s'",
+					  kind->has, rcore_mode_names[mode]);
+	*ret = (enum rcore_measure)kind->measures[mode];
 	return NULL;
+}
+
+/* Its axis is a time. */
+static struct rcore_error *check_format(const struct rcore_profile_format *format,
+					enum rcore_measure measure)
+{
+	if (!(format->needs & RCORE_NEEDS_TIMES) || rcore_measure_words[measure].is_time)
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "%s files show times, and the recording has system calls: "
+				  "use another ending",
+				  format->ending);
 }
 
 static struct rcore_error *write_report(FILE *out, const void *context)
@@ -279,6 +310,8 @@ static struct rcore_error *write_all(const struct work *work, const struct rcore
 		struct output output = {.report = &report};
 		struct rcore_error *err =
 			rcore_profile_format_of(outputs->items[i], &output.format);
+		if (!err)
+			err = check_format(output.format, report.measure);
 		if (!err)
 			err = rcore_output_write(outputs->items[i], RCORE_OUTPUT_REPORT, inputs,
 						 write_report, &output);

@@ -11,11 +11,14 @@
 struct rcore_profile_arguments {
 	struct rcore_strings outputs, where;
 	const char *by;
-	int mode; /* enum rcore_measure */
+	int mode; /* enum rcore_mode */
 	bool all;
 };
 
-extern const char *const rcore_measure_names[]; /* ends with NULL */
+/* What to show; the recording decides which amount that is. */
+enum rcore_mode { RCORE_MODE_WALL, RCORE_MODE_CPU, RCORE_MODE_BYTES, RCORE_MODES };
+
+extern const char *const rcore_mode_names[]; /* ends with NULL */
 
 /* These options, for a struct `type` with the member `member`. */
 #define RCORE_PROFILE_OPTIONS(type, member)                                                   \
@@ -52,8 +55,9 @@ extern const char *const rcore_measure_names[]; /* ends with NULL */
 			.offset = offsetof(type, member.mode),                                \
 			.value = "MODE",                                                      \
 			.help = "wall (the default): all time, also that spent waiting; "     \
-				"cpu: time on a processor",                                   \
-			.choices = rcore_measure_names,                                       \
+				"cpu: time on a processor; bytes: of system calls, those "    \
+				"that they moved",                                            \
+			.choices = rcore_mode_names,                                          \
 		},                                                                            \
 	{                                                                                     \
 		.name = "all", .letter = 'a', .offset = offsetof(type, member.all),           \

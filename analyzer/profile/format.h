@@ -18,6 +18,11 @@ enum { RCORE_RECORDING_FORMAT = 1 };
 
 /* The fact `event` of a recording of times off a processor. */
 #define RCORE_EVENT_OFF_CPU "off-cpu"
+/*
+ * How it begins in a recording of system calls, before their names: each sample
+ * is a call, and its wall time is the number of bytes that the call moved.
+ */
+#define RCORE_EVENT_CALLS "syscalls:"
 
 struct rcore_recording_header {
 	char magic[8];

@@ -9,10 +9,15 @@ enum rcore_measure {
 	RCORE_MEASURE_WALL,
 	RCORE_MEASURE_CPU,
 	RCORE_MEASURE_OFF_CPU, /* as wall time in a recording of these */
+	/* Of a recording of system calls; it has bytes as wall time. */
+	RCORE_MEASURE_CALLS,
+	RCORE_MEASURE_BYTES,
 };
 
 static inline uint64_t rcore_measured(struct rcore_amounts amounts, enum rcore_measure measure)
 {
+	if (measure == RCORE_MEASURE_CALLS)
+		return amounts.count;
 	return measure == RCORE_MEASURE_CPU ? amounts.cpu : amounts.wall;
 }
 

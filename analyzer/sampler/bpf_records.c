@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 
 #include "sampler/sampler_private.h"
+#include "sampler/system_calls.h"
 
 /*
  * Adds samples that the BPF program copied while their threads ran. All words
@@ -169,23 +171,21 @@ static uint32_t no_stack(struct rcore_sampler *sampler)
 }
 
 /*
- * Adds a sample of a thread without a Ruby stack: it belongs to a library, or
- * does not run Ruby code yet. `thread` is NULL if it is not known.
+ * Adds a sample. `thread` is NULL if it is not known: it belongs to a library,
+ * or does not run Ruby code yet.
  */
-static void add_foreign(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-			const struct rcore_bpf_record *record, uint64_t cpu)
+static void add(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+		const struct rcore_bpf_record *record, uint32_t node, uint32_t state,
+		uint64_t wall, uint64_t cpu)
 {
-	uint32_t node = no_stack(sampler);
-	uint32_t state = rcore_sampler_plain_state(sampler, RCORE_SAMPLE_RUNNING);
 	const struct rcore_profile_thread other = {.pid = record->pid, .tid = record->tid};
-	uint64_t now = record->time;
-	sampler->statistics.foreign++;
 	if (thread) {
-		rcore_track_add_on_cpu(sampler, &thread->track, node, state, now, cpu);
+		rcore_track_add_copied(sampler, &thread->track, node, state, record->time, wall,
+				       cpu);
 		return;
 	}
 	struct rcore_track track = {.thread = rcore_profile_thread(sampler->profile, &other)};
-	rcore_track_add_on_cpu(sampler, &track, node, state, now, cpu);
+	rcore_track_add_copied(sampler, &track, node, state, record->time, wall, cpu);
 	rcore_track_settle(sampler, &track);
 }
 
@@ -225,16 +225,53 @@ struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
 		return err;
 	sampler->statistics.samples++;
 	if (!thread || !record->frame_bytes) {
-		add_foreign(sampler, thread, record, cpu);
+		sampler->statistics.foreign++;
+		add(sampler, thread, record, no_stack(sampler),
+		    rcore_sampler_plain_state(sampler, RCORE_SAMPLE_RUNNING), cpu, cpu);
 		return NULL;
 	}
 	struct rcore_track *track = &thread->track;
 	bool in_gc = is_in_gc(sampler, record);
 	thread->state = in_gc ? RCORE_SAMPLE_GC : RCORE_SAMPLE_RUNNING;
 	thread->state_number = rcore_sampler_plain_state(sampler, thread->state);
-	rcore_track_add_on_cpu(sampler, track,
-			       in_gc ? rcore_sampler_gc_node(sampler, track->node)
-				     : track->node,
-			       thread->state_number, record->time, cpu);
+	add(sampler, thread, record,
+	    in_gc ? rcore_sampler_gc_node(sampler, track->node) : track->node,
+	    thread->state_number, cpu, cpu);
+	return NULL;
+}
+
+/* Returns the frame of a system call: "write(2)". */
+static uint32_t call_frame(struct rcore_sampler *sampler, long number)
+{
+	struct rcore_profile *profile = sampler->profile;
+	const char *name = rcore_system_call_name(number);
+	char label[64];
+	snprintf(label, sizeof(label), "%s(2)", name ? name : "syscall");
+	const struct rcore_profile_function function = {
+		.kind = RCORE_FUNCTION_NATIVE,
+		.label = rcore_profile_string(profile, label),
+		.path = rcore_profile_string(profile, "[kernel]"),
+	};
+	return rcore_profile_frame(profile, rcore_profile_function(profile, &function), 0);
+}
+
+struct rcore_error *rcore_sampler_add_call(struct rcore_sampler *sampler,
+					   const struct rcore_bpf_record *record)
+{
+	struct rcore_sampled_thread *thread;
+	struct rcore_error *err = rcore_sampler_decode_record(sampler, record, &thread);
+	if (err)
+		return err;
+	bool is_known = thread && record->frame_bytes;
+	uint32_t node = is_known ? thread->track.node : no_stack(sampler);
+	bool is_moving =
+		record->result > 0 && rcore_system_call_moves_bytes((long)record->number);
+	sampler->statistics.samples++;
+	sampler->statistics.foreign += !is_known;
+	node = rcore_profile_node(sampler->profile, node,
+				  call_frame(sampler, (long)record->number));
+	add(sampler, thread, record, node,
+	    rcore_sampler_plain_state(sampler, RCORE_SAMPLE_RUNNING),
+	    is_moving ? (uint64_t)record->result : 0, 0);
 	return NULL;
 }

@@ -192,6 +192,12 @@ struct rcore_error *rcore_sampler_begin_switches(struct rcore_sampler *sampler);
 struct rcore_error *rcore_sampler_add_switch(struct rcore_sampler *sampler,
 					     const struct rcore_bpf_record *record,
 					     size_t size);
+/*
+ * The same for a system call that has returned: CALLED. Its sample counts as
+ * one call, and has the bytes that it moved as wall time.
+ */
+struct rcore_error *rcore_sampler_add_call(struct rcore_sampler *sampler,
+					   const struct rcore_bpf_record *record);
 /* Says that all records up to `time` were added. */
 void rcore_sampler_end_records(struct rcore_sampler *sampler, uint64_t time);
 

@@ -269,9 +269,10 @@ void rcore_track_deinit(struct rcore_track *track);
 void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, uint32_t node,
 		     uint32_t state, uint64_t before, uint64_t now, uint64_t cpu_before,
 		     uint64_t cpu_now);
-/* Adds a sample at `now` that stands for `cpu` nanoseconds on a processor. */
-void rcore_track_add_on_cpu(struct rcore_sampler *sampler, struct rcore_track *track,
-			    uint32_t node, uint32_t state, uint64_t now, uint64_t cpu);
+/* Adds a sample at `now` with these amounts. */
+void rcore_track_add_copied(struct rcore_sampler *sampler, struct rcore_track *track,
+			    uint32_t node, uint32_t state, uint64_t now, uint64_t wall,
+			    uint64_t cpu);
 void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track);
 /*
  * Adds a sample to the pending one if they differ only in their amounts.

@@ -332,9 +332,12 @@ static bool add_record(const struct rcore_bpf_record *record, size_t size, void 
 	uint64_t cpu = (uint64_t)(SECOND / sampling->options->rate);
 	if (!member || !member->sampler || !member->is_copied || sampling->failure)
 		return !sampling->failure;
-	sampling->failure = record->kind == RCORE_BPF_SAMPLE
-				    ? rcore_sampler_add_record(member->sampler, record, cpu)
-				    : rcore_sampler_add_switch(member->sampler, record, size);
+	if (record->kind == RCORE_BPF_SAMPLE)
+		sampling->failure = rcore_sampler_add_record(member->sampler, record, cpu);
+	else if (record->kind == RCORE_BPF_CALLED)
+		sampling->failure = rcore_sampler_add_call(member->sampler, record);
+	else
+		sampling->failure = rcore_sampler_add_switch(member->sampler, record, size);
 	return !sampling->failure;
 }
 

@@ -158,12 +158,13 @@ static bool is_like(const struct rcore_track *track, uint32_t node, uint32_t sta
 	       sample->labels == track->labels;
 }
 
-void rcore_track_add_on_cpu(struct rcore_sampler *sampler, struct rcore_track *track,
-			    uint32_t node, uint32_t state, uint64_t now, uint64_t cpu)
+void rcore_track_add_copied(struct rcore_sampler *sampler, struct rcore_track *track,
+			    uint32_t node, uint32_t state, uint64_t now, uint64_t wall,
+			    uint64_t cpu)
 {
 	const struct rcore_profile_sample sample = {
 		.time = now > sampler->options.begun ? now - sampler->options.begun : 0,
-		.wall = cpu,
+		.wall = wall,
 		.cpu = cpu,
 		.node = node,
 		.thread = track->thread,

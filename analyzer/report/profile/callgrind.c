@@ -154,13 +154,14 @@ static void write_head(const struct rcore_profile_report *report, FILE *out)
 	const char *command = rcore_facts_find(report->facts[RCORE_SIDE_NEW], "command");
 	const struct rcore_measure_words *words = &rcore_measure_words[report->measure];
 	const char *measure = words->name;
+	const char *unit = words->is_time ? " in nanoseconds" : "";
 	fputs("# callgrind format\nversion: 1\ncreator: rcore\n", out);
 	if (command)
 		fprintf(out, "cmd: %s\n", command);
-	fprintf(out, "positions: line\nevent: %s : %s in nanoseconds\n", measure, words->title);
+	fprintf(out, "positions: line\nevent: %s : %s%s\n", measure, words->title, unit);
 	if (report->is_diff)
-		fprintf(out, "event: Old%s : %s of the old recording in nanoseconds\n", measure,
-			words->title);
+		fprintf(out, "event: Old%s : %s of the old recording%s\n", measure,
+			words->title, unit);
 	fprintf(out, "events: %s", measure);
 	if (report->is_diff)
 		fprintf(out, " Old%s", measure);

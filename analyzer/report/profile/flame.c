@@ -18,7 +18,7 @@
 /* generated from flame.js and flame.css */
 extern const char rcore_flame_script[], rcore_flame_style[];
 
-enum { ROW = 18, HEAD = 62, MARGIN = 10, WIDTH = 1200, NANOSECONDS = 1000000000 };
+enum { ROW = 18, HEAD = 62, MARGIN = 10, WIDTH = 1200 };
 
 /*
  * Narrower frames are left out. It is a share of the whole: a tenth of a pixel.
@@ -141,13 +141,17 @@ static void write_about(const struct flame *flame, uint32_t node)
 	}
 	if (function->first_line)
 		fprintf(flame->out, ":%" PRIu32, function->first_line);
-	fprintf(flame->out, ": %.3f s, %.2f%%, itself %.3f s",
-		(double)at->total[RCORE_SIDE_NEW] / NANOSECONDS, 100 * share_of(flame, node),
-		(double)at->self[RCORE_SIDE_NEW] / NANOSECONDS);
-	if (flame->report->is_diff)
-		fprintf(flame->out, "; before %.3f s, %+.3f s",
-			(double)at->total[RCORE_SIDE_OLD] / NANOSECONDS,
-			(double)change_of(flame, node) / NANOSECONDS);
+	enum rcore_measure measure = flame->report->measure;
+	fputs(": ", flame->out);
+	rcore_measure_write(measure, at->total[RCORE_SIDE_NEW], flame->out);
+	fprintf(flame->out, ", %.2f%%, itself ", 100 * share_of(flame, node));
+	rcore_measure_write(measure, at->self[RCORE_SIDE_NEW], flame->out);
+	if (!flame->report->is_diff)
+		return;
+	fputs("; before ", flame->out);
+	rcore_measure_write(measure, at->total[RCORE_SIDE_OLD], flame->out);
+	fputs(", ", flame->out);
+	rcore_measure_write_change(measure, change_of(flame, node), flame->out);
 }
 
 static void write_frame(const struct flame *flame, uint32_t node)
@@ -190,11 +194,16 @@ static void write_head(const struct flame *flame, unsigned height)
 		"<text id=\"title\" x=\"%d\" y=\"24\">",
 		height, rcore_flame_style, MARGIN);
 	rcore_markup_xml(out, command && command[0] ? command : "rcore");
-	fprintf(out, "</text>\n<text x=\"%d\" y=\"42\">%s, %.3f s", MARGIN,
-		rcore_measure_words[report->measure].title, (double)flame->whole / NANOSECONDS);
-	if (report->is_diff)
-		fprintf(out, "; red took more than before, blue less (before: %.3f s)",
-			(double)flame->tree->items[0].total[RCORE_SIDE_OLD] / NANOSECONDS);
+	fprintf(out, "</text>\n<text x=\"%d\" y=\"42\">", MARGIN);
+	if (rcore_measure_words[report->measure].is_time)
+		fprintf(out, "%s, ", rcore_measure_words[report->measure].title);
+	rcore_measure_write(report->measure, flame->whole, out);
+	if (report->is_diff) {
+		fputs("; red took more than before, blue less (before: ", out);
+		rcore_measure_write(report->measure,
+				    flame->tree->items[0].total[RCORE_SIDE_OLD], out);
+		putc(')', out);
+	}
 	if (flame->narrow + flame->tree->left_out)
 		fprintf(out, "; %zu frames are too narrow to be shown",
 			flame->narrow + flame->tree->left_out);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "report/json/json_writer.h"
+#include "report/profile/measures.h"
 #include "report/profile/profile_report.h"
 #include "report/text/style.h"
 
@@ -52,7 +53,11 @@ static void put_head(struct rcore_json *json, const struct rcore_profile_report 
 	const struct rcore_totals *totals = report->totals;
 	struct json_object *sums = rcore_json_object(json);
 	rcore_json_put(json, "format", rcore_json_string(json, "rcore-profile-1"));
-	rcore_json_put(json, "unit", rcore_json_string(json, "nanoseconds"));
+	/* Of system calls, `wall` is how many bytes they moved. */
+	rcore_json_put(json, "unit",
+		       rcore_json_string(json, rcore_measure_words[report->measure].is_time
+						       ? "nanoseconds"
+						       : "bytes"));
 	put_facts(json, "facts", report->facts[RCORE_SIDE_NEW]);
 	if (report->is_diff)
 		put_facts(json, "old_facts", report->facts[RCORE_SIDE_OLD]);

@@ -20,10 +20,10 @@
 enum { VALUES = 3 };
 
 /* Strings of this format, after those of the totals. */
-static const char *const words[] = {"samples", "count",       "cpu",         "nanoseconds",
-				    "wall",    "thread",      "thread_name", "pid",
-				    "tid",     "fiber",       "state",       "wait",
-				    "detail",  "pprof::base", "true",        "off-cpu"};
+static const char *const words[] = {"samples", "count",       "cpu",    "nanoseconds", "wall",
+				    "thread",  "thread_name", "pid",    "tid",         "fiber",
+				    "state",   "wait",        "detail", "pprof::base", "true",
+				    "off-cpu", "calls",       "bytes"};
 enum word {
 	WORD_SAMPLES,
 	WORD_COUNT,
@@ -41,6 +41,8 @@ enum word {
 	WORD_BASE,
 	WORD_TRUE,
 	WORD_OFF_CPU,
+	WORD_CALLS,
+	WORD_BYTES,
 	WORDS,
 };
 
@@ -56,6 +58,15 @@ static const struct types times = {3,
 				    {WORD_WALL, WORD_NANOSECONDS}}};
 static const struct types off_cpu = {
 	2, {{WORD_SAMPLES, WORD_COUNT}, {WORD_OFF_CPU, WORD_NANOSECONDS}}};
+
+static const struct types calls = {2, {{WORD_CALLS, WORD_COUNT}, {WORD_BYTES, WORD_BYTES}}};
+
+static const struct types *types_of(enum rcore_measure measure)
+{
+	if (measure == RCORE_MEASURE_CALLS || measure == RCORE_MEASURE_BYTES)
+		return &calls;
+	return measure == RCORE_MEASURE_OFF_CPU ? &off_cpu : &times;
+}
 
 struct writer {
 	const struct rcore_profile_report *report;
@@ -217,7 +228,7 @@ static bool find_locations(struct writer *writer, uint32_t node)
 
 static int64_t amount_of(const struct rcore_amounts *amounts, enum word type)
 {
-	if (type == WORD_SAMPLES)
+	if (type == WORD_SAMPLES || type == WORD_CALLS)
 		return (int64_t)amounts->count;
 	return (int64_t)(type == WORD_CPU ? amounts->cpu : amounts->wall);
 }
@@ -290,6 +301,8 @@ static void put_head(struct writer *writer)
 	enum word shown = types->words[types->count - 1][0];
 	if (writer->report->measure == RCORE_MEASURE_CPU)
 		shown = WORD_CPU;
+	if (writer->report->measure == RCORE_MEASURE_CALLS)
+		shown = WORD_CALLS;
 	part.n_sample_type = types->count;
 	part.sample_type = pointers;
 	part.default_sample_type = word(writer, shown);
@@ -307,8 +320,7 @@ struct rcore_error *rcore_profile_pprof(const struct rcore_profile_report *repor
 {
 	struct writer writer = {.report = report,
 				.profile = report->totals->profile,
-				.types = report->measure == RCORE_MEASURE_OFF_CPU ? &off_cpu
-										  : &times};
+				.types = types_of(report->measure)};
 	struct rcore_error *err = rcore_pprof_begin(&writer.stream, out);
 	if (err)
 		return err;

@@ -66,13 +66,14 @@ static uint32_t next_below(const struct rcore_tree *tree, uint32_t node, uint32_
 
 /* Writes the samples of `top` and everything below it. */
 static void put_profile(struct rcore_json *json, const struct rcore_tree *tree, uint32_t top,
-			enum rcore_side side, const char *name, uint32_t *stack)
+			enum rcore_side side, const char *name, const char *unit,
+			uint32_t *stack)
 {
 	const struct rcore_tree_node *nodes = tree->items;
 	rcore_json_open(json, NULL, '{');
 	put_text(json, "type", "sampled");
 	put_text(json, "name", name);
-	put_text(json, "unit", "nanoseconds");
+	put_text(json, "unit", unit);
 	rcore_json_put(json, "startValue", json_object_new_int(0));
 	rcore_json_put(json, "endValue",
 		       json_object_new_int64((int64_t)nodes[top].total[side]));
@@ -98,18 +99,18 @@ static void put_side(struct rcore_json *json, const struct rcore_profile_report 
 		     const struct rcore_tree *tree, enum rcore_side side, uint32_t *stack)
 {
 	const char *prefix = !report->is_diff ? "" : side == RCORE_SIDE_NEW ? "new " : "old ";
-	const char *measure = rcore_measure_words[report->measure].title;
+	const struct rcore_measure_words *words = &rcore_measure_words[report->measure];
 	uint32_t group = tree->items[0].first_child;
 	char name[2 * RCORE_PROFILE_TEXT_MAX];
 	if (report->totals->options.by == RCORE_BY_NOTHING || !group) {
-		snprintf(name, sizeof(name), "%s%s", prefix, measure);
-		put_profile(json, tree, 0, side, name, stack);
+		snprintf(name, sizeof(name), "%s%s", prefix, words->title);
+		put_profile(json, tree, 0, side, name, words->unit, stack);
 		return;
 	}
 	for (; group; group = tree->items[group].next_sibling) {
 		snprintf(name, sizeof(name), "%s%s", prefix, rcore_tree_label(tree, group));
 		if (tree->items[group].total[side])
-			put_profile(json, tree, group, side, name, stack);
+			put_profile(json, tree, group, side, name, words->unit, stack);
 	}
 }
 

@@ -25,6 +25,25 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
+/* In a column: seconds, or a number. */
+static void write_amount(const struct rcore_profile_report *report, uint64_t amount, FILE *out)
+{
+	if (rcore_measure_words[report->measure].is_time)
+		fprintf(out, "%9.3f", seconds(amount));
+	else
+		fprintf(out, "%9" PRIu64, amount);
+}
+
+static void write_change(const struct rcore_profile_report *report, const uint64_t *amounts,
+			 FILE *out)
+{
+	int64_t change = (int64_t)(amounts[RCORE_SIDE_NEW] - amounts[RCORE_SIDE_OLD]);
+	if (rcore_measure_words[report->measure].is_time)
+		fprintf(out, "%+9.3f ", (double)change / NANOSECONDS);
+	else
+		fprintf(out, "%+9" PRId64 " ", change);
+}
+
 static void write_fact(const struct rcore_profile_report *report, enum rcore_side side,
 		       const char *key, const char *before, FILE *out)
 {
@@ -37,13 +56,21 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 		       const char *title, FILE *out)
 {
 	const struct rcore_amounts *sum = &report->totals->sums[side];
+	bool is_time = rcore_measure_words[report->measure].is_time;
 	fputs(title, out);
 	write_fact(report, side, "ruby", "ruby ", out);
 	write_fact(report, side, "pid", "  pid ", out);
 	write_fact(report, side, "command", "  ", out);
 	fprintf(out, "\n%.2f s recorded, %" PRIu64 " %s",
 		seconds(report->totals->durations[side]), sum->count,
-		report->measure == RCORE_MEASURE_OFF_CPU ? "times" : "samples");
+		!is_time                                   ? "calls"
+		: report->measure == RCORE_MEASURE_OFF_CPU ? "times"
+							   : "samples");
+	if (!is_time) {
+		write_fact(report, side, "event", " of ", out);
+		fprintf(out, ", which moved %" PRIu64 " bytes\n", sum->wall);
+		return;
+	}
 	if (report->measure == RCORE_MEASURE_OFF_CPU) {
 		fprintf(out, "; threads left their processors for %.3f s in all\n",
 			seconds(sum->wall));
@@ -83,16 +110,14 @@ static void write_method(const struct rcore_profile_report *report,
 	const struct rcore_profile_function *function =
 		rcore_profile_function_at(profile, method->function);
 	const char *label = rcore_profile_text(profile, function->label);
-	if (report->is_diff)
-		fprintf(out, "%+9.3f %+9.3f ",
-			seconds(method->self[RCORE_SIDE_NEW]) -
-				seconds(method->self[RCORE_SIDE_OLD]),
-			seconds(method->total[RCORE_SIDE_NEW]) -
-				seconds(method->total[RCORE_SIDE_OLD]));
-	fprintf(out, "%9.3f %5.1f%% %9.3f %5.1f%% %9.1f%%  %s",
-		seconds(method->self[RCORE_SIDE_NEW]),
-		percent(method->self[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]),
-		seconds(method->total[RCORE_SIDE_NEW]),
+	if (report->is_diff) {
+		write_change(report, method->self, out);
+		write_change(report, method->total, out);
+	}
+	write_amount(report, method->self[RCORE_SIDE_NEW], out);
+	fprintf(out, " %5.1f%% ", percent(method->self[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]));
+	write_amount(report, method->total[RCORE_SIDE_NEW], out);
+	fprintf(out, " %5.1f%% %9.1f%%  %s",
 		percent(method->total[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]),
 		percent(method->samples[RCORE_SIDE_NEW], samples),
 		name(method->function, label));
@@ -117,6 +142,7 @@ static int compare_change(const void *a, const void *b)
 static struct rcore_error *write_table(const struct rcore_profile_report *report,
 				       const struct rcore_methods_group *group, FILE *out)
 {
+	bool is_time = rcore_measure_words[report->measure].is_time;
 	struct rcore_methods methods;
 	struct rcore_error *err =
 		rcore_methods_init(report->totals, report->measure, group, &methods);
@@ -128,8 +154,8 @@ static struct rcore_error *write_table(const struct rcore_profile_report *report
 	if (report->rows && shown > report->rows)
 		shown = report->rows;
 	fprintf(out, "%s%9s %6s %9s %6s %10s  %s\n",
-		report->is_diff ? "    +self    +total " : "", "self s", "", "total s", "",
-		"residency", "method");
+		report->is_diff ? "    +self    +total " : "", is_time ? "self s" : "self", "",
+		is_time ? "total s" : "total", "", "residency", "method");
 	for (size_t i = 0; i < shown; i++)
 		write_method(report, &methods.items[i], methods.whole,
 			     methods.samples[RCORE_SIDE_NEW], out);
@@ -148,9 +174,11 @@ static struct rcore_error *write_groups(const struct rcore_profile_report *repor
 		const struct rcore_methods_group group = {true, groups.items[i].function};
 		const struct rcore_profile_function *function =
 			rcore_profile_function_at(report->totals->profile, group.function);
-		fprintf(out, "\n%s  %.3f s (%.1f%%)\n",
-			rcore_profile_text(report->totals->profile, function->label),
-			seconds(groups.items[i].total[RCORE_SIDE_NEW]),
+		fprintf(out, "\n%s  ",
+			rcore_profile_text(report->totals->profile, function->label));
+		rcore_measure_write(report->measure, groups.items[i].total[RCORE_SIDE_NEW],
+				    out);
+		fprintf(out, " (%.1f%%)\n",
 			percent(groups.items[i].total[RCORE_SIDE_NEW],
 				groups.whole[RCORE_SIDE_NEW]));
 		err = write_table(report, &group, out);
@@ -169,7 +197,10 @@ struct rcore_error *rcore_profile_text_report(const struct rcore_profile_report 
 			   "old, scaled to the time of the new one: ", out);
 	for (size_t i = 0; i < report->note_count; i++)
 		fprintf(out, "note: %s\n", report->notes[i]);
-	fprintf(out, "Times are %ss\n", rcore_measure_words[report->measure].title);
+	fprintf(out,
+		rcore_measure_words[report->measure].is_time ? "Times are %ss\n"
+							     : "Numbers are %s\n",
+		rcore_measure_words[report->measure].title);
 	struct rcore_error *err = NULL;
 	if (report->totals->options.by == RCORE_BY_NOTHING) {
 		putc('\n', out);

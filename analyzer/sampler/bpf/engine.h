@@ -33,11 +33,14 @@ struct rcore_bpf_counts {
 enum rcore_bpf_event {
 	RCORE_BPF_EVENT_CPU,     /* SAMPLE: threads on a processor */
 	RCORE_BPF_EVENT_OFF_CPU, /* LEFT, RETURNED, ENDED: each switch */
+	RCORE_BPF_EVENT_CALLS,   /* CALLED: each system call */
 };
 
 struct rcore_bpf_options {
 	enum rcore_bpf_event event;
 	double rate; /* of EVENT_CPU: samples of each processor per second */
+	/* Of EVENT_CALLS: numbers of the calls, as bits. */
+	uint8_t calls[RCORE_BPF_CALLS / 8];
 };
 
 struct rcore_bpf_engine {

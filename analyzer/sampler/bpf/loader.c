@@ -99,6 +99,7 @@ static void choose(struct rcore_bpf *bpf, enum rcore_bpf_event event)
 	struct bpf_program *const programs[] = {
 		[RCORE_BPF_EVENT_CPU] = bpf->skeleton->progs.rcore_sample,
 		[RCORE_BPF_EVENT_OFF_CPU] = bpf->skeleton->progs.rcore_switch,
+		[RCORE_BPF_EVENT_CALLS] = bpf->skeleton->progs.rcore_call,
 	};
 	for (size_t i = 0; i < RCORE_COUNT(programs); i++)
 		bpf_program__set_autoload(programs[i], i == event);
@@ -156,6 +157,7 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, const struct rcore_bpf_o
 		return rcore_error_no_memory();
 	choose(bpf, options->event);
 	bpf->skeleton->rodata->pid_namespace = (uint32_t) namespace.st_ino;
+	memcpy((void *)bpf->skeleton->rodata->calls, options->calls, sizeof(options->calls));
 	bpf_map__set_max_entries(bpf->skeleton->maps.scratches, (uint32_t)bpf->count);
 	struct rcore_error *err = load(bpf);
 	if (err)
@@ -164,8 +166,10 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, const struct rcore_bpf_o
 		ring_buffer__new(bpf_map__fd(bpf->skeleton->maps.records), receive, bpf, NULL);
 	if (!bpf->ring)
 		return refused(errno, "ring buffer");
-	return options->event == RCORE_BPF_EVENT_CPU ? attach_perf_events(bpf, options->rate)
-						     : attach_tracepoint(bpf, "sched_switch");
+	if (options->event == RCORE_BPF_EVENT_CPU)
+		return attach_perf_events(bpf, options->rate);
+	return attach_tracepoint(bpf, options->event == RCORE_BPF_EVENT_CALLS ? "sys_exit"
+									      : "sched_switch");
 }
 
 static void close_bpf(struct rcore_bpf *bpf)

@@ -8,14 +8,15 @@
  * What rcore and its BPF program send each other; both include this file.
  *
  * An event runs the program, which copies the stack and the context of the
- * current thread into a record. The event is a perf event on each processor, or
- * the thread leaves its processor. rcore decodes the records later, in
- * bpf_records.c, with its usual decoders.
+ * current thread into a record. The event is a perf event on each processor,
+ * the thread leaves its processor, or a system call returns. rcore decodes the
+ * records later, in bpf_records.c, with its usual decoders.
  */
 
 enum rcore_bpf_kind {
 	RCORE_BPF_SAMPLE, /* a perf event interrupted the thread */
 	RCORE_BPF_LEFT,   /* the thread leaves its processor */
+	RCORE_BPF_CALLED, /* a system call of the thread returns */
 	/* These have no stack: they end after RCORE_BPF_HEAD bytes. */
 	RCORE_BPF_RETURNED, /* the thread is back on a processor */
 	RCORE_BPF_ENDED,    /* the thread has left for ever */
@@ -43,6 +44,8 @@ enum {
 	 * vm_stack_size and cfp are among them.
 	 */
 	RCORE_BPF_EC_WORDS = 4,
+	/* Numbers of system calls, as bits. */
+	RCORE_BPF_CALLS = 1024,
 	/* Bytes of a String's text; labels are cut at the same length. */
 	RCORE_BPF_TEXT = 256,
 };
@@ -99,11 +102,13 @@ struct rcore_bpf_record {
 	/* LEFT: 1 if it could run on, but the kernel runs another thread. */
 	__u32 is_preempted;
 	/*
-	 * Of all but SAMPLE: how often the thread has left a processor, and the
-	 * nanoseconds that it has used of one. A thread returns with the number
-	 * with which it left.
+	 * LEFT, RETURNED, ENDED: how often the thread has left a processor, and
+	 * the nanoseconds that it has used of one. A thread returns with the
+	 * number with which it left.
 	 */
 	__u64 switches, ran;
+	/* CALLED: the number of the system call, and what it returned. */
+	__s64 number, result;
 	/* rb_thread_t and EC; 0: the thread runs no Ruby code. */
 	__u64 thread, ec;
 	/* The VM stack, and its innermost control frame. */

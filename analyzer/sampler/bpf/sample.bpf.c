@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The BPF programs of `rcore record`: rcore_sample of --ebpf, and rcore_switch
- * of --off-cpu. An event runs one in the thread that causes it, so the thread's
- * stack cannot change while it is copied.
+ * The BPF programs of `rcore record`: rcore_sample of --ebpf, rcore_switch of
+ * --off-cpu, and rcore_call of --event. An event runs one in the thread that
+ * causes it, so the thread's stack cannot change while it is copied.
  *
  * The verifier must see that each length has a bound. `asm volatile` before the
  * check of a bound keeps the compiler from dropping the check as redundant.
@@ -92,6 +92,9 @@ struct {
 
 /* Inode number of rcore's pid namespace; set by the loader. */
 const volatile __u32 pid_namespace = 0;
+
+/* The system calls that are counted, as bits; set by the loader. */
+const volatile __u8 calls[RCORE_BPF_CALLS / 8] = {0};
 
 /* See struct rcore_bpf_counts. */
 __u64 overruns = 0, unread = 0;
@@ -392,6 +395,56 @@ int rcore_switch(const struct bpf_raw_tracepoint_args *context)
 	}
 	scratch->record.kind = RCORE_BPF_LEFT;
 	scratch->record.is_preempted = (context->args[0] & 1) || !state;
+	copy(process, scratch);
+	return 0;
+}
+
+/* The kernel keeps the number of the call among the saved registers. */
+struct pt_regs___rcore_x86 {
+	long orig_ax;
+} __attribute__((preserve_access_index));
+
+struct pt_regs___rcore_arm64 {
+	int syscallno;
+} __attribute__((preserve_access_index));
+
+static __always_inline long number_of(const void *registers)
+{
+	const struct pt_regs___rcore_x86 *x86 = registers;
+	const struct pt_regs___rcore_arm64 *arm64 = registers;
+	if (bpf_core_field_exists(x86->orig_ax))
+		return BPF_CORE_READ(x86, orig_ax);
+	if (bpf_core_field_exists(arm64->syscallno))
+		return BPF_CORE_READ(arm64, syscallno);
+	return -1;
+}
+
+/*
+ * sys_exit(registers, result): the thread has the stack and the context with
+ * which it made the call.
+ */
+SEC("raw_tp/sys_exit")
+int rcore_call(const struct bpf_raw_tracepoint_args *context)
+{
+	const struct task_struct___rcore *task = (const void *)bpf_get_current_task();
+	__u64 number = number_of((const void *)context->args[0]);
+	__u32 cpu = bpf_get_smp_processor_id(), pid, tid;
+	struct rcore_bpf_process *process;
+	struct scratch *scratch;
+	asm volatile("" : "+r"(number));
+	if (number >= RCORE_BPF_CALLS || !(calls[number >> 3] & 1 << (number & 7)))
+		return 0;
+	ids_of(task, &pid, &tid);
+	process = bpf_map_lookup_elem(&processes, &pid);
+	scratch = bpf_map_lookup_elem(&scratches, &cpu);
+	if (!process || !scratch)
+		return 0;
+	scratch->record.time = bpf_ktime_get_ns();
+	scratch->record.pid = pid;
+	scratch->record.tid = tid;
+	scratch->record.kind = RCORE_BPF_CALLED;
+	scratch->record.number = number;
+	scratch->record.result = context->args[1];
 	copy(process, scratch);
 	return 0;
 }
