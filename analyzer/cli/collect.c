@@ -547,7 +547,7 @@ static void find_process(struct collect *collect, char root[64])
 				   target->options.search_path_count;
 	if (collect->root < 0 || !collect->looks_into_root)
 		return;
-	snprintf(root, 64, "/proc/self/fd/%d", RCORE_CHILD_FILES + OUTPUTS);
+	snprintf(root, 64, "/proc/self/fd/%d", RCORE_CHILD_ROOT);
 	target->options.sysroot = root;
 }
 

@@ -38,16 +38,17 @@ static bool keep_descriptors(const struct rcore_child *child, int null)
 	moved[count++] = fcntl(child->core, F_DUPFD, ABOVE);
 	moved[count++] = fcntl(null, F_DUPFD, ABOVE);
 	moved[count++] = fcntl(child->message, F_DUPFD, ABOVE);
+	moved[count++] = fcntl(child->looks_into_root && child->root >= 0 ? child->root : null,
+			       F_DUPFD, ABOVE);
 	for (size_t i = 0; i < child->file_count; i++)
 		moved[count++] = fcntl(child->files[i], F_DUPFD, ABOVE);
-	if (child->looks_into_root && child->root >= 0)
-		moved[count++] = fcntl(child->root, F_DUPFD, ABOVE);
 	for (size_t i = 0; i < count; i++)
 		if (moved[i] < 0)
 			return false;
 	bool done = place(moved[0], RCORE_CHILD_CORE) && place(moved[1], STDOUT_FILENO) &&
-		    place(moved[1], STDERR_FILENO) && place(moved[2], RCORE_CHILD_MESSAGE);
-	for (size_t i = 3; i < count && done; i++)
+		    place(moved[1], STDERR_FILENO) && place(moved[2], RCORE_CHILD_MESSAGE) &&
+		    place(moved[3], RCORE_CHILD_ROOT);
+	for (size_t i = 4; i < count && done; i++)
 		done = place(moved[i], next++);
 	return done && !close_range((unsigned)next, ~0U, 0);
 }

@@ -16,6 +16,7 @@
 enum {
 	RCORE_CHILD_CORE, /* standard input; 1 and 2 lead to /dev/null */
 	RCORE_CHILD_MESSAGE = 3,
+	RCORE_CHILD_ROOT,  /* leads to /dev/null unless looks_into_root */
 	RCORE_CHILD_FILES, /* the first of the outputs */
 };
 
@@ -27,7 +28,7 @@ struct rcore_child {
 	int root;
 	/*
 	 * The child needs files outside of that folder. So its own root folder
-	 * stays the same, and it keeps the descriptor, after the outputs.
+	 * stays the same, and it keeps the descriptor as RCORE_CHILD_ROOT.
 	 */
 	bool looks_into_root;
 	/* The user and group to switch to, if the child runs as root. */

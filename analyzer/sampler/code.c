@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/code.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +19,6 @@ enum {
 	ENVIRONMENT_LIMIT = 1000, /* nested blocks */
 	/* Verifications after which the decoders are created anew. */
 	OBJECT_ROUNDS = 10,
-	/* Words of an iseq's code; a large `case` has some thousands. */
-	CODE_WORDS_LIMIT = 1 << 17,
 	/* A bit in the number of an environment: it leads to the heap. */
 	IN_HEAP = 1,
 };
@@ -164,24 +161,6 @@ static void identify(struct rcore_codes *codes, const struct rcore_code *code,
 	}
 }
 
-static void find_leaves(const struct rcore_codes *codes, struct rcore_code *code)
-{
-	size_t count = code->bytes / sizeof(uint64_t);
-	if (!count || count > CODE_WORDS_LIMIT)
-		return;
-	uint64_t *words = malloc(code->bytes);
-	uint8_t *leaves = calloc(1, count / CHAR_BIT + 1);
-	if (words && leaves && !rcore_read(codes->memory, code->encoded, words, code->bytes)) {
-		for (size_t i = 0; i < count; i++)
-			if (words[i] == words[count - 1])
-				leaves[i / CHAR_BIT] |= (uint8_t)(1 << i % CHAR_BIT);
-		code->leaves = leaves;
-		leaves = NULL;
-	}
-	free(leaves);
-	free(words);
-}
-
 static void set_function(struct rcore_codes *codes, struct rcore_code *code, const char *label,
 			 const char *path, int first_line)
 {
@@ -214,8 +193,6 @@ static struct rcore_error *look_up_iseq(struct rcore_codes *codes, struct rcore_
 	if (rcore_read_field(codes->memory, code->body,
 			     &codes->layout->iseq_body.local_table_size, &code->locals))
 		code->locals = 0;
-	if (codes->layout->traits.frames_pushed_first)
-		find_leaves(codes, code);
 	set_function(codes, code, label, iseq->path, iseq->first_line);
 	return NULL;
 }
@@ -298,11 +275,11 @@ static struct rcore_code *add(struct rcore_codes *codes, const struct rcore_code
 	return code;
 }
 
-const struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
-					 uint64_t environment)
+struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
+				   uint64_t environment)
 {
 	const struct rcore_code_key key = {iseq, environment};
-	const struct rcore_code *code;
+	struct rcore_code *code;
 	HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
 	return code;
 }

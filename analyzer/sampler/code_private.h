@@ -29,9 +29,10 @@ struct rcore_code {
 	/*
 	 * Which words of an iseq's code are equal to its last one, which is
 	 * `leave`, unless the code ends in another way: a bit for each word.
-	 * NULL: unknown.
+	 * NULL: unknown. filled.c looks for them when it first needs them.
 	 */
 	uint8_t *leaves;
+	bool has_looked_for_leaves;
 	uint32_t function;
 	char *label, *path;
 	bool is_c, is_used, is_lost;
@@ -59,7 +60,7 @@ static inline bool rcore_code_is_within(const struct rcore_code *code, uint64_t 
 }
 
 /* Returns the entry of an iseq and an environment, or NULL. */
-const struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
+struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
 					 uint64_t environment);
 
 #endif

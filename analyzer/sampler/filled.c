@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/count.h"
@@ -8,13 +9,44 @@
 #include "sampler/code_private.h"
 #include "vm/stack/frame_flags.h"
 
-/* Whether the instruction before `pc` is a `leave`. */
-static bool has_left(const struct rcore_code *code, uint64_t pc)
+enum {
+	/*
+	 * Words of an iseq's code; a large `case` has some thousands. Longer
+	 * code is not looked at.
+	 */
+	CODE_WORDS_LIMIT = 1 << 14,
+};
+
+static void find_leaves(const struct rcore_codes *codes, struct rcore_code *code)
 {
-	if (!code->leaves || pc <= code->encoded || pc - code->encoded > code->bytes)
+	size_t count = code->bytes / sizeof(uint64_t);
+	code->has_looked_for_leaves = true;
+	if (!count || count > CODE_WORDS_LIMIT)
+		return;
+	uint64_t *words = malloc(code->bytes);
+	uint8_t *leaves = calloc(1, count / CHAR_BIT + 1);
+	if (words && leaves && !rcore_read(codes->memory, code->encoded, words, code->bytes)) {
+		for (size_t i = 0; i < count; i++)
+			if (words[i] == words[count - 1])
+				leaves[i / CHAR_BIT] |= (uint8_t)(1 << i % CHAR_BIT);
+		code->leaves = leaves;
+		leaves = NULL;
+	}
+	free(leaves);
+	free(words);
+}
+
+/* Whether the instruction before `pc` is a `leave`. */
+static bool has_left(const struct rcore_codes *codes, struct rcore_code *code, uint64_t pc)
+{
+	uint64_t offset = pc - code->encoded;
+	if (!code->has_line || pc < code->encoded || !offset || offset % sizeof(uint64_t) ||
+	    offset > code->bytes)
 		return false;
-	uint64_t i = (pc - code->encoded) / sizeof(uint64_t) - 1;
-	return code->leaves[i / CHAR_BIT] >> i % CHAR_BIT & 1;
+	if (!code->has_looked_for_leaves)
+		find_leaves(codes, code);
+	uint64_t i = offset / sizeof(uint64_t) - 1;
+	return code->leaves && code->leaves[i / CHAR_BIT] >> i % CHAR_BIT & 1;
 }
 
 /* Whether a word is the flags of a frame (ep[0]). */
@@ -154,13 +186,13 @@ bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *
 	uint64_t ep = rcore_code_frame_field(frame, layout, &layout->cfp.ep);
 	if (!layout->traits.frames_pushed_first)
 		return true;
-	const struct rcore_code *code = rcore_codes_get(codes, iseq, environment);
+	struct rcore_code *code = rcore_codes_get(codes, iseq, environment);
 	if (!code || (!iseq && pc))
 		return false;
 	bool is_first = !rcore_has(&layout->cfp.jit_return);
 	if (is_first && code->has_line && (!pc || !rcore_code_is_within(code, pc)))
 		return false;
-	if (code->has_line && has_left(code, pc))
+	if (has_left(codes, code, pc))
 		return false;
 	if (stack->cfp + 2 * step >= stack->top || !rcore_stack_value(stack, ep, &flags))
 		return true;

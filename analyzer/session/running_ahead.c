@@ -15,16 +15,21 @@ enum { ALWAYS_COPIED = 4 << 20 };
  * Whether the stacks of a fiber stay as they are until it runs. What another
  * one may write there are its nodes in lists of waiters.
  */
-static bool may_rest(const struct rcore_snapshot *snapshot, const struct rcore_fiber *fiber)
+static bool may_rest(const struct rcore_session *session, const struct rcore_snapshot *snapshot,
+		     const struct rcore_fiber *fiber)
 {
 	static const bool has_node[RCORE_WAIT_KINDS] = {
 		[RCORE_WAIT_MUTEX] = true,     [RCORE_WAIT_MONITOR] = true,
 		[RCORE_WAIT_POP] = true,       [RCORE_WAIT_PUSH] = true,
 		[RCORE_WAIT_CONDITION] = true, [RCORE_WAIT_JOIN] = true,
 		[RCORE_WAIT_PROCESS] = true,   [RCORE_WAIT_RACTOR] = true,
+		[RCORE_WAIT_SCHEDULER] = true,
 	};
-	return !fiber->is_root && !fiber->is_current && !fiber->problem && fiber->thread >= 0 &&
-	       !snapshot->threads[fiber->thread].is_ended &&
+	/* From 4.0 on, also those that IO#close must wake. */
+	bool io = fiber->wait && fiber->wait->kind == RCORE_WAIT_IO &&
+		  rcore_has(&session->located.location.layout.io.blocking_operations);
+	return !io && !fiber->is_root && !fiber->is_current && !fiber->problem &&
+	       fiber->thread >= 0 && !snapshot->threads[fiber->thread].is_ended &&
 	       (fiber->status == RCORE_FIBER_SUSPENDED ||
 		fiber->status == RCORE_FIBER_CREATED) &&
 	       !(fiber->wait &&
@@ -38,11 +43,38 @@ static size_t rest(struct rcore_live *live, const struct rcore_fiber *fiber)
 	       rcore_live_rest(live, fiber->vm_stack, fiber->vm_stack + fiber->vm_stack_size);
 }
 
-static void wake(struct rcore_live *live, const struct rcore_fiber *fiber)
+/* Returns whether any of its stacks has rested. */
+static bool wake(struct rcore_live *live, const struct rcore_fiber *fiber)
 {
-	rcore_live_wake(live, fiber->machine_stack,
-			fiber->machine_stack + fiber->machine_stack_size);
-	rcore_live_wake(live, fiber->vm_stack, fiber->vm_stack + fiber->vm_stack_size);
+	bool native = rcore_live_wake(live, fiber->machine_stack,
+				      fiber->machine_stack + fiber->machine_stack_size);
+	return rcore_live_wake(live, fiber->vm_stack, fiber->vm_stack + fiber->vm_stack_size) ||
+	       native;
+}
+
+static bool is_equal(const struct rcore_session *session, uint64_t base,
+		     const struct rcore_field *field, uint64_t wanted)
+{
+	uint64_t value;
+	return !rcore_has(field) ||
+	       (!rcore_read_field(session->target.memory, base, field, &value) &&
+		value == wanted);
+}
+
+/*
+ * Whether a fiber is in the copy as the first reading found it. That was
+ * earlier: the fiber may have ended since then, and another one may have got
+ * its stacks.
+ */
+static bool is_as_first(const struct rcore_session *session, const struct rcore_fiber *fiber)
+{
+	const struct rcore_layout *layout = &session->located.location.layout;
+	return is_equal(session, fiber->address, &layout->fiber.status, fiber->status) &&
+	       is_equal(session, fiber->address, &layout->fiber.context_stack_pointer,
+			fiber->stack_pointer) &&
+	       is_equal(session, fiber->ec, &layout->ec.vm_stack, fiber->vm_stack) &&
+	       (!fiber->frame_count ||
+		is_equal(session, fiber->ec, &layout->ec.cfp, fiber->frames[0].cfp));
 }
 
 static void let_rest(struct rcore_ahead *ahead, const struct rcore_session *session)
@@ -53,19 +85,22 @@ static void let_rest(struct rcore_ahead *ahead, const struct rcore_session *sess
 	if (session->settings.exact)
 		return;
 	for (size_t i = 0; i < first->fiber_count; i++) {
-		ahead->fibers[i].rests = may_rest(first, &first->fibers[i]);
+		const struct rcore_fiber *fiber = &first->fibers[i];
+		ahead->fibers[i].rests =
+			may_rest(session, first, fiber) && is_as_first(session, fiber);
 		if (ahead->fibers[i].rests)
-			saved += rest(live, &first->fibers[i]);
+			saved += rest(live, fiber);
 	}
-	for (size_t i = 0; i < first->fiber_count && saved <= ALWAYS_COPIED; i++) {
-		wake(live, &first->fibers[i]);
+	if (saved > ALWAYS_COPIED)
+		return;
+	rcore_live_rest_none(live);
+	for (size_t i = 0; i < first->fiber_count; i++)
 		ahead->fibers[i].rests = false;
-	}
 }
 
 /*
  * Returns a hash of a fiber in the copy: its struct, which contains its EC and
- * its registers, and both of its stacks unless they rest.
+ * its saved stack pointer, and both of its stacks unless they rest.
  */
 static uint64_t digest_of(const struct rcore_session *session, const struct rcore_fiber *fiber,
 			  bool rests)
@@ -100,9 +135,19 @@ static struct rcore_error *note_digests(struct rcore_ahead *ahead,
 	return NULL;
 }
 
+/* The kernel thread of a thread at the stop; 0: unknown, or it has ended. */
+static int tid_of(const struct rcore_snapshot *now, uint64_t thread)
+{
+	for (size_t i = 0; i < now->thread_count; i++)
+		if (now->threads[i].address == thread)
+			return now->threads[i].tid;
+	return 0;
+}
+
 /* Notes which threads have slept, of those whose fibers rest. */
 static struct rcore_error *note_sleepers(struct rcore_ahead *ahead,
-					 const struct rcore_session *session)
+					 const struct rcore_session *session,
+					 const struct rcore_snapshot *now)
 {
 	enum { UNKNOWN, SLEPT, RAN };
 	const struct rcore_snapshot *first = ahead->first;
@@ -113,14 +158,26 @@ static struct rcore_error *note_sleepers(struct rcore_ahead *ahead,
 		int thread = first->fibers[i].thread;
 		if (!ahead->fibers[i].rests)
 			continue;
-		if (states[thread] == UNKNOWN)
-			states[thread] = rcore_live_has_thread_slept(session->target.live,
-								     first->threads[thread].tid)
-						 ? SLEPT
-						 : RAN;
+		if (states[thread] == UNKNOWN) {
+			int tid = tid_of(now, first->threads[thread].address);
+			bool slept = rcore_live_has_thread_slept(session->target.live, tid);
+			states[thread] = slept ? SLEPT : RAN;
+		}
 		ahead->fibers[i].slept = states[thread] == SLEPT;
 	}
 	free(states);
+	return NULL;
+}
+
+static struct rcore_error *index_unchanged(struct rcore_ahead *ahead)
+{
+	const struct rcore_snapshot *first = ahead->first;
+	rcore_address_map_deinit(&ahead->unchanged);
+	ahead->unchanged = (struct rcore_address_map){0};
+	for (size_t i = 0; i < first->fiber_count; i++)
+		if (ahead->fibers[i].is_same &&
+		    !rcore_address_map_put(&ahead->unchanged, first->fibers[i].address, (int)i))
+			return rcore_error_no_memory();
 	return NULL;
 }
 
@@ -132,16 +189,39 @@ static struct rcore_error *find_unchanged(struct rcore_ahead *ahead,
 	for (size_t i = 0; i < first->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &first->fibers[i];
 		struct rcore_ahead_fiber *known = &ahead->fibers[i];
-		bool same = digest_of(session, fiber, known->rests) == known->digest;
-		if (same && !rcore_address_map_put(&ahead->unchanged, fiber->address, (int)i))
-			return rcore_error_no_memory();
-		if (same || !known->rests)
+		known->is_same = digest_of(session, fiber, known->rests) == known->digest;
+		if (known->is_same || !known->rests)
 			continue;
 		wake(live, fiber);
 		known->rests = false;
 	}
 	rcore_live_fetch(live);
-	return NULL;
+	return index_unchanged(ahead);
+}
+
+/*
+ * Copies the stacks again of fibers that have changed, are new, or that threads
+ * run, if they have rested: as stacks of a fiber that does not exist any more,
+ * or of one whose struct is the same although it runs. Sets *ret_any if there
+ * were any, which must be decoded again.
+ */
+static struct rcore_error *wake_changed(struct rcore_ahead *ahead,
+					const struct rcore_session *session,
+					const struct rcore_snapshot *changed, bool *ret_any)
+{
+	struct rcore_live *live = session->target.live;
+	*ret_any = false;
+	for (size_t i = 0; i < changed->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &changed->fibers[i];
+		if (!wake(live, fiber))
+			continue;
+		*ret_any = true;
+		int index = rcore_address_map_get(&ahead->unchanged, fiber->address);
+		if (index >= 0)
+			ahead->fibers[index].is_same = ahead->fibers[index].rests = false;
+	}
+	rcore_live_fetch(live);
+	return *ret_any ? index_unchanged(ahead) : NULL;
 }
 
 static struct rcore_error *note_fibers(struct rcore_ahead *ahead,
@@ -200,21 +280,28 @@ static struct rcore_error *note_all_fibers(struct rcore_ahead *ahead,
 static struct rcore_error *decode_changed(struct rcore_ahead *ahead,
 					  struct rcore_session *session)
 {
+	enum { ATTEMPTS = 3 };
 	struct rcore_target *target = &session->target;
 	struct rcore_moment moment;
+	bool again = true;
 	struct rcore_error *err = find_unchanged(ahead, session);
+	for (int i = 0; i < ATTEMPTS && again && !err; i++) {
+		target->unchanged_fibers = &ahead->unchanged;
+		target->seen_fibers = ahead->seen;
+		err = rcore_session_read(session, &moment);
+		target->unchanged_fibers = NULL;
+		target->seen_fibers = NULL;
+		if (err)
+			return err;
+		err = wake_changed(ahead, session, moment.snapshot, &again);
+		if (err || (again && i + 1 < ATTEMPTS))
+			rcore_snapshot_free(moment.snapshot);
+	}
+	if (err)
+		return err;
+	err = note_sleepers(ahead, session, moment.snapshot);
 	if (!err)
-		err = note_sleepers(ahead, session);
-	if (err)
-		return err;
-	target->unchanged_fibers = &ahead->unchanged;
-	target->seen_fibers = ahead->seen;
-	err = rcore_session_read(session, &moment);
-	target->unchanged_fibers = NULL;
-	target->seen_fibers = NULL;
-	if (err)
-		return err;
-	err = note_all_fibers(ahead, moment.snapshot);
+		err = note_all_fibers(ahead, moment.snapshot);
 	if (!err && !session->settings.no_native)
 		err = rcore_running_keep_stacks(target, moment.snapshot);
 	if (!err)

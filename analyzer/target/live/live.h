@@ -108,17 +108,18 @@ bool rcore_live_is_quiet(const struct rcore_live *live);
 /*
  * Lets [start, end), a part of what was copied ahead, keep its bytes when
  * rcore_live_begin() copies the rest again: only whole pages. Returns how many
- * bytes that saves. rcore_live_wake() lets rcore_live_fetch() read them again
- * after all.
+ * bytes that saves. rcore_live_rest_none() lets nothing rest any more. After
+ * rcore_live_begin(), rcore_live_wake() lets rcore_live_fetch() read a part
+ * again after all. Returns whether any of it rested.
  */
 size_t rcore_live_rest(struct rcore_live *live, uint64_t start, uint64_t end);
-void rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end);
+void rcore_live_rest_none(struct rcore_live *live);
+bool rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
  * Returns whether a thread has slept between rcore_live_note_sleepers() and the
  * stop by rcore_live_begin(), until the process is resumed. `tid` is its id in
- * its own pid namespace. Returns false in case of doubt, and if that namespace
- * is not rcore's.
+ * its own pid namespace. Returns false in case of doubt.
  */
 bool rcore_live_has_thread_slept(const struct rcore_live *live, int tid);
 

@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 
-enum { PAGE = RCORE_LIVE_PAGE, BLOCK_PAGES = 64 };
+enum { PAGE = RCORE_LIVE_PAGE, BLOCK_PAGES = 64, WORK_FACTOR = 16 };
 
 /*
  * Allocates the bytes of `count` pages in one block. Returns NULL if memory is
@@ -218,6 +218,7 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 	memset(bytes, 0, pages->count * PAGE);
 	qsort(pages->items, pages->count, sizeof(*pages->items), by_address);
 	pages->sorted_count = pages->count;
+	pages->work_left = WORK_FACTOR * (uint64_t)pages->count * PAGE;
 	for (size_t i = 0; i < pages->count; i++) {
 		pages->items[i].bytes = bytes + i * PAGE;
 		pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
@@ -248,13 +249,24 @@ static size_t first_after(const struct rcore_live_pages *pages, uint64_t address
 	return low;
 }
 
+static bool spend(struct rcore_live_pages *pages, uint64_t bytes)
+{
+	bool has_left = bytes <= pages->work_left;
+	pages->work_left = has_left ? pages->work_left - bytes : 0;
+	return has_left;
+}
+
 /* A page that is in [start, end) in part has bytes of something else. */
 size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
 {
 	size_t count = 0;
+	if (start > UINT64_MAX - PAGE || end < start || end - start > RCORE_LIVE_STACK_LIMIT)
+		return 0;
 	for (size_t i = first_after(pages, start + PAGE - 1);
 	     i < pages->sorted_count && pages->items[i].address + PAGE <= end; i++) {
 		struct rcore_live_page *page = &pages->items[i];
+		if (!spend(pages, PAGE))
+			break;
 		if (page->state != RCORE_LIVE_PAGE_READ || page->rests)
 			continue;
 		page->rests = true;
@@ -263,17 +275,37 @@ size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uin
 	return count;
 }
 
+void rcore_live_pages_rest_none(struct rcore_live_pages *pages)
+{
+	for (size_t i = 0; i < pages->count; i++)
+		pages->items[i].rests = false;
+}
+
+static size_t wake(struct rcore_live_page *page)
+{
+	if (!page->rests)
+		return 0;
+	page->rests = false;
+	page->state = RCORE_LIVE_PAGE_WANTED;
+	return 1;
+}
+
+static size_t wake_all(struct rcore_live_pages *pages)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < pages->count; i++)
+		count += wake(&pages->items[i]);
+	return count;
+}
+
 size_t rcore_live_pages_wake(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
 {
 	size_t count = 0;
 	for (size_t i = first_after(pages, start);
 	     i < pages->sorted_count && pages->items[i].address < end; i++) {
-		struct rcore_live_page *page = &pages->items[i];
-		if (!page->rests)
-			continue;
-		page->rests = false;
-		page->state = RCORE_LIVE_PAGE_WANTED;
-		count++;
+		count += wake(&pages->items[i]);
+		if (!spend(pages, PAGE))
+			return count + wake_all(pages);
 	}
 	return count;
 }
@@ -286,6 +318,8 @@ uint64_t rcore_live_pages_digest(struct rcore_live_pages *pages, uint64_t start,
 		const struct rcore_live_page *page = &pages->items[i];
 		size_t from = page->address < start ? start - page->address : 0;
 		size_t to = end - page->address < PAGE ? end - page->address : PAGE;
+		if (!spend(pages, to - from))
+			return ++pages->unlike;
 		if (page->state == RCORE_LIVE_PAGE_READ)
 			digest = XXH3_64bits_withSeed(page->bytes + from, to - from, digest);
 	}

@@ -32,6 +32,8 @@ enum {
 	 */
 	RCORE_LIVE_SCAN_SIZE = 8 << 10,
 	RCORE_LIVE_PAGES_RECENT = 256,
+	/* Bytes of a machine stack; that of a thread may have 64 MiB. */
+	RCORE_LIVE_STACK_LIMIT = 256 << 20,
 };
 
 enum rcore_live_page_state {
@@ -60,6 +62,12 @@ struct rcore_live_pages {
 	struct rcore_live_page *items;
 	size_t count, capacity;
 	size_t sorted_count; /* how many of `items` are sorted by address */
+	/*
+	 * Bytes that rest(), wake() and digest() may still go over: several
+	 * times all that is on the list. Overlapping ranges use it up.
+	 */
+	uint64_t work_left;
+	uint64_t unlike; /* the last value that digest() invented */
 	struct rcore_address_map index;
 	struct {
 		uint64_t address;
@@ -93,18 +101,25 @@ void rcore_live_pages_again(struct rcore_live_pages *pages);
 /*
  * Pages that lie in [start, end), and were on the list at the last rewind() and
  * have been read since, keep their bytes at the next again(). Returns how many.
+ * A target may claim that all of its memory is a stack, many times. So ranges
+ * above RCORE_LIVE_STACK_LIMIT never rest, nor does anything once the work is
+ * more than that of stacks that do not overlap.
  */
 size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
+/* No page rests any more. */
+void rcore_live_pages_rest_none(struct rcore_live_pages *pages);
+
 /*
- * Lets the next fill() read those of [start, end) again that rested. Returns
- * how many.
+ * Lets the next fill() read those of [start, end) again that rested: all pages,
+ * once that is too much work. Returns how many.
  */
 size_t rcore_live_pages_wake(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
 /*
  * Returns a hash (XXH3) of the bytes of [start, end). Counts only pages that
- * were on the list at the last rewind() and have been read since.
+ * were on the list at the last rewind() and have been read since. Returns
+ * another value each time once that is too much work.
  */
 uint64_t rcore_live_pages_digest(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 

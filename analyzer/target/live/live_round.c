@@ -177,21 +177,26 @@ size_t rcore_live_rest(struct rcore_live *live, uint64_t start, uint64_t end)
 	return rcore_live_pages_rest(&live->pages, start, end) * RCORE_LIVE_PAGE;
 }
 
-void rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end)
+void rcore_live_rest_none(struct rcore_live *live)
 {
-	rcore_live_pages_wake(&live->pages, start, end);
+	rcore_live_pages_rest_none(&live->pages);
+}
+
+bool rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end)
+{
+	return rcore_live_pages_wake(&live->pages, start, end) > 0;
 }
 
 bool rcore_live_has_thread_slept(const struct rcore_live *live, int tid)
 {
 	size_t count = 0;
 	const struct rcore_stopped_thread *threads =
-		live->stop && !live->status.depth ? rcore_stop_threads(live->stop, &count)
-						  : NULL;
-	for (size_t i = 0; i < count; i++)
-		if (threads[i].tid == tid)
-			return rcore_live_has_slept(&live->sleepers, live->process.machine, tid,
-						    &threads[i].thread);
+		live->stop ? rcore_stop_threads(live->stop, &count) : NULL;
+	/* stop_process() has added them in this order. */
+	for (size_t i = 0; tid && i < count && i < live->threads.count; i++)
+		if (live->threads.items[i].tid == tid)
+			return rcore_live_has_slept(&live->sleepers, live->process.machine,
+						    threads[i].tid, &threads[i].thread);
 	return false;
 }
 

@@ -269,6 +269,43 @@ START_TEST(lets_pages_rest)
 }
 END_TEST
 
+/* What a hostile target calls stacks. */
+START_TEST(bounds_what_rests)
+{
+	struct child child = child_start(child_counts, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_memory *memory = rcore_live_memory(live);
+	uint64_t pattern = address_of(child.shared->pattern);
+	uint64_t page = address_of(child.shared->copy) & ~UINT64_C(4095);
+	keep_all(live, &child);
+	copied_ahead(live);
+	uint64_t digest = rcore_live_digest(live, pattern, pattern + CHILD_PATTERN);
+	ck_assert_uint_eq(rcore_live_rest(live, 0, UINT64_MAX), 0);
+	ck_assert_uint_eq(rcore_live_rest(live, UINT64_MAX, 0), 0);
+	ck_assert_uint_eq(rcore_live_rest(live, UINT64_MAX, UINT64_MAX), 0);
+	ck_assert_uint_gt(rcore_live_rest(live, pattern, pattern + CHILD_PATTERN), 0);
+	rcore_live_rest_none(live);
+	ck_assert_uint_eq(rcore_live_digest(live, pattern, pattern + CHILD_PATTERN), digest);
+
+	/* Ranges that overlap again and again: nothing counts as unchanged, and nothing rests. */
+	ck_assert_uint_eq(rcore_live_rest(live, page, page + 4096), 4096);
+	long ahead = count_in(memory, &child);
+	for (int i = 0; i < 1000; i++)
+		rcore_live_digest(live, pattern, pattern + CHILD_PATTERN);
+	ck_assert_uint_ne(rcore_live_digest(live, pattern, pattern + CHILD_PATTERN),
+			  rcore_live_digest(live, pattern, pattern + CHILD_PATTERN));
+	ck_assert_uint_eq(rcore_live_rest(live, pattern, pattern + CHILD_PATTERN), 0);
+	child_runs(&child);
+	live_begun(live, true);
+	ck_assert(rcore_live_wake(live, pattern, pattern + 1));
+	rcore_live_fetch(live);
+	ck_assert_int_gt(count_in(memory, &child), ahead);
+	live_ended(live);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
 /* One thread sleeps while another one runs. */
 START_TEST(knows_each_thread_that_slept)
 {
@@ -308,6 +345,7 @@ int main(void)
 	tcase_add_test(ahead, misses_what_is_noted_too_late);
 	tcase_add_test(ahead, digests_what_it_copied);
 	tcase_add_loop_test(ahead, lets_pages_rest, 0, 3);
+	tcase_add_test(ahead, bounds_what_rests);
 	tcase_add_test(ahead, knows_each_thread_that_slept);
 	suite_add_tcase(suite, ahead);
 	SRunner *runner = srunner_create(suite);
