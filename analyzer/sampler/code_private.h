@@ -61,6 +61,6 @@ static inline bool rcore_code_is_within(const struct rcore_code *code, uint64_t 
 
 /* Returns the entry of an iseq and an environment, or NULL. */
 struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
-					 uint64_t environment);
+				   uint64_t environment);
 
 #endif

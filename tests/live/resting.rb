@@ -4,6 +4,7 @@
 # stop, or is marked as older.
 module Resting
   COUNT = 800
+  SHORT = 50
   LOOKS = 4
   MOST = 40
 
@@ -43,12 +44,23 @@ module Resting
     test.same("complete", true, report["complete"])
     main = report["threads"][0]["id"]
     step = Integer(report["fibers"].filter_map { |fiber| frames_local(fiber, "step") }.first)
-    fibers = report["fibers"].reject { |fiber| fiber["root"] }
+    fibers, shorts = report["fibers"].reject { |fiber| fiber["root"] || fiber["status"] == "terminated" }.partition { |fiber| frames_local(fiber, "number") }
+    short(test, shorts, step)
     busy, resting = fibers.partition { |fiber| fiber["thread"] == main }
     [busy, resting].each { |each| test.same("fibers", (0...COUNT).to_a, each.map { |fiber| number(fiber) }.sort) }
     resting.each { |fiber| turns(test, fiber, 1..1) }
     busy.each { |fiber| turns(test, fiber, allowed(fiber, step, known)) }
     busy.count { |fiber| fiber["stack_age_ns"] }
+  end
+
+  # Those that live for SHORT steps. One is just being replaced.
+  def self.short(test, fibers, step)
+    wanted = (step - SHORT...step).reject { |born| born % SHORT == step % SHORT }
+    born = fibers.reject { |fiber| fiber["stack_age_ns"] }.filter_map { |fiber| frames_local(fiber, "born") }.map(&:to_i)
+    born -= [step, step - SHORT]
+    marked = fibers.count { |fiber| fiber["stack_age_ns"] }
+    test.fail("born at #{(born - wanted).first(5)}, but the step is #{step}") if (born - wanted).any?
+    test.fail("#{wanted.size - born.size - marked} of #{SHORT} are missing") if born.uniq.size + marked < wanted.size
   end
 
   # How often a fiber was resumed, up to a step.

@@ -3,6 +3,7 @@
 #
 # Resumes COUNT fibers in turn for ever; each counts in a local how often. `step` says how often any was resumed, so
 # the local of each fiber is known at every moment. A thread that sleeps has as many fibers, which never run again.
+# Each step also ends one of SHORT other fibers, and begins another in its place, which gets its stacks.
 require_relative "counting"
 
 COUNT = Integer(ARGV[0])
@@ -19,12 +20,23 @@ def fiber(number)
   fiber
 end
 
+SHORT = 50
+
+def short(slot, born)
+  fiber = Fiber.new { |slot, born| Fiber.yield slot, born }
+  fiber.resume(slot, born)
+  fiber
+end
+
 def take_turns(fibers)
   step = 0
+  shorts = Array.new(SHORT) { |slot| short(slot, slot - SHORT) }
   file = File.open("counter", "w")
   file.sync = true
   loop do
     fibers[step % COUNT].resume
+    shorts[step % SHORT].resume
+    shorts[step % SHORT] = short(step % SHORT, step)
     step += 1
     next if step % 100 != 0
     file.rewind
