@@ -58,7 +58,6 @@ $(BUILD)/gen/tables.c: scripts/pack-tables.awk $(TABLES)
 	$(call say,GEN,$@)
 	$(Q)awk -f $^ > $@
 
-# What flame graphs contain.
 # The names of the system calls of the machine that CC compiles for.
 $(BUILD)/gen/sampler/system_calls.inc: Makefile
 	@mkdir -p $(@D)
@@ -68,6 +67,7 @@ $(BUILD)/gen/sampler/system_calls.inc: Makefile
 
 $(BUILD)/analyzer/sampler/system_calls.o: $(BUILD)/gen/sampler/system_calls.inc
 
+# What flame graphs contain.
 FLAME_C = $(BUILD)/gen/report/profile/flame_script.c $(BUILD)/gen/report/profile/flame_style.c
 $(BUILD)/gen/report/profile/flame_script.c: analyzer/report/profile/flame.js
 $(BUILD)/gen/report/profile/flame_style.c: analyzer/report/profile/flame.css

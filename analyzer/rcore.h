@@ -115,8 +115,9 @@ struct rcore_options {
 	size_t max_pause_ms;
 	/*
 	 * rcore_open_pid(): copy the stacks of all parked fibers while the
-	 * process is stopped. Otherwise, if they are many, those of fibers that
-	 * have not changed are of just before the stop, and marked.
+	 * process is stopped. Otherwise, if they are many, those of fibers
+	 * whose struct does not change are copied just before the stop. Fibers
+	 * that may have run since then are marked (rcore_fiber.stack_age_ns).
 	 */
 	bool exact;
 };

@@ -12,7 +12,7 @@ BPF_GEN    = $(BUILD)/gen/sampler/bpf/sample
 BPF_FLAGS  = --target=bpf -mcpu=v2 -O2 -g -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. \
 	-Ianalyzer -idirafter /usr/include/$(MACHINE)-linux-gnu -MMD -MP -MF $(BPF_GEN).d
 
-# Changes when BPF does, so that rcore is linked again.
+# Rewritten when BPF is switched on or off, so that rcore is linked again.
 BPF_USED   = $(BUILD)/bpf-used
 ifneq ($(shell cat $(BPF_USED) 2>/dev/null),$(BPF_OBJ))
 .PHONY: $(BPF_USED)

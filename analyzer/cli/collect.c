@@ -49,7 +49,7 @@ struct arguments {
 /* The files of a report, in the order of the child's descriptors. */
 enum { TEXT, JSON, HTML, PACK, LINE, OUTPUTS };
 static const char *const endings[OUTPUTS] = {".txt", ".json", ".html", ".core", ".jsonl"};
-/* With a spool, the folder of it that has the output. */
+/* The folder of the spool to which an output goes, if there is a spool. */
 static const char *const in_spool[OUTPUTS] = {[PACK] = "packs", [LINE] = "lines"};
 
 struct collect {
@@ -87,8 +87,8 @@ static const struct rcore_option options[] = {
 	 "Write cores, reports and packs to DIR (/var/crash)",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"spool", 0, RCORE_OPTION_TEXT, MEMBER(spool), "DIR",
-	 "Write the pack to DIR/packs, and a line of rcore triage to DIR/lines. Another "
-	 "program may take both (see docs/fleet.md)",
+	 "Write the pack to DIR/packs, and a line of rcore triage to DIR/lines, from "
+	 "which another program may collect them (see docs/fleet.md)",
 	 .completion = RCORE_COMPLETE_FILE},
 	RCORE_OPTIONS_OF_DEPLOYMENT(MEMBER(deployment)),
 	{"process", 0, RCORE_OPTION_PID, MEMBER(pid), "PID",
@@ -284,7 +284,7 @@ static struct rcore_error *write_report(const struct rcore_snapshot *snapshot,
 	return err;
 }
 
-/* The program's own words on where it ran come before the machine's name. */
+/* What the environment of the process names takes precedence over uname(2). */
 static void describe(const struct collect *collect, struct rcore_snapshot *snapshot)
 {
 	struct rcore_deployment *deployment = &snapshot->deployment;
@@ -297,7 +297,7 @@ static void describe(const struct collect *collect, struct rcore_snapshot *snaps
 	deployment->host_source = "machine";
 }
 
-/* The line names the pack, which is in the folder next to its own. */
+/* Returns the name of a file of the spool, without its folder. */
 static const char *name_in_spool(const struct collect *collect, const char *ending,
 				 char name[96])
 {
@@ -320,7 +320,7 @@ static struct rcore_error *write_line(const struct collect *collect,
 	return err;
 }
 
-/* Of a core that was not read, the line says why, and what is known besides. */
+/* Writes the line of a core that was not read: why, and what else is known. */
 static struct rcore_error *spool_failure(struct collect *collect, const char *message)
 {
 	struct rcore_output *line = &collect->outputs[LINE];
@@ -342,7 +342,7 @@ static struct rcore_error *spool_failure(struct collect *collect, const char *me
 	return err;
 }
 
-/* The line last: who sees it finds its pack. */
+/* Names the line last, so that whoever sees it finds its pack. */
 static struct rcore_error *keep_all(struct collect *collect)
 {
 	struct rcore_error *err = NULL;
@@ -541,7 +541,7 @@ static void find_process(struct collect *collect, char root[64])
 		collect->root = openat(folder, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder >= 0)
 		close(folder);
-	/* Only root can change its root folder. */
+	/* Only root may call chroot(2). */
 	collect->looks_into_root = geteuid() || target->options.layout_file ||
 				   target->options.recognizer_file ||
 				   target->options.search_path_count;
@@ -611,7 +611,7 @@ const struct rcore_command rcore_cli_collect = {
 	       "and a pack (.core). If all are complete, delete the stored core. Use it as the "
 	       "kernel's core dump handler. If the process is not Ruby, or if rcore gives up, "
 	       "keep the stored core and add a line to DIR/rcore.log. With --spool, the limits "
-	       "of size and age also hold for each folder of the spool.",
+	       "of size and age also apply to each folder of the spool.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.defaults = &defaults,

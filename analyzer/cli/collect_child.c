@@ -65,7 +65,7 @@ static bool change_user(uid_t user, gid_t group)
 	       !setresuid(user, user, user) && !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* No file has more than `room` bytes, and it may write only a few. */
+/* Limits each file to `room` bytes. The child can write only a few files. */
 static bool limit_files(uint64_t room)
 {
 	const struct rlimit limit = {room, room};

@@ -27,8 +27,9 @@ struct rcore_child {
 	/* The root folder of the process that died, or -1. */
 	int root;
 	/*
-	 * The child needs files outside of that folder. So its own root folder
-	 * stays the same, and it keeps the descriptor as RCORE_CHILD_ROOT.
+	 * The child also needs files outside that folder, so its own root
+	 * folder stays the same, and it keeps the descriptor as
+	 * RCORE_CHILD_ROOT.
 	 */
 	bool looks_into_root;
 	/* The user and group to switch to, if the child runs as root. */

@@ -31,7 +31,7 @@ struct rcore_error *rcore_collect_folder_open(const char *path, int *ret)
 	return NULL;
 }
 
-/* If we are not allowed to, the group cannot read it; that is no failure. */
+/* If this is not permitted, the group cannot read the file; not an error. */
 static void share(const struct rcore_spool_folder *spool, int fd, mode_t mode)
 {
 	if (spool->is_shared && !fchown(fd, (uid_t)-1, spool->group))

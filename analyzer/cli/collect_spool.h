@@ -10,25 +10,25 @@
 #include "report/result.h"
 
 /*
- * A folder from which another program takes what `rcore collect` wrote
- * (docs/fleet.md): lines/NAME.jsonl, a line of rcore triage each, and
- * packs/NAME.core. Each file appears complete under its name, the pack before
- * its line.
+ * A folder from which another program collects what `rcore collect` wrote
+ * (docs/fleet.md): lines/NAME.jsonl, each with one line of rcore triage, and
+ * packs/NAME.core. A file gets its name when it is complete. A pack gets its
+ * name before its line does.
  */
 enum { RCORE_SPOOL_LINES, RCORE_SPOOL_PACKS, RCORE_SPOOL_FOLDERS };
 
 struct rcore_spool_folder {
 	const char *path; /* NULL: there is none */
 	int folders[RCORE_SPOOL_FOLDERS];
-	/* Who besides the owner may read its files; is_shared: anybody. */
+	/* is_shared: this group may read the files, too. */
 	gid_t group;
 	bool is_shared;
 };
 
 /*
- * Opens a folder for files, and makes it if there is none. In one that others
- * may write to, only the sticky bit keeps them from replacing our files.
- * Errors: OS; USAGE if they can.
+ * Opens a folder, and creates it if it does not exist. Errors: OS; USAGE if
+ * others can replace files in it: they own it, or they can write to it and it
+ * has no sticky bit.
  */
 struct rcore_error *rcore_collect_folder_open(const char *path, int *ret);
 
@@ -36,20 +36,20 @@ struct rcore_error *rcore_collect_folder_open(const char *path, int *ret);
 struct rcore_error *rcore_spool_open(const char *path, struct rcore_spool_folder *ret);
 
 /*
- * Makes room in both folders, each by itself. *left becomes what a new file may
- * have, if that is less.
+ * Deletes old files in each of the two folders until it is within the limits.
+ * Lowers *left to the bytes that a new file may have, if those are fewer.
  */
 void rcore_spool_make_room(const struct rcore_spool_folder *spool,
 			   const struct rcore_room_limits *limits, const char *own,
 			   uint64_t *left);
 
 /*
- * Prepares a file for its name: lets the group of the spool read it if it may
- * read the spool, and puts its bytes on the disk. Error: OS.
+ * Prepares a file to get its name: lets the group of the spool read it if it
+ * can read the spool, and writes its bytes to the disk. Error: OS.
  */
 struct rcore_error *rcore_spool_settle(const struct rcore_spool_folder *spool, int fd);
 
-/* Replaces what a file has by one line. Error: OS. */
+/* Replaces the content of a file with one line. Errors: OS, NO_MEMORY. */
 struct rcore_error *rcore_spool_write_line(const struct rcore_result *result, int fd);
 
 #endif

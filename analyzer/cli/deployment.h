@@ -6,7 +6,7 @@
 #include "model/deployment.h"
 #include "triage/cluster.h"
 
-/* What the user says of the program; NULL: the target may know it. */
+/* What the user says about the program; NULL: use what the target says. */
 struct rcore_cli_deployment {
 	const char *service, *release, *host;
 };
@@ -33,11 +33,11 @@ struct rcore_cli_deployment {
 		"host", 0, RCORE_OPTION_TEXT,                                               \
 			(member) + offsetof(struct rcore_cli_deployment, host), "NAME",     \
 			"Where it died. By default host.name of OTEL_RESOURCE_ATTRIBUTES, " \
-			"HOSTNAME of the process, or the machine, if it is known",          \
+			"HOSTNAME of the process, or the machine's name, if known",         \
 			.completion = RCORE_COMPLETE_NOTHING                                \
 	}
 
-/* What the user says takes precedence, and is never redacted. */
+/* Options take precedence over what the target says, and are not redacted. */
 static inline void rcore_cli_deployment_apply(const struct rcore_cli_deployment *given,
 					      struct rcore_result *result)
 {

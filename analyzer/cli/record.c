@@ -65,12 +65,10 @@ static const struct rcore_option options[] = {
 	 ebpf_names, .completion = RCORE_COMPLETE_NOTHING, .implied = "auto"},
 	{"off-cpu", 0, RCORE_OPTION_FLAG, MEMBER(off_cpu),
 	 .help = "Instead of sampling, record each time that a thread leaves its processor: "
-		 "where, "
-		 "and for how long. Needs BPF, like --ebpf"},
+		 "where, and for how long. Needs BPF, like --ebpf"},
 	{"event", 'e', RCORE_OPTION_LIST, MEMBER(events), "syscalls:NAME,...",
 	 "Instead of sampling, record each of these system calls when it returns: where, and "
-	 "how "
-	 "many bytes it moved. Can be repeated. Needs BPF, like --ebpf",
+	 "how many bytes it moved. Can be repeated. Needs BPF, like --ebpf",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
 	 "Keep only labels named KEY: a key of a fiber's context, or a field of what it works "
@@ -82,7 +80,7 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-/* Each event counts, so there is no rate. */
+/* Returns whether each event is recorded, so that there is no rate. */
 static bool is_of_events(const struct arguments *asked)
 {
 	return asked->off_cpu || asked->events.count;
@@ -210,7 +208,7 @@ static struct rcore_error *state_end(struct record *record)
 	return err;
 }
 
-/* That an event did not happen is a result, too. */
+/* If no event happened, that is a result, too. */
 static bool has_result(const struct record *record)
 {
 	return record->summary.total.samples ||
@@ -351,7 +349,7 @@ static struct rcore_error *add_calls(const char *event, struct rcore_bpf_options
 	return NULL;
 }
 
-/* Events are not sampled. */
+/* Options of sampling cannot be used with events. */
 static struct rcore_error *check_events(const struct arguments *asked)
 {
 	const char *name = asked->off_cpu ? "off-cpu" : "event";

@@ -7,10 +7,10 @@
 
 #include "sampler/sampling.h"
 
-/* What `rcore record` prints to standard error about its samples. */
+/* What the summaries of `rcore record` on standard error are made from. */
 struct rcore_record_summary {
 	const struct rcore_sampling_summary *summary;
-	size_t rate;      /* that was asked for */
+	size_t rate;      /* as requested */
 	bool is_terminal; /* progress was shown */
 	bool is_off_cpu, is_calls;
 };

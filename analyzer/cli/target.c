@@ -65,7 +65,7 @@ const struct rcore_option rcore_cli_target_options[] = {
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"exact", 0, RCORE_OPTION_FLAG, MEMBER(options.exact),
 	 .help = "With -p, copy the stacks of all parked fibers while the process is stopped, "
-		 "even if they are many and have not changed since just before"},
+		 "also of those that do not seem to have run since just before the stop"},
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
 	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "
 	 "(" RCORE_JOURNAL_FOLDER ")",

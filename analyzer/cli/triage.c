@@ -175,7 +175,7 @@ static int status_of(const struct rcore_error *err)
 						    : 2;
 }
 
-/* If the objects cannot be read, the line says why. */
+/* If the objects cannot be read, sets result->heap.problem to why. */
 static struct rcore_error *add_heap(const struct triage *triage, struct rcore_session *session,
 				    struct rcore_arena *arena, struct rcore_result *result)
 {
@@ -440,7 +440,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	struct rcore_error *err = NULL;
 	if (triage.asked->classes > MOST_CLASSES)
 		err = rcore_error_create(RCORE_ERROR_USAGE,
-					 "option '--heap' takes at most %d classes",
+					 "option '--heap' accepts at most %d classes",
 					 MOST_CLASSES);
 	if (!err)
 		err = run(&triage, ret_status);

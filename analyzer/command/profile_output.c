@@ -233,9 +233,9 @@ static struct rcore_error *read_all(struct work *work)
 
 /* What `--mode` selects in recordings of one kind. */
 struct kind {
-	const char *event;         /* how the fact begins */
-	const char *has;           /* for a message */
-	int measures[RCORE_MODES]; /* -1: it has no such amount */
+	const char *event;         /* start of the fact `event` */
+	const char *has;           /* for messages */
+	int measures[RCORE_MODES]; /* -1: no such amount */
 };
 
 static const struct kind kinds[] = {
@@ -273,7 +273,7 @@ static struct rcore_error *choose_measure(const struct work *work, enum rcore_me
 	return NULL;
 }
 
-/* Its axis is a time. */
+/* Rejects formats whose axis is a time if the amounts are not times. */
 static struct rcore_error *check_format(const struct rcore_profile_format *format,
 					enum rcore_measure measure)
 {

@@ -15,7 +15,7 @@ struct rcore_profile_arguments {
 	bool all;
 };
 
-/* What to show; the recording decides which amount that is. */
+/* The values of --mode. The kind of recording decides which amount each is. */
 enum rcore_mode { RCORE_MODE_WALL, RCORE_MODE_CPU, RCORE_MODE_BYTES, RCORE_MODES };
 
 extern const char *const rcore_mode_names[]; /* ends with NULL */
@@ -55,8 +55,8 @@ extern const char *const rcore_mode_names[]; /* ends with NULL */
 			.offset = offsetof(type, member.mode),                                \
 			.value = "MODE",                                                      \
 			.help = "wall (the default): all time, also that spent waiting; "     \
-				"cpu: time on a processor; bytes: of system calls, those "    \
-				"that they moved",                                            \
+				"cpu: time on a processor; bytes: how many bytes system "     \
+				"calls moved",                                                \
 			.choices = rcore_mode_names,                                          \
 		},                                                                            \
 	{                                                                                     \

@@ -220,7 +220,7 @@ static void read_live(struct reader *reader, struct json_object *note,
 	read_fds(reader, member(object, "fds", json_type_array), live);
 }
 
-/* Of the source, only one of rcore's own words. */
+/* Accepts only sources that rcore writes. */
 static const char *source_of(struct json_object *object, const char *key)
 {
 	static const char *const sources[] = {"clock",       "systemd", "file",

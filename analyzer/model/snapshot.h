@@ -177,7 +177,8 @@ struct rcore_fiber {
 	/*
 	 * How long before the stop its stacks were copied, in nanoseconds. Its
 	 * struct was still the same at the stop, but it may have run and have
-	 * been parked again. 0: they are of the stop itself.
+	 * been parked again. 0: they were copied during the stop, or it has not
+	 * run since they were copied.
 	 */
 	uint64_t stack_age_ns;
 };
@@ -488,7 +489,6 @@ struct rcore_snapshot {
 	struct rcore_pool *pools; /* for which fibers wait */
 	size_t pool_count;
 
-	/* Where and when, and which program. */
 	struct rcore_deployment deployment;
 };
 

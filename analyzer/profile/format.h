@@ -16,11 +16,11 @@ enum { RCORE_RECORDING_FORMAT = 1 };
 
 #define RCORE_RECORDING_MAGIC "RCOREREC"
 
-/* The fact `event` of a recording of times off a processor. */
+/* The fact `event` of a recording of --off-cpu. */
 #define RCORE_EVENT_OFF_CPU "off-cpu"
 /*
- * How it begins in a recording of system calls, before their names: each sample
- * is a call, and its wall time is the number of bytes that the call moved.
+ * The start of the fact `event` of a recording of system calls; their names
+ * follow. Each sample is a call, and its wall time is how many bytes it moved.
  */
 #define RCORE_EVENT_CALLS "syscalls:"
 

@@ -26,7 +26,7 @@ struct rcore_error *rcore_recording_writer_new(int fd, struct rcore_recording_wr
  *	rate	samples per second and thread that were asked for
  *	pid, command, ruby	of the program
  *	engine	how the samples were taken
- *	event	what they are of (format.h); without it, all time
+ *	event	what was recorded (format.h), if it was not sampled
  *	samples, rejected, achieved	at the end: how many samples were
  *		taken, how many were rejected, and the rate that was reached
  */

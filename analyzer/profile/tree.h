@@ -8,8 +8,8 @@
 enum rcore_measure {
 	RCORE_MEASURE_WALL,
 	RCORE_MEASURE_CPU,
-	RCORE_MEASURE_OFF_CPU, /* as wall time in a recording of these */
-	/* Of a recording of system calls; it has bytes as wall time. */
+	RCORE_MEASURE_OFF_CPU, /* the wall time of a recording of --off-cpu */
+	/* In a recording of system calls, in which wall time is bytes. */
 	RCORE_MEASURE_CALLS,
 	RCORE_MEASURE_BYTES,
 };

@@ -379,7 +379,7 @@ static const struct rcore_part snapshot_parts[] = {
 	/* rcore's own words. */
 	SAFE(rcore_snapshot, deployment.time_source),
 	SAFE(rcore_snapshot, deployment.host_source),
-	/* Of the environment, so any may be a secret by mistake. */
+	/* From the environment, so each may contain a secret by mistake. */
 	INSPECT(rcore_snapshot, deployment.host),
 	INSPECT(rcore_snapshot, deployment.service),
 	INSPECT(rcore_snapshot, deployment.release),

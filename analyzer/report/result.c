@@ -9,7 +9,7 @@
 #include "report/json/json_writer.h"
 #include "report/text/style.h"
 
-/* The first has what a baseline needs, and less besides. */
+/* The schemas that can be read; the last one is written. */
 static const char *const schemas[] = {"rcore-triage/1", "rcore-triage/2"};
 enum { WRITTEN = 1 };
 
@@ -121,7 +121,7 @@ static bool take_hex(struct json_object *value, struct rcore_arena *arena, const
 	return bytes;
 }
 
-/* Prefers KEY_hex, which has the exact bytes of what is not valid UTF-8. */
+/* Prefers KEY_hex, which has the exact bytes of text that is not UTF-8. */
 static bool take_text(struct json_object *object, const char *key, struct rcore_arena *arena,
 		      const char **ret)
 {
@@ -150,7 +150,7 @@ static uint64_t take_count(struct json_object *object, const char *key)
 	return value ? json_object_get_uint64(value) : 0;
 }
 
-/* What is not a string becomes an empty one. */
+/* Replaces items that are not strings with empty strings. */
 static bool take_texts(struct json_object *object, const char *key, struct rcore_arena *arena,
 		       struct rcore_result_texts *ret)
 {

@@ -42,7 +42,7 @@ static bool take_frames(const struct rcore_signature *signature, bool ruby,
 	return ret->items;
 }
 
-/* Returns NULL if the time is unknown, or none that a calendar has. */
+/* Returns NULL if the time is unknown, or after the year 9999. */
 static const char *time_text(uint64_t seconds, struct rcore_arena *arena)
 {
 	const uint64_t year_10000 = UINT64_C(253402300800);
@@ -118,11 +118,10 @@ struct rcore_error *rcore_result_add_heap(const struct rcore_heap_census *census
 					  struct rcore_arena *arena, struct rcore_result *ret)
 {
 	size_t count = limit < census->class_count ? limit : census->class_count;
-	/* Of a part of the heap, no number would mean anything. */
+	/* Totals of a part of the heap would mislead. */
 	if (census->absent_pages) {
 		ret->heap.problem = rcore_arena_printf(
-			arena,
-			"%" PRIu64 " pages of the heap are not in this file, such as a pack",
+			arena, "the file lacks %" PRIu64 " pages of the heap, as a pack does",
 			census->absent_pages);
 		return ret->heap.problem ? NULL : rcore_error_no_memory();
 	}

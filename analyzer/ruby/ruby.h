@@ -104,10 +104,9 @@ struct rcore_ruby {
 	struct rcore_core *core;
 	struct rcore_live *live;
 	/*
-	 * Fibers that are not decoded: the keys are their addresses. They are
-	 * left out of the snapshot, unless a thread points to them. Those that
-	 * were found are set in `seen_fibers`, whose indices are the values of
-	 * the map. NULL: none.
+	 * Fibers that are not decoded and are left out of the snapshot, unless
+	 * a thread points to them: from address to index in `seen_fibers`,
+	 * which is set to true if the fiber was found. NULL: none.
 	 */
 	const struct rcore_address_map *unchanged_fibers;
 	bool *seen_fibers;

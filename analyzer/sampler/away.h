@@ -14,42 +14,42 @@ struct rcore_away {
 	bool is_away;      /* it has not returned yet */
 	bool is_lost;      /* memory was short */
 	uint64_t left;     /* when it left */
-	uint64_t since;    /* until when its time was added */
-	uint64_t ran;      /* what it had used of a processor when it left */
+	uint64_t since;    /* its time up to then was added */
+	uint64_t ran;      /* its CPU time when it left */
 	uint64_t switches; /* of the record */
 	uint32_t generation;
 	struct rcore_profile_sample sample;
 	struct rcore_pending pending;
 	/*
-	 * The record, to look it up again if the profile's tables are emptied.
-	 * Size 0: the thread had left before the recording began, and its stack
-	 * was read from the process.
+	 * The record of its leaving, to decode it again if the profile's tables
+	 * are emptied. Size 0: the thread left before the recording began, and
+	 * its stack was read from the process.
 	 */
 	struct rcore_bpf_record *record;
 	size_t size, capacity;
 	UT_hash_handle hh;
 };
 
-/* Returns NULL if it has not left since the recording began. */
+/* Returns NULL if the thread is not known to have left its processor. */
 struct rcore_away *rcore_away_find(const struct rcore_sampler *sampler, uint32_t tid);
-/* The same, but adds it. Returns NULL if memory is short. */
+/* Finds or adds a thread. Returns NULL if memory is short. */
 struct rcore_away *rcore_away_add(struct rcore_sampler *sampler, uint32_t tid);
-/* Removes a thread that has ended. */
+/* Removes a thread that has ended, after writing its pending sample. */
 void rcore_away_forget(struct rcore_sampler *sampler, struct rcore_away *away);
 /* Sets what the thread's next sample refers to. */
 void rcore_away_refer(struct rcore_sampler *sampler, struct rcore_away *away,
 		      const struct rcore_track *track, uint32_t node, uint32_t state);
 /*
- * Adds the time up to `until`, if not all of it was added. Only its first part
- * counts as a sample.
+ * Adds the time up to `until` that was not added yet. Only the first part of an
+ * absence counts as a sample.
  */
 void rcore_away_add_time(struct rcore_sampler *sampler, struct rcore_away *away,
 			 uint64_t until);
 
 /*
- * Adds the time up to `now` that the thread did not run, which is right even if
- * the record of its return is missing. It has used `ran` nanoseconds of a
- * processor by then; 0: unknown.
+ * Adds the time up to `now` without that for which the thread ran, so that the
+ * sum is right even if the record of its return is missing. `ran` is the
+ * thread's CPU time at `now` in nanoseconds; 0: unknown.
  */
 void rcore_away_add_rest(struct rcore_sampler *sampler, struct rcore_away *away, uint64_t now,
 			 uint64_t ran);

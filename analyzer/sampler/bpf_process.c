@@ -25,11 +25,11 @@ static int32_t offset_of(const struct rcore_field *field)
 }
 
 /*
- * Before 3.0, a thread finds its rb_thread_t with pthread_getspecific(): it is
- * in glibc's struct pthread, at the same offset for all threads. A thread that
- * Ruby has started has its rb_thread_t there once more, at a higher offset: as
- * the argument of its start routine. Returns the offset from the thread
- * pointer, or 0 if it is not found.
+ * Returns where a thread's rb_thread_t is, as an offset from the thread
+ * pointer, or 0 if it is not found. Before 3.0, a thread gets it with
+ * pthread_getspecific(): it is in glibc's struct pthread, at the same offset
+ * for all threads. If Ruby started the thread, the struct has it again at a
+ * higher offset, as the argument of the start routine.
  */
 static int32_t find_specific(const struct rcore_sampler *sampler,
 			     const struct rcore_ruby_params *params)

@@ -171,8 +171,8 @@ static uint32_t no_stack(struct rcore_sampler *sampler)
 }
 
 /*
- * Adds a sample. `thread` is NULL if it is not known: it belongs to a library,
- * or does not run Ruby code yet.
+ * Adds a sample. `thread` is NULL if the thread belongs to a library, or does
+ * not run Ruby code yet.
  */
 static void add(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 		const struct rcore_bpf_record *record, uint32_t node, uint32_t state,

@@ -6,7 +6,7 @@
 
 #include "sampler/code.h"
 
-/* What code.c and filled.c know of an entry. */
+/* What code.c and filled.c share. */
 
 enum { RCORE_CODE_IDENTITY_WORDS = 10 };
 
@@ -27,9 +27,9 @@ struct rcore_code {
 	uint64_t locals; /* of an iseq */
 	uint64_t cfunc;  /* of a method in C */
 	/*
-	 * Which words of an iseq's code are equal to its last one, which is
-	 * `leave`, unless the code ends in another way: a bit for each word.
-	 * NULL: unknown. filled.c looks for them when it first needs them.
+	 * A bit for each word of an iseq's code, set if the word is equal to
+	 * the last one, which is usually `leave`. NULL: unknown. filled.c sets
+	 * it when it first needs it.
 	 */
 	uint8_t *leaves;
 	bool has_looked_for_leaves;
@@ -42,7 +42,7 @@ struct rcore_code {
 	struct rcore_code *next_dropped;
 };
 
-/* Returns a field of a copy of a control frame; 0: it has none. */
+/* Returns a field of a copy of a control frame; 0: there is no such field. */
 static inline uint64_t rcore_code_frame_field(const uint8_t *frame,
 					      const struct rcore_layout *layout,
 					      const struct rcore_field *field)
@@ -53,7 +53,7 @@ static inline uint64_t rcore_code_frame_field(const uint8_t *frame,
 		       : 0;
 }
 
-/* Whether `pc` may be one of the code. */
+/* Returns whether `pc` can be in the code. */
 static inline bool rcore_code_is_within(const struct rcore_code *code, uint64_t pc)
 {
 	return !code->has_line || !pc || pc - code->encoded <= code->bytes;

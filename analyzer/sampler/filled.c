@@ -11,8 +11,8 @@
 
 enum {
 	/*
-	 * Words of an iseq's code; a large `case` has some thousands. Longer
-	 * code is not looked at.
+	 * The most words of an iseq's code that are read. A method with a large
+	 * `case` has some thousands.
 	 */
 	CODE_WORDS_LIMIT = 1 << 14,
 };
@@ -36,7 +36,7 @@ static void find_leaves(const struct rcore_codes *codes, struct rcore_code *code
 	free(words);
 }
 
-/* Whether the instruction before `pc` is a `leave`. */
+/* Returns whether the instruction before `pc` is a `leave`. */
 static bool has_left(const struct rcore_codes *codes, struct rcore_code *code, uint64_t pc)
 {
 	uint64_t offset = pc - code->encoded;

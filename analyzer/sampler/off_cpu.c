@@ -7,16 +7,16 @@
 /*
  * Adds the times that threads spend off their processors. The BPF program
  * copies the stack of a thread when it leaves its processor, and reports when
- * it returns. Between the two, the thread executes nothing, so the stack
- * remains.
+ * it returns. In between, the thread does not run, so its stack does not
+ * change.
  *
- * The record of a return may be missing: the ring buffer was full, or the
- * kernel hides what some processes do. Then the time that the thread ran, as
- * the scheduler counts it, tells how long it was away.
+ * The record of a return may be missing, because the ring buffer was full or
+ * the kernel hides switches of some processes. Then the thread's CPU time, as
+ * the scheduler counts it, shows how long the thread was away.
  *
- * What a sample refers to is looked up when the thread leaves. Its time is
- * added when the thread returns, and also each time the profile is written,
- * because a thread may wait for ever.
+ * The stack is decoded when the thread leaves. The time is added when the
+ * thread returns, and also each time the profile is written, because a thread
+ * may wait forever.
  */
 
 static uint64_t field_at(const __u64 *word, const struct rcore_field *field)
@@ -78,8 +78,8 @@ static struct rcore_error *add_left(struct rcore_sampler *sampler,
 				    const struct rcore_bpf_record *record, size_t size)
 {
 	/*
-	 * Threads of libraries, and Ruby's own timer thread, have no EC. From
-	 * 3.2 on, neither has a kernel thread that runs no Ruby thread.
+	 * Threads of libraries and Ruby's timer thread have no EC. From 3.2 on,
+	 * a kernel thread that runs no Ruby thread has none either.
 	 */
 	if (!record->ec) {
 		sampler->statistics.foreign++;
@@ -101,7 +101,7 @@ static void add_returned(struct rcore_sampler *sampler, const struct rcore_bpf_r
 	struct rcore_away *away = rcore_away_find(sampler, record->tid);
 	if (!away || !away->is_away)
 		return;
-	/* It was not away yet when rcore read its stack. */
+	/* It returned before rcore read its stack. */
 	if (!away->size && record->time < away->since)
 		return;
 	if (!away->size || away->switches == record->switches)
@@ -110,8 +110,8 @@ static void add_returned(struct rcore_sampler *sampler, const struct rcore_bpf_r
 }
 
 /*
- * Looks up again a thread whose stack rcore_sampler_tick() has read. It has not
- * run since, so its track still has that stack.
+ * Decodes again the stack of a thread that rcore_sampler_tick() has read. The
+ * thread has not run since, so its track still has that stack.
  */
 static void look_up_found(struct rcore_sampler *sampler, struct rcore_away *away)
 {
@@ -131,7 +131,7 @@ static void look_up_found(struct rcore_sampler *sampler, struct rcore_away *away
 			 rcore_sampler_plain_state(sampler, thread->state));
 }
 
-/* Looks up again what is invalid after the profile's tables were emptied. */
+/* Decodes again what became invalid when the profile's tables were emptied. */
 static struct rcore_error *renew(struct rcore_sampler *sampler)
 {
 	struct rcore_error *err = NULL;

@@ -121,8 +121,8 @@ struct rcore_sampler_options {
 	/* Also read native frames: each tick stops the process for a moment. */
 	bool native;
 	/*
-	 * The records are of threads that leave their processors. A tick then
-	 * only finds those that have left before.
+	 * The BPF program records threads that leave their processors. A tick
+	 * then only finds the threads that wait already.
 	 */
 	bool off_cpu;
 	bool is_single; /* for tests: trust the first copy */
@@ -177,28 +177,28 @@ struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler);
 /*
  * These replace rcore_sampler_tick() if the BPF program copies the stacks
  * (bpf/). begin_records() begins a tick; after it, add_record() adds each
- * SAMPLE that has arrived: one of `cpu` nanoseconds on a processor. A record is
- * not changed or kept. Errors: as rcore_sampler_tick().
+ * SAMPLE that has arrived, as `cpu` nanoseconds on a processor. A record is not
+ * changed or kept. Errors: as rcore_sampler_tick().
  */
 struct rcore_error *rcore_sampler_begin_records(struct rcore_sampler *sampler);
 struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
 					     const struct rcore_bpf_record *record,
 					     uint64_t cpu);
 /*
- * The same for records of threads that leave their processors: LEFT, RETURNED
- * and ENDED, of `size` bytes.
+ * These do the same for records of --off-cpu: LEFT, RETURNED and ENDED, of
+ * `size` bytes.
  */
 struct rcore_error *rcore_sampler_begin_switches(struct rcore_sampler *sampler);
 struct rcore_error *rcore_sampler_add_switch(struct rcore_sampler *sampler,
 					     const struct rcore_bpf_record *record,
 					     size_t size);
 /*
- * The same for a system call that has returned: CALLED. Its sample counts as
- * one call, and has the bytes that it moved as wall time.
+ * Does the same for a system call that has returned: CALLED. The wall time of
+ * its sample is the number of bytes that the call moved.
  */
 struct rcore_error *rcore_sampler_add_call(struct rcore_sampler *sampler,
 					   const struct rcore_bpf_record *record);
-/* Says that all records up to `time` were added. */
+/* Notes that all records up to `time` were added. */
 void rcore_sampler_end_records(struct rcore_sampler *sampler, uint64_t time);
 
 /*

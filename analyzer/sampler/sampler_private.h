@@ -131,7 +131,7 @@ struct rcore_sampler_work_labels {
 	size_t looks;   /* since then */
 };
 
-/* A kernel thread that left its processor (away.h). */
+/* A kernel thread that has left its processor (away.h). */
 struct rcore_away;
 
 /* A fiber that no thread runs. */
@@ -239,7 +239,7 @@ bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
 void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 /* Returns the same since the kernel thread began; 0: unknown. */
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
-/* Returns the same of any kernel thread of the process. */
+/* Returns the same for any kernel thread of the process. */
 uint64_t rcore_thread_ran(const struct rcore_sampler *sampler, uint32_t tid);
 /*
  * Returns the kernel's id of a thread in rcore's pid namespace, or 0 if
@@ -380,17 +380,17 @@ void rcore_sampler_copied_labels(struct rcore_sampler *sampler, struct rcore_tra
 bool rcore_sampler_has_whole_context(const struct rcore_bpf_record *record);
 
 /*
- * bpf_records.c: finds the thread of a record with a stack, and sets its track
- * to what the record has. Sets *ret to NULL if the thread is not known. Errors:
- * as rcore_sampler_add_record().
+ * bpf_records.c: finds the thread of a record, and decodes the record's stack
+ * and labels into its track. Sets *ret to NULL if the thread is not known.
+ * Errors: as rcore_sampler_add_record().
  */
 struct rcore_error *rcore_sampler_decode_record(struct rcore_sampler *sampler,
 						const struct rcore_bpf_record *record,
 						struct rcore_sampled_thread **ret);
 
 /*
- * away.c: adds a thread whose stack was read from the process. If it waits, it
- * has left its processor before the recording began. Error: NO_MEMORY.
+ * away.c: adds a thread whose stack was read from the process, if it waits. It
+ * left its processor before the recording began. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_away_found(struct rcore_sampler *sampler,
 				     const struct rcore_sampled_thread *thread, uint32_t node,

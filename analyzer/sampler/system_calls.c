@@ -15,7 +15,7 @@ static const struct {
 #undef CALL
 };
 
-/* Those that return a number of bytes. A machine may lack some of them. */
+/* Calls that return a number of bytes. A machine may lack some of them. */
 static const char *const movers[] = {
 	"copy_file_range",
 	"getdents",

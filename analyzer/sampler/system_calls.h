@@ -6,11 +6,11 @@
 
 /* System calls of the machine that rcore was built for. */
 
-/* Returns -1 if this machine has none of this name. */
+/* Returns the number of a system call, or -1 if there is none of this name. */
 int rcore_system_call_number(const char *name);
-/* Returns NULL if there is none with this number. */
+/* Returns the name of a system call, or NULL if there is none. */
 const char *rcore_system_call_name(long number);
-/* Returns whether its result is how many bytes it moved. */
+/* Returns whether a system call returns how many bytes it moved. */
 bool rcore_system_call_moves_bytes(long number);
 
 #endif

@@ -12,7 +12,7 @@ enum kind { SERVICE, RELEASE, HOST, ATTRIBUTES };
 static const struct {
 	const char *name;
 	enum kind kind;
-	size_t rank; /* ATTRIBUTES: 1 */
+	size_t rank; /* the lowest takes precedence */
 } variables[RCORE_DEPLOYMENT_VARIABLES] = {
 	{"OTEL_SERVICE_NAME=", SERVICE, 0},
 	{"OTEL_RESOURCE_ATTRIBUTES=", ATTRIBUTES, 1},
@@ -45,7 +45,7 @@ static const char **slot_of(struct rcore_deployment_found *found, enum kind kind
 				 : &found->host[rank];
 }
 
-/* The first of two variables with one name counts, as in getenv(3). */
+/* If a variable is set twice, the first one counts, as in getenv(3). */
 static void put(const char *text, enum kind kind, size_t rank, struct rcore_arena *arena,
 		struct rcore_deployment_found *ret)
 {
@@ -61,7 +61,7 @@ static int digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Decodes "%2C", in place. A NUL stays as it is written. */
+/* Decodes "%2C", in place. "%00" stays as it is. */
 static void decode(char *text)
 {
 	char *out = text;
@@ -171,7 +171,7 @@ static void describe_file(const struct rcore_core_origin *origin,
 	deployment->host_source = origin->host ? "systemd" : NULL;
 }
 
-/* A pack knows better than its file. */
+/* What a pack says takes precedence over what its file says. */
 static void describe_pack(const struct rcore_deployment *packed,
 			  struct rcore_snapshot *snapshot)
 {

@@ -5,22 +5,23 @@
 #include "session/open.h"
 
 /*
- * Finds where and when a target was as it is, and which program it was.
+ * Finds when and where the target died or was looked at, and which program it
+ * was.
  *
- * OpenTelemetry's variables come first: they mean service.name, service.version
- * and host.name and nothing else (OpenTelemetry specification, "Environment
- * Variable Specification" and "Resource SDK").
+ * OpenTelemetry's variables take precedence, because they mean service.name,
+ * service.version and host.name and nothing else (OpenTelemetry specification,
+ * "Environment Variable Specification" and "Resource SDK").
  */
 
-/* Sets the time, and the host if something besides the process knows it. */
+/* Sets what is known without the environment; for a pack, all that it says. */
 void rcore_deployment_describe(const struct rcore_target *target,
 			       struct rcore_snapshot *snapshot);
 
-/* The names of the variables that rcore_deployment_take() knows, with "=". */
+/* Lists the variables that rcore_deployment_take() knows, as "NAME=". */
 enum { RCORE_DEPLOYMENT_VARIABLES = 6 };
 void rcore_deployment_names(const char *ret[RCORE_DEPLOYMENT_VARIABLES]);
 
-/* What the variables said, the most trusted first. */
+/* What the variables say, by rank; the lowest takes precedence. */
 enum { RCORE_DEPLOYMENT_RANKS = 4 };
 struct rcore_deployment_found {
 	const char *service[RCORE_DEPLOYMENT_RANKS];
@@ -32,7 +33,7 @@ struct rcore_deployment_found {
 void rcore_deployment_take(const char *name, const char *text, struct rcore_arena *arena,
 			   struct rcore_deployment_found *ret);
 
-/* Sets what was found, and keeps the rest. */
+/* Sets the service, the release and, if one was found, the host. */
 void rcore_deployment_settle(const struct rcore_deployment_found *found,
 			     struct rcore_deployment *ret);
 

@@ -38,13 +38,13 @@ static bool find_environ(const struct rcore_target *target, const struct rcore_m
 }
 
 /*
- * Returns which of `wanted` ("NAME=") the variable at `address` is, or NULL. No
- * byte of other variables is kept.
+ * Returns which of `wanted` ("NAME=") the variable at `address` is, or NULL.
+ * Keeps nothing of other variables.
  */
 static const char *name_of(const struct rcore_target *target, uint64_t address,
 			   const char *const *wanted, size_t count)
 {
-	/* One read tells most of them apart; no name is shorter. */
+	/* No name is shorter. Most variables need only this one read. */
 	enum { START = 8 };
 	char start[START], rest[32];
 	if (rcore_read(target->memory, address, start, START))

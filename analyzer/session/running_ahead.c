@@ -6,14 +6,14 @@
 #include "base/grow.h"
 
 /*
- * Bytes of stacks that are always copied again: a megabyte takes 0.3 to 0.5 ms,
- * and a stop takes some milliseconds anyway.
+ * Up to this many bytes of stacks are always copied again. A megabyte takes 0.3
+ * to 0.5 ms, and a stop takes some milliseconds anyway.
  */
 enum { ALWAYS_COPIED = 4 << 20 };
 
 /*
- * Whether the stacks of a fiber stay as they are until it runs. What another
- * one may write there are its nodes in lists of waiters.
+ * Returns whether the stacks of a fiber cannot change until it runs. Others may
+ * write to a stack only if it contains a node of a list of waiters.
  */
 static bool may_rest(const struct rcore_session *session, const struct rcore_snapshot *snapshot,
 		     const struct rcore_fiber *fiber)
@@ -25,7 +25,7 @@ static bool may_rest(const struct rcore_session *session, const struct rcore_sna
 		[RCORE_WAIT_PROCESS] = true,   [RCORE_WAIT_RACTOR] = true,
 		[RCORE_WAIT_SCHEDULER] = true,
 	};
-	/* From 4.0 on, also those that IO#close must wake. */
+	/* From 4.0 on, those that IO#close must wake are on a list, too. */
 	bool io = fiber->wait && fiber->wait->kind == RCORE_WAIT_IO &&
 		  rcore_has(&session->located.location.layout.io.blocking_operations);
 	return !io && !fiber->is_root && !fiber->is_current && !fiber->problem &&
@@ -43,7 +43,7 @@ static size_t rest(struct rcore_live *live, const struct rcore_fiber *fiber)
 	       rcore_live_rest(live, fiber->vm_stack, fiber->vm_stack + fiber->vm_stack_size);
 }
 
-/* Returns whether any of its stacks has rested. */
+/* Returns whether any page of its stacks rested. */
 static bool wake(struct rcore_live *live, const struct rcore_fiber *fiber)
 {
 	bool native = rcore_live_wake(live, fiber->machine_stack,
@@ -62,9 +62,9 @@ static bool is_equal(const struct rcore_session *session, uint64_t base,
 }
 
 /*
- * Whether a fiber is in the copy as the first reading found it. That was
- * earlier: the fiber may have ended since then, and another one may have got
- * its stacks.
+ * Returns whether the copy has a fiber as the first reading found it. After
+ * that reading, and before the copy, the fiber may have ended, and another one
+ * may have got its stacks.
  */
 static bool is_as_first(const struct rcore_session *session, const struct rcore_fiber *fiber)
 {
@@ -135,7 +135,7 @@ static struct rcore_error *note_digests(struct rcore_ahead *ahead,
 	return NULL;
 }
 
-/* The kernel thread of a thread at the stop; 0: unknown, or it has ended. */
+/* Returns a thread's kernel thread at the stop; 0: unknown, or it has ended. */
 static int tid_of(const struct rcore_snapshot *now, uint64_t thread)
 {
 	for (size_t i = 0; i < now->thread_count; i++)
@@ -144,7 +144,7 @@ static int tid_of(const struct rcore_snapshot *now, uint64_t thread)
 	return 0;
 }
 
-/* Notes which threads have slept, of those whose fibers rest. */
+/* Notes for each fiber that rests whether its thread has slept. */
 static struct rcore_error *note_sleepers(struct rcore_ahead *ahead,
 					 const struct rcore_session *session,
 					 const struct rcore_snapshot *now)
@@ -200,10 +200,10 @@ static struct rcore_error *find_unchanged(struct rcore_ahead *ahead,
 }
 
 /*
- * Copies the stacks again of fibers that have changed, are new, or that threads
- * run, if they have rested: as stacks of a fiber that does not exist any more,
- * or of one whose struct is the same although it runs. Sets *ret_any if there
- * were any, which must be decoded again.
+ * Copies again the stacks of fibers that have changed, are new or run, if they
+ * rested. A new fiber may have got the stacks of one that has ended, and a
+ * fiber that runs may have the same struct as before. Sets *ret_any if there
+ * were any: they must be decoded again.
  */
 static struct rcore_error *wake_changed(struct rcore_ahead *ahead,
 					const struct rcore_session *session,
@@ -242,8 +242,8 @@ static bool is_known(const struct rcore_address_map *indices, uint64_t address)
 }
 
 /*
- * Notes the fibers that exist at the stop: those of the first reading that were
- * seen again, in the same order, and then those that are new.
+ * Notes the fibers that exist at the stop: first those of the first reading
+ * that were found again, in the same order, then the new ones.
  */
 static struct rcore_error *note_all_fibers(struct rcore_ahead *ahead,
 					   const struct rcore_snapshot *changed)

@@ -12,16 +12,16 @@
  *
  *   - If no thread has run since, the copy is still what the process has. The
  *     process is resumed at once.
- *   - Otherwise the pages are copied again, but for the stacks of parked fibers
- *     if these are many. Those of a fiber are copied again only if its struct
- *     has changed, which contains its saved stack pointer and control frame.
- *     Only the fibers that have changed are decoded before the process is
- *     resumed, because they may lead to memory that the copy lacks.
+ *   - Otherwise the pages are copied again. If the stacks of parked fibers
+ *     are large, they rest: those of a fiber are copied again only if its
+ *     struct, which contains its saved stack pointer and control frame, has
+ *     changed. Only the fibers that have changed are decoded before the process
+ *     is resumed, because they may lead to memory that the copy lacks.
  *
- * The copy is decoded after that. All of it is of the moment of the stop, but
- * for stacks that were not copied again. If the fiber's thread has not slept
- * all the time, such a fiber may have run and have been parked again at the
- * same depth of both stacks: it is marked.
+ * The copy is decoded after that. All of it is of the moment of the stop,
+ * except for stacks that rested. Unless its thread has slept all the time, such
+ * a fiber may have run and have been parked again at the same depth of both
+ * stacks, so it is marked.
  */
 struct rcore_ahead {
 	/* The first reading; owned. */
@@ -29,9 +29,9 @@ struct rcore_ahead {
 	/* The fibers of `first` as they were copied ahead. */
 	struct rcore_ahead_fiber {
 		uint64_t digest;
-		bool is_same; /* the digest is that of the stop */
+		bool is_same; /* the digest was the same at the stop */
 		bool rests;   /* its stacks need not be copied again */
-		bool slept;   /* its thread has, from the copy to the stop */
+		bool slept;   /* its thread, from the copy to the stop */
 	} * fibers;
 	/* Fibers with the same hash at the stop: rb_fiber_t to index. */
 	struct rcore_address_map unchanged;

@@ -21,7 +21,7 @@ struct rcore_result_heap {
 	struct rcore_result_texts classes;
 	/* As many as there are classes. */
 	uint64_t *class_objects, *class_bytes;
-	const char *problem; /* why it is not known; NULL: nobody asked */
+	const char *problem; /* why it is not known; may be NULL */
 };
 
 /*
@@ -44,13 +44,13 @@ struct rcore_result {
 	const char *loose, *strict; /* the signatures */
 	const char *loose_text;     /* the text of the loose signature */
 	const char *error;          /* why nothing more is known */
-	/* "2026-11-23T09:05:12Z"; and what the rest of it comes from. */
+	/* "2026-11-23T09:05:12Z"; sources as in model/deployment.h. */
 	const char *time, *time_source;
 	const char *host, *host_source, *service, *release;
 	int pid;
-	const char *signal;   /* "SIGSEGV"; the one that began it all */
+	const char *signal;   /* "SIGSEGV": the first one, not abort()'s */
 	const char *build_id; /* of the file with the VM */
-	/* The innermost of the stack that died. */
+	/* The innermost frames of the stack that died. */
 	struct rcore_result_texts ruby_frames, native_frames;
 	struct rcore_result_heap heap;
 };

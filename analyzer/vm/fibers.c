@@ -165,7 +165,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	return NULL;
 }
 
-/* Leaves out a fiber that need not be decoded. */
+/* Adds a fiber, or marks it as seen if it need not be decoded. */
 static struct rcore_error *add_unless_unchanged(struct rcore_loader *loader, uint64_t address,
 						bool certain)
 {

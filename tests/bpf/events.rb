@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 require_relative "../sampler/case"
 
-# `rcore record --event` counts each write(2) for its request, and as many as strace does.
+# `rcore record --event` counts each write(2) for its request, and counts as many as strace.
 module Events
   COUNT = 2000
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 require_relative "../sampler/case"
 
-# The times of `rcore record --off-cpu` are between those that the program noted inside of its methods and around them: what passed,
-# less what the thread used of a processor meanwhile. Waiting for the GVL and for a processor is part of all three, so a busy machine
-# changes nothing.
+# The times of `rcore record --off-cpu` are between those that the program measures inside its methods and around them: elapsed time
+# minus CPU time. Waiting for the GVL and for a processor is part of all three, so a busy machine changes nothing.
 module OffCpu
   ROUNDS = 60
   METHODS = %w[nap lock pipe queue].freeze
@@ -49,13 +48,13 @@ module OffCpu
     test.note = errors.join(", ")
   end
 
-  # Threads that have waited since before the recording, and do until its end.
+  # Threads that wait from before the recording until after its end.
   def self.waits(test, recording, truth)
     waiting = recording.totals.select { |total| recording.stack(total).include?("Object#for_ever") }
     threads = waiting.group_by { |total| recording.thread(total)["id"] }.values
     test.same("threads that wait for ever", 2, threads.size)
     threads.each do |own|
-      # To stop the process, as rcore does at its start, wakes it.
+      # At its start, rcore stops the process, which wakes the thread.
       found = own.sum { |total| total["state"] == "blocked" ? total["wall"] : 0 }
       least = 0.99 * truth["work"]
       test.fail("a thread waited for #{found} ns, of #{least.round} at least") if found < least

@@ -5,7 +5,7 @@ require "open3"
 require "socket"
 require_relative "../support/child"
 
-# A database of a test's own: below its folder, as an ordinary user, reached from this machine alone.
+# A database that a test starts in its folder as an ordinary user. Only this machine can reach it.
 class Engine
   TOP = File.expand_path("../..", __dir__)
   NOBODY = 65_534
@@ -29,7 +29,7 @@ class Engine
     raise Failed, "#{name} does not answer: #{output}"
   end
 
-  # It gets time to remove what it shares: a killed PostgreSQL leaves a segment of shared memory.
+  # Lets it end by itself: a killed PostgreSQL leaves a segment of shared memory.
   def stop
     return unless @pid
     Child.signal(:INT, @pid)
@@ -62,7 +62,7 @@ class Engine
   end
 end
 
-# The release of Debian has no `clickhouse local`, so a server listens on a port of 127.0.0.1.
+# Debian's release has no `clickhouse local`, so a server listens on a port of 127.0.0.1.
 class ClickHouse < Engine
   ALL = "rcore_crashes FINAL".freeze
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A fleet: a process for each object of the JSON array on standard input dies in its own folder of the method that it
-# names, with its environment and as many orders as it says.
+# A fleet: starts a process for each object of the JSON array on standard input. Each has its own folder and
+# environment, keeps as many orders as the object says, and dies in the method that the object names.
 require "json"
 require_relative "../support/child"
 

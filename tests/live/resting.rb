@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
-# Most stacks of a process with many fibers are copied before the stop. What rcore shows of them is what they had at the
-# stop, or is marked as older.
+# If a process has many fibers, most stacks are copied before the stop. What rcore shows of them is what they had at the
+# stop, or it is marked as older.
 module Resting
   COUNT = 800
   SHORT = 50
@@ -15,7 +15,7 @@ module Resting
   def self.look(test, ruby)
     test.with_program(ruby, "turns.rb", COUNT) do |pid, counter|
       marked = []
-      # A program that waits for a processor has not run, and nothing is marked.
+      # If the program waits for a processor, it does not run, and nothing is marked.
       until marked.size == MOST || (marked.size >= LOOKS && marked.any?(&:positive?))
         known = counter.value
         report, = test.report("-p", pid, "--locals")
@@ -38,7 +38,7 @@ module Resting
     end
   end
 
-  # Returns how many fibers are marked. `known` is the step that the program had made before the look.
+  # Returns how many fibers are marked. `known` is the step that the program had reached before the look.
   def self.compare(test, report, known)
     return 0 unless report
     test.same("complete", true, report["complete"])
@@ -53,7 +53,7 @@ module Resting
     busy.count { |fiber| fiber["stack_age_ns"] }
   end
 
-  # Those that live for SHORT steps. One is just being replaced.
+  # Fibers that live for SHORT steps. One of them is just being replaced.
   def self.short(test, fibers, step)
     wanted = (step - SHORT...step).reject { |born| born % SHORT == step % SHORT }
     born = fibers.reject { |fiber| fiber["stack_age_ns"] }.filter_map { |fiber| frames_local(fiber, "born") }.map(&:to_i)
@@ -63,10 +63,10 @@ module Resting
     test.fail("#{wanted.size - born.size - marked} of #{SHORT} are missing") if born.uniq.size + marked < wanted.size
   end
 
-  # How often a fiber was resumed, up to a step.
+  # Returns how often a fiber was resumed up to a step.
   def self.resumed(number, step) = 1 + (step - number + COUNT - 1) / COUNT
 
-  # It may be the one that is just being resumed.
+  # The fiber may be just being resumed.
   def self.allowed(fiber, step, known)
     now = resumed(number(fiber), step)
     from = fiber["stack_age_ns"] ? resumed(number(fiber), known) : now

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #	turns.rb COUNT
 #
-# Resumes COUNT fibers in turn for ever; each counts in a local how often. `step` says how often any was resumed, so
-# the local of each fiber is known at every moment. A thread that sleeps has as many fibers, which never run again.
-# Each step also ends one of SHORT other fibers, and begins another in its place, which gets its stacks.
+# Resumes COUNT fibers in turn, forever. Each counts in a local how often. `step` is how often any was resumed, so the
+# local of each fiber is known at every moment. A thread that sleeps has as many fibers, which never run again. Each
+# step also ends one of SHORT other fibers and begins a new one in its place, which gets its stacks.
 require_relative "counting"
 
 COUNT = Integer(ARGV[0])

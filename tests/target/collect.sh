@@ -128,7 +128,7 @@ ruby -e '
 
 # It has the user and the group of the process, and in the root folder of the
 # process it opens nothing while it has any privilege: others made its /dev/null.
-# If it also needs a file outside of that folder, it looks into it through a
+# If it also needs files outside that folder, it opens those in it through a
 # descriptor.
 mkdir -p jail/dev
 touch jail/victim

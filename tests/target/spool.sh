@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# rcore collect --spool: what another program takes is complete, a line's pack is there before it, and wherever rcore
-# is killed nothing is lost.
+# rcore collect --spool: every file that has a name is complete, a line appears after its pack, and nothing is lost when
+# rcore is killed.
 #
 #	tests/target/spool.sh RCORE
 set -eu
@@ -22,18 +22,18 @@ fail() {
 	exit 1
 }
 
-# collect OPTION... <CORE; `status` and `err` are what it leaves.
+# collect OPTION... <CORE: sets `status`, and writes messages to the file err.
 collect() {
 	status=0
 	timeout 100 "$RCORE" collect --keep-free 1 "$@" 2>err || status=$?
 }
 
-# listed FOLDER: the files of a spool, with X for their name.
+# listed FOLDER: prints the files of a folder, with X for their name.
 listed() {
 	(cd "$1" && find . -type f | sed 's|/[0-9TZ]*-[0-9a-z]*-[0-9]*\.|/X.|' | sort | xargs)
 }
 
-# line FOLDER KEY: what the lines of a spool say.
+# line FOLDER KEY: prints a field of each line of a spool.
 line() {
 	ruby -rjson -e 'key = ARGV.shift; puts ARGF.map { |line| JSON.parse(line)[key].to_s }' "$2" "$1"/lines/*.jsonl
 }
@@ -66,14 +66,14 @@ sound spool "a core"
 # The pack says the same, with what the option said.
 "$RCORE" triage --json spool/packs/*.core | grep -q '"release":"1.10"' || fail "the pack does not know its release"
 
-# The group of a spool that it may read may read its files.
+# If its group can read the spool, it can also read its files.
 mkdir -m 750 shared
 group=$(id -G | tr ' ' '\n' | tail -n 1)
 chown ":$group" shared
 collect -d reports --spool shared <"$core"
 [ "$(stat -c '%a %g' shared/lines shared/packs shared/*/* | sort | xargs)" = "640 $group 640 $group 750 $group 750 $group" ] || fail "not shared: $(ls -lRn shared)"
 
-# Of what is no Ruby, the line says so, and where the core is.
+# If the process is not Ruby, the line says so, and where the core is.
 sleep 100 &
 sleeper=$!
 until [ "$(cat /proc/$sleeper/comm)" = sleep ]; do sleep 0.1; done
@@ -84,7 +84,7 @@ collect -d kept --spool other --process $pid <other.$sleeper
 [ -f "kept/$(line other core)" ] && [ -n "$(line other error)" ] || fail "no Ruby: $(cat other/lines/*), $(ls kept)"
 [ "$(listed other)" = ./lines/X.jsonl ] || fail "no Ruby: $(find other)"
 
-# Limits hold in both folders, for our own files.
+# The limits apply to our own files in both folders.
 touch -d '20 days ago' spool/lines/20200101T000000Z-1-0.jsonl spool/packs/20200101T000000Z-1-0.core spool/lines/mine.jsonl
 collect -d reports --spool spool <"$core"
 [ "$(find spool -name '2020*')" = "" ] && [ -f spool/lines/mine.jsonl ] || fail "limits: $(find spool)"
@@ -93,7 +93,7 @@ mkdir -m 777 open
 collect -d reports --spool open <"$core"
 [ $status = 64 ] && grep -q 'open: others may replace' err || fail "a spool that everybody may change: $status $(cat err)"
 
-# Killed while the core comes: what came is kept, and the spool is empty.
+# Killed while it reads the core: what it has read is kept, and the spool is empty.
 mkfifo fifo
 "$RCORE" collect --keep-free 1 -d half.reports --spool half <fifo 2>err &
 collector=$!
@@ -105,7 +105,7 @@ wait $collector || true
 exec 8>&-
 [ -z "$(listed half)" ] || fail "killed half-way: $(find half)"
 
-# Killed where it is about to name one of its files: what has no line yet still has its core.
+# Killed when it is about to name one of its files: if there is no line yet, the core is still there.
 for at in 1 2 3 4 5; do
 	strace -f -qq -o trace -e trace=linkat -e "inject=linkat:signal=KILL:when=$at" \
 		"$RCORE" collect --keep-free 1 -d "reports.$at" --spool "spool.$at" <"$core" 2>/dev/null || true

@@ -61,7 +61,7 @@ ruby -rjson -e 'ARGF.each { |line| JSON.parse(line).fetch("schema") == "rcore-tr
 script -qec "$rcore triage $work/cores" "$work/typescript" </dev/null >/dev/null || true
 grep -q 'rcore: \[#*-*\] 1 of 4 cores' "$work/typescript" || fail "no progress: $(cat -v "$work/typescript")"
 
-# Of a version 1 baseline, the same is known.
+# A baseline of version 1 works, too.
 sed 's|rcore-triage/2|rcore-triage/1|' "$work/old.jsonl" >"$work/first.jsonl"
 "$rcore" triage "$work/cores" --baseline "$work/first.jsonl" --fail-on new >"$work/out" || true
 grep -q '^4 cores, 2 different crashes, 0 new$' "$work/out" || fail "version 1: $(cat "$work/out")"

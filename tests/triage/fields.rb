@@ -3,8 +3,8 @@ require "open3"
 require "time"
 require_relative "crash"
 
-# What a line of rcore triage says besides the crash: of a core, of its pack, and of what `rcore collect` made of it,
-# against what the program said before it died.
+# Compares a line of rcore triage with what the program wrote before it died: the line of a core, of its pack, and of the
+# pack of `rcore collect`.
 class Fields
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
   ENVIRONMENT = { "OTEL_SERVICE_NAME" => "till", "OTEL_RESOURCE_ATTRIBUTES" => "service.version=2026.47%2Cb,service.name=no",
@@ -34,7 +34,7 @@ class Fields
     check_identity("core", core)
     check_identity("pack", packed)
     check_times(core, packed)
-    # What `rcore collect` starts as nobody cannot read a folder of a Ruby.
+    # The child of `rcore collect` runs as nobody, and cannot read the folder of another Ruby.
     check_collected if ruby.files.empty?
     check_heap(core, packed)
     check_options
@@ -75,7 +75,7 @@ class Fields
     `eu-readelf -n #{@ruby.outside(library)}`[/Build ID: (\h+)/, 1]
   end
 
-  # Of a pack, it is the core's, not that of the file.
+  # The time of a pack is that of its core, not of its file.
   def check_times(core, packed)
     wanted = ["2023-11-14T22:13:20Z", "file"]
     @tally.same("time of the core of #{@ruby.name}", wanted, core.values_at("time", "time_source"))
@@ -97,7 +97,7 @@ class Fields
     @tally.same("options on #{@ruby.name}", %w[s r h option], line.values_at("service", "release", "host", "host_source"))
   end
 
-  # What the user says stays.
+  # Options are not redacted.
   def check_redaction
     line, = triage("--redact", "all", "--release", "r", "--heap", "100", @crash.core)
     found = %w[till pod-7 2026.47 Checkout Order].select { |word| line.to_s.include?(word) }

@@ -53,7 +53,7 @@ static void put_head(struct rcore_json *json, const struct rcore_profile_report 
 	const struct rcore_totals *totals = report->totals;
 	struct json_object *sums = rcore_json_object(json);
 	rcore_json_put(json, "format", rcore_json_string(json, "rcore-profile-1"));
-	/* Of system calls, `wall` is how many bytes they moved. */
+	/* `wall` of system calls is how many bytes they moved. */
 	rcore_json_put(json, "unit",
 		       rcore_json_string(json, rcore_measure_words[report->measure].is_time
 						       ? "nanoseconds"

@@ -14,12 +14,12 @@ struct rcore_measure_words {
 	bool is_time;
 };
 
-/* By enum rcore_measure. */
+/* Indexed by enum rcore_measure. */
 extern const struct rcore_measure_words rcore_measure_words[];
 
 /* Writes an amount with its unit: "1.234 s", "12 calls". */
 void rcore_measure_write(enum rcore_measure measure, uint64_t amount, FILE *out);
-/* The same of a difference, with its sign. */
+/* Writes a difference of two amounts, with its sign. */
 void rcore_measure_write_change(enum rcore_measure measure, int64_t change, FILE *out);
 
 #endif

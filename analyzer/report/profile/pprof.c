@@ -16,7 +16,7 @@
  * of pprof -diff_base.
  */
 
-/* Values of a sample, at most. */
+/* The most values that a sample has. */
 enum { VALUES = 3 };
 
 /* Strings of this format, after those of the totals. */
@@ -46,7 +46,7 @@ enum word {
 	WORDS,
 };
 
-/* By default, pprof shows the last one. */
+/* The sample types of a profile. By default, pprof shows the last one. */
 struct types {
 	size_t count;
 	enum word words[VALUES][2]; /* type, unit */

@@ -25,7 +25,7 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-/* In a column: seconds, or a number. */
+/* Writes an amount as a column of a table. */
 static void write_amount(const struct rcore_profile_report *report, uint64_t amount, FILE *out)
 {
 	if (rcore_measure_words[report->measure].is_time)
@@ -61,19 +61,18 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 	write_fact(report, side, "ruby", "ruby ", out);
 	write_fact(report, side, "pid", "  pid ", out);
 	write_fact(report, side, "command", "  ", out);
-	fprintf(out, "\n%.2f s recorded, %" PRIu64 " %s",
-		seconds(report->totals->durations[side]), sum->count,
-		!is_time                                   ? "calls"
-		: report->measure == RCORE_MEASURE_OFF_CPU ? "times"
-							   : "samples");
+	fprintf(out, "\n%.2f s recorded", seconds(report->totals->durations[side]));
+	if (report->measure == RCORE_MEASURE_OFF_CPU) {
+		fprintf(out,
+			"; threads left their processors %" PRIu64
+			" times, for %.3f s in all\n",
+			sum->count, seconds(sum->wall));
+		return;
+	}
+	fprintf(out, ", %" PRIu64 " %s", sum->count, is_time ? "samples" : "calls");
 	if (!is_time) {
 		write_fact(report, side, "event", " of ", out);
 		fprintf(out, ", which moved %" PRIu64 " bytes\n", sum->wall);
-		return;
-	}
-	if (report->measure == RCORE_MEASURE_OFF_CPU) {
-		fprintf(out, "; threads left their processors for %.3f s in all\n",
-			seconds(sum->wall));
 		return;
 	}
 	write_fact(report, side, "rate", " at ", out);

@@ -29,7 +29,7 @@ struct rcore_bpf_counts {
 	uint64_t unread;   /* stacks whose memory was not present */
 };
 
-/* What the records are of. */
+/* What the program records. */
 enum rcore_bpf_event {
 	RCORE_BPF_EVENT_CPU,     /* SAMPLE: threads on a processor */
 	RCORE_BPF_EVENT_OFF_CPU, /* LEFT, RETURNED, ENDED: each switch */
@@ -39,13 +39,13 @@ enum rcore_bpf_event {
 struct rcore_bpf_options {
 	enum rcore_bpf_event event;
 	double rate; /* of EVENT_CPU: samples of each processor per second */
-	/* Of EVENT_CALLS: numbers of the calls, as bits. */
+	/* Of EVENT_CALLS: a bit for each system call, by its number. */
 	uint8_t calls[RCORE_BPF_CALLS / 8];
 };
 
 struct rcore_bpf_engine {
 	/*
-	 * Loads the program of an event, and runs it at each one until close().
+	 * Loads the program of an event, which runs at each one until close().
 	 * Errors: UNSUPPORTED if rcore was built without BPF, the kernel lacks
 	 * it or does not allow it, or its verifier refuses the program;
 	 * NO_MEMORY.

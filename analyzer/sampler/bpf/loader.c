@@ -20,7 +20,7 @@ struct rcore_bpf {
 	struct sample *skeleton;
 	struct ring_buffer *ring;
 	struct bpf_program *program; /* of the event */
-	/* By processor; NULL: it is offline, or the event has one link. */
+	/* By processor; NULL: offline. A tracepoint has only the first link. */
 	struct bpf_link **links;
 	int count; /* of processors */
 	bool (*each)(const struct rcore_bpf_record *record, size_t size, void *context);

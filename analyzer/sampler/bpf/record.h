@@ -7,10 +7,10 @@
 /*
  * What rcore and its BPF program send each other; both include this file.
  *
- * An event runs the program, which copies the stack and the context of the
- * current thread into a record. The event is a perf event on each processor,
- * the thread leaves its processor, or a system call returns. rcore decodes the
- * records later, in bpf_records.c, with its usual decoders.
+ * An event runs a program, which copies the stack and the context of the
+ * current thread into a record. The event is a perf event on each processor, a
+ * context switch, or the return of a system call. rcore decodes the records
+ * later, in bpf_records.c, with its usual decoders.
  */
 
 enum rcore_bpf_kind {
@@ -19,7 +19,7 @@ enum rcore_bpf_kind {
 	RCORE_BPF_CALLED, /* a system call of the thread returns */
 	/* These have no stack: they end after RCORE_BPF_HEAD bytes. */
 	RCORE_BPF_RETURNED, /* the thread is back on a processor */
-	RCORE_BPF_ENDED,    /* the thread has left for ever */
+	RCORE_BPF_ENDED,    /* the thread has ended */
 };
 
 enum {
@@ -44,7 +44,7 @@ enum {
 	 * vm_stack_size and cfp are among them.
 	 */
 	RCORE_BPF_EC_WORDS = 4,
-	/* Numbers of system calls, as bits. */
+	/* System calls have lower numbers. */
 	RCORE_BPF_CALLS = 1024,
 	/* Bytes of a String's text; labels are cut at the same length. */
 	RCORE_BPF_TEXT = 256,
@@ -72,9 +72,10 @@ struct rcore_bpf_process {
 	 */
 	__s32 thread_status, thread_region;
 	/*
-	 * Before 3.0, only the thread with the GVL has an EC. Others have their
-	 * rb_thread_t at this offset from the thread pointer (that of a
-	 * pthread_key_t); 0: unknown. `thread_ec` is the offset of th->ec.
+	 * Before 3.0, the EC is known only of the thread with the GVL. Others
+	 * have their rb_thread_t at this offset from the thread pointer, where
+	 * pthread_setspecific(3) puts it; 0: unknown. `thread_ec` is the offset
+	 * of th->ec.
 	 */
 	__s32 thread_specific, thread_ec;
 };
@@ -103,8 +104,7 @@ struct rcore_bpf_record {
 	__u32 is_preempted;
 	/*
 	 * LEFT, RETURNED, ENDED: how often the thread has left a processor, and
-	 * the nanoseconds that it has used of one. A thread returns with the
-	 * number with which it left.
+	 * its CPU time in nanoseconds. `switches` of RETURNED is that of LEFT.
 	 */
 	__u64 switches, ran;
 	/* CALLED: the number of the system call, and what it returned. */

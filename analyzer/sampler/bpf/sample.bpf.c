@@ -93,7 +93,7 @@ struct {
 /* Inode number of rcore's pid namespace; set by the loader. */
 const volatile __u32 pid_namespace = 0;
 
-/* The system calls that are counted, as bits; set by the loader. */
+/* A bit for each system call, set if it is recorded; set by the loader. */
 const volatile __u8 calls[RCORE_BPF_CALLS / 8] = {0};
 
 /* See struct rcore_bpf_counts. */
@@ -297,7 +297,7 @@ static __always_inline void read_state(const struct rcore_bpf_process *process,
 		record->region = rcore_ruby_word(record->thread + process->thread_region);
 }
 
-/* Writes the record of the current thread. */
+/* Completes the record of the current thread and sends it to rcore. */
 static __always_inline void copy(const struct rcore_bpf_process *process,
 				 struct scratch *scratch)
 {
@@ -341,7 +341,7 @@ static __always_inline __u32 state_of(const struct task_struct___rcore *task)
 }
 
 /*
- * Fills in what all records of a switch have. The kernel counts a switch before
+ * Sets what all records of a switch have. The kernel counts a switch before
  * the tracepoint (__schedule() of sched/core.c), so a thread has the same
  * number when it leaves and when it returns.
  */
@@ -363,8 +363,8 @@ static __always_inline void write_head(const struct rcore_bpf_record *record)
 }
 
 /*
- * sched_switch(preempt, previous, next): the current thread is still the
- * previous one, and so are its memory and its registers.
+ * sched_switch(preempt, previous, next): the current thread, the address space
+ * and the registers are still those of `previous`.
  */
 SEC("raw_tp/sched_switch")
 int rcore_switch(const struct bpf_raw_tracepoint_args *context)

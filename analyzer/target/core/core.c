@@ -159,7 +159,7 @@ static bool describe(struct rcore_core *core, size_t damaged)
 	return core->process.note || !(core->lost_bytes || damaged);
 }
 
-/* A stream on standard input has no file that was written at a moment. */
+/* A core from standard input has no file whose time could be read. */
 static bool find_origin(struct rcore_core *core, const char *path)
 {
 	struct rcore_core_origin *origin = &core->origin;

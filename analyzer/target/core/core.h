@@ -52,7 +52,7 @@ bool rcore_core_is_read_ahead(const struct rcore_core *core);
 void rcore_core_keep(struct rcore_core *core, uint64_t start, uint64_t end);
 void rcore_core_fetch(struct rcore_core *core);
 
-/* When and where the core was written, as its file says. */
+/* When and where the core was written, from its file and attributes. */
 struct rcore_core_origin {
 	uint64_t time;           /* seconds since 1970; 0: unknown */
 	const char *time_source; /* as in model/deployment.h */

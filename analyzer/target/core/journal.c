@@ -64,8 +64,8 @@ static void take_attribute(const char *path, const char *name, char *text, size_
 }
 
 /*
- * The kernel gives systemd whole seconds. Some releases note them as such, some
- * as microseconds.
+ * The kernel passes whole seconds to systemd. Some releases of systemd store
+ * seconds, others microseconds.
  */
 static uint64_t seconds_of(uint64_t time)
 {

@@ -17,7 +17,7 @@
  */
 #define RCORE_JOURNAL_FOLDER "/var/lib/systemd/coredump"
 
-/* What systemd noted with a core; 0 and "": nothing. */
+/* What systemd-coredump noted with a core; 0 and "": unknown. */
 struct rcore_journal_facts {
 	uint64_t time; /* seconds since 1970 */
 	char host[65]; /* HOST_NAME_MAX, and a NUL */

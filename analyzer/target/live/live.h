@@ -106,24 +106,26 @@ struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live);
 bool rcore_live_is_quiet(const struct rcore_live *live);
 
 /*
- * Lets [start, end), a part of what was copied ahead, keep its bytes when
- * rcore_live_begin() copies the rest again: only whole pages. Returns how many
- * bytes that saves. rcore_live_rest_none() lets nothing rest any more. After
- * rcore_live_begin(), rcore_live_wake() lets rcore_live_fetch() read a part
- * again after all. Returns whether any of it rested.
+ * A page that rests keeps the bytes that were copied ahead: rcore_live_begin()
+ * does not copy it again. rcore_live_rest() lets the whole pages of [start,
+ * end) rest, and returns how many bytes they have. After
+ * rcore_live_rest_none(), no page rests. After rcore_live_begin(),
+ * rcore_live_wake() makes rcore_live_fetch() copy the pages of [start, end)
+ * after all, and returns whether any of them rested.
  */
 size_t rcore_live_rest(struct rcore_live *live, uint64_t start, uint64_t end);
 void rcore_live_rest_none(struct rcore_live *live);
 bool rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
- * Returns whether a thread has slept between rcore_live_note_sleepers() and the
- * stop by rcore_live_begin(), until the process is resumed. `tid` is its id in
- * its own pid namespace. Returns false in case of doubt.
+ * Returns whether a thread slept all the time from rcore_live_note_sleepers()
+ * to the stop by rcore_live_begin(). Returns false in case of doubt, and after
+ * the process has been resumed. `tid` is the thread's id in its own pid
+ * namespace.
  */
 bool rcore_live_has_thread_slept(const struct rcore_live *live, int tid);
 
-/* Returns how much older the copy ahead is than the stop, in nanoseconds. */
+/* Returns how long before the stop the copy was made, in nanoseconds. */
 uint64_t rcore_live_copy_age(const struct rcore_live *live);
 
 /*

@@ -256,7 +256,7 @@ static bool spend(struct rcore_live_pages *pages, uint64_t bytes)
 	return has_left;
 }
 
-/* A page that is in [start, end) in part has bytes of something else. */
+/* A page that lies only partly in [start, end) has bytes of something else. */
 size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
 {
 	size_t count = 0;

@@ -15,7 +15,7 @@
  *	(reads)   of the running process: whatever they touch is kept
  *	rewind    the bytes go, the list stays; memory for them is made ready
  *	          -- the process is stopped --
- *	fill      all on the list in a few system calls, but for those that rest
+ *	fill      all on the list that do not rest, in a few system calls
  *	(reads)   what is not on the list yet is read as it is met
  *	          -- the process runs again --
  *	freeze    only what was kept can be read, and what does not change: code
@@ -32,7 +32,7 @@ enum {
 	 */
 	RCORE_LIVE_SCAN_SIZE = 8 << 10,
 	RCORE_LIVE_PAGES_RECENT = 256,
-	/* Bytes of a machine stack; that of a thread may have 64 MiB. */
+	/* The most bytes of a stack that may rest. */
 	RCORE_LIVE_STACK_LIMIT = 256 << 20,
 };
 
@@ -48,7 +48,7 @@ struct rcore_live_page {
 	uint8_t *bytes;
 	enum rcore_live_page_state state;
 	bool is_late; /* read when the process was no longer held */
-	bool rests;   /* again() does not let fill() read it again */
+	bool rests;   /* fill() does not read it after again() */
 };
 
 struct rcore_live_pages {
@@ -63,8 +63,9 @@ struct rcore_live_pages {
 	size_t count, capacity;
 	size_t sorted_count; /* how many of `items` are sorted by address */
 	/*
-	 * Bytes that rest(), wake() and digest() may still go over: several
-	 * times all that is on the list. Overlapping ranges use it up.
+	 * How many bytes rest(), wake() and digest() may still process. It
+	 * starts as a multiple of all bytes on the list; only ranges that
+	 * overlap use it up.
 	 */
 	uint64_t work_left;
 	uint64_t unlike; /* the last value that digest() invented */
@@ -99,11 +100,11 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages);
 void rcore_live_pages_again(struct rcore_live_pages *pages);
 
 /*
- * Pages that lie in [start, end), and were on the list at the last rewind() and
- * have been read since, keep their bytes at the next again(). Returns how many.
- * A target may claim that all of its memory is a stack, many times. So ranges
- * above RCORE_LIVE_STACK_LIMIT never rest, nor does anything once the work is
- * more than that of stacks that do not overlap.
+ * Lets pages that lie in [start, end) rest, if they were on the list at the
+ * last rewind() and have been read since: they keep their bytes at the next
+ * again(). Returns how many. A hostile target may claim many times that all of
+ * its memory is a stack. So ranges above RCORE_LIVE_STACK_LIMIT never rest, and
+ * nothing rests after `work_left` is used up.
  */
 size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
@@ -111,15 +112,15 @@ size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uin
 void rcore_live_pages_rest_none(struct rcore_live_pages *pages);
 
 /*
- * Lets the next fill() read those of [start, end) again that rested: all pages,
- * once that is too much work. Returns how many.
+ * Makes the next fill() read the pages of [start, end) that rested; all pages
+ * that rested if `work_left` is used up. Returns how many.
  */
 size_t rcore_live_pages_wake(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
 /*
  * Returns a hash (XXH3) of the bytes of [start, end). Counts only pages that
- * were on the list at the last rewind() and have been read since. Returns
- * another value each time once that is too much work.
+ * were on the list at the last rewind() and have been read since. Returns a new
+ * value each time after `work_left` is used up.
  */
 uint64_t rcore_live_pages_digest(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 

@@ -27,11 +27,12 @@ struct rcore_live {
 	struct rcore_stop *stop; /* NULL: it runs */
 	/* For how many ms it may be stopped; 0: the default. */
 	unsigned most;
+	/* When it was copied ahead, and stopped (CLOCK_MONOTONIC). */
+	uint64_t copied_ns, stopped_ns;
 	/*
 	 * Set by rcore_live_note_sleepers(). is_ahead: begin() will stop a
 	 * process that was copied ahead. is_quiet: no thread has run since.
 	 */
-	uint64_t copied_ns, stopped_ns; /* when (CLOCK_MONOTONIC) */
 	struct rcore_live_sleepers sleepers;
 	bool is_ahead, is_quiet;
 	struct {

@@ -192,7 +192,7 @@ bool rcore_live_has_thread_slept(const struct rcore_live *live, int tid)
 	size_t count = 0;
 	const struct rcore_stopped_thread *threads =
 		live->stop ? rcore_stop_threads(live->stop, &count) : NULL;
-	/* stop_process() has added them in this order. */
+	/* stop_process() adds live->threads in the order of these. */
 	for (size_t i = 0; tid && i < count && i < live->threads.count; i++)
 		if (live->threads.items[i].tid == tid)
 			return rcore_live_has_slept(&live->sleepers, live->process.machine,

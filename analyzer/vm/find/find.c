@@ -29,7 +29,7 @@ bool rcore_vm_prove(struct rcore_memory *memory, const struct rcore_layout *layo
 	       follow(memory, ractor, &layout->ractor.threads_main, &back) && back == thread;
 }
 
-/* rb_ec_cleanup() of eval.c sets this long before the VM is freed. */
+/* rb_ec_cleanup() of eval.c sets the status long before the VM is freed. */
 static bool is_main_thread_killed(struct rcore_memory *memory,
 				  const struct rcore_layout *layout, uint64_t address)
 {

@@ -24,9 +24,9 @@ bool rcore_vm_prove(struct rcore_memory *memory, const struct rcore_layout *layo
 
 /*
  * Whether ruby_vm_destruct() of vm.c is freeing the rb_vm_t at `address`: it
- * empties the list of ractors, but not their number, and free() then writes
- * words of its own where the list was. From 3.0 on; before, such a VM looks
- * like one that is being made.
+ * empties the list of ractors but does not reset their number. free() then
+ * overwrites the list. Returns false before 3.0, where such a VM looks like one
+ * that is being made.
  */
 bool rcore_vm_is_freed(struct rcore_memory *memory, const struct rcore_layout *layout,
 		       uint64_t address);

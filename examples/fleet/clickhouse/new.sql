@@ -1,4 +1,4 @@
--- Signatures that no release before the newest one of its service has.
+-- Signatures that only the newest release of a service has.
 SELECT
 	service, release, loose, count() AS crashes, uniqExact(host) AS hosts,
 	min(time) AS first, any(cause) AS cause, any(blame) AS blame

@@ -1,4 +1,4 @@
--- The lines of rcore triage (docs/json.md), a column for each field. A field
+-- The lines of rcore triage (docs/json.md), with a column for each field. A field
 -- that a line lacks is empty, 0, or 1970-01-01. A line that arrives twice has
 -- the same key, so FINAL shows it once.
 CREATE TABLE rcore_crashes (
@@ -39,7 +39,7 @@ CREATE TABLE rcore_crashes (
 PARTITION BY toYYYYMM(time)
 ORDER BY (service, loose, time, host, pid, core);
 
--- The release of each service that crashed for the first time last.
+-- The newest release of each service: the one whose first crash is the latest.
 CREATE VIEW rcore_newest_releases AS
 SELECT service, argMax(release, first) AS release
 FROM (SELECT service, release, min(time) AS first FROM rcore_crashes WHERE release != '' GROUP BY service, release)

@@ -1,4 +1,4 @@
--- Crashes by day and signature, of the 30 days up to the newest crash.
+-- Crashes by day and signature, in the 30 days before the newest crash.
 SELECT toDate(time) AS day, service, loose, count() AS crashes
 FROM rcore_crashes FINAL
 WHERE loose != '' AND time > (SELECT max(time) FROM rcore_crashes) - 30 * 86400

@@ -1,5 +1,5 @@
--- Which classes grew in the newest release: their mean bytes in a heap, where
--- they are among the largest classes of it (rcore triage --heap N).
+-- Classes by growth in the newest release: the mean of their bytes, over the
+-- heaps in which they are among the N largest (rcore triage --heap N).
 SELECT service, class, now, before, now - before AS growth
 FROM (
 	SELECT

@@ -1,8 +1,8 @@
--- Adds lines of rcore triage from standard input:
+-- Imports lines of rcore triage from standard input:
 --
 --	psql -v ON_ERROR_STOP=1 -f examples/fleet/postgresql/import.sql < lines.jsonl
 --
--- JSON has no control characters, so these two leave each line as it is.
+-- JSON escapes control characters, so neither of these two is in a line.
 CREATE TEMPORARY TABLE rcore_lines (entry text);
 \copy rcore_lines FROM pstdin WITH (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')
 INSERT INTO rcore_crashes

@@ -1,4 +1,4 @@
--- Signatures that no release before the newest one of its service has.
+-- Signatures that only the newest release of a service has.
 SELECT
 	crash.service, min(crash.release) AS release, loose, count(*) AS crashes,
 	count(DISTINCT host) AS hosts, min(time) AS first, min(cause) AS cause, min(blame) AS blame

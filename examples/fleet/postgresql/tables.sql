@@ -1,4 +1,4 @@
--- The lines of rcore triage (docs/json.md), a column for each field. A field
+-- The lines of rcore triage (docs/json.md), with a column for each field. A field
 -- that a line lacks is NULL.
 CREATE TABLE rcore_crashes (
 	schema text,
@@ -36,12 +36,13 @@ CREATE TABLE rcore_crashes (
 	error text
 );
 
--- A line that arrives twice is stored once. A path may be longer than an index allows.
+-- A line that arrives twice is stored once. md5(), because a path may be longer
+-- than an index allows.
 CREATE UNIQUE INDEX rcore_crashes_once ON rcore_crashes (
 	coalesce(time, 'epoch'), coalesce(host, ''), coalesce(pid, 0), md5(core));
 CREATE INDEX rcore_crashes_signature ON rcore_crashes (service, loose, release);
 
--- The release of each service that crashed for the first time last.
+-- The newest release of each service: the one whose first crash is the latest.
 CREATE VIEW rcore_newest_releases AS
 SELECT DISTINCT ON (service) service, release
 FROM (SELECT coalesce(service, '') AS service, release, min(time) AS first FROM rcore_crashes

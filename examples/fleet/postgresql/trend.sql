@@ -1,4 +1,4 @@
--- Crashes by day and signature, of the 30 days up to the newest crash.
+-- Crashes by day and signature, in the 30 days before the newest crash.
 SELECT (time AT TIME ZONE 'UTC')::date AS day, service, loose, count(*) AS crashes
 FROM rcore_crashes
 WHERE loose IS NOT NULL AND time > (SELECT max(time) FROM rcore_crashes) - interval '30 days'

@@ -2,8 +2,8 @@
 #
 #	blocks.rb SEED ROUNDS
 #
-# Threads that wait in methods which note how long: the time that passed, less what they used of a processor. Each has a context of its
-# own. Two threads wait for ever. Prints its process id, works when it reads a line, and writes the notes to truth.json:
+# Starts threads that wait in methods, which measure how long: elapsed time minus CPU time. Each thread has a context of its own. Two
+# more threads wait forever. Prints its process id, works when it reads a line, and writes the times to truth.json:
 # {method => [nanoseconds at least, at most, calls]}, and "work", the time that all of it took.
 require "json"
 require_relative "state"
@@ -25,8 +25,8 @@ def time(clock)
   Process.clock_gettime(clock, :nanosecond)
 end
 
-# The time off a processor is at least that between `inside` at the start and at the end of what waits, and at most that between
-# `outside` around it, wherever the thread loses its processor.
+# A thread is off its processor for at least the time between inside_begins and inside_ends, and at most that between
+# outside_begins and outside_ends, wherever it loses its processor.
 def inside_begins
   [time(PROCESSOR), time(MONOTONIC)].reverse
 end

@@ -400,7 +400,7 @@ START_TEST(tells_text_from_addresses)
 }
 END_TEST
 
-/* What the environment says of the program may contain a secret, too. */
+/* What the environment says about the program may contain a secret. */
 START_TEST(deployments)
 {
 	static const struct {

@@ -21,7 +21,7 @@ struct example {
 static const struct example examples[] = {
 	{{{"OTEL_SERVICE_NAME=", "shop"}, {"HOSTNAME=", "pod-7"}}, "shop", NULL, "pod-7"},
 	{{{ATTRIBUTES, "service.name=a,service.version=1.4,host.name=web"}}, "a", "1.4", "web"},
-	/* What is named first in the specification, not in the environment. */
+	/* The order in the environment does not matter. */
 	{{{ATTRIBUTES, "service.name=a"}, {"OTEL_SERVICE_NAME=", "b"}}, "b", NULL, NULL},
 	{{{"DD_SERVICE=", "d"}, {"DD_VERSION=", "2"}, {ATTRIBUTES, "service.version=3"}},
 	 "d",
@@ -30,7 +30,7 @@ static const struct example examples[] = {
 	{{{"SENTRY_RELEASE=", "s"}, {"DD_VERSION=", "2"}}, NULL, "2", NULL},
 	{{{"SENTRY_RELEASE=", "s"}, {"DD_VERSION=", ""}}, NULL, "s", NULL},
 	{{{"HOSTNAME=", "h"}, {ATTRIBUTES, "host.name=o"}}, NULL, NULL, "o"},
-	/* The first of two with one name, as in getenv(3). */
+	/* If a variable is set twice, the first one counts. */
 	{{{"DD_SERVICE=", "x"}, {"DD_SERVICE=", "y"}}, "x", NULL, NULL},
 	{{{ATTRIBUTES, " service.name = a%2Cb%20%c3%A4 , service.version=%"}},
 	 "a,b \xc3\xa4",
@@ -65,7 +65,7 @@ START_TEST(variables)
 }
 END_TEST
 
-/* environment.c compares the first eight bytes of each variable at once. */
+/* environment.c reads the first eight bytes of each variable at once. */
 START_TEST(names_begin_alike)
 {
 	const char *names[RCORE_DEPLOYMENT_VARIABLES];

@@ -232,7 +232,10 @@ START_TEST(digests_what_it_copied)
 }
 END_TEST
 
-/* A page that rests has the bytes of the copy ahead, until it wakes. A part of a page never rests. */
+/*
+ * A page that rests has the bytes of the copy ahead until it is woken. A part
+ * of a page never rests.
+ */
 START_TEST(lets_pages_rest)
 {
 	struct child child = child_start(child_counts, NULL);
@@ -269,7 +272,7 @@ START_TEST(lets_pages_rest)
 }
 END_TEST
 
-/* What a hostile target calls stacks. */
+/* A hostile target may call anything a stack, many times. */
 START_TEST(bounds_what_rests)
 {
 	struct child child = child_start(child_counts, NULL);
@@ -287,7 +290,10 @@ START_TEST(bounds_what_rests)
 	rcore_live_rest_none(live);
 	ck_assert_uint_eq(rcore_live_digest(live, pattern, pattern + CHILD_PATTERN), digest);
 
-	/* Ranges that overlap again and again: nothing counts as unchanged, and nothing rests. */
+	/*
+	 * If ranges overlap again and again, nothing counts as unchanged, and
+	 * nothing rests.
+	 */
 	ck_assert_uint_eq(rcore_live_rest(live, page, page + 4096), 4096);
 	long ahead = count_in(memory, &child);
 	for (int i = 0; i < 1000; i++)

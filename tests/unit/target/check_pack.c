@@ -298,7 +298,7 @@ START_TEST(note_comes_back)
 	ck_assert_uint_eq(back.deployment.time, 1795424712);
 	ck_assert_str_eq(back.deployment.time_source, "systemd");
 	ck_assert_str_eq(back.deployment.host, "web\xff");
-	/* No word of rcore's own. */
+	/* rcore does not write this source. */
 	ck_assert_ptr_null(back.deployment.host_source);
 	ck_assert_str_eq(back.deployment.service, "shop");
 	ck_assert_str_eq(back.deployment.release, "1.4");

@@ -100,7 +100,7 @@ static struct rcore_result there_and_back(const struct rcore_result *result, cha
 	return back;
 }
 
-/* What is written can be read back unchanged, bytes that are not UTF-8 too. */
+/* What is written can be read back unchanged, even bytes that are not UTF-8. */
 START_TEST(lines)
 {
 	const char *ruby[] = {"Foo#bar (a.rb)", "<main> (\xff)"}, *native[] = {"abort"};
@@ -159,7 +159,7 @@ START_TEST(lines)
 }
 END_TEST
 
-/* A line of the first version, which knew less, is a baseline, too. */
+/* A line of version 1, which has fewer fields, can be read, too. */
 START_TEST(older_lines)
 {
 	struct rcore_result back;
@@ -172,7 +172,7 @@ START_TEST(older_lines)
 }
 END_TEST
 
-/* What is not of the type that it should be is left out. */
+/* A member of the wrong type is ignored. */
 START_TEST(odd_lines)
 {
 	struct rcore_result back;

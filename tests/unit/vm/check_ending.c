@@ -41,7 +41,10 @@ START_TEST(test_freed)
 	fake_put(&vm->ruby.target, head, head);
 	fake_put(&vm->ruby.target, head + 8, head);
 	ck_assert(rcore_vm_is_freed(memory, layout, vm->address));
-	/* free() has written to it. A list that is corrupt for another reason is not freed. */
+	/*
+	 * free() has overwritten the list. If the main thread was not killed,
+	 * the list is corrupt for another reason.
+	 */
 	fake_put(&vm->ruby.target, head, vm->address + 0x1000000);
 	fake_put(&vm->ruby.target, head + 8, 0x5eed);
 	ck_assert(!rcore_vm_is_freed(memory, layout, vm->address));

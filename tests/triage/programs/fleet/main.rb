@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Says in truth.json who it is, and dies in the method of Checkout that its first argument names.
+# Writes truth.json, and dies in the method of Checkout that its first argument names.
 require "json"
 require "rbconfig"
 
