@@ -74,15 +74,18 @@ static bool is_always_at_hand(const struct rcore_samples *samples,
 /*
  * A waiter is in the frame of its thread, and others point to it. A compiler
  * may link it before all of it is written (Debian's 3.3, thread_join() of
- * thread.c). An object gets its type before the rest.
+ * thread.c). An object gets its type before the rest; from 3.3 on, its struct
+ * may be in its own slot (RTYPEDDATA_EMBEDDED_P() of rtypeddata.h).
  */
 static bool is_being_made(const struct rcore_samples *samples,
 			  const struct rcore_sample_list *list, uint64_t base)
 {
 	struct rcore_memory *memory = samples->ruby->memory;
+	uint64_t object = base - (uint64_t)samples->ruby->layout->data.data.offset;
 	return !is_always_at_hand(samples, list) &&
 	       (rcore_is_in_running_frame(memory, samples->process, base) ||
-		rcore_is_at_hand(memory, samples->process, base));
+		rcore_is_at_hand(memory, samples->process, base) ||
+		rcore_is_at_hand(memory, samples->process, object));
 }
 
 /*

@@ -304,6 +304,9 @@ START_TEST(test_half_written)
 	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_FAILS);
 	thread->registers[0] = waiter;
 	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_SILENT);
+	/* An object whose struct is in its own slot. */
+	thread->registers[0] = waiter - (uint64_t)layout.data.data.offset;
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_SILENT);
 	thread->registers[0] = 0;
 	thread->registers[RSP] = fake_alloc(&vm->ruby.target, 4096, 8);
 	fake_put(&vm->ruby.target, thread->registers[RSP] + 80, waiter);
