@@ -161,13 +161,18 @@ static struct rcore_error *add(struct rcore_sampling *sampling, int pid, uint64_
 	return NULL;
 }
 
+static void end_copying(struct rcore_sampling *sampling, struct member *member)
+{
+	if (member->is_copied)
+		sampling->options->engine->remove(sampling->options->bpf, member->pid);
+	member->is_copied = false;
+}
+
 static void leave(struct rcore_sampling *sampling, struct member *member)
 {
 	if (!member->sampler)
 		return;
-	if (member->is_copied)
-		sampling->options->engine->remove(sampling->options->bpf, member->pid);
-	member->is_copied = false;
+	end_copying(sampling, member);
 	rcore_sampler_settle(member->sampler);
 	struct rcore_sampler_statistics last = *rcore_sampler_statistics(member->sampler);
 	last.threads = last.fibers = 0;
@@ -287,6 +292,7 @@ static void try(struct rcore_sampling *sampling, struct member *member, uint64_t
 	if (!err && sampling->options->bpf)
 		err = begin_copying(sampling, member);
 	if (err) {
+		end_copying(sampling, member);
 		rcore_sampler_close(member->sampler);
 		member->sampler = NULL;
 	}
@@ -387,6 +393,10 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 		if (err && err->code == RCORE_ERROR_NO_MEMORY)
 			return err;
 		rcore_error_free(err);
+		/* What it did until it ended. */
+		err = member->is_copied ? add_records(sampling) : NULL;
+		if (err)
+			return err;
 		leave(sampling, member);
 		if (!member->is_given_up && is_alive(member->pid)) {
 			member->found = member->next_try = now;
