@@ -26,19 +26,21 @@ module OffCpu
     # The recording ends with the program.
     test.same("status of rcore: #{File.read(log)}", true, Child.wait(recorder).success?)
     recorder = nil
-    test.fail("rcore: #{File.read(log)}") unless File.read(log) =~ /\Arcore: in .* threads left their processors \d+ times; 0 records were lost; [^\n]*\n\z/
-    check(test, Record.read(path), truth, seed)
+    test.fail("rcore: #{File.read(log)}") unless File.read(log) =~ /\Arcore: in .* threads left their processors \d+ times; 0 records were lost(?:, (\d+) stacks could not be read)?; [^\n]*\n\z/
+    check(test, Record.read(path), truth, seed, $1.to_i)
   ensure
     Child.stop(recorder, -recorder) if recorder
   end
 
-  def self.check(test, recording, truth, seed)
+  # The kernel may have no page of a stack in memory. Then its time has no methods, so a method may lack that.
+  def self.check(test, recording, truth, seed, unread)
+    without = unread.zero? ? 0 : recording.sum("wall") { |total| recording.stack(total).include?("(no Ruby stack)") }
     errors = METHODS.map do |name|
       inside = recording.totals.select { |total| recording.stack(total).include?("Object##{name}") }
       found = inside.sum { |total| total["wall"] }
       least, most, calls = truth.fetch(name)
       allowed = SHARE * found + CALL * calls
-      test.fail("seed #{seed}: #{name} was off its processor for #{found} ns, and noted #{least} to #{most} in #{calls} calls") unless found.between?(least - allowed, most + allowed)
+      test.fail("seed #{seed}: #{name} was off its processor for #{found} ns, and noted #{least} to #{most} in #{calls} calls") unless found.between?(least - allowed - without, most + allowed)
       labels = inside.map { |total| total["labels"] }.uniq
       test.same("contexts of #{name}", [{ "request_id" => name }], labels)
       format("%s %+.2f %%", name, 100.0 * (found - least) / least)
