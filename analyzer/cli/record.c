@@ -344,6 +344,8 @@ static struct rcore_error *add_calls(const char *event, struct rcore_bpf_options
 						  "option '--event': no system call '%s'",
 						  rcore_escape(escaped, sizeof(escaped), name));
 		how->calls[number / 8] |= (uint8_t)(1 << number % 8);
+		if (rcore_system_call_returns_twice(number))
+			how->starters[number / 8] |= (uint8_t)(1 << number % 8);
 		at += length;
 	} while (*at);
 	return NULL;

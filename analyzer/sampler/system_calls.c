@@ -45,6 +45,9 @@ static const char *const movers[] = {
 	"writev",
 };
 
+/* From these, the new thread or process returns as well, with 0. */
+static const char *const starters[] = {"clone", "clone3", "fork", "vfork"};
+
 int rcore_system_call_number(const char *name)
 {
 	for (size_t i = 0; i < RCORE_COUNT(calls); i++)
@@ -61,11 +64,21 @@ const char *rcore_system_call_name(long number)
 	return NULL;
 }
 
-bool rcore_system_call_moves_bytes(long number)
+static bool is_among(long number, const char *const *names, size_t count)
 {
 	const char *name = rcore_system_call_name(number);
-	for (size_t i = 0; name && i < RCORE_COUNT(movers); i++)
-		if (strcmp(movers[i], name) == 0)
+	for (size_t i = 0; name && i < count; i++)
+		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
+}
+
+bool rcore_system_call_moves_bytes(long number)
+{
+	return is_among(number, movers, RCORE_COUNT(movers));
+}
+
+bool rcore_system_call_returns_twice(long number)
+{
+	return is_among(number, starters, RCORE_COUNT(starters));
 }

@@ -12,5 +12,7 @@ int rcore_system_call_number(const char *name);
 const char *rcore_system_call_name(long number);
 /* Returns whether a system call returns how many bytes it moved. */
 bool rcore_system_call_moves_bytes(long number);
+/* Returns whether it starts a thread, which returns from it as well, with 0. */
+bool rcore_system_call_returns_twice(long number);
 
 #endif

@@ -4,19 +4,37 @@ require_relative "../sampler/case"
 # `rcore record --event` counts each write(2) for its request, and counts as many as strace.
 module Events
   COUNT = 2000
+  STARTS = 40
 
   def self.cases(workshops)
     own = workshops.keys.find { |ruby| ruby.root.empty? }
     workshops.map { |ruby, workshop| BpfCase.new("event #{ruby.name}") { Events.compare(self, ruby, workshop) } } +
-      (own ? [BpfCase.new("event outputs") { Events.outputs(self, own.program) }, BpfCase.new("event refused", needs_bpf: false) { Events.refused(self, own.program) }] : [])
+      (own ? [BpfCase.new("event starts") { Events.starts(self, own, workshops[own]) }, BpfCase.new("event outputs") { Events.outputs(self, own.program) }, BpfCase.new("event refused", needs_bpf: false) { Events.refused(self, own.program) }] : [])
   end
 
   def self.compare(test, ruby, workshop)
     seed = Random.new_seed % 2**31
+    truth, recording, traced = recorded(test, ruby, workshop, %w[write], "writes.rb", seed, COUNT, 3)
+    check(test, recording, truth, traced["write"], seed)
+  end
+
+  # The new thread, too, returns from the call that starts it.
+  def self.starts(test, ruby, workshop)
+    calls = %w[clone clone3 fork vfork].select { |name| system("strace", "-e", name, "true", err: File::NULL) }
+    truth, recording, traced = recorded(test, ruby, workshop, calls, "starts.rb", STARTS)
+    found = calls.to_h { |name| [name, recording.sum("samples") { |total| recording.stack(total).last == "#{name}(2)" }] }
+    test.same("calls", traced.slice(*calls), found.select { |_, count| count.positive? })
+    started = found.values.sum
+    test.fail("#{started} calls started #{truth["started"]} threads and processes") if started < truth["started"]
+    test.note = found.map { |name, count| "#{count} #{name}" }.join(", ")
+  end
+
+  # The program's truth, what rcore recorded of these calls, and how often strace saw each call.
+  def self.recorded(test, ruby, workshop, calls, program, *arguments)
     recorder = tracer = nil
     path, log, summary = %w[calls.rec calls.log strace].map { |name| File.join(test.folder, name) }
-    truth = test.truth_of(ruby, workshop, "writes.rb", seed, COUNT, 3) do |pid|
-      recorder = Process.spawn(*BpfCase::ROOT, Suite::RCORE, "record", "-e", "syscalls:write", "-p", pid.to_s, "-o", path, *ruby.files, %i[out err] => log, pgroup: true)
+    truth = test.truth_of(ruby, workshop, program, *arguments) do |pid|
+      recorder = Process.spawn(*BpfCase::ROOT, Suite::RCORE, "record", "-e", "syscalls:#{calls.join(",")}", "-p", pid.to_s, "-o", path, *ruby.files, %i[out err] => log, pgroup: true)
       test.wait_until("recording: #{File.read(log)}") { File.exist?(path) || Process.wait(recorder, Process::WNOHANG) }
       # rcore cannot stop a process that strace has stopped.
       tracer = test.load(["strace", "-c", "-f", "-o", summary, "-p", pid.to_s], /attached/)
@@ -25,9 +43,9 @@ module Events
     # The recording ends with the program.
     test.same("status of rcore: #{File.read(log)}", true, Child.wait(recorder).success?)
     recorder = nil
-    test.fail("rcore: #{File.read(log)}") unless File.read(log) =~ /\Arcore: in .* \d+ system calls; 0 records were lost[^\n]*\n\z/
-    traced = File.read(summary)[/^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?write$/, 1].to_i
-    check(test, Record.read(path), truth, traced, seed)
+    test.fail("rcore: #{File.read(log)}") unless File.read(log) =~ /\Arcore: in .* \d+ system calls; 0 records were lost[,;][^\n]*\n\z/
+    traced = File.read(summary).scan(/^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$/)
+    [truth, Record.read(path), traced.to_h { |count, name| [name, count.to_i] }]
   ensure
     Child.stop(recorder, -recorder) if recorder
   end

@@ -39,8 +39,11 @@ enum rcore_bpf_event {
 struct rcore_bpf_options {
 	enum rcore_bpf_event event;
 	double rate; /* of EVENT_CPU: samples of each processor per second */
-	/* Of EVENT_CALLS: a bit for each system call, by its number. */
-	uint8_t calls[RCORE_BPF_CALLS / 8];
+	/*
+	 * Of EVENT_CALLS: a bit for each system call, by its number, and one
+	 * for each that counts only if its result is not 0.
+	 */
+	uint8_t calls[RCORE_BPF_CALLS / 8], starters[RCORE_BPF_CALLS / 8];
 };
 
 struct rcore_bpf_engine {

@@ -158,6 +158,8 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, const struct rcore_bpf_o
 	choose(bpf, options->event);
 	bpf->skeleton->rodata->pid_namespace = (uint32_t) namespace.st_ino;
 	memcpy((void *)bpf->skeleton->rodata->calls, options->calls, sizeof(options->calls));
+	memcpy((void *)bpf->skeleton->rodata->starters, options->starters,
+	       sizeof(options->starters));
 	bpf_map__set_max_entries(bpf->skeleton->maps.scratches, (uint32_t)bpf->count);
 	struct rcore_error *err = load(bpf);
 	if (err)

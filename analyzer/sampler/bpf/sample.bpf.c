@@ -95,6 +95,8 @@ const volatile __u32 pid_namespace = 0;
 
 /* A bit for each system call, set if it is recorded; set by the loader. */
 const volatile __u8 calls[RCORE_BPF_CALLS / 8] = {0};
+/* Those from which a thread that they start returns as well. */
+const volatile __u8 starters[RCORE_BPF_CALLS / 8] = {0};
 
 /* See struct rcore_bpf_counts. */
 __u64 overruns = 0, unread = 0;
@@ -419,6 +421,11 @@ static __always_inline long number_of(const void *registers)
 	return -1;
 }
 
+static __always_inline bool is_in(const volatile __u8 *numbers, __u64 number)
+{
+	return numbers[number >> 3] & 1 << (number & 7);
+}
+
 /*
  * sys_exit(registers, result): the thread has the stack and the context with
  * which it made the call.
@@ -432,7 +439,10 @@ int rcore_call(const struct bpf_raw_tracepoint_args *context)
 	struct rcore_bpf_process *process;
 	struct scratch *scratch;
 	asm volatile("" : "+r"(number));
-	if (number >= RCORE_BPF_CALLS || !(calls[number >> 3] & 1 << (number & 7)))
+	if (number >= RCORE_BPF_CALLS || !is_in(calls, number))
+		return 0;
+	/* A new thread begins as if it had made the call that started it. */
+	if (!context->args[1] && is_in(starters, number))
 		return 0;
 	ids_of(task, &pid, &tid);
 	process = bpf_map_lookup_elem(&processes, &pid);
