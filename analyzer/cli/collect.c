@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,7 +51,10 @@ struct arguments {
 enum { TEXT, JSON, HTML, PACK, LINE, OUTPUTS };
 static const char *const endings[OUTPUTS] = {".txt", ".json", ".html", ".core", ".jsonl"};
 /* The folder of the spool to which an output goes, if there is a spool. */
-static const char *const in_spool[OUTPUTS] = {[PACK] = "packs", [LINE] = "lines"};
+static const struct {
+	bool is_there;
+	int folder;
+} in_spool[OUTPUTS] = {[PACK] = {true, RCORE_SPOOL_PACKS}, [LINE] = {true, RCORE_SPOOL_LINES}};
 
 struct collect {
 	struct rcore_cli_target *target;
@@ -58,9 +62,10 @@ struct collect {
 	char pid[16]; /* "core" if there is no argument */
 	int folder;
 	struct rcore_spool_folder spool;
-	size_t output_count; /* without a spool, there is no line */
-	/* The start of the names of all files, and of their paths. */
-	char name[64], stem[PATH_MAX];
+	/* Not 0: there is a spool that cannot be used. */
+	int spool_status;
+	size_t output_count;        /* without a spool, there is no line */
+	char name[64];              /* the start of the names of all files */
 	char stored[PATH_MAX + 32]; /* the path of the compressed core */
 	struct rcore_output outputs[OUTPUTS];
 	int core; /* to be read by the child */
@@ -158,20 +163,11 @@ static struct rcore_error *choose_name(struct collect *collect, const char *endi
 		*ret = create(collect, ending);
 		if (*ret < 0)
 			continue;
-		snprintf(collect->stem, sizeof(collect->stem), "%s/%s", collect->asked->folder,
-			 collect->name);
-		snprintf(collect->stored, sizeof(collect->stored), "%s%s", collect->stem,
-			 ending);
+		snprintf(collect->stored, sizeof(collect->stored), "%s/%s%s",
+			 collect->asked->folder, collect->name, ending);
 		return NULL;
 	}
 	return rcore_error_os(errno, "cannot create a file in %s", collect->asked->folder);
-}
-
-static struct rcore_error *open_folders(struct collect *collect)
-{
-	const struct arguments *asked = collect->asked;
-	struct rcore_error *err = rcore_collect_folder_open(asked->folder, &collect->folder);
-	return err || !asked->spool ? err : rcore_spool_open(asked->spool, &collect->spool);
 }
 
 /* The kernel's handler has no terminal to write to. */
@@ -190,6 +186,22 @@ static void note(const struct collect *collect, const char *message)
 	if (!fclose(log))
 		rcore_error_free(rcore_output_append(path, line, LARGEST));
 	free(line);
+}
+
+/* Without its spool, everything is in the folder, and the stored core stays. */
+static void open_spool(struct collect *collect)
+{
+	collect->output_count = LINE;
+	if (!collect->asked->spool)
+		return;
+	struct rcore_error *err = rcore_spool_open(collect->asked->spool, &collect->spool);
+	if (err) {
+		note(collect, err->message);
+		collect->spool_status = err->code == RCORE_ERROR_USAGE ? EX_USAGE : 2;
+		rcore_error_free(err);
+		return;
+	}
+	collect->output_count = OUTPUTS;
 }
 
 static uint64_t more_room(void *context)
@@ -284,22 +296,25 @@ static struct rcore_error *write_report(const struct rcore_snapshot *snapshot,
 	return err;
 }
 
-/* What the environment of the process names takes precedence over uname(2). */
+/*
+ * What the environment of the process names takes precedence over uname(2). The
+ * snapshot has been redacted, so this redacts what it adds.
+ */
 static void describe(const struct collect *collect, struct rcore_snapshot *snapshot)
 {
 	struct rcore_deployment *deployment = &snapshot->deployment;
 	deployment->time = (uint64_t)collect->begun;
 	deployment->time_source = "clock";
 	rcore_cli_deployment_describe(&collect->asked->deployment, deployment);
-	if (deployment->host || !collect->machine.nodename[0])
+	if (deployment->host || !collect->machine.nodename[0] ||
+	    collect->target->options.redact == RCORE_REDACT_ALL)
 		return;
 	deployment->host = collect->machine.nodename;
 	deployment->host_source = "machine";
 }
 
-/* Returns the name of a file of the spool, without its folder. */
-static const char *name_in_spool(const struct collect *collect, const char *ending,
-				 char name[96])
+/* Returns the name of a file, without its folder. */
+static const char *name_of(const struct collect *collect, const char *ending, char name[96])
 {
 	snprintf(name, 96, "%s%s", collect->name, ending);
 	return name;
@@ -312,32 +327,60 @@ static struct rcore_error *write_line(const struct collect *collect,
 	struct rcore_result result;
 	char name[96];
 	struct rcore_error *err =
-		rcore_result_make(name_in_spool(collect, endings[PACK], name),
-				  snapshot->incomplete, snapshot, NULL, &arena, &result);
+		/* The pack is in the folder next to that of the line. */
+		rcore_result_make(name_of(collect, endings[PACK], name), snapshot->incomplete,
+				  snapshot, NULL, &arena, &result);
 	if (!err)
 		err = rcore_spool_write_line(&result, RCORE_CHILD_FILES + LINE);
 	rcore_arena_deinit(&arena);
 	return err;
 }
 
+/* The folder of an output. */
+static int folder_of(const struct collect *collect, size_t output)
+{
+	return collect->spool.path && in_spool[output].is_there
+		       ? collect->spool.folders[in_spool[output].folder]
+		       : collect->folder;
+}
+
+/*
+ * Gives an output its name. From then on, neither the file nor its name is lost
+ * if the machine stops.
+ */
+static struct rcore_error *keep(struct collect *collect, size_t output)
+{
+	struct rcore_output *out = &collect->outputs[output];
+	if (collect->spool.path && in_spool[output].is_there)
+		rcore_spool_share(&collect->spool, out->fd);
+	struct rcore_error *err = rcore_collect_sync(out->fd);
+	if (!err)
+		err = rcore_output_keep(out);
+	if (!err)
+		err = rcore_collect_sync(folder_of(collect, output));
+	return rcore_error_wrap(err, "%s%s", collect->name, endings[output]);
+}
+
 /* Writes the line of a core that was not read: why, and what else is known. */
 static struct rcore_error *spool_failure(struct collect *collect, const char *message)
 {
-	struct rcore_output *line = &collect->outputs[LINE];
+	/* The child that wrote it has read a hostile core. */
+	enum { LONGEST = 1000 };
+	char shown[LONGEST];
 	struct rcore_snapshot snapshot = {.pid = collect->asked->pid,
 					  .cause = {.thread = -1, .fiber = -1}};
 	struct rcore_arena arena = {0};
 	struct rcore_result result;
 	describe(collect, &snapshot);
+	if (message)
+		rcore_escape(shown, sizeof(shown), message);
 	struct rcore_error *err =
 		rcore_result_make(rcore_base_name(collect->stored), collect->status, &snapshot,
-				  message, &arena, &result);
+				  message ? shown : NULL, &arena, &result);
 	if (!err)
-		err = rcore_spool_write_line(&result, line->fd);
+		err = rcore_spool_write_line(&result, collect->outputs[LINE].fd);
 	if (!err)
-		err = rcore_spool_settle(&collect->spool, line->fd);
-	if (!err)
-		err = rcore_output_keep(line);
+		err = keep(collect, LINE);
 	rcore_arena_deinit(&arena);
 	return err;
 }
@@ -346,12 +389,8 @@ static struct rcore_error *spool_failure(struct collect *collect, const char *me
 static struct rcore_error *keep_all(struct collect *collect)
 {
 	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < collect->output_count && !err; i++) {
-		if (collect->spool.path && in_spool[i])
-			err = rcore_spool_settle(&collect->spool, collect->outputs[i].fd);
-		if (!err)
-			err = rcore_output_keep(&collect->outputs[i]);
-	}
+	for (size_t i = 0; i < collect->output_count && !err; i++)
+		err = keep(collect, i);
 	return err;
 }
 
@@ -446,7 +485,8 @@ static void done(size_t index, char *text, int status, void *context)
 		message = strdup(err->message);
 		collect->status = rcore_cli_fail(err);
 	}
-	if (!collect->status && !collect->is_cut && !collect->asked->keep_core)
+	if (!collect->status && !collect->spool_status && !collect->is_cut &&
+	    !collect->asked->keep_core)
 		unlink(collect->stored);
 	if (message)
 		note(collect, message);
@@ -467,27 +507,14 @@ static uint64_t room_of_outputs(const struct collect *collect)
 	return left > least ? left : least;
 }
 
-static bool find_place(const struct collect *collect, size_t output, char ret[PATH_MAX])
-{
-	const char *spool = collect->spool.path;
-	int length = spool && in_spool[output]
-			     ? snprintf(ret, PATH_MAX, "%s/%s/%s%s", spool, in_spool[output],
-					collect->name, endings[output])
-			     : snprintf(ret, PATH_MAX, "%s%s", collect->stem, endings[output]);
-	return length < PATH_MAX;
-}
-
 static struct rcore_error *parse(struct collect *collect)
 {
-	char path[PATH_MAX];
+	char name[96];
 	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < collect->output_count && !err; i++) {
-		if (!find_place(collect, i, path))
-			err = rcore_error_os(ENAMETOOLONG, "%s", collect->name);
-		else
-			err = rcore_output_open(path, RCORE_OUTPUT_NEW, NULL,
-						&collect->outputs[i]);
-	}
+	for (size_t i = 0; i < collect->output_count && !err; i++)
+		err = rcore_output_open_at(folder_of(collect, i),
+					   name_of(collect, endings[i], name),
+					   &collect->outputs[i]);
 	const struct rcore_jobs jobs = {
 		.count = 1,
 		.seconds = (unsigned)collect->asked->seconds,
@@ -576,21 +603,23 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		snprintf(collect.pid, sizeof(collect.pid), "core");
 	target->options.record = true;
 	umask(077);
-	collect.output_count = asked->spool ? OUTPUTS : LINE;
-	struct rcore_error *err = open_folders(&collect);
+	struct rcore_error *err = rcore_collect_folder_open(asked->folder, &collect.folder);
 	if (err)
 		return err;
 	find_process(&collect, root);
 	err = store(&collect);
-	if (!err)
+	if (!err) {
+		open_spool(&collect);
 		err = parse(&collect);
+	}
 	if (err) {
 		note(&collect, err->message);
 		*ret_status = err->code == RCORE_ERROR_LIMIT ? STATUS_LIMIT : 2;
 		rcore_error_free(err);
 		return NULL;
 	}
-	*ret_status = collect.status;
+	*ret_status = collect.status > 1 || !collect.spool_status ? collect.status
+								  : collect.spool_status;
 	return NULL;
 }
 
@@ -611,7 +640,8 @@ const struct rcore_command rcore_cli_collect = {
 	       "and a pack (.core). If all are complete, delete the stored core. Use it as the "
 	       "kernel's core dump handler. If the process is not Ruby, or if rcore gives up, "
 	       "keep the stored core and add a line to DIR/rcore.log. With --spool, the limits "
-	       "of size and age also apply to each folder of the spool.",
+	       "of size and age also apply to each folder of the spool. If the spool cannot "
+	       "be used, all files are in DIR, and the stored core stays.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.defaults = &defaults,
@@ -624,7 +654,7 @@ const struct rcore_command rcore_cli_collect = {
 				      "rcore collect -d reports < core.1234", NULL},
 	.exit_status =
 		"Exit status: 0 everything was decoded; 1 not everything was decoded "
-		"(the rest is written); 2 no report was written; 3 not a Ruby process; 64 "
-		"wrong usage; 124 a limit of time or memory was exceeded.",
+		"(the rest is written); 2 no report was written, or there is no spool; 3 not a "
+		"Ruby process; 64 wrong usage; 124 a limit of time or memory was exceeded.",
 	.run_in_shell = run_in_shell,
 };

@@ -130,7 +130,8 @@ struct rcore_error *rcore_room_make(const struct rcore_room *room, uint64_t *ret
 		const struct file *file = &files.items[i];
 		bool is_old =
 			limits->days && now - file->changed.tv_sec > (time_t)limits->days * DAY;
-		if (!is_old && files.size < most && available > reserved)
+		if (!is_old && files.size < most &&
+		    (room->ignores_disk || available > reserved))
 			break;
 		if (unlinkat(room->folder, file->name, 0))
 			continue;

@@ -2,6 +2,7 @@
 #ifndef RCORE_CLI_COLLECT_ROOM_H
 #define RCORE_CLI_COLLECT_ROOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,8 @@ struct rcore_room {
 	const struct rcore_room_limits *limits;
 	/* The files that are being written start like this, and stay. */
 	const char *own;
+	/* Its files are small, so none is deleted to free the disk. */
+	bool ignores_disk;
 };
 
 /*

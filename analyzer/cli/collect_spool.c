@@ -3,22 +3,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/count.h"
 
 static const char *const names[RCORE_SPOOL_FOLDERS] = {
 	[RCORE_SPOOL_LINES] = "lines",
 	[RCORE_SPOOL_PACKS] = "packs",
 };
 
-struct rcore_error *rcore_collect_folder_open(const char *path, int *ret)
+/* Opens a folder below another; *ret_new: it did not exist. */
+static struct rcore_error *open_folder(int above, const char *path, int flags, bool *ret_new,
+				       int *ret)
 {
 	struct stat status;
-	if (mkdir(path, 0700) && errno != EEXIST)
+	*ret_new = !mkdirat(above, path, 0700);
+	if (!*ret_new && errno != EEXIST)
 		return rcore_error_os(errno, "cannot create the folder %s", path);
-	*ret = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*ret = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 	if (*ret < 0 || fstat(*ret, &status))
 		return rcore_error_os(errno, "cannot open the folder %s", path);
 	if ((status.st_uid != geteuid() && status.st_uid != 0) ||
@@ -31,6 +35,19 @@ struct rcore_error *rcore_collect_folder_open(const char *path, int *ret)
 	return NULL;
 }
 
+struct rcore_error *rcore_collect_folder_open(const char *path, int *ret)
+{
+	bool is_new;
+	return open_folder(AT_FDCWD, path, 0, &is_new, ret);
+}
+
+struct rcore_error *rcore_collect_sync(int fd)
+{
+	/* Some file systems have no fsync() of a folder. */
+	return fsync(fd) && errno != EINVAL ? rcore_error_os(errno, "cannot write to the disk")
+					    : NULL;
+}
+
 /* If this is not permitted, the group cannot read the file; not an error. */
 static void share(const struct rcore_spool_folder *spool, int fd, mode_t mode)
 {
@@ -38,34 +55,51 @@ static void share(const struct rcore_spool_folder *spool, int fd, mode_t mode)
 		(void)!fchmod(fd, mode);
 }
 
-static struct rcore_error *open_inner(struct rcore_spool_folder *spool, size_t index)
+/*
+ * Everybody could make our folders, or links in their place, before we do: the
+ * sticky bit is not enough here.
+ */
+static struct rcore_error *check_top(const char *path, int folder,
+				     struct rcore_spool_folder *ret)
 {
-	char path[PATH_MAX];
-	struct stat before;
-	int length = snprintf(path, sizeof(path), "%s/%s", spool->path, names[index]);
-	if (length >= (int)sizeof(path))
-		return rcore_error_os(ENAMETOOLONG, "the spool %s", spool->path);
-	bool is_new = lstat(path, &before) != 0;
-	struct rcore_error *err = rcore_collect_folder_open(path, &spool->folders[index]);
-	if (!err && is_new)
+	struct stat status;
+	if (fstat(folder, &status))
+		return rcore_error_os(errno, "cannot open the folder %s", path);
+	if (status.st_mode & S_IWOTH)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "%s: everybody may write to it; name a folder of "
+					  "your own",
+					  path);
+	ret->is_shared = status.st_mode & S_IRGRP;
+	ret->group = status.st_gid;
+	return NULL;
+}
+
+static struct rcore_error *open_inner(struct rcore_spool_folder *spool, int top, size_t index)
+{
+	bool is_new = false;
+	struct rcore_error *err =
+		open_folder(top, names[index], O_NOFOLLOW, &is_new, &spool->folders[index]);
+	if (!err && is_new) {
 		share(spool, spool->folders[index], 0750);
-	return err;
+		err = rcore_collect_sync(top);
+	}
+	return rcore_error_wrap(err, "the spool %s", spool->path);
 }
 
 struct rcore_error *rcore_spool_open(const char *path, struct rcore_spool_folder *ret)
 {
-	struct stat status;
-	int folder = -1;
-	struct rcore_error *err = rcore_collect_folder_open(path, &folder);
+	int top = -1;
 	*ret = (struct rcore_spool_folder){.path = path, .folders = {-1, -1}};
-	if (!err && !fstat(folder, &status)) {
-		ret->is_shared = status.st_mode & S_IRGRP;
-		ret->group = status.st_gid;
-	}
-	if (folder >= 0)
-		close(folder);
+	struct rcore_error *err = rcore_collect_folder_open(path, &top);
+	if (!err)
+		err = check_top(path, top, ret);
 	for (size_t i = 0; i < RCORE_SPOOL_FOLDERS && !err; i++)
-		err = open_inner(ret, i);
+		err = open_inner(ret, top, i);
+	if (top >= 0)
+		close(top);
+	if (err)
+		ret->path = NULL;
 	return err;
 }
 
@@ -73,20 +107,24 @@ void rcore_spool_make_room(const struct rcore_spool_folder *spool,
 			   const struct rcore_room_limits *limits, const char *own,
 			   uint64_t *left)
 {
-	for (size_t i = 0; spool->path && i < RCORE_SPOOL_FOLDERS; i++) {
-		const struct rcore_room room = {
-			.folder = spool->folders[i], .limits = limits, .own = own};
+	/* Packs need the room, lines next to none. */
+	const struct rcore_room rooms[] = {
+		{.folder = spool->folders[RCORE_SPOOL_PACKS], .limits = limits, .own = own},
+		{.folder = spool->folders[RCORE_SPOOL_LINES],
+		 .limits = limits,
+		 .own = own,
+		 .ignores_disk = true},
+	};
+	for (size_t i = 0; spool->path && i < RCORE_COUNT(rooms); i++) {
 		uint64_t here = 0;
-		rcore_error_free(rcore_room_make(&room, &here));
+		rcore_error_free(rcore_room_make(&rooms[i], &here));
 		*left = here < *left ? here : *left;
 	}
 }
 
-struct rcore_error *rcore_spool_settle(const struct rcore_spool_folder *spool, int fd)
+void rcore_spool_share(const struct rcore_spool_folder *spool, int fd)
 {
 	share(spool, fd, 0640);
-	return fsync(fd) ? rcore_error_os(errno, "cannot write to the spool %s", spool->path)
-			 : NULL;
 }
 
 struct rcore_error *rcore_spool_write_line(const struct rcore_result *result, int fd)

@@ -32,22 +32,26 @@ struct rcore_spool_folder {
  */
 struct rcore_error *rcore_collect_folder_open(const char *path, int *ret);
 
-/* Opens the spool and its folders. Errors: as above. */
+/* Puts what a file or folder has on the disk. Error: OS. */
+struct rcore_error *rcore_collect_sync(int fd);
+
+/*
+ * Opens the spool and its folders, which are no links. Errors: as above, and
+ * USAGE if everybody may write to it. ret->path is then NULL.
+ */
 struct rcore_error *rcore_spool_open(const char *path, struct rcore_spool_folder *ret);
 
 /*
  * Deletes old files in each of the two folders until it is within the limits.
- * Lowers *left to the bytes that a new file may have, if those are fewer.
+ * Lines are so small that none is deleted to free the disk. Lowers *left to the
+ * bytes that a new file may have, if those are fewer.
  */
 void rcore_spool_make_room(const struct rcore_spool_folder *spool,
 			   const struct rcore_room_limits *limits, const char *own,
 			   uint64_t *left);
 
-/*
- * Prepares a file to get its name: lets the group of the spool read it if it
- * can read the spool, and writes its bytes to the disk. Error: OS.
- */
-struct rcore_error *rcore_spool_settle(const struct rcore_spool_folder *spool, int fd);
+/* Lets the group of the spool read a file if it may read the spool. */
+void rcore_spool_share(const struct rcore_spool_folder *spool, int fd);
 
 /* Replaces the content of a file with one line. Errors: OS, NO_MEMORY. */
 struct rcore_error *rcore_spool_write_line(const struct rcore_result *result, int fd);

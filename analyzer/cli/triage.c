@@ -113,6 +113,21 @@ static bool may_be_core(const char *path)
 		head[offsetof(Elf64_Ehdr, e_type)] == ET_CORE);
 }
 
+/*
+ * Whether this is a stored core, NAME.full-core.zst, next to its pack,
+ * NAME.core: `rcore collect` leaves both of one crash.
+ */
+static bool has_pack(const char *path)
+{
+	const char *name = rcore_base_name(path), *at = strstr(name, ".full-core.");
+	char *pack = NULL;
+	if (!at || asprintf(&pack, "%.*s.core", (int)(at - path), path) < 0)
+		return false;
+	bool found = may_be_core(pack);
+	free(pack);
+	return found;
+}
+
 static int is_visible(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
@@ -132,7 +147,7 @@ static struct rcore_error *add_folder(const char *folder, struct paths *cores)
 		char *path = NULL, **slot;
 		if (!err && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
 			err = rcore_error_no_memory();
-		if (!err && may_be_core(path)) {
+		if (!err && may_be_core(path) && !has_pack(path)) {
 			slot = rcore_push(cores);
 			if (slot) {
 				*slot = path;

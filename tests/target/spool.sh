@@ -89,12 +89,67 @@ touch -d '20 days ago' spool/lines/20200101T000000Z-1-0.jsonl spool/packs/202001
 collect -d reports --spool spool <"$core"
 [ "$(find spool -name '2020*')" = "" ] && [ -f spool/lines/mine.jsonl ] || fail "limits: $(find spool)"
 
+# A disk that is too full costs packs, and no lines.
+mkdir -p full/lines full/packs
+touch full/lines/20200101T000000Z-1-0.jsonl full/packs/20200101T000000Z-1-0.core
+collect -d reports --spool full --keep-free 100 <"$core"
+[ "$(find full -name '2020*')" = full/lines/20200101T000000Z-1-0.jsonl ] || fail "a full disk: $(find full) $(cat err)"
+
+# A spool that cannot be used costs no core: it is stored, its report and pack are next to it, and the log says why.
 mkdir -m 777 open
-collect -d reports --spool open <"$core"
-[ $status = 64 ] && grep -q 'open: others may replace' err || fail "a spool that everybody may change: $status $(cat err)"
+mkdir -m 1777 sticky
+mkdir -m 775 group linked foreign
+chmod 755 linked foreign
+mkdir victim
+ln -s "$work/victim" linked/packs
+echo file >foreign/lines
+while read -r bad wanted why; do
+	collect -d "bad.${bad%/*}" --spool "$bad" <"$core"
+	[ $status = "$wanted" ] && grep -q "$why" "bad.${bad%/*}/rcore.log" || fail "the spool $bad: status $status, $(cat err)"
+	[ "$(listed "bad.${bad%/*}" | sed 's/full-core\.[a-z]*/full-core/')" = "./X.core ./X.full-core ./X.html ./X.json ./X.txt ./rcore.log" ] ||
+		fail "the spool $bad: $(ls "bad.${bad%/*}")"
+	# They are one crash.
+	[ "$("$RCORE" triage --json "bad.${bad%/*}" | wc -l)" = 1 ] || fail "the spool $bad: two crashes"
+done <<-END
+	open 64 others may replace
+	sticky 64 everybody may write
+	group 64 others may replace
+	linked 2 cannot open the folder packs
+	foreign 2 cannot open the folder lines
+	gone/spool 2 cannot create the folder
+END
+[ -z "$(ls victim)" ] || fail "it follows a link: $(ls victim)"
+
+# --redact all removes the machine's name, too.
+env -u HOSTNAME ruby -e 'Fiber.new { Fiber.yield }.resume; $stdout.puts; $stdout.close; sleep' >nameless &
+other_pid=$!
+until [ -s nameless ]; do sleep 0.1; done
+gcore -o nameless $other_pid >/dev/null 2>&1
+kill $other_pid
+for redact in secrets all; do
+	collect -d "reports.$redact" --spool "$redact" --redact $redact <nameless.$other_pid
+	collect -d "reports.$redact" --spool "$redact" --redact $redact <other.$sleeper
+	{
+		cat "$redact"/lines/*
+		"$RCORE" triage --json "$redact"/packs/*.core
+	} >"said.$redact"
+	grep -c '"host_source": *"machine"' "said.$redact" >>sources || true
+done
+[ "$(xargs <sources)" = "3 0" ] || fail "the name of the machine: $(cat sources said.*)"
+
+# The stored core goes when the files of the spool and their names are on the disk.
+strace -f -y -qq -o trace -e trace=fsync,linkat,unlink "$RCORE" collect --keep-free 1 -d reports --spool synced <"$core"
+ruby -e '
+  lines = File.readlines("trace")
+  gone = lines.index { |line| line =~ /unlink\("reports\/.*full-core/ } or abort "it keeps the core"
+  %w[packs lines].each do |name|
+    named = lines.index { |line| line =~ %r{linkat\(.*/synced/#{name}>} } or abort "no link in #{name}"
+    lines[named...gone].any? { |line| line =~ %r{fsync\(\d+<.*/synced/#{name}>\) += 0} } or abort "#{name} is not on the disk"
+  end' || fail "not on the disk: $(cat trace)"
 
 # Killed while it reads the core: what it has read is kept, and the spool is empty.
 mkfifo fifo
+mkdir half
 "$RCORE" collect --keep-free 1 -d half.reports --spool half <fifo 2>err &
 collector=$!
 exec 8>fifo

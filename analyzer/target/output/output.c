@@ -49,7 +49,8 @@ static int create(const char *name, void *context)
 {
 	struct rcore_output *output = context;
 	mode_t mode = output->kind == RCORE_OUTPUT_REPORT ? 0666 : 0600;
-	output->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	output->fd = openat(output->folder, name,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	return output->fd < 0 ? errno : 0;
 }
 
@@ -59,7 +60,7 @@ static int link_to(const char *name, void *context)
 	const struct rcore_output *output = context;
 	char by_number[64];
 	snprintf(by_number, sizeof(by_number), "/proc/self/fd/%d", output->fd);
-	return linkat(AT_FDCWD, by_number, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? errno : 0;
+	return linkat(AT_FDCWD, by_number, output->folder, name, AT_SYMLINK_FOLLOW) ? errno : 0;
 }
 
 const char *rcore_temporary_folder(void)
@@ -91,7 +92,8 @@ static int open_beside(struct rcore_output *output)
 	char folder[PATH_MAX];
 	mode_t mode = output->kind == RCORE_OUTPUT_REPORT ? 0666 : 0600;
 	strcpy(folder, output->to.path);
-	output->fd = open(dirname(folder), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	output->fd =
+		openat(output->folder, dirname(folder), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	return output->fd < 0 ? make_beside(output->to.path, create, output, output->temporary)
 			      : 0;
 }
@@ -126,7 +128,7 @@ struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind k
 				      const struct rcore_inputs *inputs,
 				      struct rcore_output *ret)
 {
-	*ret = (struct rcore_output){.fd = -1, .through = -1, .kind = kind};
+	*ret = (struct rcore_output){.fd = -1, .through = -1, .folder = AT_FDCWD, .kind = kind};
 	struct rcore_error *err = rcore_destination_find(path, inputs, &ret->to);
 	if (err)
 		return err;
@@ -137,6 +139,25 @@ struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind k
 		err = errnum == EAGAIN ? was_replaced(ret) : cannot_write(ret, errnum);
 		rcore_output_close(ret);
 	}
+	return err;
+}
+
+struct rcore_error *rcore_output_open_at(int folder, const char *name, struct rcore_output *ret)
+{
+	struct stat status;
+	*ret = (struct rcore_output){.fd = -1,
+				     .through = -1,
+				     .folder = folder,
+				     .kind = RCORE_OUTPUT_NEW,
+				     .to = {.kind = RCORE_DESTINATION_NEW, .descriptor = -1}};
+	snprintf(ret->to.path, sizeof(ret->to.path), "%s", name);
+	int errnum = !fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) ? EEXIST
+		     : errno != ENOENT                                    ? errno
+									  : open_beside(ret);
+	if (!errnum)
+		return NULL;
+	struct rcore_error *err = cannot_write(ret, errnum);
+	rcore_output_close(ret);
 	return err;
 }
 
@@ -171,7 +192,8 @@ static int rename_to_place(struct rcore_output *output)
 	/* A remote file system may report only now that the disk is full. */
 	int closed = close(output->fd);
 	output->fd = -1;
-	if (closed || rename(output->temporary, output->to.path))
+	if (closed ||
+	    renameat(output->folder, output->temporary, output->folder, output->to.path))
 		return errno;
 	output->temporary[0] = '\0';
 	return 0;
@@ -219,7 +241,8 @@ static int place_new(struct rcore_output *output)
 	struct stat status;
 	int errnum = link_to(output->to.path, output);
 	/* For file systems without hard links. */
-	if (errnum == EPERM && output->temporary[0] && lstat(output->to.path, &status))
+	if (errnum == EPERM && output->temporary[0] &&
+	    fstatat(output->folder, output->to.path, &status, AT_SYMLINK_NOFOLLOW))
 		return rename_to_place(output);
 	return errnum;
 }
@@ -280,7 +303,7 @@ struct rcore_error *rcore_output_keep(struct rcore_output *output)
 void rcore_output_close(struct rcore_output *output)
 {
 	if (output->temporary[0])
-		unlink(output->temporary);
+		unlinkat(output->folder, output->temporary, 0);
 	if (output->fd >= 0)
 		close(output->fd);
 	if (output->through >= 0)

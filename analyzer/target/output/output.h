@@ -35,6 +35,8 @@ enum rcore_output_kind {
 struct rcore_output {
 	int fd; /* a plain file, empty at first */
 	int through;
+	/* What the paths below are relative to: a descriptor, or AT_FDCWD. */
+	int folder;
 	enum rcore_output_kind kind;
 	struct rcore_destination to;
 	char temporary[PATH_MAX]; /* "": it has no name yet */
@@ -47,6 +49,14 @@ struct rcore_output {
 struct rcore_error *rcore_output_open(const char *path, enum rcore_output_kind kind,
 				      const struct rcore_inputs *inputs,
 				      struct rcore_output *ret);
+
+/*
+ * Opens a new file of an open folder, as RCORE_OUTPUT_NEW: whoever replaces the
+ * folder's name does not change where the file goes. `folder` stays open until
+ * the output is closed. Error: OS, also if there is a file with this name.
+ */
+struct rcore_error *rcore_output_open_at(int folder, const char *name,
+					 struct rcore_output *ret);
 
 /*
  * Returns an output that writes to a plain file, empty, which the caller has
