@@ -71,10 +71,29 @@ void rcore_away_add_rest(struct rcore_sampler *sampler, struct rcore_away *away,
 void rcore_away_settle(struct rcore_sampler *sampler)
 {
 	for (struct rcore_away *each = sampler->away; each; each = each->hh.next) {
-		if (each->is_away)
-			rcore_away_add_rest(sampler, each, sampler->consumed,
-					    rcore_thread_ran(sampler, each->tid));
+		uint64_t ran = each->is_away ? rcore_thread_ran(sampler, each->tid) : 0;
+		/* How long a thread waited before it ended is not known. */
+		if (each->is_away && (ran || rcore_thread_exists(sampler, each->tid)))
+			rcore_away_add_rest(sampler, each, sampler->consumed, ran);
 		write_pending(sampler, each);
+	}
+}
+
+/*
+ * The record of a thread's end may be missing, and in a pid namespace most
+ * threads have lost their id before their last switch. The other records of a
+ * thread that has ended may still be in the ring buffer: they have been read
+ * when it is missing for the second time.
+ */
+void rcore_away_verify(struct rcore_sampler *sampler)
+{
+	struct rcore_away *each, *next;
+	for (each = sampler->away; each; each = next) {
+		bool was_missing = each->is_missing;
+		next = each->hh.next;
+		each->is_missing = !rcore_thread_exists(sampler, each->tid);
+		if (was_missing && each->is_missing)
+			rcore_away_forget(sampler, each);
 	}
 }
 

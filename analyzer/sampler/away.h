@@ -13,6 +13,7 @@ struct rcore_away {
 	uint32_t tid;
 	bool is_away;      /* it has not returned yet */
 	bool is_lost;      /* memory was short */
+	bool is_missing;   /* it was not in /proc when rcore last looked */
 	uint64_t left;     /* when it left */
 	uint64_t since;    /* its time up to then was added */
 	uint64_t ran;      /* its CPU time when it left */

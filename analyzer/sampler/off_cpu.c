@@ -89,6 +89,7 @@ static struct rcore_error *add_left(struct rcore_sampler *sampler,
 	if (!away || !keep(away, record, size))
 		return rcore_error_no_memory();
 	sampler->statistics.samples++;
+	away->is_missing = false;
 	away->left = away->since = record->time;
 	away->ran = record->ran;
 	away->switches = record->switches;
@@ -104,8 +105,12 @@ static void add_returned(struct rcore_sampler *sampler, const struct rcore_bpf_r
 	/* It returned before rcore read its stack. */
 	if (!away->size && record->time < away->since)
 		return;
-	if (!away->size || away->switches == record->switches)
+	/* If it returned and left again, both records may be missing. */
+	bool is_same = away->size && away->switches == record->switches;
+	if (is_same || !away->ran)
 		rcore_away_add_time(sampler, away, record->time);
+	else
+		rcore_away_add_rest(sampler, away, record->time, record->ran);
 	away->is_away = false;
 }
 

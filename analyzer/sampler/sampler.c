@@ -392,6 +392,7 @@ static void verify(struct rcore_sampler *sampler, uint64_t now)
 		return;
 	sampler->last_verified = now;
 	rcore_codes_verify(&sampler->codes, sampler->live);
+	rcore_away_verify(sampler);
 	for (size_t i = 0; i < sampler->threads.count; i++) {
 		struct rcore_sampled_thread *thread = sampler->threads.items[i];
 		if (!thread->tid) {

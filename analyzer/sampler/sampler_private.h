@@ -241,6 +241,8 @@ void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thr
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
 /* Returns the same for any kernel thread of the process. */
 uint64_t rcore_thread_ran(const struct rcore_sampler *sampler, uint32_t tid);
+/* Returns false only if the process surely has no such kernel thread. */
+bool rcore_thread_exists(const struct rcore_sampler *sampler, uint32_t tid);
 /*
  * Returns the kernel's id of a thread in rcore's pid namespace, or 0 if
  * unknown; *ret_inner is the id in the process's own.
@@ -397,6 +399,8 @@ struct rcore_error *rcore_away_found(struct rcore_sampler *sampler,
 				     uint64_t now);
 /* Adds the times of threads that have not returned yet. */
 void rcore_away_settle(struct rcore_sampler *sampler);
+/* Forgets threads that have ended. Call it about once a second. */
+void rcore_away_verify(struct rcore_sampler *sampler);
 void rcore_away_deinit(struct rcore_sampler *sampler);
 
 #endif

@@ -160,6 +160,14 @@ uint64_t rcore_thread_ran(const struct rcore_sampler *sampler, uint32_t tid)
 	return ran;
 }
 
+bool rcore_thread_exists(const struct rcore_sampler *sampler, uint32_t tid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "task/%" PRIu32, tid);
+	return !faccessat(rcore_live_folder(sampler->live), path, F_OK, 0) ||
+	       (errno != ENOENT && errno != ESRCH);
+}
+
 static struct rcore_thread_clock *clock_of(struct rcore_sampler *sampler, int tid)
 {
 	for (size_t i = 0; i < sampler->clocks.count; i++)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/count.h"
+#include "sampler/away.h"
+#include "suite.h"
+#include "target/live/live.h"
+
+/* Tests how long threads were away if records are missing. */
+
+enum {
+	BEGUN = 1000,
+	NO_THREAD = 0x7ffffffe, /* above PID_MAX_LIMIT */
+};
+
+static struct rcore_sampler sampler;
+static int child;
+
+static void setup(void)
+{
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	sampler = (struct rcore_sampler){.profile = rcore_profile_new()};
+	ck_assert_ptr_nonnull(sampler.profile);
+	sampler.generation = sampler.profile->generation;
+	ck_assert_ptr_null(rcore_live_open(child, &sampler.live));
+}
+
+static void teardown(void)
+{
+	rcore_away_deinit(&sampler);
+	rcore_live_close(sampler.live);
+	rcore_profile_free(sampler.profile);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static struct rcore_away *leave(uint32_t tid)
+{
+	struct rcore_away *away = rcore_away_add(&sampler, tid);
+	ck_assert_ptr_nonnull(away);
+	away->is_away = true;
+	away->left = away->since = BEGUN;
+	away->ran = 100;
+	away->switches = 5;
+	away->size = 1;
+	away->generation = sampler.generation;
+	return away;
+}
+
+static uint64_t returned(uint64_t switches, uint64_t ran)
+{
+	const struct rcore_bpf_record record = {
+		.kind = RCORE_BPF_RETURNED,
+		.time = BEGUN + 1000,
+		.tid = NO_THREAD,
+		.switches = switches,
+		.ran = ran,
+	};
+	setup();
+	struct rcore_away *away = leave(NO_THREAD);
+	ck_assert_ptr_null(rcore_sampler_add_switch(&sampler, &record, RCORE_BPF_HEAD));
+	ck_assert(!away->is_away);
+	uint64_t wall = away->pending.sample.wall;
+	teardown();
+	return wall;
+}
+
+START_TEST(returns)
+{
+	ck_assert_uint_eq(returned(5, 100), 1000);
+	/* It ran, and left again. */
+	ck_assert_uint_eq(returned(6, 130), 970);
+}
+END_TEST
+
+START_TEST(ends)
+{
+	setup();
+	leave(NO_THREAD);
+	/* The child has used a processor, but not since it left. */
+	leave((uint32_t)child)->ran = UINT64_MAX;
+	sampler.consumed = BEGUN + 500;
+	rcore_away_settle(&sampler);
+	/* Only the time of the thread that exists was added. */
+	ck_assert_uint_eq(sampler.profile->samples.count, 1);
+	/* Its records may still be in the ring buffer. */
+	rcore_away_verify(&sampler);
+	ck_assert_ptr_nonnull(rcore_away_find(&sampler, NO_THREAD));
+	rcore_away_verify(&sampler);
+	ck_assert_ptr_null(rcore_away_find(&sampler, NO_THREAD));
+	ck_assert_ptr_nonnull(rcore_away_find(&sampler, (uint32_t)child));
+	teardown();
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {returns, ends};
+	const struct rcore_test_suite suite = {
+		.name = "away", .tests = tests, .count = RCORE_COUNT(tests)};
+	return rcore_test_suite_run(&suite);
+}
