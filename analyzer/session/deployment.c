@@ -110,6 +110,19 @@ static void take_attributes(const char *text, struct rcore_arena *arena,
 	}
 }
 
+bool rcore_deployment_drop_cut(const char *name, char *text)
+{
+	char *last = strrchr(text, ',');
+	for (size_t i = 0; i < RCORE_COUNT(variables); i++) {
+		if (strcmp(name, variables[i].name) != 0 || variables[i].kind != ATTRIBUTES)
+			continue;
+		if (last)
+			*last = 0;
+		return last;
+	}
+	return false;
+}
+
 void rcore_deployment_take(const char *name, const char *text, struct rcore_arena *arena,
 			   struct rcore_deployment_found *ret)
 {

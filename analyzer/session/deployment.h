@@ -29,6 +29,12 @@ struct rcore_deployment_found {
 	const char *host[RCORE_DEPLOYMENT_RANKS];
 };
 
+/*
+ * Removes from a text whose end is missing what may not be whole: the last
+ * attribute. Returns false if nothing is left.
+ */
+bool rcore_deployment_drop_cut(const char *name, char *text);
+
 /* Takes the text of one variable. Copies what it keeps into `arena`. */
 void rcore_deployment_take(const char *name, const char *text, struct rcore_arena *arena,
 			   struct rcore_deployment_found *ret);

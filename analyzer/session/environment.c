@@ -81,8 +81,10 @@ static void read_all(const struct rcore_target *target, const struct rcore_modul
 		if (rcore_read_u64(target->memory, environ_at, &variable) || !variable)
 			return;
 		const char *name = name_of(target, variable, wanted, RCORE_COUNT(wanted));
-		if (name && !rcore_read_string(target->memory, variable + strlen(name), text,
-					       sizeof(text)))
+		if (name &&
+		    !rcore_read_string(target->memory, variable + strlen(name), text,
+				       sizeof(text)) &&
+		    (strlen(text) < TEXT_LIMIT - 1 || rcore_deployment_drop_cut(name, text)))
 			take(name, text, snapshot, found);
 	}
 }

@@ -21,11 +21,9 @@ class Engine
 
   def start
     @pid = Process.spawn(*as_nobody(*server), chdir: @folder, in: "/dev/null", %i[out err] => File.join(@folder, "output"))
-    200.times do
-      return self if ready?
-      raise Failed, "#{name} ended: #{output}" if Process.wait(@pid, Process::WNOHANG)
-      sleep 0.1
-    end
+    Timeout.timeout(Child::LIMIT) { wait_until_ready }
+    self
+  rescue Timeout::Error
     raise Failed, "#{name} does not answer: #{output}"
   end
 
@@ -46,6 +44,13 @@ class Engine
   def count = Integer(client("SELECT count(*) FROM #{self.class::ALL};"))
 
   private
+
+  def wait_until_ready
+    until ready?
+      raise Failed, "#{name} ended: #{output}" if Process.wait(@pid, Process::WNOHANG)
+      sleep 0.1
+    end
+  end
 
   def file(name) = File.join(@examples, name)
 
