@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/count.h"
 #include "base/signal_name.h"
@@ -222,21 +223,14 @@ static void died(struct rcore_helper *helper, bool is_late)
 		snprintf(helper->problem, sizeof(helper->problem), "it ended");
 }
 
-static double now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Gives the helper a second more than it gives itself. */
 static bool wait_for_reply(const struct rcore_helper *helper)
 {
-	double end = now() + wait_seconds() + 1;
+	double end = rcore_clock_seconds() + wait_seconds() + 1;
 	struct pollfd wait = {.fd = helper->socket, .events = POLLIN};
 	int ready;
 	do {
-		double left = end - now();
+		double left = end - rcore_clock_seconds();
 		ready = poll(&wait, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
 	} while (ready < 0 && errno == EINTR);
 	return ready > 0;

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 enum {
 	MAX_AT_ONCE = 256,
 	MAX_TEXT = 16 << 20, /* of a child that does not stop writing */
@@ -35,13 +37,6 @@ struct pool {
 	struct child children[MAX_AT_ONCE];
 	size_t running, limit, next;
 };
-
-static double now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static void be_child(const struct rcore_jobs *jobs, size_t index, int fd)
 {
@@ -76,7 +71,8 @@ static struct rcore_error *start(struct pool *pool)
 		.pid = pid,
 		.index = pool->next++,
 		.fd = fds[0],
-		.deadline = pool->jobs->seconds ? now() + pool->jobs->seconds : 0,
+		.deadline =
+			pool->jobs->seconds ? rcore_clock_seconds() + pool->jobs->seconds : 0,
 	};
 	return NULL;
 }
@@ -109,7 +105,7 @@ static void reap(struct child *child, int *status)
 	       (got < 0 && errno == EINTR)) {
 		if (got < 0)
 			continue;
-		if (now() < child->deadline) {
+		if (rcore_clock_seconds() < child->deadline) {
 			nanosleep(&moment, NULL);
 			continue;
 		}
@@ -139,7 +135,7 @@ static int until_deadline(struct pool *pool)
 	double first = 0;
 	for (size_t i = 0; i < pool->running; i++) {
 		struct child *child = &pool->children[i];
-		if (child->deadline && now() >= child->deadline) {
+		if (child->deadline && rcore_clock_seconds() >= child->deadline) {
 			child->is_over_time = true;
 			child->deadline = 0;
 			kill(child->pid, SIGKILL);
@@ -147,7 +143,7 @@ static int until_deadline(struct pool *pool)
 		if (child->deadline && (!first || child->deadline < first))
 			first = child->deadline;
 	}
-	return first ? (int)((first - now()) * 1000) + 1 : -1;
+	return first ? (int)((first - rcore_clock_seconds()) * 1000) + 1 : -1;
 }
 
 static void wait_for_some(struct pool *pool)

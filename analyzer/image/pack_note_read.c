@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/json_member.h"
 #include "image/pack_note.h"
 #include "image/pack_note_format.h"
 
@@ -16,19 +17,9 @@ struct reader {
 	bool no_memory;
 };
 
-static struct json_object *member(struct json_object *object, const char *key,
-				  enum json_type type)
-{
-	struct json_object *value;
-	return json_object_object_get_ex(object, key, &value) &&
-			       json_object_is_type(value, type)
-		       ? value
-		       : NULL;
-}
-
 static const char *text_of(struct reader *reader, struct json_object *object, const char *key)
 {
-	struct json_object *value = member(object, key, json_type_string);
+	struct json_object *value = rcore_json_member(object, key, json_type_string);
 	if (!value)
 		return NULL;
 	const char *copy = rcore_arena_strdup(reader->arena, json_object_get_string(value));
@@ -38,7 +29,7 @@ static const char *text_of(struct reader *reader, struct json_object *object, co
 
 static uint64_t number_of(struct json_object *object, const char *key)
 {
-	struct json_object *value = member(object, key, json_type_int);
+	struct json_object *value = rcore_json_member(object, key, json_type_int);
 	return value ? json_object_get_uint64(value) : 0;
 }
 
@@ -159,7 +150,8 @@ static bool read_stacks(struct reader *reader, struct json_object *stacks,
 		stack->fiber = number_of(object, "fiber");
 		stack->tid = int_of(object, "tid");
 		stack->problem = text_of(reader, object, "problem");
-		if (!read_frames(reader, member(object, "frames", json_type_array), stack))
+		if (!read_frames(reader, rcore_json_member(object, "frames", json_type_array),
+				 stack))
 			return false;
 		facts->stack_count++;
 	}
@@ -204,7 +196,7 @@ static void read_unstopped(struct reader *reader, struct json_object *tids,
 static void read_live(struct reader *reader, struct json_object *note,
 		      struct rcore_packed_live *live)
 {
-	struct json_object *object = member(note, "live", json_type_object);
+	struct json_object *object = rcore_json_member(note, "live", json_type_object);
 	if (!object)
 		return;
 	live->facts = (struct rcore_live_facts){
@@ -216,8 +208,8 @@ static void read_live(struct reader *reader, struct json_object *note,
 	};
 	live->overdue = number_of(object, "overdue");
 	live->arguments = text_of(reader, object, "arguments");
-	read_unstopped(reader, member(object, "unstopped", json_type_array), live);
-	read_fds(reader, member(object, "fds", json_type_array), live);
+	read_unstopped(reader, rcore_json_member(object, "unstopped", json_type_array), live);
+	read_fds(reader, rcore_json_member(object, "fds", json_type_array), live);
 }
 
 /* Accepts only sources that rcore writes. */
@@ -225,7 +217,7 @@ static const char *source_of(struct json_object *object, const char *key)
 {
 	static const char *const sources[] = {"clock",       "systemd", "file",
 					      "environment", "machine", "option"};
-	struct json_object *value = member(object, key, json_type_string);
+	struct json_object *value = rcore_json_member(object, key, json_type_string);
 	for (size_t i = 0; value && i < RCORE_COUNT(sources); i++)
 		if (!strcmp(json_object_get_string(value), sources[i]))
 			return sources[i];
@@ -235,7 +227,7 @@ static const char *source_of(struct json_object *object, const char *key)
 static void read_deployment(struct reader *reader, struct json_object *note,
 			    struct rcore_deployment *ret)
 {
-	struct json_object *object = member(note, "deployment", json_type_object);
+	struct json_object *object = rcore_json_member(note, "deployment", json_type_object);
 	if (!object)
 		return;
 	*ret = (struct rcore_deployment){
@@ -250,7 +242,7 @@ static void read_deployment(struct reader *reader, struct json_object *note,
 
 static void read_redacted(struct json_object *note, struct rcore_pack_facts *facts)
 {
-	struct json_object *counts = member(note, "redacted", json_type_array);
+	struct json_object *counts = rcore_json_member(note, "redacted", json_type_array);
 	facts->redact = number_of(note, "redact");
 	for (size_t i = 0; counts && i < RCORE_PACK_REDACTED; i++)
 		facts->redacted[i] =
@@ -268,10 +260,10 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 		return rcore_error_no_memory();
 	size = size < INT_MAX ? size : INT_MAX;
 	struct json_object *note = json_tokener_parse_ex(tokener, text, (int)size);
-	struct json_object *code = member(note, "code", json_type_array);
-	struct json_object *stacks = member(note, "stacks", json_type_array);
-	struct json_object *fibers = member(note, "fibers", json_type_array);
-	struct json_object *segments = member(note, "segments", json_type_array);
+	struct json_object *code = rcore_json_member(note, "code", json_type_array);
+	struct json_object *stacks = rcore_json_member(note, "stacks", json_type_array);
+	struct json_object *fibers = rcore_json_member(note, "fibers", json_type_array);
+	struct json_object *segments = rcore_json_member(note, "segments", json_type_array);
 	bool fine = number_of(note, "pack") == RCORE_PACKED_VERSION && code && stacks &&
 		    fibers && segments;
 	if (fine) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/json_member.h"
 #include "report/json/json_writer.h"
 #include "report/text/style.h"
 
@@ -98,16 +99,6 @@ struct rcore_error *rcore_result_write(const struct rcore_result *result, FILE *
 	return json.no_memory ? rcore_error_no_memory() : rcore_pen_error(out);
 }
 
-static struct json_object *member_of(struct json_object *object, const char *key,
-				     enum json_type type)
-{
-	struct json_object *value;
-	return json_object_object_get_ex(object, key, &value) &&
-			       json_object_is_type(value, type)
-		       ? value
-		       : NULL;
-}
-
 static bool take_hex(struct json_object *value, struct rcore_arena *arena, const char **ret)
 {
 	const char *hex = json_object_get_string(value);
@@ -128,10 +119,10 @@ static bool take_text(struct json_object *object, const char *key, struct rcore_
 	char hex_key[64];
 	*ret = NULL;
 	snprintf(hex_key, sizeof(hex_key), "%s_hex", key);
-	struct json_object *value = member_of(object, hex_key, json_type_string);
+	struct json_object *value = rcore_json_member(object, hex_key, json_type_string);
 	if (value)
 		return take_hex(value, arena, ret);
-	value = member_of(object, key, json_type_string);
+	value = rcore_json_member(object, key, json_type_string);
 	if (!value)
 		return true;
 	*ret = rcore_arena_strdup(arena, json_object_get_string(value));
@@ -140,13 +131,13 @@ static bool take_text(struct json_object *object, const char *key, struct rcore_
 
 static int take_int(struct json_object *object, const char *key)
 {
-	struct json_object *value = member_of(object, key, json_type_int);
+	struct json_object *value = rcore_json_member(object, key, json_type_int);
 	return value ? json_object_get_int(value) : 0;
 }
 
 static uint64_t take_count(struct json_object *object, const char *key)
 {
-	struct json_object *value = member_of(object, key, json_type_int);
+	struct json_object *value = rcore_json_member(object, key, json_type_int);
 	return value ? json_object_get_uint64(value) : 0;
 }
 
@@ -154,7 +145,7 @@ static uint64_t take_count(struct json_object *object, const char *key)
 static bool take_texts(struct json_object *object, const char *key, struct rcore_arena *arena,
 		       struct rcore_result_texts *ret)
 {
-	struct json_object *array = member_of(object, key, json_type_array);
+	struct json_object *array = rcore_json_member(object, key, json_type_array);
 	size_t count = array ? json_object_array_length(array) : 0;
 	ret->items = rcore_arena_array(arena, count, sizeof(*ret->items));
 	for (size_t i = 0; ret->items && i < count; i++) {
@@ -172,7 +163,7 @@ static bool take_texts(struct json_object *object, const char *key, struct rcore
 static uint64_t *take_counts(struct json_object *object, const char *key, size_t count,
 			     struct rcore_arena *arena)
 {
-	struct json_object *array = member_of(object, key, json_type_array);
+	struct json_object *array = rcore_json_member(object, key, json_type_array);
 	size_t length = array ? json_object_array_length(array) : 0;
 	uint64_t *counts = rcore_arena_array(arena, count, sizeof(*counts));
 	for (size_t i = 0; counts && i < count && i < length; i++)
@@ -185,7 +176,7 @@ static bool take_heap(struct json_object *object, struct rcore_arena *arena,
 {
 	if (!take_text(object, "heap_problem", arena, &ret->problem))
 		return false;
-	ret->is_known = member_of(object, "heap_objects", json_type_int);
+	ret->is_known = rcore_json_member(object, "heap_objects", json_type_int);
 	ret->objects = take_count(object, "heap_objects");
 	ret->bytes = take_count(object, "heap_bytes");
 	if (!take_texts(object, "heap_classes", arena, &ret->classes))
@@ -213,7 +204,7 @@ static bool take_all(struct json_object *object, struct rcore_arena *arena,
 
 static bool is_ours(struct json_object *object)
 {
-	struct json_object *schema = member_of(object, "schema", json_type_string);
+	struct json_object *schema = rcore_json_member(object, "schema", json_type_string);
 	for (size_t i = 0; schema && i < RCORE_COUNT(schemas); i++)
 		if (!strcmp(json_object_get_string(schema), schemas[i]))
 			return true;

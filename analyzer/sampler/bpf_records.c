@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "sampler/sampler_private.h"
 #include "sampler/system_calls.h"
 
@@ -16,7 +17,7 @@ enum { CHECK_NS = 100000000 };
 
 struct rcore_error *rcore_sampler_begin_records(struct rcore_sampler *sampler)
 {
-	uint64_t now = rcore_sampler_now();
+	uint64_t now = rcore_clock_ns();
 	rcore_sampler_begin_tick(sampler, now);
 	sampler->statistics.threads = sampler->threads.count;
 	if (sampler->profile->no_memory)
@@ -143,7 +144,7 @@ static void name(struct rcore_sampler *sampler, struct rcore_sampled_thread *thr
 	struct rcore_piece *piece = &thread->track.stack.pieces[RCORE_PIECE_THREAD];
 	if (thread->track.thread && thread->last_looked >= sampler->last_verified)
 		return;
-	thread->last_looked = rcore_sampler_now();
+	thread->last_looked = rcore_clock_ns();
 	if (rcore_piece_set(piece, thread->address, sampler->layout->thread.size) &&
 	    !rcore_read(rcore_live_bare_memory(sampler->live), piece->start, piece->bytes,
 			piece->size))

@@ -7,6 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "session/load.h"
 #include "session/running.h"
 #include "session/weave.h"
@@ -146,7 +147,7 @@ static struct rcore_error *follow(struct rcore_sampler *sampler, uint64_t now)
 struct rcore_error *rcore_native_new(struct rcore_sampler *sampler)
 {
 	sampler->native = calloc(1, sizeof(*sampler->native));
-	return sampler->native ? follow(sampler, rcore_sampler_now()) : rcore_error_no_memory();
+	return sampler->native ? follow(sampler, rcore_clock_ns()) : rcore_error_no_memory();
 }
 
 void rcore_native_free(struct rcore_native *native)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "sampler/away.h"
 
 /*
@@ -131,7 +132,7 @@ static void look_up_found(struct rcore_sampler *sampler, struct rcore_away *away
 	rcore_track_decode(sampler, track);
 	rcore_sampler_name_thread(sampler, thread);
 	track->fiber = rcore_sampler_current_fiber(sampler, thread);
-	rcore_sampler_labels(sampler, track, rcore_sampler_now());
+	rcore_sampler_labels(sampler, track, rcore_clock_ns());
 	rcore_away_refer(sampler, away, track, track->node,
 			 rcore_sampler_plain_state(sampler, thread->state));
 }

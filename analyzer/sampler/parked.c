@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/count.h"
 #include "base/grow.h"
 #include "ruby/ruby.h"
@@ -96,7 +97,7 @@ static struct rcore_error *search(struct rcore_sampler *sampler, uint64_t now)
 		err = rcore_fiber_search(&sampler->codes.ruby, NULL, sampler->vm, any, add,
 					 sampler, &ignored);
 	rcore_arena_deinit(&ignored.arena);
-	sampler->last_search = rcore_sampler_now();
+	sampler->last_search = rcore_clock_ns();
 	sampler->search_cost = sampler->last_search - now;
 	return err;
 }
@@ -311,7 +312,7 @@ static struct rcore_error *round_of(struct rcore_sampler *sampler)
 	look_at_threads(sampler);
 	find_threads(sampler);
 	struct rcore_error *err = moved ? read_round(sampler) : rcore_error_no_memory();
-	uint64_t now = rcore_sampler_now();
+	uint64_t now = rcore_clock_ns();
 	for (size_t i = 0; !err && i < sampler->parked.count; i++) {
 		struct rcore_parked *parked = sampler->parked.items[i];
 		enum fate fate = fate_of(sampler, parked);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "sampler/native.h"
 
@@ -365,7 +366,7 @@ static struct rcore_error *look_at_threads(struct rcore_sampler *sampler)
 			rcore_stack_check(&sampler->reader, &retries[i].thread->track.stack);
 	}
 	struct rcore_error *err = read_again(sampler, retries, count);
-	uint64_t now = rcore_sampler_now();
+	uint64_t now = rcore_clock_ns();
 	if (!err)
 		err = rcore_native_keep(sampler);
 	rcore_native_let_go(sampler);
@@ -418,7 +419,7 @@ void rcore_sampler_begin_tick(struct rcore_sampler *sampler, uint64_t now)
 
 struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 {
-	uint64_t now = rcore_sampler_now();
+	uint64_t now = rcore_clock_ns();
 	rcore_sampler_begin_tick(sampler, now);
 	struct rcore_error *err = rcore_native_hold(sampler, now);
 	if (!err)

@@ -252,7 +252,4 @@ struct rcore_sampler_thread {
 bool rcore_sampler_thread(const struct rcore_sampler *sampler, size_t index,
 			  struct rcore_sampler_thread *ret);
 
-/* Returns CLOCK_MONOTONIC in nanoseconds. */
-uint64_t rcore_sampler_now(void);
-
 #endif

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "target/live/live_tree.h"
 
@@ -102,7 +103,7 @@ void rcore_sampling_summary(const struct rcore_sampling *sampling,
 		if (sampling->members.items[i].sampler)
 			add_up(&ret->total,
 			       rcore_sampler_statistics(sampling->members.items[i].sampler));
-	uint64_t now = rcore_sampler_now();
+	uint64_t now = rcore_clock_ns();
 	ret->total.ticks = sampling->ticks;
 	ret->seconds = sampling->begun ? (double)(now - sampling->begun) / SECOND : 0;
 	ret->achieved = ret->seconds > 0 ? (double)sampling->ticks / ret->seconds : 0;
@@ -302,7 +303,7 @@ static void try(struct rcore_sampling *sampling, struct member *member, uint64_t
 		sampling->summary.processes++;
 		return;
 	}
-	member->next_try = rcore_sampler_now() + member->wait;
+	member->next_try = rcore_clock_ns() + member->wait;
 	if (member->wait < LAST_TRY_NS)
 		member->wait = member->wait * 3 / 2;
 	member->is_given_up = !may_pass(sampling, member, err, now);
@@ -351,7 +352,7 @@ static bool add_record(const struct rcore_bpf_record *record, size_t size, void 
 static struct rcore_error *add_records(struct rcore_sampling *sampling)
 {
 	const struct rcore_sampling_options *options = sampling->options;
-	uint64_t now = rcore_sampler_now();
+	uint64_t now = rcore_clock_ns();
 	if (options->bpf)
 		options->engine->consume(options->bpf, add_record, sampling);
 	for (size_t i = 0; options->bpf && i < sampling->members.count; i++)
@@ -468,7 +469,7 @@ static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
 static struct rcore_error *run(struct rcore_sampling *sampling)
 {
 	struct rcore_error *err = NULL, *last = NULL;
-	uint64_t now = rcore_sampler_now(), next = now;
+	uint64_t now = rcore_clock_ns(), next = now;
 	while (!err && sampling->members.count && !is_over(sampling, now)) {
 		err = find_children(sampling, now);
 		if (!err)
@@ -481,7 +482,7 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 		/* The BPF program samples a process once it was added. */
 		if (is_sampling && !sampling->begun)
 			sampling->begun = sampling->last_second =
-				sampling->options->bpf ? rcore_sampler_now() : now;
+				sampling->options->bpf ? rcore_clock_ns() : now;
 		if (is_sampling)
 			sampling->ticks++;
 		if (sampling->begun && now - sampling->last_second >= SECOND) {
@@ -490,11 +491,11 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 			err = report(sampling, false);
 		}
 		/* If rcore was late, it does not catch up. */
-		now = rcore_sampler_now();
+		now = rcore_clock_ns();
 		uint64_t gap = gap_of(sampling, is_sampling);
 		next = next + gap > now ? next + gap : now;
 		sleep_until(next);
-		now = rcore_sampler_now();
+		now = rcore_clock_ns();
 	}
 	if (!err)
 		err = add_records(sampling);
@@ -523,9 +524,9 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 		.options = options, .profile = profile, .cpu_begun = own_cpu()};
 	sampling.sampler_options = options->sampler;
 	if (getrandom(&sampling.random, sizeof(sampling.random), GRND_NONBLOCK) < 0)
-		sampling.random = rcore_sampler_now();
+		sampling.random = rcore_clock_ns();
 	prctl(PR_SET_TIMERSLACK, 1000ul);
-	struct rcore_error *err = add(&sampling, options->pid, rcore_sampler_now());
+	struct rcore_error *err = add(&sampling, options->pid, rcore_clock_ns());
 	if (!err)
 		err = run(&sampling);
 	while (sampling.members.count)

@@ -158,14 +158,13 @@ static bool is_like(const struct rcore_track *track, uint32_t node, uint32_t sta
 	       sample->labels == track->labels;
 }
 
-void rcore_track_add_copied(struct rcore_sampler *sampler, struct rcore_track *track,
-			    uint32_t node, uint32_t state, uint64_t now, uint64_t wall,
-			    uint64_t cpu)
+/* A sample of a track that represents no time yet. */
+static struct rcore_profile_sample sample_at(const struct rcore_sampler *sampler,
+					     const struct rcore_track *track, uint32_t node,
+					     uint32_t state, uint64_t now)
 {
-	const struct rcore_profile_sample sample = {
+	return (struct rcore_profile_sample){
 		.time = now > sampler->options.begun ? now - sampler->options.begun : 0,
-		.wall = wall,
-		.cpu = cpu,
 		.node = node,
 		.thread = track->thread,
 		.fiber = track->fiber,
@@ -173,6 +172,15 @@ void rcore_track_add_copied(struct rcore_sampler *sampler, struct rcore_track *t
 		.labels = track->labels,
 		.count = 1,
 	};
+}
+
+void rcore_track_add_copied(struct rcore_sampler *sampler, struct rcore_track *track,
+			    uint32_t node, uint32_t state, uint64_t now, uint64_t wall,
+			    uint64_t cpu)
+{
+	struct rcore_profile_sample sample = sample_at(sampler, track, node, state, now);
+	sample.wall = wall;
+	sample.cpu = cpu;
 	rcore_pending_add(sampler, &track->pending, &sample);
 }
 
@@ -199,17 +207,9 @@ void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, u
 	}
 	rcore_track_settle(sampler, track);
 	track->pending.is_there = true;
-	*sample = (struct rcore_profile_sample){
-		.time = now > sampler->options.begun ? now - sampler->options.begun : 0,
-		.wall = gap - first,
-		.cpu = cpu_now,
-		.node = node,
-		.thread = track->thread,
-		.fiber = track->fiber,
-		.state = state,
-		.labels = track->labels,
-		.count = 1,
-	};
+	*sample = sample_at(sampler, track, node, state, now);
+	sample->wall = gap - first;
+	sample->cpu = cpu_now;
 }
 
 void rcore_track_deinit(struct rcore_track *track)

@@ -2,14 +2,8 @@
 #include <time.h>
 
 #include "session/running.h"
+#include "base/clock.h"
 #include "target/live/live.h"
-
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static struct rcore_thread *holder_of(struct rcore_snapshot *snapshot)
 {
@@ -32,7 +26,7 @@ void rcore_running_watch_gvl(struct rcore_session *session, struct rcore_snapsho
 	session->gvl.thread = holder->address;
 	session->gvl.tid = holder->tid;
 	session->gvl.waits = waits;
-	session->gvl.since = now();
+	session->gvl.since = rcore_clock_ns();
 }
 
 /* To be stopped counts as a wait, too, so the count is read before that. */
@@ -47,7 +41,7 @@ void rcore_running_check_gvl(struct rcore_session *session)
 
 void rcore_running_time_gvl(struct rcore_session *session)
 {
-	session->gvl.stopped = now();
+	session->gvl.stopped = rcore_clock_ns();
 }
 
 void rcore_running_describe_gvl(const struct rcore_session *session,

@@ -7,21 +7,8 @@
 #	tests/target/collect.sh RCORE
 set -eu
 
-RCORE=$1
-work=$(mktemp -d)
-chmod 755 "$work"
-cd "$work"
-trap 'kill $pid 2>/dev/null || true; rm -rf "$work"' EXIT
-ruby -e 'Fiber.new { Fiber.yield }.resume; $stdout.puts; $stdout.close; sleep' >ready &
-pid=$!
-until [ -s ready ]; do sleep 0.1; done
-gcore -o core $pid >/dev/null 2>&1
-core=$PWD/core.$pid
-
-fail() {
-	echo "$*" >&2
-	exit 1
-}
+waiting_environment=
+. "$(dirname "$0")/waiting_core.sh"
 
 # collect FOLDER OPTION... <CORE; `status` and `err` are what it leaves. The disk
 # of this machine may be nearly full.

@@ -7,20 +7,8 @@
 #	tests/target/spool.sh RCORE
 set -eu
 
-RCORE=$1
-work=$(mktemp -d)
-cd "$work"
-trap 'kill $pid 2>/dev/null || true; rm -rf "$work"' EXIT
-OTEL_SERVICE_NAME=till HOSTNAME=pod-7 ruby -e 'Fiber.new { Fiber.yield }.resume; $stdout.puts; $stdout.close; sleep' >ready &
-pid=$!
-until [ -s ready ]; do sleep 0.1; done
-gcore -o core $pid >/dev/null 2>&1
-core=$PWD/core.$pid
-
-fail() {
-	echo "$*" >&2
-	exit 1
-}
+waiting_environment="OTEL_SERVICE_NAME=till HOSTNAME=pod-7"
+. "$(dirname "$0")/waiting_core.sh"
 
 # collect OPTION... <CORE: sets `status`, and writes messages to the file err.
 collect() {

@@ -314,8 +314,11 @@ static __always_inline void copy(const struct rcore_bpf_process *process,
 		__sync_fetch_and_add(&overruns, 1);
 }
 
-SEC("perf_event")
-int rcore_sample(void *context)
+/*
+ * Begins a record of the current thread. Returns its process; NULL: nobody
+ * asked for that.
+ */
+static __always_inline struct rcore_bpf_process *begin(__u32 kind, struct scratch **ret)
 {
 	const struct task_struct___rcore *task = (const void *)bpf_get_current_task();
 	__u32 cpu = bpf_get_smp_processor_id(), pid, tid;
@@ -325,12 +328,22 @@ int rcore_sample(void *context)
 	process = bpf_map_lookup_elem(&processes, &pid);
 	scratch = bpf_map_lookup_elem(&scratches, &cpu);
 	if (!process || !scratch)
-		return 0;
+		return NULL;
 	scratch->record.time = bpf_ktime_get_ns();
 	scratch->record.pid = pid;
 	scratch->record.tid = tid;
-	scratch->record.kind = RCORE_BPF_SAMPLE;
-	copy(process, scratch);
+	scratch->record.kind = kind;
+	*ret = scratch;
+	return process;
+}
+
+SEC("perf_event")
+int rcore_sample(void *context)
+{
+	struct scratch *scratch;
+	struct rcore_bpf_process *process = begin(RCORE_BPF_SAMPLE, &scratch);
+	if (process)
+		copy(process, scratch);
 	return 0;
 }
 
@@ -433,9 +446,7 @@ static __always_inline bool is_in(const volatile __u8 *numbers, __u64 number)
 SEC("raw_tp/sys_exit")
 int rcore_call(const struct bpf_raw_tracepoint_args *context)
 {
-	const struct task_struct___rcore *task = (const void *)bpf_get_current_task();
 	__u64 number = number_of((const void *)context->args[0]);
-	__u32 cpu = bpf_get_smp_processor_id(), pid, tid;
 	struct rcore_bpf_process *process;
 	struct scratch *scratch;
 	asm volatile("" : "+r"(number));
@@ -444,15 +455,9 @@ int rcore_call(const struct bpf_raw_tracepoint_args *context)
 	/* A new thread begins as if it had made the call that started it. */
 	if (!context->args[1] && is_in(starters, number))
 		return 0;
-	ids_of(task, &pid, &tid);
-	process = bpf_map_lookup_elem(&processes, &pid);
-	scratch = bpf_map_lookup_elem(&scratches, &cpu);
-	if (!process || !scratch)
+	process = begin(RCORE_BPF_CALLED, &scratch);
+	if (!process)
 		return 0;
-	scratch->record.time = bpf_ktime_get_ns();
-	scratch->record.pid = pid;
-	scratch->record.tid = tid;
-	scratch->record.kind = RCORE_BPF_CALLED;
 	scratch->record.number = number;
 	scratch->record.result = context->args[1];
 	copy(process, scratch);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "target/core/spool.h"
 
 enum { BLOCK = 1 << 20 };
@@ -22,13 +23,6 @@ struct copy {
 	struct rcore_spool_file plain;
 	struct rcore_stored_core *result;
 };
-
-static double now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 /* Any other result is a filter that would start a program. */
 static bool add_filter(struct archive *archive, const char **ret)
@@ -118,7 +112,7 @@ static void add(struct copy *copy, const char *block, size_t size)
 static bool read_block(struct copy *copy, double deadline, char *block, size_t *size, int *ret)
 {
 	struct pollfd wait = {.fd = copy->store->in, .events = POLLIN};
-	double left = deadline - now();
+	double left = deadline - rcore_clock_seconds();
 	*ret = 0;
 	int ready = deadline && left <= 0
 			    ? 0
@@ -149,7 +143,8 @@ static struct rcore_error *not_elf(const char *block, size_t size)
 
 static struct rcore_error *copy_all(struct copy *copy, char *block)
 {
-	double deadline = copy->store->seconds ? now() + copy->store->seconds : 0;
+	double deadline =
+		copy->store->seconds ? rcore_clock_seconds() + copy->store->seconds : 0;
 	struct rcore_error *err = NULL;
 	bool more = true;
 	int errnum = 0;

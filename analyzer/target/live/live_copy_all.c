@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "target/live/live_explain.h"
 #include "target/live/live_private.h"
 
@@ -12,13 +13,6 @@ enum {
 	/* Bytes for pages that the program allocates before it is stopped. */
 	MORE = 64 << 20,
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static double megabytes(uint64_t bytes)
 {
@@ -87,9 +81,9 @@ static uint64_t estimate(struct rcore_live *live, uint64_t scan)
 	const size_t size = live->copy.size < SAMPLE ? live->copy.size : SAMPLE;
 	uint64_t least = UINT64_MAX;
 	for (int i = 0; i < SAMPLE_COUNT && size; i++) {
-		uint64_t begin = now();
+		uint64_t begin = rcore_clock_ns();
 		size_t done = rcore_live_copy_fill(&live->copy, &live->memory, size);
-		uint64_t elapsed = now() - begin;
+		uint64_t elapsed = rcore_clock_ns() - begin;
 		uint64_t whole = done ? (uint64_t)((double)elapsed / (double)done *
 						   (double)live->copy.size)
 				      : UINT64_MAX;
@@ -171,9 +165,9 @@ struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_byt
 					struct rcore_live_pause *ret)
 {
 	rcore_live_forget(live);
-	uint64_t begin = now();
+	uint64_t begin = rcore_clock_ns();
 	struct rcore_error *err = find(live);
-	uint64_t scan = now() - begin;
+	uint64_t scan = rcore_clock_ns() - begin;
 	if (!err)
 		err = check_room(live);
 	rcore_live_victim_begin(&live->victim);

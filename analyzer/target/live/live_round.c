@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "target/live/live_explain.h"
 #include "target/live/live_private.h"
@@ -139,13 +140,6 @@ static uint64_t let_go(struct rcore_live *live)
 	return nanoseconds;
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 void rcore_live_note_sleepers(struct rcore_live *live)
 {
 	rcore_live_sleepers_note(&live->sleepers, live->folder);
@@ -161,7 +155,7 @@ struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live)
 		return rcore_error_no_memory();
 	if (!live->sleepers.count)
 		rcore_live_note_sleepers(live);
-	live->copied_ns = now();
+	live->copied_ns = rcore_clock_ns();
 	rcore_live_pages_fill(&live->pages);
 	live->is_ahead = true;
 	return NULL;
@@ -248,7 +242,7 @@ struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop)
 		rcore_live_sleepers_clear(&live->sleepers);
 		return err;
 	}
-	live->stopped_ns = now();
+	live->stopped_ns = rcore_clock_ns();
 	if (is_ahead)
 		repeat_copy(live);
 	rcore_live_pages_fill(&live->pages);

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "target/live/live_tracees.h"
 
 enum stop_state { STARTING, HELD, FAILED, RELEASED };
@@ -46,10 +47,7 @@ static struct timespec time_of(uint64_t nanoseconds)
 
 static struct timespec limit_from_now(void)
 {
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time_of((uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec +
-		       RCORE_STOP_LIMIT_MS * UINT64_C(1000000));
+	return time_of(rcore_clock_ns() + RCORE_STOP_LIMIT_MS * UINT64_C(1000000));
 }
 
 static void wait_for_release(struct rcore_stop *stop)

@@ -12,15 +12,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "target/live/live_files.h"
-
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* Threads that are gone, and zombies, run nothing. */
 static bool has_ended(const struct rcore_tracees *tracees, int tid)
@@ -49,7 +43,7 @@ static bool seize(void *context, int tid)
 	}
 	tracee->tid = tid;
 	if (!tracees->begin)
-		tracees->begin = now();
+		tracees->begin = rcore_clock_ns();
 	/*
 	 * A thread that executes another program holds a lock for which this
 	 * call waits, until all other threads are gone. Those that are being
@@ -97,7 +91,7 @@ static void wait_until_halted(struct rcore_tracees *tracees)
 		if (tracee->state == RCORE_TRACEE_SEIZED)
 			look(tracee);
 		/* If one does not stop in time, others still may have. */
-		if (tracee->state != RCORE_TRACEE_SEIZED || now() > limit) {
+		if (tracee->state != RCORE_TRACEE_SEIZED || rcore_clock_ns() > limit) {
 			i++;
 			continue;
 		}
@@ -174,7 +168,7 @@ void rcore_tracees_release(struct rcore_tracees *tracees)
 			ptrace(PTRACE_DETACH, tracee->tid, NULL,
 			       (void *)(intptr_t)tracee->signal);
 	}
-	tracees->end = now();
+	tracees->end = rcore_clock_ns();
 }
 
 void rcore_tracees_deinit(struct rcore_tracees *tracees)
