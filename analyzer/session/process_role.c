@@ -10,8 +10,10 @@
 
 /*
  * The beginnings of titles that servers set: run() of puma/cluster/worker.rb,
- * title() of puma/launcher.rb, proc_name() of unicorn/http_server.rb, and
- * Sidekiq's heartbeat. '#' is a number. The first that matches counts.
+ * title() of puma/launcher.rb, proc_name() of unicorn/http_server.rb,
+ * Sidekiq's heartbeat, and setup() of falcon/service/server.rb. Falcon's
+ * parent sets none, so its command line is looked at. '#' is a number, '*' any
+ * text. The first that matches counts.
  */
 static const struct {
 	const char *title, *server;
@@ -24,24 +26,50 @@ static const struct {
 	{"unicorn worker[#]", "Unicorn", RCORE_ROLE_WORKER},
 	{"unicorn_rails worker[#]", "Unicorn", RCORE_ROLE_WORKER},
 	{"sidekiq #", "Sidekiq", RCORE_ROLE_SERVER},
+	{"* (C=*/* R=*/* L=", "Falcon", RCORE_ROLE_WORKER},
+	{"*/falcon serve", "Falcon", RCORE_ROLE_MASTER},
+	{"*/falcon host", "Falcon", RCORE_ROLE_MASTER},
+	{"*/falcon virtual", "Falcon", RCORE_ROLE_MASTER},
 };
 
-/* *ret is the number, or -1. */
+/*
+ * The length of what stands at `text` for one character of a pattern, or 0 if
+ * something else does. A '#' sets *ret to the number.
+ */
+static size_t step(const char *text, char wanted, int *ret)
+{
+	if (wanted != '#')
+		return *text == wanted;
+	char *end;
+	long number = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : -1;
+	if (number < 0 || number > 1000000)
+		return 0;
+	*ret = (int)number;
+	return (size_t)(end - text);
+}
+
+/* *ret is the last number, or -1. */
 static bool begins(const char *text, const char *pattern, int *ret)
 {
+	/* Where the last '*' is, and how far its text goes. */
+	const char *star = NULL, *reached = NULL;
 	*ret = -1;
-	for (; *pattern; pattern++) {
-		if (*pattern != '#') {
-			if (*text++ != *pattern)
-				return false;
+	while (*pattern) {
+		if (*pattern == '*') {
+			star = pattern++;
+			reached = text;
 			continue;
 		}
-		char *end;
-		long number = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : -1;
-		if (number < 0 || number > 1000000)
+		size_t length = step(text, *pattern, ret);
+		if (length) {
+			text += length;
+			pattern++;
+		} else if (star && *reached) {
+			text = ++reached;
+			pattern = star + 1;
+		} else {
 			return false;
-		*ret = (int)number;
-		text = end;
+		}
 	}
 	return true;
 }
