@@ -35,6 +35,7 @@ PROTO_C  = $(PROTOS:analyzer/%.proto=$(BUILD)/gen/%.pb-c.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o $(PROTO_C:%.c=%.o) \
 	$(BUILD)/gen/report/profile/flame_script.o $(BUILD)/gen/report/profile/flame_style.o \
 	$(BUILD)/gen/report/html/html_script.o $(BUILD)/gen/report/html/html_style.o \
+	$(BUILD)/gen/report/profile/html_profile_script.o \
 	$(BUILD)/gen/vm/work/recognizers.o
 # Outputs of profiles are the command's alone: a debugger that loads the library needs none of their libraries.
 SO_OBJ   = $(filter-out $(BUILD)/analyzer/report/profile/% $(BUILD)/gen/report/profile/% $(BUILD)/analyzer/command/profile_output.o, $(LIB_OBJ))
@@ -69,23 +70,24 @@ $(BUILD)/analyzer/sampler/system_calls.o: $(BUILD)/gen/sampler/system_calls.inc
 
 # What flame graphs contain.
 FLAME_C = $(BUILD)/gen/report/profile/flame_script.c $(BUILD)/gen/report/profile/flame_style.c
-$(BUILD)/gen/report/profile/flame_script.c: analyzer/report/profile/flame.js
+$(BUILD)/gen/report/profile/flame_script.c: analyzer/report/profile/flame.js analyzer/report/profile/flame_svg.js
 $(BUILD)/gen/report/profile/flame_style.c: analyzer/report/profile/flame.css
 $(FLAME_C): $(BUILD)/gen/report/profile/flame_%.c: scripts/embed.awk
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)awk -v name=rcore_flame_$* -f scripts/embed.awk $(filter %.js %.css,$^) > $@
 
-# What reports for browsers contain, without indentation, and its hashes. The scripts are in the order in which they need each other.
-HTML_C = $(BUILD)/gen/report/html/html_script.c $(BUILD)/gen/report/html/html_style.c
-$(BUILD)/gen/report/html/html_script.c: $(patsubst %,analyzer/report/html/%.js,text data stack threads waits page)
-$(BUILD)/gen/report/html/html_style.c: analyzer/report/html/page.css
-$(HTML_C): $(BUILD)/gen/report/html/html_%.c: scripts/embed.awk scripts/csp-hash.awk
+# What pages for browsers contain, without indentation, and its hashes. The scripts are in the order in which they need each other.
+HTML_C = $(BUILD)/gen/report/html/html_script.c $(BUILD)/gen/report/html/html_style.c $(BUILD)/gen/report/profile/html_profile_script.c
+$(BUILD)/gen/report/html/html_script.c: $(patsubst %,analyzer/report/html/%.js,parts packed data stack threads waits report)
+$(BUILD)/gen/report/profile/html_profile_script.c: $(patsubst %,analyzer/report/%.js,html/parts html/packed html/tables profile/flame profile/timeline profile/page)
+$(BUILD)/gen/report/html/html_style.c: $(patsubst %,analyzer/report/html/%.css,page charts)
+$(HTML_C): scripts/embed.awk scripts/csp-hash.awk
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)sed 's/^\t*//' $(filter %.js %.css,$^) > $@.text
-	$(Q)awk -v name=rcore_html_$* -f scripts/embed.awk $@.text > $@.new
-	$(Q)sha256sum < $@.text | awk -v name=rcore_html_$*_hash -f scripts/csp-hash.awk >> $@.new
+	$(Q)awk -v name=rcore_$(basename $(@F)) -f scripts/embed.awk $@.text > $@.new
+	$(Q)sha256sum < $@.text | awk -v name=rcore_$(basename $(@F))_hash -f scripts/csp-hash.awk >> $@.new
 	$(Q)rm $@.text; mv $@.new $@
 
 # What frameworks work on.

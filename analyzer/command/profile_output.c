@@ -277,7 +277,7 @@ static struct rcore_error *choose_measure(const struct work *work, enum rcore_me
 static struct rcore_error *check_format(const struct rcore_profile_format *format,
 					enum rcore_measure measure)
 {
-	if (!(format->needs & RCORE_NEEDS_TIMES) || rcore_measure_words[measure].is_time)
+	if (!(format->needs & RCORE_NEEDS_AXIS) || rcore_measure_words[measure].is_time)
 		return NULL;
 	return rcore_error_create(RCORE_ERROR_USAGE,
 				  "%s files show times, and the recording has system calls: "

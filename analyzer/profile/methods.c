@@ -137,20 +137,35 @@ static void add_whole(struct rcore_methods *methods, const struct rcore_totals *
 	}
 }
 
+static bool has_label(const struct rcore_profile *profile, uint32_t labels,
+		      const struct rcore_profile_label *wanted)
+{
+	size_t count;
+	const struct rcore_profile_label *set =
+		rcore_profile_label_set(profile, labels, &count);
+	for (size_t i = 0; i < count; i++)
+		if (set[i].key == wanted->key && set[i].value == wanted->value)
+			return true;
+	return false;
+}
+
 struct rcore_error *rcore_methods_init(const struct rcore_totals *totals,
 				       enum rcore_measure measure,
 				       const struct rcore_methods_group *group,
 				       struct rcore_methods *ret)
 {
 	struct work work;
+	bool is_grouped = group->is_one || totals->options.by != RCORE_BY_NOTHING;
 	bool is_ready = work_init(&work, totals->profile);
 	const struct walk walk = {totals, measure, work.seen, work.methods};
 	*ret = (struct rcore_methods){0};
 	for (size_t i = 0; is_ready && i < totals->keys.count; i++) {
-		uint32_t root = work.roots[rcore_totals_key(totals, i)->node];
-		if (group->is_one && root != group->function)
+		const struct rcore_total_key *key = rcore_totals_key(totals, i);
+		if (group->is_one && work.roots[key->node] != group->function)
 			continue;
-		add_stack(&walk, i, group->is_one);
+		if (group->label && !has_label(totals->profile, key->labels, group->label))
+			continue;
+		add_stack(&walk, i, is_grouped);
 		add_whole(ret, totals, i, measure);
 	}
 	return finish(&work, totals->profile->functions.count, is_ready, ret);

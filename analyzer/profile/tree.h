@@ -79,6 +79,8 @@ struct rcore_methods {
 struct rcore_methods_group {
 	bool is_one;
 	uint32_t function; /* the function of their outermost frame */
+	/* If not NULL, only samples that have this label. */
+	const struct rcore_profile_label *label;
 };
 
 /* Free `ret` with rcore_methods_deinit(). Error: NO_MEMORY. */

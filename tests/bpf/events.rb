@@ -70,11 +70,11 @@ module Events
     pid = Process.spawn(program, "-e", "def tell(file); file.syswrite('x' * 7); end; loop { tell(File.open('/dev/null', 'w')); sleep 0.01 }", pgroup: true)
     test.wait_until("libruby") { File.read("/proc/#{pid}/maps").include?("libruby") }
     path = File.join(test.folder, "calls.rec")
-    outputs = %w[txt svg pb.gz callgrind speedscope.json folded json].to_h { |ending| [ending, File.join(test.folder, "calls.#{ending}")] }
+    outputs = %w[txt svg html pb.gz callgrind speedscope.json folded json].to_h { |ending| [ending, File.join(test.folder, "calls.#{ending}")] }
     _, err, status = OffCpu.rcore("record", "--event", "syscalls:write,close", "-p", pid.to_s, "-d", "2", "-o", path, *outputs.values.flat_map { |name| ["-o", name] })
     return test.fail("status #{status}: #{err}") unless status.zero?
     texts = outputs.transform_values { |name| File.binread(name) }
-    { "txt" => "Numbers are calls", "svg" => " calls</text>", "callgrind" => "events: Calls", "speedscope.json" => '"unit":"none"', "json" => '"event":"syscalls:write,close"' }.each do |ending, words|
+    { "txt" => "Numbers are calls", "html" => "Numbers are calls", "svg" => " calls</text>", "callgrind" => "events: Calls", "speedscope.json" => '"unit":"none"', "json" => '"event":"syscalls:write,close"' }.each do |ending, words|
       test.fail("#{ending} lacks #{words.inspect}") unless texts[ending].delete("\n ").include?(words.delete(" "))
       test.fail("#{ending} lacks Object#tell") unless texts[ending].include?("Object#tell")
     end

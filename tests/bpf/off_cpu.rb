@@ -95,12 +95,12 @@ module OffCpu
     pid = Process.spawn(program, "-e", "def idle; sleep; end; idle", pgroup: true)
     test.wait_until("sleep") { File.read("/proc/#{pid}/stat")[/\) S/] && File.read("/proc/#{pid}/maps").include?("libruby") }
     off, all = %w[off all].map { |name| File.join(test.folder, "#{name}.rec") }
-    endings = %w[txt svg pb.gz callgrind speedscope.json firefox.json folded json]
+    endings = %w[txt svg html pb.gz callgrind speedscope.json firefox.json folded json]
     outputs = endings.to_h { |ending| [ending, File.join(test.folder, "idle.#{ending}")] }
     _, err, status = rcore("record", "--off-cpu", "-p", pid.to_s, "-d", "1", "-o", off, *outputs.values.flat_map { |path| ["-o", path] })
     return test.fail("status #{status}: #{err}") unless status.zero?
     texts = outputs.transform_values { |path| File.binread(path) }
-    { "txt" => "Times are off-CPU times", "svg" => "off-CPU time, ", "callgrind" => "events: OffCpu", "speedscope.json" => '"off-CPU time"', "json" => '"event":"off-cpu"' }.each do |ending, words|
+    { "txt" => "Times are off-CPU times", "html" => "Times are off-CPU times", "svg" => "off-CPU time, ", "callgrind" => "events: OffCpu", "speedscope.json" => '"off-CPU time"', "json" => '"event":"off-cpu"' }.each do |ending, words|
       test.fail("#{ending} lacks #{words.inspect}") unless texts[ending].delete("\n ").include?(words.delete(" "))
       test.fail("#{ending} lacks Object#idle") unless texts[ending].include?("Object#idle")
     end

@@ -8,18 +8,11 @@ const fs = require("fs");
 const path = require("path");
 const zlib = require("zlib");
 const puppeteer = require("puppeteer-core");
+const { plain, same, go, accessible, phone } = require("./shared");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const [, , folder] = process.argv;
 const MOST = 60; // stacks of a page that are compared; the others are like them
 const LIMIT = 120000;
-
-// As Ruby's inspect prints characters that one cannot see: \p{C} is what Unicode calls other, of which two join letters.
-const plain = (text) => [...String(text)].map((c) => {
-	if (!/[\p{C}\u2028\u2029]/u.test(c) || /[\u200c\u200d]/.test(c)) return c;
-	const known = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e", "\u0007": "\\a", "\b": "\\b", "\v": "\\v", "\f": "\\f" }[c];
-	const hex = c.codePointAt(0).toString(16).toUpperCase();
-	return known || (c < "\u0080" ? "\\x" + hex.padStart(2, "0") : `\\u{${hex}}`);
-}).join("");
 
 // The pages of one program are sure to have what their tests look for.
 const needs = (name, wanted, has) => !name.startsWith(wanted) || has ? [] : ["there is none to look at"];
@@ -88,16 +81,6 @@ function rowsOf(fiber) {
 	});
 }
 
-function same(name, found, wanted) {
-	const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)];
-	return a === b ? [] : [`${name}: ${(a || "").slice(0, 300)}, not ${(b || "").slice(0, 300)}`];
-}
-
-async function go(page, hash) {
-	await page.evaluate((to) => { location.hash = to; }, hash);
-	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
-}
-
 // In this order: the first ones look at the page as it opens.
 const TESTS = {
 	// With the keyboard alone: to the search, and to the first thread, which closes and opens.
@@ -113,22 +96,7 @@ const TESTS = {
 		await page.keyboard.press("Enter");
 		return differences;
 	},
-	async accessible(page) {
-		const differences = [];
-		for (const value of ["light", "dark"]) {
-			await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
-			const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations"] }));
-			differences.push(...violations.map((each) => `${value}: ${each.id}: ${each.help}: ${each.nodes.slice(0, 2).map((node) => node.html.slice(0, 120)).join(" ")}`));
-		}
-		await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
-		return differences;
-	},
-	async phone(page) {
-		await page.setViewport({ width: 360, height: 740 });
-		const [width, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-		await page.setViewport({ width: 1200, height: 900 });
-		return width <= room ? [] : [`it is ${width} pixels wide, of ${room}`];
-	},
+	accessible, phone,
 	// Each frame of each fiber is there, at the place that its link leads to.
 	async stacks(page, { report }) {
 		const differences = [];
@@ -242,8 +210,19 @@ async function withoutScripts(browser, files) {
 	return same("text", found, fs.readFileSync(files.text, "utf8"));
 }
 
+// By what a page is about; check.js has those of reports.
+const KINDS = { report: { TESTS, contextOf: () => ({}) }, profile: require("./profile") };
+
+// The data in a page.
+function dataOf(file) {
+	const page = fs.readFileSync(file, "utf8");
+	return JSON.parse(zlib.gunzipSync(Buffer.from(page.match(/<script id="data" type="text\/plain">([^<]*)/)[1], "base64")));
+}
+
 async function check(browser, files) {
-	const context = { name: files.name, report: JSON.parse(fs.readFileSync(files.json, "utf8")) };
+	const { TESTS: tests, contextOf } = KINDS[files.kind || "report"];
+	const report = JSON.parse(fs.readFileSync(files.json, "utf8"));
+	const context = { name: files.name, report, data: dataOf(files.html), ...contextOf(report, files) };
 	const page = await browser.newPage();
 	const events = [];
 	page.on("pageerror", (error) => events.push(`error: ${error.message}`));
@@ -255,13 +234,15 @@ async function check(browser, files) {
 	await page.goto("file://" + files.html);
 	await page.waitForSelector("html[data-ready]");
 	const results = { opens: events.splice(0) };
-	for (const [name, test] of Object.entries(TESTS)) {
+	for (const [name, test] of Object.entries(tests)) {
 		// The content security policy allows no script but the page's: the debugger's own world has none.
 		if (name === "accessible") await page.evaluate(axe);
+		const begin = Date.now();
 		results[name] = await test(page, context);
+		if (process.env.TIMES) console.error(`${files.name}: ${name}: ${Date.now() - begin} ms`);
 	}
 	results.quiet = events;
-	results.elements = same("elements of the target's", await page.evaluate(() => document.querySelectorAll("img, iframe, object, embed, link, main b b, main i, main style, main script").length), 0);
+	results.elements = same("elements of the target's", await page.evaluate(() => document.querySelectorAll("img, iframe, object, embed, link, main b b, main i, main script, #frames svg, main style").length), 0);
 	await page.close();
 	results["without scripts"] = await withoutScripts(browser, files);
 	if (files.name.startsWith("stuck")) Object.assign(results, await sparse(browser, files));

@@ -188,6 +188,8 @@ class Suite
     check("an hour is written with less than 64 MiB", memory.to_i.between?(1, 64 << 10), "#{memory.to_i} KiB")
     table = system(RCORE, "report", path, "-o", File.join(@folder, "hour.txt"), rlimit_data: 128 << 20)
     check("an hour is reported with less than 128 MiB", table)
+    page = File.join(@folder, "hour.html")
+    check("a page about an hour has less than 1 MB", system(RCORE, "report", path, "-o", page) && File.size(page) < 1_000_000)
     File.unlink(path)
   end
 

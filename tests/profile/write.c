@@ -10,15 +10,16 @@
 #include "profile/recording_writer.h"
 
 /*
- *	write SEED FILE [hostile|unended|short|hour]
+ *	write SEED FILE [hostile|unended|short|hour|wide|off-cpu|syscalls:NAME]
  *
  * Writes a recording that is drawn from SEED, and prints each of its samples:
  * time, wall and CPU time, thread, fiber, state, what it waits for, labels as
  * key=value separated by commas, and the frames from the outermost, each "label
  * path line first_line kind" separated by tabs; a line for each, with strings
  * in hex. `hostile` draws names that formats trip over, `unended` leaves out
- * the end, and `short` writes a second. `hour` writes an hour of a server of 20
- * threads at 99 Hz, and prints how much memory that took, in KiB.
+ * the end, `short` and `hostile-short` write a second. `hour` writes an hour of a server of 20
+ * threads at 99 Hz, and prints how much memory that took, in KiB. `wide` draws
+ * a name for each frame that repeats nothing. Other words are events.
  */
 
 enum { DEPTH = 12, METHODS = 40, THREADS = 6, SECONDS = 20, PER_SECOND = 100 };
@@ -56,12 +57,16 @@ static const char *const hostile_names[] = {
 };
 enum { HOSTILE = RCORE_COUNT(hostile_names) };
 
-static bool is_hostile;
+static bool is_hostile, is_wide;
 static char *large;
 
 static const char *method_name(uint64_t method)
 {
-	static char name[64];
+	static char name[512];
+	for (size_t i = 0; is_wide && i < sizeof(name) - 1; i++)
+		name[i] = (char)('!' + draw('~' - '!'));
+	if (is_wide)
+		return name;
 	if (is_hostile && method < HOSTILE)
 		return hostile_names[method];
 	if (is_hostile && method == HOSTILE)
@@ -284,13 +289,15 @@ static void check(struct rcore_error *error)
 int main(int argc, char **argv)
 {
 	if (argc < 3)
-		errx(64, "usage: write SEED FILE [hostile|unended|long|short]");
+		errx(64, "usage: write SEED FILE [KIND]");
 	const char *kind = argc > 3 ? argv[3] : "";
 	struct rcore_recording_writer *writer;
 	struct rcore_profile *profile = rcore_profile_new();
 	size_t size = 1 << 20;
 	state = strtoull(argv[1], NULL, 10);
-	is_hostile = strcmp(kind, "hostile") == 0;
+	is_hostile = strncmp(kind, "hostile", 7) == 0;
+	is_wide = strcmp(kind, "wide") == 0;
+	bool is_event = strcmp(kind, "off-cpu") == 0 || strncmp(kind, "syscalls:", 9) == 0;
 	large = malloc(size + 1);
 	int fd = open(argv[2], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || !profile || !large)
@@ -301,8 +308,11 @@ int main(int argc, char **argv)
 	check(rcore_recording_writer_fact(writer, "rate", "99"));
 	check(rcore_recording_writer_fact(writer, "pid", "4242"));
 	check(rcore_recording_writer_fact(writer, "command", "ruby app.rb --token=hunter2"));
+	if (is_event)
+		check(rcore_recording_writer_fact(writer, "event", kind));
 	bool is_hour = strcmp(kind, "hour") == 0;
-	uint64_t seconds = is_hour ? 3600 : strcmp(kind, "short") == 0 ? 1 : SECONDS;
+	bool is_short = is_event || strstr(kind, "short");
+	uint64_t seconds = is_hour ? 3600 : is_short ? 1 : SECONDS;
 	for (uint64_t second = 0; second < seconds; second++) {
 		if (is_hour)
 			add_busy_second(profile, second * 1000000000);

@@ -7,11 +7,8 @@ const threads = new Map(), fibers = new Map();
 // For each lock's holder and each thread that is joined: the ids of the fibers that wait for it.
 const blocked = new Map();
 
-async function unpack() {
-	const packed = atob(document.getElementById("data").textContent);
-	const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-	source = await new Response(stream).text();
+function read(text) {
+	source = text;
 	report = JSON.parse(source);
 	for (const list of ["threads", "fibers", "other_threads", "thread_groups", "groups", "locks", "pools", "deadlocks", "summary",
 		"problems", "proofs", "modules", "tasks"])

@@ -9,9 +9,10 @@
 #include "report/gzip.h"
 
 /*
- * report/html/ writes reports for browsers. html.c writes the page; the script
- * in it is made of the .js files here, in this order: text.js, data.js,
- * stack.js, threads.js, waits.js, page.js. Start with html.c and page.js.
+ * report/html/ writes pages for browsers. page.c writes any page, html.c the
+ * report. The script in it is made of .js files, in the order that the Makefile
+ * lists: parts.js and packed.js are in every page. Start with page.c and
+ * report.js.
  */
 
 /*

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 "use strict";
 
-const CHUNK = 200; // members of a group that are listed at a time
 const NAMED = 10; // those that the line of a group names
 
 // The element of each thread and fiber that is on the page, and how to make one that is not yet.
@@ -105,25 +104,6 @@ function threadDetails(thread) {
 		places.set(fiber.id, details);
 	}
 	return details;
-}
-
-// Elements for many members, CHUNK of them at a time. `show(index)` makes sure that one of them is there.
-function chunks(members, element) {
-	const box = make("div", { class: "members" });
-	let shown = 0;
-	const more = make("button", { type: "button", click: () => show(shown) }, "");
-	function show(index) {
-		while (shown < members.length && shown <= index) {
-			const next = members.slice(shown, shown + CHUNK).map(element);
-			shown += next.length;
-			more.remove();
-			box.append(...next);
-		}
-		more.textContent = `${(members.length - shown).toLocaleString("en")} more`;
-		if (shown < members.length) box.append(more);
-	}
-	show(0);
-	return { box, show };
 }
 
 // "with the same stack", and which others are nearly so.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Zoom and search of a flame graph. Each frame is a <g> with data-x and data-w, its place and width
-// as shares of the whole; the image is whole without this script. The state is in the
-// address after '#', so that a view can be linked and the browser's back button works:
+// Zoom and search of a flame graph, an image of its own or a part of a page. Each frame is a <g> with
+// data-x and data-w, its place and width as shares of the whole; it is whole without this script. The state
+// is in the address after '#', so that a view can be linked and the browser's back button works:
 // #zoom=12&search=render
 "use strict";
-(function () {
+
+// canvas: the element with the frames; details: shows what the pointer or the keyboard is at; reset: ends
+// the zoom; found: says how much was found. Calls onChange(what is searched for, as a regular expression) after each change.
+function flameGraph({ canvas, details, reset, found, onChange }) {
 	const CHARACTER = 7; // of a 12 px font, on average
 	const LEAST = 3; // characters that are worth being shown
-	const byId = (id) => document.getElementById(id);
-	const canvas = byId("frames");
-	const details = byId("details");
 	const frames = Array.from(canvas.querySelectorAll("g")).map((group) => ({
 		group,
 		rect: group.querySelector("rect"),
@@ -62,7 +62,7 @@
 			if (passed) place(frame, 0, 1, width);
 			else if (inside) place(frame, (frame.x - zoomed.x) / zoomed.w, frame.w / zoomed.w, width);
 		}
-		byId("reset").classList.toggle("hidden", zoomed === frames[0]);
+		reset.classList.toggle("hidden", zoomed === frames[0]);
 		mark();
 	}
 
@@ -81,45 +81,79 @@
 		const wanted = state().get("search");
 		const pattern = wanted && matcher(wanted);
 		let end = -1, share = 0;
-		const found = frames.filter((frame) => {
+		const marked = frames.filter((frame) => {
 			const matches = Boolean(pattern) && frame.depth > 0 && pattern.test(frame.name);
 			frame.group.classList.toggle("found", matches);
 			return matches;
 		});
-		for (const frame of found.sort((a, b) => a.x - b.x || b.w - a.w)) {
+		for (const frame of marked.sort((a, b) => a.x - b.x || b.w - a.w)) {
 			if (frame.x + frame.w / 2 < end) continue;
 			share += frame.w;
 			end = frame.x + frame.w;
 		}
-		byId("search").textContent = wanted ? "Stop searching" : "Search";
-		byId("found").textContent = wanted ? "found in " + (100 * share).toFixed(2) + "%" : "";
+		found.textContent = wanted ? "found in " + (100 * share).toFixed(2) + "%" : "";
+		onChange(wanted, pattern);
 	}
 
-	function search() {
-		if (state().get("search")) change("search", null);
-		else change("search", prompt("Search for a name, or a part of it (a regular expression)", ""));
+	// The frame that the keyboard is at. Of thousands, the Tab key stops at one.
+	let current = frames[0];
+
+	function step(frame) {
+		if (!frame) return;
+		current.group.removeAttribute("tabindex");
+		current = frame;
+		describe(frame);
+		frame.group.focus();
+	}
+
+	// Frames are in the order of a walk, callers before callees.
+	function neighbor(key) {
+		const shown = (frame) => !frame.group.classList.contains("hidden");
+		const at = frames.indexOf(current);
+		const rest = key === "ArrowLeft" || key === "ArrowUp" ? frames.slice(0, at).reverse() : frames.slice(at + 1);
+		if (key === "ArrowUp") return rest.find((frame) => frame.depth === current.depth - 1 && shown(frame));
+		if (key === "ArrowDown") return rest[0] && rest[0].depth === current.depth + 1 && shown(rest[0]) ? rest[0] : undefined;
+		return rest.find((frame) => frame.depth === current.depth && shown(frame));
+	}
+
+	// Only the current one has a role and a name for screen readers.
+	function describe(frame) {
+		frame.group.setAttribute("tabindex", "0");
+		frame.group.setAttribute("role", "button");
+		frame.group.setAttribute("aria-label", frame.about);
+	}
+
+	function frameOf(event) {
+		const group = event.target.closest("g");
+		return group && frames[number.get(group)];
 	}
 
 	canvas.addEventListener("click", (event) => {
-		const group = event.target.closest("g");
-		if (group) change("zoom", number.get(group) || null);
+		const frame = frameOf(event);
+		if (!frame) return;
+		change("zoom", number.get(frame.group) || null);
+		details.textContent = frame.about;
 	});
-	canvas.addEventListener("mouseover", (event) => {
-		const group = event.target.closest("g");
-		if (group) details.textContent = frames[number.get(group)].about;
-	});
+	for (const name of ["mouseover", "focusin"]) {
+		canvas.addEventListener(name, (event) => {
+			const frame = frameOf(event);
+			if (frame) details.textContent = frame.about;
+		});
+	}
 	canvas.addEventListener("mouseout", () => { details.textContent = ""; });
-	byId("search").addEventListener("click", search);
-	byId("reset").addEventListener("click", () => change("zoom", null));
+	canvas.addEventListener("keydown", (event) => {
+		if (event.key.startsWith("Arrow")) step(neighbor(event.key));
+		else if (event.key === "Enter" || event.key === " ") change("zoom", frames.indexOf(current) || null);
+		else return;
+		event.preventDefault();
+	});
+	reset.addEventListener("click", () => change("zoom", null));
 	addEventListener("keydown", (event) => {
-		if ((event.ctrlKey || event.metaKey) && event.key === "f") {
-			event.preventDefault();
-			search();
-		} else if (event.key === "Escape") {
-			change("zoom", null);
-		}
+		if (event.key === "Escape" && !/^(INPUT|TEXTAREA)$/.test(event.target.tagName || "")) change("zoom", null);
 	});
 	addEventListener("hashchange", draw);
 	addEventListener("resize", draw);
+	describe(current);
 	draw();
-})();
+	return { searched: () => state().get("search") || "", search: (text) => change("search", text) };
+}

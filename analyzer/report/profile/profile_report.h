@@ -39,12 +39,16 @@ enum {
 	RCORE_NEEDS_TIMES = 8,
 	RCORE_NEEDS_NOTHING = 0,
 	RCORE_NEEDS_ALL = RCORE_NEEDS_THREADS | RCORE_NEEDS_LABELS | RCORE_NEEDS_LINES,
-	RCORE_NEEDS_TRACKS = RCORE_NEEDS_THREADS | RCORE_NEEDS_LINES | RCORE_NEEDS_TIMES,
+	RCORE_NEEDS_PAGE = RCORE_NEEDS_THREADS | RCORE_NEEDS_LABELS | RCORE_NEEDS_TIMES,
+	RCORE_NEEDS_AXIS = 16, /* of time: without times, there is no output */
+	RCORE_NEEDS_TRACKS =
+		RCORE_NEEDS_AXIS | RCORE_NEEDS_THREADS | RCORE_NEEDS_LINES | RCORE_NEEDS_TIMES,
 };
 
 /* FORMAT(ending, writer, what it needs, what --help says) */
 #define RCORE_PROFILE_FORMATS(FORMAT)                                               \
 	FORMAT(".svg", rcore_profile_flame, NOTHING, "a flame graph")               \
+	FORMAT(".html", rcore_profile_html, PAGE, "a page for browsers")            \
 	FORMAT(".pb.gz", rcore_profile_pprof, ALL, "pprof")                         \
 	FORMAT(".speedscope.json", rcore_profile_speedscope, NOTHING, "speedscope") \
 	FORMAT(".firefox.json", rcore_profile_firefox, TRACKS, "Firefox Profiler")  \

@@ -170,7 +170,8 @@ static struct rcore_error *write_groups(const struct rcore_profile_report *repor
 	struct rcore_methods groups;
 	struct rcore_error *err = rcore_groups_init(report->totals, report->measure, &groups);
 	for (size_t i = 0; i < groups.count && !err; i++) {
-		const struct rcore_methods_group group = {true, groups.items[i].function};
+		const struct rcore_methods_group group = {.is_one = true,
+							  .function = groups.items[i].function};
 		const struct rcore_profile_function *function =
 			rcore_profile_function_at(report->totals->profile, group.function);
 		fprintf(out, "\n%s  ",

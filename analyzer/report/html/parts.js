@@ -19,6 +19,12 @@ function at(path, line) {
 	return path ? line ? `${path}:${line}` : path : "";
 }
 
+// null without content.
+function section(id, title, ...content) {
+	const shown = content.flat().filter(Boolean);
+	return shown.length ? make("section", { id }, make("h2", {}, title), shown) : null;
+}
+
 function problem(text) {
 	return text ? make("p", { class: "problem" }, text) : null;
 }
@@ -89,4 +95,25 @@ function table(heads, rows) {
 		make("table", {},
 			make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))),
 			make("tbody", {}, rows.map((row) => make("tr", {}, row.map((cell) => make("td", {}, cell)))))));
+}
+
+const CHUNK = 200; // members of a list that are shown at a time
+
+// Elements for many members, CHUNK of them at a time. `show(index)` makes sure that one of them is there.
+function chunks(members, element) {
+	const box = make("div", { class: "members" });
+	let shown = 0;
+	const more = make("button", { type: "button", click: () => show(shown) }, "");
+	function show(index) {
+		while (shown < members.length && shown <= index) {
+			const next = members.slice(shown, shown + CHUNK).map(element);
+			shown += next.length;
+			more.remove();
+			box.append(...next);
+		}
+		more.textContent = `${(members.length - shown).toLocaleString("en")} more`;
+		if (shown < members.length) box.append(more);
+	}
+	show(0);
+	return { box, show };
 }

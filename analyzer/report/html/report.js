@@ -4,11 +4,6 @@
 const FOUND = 200; // fibers that a search lists
 const PRINTED = 300; // sections that are opened to be printed
 
-function section(id, title, ...content) {
-	const shown = content.flat().filter(Boolean);
-	return shown.length ? make("section", { id }, make("h2", {}, title), shown) : null;
-}
-
 // A link to the frame that is to blame: the innermost that has its name and line.
 function blamed() {
 	const blame = report.blame;
@@ -174,7 +169,7 @@ function build() {
 				list && [make("h3", {}, `Parked: ${count(fiberCount, "fiber")}`), list.box])) : null,
 		section("tasks", "Tasks of Async", tasks()), section("locks", "Locks", locks()),
 		section("other", "Kernel threads without Ruby", others()), section("ruby", "The program", ruby()), section("problems", "Problems", problems()),
-	].filter(Boolean)), make("footer", {}, "Written by ", document.querySelector("meta[name=generator]").content, ". The data is rcore\u2019s JSON, ",
+	].filter(Boolean)), make("footer", {}, writtenBy(), "The data is rcore\u2019s JSON, ",
 		make("a", { href: "#", id: "save", click: saveData }, "which you can save"), "."));
 	const first = elements[0];
 	if (first) unfoldDetails(first);
@@ -202,22 +197,10 @@ addEventListener("click", (event) => {
 	if (anchor && anchor.getAttribute("href") === location.hash) reveal(location.hash);
 });
 addEventListener("beforeprint", openAll);
-addEventListener("keydown", (event) => {
-	const field = document.getElementById("search");
-	if (!field || event.ctrlKey || event.metaKey || event.altKey) return;
-	if (event.key === "/" && document.activeElement !== field) {
-		event.preventDefault();
-		field.focus();
-	} else if (event.key === "Escape" && document.activeElement === field) {
-		search(field.value = "");
-	}
-});
+searchKeys(search);
 
-unpack().then(() => {
+start((text) => {
+	read(text);
 	build();
 	reveal(location.hash);
-	document.documentElement.dataset.ready = String(Math.round(performance.now()));
-}).catch((error) => {
-	const old = typeof DecompressionStream === "undefined" ? "It needs Chrome 80, Firefox 113 or Safari 16.4, or newer. " : "";
-	document.body.append(make("p", { class: "cause bad" }, `This browser cannot show the report (${error.message}). ${old}\`rcore analyze\` prints the same as text.`));
 });
