@@ -49,7 +49,7 @@ static const struct rcore_option options[] = {
 	 "Stop after SECONDS; by default, when the program ends or at Ctrl-C",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
-	 "Samples per second of each thread (99; with --native 10)",
+	 "Samples per second of each thread (99; with --native and without --ebpf 10)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"fiber-rate", 0, RCORE_OPTION_AMOUNT, MEMBER(fiber_rate), "HZ",
 	 "Samples per second of each fiber that no thread runs (10)",
@@ -57,7 +57,8 @@ static const struct rcore_option options[] = {
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
 	 .help = "Also sample its descendants"},
 	{"native", 0, RCORE_OPTION_FLAG, MEMBER(native),
-	 .help = "Add native frames: stops the program briefly for each sample"},
+	 .help = "Add native frames: stops the program briefly for each sample, but not with "
+		 "--ebpf, --off-cpu or --event"},
 	{"ebpf", 0, RCORE_OPTION_CHOICE, MEMBER(ebpf), "WHEN",
 	 "Copy stacks in the kernel, and only of threads that run on a processor. auto (if "
 	 "WHEN is left out): if this is impossible, say why and sample without BPF; require: "
@@ -86,12 +87,12 @@ static bool is_of_events(const struct arguments *asked)
 	return asked->off_cpu || asked->events.count;
 }
 
-/* A stop takes a millisecond or more. */
-static size_t rate_of(const struct arguments *asked)
+/* Without BPF, native frames need a stop, which takes a millisecond or more. */
+static size_t rate_of(const struct arguments *asked, bool has_bpf)
 {
 	if (asked->rate)
 		return asked->rate;
-	return asked->native ? RCORE_SAMPLER_NATIVE_RATE : RCORE_SAMPLER_RATE;
+	return asked->native && !has_bpf ? RCORE_SAMPLER_NATIVE_RATE : RCORE_SAMPLER_RATE;
 }
 
 /* The output to which samples are written while they are taken. */
@@ -107,6 +108,7 @@ struct record {
 	struct rcore_bpf_options how;
 	struct rcore_bpf *bpf; /* NULL: not used */
 	bool shows_progress, has_facts, is_kept, has_warned;
+	bool is_copied;     /* `bpf` was opened */
 	const char *engine; /* the fact as last written; NULL: not yet */
 	struct rcore_sampling_summary summary;
 };
@@ -137,17 +139,20 @@ static struct rcore_error *state_engine(struct record *record)
 	const char *engine = "process_vm_readv, without stopping";
 	if (!summary->processes)
 		return NULL;
-	if (record->asked->native)
-		engine = "ptrace, stopped at each sample";
-	else if (record->asked->off_cpu)
+	if (record->asked->off_cpu)
 		engine = "BPF, in the kernel, at each switch of threads";
 	else if (record->asked->events.count)
 		engine = "BPF, in the kernel, at the end of each system call";
 	else if (summary->copied && summary->copied == summary->processes)
 		engine = "BPF, in the kernel, running threads only";
 	else if (summary->copied)
-		engine = "BPF, in the kernel, running threads only; for some processes "
-			 "process_vm_readv, without stopping";
+		engine = record->asked->native
+				 ? "BPF, in the kernel, running threads only; for some "
+				   "processes ptrace, stopped at each sample"
+				 : "BPF, in the kernel, running threads only; for some "
+				   "processes process_vm_readv, without stopping";
+	else if (record->asked->native)
+		engine = "ptrace, stopped at each sample";
 	if (engine == record->engine)
 		return NULL;
 	record->engine = engine;
@@ -185,7 +190,7 @@ static struct rcore_error *state_start(struct record *record)
 						   RCORE_EVENT_OFF_CPU);
 	if (!err && record->asked->events.count)
 		return state_calls(record);
-	snprintf(text, sizeof(text), "%zu", rate_of(record->asked));
+	snprintf(text, sizeof(text), "%zu", rate_of(record->asked, record->is_copied));
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "rate", text);
 	return err;
@@ -238,7 +243,7 @@ static void warn_of_missing_labels(struct record *record)
 static struct rcore_record_summary shown_of(const struct record *record)
 {
 	return (struct rcore_record_summary){.summary = &record->summary,
-					     .rate = rate_of(record->asked),
+					     .rate = rate_of(record->asked, record->is_copied),
 					     .is_terminal = record->shows_progress,
 					     .is_off_cpu = record->asked->off_cpu,
 					     .is_calls = record->asked->events.count};
@@ -362,7 +367,6 @@ static struct rcore_error *check_events(const struct arguments *asked)
 	if (err)
 		return err;
 	const char *other = asked->off_cpu && asked->events.count      ? "event"
-			    : asked->native                            ? "native"
 			    : asked->rate                              ? "rate"
 			    : asked->fiber_rate != defaults.fiber_rate ? "fiber-rate"
 								       : NULL;
@@ -392,9 +396,6 @@ static struct rcore_error *check(const struct arguments *asked)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "name a process with -p PID or a command after --%s",
 					  asked->pid ? ", not both" : "");
-	if (asked->ebpf && asked->native)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "options '--ebpf' and '--native' exclude each other");
 	err = check_events(asked);
 	if (err)
 		return err;
@@ -445,13 +446,15 @@ static struct rcore_error *open_bpf(struct record *record)
 	record->how.event = record->asked->off_cpu        ? RCORE_BPF_EVENT_OFF_CPU
 			    : record->asked->events.count ? RCORE_BPF_EVENT_CALLS
 							  : RCORE_BPF_EVENT_CPU;
-	record->how.rate = (double)rate_of(record->asked);
+	record->how.rate = (double)rate_of(record->asked, true);
+	record->how.native = record->asked->native;
 	if (asked == EBPF_NO && !is_events)
 		return NULL;
 	for (size_t i = 0; i < record->asked->events.count && !err; i++)
 		err = add_calls(record->asked->events.items[i], &record->how);
 	if (!err)
 		err = rcore_bpf_engine.open(&record->how, &record->bpf);
+	record->is_copied = !err;
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
 	if (is_events)
@@ -474,7 +477,8 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 		.pid = pid,
 		.is_new = is_new,
 		.children = asked->children,
-		.rate = (double)rate_of(asked),
+		.rate = (double)rate_of(asked, record->is_copied),
+		.stopped_rate = (double)rate_of(asked, false),
 		.seconds = (double)asked->seconds,
 		.open = &open,
 		.sampler =
@@ -581,6 +585,7 @@ const struct rcore_command rcore_cli_record = {
 		(const char *const[]){
 			"rcore record -p 4242 -o slow.folded",
 			"rcore record --ebpf -p 4242 -o busy.svg",
+			"rcore record --ebpf --native -p 4242 -o busy.svg",
 			"rcore record --off-cpu -p 4242 -o blocked.svg",
 			"rcore record -e syscalls:write -p 4242 --by label:request_id",
 			"rcore record --children -o load.rec -- bundle exec puma",

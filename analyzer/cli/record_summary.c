@@ -30,6 +30,15 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 	fflush(stderr);
 }
 
+/* Of native frames in records of the BPF program. */
+static void summarize_unwinding(const struct rcore_sampler_statistics *total)
+{
+	if (!total->unwound)
+		return;
+	fprintf(stderr, "; %llu of %llu native stacks could not be unwound completely",
+		(unsigned long long)total->not_unwound, (unsigned long long)total->unwound);
+}
+
 static void summarize_events(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
@@ -43,6 +52,7 @@ static void summarize_events(const struct rcore_record_summary *shown)
 	if (total->unread)
 		fprintf(stderr, ", %llu stacks could not be read",
 			(unsigned long long)total->unread);
+	summarize_unwinding(total);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
 
@@ -64,6 +74,7 @@ static void summarize_copied(const struct rcore_record_summary *shown)
 	if (summary->copied < summary->processes)
 		fprintf(stderr, "; %zu of %zu processes were sampled without BPF",
 			summary->processes - summary->copied, summary->processes);
+	summarize_unwinding(total);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
 

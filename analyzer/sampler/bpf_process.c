@@ -24,6 +24,12 @@ static int32_t offset_of(const struct rcore_field *field)
 	return rcore_has_place(field) ? field->offset : -1;
 }
 
+/* Returns the offset of a member of rb_fiber_t from the EC that it contains. */
+static int32_t from_ec(const struct rcore_layout *layout, const struct rcore_field *field)
+{
+	return rcore_has_place(field) ? field->offset - layout->fiber.saved_ec.offset : -1;
+}
+
 /*
  * Returns where a thread's rb_thread_t is, as an offset from the thread
  * pointer, or 0 if it is not found. Before 3.0, a thread gets it with
@@ -76,6 +82,9 @@ static void add_own(const struct rcore_sampler *sampler, struct rcore_bpf_proces
 	process->thread_status = offset_of(&layout->thread.status);
 	process->thread_region = offset_of(&layout->thread.blocking_region_buffer);
 	process->thread_ec = offset_of(&layout->thread.ec);
+	process->ec_stack_start = offset_of(&layout->ec.machine_stack_start);
+	process->fiber_stack = from_ec(layout, &layout->fiber.stack_base);
+	process->fiber_stack_size = from_ec(layout, &layout->fiber.stack_size);
 	if (!rcore_has(&layout->thread.ractor) && process->thread_ec >= 0)
 		process->thread_specific = find_specific(sampler, &process->params);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "sampler/native.h"
 #include "sampler/sampler_private.h"
 #include "sampler/system_calls.h"
 
@@ -22,8 +23,9 @@ struct rcore_error *rcore_sampler_begin_records(struct rcore_sampler *sampler)
 	sampler->statistics.threads = sampler->threads.count;
 	if (sampler->profile->no_memory)
 		return rcore_error_no_memory();
-	if (now - sampler->last_tick < CHECK_NS)
-		return NULL;
+	struct rcore_error *err = rcore_native_begin_records(sampler, now);
+	if (err || now - sampler->last_tick < CHECK_NS)
+		return err;
 	sampler->last_tick = now;
 	return rcore_live_check(sampler->live);
 }
@@ -165,12 +167,6 @@ static bool is_in_gc(const struct rcore_sampler *sampler, const struct rcore_bpf
 	       value;
 }
 
-static uint32_t no_stack(struct rcore_sampler *sampler)
-{
-	return rcore_profile_node(sampler->profile, 0,
-				  rcore_sampler_note(sampler, "(no Ruby stack)"));
-}
-
 /*
  * Adds a sample. `thread` is NULL if the thread belongs to a library, or does
  * not run Ruby code yet.
@@ -202,7 +198,7 @@ struct rcore_error *rcore_sampler_decode_record(struct rcore_sampler *sampler,
 	if (!record->frame_bytes) {
 		name(sampler, *ret);
 		track->labels = 0;
-		track->node = no_stack(sampler);
+		track->node = rcore_sampler_no_stack(sampler);
 		track->count = 0;
 		return NULL;
 	}
@@ -216,6 +212,18 @@ struct rcore_error *rcore_sampler_decode_record(struct rcore_sampler *sampler,
 	return NULL;
 }
 
+struct rcore_error *rcore_sampler_record_node(struct rcore_sampler *sampler,
+					      const struct rcore_bpf_record *record,
+					      const struct rcore_sampled_thread *thread,
+					      bool in_gc, uint32_t *ret)
+{
+	bool is_known = thread && record->frame_bytes;
+	*ret = is_known ? thread->track.node : rcore_sampler_no_stack(sampler);
+	if (in_gc)
+		*ret = rcore_sampler_gc_node(sampler, *ret);
+	return rcore_native_add(sampler, record, is_known ? &thread->track : NULL, in_gc, ret);
+}
+
 struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
 					     const struct rcore_bpf_record *record,
 					     uint64_t cpu)
@@ -224,21 +232,21 @@ struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
 	struct rcore_error *err = rcore_sampler_decode_record(sampler, record, &thread);
 	if (err)
 		return err;
+	bool is_known = thread && record->frame_bytes;
+	bool in_gc = is_known && is_in_gc(sampler, record);
+	uint32_t state = rcore_sampler_plain_state(sampler, in_gc ? RCORE_SAMPLE_GC
+								  : RCORE_SAMPLE_RUNNING);
+	uint32_t node;
 	sampler->statistics.samples++;
-	if (!thread || !record->frame_bytes) {
-		sampler->statistics.foreign++;
-		add(sampler, thread, record, no_stack(sampler),
-		    rcore_sampler_plain_state(sampler, RCORE_SAMPLE_RUNNING), cpu, cpu);
-		return NULL;
+	sampler->statistics.foreign += !is_known;
+	if (is_known) {
+		thread->state = in_gc ? RCORE_SAMPLE_GC : RCORE_SAMPLE_RUNNING;
+		thread->state_number = state;
 	}
-	struct rcore_track *track = &thread->track;
-	bool in_gc = is_in_gc(sampler, record);
-	thread->state = in_gc ? RCORE_SAMPLE_GC : RCORE_SAMPLE_RUNNING;
-	thread->state_number = rcore_sampler_plain_state(sampler, thread->state);
-	add(sampler, thread, record,
-	    in_gc ? rcore_sampler_gc_node(sampler, track->node) : track->node,
-	    thread->state_number, cpu, cpu);
-	return NULL;
+	err = rcore_sampler_record_node(sampler, record, thread, in_gc, &node);
+	if (!err)
+		add(sampler, thread, record, node, state, cpu, cpu);
+	return err;
 }
 
 /* Returns the frame of a system call: "write(2)". */
@@ -264,11 +272,14 @@ struct rcore_error *rcore_sampler_add_call(struct rcore_sampler *sampler,
 	if (err)
 		return err;
 	bool is_known = thread && record->frame_bytes;
-	uint32_t node = is_known ? thread->track.node : no_stack(sampler);
+	uint32_t node;
 	bool is_moving =
 		record->result > 0 && rcore_system_call_moves_bytes((long)record->number);
 	sampler->statistics.samples++;
 	sampler->statistics.foreign += !is_known;
+	err = rcore_sampler_record_node(sampler, record, thread, false, &node);
+	if (err)
+		return err;
 	node = rcore_profile_node(sampler->profile, node,
 				  call_frame(sampler, (long)record->number));
 	add(sampler, thread, record, node,

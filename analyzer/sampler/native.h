@@ -5,8 +5,8 @@
 #include "sampler/sampler_private.h"
 
 /*
- * Adds native frames to samples. The registers of a thread can only be read
- * while it is stopped, so a tick stops the process:
+ * Adds native frames to samples. Without BPF, the registers of a thread can
+ * only be read while it is stopped, so a tick stops the process:
  *
  *	hold     stops all threads
  *	         ... the tick reads its stacks, each once ...
@@ -38,5 +38,17 @@ struct rcore_error *rcore_native_weave(struct rcore_sampler *sampler);
  * that it called.
  */
 uint32_t rcore_native_node(struct rcore_sampler *sampler, size_t index, bool in_gc);
+
+/*
+ * For records of the BPF program, which have registers and machine stacks:
+ * begin_records() begins a tick. add() replaces *node, which is that of the
+ * record's Ruby frames, by that of its woven stack. `track` has the Ruby
+ * frames; NULL: there are none. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_native_begin_records(struct rcore_sampler *sampler, uint64_t now);
+struct rcore_error *rcore_native_add(struct rcore_sampler *sampler,
+				     const struct rcore_bpf_record *record,
+				     const struct rcore_track *track, bool in_gc,
+				     uint32_t *node);
 
 #endif

@@ -53,10 +53,13 @@ static struct rcore_error *look_up(struct rcore_sampler *sampler, struct rcore_a
 				   const struct rcore_bpf_record *record)
 {
 	struct rcore_sampled_thread *thread;
+	uint32_t node;
 	struct rcore_error *err = rcore_sampler_decode_record(sampler, record, &thread);
+	if (!err && thread)
+		err = rcore_sampler_record_node(sampler, record, thread, false, &node);
 	away->is_away = !err && thread;
 	if (away->is_away)
-		rcore_away_refer(sampler, away, &thread->track, thread->track.node,
+		rcore_away_refer(sampler, away, &thread->track, node,
 				 state_of(sampler, record));
 	return err;
 }

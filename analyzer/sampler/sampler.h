@@ -148,6 +148,11 @@ struct rcore_sampler_statistics {
 	/* Places where native and Ruby frames could not be matched. */
 	uint64_t gaps;
 	/*
+	 * With BPF and native frames: machine stacks, and those of which a part
+	 * could not be unwound.
+	 */
+	uint64_t unwound, not_unwound;
+	/*
 	 * With BPF: samples lost because the ring buffer was full, stacks whose
 	 * memory was not present, and samples of threads without a Ruby stack
 	 * (which include `unread`).

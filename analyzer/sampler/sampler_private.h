@@ -328,6 +328,8 @@ uint32_t rcore_sampler_gc_node(struct rcore_sampler *sampler, uint32_t node);
  * "(no Ruby stack)".
  */
 uint32_t rcore_sampler_note(struct rcore_sampler *sampler, const char *label);
+/* track.c: the node of a thread that runs no Ruby code. */
+uint32_t rcore_sampler_no_stack(struct rcore_sampler *sampler);
 
 /*
  * sampler.c: begins a tick. Verifies what was looked up earlier, and forgets
@@ -389,6 +391,14 @@ bool rcore_sampler_has_whole_context(const struct rcore_bpf_record *record);
 struct rcore_error *rcore_sampler_decode_record(struct rcore_sampler *sampler,
 						const struct rcore_bpf_record *record,
 						struct rcore_sampled_thread **ret);
+/*
+ * bpf_records.c: returns the node of a record whose stack was decoded, with
+ * native frames if it has any. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_sampler_record_node(struct rcore_sampler *sampler,
+					      const struct rcore_bpf_record *record,
+					      const struct rcore_sampled_thread *thread,
+					      bool in_gc, uint32_t *ret);
 
 /*
  * away.c: adds a thread whose stack was read from the process, if it waits. It

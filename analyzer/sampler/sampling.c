@@ -90,6 +90,8 @@ static void add_up(struct rcore_sampler_statistics *total,
 		total->longest_stop_ns = one->longest_stop_ns;
 	total->not_stopped += one->not_stopped;
 	total->gaps += one->gaps;
+	total->unwound += one->unwound;
+	total->not_unwound += one->not_unwound;
 	total->foreign += one->foreign;
 	total->threads += one->threads;
 	total->fibers += one->fibers;
@@ -140,8 +142,12 @@ static uint64_t draw(struct rcore_sampling *sampling)
 /* Returns between half a period and one and a half. */
 static uint64_t next_gap(struct rcore_sampling *sampling)
 {
+	const struct rcore_sampling_options *options = sampling->options;
 	double share = (double)(draw(sampling) >> 11) / (double)(1ull << 53);
-	return (uint64_t)((0.5 + share) * SECOND / sampling->options->rate);
+	bool is_slower = options->sampler.native && options->stopped_rate > 0 &&
+			 options->stopped_rate < options->rate;
+	return (uint64_t)((0.5 + share) * SECOND /
+			  (is_slower ? options->stopped_rate : options->rate));
 }
 
 static struct member *find(struct rcore_sampling *sampling, int pid)

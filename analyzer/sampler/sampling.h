@@ -16,9 +16,11 @@ struct rcore_sampling;
 
 struct rcore_sampling_options {
 	int pid;
-	bool is_new;    /* it was just started: wait until it is Ruby */
-	bool children;  /* also its descendants */
-	double rate;    /* per second */
+	bool is_new;   /* it was just started: wait until it is Ruby */
+	bool children; /* also its descendants */
+	double rate;   /* per second */
+	/* At most this if native frames need stops; 0: `rate`. */
+	double stopped_rate;
 	double seconds; /* 0: until it ends */
 	const struct rcore_options *open;
 	struct rcore_sampler_options sampler;

@@ -19,6 +19,12 @@ uint32_t rcore_sampler_note(struct rcore_sampler *sampler, const char *label)
 	return rcore_profile_frame(profile, rcore_profile_function(profile, &function), 0);
 }
 
+uint32_t rcore_sampler_no_stack(struct rcore_sampler *sampler)
+{
+	return rcore_profile_node(sampler->profile, 0,
+				  rcore_sampler_note(sampler, "(no Ruby stack)"));
+}
+
 /* Returns the frame that replaces frames that are not known. */
 static uint32_t partial_frame(struct rcore_sampler *sampler)
 {

@@ -73,7 +73,6 @@ module OffCpu
   def self.refused(test, program)
     Record.with_busy(program) do |pid|
       {
-        %w[--native] => "options '--off-cpu' and '--native' exclude each other",
         %w[--rate 10] => "options '--off-cpu' and '--rate' exclude each other",
         %w[--fiber-rate 20] => "options '--off-cpu' and '--fiber-rate' exclude each other",
         %w[--mode cpu] => "'--off-cpu' records no time on a processor: leave out '--mode cpu'",

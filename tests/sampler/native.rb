@@ -5,8 +5,8 @@ module Native
   SECONDS = 6.0
   RATE = 100
   # Whether a method of the program calls into a library.
-  LIBRARY = /\A(?:libz\.so|zlib\.so)/.freeze
-  METHODS = { "deflates" => true, "sums_up" => true, "counts" => false }.freeze
+  LIBRARY = /\A(?:libz\.so|zlib\.so|generator\.so|parser\.so)/.freeze
+  METHODS = { "deflates" => true, "sums_up" => true, "generates" => true, "parses" => true, "counts" => false }.freeze
   GAP = "(native and Ruby frames do not match)"
 
   def self.cases(rubies)
@@ -23,12 +23,13 @@ module Native
       test.fail("#{gaps} of #{all} samples have a gap") if gaps * 200 > all
       compare(test, recording, Times.notes(folder))
       sleepers(test, ruby, recording, pid)
-      test.note = "#{test.instance_variable_get(:@shares)}; #{gaps} gaps in #{all} samples"
+      test.note = "#{texts_of(test)}; #{gaps} gaps in #{all} samples"
     end
   end
 
   # Of the methods' time on a processor, as much is in the library as the program noted.
-  def self.compare(test, recording, notes)
+  # `count` is how many samples the recording has.
+  def self.compare(test, recording, notes, count = SECONDS * RATE)
     seen = Hash.new(0)
     recording.totals.each do |total|
       frames = recording.frames(total)
@@ -43,11 +44,15 @@ module Native
     texts = METHODS.map do |name, is_called|
       share, wanted = seen[[name, is_called]] / whole, notes[name].first / noted
       # Four sigma of so many samples, and what the method itself takes.
-      allowed = 4 * Math.sqrt(wanted * (1 - wanted) / (SECONDS * RATE)) + 0.01
+      allowed = 4 * Math.sqrt(wanted * (1 - wanted) / count) + 0.01
       test.fail(format("%s: %.3f of the time, not %.3f", name, share, wanted)) if (share - wanted).abs > allowed
       format("%s %.3f of %.3f", name, share, wanted)
     end
     test.instance_variable_set(:@shares, texts.join(", "))
+  end
+
+  def self.texts_of(test)
+    test.instance_variable_get(:@shares)
   end
 
   # A thread that sleeps has the frames that `rcore analyze` shows of it, in that order.
@@ -80,7 +85,7 @@ module Native
       native = fiber["native"][step["native"]]
       host = fiber["native"].drop(step["native"]).find { |frame| !frame["inlined"] }
       next if native["interpreter"] && (at < last || loops.include?(host["function_start"]))
-      native["function"] || format("%s+0x%x", native["module"], native["module_offset"] - native["pc"].hex + native["function_start"].hex)
+      native["function"] || !native["module"] && "[JIT code]" || format("%s+0x%x", native["module"], native["module_offset"] - native["pc"].hex + native["function_start"].hex)
     end.compact
   end
 end

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <elf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
@@ -15,6 +16,10 @@
 #include "base/count.h"
 #include "sampler/bpf/engine.h"
 #include "sampler/bpf/sample.skel.h"
+#include "target/process.h"
+
+/* Records with machine stacks are larger: up to 100 KiB instead of 10. */
+enum { NATIVE_RING_BYTES = 32 << 20 };
 
 struct rcore_bpf {
 	struct sample *skeleton;
@@ -46,9 +51,14 @@ static int receive(void *context, void *data, size_t size)
 	    record->kind == RCORE_BPF_ENDED || record->string_count > RCORE_BPF_STRINGS)
 		return 0;
 	head += record->string_count * sizeof(*record->strings);
-	if (size < head || size - head < record->frame_bytes ||
-	    size - head - record->frame_bytes < record->value_bytes)
-		return 0;
+	const uint64_t parts[] = {record->frame_bytes, record->value_bytes,
+				  record->parts[RCORE_BPF_INNER].bytes,
+				  record->parts[RCORE_BPF_OUTER].bytes};
+	for (size_t i = 0; i < RCORE_COUNT(parts); i++) {
+		if (size < head || size - head < parts[i])
+			return 0;
+		head += parts[i];
+	}
 	return bpf->each(record, size, bpf->context) ? 0 : -ECANCELED;
 }
 
@@ -106,6 +116,29 @@ static void choose(struct rcore_bpf *bpf, enum rcore_bpf_event event)
 	bpf->program = programs[event];
 }
 
+/*
+ * Lets the program copy registers and machine stacks. Returns false if the
+ * kernel does not let it.
+ */
+static bool choose_native(struct rcore_bpf *bpf)
+{
+	bool is_perf = bpf->program == bpf->skeleton->progs.rcore_sample;
+	enum bpf_prog_type type =
+		is_perf ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_RAW_TRACEPOINT;
+	/* pt_regs ends before the segments; on aarch64 it has all registers. */
+#ifdef __aarch64__
+	const unsigned machine = EM_AARCH64, count = RCORE_BPF_REGISTERS;
+#else
+	const unsigned machine = EM_X86_64, count = 21;
+#endif
+	bpf->skeleton->rodata->native = true;
+	bpf_map__set_max_entries(bpf->skeleton->maps.records, NATIVE_RING_BYTES);
+	bpf->skeleton->rodata->register_bytes = count * sizeof(uint64_t);
+	bpf->skeleton->rodata->register_sp = (uint32_t)rcore_register_sp(machine);
+	/* Negative: it is not known, because rcore may not load any program. */
+	return libbpf_probe_bpf_helper(type, BPF_FUNC_task_pt_regs, NULL) != 0;
+}
+
 static struct rcore_error *attach_tracepoint(struct rcore_bpf *bpf, const char *name)
 {
 	bpf->links[0] = bpf_program__attach_raw_tracepoint(bpf->program, name);
@@ -156,6 +189,10 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, const struct rcore_bpf_o
 	if (!bpf->skeleton)
 		return rcore_error_no_memory();
 	choose(bpf, options->event);
+	if (options->native && !choose_native(bpf))
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "native frames need Linux 5.15 or later "
+					  "(bpf_task_pt_regs); leave out --native");
 	bpf->skeleton->rodata->pid_namespace = (uint32_t) namespace.st_ino;
 	memcpy((void *)bpf->skeleton->rodata->calls, options->calls, sizeof(options->calls));
 	memcpy((void *)bpf->skeleton->rodata->starters, options->starters,

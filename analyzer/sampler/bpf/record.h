@@ -48,6 +48,28 @@ enum {
 	RCORE_BPF_CALLS = 1024,
 	/* Bytes of a String's text; labels are cut at the same length. */
 	RCORE_BPF_TEXT = 256,
+	/*
+	 * Bytes of the machine stack, from its innermost end: some 60 native
+	 * calls of Ruby code. Of a deeper stack, the outer frames are unknown.
+	 */
+	RCORE_BPF_MACHINE_MAX = 64 << 10,
+	/*
+	 * A thread that Ruby started has its VM stack on its machine stack, and
+	 * a few native frames outside of it: at most so many bytes of these.
+	 */
+	RCORE_BPF_OUTER_MAX = 4 << 10,
+	/* Bytes outside of ec->machine.stack_start, with frames of libc. */
+	RCORE_BPF_OUTER_SLACK = 1 << 10,
+	/* Bytes below the stack pointer that a function may use. */
+	RCORE_BPF_RED_ZONE = 128,
+	RCORE_BPF_REGISTERS = 34, /* RCORE_MAX_REGISTERS */
+};
+
+/* Parts of the machine stack in a record. */
+enum rcore_bpf_part {
+	RCORE_BPF_INNER, /* from the stack pointer on */
+	RCORE_BPF_OUTER, /* outside of a VM stack that is on it */
+	RCORE_BPF_PARTS,
 };
 
 /*
@@ -78,6 +100,11 @@ struct rcore_bpf_process {
 	 * of th->ec.
 	 */
 	__s32 thread_specific, thread_ec;
+	/*
+	 * Offsets of ec->machine.stack_start, and of the bounds of a fiber's
+	 * machine stack, from the EC; -1: none.
+	 */
+	__s32 ec_stack_start, fiber_stack, fiber_stack_size;
 };
 
 /* A String in a context. */
@@ -93,8 +120,9 @@ struct rcore_bpf_string {
 
 /*
  * One sample. In the ring buffer, it ends after `string_count` strings. Then
- * follow `frame_bytes` bytes of control frames, copied from `cfp` on, and
- * `value_bytes` bytes of values, copied from `bottom` on.
+ * follow `frame_bytes` bytes of control frames, copied from `cfp` on,
+ * `value_bytes` bytes of values, copied from `bottom` on, and the parts of the
+ * machine stack.
  */
 struct rcore_bpf_record {
 	__u64 time;     /* CLOCK_MONOTONIC, in nanoseconds */
@@ -117,6 +145,18 @@ struct rcore_bpf_record {
 	__u64 holder, gc, status, region;
 	/* Both 0: the thread has no stack, or it could not be read. */
 	__u32 frame_bytes, value_bytes;
+	/*
+	 * With native frames: the thread's registers when it last ran in user
+	 * mode, in the order of the kernel's struct pt_regs, with which
+	 * elf_gregset_t begins; and its machine stack.
+	 */
+	__u64 registers[RCORE_BPF_REGISTERS];
+	struct {
+		__u64 start;
+		__u64 bytes; /* 0: it has no such part, or it is not present */
+	} parts[RCORE_BPF_PARTS];
+	/* The members that struct rcore_bpf_process says where to find. */
+	__u64 stack_start, fiber_stack, fiber_stack_size;
 	/* The context's table (0: none), and its first words. */
 	__u64 table, size, capacity;
 	__u64 slots[2 * RCORE_BPF_SLOTS]; /* `capacity` pairs: key, value */

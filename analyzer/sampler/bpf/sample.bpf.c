@@ -15,6 +15,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
+#include "sampler/bpf/kernel_types.bpf.h"
 #include "sampler/bpf/record.h"
 
 enum {
@@ -23,44 +24,11 @@ enum {
 	LEVELS = 32, /* MAX_PID_NS_LEVEL of the kernel */
 	/* The inode number of the initial pid namespace (PROC_PID_INIT_INO). */
 	INITIAL_NAMESPACE = 0xeffffffc,
+	PAGE = 4096,  /* divides the page size of each machine */
+	ATTEMPTS = 3, /* to read a part of the machine stack */
+	FEW_PAGES = 12 << 10,
 	TASK_DEAD = 0x80, /* task_struct.state of the kernel, from 4.14 on */
 };
-
-/* Members of the kernel's structs; libbpf finds their offsets with BTF. */
-struct ns_common___rcore {
-	unsigned int inum;
-} __attribute__((preserve_access_index));
-
-struct pid_namespace___rcore {
-	struct ns_common___rcore ns;
-} __attribute__((preserve_access_index));
-
-struct upid___rcore {
-	int nr;
-	struct pid_namespace___rcore *ns;
-} __attribute__((preserve_access_index));
-
-struct pid___rcore {
-	unsigned int level;
-	struct upid___rcore numbers[1];
-} __attribute__((preserve_access_index));
-
-struct sched_entity___rcore {
-	__u64 sum_exec_runtime;
-} __attribute__((preserve_access_index));
-
-struct task_struct___rcore {
-	struct pid___rcore *thread_pid;
-	struct task_struct___rcore *group_leader;
-	int pid, tgid;
-	unsigned int __state; /* `state` before 5.14 */
-	unsigned long nvcsw, nivcsw;
-	struct sched_entity___rcore se;
-} __attribute__((preserve_access_index));
-
-struct task_struct___rcore_old {
-	long state;
-} __attribute__((preserve_access_index));
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -76,7 +44,8 @@ struct {
 
 struct scratch {
 	struct rcore_bpf_record record;
-	char bytes[RCORE_BPF_FRAMES_MAX + RCORE_BPF_VALUES_MAX];
+	char bytes[RCORE_BPF_FRAMES_MAX + RCORE_BPF_VALUES_MAX + RCORE_BPF_MACHINE_MAX +
+		   RCORE_BPF_OUTER_MAX];
 };
 
 /*
@@ -98,8 +67,18 @@ const volatile __u8 calls[RCORE_BPF_CALLS / 8] = {0};
 /* Those from which a thread that they start returns as well. */
 const volatile __u8 starters[RCORE_BPF_CALLS / 8] = {0};
 
+/*
+ * Whether records have registers and machine stacks; then how many bytes of
+ * registers the kernel saves for a thread, and which of them is the stack
+ * pointer. Set by the loader.
+ */
+const volatile bool native = false;
+const volatile __u32 register_bytes = 0, register_sp = 0;
+
 /* See struct rcore_bpf_counts. */
 __u64 overruns = 0, unread = 0;
+
+#include "sampler/bpf/machine_stack.bpf.h"
 
 /* Returns the id of a process or thread in rcore's pid namespace; 0: none. */
 static __always_inline __u32 id_of(const struct task_struct___rcore *task)
@@ -306,6 +285,8 @@ static __always_inline void copy(const struct rcore_bpf_process *process,
 	__u64 bytes;
 	read_context(&process->params, &scratch->record);
 	bytes = read_stack(process, scratch);
+	if (native && bytes)
+		bytes = read_machine(process, scratch, bytes);
 	read_state(process, &scratch->record);
 	asm volatile("" : "+r"(bytes));
 	/* rcore reads the ring buffer at intervals, so do not wake it. */
@@ -413,15 +394,6 @@ int rcore_switch(const struct bpf_raw_tracepoint_args *context)
 	copy(process, scratch);
 	return 0;
 }
-
-/* The kernel keeps the number of the call among the saved registers. */
-struct pt_regs___rcore_x86 {
-	long orig_ax;
-} __attribute__((preserve_access_index));
-
-struct pt_regs___rcore_arm64 {
-	int syscallno;
-} __attribute__((preserve_access_index));
 
 static __always_inline long number_of(const void *registers)
 {

@@ -245,6 +245,12 @@ bool rcore_live_is_mapped(const struct rcore_live *live, uint64_t address)
 	return rcore_live_region_at(&live->maps, address) != NULL;
 }
 
+bool rcore_live_is_constant(const struct rcore_live *live, uint64_t address)
+{
+	const struct rcore_live_region *region = rcore_live_region_at(&live->maps, address);
+	return region && region->is_constant;
+}
+
 int rcore_live_inner_pid(const struct rcore_live *live)
 {
 	return live->status.depth ? live->status.inner_id : 0;

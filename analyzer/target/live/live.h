@@ -75,6 +75,12 @@ bool rcore_live_segment(const struct rcore_live *live, size_t index, struct rcor
 bool rcore_live_is_mapped(const struct rcore_live *live, uint64_t address);
 
 /*
+ * Whether it was then of a file, the vdso or a JIT, and not writable: its bytes
+ * stay what they are.
+ */
+bool rcore_live_is_constant(const struct rcore_live *live, uint64_t address);
+
+/*
  * Forgets all pages that were noted or read. Does nothing after
  * rcore_live_copy_all().
  */

@@ -4,6 +4,7 @@
 #
 #	native.rb SECONDS
 require "zlib"
+require "json"
 BYTES = Random.new.bytes(200_000)
 SECONDS = Float(ARGV[0])
 
@@ -23,6 +24,15 @@ def counts(share)
   x += 1 while x < limit
 end
 
+DOCUMENT = Array.new(200) { |i| { "number" => i, "list" => [i.to_f, "x" * i, nil] } }
+TEXT = JSON.generate(DOCUMENT)
+def generates(share)
+  (share * 20).ceil.times { JSON.generate(DOCUMENT) }
+end
+def parses(share)
+  (share * 20).ceil.times { JSON.parse(TEXT) }
+end
+
 SLEEPERS = {
   "sorts" => -> { [3, 1, 2].sort_by { sleep } },
   "maps" => -> { [1].each_slice(1).map { [2].each { sleep } } },
@@ -39,7 +49,7 @@ File.write("pid", $$.to_s)
 File.write("counter", "1")
 sleep 0.01 until File.exist?("go")
 random = Random.new
-weights = %i[deflates sums_up counts].to_h { |name| [name, 0.5 + random.rand] }
+weights = %i[deflates sums_up generates parses counts].to_h { |name| [name, 0.5 + random.rand] }
 spent = Hash.new(0.0)
 begun = clock
 while clock - begun < SECONDS

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SAMPLER_BPF_MACHINE_STACK_BPF_H
+#define RCORE_SAMPLER_BPF_MACHINE_STACK_BPF_H
+
+/* Included by sample.bpf.c, which defines struct scratch. */
+
+/*
+ * Copies a part of the machine stack to the end of the record, which has `at`
+ * bytes. If a page is not present, copies the first pages, or one. Returns the
+ * new size of the record; 0 only if a bound is exceeded.
+ */
+static __always_inline __u64 read_part(struct scratch *scratch, __u64 at, __u64 start,
+				       __u64 end, __u64 most, enum rcore_bpf_part part)
+{
+	__u64 bytes = end - start, page = PAGE - (start & (PAGE - 1));
+	scratch->record.parts[part].start = start;
+	if (start >= end)
+		return at;
+	if (bytes > most)
+		bytes = most;
+	for (__u32 i = 0; i < ATTEMPTS; i++) {
+		asm volatile("" : "+r"(bytes), "+r"(at));
+		if (at > sizeof(*scratch) - most || bytes > most)
+			return 0;
+		if (!bpf_probe_read_user((char *)scratch + at, bytes, (const void *)start)) {
+			scratch->record.parts[part].bytes = bytes;
+			return at + bytes;
+		}
+		if (bytes <= page)
+			break;
+		bytes = bytes > page + FEW_PAGES && !i ? page + FEW_PAGES : page;
+	}
+	return at;
+}
+
+static __always_inline __u64 ec_word(const struct rcore_bpf_record *record, __s32 offset)
+{
+	return record->ec && offset >= 0 ? rcore_ruby_word(record->ec + offset) : 0;
+}
+
+static __always_inline __u64 lower(__u64 end, __u64 other, __u64 above)
+{
+	return other > above && other < end ? other : end;
+}
+
+/*
+ * Copies the registers and the used part of the machine stack to the end of the
+ * record. The stack ends at the VM stack if it contains that, where Ruby says
+ * that it began, where libc keeps the thread's struct, or where the kernel put
+ * the arguments of the program, whichever comes first.
+ */
+static __always_inline __u64 read_machine(const struct rcore_bpf_process *process,
+					  struct scratch *scratch, __u64 at)
+{
+	struct rcore_bpf_record *record = &scratch->record;
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct pt_regs *registers = (const void *)bpf_task_pt_regs(task);
+	const struct task_struct___rcore *kernel = (const void *)task;
+	__u32 bytes = register_bytes, index = register_sp;
+	__u64 sp, end, begun, first, thread = rcore_ruby_thread_pointer();
+	record->parts[RCORE_BPF_INNER].bytes = record->parts[RCORE_BPF_OUTER].bytes = 0;
+	record->stack_start = ec_word(record, process->ec_stack_start);
+	record->fiber_stack = ec_word(record, process->fiber_stack);
+	record->fiber_stack_size = ec_word(record, process->fiber_stack_size);
+	if (bytes > sizeof(record->registers) || index >= RCORE_BPF_REGISTERS ||
+	    bpf_probe_read_kernel(record->registers, bytes, registers))
+		return at;
+	sp = record->registers[index];
+	if (sp < RCORE_BPF_RED_ZONE)
+		return at;
+	begun = record->stack_start ? record->stack_start + RCORE_BPF_OUTER_SLACK : 0;
+	first = BPF_CORE_READ(kernel, mm, start_stack);
+	end = lower(lower(lower(-1ull, thread, sp), begun, sp), first, sp);
+	at = read_part(scratch, at, sp - RCORE_BPF_RED_ZONE, lower(end, record->bottom, sp),
+		       RCORE_BPF_MACHINE_MAX, RCORE_BPF_INNER);
+	/* A fiber has no frames there. */
+	if (!at || record->fiber_stack || sp >= record->bottom || record->top >= end)
+		return at;
+	return read_part(scratch, at, record->top, end, RCORE_BPF_OUTER_MAX, RCORE_BPF_OUTER);
+}
+
+#endif
