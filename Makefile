@@ -34,7 +34,7 @@ PROTOS   = $(wildcard analyzer/report/profile/*.proto)
 PROTO_C  = $(PROTOS:analyzer/%.proto=$(BUILD)/gen/%.pb-c.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o $(PROTO_C:%.c=%.o) \
 	$(BUILD)/gen/report/profile/flame_script.o $(BUILD)/gen/report/profile/flame_style.o \
-	$(BUILD)/gen/report/html/html_script.o $(BUILD)/gen/report/html/html_style.o \
+	$(BUILD)/gen/report/html/html_script.o $(BUILD)/gen/report/html/html_heap_script.o $(BUILD)/gen/report/html/html_style.o \
 	$(BUILD)/gen/report/profile/html_profile_script.o \
 	$(BUILD)/gen/vm/work/recognizers.o
 # Outputs of profiles are the command's alone: a debugger that loads the library needs none of their libraries.
@@ -78,9 +78,11 @@ $(FLAME_C): $(BUILD)/gen/report/profile/flame_%.c: scripts/embed.awk
 	$(Q)awk -v name=rcore_flame_$* -f scripts/embed.awk $(filter %.js %.css,$^) > $@
 
 # What pages for browsers contain, without indentation, and its hashes. The scripts are in the order in which they need each other.
-HTML_C = $(BUILD)/gen/report/html/html_script.c $(BUILD)/gen/report/html/html_style.c $(BUILD)/gen/report/profile/html_profile_script.c
+HTML_C = $(BUILD)/gen/report/html/html_script.c $(BUILD)/gen/report/html/html_heap_script.c $(BUILD)/gen/report/html/html_style.c \
+	$(BUILD)/gen/report/profile/html_profile_script.c
 $(BUILD)/gen/report/html/html_script.c: $(patsubst %,analyzer/report/html/%.js,parts packed data stack threads waits report)
 $(BUILD)/gen/report/profile/html_profile_script.c: $(patsubst %,analyzer/report/%.js,html/parts html/packed html/tables profile/flame profile/timeline profile/page)
+$(BUILD)/gen/report/html/html_heap_script.c: $(patsubst %,analyzer/report/html/%.js,parts packed tables treemap heap)
 $(BUILD)/gen/report/html/html_style.c: $(patsubst %,analyzer/report/html/%.css,page charts)
 $(HTML_C): scripts/embed.awk scripts/csp-hash.awk
 	@mkdir -p $(@D)

@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/count.h"
+#include "base/text.h"
 #include "command/limits.h"
 #include "command/list.h"
 #include "report/heap.h"
 #include "report/heap_list.h"
 #include "session/heap.h"
 #include "session/heap_graph.h"
+#include "session/inputs.h"
 #include "session/malloc.h"
 #include "session/session.h"
+#include "target/output/output.h"
 
 enum { SHOWN_ROWS = 25, SHOWN_RETAINED = 5, INSPECT_BYTES = 1000 };
+
+/* A page has more of what retains most, and a map of it. */
+enum { PAGE_RETAINED = 100, PAGE_NODES = 3000 };
+
+enum format { TEXT, JSON, PAGE };
+
+/* By the end of the output's name. */
+static const struct {
+	const char *end;
+	enum format format;
+} endings[] = {{".html", PAGE}, {".json", JSON}, {".txt", TEXT}};
 
 /*
  * Without --full, heaps with more slots than this are printed without retained
@@ -19,7 +36,7 @@ enum { FULL_SLOTS = 2000000 };
 
 struct arguments {
 	bool json, list, full;
-	const char *klass;
+	const char *klass, *output;
 	struct rcore_strings where;
 	struct rcore_index limit;
 	struct rcore_limits limits;
@@ -29,6 +46,18 @@ struct arguments {
 
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
+	{
+		.name = "output",
+		.letter = 'o',
+		.kind = RCORE_OPTION_TEXT,
+		.offset = MEMBER(output),
+		.writes = true,
+		.value = "FILE",
+		.help = "Write to FILE instead of standard output. Its ending selects the "
+			"format: .html a page for browsers, with a map of what is retained; "
+			".json; .txt",
+		.completion = RCORE_COMPLETE_FILE,
+	},
 	{"limit", 0, RCORE_OPTION_INDEX, MEMBER(limit), "N",
 	 "Print the N largest classes, or N objects; 0 prints all. 25 by default",
 	 .completion = RCORE_COMPLETE_NOTHING},
@@ -59,16 +88,72 @@ static bool is_small(const struct rcore_heap_census *census)
 	return slots <= FULL_SLOTS;
 }
 
+/* Finds the format of the output, and of standard output. */
+static struct rcore_error *find_format(const struct arguments *arguments, enum format *ret)
+{
+	const char *output = arguments->output;
+	char escaped[128];
+	*ret = arguments->json ? JSON : TEXT;
+	if (!output)
+		return NULL;
+	for (size_t i = 0; i < RCORE_COUNT(endings); i++) {
+		size_t length = strlen(output), end = strlen(endings[i].end);
+		if (length <= end || strcmp(output + length - end, endings[i].end) != 0)
+			continue;
+		if (arguments->json && endings[i].format != JSON)
+			break;
+		*ret = endings[i].format;
+		return NULL;
+	}
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "the ending of '%s' names no format%s: .html, .json or .txt",
+				  rcore_escape(escaped, sizeof(escaped), output),
+				  arguments->json ? " of '--json'" : "");
+}
+
+struct writing {
+	struct rcore_view *view;
+	const struct rcore_census_report *report;
+	enum format format;
+	bool color;
+};
+
+static struct rcore_error *write_census(FILE *out, const void *context)
+{
+	const struct writing *writing = context;
+	const struct rcore_report_options style = {.color = writing->color};
+	if (writing->format == PAGE)
+		return rcore_report_census_html(
+			writing->report, writing->view->session->target.process->source, out);
+	return writing->format == JSON ? rcore_report_census_json(writing->report, out)
+				       : rcore_report_census_text(writing->report, &style, out);
+}
+
+static struct rcore_error *write_file(const char *path, const struct writing *writing)
+{
+	const struct rcore_inputs *inputs;
+	struct rcore_session *session = writing->view->session;
+	struct rcore_error *err = rcore_session_inputs(session, &inputs);
+	if (!err)
+		err = rcore_session_check_output(session, path);
+	return err ? err
+		   : rcore_output_write(path, RCORE_OUTPUT_PRIVATE, inputs, write_census,
+					writing);
+}
+
 static struct rcore_error *print_full(struct rcore_view *view,
-				      const struct arguments *arguments,
+				      const struct arguments *arguments, enum format format,
 				      struct rcore_census_report *report, FILE *out)
 {
-	const struct rcore_report_options style = {.color = view->color};
+	const struct writing writing = {view, report, format,
+					!arguments->output && view->color};
 	struct rcore_heap_retained *retained = NULL;
 	struct rcore_malloc heap = {0};
 	struct rcore_error *unknown = NULL, *err = NULL;
-	if (arguments->full || is_small(report->census)) {
-		unknown = rcore_heap_retained(view->session, SHOWN_RETAINED, &retained);
+	if (format == PAGE || arguments->full || is_small(report->census)) {
+		unknown = rcore_heap_retained_tree(
+			view->session, format == PAGE ? PAGE_RETAINED : SHOWN_RETAINED,
+			format == PAGE ? PAGE_NODES : 0, &retained);
 		err = rcore_session_malloc(&view->session->target, &heap);
 		report->retained = unknown ? NULL : retained;
 		report->problem = unknown ? unknown->message : NULL;
@@ -77,8 +162,8 @@ static struct rcore_error *print_full(struct rcore_view *view,
 	rcore_view_print(view);
 	view->is_partial = report->census->absent_pages > 0 || unknown;
 	if (!err)
-		err = arguments->json ? rcore_report_census_json(report, out)
-				      : rcore_report_census_text(report, &style, out);
+		err = arguments->output ? write_file(arguments->output, &writing)
+					: write_census(out, &writing);
 	rcore_heap_retained_free(unknown ? NULL : retained);
 	rcore_malloc_deinit(&heap);
 	rcore_error_free(unknown);
@@ -90,11 +175,14 @@ static struct rcore_error *print_census(struct rcore_view *view,
 					FILE *out)
 {
 	struct rcore_heap_census *census;
-	struct rcore_error *err = rcore_heap_census(view->session, &census);
+	enum format format;
+	struct rcore_error *err = find_format(arguments, &format);
+	if (!err)
+		err = rcore_heap_census(view->session, &census);
 	if (err)
 		return err;
 	struct rcore_census_report report = {.census = census, .limit = limit};
-	err = print_full(view, arguments, &report, out);
+	err = print_full(view, arguments, format, &report, out);
 	rcore_heap_census_free(census);
 	return err;
 }
@@ -131,6 +219,10 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 {
 	const struct arguments *arguments = given;
 	const size_t limit = arguments->limit.is_given ? arguments->limit.number : SHOWN_ROWS;
+	if (arguments->klass && arguments->output)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "options '--class' and '--output' exclude each "
+					  "other: redirect the output of the shell");
 	if (arguments->klass)
 		return print_class(view, arguments, limit, out);
 	if (arguments->list || arguments->where.count)
@@ -165,6 +257,7 @@ const struct rcore_command rcore_command_heap = {
 					  "--class Order --list --where @state=:open", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore heap core.1234",
+				      "rcore heap core.1234 -o heap.html",
 				      "rcore heap --json core.1234 | jq '.classes[0]'",
 				      "rcore heap dump core.1234 -o heap.json", NULL},
 	.exit_status =

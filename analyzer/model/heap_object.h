@@ -79,6 +79,17 @@ struct rcore_retained_row {
 	uint64_t count, bytes, retained;
 };
 
+/*
+ * Objects of one class that those of a node above retain, or roots: see
+ * heap/fold.h.
+ */
+struct rcore_retained_node {
+	uint32_t above; /* a lower index; node 0 is all roots */
+	const char *title;
+	bool is_root;
+	uint64_t count, bytes, retained;
+};
+
 /* `rcore heap retained` */
 struct rcore_heap_retained {
 	struct rcore_retained_row all, reachable;   /* only counts and bytes */
@@ -89,6 +100,9 @@ struct rcore_heap_retained {
 		struct rcore_heap_route route;
 	} * objects; /* by retained bytes */
 	size_t object_count;
+	size_t all_classes, all_roots;
+	struct rcore_retained_node *nodes; /* NULL: not asked for */
+	size_t node_count, nodes_left_out;
 	struct rcore_heap_gaps gaps;
 	struct rcore_redaction redaction;
 	struct rcore_arena arena;

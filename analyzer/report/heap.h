@@ -29,6 +29,10 @@ struct rcore_error *rcore_report_census_text(const struct rcore_census_report *r
 struct rcore_error *rcore_report_census_json(const struct rcore_census_report *report,
 					     FILE *out);
 
+/* The same as a page for browsers, of `source`. Errors: OS, NO_MEMORY. */
+struct rcore_error *rcore_report_census_html(const struct rcore_census_report *report,
+					     const char *source, FILE *out);
+
 /*
  * Writes one object as a line of JSON, as ObjectSpace.dump_all does. References
  * of an object that only an extension knows have the key "conservative" in

@@ -42,6 +42,9 @@ void rcore_heap_refs_free(struct rcore_heap_refs *refs); /* NULL-safe */
  */
 struct rcore_error *rcore_heap_retained(struct rcore_session *session, size_t limit,
 					struct rcore_heap_retained **ret);
+/* The same, with the `nodes` largest nodes of the tree. */
+struct rcore_error *rcore_heap_retained_tree(struct rcore_session *session, size_t limit,
+					     size_t nodes, struct rcore_heap_retained **ret);
 /* NULL-safe. */
 void rcore_heap_retained_free(struct rcore_heap_retained *retained);
 

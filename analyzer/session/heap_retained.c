@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "heap/fold.h"
 #include "heap/retained.h"
 #include "session/heap_graph.h"
 #include "session/session.h"
 
 struct counting {
-	size_t limit;
+	size_t limit, nodes;
 	struct rcore_heap_retained *retained;
 	struct rcore_heap_namer *namer;
 	struct rcore_heap_walk walk;
@@ -66,6 +67,7 @@ static struct rcore_error *count_roots(const struct counting *counting)
 	}
 	if (!err)
 		qsort(retained->roots, count, sizeof(*retained->roots), compare_rows);
+	retained->all_roots = count;
 	retained->root_count = count < counting->limit ? count : counting->limit;
 	return err;
 }
@@ -100,8 +102,54 @@ static struct rcore_error *list_classes(const struct counting *counting,
 		};
 	if (count)
 		qsort(retained->classes, count, sizeof(*retained->classes), compare_rows);
+	retained->all_classes = count;
 	retained->class_count = count < counting->limit ? count : counting->limit;
 	return NULL;
+}
+
+static struct rcore_error *name_node(struct rcore_heap_namer *namer,
+				     const struct rcore_heap_walk *walk,
+				     const struct rcore_fold_node *node,
+				     struct rcore_retained_node *ret)
+{
+	size_t classes = namer->classes.count;
+	*ret = (struct rcore_retained_node){
+		.above = node->above,
+		.is_root = node->title >= classes,
+		.count = node->count,
+		.bytes = node->bytes,
+		.retained = node->retained,
+	};
+	if (!ret->is_root) {
+		ret->title = namer->classes.items[node->title];
+		return NULL;
+	}
+	size_t owner = node->title - classes;
+	ret->title = "all roots";
+	return owner ? rcore_heap_describe_root(namer, walk->owners[owner].kind,
+						walk->owners[owner].name, &ret->title)
+		     : NULL;
+}
+
+static struct rcore_error *list_nodes(const struct counting *counting, const uint32_t *group)
+{
+	struct rcore_heap_namer *namer = counting->namer;
+	struct rcore_heap_retained *retained = counting->retained;
+	struct rcore_fold fold;
+	struct rcore_error *err =
+		rcore_fold_init(&counting->walk, &counting->dominators, group,
+				(uint32_t)namer->classes.count, counting->nodes, &fold);
+	if (err)
+		return err;
+	retained->nodes = rcore_arena_array(namer->arena, fold.count, sizeof(*retained->nodes));
+	if (!retained->nodes)
+		err = rcore_error_no_memory();
+	for (size_t i = 0; i < fold.count && !err; i++)
+		err = name_node(namer, &counting->walk, &fold.items[i], &retained->nodes[i]);
+	retained->node_count = err ? 0 : fold.count;
+	retained->nodes_left_out = fold.left_out;
+	rcore_fold_deinit(&fold);
+	return err;
 }
 
 static struct rcore_error *count_classes(const struct counting *counting)
@@ -120,6 +168,8 @@ static struct rcore_error *count_classes(const struct counting *counting)
 	}
 	if (!err)
 		err = list_classes(counting, groups, namer->classes.count);
+	if (!err && counting->nodes)
+		err = list_nodes(counting, group);
 	free(group);
 	free(groups);
 	return err;
@@ -176,10 +226,16 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 struct rcore_error *rcore_heap_retained(struct rcore_session *session, size_t limit,
 					struct rcore_heap_retained **ret)
 {
+	return rcore_heap_retained_tree(session, limit, 0, ret);
+}
+
+struct rcore_error *rcore_heap_retained_tree(struct rcore_session *session, size_t limit,
+					     size_t nodes, struct rcore_heap_retained **ret)
+{
 	struct rcore_heap_retained *retained = calloc(1, sizeof(*retained));
 	if (!retained)
 		return rcore_error_no_memory();
-	struct counting counting = {.limit = limit, .retained = retained};
+	struct counting counting = {.limit = limit, .nodes = nodes, .retained = retained};
 	retained->redaction.mode = session->settings.redact;
 	struct rcore_error *err =
 		rcore_session_graph(session, &retained->arena, run, &counting);

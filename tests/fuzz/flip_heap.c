@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "flip_guard.h"
+#include "report/heap.h"
 #include "session/heap.h"
 #include "session/heap_doctor.h"
 #include "session/heap_export.h"
@@ -12,7 +13,7 @@
 #include "session/heap_strings.h"
 #include "session/heap_verify.h"
 
-enum { LISTED = 10 };
+enum { LISTED = 10, NODES = 200 };
 
 static const char *check_dump(struct rcore_session *session)
 {
@@ -44,6 +45,23 @@ static const char *check_snapshot(struct rcore_session *session)
 	return fault;
 }
 
+static const char *check_page(const struct rcore_heap_census *census,
+			      const struct rcore_heap_retained *retained)
+{
+	const struct rcore_census_report report = {.census = census, .retained = retained};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		abort();
+	if (census)
+		rcore_error_free(rcore_report_census_html(&report, "core", out));
+	fclose(out);
+	const char *fault = flip_check_text(text);
+	free(text);
+	return fault;
+}
+
 const char *flip_heap(struct rcore_core *core, struct flip_memory *memory,
 		      const struct rcore_options *options)
 {
@@ -60,16 +78,18 @@ const char *flip_heap(struct rcore_core *core, struct flip_memory *memory,
 	struct rcore_heap_doctor *doctor = NULL;
 	struct rcore_heap_strings *strings = NULL;
 	rcore_error_free(rcore_heap_census(session, &census));
-	rcore_error_free(rcore_heap_retained(session, LISTED, &retained));
+	rcore_error_free(rcore_heap_retained_tree(session, LISTED, NODES, &retained));
 	rcore_error_free(rcore_heap_verify(session, LISTED, &verified));
 	rcore_error_free(rcore_heap_doctor(session, false, &doctor));
 	rcore_error_free(rcore_heap_strings(session, LISTED, &strings));
+	const char *fault = check_page(census, retained);
 	rcore_heap_census_free(census);
 	rcore_heap_retained_free(retained);
 	rcore_heap_verified_free(verified);
 	rcore_heap_doctor_free(doctor);
 	rcore_heap_strings_free(strings);
-	const char *fault = check_dump(session);
+	if (!fault)
+		fault = check_dump(session);
 	if (!fault)
 		fault = check_snapshot(session);
 	rcore_close(session);

@@ -86,7 +86,7 @@ function unfoldDetails(details) {
 
 // Rows of a table of two columns; those without a value are left out.
 function facts(rows) {
-	const shown = rows.filter(([, value]) => value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && !value.length));
+	const shown = rows.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "" && !(Array.isArray(value) && !value.length));
 	return shown.length ? make("dl", { class: "facts" }, shown.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)])) : null;
 }
 

@@ -114,6 +114,20 @@ struct json_object *rcore_json_object(struct rcore_json *json)
 	return checked(json, json_object_new_object());
 }
 
+struct json_object *rcore_json_cut(struct rcore_json *json, const char *text, size_t most)
+{
+	char cut[RCORE_JSON_CUT_MAX + 4];
+	most = most < RCORE_JSON_CUT_MAX ? most : RCORE_JSON_CUT_MAX;
+	if (strnlen(text, most + 1) <= most)
+		return rcore_json_valid(json, text);
+	/* Not within a character. */
+	while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+		most--;
+	memcpy(cut, text, most);
+	memcpy(cut + most, "...", 4);
+	return rcore_json_valid(json, cut);
+}
+
 struct json_object *rcore_json_string(struct rcore_json *json, const char *text)
 {
 	return checked(json, json_object_new_string(text));

@@ -69,6 +69,13 @@ void rcore_json_add_text(struct rcore_json *json, struct json_object *object, co
 /* Returns text of the target, with U+FFFD for each invalid byte. */
 struct json_object *rcore_json_valid(struct rcore_json *json, const char *text);
 
+/*
+ * Returns the same of at most `most` bytes, at most RCORE_JSON_CUT_MAX; a
+ * longer text ends with "...".
+ */
+enum { RCORE_JSON_CUT_MAX = 1024 };
+struct json_object *rcore_json_cut(struct rcore_json *json, const char *text, size_t most);
+
 /* Appends `item` to a json-c array, which owns it then. */
 void rcore_json_push(struct rcore_json *json, struct json_object *array,
 		     struct json_object *item);

@@ -4,6 +4,7 @@
 
 #include "base/count.h"
 #include "base/grow.h"
+#include "heap/fold.h"
 #include "heap/path.h"
 #include "heap/retained.h"
 #include "random_heap.h"
@@ -123,6 +124,80 @@ static void check_top(const struct rcore_heap_walk *walk,
 	ck_assert_mem_eq(few, top, count * sizeof(*few));
 }
 
+enum { FOLD_GROUPS = 3, MOST_NUMBERS = 2 * MOST_NODES + 64 };
+
+/* The titles above and of a number, the innermost first; repeats are one. */
+static size_t titles_of(const struct rcore_heap_walk *walk,
+			const struct rcore_dominators *dominators, const uint32_t *group,
+			uint32_t number, uint32_t *ret)
+{
+	size_t count = 0;
+	for (; number; number = dominators->dominator[number]) {
+		uint32_t node = walk->node[number], slots = walk->heap->node_count;
+		uint32_t title = node < slots ? group[node] : FOLD_GROUPS + node - slots;
+		if (!count || ret[count - 1] != title)
+			ret[count++] = title;
+	}
+	return count;
+}
+
+static bool is_titled(const struct rcore_fold *fold, uint32_t index, const uint32_t *titles,
+		      size_t count)
+{
+	for (size_t i = 0; i < count; i++, index = fold->items[index].above)
+		if (!index || fold->items[index].title != titles[i])
+			return false;
+	return index == 0;
+}
+
+/* What a node of the folded tree has, number by number. */
+static void check_folded(const struct rcore_heap_walk *walk,
+			 const struct rcore_dominators *dominators, const uint32_t *group,
+			 const struct rcore_fold *fold, uint32_t index)
+{
+	uint64_t count = 0, bytes = 0, retained = 0;
+	uint32_t titles[MOST_NUMBERS];
+	for (uint32_t number = 1; number < dominators->count; number++) {
+		size_t length = titles_of(walk, dominators, group, number, titles);
+		bool is_in = is_titled(fold, index, titles, length);
+		length = titles_of(walk, dominators, group, dominators->dominator[number],
+				   titles);
+		bool is_below = is_titled(fold, index, titles, length);
+		count += is_in && walk->node[number] < walk->heap->node_count;
+		if (is_in && walk->node[number] < walk->heap->node_count)
+			bytes += rcore_heap_bytes(walk->heap, walk->node[number]);
+		retained += is_in && !is_below ? dominators->retained[number] : 0;
+	}
+	ck_assert_uint_eq(fold->items[index].count, count);
+	ck_assert_uint_eq(fold->items[index].bytes, bytes);
+	ck_assert_uint_eq(fold->items[index].retained,
+			  index ? retained : dominators->retained[0]);
+}
+
+static void check_fold(const struct rcore_heap_walk *walk,
+		       const struct rcore_dominators *dominators)
+{
+	struct rcore_fold fold, few;
+	uint32_t group[MOST_NODES];
+	for (uint32_t node = 0; node < walk->heap->node_count; node++)
+		group[node] = random_below(&seed, FOLD_GROUPS);
+	ck_assert_ptr_null(
+		rcore_fold_init(walk, dominators, group, FOLD_GROUPS, SIZE_MAX, &fold));
+	for (uint32_t i = 0; i < fold.count; i++)
+		check_folded(walk, dominators, group, &fold, i);
+	size_t limit = 1 + random_below(&seed, 8);
+	ck_assert_ptr_null(rcore_fold_init(walk, dominators, group, FOLD_GROUPS, limit, &few));
+	ck_assert_uint_eq(few.count, limit < fold.count ? limit : fold.count);
+	ck_assert_uint_eq(few.count + few.left_out, fold.count);
+	for (uint32_t i = 1; i < few.count; i++) {
+		ck_assert_uint_lt(few.items[i].above, i);
+		ck_assert_uint_le(few.items[i].retained,
+				  few.items[few.items[i].above].retained);
+	}
+	rcore_fold_deinit(&few);
+	rcore_fold_deinit(&fold);
+}
+
 START_TEST(sizes_are_those_of_removing_a_node)
 {
 	seed = random_seed();
@@ -138,6 +213,7 @@ START_TEST(sizes_are_those_of_removing_a_node)
 		check_nodes(&walk, &dominators, all, reached);
 		check_owners(&walk, &dominators, all);
 		check_groups(&walk, &dominators);
+		check_fold(&walk, &dominators);
 		uint32_t reachable = 0;
 		for (uint32_t node = 0; node < builder.heap.node_count; node++)
 			reachable += reached[node];
