@@ -230,7 +230,6 @@ static int analyze(size_t index, int fd, void *context)
 		result = (struct rcore_result){.core = target.core,
 					       .status = status_of(other),
 					       .error = other->message};
-	rcore_cli_deployment_apply(&triage->asked->deployment, &result);
 	return out && !rcore_result_write(&result, out) && !fclose(out) ? status : 2;
 }
 
@@ -281,6 +280,10 @@ static void take(size_t index, char *text, int status, void *context)
 				       : rcore_error_no_memory();
 	if (err)
 		*result = failed(triage, index, status, &triage->arena);
+	/* Here, as a child that failed may have no memory for it. */
+	if (result->error)
+		rcore_result_date(&triage->arena, result);
+	rcore_cli_deployment_apply(&triage->asked->deployment, result);
 	rcore_error_free(err);
 	free(text);
 	triage->done++;

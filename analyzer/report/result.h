@@ -29,6 +29,12 @@ struct rcore_error *rcore_result_make(const char *core, int status,
 struct rcore_error *rcore_result_add_heap(const struct rcore_heap_census *census, size_t limit,
 					  struct rcore_arena *arena, struct rcore_result *ret);
 
+/*
+ * Sets the time to when the core was last written, unless it has a time: of a
+ * core that could not be analyzed, no more is known.
+ */
+void rcore_result_date(struct rcore_arena *arena, struct rcore_result *result);
+
 /* Writes one line. */
 struct rcore_error *rcore_result_write(const struct rcore_result *result, FILE *out);
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/signal_name.h"
@@ -53,6 +54,15 @@ static const char *time_text(uint64_t seconds, struct rcore_arena *arena)
 	    !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts))
 		return NULL;
 	return rcore_arena_strdup(arena, text);
+}
+
+void rcore_result_date(struct rcore_arena *arena, struct rcore_result *result)
+{
+	struct stat status;
+	if (result->time || stat(result->core, &status) || status.st_mtime <= 0)
+		return;
+	result->time = time_text((uint64_t)status.st_mtime, arena);
+	result->time_source = result->time ? "file" : NULL;
 }
 
 static void take_deployment(const struct rcore_deployment *deployment,

@@ -81,6 +81,22 @@ function rowsOf(fiber) {
 	});
 }
 
+// What each arrow waits for is there to read at the keyboard and after a tap, and not before.
+async function labels(page, waiting, report) {
+	const found = await page.evaluate(() => [...document.querySelectorAll("#waits .edge")].map((edge) => {
+		const text = edge.querySelector("text"), shown = () => getComputedStyle(text).visibility;
+		document.activeElement.blur();
+		const before = shown();
+		edge.focus();
+		const after = shown();
+		document.activeElement.blur();
+		edge.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+		return [text.textContent, before, after, shown()];
+	}));
+	const known = new Set([...waiting.map(({ wait }) => plain([wait.kind.replace(/_/g, " "), wait.object].filter(Boolean).join(" "))), ...report.pools.length ? ["connection", "held by"] : []]);
+	return found.flatMap(([text, ...states]) => [...same(`arrow ${text}`, states, ["hidden", "visible", "visible"]), ...same(`a reason ${text}`, known.has(text), true)]);
+}
+
 // In this order: the first ones look at the page as it opens.
 const TESTS = {
 	// With the keyboard alone: to the search, and to the first thread, which closes and opens.
@@ -170,7 +186,7 @@ const TESTS = {
 		const wantedBad = waiting.filter(isBad).length;
 		const seen = needs(name, "stuck", wantedBad === 2 && merged.size && report.summary.length);
 		const missing = [...targets].filter((id) => { const thread = report.fibers.find((fiber) => fiber.id === id).thread; return !members.some((text) => text.split(" ").includes(thread) || text.split(" ").includes(id)); });
-		return [...seen, ...same("arrows", edges, alone.length + merged.size + pools), ...same("red ones", bad, wantedBad), ...same("holders that are not drawn", missing, [])];
+		return [...seen, ...same("arrows", edges, alone.length + merged.size + pools), ...same("red ones", bad, wantedBad), ...await labels(page, waiting, report), ...same("holders that are not drawn", missing, [])];
 	},
 	async summary(page, { report }) {
 		const found = await page.evaluate(() => [...document.querySelectorAll("#summary li")].map((item) => item.textContent));

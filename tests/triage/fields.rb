@@ -38,6 +38,7 @@ class Fields
     check_collected if ruby.files.empty?
     check_heap(core, packed)
     check_options
+    check_failures
     check_redaction
   end
 
@@ -45,6 +46,26 @@ class Fields
     out, err, status = Open3.capture3(RCORE, *command)
     raise Debuggee::Failed, "rcore #{command.join(" ")}: #{status}: #{err}" unless [0, 1].include?(status.exitstatus)
     out
+  end
+
+  # Lines of cores that could not be read: one is cut, the other takes too long. They have a time, and what options say.
+  def check_failures
+    options = %w[--service shop --release 7 --host h1]
+    broken = File.join(@folder, "cut.core")
+    IO.copy_stream(@crash.core, broken, 3_000)
+    stopped = File.join(@folder, "slow.core")
+    FileUtils.cp(@crash.core, stopped)
+    [broken, stopped].each { |path| File.utime(Time.at(1_700_000_001), Time.at(1_700_000_001), path) }
+    lines = [failing(broken, *options), failing(stopped, "--memory-limit", "1", *options)]
+    lines.each_with_index do |line, index|
+      @tally.same("fields on #{@ruby.name}: line #{index} of what failed", ["shop", "7", "h1", "option", "2023-11-14T22:13:21Z", "file", true],
+                  [*line.values_at("service", "release", "host", "host_source", "time", "time_source"), line.key?("error")])
+    end
+  end
+
+  def failing(core, *options)
+    out, = Open3.capture2(RCORE, "triage", "--json", *options, core)
+    JSON.parse(out)
   end
 
   def check_collected

@@ -4,7 +4,7 @@
 // Text of the target is never markup: it only becomes text nodes, and titles. Characters that one cannot
 // see, or that reverse the order of what follows, are shown in Ruby's notation, as in the text report (see
 // rcore_unsafe_character() of base/text.c).
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]|\udb40[\udc00-\udc7f]|[\ud800-\udbff](?![\udc00-\udfff])/g;
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff]|\ud834[\udd73-\udd7a]|\udb40[\udc00-\udc7f]|[\ud800-\udbff](?![\udc00-\udfff])/g;
 const LETTERS = { 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "e" };
 
 function safe(text) {

@@ -112,8 +112,10 @@ function drawEdge(edge, nodes) {
 	const bend = NODE.gapX * (isBeside || y2 > y1 ? 0.5 : 0.8);
 	const path = isBeside ? `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`
 		: `M${x1} ${y1 + 6} C${x1 + bend} ${y1} ${x2 + bend} ${y2} ${x2} ${y2 - 6}`;
-	return make("g", { class: edge.bad ? "edge bad" : "edge" }, make("title", {}, edge.wanted),
-		make("path", { d: path, "marker-end": edge.bad ? "url(#bad-arrow)" : "url(#arrow)" }));
+	// The label is shown to whoever points at the line, taps it, or goes there with the keyboard.
+	const label = make("text", { x: isBeside ? (x1 + x2) / 2 : x2 + bend * 0.75, y: (y1 + y2) / 2 - 6, "text-anchor": isBeside ? "middle" : "end" }, edge.wanted);
+	return make("g", { class: edge.bad ? "edge bad" : "edge", tabindex: "0", role: "img", "aria-label": `${describe(from)[0]} waits: ${edge.wanted}`, click: (event) => event.currentTarget.focus() },
+		make("path", { class: "near", d: path }), make("path", { d: path, "marker-end": edge.bad ? "url(#bad-arrow)" : "url(#arrow)" }), label);
 }
 
 function arrow(id) {
@@ -129,5 +131,5 @@ function waitGraph() {
 	const label = report.deadlocks.length ? "Who waits for whom, with a deadlock" : "Who waits for whom";
 	return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label },
 		make("svg", { role: "group", "aria-label": label, width: size.width, height: size.height, viewBox: `0 0 ${size.width} ${size.height}` },
-			make("defs", {}, arrow("arrow"), arrow("bad-arrow")), graph.edges.map((edge) => drawEdge(edge, graph.nodes)), [...graph.nodes.values()].map(drawNode)));
+			make("defs", {}, arrow("arrow"), arrow("bad-arrow")), [...graph.nodes.values()].map(drawNode), graph.edges.map((edge) => drawEdge(edge, graph.nodes))));
 }

@@ -65,6 +65,30 @@ START_TEST(variables)
 }
 END_TEST
 
+/* What is left of a value whose end is missing; NULL: nothing. */
+static const struct {
+	const char *name, *text, *left;
+} cuts[] = {
+	{ATTRIBUTES, "service.name=till,service.version=1.1", "service.name=till"},
+	{ATTRIBUTES, "service.name=till,", "service.name=till"},
+	{ATTRIBUTES, "a=1,b=2,c", "a=1,b=2"},
+	{ATTRIBUTES, "service.name=ti", NULL},
+	{ATTRIBUTES, "", NULL},
+	{"DD_SERVICE=", "a,b", NULL},
+	{"HOSTNAME=", "web-1", NULL},
+	{"PATH=", "/bin,/usr", NULL},
+};
+
+START_TEST(values_are_cut)
+{
+	char text[64];
+	strcpy(text, cuts[_i].text);
+	ck_assert(rcore_deployment_drop_cut(cuts[_i].name, text) == (cuts[_i].left != NULL));
+	if (cuts[_i].left)
+		ck_assert_str_eq(text, cuts[_i].left);
+}
+END_TEST
+
 /* environment.c reads the first eight bytes of each variable at once. */
 START_TEST(names_begin_alike)
 {
@@ -83,6 +107,7 @@ int main(void)
 	Suite *suite = suite_create("deployment");
 	TCase *tests = tcase_create("deployment");
 	tcase_add_loop_test(tests, variables, 0, RCORE_COUNT(examples));
+	tcase_add_loop_test(tests, values_are_cut, 0, RCORE_COUNT(cuts));
 	tcase_add_test(tests, names_begin_alike);
 	suite_add_tcase(suite, tests);
 	SRunner *runner = srunner_create(suite);
