@@ -16,6 +16,7 @@
 #include "cli/record_summary.h"
 #include "profile/format.h"
 #include "profile/recording_writer.h"
+#include "sampler/kernel_symbols.h"
 #include "sampler/sampling.h"
 #include "sampler/system_calls.h"
 #include "target/output/output.h"
@@ -27,7 +28,7 @@ static const char *const ebpf_names[] = {"no", "auto", "require", NULL};
 
 struct arguments {
 	int pid, ebpf;
-	bool children, native, off_cpu;
+	bool children, native, kernel, off_cpu;
 	struct rcore_strings events;
 	size_t rate, fiber_rate, seconds;
 	struct rcore_strings labels, command;
@@ -64,6 +65,8 @@ static const struct rcore_option options[] = {
 	 "WHEN is left out): if this is impossible, say why and sample without BPF; require: "
 	 "fail instead; no: the default",
 	 ebpf_names, .completion = RCORE_COMPLETE_NOTHING, .implied = "auto"},
+	{"kernel", 0, RCORE_OPTION_FLAG, MEMBER(kernel),
+	 .help = "Add the kernel's frames; with --ebpf or --off-cpu"},
 	{"off-cpu", 0, RCORE_OPTION_FLAG, MEMBER(off_cpu),
 	 .help = "Instead of sampling, record each time that a thread leaves its processor: "
 		 "where, and for how long. Needs BPF, like --ebpf"},
@@ -106,7 +109,8 @@ struct record {
 	int fd;
 	struct rcore_recording_writer *writer;
 	struct rcore_bpf_options how;
-	struct rcore_bpf *bpf; /* NULL: not used */
+	struct rcore_bpf *bpf;               /* NULL: not used */
+	struct rcore_kernel_symbols *kernel; /* NULL: not used */
 	bool shows_progress, has_facts, is_kept, has_warned;
 	bool is_copied;     /* `bpf` was opened */
 	const char *engine; /* the fact as last written; NULL: not yet */
@@ -389,6 +393,19 @@ static struct rcore_error *check_events(const struct arguments *asked)
 	return NULL;
 }
 
+static struct rcore_error *check_kernel(const struct arguments *asked)
+{
+	if (asked->kernel && asked->events.count)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"options '--event' and '--kernel' exclude each other: when a system "
+			"call returns, the kernel's functions that it called have returned");
+	if (asked->kernel && !asked->ebpf && !asked->off_cpu)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "'--kernel' needs '--ebpf' or '--off-cpu'");
+	return NULL;
+}
+
 static struct rcore_error *check(const struct arguments *asked)
 {
 	struct rcore_error *err;
@@ -397,6 +414,8 @@ static struct rcore_error *check(const struct arguments *asked)
 					  "name a process with -p PID or a command after --%s",
 					  asked->pid ? ", not both" : "");
 	err = check_events(asked);
+	if (!err)
+		err = check_kernel(asked);
 	if (err)
 		return err;
 	if (asked->rate > RCORE_SAMPLER_RATE_MAX || asked->fiber_rate > RCORE_SAMPLER_RATE_MAX)
@@ -448,6 +467,7 @@ static struct rcore_error *open_bpf(struct record *record)
 							  : RCORE_BPF_EVENT_CPU;
 	record->how.rate = (double)rate_of(record->asked, true);
 	record->how.native = record->asked->native;
+	record->how.kernel = record->asked->kernel;
 	if (asked == EBPF_NO && !is_events)
 		return NULL;
 	for (size_t i = 0; i < record->asked->events.count && !err; i++)
@@ -465,6 +485,25 @@ static struct rcore_error *open_bpf(struct record *record)
 	say_that_bpf_fails(err);
 	rcore_error_free(err);
 	return NULL;
+}
+
+/* Reads the names of the kernel's functions, if its frames will be copied. */
+static struct rcore_error *read_kernel(struct record *record)
+{
+	if (!record->asked->kernel)
+		return NULL;
+	if (!record->bpf) {
+		fputs("rcore: without BPF, frames of the kernel are missing\n", stderr);
+		return NULL;
+	}
+	struct rcore_error *err = rcore_kernel_symbols_read("/proc/kallsyms", &record->kernel);
+	if (!err && rcore_kernel_symbols_are_hidden(record->kernel))
+		fputs("rcore: frames of the kernel have no names, because it hides its "
+		      "addresses; "
+		      "run rcore with CAP_SYSLOG, and `sysctl kernel.kptr_restrict=1` if that "
+		      "is 2\n",
+		      stderr);
+	return err;
 }
 
 static struct rcore_error *sample(struct rcore_cli_target *target, struct record *record,
@@ -492,6 +531,7 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 				.redact = target->options.redact,
 				.native = asked->native,
 				.off_cpu = asked->off_cpu,
+				.kernel = record->kernel,
 				.is_single = getenv("RCORE_TEST_SINGLE_READ") != NULL,
 			},
 		.stop = rcore_start_interrupted(),
@@ -527,6 +567,8 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		err = rcore_error_no_memory();
 	if (!err)
 		err = open_bpf(&record);
+	if (!err)
+		err = read_kernel(&record);
 	if (!err && asked->command.count)
 		err = rcore_start(&asked->command, &started);
 	rcore_start_watch();
@@ -561,6 +603,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	if (record.fd >= 0)
 		close(record.fd);
 	rcore_profile_free(record.profile);
+	rcore_kernel_symbols_free(record.kernel);
 	free(record.outputs.items);
 	*ret_status = is_partial;
 	return err;
@@ -587,6 +630,7 @@ const struct rcore_command rcore_cli_record = {
 			"rcore record --ebpf -p 4242 -o busy.svg",
 			"rcore record --ebpf --native -p 4242 -o busy.svg",
 			"rcore record --off-cpu -p 4242 -o blocked.svg",
+			"rcore record --off-cpu --native --kernel -p 4242 -o blocked.svg",
 			"rcore record -e syscalls:write -p 4242 --by label:request_id",
 			"rcore record --children -o load.rec -- bundle exec puma",
 			"rcore record -p puma -d 10 --by label:path", NULL},

@@ -219,9 +219,10 @@ const char *rcore_sample_state_name(uint32_t state)
 const char *rcore_function_kind_name(uint32_t kind)
 {
 	static const char *const names[] = {
-		[RCORE_FUNCTION_NONE] = "none", [RCORE_FUNCTION_RUBY] = "ruby",
-		[RCORE_FUNCTION_C] = "c",       [RCORE_FUNCTION_NATIVE] = "native",
-		[RCORE_FUNCTION_GC] = "gc",     [RCORE_FUNCTION_NOTE] = "note",
+		[RCORE_FUNCTION_NONE] = "none",     [RCORE_FUNCTION_RUBY] = "ruby",
+		[RCORE_FUNCTION_C] = "c",           [RCORE_FUNCTION_NATIVE] = "native",
+		[RCORE_FUNCTION_GC] = "gc",         [RCORE_FUNCTION_NOTE] = "note",
+		[RCORE_FUNCTION_KERNEL] = "kernel",
 	};
 	return names[kind < RCORE_FUNCTION_KINDS ? kind : RCORE_FUNCTION_NONE];
 }

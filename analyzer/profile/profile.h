@@ -31,14 +31,21 @@ enum rcore_function_kind {
 	 * the group of --by.
 	 */
 	RCORE_FUNCTION_NOTE,
+	RCORE_FUNCTION_KERNEL, /* of the kernel, or of a module of it */
 	RCORE_FUNCTION_KINDS,
 };
+
+/* The path of the kernel's functions, as perf has it. */
+#define RCORE_PROFILE_KERNEL "[kernel.kallsyms]"
 
 struct rcore_profile_function {
 	uint32_t kind; /* enum rcore_function_kind */
 	/* String: "Foo#bar", "block in Foo.bar", "memcpy". */
 	uint32_t label;
-	/* String: path of the source file. NATIVE without one: the module. */
+	/*
+	 * String: path of the source file. NATIVE without one: the module.
+	 * KERNEL: RCORE_PROFILE_KERNEL, or the module, "[nf_tables]".
+	 */
 	uint32_t path;
 	uint32_t first_line; /* of its definition; 0: unknown */
 	/*
@@ -202,7 +209,8 @@ RCORE_PROFILE_GETTER(state)
 
 /* Returns a constant name, such as "running". */
 const char *rcore_sample_state_name(uint32_t state);
-/* Returns a constant name: "ruby", "c", "native", "gc", "note". */
+/* Returns a constant name: "ruby", "c", "native", "gc", "note",
+ * "kernel". */
 const char *rcore_function_kind_name(uint32_t kind);
 
 #endif

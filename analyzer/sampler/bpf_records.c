@@ -221,7 +221,11 @@ struct rcore_error *rcore_sampler_record_node(struct rcore_sampler *sampler,
 	*ret = is_known ? thread->track.node : rcore_sampler_no_stack(sampler);
 	if (in_gc)
 		*ret = rcore_sampler_gc_node(sampler, *ret);
-	return rcore_native_add(sampler, record, is_known ? &thread->track : NULL, in_gc, ret);
+	struct rcore_error *err =
+		rcore_native_add(sampler, record, is_known ? &thread->track : NULL, in_gc, ret);
+	if (!err)
+		*ret = rcore_sampler_kernel_node(sampler, record, *ret);
+	return err;
 }
 
 struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,

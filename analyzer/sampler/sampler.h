@@ -95,6 +95,8 @@
  * the next one.
  */
 
+struct rcore_kernel_symbols;
+
 enum {
 	RCORE_SAMPLER_ATTEMPTS = 5,
 	RCORE_SAMPLER_RATE = 99,
@@ -125,6 +127,11 @@ struct rcore_sampler_options {
 	 * then only finds the threads that wait already.
 	 */
 	bool off_cpu;
+	/*
+	 * Names of the kernel's frames in records of the BPF program; NULL:
+	 * leave these frames out. Must outlive the sampler.
+	 */
+	const struct rcore_kernel_symbols *kernel;
 	bool is_single; /* for tests: trust the first copy */
 	uint64_t begun; /* CLOCK_MONOTONIC of time 0 in the profile */
 };

@@ -400,6 +400,10 @@ struct rcore_error *rcore_sampler_record_node(struct rcore_sampler *sampler,
 					      const struct rcore_sampled_thread *thread,
 					      bool in_gc, uint32_t *ret);
 
+/* kernel_frames.c: returns the node of `node` and the kernel's frames. */
+uint32_t rcore_sampler_kernel_node(struct rcore_sampler *sampler,
+				   const struct rcore_bpf_record *record, uint32_t node);
+
 /*
  * away.c: adds a thread whose stack was read from the process, if it waits. It
  * left its processor before the recording began. Error: NO_MEMORY.

@@ -36,6 +36,7 @@ static const struct {
 	[RCORE_FUNCTION_NATIVE] = {"Native", "blue"},
 	[RCORE_FUNCTION_GC] = {"GC", "purple"},
 	[RCORE_FUNCTION_NOTE] = {"Note", "green"},
+	[RCORE_FUNCTION_KERNEL] = {"Kernel", "brown"},
 };
 
 struct writer {

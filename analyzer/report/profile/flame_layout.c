@@ -97,17 +97,21 @@ static unsigned shade(const char *name)
 }
 
 /*
- * By kind: Ruby red to yellow, C orange, native blue, the GC violet, rcore's
- * own notes grey.
+ * By kind: Ruby red to yellow, C orange, native blue, the kernel green, the GC
+ * violet, rcore's own notes grey.
  */
 static void write_kind_color(const struct rcore_flame *flame, uint32_t node, FILE *out)
 {
 	static const struct {
 		unsigned hue, hues, saturation;
 	} colors[] = {
-		[RCORE_FUNCTION_NONE] = {0, 1, 0},   [RCORE_FUNCTION_RUBY] = {5, 35, 85},
-		[RCORE_FUNCTION_C] = {42, 14, 75},   [RCORE_FUNCTION_NATIVE] = {195, 20, 55},
-		[RCORE_FUNCTION_GC] = {285, 10, 45}, [RCORE_FUNCTION_NOTE] = {0, 1, 0},
+		[RCORE_FUNCTION_NONE] = {0, 1, 0},
+		[RCORE_FUNCTION_RUBY] = {5, 35, 85},
+		[RCORE_FUNCTION_C] = {42, 14, 75},
+		[RCORE_FUNCTION_NATIVE] = {195, 20, 55},
+		[RCORE_FUNCTION_GC] = {285, 10, 45},
+		[RCORE_FUNCTION_NOTE] = {0, 1, 0},
+		[RCORE_FUNCTION_KERNEL] = {145, 15, 35},
 	};
 	const struct rcore_profile_function *function = rcore_profile_function_at(
 		flame->tree->profile, flame->tree->items[node].function);

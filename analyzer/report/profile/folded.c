@@ -10,7 +10,8 @@
 /*
  * The format of flamegraph.pl, which many programs read: frames from the
  * outermost, separated by ';', and nanoseconds. With two sides, the format of
- * difffolded.pl: the old number, then the new one.
+ * difffolded.pl: the old number, then the new one. Functions of the kernel end
+ * with "_[k]", as stackcollapse-perf.pl --kernel writes them.
  */
 
 static void write_name(const char *name, FILE *out)
@@ -21,6 +22,12 @@ static void write_name(const char *name, FILE *out)
 		else
 			putc(*name, out);
 	}
+}
+
+static bool is_of_kernel(const struct rcore_tree *tree, uint32_t node)
+{
+	return rcore_profile_function_at(tree->profile, tree->items[node].function)->kind ==
+	       RCORE_FUNCTION_KERNEL;
 }
 
 /*
@@ -36,6 +43,8 @@ static void write_stack(const struct rcore_tree *tree, uint32_t node, uint32_t *
 		if (i)
 			putc(';', out);
 		write_name(rcore_tree_label(tree, stack[i]), out);
+		if (is_of_kernel(tree, stack[i]))
+			fputs("_[k]", out);
 	}
 	if (!depth)
 		fputs("(no frames)", out);

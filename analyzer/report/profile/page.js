@@ -66,7 +66,7 @@ function drawFrame([depth, number, x, total, self, fill, oldTotal]) {
 		make("text", { x: `${100 * x}%`, y: depth * ROW + 13, dx: 3 }));
 }
 
-const KINDS = [["Ruby", "hsl(20,85%,70%)"], ["C", "hsl(48,75%,70%)"], ["native", "hsl(205,55%,70%)"], ["garbage collector", "hsl(290,45%,70%)"]];
+const KINDS = [["Ruby", "hsl(20,85%,70%)"], ["C", "hsl(48,75%,70%)"], ["native", "hsl(205,55%,70%)"], ["kernel", "hsl(150,35%,70%)"], ["garbage collector", "hsl(290,45%,70%)"]];
 
 function flame() {
 	const canvas = make("svg", { id: "frames", role: "group", "aria-label": "Flame graph: callers above callees", width: "100%", height: (profile.depth + 1) * ROW }, profile.frames.map(drawFrame));

@@ -20,10 +20,25 @@
 enum { VALUES = 3 };
 
 /* Strings of this format, after those of the totals. */
-static const char *const words[] = {"samples", "count",       "cpu",    "nanoseconds", "wall",
-				    "thread",  "thread_name", "pid",    "tid",         "fiber",
-				    "state",   "wait",        "detail", "pprof::base", "true",
-				    "off-cpu", "calls",       "bytes"};
+static const char *const words[] = {"samples",
+				    "count",
+				    "cpu",
+				    "nanoseconds",
+				    "wall",
+				    "thread",
+				    "thread_name",
+				    "pid",
+				    "tid",
+				    "fiber",
+				    "state",
+				    "wait",
+				    "detail",
+				    "pprof::base",
+				    "true",
+				    "off-cpu",
+				    "calls",
+				    "bytes",
+				    RCORE_PROFILE_KERNEL};
 enum word {
 	WORD_SAMPLES,
 	WORD_COUNT,
@@ -43,6 +58,7 @@ enum word {
 	WORD_OFF_CPU,
 	WORD_CALLS,
 	WORD_BYTES,
+	WORD_KERNEL,
 	WORDS,
 };
 
@@ -134,6 +150,32 @@ static void put_functions(struct writer *writer)
 	}
 }
 
+static bool is_of_kernel(const struct writer *writer, uint32_t function)
+{
+	return rcore_profile_function_at(writer->profile, function)->kind ==
+	       RCORE_FUNCTION_KERNEL;
+}
+
+/* Only the kernel's functions have a mapping, by which pprof can filter. */
+enum { KERNEL_MAPPING = 1 };
+
+static void put_mapping(struct writer *writer)
+{
+	Rcore__Pprof__Mapping packed = RCORE__PPROF__MAPPING__INIT;
+	Rcore__Pprof__Mapping *mappings[] = {&packed};
+	Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
+	bool is_used = false;
+	for (uint32_t i = 0; i < writer->profile->functions.count && !is_used; i++)
+		is_used = is_of_kernel(writer, i);
+	packed.id = KERNEL_MAPPING;
+	packed.filename = word(writer, WORD_KERNEL);
+	packed.has_functions = true;
+	part.n_mapping = 1;
+	part.mapping = mappings;
+	if (is_used)
+		put(writer, &part);
+}
+
 /* A location is a frame. */
 static void put_locations(struct writer *writer)
 {
@@ -148,6 +190,7 @@ static void put_locations(struct writer *writer)
 		line.function_id = frame->function + 1;
 		line.line = frame->line;
 		packed.id = i + 1;
+		packed.mapping_id = is_of_kernel(writer, frame->function) ? KERNEL_MAPPING : 0;
 		packed.address =
 			rcore_profile_function_at(writer->profile, frame->function)->address;
 		packed.n_line = 1;
@@ -327,6 +370,7 @@ struct rcore_error *rcore_profile_pprof(const struct rcore_profile_report *repor
 	put_head(&writer);
 	put_strings(&writer);
 	put_functions(&writer);
+	put_mapping(&writer);
 	put_locations(&writer);
 	put_samples(&writer);
 	free(writer.locations.items);

@@ -40,6 +40,7 @@ struct rcore_bpf_options {
 	enum rcore_bpf_event event;
 	double rate; /* of EVENT_CPU: samples of each processor per second */
 	bool native; /* records have registers and machine stacks */
+	bool kernel; /* records have frames of the kernel */
 	/*
 	 * Of EVENT_CALLS: a bit for each system call, by its number, and one
 	 * for each that counts only if its result is not 0.

@@ -51,9 +51,11 @@ static int receive(void *context, void *data, size_t size)
 	    record->kind == RCORE_BPF_ENDED || record->string_count > RCORE_BPF_STRINGS)
 		return 0;
 	head += record->string_count * sizeof(*record->strings);
-	const uint64_t parts[] = {record->frame_bytes, record->value_bytes,
-				  record->parts[RCORE_BPF_INNER].bytes,
-				  record->parts[RCORE_BPF_OUTER].bytes};
+	const uint64_t parts[] = {
+		record->frame_bytes, record->value_bytes, record->parts[RCORE_BPF_INNER].bytes,
+		record->parts[RCORE_BPF_OUTER].bytes, record->kernel_count * sizeof(uint64_t)};
+	if (record->kernel_count > RCORE_BPF_KERNEL_MAX)
+		return 0;
 	for (size_t i = 0; i < RCORE_COUNT(parts); i++) {
 		if (size < head || size - head < parts[i])
 			return 0;
@@ -193,6 +195,7 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, const struct rcore_bpf_o
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					  "native frames need Linux 5.15 or later "
 					  "(bpf_task_pt_regs); leave out --native");
+	bpf->skeleton->rodata->kernel = options->kernel;
 	bpf->skeleton->rodata->pid_namespace = (uint32_t) namespace.st_ino;
 	memcpy((void *)bpf->skeleton->rodata->calls, options->calls, sizeof(options->calls));
 	memcpy((void *)bpf->skeleton->rodata->starters, options->starters,

@@ -63,6 +63,8 @@ enum {
 	/* Bytes below the stack pointer that a function may use. */
 	RCORE_BPF_RED_ZONE = 128,
 	RCORE_BPF_REGISTERS = 34, /* RCORE_MAX_REGISTERS */
+	/* Frames of the kernel: sysctl kernel.perf_event_max_stack. */
+	RCORE_BPF_KERNEL_MAX = 127,
 };
 
 /* Parts of the machine stack in a record. */
@@ -121,8 +123,9 @@ struct rcore_bpf_string {
 /*
  * One sample. In the ring buffer, it ends after `string_count` strings. Then
  * follow `frame_bytes` bytes of control frames, copied from `cfp` on,
- * `value_bytes` bytes of values, copied from `bottom` on, and the parts of the
- * machine stack.
+ * `value_bytes` bytes of values, copied from `bottom` on, the parts of the
+ * machine stack, and the addresses of `kernel_count` frames of the kernel, the
+ * innermost first.
  */
 struct rcore_bpf_record {
 	__u64 time;     /* CLOCK_MONOTONIC, in nanoseconds */
@@ -157,6 +160,7 @@ struct rcore_bpf_record {
 	} parts[RCORE_BPF_PARTS];
 	/* The members that struct rcore_bpf_process says where to find. */
 	__u64 stack_start, fiber_stack, fiber_stack_size;
+	__u64 kernel_count;
 	/* The context's table (0: none), and its first words. */
 	__u64 table, size, capacity;
 	__u64 slots[2 * RCORE_BPF_SLOTS]; /* `capacity` pairs: key, value */

@@ -45,7 +45,7 @@ struct {
 struct scratch {
 	struct rcore_bpf_record record;
 	char bytes[RCORE_BPF_FRAMES_MAX + RCORE_BPF_VALUES_MAX + RCORE_BPF_MACHINE_MAX +
-		   RCORE_BPF_OUTER_MAX];
+		   RCORE_BPF_OUTER_MAX + RCORE_BPF_KERNEL_MAX * 8];
 };
 
 /*
@@ -73,6 +73,8 @@ const volatile __u8 starters[RCORE_BPF_CALLS / 8] = {0};
  * pointer. Set by the loader.
  */
 const volatile bool native = false;
+/* Whether records have frames of the kernel. */
+const volatile bool kernel = false;
 const volatile __u32 register_bytes = 0, register_sp = 0;
 
 /* See struct rcore_bpf_counts. */
@@ -278,8 +280,30 @@ static __always_inline void read_state(const struct rcore_bpf_process *process,
 		record->region = rcore_ruby_word(record->thread + process->thread_region);
 }
 
-/* Completes the record of the current thread and sends it to rcore. */
-static __always_inline void copy(const struct rcore_bpf_process *process,
+/*
+ * Copies the kernel's stack to the end of the record, which has `at` bytes.
+ * Returns the new size of the record; 0 only if a bound is exceeded.
+ */
+static __always_inline __u64 read_kernel(void *context, struct scratch *scratch, __u64 at)
+{
+	long bytes;
+	scratch->record.kernel_count = 0;
+	asm volatile("" : "+r"(at));
+	if (at > sizeof(*scratch) - RCORE_BPF_KERNEL_MAX * sizeof(__u64))
+		return 0;
+	bytes = bpf_get_stack(context, (char *)scratch + at,
+			      RCORE_BPF_KERNEL_MAX * sizeof(__u64), 0);
+	if (bytes <= 0 || bytes > RCORE_BPF_KERNEL_MAX * (long)sizeof(__u64))
+		return at;
+	scratch->record.kernel_count = bytes / sizeof(__u64);
+	return at + bytes;
+}
+
+/*
+ * Completes the record of the current thread and sends it to rcore. `context`
+ * is that of the program.
+ */
+static __always_inline void copy(void *context, const struct rcore_bpf_process *process,
 				 struct scratch *scratch)
 {
 	__u64 bytes;
@@ -287,6 +311,8 @@ static __always_inline void copy(const struct rcore_bpf_process *process,
 	bytes = read_stack(process, scratch);
 	if (native && bytes)
 		bytes = read_machine(process, scratch, bytes);
+	if (kernel && bytes)
+		bytes = read_kernel(context, scratch, bytes);
 	read_state(process, &scratch->record);
 	asm volatile("" : "+r"(bytes));
 	/* rcore reads the ring buffer at intervals, so do not wake it. */
@@ -324,7 +350,7 @@ int rcore_sample(void *context)
 	struct scratch *scratch;
 	struct rcore_bpf_process *process = begin(RCORE_BPF_SAMPLE, &scratch);
 	if (process)
-		copy(process, scratch);
+		copy(context, process, scratch);
 	return 0;
 }
 
@@ -363,7 +389,7 @@ static __always_inline void write_head(const struct rcore_bpf_record *record)
  * and the registers are still those of `previous`.
  */
 SEC("raw_tp/sched_switch")
-int rcore_switch(const struct bpf_raw_tracepoint_args *context)
+int rcore_switch(struct bpf_raw_tracepoint_args *context)
 {
 	const struct task_struct___rcore *previous = (const void *)context->args[1];
 	const struct task_struct___rcore *next = (const void *)context->args[2];
@@ -391,7 +417,7 @@ int rcore_switch(const struct bpf_raw_tracepoint_args *context)
 	}
 	scratch->record.kind = RCORE_BPF_LEFT;
 	scratch->record.is_preempted = (context->args[0] & 1) || !state;
-	copy(process, scratch);
+	copy(context, process, scratch);
 	return 0;
 }
 
@@ -416,7 +442,7 @@ static __always_inline bool is_in(const volatile __u8 *numbers, __u64 number)
  * which it made the call.
  */
 SEC("raw_tp/sys_exit")
-int rcore_call(const struct bpf_raw_tracepoint_args *context)
+int rcore_call(struct bpf_raw_tracepoint_args *context)
 {
 	__u64 number = number_of((const void *)context->args[0]);
 	struct rcore_bpf_process *process;
@@ -432,7 +458,7 @@ int rcore_call(const struct bpf_raw_tracepoint_args *context)
 		return 0;
 	scratch->record.number = number;
 	scratch->record.result = context->args[1];
-	copy(process, scratch);
+	copy(context, process, scratch);
 	return 0;
 }
 
