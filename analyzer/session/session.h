@@ -19,8 +19,12 @@
 #include "redact/redact.h"
 #include "session/open.h"
 #include "session/reader.h"
+#include "target/live/live.h"
 #include "target/output/inputs.h"
 #include "vm/work/recognizer.h"
+
+/* The most threads of a process for which the holder of the GVL is watched. */
+enum { RCORE_GVL_THREADS = 256 };
 
 struct rcore_moment;
 
@@ -66,6 +70,13 @@ struct rcore_session {
 		uint64_t waits;   /* of its kernel thread */
 		uint64_t since;   /* when it was first seen, in nanoseconds */
 		uint64_t stopped; /* when the process was stopped last */
+		/*
+		 * If the holder's tid is unknown while the process runs: the
+		 * waits of all threads, then and before the stop.
+		 */
+		struct rcore_live_thread_waits first[RCORE_GVL_THREADS];
+		struct rcore_live_thread_waits last[RCORE_GVL_THREADS];
+		size_t first_count, last_count;
 	} gvl;
 	/*
 	 * Reads one moment of a running process, or of a pack of one. NULL for

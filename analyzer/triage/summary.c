@@ -160,6 +160,15 @@ static struct rcore_error *add_connections(struct rcore_summary *summary,
 	return rcore_summary_add(summary, &line, out, &text);
 }
 
+/* A thread that sleeps in a method may still wait for the GVL to return. */
+static bool waits_for_gvl(const struct rcore_snapshot *snapshot,
+			  const struct rcore_thread *thread)
+{
+	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
+	return fiber && (thread->gvl == RCORE_GVL_WAITING ||
+			 (fiber->wait && fiber->wait->kind == RCORE_WAIT_GVL));
+}
+
 /*
  * A Ractor has a GVL of its own, so the holder and its waiters belong to one
  * Ractor.
@@ -170,8 +179,7 @@ static struct rcore_error *list_gvl_waiters(const struct rcore_snapshot *snapsho
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; !err && i < snapshot->thread_count; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];
-		if (thread->gvl == RCORE_GVL_WAITING && !thread->is_ended &&
-		    thread->ractor == ractor && thread->current_fiber >= 0)
+		if (thread->ractor == ractor && waits_for_gvl(snapshot, thread))
 			err = rcore_fiber_list_add(ret, thread->current_fiber);
 	}
 	return err;

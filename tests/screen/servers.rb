@@ -90,7 +90,7 @@ class Server
     FileUtils.cp_r(File.join(@ruby.outside("/etc"), "."), etc) unless Dir.exist?(etc)
     FileUtils.rm_f(File.join(etc, "resolv.conf"))
     File.write(File.join(etc, "resolv.conf"), "nameserver #{NAMES}\noptions timeout:30 attempts:5\n")
-    command = @ruby.command(arguments, directory: @inside, environment: { "PEER" => @peer, **environment })
+    command = @ruby.command(arguments, directory: @inside, environment: { "PEER" => @peer, **gem_home, **environment })
     pid = Process.spawn(*Child::ROOT, *OWN, etc, @ruby.outside("/etc"), @ruby.outside("/proc"), *command, in: "/dev/null", %i[out err] => [File.join(@folder, "output"), "a"], pgroup: true)
     @started << pid
     pid
@@ -109,8 +109,19 @@ class Server
     raise "#{self.class} does not answer:\n#{log}"
   end
 
+  # Rubies before 3.2 have the servers in a folder of their own; see scripts/setup.
+  GEMS = "/var/lib/rcore-gems"
+
+  def own_gems?
+    @ruby.version < Gem::Version.new("3.2")
+  end
+
+  def gem_home
+    own_gems? ? { "GEM_HOME" => GEMS } : {}
+  end
+
   def gem_program(name)
-    File.join("/usr/local/bin", name)
+    File.join(own_gems? ? File.join(GEMS, "bin") : "/usr/local/bin", name)
   end
 
   # Requests that get no answer.

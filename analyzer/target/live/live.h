@@ -232,6 +232,17 @@ struct rcore_error *rcore_live_check(struct rcore_live *live);
  */
 bool rcore_live_waits(const struct rcore_live *live, int tid, uint64_t *ret);
 
+/*
+ * The same for all threads of the process. Returns how many were written to
+ * `ret`; 0 if there are more than `limit`.
+ */
+struct rcore_live_thread_waits {
+	int tid; /* in its own pid namespace */
+	uint64_t waits;
+};
+size_t rcore_live_all_waits(const struct rcore_live *live, struct rcore_live_thread_waits *ret,
+			    size_t limit);
+
 /* Returns the process's own id in its pid namespace; 0 if that is rcore's. */
 int rcore_live_inner_pid(const struct rcore_live *live);
 

@@ -60,6 +60,37 @@ bool rcore_live_waits(const struct rcore_live *live, int tid, uint64_t *ret)
 	return true;
 }
 
+struct all_waits {
+	const struct rcore_live *live;
+	struct rcore_live_thread_waits *items;
+	size_t count, limit;
+};
+
+/* False ends the walk. */
+static bool note_waits(void *context, int tid)
+{
+	struct all_waits *all = context;
+	struct rcore_live_status status;
+	char name[64];
+	if (all->count == all->limit) {
+		all->count = 0;
+		return false;
+	}
+	snprintf(name, sizeof(name), "task/%d/status", tid);
+	if (rcore_live_status_read(all->live->folder, name, &status))
+		all->items[all->count++] = (struct rcore_live_thread_waits){
+			all->live->status.depth ? status.inner_id : tid, status.waits};
+	return true;
+}
+
+size_t rcore_live_all_waits(const struct rcore_live *live, struct rcore_live_thread_waits *ret,
+			    size_t limit)
+{
+	struct all_waits all = {live, ret, 0, limit};
+	rcore_live_tasks(live->folder, note_waits, &all);
+	return all.count;
+}
+
 static bool add_thread(struct rcore_live *live, int tid, const struct rcore_native_thread *from)
 {
 	struct rcore_native_thread *thread = rcore_push(&live->threads);

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Rails with sqlite, in one file.
+require "logger"
 require "action_controller/railtie"
 require "active_record/railtie"
 require_relative "scene"
 
 class SceneApp < Rails::Application
   config.root = __dir__
-  config.load_defaults 8.0
+  config.load_defaults Rails::VERSION::STRING.to_f
   config.eager_load = false
   config.hosts.clear
   config.secret_key_base = "none"
@@ -27,7 +28,7 @@ class ScenesController < ActionController::Base
 
   # More requests than connections: each that has one waits for a peer.
   def connection
-    Rate.with_connection do
+    Rate.connection_pool.with_connection do
       Rate.first
       socket = TCPSocket.new("127.0.0.1", Scene::PEER)
       Scene.plant(line: __LINE__ + 1)
