@@ -104,12 +104,19 @@ struct rcore_ruby {
 	struct rcore_core *core;
 	struct rcore_live *live;
 	/*
-	 * Fibers that are not decoded and are left out of the snapshot, unless
-	 * a thread points to them: from address to index in `seen_fibers`,
-	 * which is set to true if the fiber was found. NULL: none.
+	 * Fibers of an earlier reading, from rb_fiber_t to index. Those that
+	 * have not changed since are not decoded and are left out of the
+	 * snapshot, unless a thread points to them; `seen` is set to true if
+	 * the fiber was found. NULL: there was no such reading.
 	 */
-	const struct rcore_address_map *unchanged_fibers;
-	bool *seen_fibers;
+	struct rcore_earlier_fibers {
+		struct rcore_address_map indices;
+		size_t count;
+		/* Of each: its rb_fiber_t, its Fiber (0: not known). */
+		uint64_t *addresses, *objects;
+		bool *unchanged, *seen;
+		size_t next; /* after the one that was found last */
+	} * earlier_fibers;
 
 	uint64_t top_self; /* the object "main"; 0: unknown */
 	uint64_t progname; /* the String $0; 0: unknown */

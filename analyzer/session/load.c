@@ -97,14 +97,15 @@ struct rcore_error *rcore_session_look(struct rcore_session *session,
 	return err ? err : locate(session, snapshot);
 }
 
-static struct rcore_error *read_moment(struct rcore_session *session,
+static struct rcore_error *read_moment(struct rcore_session *session, bool is_located,
 				       const struct rcore_decode_options *options,
 				       struct rcore_moment *ret)
 {
 	struct rcore_error *err = rcore_session_describe(session, &ret->snapshot);
 	if (err)
 		return err;
-	err = rcore_session_look(session, ret->snapshot);
+	if (!is_located)
+		err = rcore_session_look(session, ret->snapshot);
 	if (!err)
 		err = rcore_session_decode(&session->target, &session->located, options, ret);
 	if (err)
@@ -117,7 +118,7 @@ static struct rcore_error *read_moment(struct rcore_session *session,
  * values: a value under a key such as password is a secret wherever else it
  * occurs. A pack records nothing that only this step reads.
  */
-static struct rcore_error *learn(struct rcore_session *session)
+static struct rcore_error *learn(struct rcore_session *session, bool is_located)
 {
 	const struct rcore_decode_options everything = {
 		.values = {.self = true,
@@ -130,7 +131,7 @@ static struct rcore_error *learn(struct rcore_session *session)
 	struct rcore_moment moment;
 	if (recorder)
 		rcore_recorder_pause(recorder, true);
-	struct rcore_error *err = read_moment(session, &everything, &moment);
+	struct rcore_error *err = read_moment(session, is_located, &everything, &moment);
 	if (recorder)
 		rcore_recorder_pause(recorder, false);
 	if (err)
@@ -142,7 +143,8 @@ static struct rcore_error *learn(struct rcore_session *session)
 	return err;
 }
 
-struct rcore_error *rcore_session_read(struct rcore_session *session, struct rcore_moment *ret)
+static struct rcore_error *read_and_learn(struct rcore_session *session, bool is_located,
+					  struct rcore_moment *ret)
 {
 	enum rcore_redact redact = session->settings.redact;
 	const struct rcore_decode_options options = {
@@ -150,13 +152,24 @@ struct rcore_error *rcore_session_read(struct rcore_session *session, struct rco
 		.hides_text = redact >= RCORE_REDACT_STRINGS,
 		.recognizers = &session->recognizers,
 	};
-	struct rcore_error *err = read_moment(session, &options, ret);
+	struct rcore_error *err = read_moment(session, is_located, &options, ret);
 	if (err || redact == RCORE_REDACT_NONE)
 		return err;
-	err = learn(session);
+	err = learn(session, is_located);
 	if (err)
 		rcore_snapshot_free(ret->snapshot);
 	return err;
+}
+
+struct rcore_error *rcore_session_read(struct rcore_session *session, struct rcore_moment *ret)
+{
+	return read_and_learn(session, false, ret);
+}
+
+struct rcore_error *rcore_session_read_again(struct rcore_session *session,
+					     struct rcore_moment *ret)
+{
+	return read_and_learn(session, true, ret);
 }
 
 static void tell_missing_names(const struct rcore_target *target,

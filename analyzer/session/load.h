@@ -31,6 +31,12 @@ struct rcore_error *rcore_session_look(struct rcore_session *session,
 struct rcore_error *rcore_session_read(struct rcore_session *session, struct rcore_moment *ret);
 
 /*
+ * Does the same for a target that an earlier rcore_session_read() has located.
+ */
+struct rcore_error *rcore_session_read_again(struct rcore_session *session,
+					     struct rcore_moment *ret);
+
+/*
  * If anything must be redacted, and the redactor does not know the target's
  * secrets yet, loads a snapshot for it to learn them from. Errors: as
  * rcore_load().

@@ -27,11 +27,10 @@ struct rcore_target {
 	struct rcore_recorder *recorder; /* NULL: nothing will be packed */
 	/*
 	 * Set by running_ahead.c; otherwise NULL. Fibers that need not be
-	 * decoded (rcore_ruby.unchanged_fibers), and the addresses of all
-	 * fibers, so that the heap need not be searched.
+	 * decoded unless they have changed (rcore_ruby.earlier_fibers), and the
+	 * addresses of all fibers, so that the heap need not be searched.
 	 */
-	const struct rcore_address_map *unchanged_fibers;
-	bool *seen_fibers;
+	struct rcore_earlier_fibers *earlier_fibers;
 	const uint64_t *known_fibers;
 	size_t known_fiber_count;
 	/* why a pack is read as a plain core, or NULL */

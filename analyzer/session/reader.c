@@ -78,8 +78,7 @@ void rcore_reader_init(struct rcore_ruby *ruby, const struct rcore_target *targe
 	ruby->recorder = target->recorder;
 	ruby->core = target->core;
 	ruby->live = target->live;
-	ruby->unchanged_fibers = target->unchanged_fibers;
-	ruby->seen_fibers = target->seen_fibers;
+	ruby->earlier_fibers = target->earlier_fibers;
 	ruby->packed_fibers = target->known_fibers;
 	ruby->packed_fiber_count = target->known_fiber_count;
 	if (target->pack) {

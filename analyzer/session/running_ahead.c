@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "vm/find/fiber_search.h"
 
 /*
- * Up to this many bytes of stacks are always copied again. A megabyte takes 0.3
- * to 0.5 ms, and a stop takes some milliseconds anyway.
+ * Up to this many bytes of stacks, only those of threads that have slept rest.
+ * To copy a megabyte takes 0.2 to 0.5 ms, and a stop takes some milliseconds
+ * anyway.
  */
-enum { ALWAYS_COPIED = 4 << 20 };
+enum { ALWAYS_EXACT = 4 << 20 };
 
 /*
  * Returns whether the stacks of a fiber cannot change until it runs. Others may
@@ -91,47 +93,75 @@ static void let_rest(struct rcore_ahead *ahead, const struct rcore_session *sess
 		if (ahead->fibers[i].rests)
 			saved += rest(live, fiber);
 	}
-	if (saved > ALWAYS_COPIED)
-		return;
-	rcore_live_rest_none(live);
-	for (size_t i = 0; i < first->fiber_count; i++)
-		ahead->fibers[i].rests = false;
+	ahead->is_exact = saved <= ALWAYS_EXACT;
 }
 
-/*
- * Returns a hash of a fiber in the copy: its struct, which contains its EC and
- * its saved stack pointer, and both of its stacks unless they rest.
- */
-static uint64_t digest_of(const struct rcore_session *session, const struct rcore_fiber *fiber,
-			  bool rests)
+/* A part of a fiber. */
+struct span {
+	uint64_t start, size;
+};
+
+enum { STRUCT, MACHINE_STACK, VM_STACK };
+
+/* The struct contains the EC and the saved stack pointer. */
+static struct span span_of(const struct rcore_session *session, const struct rcore_fiber *fiber,
+			   int part)
 {
-	struct rcore_live *live = session->target.live;
-	size_t size = session->located.location.layout.fiber.size;
-	if (rests)
-		return rcore_live_digest(live, fiber->address, fiber->address + size);
-	uint64_t parts[] = {
-		rcore_live_digest(live, fiber->address, fiber->address + size),
-		rcore_live_digest(live, fiber->machine_stack,
-				  fiber->machine_stack + fiber->machine_stack_size),
-		rcore_live_digest(live, fiber->vm_stack,
-				  fiber->vm_stack + fiber->vm_stack_size),
+	const struct span spans[RCORE_AHEAD_PARTS] = {
+		[STRUCT] = {fiber->address, session->located.location.layout.fiber.size},
+		[MACHINE_STACK] = {fiber->machine_stack, fiber->machine_stack_size},
+		[VM_STACK] = {fiber->vm_stack, fiber->vm_stack_size},
 	};
-	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-	return (parts[0] * odd + parts[1]) * odd + parts[2];
+	return spans[part];
 }
 
-static struct rcore_error *note_digests(struct rcore_ahead *ahead,
-					const struct rcore_session *session)
+/* Returns how many parts are compared. */
+static int parts_of(bool rests)
+{
+	return rests ? STRUCT + 1 : RCORE_AHEAD_PARTS;
+}
+
+static uint64_t digest_of(const struct rcore_session *session, const struct span *span)
+{
+	return rcore_live_digest(session->target.live, span->start, span->start + span->size);
+}
+
+/* Returns the Fiber object that the copy has for a fiber; 0: none. */
+static uint64_t object_of(const struct rcore_session *session, const struct rcore_fiber *fiber)
+{
+	return rcore_is_fiber(session->target.memory, &session->located.location.layout,
+			      fiber->object, fiber->address)
+		       ? fiber->object
+		       : 0;
+}
+
+static struct rcore_error *note_fibers_ahead(struct rcore_ahead *ahead,
+					     const struct rcore_session *session)
 {
 	const struct rcore_snapshot *first = ahead->first;
+	struct rcore_earlier_fibers *earlier = &ahead->earlier;
 	ahead->fibers = rcore_calloc(first->fiber_count, sizeof(*ahead->fibers));
-	ahead->seen = rcore_calloc(first->fiber_count, sizeof(*ahead->seen));
-	if (!ahead->fibers || !ahead->seen)
+	earlier->unchanged = rcore_calloc(first->fiber_count, sizeof(*earlier->unchanged));
+	earlier->seen = rcore_calloc(first->fiber_count, sizeof(*earlier->seen));
+	earlier->objects = rcore_calloc(first->fiber_count, sizeof(*earlier->objects));
+	earlier->addresses = rcore_calloc(first->fiber_count, sizeof(*earlier->addresses));
+	if (!ahead->fibers || !earlier->unchanged || !earlier->seen || !earlier->objects ||
+	    !earlier->addresses)
 		return rcore_error_no_memory();
+	earlier->count = first->fiber_count;
 	let_rest(ahead, session);
-	for (size_t i = 0; i < first->fiber_count; i++)
-		ahead->fibers[i].digest =
-			digest_of(session, &first->fibers[i], ahead->fibers[i].rests);
+	for (size_t i = 0; i < first->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &first->fibers[i];
+		if (!rcore_address_map_put(&earlier->indices, fiber->address, (int)i))
+			return rcore_error_no_memory();
+		earlier->addresses[i] = fiber->address;
+		earlier->objects[i] = object_of(session, fiber);
+		bool rests = ahead->fibers[i].rests && !ahead->is_exact;
+		for (int part = STRUCT; part < parts_of(rests); part++) {
+			struct span span = span_of(session, fiber, part);
+			ahead->fibers[i].digests[part] = digest_of(session, &span);
+		}
+	}
 	return NULL;
 }
 
@@ -169,59 +199,75 @@ static struct rcore_error *note_sleepers(struct rcore_ahead *ahead,
 	return NULL;
 }
 
-static struct rcore_error *index_unchanged(struct rcore_ahead *ahead)
+/*
+ * Returns whether a fiber is as it was copied ahead. If a page of it is not,
+ * the cause may be something else in that page.
+ */
+static bool is_same(const struct rcore_session *session, const struct rcore_fiber *fiber,
+		    const struct rcore_ahead_fiber *known)
 {
-	const struct rcore_snapshot *first = ahead->first;
-	rcore_address_map_deinit(&ahead->unchanged);
-	ahead->unchanged = (struct rcore_address_map){0};
-	for (size_t i = 0; i < first->fiber_count; i++)
-		if (ahead->fibers[i].is_same &&
-		    !rcore_address_map_put(&ahead->unchanged, first->fibers[i].address, (int)i))
-			return rcore_error_no_memory();
-	return NULL;
+	for (int part = STRUCT; part < parts_of(known->rests); part++) {
+		struct span span = span_of(session, fiber, part);
+		if (!rcore_live_is_same(session->target.live, span.start,
+					span.start + span.size) &&
+		    digest_of(session, &span) != known->digests[part])
+			return false;
+	}
+	return true;
 }
 
-static struct rcore_error *find_unchanged(struct rcore_ahead *ahead,
-					  const struct rcore_session *session)
+/* Copies again the stacks that a thread may have changed. */
+static struct rcore_error *wake_unless_slept(struct rcore_ahead *ahead,
+					     const struct rcore_session *session)
+{
+	struct rcore_error *err = note_sleepers(ahead, session, ahead->first);
+	for (size_t i = 0; i < ahead->first->fiber_count && !err; i++)
+		if (ahead->fibers[i].rests && !ahead->fibers[i].slept) {
+			wake(session->target.live, &ahead->first->fibers[i]);
+			ahead->fibers[i].rests = false;
+		}
+	rcore_live_fetch(session->target.live);
+	return err;
+}
+
+static void find_unchanged(struct rcore_ahead *ahead, const struct rcore_session *session)
 {
 	const struct rcore_snapshot *first = ahead->first;
 	struct rcore_live *live = session->target.live;
 	for (size_t i = 0; i < first->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &first->fibers[i];
 		struct rcore_ahead_fiber *known = &ahead->fibers[i];
-		known->is_same = digest_of(session, fiber, known->rests) == known->digest;
-		if (known->is_same || !known->rests)
+		ahead->earlier.unchanged[i] = is_same(session, fiber, known);
+		if (ahead->earlier.unchanged[i] || !known->rests)
 			continue;
 		wake(live, fiber);
 		known->rests = false;
 	}
 	rcore_live_fetch(live);
-	return index_unchanged(ahead);
 }
 
 /*
  * Copies again the stacks of fibers that have changed, are new or run, if they
  * rested. A new fiber may have got the stacks of one that has ended, and a
- * fiber that runs may have the same struct as before. Sets *ret_any if there
+ * fiber that runs may have the same struct as before. Returns whether there
  * were any: they must be decoded again.
  */
-static struct rcore_error *wake_changed(struct rcore_ahead *ahead,
-					const struct rcore_session *session,
-					const struct rcore_snapshot *changed, bool *ret_any)
+static bool wake_changed(struct rcore_ahead *ahead, const struct rcore_session *session,
+			 const struct rcore_snapshot *changed)
 {
 	struct rcore_live *live = session->target.live;
-	*ret_any = false;
+	bool any = false;
 	for (size_t i = 0; i < changed->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &changed->fibers[i];
 		if (!wake(live, fiber))
 			continue;
-		*ret_any = true;
-		int index = rcore_address_map_get(&ahead->unchanged, fiber->address);
+		any = true;
+		int index = rcore_address_map_get(&ahead->earlier.indices, fiber->address);
 		if (index >= 0)
-			ahead->fibers[index].is_same = ahead->fibers[index].rests = false;
+			ahead->earlier.unchanged[index] = ahead->fibers[index].rests = false;
 	}
 	rcore_live_fetch(live);
-	return *ret_any ? index_unchanged(ahead) : NULL;
+	return any;
 }
 
 static struct rcore_error *note_fibers(struct rcore_ahead *ahead,
@@ -236,20 +282,15 @@ static struct rcore_error *note_fibers(struct rcore_ahead *ahead,
 	return NULL;
 }
 
-static bool is_known(const struct rcore_address_map *indices, uint64_t address)
-{
-	return rcore_address_map_get(indices, address) >= 0;
-}
-
 /*
- * Notes the fibers that exist at the stop: first those of the first reading
+ * Notes the fibers that existed at the stop: first those of the first reading
  * that were found again, in the same order, then the new ones.
  */
-static struct rcore_error *note_all_fibers(struct rcore_ahead *ahead,
-					   const struct rcore_snapshot *changed)
+static struct rcore_error *note_all_fibers(struct rcore_ahead *ahead)
 {
-	const struct rcore_snapshot *first = ahead->first;
-	struct rcore_address_map now = {0}, before = {0};
+	const struct rcore_snapshot *first = ahead->first, *changed = ahead->changed;
+	const struct rcore_earlier_fibers *earlier = &ahead->earlier;
+	struct rcore_address_map now = {0};
 	bool is_whole = true;
 	size_t count = 0;
 	free(ahead->known);
@@ -259,23 +300,21 @@ static struct rcore_error *note_all_fibers(struct rcore_ahead *ahead,
 		is_whole = rcore_address_map_put(&now, changed->fibers[i].address, (int)i);
 	for (size_t i = 0; i < first->fiber_count && is_whole && ahead->known; i++) {
 		uint64_t address = first->fibers[i].address;
-		is_whole = rcore_address_map_put(&before, address, (int)i);
-		if (is_known(&now, address) ||
-		    (ahead->seen[i] && is_known(&ahead->unchanged, address)))
+		if (rcore_address_map_get(&now, address) >= 0 ||
+		    (earlier->seen[i] && earlier->unchanged[i]))
 			ahead->known[count++] = address;
 	}
 	for (size_t i = 0; i < changed->fiber_count && is_whole && ahead->known; i++)
-		if (!is_known(&before, changed->fibers[i].address))
+		if (rcore_address_map_get(&earlier->indices, changed->fibers[i].address) < 0)
 			ahead->known[count++] = changed->fibers[i].address;
 	rcore_address_map_deinit(&now);
-	rcore_address_map_deinit(&before);
 	ahead->known_count = count;
 	return is_whole && ahead->known ? NULL : rcore_error_no_memory();
 }
 
 /*
- * Decodes what differs from the first reading, and drops the result. This adds
- * the pages that the copy lacks, and shows which fibers exist.
+ * Decodes what differs from the first reading; only the fibers are kept. This
+ * adds the pages that the copy lacks, and shows which fibers exist.
  */
 static struct rcore_error *decode_changed(struct rcore_ahead *ahead,
 					  struct rcore_session *session)
@@ -284,29 +323,26 @@ static struct rcore_error *decode_changed(struct rcore_ahead *ahead,
 	struct rcore_target *target = &session->target;
 	struct rcore_moment moment;
 	bool again = true;
-	struct rcore_error *err = find_unchanged(ahead, session);
-	for (int i = 0; i < ATTEMPTS && again && !err; i++) {
-		target->unchanged_fibers = &ahead->unchanged;
-		target->seen_fibers = ahead->seen;
-		err = rcore_session_read(session, &moment);
-		target->unchanged_fibers = NULL;
-		target->seen_fibers = NULL;
-		if (err)
-			return err;
-		err = wake_changed(ahead, session, moment.snapshot, &again);
-		if (err || (again && i + 1 < ATTEMPTS))
-			rcore_snapshot_free(moment.snapshot);
-	}
+	struct rcore_error *err = ahead->is_exact ? wake_unless_slept(ahead, session) : NULL;
 	if (err)
 		return err;
-	err = note_sleepers(ahead, session, moment.snapshot);
-	if (!err)
-		err = note_all_fibers(ahead, moment.snapshot);
+	find_unchanged(ahead, session);
+	for (int i = 0; i < ATTEMPTS && again && !err; i++) {
+		rcore_snapshot_free(ahead->changed);
+		ahead->changed = NULL;
+		target->earlier_fibers = &ahead->earlier;
+		err = rcore_session_read_again(session, &moment);
+		target->earlier_fibers = NULL;
+		if (err)
+			return err;
+		ahead->changed = moment.snapshot;
+		again = wake_changed(ahead, session, moment.snapshot);
+	}
+	err = note_sleepers(ahead, session, ahead->changed);
 	if (!err && !session->settings.no_native)
-		err = rcore_running_keep_stacks(target, moment.snapshot);
+		err = rcore_running_keep_stacks(target, ahead->changed);
 	if (!err)
-		err = rcore_running_fds_read(&ahead->fds, target, moment.snapshot);
-	rcore_snapshot_free(moment.snapshot);
+		err = rcore_running_fds_read(&ahead->fds, target, ahead->changed);
 	return err;
 }
 
@@ -330,9 +366,11 @@ static void mark_aged(const struct rcore_ahead *ahead, const struct rcore_sessio
 	struct rcore_live *live = session->target.live;
 	for (size_t i = 0; i < snapshot->fiber_count && !rcore_live_is_quiet(live); i++) {
 		struct rcore_fiber *fiber = &snapshot->fibers[i];
-		int index = rcore_address_map_get(&ahead->unchanged, fiber->address);
+		int index = rcore_address_map_get(&ahead->earlier.indices, fiber->address);
+		bool rests = index >= 0 && ahead->earlier.unchanged[index] &&
+			     ahead->fibers[index].rests;
 		/* A new fiber has no frames. */
-		if (index >= 0 && ahead->fibers[index].rests && !ahead->fibers[index].slept &&
+		if (rests && !ahead->fibers[index].slept &&
 		    fiber->status != RCORE_FIBER_CREATED)
 			fiber->stack_age_ns = rcore_live_copy_age(live);
 	}
@@ -342,9 +380,12 @@ static struct rcore_error *decode_copy(struct rcore_ahead *ahead, struct rcore_s
 				       struct rcore_moment *ret)
 {
 	struct rcore_target *target = &session->target;
+	struct rcore_error *err = ahead->changed ? note_all_fibers(ahead) : NULL;
+	if (err)
+		return err;
 	target->known_fibers = ahead->known;
 	target->known_fiber_count = ahead->known_count;
-	struct rcore_error *err = rcore_session_read(session, ret);
+	err = rcore_session_read(session, ret);
 	target->known_fibers = NULL;
 	if (err)
 		return err;
@@ -369,7 +410,7 @@ struct rcore_error *rcore_ahead_read(struct rcore_ahead *ahead, struct rcore_ses
 	if (!err)
 		err = rcore_live_copy_ahead(live);
 	if (!err)
-		err = note_digests(ahead, session);
+		err = note_fibers_ahead(ahead, session);
 	if (err)
 		return err;
 	rcore_running_check_gvl(session);
@@ -389,10 +430,14 @@ struct rcore_error *rcore_ahead_read(struct rcore_ahead *ahead, struct rcore_ses
 void rcore_ahead_deinit(struct rcore_ahead *ahead)
 {
 	rcore_snapshot_free(ahead->first);
+	rcore_snapshot_free(ahead->changed);
 	free(ahead->fibers);
-	free(ahead->seen);
 	free(ahead->known);
-	rcore_address_map_deinit(&ahead->unchanged);
+	free(ahead->earlier.unchanged);
+	free(ahead->earlier.seen);
+	free(ahead->earlier.objects);
+	free(ahead->earlier.addresses);
+	rcore_address_map_deinit(&ahead->earlier.indices);
 	rcore_running_fds_deinit(&ahead->fds);
 	*ahead = (struct rcore_ahead){0};
 }

@@ -23,19 +23,22 @@
  * a fiber may have run and have been parked again at the same depth of both
  * stacks, so it is marked.
  */
+enum { RCORE_AHEAD_PARTS = 3 }; /* the struct and both stacks */
+
 struct rcore_ahead {
 	/* The first reading; owned. */
 	struct rcore_snapshot *first;
 	/* The fibers of `first` as they were copied ahead. */
 	struct rcore_ahead_fiber {
-		uint64_t digest;
-		bool is_same; /* the digest was the same at the stop */
-		bool rests;   /* its stacks need not be copied again */
-		bool slept;   /* its thread, from the copy to the stop */
+		uint64_t digests[RCORE_AHEAD_PARTS];
+		bool rests; /* its stacks need not be copied again */
+		bool slept; /* its thread, from the copy to the stop */
 	} * fibers;
-	/* Fibers with the same hash at the stop: rb_fiber_t to index. */
-	struct rcore_address_map unchanged;
-	bool *seen; /* which of them still exist */
+	bool is_exact; /* only stacks of threads that have slept rest */
+	/* Which of them were the same at the stop, and still existed. */
+	struct rcore_earlier_fibers earlier;
+	/* What else was found while the process was stopped; owned. */
+	struct rcore_snapshot *changed;
 	/* Addresses of all fibers that were found last. */
 	uint64_t *known;
 	size_t known_count;

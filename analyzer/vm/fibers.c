@@ -169,13 +169,10 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 static struct rcore_error *add_unless_unchanged(struct rcore_loader *loader, uint64_t address,
 						bool certain)
 {
-	const struct rcore_ruby *ruby = loader->ruby;
-	int index = ruby->unchanged_fibers
-			    ? rcore_address_map_get(ruby->unchanged_fibers, address)
-			    : -1;
+	int index = rcore_unchanged_fiber(loader->ruby, address);
 	if (index < 0)
 		return add_fiber(loader, address, certain);
-	ruby->seen_fibers[index] = true;
+	loader->ruby->earlier_fibers->seen[index] = true;
 	return NULL;
 }
 
@@ -195,7 +192,7 @@ static struct rcore_error *add_named(struct rcore_loader *loader, uint64_t addre
 	if (known(loader, address))
 		return NULL;
 	struct rcore_error *err = add_fiber(loader, address, true);
-	if (err || loader->ruby->unchanged_fibers ||
+	if (err || loader->ruby->earlier_fibers ||
 	    !loader->ruby->layout->traits.fibers_listed || loader->searches >= SEARCH_LIMIT)
 		return err;
 	loader->searches++;

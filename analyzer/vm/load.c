@@ -63,8 +63,7 @@ static struct rcore_error *load_context(struct rcore_loader *loader, struct rcor
 
 static bool is_left_out(const struct rcore_loader *loader, const struct rcore_fiber *fiber)
 {
-	const struct rcore_address_map *unchanged = loader->ruby->unchanged_fibers;
-	return unchanged && rcore_address_map_get(unchanged, fiber->address) >= 0;
+	return rcore_unchanged_fiber(loader->ruby, fiber->address) >= 0;
 }
 
 static void will_read(const struct rcore_ruby *ruby, uint64_t start, uint64_t end)

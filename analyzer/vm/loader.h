@@ -34,6 +34,24 @@ struct rcore_loader {
 	size_t searches;
 };
 
+/*
+ * Returns the index of a fiber that has not changed since the earlier reading,
+ * or -1. Most searches find the fibers in the same order as the earlier one.
+ */
+static inline int rcore_unchanged_fiber(const struct rcore_ruby *ruby, uint64_t address)
+{
+	struct rcore_earlier_fibers *earlier = ruby->earlier_fibers;
+	if (!earlier)
+		return -1;
+	int index =
+		earlier->next < earlier->count && earlier->addresses[earlier->next] == address
+			? (int)earlier->next
+			: rcore_address_map_get(&earlier->indices, address);
+	if (index >= 0)
+		earlier->next = (size_t)index + 1;
+	return index >= 0 && earlier->unchanged[index] ? index : -1;
+}
+
 /* Each adds what it finds to the loader. Error: NO_MEMORY only. */
 struct rcore_error *rcore_load_threads(struct rcore_loader *loader);
 /*

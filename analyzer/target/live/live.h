@@ -105,6 +105,12 @@ void rcore_live_note_sleepers(struct rcore_live *live);
 struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live);
 
 /*
+ * Returns whether the pages of [start, end) have the same bytes as in the copy
+ * ahead, or rest. Looks only at pages that were copied ahead.
+ */
+bool rcore_live_is_same(struct rcore_live *live, uint64_t start, uint64_t end);
+
+/*
  * Returns whether no thread has run between rcore_live_note_sleepers() and the
  * stop by rcore_live_begin(). If so, what was read in between is what the
  * process had at the stop. Returns false in case of doubt.
@@ -114,13 +120,11 @@ bool rcore_live_is_quiet(const struct rcore_live *live);
 /*
  * A page that rests keeps the bytes that were copied ahead: rcore_live_begin()
  * does not copy it again. rcore_live_rest() lets the whole pages of [start,
- * end) rest, and returns how many bytes they have. After
- * rcore_live_rest_none(), no page rests. After rcore_live_begin(),
+ * end) rest, and returns how many bytes they have. After rcore_live_begin(),
  * rcore_live_wake() makes rcore_live_fetch() copy the pages of [start, end)
  * after all, and returns whether any of them rested.
  */
 size_t rcore_live_rest(struct rcore_live *live, uint64_t start, uint64_t end);
-void rcore_live_rest_none(struct rcore_live *live);
 bool rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*

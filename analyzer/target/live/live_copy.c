@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "target/live/live_halves.h"
 
 /*
  * Bytes of a range at most, bytes that are copied before rcore checks again
@@ -154,6 +155,12 @@ static bool is_readable(const struct rcore_live_memory *from)
 	return !from->is_gone && (!from->stop || rcore_stop_is_held(from->stop));
 }
 
+static void read_ranges(void *context, struct rcore_live_memory *from, size_t first, size_t end)
+{
+	struct rcore_live_range *ranges = context;
+	rcore_live_read_batch(from, ranges + first, end - first);
+}
+
 size_t rcore_live_copy_fill(struct rcore_live_copy *copy, struct rcore_live_memory *from,
 			    size_t most)
 {
@@ -171,7 +178,8 @@ size_t rcore_live_copy_fill(struct rcore_live_copy *copy, struct rcore_live_memo
 		}
 		if (i == first)
 			break;
-		rcore_live_read_batch(from, &copy->ranges.items[first], i - first);
+		struct rcore_live_range *ranges = &copy->ranges.items[first];
+		rcore_live_in_halves(from, ranges, i - first, read_ranges, ranges);
 		if (!is_readable(from))
 			break;
 		done += size;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/live/live_pages.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,15 @@
 #include <xxhash.h>
 
 #include "base/grow.h"
+#include "target/live/live_halves.h"
 
-enum { PAGE = RCORE_LIVE_PAGE, BLOCK_PAGES = 64, WORK_FACTOR = 16 };
+enum {
+	PAGE = RCORE_LIVE_PAGE,
+	BLOCK_PAGES = 64,
+	WORK_FACTOR = 16,
+	/* The work of looking whether a page is the same, in bytes. */
+	LOOK = 64,
+};
 
 /*
  * Allocates the bytes of `count` pages in one block. Returns NULL if memory is
@@ -36,17 +44,35 @@ static uint8_t *room_for_page(struct rcore_live_pages *pages)
 	return pages->blocks[pages->block_count - 1] + (BLOCK_PAGES - pages->room--) * PAGE;
 }
 
+/* Returns the index of the first sorted page that ends after `address`. */
+static size_t first_after(const struct rcore_live_pages *pages, uint64_t address)
+{
+	size_t low = 0, high = pages->sorted_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (pages->sorted[middle] + PAGE <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static struct rcore_live_page *find(struct rcore_live_pages *pages, uint64_t address)
 {
 	size_t slot = address / PAGE % RCORE_LIVE_PAGES_RECENT;
 	if (pages->recent[slot].item && pages->recent[slot].address == address)
 		return &pages->items[pages->recent[slot].item - 1];
-	int index = rcore_address_map_get(&pages->index, address);
-	if (index < 0)
-		return NULL;
+	size_t item = first_after(pages, address);
+	if (item == pages->sorted_count || pages->sorted[item] != address) {
+		int index = rcore_address_map_get(&pages->index, address);
+		if (index < 0)
+			return NULL;
+		item = (size_t)index;
+	}
 	pages->recent[slot].address = address;
-	pages->recent[slot].item = (size_t)index + 1;
-	return &pages->items[index];
+	pages->recent[slot].item = item + 1;
+	return &pages->items[item];
 }
 
 /*
@@ -178,6 +204,7 @@ void rcore_live_pages_clear(struct rcore_live_pages *pages)
 	drop_index(pages);
 	drop_blocks(pages);
 	free(pages->items);
+	free(pages->sorted);
 	rcore_live_pages_init(pages, pages->below);
 }
 
@@ -210,6 +237,7 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 	drop_index(pages);
 	drop_blocks(pages);
 	pages->is_frozen = false;
+	pages->sorted_count = 0;
 	if (!pages->count)
 		return true;
 	uint8_t *bytes = add_block(pages, pages->count);
@@ -217,36 +245,41 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 		return false;
 	memset(bytes, 0, pages->count * PAGE);
 	qsort(pages->items, pages->count, sizeof(*pages->items), by_address);
-	pages->sorted_count = pages->count;
+	free(pages->sorted);
+	pages->sorted = malloc(pages->count * sizeof(*pages->sorted));
+	pages->sorted_count = pages->sorted ? pages->count : 0;
+	if (!pages->sorted)
+		return false;
 	pages->work_left = WORK_FACTOR * (uint64_t)pages->count * PAGE;
 	for (size_t i = 0; i < pages->count; i++) {
 		pages->items[i].bytes = bytes + i * PAGE;
 		pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
 		pages->items[i].is_late = pages->items[i].rests = false;
-		if (!rcore_address_map_put(&pages->index, pages->items[i].address, (int)i))
-			return false;
+		pages->items[i].is_same = pages->items[i].has_digest = false;
+		pages->sorted[i] = pages->items[i].address;
 	}
 	return true;
 }
 
-void rcore_live_pages_again(struct rcore_live_pages *pages)
+void rcore_live_pages_compare(struct rcore_live_pages *pages)
 {
-	for (size_t i = 0; i < pages->count; i++)
-		if (!pages->items[i].rests)
-			pages->items[i].state = RCORE_LIVE_PAGE_WANTED;
+	for (size_t i = 0; i < pages->sorted_count; i++) {
+		struct rcore_live_page *page = &pages->items[i];
+		page->has_digest = page->is_same = page->state == RCORE_LIVE_PAGE_READ;
+		if (page->has_digest)
+			page->digest = XXH3_64bits(page->bytes, PAGE);
+	}
 }
 
-static size_t first_after(const struct rcore_live_pages *pages, uint64_t address)
+void rcore_live_pages_again(struct rcore_live_pages *pages)
 {
-	size_t low = 0, high = pages->sorted_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (pages->items[middle].address + PAGE <= address)
-			low = middle + 1;
-		else
-			high = middle;
+	for (size_t i = 0; i < pages->count; i++) {
+		struct rcore_live_page *page = &pages->items[i];
+		if (page->rests)
+			continue;
+		page->state = RCORE_LIVE_PAGE_WANTED;
+		page->is_same = false;
 	}
-	return low;
 }
 
 static bool spend(struct rcore_live_pages *pages, uint64_t bytes)
@@ -275,17 +308,11 @@ size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uin
 	return count;
 }
 
-void rcore_live_pages_rest_none(struct rcore_live_pages *pages)
-{
-	for (size_t i = 0; i < pages->count; i++)
-		pages->items[i].rests = false;
-}
-
 static size_t wake(struct rcore_live_page *page)
 {
 	if (!page->rests)
 		return 0;
-	page->rests = false;
+	page->rests = page->is_same = false;
 	page->state = RCORE_LIVE_PAGE_WANTED;
 	return 1;
 }
@@ -308,6 +335,15 @@ size_t rcore_live_pages_wake(struct rcore_live_pages *pages, uint64_t start, uin
 			return count + wake_all(pages);
 	}
 	return count;
+}
+
+bool rcore_live_pages_are_same(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	for (size_t i = first_after(pages, start);
+	     i < pages->sorted_count && pages->sorted[i] < end; i++)
+		if (!pages->items[i].is_same || !spend(pages, LOOK))
+			return false;
+	return true;
 }
 
 uint64_t rcore_live_pages_digest(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
@@ -347,6 +383,8 @@ static bool mark(struct rcore_live_pages *pages, const struct rcore_live_range *
 			bool is_read = done + PAGE <= ranges[i].read;
 			page->state = is_read ? RCORE_LIVE_PAGE_READ : RCORE_LIVE_PAGE_FAILED;
 			page->is_late = late && is_read;
+			page->is_same = is_read && page->has_digest &&
+					XXH3_64bits(page->bytes, PAGE) == page->digest;
 			if (!is_read) {
 				again = true;
 				break;
@@ -356,29 +394,57 @@ static bool mark(struct rcore_live_pages *pages, const struct rcore_live_range *
 	return again;
 }
 
-static void fill_once(struct rcore_live_pages *pages, bool *again)
-{
-	/* Of ranges, all of which are late if any is. */
-	enum { SLICE = 512 };
+/* What fill() has to read. */
+struct filling {
+	struct rcore_live_pages *pages;
 	struct {
 		struct rcore_live_range *items;
 		size_t count, capacity;
-	} ranges = {0};
+	} ranges;
 	struct {
 		size_t *items;
 		size_t count, capacity;
-	} firsts = {0}; /* the page with which each range begins */
+	} firsts; /* the page with which each range begins */
+	atomic_bool again;
+};
+
+static void read_ranges(void *context, struct rcore_live_memory *memory, size_t from, size_t to)
+{
+	/*
+	 * Of ranges, all of which are late if any is, and their bytes. What a
+	 * system call has read should still be in the processor's cache when
+	 * mark() looks at it.
+	 */
+	enum { SLICE = 512, SLICE_BYTES = 512 << 10 };
+	struct filling *filling = context;
+	struct rcore_live_range *ranges = filling->ranges.items;
+	for (size_t i = from, count; i < to; i += count) {
+		size_t late = memory->late_count, bytes = 0;
+		for (count = 0; i + count < to && count < SLICE && bytes < SLICE_BYTES; count++)
+			bytes += ranges[i + count].size;
+		rcore_live_read_batch(memory, ranges + i, count);
+		if (mark(filling->pages, ranges + i, filling->firsts.items + i, count,
+			 memory->late_count > late))
+			filling->again = true;
+	}
+}
+
+static bool fill_once(struct rcore_live_pages *pages)
+{
+	enum { RANGE_BYTES = 256 << 10 };
+	struct filling filling = {.pages = pages};
 	for (size_t i = 0; i < pages->count; i++) {
 		const struct rcore_live_page *page = &pages->items[i];
 		if (page->state != RCORE_LIVE_PAGE_WANTED)
 			continue;
+		size_t last = filling.ranges.count - 1;
 		struct rcore_live_range *range =
-			ranges.count ? &ranges.items[ranges.count - 1] : NULL;
-		bool is_next =
-			range && firsts.items[firsts.count - 1] + range->size / PAGE == i;
-		if (!is_next || !follows(range, page)) {
-			size_t *first = rcore_push(&firsts);
-			range = first ? rcore_push(&ranges) : NULL;
+			filling.ranges.count ? &filling.ranges.items[last] : NULL;
+		bool is_next = range && filling.firsts.items[last] + range->size / PAGE == i &&
+			       follows(range, page) && range->size < RANGE_BYTES;
+		if (!is_next) {
+			size_t *first = rcore_push(&filling.firsts);
+			range = first ? rcore_push(&filling.ranges) : NULL;
 			if (!range)
 				break;
 			*first = i;
@@ -387,23 +453,17 @@ static void fill_once(struct rcore_live_pages *pages, bool *again)
 		}
 		range->size += PAGE;
 	}
-	for (size_t i = 0; i < ranges.count; i += SLICE) {
-		size_t left = ranges.count - i, count = left < SLICE ? left : SLICE;
-		size_t late = pages->below->late_count;
-		rcore_live_read_batch(pages->below, ranges.items + i, count);
-		*again |= mark(pages, ranges.items + i, firsts.items + i, count,
-			       pages->below->late_count > late);
-	}
-	free(ranges.items);
-	free(firsts.items);
+	rcore_live_in_halves(pages->below, filling.ranges.items, filling.ranges.count,
+			     read_ranges, &filling);
+	free(filling.ranges.items);
+	free(filling.firsts.items);
+	return filling.again;
 }
 
 void rcore_live_pages_fill(struct rcore_live_pages *pages)
 {
-	for (bool again = true; again && !pages->below->is_gone;) {
-		again = false;
-		fill_once(pages, &again);
-	}
+	while (fill_once(pages) && !pages->below->is_gone)
+		;
 }
 
 bool rcore_live_pages_are_late(struct rcore_live_pages *pages, uint64_t start, uint64_t end)

@@ -49,6 +49,9 @@ struct rcore_live_page {
 	enum rcore_live_page_state state;
 	bool is_late; /* read when the process was no longer held */
 	bool rests;   /* fill() does not read it after again() */
+	/* Of rcore_live_pages_compare(). */
+	bool has_digest, is_same;
+	uint64_t digest;
 };
 
 struct rcore_live_pages {
@@ -61,7 +64,9 @@ struct rcore_live_pages {
 
 	struct rcore_live_page *items;
 	size_t count, capacity;
-	size_t sorted_count; /* how many of `items` are sorted by address */
+	/* Addresses of the first of `items`, which are sorted by them. */
+	uint64_t *sorted;
+	size_t sorted_count;
 	/*
 	 * How many bytes rest(), wake() and digest() may still process. It
 	 * starts as a multiple of all bytes on the list; only ranges that
@@ -69,6 +74,7 @@ struct rcore_live_pages {
 	 */
 	uint64_t work_left;
 	uint64_t unlike; /* the last value that digest() invented */
+	/* Of pages that are not in `sorted`. */
 	struct rcore_address_map index;
 	struct {
 		uint64_t address;
@@ -108,14 +114,25 @@ void rcore_live_pages_again(struct rcore_live_pages *pages);
  */
 size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
-/* No page rests any more. */
-void rcore_live_pages_rest_none(struct rcore_live_pages *pages);
-
 /*
  * Makes the next fill() read the pages of [start, end) that rested; all pages
  * that rested if `work_left` is used up. Returns how many.
  */
 size_t rcore_live_pages_wake(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
+
+/*
+ * Notes the bytes that all pages have now, to compare them with those that
+ * fill() reads after again(). Until then, all pages that have been read count
+ * as the same.
+ */
+void rcore_live_pages_compare(struct rcore_live_pages *pages);
+
+/*
+ * Returns whether the pages of [start, end) have the same bytes as at
+ * rcore_live_pages_compare(), or rest. Looks only at pages that were on the
+ * list at the last rewind(). Returns false after `work_left` is used up.
+ */
+bool rcore_live_pages_are_same(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
 /*
  * Returns a hash (XXH3) of the bytes of [start, end). Counts only pages that

@@ -188,8 +188,14 @@ struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live)
 		rcore_live_note_sleepers(live);
 	live->copied_ns = rcore_clock_ns();
 	rcore_live_pages_fill(&live->pages);
+	rcore_live_pages_compare(&live->pages);
 	live->is_ahead = true;
 	return NULL;
+}
+
+bool rcore_live_is_same(struct rcore_live *live, uint64_t start, uint64_t end)
+{
+	return rcore_live_pages_are_same(&live->pages, start, end);
 }
 
 bool rcore_live_is_quiet(const struct rcore_live *live)
@@ -200,11 +206,6 @@ bool rcore_live_is_quiet(const struct rcore_live *live)
 size_t rcore_live_rest(struct rcore_live *live, uint64_t start, uint64_t end)
 {
 	return rcore_live_pages_rest(&live->pages, start, end) * RCORE_LIVE_PAGE;
-}
-
-void rcore_live_rest_none(struct rcore_live *live)
-{
-	rcore_live_pages_rest_none(&live->pages);
 }
 
 bool rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end)
@@ -230,9 +231,13 @@ uint64_t rcore_live_copy_age(const struct rcore_live *live)
 	return live->stopped_ns - live->copied_ns;
 }
 
+/* First what costs no system call: one thread that has run decides. */
 static bool have_all_slept(const struct rcore_live *live)
 {
 	size_t count;
+	for (size_t i = 0; i < live->sleepers.count; i++)
+		if (!live->sleepers.items[i].sleeps)
+			return false;
 	const struct rcore_stopped_thread *threads = rcore_stop_threads(live->stop, &count);
 	for (size_t i = 0; i < count; i++)
 		if (!rcore_live_has_slept(&live->sleepers, live->process.machine,

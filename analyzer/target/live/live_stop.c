@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "target/live/live_priority.h"
 #include "target/live/live_tracees.h"
 
 enum stop_state { STARTING, HELD, FAILED, RELEASED };
@@ -20,6 +21,8 @@ struct rcore_stop {
 	/* By CLOCK_MONOTONIC: when the process is resumed at the latest. */
 	struct timespec limit;
 	unsigned most; /* the caller's limit in ms; 0: none */
+
+	struct rcore_priority reader; /* of the calling thread; needs `lock` */
 
 	pthread_mutex_t lock;
 	pthread_cond_t change;
@@ -50,14 +53,29 @@ static struct timespec limit_from_now(void)
 	return time_of(rcore_clock_ns() + RCORE_STOP_LIMIT_MS * UINT64_C(1000000));
 }
 
+/* Waits with `lock` held. */
+static void wait_until(struct rcore_stop *stop, const struct timespec *limit)
+{
+	while (!stop->release && !pthread_cond_timedwait(&stop->change, &stop->lock, limit))
+		;
+}
+
+/*
+ * A reader that needs longer than RAISED_MS gets its own priority back, because
+ * other programs have waited for long by then.
+ */
 static void wait_for_release(struct rcore_stop *stop)
 {
-	struct timespec limit = stop->limit;
+	enum { RAISED_MS = 50 };
+	const uint64_t begin = stop->tracees.begin, ms = 1000000;
+	struct timespec limit = stop->limit, raised = time_of(begin + RAISED_MS * ms);
 	if (stop->most && stop->most < RCORE_STOP_LIMIT_MS)
-		limit = time_of(stop->tracees.begin + stop->most * UINT64_C(1000000));
+		limit = time_of(begin + stop->most * ms);
 	pthread_mutex_lock(&stop->lock);
-	while (!stop->release && !pthread_cond_timedwait(&stop->change, &stop->lock, &limit))
-		;
+	wait_until(stop, stop->most && stop->most < RAISED_MS ? &limit : &raised);
+	if (!stop->release)
+		rcore_priority_restore(&stop->reader);
+	wait_until(stop, &limit);
 	stop->state = RELEASED;
 	pthread_mutex_unlock(&stop->lock);
 }
@@ -68,6 +86,8 @@ static void *trace(void *argument)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 	prctl(PR_SET_TIMERSLACK, 1);
+	struct rcore_priority raised;
+	rcore_priority_raise(&raised);
 	stop->errnum = rcore_tracees_halt(&stop->tracees);
 	if (stop->errnum) {
 		rcore_tracees_release(&stop->tracees);
@@ -129,6 +149,7 @@ int rcore_stop_begin(int folder, unsigned limit, struct rcore_stop **ret)
 	}
 	bool late = false;
 	pthread_mutex_lock(&stop->lock);
+	rcore_priority_raise(&stop->reader);
 	while (stop->state == STARTING && !late)
 		late = pthread_cond_timedwait(&stop->change, &stop->lock, &stop->limit) != 0;
 	errnum = stop->state == STARTING ? EAGAIN : stop->errnum;
@@ -163,6 +184,7 @@ uint64_t rcore_stop_end(struct rcore_stop *stop)
 	pthread_cond_broadcast(&stop->change);
 	pthread_mutex_unlock(&stop->lock);
 	pthread_join(stop->tracer, NULL);
+	rcore_priority_restore(&stop->reader);
 	pthread_sigmask(SIG_SETMASK, &stop->mask, NULL);
 	uint64_t pause = stop->tracees.begin ? stop->tracees.end - stop->tracees.begin : 0;
 	free_stop(stop);

@@ -9,6 +9,7 @@
 #include "ruby/object/core_class.h"
 #include "ruby/object/heap.h"
 #include "vm/find/running.h"
+#include "vm/loader.h"
 #include "vm/problem.h"
 #include "vm/vm.h"
 
@@ -18,11 +19,14 @@ struct node {
 
 static bool read_node(struct rcore_ruby *ruby, uint64_t address, struct node *ret)
 {
+	enum { SIZE = 64 };
 	const struct rcore_layout *layout = ruby->layout;
-	return address &&
-	       !rcore_read_field(ruby->memory, address, &layout->jit_cont.ec, &ret->ec) &&
-	       !rcore_read_field(ruby->memory, address, &layout->jit_cont.prev, &ret->prev) &&
-	       !rcore_read_field(ruby->memory, address, &layout->jit_cont.next, &ret->next);
+	char copy[SIZE];
+	size_t size = layout->jit_cont.size < SIZE ? layout->jit_cont.size : SIZE;
+	return address && !rcore_read(ruby->memory, address, copy, size) &&
+	       rcore_field_of(copy, size, &layout->jit_cont.ec, &ret->ec) &&
+	       rcore_field_of(copy, size, &layout->jit_cont.prev, &ret->prev) &&
+	       rcore_field_of(copy, size, &layout->jit_cont.next, &ret->next);
 }
 
 /*
@@ -134,23 +138,21 @@ static bool names_fiber(struct rcore_ruby *ruby, uint64_t type)
 	       strcmp(name, "fiber") == 0;
 }
 
-/*
- * If a type's name cannot be read (the file of libruby is missing), one of its
- * objects decides: only a fiber's data points back to the object and to itself.
- */
-static bool is_fiber_data(struct rcore_ruby *ruby, uint64_t object, uint64_t data)
+bool rcore_is_fiber(struct rcore_memory *memory, const struct rcore_layout *layout,
+		    uint64_t object, uint64_t address)
 {
-	const struct rcore_layout *layout = ruby->layout;
-	uint64_t self, fiber, type;
-	return !rcore_read_field(ruby->memory, data, &layout->fiber.self, &self) &&
+	uint64_t self, back, type, ec = address + (uint64_t)layout->fiber.saved_ec.offset;
+	return !rcore_read_field(memory, address, &layout->fiber.self, &self) &&
 	       self == object &&
-	       !rcore_read_field(ruby->memory, data, &layout->fiber.type, &type) &&
+	       !rcore_read_field(memory, address, &layout->fiber.type, &type) &&
 	       (uint32_t)type == RCORE_FIBER_CONTEXT &&
-	       !rcore_read_field(ruby->memory, data + (uint64_t)layout->fiber.saved_ec.offset,
-				 &layout->ec.fiber_ptr, &fiber) &&
-	       fiber == data;
+	       !rcore_read_field(memory, ec, &layout->ec.fiber_ptr, &back) && back == address;
 }
 
+/*
+ * If a type's name cannot be read (the file of libruby is missing), one of its
+ * objects decides.
+ */
 static bool is_fiber_type(struct heap_search *search, uint64_t type, uint64_t object,
 			  uint64_t data)
 {
@@ -158,7 +160,8 @@ static bool is_fiber_type(struct heap_search *search, uint64_t type, uint64_t ob
 		if (search->types.items[i].address == type)
 			return search->types.items[i].is_fiber;
 	bool is_fiber =
-		names_fiber(search->ruby, type) || is_fiber_data(search->ruby, object, data);
+		names_fiber(search->ruby, type) ||
+		rcore_is_fiber(search->ruby->memory, search->ruby->layout, object, data);
 	if (search->types.count < TYPE_LIMIT) {
 		struct type *known = rcore_push(&search->types);
 		if (known)
@@ -200,12 +203,26 @@ static bool is_stale(const struct heap_search *search, uint64_t object, uint64_t
 {
 	struct rcore_ruby *ruby = search->ruby;
 	uint64_t self;
-	if (is_fiber_data(ruby, object, data))
+	if (rcore_is_fiber(ruby->memory, ruby->layout, object, data))
 		return false;
 	if (!rcore_read_field(ruby->memory, data, &ruby->layout->fiber.self, &self) &&
 	    is_being_made(ruby, copy, size))
 		return true;
 	return rcore_is_at_hand(ruby->memory, search->process, object);
+}
+
+/*
+ * Marks a fiber as seen. Returns false unless an object wrapped it before, and
+ * still does.
+ */
+static bool see(const struct heap_search *search, uint64_t object, uint64_t data)
+{
+	struct rcore_earlier_fibers *earlier = search->ruby->earlier_fibers;
+	int index = rcore_unchanged_fiber(search->ruby, data);
+	if (index < 0 || earlier->objects[index] != object)
+		return false;
+	earlier->seen[index] = true;
+	return true;
 }
 
 static bool visit_data(void *context, uint64_t value, const void *copy, size_t size)
@@ -216,7 +233,7 @@ static bool visit_data(void *context, uint64_t value, const void *copy, size_t s
 	if (!rcore_field_of(copy, size, &layout->data.type, &type) ||
 	    !rcore_field_of(copy, size, &layout->data.data, &data) || !data || !type ||
 	    type % sizeof(uint64_t) || !is_fiber_type(search, type, value, data) ||
-	    is_stale(search, value, data, copy, size))
+	    see(search, value, data) || is_stale(search, value, data, copy, size))
 		return true;
 	uint64_t *fiber = rcore_push(&search->fibers);
 	if (fiber)

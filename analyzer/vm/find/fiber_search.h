@@ -17,6 +17,13 @@ enum { RCORE_FIBER_STRUCT_LIMIT = 8 << 10 };
 enum { RCORE_CONTINUATION_CONTEXT = 0, RCORE_FIBER_CONTEXT = 1 };
 
 /*
+ * Returns whether there is the rb_fiber_t of a Fiber object at `address`: only
+ * that points back to the object and to itself.
+ */
+bool rcore_is_fiber(struct rcore_memory *memory, const struct rcore_layout *layout,
+		    uint64_t object, uint64_t address);
+
+/*
  * Called with the address of each possible rb_fiber_t, which it has to check.
  * An error ends the search.
  */
