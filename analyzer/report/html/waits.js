@@ -113,7 +113,7 @@ function drawEdge(edge, nodes) {
 	const path = isBeside ? `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`
 		: `M${x1} ${y1 + 6} C${x1 + bend} ${y1} ${x2 + bend} ${y2} ${x2} ${y2 - 6}`;
 	// The label is shown to whoever points at the line, taps it, or goes there with the keyboard.
-	const label = make("text", { x: isBeside ? (x1 + x2) / 2 : x2 + bend * 0.75, y: (y1 + y2) / 2 - 6, "text-anchor": isBeside ? "middle" : "end" }, edge.wanted);
+	const label = make("text", { x: isBeside ? (x1 + x2) / 2 : x2 + bend * 0.75 + 6, y: (y1 + y2) / 2 + (isBeside ? -6 : 4), "text-anchor": isBeside ? "middle" : "start" }, edge.wanted);
 	return make("g", { class: edge.bad ? "edge bad" : "edge", tabindex: "0", role: "img", "aria-label": `${describe(from)[0]} waits: ${edge.wanted}`, click: (event) => event.currentTarget.focus() },
 		make("path", { class: "near", d: path }), make("path", { d: path, "marker-end": edge.bad ? "url(#bad-arrow)" : "url(#arrow)" }), label);
 }
@@ -128,6 +128,9 @@ function waitGraph() {
 	if (!graph.edges.length) return null;
 	if (graph.nodes.size > NODE.most) return make("p", { class: "quiet" }, `The graph has ${graph.nodes.size} nodes, too many to draw: see \u201cwaits for\u201d of each thread.`);
 	const size = placeNodes(graph);
+	// Room for the labels of lines that go around at the right.
+	const around = graph.edges.filter((edge) => graph.nodes.get(edge.from).column <= graph.nodes.get(edge.to).column).map((edge) => edge.wanted.length);
+	size.width += around.length ? Math.min(60, Math.max(...around)) * 7.5 + NODE.gapX / 2 : 0;
 	const label = report.deadlocks.length ? "Who waits for whom, with a deadlock" : "Who waits for whom";
 	return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label },
 		make("svg", { role: "group", "aria-label": label, width: size.width, height: size.height, viewBox: `0 0 ${size.width} ${size.height}` },
