@@ -21,6 +21,7 @@ module Resting
         report, = test.report("-p", pid, "--locals")
         marked << compare(test, report, known)
       end
+      in_words(test, pid)
       test.fail("no fiber is marked in #{MOST} looks") unless marked.any?(&:positive?)
       exact, = test.report("-p", pid, "--locals", "--exact")
       test.same("marked with --exact", 0, compare(test, exact, nil))
@@ -28,6 +29,18 @@ module Resting
       test.goes_on(counter)
       test.note = "#{marked.join(", ")} of #{COUNT} marked"
     end
+  end
+
+  # The text counts the marked fibers at the top, and says for each fiber and each group which they are.
+  def self.in_words(test, pid)
+    out, = test.rcore("-p", pid)
+    wanted = out[/^The stacks of (\d+) parked fibers? (?:is|are) as of/, 1].to_i
+    own = out.lines.grep(/^[ *] F\d.*, as of [\d.]+ ms before the stop/).size
+    groups = out.split(/^(?=\d[\d,]* fibers parked with)/).drop(1).sum do |group|
+      marked = group[/^  (\S+)(?: of them)? as of [\d.]+ ms before the stop$/, 1]
+      (marked == "all" ? group : marked.to_s).delete(",").to_i
+    end
+    test.same("marked, by the text", wanted, own + groups)
   end
 
   def self.refused(test, pid)

@@ -271,6 +271,27 @@ static void print_similar(const struct rcore_text *text, const struct rcore_fibe
 	rcore_text_similar_end(text, group->similar_count);
 }
 
+/* Says of how many visible fibers of a group the stacks are older. */
+static void print_group_age(const struct rcore_text *text,
+			    const struct rcore_fiber_group *group, size_t visible)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	char number[RCORE_COUNT_SIZE];
+	size_t count = 0;
+	uint64_t age = 0;
+	for (size_t i = 0; i < group->count; i++) {
+		uint64_t own = snapshot->fibers[group->fibers[i]].stack_age_ns;
+		if (!own || !rcore_pick_fiber(snapshot, &text->pick, (size_t)group->fibers[i]))
+			continue;
+		count++;
+		age = own > age ? own : age;
+	}
+	if (count)
+		fprintf(text->pen.out, "  %s%s as of %.1f ms before the stop\n",
+			count == visible ? "all" : rcore_count_text(count, number),
+			count == visible ? "" : " of them", (double)age / 1e6);
+}
+
 static void print_group(struct rcore_text *text, size_t index)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -293,6 +314,7 @@ static void print_group(struct rcore_text *text, size_t index)
 	}
 	rcore_text_merged(text, group->fibers, group->count, text->visible[index]);
 	rcore_text_same_wait(text, group->fibers, group->count);
+	print_group_age(text, group, text->visible[index]);
 	if (group->similar_count)
 		print_similar(text, group);
 	rcore_text_one_stack(text, first, false);
