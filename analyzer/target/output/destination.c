@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "target/core/foreign_core.h"
 
 enum { MAX_LINKS = 40 }; /* the kernel's MAXSYMLINKS */
 
@@ -203,6 +204,9 @@ static struct rcore_error *find_file(const char *path, const struct rcore_inputs
 	ret->descriptor = standard_descriptor(&ret->status);
 	if (ret->descriptor >= 0)
 		return check_descriptor(path, inputs, ret);
+	/* It may be all that is left of a crash. */
+	if (rcore_is_foreign_core(ret->path))
+		return refuse_input(path, "a core that rcore did not write");
 	ret->kind = RCORE_DESTINATION_FILE;
 	return check_permission(ret->path, true, true);
 }

@@ -27,14 +27,14 @@ struct rcore_destination {
 };
 
 /*
- * Finds what `path` is. Changes nothing, and opens nothing. Follows a symbolic
- * link to an existing file like cp. In a folder that everybody can write, it
- * only follows links to files of the user or of the folder's owner (like the
- * kernel's fs.protected_symlinks and fs.protected_regular).
+ * Finds what `path` is. Changes nothing, and opens only plain files. Follows a
+ * symbolic link to an existing file like cp. In a folder that everybody can
+ * write, it only follows links to files of the user or of the folder's owner
+ * (like the kernel's fs.protected_symlinks and fs.protected_regular).
  *
- * Errors: USAGE for one of `inputs` (may be NULL), a directory, a block device,
- * a socket, a link to nothing, or a file of another process in /proc. OS if the
- * file or its folder cannot be written.
+ * Errors: USAGE for one of `inputs` (may be NULL), a core that rcore did not
+ * write, a directory, a block device, a socket, a link to nothing, or a file of
+ * another process in /proc. OS if the file or its folder cannot be written.
  */
 struct rcore_error *rcore_destination_find(const char *path, const struct rcore_inputs *inputs,
 					   struct rcore_destination *ret);
