@@ -5,6 +5,8 @@
 #include "session/load.h"
 #include "session/running.h"
 
+enum { RCORE_AHEAD_PARTS = 3 }; /* the struct and both stacks */
+
 /*
  * Reads a running process and stops it as briefly as possible. A first reading,
  * while the process runs, shows which pages are needed. These are copied ahead,
@@ -12,19 +14,20 @@
  *
  *   - If no thread has run since, the copy is still what the process has. The
  *     process is resumed at once.
- *   - Otherwise the pages are copied again. If the stacks of parked fibers
- *     are large, they rest: those of a fiber are copied again only if its
- *     struct, which contains its saved stack pointer and control frame, has
- *     changed. Only the fibers that have changed are decoded before the process
- *     is resumed, because they may lead to memory that the copy lacks.
+ *   - Otherwise the pages are copied again, except for stacks of parked
+ *     fibers that rest: those of threads that have slept, and if there are many
+ *     stacks, those of any fiber whose struct, which contains its saved stack
+ *     pointer and control frame, has not changed. Only the fibers that have
+ *     changed are decoded before the process is resumed, because they may lead
+ *     to memory that the copy lacks.
  *
  * The copy is decoded after that. All of it is of the moment of the stop,
  * except for stacks that rested. Unless its thread has slept all the time, such
  * a fiber may have run and have been parked again at the same depth of both
- * stacks, so it is marked.
+ * stacks, so it is marked. Only a compacting GC of another thread writes to the
+ * stacks of fibers that do not run (rb_execution_context_update() of vm.c);
+ * rcore does not notice that.
  */
-enum { RCORE_AHEAD_PARTS = 3 }; /* the struct and both stacks */
-
 struct rcore_ahead {
 	/* The first reading; owned. */
 	struct rcore_snapshot *first;

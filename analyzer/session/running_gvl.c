@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <time.h>
+#include <string.h>
 
 #include "session/running.h"
 #include "base/clock.h"
@@ -15,17 +15,33 @@ static struct rcore_thread *holder_of(struct rcore_snapshot *snapshot)
 
 /*
  * Up to 3.0, the tid of a thread is only known from its registers, when the
- * process is stopped.
+ * process is stopped. So all threads are watched. `begin` is since when those
+ * count that are new or have waited; 0: they do not.
  */
-static void watch_all(struct rcore_session *session, const struct rcore_thread *holder)
+static void watch_all(struct rcore_session *session, uint64_t begin)
 {
-	if (session->gvl.thread == holder->address)
-		return;
-	session->gvl.thread = holder->address;
+	struct rcore_live_thread_waits now[RCORE_GVL_THREADS];
+	uint64_t since[RCORE_GVL_THREADS];
+	size_t count = rcore_live_all_waits(session->target.live, now, RCORE_GVL_THREADS);
+	for (size_t i = 0; i < count; i++) {
+		since[i] = begin;
+		for (size_t j = 0; j < session->gvl.thread_count; j++)
+			if (session->gvl.threads[j].tid == now[i].tid &&
+			    session->gvl.threads[j].waits == now[i].waits)
+				since[i] = session->gvl.same_since[j];
+	}
+	memcpy(session->gvl.threads, now, count * sizeof(*now));
+	memcpy(session->gvl.same_since, since, count * sizeof(*since));
+	session->gvl.thread_count = count;
+}
+
+static void begin_watching_all(struct rcore_session *session, uint64_t thread)
+{
+	if (session->gvl.thread != thread || session->gvl.tid)
+		session->gvl.thread_count = 0;
+	session->gvl.thread = thread;
 	session->gvl.tid = 0;
-	session->gvl.since = rcore_clock_ns();
-	session->gvl.first_count = rcore_live_all_waits(session->target.live,
-							session->gvl.first, RCORE_GVL_THREADS);
+	watch_all(session, rcore_clock_ns());
 }
 
 void rcore_running_watch_gvl(struct rcore_session *session, struct rcore_snapshot *snapshot)
@@ -33,7 +49,7 @@ void rcore_running_watch_gvl(struct rcore_session *session, struct rcore_snapsho
 	const struct rcore_thread *holder = holder_of(snapshot);
 	uint64_t waits;
 	if (holder && !holder->tid) {
-		watch_all(session, holder);
+		begin_watching_all(session, holder->address);
 		return;
 	}
 	if (!holder || !rcore_live_waits(session->target.live, holder->tid, &waits)) {
@@ -53,8 +69,7 @@ void rcore_running_check_gvl(struct rcore_session *session)
 {
 	uint64_t waits;
 	if (session->gvl.thread && !session->gvl.tid)
-		session->gvl.last_count = rcore_live_all_waits(
-			session->target.live, session->gvl.last, RCORE_GVL_THREADS);
+		watch_all(session, 0);
 	else if (session->gvl.thread &&
 		 (!rcore_live_waits(session->target.live, session->gvl.tid, &waits) ||
 		  waits != session->gvl.waits))
@@ -66,30 +81,24 @@ void rcore_running_time_gvl(struct rcore_session *session)
 	session->gvl.stopped = rcore_clock_ns();
 }
 
-static const struct rcore_live_thread_waits *find(const struct rcore_live_thread_waits *items,
-						  size_t count, int tid)
+/* Returns since when a thread has had the GVL, in nanoseconds; 0: unknown. */
+static uint64_t held_since(const struct rcore_session *session, int tid)
 {
-	for (size_t i = 0; i < count; i++)
-		if (items[i].tid == tid)
-			return &items[i];
-	return NULL;
-}
-
-/* Whether this thread has not waited since it was first seen with the GVL. */
-static bool has_run(const struct rcore_session *session, int tid)
-{
-	const struct rcore_live_thread_waits *first, *last;
 	if (session->gvl.tid)
-		return true; /* or gvl.thread would be 0 */
-	first = find(session->gvl.first, session->gvl.first_count, tid);
-	last = find(session->gvl.last, session->gvl.last_count, tid);
-	return tid && first && last && first->waits == last->waits;
+		return session->gvl.since;
+	for (size_t i = 0; i < session->gvl.thread_count; i++)
+		if (tid && session->gvl.threads[i].tid == tid)
+			return session->gvl.same_since[i];
+	return 0;
 }
 
 void rcore_running_describe_gvl(const struct rcore_session *session,
 				struct rcore_snapshot *snapshot)
 {
 	struct rcore_thread *holder = holder_of(snapshot);
-	if (holder && session->gvl.thread == holder->address && has_run(session, holder->tid))
-		holder->gvl_held_ns = session->gvl.stopped - session->gvl.since;
+	uint64_t since = holder && session->gvl.thread == holder->address
+				 ? held_since(session, holder->tid)
+				 : 0;
+	if (since)
+		holder->gvl_held_ns = session->gvl.stopped - since;
 }

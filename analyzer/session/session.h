@@ -72,11 +72,12 @@ struct rcore_session {
 		uint64_t stopped; /* when the process was stopped last */
 		/*
 		 * If the holder's tid is unknown while the process runs: the
-		 * waits of all threads, then and before the stop.
+		 * waits of all threads before the stop, and for how long these
+		 * have been the same.
 		 */
-		struct rcore_live_thread_waits first[RCORE_GVL_THREADS];
-		struct rcore_live_thread_waits last[RCORE_GVL_THREADS];
-		size_t first_count, last_count;
+		struct rcore_live_thread_waits threads[RCORE_GVL_THREADS];
+		uint64_t same_since[RCORE_GVL_THREADS];
+		size_t thread_count;
 	} gvl;
 	/*
 	 * Reads one moment of a running process, or of a pack of one. NULL for

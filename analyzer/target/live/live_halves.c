@@ -43,7 +43,8 @@ static bool start(struct half *half, pthread_t *ret)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	rcore_priority_attributes(&urgent);
-	int errnum = pthread_create(ret, half->memory.stop ? &urgent : NULL, run, half);
+	bool is_urgent = half->memory.stop && rcore_stop_is_urgent(half->memory.stop);
+	int errnum = pthread_create(ret, is_urgent ? &urgent : NULL, run, half);
 	if (errnum == EPERM)
 		errnum = pthread_create(ret, NULL, run, half);
 	pthread_attr_destroy(&urgent);

@@ -5,9 +5,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A thread with any other policy was given it on purpose. */
+/*
+ * A thread with any other policy was given it on purpose. The flag may be left
+ * from an earlier stop.
+ */
 static bool is_plain(int policy)
 {
+	policy &= ~SCHED_RESET_ON_FORK;
 	return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
 }
 

@@ -7,8 +7,8 @@
 
 /*
  * While a process stands still, each timeslice that another program gets makes
- * it stand still for longer. So what reads it goes before others, by the lowest
- * real-time priority, if the system allows that (CAP_SYS_NICE or
+ * it stand still for longer. So what reads it goes before others, with the
+ * lowest real-time priority, if the system allows that (CAP_SYS_NICE or
  * RLIMIT_RTPRIO); otherwise nothing happens. See sched(7).
  */
 struct rcore_priority {

@@ -44,6 +44,12 @@ static bool note_id(void *context, int tid)
 	return id != NULL;
 }
 
+/* Whether a signal or a debugger has stopped the thread. */
+static bool is_halted(const struct rcore_live_status *status)
+{
+	return status->state == 'T' || status->state == 't';
+}
+
 bool rcore_live_waits(const struct rcore_live *live, int tid, uint64_t *ret)
 {
 	char name[64];
@@ -54,7 +60,7 @@ bool rcore_live_waits(const struct rcore_live *live, int tid, uint64_t *ret)
 			outer = live->ids.items[i].outer;
 	snprintf(name, sizeof(name), "task/%d/status", outer);
 	if (outer <= 0 || !rcore_live_status_read(live->folder, name, &status) ||
-	    status.state == 'T' || status.state == 't')
+	    is_halted(&status))
 		return false;
 	*ret = status.waits;
 	return true;
@@ -77,7 +83,7 @@ static bool note_waits(void *context, int tid)
 		return false;
 	}
 	snprintf(name, sizeof(name), "task/%d/status", tid);
-	if (rcore_live_status_read(all->live->folder, name, &status))
+	if (rcore_live_status_read(all->live->folder, name, &status) && !is_halted(&status))
 		all->items[all->count++] = (struct rcore_live_thread_waits){
 			all->live->status.depth ? status.inner_id : tid, status.waits};
 	return true;

@@ -142,14 +142,15 @@ int rcore_stop_begin(int folder, unsigned limit, struct rcore_stop **ret)
 	pthread_mutex_init(&stop->lock, NULL);
 	pthread_cond_init(&stop->change, &monotonic);
 	pthread_condattr_destroy(&monotonic);
+	rcore_priority_raise(&stop->reader);
 	int errnum = start(stop);
 	if (errnum) {
+		rcore_priority_restore(&stop->reader);
 		free_stop(stop);
 		return errnum;
 	}
 	bool late = false;
 	pthread_mutex_lock(&stop->lock);
-	rcore_priority_raise(&stop->reader);
 	while (stop->state == STARTING && !late)
 		late = pthread_cond_timedwait(&stop->change, &stop->lock, &stop->limit) != 0;
 	errnum = stop->state == STARTING ? EAGAIN : stop->errnum;
@@ -168,6 +169,14 @@ const struct rcore_stopped_thread *rcore_stop_threads(const struct rcore_stop *s
 {
 	*count = stop->tracees.threads.count;
 	return stop->tracees.threads.items;
+}
+
+bool rcore_stop_is_urgent(struct rcore_stop *stop)
+{
+	pthread_mutex_lock(&stop->lock);
+	bool is_urgent = stop->state == HELD && stop->reader.is_set;
+	pthread_mutex_unlock(&stop->lock);
+	return is_urgent;
 }
 
 bool rcore_stop_is_held(struct rcore_stop *stop)

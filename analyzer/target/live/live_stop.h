@@ -51,6 +51,12 @@ const struct rcore_stopped_thread *rcore_stop_threads(const struct rcore_stop *s
 						      size_t *count);
 
 /*
+ * Returns whether the calling thread still has the priority that it got for the
+ * stop.
+ */
+bool rcore_stop_is_urgent(struct rcore_stop *stop);
+
+/*
  * Returns false once the limit is reached: from then on, the process is
  * running.
  */

@@ -2,6 +2,7 @@
 /* Tests copies that are made before a process is stopped, on children of this program. */
 #include <check.h>
 #include <elf.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -284,6 +285,33 @@ START_TEST(lets_pages_rest)
 }
 END_TEST
 
+/* Each stop raises the priority, if the system allows that, and restores it. */
+START_TEST(restores_the_priority)
+{
+	enum { STOPS = 3, LONG_US = 300000 };
+	struct child child = child_start(child_threads, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	const struct sched_param lowest = {.sched_priority = 1}, none = {0};
+	const int before = sched_getscheduler(0);
+	bool may_raise = before == SCHED_OTHER && !sched_setscheduler(0, SCHED_FIFO, &lowest) &&
+			 !sched_setscheduler(0, before, &none);
+	int raised = 0;
+	for (int i = 0; i < STOPS; i++) {
+		live_begun(live, true);
+		raised += (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
+		usleep(LONG_US);
+		ck_assert_int_eq(sched_getscheduler(0), before);
+		live_ended(live);
+		live_begun(live, true);
+		live_ended(live);
+		ck_assert_int_eq(sched_getscheduler(0), before);
+	}
+	ck_assert_int_eq(raised > 0, may_raise);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
 /* Two threads copy what is large; where it has gaps, each goes on after them. */
 START_TEST(copies_in_halves)
 {
@@ -403,6 +431,7 @@ int main(void)
 	tcase_add_test(ahead, misses_what_is_noted_too_late);
 	tcase_add_test(ahead, digests_what_it_copied);
 	tcase_add_loop_test(ahead, lets_pages_rest, 0, 3);
+	tcase_add_test(ahead, restores_the_priority);
 	tcase_add_test(ahead, copies_in_halves);
 	tcase_add_test(ahead, bounds_what_rests);
 	tcase_add_test(ahead, knows_each_thread_that_slept);
