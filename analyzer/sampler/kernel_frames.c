@@ -29,6 +29,16 @@ static bool runs_program(const char *name)
 	return false;
 }
 
+/*
+ * Returns an address inside of the frame's function. All but the innermost are
+ * return addresses: after a call that does not return, the next function
+ * begins.
+ */
+static uint64_t inside(const uint64_t *addresses, size_t index)
+{
+	return addresses[index] - (index > 0);
+}
+
 /* Returns how many of the innermost frames run the program. */
 static size_t first_of(const struct rcore_kernel_symbols *symbols, const uint64_t *addresses,
 		       size_t count)
@@ -36,7 +46,7 @@ static size_t first_of(const struct rcore_kernel_symbols *symbols, const uint64_
 	struct rcore_kernel_symbol symbol;
 	size_t first = 0;
 	for (size_t i = 0; i < count && i < RUNNING_MAX; i++)
-		if (rcore_kernel_symbol_at(symbols, addresses[i], &symbol) &&
+		if (rcore_kernel_symbol_at(symbols, inside(addresses, i), &symbol) &&
 		    runs_program(symbol.name))
 			first = i + 1;
 	return first;
@@ -75,6 +85,6 @@ uint32_t rcore_sampler_kernel_node(struct rcore_sampler *sampler,
 		first = count - 1;
 	for (size_t i = count; i-- > first;)
 		node = rcore_profile_node(sampler->profile, node,
-					  frame_of(sampler, addresses[i]));
+					  frame_of(sampler, inside(addresses, i)));
 	return node;
 }

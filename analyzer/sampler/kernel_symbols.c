@@ -13,8 +13,13 @@
 
 enum {
 	SYMBOLS_MAX = 4 << 20, /* twenty times as many as usual */
-	/* No function is as long: a module was loaded later. */
+	/* No function is as long. */
 	FUNCTION_MAX = 1 << 20,
+	/*
+	 * The same of a module. What follows its last function may be a module
+	 * that was loaded later, or code that has no symbol.
+	 */
+	MODULE_FUNCTION_MAX = 64 << 10,
 };
 
 struct symbol {
@@ -132,7 +137,11 @@ bool rcore_kernel_symbol_at(const struct rcore_kernel_symbols *symbols, uint64_t
 		else
 			high = middle;
 	}
-	if (!low || address - symbols->list.items[low - 1].address >= FUNCTION_MAX)
+	if (!low)
+		return false;
+	const struct symbol *last = &symbols->list.items[low - 1];
+	if (address - last->address >=
+	    (uint64_t)(last->text.module ? MODULE_FUNCTION_MAX : FUNCTION_MAX))
 		return false;
 	/* Of several names for one address, the first that the kernel lists. */
 	while (low > 1 &&

@@ -47,6 +47,9 @@ START_TEST(functions)
 	ck_assert(rcore_kernel_symbol_at(symbols, 0xffffffffc0001010, &symbol));
 	ck_assert_str_eq(symbol.name, "nft_do_chain");
 	ck_assert_str_eq(symbol.module, "[nf_tables]");
+	/* Another module may be there. */
+	ck_assert_str_eq(name_at(symbols, 0xffffffffc0010fff), "nft_do_chain");
+	ck_assert_str_eq(name_at(symbols, 0xffffffffc0011000), "?");
 	rcore_kernel_symbols_free(symbols);
 }
 END_TEST
