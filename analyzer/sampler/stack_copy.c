@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * How far from the stack pointer a machine stack may end. Code in between, such
- * as libraries that are mapped above the stack of a thread, can be read.
+ * How far from the start of a part a machine stack may end. Code in between,
+ * such as libraries that are mapped above the stack of a thread, can be read.
  */
 enum { STACK_SPAN = 64 << 20 };
 
@@ -19,17 +19,17 @@ static enum rcore_fault read_copy(struct rcore_memory *memory, uint64_t address,
 				  size_t size)
 {
 	const struct rcore_stack_copy *copy = (const struct rcore_stack_copy *)memory;
+	bool is_stack = false;
 	for (size_t i = 0; i < RCORE_BPF_PARTS; i++) {
 		const struct rcore_stack_part *part = &copy->parts[i];
 		uint64_t offset = address - part->start;
+		is_stack |= part->size && overlaps(address, size, part->start, STACK_SPAN);
 		if (offset >= part->size || size > part->size - offset)
 			continue;
 		memcpy(buffer, part->bytes + offset, size);
 		return RCORE_FAULT_NONE;
 	}
-	if (copy->parts[RCORE_BPF_INNER].size &&
-	    overlaps(address, size, copy->parts[RCORE_BPF_INNER].start, STACK_SPAN) &&
-	    !rcore_live_is_constant(copy->live, address))
+	if (is_stack && !rcore_live_is_constant(copy->live, address))
 		return RCORE_FAULT_NOT_COPIED;
 	return rcore_read(copy->below, address, buffer, size);
 }

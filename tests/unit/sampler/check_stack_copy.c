@@ -86,7 +86,8 @@ START_TEST(parts)
 	ck_assert_int_eq(read_at(OUTER + 16, 8), 0);
 	/* Elsewhere, the process is read. */
 	ck_assert_int_eq(read_at(INNER - 8, 8), 1);
-	ck_assert_int_eq(read_at(INNER + (64ull << 20), 8), 1);
+	ck_assert_int_eq(read_at(INNER + (64ull << 20), 8), 0);
+	ck_assert_int_eq(read_at(OUTER + (64ull << 20), 8), 1);
 	rcore_stack_copy_set(&copy, NULL);
 	ck_assert_int_eq(read_at(INNER, 8), 1);
 	teardown();
@@ -101,6 +102,24 @@ START_TEST(code)
 	ck_assert(set(near - 4096, near - 2048));
 	ck_assert_int_eq(read_at(near, 8), 1);
 	ck_assert_int_eq(read_at(near - 4096, 8), 2);
+	teardown();
+}
+END_TEST
+
+/* The outer part may be far from the inner one. */
+START_TEST(apart)
+{
+	const uint64_t inner = 1ull << 40, outer = inner + (1ull << 30);
+	setup();
+	ck_assert(set(inner, outer));
+	ck_assert_int_eq(read_at(outer, 8), 2);
+	ck_assert_int_eq(read_at(outer + 16, 8), 0);
+	ck_assert_int_eq(read_at(outer - 8, 16), 0);
+	ck_assert_int_eq(read_at(outer - 8, 8), 1);
+	/* Without it, nothing is known of that place. */
+	copied.record.parts[RCORE_BPF_OUTER].bytes = 0;
+	ck_assert(rcore_stack_copy_set(&copy, &copied.record));
+	ck_assert_int_eq(read_at(outer + 16, 8), 1);
 	teardown();
 }
 END_TEST
@@ -125,7 +144,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {parts, code, hostile};
+	const TTest *const tests[] = {parts, code, apart, hostile};
 	const struct rcore_test_suite suite = {
 		.name = "stack_copy", .tests = tests, .count = RCORE_COUNT(tests)};
 	return rcore_test_suite_run(&suite);
