@@ -250,7 +250,8 @@ static struct rcore_record_summary shown_of(const struct record *record)
 					     .rate = rate_of(record->asked, record->is_copied),
 					     .is_terminal = record->shows_progress,
 					     .is_off_cpu = record->asked->off_cpu,
-					     .is_calls = record->asked->events.count};
+					     .is_calls = record->asked->events.count,
+					     .is_native = record->asked->native};
 }
 
 static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_last,

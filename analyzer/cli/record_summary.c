@@ -31,9 +31,10 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 }
 
 /* Of native frames in records of the BPF program. */
-static void summarize_unwinding(const struct rcore_sampler_statistics *total)
+static void summarize_unwinding(const struct rcore_record_summary *shown)
 {
-	if (!total->unwound)
+	const struct rcore_sampler_statistics *total = &shown->summary->total;
+	if (!shown->is_native)
 		return;
 	fprintf(stderr, "; %llu of %llu native stacks could not be unwound completely",
 		(unsigned long long)total->not_unwound, (unsigned long long)total->unwound);
@@ -52,7 +53,7 @@ static void summarize_events(const struct rcore_record_summary *shown)
 	if (total->unread)
 		fprintf(stderr, ", %llu stacks could not be read",
 			(unsigned long long)total->unread);
-	summarize_unwinding(total);
+	summarize_unwinding(shown);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
 
@@ -74,7 +75,7 @@ static void summarize_copied(const struct rcore_record_summary *shown)
 	if (summary->copied < summary->processes)
 		fprintf(stderr, "; %zu of %zu processes were sampled without BPF",
 			summary->processes - summary->copied, summary->processes);
-	summarize_unwinding(total);
+	summarize_unwinding(shown);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
 

@@ -12,7 +12,7 @@ struct rcore_record_summary {
 	const struct rcore_sampling_summary *summary;
 	size_t rate;      /* as requested */
 	bool is_terminal; /* progress was shown */
-	bool is_off_cpu, is_calls;
+	bool is_off_cpu, is_calls, is_native;
 };
 
 /* Prints the line that is replaced each second. */

@@ -11,6 +11,12 @@
  * the process need not be stopped.
  */
 
+/*
+ * Of one record. A copy has room for some thousands of the smallest frames, and
+ * rcore must keep up with the records.
+ */
+enum { FRAMES_MAX = 1024 };
+
 static enum rcore_thread_status status_of(const struct rcore_sampler *sampler,
 					  const struct rcore_bpf_record *record)
 {
@@ -66,8 +72,10 @@ static struct rcore_snapshot *describe(struct rcore_sampler *sampler,
 }
 
 /* Lets the session read the thread of the record. */
-static void aim(struct rcore_native *native, const struct rcore_bpf_record *record)
+static struct rcore_error *aim(struct rcore_native *native,
+			       const struct rcore_bpf_record *record)
 {
+	struct rcore_code *code;
 	struct rcore_target *target = &native->session->target;
 	struct rcore_native_thread *thread = &native->thread;
 	if (target->process != &native->process) {
@@ -85,6 +93,19 @@ static void aim(struct rcore_native *native, const struct rcore_bpf_record *reco
 	/* Unwinding needs none of those that the record lacks. */
 	if (thread->register_count > rcore_register_count(native->process.machine))
 		thread->register_count = rcore_register_count(native->process.machine);
+	struct rcore_error *err = rcore_target_code(target, &code);
+	if (!err)
+		rcore_code_limit(code, FRAMES_MAX);
+	return err;
+}
+
+/* Only a lack of memory ends the recording. */
+static struct rcore_error *unless_memory(struct rcore_error *err)
+{
+	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	rcore_error_free(err);
+	return NULL;
 }
 
 static bool is_gap(const struct rcore_fiber *fiber)
@@ -108,12 +129,14 @@ static struct rcore_error *weave(struct rcore_sampler *sampler, struct rcore_sna
 		if (!fiber->frames)
 			return rcore_error_no_memory();
 	}
-	struct rcore_error *err =
-		rcore_session_weave(&native->session->target, native->located, &moment);
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	rcore_error_free(err);
-	return NULL;
+	return rcore_session_weave(&native->session->target, native->located, &moment);
+}
+
+/* Whether a part of the stack, or all of it, is missing. */
+static bool is_cut(const struct rcore_fiber *fiber)
+{
+	return is_gap(fiber) || !fiber->step_count ||
+	       (!fiber->frame_count && fiber->native_problem);
 }
 
 struct rcore_error *rcore_native_begin_records(struct rcore_sampler *sampler, uint64_t now)
@@ -134,21 +157,24 @@ struct rcore_error *rcore_native_add(struct rcore_sampler *sampler,
 				     uint32_t *node)
 {
 	struct rcore_native *native = sampler->native;
-	if (!native || !native->session || !rcore_stack_copy_set(&native->copy, record))
+	if (!native)
 		return NULL;
+	sampler->statistics.unwound++;
+	if (!native->session || !rcore_stack_copy_set(&native->copy, record)) {
+		sampler->statistics.not_unwound++;
+		return NULL;
+	}
 	struct rcore_snapshot *snapshot = describe(sampler, record);
 	struct rcore_error *err = snapshot ? NULL : rcore_error_no_memory();
-	if (!err) {
-		aim(native, record);
-		err = weave(sampler, snapshot, track);
-	}
+	if (!err)
+		err = unless_memory(aim(native, record));
+	if (!err)
+		err = unless_memory(weave(sampler, snapshot, track));
 	if (!err) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[0];
-		sampler->statistics.unwound++;
-		sampler->statistics.not_unwound +=
-			is_gap(fiber) || !fiber->step_count ||
-			(!fiber->frame_count && fiber->native_problem);
-		*node = rcore_native_woven_node(sampler, track, fiber, in_gc);
+		sampler->statistics.not_unwound += is_cut(fiber);
+		if (fiber->step_count)
+			*node = rcore_native_woven_node(sampler, track, fiber, in_gc);
 	}
 	rcore_stack_copy_set(&native->copy, NULL);
 	rcore_snapshot_free(snapshot);

@@ -85,14 +85,13 @@ static void bounds_of(const struct rcore_fiber *fiber, size_t *ret_innermost,
 			*ret_outermost = i;
 	}
 }
+
 uint32_t rcore_native_woven_node(struct rcore_sampler *sampler, const struct rcore_track *track,
 				 const struct rcore_fiber *fiber, bool in_gc)
 {
 	struct rcore_profile *profile = sampler->profile;
 	uint32_t node = fiber->frame_count ? 0 : rcore_sampler_no_stack(sampler);
 	size_t innermost, outermost;
-	if (!fiber->step_count)
-		return node;
 	bounds_of(fiber, &innermost, &outermost);
 	for (size_t i = outermost < fiber->step_count ? outermost + 1 : fiber->step_count;
 	     i-- > 0;) {

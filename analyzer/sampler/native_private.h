@@ -39,7 +39,7 @@ struct rcore_error *rcore_native_follow(struct rcore_sampler *sampler, uint64_t 
 
 /*
  * native_node.c: returns the node of a woven stack. `track` has the Ruby frames
- * of `fiber`; NULL: it has none.
+ * of `fiber`, which has steps; NULL: it has none.
  */
 uint32_t rcore_native_woven_node(struct rcore_sampler *sampler, const struct rcore_track *track,
 				 const struct rcore_fiber *fiber, bool in_gc);

@@ -20,6 +20,7 @@ struct rcore_code {
 	struct rcore_native_modules *native; /* NULL: not opened yet */
 	struct rcore_sites sites;
 	uint64_t activation; /* found by its code, or 0 */
+	size_t frame_limit;  /* of one stack */
 	struct set *set;     /* the stacks that are being unwound */
 };
 
@@ -117,6 +118,7 @@ struct rcore_error *rcore_code_open(struct rcore_modules *modules, struct rcore_
 	code->modules = modules;
 	code->memory = memory;
 	code->machine = row;
+	code->frame_limit = RCORE_NATIVE_FRAME_LIMIT;
 	*ret = code;
 	return NULL;
 }
@@ -127,6 +129,12 @@ void rcore_code_close(struct rcore_code *code)
 		return;
 	forget(code);
 	free(code);
+}
+
+void rcore_code_limit(struct rcore_code *code, size_t frames)
+{
+	code->frame_limit =
+		frames < RCORE_NATIVE_FRAME_LIMIT ? frames : RCORE_NATIVE_FRAME_LIMIT;
 }
 
 static void find_activation(struct rcore_code *code, struct rcore_interpreter *interpreter)
@@ -159,6 +167,7 @@ struct rcore_error *rcore_unwind(struct rcore_code *code, struct rcore_arena *ar
 	unwinder->native = code->native;
 	unwinder->sites = &code->sites;
 	unwinder->arena = unwinder->names.arena = arena;
+	unwinder->frame_limit = code->frame_limit;
 	unwinder->frames_left = RCORE_NATIVE_TOTAL_LIMIT;
 	rcore_kept_pages_init(&unwinder->memory, code->memory);
 	find_activation(code, interpreter);

@@ -80,6 +80,11 @@ struct rcore_code;
 struct rcore_error *rcore_code_open(struct rcore_modules *modules, struct rcore_memory *memory,
 				    unsigned machine, struct rcore_code **ret);
 void rcore_code_close(struct rcore_code *code); /* NULL-safe */
+/*
+ * Sets how many frames of one stack are unwound, at most the limit above, which
+ * is the default. Frames that were inlined do not count.
+ */
+void rcore_code_limit(struct rcore_code *code, size_t frames);
 
 /*
  * Unwinds and symbolizes all `contexts` in one walk. If `interpreter` is not

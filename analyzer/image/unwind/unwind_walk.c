@@ -94,9 +94,9 @@ static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
 				   "the stack leaves its bounds 0x%" PRIx64 "-0x%" PRIx64
 				   " for sp 0x%" PRIx64,
 				   context->stack_start, context->stack_end, sp);
-	else if (last->depth >= RCORE_NATIVE_FRAME_LIMIT)
-		rcore_walk_problem(walk, "more than %d native frames",
-				   RCORE_NATIVE_FRAME_LIMIT);
+	else if (last->depth >= walk->unwinder->frame_limit)
+		rcore_walk_problem(walk, "more than %zu native frames",
+				   walk->unwinder->frame_limit);
 	else if (!walk->unwinder->frames_left)
 		rcore_walk_problem(walk, "more than %d native frames in all stacks",
 				   RCORE_NATIVE_TOTAL_LIMIT);

@@ -23,6 +23,7 @@ struct rcore_unwinder {
 	enum rcore_fault fault;
 	uint64_t fault_address;
 
+	size_t frame_limit; /* of one stack */
 	size_t frames_left; /* of all stacks */
 };
 

@@ -18,7 +18,10 @@
 #include "sampler/bpf/sample.skel.h"
 #include "target/process.h"
 
-/* Records with machine stacks are larger: up to 100 KiB instead of 10. */
+/*
+ * Most records with machine stacks have up to 100 KiB, instead of 10. All parts
+ * of one together have room for some 325.
+ */
 enum { NATIVE_RING_BYTES = 32 << 20 };
 
 struct rcore_bpf {

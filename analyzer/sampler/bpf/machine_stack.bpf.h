@@ -6,29 +6,33 @@
 
 /*
  * Copies a part of the machine stack to the end of the record, which has `at`
- * bytes. If a page is not present, copies the first pages, or one. Returns the
- * new size of the record; 0 only if a bound is exceeded.
+ * bytes. If a page is not present, leaves out the first `spare` bytes, which
+ * may be on a page that was never used; then copies the first pages, or one.
+ * Returns the new size of the record; 0 only if a bound is exceeded.
  */
 static __always_inline __u64 read_part(struct scratch *scratch, __u64 at, __u64 start,
-				       __u64 end, __u64 most, enum rcore_bpf_part part)
+				       __u64 spare, __u64 end, __u64 most,
+				       enum rcore_bpf_part part)
 {
-	__u64 bytes = end - start, page = PAGE - (start & (PAGE - 1));
+	__u64 bytes, page;
 	scratch->record.parts[part].start = start;
-	if (start >= end)
+	if (start >= end || end - start <= spare)
 		return at;
-	if (bytes > most)
-		bytes = most;
 	for (__u32 i = 0; i < ATTEMPTS; i++) {
+		page = PAGE - (start & (PAGE - 1)) + (i == 2 ? FEW_PAGES : 0);
+		bytes = end - start > most ? most : end - start;
+		if (i >= 2 && bytes > page)
+			bytes = page;
 		asm volatile("" : "+r"(bytes), "+r"(at));
 		if (at > sizeof(*scratch) - most || bytes > most)
 			return 0;
 		if (!bpf_probe_read_user((char *)scratch + at, bytes, (const void *)start)) {
+			scratch->record.parts[part].start = start;
 			scratch->record.parts[part].bytes = bytes;
 			return at + bytes;
 		}
-		if (bytes <= page)
-			break;
-		bytes = bytes > page + FEW_PAGES && !i ? page + FEW_PAGES : page;
+		if (!i)
+			start += spare;
 	}
 	return at;
 }
@@ -71,12 +75,13 @@ static __always_inline __u64 read_machine(const struct rcore_bpf_process *proces
 	begun = record->stack_start ? record->stack_start + RCORE_BPF_OUTER_SLACK : 0;
 	first = BPF_CORE_READ(kernel, mm, start_stack);
 	end = lower(lower(lower(-1ull, thread, sp), begun, sp), first, sp);
-	at = read_part(scratch, at, sp - RCORE_BPF_RED_ZONE, lower(end, record->bottom, sp),
-		       RCORE_BPF_MACHINE_MAX, RCORE_BPF_INNER);
+	at = read_part(scratch, at, sp - RCORE_BPF_RED_ZONE, RCORE_BPF_RED_ZONE,
+		       lower(end, record->bottom, sp), RCORE_BPF_MACHINE_MAX, RCORE_BPF_INNER);
 	/* A fiber has no frames there. */
 	if (!at || record->fiber_stack || sp >= record->bottom || record->top >= end)
 		return at;
-	return read_part(scratch, at, record->top, end, RCORE_BPF_OUTER_MAX, RCORE_BPF_OUTER);
+	return read_part(scratch, at, record->top, 0, end, RCORE_BPF_OUTER_MAX,
+			 RCORE_BPF_OUTER);
 }
 
 #endif

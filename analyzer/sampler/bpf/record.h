@@ -69,7 +69,7 @@ enum {
 
 /* Parts of the machine stack in a record. */
 enum rcore_bpf_part {
-	RCORE_BPF_INNER, /* from the stack pointer on */
+	RCORE_BPF_INNER, /* from the red zone, or the stack pointer, on */
 	RCORE_BPF_OUTER, /* outside of a VM stack that is on it */
 	RCORE_BPF_PARTS,
 };

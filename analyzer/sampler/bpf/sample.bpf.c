@@ -25,7 +25,7 @@ enum {
 	/* The inode number of the initial pid namespace (PROC_PID_INIT_INO). */
 	INITIAL_NAMESPACE = 0xeffffffc,
 	PAGE = 4096,  /* divides the page size of each machine */
-	ATTEMPTS = 3, /* to read a part of the machine stack */
+	ATTEMPTS = 4, /* to read a part of the machine stack */
 	FEW_PAGES = 12 << 10,
 	TASK_DEAD = 0x80, /* task_struct.state of the kernel, from 4.14 on */
 };

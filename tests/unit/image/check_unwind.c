@@ -358,6 +358,23 @@ START_TEST(deep)
 }
 END_TEST
 
+/* A caller may want fewer frames. */
+START_TEST(limited)
+{
+	struct taken *taken = take("target", "recurse", "100");
+	struct rcore_unwind_context *context = &taken->context;
+	struct rcore_code *code;
+	ck_assert_ptr_null(
+		rcore_code_open(taken->modules, taken->memory, taken->process->machine, &code));
+	rcore_code_limit(code, 20);
+	ck_assert_ptr_null(rcore_unwind(code, &taken->arena, NULL, NULL, context, 1));
+	ok(context->frame_count >= 20 && context->frame_count < 60);
+	ok(context->problem && strstr(context->problem, "more than 20 native"));
+	rcore_code_close(code);
+	drop(taken);
+}
+END_TEST
+
 START_TEST(too_deep)
 {
 	struct taken *taken = take("target", "recurse", "1100000");
@@ -584,6 +601,7 @@ int main(void)
 	tcase_add_test(cores, through_other_vdso);
 	tcase_add_test(cores, parked_stacks);
 	tcase_add_test(cores, deep);
+	tcase_add_test(cores, limited);
 	tcase_add_test(cores, too_deep);
 	tcase_add_test(cores, bounds);
 	tcase_add_test(cores, no_registers);
