@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sampler/away.h"
 
@@ -29,11 +30,43 @@ static void write_pending(struct rcore_sampler *sampler, struct rcore_away *away
 		rcore_pending_write(sampler, &away->pending);
 }
 
+static void drop_record(struct rcore_sampler *sampler, struct rcore_away *away)
+{
+	if (sampler->options.kept)
+		*sampler->options.kept -= away->capacity;
+	free(away->record);
+	away->record = NULL;
+	away->capacity = 0;
+}
+
+bool rcore_away_keep(struct rcore_sampler *sampler, struct rcore_away *away,
+		     const struct rcore_bpf_record *record, size_t size)
+{
+	uint64_t *kept = sampler->options.kept;
+	size_t more = size > away->capacity ? size - away->capacity : 0;
+	away->size = size;
+	if (more && kept && *kept + more > RCORE_AWAY_KEPT_MAX) {
+		drop_record(sampler, away);
+		return true;
+	}
+	if (more) {
+		struct rcore_bpf_record *grown = realloc(away->record, size);
+		if (!grown)
+			return false;
+		away->record = grown;
+		away->capacity = size;
+		if (kept)
+			*kept += more;
+	}
+	memcpy(away->record, record, size);
+	return true;
+}
+
 void rcore_away_forget(struct rcore_sampler *sampler, struct rcore_away *away)
 {
 	write_pending(sampler, away);
 	HASH_DEL(sampler->away, away);
-	free(away->record);
+	drop_record(sampler, away);
 	free(away);
 }
 
@@ -42,7 +75,7 @@ void rcore_away_deinit(struct rcore_sampler *sampler)
 	while (sampler->away) {
 		struct rcore_away *away = sampler->away;
 		HASH_DEL(sampler->away, away);
-		free(away->record);
+		drop_record(sampler, away);
 		free(away);
 	}
 }

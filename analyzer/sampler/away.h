@@ -8,6 +8,9 @@
 #define uthash_nonfatal_oom(away) ((away)->is_lost = true)
 #include <uthash.h>
 
+/* Bytes of records that are kept, of all threads of all processes. */
+enum { RCORE_AWAY_KEPT_MAX = 256 << 20 };
+
 /* A kernel thread that has left its processor at least once. */
 struct rcore_away {
 	uint32_t tid;
@@ -24,7 +27,8 @@ struct rcore_away {
 	/*
 	 * The record of its leaving, to decode it again if the profile's tables
 	 * are emptied. Size 0: the thread left before the recording began, and
-	 * its stack was read from the process.
+	 * its stack was read from the process. If it has a size, but is NULL,
+	 * there was no room to keep it.
 	 */
 	struct rcore_bpf_record *record;
 	size_t size, capacity;
@@ -37,6 +41,12 @@ struct rcore_away *rcore_away_find(const struct rcore_sampler *sampler, uint32_t
 struct rcore_away *rcore_away_add(struct rcore_sampler *sampler, uint32_t tid);
 /* Removes a thread that has ended, after writing its pending sample. */
 void rcore_away_forget(struct rcore_sampler *sampler, struct rcore_away *away);
+/*
+ * Keeps the record of a thread's leaving, unless that exceeds the limit.
+ * Returns false if memory is short.
+ */
+bool rcore_away_keep(struct rcore_sampler *sampler, struct rcore_away *away,
+		     const struct rcore_bpf_record *record, size_t size);
 /* Sets what the thread's next sample refers to. */
 void rcore_away_refer(struct rcore_sampler *sampler, struct rcore_away *away,
 		      const struct rcore_track *track, uint32_t node, uint32_t state);

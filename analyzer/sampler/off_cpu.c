@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "sampler/away.h"
 
@@ -64,20 +61,6 @@ static struct rcore_error *look_up(struct rcore_sampler *sampler, struct rcore_a
 	return err;
 }
 
-static bool keep(struct rcore_away *away, const struct rcore_bpf_record *record, size_t size)
-{
-	if (size > away->capacity) {
-		struct rcore_bpf_record *grown = realloc(away->record, size);
-		if (!grown)
-			return false;
-		away->record = grown;
-		away->capacity = size;
-	}
-	memcpy(away->record, record, size);
-	away->size = size;
-	return true;
-}
-
 static struct rcore_error *add_left(struct rcore_sampler *sampler,
 				    const struct rcore_bpf_record *record, size_t size)
 {
@@ -90,7 +73,7 @@ static struct rcore_error *add_left(struct rcore_sampler *sampler,
 		return NULL;
 	}
 	struct rcore_away *away = rcore_away_add(sampler, record->tid);
-	if (!away || !keep(away, record, size))
+	if (!away || !rcore_away_keep(sampler, away, record, size))
 		return rcore_error_no_memory();
 	sampler->statistics.samples++;
 	away->is_missing = false;
@@ -140,6 +123,18 @@ static void look_up_found(struct rcore_sampler *sampler, struct rcore_away *away
 			 rcore_sampler_plain_state(sampler, thread->state));
 }
 
+/* Of a thread whose record was not kept, only its id is known. */
+static void look_up_dropped(struct rcore_sampler *sampler, struct rcore_away *away)
+{
+	struct rcore_profile *profile = sampler->profile;
+	const struct rcore_profile_thread thread = {.pid = (uint32_t)rcore_sampler_pid(sampler),
+						    .tid = away->tid};
+	const struct rcore_track track = {.thread = rcore_profile_thread(profile, &thread)};
+	uint32_t frame = rcore_sampler_note(sampler, "(stack not kept)");
+	rcore_away_refer(sampler, away, &track, rcore_profile_node(profile, 0, frame),
+			 rcore_sampler_plain_state(sampler, RCORE_SAMPLE_BLOCKED));
+}
+
 /* Decodes again what became invalid when the profile's tables were emptied. */
 static struct rcore_error *renew(struct rcore_sampler *sampler)
 {
@@ -147,8 +142,10 @@ static struct rcore_error *renew(struct rcore_sampler *sampler)
 	for (struct rcore_away *each = sampler->away; each; each = each->hh.next) {
 		if (err || !each->is_away || each->generation == sampler->generation)
 			continue;
-		if (each->size)
+		if (each->record)
 			err = look_up(sampler, each, each->record);
+		else if (each->size)
+			look_up_dropped(sampler, each);
 		else
 			look_up_found(sampler, each);
 	}

@@ -132,6 +132,11 @@ struct rcore_sampler_options {
 	 * leave these frames out. Must outlive the sampler.
 	 */
 	const struct rcore_kernel_symbols *kernel;
+	/*
+	 * How many bytes of records all samplers keep for off_cpu; NULL: they
+	 * keep as many as there are.
+	 */
+	uint64_t *kept;
 	bool is_single; /* for tests: trust the first copy */
 	uint64_t begun; /* CLOCK_MONOTONIC of time 0 in the profile */
 };
@@ -155,8 +160,8 @@ struct rcore_sampler_statistics {
 	/* Places where native and Ruby frames could not be matched. */
 	uint64_t gaps;
 	/*
-	 * With BPF and native frames: machine stacks, and those of which a part
-	 * could not be unwound.
+	 * With BPF and native frames: machine stacks, and those of which a
+	 * part, or all, is missing.
 	 */
 	uint64_t unwound, not_unwound;
 	/*

@@ -32,7 +32,19 @@ enum {
 	BPF_ATTEMPTS = 6,
 	/* The time between two reads of the BPF program's records. */
 	RECORDS_NS = 20 * MILLISECOND,
+	/*
+	 * How long one read may take. It would never end if records came faster
+	 * than rcore adds them.
+	 */
+	READ_NS = 100 * MILLISECOND,
 };
+
+/*
+ * How long a read of what was recorded until a process, or the recording, ended
+ * may take. What is left then counts as lost. The ring buffer has no more than
+ * rcore adds in two seconds on a processor.
+ */
+static const uint64_t last_read_limit = 10ull * SECOND;
 
 /* How long a process that is said to be Ruby may take to start. */
 static const uint64_t boot_limit = 10ull * SECOND;
@@ -52,6 +64,13 @@ struct member {
 	uint64_t mappings; /* rcore_sampler_code_mappings() at that time */
 };
 
+/* One read of the BPF program's records. */
+struct reading {
+	uint64_t begun, deadline;
+	uint64_t reached; /* records up to this time were read */
+	bool is_last;     /* reads all records up to `begun` */
+};
+
 struct rcore_sampling {
 	const struct rcore_sampling_options *options;
 	struct rcore_profile *profile;
@@ -63,6 +82,9 @@ struct rcore_sampling {
 	struct rcore_sampler_options sampler_options;
 	uint64_t begun, ticks, last_tree, last_second, random;
 	struct rcore_error *failure; /* why a record could not be added */
+	struct reading reading;
+	uint64_t late; /* records left at the deadline of the last read */
+	uint64_t kept; /* rcore_sampler_options.kept */
 	double cpu_begun;
 };
 
@@ -114,12 +136,12 @@ void rcore_sampling_summary(const struct rcore_sampling *sampling,
 		return;
 	struct rcore_bpf_counts counts;
 	sampling->options->engine->counts(sampling->options->bpf, &counts);
-	ret->total.overruns = counts.overruns;
+	ret->total.overruns = counts.overruns + sampling->late;
 	ret->total.unread = counts.unread;
 	double taken = (double)ret->total.samples;
-	ret->achieved =
-		taken > 0 ? sampling->options->rate * taken / (taken + (double)counts.overruns)
-			  : 0;
+	ret->achieved = taken > 0 ? sampling->options->rate * taken /
+					    (taken + (double)ret->total.overruns)
+				  : 0;
 }
 
 struct rcore_sampler *rcore_sampling_at(struct rcore_sampling *sampling, size_t index)
@@ -338,35 +360,78 @@ static struct rcore_error *find_children(struct rcore_sampling *sampling, uint64
 	return err;
 }
 
-static bool add_record(const struct rcore_bpf_record *record, size_t size, void *context)
+static void decode(struct rcore_sampling *sampling, struct member *member,
+		   const struct rcore_bpf_record *record, size_t size)
 {
-	struct rcore_sampling *sampling = context;
-	struct member *member = find(sampling, (int)record->pid);
 	uint64_t cpu = (uint64_t)(SECOND / sampling->options->rate);
-	if (!member || !member->sampler || !member->is_copied || sampling->failure)
-		return !sampling->failure;
 	if (record->kind == RCORE_BPF_SAMPLE)
 		sampling->failure = rcore_sampler_add_record(member->sampler, record, cpu);
 	else if (record->kind == RCORE_BPF_CALLED)
 		sampling->failure = rcore_sampler_add_call(member->sampler, record);
 	else
 		sampling->failure = rcore_sampler_add_switch(member->sampler, record, size);
-	return !sampling->failure;
+}
+
+static bool is_stopped(const struct rcore_sampling_options *options)
+{
+	return options->stop && *options->stop;
+}
+
+static bool add_record(const struct rcore_bpf_record *record, size_t size, void *context)
+{
+	struct rcore_sampling *sampling = context;
+	struct reading *reading = &sampling->reading;
+	struct member *member = find(sampling, (int)record->pid);
+	bool is_late = rcore_clock_ns() >= reading->deadline;
+	/* A record that is passed to this function is consumed: add it, too. */
+	bool is_beyond = record->time > reading->begun;
+	if (member && member->sampler && member->is_copied) {
+		if (reading->is_last && is_late)
+			sampling->late++;
+		else
+			decode(sampling, member, record, size);
+	}
+	if (reading->is_last)
+		return !is_beyond && !sampling->failure;
+	if (!is_late && !is_stopped(sampling->options))
+		return !sampling->failure;
+	reading->reached = record->time;
+	return false;
+}
+
+static struct rcore_error *read_records(struct rcore_sampling *sampling)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	uint64_t reached = sampling->reading.begun;
+	if (options->bpf)
+		options->engine->consume(options->bpf, add_record, sampling);
+	if (sampling->reading.reached && sampling->reading.reached < reached)
+		reached = sampling->reading.reached;
+	for (size_t i = 0; options->bpf && i < sampling->members.count; i++)
+		if (sampling->members.items[i].is_copied)
+			rcore_sampler_end_records(sampling->members.items[i].sampler, reached);
+	struct rcore_error *err = sampling->failure;
+	sampling->failure = NULL;
+	return err;
 }
 
 /* Adds the records that the BPF program has written since the last call. */
 static struct rcore_error *add_records(struct rcore_sampling *sampling)
 {
-	const struct rcore_sampling_options *options = sampling->options;
 	uint64_t now = rcore_clock_ns();
-	if (options->bpf)
-		options->engine->consume(options->bpf, add_record, sampling);
-	for (size_t i = 0; options->bpf && i < sampling->members.count; i++)
-		if (sampling->members.items[i].is_copied)
-			rcore_sampler_end_records(sampling->members.items[i].sampler, now);
-	struct rcore_error *err = sampling->failure;
-	sampling->failure = NULL;
-	return err;
+	sampling->reading = (struct reading){.begun = now, .deadline = now + READ_NS};
+	return read_records(sampling);
+}
+
+/*
+ * Adds all records that the BPF program has written up to now; after
+ * `deadline`, counts them as lost.
+ */
+static struct rcore_error *add_last_records(struct rcore_sampling *sampling, uint64_t deadline)
+{
+	sampling->reading = (struct reading){
+		.begun = rcore_clock_ns(), .deadline = deadline, .is_last = true};
+	return read_records(sampling);
 }
 
 static struct rcore_error *tick_member(const struct rcore_sampling *sampling,
@@ -401,7 +466,8 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 			return err;
 		rcore_error_free(err);
 		/* What it did until it ended. */
-		err = member->is_copied ? add_records(sampling) : NULL;
+		err = member->is_copied ? add_last_records(sampling, now + last_read_limit)
+					: NULL;
 		if (err)
 			return err;
 		leave(sampling, member);
@@ -454,7 +520,7 @@ static void sleep_until(uint64_t when)
 static bool is_over(const struct rcore_sampling *sampling, uint64_t now)
 {
 	const struct rcore_sampling_options *options = sampling->options;
-	if (options->stop && *options->stop)
+	if (is_stopped(options))
 		return true;
 	if (options->each_tick && !options->each_tick(options->context))
 		return true;
@@ -504,14 +570,13 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 		now = rcore_clock_ns();
 	}
 	if (!err)
-		err = add_records(sampling);
+		err = add_last_records(sampling, now + last_read_limit);
 	struct rcore_error *failure = report(sampling, true);
 	if (!err)
 		err = failure;
 	else
 		rcore_error_free(failure);
-	if (!err && !sampling->summary.processes &&
-	    !(sampling->options->stop && *sampling->options->stop)) {
+	if (!err && !sampling->summary.processes && !is_stopped(sampling->options)) {
 		err = last;
 		last = NULL;
 		if (!err && sampling->members.count) {
@@ -529,6 +594,7 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 	struct rcore_sampling sampling = {
 		.options = options, .profile = profile, .cpu_begun = own_cpu()};
 	sampling.sampler_options = options->sampler;
+	sampling.sampler_options.kept = &sampling.kept;
 	if (getrandom(&sampling.random, sizeof(sampling.random), GRND_NONBLOCK) < 0)
 		sampling.random = rcore_clock_ns();
 	prctl(PR_SET_TIMERSLACK, 1000ul);

@@ -67,7 +67,8 @@ struct rcore_bpf_engine {
 	void (*remove)(struct rcore_bpf *bpf, int pid);
 	/*
 	 * Calls `each` for all records in the ring buffer, without waiting for
-	 * more. A record is valid until `each` returns, and its counts fit into
+	 * more. It does not end while records come faster than `each` takes
+	 * them. A record is valid until `each` returns, and its counts fit into
 	 * its `size` in bytes, which is RCORE_BPF_HEAD if it has no stack.
 	 * `each` returns false to stop; that record and those before it are
 	 * then consumed.

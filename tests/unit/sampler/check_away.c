@@ -102,9 +102,68 @@ START_TEST(ends)
 }
 END_TEST
 
+/* Beyond the limit, the last records are not kept. */
+START_TEST(limit)
+{
+	const struct rcore_bpf_record record = {.tid = NO_THREAD};
+	uint64_t kept = RCORE_AWAY_KEPT_MAX - sizeof(record);
+	setup();
+	sampler.options.kept = &kept;
+	struct rcore_away *away = leave(NO_THREAD), *other = leave((uint32_t)child);
+	ck_assert(rcore_away_keep(&sampler, away, &record, sizeof(record)));
+	ck_assert_ptr_nonnull(away->record);
+	ck_assert_uint_eq(kept, RCORE_AWAY_KEPT_MAX);
+	ck_assert(rcore_away_keep(&sampler, other, &record, RCORE_BPF_HEAD));
+	ck_assert_ptr_null(other->record);
+	ck_assert_uint_eq(other->size, RCORE_BPF_HEAD);
+	/* It needs no more room than before. */
+	ck_assert(rcore_away_keep(&sampler, away, &record, RCORE_BPF_HEAD));
+	ck_assert_ptr_nonnull(away->record);
+	rcore_away_forget(&sampler, away);
+	ck_assert_uint_eq(kept, RCORE_AWAY_KEPT_MAX - sizeof(record));
+	ck_assert(rcore_away_keep(&sampler, other, &record, sizeof(record)));
+	ck_assert_ptr_nonnull(other->record);
+	teardown();
+	ck_assert_uint_eq(kept, RCORE_AWAY_KEPT_MAX - sizeof(record));
+}
+END_TEST
+
+static void prepare(struct rcore_ruby *ruby, void *context)
+{
+}
+
+static void finish(const struct rcore_ruby *ruby, void *context)
+{
+}
+
+/* If the profile's tables are emptied, such a thread has an unknown stack. */
+START_TEST(dropped)
+{
+	static const struct rcore_layout layout;
+	const struct rcore_bpf_record record = {
+		.kind = RCORE_BPF_RETURNED,
+		.time = BEGUN + 1000,
+		.tid = NO_THREAD,
+		.switches = 5,
+		.ran = 100,
+	};
+	setup();
+	struct rcore_away *away = leave(NO_THREAD);
+	rcore_codes_init(&sampler.codes, sampler.profile, rcore_live_bare_memory(sampler.live),
+			 &layout, prepare, finish, NULL);
+	rcore_profile_clear(sampler.profile);
+	ck_assert_ptr_null(rcore_sampler_add_switch(&sampler, &record, RCORE_BPF_HEAD));
+	ck_assert_uint_eq(away->generation, sampler.profile->generation);
+	ck_assert_uint_eq(away->pending.sample.wall, 1000);
+	ck_assert_uint_ne(away->pending.sample.node, 0);
+	rcore_codes_deinit(&sampler.codes);
+	teardown();
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {returns, ends};
+	const TTest *const tests[] = {returns, ends, limit, dropped};
 	const struct rcore_test_suite suite = {
 		.name = "away", .tests = tests, .count = RCORE_COUNT(tests)};
 	return rcore_test_suite_run(&suite);

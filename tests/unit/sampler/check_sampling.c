@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/count.h"
+#include "sampler/sampling.h"
+#include "suite.h"
+
+/*
+ * Tests that sampling ends although a BPF program writes records faster than
+ * they can be added.
+ */
+
+/* Of the records that are read, which one sets `stop`; 0: none. */
+static unsigned stop_after;
+static unsigned given, calls;
+static volatile sig_atomic_t stop;
+
+/* Like libbpf, it ends only when the ring buffer is empty: never. */
+static void consume(struct rcore_bpf *bpf,
+		    bool (*each)(const struct rcore_bpf_record *record, size_t size,
+				 void *context),
+		    void *context)
+{
+	struct rcore_bpf_record record = {.kind = RCORE_BPF_RETURNED};
+	calls++;
+	do {
+		record.time = rcore_clock_ns();
+		stop |= ++given == stop_after;
+	} while (each(&record, RCORE_BPF_HEAD, context));
+}
+
+static const struct rcore_bpf_engine engine = {.consume = consume};
+
+static void sample(void)
+{
+	const struct rcore_options open = {0};
+	int child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	struct rcore_sampling_options options = {
+		.pid = child,
+		.rate = 99,
+		.open = &open,
+		.stop = &stop,
+		.engine = &engine,
+		/* Only `engine` knows what it points to. */
+		.bpf = (struct rcore_bpf *)&given,
+	};
+	struct rcore_profile *profile = rcore_profile_new();
+	ck_assert_ptr_nonnull(profile);
+	given = calls = 0;
+	stop = 0;
+	/* The child is not Ruby, which is an error unless it was stopped. */
+	struct rcore_error *err = rcore_sampling_run(&options, profile);
+	ck_assert_int_eq(!err, stop);
+	rcore_error_free(err);
+	rcore_profile_free(profile);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	/* The last call reads what was recorded until then. */
+	ck_assert_uint_eq(calls, 2);
+}
+
+START_TEST(endless)
+{
+	stop_after = 0;
+	sample();
+}
+END_TEST
+
+START_TEST(stopped)
+{
+	stop_after = 10;
+	sample();
+	ck_assert_uint_le(given, 12);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {endless, stopped};
+	const struct rcore_test_suite suite = {
+		.name = "sampling", .tests = tests, .count = RCORE_COUNT(tests)};
+	return rcore_test_suite_run(&suite);
+}
