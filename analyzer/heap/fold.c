@@ -29,7 +29,7 @@ static uint32_t title_of(const struct folding *folding, uint32_t number)
 static size_t slot_of(const struct folding *folding, uint32_t above, uint32_t title)
 {
 	uint64_t hash = ((uint64_t)above << 32 | title) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t slot = (size_t)(hash >> 20) & (folding->table_size - 1);
+	size_t slot = (size_t)(hash >> 32) & (folding->table_size - 1);
 	for (; folding->table[slot]; slot = (slot + 1) & (folding->table_size - 1)) {
 		const struct rcore_fold_node *node =
 			&folding->fold->items[folding->table[slot] - 1];
