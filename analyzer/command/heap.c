@@ -105,10 +105,10 @@ static struct rcore_error *find_format(const struct arguments *arguments, enum f
 		*ret = endings[i].format;
 		return NULL;
 	}
-	return rcore_error_create(RCORE_ERROR_USAGE,
-				  "the ending of '%s' names no format%s: .html, .json or .txt",
+	return rcore_error_create(RCORE_ERROR_USAGE, "the ending of '%s' names no format%s",
 				  rcore_escape(escaped, sizeof(escaped), output),
-				  arguments->json ? " of '--json'" : "");
+				  arguments->json ? " of '--json': .json"
+						  : ": .html, .json or .txt");
 }
 
 struct writing {
@@ -132,10 +132,7 @@ static struct rcore_error *write_census(FILE *out, const void *context)
 static struct rcore_error *write_file(const char *path, const struct writing *writing)
 {
 	const struct rcore_inputs *inputs;
-	struct rcore_session *session = writing->view->session;
-	struct rcore_error *err = rcore_session_inputs(session, &inputs);
-	if (!err)
-		err = rcore_session_check_output(session, path);
+	struct rcore_error *err = rcore_session_inputs(writing->view->session, &inputs);
 	return err ? err
 		   : rcore_output_write(path, RCORE_OUTPUT_PRIVATE, inputs, write_census,
 					writing);
@@ -177,6 +174,8 @@ static struct rcore_error *print_census(struct rcore_view *view,
 	struct rcore_heap_census *census;
 	enum format format;
 	struct rcore_error *err = find_format(arguments, &format);
+	if (!err && arguments->output)
+		err = rcore_session_check_output(view->session, arguments->output);
 	if (!err)
 		err = rcore_heap_census(view->session, &census);
 	if (err)
