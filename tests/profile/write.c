@@ -208,7 +208,7 @@ static void add_second(struct rcore_profile *profile, uint64_t begin)
 			struct rcore_profile_sample sample = {
 				.time = time,
 				.wall = 10000000 + draw(1000),
-				.cpu = draw(3) ? 0 : draw(10000000),
+				.cpu = t == THREADS || draw(3) ? 0 : draw(10000000),
 				.node = draw_stack(profile),
 				.thread = thread(profile, t),
 				.fiber = fiber(profile, t, (uint32_t)draw(3)),

@@ -50,11 +50,16 @@ static uint64_t whole(const struct row *row)
 	return sum;
 }
 
-/* Those that worked most, and then those with most time in all. */
+/*
+ * Those with samples, of these those that worked most, and then those with most
+ * time in all.
+ */
 static int compare(const void *x, const void *y)
 {
 	const struct row *a = x, *b = y;
 	uint64_t m = busy(a), n = busy(b);
+	if (!a->samples != !b->samples)
+		return !a->samples - !b->samples;
 	if (m == n) {
 		m = whole(a);
 		n = whole(b);
