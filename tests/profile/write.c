@@ -308,6 +308,8 @@ int main(int argc, char **argv)
 	check(rcore_recording_writer_fact(writer, "rate", "99"));
 	check(rcore_recording_writer_fact(writer, "pid", "4242"));
 	check(rcore_recording_writer_fact(writer, "command", "ruby app.rb --token=hunter2"));
+	if (is_hostile)
+		check(rcore_recording_writer_fact(writer, "started", "1e300"));
 	if (is_event)
 		check(rcore_recording_writer_fact(writer, "event", kind));
 	bool is_hour = strcmp(kind, "hour") == 0;

@@ -2,6 +2,8 @@
 #ifndef RCORE_REPORT_PROFILE_FACTS_H
 #define RCORE_REPORT_PROFILE_FACTS_H
 
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profile/recording.h"
@@ -14,6 +16,17 @@ static inline const char *rcore_facts_find(const struct rcore_recording_facts *f
 		if (strcmp(facts->items[i].key, key) == 0)
 			return facts->items[i].value;
 	return NULL;
+}
+
+/*
+ * Returns the seconds since 1970 at which it began; 0: unknown. As nanoseconds,
+ * they fit 64 bits: it was before the year 2262.
+ */
+static inline double rcore_facts_started(const struct rcore_recording_facts *facts)
+{
+	const char *text = rcore_facts_find(facts, "started");
+	double started = text ? strtod(text, NULL) : 0;
+	return started > 0 && started < (double)INT64_MAX / 1e9 ? started : 0;
 }
 
 #endif

@@ -370,7 +370,6 @@ static void put_meta(struct writer *writer)
 	static const char *const extensions[] = {"id", "name", "baseURL", NULL};
 	struct rcore_json *json = &writer->json;
 	const struct rcore_recording_facts *facts = writer->report->facts[RCORE_SIDE_NEW];
-	const char *started = rcore_facts_find(facts, "started");
 	const char *rate = rcore_facts_find(facts, "rate");
 	const char *command = rcore_facts_find(facts, "command");
 	double hertz = rate ? strtod(rate, NULL) : 0;
@@ -383,7 +382,7 @@ static void put_meta(struct writer *writer)
 	put_text(json, "importedFrom", "rcore");
 	rcore_json_put(json, "interval",
 		       json_object_new_double(hertz > 0.001 ? 1000 / hertz : 1));
-	put_number(json, "startTime", started ? (int64_t)(1000 * strtod(started, NULL)) : 0);
+	put_number(json, "startTime", (int64_t)(1000 * rcore_facts_started(facts)));
 	rcore_json_put(json, "symbolicated", json_object_new_boolean(true));
 	rcore_json_put(json, "usesOnlyOneStackType", json_object_new_boolean(true));
 	rcore_json_put(json, "doesNotUseFrameImplementation", json_object_new_boolean(true));

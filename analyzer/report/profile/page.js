@@ -24,6 +24,12 @@ function named(number) {
 	return [make("span", { class: "label" }, label), " ", make("span", { class: "place" }, place)];
 }
 
+// Seconds since 1970, which a broken recording has out of the range of dates.
+function dateOf(seconds) {
+	const date = new Date(1000 * seconds);
+	return date.getTime() > 0 && date.toISOString();
+}
+
 function header() {
 	const { facts: known, samples, wall, cpu, duration } = profile.new;
 	const event = known.event || "";
@@ -32,7 +38,7 @@ function header() {
 		: profile.is_time ? `${count(samples, "sample")}${known.rate ? ` at ${known.rate} Hz` : ""}, ${(wall / 1e9).toFixed(3)} s wall time of all threads and parked fibers, ${(cpu / 1e9).toFixed(3)} s CPU time`
 			: `${count(samples, "call")}${event ? ` of ${event}` : ""}, which moved ${count(wall, "byte")}`;
 	return make("header", {}, make("h1", {}, known.command || "Recording"), make("p", { class: "cause" }, `${recorded}: ${what}`),
-		facts([["Ruby", known.ruby], ["process", known.pid], ["engine", known.engine], ["event", event], ["started", known.started > 0 && new Date(1000 * known.started).toISOString()], ["read again", known.rejected],
+		facts([["Ruby", known.ruby], ["process", known.pid], ["engine", known.engine], ["event", event], ["started", dateOf(known.started)], ["read again", known.rejected],
 			["redacted", profile.redacted], ["compared with", profile.old && `${(profile.old.duration / 1e9).toFixed(2)} s of ${profile.old.facts.command || "a recording"}, scaled to the same length`]]),
 		profile.notes.map((note) => make("p", { class: "problem" }, note)));
 }

@@ -331,10 +331,8 @@ static void put_head(struct writer *writer)
 	Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;
 	Rcore__Pprof__ValueType packed[VALUES], *pointers[VALUES];
 	const struct rcore_recording_facts *facts = writer->report->facts[RCORE_SIDE_NEW];
-	const char *started = rcore_facts_find(facts, "started");
 	const char *rate = rcore_facts_find(facts, "rate");
 	double hertz = rate ? strtod(rate, NULL) : 0;
-	double begin = started ? strtod(started, NULL) : 0;
 	for (size_t i = 0; i < types->count; i++) {
 		rcore__pprof__value_type__init(&packed[i]);
 		packed[i].type = word(writer, types->words[i][0]);
@@ -349,9 +347,7 @@ static void put_head(struct writer *writer)
 	part.n_sample_type = types->count;
 	part.sample_type = pointers;
 	part.default_sample_type = word(writer, shown);
-	/* Before the year 2262. */
-	if (begin > 0 && begin < (double)INT64_MAX / NANOSECONDS)
-		part.time_nanos = (int64_t)(begin * NANOSECONDS);
+	part.time_nanos = (int64_t)(rcore_facts_started(facts) * NANOSECONDS);
 	part.duration_nanos = (int64_t)writer->report->totals->durations[RCORE_SIDE_NEW];
 	part.period_type = &packed[types->count - 1];
 	if (hertz >= 1)
