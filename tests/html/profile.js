@@ -133,7 +133,7 @@ const TESTS = {
 		const differences = same("states", found.slice(0, wanted.length), wanted);
 		const tops = found[wanted.length] || "";
 		differences.push(...same("top methods", tops.startsWith(`Most ${sums.title} of their own: `), true));
-		if (!sums.isDiff) differences.push(...selves.filter((self) => !tops.includes(`${sums.text(self)} (${sums.percent(self)})`)).map((self) => `${tops} lacks ${sums.text(self)}`));
+		differences.push(...selves.filter((self) => !tops.includes(`${sums.text(self)} (${sums.percent(self)})`)).map((self) => `${tops} lacks ${sums.text(self)}`));
 		const busiest = sums.labels().filter((key) => key.values.length > 1).slice(0, 3).map(({ key, values }) => [`Busiest ${cut(key)} of ${values.length.toLocaleString("en")}: `, ` ${sums.text(values[0].amount)} (${sums.percent(values[0].amount)}).`]);
 		const told = found.slice(wanted.length + 1);
 		differences.push(...same("busiest labels", told.filter((line) => line.startsWith("Busiest")).length, busiest.length));
@@ -213,7 +213,7 @@ const TESTS = {
 			return [details.querySelector("summary").textContent, [...details.querySelector("table").tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent))];
 		}));
 		const wanted = sums.labels().slice(0, KEYS).flatMap(({ key, values }) => values.slice(0, DETAILED).map((value) => {
-			const methods = sums.methods(value.totals).sort((a, b) => b.self + b.oldSelf - a.self - a.oldSelf || b.total + b.oldTotal - a.total - a.oldTotal).slice(0, LABEL_METHODS);
+			const methods = sums.methods(value.totals).sort((a, b) => b.self - a.self || b.total - a.total).slice(0, LABEL_METHODS);
 			return [`methods of ${cut(key)}=${cut(value.value)}`, methods.map(({ number, self, total }) => [sums.text(self), sums.text(total), [sums.label(number), sums.place(number)].join(" ")])];
 		}));
 		// Of values and of methods with equal times, any.

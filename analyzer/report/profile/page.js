@@ -48,7 +48,7 @@ function summary() {
 	const whole = profile.states.reduce((a, b) => a + b, 0) - stateTime(profile.states, "parked");
 	const times = STATES.map(([name, text]) => [text, stateTime(profile.states, name)]).filter(([, time]) => time);
 	const parked = stateTime(profile.states, "parked");
-	const top = profile.methods.filter(([, self]) => self).slice(0, 3);
+	const top = profile.methods.filter(([, self]) => self).sort(([, a], [, b]) => b - a).slice(0, 3);
 	const keys = profile.labels.filter((key) => key.count > 1).slice(0, 3);
 	const items = [
 		profile.is_time && times.length && make("li", {}, `Of ${amount(whole)}, threads spent ${times.map(([text, time]) => `${amount(time)} ${text} (${percent(time, whole)})`).join(", ")}.`),

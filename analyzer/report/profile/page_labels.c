@@ -154,6 +154,16 @@ static bool labels_init(struct labels *labels, const struct rcore_profile_report
 	return find_keys(labels);
 }
 
+/* By what is shown, without what was before. */
+static int compare_methods(const void *x, const void *y)
+{
+	const struct rcore_method *a = x, *b = y;
+	int by_amount = order(b->self[RCORE_SIDE_NEW], a->self[RCORE_SIDE_NEW]);
+	if (!by_amount)
+		by_amount = order(b->total[RCORE_SIDE_NEW], a->total[RCORE_SIDE_NEW]);
+	return by_amount ? by_amount : order(a->function, b->function);
+}
+
 /* [function, self, total] */
 static struct rcore_error *put_methods(struct rcore_page_writer *writer,
 				       const struct rcore_profile_label *label)
@@ -164,6 +174,8 @@ static struct rcore_error *put_methods(struct rcore_page_writer *writer,
 						     writer->report->measure, &group, &methods);
 	if (err)
 		return err;
+	if (methods.count)
+		qsort(methods.items, methods.count, sizeof(*methods.items), compare_methods);
 	rcore_json_put(&writer->json, "method_count",
 		       json_object_new_int64((int64_t)methods.count));
 	rcore_json_open(&writer->json, "methods", '[');
