@@ -7,7 +7,7 @@ const { same, sameSet, becomes, go, accessible, phone, tables } = require("./sha
 const TEXT_MAX = 240; // bytes of a name
 const TOP = 500; // methods by time of their own, and as many by total time
 const [KEYS, VALUES, DETAILED, LABEL_METHODS] = [12, 40, 5, 10];
-const LEAST = 0.1 / 1200;
+const LEAST = 0.1 / 1200, FRAMES = 3000; // of the flame graph
 const STATES = [["running", "running"], ["gc", "collecting garbage"], ["gvl", "waiting for the GVL"], ["blocked", "blocked"], ["unknown", "in unknown states"]];
 
 function cut(text) {
@@ -156,6 +156,8 @@ const TESTS = {
 			// Redacted names are equal, and some of them are left out.
 			if (found.has(key) ? found.get(key) !== time && !(name.includes("redacted") && found.get(key) < time) : time > least && time >= LEAST * sums.whole) differences.push(`${JSON.stringify(key)} has ${found.get(key)}, not ${time}`);
 		}
+		const wide = [...expected.values()].filter((time) => time >= LEAST * sums.whole).length;
+		if (frames.length < Math.min(FRAMES, wide) || frames.length > FRAMES) differences.push(`${frames.length} frames are shown, of ${wide}`);
 		return [...differences, ...same("invented", [...found.keys()].filter((key) => !expected.has(key)), [])];
 	},
 	async methods(page, { sums }) {

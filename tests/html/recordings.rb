@@ -13,6 +13,7 @@ class Recordings
     ["recording off-cpu", "off-cpu", [], nil],
     ["recording calls", "syscalls:read", [], nil],
     ["recording wide", "wide", [], nil],
+    ["recording deep", "deep", [], nil],
     ["recording compared", "short", %w[--diff OLD], nil]
   ].freeze
 

@@ -10,16 +10,18 @@
 #include "profile/recording_writer.h"
 
 /*
- *	write SEED FILE [hostile|unended|short|hour|wide|off-cpu|syscalls:NAME]
+ *	write SEED FILE [hostile|unended|short|hour|wide|deep|off-cpu|syscalls:NAME]
  *
  * Writes a recording that is drawn from SEED, and prints each of its samples:
  * time, wall and CPU time, thread, fiber, state, what it waits for, labels as
  * key=value separated by commas, and the frames from the outermost, each "label
  * path line first_line kind" separated by tabs; a line for each, with strings
  * in hex. `hostile` draws names that formats trip over, `unended` leaves out
- * the end, `short` and `hostile-short` write a second. `hour` writes an hour of a server of 20
- * threads at 99 Hz, and prints how much memory that took, in KiB. `wide` draws
- * a name for each frame that repeats nothing. Other words are events.
+ * the end, `short` and `hostile-short` write a second. `hour` writes an hour of
+ * a server of 20 threads at 99 Hz, and prints how much memory that took, in
+ * KiB. `wide` draws a name for each frame that repeats nothing. `deep` has one
+ * sample, of a recursion, and prints nothing. Other words are events. One of
+ * the threads never has CPU time.
  */
 
 enum { DEPTH = 12, METHODS = 40, THREADS = 6, SECONDS = 20, PER_SECOND = 100 };
@@ -263,6 +265,30 @@ static void add_busy_second(struct rcore_profile *profile, uint64_t begin)
 	}
 }
 
+/* More frames than a page shows, all of which are equally wide. */
+static void add_recursion(struct rcore_profile *profile)
+{
+	const struct rcore_profile_function function = {
+		.kind = RCORE_FUNCTION_RUBY,
+		.label = rcore_profile_string(profile, "f"),
+		.path = rcore_profile_string(profile, "f.rb"),
+		.first_line = 1,
+	};
+	uint32_t number = rcore_profile_function(profile, &function);
+	uint32_t frame = rcore_profile_frame(profile, number, 2);
+	struct rcore_profile_sample sample = {
+		.wall = 10000000,
+		.cpu = 10000000,
+		.thread = thread(profile, 1),
+		.fiber = fiber(profile, 1, 0),
+		.state = draw_state(profile),
+		.count = 1,
+	};
+	for (int depth = 0; depth < 3100; depth++)
+		sample.node = rcore_profile_node(profile, sample.node, frame);
+	rcore_profile_sample(profile, &sample);
+}
+
 /*
  * The most memory that this program had, in KiB. getrusage() would count that of
  * the process which it was forked from, too.
@@ -313,10 +339,13 @@ int main(int argc, char **argv)
 	if (is_event)
 		check(rcore_recording_writer_fact(writer, "event", kind));
 	bool is_hour = strcmp(kind, "hour") == 0;
-	bool is_short = is_event || strstr(kind, "short");
+	bool is_deep = strcmp(kind, "deep") == 0;
+	bool is_short = is_event || is_deep || strstr(kind, "short");
 	uint64_t seconds = is_hour ? 3600 : is_short ? 1 : SECONDS;
 	for (uint64_t second = 0; second < seconds; second++) {
-		if (is_hour)
+		if (is_deep)
+			add_recursion(profile);
+		else if (is_hour)
 			add_busy_second(profile, second * 1000000000);
 		else
 			add_second(profile, second * 1000000000 + 20000000);

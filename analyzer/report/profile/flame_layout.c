@@ -40,13 +40,14 @@ static int descending(const void *a, const void *b)
 }
 
 /*
- * Finds the width that only `limit` frames exceed, the root included. A caller
- * is as wide as its callees, so no frame is shown without its callers.
+ * Finds the width of the narrowest of the `limit` widest frames, the root
+ * included, and how many frames of just this width are among them: those of a
+ * recursion are equally wide.
  */
 static struct rcore_error *find_least(struct rcore_flame *flame, size_t limit)
 {
 	size_t count = flame->tree->count;
-	flame->least = RCORE_FLAME_LEAST;
+	flame->equal = SIZE_MAX;
 	if (!limit || count <= limit)
 		return NULL;
 	uint64_t *widths = rcore_calloc(count, sizeof(*widths));
@@ -55,11 +56,21 @@ static struct rcore_error *find_least(struct rcore_flame *flame, size_t limit)
 	for (uint32_t node = 0; node < count; node++)
 		widths[node] = width_of(flame, node);
 	qsort(widths, count, sizeof(*widths), descending);
-	double least = ((double)widths[limit] + 1) / (double)(flame->whole ? flame->whole : 1);
-	if (least > flame->least)
-		flame->least = least;
+	flame->least = widths[limit - 1];
+	flame->equal = 0;
+	for (size_t i = 1; i < limit; i++)
+		flame->equal += widths[i] == flame->least;
 	free(widths);
 	return NULL;
+}
+
+/* A caller is as wide as its callees, and is asked for before them. */
+static bool is_wide(struct rcore_flame *flame, uint32_t node)
+{
+	uint64_t width = width_of(flame, node);
+	if (width < flame->least || rcore_flame_share(flame, node) < RCORE_FLAME_LEAST)
+		return false;
+	return width > flame->least || (flame->equal && flame->equal--);
 }
 
 /* Callees are side by side, from the start of their caller. */
@@ -79,9 +90,7 @@ static void lay_out(struct rcore_flame *flame)
 		     child = nodes[child].next_sibling) {
 			flame->left[child] = at;
 			at += rcore_flame_share(flame, child);
-			flame->is_shown[child] =
-				flame->is_shown[node] &&
-				rcore_flame_share(flame, child) >= flame->least;
+			flame->is_shown[child] = flame->is_shown[node] && is_wide(flame, child);
 			flame->narrow += !flame->is_shown[child];
 		}
 	} while ((node = rcore_tree_next(flame->tree, node)));

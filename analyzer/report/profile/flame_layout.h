@@ -23,7 +23,8 @@ struct rcore_flame {
 	double *left; /* where each node begins, as a share */
 	bool *is_shown;
 	uint64_t whole; /* the total width */
-	double least;   /* the share that a frame needs to be shown */
+	uint64_t least; /* the width that a frame needs to be shown */
+	size_t equal;   /* how many more frames of just this width fit */
 	uint64_t most;  /* the largest change of a node, with --diff */
 	uint32_t depth; /* of the visible frames */
 	size_t narrow;  /* number of frames that are left out */
