@@ -224,6 +224,7 @@ const TESTS = {
 	// With the keyboard alone: to the search, and to the graph, which zooms and is left again.
 	async keyboard(page, { sums }) {
 		await page.evaluate(() => document.activeElement && document.activeElement.blur());
+		const visited = await page.evaluate(() => history.length);
 		await page.keyboard.press("/");
 		const differences = same("after /", await page.evaluate(() => document.activeElement.id), "search");
 		const methods = sums.methods(sums.report.totals), word = sums.label(methods[methods.length - 1].number);
@@ -233,6 +234,7 @@ const TESTS = {
 			const text = document.getElementById("search").value, names = [...document.querySelectorAll("#frames .found")].map((group) => group.dataset.name);
 			return [new URLSearchParams(location.hash.slice(1)).get("search") === text, names.filter((name) => !new RegExp(text, "i").test(name)), /^found in [\d.]+%$/.test(document.getElementById("found").textContent)];
 		}, [true, [], true]));
+		differences.push(...same("history", await page.evaluate(() => history.length), visited));
 		await page.keyboard.press("Escape");
 		differences.push(...await becomes(page, "after Escape", () => [document.getElementById("search").value, document.querySelectorAll("#frames .found").length], ["", 0]));
 		for (let i = 0; i < 10 && await page.evaluate(() => document.activeElement.tagName.toLowerCase()) !== "g"; i++) await page.keyboard.press("Tab");
@@ -240,8 +242,11 @@ const TESTS = {
 		differences.push(...await becomes(page, "after an arrow", () => [document.activeElement.dataset.depth, document.activeElement.getAttribute("aria-label") === document.getElementById("details").textContent], ["1", true]));
 		await page.keyboard.press("Enter");
 		differences.push(...await becomes(page, "after Enter", () => [/zoom=\d/.test(location.hash), document.activeElement.querySelector("rect").getAttribute("width")], [true, "100%"]));
+		// The Tab key leads to a frame that is shown, whatever was current before the zoom.
+		await page.evaluate(() => { location.hash = `zoom=${document.querySelectorAll("#frames > g").length - 1}`; });
+		differences.push(...await becomes(page, "with the last frame", () => [...document.querySelectorAll("#frames [tabindex]")].map((group) => [group.classList.contains("hidden"), group === document.activeElement]), [[false, true]]));
 		await page.keyboard.press("Escape");
-		return [...differences, ...await becomes(page, "after the last Escape", () => [/zoom=/.test(location.hash), document.querySelectorAll("#frames .hidden").length], [false, 0])];
+		return [...differences, ...await becomes(page, "after the last Escape", () => [location.hash, document.querySelectorAll("#frames .hidden").length], ["#all", 0])];
 	},
 	// A search filters the methods, and a column sorts them.
 	async search(page, { sums }) {

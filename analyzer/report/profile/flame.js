@@ -27,11 +27,15 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 		return new URLSearchParams(location.hash.slice(1));
 	}
 
+	// An empty fragment would lead to the top of the page. The letters of a search are one step back.
 	function change(key, value) {
 		const next = state();
+		next.delete("all");
 		if (value) next.set(key, value);
 		else next.delete(key);
-		location.hash = next.toString();
+		const hash = "#" + (next.toString() || "all");
+		if (key === "search") location.replace(hash);
+		else location.hash = hash;
 	}
 
 	// What is left of a name in so many pixels.
@@ -63,6 +67,7 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 			else if (inside) place(frame, (frame.x - zoomed.x) / zoomed.w, frame.w / zoomed.w, width);
 		}
 		reset.classList.toggle("hidden", zoomed === frames[0]);
+		if (current.group.classList.contains("hidden")) move(zoomed);
 		mark();
 	}
 
@@ -98,12 +103,12 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 	// The frame that the keyboard is at. Of thousands, the Tab key stops at one.
 	let current = frames[0];
 
-	function step(frame) {
-		if (!frame) return;
+	function move(frame) {
+		const hasFocus = current.group === document.activeElement;
 		current.group.removeAttribute("tabindex");
 		current = frame;
 		describe(frame);
-		frame.group.focus();
+		if (hasFocus) frame.group.focus();
 	}
 
 	// Frames are in the order of a walk, callers before callees.
@@ -142,7 +147,7 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 	}
 	canvas.addEventListener("mouseout", () => { details.textContent = ""; });
 	canvas.addEventListener("keydown", (event) => {
-		if (event.key.startsWith("Arrow")) step(neighbor(event.key));
+		if (event.key.startsWith("Arrow")) move(neighbor(event.key) || current);
 		else if (event.key === "Enter" || event.key === " ") change("zoom", frames.indexOf(current) || null);
 		else return;
 		event.preventDefault();
