@@ -11,7 +11,7 @@ function treemap(nodes, show) {
 	nodes.forEach((node, index) => index && below[node.above].push(index));
 	for (const list of below) list.sort((a, b) => nodes[b].value - nodes[a].value);
 	const path = make("nav", { "aria-label": "Where the map is" }), told = make("p", { id: "details", role: "status" });
-	const canvas = make("svg", { id: "map", role: "group", "aria-label": "Map of what is retained", width: "100%", height: HEIGHT });
+	const canvas = make("svg", { id: "map", role: "group", "aria-label": "Map of what is retained", width: "100%", height: HEIGHT, preserveAspectRatio: "none" });
 	let current = 0;
 
 	// "Squarified": Bruls, Huizing, van Wijk, 2000. Rows of rectangles that are as square as they can be.
@@ -67,16 +67,25 @@ function treemap(nodes, show) {
 		path.replaceChildren(...ids.map((index, at) => [at ? " \u203a " : "", index === current ? make("b", {}, nodes[index].title) : make("a", { href: `#node=${index}` }, nodes[index].title)]).flat().filter(Boolean).map((part) => part instanceof Node ? part : document.createTextNode(part)));
 	}
 
-	function draw() {
-		const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("node"));
-		current = Number.isInteger(wanted) && wanted > 0 && wanted < nodes.length ? wanted : 0;
+	// Cells are made anew: the focus goes to the same one again, or else to the first one, or to the path.
+	function drawCells() {
+		const focused = canvas.contains(document.activeElement) && document.activeElement.dataset.node;
 		const width = canvas.getBoundingClientRect().width || 800, whole = nodes[current].value || 1;
 		const list = below[current].filter((index) => nodes[index].value * width * HEIGHT / whole >= LEAST).slice(0, MOST);
 		const cells = [];
 		place(list, { x: 0, y: 0, width, height: HEIGHT, whole }, (index, box) => cells.push(cell(index, box)));
+		canvas.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`); // paper has another width
 		canvas.replaceChildren(...cells);
+		const next = focused && (cells.find((each) => each.dataset.node === focused) || cells[0] || path.querySelector("a:last-of-type"));
+		if (next) next.focus();
+	}
+
+	function draw() {
+		const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("node"));
+		current = Number.isInteger(wanted) && wanted > 0 && wanted < nodes.length ? wanted : 0;
 		drawPath();
 		told.textContent = nodes[current].text;
+		drawCells();
 		show(current, below[current]);
 	}
 
@@ -101,6 +110,6 @@ function treemap(nodes, show) {
 		if (event.key === "Escape" && current && event.target.tagName !== "INPUT") location.hash = `node=${nodes[current].above}`;
 	});
 	addEventListener("hashchange", draw);
-	addEventListener("resize", draw);
+	addEventListener("resize", drawCells);
 	return { parts: [path, told, canvas], draw };
 }
