@@ -91,10 +91,13 @@ async function labels(page, waiting, report) {
 		const after = shown();
 		document.activeElement.blur();
 		edge.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-		return [text.textContent, before, after, shown()];
+		return [text.textContent, edge.getAttribute("aria-label"), before, after, shown()];
 	}));
 	const known = new Set([...waiting.map(({ wait }) => plain([wait.kind.replace(/_/g, " "), wait.object].filter(Boolean).join(" "))), ...report.pools.length ? ["connection", "held by"] : []]);
-	return found.flatMap(([text, ...states]) => [...same(`arrow ${text}`, states, ["hidden", "visible", "visible"]), ...same(`a reason ${text}`, known.has(text), true)]);
+	// Fibers and threads wait, one or several of them; a pool is held.
+	const one = /^[TE]\S+ (.* )?waits: /s, several = /^[TE]\S+( [TE]\S+)+ wait: /, held = /^Pool of .*, held by [TE]/s;
+	return found.flatMap(([text, about, ...states]) => [...same(`arrow ${text}`, states, ["hidden", "visible", "visible"]), ...same(`a reason ${text}`, known.has(text), true),
+		...same(`name ${about}`, text === "held by" ? held.test(about) : about.endsWith(`: ${text}`) && (one.test(about) || several.test(about)), true)]);
 }
 
 // In this order: the first ones look at the page as it opens.

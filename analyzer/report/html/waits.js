@@ -42,7 +42,7 @@ function graphOf() {
 		const used = pool.used !== undefined && pool.size !== undefined ? `${pool.used} of ${pool.size} in use` : "";
 		const id = node(`pool ${number}`, [], { title: `Pool of ${pool.library || "connections"}`, line: used }).id;
 		edges.push({ from: node(`waiters of ${id}`, pool.waiters).id, to: id, wanted: "connection" });
-		if (pool.holders && pool.holders.length) edges.push({ from: id, to: node(`holders of ${id}`, pool.holders, { verb: "hold" }).id, wanted: "held by" });
+		if (pool.holders && pool.holders.length) edges.push({ from: id, to: node(`holders of ${id}`, pool.holders, { verb: "hold" }).id, wanted: "held by", about: `Pool of ${pool.library || "connections"}, held by ${idsOf(pool.holders)}` });
 	}
 	return { nodes, edges };
 }
@@ -76,15 +76,20 @@ function placeNodes({ nodes, edges }) {
 	return { width: (last + 1) * (NODE.width + NODE.gapX) - NODE.gapX + 2 + NODE.gapX / 2, height: Math.max(...rows.values()) * (NODE.height + NODE.gapY) + 2 };
 }
 
+// A thread's id stands for the fiber that it runs.
+function idsOf(members) {
+	return members.map((id) => (fibers.get(id) || {}).current ? fibers.get(id).thread : id).join(" ");
+}
+
 function describe(node) {
 	if (node.title) return [node.title, node.line];
 	const fiber = fibers.get(node.members[0]);
 	const thread = fiber && threads.get(fiber.thread);
 	const [label, path = ""] = fiber ? placeOf(fiber) : [];
 	const place = path.split("/").pop();
-	const ids = node.members.map((id) => (fibers.get(id) || {}).current ? fibers.get(id).thread : id);
-	if (node.members.length > 1) return [`${node.members.length} ${node.verb || "wait"}: ${ids.join(" ")}`, label && `${label} ${place}`];
-	return [[ids[0], thread && thread.name].filter(Boolean).join(" "), label ? `${label} ${place}` : ""];
+	const ids = idsOf(node.members);
+	if (node.members.length > 1) return [`${node.members.length} ${node.verb || "wait"}: ${ids}`, label && `${label} ${place}`];
+	return [[ids, thread && thread.name].filter(Boolean).join(" "), label ? `${label} ${place}` : ""];
 }
 
 function drawNode(node) {
@@ -114,7 +119,8 @@ function drawEdge(edge, nodes) {
 		: `M${x1} ${y1 + 6} C${x1 + bend} ${y1} ${x2 + bend} ${y2} ${x2} ${y2 - 6}`;
 	// The label is shown to whoever points at the line, taps it, or goes there with the keyboard.
 	const label = make("text", { x: isBeside ? (x1 + x2) / 2 : x2 + bend * 0.75 + 6, y: (y1 + y2) / 2 + (isBeside ? -6 : 4), "text-anchor": isBeside ? "middle" : "start" }, edge.wanted);
-	return make("g", { class: edge.bad ? "edge bad" : "edge", tabindex: "0", role: "img", "aria-label": `${describe(from)[0]} waits: ${edge.wanted}`, click: (event) => event.currentTarget.focus() },
+	const about = edge.about || (from.members.length > 1 ? `${idsOf(from.members)} wait: ${edge.wanted}` : `${describe(from)[0]} waits: ${edge.wanted}`);
+	return make("g", { class: edge.bad ? "edge bad" : "edge", tabindex: "0", role: "img", "aria-label": about, click: (event) => event.currentTarget.focus() },
 		make("path", { class: "near", d: path }), make("path", { d: path, "marker-end": edge.bad ? "url(#bad-arrow)" : "url(#arrow)" }), label);
 }
 
