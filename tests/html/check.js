@@ -259,7 +259,11 @@ async function check(browser, files) {
 		// The content security policy allows no script but the page's: the debugger's own world has none.
 		if (name === "accessible") await page.evaluate(axe);
 		const begin = Date.now();
-		results[name] = await test(page, context);
+		try {
+			results[name] = await test(page, context);
+		} catch (error) {
+			results[name] = [`exception: ${error.stack}`];
+		}
 		if (process.env.TIMES) console.error(`${files.name}: ${name}: ${Date.now() - begin} ms`);
 	}
 	results.quiet = events;
