@@ -21,7 +21,7 @@ static struct rcore_thread *holder_of(struct rcore_snapshot *snapshot)
 static void watch_all(struct rcore_session *session, uint64_t begin)
 {
 	struct rcore_live_thread_waits now[RCORE_GVL_THREADS];
-	uint64_t since[RCORE_GVL_THREADS];
+	uint64_t since[RCORE_GVL_THREADS] = {0};
 	size_t count = rcore_live_all_waits(session->target.live, now, RCORE_GVL_THREADS);
 	for (size_t i = 0; i < count; i++) {
 		since[i] = begin;
