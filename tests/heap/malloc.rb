@@ -79,7 +79,8 @@ threads.each_with_index { |thread, number| thread.join if number.odd? }
 GC.start
 GC.disable
 trap("QUIT", "SYSTEM_DEFAULT")
-puts JSON.generate(mallinfo.merge("grown" => GROWN))
+each = GROWN.to_h { |name, grown| [name, grown / (MADE[name][0] + 1)] }
+puts JSON.generate(mallinfo.merge("grown" => GROWN, "each" => each))
 $stdout.flush
 Process.kill(:QUIT, $$)
 sleep
