@@ -13,7 +13,7 @@
 
 enum {
 	SYMBOLS_MAX = 4 << 20, /* twenty times as many as usual */
-	/* No function is as long. */
+	/* No function is this long. */
 	FUNCTION_MAX = 1 << 20,
 	/*
 	 * The same of a module. What follows its last function may be a module

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "target/live/live_explain.h"
