@@ -23,7 +23,7 @@
 #endif
 
 /* Changes whenever struct rcore_ruby_params does. */
-#define RCORE_RUBY_PARAMS_VERSION 1
+#define RCORE_RUBY_PARAMS_VERSION 2
 
 /* How many names of keys `rcore bpf-params --key` takes. */
 #define RCORE_RUBY_KEYS 8
@@ -59,6 +59,11 @@ struct rcore_ruby_variable {
 struct rcore_ruby_params {
 	__u32 version; /* RCORE_RUBY_PARAMS_VERSION */
 	__u32 key_count;
+	/*
+	 * The process, and the inode number of the pid namespace that has this
+	 * id for it: that of rcore. Both are for rcore_ruby_pid().
+	 */
+	__u32 pid, pid_namespace;
 	/* IDs of the keys that --key named, in their order. */
 	__u64 keys[RCORE_RUBY_KEYS];
 
@@ -141,6 +146,70 @@ enum {
 };
 
 #define RCORE_RUBY_FUNCTION static __attribute__((always_inline, unused)) inline
+
+/* Members of the kernel's structs; BTF says where they are. */
+struct ns_common___rcore {
+	unsigned int inum;
+} __attribute__((preserve_access_index));
+
+struct pid_namespace___rcore {
+	struct ns_common___rcore ns;
+} __attribute__((preserve_access_index));
+
+struct upid___rcore {
+	int nr;
+	struct pid_namespace___rcore *ns;
+} __attribute__((preserve_access_index));
+
+struct pid___rcore {
+	unsigned int level;
+	struct upid___rcore numbers[1];
+} __attribute__((preserve_access_index));
+
+struct task_struct___rcore_ids {
+	struct pid___rcore *thread_pid;
+	struct task_struct___rcore_ids *group_leader;
+} __attribute__((preserve_access_index));
+
+enum {
+	/* Inode number of the first pid namespace: PROC_PID_INIT_INO. */
+	RCORE_RUBY_FIRST_NAMESPACE = 0xeffffffc,
+	RCORE_RUBY_NAMESPACE_LEVELS = 32, /* MAX_PID_NS_LEVEL */
+};
+
+/*
+ * Returns the id that a pid namespace has for a thread, a struct task_struct;
+ * 0: it has none. A thread has an id in its own namespace and in each one that
+ * contains it.
+ */
+RCORE_RUBY_FUNCTION __u32 rcore_ruby_id_in(const void *thread, __u32 pid_namespace)
+{
+	const struct task_struct___rcore_ids *task = thread;
+	const struct pid___rcore *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	__u64 numbers = (__u64)pid + bpf_core_field_offset(pid->numbers);
+	for (__u32 i = 0; i < RCORE_RUBY_NAMESPACE_LEVELS && i <= level; i++) {
+		const struct upid___rcore *number = (const void *)numbers;
+		if (BPF_CORE_READ(number, ns, ns.inum) == pid_namespace)
+			return (__u32)BPF_CORE_READ(number, nr);
+		numbers += bpf_core_type_size(struct upid___rcore);
+	}
+	return 0;
+}
+
+/*
+ * Returns the id that a pid namespace has for the current process; 0: none. In
+ * a container, bpf_get_current_pid_tgid() returns another id than programs in
+ * the container know: that of the first namespace.
+ */
+RCORE_RUBY_FUNCTION __u32 rcore_ruby_pid(__u32 pid_namespace)
+{
+	const struct task_struct___rcore_ids *task;
+	if (pid_namespace == RCORE_RUBY_FIRST_NAMESPACE)
+		return bpf_get_current_pid_tgid() >> 32;
+	task = (const void *)bpf_get_current_task();
+	return rcore_ruby_id_in(BPF_CORE_READ(task, group_leader), pid_namespace);
+}
 
 /* Reads a word of the current process; 0 if it cannot be read. */
 RCORE_RUBY_FUNCTION __u64 rcore_ruby_word(__u64 address)

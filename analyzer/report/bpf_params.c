@@ -88,6 +88,8 @@ struct rcore_error *rcore_report_bpf_params(const struct rcore_ruby_params *para
 		rcore_escape_write(out, names[i]);
 		putc('\n', out);
 	}
+	fprintf(out, "%-22s  %u\n%-22s  %u\n", "pid", params->pid, "pid_namespace",
+		params->pid_namespace);
 	for (size_t i = 0; i < RCORE_COUNT(variables); i++) {
 		const struct rcore_ruby_variable *variable = variable_of(params, i);
 		fprintf(out, "%-22s  %s", variables[i].name, places[variable->place]);
@@ -143,6 +145,7 @@ struct rcore_error *rcore_report_bpf_params_json(const struct rcore_snapshot *sn
 	for (size_t i = 0; i < RCORE_COUNT(variables); i++)
 		put_variable(&json, variables[i].name, variable_of(params, i));
 	struct json_object *object = rcore_json_object(&json);
+	rcore_json_add_count(&json, object, "pid_namespace", params->pid_namespace);
 	for (size_t i = 0; i < RCORE_COUNT(numbers); i++)
 		rcore_json_add_int(&json, object, numbers[i].name,
 				   number_of(params, &numbers[i]));

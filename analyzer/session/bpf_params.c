@@ -2,6 +2,8 @@
 #include "session/bpf_params.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <sys/stat.h>
 
 #include "base/count.h"
 #include "ruby/object/string.h"
@@ -42,6 +44,21 @@ struct member {
 	const struct rcore_field *field;
 	int32_t *ret;
 };
+
+/*
+ * Sets what the process is known by. Its id is that of rcore's own pid
+ * namespace, because that is where the user or rcore found it.
+ */
+static struct rcore_error *set_process(const struct rcore_snapshot *snapshot,
+				       struct rcore_ruby_params *params)
+{
+	struct stat namespace;
+	if (stat("/proc/self/ns/pid", &namespace))
+		return rcore_error_os(errno, "cannot read /proc/self/ns/pid");
+	params->pid = (uint32_t)snapshot->pid;
+	params->pid_namespace = (uint32_t) namespace.st_ino;
+	return NULL;
+}
 
 static struct rcore_error *set_offsets(const struct rcore_layout *layout,
 				       struct rcore_ruby_params *params)
@@ -91,6 +108,8 @@ struct rcore_error *rcore_bpf_params(struct rcore_session *session,
 		return rcore_error_create(RCORE_ERROR_LIMIT, "%zu keys; there can be %d",
 					  key_count, RCORE_RUBY_KEYS);
 	struct rcore_error *err = set_offsets(&session->located.location.layout, &params);
+	if (!err)
+		err = set_process(snapshot, &params);
 	if (!err)
 		err = rcore_bpf_places(session, snapshot, &params);
 	if (!err)

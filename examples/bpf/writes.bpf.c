@@ -21,6 +21,9 @@ struct {
 	__type(value, struct count);
 } counts SEC(".maps");
 
+/* The pid namespace of the ids in `rubies`; the loader sets it. */
+__u32 pid_namespace;
+
 struct pt_regs___x86 {
 	long orig_ax;
 } __attribute__((preserve_access_index));
@@ -32,15 +35,19 @@ struct pt_regs___x86 {
 SEC("raw_tp/sys_exit")
 int count_write(struct bpf_raw_tracepoint_args *call)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	struct rcore_ruby_params *params = bpf_map_lookup_elem(&rubies, &pid);
 	long number = BPF_CORE_READ((struct pt_regs___x86 *)call->args[0], orig_ax);
 	long written = call->args[1];
 	struct request request = {};
 	struct count none = {}, *count;
+	struct rcore_ruby_params *params;
 	__u64 value;
+	__u32 pid;
 
-	if (!params || number != WRITE)
+	if (number != WRITE)
+		return 0;
+	pid = rcore_ruby_pid(pid_namespace);
+	params = bpf_map_lookup_elem(&rubies, &pid);
+	if (!params)
 		return 0;
 	if (rcore_ruby_state_lookup(params, params->keys[0], &value))
 		rcore_ruby_string(params, value, request.id, sizeof(request.id));

@@ -21,16 +21,16 @@
 static int add(struct writes *program, const char *pid)
 {
 	char command[100];
-	__u32 key = strtoul(pid, NULL, 10);
 	struct rcore_ruby_params params;
-	snprintf(command, sizeof(command), "rcore bpf-params -p %u --key request_id --binary",
-		 key);
+	snprintf(command, sizeof(command), "rcore bpf-params -p %lu --key request_id --binary",
+		 strtoul(pid, NULL, 10));
 	FILE *pipe = popen(command, "r");
 	size_t count = pipe ? fread(&params, sizeof(params), 1, pipe) : 0;
 	if (!pipe || pclose(pipe) || !count || params.version != RCORE_RUBY_PARAMS_VERSION)
 		return -1;
-	return bpf_map__update_elem(program->maps.rubies, &key, sizeof(key), &params,
-				    sizeof(params), BPF_ANY);
+	program->bss->pid_namespace = params.pid_namespace;
+	return bpf_map__update_elem(program->maps.rubies, &params.pid, sizeof(params.pid),
+				    &params, sizeof(params), BPF_ANY);
 }
 
 static void print(struct writes *program)

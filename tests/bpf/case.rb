@@ -79,10 +79,9 @@ class BpfCase < LiveCase
     Loader.new(pid, writer, output, errors)
   end
 
-  # The lines of a loader, which ends when its input does, or by a signal.
-  def unload(loader, signal = nil)
+  # The lines of a loader, which ends when its input does, or has got a signal.
+  def unload(loader)
     loader.input.close
-    Child.signal(signal, -loader.pid) if signal
     status = Child.wait(loader.pid)
     raise Debuggee::Failed, "the loader ended with #{status}" unless status.success?
     File.readlines(loader.output, chomp: true)

@@ -42,8 +42,11 @@ module Params
       test.same("schema", "rcore-bpf-params/1", json["schema"])
       test.same("pid", pid, json["pid"])
       test.same("keys", %w[request_id +], json["keys"].map { |key| key["name"] })
-      version, count, *keys = binary.unpack("L2Q8")
-      test.same("version", [1, 2], [version, count])
+      version, count, id, namespace, *keys = binary.unpack("L4Q8")
+      test.same("version", [2, 2], [version, count])
+      test.same("process id and its namespace", [pid, File.stat("/proc/self/ns/pid").ino], [id, namespace])
+      test.same("namespace", namespace, json["pid_namespace"])
+      test.fail("the text has other ids: #{text}") unless text =~ /^pid +#{pid}\npid_namespace +#{namespace}$/
       test.same("IDs", json["keys"].map { |key| key["id"].hex } + [0] * 6, keys)
       test.same("ID of +", "+".ord, keys[1])
       test.fail("the text says another ID: #{text}") unless text =~ /^keys\[0\] +0x#{keys[0].to_s(16)}  request_id$/

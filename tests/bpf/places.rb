@@ -27,7 +27,7 @@ module Places
   def self.capable(test, ruby, workshop)
     other = nil
     Stacks.compare(test, ruby, workshop, [2], {}, loader: CAPABLE) do |pid|
-      other = test.load([*CAPABLE, BpfCase.program("stacks"), pid.to_s], /\Aready$/, test.params(pid, "--key", "request_id", "--binary"))
+      other = test.load([*CAPABLE, BpfCase.program("stacks")], /\Aready$/, test.params(pid, "--key", "request_id", "--binary"))
       pid
     end
     lines = test.unload(other)

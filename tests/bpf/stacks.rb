@@ -22,7 +22,7 @@ module Stacks
     loaded = nil
     truth = test.truth_of(ruby, workshop, "calls.rb", seed, MARKS, *arguments, environment: environment, before: before) do |pid, spawned|
       pid = yield(before.empty? ? pid : spawned) if block_given?
-      loaded = test.load([*loader, BpfCase.program("stacks"), pid.to_s], /\Aready$/, test.params(pid, "--key", "request_id", "--binary"))
+      loaded = test.load([*loader, BpfCase.program("stacks")], /\Aready$/, test.params(pid, "--key", "request_id", "--binary"))
     end
     lines = test.unload(loaded)
     test.same("last line", "lost 0", lines.pop)

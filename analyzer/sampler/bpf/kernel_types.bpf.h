@@ -3,24 +3,6 @@
 #define RCORE_SAMPLER_BPF_KERNEL_TYPES_BPF_H
 
 /* Members of the kernel's structs; libbpf finds their offsets with BTF. */
-struct ns_common___rcore {
-	unsigned int inum;
-} __attribute__((preserve_access_index));
-
-struct pid_namespace___rcore {
-	struct ns_common___rcore ns;
-} __attribute__((preserve_access_index));
-
-struct upid___rcore {
-	int nr;
-	struct pid_namespace___rcore *ns;
-} __attribute__((preserve_access_index));
-
-struct pid___rcore {
-	unsigned int level;
-	struct upid___rcore numbers[1];
-} __attribute__((preserve_access_index));
-
 struct sched_entity___rcore {
 	__u64 sum_exec_runtime;
 } __attribute__((preserve_access_index));
@@ -30,7 +12,6 @@ struct mm_struct___rcore {
 } __attribute__((preserve_access_index));
 
 struct task_struct___rcore {
-	struct pid___rcore *thread_pid;
 	struct mm_struct___rcore *mm;
 	struct task_struct___rcore *group_leader;
 	int pid, tgid;

@@ -21,9 +21,6 @@
 enum {
 	PROCESSES = 4096,
 	RING_BYTES = 8 << 20,
-	LEVELS = 32, /* MAX_PID_NS_LEVEL of the kernel */
-	/* The inode number of the initial pid namespace (PROC_PID_INIT_INO). */
-	INITIAL_NAMESPACE = 0xeffffffc,
 	PAGE = 4096,  /* divides the page size of each machine */
 	ATTEMPTS = 4, /* to read a part of the machine stack */
 	FEW_PAGES = 12 << 10,
@@ -82,32 +79,17 @@ __u64 overruns = 0, unread = 0;
 
 #include "sampler/bpf/machine_stack.bpf.h"
 
-/* Returns the id of a process or thread in rcore's pid namespace; 0: none. */
-static __always_inline __u32 id_of(const struct task_struct___rcore *task)
-{
-	const struct pid___rcore *pid = BPF_CORE_READ(task, thread_pid);
-	__u32 level = BPF_CORE_READ(pid, level);
-	__u64 numbers = (__u64)pid + bpf_core_field_offset(pid->numbers);
-	for (__u32 i = 0; i < LEVELS && i <= level; i++) {
-		const struct upid___rcore *number = (const void *)numbers;
-		if (BPF_CORE_READ(number, ns, ns.inum) == pid_namespace)
-			return (__u32)BPF_CORE_READ(number, nr);
-		numbers += bpf_core_type_size(struct upid___rcore);
-	}
-	return 0;
-}
-
 /* Sets the ids of a thread in rcore's pid namespace. */
 static __always_inline void ids_of(const struct task_struct___rcore *task, __u32 *pid,
 				   __u32 *tid)
 {
-	if (pid_namespace == INITIAL_NAMESPACE) {
+	if (pid_namespace == RCORE_RUBY_FIRST_NAMESPACE) {
 		*pid = BPF_CORE_READ(task, tgid);
 		*tid = BPF_CORE_READ(task, pid);
 		return;
 	}
-	*pid = id_of(BPF_CORE_READ(task, group_leader));
-	*tid = id_of(task);
+	*pid = rcore_ruby_id_in(BPF_CORE_READ(task, group_leader), pid_namespace);
+	*tid = rcore_ruby_id_in(task, pid_namespace);
 }
 
 /*

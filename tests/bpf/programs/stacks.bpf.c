@@ -26,6 +26,7 @@ struct {
 } stacks SEC(".maps");
 
 __u64 lost;
+__u32 pid_namespace;
 
 struct pt_regs___x86 {
 	long di, si;
@@ -34,7 +35,7 @@ struct pt_regs___x86 {
 SEC("raw_tp/sys_enter")
 int note_stack(struct bpf_raw_tracepoint_args *call)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32, zero = 0;
+	__u32 pid = rcore_ruby_pid(pid_namespace), zero = 0;
 	const struct rcore_ruby_params *params = bpf_map_lookup_elem(&rubies, &pid);
 	struct rcore_ruby_stack *stack = bpf_map_lookup_elem(&stacks, &zero);
 	struct pt_regs___x86 *registers = (void *)call->args[0];

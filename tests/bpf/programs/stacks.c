@@ -4,7 +4,7 @@
  * number in the written text, the time, the context and the labels as the BPF
  * program saw them. Ends when its input ends.
  *
- *	stacks PID < params
+ *	stacks < params
  */
 #include <errno.h>
 #include <poll.h>
@@ -40,16 +40,17 @@ static int print(void *context __attribute__((unused)), void *data,
 	return 0;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	struct rcore_ruby_params params;
-	__u32 pid = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	if (read(0, &params, sizeof(params)) != sizeof(params) ||
 	    params.version != RCORE_RUBY_PARAMS_VERSION)
 		return 1;
 	struct stacks *program = stacks__open_and_load();
+	if (program)
+		program->bss->pid_namespace = params.pid_namespace;
 	if (!program || stacks__attach(program) ||
-	    bpf_map__update_elem(program->maps.rubies, &pid, sizeof(pid), &params,
+	    bpf_map__update_elem(program->maps.rubies, &params.pid, sizeof(params.pid), &params,
 				 sizeof(params), BPF_ANY)) {
 		fprintf(stderr, "BPF: %s\n", strerror(errno));
 		return 2;
