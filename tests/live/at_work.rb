@@ -8,6 +8,10 @@ require "socket"
 require_relative "counting"
 
 SERVER = TCPServer.new("127.0.0.1", 0)
+# Its queue of connections is full: a new one waits.
+FULL = Socket.tcp_server_sockets("127.0.0.1", 0).first
+FULL.listen(0)
+FIRST = TCPSocket.new("127.0.0.1", FULL.local_address.ip_port)
 TRUTH = {}
 
 def working(name, truth)
@@ -62,6 +66,9 @@ threads = [
   end,
   working("http", "Net::HTTP" => {http_host: '"127.0.0.1"', http_port: port.to_s, http_method: '"DELETE"', http_path: "/rates/#{id}".inspect}) do
     Net::HTTP.start("127.0.0.1", port, read_timeout: 600) { |http| http.delete("/rates/#{id}") }
+  end,
+  working("connection", "Socket" => {connect_host: '"127.0.0.1"', connect_port: FULL.local_address.ip_port.to_s}) do
+    TCPSocket.new("127.0.0.1", FULL.local_address.ip_port)
   end,
   working("both", "Rake" => {task: '"outer"'}, "Minitest" => {test_class: "OrderTest", test: '"test_slow"'}) do
     Rake::Task.define_task("outer") { OrderTest.new("test_slow").run }.invoke

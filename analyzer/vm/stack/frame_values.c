@@ -11,6 +11,7 @@
 #include "ruby/get.h"
 #include "ruby/inspect/inspect.h"
 #include "ruby/iseq/iseq_locals.h"
+#include "vm/stack/c_arguments.h"
 #include "vm/stack/frame_flags.h"
 #include "vm/problem.h"
 
@@ -262,23 +263,6 @@ static struct rcore_error *keep_locals(struct walk *walk, struct rcore_frame_val
 		memcpy(values->locals, walk->locals.items, size);
 	values->local_count = walk->locals.count;
 	return NULL;
-}
-
-bool rcore_c_arguments(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
-		       const struct rcore_frame *frame, uint64_t *ret, size_t *ret_count)
-{
-	const struct rcore_layout *layout = ruby->layout;
-	uint64_t sp, receiver, caller = frame->cfp + layout->cfp.size;
-	uint64_t end = frame->ep - BOOKKEEPING * WORD;
-	if (frame->kind != RCORE_FRAME_CFUNC ||
-	    rcore_read_field(ruby->memory, caller, &layout->cfp.sp, &sp) ||
-	    sp < fiber->vm_stack || sp >= end || end - fiber->vm_stack > fiber->vm_stack_size ||
-	    sp % WORD != end % WORD || (end - sp) / WORD > RCORE_LOCAL_LIMIT ||
-	    rcore_read_u64(ruby->memory, sp, &receiver) || receiver != frame->self)
-		return false;
-	*ret = sp + WORD;
-	*ret_count = (end - sp) / WORD - 1;
-	return true;
 }
 
 static struct rcore_error *add_c_arguments(struct walk *walk, const struct rcore_frame *frame,

@@ -36,22 +36,6 @@ struct rcore_error *rcore_vm_locals(struct rcore_ruby *ruby, struct rcore_snapsh
 				    const struct rcore_locals_options *options);
 
 /*
- * Finds the arguments of a C method that Ruby code called.
- * vm_call_cfunc_with_frame() of vm_insnhelper.c leaves the receiver and the
- * arguments on the VM stack, above the caller's sp and below the environment of
- * the call.
- *
- *   | receiver | argument 1 | ... | argument n | me | block | flags |
- *   ^ caller's sp                                             ^ ep
- *
- * Sets the address of the first argument and their number. Returns false if
- * they are not known: if C called the method (rb_funcall), they are wherever
- * the C code keeps them.
- */
-bool rcore_c_arguments(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
-		       const struct rcore_frame *frame, uint64_t *ret, size_t *ret_count);
-
-/*
  * A variable of a frame's own environment, an argument or a local, by its name.
  * *found is false, and *ret untouched, if the frame has none of that name or is
  * not of Ruby code. Errors: as rcore_iseq_locals().

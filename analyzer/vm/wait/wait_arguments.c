@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vm/stack/frame_values.h"
+#include "vm/stack/c_arguments.h"
 #include "vm/wait/wait_private.h"
 
 int rcore_wait_arguments(struct rcore_waits *waits, const struct rcore_fiber *fiber,

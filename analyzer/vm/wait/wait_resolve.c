@@ -29,13 +29,10 @@ static const char *const methods[] = {
 	"UDPSocket#bind",
 };
 
-/* Methods that pass their arguments on to TCPSocket#initialize. */
-static const char *const callers[] = {"Class#new", "IO.new", "IO.open"};
-
-static bool is_one_of(const char *label, const char *const *labels, size_t count)
+static bool resolves(const char *label)
 {
-	for (size_t i = 0; i < count; i++)
-		if (rcore_same_text(label, labels[i]))
+	for (size_t i = 0; i < RCORE_COUNT(methods); i++)
+		if (rcore_same_text(label, methods[i]))
 			return true;
 	return false;
 }
@@ -43,8 +40,7 @@ static bool is_one_of(const char *label, const char *const *labels, size_t count
 bool rcore_wait_resolves(struct rcore_waits *waits, const struct rcore_wait_place *place)
 {
 	return place->first < place->end && place->fiber->is_current &&
-	       is_one_of(place->fiber->frames[place->first].label, methods,
-			 RCORE_COUNT(methods)) &&
+	       resolves(place->fiber->frames[place->first].label) &&
 	       !rcore_wait_connects(waits, place->fiber);
 }
 
@@ -55,9 +51,7 @@ struct rcore_error *rcore_wait_set_name(struct rcore_waits *waits, struct rcore_
 	uint64_t name;
 	wait->method = place->fiber->frames[place->first].label;
 	for (size_t i = place->first; i < place->end; i++) {
-		const char *label = place->fiber->frames[i].label;
-		if (!is_one_of(label, methods, RCORE_COUNT(methods)) &&
-		    !is_one_of(label, callers, RCORE_COUNT(callers)))
+		if (!resolves(place->fiber->frames[i].label))
 			return NULL;
 		if (rcore_wait_arguments(waits, place->fiber, i, &name, 1) <= 0)
 			continue;

@@ -13,6 +13,7 @@
 #include "ruby/object/string.h"
 #include "ruby/object/struct.h"
 #include "ruby/symbol/id.h"
+#include "vm/stack/c_arguments.h"
 #include "vm/stack/frame_values.h"
 
 enum {
