@@ -13,94 +13,17 @@
 #include "cli/start.h"
 #include "cli/target.h"
 #include "cli/profile_screen.h"
+#include "cli/record_arguments.h"
 #include "cli/record_summary.h"
 #include "profile/format.h"
 #include "profile/recording_writer.h"
 #include "sampler/kernel_symbols.h"
 #include "sampler/sampling.h"
-#include "sampler/system_calls.h"
 #include "target/output/output.h"
-
-/* In the order of ebpf_names. */
-enum ebpf { EBPF_NO, EBPF_AUTO, EBPF_REQUIRE };
-
-static const char *const ebpf_names[] = {"no", "auto", "require", NULL};
-
-struct arguments {
-	int pid, ebpf;
-	bool children, native, kernel, off_cpu;
-	struct rcore_strings events;
-	size_t rate, fiber_rate, seconds;
-	struct rcore_strings labels, command;
-	const char *recognizers;
-	struct rcore_profile_arguments profile;
-};
-
-static const struct arguments defaults = {
-	.fiber_rate = RCORE_SAMPLER_FIBER_RATE,
-};
-
-#define MEMBER(name) offsetof(struct arguments, name)
-
-static const struct rcore_option options[] = {
-	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME", "Sample a running process",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	RCORE_PROFILE_OPTIONS(struct arguments, profile),
-	{"duration", 'd', RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
-	 "Stop after SECONDS; by default, when the program ends or at Ctrl-C",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
-	 "Samples per second of each thread (99; with --native and without --ebpf 10)",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{"fiber-rate", 0, RCORE_OPTION_AMOUNT, MEMBER(fiber_rate), "HZ",
-	 "Samples per second of each fiber that no thread runs (10)",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
-	 .help = "Also sample its descendants"},
-	{"native", 0, RCORE_OPTION_FLAG, MEMBER(native),
-	 .help = "Add native frames: stops the program briefly for each sample, but not with "
-		 "--ebpf, --off-cpu or --event"},
-	{"ebpf", 0, RCORE_OPTION_CHOICE, MEMBER(ebpf), "WHEN",
-	 "Copy stacks in the kernel, and only of threads that run on a processor. auto (if "
-	 "WHEN is left out): if this is impossible, say why and sample without BPF; require: "
-	 "fail instead; no: the default",
-	 ebpf_names, .completion = RCORE_COMPLETE_NOTHING, .implied = "auto"},
-	{"kernel", 0, RCORE_OPTION_FLAG, MEMBER(kernel),
-	 .help = "Add the kernel's frames; with --ebpf or --off-cpu"},
-	{"off-cpu", 0, RCORE_OPTION_FLAG, MEMBER(off_cpu),
-	 .help = "Instead of sampling, record each time that a thread leaves its processor: "
-		 "where, and for how long. Needs BPF, like --ebpf"},
-	{"event", 'e', RCORE_OPTION_LIST, MEMBER(events), "syscalls:NAME,...",
-	 "Instead of sampling, record each of these system calls when it returns: where, and "
-	 "how many bytes it moved. Can be repeated. Needs BPF, like --ebpf",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
-	 "Keep only labels named KEY: a key of a fiber's context, or a field of what it works "
-	 "on, such as request_id. Can be repeated",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{"recognizers", 0, RCORE_OPTION_TEXT, MEMBER(recognizers), "FILE",
-	 "Also find what fibers work on with the entries of FILE (see docs/recognizers.md)",
-	 .completion = RCORE_COMPLETE_FILE},
-	{0},
-};
-
-/* Returns whether each event is recorded, so that there is no rate. */
-static bool is_of_events(const struct arguments *asked)
-{
-	return asked->off_cpu || asked->events.count;
-}
-
-/* Without BPF, native frames need a stop, which takes a millisecond or more. */
-static size_t rate_of(const struct arguments *asked, bool has_bpf)
-{
-	if (asked->rate)
-		return asked->rate;
-	return asked->native && !has_bpf ? RCORE_SAMPLER_NATIVE_RATE : RCORE_SAMPLER_RATE;
-}
 
 /* The output to which samples are written while they are taken. */
 struct record {
-	const struct arguments *asked;
+	const struct rcore_record_arguments *asked;
 	/* The path of the recording, or NULL if it is not kept. */
 	const char *path;
 	struct rcore_strings outputs; /* the other outputs */
@@ -114,8 +37,41 @@ struct record {
 	bool shows_progress, has_facts, is_kept, has_warned;
 	bool is_copied;     /* `bpf` was opened */
 	const char *engine; /* the fact as last written; NULL: not yet */
+	/* With --system, as last written. */
+	size_t processes;
+	char rubies[256];
+	struct rcore_left_out left_out;
+	size_t refused; /* processes that the BPF program cannot sample */
 	struct rcore_sampling_summary summary;
 };
+
+/* Adds the release of each sampler: "3.1.2, 3.3.8". */
+static void add_rubies(struct record *record, struct rcore_sampling *sampling)
+{
+	const struct rcore_sampler *sampler;
+	for (size_t i = 0; (sampler = rcore_sampling_at(sampling, i)); i++) {
+		size_t used = strlen(record->rubies), room = sizeof(record->rubies) - used;
+		const char *ruby = rcore_sampler_ruby(sampler);
+		if (!strstr(record->rubies, ruby) && strlen(ruby) + 3 < room)
+			snprintf(record->rubies + used, room, "%s%s", used ? ", " : "", ruby);
+	}
+}
+
+/* With --system: how many processes were sampled, and their Rubies. */
+static struct rcore_error *state_system(struct record *record, struct rcore_sampling *sampling)
+{
+	char text[64];
+	if (record->has_facts && record->processes == record->summary.processes)
+		return NULL;
+	record->has_facts = true;
+	record->processes = record->summary.processes;
+	add_rubies(record, sampling);
+	snprintf(text, sizeof(text), "%zu", record->processes);
+	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "system", text);
+	if (!err)
+		err = rcore_recording_writer_fact(record->writer, "ruby", record->rubies);
+	return err;
+}
 
 static struct rcore_error *state_facts(struct record *record, struct rcore_sampling *sampling)
 {
@@ -194,7 +150,8 @@ static struct rcore_error *state_start(struct record *record)
 						   RCORE_EVENT_OFF_CPU);
 	if (!err && record->asked->events.count)
 		return state_calls(record);
-	snprintf(text, sizeof(text), "%zu", rate_of(record->asked, record->is_copied));
+	snprintf(text, sizeof(text), "%zu",
+		 rcore_record_rate(record->asked, record->is_copied));
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "rate", text);
 	return err;
@@ -206,7 +163,7 @@ static struct rcore_error *state_end(struct record *record)
 	const struct rcore_sampling_summary *summary = &record->summary;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.samples);
 	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "samples", text);
-	if (is_of_events(record->asked))
+	if (rcore_record_is_of_events(record->asked))
 		return err;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.rejected);
 	if (!err)
@@ -221,7 +178,7 @@ static struct rcore_error *state_end(struct record *record)
 static bool has_result(const struct record *record)
 {
 	return record->summary.total.samples ||
-	       (is_of_events(record->asked) && record->summary.processes);
+	       (rcore_record_is_of_events(record->asked) && record->summary.processes);
 }
 
 /* Replaces nothing until there is something to replace it with. */
@@ -239,19 +196,21 @@ static void warn_of_missing_labels(struct record *record)
 	if (record->has_warned || !record->summary.lacks_work)
 		return;
 	record->has_warned = true;
-	fputs("rcore: with --ebpf, labels come only from contexts; to label what threads work "
-	      "on (docs/recognizers.md), record without --ebpf\n",
-	      stderr);
+	fprintf(stderr,
+		"rcore: with --ebpf, labels come only from contexts; to label what threads "
+		"work on (docs/recognizers.md), record %s\n",
+		record->asked->system ? "with --ebpf=no" : "without --ebpf");
 }
 
 static struct rcore_record_summary shown_of(const struct record *record)
 {
-	return (struct rcore_record_summary){.summary = &record->summary,
-					     .rate = rate_of(record->asked, record->is_copied),
-					     .is_terminal = record->shows_progress,
-					     .is_off_cpu = record->asked->off_cpu,
-					     .is_calls = record->asked->events.count,
-					     .is_native = record->asked->native};
+	return (struct rcore_record_summary){
+		.summary = &record->summary,
+		.rate = rcore_record_rate(record->asked, record->is_copied),
+		.is_terminal = record->shows_progress,
+		.is_off_cpu = record->asked->off_cpu,
+		.is_calls = record->asked->events.count,
+		.is_native = record->asked->native};
 }
 
 static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_last,
@@ -261,7 +220,8 @@ static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_
 	const struct rcore_record_summary shown = shown_of(record);
 	rcore_sampling_summary(sampling, &record->summary);
 	warn_of_missing_labels(record);
-	struct rcore_error *err = state_facts(record, sampling);
+	struct rcore_error *err = record->asked->system ? state_system(record, sampling)
+							: state_facts(record, sampling);
 	if (!err)
 		err = state_engine(record);
 	if (!err && is_last)
@@ -333,99 +293,6 @@ static struct rcore_error *sort_outputs(struct record *record)
 	return err;
 }
 
-/* Adds the numbers of the system calls of an --event. */
-static struct rcore_error *add_calls(const char *event, struct rcore_bpf_options *how)
-{
-	char name[64], escaped[128];
-	const char *at = event;
-	if (strncmp(at, RCORE_EVENT_CALLS, strlen(RCORE_EVENT_CALLS)) != 0)
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"option '--event' does not accept '%s': " RCORE_EVENT_CALLS
-			"NAME, with the name of a system call",
-			rcore_escape(escaped, sizeof(escaped), event));
-	at += strlen(RCORE_EVENT_CALLS) - 1;
-	do {
-		size_t length = strcspn(++at, ",");
-		snprintf(name, sizeof(name), "%.*s", (int)length, at);
-		int number = rcore_system_call_number(name);
-		if (number < 0 || number >= RCORE_BPF_CALLS)
-			return rcore_error_create(RCORE_ERROR_USAGE,
-						  "option '--event': no system call '%s'",
-						  rcore_escape(escaped, sizeof(escaped), name));
-		how->calls[number / 8] |= (uint8_t)(1 << number % 8);
-		if (rcore_system_call_returns_twice(number))
-			how->starters[number / 8] |= (uint8_t)(1 << number % 8);
-		at += length;
-	} while (*at);
-	return NULL;
-}
-
-/* Options of sampling cannot be used with events. */
-static struct rcore_error *check_events(const struct arguments *asked)
-{
-	const char *name = asked->off_cpu ? "off-cpu" : "event";
-	struct rcore_bpf_options how = {0};
-	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < asked->events.count && !err; i++)
-		err = add_calls(asked->events.items[i], &how);
-	if (err)
-		return err;
-	const char *other = asked->off_cpu && asked->events.count      ? "event"
-			    : asked->rate                              ? "rate"
-			    : asked->fiber_rate != defaults.fiber_rate ? "fiber-rate"
-								       : NULL;
-	if (!is_of_events(asked))
-		return asked->profile.mode == RCORE_MODE_BYTES
-			       ? rcore_error_create(RCORE_ERROR_USAGE,
-						    "'--mode bytes' needs '--event'")
-			       : NULL;
-	if (other)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "options '--%s' and '--%s' exclude each other", name,
-					  other);
-	if (asked->profile.mode == RCORE_MODE_CPU)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "'--%s' records no time on a processor: leave out "
-					  "'--mode cpu'",
-					  name);
-	if (asked->profile.mode == RCORE_MODE_BYTES && asked->off_cpu)
-		return rcore_error_create(RCORE_ERROR_USAGE, "'--mode bytes' needs '--event'");
-	return NULL;
-}
-
-static struct rcore_error *check_kernel(const struct arguments *asked)
-{
-	if (asked->kernel && asked->events.count)
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"options '--event' and '--kernel' exclude each other: when a system "
-			"call returns, the kernel's functions that it called have returned");
-	if (asked->kernel && !asked->ebpf && !asked->off_cpu)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "'--kernel' needs '--ebpf' or '--off-cpu'");
-	return NULL;
-}
-
-static struct rcore_error *check(const struct arguments *asked)
-{
-	struct rcore_error *err;
-	if (!asked->pid == !asked->command.count)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "name a process with -p PID or a command after --%s",
-					  asked->pid ? ", not both" : "");
-	err = check_events(asked);
-	if (!err)
-		err = check_kernel(asked);
-	if (err)
-		return err;
-	if (asked->rate > RCORE_SAMPLER_RATE_MAX || asked->fiber_rate > RCORE_SAMPLER_RATE_MAX)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "a rate can be at most %d samples per second",
-					  RCORE_SAMPLER_RATE_MAX);
-	return NULL;
-}
-
 /* Writes the outputs that are made from the samples. */
 static struct rcore_error *report(struct record *record, bool only_check,
 				  const struct rcore_cli_target *target, bool *ret_partial)
@@ -453,36 +320,46 @@ static void say_that_bpf_fails(const struct rcore_error *why)
 	fprintf(stderr, "rcore: sampling without BPF: %s\n", why->message);
 }
 
+/* With --system, one line is enough; the last line counts such processes. */
 static void say_refused(int pid, const struct rcore_error *why, void *context)
 {
-	fprintf(stderr, "rcore: sampling process %d without BPF: %s\n", pid, why->message);
+	struct record *record = context;
+	if (!record->refused++ || !record->asked->system)
+		fprintf(stderr, "rcore: sampling process %d without BPF: %s\n", pid,
+			why->message);
+}
+
+static void note_left_out(int pid, const char *title, const struct rcore_error *why,
+			  void *context)
+{
+	struct record *record = context;
+	rcore_left_out_add(&record->left_out, pid, title, why->message);
 }
 
 static struct rcore_error *open_bpf(struct record *record)
 {
-	enum ebpf asked = record->asked->ebpf;
-	bool is_events = is_of_events(record->asked);
-	struct rcore_error *err = NULL;
+	enum rcore_ebpf asked = rcore_record_ebpf(record->asked);
+	bool is_events = rcore_record_is_of_events(record->asked);
+	struct rcore_error *err;
 	record->how.event = record->asked->off_cpu        ? RCORE_BPF_EVENT_OFF_CPU
 			    : record->asked->events.count ? RCORE_BPF_EVENT_CALLS
 							  : RCORE_BPF_EVENT_CPU;
-	record->how.rate = (double)rate_of(record->asked, true);
+	record->how.rate = (double)rcore_record_rate(record->asked, true);
 	record->how.native = record->asked->native;
 	record->how.kernel = record->asked->kernel;
-	if (asked == EBPF_NO && !is_events)
+	if (asked == RCORE_EBPF_NO && !is_events)
 		return NULL;
-	for (size_t i = 0; i < record->asked->events.count && !err; i++)
-		err = add_calls(record->asked->events.items[i], &record->how);
-	if (!err)
-		err = rcore_bpf_engine.open(&record->how, &record->bpf);
+	err = rcore_bpf_engine.open(&record->how, &record->bpf);
 	record->is_copied = !err;
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
 	if (is_events)
 		return rcore_error_wrap(err, "--%s needs BPF",
 					record->asked->off_cpu ? "off-cpu" : "event");
-	if (asked == EBPF_REQUIRE)
+	if (asked == RCORE_EBPF_REQUIRE)
 		return rcore_error_wrap(err, "cannot sample with BPF");
+	if (record->asked->system && record->asked->native)
+		return rcore_error_wrap(err, "'--system --native' needs BPF");
 	say_that_bpf_fails(err);
 	rcore_error_free(err);
 	return NULL;
@@ -510,15 +387,16 @@ static struct rcore_error *read_kernel(struct record *record)
 static struct rcore_error *sample(struct rcore_cli_target *target, struct record *record,
 				  int pid, bool is_new)
 {
-	const struct arguments *asked = record->asked;
+	const struct rcore_record_arguments *asked = record->asked;
 	struct rcore_options open = target->options;
 	open.recognizer_file = asked->recognizers;
 	const struct rcore_sampling_options sampling = {
 		.pid = pid,
 		.is_new = is_new,
 		.children = asked->children,
-		.rate = (double)rate_of(asked, record->is_copied),
-		.stopped_rate = (double)rate_of(asked, false),
+		.system = asked->system,
+		.rate = (double)rcore_record_rate(asked, record->is_copied),
+		.stopped_rate = (double)rcore_record_rate(asked, false),
 		.seconds = (double)asked->seconds,
 		.open = &open,
 		.sampler =
@@ -538,8 +416,11 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 		.stop = rcore_start_interrupted(),
 		.engine = &rcore_bpf_engine,
 		.bpf = record->bpf,
-		.refused =
-			asked->ebpf == EBPF_REQUIRE || is_of_events(asked) ? NULL : say_refused,
+		.refused = rcore_record_ebpf(asked) == RCORE_EBPF_REQUIRE ||
+					   rcore_record_is_of_events(asked)
+				   ? NULL
+				   : say_refused,
+		.left_out = asked->system ? note_left_out : NULL,
 		.each_second = each_second,
 		.context = record,
 	};
@@ -552,14 +433,14 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
 					int *ret_status)
 {
-	const struct arguments *asked = given;
+	const struct rcore_record_arguments *asked = given;
 	struct record record = {.asked = asked,
 				.output = {.fd = -1, .through = -1},
 				.fd = -1,
 				.shows_progress = isatty(STDERR_FILENO)};
 	struct rcore_started started = {0};
 	bool is_partial = false;
-	struct rcore_error *err = check(asked);
+	struct rcore_error *err = rcore_record_check(asked, &record.how);
 	if (!err)
 		err = sort_outputs(&record);
 	if (!err)
@@ -580,14 +461,16 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	rcore_bpf_engine.close(record.bpf);
 	record.bpf = NULL;
 	if (!err && record.summary.copied && !record.summary.total.samples &&
-	    !is_of_events(asked))
+	    !rcore_record_is_of_events(asked))
 		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					 "no samples: no thread was on a processor in %.1f s; "
-					 "record without --ebpf to sample threads that wait",
-					 record.summary.seconds);
+					 "record %s to sample threads that wait",
+					 record.summary.seconds,
+					 asked->system ? "with --ebpf=no" : "without --ebpf");
 	const struct rcore_record_summary shown = shown_of(&record);
 	if (has_result(&record))
 		rcore_record_end(&shown);
+	rcore_left_out_print(&record.left_out);
 	/*
 	 * If something fails, the samples taken until then are still written.
 	 */
@@ -620,11 +503,11 @@ const struct rcore_command rcore_cli_record = {
 	       "for, without stopping the program. A FILE that ends in .rec keeps all samples "
 	       "for "
 	       "rcore report; without -o, print the methods with the most time of their own.",
-	.options = options,
-	.size = sizeof(struct arguments),
-	.defaults = &defaults,
+	.options = rcore_record_options,
+	.size = sizeof(struct rcore_record_arguments),
+	.defaults = &rcore_record_defaults,
 	.rest = "COMMAND",
-	.rest_offset = MEMBER(command),
+	.rest_offset = offsetof(struct rcore_record_arguments, command),
 	.shell_examples =
 		(const char *const[]){
 			"rcore record -p 4242 -o slow.folded",
@@ -634,6 +517,7 @@ const struct rcore_command rcore_cli_record = {
 			"rcore record --off-cpu --native --kernel -p 4242 -o blocked.svg",
 			"rcore record -e syscalls:write -p 4242 --by label:request_id",
 			"rcore record --children -o load.rec -- bundle exec puma",
+			"rcore record --system -d 60 -o machine.pb.gz",
 			"rcore record -p puma -d 10 --by label:path", NULL},
 	.exit_status = "Exit status: 0 the samples were written; 2 they were not; 3 not a Ruby "
 		       "process; 64 wrong usage.",

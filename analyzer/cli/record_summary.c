@@ -2,6 +2,9 @@
 #include "cli/record_summary.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
 
 static double own_percent(const struct rcore_sampling_summary *summary)
 {
@@ -117,4 +120,28 @@ void rcore_record_end(const struct rcore_record_summary *shown)
 		summarize_copied(shown);
 	else
 		summarize(shown);
+}
+
+void rcore_left_out_add(struct rcore_left_out *left_out, int pid, const char *title,
+			const char *why)
+{
+	enum { NAMED = 4, WHY_SIZE = 160 };
+	size_t used = strlen(left_out->text);
+	char name[48], reason[WHY_SIZE];
+	if (left_out->count++ >= NAMED)
+		return;
+	left_out->named++;
+	snprintf(left_out->text + used, sizeof(left_out->text) - used, "%s%d (%s): %s",
+		 used ? "; " : "", pid,
+		 title && title[0] ? rcore_escape(name, sizeof(name), title) : "?",
+		 rcore_escape(reason, sizeof(reason), why));
+}
+
+void rcore_left_out_print(const struct rcore_left_out *left_out)
+{
+	if (!left_out->count)
+		return;
+	fprintf(stderr, "rcore: %zu Ruby process%s could not be sampled: %s%s\n",
+		left_out->count, left_out->count > 1 ? "es" : "", left_out->text,
+		left_out->count > left_out->named ? "; ..." : "");
 }

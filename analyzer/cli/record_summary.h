@@ -15,6 +15,19 @@ struct rcore_record_summary {
 	bool is_off_cpu, is_calls, is_native;
 };
 
+/* Ruby processes that --system could not sample. All zeroes is empty. */
+struct rcore_left_out {
+	size_t count;
+	char text[1024]; /* names the first ones, each with the reason */
+	size_t named;
+};
+
+/* `title` may be NULL. */
+void rcore_left_out_add(struct rcore_left_out *left_out, int pid, const char *title,
+			const char *why);
+/* Prints a line, unless there are none. */
+void rcore_left_out_print(const struct rcore_left_out *left_out);
+
 /* Prints the line that is replaced each second. */
 void rcore_record_progress(const struct rcore_record_summary *shown);
 /* Prints the last line. */

@@ -51,7 +51,9 @@ static struct rcore_error *parse_by(const char *by, struct rcore_totals_options 
 	static const struct {
 		const char *name;
 		enum rcore_by by;
-	} names[] = {{"thread", RCORE_BY_THREAD},
+	} names[] = {{"nothing", RCORE_BY_NOTHING},
+		     {"process", RCORE_BY_PROCESS},
+		     {"thread", RCORE_BY_THREAD},
 		     {"fiber", RCORE_BY_FIBER},
 		     {"state", RCORE_BY_STATE}};
 	char escaped[128];
@@ -70,8 +72,8 @@ static struct rcore_error *parse_by(const char *by, struct rcore_totals_options 
 	}
 	return rcore_error_create(
 		RCORE_ERROR_USAGE,
-		"option '--by' does not accept '%s': thread, fiber, state, or "
-		"label:KEY",
+		"option '--by' does not accept '%s': process, thread, fiber, state, "
+		"label:KEY, or nothing",
 		rcore_escape(escaped, sizeof(escaped), by));
 }
 
@@ -207,11 +209,31 @@ static struct rcore_error *check_where(const struct work *work)
 		where->count > 1 ? " and the rest" : "", (size_t)work->totals->filtered);
 }
 
+/*
+ * Whether all processes of a machine were recorded. The first block has that
+ * fact. Errors are found again when the recording is read.
+ */
+static bool is_of_system(const char *path)
+{
+	struct rcore_recording *recording;
+	bool more = false, is_system = false;
+	struct rcore_error *err = rcore_recording_open(path, &recording);
+	if (!err) {
+		err = rcore_recording_next(recording, &more);
+		is_system = rcore_recording_fact(recording, "system");
+		rcore_recording_close(recording);
+	}
+	rcore_error_free(err);
+	return is_system;
+}
+
 static struct rcore_error *read_all(struct work *work)
 {
 	const struct rcore_profile_request *request = work->request;
 	const char *name = request->name ? request->name : request->path;
 	struct rcore_error *err = make_options(request, &work->options);
+	if (!err && !request->arguments->by && is_of_system(request->path))
+		work->options.by = RCORE_BY_PROCESS;
 	if (!err)
 		err = rcore_totals_new(&work->options, &work->totals);
 	if (!err)
@@ -222,6 +244,7 @@ static struct rcore_error *read_all(struct work *work)
 		err = check_where(work);
 	if (err)
 		return err;
+	rcore_totals_name_processes(work->totals);
 	if (request->old)
 		rcore_totals_scale(work->totals);
 	return work->totals->is_full

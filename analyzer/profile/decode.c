@@ -154,7 +154,8 @@ static char *decode_records(struct rcore_profile *profile, const struct rcore_re
 {
 	uint64_t count = rcore_cursor_varint(cursor);
 	*ret_count = 0;
-	cursor->is_bad |= count > rcore_cursor_left(cursor) / type->column_count;
+	cursor->is_bad |= count > rcore_cursor_left(cursor) / type->column_count ||
+			  count > TABLES_MAX / type->size;
 	if (cursor->is_bad || !count)
 		return NULL;
 	char *records = calloc(count, type->size);
@@ -166,6 +167,33 @@ static char *decode_records(struct rcore_profile *profile, const struct rcore_re
 	return records;
 }
 
+/* Keeps the columns of entries that follow in another section. */
+static struct rcore_error *decode_later(struct rcore_recording *recording,
+					const struct rcore_table_type *type,
+					struct rcore_cursor *cursor)
+{
+	free(recording->later.records);
+	recording->later.type = type;
+	recording->later.records = decode_records(recording->profile, &type->later, cursor,
+						  &recording->later.count);
+	return finish(recording, cursor, "entries of a table");
+}
+
+/* Sets the columns that precede those of this section, if there are any. */
+static void join(const struct rcore_recording *recording, const struct rcore_table_type *type,
+		 char *records, uint64_t count)
+{
+	if (recording->later.type != type || recording->later.count != count)
+		return;
+	for (size_t c = 0; c < type->later.column_count; c++)
+		for (uint64_t i = 0; i < count; i++)
+			rcore_column_set(
+				&type->later.columns[c], records + i * type->record.size,
+				rcore_column_get(&type->later.columns[c],
+						 (const char *)recording->later.records +
+							 i * type->record.size));
+}
+
 static struct rcore_error *decode_table(struct rcore_recording *recording,
 					const struct rcore_table_type *type,
 					struct rcore_cursor *cursor)
@@ -175,10 +203,13 @@ static struct rcore_error *decode_table(struct rcore_recording *recording,
 	struct rcore_error *err = NULL;
 	uint64_t count;
 	char *records = decode_records(profile, &type->record, cursor, &count);
+	join(recording, type, records, count);
+	recording->later.type = NULL;
 	for (uint64_t i = 0; i < count && !err; i++) {
 		const char *record = records + i * type->record.size;
 		uint32_t number = 0, next = (uint32_t)set->count;
-		if (!is_sound(profile, &type->record, record))
+		if (!is_sound(profile, &type->record, record) ||
+		    !is_sound(profile, &type->later, record))
 			err = corrupt("an entry of a table refers to one that does not exist");
 		else if (!rcore_record_set_add(set, record, &number))
 			err = rcore_error_no_memory();
@@ -187,6 +218,22 @@ static struct rcore_error *decode_table(struct rcore_recording *recording,
 	}
 	free(records);
 	return err ? err : finish(recording, cursor, "entries of a table");
+}
+
+static struct rcore_error *decode_titles(struct rcore_recording *recording,
+					 struct rcore_cursor *cursor)
+{
+	struct rcore_profile *profile = recording->profile;
+	uint64_t count = rcore_cursor_varint(cursor);
+	for (uint64_t i = 0; i < count && !cursor->is_bad; i++) {
+		uint64_t process = rcore_cursor_varint(cursor);
+		uint64_t title = rcore_cursor_varint(cursor);
+		if (process >= profile->processes.count || title >= profile->strings.count)
+			return corrupt("a title refers to an entry that does not exist");
+		if (!cursor->is_bad)
+			rcore_profile_set_title(profile, (uint32_t)process, (uint32_t)title);
+	}
+	return finish(recording, cursor, "titles");
 }
 
 static struct rcore_error *decode_samples(struct rcore_recording *recording,
@@ -222,14 +269,20 @@ static struct rcore_error *decode_section(struct rcore_recording *recording, uin
 		return decode_strings(recording, cursor);
 	case RCORE_SECTION_LABELS:
 		return decode_labels(recording, cursor);
+	case RCORE_SECTION_TITLES:
+		return decode_titles(recording, cursor);
 	case RCORE_SECTION_SAMPLES:
 		return decode_samples(recording, cursor);
 	default:
 		break;
 	}
-	for (size_t i = 0; i < RCORE_TABLE_TYPES; i++)
-		if (rcore_table_types[i].section == tag)
-			return decode_table(recording, &rcore_table_types[i], cursor);
+	for (size_t i = 0; i < RCORE_TABLE_TYPES; i++) {
+		const struct rcore_table_type *type = &rcore_table_types[i];
+		if (type->section == tag)
+			return decode_table(recording, type, cursor);
+		if (type->later_section && type->later_section == tag)
+			return decode_later(recording, type, cursor);
+	}
 	/*
 	 * A section of a later rcore, which may be skipped because the version
 	 * is the same.

@@ -76,6 +76,14 @@ enum rcore_section {
 	RCORE_SECTION_STATES,
 	RCORE_SECTION_LABELS, /* each: number of pairs; key, value */
 	RCORE_SECTION_SAMPLES,
+	RCORE_SECTION_PROCESSES,
+	/*
+	 * Titles that are new: the number of pairs; process, string. A later
+	 * one replaces an earlier one.
+	 */
+	RCORE_SECTION_TITLES,
+	/* Of the entries in the section THREADS that follows. */
+	RCORE_SECTION_THREAD_PROCESSES,
 };
 
 #endif

@@ -13,6 +13,7 @@ void rcore_group_cache_deinit(struct rcore_group_cache *cache)
 {
 	rcore_record_set_deinit(&cache->pairs);
 	free(cache->nodes);
+	free(cache->processes.items);
 	free(cache->frames);
 	*cache = (struct rcore_group_cache){0};
 }
@@ -34,6 +35,19 @@ static const char *find_label(const struct rcore_profile *profile, uint32_t set,
 			return rcore_profile_text(profile, labels[i].value);
 	}
 	return NULL;
+}
+
+/* Without its title, which may still change. */
+static void name_process(const struct rcore_profile *profile, uint32_t number, char *ret)
+{
+	const struct rcore_profile_thread *thread = rcore_profile_thread_at(profile, number);
+	uint32_t use = rcore_profile_process_at(profile, thread->process)->use;
+	if (!thread->pid)
+		snprintf(ret, NAME_MAX_SIZE, "(unknown)");
+	else if (use > 1)
+		snprintf(ret, NAME_MAX_SIZE, "%u (%u)", thread->pid, use);
+	else
+		snprintf(ret, NAME_MAX_SIZE, "%u", thread->pid);
 }
 
 static void name_thread(const struct rcore_profile *profile, uint32_t number, char *ret)
@@ -72,6 +86,9 @@ static void name_group(const struct rcore_profile *profile, enum rcore_by by, co
 {
 	const char *value;
 	switch (by) {
+	case RCORE_BY_PROCESS:
+		name_process(profile, key->thread, ret);
+		break;
 	case RCORE_BY_THREAD:
 		name_thread(profile, key->thread, ret);
 		break;
@@ -112,11 +129,41 @@ static uint32_t move_stack(struct rcore_profile *profile, struct rcore_group_cac
 	return root;
 }
 
+static bool keep_process(const struct rcore_profile *profile, struct rcore_group_cache *cache,
+			 uint32_t function, uint32_t thread)
+{
+	uint32_t number = rcore_profile_thread_at(profile, thread)->process;
+	for (size_t i = 0; i < cache->processes.count; i++)
+		if (cache->processes.items[i].function == function)
+			return true;
+	struct rcore_group_process *process = rcore_push(&cache->processes);
+	if (process)
+		*process = (struct rcore_group_process){function, number};
+	return process;
+}
+
+void rcore_group_name_processes(struct rcore_profile *profile,
+				const struct rcore_group_cache *cache)
+{
+	struct rcore_profile_function *functions = profile->functions.items;
+	for (size_t i = 0; i < cache->processes.count; i++) {
+		const struct rcore_group_process *process = &cache->processes.items[i];
+		uint32_t title = rcore_profile_title(profile, process->process);
+		uint32_t *label = &functions[process->function].label;
+		char name[NAME_MAX_SIZE];
+		if (!title)
+			continue;
+		snprintf(name, sizeof(name), "%s %s", rcore_profile_text(profile, *label),
+			 rcore_profile_text(profile, title));
+		*label = rcore_profile_string(profile, name);
+	}
+}
+
 uint32_t rcore_group_node(struct rcore_profile *profile, struct rcore_group_cache *cache,
 			  enum rcore_by by, const char *label,
 			  const struct rcore_total_key *key)
 {
-	char name[NAME_MAX_SIZE];
+	char name[NAME_MAX_SIZE] = "";
 	uint32_t number;
 	if (by == RCORE_BY_NOTHING)
 		return key->node;
@@ -125,8 +172,12 @@ uint32_t rcore_group_node(struct rcore_profile *profile, struct rcore_group_cach
 		.kind = RCORE_FUNCTION_NOTE,
 		.label = rcore_profile_string(profile, name),
 	};
-	uint32_t frame =
-		rcore_profile_frame(profile, rcore_profile_function(profile, &function), 0);
+	uint32_t group = rcore_profile_function(profile, &function);
+	uint32_t frame = rcore_profile_frame(profile, group, 0);
+	if (by == RCORE_BY_PROCESS && !keep_process(profile, cache, group, key->thread)) {
+		cache->no_memory = true;
+		return 0;
+	}
 	const uint32_t pair[] = {frame, key->node};
 	size_t known = cache->pairs.count;
 	cache->pairs.record_size = sizeof(pair);

@@ -17,6 +17,13 @@ struct rcore_group_cache {
 	struct rcore_record_set pairs;
 	uint32_t *nodes; /* as many */
 	size_t capacity;
+	/* Groups that are processes: their functions. */
+	struct rcore_group_processes {
+		struct rcore_group_process {
+			uint32_t function, process;
+		} * items;
+		size_t count, capacity;
+	} processes;
 	uint32_t *frames; /* room for one stack */
 	size_t frame_capacity;
 	bool no_memory;
@@ -28,6 +35,13 @@ void rcore_group_cache_deinit(struct rcore_group_cache *cache);
 uint32_t rcore_group_node(struct rcore_profile *profile, struct rcore_group_cache *cache,
 			  enum rcore_by by, const char *label,
 			  const struct rcore_total_key *key);
+
+/*
+ * Adds the titles of processes to the names of their groups. Their functions
+ * then differ from what they were added as, so no group can be added any more.
+ */
+void rcore_group_name_processes(struct rcore_profile *profile,
+				const struct rcore_group_cache *cache);
 
 /*
  * Whether a set of labels meets all conditions: "key=value", or "key" for any

@@ -11,6 +11,7 @@ static void init(struct rcore_profile *profile)
 	profile->functions.record_size = sizeof(struct rcore_profile_function);
 	profile->frames.record_size = sizeof(struct rcore_profile_frame);
 	profile->nodes.record_size = sizeof(struct rcore_profile_node);
+	profile->processes.record_size = sizeof(struct rcore_profile_process);
 	profile->threads.record_size = sizeof(struct rcore_profile_thread);
 	profile->fibers.record_size = sizeof(struct rcore_profile_fiber);
 	profile->states.record_size = sizeof(struct rcore_profile_state);
@@ -22,6 +23,9 @@ static void deinit(struct rcore_profile *profile)
 	rcore_record_set_deinit(&profile->functions);
 	rcore_record_set_deinit(&profile->frames);
 	rcore_record_set_deinit(&profile->nodes);
+	rcore_record_set_deinit(&profile->processes);
+	free(profile->titles.items);
+	profile->titles = (struct rcore_profile_titles){0};
 	rcore_record_set_deinit(&profile->threads);
 	rcore_record_set_deinit(&profile->fibers);
 	rcore_record_set_deinit(&profile->states);
@@ -55,6 +59,7 @@ static void add_zeroes(struct rcore_profile *profile)
 	add_record(profile, &profile->functions, &nothing);
 	add_record(profile, &profile->frames, &nothing);
 	add_record(profile, &profile->nodes, &nothing);
+	add_record(profile, &profile->processes, &nothing);
 	add_record(profile, &profile->threads, &nothing);
 	add_record(profile, &profile->fibers, &nothing);
 	add_record(profile, &profile->states, &nothing);
@@ -95,6 +100,8 @@ size_t rcore_profile_memory(const struct rcore_profile *profile)
 	       rcore_record_set_memory(&profile->functions) +
 	       rcore_record_set_memory(&profile->frames) +
 	       rcore_record_set_memory(&profile->nodes) +
+	       rcore_record_set_memory(&profile->processes) +
+	       profile->titles.count * sizeof(*profile->titles.items) +
 	       rcore_record_set_memory(&profile->threads) +
 	       rcore_record_set_memory(&profile->fibers) +
 	       rcore_record_set_memory(&profile->states) +
@@ -138,6 +145,33 @@ uint32_t rcore_profile_node(struct rcore_profile *profile, uint32_t parent, uint
 {
 	const struct rcore_profile_node node = {parent, frame};
 	return add_record(profile, &profile->nodes, &node);
+}
+
+uint32_t rcore_profile_process(struct rcore_profile *profile,
+			       const struct rcore_profile_process *process)
+{
+	return add_record(profile, &profile->processes, process);
+}
+
+void rcore_profile_set_title(struct rcore_profile *profile, uint32_t process, uint32_t title)
+{
+	struct rcore_profile_titles *titles = &profile->titles;
+	if (process >= titles->count) {
+		size_t count = profile->processes.count;
+		uint32_t *grown = reallocarray(titles->items, count, sizeof(*grown));
+		profile->no_memory |= !grown;
+		if (!grown)
+			return;
+		memset(grown + titles->count, 0, (count - titles->count) * sizeof(*grown));
+		titles->items = grown;
+		titles->count = count;
+	}
+	titles->items[process] = title;
+}
+
+uint32_t rcore_profile_title(const struct rcore_profile *profile, uint32_t process)
+{
+	return process < profile->titles.count ? profile->titles.items[process] : 0;
 }
 
 uint32_t rcore_profile_thread(struct rcore_profile *profile,

@@ -66,10 +66,21 @@ struct rcore_profile_node {
 	uint32_t frame;
 };
 
+/*
+ * The title of a process changes while it runs (setproctitle), so it is not
+ * part of this: see rcore_profile_set_title().
+ */
+struct rcore_profile_process {
+	uint32_t pid;
+	/* The kernel reuses ids: 1 for the first process with this one. */
+	uint32_t use;
+};
+
 struct rcore_profile_thread {
 	uint32_t pid, tid; /* 0: unknown */
 	uint32_t id;       /* string: "T3" */
 	uint32_t name;     /* string: Thread#name */
+	uint32_t process;
 };
 
 struct rcore_profile_fiber {
@@ -139,7 +150,12 @@ struct rcore_profile_samples {
 
 struct rcore_profile {
 	struct rcore_bytes_set strings;
-	struct rcore_record_set functions, frames, nodes, threads, fibers, states;
+	struct rcore_record_set functions, frames, nodes, processes, threads, fibers, states;
+	/* Strings, the last title of each process; private. */
+	struct rcore_profile_titles {
+		uint32_t *items;
+		size_t count;
+	} titles;
 	/* Of struct rcore_profile_label, by key. */
 	struct rcore_bytes_set labels;
 	struct rcore_profile_samples samples;
@@ -173,6 +189,8 @@ uint32_t rcore_profile_function(struct rcore_profile *profile,
 				const struct rcore_profile_function *function);
 uint32_t rcore_profile_frame(struct rcore_profile *profile, uint32_t function, uint32_t line);
 uint32_t rcore_profile_node(struct rcore_profile *profile, uint32_t parent, uint32_t frame);
+uint32_t rcore_profile_process(struct rcore_profile *profile,
+			       const struct rcore_profile_process *process);
 uint32_t rcore_profile_thread(struct rcore_profile *profile,
 			      const struct rcore_profile_thread *thread);
 uint32_t rcore_profile_fiber(struct rcore_profile *profile,
@@ -185,6 +203,11 @@ uint32_t rcore_profile_state(struct rcore_profile *profile,
  */
 uint32_t rcore_profile_labels(struct rcore_profile *profile,
 			      const struct rcore_profile_label *labels, size_t count);
+
+/* Sets the title or command line of a process; `title` is a string. */
+void rcore_profile_set_title(struct rcore_profile *profile, uint32_t process, uint32_t title);
+/* Returns it as a string; 0: unknown. */
+uint32_t rcore_profile_title(const struct rcore_profile *profile, uint32_t process);
 
 void rcore_profile_sample(struct rcore_profile *profile,
 			  const struct rcore_profile_sample *sample);
@@ -204,6 +227,11 @@ RCORE_PROFILE_GETTER(function)
 RCORE_PROFILE_GETTER(frame)
 RCORE_PROFILE_GETTER(node)
 RCORE_PROFILE_GETTER(thread)
+static inline const struct rcore_profile_process *
+rcore_profile_process_at(const struct rcore_profile *profile, uint32_t number)
+{
+	return (const struct rcore_profile_process *)profile->processes.items + number;
+}
 RCORE_PROFILE_GETTER(fiber)
 RCORE_PROFILE_GETTER(state)
 

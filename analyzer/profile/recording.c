@@ -115,6 +115,7 @@ void rcore_recording_close(struct rcore_recording *recording)
 	free(recording->facts.items);
 	rcore_profile_free(recording->profile);
 	rcore_error_free(recording->problem);
+	free(recording->later.records);
 	forget_block(recording);
 	if (recording->fd >= 0)
 		close(recording->fd);

@@ -35,6 +35,12 @@ struct rcore_recording {
 	int fd;
 	uint64_t offset, blocks;
 	unsigned char *stored, *plain;
+	/* Columns of the entries of a table that follow. */
+	struct {
+		const struct rcore_table_type *type; /* NULL: none */
+		void *records;
+		uint64_t count;
+	} later;
 };
 
 /*

@@ -10,12 +10,18 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/grow.h"
 #include "profile/tables.h"
 
 struct rcore_recording_writer {
 	int fd;
 	uint64_t size;                /* of the file's whole blocks */
 	size_t written[RCORE_TABLES]; /* entries that are in the file */
+	/* The title of each process that is in the file. */
+	struct {
+		uint32_t *items;
+		size_t count, capacity;
+	} titles;
 	uint32_t generation;
 	bool is_begun;     /* whether `generation` is set */
 	size_t fact_count; /* of `facts` */
@@ -73,6 +79,7 @@ void rcore_recording_writer_free(struct rcore_recording_writer *writer)
 {
 	if (!writer)
 		return;
+	free(writer->titles.items);
 	rcore_bytes_deinit(&writer->facts);
 	rcore_bytes_deinit(&writer->payload);
 	rcore_bytes_deinit(&writer->section);
@@ -148,11 +155,40 @@ static void add_records(struct rcore_recording_writer *writer, struct rcore_prof
 	size_t first, count = begin_table(writer, profile, type->table, &first);
 	if (!count)
 		return;
-	rcore_columns_write(&type->record,
-			    (const char *)rcore_table_set(profile, type)->items +
-				    first * type->record.size,
-			    count, &writer->section);
+	const char *records =
+		(const char *)rcore_table_set(profile, type)->items + first * type->record.size;
+	if (type->later_section) {
+		rcore_columns_write(&type->later, records, count, &writer->section);
+		end_section(writer, type->later_section);
+		rcore_bytes_varint(&writer->section, count);
+	}
+	rcore_columns_write(&type->record, records, count, &writer->section);
 	end_section(writer, type->section);
+}
+
+static void add_titles(struct rcore_recording_writer *writer,
+		       const struct rcore_profile *profile)
+{
+	size_t changed = 0;
+	struct rcore_bytes *section = &writer->section;
+	while (writer->titles.count < profile->titles.count)
+		if (!rcore_push(&writer->titles)) {
+			section->no_memory = true;
+			return;
+		}
+	for (size_t i = 0; i < profile->titles.count; i++)
+		changed += writer->titles.items[i] != profile->titles.items[i];
+	if (!changed)
+		return;
+	rcore_bytes_varint(section, changed);
+	for (size_t i = 0; i < profile->titles.count; i++) {
+		if (writer->titles.items[i] == profile->titles.items[i])
+			continue;
+		writer->titles.items[i] = profile->titles.items[i];
+		rcore_bytes_varint(section, i);
+		rcore_bytes_varint(section, profile->titles.items[i]);
+	}
+	end_section(writer, RCORE_SECTION_TITLES);
 }
 
 /* Files do not contain the entries for "none". */
@@ -160,6 +196,7 @@ static void begin_generation(struct rcore_recording_writer *writer, uint32_t gen
 {
 	for (int table = 0; table < RCORE_TABLES; table++)
 		writer->written[table] = 1;
+	writer->titles.count = 0;
 	if (writer->is_begun)
 		end_section(writer, RCORE_SECTION_RESET);
 	writer->generation = generation;
@@ -173,6 +210,7 @@ static void add_tables(struct rcore_recording_writer *writer, struct rcore_profi
 	add_strings(writer, profile);
 	for (size_t i = 0; i < RCORE_TABLE_TYPES; i++)
 		add_records(writer, profile, &rcore_table_types[i]);
+	add_titles(writer, profile);
 	add_labels(writer, profile);
 }
 

@@ -15,13 +15,17 @@
 	{                                                    \
 		__VA_ARGS__                                  \
 	}
-#define TYPE(table, name, ...)                                                    \
-	{                                                                         \
-		RCORE_TABLE_##table, RCORE_SECTION_##table,                       \
-			offsetof(struct rcore_profile, name##s),                  \
-		{                                                                 \
-			sizeof(struct rcore_profile_##name), COLUMNS(__VA_ARGS__) \
-		}                                                                 \
+#define RECORD(name, ...)                                                 \
+	{                                                                 \
+		sizeof(struct rcore_profile_##name), COLUMNS(__VA_ARGS__) \
+	}
+#define TYPE(table, name, ...)                                                                 \
+	{                                                                                      \
+		RCORE_TABLE_##table, RCORE_SECTION_##table,                                    \
+			offsetof(struct rcore_profile, name##s), RECORD(name, __VA_ARGS__), 0, \
+		{                                                                              \
+			0                                                                      \
+		}                                                                              \
 	}
 
 /* clang-format off */
@@ -33,9 +37,12 @@ const struct rcore_table_type rcore_table_types[RCORE_TABLE_TYPES] = {
 	     COLUMN(frame, function, FUNCTIONS), COLUMN(frame, line, NONE)),
 	TYPE(NODES, node,
 	     COLUMN(node, parent, NODES), COLUMN(node, frame, FRAMES)),
-	TYPE(THREADS, thread,
-	     COLUMN(thread, pid, NONE), COLUMN(thread, tid, NONE), TEXT(thread, id, SAFE),
-	     TEXT(thread, name, TEXT)),
+	{RCORE_TABLE_PROCESSES, RCORE_SECTION_PROCESSES, offsetof(struct rcore_profile, processes),
+	 RECORD(process, COLUMN(process, pid, NONE), COLUMN(process, use, NONE)), 0, {0}},
+	{RCORE_TABLE_THREADS, RCORE_SECTION_THREADS, offsetof(struct rcore_profile, threads),
+	 RECORD(thread, COLUMN(thread, pid, NONE), COLUMN(thread, tid, NONE),
+		TEXT(thread, id, SAFE), TEXT(thread, name, TEXT)),
+	 RCORE_SECTION_THREAD_PROCESSES, RECORD(thread, COLUMN(thread, process, PROCESSES))},
 	TYPE(FIBERS, fiber,
 	     COLUMN(fiber, thread, THREADS), TEXT(fiber, id, SAFE)),
 	TYPE(STATES, state,
@@ -62,6 +69,8 @@ size_t rcore_table_count(const struct rcore_profile *profile, enum rcore_table t
 		return profile->frames.count;
 	case RCORE_TABLE_NODES:
 		return profile->nodes.count;
+	case RCORE_TABLE_PROCESSES:
+		return profile->processes.count;
 	case RCORE_TABLE_THREADS:
 		return profile->threads.count;
 	case RCORE_TABLE_FIBERS:

@@ -18,6 +18,7 @@ enum rcore_table {
 	RCORE_TABLE_FUNCTIONS,
 	RCORE_TABLE_FRAMES,
 	RCORE_TABLE_NODES,
+	RCORE_TABLE_PROCESSES,
 	RCORE_TABLE_THREADS,
 	RCORE_TABLE_FIBERS,
 	RCORE_TABLE_STATES,
@@ -46,10 +47,16 @@ struct rcore_table_type {
 	/* Offset of its struct rcore_record_set in struct rcore_profile. */
 	size_t set;
 	struct rcore_record_type record;
+	/*
+	 * Columns that were added later, in a section of their own before the
+	 * other one, so that older readers skip them; 0: there are none.
+	 */
+	enum rcore_section later_section;
+	struct rcore_record_type later;
 };
 
 /* Of records, in the order of enum rcore_table. */
-enum { RCORE_TABLE_TYPES = 6 };
+enum { RCORE_TABLE_TYPES = 7 };
 extern const struct rcore_table_type rcore_table_types[RCORE_TABLE_TYPES];
 extern const struct rcore_record_type rcore_sample_type;
 

@@ -122,12 +122,13 @@ static enum rcore_part_kind text_kind(const struct rcore_table_type *type,
 	return column->text;
 }
 
-/* Translates `record` of `from` to numbers of the totals. */
+/* Translates members of `record` of `from` to numbers of the totals. */
 static void translate(struct rcore_totals *totals, const struct rcore_profile *from,
-		      const struct rcore_table_type *type, void *record)
+		      const struct rcore_table_type *type,
+		      const struct rcore_record_type *members, void *record)
 {
-	for (size_t c = 0; c < type->record.column_count; c++) {
-		const struct rcore_column *column = &type->record.columns[c];
+	for (size_t c = 0; c < members->column_count; c++) {
+		const struct rcore_column *column = &members->columns[c];
 		uint64_t number = rcore_column_get(column, record);
 		if (column->refers == RCORE_TABLE_STRINGS)
 			number = move_text(totals, from, (uint32_t)number,
@@ -169,6 +170,7 @@ static void add_table(struct rcore_totals *totals, const struct rcore_profile *f
 	union {
 		struct rcore_profile_function function;
 		struct rcore_profile_frame frame;
+		struct rcore_profile_process process;
 		struct rcore_profile_thread thread;
 		struct rcore_profile_state state;
 	} record;
@@ -176,8 +178,9 @@ static void add_table(struct rcore_totals *totals, const struct rcore_profile *f
 	 * The tables that have a limit: in these, the target decides how many
 	 * entries there are.
 	 */
-	bool is_open_ended =
-		type->table != RCORE_TABLE_THREADS && type->table != RCORE_TABLE_STATES;
+	bool is_open_ended = type->table != RCORE_TABLE_PROCESSES &&
+			     type->table != RCORE_TABLE_THREADS &&
+			     type->table != RCORE_TABLE_STATES;
 	if (!grow_map(map, count)) {
 		keep_error(totals->merge, rcore_error_no_memory());
 		return;
@@ -192,7 +195,8 @@ static void add_table(struct rcore_totals *totals, const struct rcore_profile *f
 			if (type->table == RCORE_TABLE_NODES)
 				number = note(totals->profile, "(stacks beyond rcore's limit)");
 		} else if (map->count) {
-			translate(totals, from, type, &record);
+			translate(totals, from, type, &type->record, &record);
+			translate(totals, from, type, &type->later, &record);
 			if (type->table == RCORE_TABLE_FRAMES && !totals->options.keeps_lines)
 				record.frame.line = 0;
 			totals->profile->no_memory |= !rcore_record_set_add(
@@ -233,6 +237,18 @@ static void add_labels(struct rcore_totals *totals, const struct rcore_profile *
 	}
 }
 
+static void add_titles(struct rcore_totals *totals, const struct rcore_profile *from)
+{
+	const struct map *map = &totals->merge->maps[RCORE_TABLE_PROCESSES];
+	for (uint32_t i = 1; i < map->count; i++) {
+		uint32_t title = rcore_profile_title(from, i);
+		if (title)
+			rcore_profile_set_title(
+				totals->profile, map->items[i],
+				move_text(totals, from, title, RCORE_PART_COMMAND, NULL));
+	}
+}
+
 static void add_tables(struct rcore_totals *totals, const struct rcore_profile *from)
 {
 	struct rcore_totals_merge *merge = totals->merge;
@@ -244,6 +260,8 @@ static void add_tables(struct rcore_totals *totals, const struct rcore_profile *
 		add_table(totals, from, &rcore_table_types[i]);
 	if (!merge->err)
 		add_labels(totals, from);
+	if (!merge->err)
+		add_titles(totals, from);
 }
 
 static void add_amounts(struct rcore_amounts *to, const struct rcore_profile_sample *sample)
@@ -406,6 +424,11 @@ struct rcore_error *rcore_totals_add(struct rcore_totals *totals,
 	struct rcore_error *err = merge->err;
 	merge->err = NULL;
 	return err;
+}
+
+void rcore_totals_name_processes(struct rcore_totals *totals)
+{
+	rcore_group_name_processes(totals->profile, &totals->merge->groups);
 }
 
 static uint64_t scaled(uint64_t value, double factor)

@@ -52,6 +52,7 @@ struct rcore_timeline {
 
 enum rcore_by {
 	RCORE_BY_NOTHING,
+	RCORE_BY_PROCESS,
 	RCORE_BY_THREAD,
 	RCORE_BY_FIBER,
 	RCORE_BY_STATE,
@@ -66,8 +67,8 @@ struct rcore_totals_options {
 	const char *const *where;
 	size_t where_count;
 	/*
-	 * Each stack gets an outermost frame that names its group: "T3",
-	 * "running", "tenant=acme".
+	 * Each stack gets an outermost frame that names its group: "4242 puma:
+	 * cluster worker 0", "T3", "running", "tenant=acme".
 	 */
 	enum rcore_by by;
 	const char *by_label; /* the key, for RCORE_BY_LABEL */
@@ -113,6 +114,12 @@ void rcore_totals_free(struct rcore_totals *totals); /* NULL-safe */
  */
 struct rcore_error *rcore_totals_add(struct rcore_totals *totals,
 				     const struct rcore_profile *profile, enum rcore_side side);
+
+/*
+ * Adds the titles of processes to the names of their groups. Call it once,
+ * after everything was added: a title may change as long as its process runs.
+ */
+void rcore_totals_name_processes(struct rcore_totals *totals);
 
 /*
  * Scales the old side to the duration of the new one, so that the two can be

@@ -175,7 +175,9 @@ static void add(struct rcore_sampler *sampler, struct rcore_sampled_thread *thre
 		const struct rcore_bpf_record *record, uint32_t node, uint32_t state,
 		uint64_t wall, uint64_t cpu)
 {
-	const struct rcore_profile_thread other = {.pid = record->pid, .tid = record->tid};
+	const struct rcore_profile_thread other = {.pid = record->pid,
+						   .tid = record->tid,
+						   .process = rcore_sampler_process(sampler)};
 	if (thread) {
 		rcore_track_add_copied(sampler, &thread->track, node, state, record->time, wall,
 				       cpu);

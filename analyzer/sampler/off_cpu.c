@@ -128,7 +128,8 @@ static void look_up_dropped(struct rcore_sampler *sampler, struct rcore_away *aw
 {
 	struct rcore_profile *profile = sampler->profile;
 	const struct rcore_profile_thread thread = {.pid = (uint32_t)rcore_sampler_pid(sampler),
-						    .tid = away->tid};
+						    .tid = away->tid,
+						    .process = rcore_sampler_process(sampler)};
 	const struct rcore_track track = {.thread = rcore_profile_thread(profile, &thread)};
 	uint32_t frame = rcore_sampler_note(sampler, "(stack not kept)");
 	rcore_away_refer(sampler, away, &track, rcore_profile_node(profile, 0, frame),

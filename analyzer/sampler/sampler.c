@@ -150,6 +150,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 		rcore_codes_deinit(&sampler->codes);
 		rcore_stack_reader_deinit(&sampler->reader);
 	}
+	free(sampler->title);
 	rcore_sampler_forget_fibers(sampler);
 	rcore_away_deinit(sampler);
 	rcore_address_map_deinit(&sampler->parked_at);
@@ -174,6 +175,7 @@ static void forget_stale(struct rcore_sampler *sampler)
 	bool is_new = sampler->generation != sampler->profile->generation;
 	if (is_new) {
 		sampler->generation = sampler->profile->generation;
+		sampler->process = 0;
 		memset(sampler->states, 0, sizeof(sampler->states));
 		sampler->gc_frame = sampler->partial_frame = 0;
 		rcore_codes_forget(&sampler->codes);
@@ -392,6 +394,7 @@ static void verify(struct rcore_sampler *sampler, uint64_t now)
 	if (now - sampler->last_verified < VERIFY_NS)
 		return;
 	sampler->last_verified = now;
+	rcore_sampler_update_title(sampler);
 	rcore_codes_verify(&sampler->codes, sampler->live);
 	rcore_away_verify(sampler);
 	for (size_t i = 0; i < sampler->threads.count; i++) {

@@ -137,6 +137,11 @@ struct rcore_sampler_options {
 	 * keep as many as there are.
 	 */
 	uint64_t *kept;
+	/*
+	 * struct rcore_profile_process.use of the process; 0: 1, because no
+	 * other process had its id.
+	 */
+	uint32_t pid_use;
 	bool is_single; /* for tests: trust the first copy */
 	uint64_t begun; /* CLOCK_MONOTONIC of time 0 in the profile */
 };

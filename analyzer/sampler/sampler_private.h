@@ -163,6 +163,8 @@ struct rcore_sampler {
 	struct rcore_profile *profile;
 	char ruby[32];
 	uint32_t generation;
+	uint32_t process; /* number in the profile; 0: not yet */
+	char *title;      /* or NULL */
 	const struct rcore_layout *layout;
 	uint64_t vm;
 	struct rcore_stack_reader reader;
@@ -347,6 +349,11 @@ void rcore_sampler_forget_cleared(struct rcore_sampler *sampler);
  */
 uint32_t rcore_sampler_current_fiber(struct rcore_sampler *sampler,
 				     struct rcore_sampled_thread *thread);
+
+/* process_title.c: returns the number of the process in the profile. */
+uint32_t rcore_sampler_process(struct rcore_sampler *sampler);
+/* Looks whether the process has another title now. */
+void rcore_sampler_update_title(struct rcore_sampler *sampler);
 
 /* parked.c */
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);

@@ -8,17 +8,23 @@
 #include "sampler/sampler.h"
 
 /*
- * Samples a process, or it and its descendants, at a rate, until it ends, the
- * time is over, or the caller asks to stop. Finds processes that start, end or
- * become other programs meanwhile.
+ * Samples a process, or it and its descendants, or each process of this machine
+ * that runs Ruby, at a rate, until it ends, the time is over, or the caller
+ * asks to stop. Finds processes that start, end or become other programs
+ * meanwhile.
  */
 struct rcore_sampling;
 
 struct rcore_sampling_options {
-	int pid;
+	int pid;       /* 0: `system` */
 	bool is_new;   /* it was just started: wait until it is Ruby */
 	bool children; /* also its descendants */
-	double rate;   /* per second */
+	/*
+	 * All that run Ruby (session/ruby_processes.h), until the time is over.
+	 * Processes that start later are found.
+	 */
+	bool system;
+	double rate; /* per second */
 	/* At most this if native frames need stops; 0: `rate`. */
 	double stopped_rate;
 	double seconds; /* 0: until it ends */
@@ -38,6 +44,13 @@ struct rcore_sampling_options {
 	 * process is not sampled, which is an error if it is `pid`.
 	 */
 	void (*refused)(int pid, const struct rcore_error *why, void *context);
+	/*
+	 * Called for each process that ends, or is there at the end, and could
+	 * not be sampled, except if it only started; may be NULL. `title` may
+	 * be NULL; it and `why` belong to the caller.
+	 */
+	void (*left_out)(int pid, const char *title, const struct rcore_error *why,
+			 void *context);
 	/*
 	 * Called about once a second, and at the end; may be NULL. An error
 	 * stops the sampling.
@@ -67,9 +80,10 @@ struct rcore_sampling_summary {
 };
 
 /*
- * Errors: that of the process, if there was only one to sample; that of
- * `each_second`; NO_MEMORY. `profile` has what was sampled, even if there is an
- * error.
+ * Errors: that of the process, if there was only one to sample; NOT_RUBY if no
+ * process of this machine runs Ruby; UNSUPPORTED if none of these could be
+ * sampled; that of `each_second`; NO_MEMORY. `profile` has what was sampled,
+ * even if there is an error.
  */
 struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *options,
 				       struct rcore_profile *profile);

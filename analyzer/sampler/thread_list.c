@@ -252,6 +252,7 @@ void rcore_sampler_name_thread(struct rcore_sampler *sampler,
 		.tid = (uint32_t)thread->first_tid,
 		.id = rcore_profile_string(profile, thread->id),
 		.name = rcore_profile_string(profile, name),
+		.process = rcore_sampler_process(sampler),
 	};
 	thread->name = value;
 	thread->track.thread = rcore_profile_thread(profile, &record);

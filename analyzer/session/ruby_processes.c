@@ -48,18 +48,6 @@ static char *command_of(int folder)
 	return line;
 }
 
-char *rcore_process_title(int pid)
-{
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0)
-		return NULL;
-	char *title = command_of(folder);
-	close(folder);
-	return title;
-}
-
 /* "/usr/bin/ruby3.1 app.rb" */
 static bool names_ruby(const char *command)
 {
@@ -70,16 +58,51 @@ static bool names_ruby(const char *command)
 	return begins(at, "ruby");
 }
 
-/* Of maps that we may not read only names are left. */
-static bool may_run_ruby(int folder, const struct rcore_ruby_process *process)
+/* Of a process whose maps we may not read, only names are left. */
+static bool is_called_ruby(int folder)
+{
+	struct rcore_live_status status;
+	if (!rcore_live_status_read(folder, "status", &status))
+		return false;
+	char *command = command_of(folder);
+	bool found = begins(status.name, "ruby") || (command && names_ruby(command));
+	free(command);
+	return found;
+}
+
+static bool may_run_ruby(int folder)
 {
 	char *maps = rcore_live_file(folder, "maps", NULL);
 	bool found = maps ? maps_ruby(maps)
-			  : (errno == EACCES || errno == EPERM) &&
-				     (begins(process->status.name, "ruby") ||
-				      (process->command && names_ruby(process->command)));
+			  : (errno == EACCES || errno == EPERM) && is_called_ruby(folder);
 	free(maps);
 	return found;
+}
+
+static int open_process(int pid)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+bool rcore_process_may_run_ruby(int pid)
+{
+	int folder = open_process(pid);
+	bool found = folder >= 0 && may_run_ruby(folder);
+	if (folder >= 0)
+		close(folder);
+	return found;
+}
+
+char *rcore_process_title(int pid)
+{
+	int folder = open_process(pid);
+	if (folder < 0)
+		return NULL;
+	char *title = command_of(folder);
+	close(folder);
+	return title;
 }
 
 static struct rcore_error *identify(struct rcore_ruby_process *process)
@@ -98,16 +121,14 @@ static struct rcore_error *identify(struct rcore_ruby_process *process)
 /* Adds the process if it runs Ruby. What has ended meanwhile is left out. */
 static struct rcore_error *look(struct rcore_ruby_processes *processes, int pid)
 {
-	char path[32];
 	struct rcore_ruby_process process = {.pid = pid};
 	struct rcore_error *err = NULL;
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int folder = open_process(pid);
 	if (folder < 0)
 		return NULL;
 	process.command = command_of(folder);
 	bool is_ruby = rcore_live_status_read(folder, "status", &process.status) &&
-		       may_run_ruby(folder, &process);
+		       may_run_ruby(folder);
 	if (is_ruby)
 		err = identify(&process);
 	if (err && err->code != RCORE_ERROR_NO_MEMORY) {

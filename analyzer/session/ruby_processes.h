@@ -31,6 +31,11 @@ struct rcore_ruby_processes {
 struct rcore_error *rcore_ruby_processes_read(struct rcore_ruby_processes *processes);
 
 /*
+ * Returns whether a process would be added, unless it turns out not to be Ruby.
+ */
+bool rcore_process_may_run_ruby(int pid);
+
+/*
  * Returns the title or command line of a process, malloc'ed; NULL if it has
  * ended, has none, or memory is short.
  */

@@ -348,7 +348,9 @@ static void put_thread(struct writer *writer, const struct run *run, uint32_t *s
 	rcore_json_open(json, NULL, '{');
 	put_text(json, "name", text);
 	put_text(json, "processType", "default");
-	put_text(json, "processName", "ruby");
+	uint32_t title = rcore_profile_title(writer->profile, thread->process);
+	put_text(json, "processName",
+		 title ? rcore_profile_text(writer->profile, title) : "ruby");
 	rcore_json_put(json, "isMainThread",
 		       json_object_new_boolean(strcmp(id, "T1") == 0 && !parked));
 	put_text(json, "pid", pid);

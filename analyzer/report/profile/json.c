@@ -117,6 +117,8 @@ static void put_threads(struct rcore_json *json, const struct rcore_profile *pro
 		add_text(json, object, "id", profile, thread->id);
 		add_text(json, object, "name", profile, thread->name);
 		rcore_json_add_count(json, object, "pid", thread->pid);
+		add_text(json, object, "title", profile,
+			 rcore_profile_title(profile, thread->process));
 		rcore_json_add_count(json, object, "tid", thread->tid);
 		rcore_json_put(json, NULL, object);
 	}

@@ -166,6 +166,8 @@ static void put_row(struct rcore_page_writer *writer, const struct row *row)
 	put_text(writer, "id", thread->id);
 	put_text(writer, "name", thread->name);
 	rcore_json_put(json, "pid", json_object_new_int64(thread->pid));
+	put_text(writer, "title",
+		 rcore_profile_title(writer->report->totals->profile, thread->process));
 	rcore_json_put(json, "tid", json_object_new_int64(thread->tid));
 	rcore_json_put(json, "samples", json_object_new_int64((int64_t)row->samples));
 	put_states(writer, row->states);

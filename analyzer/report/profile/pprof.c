@@ -38,7 +38,8 @@ static const char *const words[] = {"samples",
 				    "off-cpu",
 				    "calls",
 				    "bytes",
-				    RCORE_PROFILE_KERNEL};
+				    RCORE_PROFILE_KERNEL,
+				    "process"};
 enum word {
 	WORD_SAMPLES,
 	WORD_COUNT,
@@ -59,6 +60,7 @@ enum word {
 	WORD_CALLS,
 	WORD_BYTES,
 	WORD_KERNEL,
+	WORD_PROCESS,
 	WORDS,
 };
 
@@ -201,7 +203,7 @@ static void put_locations(struct writer *writer)
 	}
 }
 
-enum { OWN_LABELS = 9, LABELS = OWN_LABELS + RCORE_PROFILE_LABELS_MAX };
+enum { OWN_LABELS = 10, LABELS = OWN_LABELS + RCORE_PROFILE_LABELS_MAX };
 
 struct labels {
 	Rcore__Pprof__Label items[LABELS], *pointers[LABELS];
@@ -245,6 +247,8 @@ static void add_labels(const struct writer *writer, const struct rcore_total_key
 	add_text(labels, word(writer, WORD_NAME), thread->name);
 	add_number(labels, word(writer, WORD_PID), thread->pid);
 	add_number(labels, word(writer, WORD_TID), thread->tid);
+	add_text(labels, word(writer, WORD_PROCESS),
+		 rcore_profile_title(profile, thread->process));
 	add_text(labels, word(writer, WORD_FIBER),
 		 rcore_profile_fiber_at(profile, key->fiber)->id);
 	add_text(labels, word(writer, WORD_STATE), state_word(writer, state->kind));

@@ -60,6 +60,7 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 	fputs(title, out);
 	write_fact(report, side, "ruby", "ruby ", out);
 	write_fact(report, side, "pid", "  pid ", out);
+	write_fact(report, side, "system", "  processes of this machine: ", out);
 	write_fact(report, side, "command", "  ", out);
 	fprintf(out, "\n%.2f s recorded", seconds(report->totals->durations[side]));
 	if (report->measure == RCORE_MEASURE_OFF_CPU) {

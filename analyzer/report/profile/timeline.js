@@ -43,7 +43,7 @@ function threadTable() {
 	const used = STATES.filter(([name]) => stateTime(profile.states, name));
 	const several = new Set(profile.threads.map((thread) => thread.pid)).size > 1;
 	const column = (title, value) => ({ title, value, show: (thread) => value(thread) ? amount(value(thread)) : "", number: true });
-	const columns = [{ title: "thread", show: (thread) => [make("span", { class: "label" }, nameOfThread(thread)), several && make("small", {}, ` pid ${thread.pid}`)] }];
+	const columns = [{ title: "thread", show: (thread) => [make("span", { class: "label" }, nameOfThread(thread)), several && make("small", {}, ` pid ${thread.pid} ${thread.title || ""}`)] }];
 	if (profile.is_time) {
 		columns.push({ title: `0 to ${amount(profile.end)}`, show: lane });
 		columns.push(...used.map(([name, text]) => column(text, (thread) => stateTime(thread.states, name))));

@@ -244,6 +244,73 @@ START_TEST(recording_comes_back)
 }
 END_TEST
 
+/* Returns the title of the process of the last block's only sample. */
+static const char *title_of(struct rcore_recording *recording, uint32_t pid, uint32_t use)
+{
+	bool more;
+	ck_assert_ptr_null(rcore_recording_next(recording, &more));
+	ck_assert(more);
+	const struct rcore_profile *profile = recording->profile;
+	uint32_t thread = profile->samples.items[0].thread;
+	uint32_t number = rcore_profile_thread_at(profile, thread)->process;
+	const struct rcore_profile_process *process = rcore_profile_process_at(profile, number);
+	ck_assert_uint_eq(process->pid, pid);
+	ck_assert_uint_eq(process->use, use);
+	return rcore_profile_text(profile, rcore_profile_title(profile, number));
+}
+
+static void write_titled(struct rcore_recording_writer *writer, struct rcore_profile *profile,
+			 uint32_t pid, uint32_t use, const char *title)
+{
+	const struct rcore_profile_process process = {.pid = pid, .use = use};
+	const struct rcore_profile_thread thread = {
+		.pid = pid,
+		.id = rcore_profile_string(profile, "T1"),
+		.process = rcore_profile_process(profile, &process)};
+	const struct rcore_profile_sample sample = {
+		.thread = rcore_profile_thread(profile, &thread), .count = 1};
+	if (title)
+		rcore_profile_set_title(profile, thread.process,
+					rcore_profile_string(profile, title));
+	rcore_profile_sample(profile, &sample);
+	ck_assert_ptr_null(rcore_recording_writer_flush(writer, profile));
+}
+
+/*
+ * The title of a process changes. Another process with the same id has another
+ * one, although its thread is the same in all other members.
+ */
+START_TEST(titles_come_back)
+{
+	char path[32];
+	struct rcore_recording_writer *writer;
+	struct rcore_recording *recording;
+	struct rcore_profile *profile = rcore_profile_new();
+	int fd = memory_file(path);
+	ck_assert_ptr_null(rcore_recording_writer_new(fd, &writer));
+	write_titled(writer, profile, 7, 1, "ruby app.rb");
+	write_titled(writer, profile, 8, 1, "irb");
+	write_titled(writer, profile, 7, 1, "puma 6.0");
+	write_titled(writer, profile, 7, 2, "rake");
+	write_titled(writer, profile, 7, 1, NULL);
+	rcore_profile_clear(profile);
+	write_titled(writer, profile, 8, 1, NULL);
+	write_titled(writer, profile, 8, 1, "irb");
+	ck_assert_ptr_null(rcore_recording_open(path, &recording));
+	ck_assert_str_eq(title_of(recording, 7, 1), "ruby app.rb");
+	ck_assert_str_eq(title_of(recording, 8, 1), "irb");
+	ck_assert_str_eq(title_of(recording, 7, 1), "puma 6.0");
+	ck_assert_str_eq(title_of(recording, 7, 2), "rake");
+	ck_assert_str_eq(title_of(recording, 7, 1), "puma 6.0");
+	ck_assert_str_eq(title_of(recording, 8, 1), "");
+	ck_assert_str_eq(title_of(recording, 8, 1), "irb");
+	rcore_recording_close(recording);
+	rcore_recording_writer_free(writer);
+	rcore_profile_free(profile);
+	close(fd);
+}
+END_TEST
+
 /* The tables may be emptied at any time, as a writer does if they are large. */
 START_TEST(generations_come_back)
 {
@@ -409,6 +476,7 @@ int main(void)
 	tcase_add_test(recording, long_texts_are_cut);
 	tcase_add_test(recording, numbers_come_back);
 	tcase_add_test(recording, recording_comes_back);
+	tcase_add_test(recording, titles_come_back);
 	tcase_add_test(recording, generations_come_back);
 	tcase_add_test(recording, tables_stay_small);
 	tcase_add_test(recording, cut_off_files_are_read);

@@ -227,6 +227,51 @@ START_TEST(trees_leave_out_what_is_short)
 }
 END_TEST
 
+static uint32_t thread_of(uint32_t pid, uint32_t use, const char *title)
+{
+	const struct rcore_profile_process process = {.pid = pid, .use = use};
+	const struct rcore_profile_thread thread = {
+		.pid = pid,
+		.id = rcore_profile_string(profile, "T1"),
+		.process = use ? rcore_profile_process(profile, &process) : 0};
+	if (title)
+		rcore_profile_set_title(profile, thread.process,
+					rcore_profile_string(profile, title));
+	return rcore_profile_thread(profile, &thread);
+}
+
+/*
+ * Samples of a process are one group although its title changes, and not those
+ * of a later process with the same id. Recordings of older rcores know no
+ * processes.
+ */
+START_TEST(processes_are_groups)
+{
+	static const struct {
+		uint32_t pid, use;
+		const char *title;
+	} samples[] = {
+		{7, 1, "ruby a"}, {8, 1, "irb"}, {7, 1, "puma\n"}, {7, 2, "rake"},
+		{9, 0, NULL},     {0, 0, NULL},  {7, 1, NULL},     {10, 1, NULL},
+	};
+	begin((struct rcore_totals_options){.by = RCORE_BY_PROCESS});
+	for (size_t i = 0; i < RCORE_COUNT(samples); i++) {
+		const struct rcore_profile_sample added = {
+			.wall = MS,
+			.node = stack("a", 1),
+			.thread = thread_of(samples[i].pid, samples[i].use, samples[i].title),
+			.count = 1,
+		};
+		rcore_profile_sample(profile, &added);
+		add(RCORE_SIDE_NEW);
+	}
+	rcore_totals_name_processes(totals);
+	expect_tree(0, 0,
+		    "1(unknown) 0 1;2a 1 1;110 0 1;2a 1 1;17 (2) rake 0 1;2a 1 1;"
+		    "17 puma\\n 0 3;2a 3 3;18 irb 0 1;2a 1 1;19 0 1;2a 1 1;");
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -237,6 +282,7 @@ int main(void)
 		samples_keep_their_times,
 		full_timelines_stay_small,
 		trees_leave_out_what_is_short,
+		processes_are_groups,
 	};
 	const struct rcore_test_suite suite = {
 		.name = "totals", .tests = tests, .count = RCORE_COUNT(tests), .end = end};

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/sampling_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "session/ruby_processes.h"
+#include "target/live/live_tree.h"
+
+enum {
+	SECOND = 1000000000,
+	MILLISECOND = 1000000,
+	TREE_NS = 100 * MILLISECOND, /* how often to look for processes */
+	/*
+	 * How long to wait before a process that is not Ruby yet is tried
+	 * again.
+	 */
+	FIRST_TRY_NS = 5 * MILLISECOND,
+	LAST_TRY_NS = SECOND,
+	/*
+	 * Attempts to find what the BPF program needs. Each one stops the
+	 * process.
+	 */
+	BPF_ATTEMPTS = 6,
+};
+
+/* How long a process that is said to be Ruby may take to start. */
+static const uint64_t boot_limit = 10ull * SECOND;
+
+/*
+ * The longest time until a process is tried again that could not be sampled for
+ * a reason that may never go away. A try may take some 20 milliseconds.
+ */
+static const uint64_t seldom = 20ull * SECOND;
+
+void rcore_statistics_add(struct rcore_sampler_statistics *total,
+			  const struct rcore_sampler_statistics *one)
+{
+	total->samples += one->samples;
+	total->rejected += one->rejected;
+	total->partial += one->partial;
+	total->lost += one->lost;
+	total->unfilled += one->unfilled;
+	total->reads += one->reads;
+	total->parked += one->parked;
+	total->stopped += one->stopped;
+	total->stopped_ns += one->stopped_ns;
+	if (one->longest_stop_ns > total->longest_stop_ns)
+		total->longest_stop_ns = one->longest_stop_ns;
+	total->not_stopped += one->not_stopped;
+	total->gaps += one->gaps;
+	total->unwound += one->unwound;
+	total->not_unwound += one->not_unwound;
+	total->foreign += one->foreign;
+	total->threads += one->threads;
+	total->fibers += one->fibers;
+}
+
+struct rcore_member *rcore_member_find(struct rcore_sampling *sampling, int pid)
+{
+	for (size_t i = 0; i < sampling->members.count; i++)
+		if (sampling->members.items[i].pid == pid)
+			return &sampling->members.items[i];
+	return NULL;
+}
+
+void rcore_member_restart(struct rcore_member *member, uint64_t now)
+{
+	member->found = member->next_try = now;
+	member->wait = FIRST_TRY_NS;
+	member->is_refused = false;
+	member->attempts = 0;
+}
+
+/* Returns how many processes had this id until now; 0: memory is short. */
+static uint32_t count_use(struct rcore_sampling *sampling, int pid)
+{
+	for (size_t i = 0; i < sampling->uses.count; i++)
+		if (sampling->uses.items[i].pid == pid)
+			return ++sampling->uses.items[i].count;
+	if (!rcore_push(&sampling->uses))
+		return 0;
+	sampling->uses.items[sampling->uses.count - 1].pid = pid;
+	return sampling->uses.items[sampling->uses.count - 1].count = 1;
+}
+
+struct rcore_error *rcore_member_add(struct rcore_sampling *sampling, int pid, uint64_t now)
+{
+	uint32_t use = count_use(sampling, pid);
+	if (!use)
+		return rcore_error_no_memory();
+	struct rcore_member *member = rcore_push(&sampling->members);
+	if (!member)
+		return rcore_error_no_memory();
+	member->pid = pid;
+	member->use = use;
+	rcore_member_restart(member, now);
+	return NULL;
+}
+
+static void end_copying(struct rcore_sampling *sampling, struct rcore_member *member)
+{
+	if (member->is_copied)
+		sampling->options->engine->remove(sampling->options->bpf, member->pid);
+	member->is_copied = false;
+}
+
+void rcore_member_leave(struct rcore_sampling *sampling, struct rcore_member *member)
+{
+	if (!member->sampler)
+		return;
+	end_copying(sampling, member);
+	rcore_sampler_settle(member->sampler);
+	struct rcore_sampler_statistics last = *rcore_sampler_statistics(member->sampler);
+	last.threads = last.fibers = 0;
+	rcore_statistics_add(&sampling->summary.total, &last);
+	rcore_sampler_close(member->sampler);
+	member->sampler = NULL;
+}
+
+/* Whether a problem is more than that the process has only just started. */
+static bool is_lasting(const struct rcore_member *member, uint64_t now)
+{
+	const struct rcore_error *problem = member->problem;
+	if (!problem || problem->code == RCORE_ERROR_NOT_RUBY)
+		return false;
+	return (problem->code != RCORE_ERROR_CORRUPT && problem->code != RCORE_ERROR_FAULT) ||
+	       now - member->found >= boot_limit;
+}
+
+bool rcore_members_are_hopeless(const struct rcore_sampling *sampling, uint64_t now)
+{
+	for (size_t i = 0; i < sampling->members.count; i++)
+		if (sampling->members.items[i].sampler ||
+		    !is_lasting(&sampling->members.items[i], now))
+			return false;
+	return true;
+}
+
+void rcore_member_drop(struct rcore_sampling *sampling, size_t index)
+{
+	struct rcore_member *member = &sampling->members.items[index];
+	const struct rcore_sampling_options *options = sampling->options;
+	rcore_member_leave(sampling, member);
+	bool is_left_out = !member->was_sampled && is_lasting(member, rcore_clock_ns());
+	if (is_left_out && options->left_out)
+		options->left_out(member->pid, member->title, member->problem,
+				  options->context);
+	rcore_error_free(member->problem);
+	free(member->title);
+	*member = sampling->members.items[--sampling->members.count];
+}
+
+bool rcore_process_is_alive(int pid)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	FILE *file = fopen(path, "r");
+	if (!file)
+		return false;
+	size_t size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[size] = '\0';
+	const char *end = strrchr(text, ')');
+	return end && end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
+}
+
+/*
+ * Whether the reason for an error may soon be gone: a Ruby that starts has no
+ * VM yet, a shell may still execute the program, a new process is still running
+ * its parent's program.
+ */
+static bool may_pass(const struct rcore_sampling *sampling, const struct rcore_member *member,
+		     const struct rcore_error *err, uint64_t now)
+{
+	bool is_given = member->pid == sampling->options->pid && !sampling->options->is_new;
+	if (err->code == RCORE_ERROR_NO_MEMORY)
+		return false;
+	/* If it executes Ruby later, it is found again. */
+	if (sampling->options->system && err->code == RCORE_ERROR_NOT_RUBY)
+		return false;
+	if (member->is_refused && member->pid == sampling->options->pid)
+		return false;
+	if (!is_given)
+		return true;
+	return (err->code == RCORE_ERROR_CORRUPT || err->code == RCORE_ERROR_FAULT) &&
+	       now - member->found < boot_limit;
+}
+
+/* Adds a process to the BPF program, or updates what the program knows. */
+static struct rcore_error *update_bpf(struct rcore_sampling *sampling,
+				      struct rcore_member *member)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	const struct rcore_bpf_process known = member->process;
+	member->mappings = rcore_sampler_code_mappings(member->sampler);
+	struct rcore_error *err = rcore_sampler_bpf_process(member->sampler, &member->process);
+	if (!err)
+		err = options->engine->add(options->bpf, member->pid, &member->process);
+	if (err)
+		member->process = known;
+	return err;
+}
+
+/*
+ * Begins to sample a process with BPF. If that is impossible and the caller
+ * accepts it, the process is sampled without BPF. Otherwise returns an error.
+ */
+static struct rcore_error *begin_copying(struct rcore_sampling *sampling,
+					 struct rcore_member *member)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	struct rcore_error *err = update_bpf(sampling, member);
+	if (!err) {
+		member->is_copied = true;
+		sampling->summary.copied++;
+		sampling->summary.lacks_work |= rcore_sampler_asks_for_work(member->sampler);
+		return options->sampler.off_cpu ? rcore_sampler_tick(member->sampler) : NULL;
+	}
+	if (err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	struct rcore_error *ended = rcore_sampler_check(member->sampler);
+	if (ended) {
+		rcore_error_free(err);
+		return ended;
+	}
+	if (rcore_sampler_bpf_may_pass(err) && ++member->attempts < BPF_ATTEMPTS)
+		return err;
+	member->is_refused = true;
+	if (!options->refused)
+		return err;
+	options->refused(member->pid, err, options->context);
+	rcore_error_free(err);
+	return NULL;
+}
+
+void rcore_members_find_contexts(struct rcore_sampling *sampling)
+{
+	for (size_t i = 0; i < sampling->members.count; i++) {
+		struct rcore_member *member = &sampling->members.items[i];
+		if (member->is_copied &&
+		    member->process.params.state.place == RCORE_RUBY_NOWHERE &&
+		    rcore_sampler_code_mappings(member->sampler) != member->mappings)
+			rcore_error_free(update_bpf(sampling, member));
+	}
+}
+
+void rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *member,
+		      uint64_t now)
+{
+	if (member->sampler || member->is_given_up || member->is_refused ||
+	    now < member->next_try)
+		return;
+	if (!sampling->sampler_options.begun)
+		sampling->sampler_options.begun = now;
+	sampling->sampler_options.pid_use = member->use;
+	struct rcore_error *err = rcore_sampler_open(member->pid, sampling->options->open,
+						     &sampling->sampler_options,
+						     sampling->profile, &member->sampler);
+	if (!err && sampling->options->bpf)
+		err = begin_copying(sampling, member);
+	if (err) {
+		end_copying(sampling, member);
+		rcore_sampler_close(member->sampler);
+		member->sampler = NULL;
+	}
+	if (err && member->problem && !rcore_process_is_alive(member->pid)) {
+		/* The problem that it had when it existed says more. */
+		rcore_error_free(err);
+		return;
+	}
+	rcore_error_free(member->problem);
+	member->problem = err;
+	if (!err) {
+		member->was_sampled = true;
+		sampling->summary.processes++;
+		return;
+	}
+	if (!member->title)
+		member->title = rcore_process_title(member->pid);
+	member->next_try = rcore_clock_ns() + member->wait;
+	if (member->wait < (is_lasting(member, now) ? seldom : LAST_TRY_NS))
+		member->wait = member->wait * 3 / 2;
+	member->is_given_up = !may_pass(sampling, member, err, now);
+}
+
+/* Descendants of a process that has ended stay known. */
+static struct rcore_error *list_children(const struct rcore_sampling *sampling, int **ret,
+					 size_t *ret_count)
+{
+	size_t count = sampling->members.count;
+	int *roots = rcore_calloc(count, sizeof(*roots));
+	if (!roots)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		roots[i] = sampling->members.items[i].pid;
+	struct rcore_error *err = rcore_process_trees(roots, count, ret, ret_count);
+	free(roots);
+	return err;
+}
+
+static struct rcore_error *add_new(struct rcore_sampling *sampling, const int *pids,
+				   size_t count, uint64_t now)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < count && !err; i++)
+		if (pids[i] != getpid() && !rcore_member_find(sampling, pids[i]))
+			err = rcore_member_add(sampling, pids[i], now);
+	return err;
+}
+
+static struct rcore_error *find_children(struct rcore_sampling *sampling, uint64_t now)
+{
+	int *pids = NULL;
+	size_t count = 0;
+	struct rcore_error *err = list_children(sampling, &pids, &count);
+	if (!err)
+		err = add_new(sampling, pids, count, now);
+	free(pids);
+	return err;
+}
+
+static struct rcore_error *find_ruby(struct rcore_sampling *sampling, uint64_t now)
+{
+	int *pids = NULL;
+	const int *found = NULL;
+	size_t count = 0, found_count = 0;
+	if (!sampling->host)
+		sampling->host = rcore_host_new(&rcore_host_probe);
+	if (!sampling->host)
+		return rcore_error_no_memory();
+	struct rcore_error *err = rcore_process_ids(&pids, &count);
+	if (!err)
+		err = rcore_host_look(sampling->host, pids, count, now, &found, &found_count);
+	if (!err)
+		err = add_new(sampling, found, found_count, now);
+	free(pids);
+	return err;
+}
+
+struct rcore_error *rcore_members_find(struct rcore_sampling *sampling, uint64_t now)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	if ((!options->children && !options->system) || now - sampling->last_tree < TREE_NS)
+		return NULL;
+	sampling->last_tree = now;
+	return options->system ? find_ruby(sampling, now) : find_children(sampling, now);
+}

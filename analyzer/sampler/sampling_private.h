@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SAMPLER_SAMPLING_PRIVATE_H
+#define RCORE_SAMPLER_SAMPLING_PRIVATE_H
+
+#include "sampler/host.h"
+#include "sampler/sampling.h"
+
+/* A process that is sampled, or may be sampled later. */
+struct rcore_member {
+	int pid;
+	struct rcore_sampler *sampler; /* NULL: not yet, or not Ruby */
+	uint64_t found, next_try, wait;
+	struct rcore_error *problem; /* why it is not sampled */
+	char *title;                 /* when that was first known, or NULL */
+	bool is_given_up;
+	bool was_sampled;
+	bool is_copied;  /* the BPF program copies its stacks */
+	bool is_refused; /* the BPF program cannot copy its stacks */
+	int attempts;    /* to find what the program needs */
+	uint32_t use;    /* struct rcore_profile_process.use */
+	/* What the program knows about it. */
+	struct rcore_bpf_process process;
+	uint64_t mappings; /* rcore_sampler_code_mappings() at that time */
+};
+
+/* One read of the BPF program's records. */
+struct rcore_reading {
+	uint64_t begun, deadline;
+	uint64_t reached; /* records up to this time were read */
+	bool is_last;     /* reads all records up to `begun` */
+};
+
+struct rcore_sampling {
+	const struct rcore_sampling_options *options;
+	struct rcore_profile *profile;
+	struct {
+		struct rcore_member *items;
+		size_t count, capacity;
+	} members;
+	struct rcore_host *host; /* NULL: not options.system */
+	/* How many processes had this id until now. */
+	struct {
+		struct {
+			int pid;
+			uint32_t count;
+		} * items;
+		size_t count, capacity;
+	} uses;
+	struct rcore_sampling_summary summary;
+	struct rcore_sampler_options sampler_options;
+	uint64_t begun, ticks, last_tree, last_second, random;
+	struct rcore_error *failure; /* why a record could not be added */
+	struct rcore_reading reading;
+	uint64_t late; /* records left at the deadline of the last read */
+	uint64_t kept; /* rcore_sampler_options.kept */
+	double cpu_begun;
+};
+
+/* sampling_members.c: finds, adds and drops processes. */
+struct rcore_member *rcore_member_find(struct rcore_sampling *sampling, int pid);
+/* Error: NO_MEMORY. */
+struct rcore_error *rcore_member_add(struct rcore_sampling *sampling, int pid, uint64_t now);
+/* Tries it again soon: it is another program now. */
+void rcore_member_restart(struct rcore_member *member, uint64_t now);
+/*
+ * Begins to sample the process if it is time to try. Sets member->problem if
+ * that fails.
+ */
+void rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *member,
+		      uint64_t now);
+/* Ends its samples; it stays a member. */
+void rcore_member_leave(struct rcore_sampling *sampling, struct rcore_member *member);
+void rcore_member_drop(struct rcore_sampling *sampling, size_t index);
+bool rcore_process_is_alive(int pid);
+/*
+ * Returns whether no process is sampled, and none will be soon: all have
+ * problems that will not go away when they have started.
+ */
+bool rcore_members_are_hopeless(const struct rcore_sampling *sampling, uint64_t now);
+/*
+ * Adds descendants, or Ruby processes of this machine, that are new. Errors:
+ * NO_MEMORY, OS.
+ */
+struct rcore_error *rcore_members_find(struct rcore_sampling *sampling, uint64_t now);
+/*
+ * Looks for the variable of the gem ruby-profiler in each process that has
+ * loaded a library.
+ */
+void rcore_members_find_contexts(struct rcore_sampling *sampling);
+/* Adds up the statistics of samplers. */
+void rcore_statistics_add(struct rcore_sampler_statistics *total,
+			  const struct rcore_sampler_statistics *one);
+
+#endif
