@@ -252,17 +252,18 @@ RCORE_RUBY_FUNCTION __u64 rcore_ruby_thread_pointer(void)
 }
 
 /*
- * Returns the address of a variable in the current thread; 0 if it does not
- * have it (yet). A dtv of glibc has entries of 16 bytes, and its length before
- * the first one; a block that was not created yet is 0 or -1.
+ * Returns the address of a variable in the current thread, whose thread pointer
+ * is `pointer`; 0 if it does not have it (yet). A dtv of glibc has entries of
+ * 16 bytes, and its length before the first one; a block that was not created
+ * yet is 0 or -1.
  */
 RCORE_RUBY_FUNCTION __u64 rcore_ruby_address(const struct rcore_ruby_params *params,
-					     const struct rcore_ruby_variable *variable)
+					     const struct rcore_ruby_variable *variable,
+					     __u64 pointer)
 {
-	__u64 pointer, vector, block;
+	__u64 vector, block;
 	if (variable->place == RCORE_RUBY_ADDRESS)
 		return variable->offset;
-	pointer = rcore_ruby_thread_pointer();
 	if (!pointer || variable->place == RCORE_RUBY_NOWHERE)
 		return 0;
 	if (variable->place == RCORE_RUBY_THREAD)
@@ -280,7 +281,8 @@ RCORE_RUBY_FUNCTION __u64 rcore_ruby_address(const struct rcore_ruby_params *par
  */
 RCORE_RUBY_FUNCTION __u64 rcore_ruby_state(const struct rcore_ruby_params *params)
 {
-	__u64 address = rcore_ruby_address(params, &params->state);
+	__u64 pointer = rcore_ruby_thread_pointer();
+	__u64 address = rcore_ruby_address(params, &params->state, pointer);
 	return address ? rcore_ruby_word(address) : 0;
 }
 
@@ -350,7 +352,8 @@ RCORE_RUBY_FUNCTION long rcore_ruby_string(const struct rcore_ruby_params *param
  */
 RCORE_RUBY_FUNCTION __u64 rcore_ruby_ec(const struct rcore_ruby_params *params)
 {
-	__u64 address = rcore_ruby_address(params, &params->ec), ec, thread, pthread;
+	__u64 pointer = rcore_ruby_thread_pointer(), ec, thread, pthread;
+	__u64 address = rcore_ruby_address(params, &params->ec, pointer);
 	if (!address)
 		return 0;
 	ec = rcore_ruby_word(address);
@@ -364,7 +367,7 @@ RCORE_RUBY_FUNCTION __u64 rcore_ruby_ec(const struct rcore_ruby_params *params)
 					  params->native_pthread);
 	else
 		pthread = rcore_ruby_word(thread + params->thread_pthread);
-	return pthread + params->thread_pointer == rcore_ruby_thread_pointer() ? ec : 0;
+	return pthread + params->thread_pointer == pointer ? ec : 0;
 }
 
 /*

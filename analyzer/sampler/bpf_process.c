@@ -8,13 +8,22 @@
 #include "sampler/sampler_private.h"
 #include "session/bpf_params.h"
 
-/* Returns whether sample.bpf.c copies all words of the EC that it needs. */
+/* Returns whether sample.bpf.c copies all words of ECs and threads that it needs. */
 static bool fits(const struct rcore_layout *layout)
 {
-	const struct rcore_field *const fields[] = {&layout->ec.vm_stack,
-						    &layout->ec.vm_stack_size, &layout->ec.cfp};
+	const struct {
+		const struct rcore_field *field;
+		int words;
+	} fields[] = {{&layout->ec.vm_stack, RCORE_BPF_EC_WORDS},
+		      {&layout->ec.vm_stack_size, RCORE_BPF_EC_WORDS},
+		      {&layout->ec.cfp, RCORE_BPF_EC_WORDS},
+		      {&layout->ec.thread_ptr, RCORE_BPF_EC_WORDS},
+		      {&layout->thread.ractor, RCORE_BPF_THREAD_WORDS},
+		      {&layout->thread.nt, RCORE_BPF_THREAD_WORDS},
+		      {&layout->thread.thread_id, RCORE_BPF_THREAD_WORDS}};
 	for (size_t i = 0; i < RCORE_COUNT(fields); i++)
-		if (fields[i]->offset >= RCORE_BPF_EC_WORDS * (int)sizeof(uint64_t))
+		if (rcore_has_place(fields[i].field) &&
+		    fields[i].field->offset >= fields[i].words * (int)sizeof(uint64_t))
 			return false;
 	return layout->cfp.sp.offset < (int)layout->cfp.size;
 }

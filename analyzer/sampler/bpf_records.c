@@ -111,7 +111,7 @@ static bool set_stack(struct rcore_sampler *sampler, const struct rcore_bpf_reco
 		      struct rcore_track *track)
 {
 	struct rcore_stack *stack = &track->stack;
-	const uint8_t *frames = (const uint8_t *)&record->strings[record->string_count];
+	const uint8_t *frames = rcore_bpf_frames(record);
 	size_t step = sampler->layout->cfp.size, size = record->frame_bytes;
 	uint64_t top = record->cfp + size;
 	bool is_whole = top == record->top;

@@ -70,14 +70,15 @@ uint32_t rcore_sampler_kernel_node(struct rcore_sampler *sampler,
 				   const struct rcore_bpf_record *record, uint32_t node)
 {
 	const struct rcore_kernel_symbols *symbols = sampler->options.kernel;
-	const uint8_t *bytes = (const uint8_t *)&record->strings[record->string_count];
+	const struct rcore_bpf_machine *machine = rcore_bpf_machine(record);
+	const uint8_t *bytes = rcore_bpf_frames(record);
 	uint64_t addresses[RCORE_BPF_KERNEL_MAX];
 	size_t count = record->kernel_count;
 	if (!symbols || !count || count > RCORE_BPF_KERNEL_MAX)
 		return node;
-	bytes += record->frame_bytes + record->value_bytes;
-	for (size_t i = 0; i < RCORE_BPF_PARTS; i++)
-		bytes += record->parts[i].bytes;
+	bytes += record->frame_bytes + record->value_bytes + record->machine_bytes;
+	for (size_t i = 0; machine && i < RCORE_BPF_PARTS; i++)
+		bytes += machine->parts[i].bytes;
 	memcpy(addresses, bytes, count * sizeof(*addresses));
 	size_t first = first_of(symbols, addresses, count);
 	/* Without names, one frame says where the thread was. */

@@ -65,9 +65,9 @@ static struct rcore_snapshot *describe(struct rcore_sampler *sampler,
 	fiber->address = record->ec - (uint64_t)sampler->layout->fiber.saved_ec.offset;
 	fiber->vm_stack = record->bottom;
 	fiber->vm_stack_size = record->top - record->bottom;
-	fiber->machine_stack = record->fiber_stack;
-	fiber->machine_stack_size = record->fiber_stack_size;
-	fiber->stack_base = record->stack_start;
+	fiber->machine_stack = rcore_bpf_machine(record)->fiber_stack;
+	fiber->machine_stack_size = rcore_bpf_machine(record)->fiber_stack_size;
+	fiber->stack_base = rcore_bpf_machine(record)->stack_start;
 	return snapshot;
 }
 
@@ -89,7 +89,8 @@ static struct rcore_error *aim(struct rcore_native *native,
 		.has_registers = true,
 		.register_count = RCORE_BPF_REGISTERS,
 	};
-	memcpy(thread->registers, record->registers, sizeof(thread->registers));
+	memcpy(thread->registers, rcore_bpf_machine(record)->registers,
+	       sizeof(thread->registers));
 	/* Unwinding needs none of those that the record lacks. */
 	if (thread->register_count > rcore_register_count(native->process.machine))
 		thread->register_count = rcore_register_count(native->process.machine);

@@ -44,14 +44,14 @@ void rcore_stack_copy_init(struct rcore_stack_copy *copy, struct rcore_memory *b
 bool rcore_stack_copy_set(struct rcore_stack_copy *copy, const struct rcore_bpf_record *record)
 {
 	memset(copy->parts, 0, sizeof(copy->parts));
-	if (!record || !record->parts[RCORE_BPF_INNER].bytes)
+	const struct rcore_bpf_machine *machine = record ? rcore_bpf_machine(record) : NULL;
+	if (!machine || !machine->parts[RCORE_BPF_INNER].bytes)
 		return false;
-	const uint8_t *bytes = (const uint8_t *)&record->strings[record->string_count] +
-			       record->frame_bytes + record->value_bytes;
+	const uint8_t *bytes = (const uint8_t *)(machine + 1);
 	for (size_t i = 0; i < RCORE_BPF_PARTS; i++) {
-		copy->parts[i] = (struct rcore_stack_part){record->parts[i].start,
-							   record->parts[i].bytes, bytes};
-		bytes += record->parts[i].bytes;
+		copy->parts[i] = (struct rcore_stack_part){machine->parts[i].start,
+							   machine->parts[i].bytes, bytes};
+		bytes += machine->parts[i].bytes;
 	}
 	return true;
 }

@@ -141,6 +141,26 @@ static void search_module(struct search *search, uint32_t module)
 	}
 }
 
+/*
+ * If the block is at the same distance from the thread pointer in all threads,
+ * a program needs no vector to find the variable.
+ */
+static void settle_static(struct search *search)
+{
+	int64_t offset = 0, other;
+	for (size_t i = 0; i < search->count; i++) {
+		if (!rcore_tls_static_offset(search->memory, search->machine,
+					     search->runners[i].pointer, search->ret->module,
+					     &other) ||
+		    (i && other != offset))
+			return;
+		offset = other;
+	}
+	search->ret->place = RCORE_RUBY_THREAD;
+	search->ret->module = 0;
+	search->ret->offset += offset;
+}
+
 static struct rcore_error *search_blocks(struct rcore_session *session, struct search *search)
 {
 	for (int attempt = 0; attempt < ATTEMPTS && search->found != 1; attempt++) {
@@ -150,8 +170,10 @@ static struct rcore_error *search_blocks(struct rcore_session *session, struct s
 		for (uint32_t module = 1; module <= MODULE_LIMIT; module++)
 			search_module(search, module);
 	}
-	if (search->found == 1)
+	if (search->found == 1) {
+		settle_static(search);
 		return NULL;
+	}
 	return rcore_error_create(RCORE_ERROR_CORRUPT,
 				  search->found
 					  ? "%zu thread-local words of Ruby could be its "

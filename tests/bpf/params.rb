@@ -55,15 +55,24 @@ module Params
     end
   end
 
-  # The offsets of symbols of thread-local variables, in the files that the process has mapped.
+  # The offsets of symbols of thread-local variables, in the files that the process has mapped. The block of a libruby that was there
+  # at the start is the first one below the thread pointer.
   def self.places(test, pid, json)
     files = File.readlines("/proc/#{pid}/maps").filter_map { |line| line[%r{ (/\S*(?:ruby|profiler)\S*)$}, 1] }.uniq
+    # Of a process in another root folder, the paths are those outside of it.
+    files.map! { |file| File.exist?(file) ? file : "/proc/#{pid}/root#{file}" }
+    wanted = ->(value) { ["module", value] }
+    if json["ec"]["place"] == "thread"
+      library = files.find { |file| file.include?("libruby") }
+      size, align = IO.popen(["readelf", "-lW", library], &:read)[/^ +TLS .* (0x\h+ +R +0x\h+)$/, 1].split(/ +R +/).map(&:hex)
+      wanted = ->(value) { ["thread", value - (size + align - 1) / align * align] }
+    end
     symbols = files.flat_map do |file|
-      IO.popen(["readelf", "--dyn-syms", "-W", "/proc/#{pid}/root#{file}"], err: File::NULL, &:read).scan(/^ +\d+: (\h+) +\d+ (TLS|OBJECT) +\S+ +\S+ +\d+ (ruby_\w+)/)
+      IO.popen(["readelf", "--dyn-syms", "-W", file], err: File::NULL, &:read).scan(/^ +\d+: (\h+) +\d+ (TLS|OBJECT) +\S+ +\S+ +\d+ (ruby_\w+)/)
     end
     symbols.each do |value, type, name|
       case name
-      when "ruby_current_ec" then test.same(name, ["module", value.hex], json["ec"].values_at("place", "offset"))
+      when "ruby_current_ec" then test.same(name, wanted[value.hex], json["ec"].values_at("place", "offset"))
       when "ruby_profiler_state" then test.same(name, ["module", value.hex], json["state"].values_at("place", "offset"))
       when "ruby_current_execution_context_ptr" then test.same("place of the execution context", "address", json["ec"]["place"]) if type == "OBJECT"
       end

@@ -176,3 +176,21 @@ struct rcore_error *rcore_tls_address(struct rcore_memory *memory, unsigned mach
 		*ret = block + variable->offset;
 	return NULL;
 }
+
+bool rcore_tls_static_offset(struct rcore_memory *memory, unsigned machine,
+			     uint64_t thread_pointer, uint64_t module, int64_t *ret)
+{
+	/* Static blocks are at most so far from the thread pointer. */
+	const int64_t most = 1 << 20;
+	const struct rcore_tls_variable start = {.module = module};
+	uint64_t vector = 0, block = 0, to_free = 0;
+	rcore_auto_error err =
+		rcore_tls_address(memory, machine, thread_pointer, &start, &block);
+	if (err || !block)
+		return false;
+	rcore_auto_error failure = read_vector(memory, machine, thread_pointer, &vector);
+	if (failure || rcore_read_u64(memory, vector + module * DTV_ENTRY + 8, &to_free))
+		return false;
+	*ret = (int64_t)(block - thread_pointer);
+	return !to_free && *ret > -most && *ret < most;
+}

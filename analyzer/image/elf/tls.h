@@ -46,4 +46,13 @@ struct rcore_error *rcore_tls_address(struct rcore_memory *memory, unsigned mach
 				      uint64_t thread_pointer,
 				      const struct rcore_tls_variable *variable, uint64_t *ret);
 
+/*
+ * Finds where a module's block is from the thread pointer, if it is in the
+ * static block of the thread, as those of modules are that were loaded at the
+ * start. Returns false if the thread has a block of its own, which free() will
+ * get (`to_free`, glibc 2.25 on), or has none yet.
+ */
+bool rcore_tls_static_offset(struct rcore_memory *memory, unsigned machine,
+			     uint64_t thread_pointer, uint64_t module, int64_t *ret);
+
 #endif

@@ -41,29 +41,41 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
+/* Adds sizes to *end. Returns false if it would exceed `size`. */
+static bool fit(const uint64_t *sizes, size_t count, size_t size, size_t *end)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (size < *end || size - *end < sizes[i])
+			return false;
+		*end += sizes[i];
+	}
+	return true;
+}
+
 /* Called by libbpf for each record. Skips records that are malformed. */
 static int receive(void *context, void *data, size_t size)
 {
 	struct rcore_bpf *bpf = context;
 	const struct rcore_bpf_record *record = data;
-	size_t head = offsetof(struct rcore_bpf_record, strings);
+	size_t head = offsetof(struct rcore_bpf_record, slots);
 	if (size == RCORE_BPF_HEAD &&
 	    (record->kind == RCORE_BPF_RETURNED || record->kind == RCORE_BPF_ENDED))
 		return bpf->each(record, size, bpf->context) ? 0 : -ECANCELED;
 	if (size < head || record->kind == RCORE_BPF_RETURNED ||
 	    record->kind == RCORE_BPF_ENDED || record->string_count > RCORE_BPF_STRINGS)
 		return 0;
-	head += record->string_count * sizeof(*record->strings);
-	const uint64_t parts[] = {
-		record->frame_bytes, record->value_bytes, record->parts[RCORE_BPF_INNER].bytes,
-		record->parts[RCORE_BPF_OUTER].bytes, record->kernel_count * sizeof(uint64_t)};
-	if (record->kernel_count > RCORE_BPF_KERNEL_MAX)
+	const uint64_t first[] = {rcore_bpf_before_frames(record) - head, record->frame_bytes,
+				  record->value_bytes, record->machine_bytes};
+	if (!fit(first, RCORE_COUNT(first), size, &head))
 		return 0;
-	for (size_t i = 0; i < RCORE_COUNT(parts); i++) {
-		if (size < head || size - head < parts[i])
-			return 0;
-		head += parts[i];
-	}
+	const struct rcore_bpf_machine *machine = rcore_bpf_machine(record);
+	const uint64_t others[] = {machine ? machine->parts[RCORE_BPF_INNER].bytes : 0,
+				   machine ? machine->parts[RCORE_BPF_OUTER].bytes : 0,
+				   record->kernel_count * sizeof(uint64_t)};
+	if (record->kernel_count > RCORE_BPF_KERNEL_MAX ||
+	    (machine && record->machine_bytes != sizeof(*machine)) ||
+	    !fit(others, RCORE_COUNT(others), size, &head))
+		return 0;
 	return bpf->each(record, size, bpf->context) ? 0 : -ECANCELED;
 }
 

@@ -10,12 +10,13 @@
  * may be on a page that was never used; then copies the first pages, or one.
  * Returns the new size of the record; 0 only if a bound is exceeded.
  */
-static __always_inline __u64 read_part(struct scratch *scratch, __u64 at, __u64 start,
+static __always_inline __u64 read_part(struct scratch *scratch,
+				       struct rcore_bpf_machine *machine, __u64 at, __u64 start,
 				       __u64 spare, __u64 end, __u64 most,
 				       enum rcore_bpf_part part)
 {
 	__u64 bytes, page;
-	scratch->record.parts[part].start = start;
+	machine->parts[part].start = start;
 	if (start >= end || end - start <= spare)
 		return at;
 	for (__u32 i = 0; i < ATTEMPTS; i++) {
@@ -24,11 +25,12 @@ static __always_inline __u64 read_part(struct scratch *scratch, __u64 at, __u64 
 		if (i >= 2 && bytes > page)
 			bytes = page;
 		asm volatile("" : "+r"(bytes), "+r"(at));
-		if (at > sizeof(*scratch) - most || bytes > most)
+		if (at > RECORD_MAX - most || bytes > most)
 			return 0;
-		if (!bpf_probe_read_user((char *)scratch + at, bytes, (const void *)start)) {
-			scratch->record.parts[part].start = start;
-			scratch->record.parts[part].bytes = bytes;
+		if (!bpf_probe_read_user((char *)&scratch->record + at, bytes,
+					 (const void *)start)) {
+			machine->parts[part].start = start;
+			machine->parts[part].bytes = bytes;
 			return at + bytes;
 		}
 		if (!i)
@@ -37,7 +39,7 @@ static __always_inline __u64 read_part(struct scratch *scratch, __u64 at, __u64 
 	return at;
 }
 
-static __always_inline __u64 ec_word(const struct rcore_bpf_record *record, __s32 offset)
+static __always_inline __u64 member_of_ec(const struct rcore_bpf_record *record, __s32 offset)
 {
 	return record->ec && offset >= 0 ? rcore_ruby_word(record->ec + offset) : 0;
 }
@@ -61,26 +63,33 @@ static __always_inline __u64 read_machine(const struct rcore_bpf_process *proces
 	const struct pt_regs *registers = (const void *)bpf_task_pt_regs(task);
 	const struct task_struct___rcore *kernel = (const void *)task;
 	__u32 bytes = register_bytes, index = register_sp;
-	__u64 sp, end, begun, first, thread = rcore_ruby_thread_pointer();
-	record->parts[RCORE_BPF_INNER].bytes = record->parts[RCORE_BPF_OUTER].bytes = 0;
-	record->stack_start = ec_word(record, process->ec_stack_start);
-	record->fiber_stack = ec_word(record, process->fiber_stack);
-	record->fiber_stack_size = ec_word(record, process->fiber_stack_size);
-	if (bytes > sizeof(record->registers) || index >= RCORE_BPF_REGISTERS ||
-	    bpf_probe_read_kernel(record->registers, bytes, registers))
+	__u64 sp, end, begun, first, thread = scratch->pointer;
+	struct rcore_bpf_machine *machine;
+	asm volatile("" : "+r"(at));
+	if (at > RECORD_MAX - sizeof(*machine))
+		return 0;
+	machine = (void *)((char *)record + at);
+	at += sizeof(*machine);
+	record->machine_bytes = sizeof(*machine);
+	machine->parts[RCORE_BPF_INNER].bytes = machine->parts[RCORE_BPF_OUTER].bytes = 0;
+	machine->stack_start = member_of_ec(record, process->ec_stack_start);
+	machine->fiber_stack = member_of_ec(record, process->fiber_stack);
+	machine->fiber_stack_size = member_of_ec(record, process->fiber_stack_size);
+	if (bytes > sizeof(machine->registers) || index >= RCORE_BPF_REGISTERS ||
+	    bpf_probe_read_kernel(machine->registers, bytes, registers))
 		return at;
-	sp = record->registers[index];
+	sp = machine->registers[index];
 	if (sp < RCORE_BPF_RED_ZONE)
 		return at;
-	begun = record->stack_start ? record->stack_start + RCORE_BPF_OUTER_SLACK : 0;
+	begun = machine->stack_start ? machine->stack_start + RCORE_BPF_OUTER_SLACK : 0;
 	first = BPF_CORE_READ(kernel, mm, start_stack);
 	end = lower(lower(lower(-1ull, thread, sp), begun, sp), first, sp);
-	at = read_part(scratch, at, sp - RCORE_BPF_RED_ZONE, RCORE_BPF_RED_ZONE,
+	at = read_part(scratch, machine, at, sp - RCORE_BPF_RED_ZONE, RCORE_BPF_RED_ZONE,
 		       lower(end, record->bottom, sp), RCORE_BPF_MACHINE_MAX, RCORE_BPF_INNER);
 	/* A fiber has no frames there. */
-	if (!at || record->fiber_stack || sp >= record->bottom || record->top >= end)
+	if (!at || machine->fiber_stack || sp >= record->bottom || record->top >= end)
 		return at;
-	return read_part(scratch, at, record->top, 0, end, RCORE_BPF_OUTER_MAX,
+	return read_part(scratch, machine, at, record->top, 0, end, RCORE_BPF_OUTER_MAX,
 			 RCORE_BPF_OUTER);
 }
 

@@ -2,6 +2,10 @@
 #ifndef RCORE_SAMPLER_BPF_RECORD_H
 #define RCORE_SAMPLER_BPF_RECORD_H
 
+#ifndef __bpf__
+#include <stddef.h>
+#endif
+
 #include "model/ruby.bpf.h"
 
 /*
@@ -41,9 +45,11 @@ enum {
 	RCORE_BPF_STRING_WORDS = 5, /* size of struct RString */
 	/*
 	 * Words at the start of rb_execution_context_t: vm_stack,
-	 * vm_stack_size and cfp are among them.
+	 * vm_stack_size, cfp and thread_ptr are among them; and of rb_thread_t:
+	 * ractor, and nt or thread_id. Powers of two.
 	 */
-	RCORE_BPF_EC_WORDS = 4,
+	RCORE_BPF_EC_WORDS = 8,
+	RCORE_BPF_THREAD_WORDS = 16,
 	/* System calls have lower numbers. */
 	RCORE_BPF_CALLS = 1024,
 	/* Bytes of a String's text; labels are cut at the same length. */
@@ -120,12 +126,28 @@ struct rcore_bpf_string {
 	char text[RCORE_BPF_TEXT];
 };
 
+/* The machine stack of a sample with native frames. */
+struct rcore_bpf_machine {
+	/*
+	 * The thread's registers when it last ran in user mode, in the order of
+	 * the kernel's struct pt_regs, with which elf_gregset_t begins.
+	 */
+	__u64 registers[RCORE_BPF_REGISTERS];
+	struct {
+		__u64 start;
+		__u64 bytes; /* 0: it has no such part, or it is not present */
+	} parts[RCORE_BPF_PARTS];
+	/* The members that struct rcore_bpf_process says where to find. */
+	__u64 stack_start, fiber_stack, fiber_stack_size;
+};
+
 /*
- * One sample. In the ring buffer, it ends after `string_count` strings. Then
- * follow `frame_bytes` bytes of control frames, copied from `cfp` on,
- * `value_bytes` bytes of values, copied from `bottom` on, the parts of the
- * machine stack, and the addresses of `kernel_count` frames of the kernel, the
- * innermost first.
+ * One sample. In the ring buffer, it ends after `string_count` strings, or
+ * before `slots` if it has none. Then follow `frame_bytes` bytes of control
+ * frames, copied from `cfp` on, `value_bytes` bytes of values, copied from
+ * `bottom` on, `machine_bytes` of a struct rcore_bpf_machine and the parts of
+ * the machine stack, and the addresses of `kernel_count` frames of the kernel,
+ * the innermost first. All of these are multiples of 8 bytes.
  */
 struct rcore_bpf_record {
 	__u64 time;     /* CLOCK_MONOTONIC, in nanoseconds */
@@ -144,32 +166,52 @@ struct rcore_bpf_record {
 	__u64 thread, ec;
 	/* The VM stack, and its innermost control frame. */
 	__u64 bottom, top, cfp;
-	/* The words that struct rcore_bpf_process says where to find. */
+	/*
+	 * The words that struct rcore_bpf_process says where to find. Samples
+	 * without native frames do not have the last two.
+	 */
 	__u64 holder, gc, status, region;
 	/* Both 0: the thread has no stack, or it could not be read. */
 	__u32 frame_bytes, value_bytes;
-	/*
-	 * With native frames: the thread's registers when it last ran in user
-	 * mode, in the order of the kernel's struct pt_regs, with which
-	 * elf_gregset_t begins; and its machine stack.
-	 */
-	__u64 registers[RCORE_BPF_REGISTERS];
-	struct {
-		__u64 start;
-		__u64 bytes; /* 0: it has no such part, or it is not present */
-	} parts[RCORE_BPF_PARTS];
-	/* The members that struct rcore_bpf_process says where to find. */
-	__u64 stack_start, fiber_stack, fiber_stack_size;
-	__u64 kernel_count;
+	__u32 machine_bytes; /* 0: it has no native frames */
+	__u32 kernel_count;
 	/* The context's table (0: none), and its first words. */
-	__u64 table, size, capacity;
-	__u64 slots[2 * RCORE_BPF_SLOTS]; /* `capacity` pairs: key, value */
+	__u64 table;
 	__u32 string_count;
 	__u32 has_slots; /* 0: there are too many, or they cannot be read */
+	__u64 size, capacity;
+	__u64 slots[2 * RCORE_BPF_SLOTS]; /* `capacity` pairs: key, value */
 	struct rcore_bpf_string strings[RCORE_BPF_STRINGS];
 };
 
 /* What a record without a stack has: all members before `thread`. */
 #define RCORE_BPF_HEAD __builtin_offsetof(struct rcore_bpf_record, thread)
+
+/* How many bytes of a sample are before its control frames. */
+static inline __attribute__((always_inline)) __u64
+rcore_bpf_before_frames(const struct rcore_bpf_record *record)
+{
+	return record->has_slots ? __builtin_offsetof(struct rcore_bpf_record, strings) +
+					   record->string_count * sizeof(record->strings[0])
+				 : __builtin_offsetof(struct rcore_bpf_record, slots);
+}
+
+#ifndef __bpf__
+/* What follows the strings of a sample. */
+static inline const __u8 *rcore_bpf_frames(const struct rcore_bpf_record *record)
+{
+	return (const __u8 *)record + rcore_bpf_before_frames(record);
+}
+
+/* Returns NULL if the sample has no machine stack. */
+static inline const struct rcore_bpf_machine *
+rcore_bpf_machine(const struct rcore_bpf_record *record)
+{
+	const __u8 *bytes = rcore_bpf_frames(record) + record->frame_bytes;
+	return record->machine_bytes
+		       ? (const struct rcore_bpf_machine *)(bytes + record->value_bytes)
+		       : NULL;
+}
+#endif
 
 #endif

@@ -24,6 +24,7 @@ enum {
 	PAGE = 4096,  /* divides the page size of each machine */
 	ATTEMPTS = 4, /* to read a part of the machine stack */
 	FEW_PAGES = 12 << 10,
+	FEW_SLOTS = 8,
 	TASK_DEAD = 0x80, /* task_struct.state of the kernel, from 4.14 on */
 };
 
@@ -40,10 +41,16 @@ struct {
 } records SEC(".maps");
 
 struct scratch {
+	/* Of the current thread; not sent. */
+	__u64 pointer; /* its thread pointer */
+	__u64 ec[RCORE_BPF_EC_WORDS], thread[RCORE_BPF_THREAD_WORDS];
 	struct rcore_bpf_record record;
-	char bytes[RCORE_BPF_FRAMES_MAX + RCORE_BPF_VALUES_MAX + RCORE_BPF_MACHINE_MAX +
-		   RCORE_BPF_OUTER_MAX + RCORE_BPF_KERNEL_MAX * 8];
+	char bytes[sizeof(struct rcore_bpf_machine) + RCORE_BPF_FRAMES_MAX +
+		   RCORE_BPF_VALUES_MAX + RCORE_BPF_MACHINE_MAX + RCORE_BPF_OUTER_MAX +
+		   RCORE_BPF_KERNEL_MAX * 8];
 };
+
+enum { RECORD_MAX = sizeof(struct scratch) - __builtin_offsetof(struct scratch, record) };
 
 /*
  * The loader makes one element for each processor. It is not a per-CPU map,
@@ -140,43 +147,92 @@ static __always_inline void read_string(const struct rcore_ruby_params *params, 
 
 /* Copies the table to which the gem's thread-local variable points. */
 static __always_inline void read_context(const struct rcore_ruby_params *params,
-					 struct rcore_bpf_record *record)
+					 struct scratch *scratch)
 {
-	__u64 bytes;
+	struct rcore_bpf_record *record = &scratch->record;
+	__u64 bytes, address = rcore_ruby_address(params, &params->state, scratch->pointer);
 	record->string_count = record->has_slots = 0;
 	record->size = record->capacity = 0;
-	record->table = rcore_ruby_state(params);
-	if (!record->table ||
-	    bpf_probe_read_user(&record->size, 2 * sizeof(__u64),
-				(const void *)record->table) ||
-	    record->capacity > RCORE_BPF_SLOTS)
+	record->table = address ? rcore_ruby_word(address) : 0;
+	if (!record->table)
 		return;
-	bytes = record->capacity * 2 * sizeof(__u64);
-	asm volatile("" : "+r"(bytes));
-	if (bytes > sizeof(record->slots) ||
-	    bpf_probe_read_user(record->slots, bytes,
-				(const void *)(record->table + 2 * sizeof(__u64))))
-		return;
+	/* Most tables have few slots; one read is faster than two. */
+	if (bpf_probe_read_user(&record->size, (2 + 2 * FEW_SLOTS) * sizeof(__u64),
+				(const void *)record->table))
+		record->capacity = RCORE_BPF_SLOTS;
+	if (record->capacity > FEW_SLOTS) {
+		if (bpf_probe_read_user(&record->size, 2 * sizeof(__u64),
+					(const void *)record->table)) {
+			record->size = record->capacity = 0;
+			return;
+		}
+		if (record->capacity > RCORE_BPF_SLOTS)
+			return;
+		bytes = record->capacity * 2 * sizeof(__u64);
+		asm volatile("" : "+r"(bytes));
+		if (bytes > sizeof(record->slots) ||
+		    bpf_probe_read_user(record->slots, bytes,
+					(const void *)(record->table + 2 * sizeof(__u64))))
+			return;
+	}
 	record->has_slots = 1;
 	for (__u32 i = 0; i < RCORE_BPF_SLOTS && i < record->capacity; i++)
 		if (record->slots[2 * i])
 			read_string(params, record->slots[2 * i + 1], record);
 }
 
-/* Returns the EC of the current thread; 0: it runs no Ruby code. */
-static __always_inline __u64 ec_of(const struct rcore_bpf_process *process)
+static __always_inline __u64 ec_word(const struct scratch *scratch, __s32 offset)
+{
+	return scratch->ec[(offset >> 3) & (RCORE_BPF_EC_WORDS - 1)];
+}
+
+static __always_inline __u64 thread_word(const struct scratch *scratch, __s32 offset)
+{
+	return scratch->thread[(offset >> 3) & (RCORE_BPF_THREAD_WORDS - 1)];
+}
+
+/*
+ * Reads an EC and its thread, which become those of the record. Returns false
+ * unless the thread is the one that the current native thread runs, as
+ * rcore_ruby_ec() explains.
+ */
+static __always_inline bool read_ec(const struct rcore_bpf_process *process,
+				    struct scratch *scratch, __u64 ec)
 {
 	const struct rcore_ruby_params *params = &process->params;
-	__u64 pointer, thread, ec = rcore_ruby_ec(params);
-	if (ec || !process->thread_specific)
-		return ec;
-	pointer = rcore_ruby_thread_pointer();
-	thread = pointer ? rcore_ruby_word(pointer + process->thread_specific) : 0;
+	__u64 thread, pthread;
+	if (!ec || bpf_probe_read_user(scratch->ec, sizeof(scratch->ec), (const void *)ec))
+		return false;
+	thread = ec_word(scratch, params->ec_thread);
 	if (!thread ||
-	    rcore_ruby_word(thread + params->thread_pthread) + params->thread_pointer !=
-		    pointer)
-		return 0;
-	return rcore_ruby_word(thread + process->thread_ec);
+	    bpf_probe_read_user(scratch->thread, sizeof(scratch->thread), (const void *)thread))
+		return false;
+	if (params->thread_native >= 0)
+		pthread = rcore_ruby_word(thread_word(scratch, params->thread_native) +
+					  params->native_pthread);
+	else
+		pthread = thread_word(scratch, params->thread_pthread);
+	if (pthread + params->thread_pointer != scratch->pointer)
+		return false;
+	scratch->record.ec = ec;
+	scratch->record.thread = thread;
+	return true;
+}
+
+/* Returns false if the current thread runs no Ruby code. */
+static __always_inline bool find_ec(const struct rcore_bpf_process *process,
+				    struct scratch *scratch)
+{
+	const struct rcore_ruby_params *params = &process->params;
+	__u64 address = rcore_ruby_address(params, &params->ec, scratch->pointer), thread;
+	scratch->record.ec = scratch->record.thread = 0;
+	if (address && read_ec(process, scratch, rcore_ruby_word(address)))
+		return true;
+	if (!process->thread_specific || !scratch->pointer)
+		return false;
+	thread = rcore_ruby_word(scratch->pointer + process->thread_specific);
+	return thread &&
+	       read_ec(process, scratch, rcore_ruby_word(thread + process->thread_ec));
 }
 
 /*
@@ -188,25 +244,19 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 {
 	const struct rcore_ruby_params *params = &process->params;
 	struct rcore_bpf_record *record = &scratch->record;
-	__u64 at, bytes, sp, end, head[RCORE_BPF_EC_WORDS]; /* of the EC */
+	__u64 at = rcore_bpf_before_frames(record), bytes, sp, end;
 	__u32 step = (__u32)params->frame_size;
-	at = __builtin_offsetof(struct rcore_bpf_record, strings) +
-	     (__u64)record->string_count * sizeof(record->strings[0]);
+	asm volatile("" : "+r"(at));
 	if (at > sizeof(*record))
 		return 0;
 	record->frame_bytes = record->value_bytes = 0;
+	record->machine_bytes = record->kernel_count = 0;
 	record->bottom = record->top = record->cfp = 0;
-	record->thread = 0;
-	record->ec = ec_of(process);
-	if (!record->ec || !step)
+	if (!find_ec(process, scratch) || !step)
 		return at;
-	record->thread = rcore_ruby_word(record->ec + params->ec_thread);
-	if (bpf_probe_read_user(head, sizeof(head), (const void *)record->ec))
-		return at;
-	record->cfp = head[(params->ec_cfp >> 3) & (RCORE_BPF_EC_WORDS - 1)];
-	record->bottom = head[(params->ec_vm_stack >> 3) & (RCORE_BPF_EC_WORDS - 1)];
-	record->top = record->bottom +
-		      8 * head[(params->ec_vm_stack_size >> 3) & (RCORE_BPF_EC_WORDS - 1)];
+	record->cfp = ec_word(scratch, params->ec_cfp);
+	record->bottom = ec_word(scratch, params->ec_vm_stack);
+	record->top = record->bottom + 8 * ec_word(scratch, params->ec_vm_stack_size);
 	if (record->cfp <= record->bottom || record->cfp >= record->top)
 		return at;
 	bytes = record->top - record->cfp;
@@ -214,12 +264,12 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 		bytes = RCORE_BPF_FRAMES_MAX / step * step;
 	asm volatile("" : "+r"(bytes));
 	if (bytes > RCORE_BPF_FRAMES_MAX ||
-	    bpf_probe_read_user((char *)scratch + at, bytes, (const void *)record->cfp)) {
+	    bpf_probe_read_user((char *)record + at, bytes, (const void *)record->cfp)) {
 		__sync_fetch_and_add(&unread, 1);
 		return at;
 	}
 	record->frame_bytes = bytes;
-	sp = *(__u64 *)((char *)scratch + at + (process->frame_sp & 0x38));
+	sp = *(__u64 *)((char *)record + at + (process->frame_sp & 0x38));
 	end = sp >= record->bottom && sp <= record->cfp ? sp + RCORE_BPF_VALUE_SLACK
 							: record->cfp;
 	if (end > record->cfp)
@@ -228,12 +278,12 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 	asm volatile("" : "+r"(at));
 	if (at > sizeof(*record) + RCORE_BPF_FRAMES_MAX)
 		return 0;
-	bytes = end - record->bottom;
+	bytes = (end - record->bottom) & ~7ull;
 	if (bytes > RCORE_BPF_VALUES_MAX)
 		bytes = RCORE_BPF_VALUES_MAX;
 	asm volatile("" : "+r"(bytes));
 	if (bytes > RCORE_BPF_VALUES_MAX ||
-	    bpf_probe_read_user((char *)scratch + at, bytes, (const void *)record->bottom)) {
+	    bpf_probe_read_user((char *)record + at, bytes, (const void *)record->bottom)) {
 		__sync_fetch_and_add(&unread, 1);
 		record->frame_bytes = 0;
 		return at;
@@ -244,21 +294,23 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 
 /*
  * Reads who holds the GVL, whether the garbage collector runs, and whether the
- * thread has released the GVL.
+ * thread has released the GVL, which samples do not need.
  */
 static __always_inline void read_state(const struct rcore_bpf_process *process,
-				       struct rcore_bpf_record *record)
+				       struct scratch *scratch)
 {
+	struct rcore_bpf_record *record = &scratch->record;
 	__u64 address = process->holder;
 	if (process->ractor_holder >= 0 && record->thread)
-		address = rcore_ruby_word(record->thread + process->thread_ractor) +
-			  process->ractor_holder;
+		address = thread_word(scratch, process->thread_ractor) + process->ractor_holder;
 	record->holder = address ? rcore_ruby_word(address) : 0;
 	record->gc = process->gc ? rcore_ruby_word(process->gc) : 0;
 	record->status = record->region = 0;
-	if (record->thread && process->thread_status >= 0)
+	if (!record->thread || (record->kind == RCORE_BPF_SAMPLE && !native))
+		return;
+	if (process->thread_status >= 0)
 		record->status = rcore_ruby_word(record->thread + process->thread_status);
-	if (record->thread && process->thread_region >= 0)
+	if (process->thread_region >= 0)
 		record->region = rcore_ruby_word(record->thread + process->thread_region);
 }
 
@@ -269,11 +321,10 @@ static __always_inline void read_state(const struct rcore_bpf_process *process,
 static __always_inline __u64 read_kernel(void *context, struct scratch *scratch, __u64 at)
 {
 	long bytes;
-	scratch->record.kernel_count = 0;
 	asm volatile("" : "+r"(at));
-	if (at > sizeof(*scratch) - RCORE_BPF_KERNEL_MAX * sizeof(__u64))
+	if (at > RECORD_MAX - RCORE_BPF_KERNEL_MAX * sizeof(__u64))
 		return 0;
-	bytes = bpf_get_stack(context, (char *)scratch + at,
+	bytes = bpf_get_stack(context, (char *)&scratch->record + at,
 			      RCORE_BPF_KERNEL_MAX * sizeof(__u64), 0);
 	if (bytes <= 0 || bytes > RCORE_BPF_KERNEL_MAX * (long)sizeof(__u64))
 		return at;
@@ -289,17 +340,18 @@ static __always_inline void copy(void *context, const struct rcore_bpf_process *
 				 struct scratch *scratch)
 {
 	__u64 bytes;
-	read_context(&process->params, &scratch->record);
+	scratch->pointer = rcore_ruby_thread_pointer();
+	read_context(&process->params, scratch);
 	bytes = read_stack(process, scratch);
 	if (native && bytes)
 		bytes = read_machine(process, scratch, bytes);
 	if (kernel && bytes)
 		bytes = read_kernel(context, scratch, bytes);
-	read_state(process, &scratch->record);
+	read_state(process, scratch);
 	asm volatile("" : "+r"(bytes));
 	/* rcore reads the ring buffer at intervals, so do not wake it. */
-	if (bytes && bytes <= sizeof(*scratch) &&
-	    bpf_ringbuf_output(&records, scratch, bytes, BPF_RB_NO_WAKEUP))
+	if (bytes && bytes <= RECORD_MAX &&
+	    bpf_ringbuf_output(&records, &scratch->record, bytes, BPF_RB_NO_WAKEUP))
 		__sync_fetch_and_add(&overruns, 1);
 }
 
@@ -309,11 +361,16 @@ static __always_inline void copy(void *context, const struct rcore_bpf_process *
  */
 static __always_inline struct rcore_bpf_process *begin(__u32 kind, struct scratch **ret)
 {
-	const struct task_struct___rcore *task = (const void *)bpf_get_current_task();
 	__u32 cpu = bpf_get_smp_processor_id(), pid, tid;
 	struct rcore_bpf_process *process;
 	struct scratch *scratch;
-	ids_of(task, &pid, &tid);
+	if (pid_namespace == RCORE_RUBY_FIRST_NAMESPACE) {
+		__u64 ids = bpf_get_current_pid_tgid();
+		pid = ids >> 32;
+		tid = (__u32)ids;
+	} else {
+		ids_of((const void *)bpf_get_current_task(), &pid, &tid);
+	}
 	process = bpf_map_lookup_elem(&processes, &pid);
 	scratch = bpf_map_lookup_elem(&scratches, &cpu);
 	if (!process || !scratch)

@@ -25,10 +25,16 @@ static struct rcore_memory process = {.read = read_ones};
 static struct rcore_stack_copy copy;
 
 /* A record with an inner part of 64 bytes and an outer one of 16. */
-static struct {
+static union {
 	struct rcore_bpf_record record;
-	uint8_t bytes[80];
+	uint8_t bytes[sizeof(struct rcore_bpf_record)];
 } copied;
+
+static struct rcore_bpf_machine *machine(void)
+{
+	copied.record.machine_bytes = sizeof(struct rcore_bpf_machine);
+	return (struct rcore_bpf_machine *)rcore_bpf_machine(&copied.record);
+}
 
 static void setup(void)
 {
@@ -41,7 +47,7 @@ static void setup(void)
 	}
 	ck_assert_ptr_null(rcore_live_open(child, &live));
 	memset(&copied, 0, sizeof(copied));
-	memset(&copied.record.strings, 2, sizeof(copied.record.strings) + sizeof(copied.bytes));
+	memset(machine() + 1, 2, 80);
 	rcore_stack_copy_init(&copy, &process, live);
 }
 
@@ -54,10 +60,10 @@ static void teardown(void)
 
 static bool set(uint64_t inner, uint64_t outer)
 {
-	copied.record.parts[RCORE_BPF_INNER].start = inner;
-	copied.record.parts[RCORE_BPF_INNER].bytes = 64;
-	copied.record.parts[RCORE_BPF_OUTER].start = outer;
-	copied.record.parts[RCORE_BPF_OUTER].bytes = 16;
+	machine()->parts[RCORE_BPF_INNER].start = inner;
+	machine()->parts[RCORE_BPF_INNER].bytes = 64;
+	machine()->parts[RCORE_BPF_OUTER].start = outer;
+	machine()->parts[RCORE_BPF_OUTER].bytes = 16;
 	return rcore_stack_copy_set(&copy, &copied.record);
 }
 
@@ -117,7 +123,7 @@ START_TEST(apart)
 	ck_assert_int_eq(read_at(outer - 8, 16), 0);
 	ck_assert_int_eq(read_at(outer - 8, 8), 1);
 	/* Without it, nothing is known of that place. */
-	copied.record.parts[RCORE_BPF_OUTER].bytes = 0;
+	machine()->parts[RCORE_BPF_OUTER].bytes = 0;
 	ck_assert(rcore_stack_copy_set(&copy, &copied.record));
 	ck_assert_int_eq(read_at(outer + 16, 8), 1);
 	teardown();
@@ -136,7 +142,7 @@ START_TEST(hostile)
 	ck_assert_int_eq(read_at(0, 64), 2);
 	ck_assert_int_eq(read_at(60, 8), 0);
 	ck_assert_int_eq(read_at(UINT64_MAX - 3, 8), 0);
-	copied.record.parts[RCORE_BPF_INNER].bytes = 0;
+	machine()->parts[RCORE_BPF_INNER].bytes = 0;
 	ck_assert(!rcore_stack_copy_set(&copy, &copied.record));
 	teardown();
 }
