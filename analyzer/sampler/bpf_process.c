@@ -8,7 +8,7 @@
 #include "sampler/sampler_private.h"
 #include "session/bpf_params.h"
 
-/* Returns whether sample.bpf.c copies all words of ECs and threads that it needs. */
+/* Returns whether sample.bpf.c copies all that it needs of ECs and threads. */
 static bool fits(const struct rcore_layout *layout)
 {
 	const struct {

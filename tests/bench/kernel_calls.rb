@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+
+# What bench needs of the kernel that no program of Debian does.
+module KernelCalls
+  ARM = RbConfig::CONFIG["host_cpu"] == "aarch64"
+  BPF = ARM ? 280 : 321
+  PERF_EVENT_OPEN = ARM ? 241 : 298
+  IOCTL_SET_BPF = 0x40042408
+  # Of <linux/bpf.h> and <linux/perf_event.h>.
+  PROG_LOAD, ENABLE_STATS = 5, 32
+  TYPE_PERF_EVENT = 7
+  SOFTWARE, CPU_CLOCK = 1, 0
+
+  module_function
+
+  # The address of a String's bytes.
+  def address(bytes) = [bytes].pack("p").unpack1("q")
+
+  def bpf(command, attributes)
+    attributes = attributes.ljust(128, "\0")
+    IO.for_fd(syscall(BPF, command, address(attributes), attributes.bytesize))
+  end
+
+  # The kernel keeps statistics of BPF programs until this file is closed.
+  def statistics = bpf(ENABLE_STATS, [0].pack("L"))
+
+  # A program that returns at once: r0 = 0; exit.
+  def empty_program
+    code = [0xb7, 0, 0, 0, 0x95, 0, 0, 0].pack("CCsl" * 2)
+    license = "GPL\0"
+    bpf(PROG_LOAD, [TYPE_PERF_EVENT, 2, address(code), address(license), 0, 0, 0].pack("LLqqLLq"))
+  end
+
+  # A perf event on a processor that runs the program, as rcore opens it; nil if the processor is off.
+  def attach(program, processor, rate)
+    attributes = [SOFTWARE, 128, CPU_CLOCK, 1_000_000_000 / rate].pack("LLQQ").ljust(128, "\0")
+    event = IO.for_fd(syscall(PERF_EVENT_OPEN, address(attributes), -1, processor, -1, 8))
+    event.ioctl(IOCTL_SET_BPF, program.fileno)
+    event
+  rescue Errno::ENODEV
+    nil
+  end
+end
