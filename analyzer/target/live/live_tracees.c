@@ -26,6 +26,17 @@ static bool has_ended(const struct rcore_tracees *tracees, int tid)
 	       status.state == 'X';
 }
 
+/* False if the thread is there and cannot be traced. */
+static bool note_refused(struct rcore_tracees *tracees, struct rcore_tracee *tracee)
+{
+	int errnum = errno;
+	tracee->state = RCORE_TRACEE_ENDED;
+	if (errnum == ESRCH || has_ended(tracees, tracee->tid))
+		return true;
+	tracees->errnum = errnum;
+	return false;
+}
+
 static bool seize(void *context, int tid)
 {
 	struct rcore_tracees *tracees = context;
@@ -42,8 +53,6 @@ static bool seize(void *context, int tid)
 		return false;
 	}
 	tracee->tid = tid;
-	if (!tracees->begin)
-		tracees->begin = rcore_clock_ns();
 	/*
 	 * A thread that executes another program holds a lock for which this
 	 * call waits, until all other threads are gone. Those that are being
@@ -52,14 +61,22 @@ static bool seize(void *context, int tid)
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	long refused = ptrace(PTRACE_SEIZE, tid, NULL, NULL);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	if (!refused && !ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
-		return true;
-	int errnum = errno;
-	tracee->state = RCORE_TRACEE_ENDED;
-	if (errnum == ESRCH || has_ended(tracees, tid))
-		return true;
-	tracees->errnum = errnum;
-	return false;
+	return !refused || note_refused(tracees, tracee);
+}
+
+/* Seized threads still run, so seizing is not part of the pause. */
+static bool interrupt(struct rcore_tracees *tracees, size_t first)
+{
+	if (!tracees->begin)
+		tracees->begin = rcore_clock_ns();
+	for (size_t i = first; i < tracees->list.count; i++) {
+		struct rcore_tracee *tracee = &tracees->list.items[i];
+		if (tracee->state == RCORE_TRACEE_SEIZED &&
+		    ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL) &&
+		    !note_refused(tracees, tracee))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -83,7 +100,7 @@ static void look(struct rcore_tracee *tracee)
 
 static void wait_until_halted(struct rcore_tracees *tracees)
 {
-	enum { FIRST_PAUSE = 20000, LAST_PAUSE = 1000000 }; /* ns */
+	enum { FIRST_PAUSE = 20000, LAST_PAUSE = 100000 }; /* ns */
 	uint64_t limit = tracees->begin + RCORE_STOP_WAIT_MS * UINT64_C(1000000);
 	struct timespec pause = {.tv_nsec = FIRST_PAUSE};
 	for (size_t i = 0; i < tracees->list.count;) {
@@ -118,6 +135,8 @@ static int halt_all(struct rcore_tracees *tracees)
 		int errnum = rcore_live_tasks(tracees->folder, seize, tracees);
 		if (tracees->errnum || errnum)
 			return tracees->errnum ? tracees->errnum : errnum;
+		if (!interrupt(tracees, before))
+			return tracees->errnum;
 		wait_until_halted(tracees);
 	} while (tracees->list.count > before);
 	return any_left(tracees) ? 0 : ESRCH;

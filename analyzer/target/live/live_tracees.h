@@ -34,7 +34,7 @@ struct rcore_tracees {
 	} threads;
 	int errnum; /* of the thread that could not be seized */
 	/*
-	 * Nanoseconds of CLOCK_MONOTONIC: first thread seized, last one
+	 * Nanoseconds of CLOCK_MONOTONIC: first thread interrupted, last one
 	 * resumed.
 	 */
 	uint64_t begin, end;
