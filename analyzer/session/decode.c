@@ -10,6 +10,16 @@
 #include "vm/work/pools.h"
 #include "vm/work/work.h"
 
+/*
+ * Returns whether the process stands still, and the snapshot shows only which
+ * fibers there are. What concerns the process as a whole is read from the copy,
+ * after the stop.
+ */
+static bool is_brief(const struct rcore_ruby *ruby)
+{
+	return ruby->earlier_fibers != NULL;
+}
+
 /* Reads the details of threads, fibers and frames, which are known by now. */
 static struct rcore_error *read_details(struct rcore_ruby *ruby, uint64_t vm,
 					const struct rcore_decode_options *options,
@@ -18,7 +28,7 @@ static struct rcore_error *read_details(struct rcore_ruby *ruby, uint64_t vm,
 	struct rcore_locals_options values = options->values;
 	if (!values.inspect.max_text)
 		values.inspect.max_text = RCORE_LOCALS_MAX_TEXT;
-	struct rcore_error *err = rcore_vm_facts(ruby, vm, snapshot);
+	struct rcore_error *err = is_brief(ruby) ? NULL : rcore_vm_facts(ruby, vm, snapshot);
 	if (!err)
 		err = rcore_vm_exceptions(ruby, snapshot);
 	if (!err)
@@ -50,7 +60,8 @@ struct rcore_error *rcore_session_decode(const struct rcore_target *target,
 	if (!err)
 		err = read_details(&ruby, vm, options, snapshot);
 	if (!err) {
-		rcore_session_environment(target, located->identity.module, snapshot);
+		if (!is_brief(&ruby))
+			rcore_session_environment(target, located->identity.module, snapshot);
 		rcore_instructions_sample(&ruby, snapshot, &moment->instructions);
 	}
 	snapshot->redaction.counts[RCORE_REDACTED_STRING] = ruby.hidden_count;
