@@ -212,6 +212,12 @@ struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snaps
 				    : rcore_session_read(session, &moment);
 	if (err)
 		return err;
+	/*
+	 * Of what was decoded, the rest reads the machine stacks again. If the
+	 * core is in memory anyway, this would only cost time.
+	 */
+	if (rcore_core_is_read_ahead(session->target.core))
+		rcore_core_release_pages(session->target.core);
 	err = conclude(session, &moment);
 	if (err)
 		rcore_snapshot_free(moment.snapshot);

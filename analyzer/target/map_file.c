@@ -71,6 +71,12 @@ bool rcore_mapped_file_is_cut(const struct rcore_mapped_file *file)
 #endif
 }
 
+void rcore_mapped_file_release_pages(const struct rcore_mapped_file *file)
+{
+	if (file->bytes)
+		madvise((void *)file->bytes, file->size, MADV_DONTNEED);
+}
+
 void rcore_unmap_file(struct rcore_mapped_file *file)
 {
 	if (file->bytes)

@@ -35,6 +35,12 @@ int rcore_map_descriptor(int fd, bool writable, struct rcore_mapped_file *ret);
  */
 bool rcore_mapped_file_is_cut(const struct rcore_mapped_file *file);
 
+/*
+ * Takes the pages that have been touched out of this process's memory. The file
+ * must not be mapped `writable`: what was written to it would be lost.
+ */
+void rcore_mapped_file_release_pages(const struct rcore_mapped_file *file);
+
 /* also one of all zeroes */
 void rcore_unmap_file(struct rcore_mapped_file *file);
 

@@ -270,6 +270,12 @@ void rcore_core_fetch(struct rcore_core *core)
 		rcore_read_ahead_send(core->file.ahead);
 }
 
+void rcore_core_release_pages(struct rcore_core *core)
+{
+	if (core)
+		rcore_mapped_file_release_pages(&core->file.map);
+}
+
 const struct rcore_core_origin *rcore_core_origin(const struct rcore_core *core)
 {
 	return &core->origin;

@@ -52,6 +52,12 @@ bool rcore_core_is_read_ahead(const struct rcore_core *core);
 void rcore_core_keep(struct rcore_core *core, uint64_t start, uint64_t end);
 void rcore_core_fetch(struct rcore_core *core);
 
+/*
+ * Returns to the kernel the pages of the core that have been read. They stay in
+ * the page cache, and no longer count as memory of this process. NULL-safe.
+ */
+void rcore_core_release_pages(struct rcore_core *core);
+
 /* When and where the core was written, from its file and attributes. */
 struct rcore_core_origin {
 	uint64_t time;           /* seconds since 1970; 0: unknown */
