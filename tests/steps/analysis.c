@@ -70,23 +70,9 @@ static void open_session(struct analysis *analysis)
 	analysis->process.mappings = analysis->mapped->maps.mappings;
 	analysis->process.mapping_count = analysis->mapped->maps.mapping_count;
 	/* As rcore_open_memory(), which copies the process: here its threads change at each step. */
-	check(rcore_session_open(&analysis->process, rcore_cache_memory(analysis->cache),
+	check(rcore_session_open(&analysis->process, &analysis->pages.memory,
 				 &analysis->options, &analysis->session),
 	      "rcore_session_open");
-}
-
-static enum rcore_fault read_known(struct rcore_memory *memory, uint64_t address, void *buffer,
-				   size_t size)
-{
-	enum { PAGE = 4096 };
-	struct known_pages *pages = (struct known_pages *)memory;
-	uint64_t page = states_mix(0, address / PAGE);
-	if (states_has(&pages->unmapped, page))
-		return RCORE_FAULT_UNMAPPED;
-	enum rcore_fault fault = rcore_read(pages->below, address, buffer, size);
-	if (fault == RCORE_FAULT_UNMAPPED && size <= PAGE - address % PAGE)
-		states_add(&pages->unmapped, page);
-	return fault;
 }
 
 void analysis_open(struct analysis *analysis, struct tracee *tracee)
@@ -99,8 +85,7 @@ void analysis_open(struct analysis *analysis, struct tracee *tracee)
 	analysis->mapped = read_maps(analysis);
 	rcore_live_memory_init(&analysis->memory, tracee->pid, analysis->folder,
 			       &analysis->mapped->maps);
-	analysis->pages = (struct known_pages){{read_known}, &analysis->memory.memory, {0}};
-	check(rcore_cache_open(&analysis->pages.memory, NULL, &analysis->cache), "cache");
+	pages_init(&analysis->pages, &analysis->memory);
 	analysis->options.size = sizeof(analysis->options);
 	analysis->options.ids = rcore_ids_open();
 	analysis->options.choice = rcore_choice_open();
@@ -112,8 +97,7 @@ void analysis_close(struct analysis *analysis)
 	rcore_close(analysis->session);
 	rcore_choice_close(analysis->options.choice);
 	rcore_ids_close(analysis->options.ids);
-	rcore_cache_close(analysis->cache);
-	states_deinit(&analysis->pages.unmapped);
+	pages_deinit(&analysis->pages);
 	rcore_live_memory_deinit(&analysis->memory);
 	rcore_live_close(analysis->facts);
 	close(analysis->folder);
@@ -168,10 +152,10 @@ static void renew_maps(struct analysis *analysis)
 
 static void refresh(struct analysis *analysis)
 {
-	rcore_cache_drop(analysis->cache);
-	states_deinit(&analysis->pages.unmapped);
-	if (analysis->tracee->maps_changed)
+	bool remapped = analysis->tracee->maps_changed;
+	if (remapped)
 		renew_maps(analysis);
+	pages_renew(&analysis->pages, remapped);
 	read_threads(analysis);
 }
 
@@ -185,8 +169,8 @@ static struct rcore_session *fresh_session(struct analysis *analysis)
 {
 	struct rcore_session *session;
 	static const struct rcore_options defaults = {.size = sizeof(defaults)};
-	check(rcore_session_open(&analysis->process, rcore_cache_memory(analysis->cache),
-				 &defaults, &session),
+	check(rcore_session_open(&analysis->process, &analysis->pages.memory, &defaults,
+				 &session),
 	      "rcore_session_open");
 	return session;
 }

@@ -3,25 +3,14 @@
 #define STEPS_ANALYSIS_H
 
 #include "rcore.h"
-#include "target/cache.h"
 #include "target/live/live_memory.h"
-#include "states.h"
+#include "pages.h"
 #include "tracee.h"
 
 /* What /proc/PID/maps said. */
 struct mapped {
 	struct rcore_arena arena;
 	struct rcore_live_maps maps;
-};
-
-/*
- * Which pages are not mapped is remembered, too: a proof follows many pointers
- * that are none, each of which would be a system call or two.
- */
-struct known_pages {
-	struct rcore_memory memory; /* first: the callee casts back */
-	struct rcore_memory *below;
-	struct states unmapped;
 };
 
 /*
@@ -37,8 +26,7 @@ struct analysis {
 	size_t thread_capacity;
 	int folder; /* of /proc/PID */
 	struct rcore_live_memory memory;
-	struct known_pages pages;
-	struct rcore_cache *cache;
+	struct pages pages;
 	struct rcore_options options;
 	struct rcore_session *session;
 };
