@@ -15,6 +15,11 @@ class TestRuby
     end
   end
 
+  # One Ruby of each version.
+  def self.names
+    all.map(&:name).reject { |name| name.include?("-sid") }
+  end
+
   def initialize(name, folder, suite, program)
     @name, @suite, @program = name, suite, program
     @folder = File.join(CACHE, "rubies", folder)

@@ -25,10 +25,10 @@ class Suite
     end
   end
 
-  # program: says what goes wrong. fixture: "NAME", "NAME:VARIANT", or nil for all. packed: it is
-  # not the core that is analyzed but a pack of it, where no file of the target is found.
-  def initialize(program, rubies, fixture, packed: false)
-    @program, @rubies, @packed = program, rubies, packed
+  # program: says what goes wrong. fixture: "NAME", "NAME:VARIANT", or nil for all. targets: what is
+  # analyzed: the :core, and a :pack of it, where no file of the target is found.
+  def initialize(program, rubies, fixture, targets: %i[core])
+    @program, @rubies, @targets = program, rubies, targets
     @name, @variant = fixture && fixture.split(":")
     @lock = Mutex.new
     @passed = @failed = 0
@@ -93,21 +93,31 @@ class Suite
   # [differences, frames compared]
   def test(job, folder)
     debuggee = job.ruby.debuggee.new(job.ruby, job.fixture, job.variant, job.ending, folder).run
-    report, status, differences = analyze(job, debuggee.core)
-    return [differences, 0] unless report && report["fibers"]
-    compare = Compare.new(debuggee.truth, Labels.new(debuggee.rehearsal), report, job.ending, debuggee.lost).run(status)
-    values = Values.new(debuggee.truth["values"] || [], debuggee.core, job.ruby.files).run
-    [differences + compare.differences + values.differences, compare.frames]
+    all = Values.new(debuggee.truth["values"] || [], debuggee.core, job.ruby.files).run.differences
+    frames = @targets.sum do |target|
+      differences, count = compare(job, debuggee, target)
+      all += target == :core ? differences : differences.map { |line| "the #{target}: #{line}" }
+      count
+    end
+    [all, frames]
   rescue Debuggee::Failed => error
     [[error.message], 0]
   end
 
-  def analyze(job, core)
+  # The same of one target.
+  def compare(job, debuggee, target)
+    report, status, differences = analyze(job, debuggee.core, target)
+    return [differences, 0] unless report && report["fibers"]
+    compare = Compare.new(debuggee.truth, Labels.new(debuggee.rehearsal), report, job.ending, debuggee.lost).run(status)
+    [differences + compare.differences, compare.frames]
+  end
+
+  def analyze(job, core, target = :core)
     # Built for this run, it is nowhere else.
     extensions = File.expand_path("../ext", File.dirname(core))
     core, *files = [core, *job.ruby.files, "--lib-search-path", extensions]
     differences = []
-    core, *files = pack(job, core, files, differences) if @packed
+    core, *files = pack(job, core, files, differences) if target == :pack
     out, err, status = ask(["analyze", "--json", *job.fixture.analyze, core, *files], differences)
     differences << "rcore complains: #{err}" unless err.empty?
     [JSON.parse(out.force_encoding("UTF-8"), max_nesting: false), status.exitstatus, differences]
