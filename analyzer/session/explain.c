@@ -29,9 +29,9 @@ struct rcore_error *rcore_session_explain(const struct rcore_target *target,
 		target->process, original.present ? &original.frame : NULL, snapshot);
 	if (!err)
 		err = rcore_deadlocks_find(snapshot);
+	rcore_idle_threads_find(snapshot);
 	if (!err)
 		err = rcore_thread_groups_find(snapshot, merge_similar);
-	rcore_idle_threads_find(snapshot);
 	return err ? err : rcore_summary_find(snapshot);
 }
 

@@ -116,6 +116,14 @@ void rcore_idle_threads_find(struct rcore_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		snapshot->threads[i].is_idle = is_idle(&snapshot->threads[i], snapshot);
+	for (size_t i = 0; i < snapshot->lock_count; i++) {
+		const struct rcore_lock *lock = &snapshot->locks[i];
+		const struct rcore_fiber *owner = rcore_snapshot_fiber(
+			snapshot, rcore_owner_fiber(snapshot, &lock->owner));
+		if (lock->waiter_count && owner &&
+		    rcore_snapshot_thread(snapshot, owner->thread))
+			snapshot->threads[owner->thread].is_idle = false;
+	}
 }
 
 static bool can_be_merged(const struct rcore_thread *thread,
@@ -152,7 +160,8 @@ static bool same_state(const struct rcore_snapshot *snapshot, size_t a, size_t b
 	const struct rcore_fiber *right = rcore_worker_fiber(other, snapshot);
 	return one->status == other->status && one->to_kill == other->to_kill &&
 	       one->gvl == other->gvl && one->ractor == other->ractor &&
-	       left->is_late == right->is_late && same_wait(left->wait, right->wait);
+	       one->is_idle == other->is_idle && left->is_late == right->is_late &&
+	       same_wait(left->wait, right->wait);
 }
 
 static const struct rcore_fiber *fiber_of(const struct rcore_snapshot *snapshot, size_t thread)
@@ -180,8 +189,9 @@ static uint64_t hash_state(const struct rcore_thread *thread, const struct rcore
 			   uint64_t stack)
 {
 	const uint64_t parts[] = {
-		stack,          wait_key(wait),  wait->kind,  wait->is_timed,
-		thread->status, thread->to_kill, thread->gvl, (uint64_t)thread->ractor,
+		stack,          wait_key(wait),           wait->kind,
+		wait->is_timed, thread->status,           thread->to_kill,
+		thread->gvl,    (uint64_t)thread->ractor, thread->is_idle,
 	};
 	return XXH3_64bits(parts, sizeof(parts));
 }

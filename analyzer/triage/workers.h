@@ -40,19 +40,20 @@ int rcore_owner_fiber(const struct rcore_snapshot *snapshot, const struct rcore_
 const char *rcore_method_of_label(const char *label);
 
 /*
- * Sets each thread's `is_idle`: it waits for work. An idle thread waits, and no
- * frame of the application is on its stack. If it waits for a queue or a
- * condition variable, frames of the method that started the thread do not
- * count, because they are the application's own pool.
+ * Sets each thread's `is_idle`: it waits for work. An idle thread waits, no
+ * frame of the application is on its stack, and nobody waits for its locks. If
+ * it waits for a queue or a condition variable, frames of the method that
+ * started the thread do not count, because they are the application's own pool.
  */
 void rcore_idle_threads_find(struct rcore_snapshot *snapshot);
 
 /*
- * Finds the living threads that have the same stack, status and wait, and fills
- * snapshot->thread_groups and each thread's `group`. A thread that died, that
- * runs, or that has more fibers than one stays alone. Groups are in the order
- * of their first thread. If `merge_similar`, threads with similar stacks are
- * merged, too. Error: NO_MEMORY; then there are no groups.
+ * Finds the living threads that have the same stack, status, wait and
+ * `is_idle`, and fills snapshot->thread_groups and each thread's `group`. A
+ * thread that died, that runs, or that has more fibers than one stays alone.
+ * Groups are in the order of their first thread. If `merge_similar`, threads
+ * with similar stacks are merged, too. Error: NO_MEMORY; then there are no
+ * groups.
  */
 struct rcore_error *rcore_thread_groups_find(struct rcore_snapshot *snapshot,
 					     bool merge_similar);

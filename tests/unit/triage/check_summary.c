@@ -247,6 +247,26 @@ START_TEST(test_pool)
 }
 END_TEST
 
+/* A thread whose lock another one wants is not idle, like those around it. */
+START_TEST(test_idle_holder)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 5, 0);
+	for (int i = 1; i < 4; i++) {
+		rcore_test_wait(&test, i, RCORE_WAIT_POP);
+		FRAMES(&test, i, own_frames);
+	}
+	lock(&test, 3, 4, 4);
+	expect(&test,
+	       "T5 waits for Mutex 0x1003 held by T4, which waits for an item of Queue "
+	       "0x0 in block (2 levels) in Work#run (app/work.rb:3)\n"
+	       "3 threads started in Work#run: 1 waits for an item of a Queue in block (2 "
+	       "levels) in Work#run (app/work.rb:3), 2 idle\n"
+	       "T2 T3 idle\n");
+	ck_assert(!test.snapshot.threads[3].is_idle);
+}
+END_TEST
+
 /* Threads that wait for different objects, or have died, are not a group. */
 START_TEST(test_groups)
 {
@@ -292,9 +312,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_nothing, test_lock,      test_chain, test_deadlock,
-				      test_gvl,     test_gvl_held,  test_pool,  test_groups,
-				      test_many,    test_full_queue};
+	const TTest *const tests[] = {test_nothing,    test_lock,       test_chain,
+				      test_deadlock,   test_gvl,        test_gvl_held,
+				      test_pool,       test_groups,     test_many,
+				      test_full_queue, test_idle_holder};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "summary", .tests = tests, .count = RCORE_COUNT(tests)});
 }
