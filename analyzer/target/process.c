@@ -104,9 +104,13 @@ void rcore_process_settle_signal(struct rcore_process *process, bool by_debugger
 		process->crashed_tid = process->threads[0].tid;
 }
 
+bool rcore_siginfo_is_of_other(const struct rcore_siginfo *info, int pid)
+{
+	return info->present && info->sender_pid != pid &&
+	       (info->code == SI_USER || info->code == SI_QUEUE);
+}
+
 bool rcore_process_was_killed(const struct rcore_process *process)
 {
-	const struct rcore_siginfo *info = &process->siginfo;
-	return process->signo && info->present && info->sender_pid != process->pid &&
-	       (info->code == SI_USER || info->code == SI_QUEUE);
+	return process->signo && rcore_siginfo_is_of_other(&process->siginfo, process->pid);
 }

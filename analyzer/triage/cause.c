@@ -197,6 +197,8 @@ struct rcore_error *rcore_cause_find(const struct rcore_process *process,
 		cause->original_code = fault->code;
 		cause->original_address = fault->address;
 		cause->original_sender_pid = fault->sender_pid;
+		/* Ruby's handler aborts: in the core, Ruby is the sender. */
+		cause->from_outside = rcore_siginfo_is_of_other(fault, process->pid);
 		cause->has_original_address = has_address(fault->signo, fault->code);
 	}
 	find_overflow(process, original, snapshot);

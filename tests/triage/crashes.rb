@@ -85,11 +85,11 @@ class Crashes
              elsif job.how == "through a gem" then ["application", nil, "errand-1.2.3"]
              elsif job.kind == "outside" then ["extension", nil, nil]
              elsif job.kind == "binstub" then ["gem", "errand-1.2.3", nil]
-             elsif job.kind == "killed" then [nil, nil, nil]
+             elsif job.kind.start_with?("killed") then [nil, nil, nil]
              else ["application", nil, "culprit.so"]
              end
     found = [*blame.values_at("origin", "gem"), blame["native"]&.slice(/\A(.+): \w+\z/, 1)]
-    found == wanted && blame.empty? == (job.kind == "killed") ? [] : ["blame: #{blame}"]
+    found == wanted && blame.empty? == job.kind.start_with?("killed") ? [] : ["blame: #{blame}"]
   end
 
   def keep(job, edit, signature, explained)
@@ -201,7 +201,7 @@ class Crashes
     def differences
       checks = { "signal" => [@truth["signal"], (@cause["original"] || @cause)["signal"]], "in_gc" => [@truth["gc"], @cause["in_gc"]] }
       %w[bug].each { |key| checks[key] = [@truth[key], @cause[key]] }
-      checks["sender"] = [@truth["sender"], @cause["sender_pid"]] if @truth["sender"]
+      checks["sender"] = [@truth["sender"], (@cause["original"] || @cause)["sender_pid"]] if @truth["sender"]
       checks["from outside"] = [@truth.key?("sender"), @cause["from_outside"] == true]
       checks["exception"] = [@truth["exception"], (@cause["exception"] || {}).values_at("class", "message")] if @truth["exception"]
       checks["out of memory"] = [!@truth["out_of_memory"].nil?, !@cause["out_of_memory"].nil?]

@@ -106,6 +106,7 @@ void rcore_json_cause(struct rcore_json *json, const struct rcore_snapshot *snap
 		struct json_object *original = rcore_json_object(json);
 		add_signal(json, original, cause->original_signo, cause->original_code,
 			   cause->has_original_address, cause->original_address);
+		rcore_json_add_count(json, original, "sender_pid", cause->original_sender_pid);
 		rcore_json_add(json, object, "original", original);
 	}
 	add_overflow(json, object, snapshot);

@@ -34,7 +34,8 @@ KINDS = {
   "in_gc" => -> { tell(address: 0x30, access: "write", place: "NULL + 0x30", gc: true); Culprit.crash_in_gc },
   "no_gvl" => -> { tell(address: 0x30, access: "write", place: "NULL + 0x30"); Culprit.crash_without_gvl },
   "outside" => -> { tell(address: 0x30, access: "write", place: "NULL + 0x30"); Culprit.crash_outside(0x30) },
-  "killed" => -> { killed { |sender| tell(signal: "SIGABRT", sender: sender) } },
+  "killed" => -> { killed(:ABRT) { |sender| tell(signal: "SIGABRT", sender: sender) } },
+  "killed_by_fault" => -> { killed(:SEGV) { |sender| tell(signal: "SIGSEGV", sender: sender) } },
   "overflow" => -> { tell(overflow: true); Culprit.default_signals; Culprit.overflow },
   "fiber_overflow" => -> { Culprit.default_signals; Fiber.new { tell(overflow: true, place: "guard page"); Culprit.overflow }.resume },
   "no_memory" => -> { no_memory },
@@ -69,13 +70,13 @@ def moved
 end
 
 # Killed by another process. The call that wakes it is the one that then waits, so the signal always arrives in the same place.
-def killed
+def killed(signal)
   reader, writer = IO.pipe
   full, kept = IO.pipe
   kept.write("x")
   yield(fork do
     reader.read(1)
-    Process.kill(:ABRT, Process.ppid)
+    Process.kill(signal, Process.ppid)
     exit!(0)
   end)
   IO.copy_stream(full, writer)
