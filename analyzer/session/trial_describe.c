@@ -41,9 +41,9 @@ void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot
 			snapshot,
 			rcore_error_create(
 				RCORE_ERROR_CORRUPT,
-				"%zu fields of layout %s do not fit this target, and shifting "
-				"them did not help; `rcore layout check` names them",
-				trial->misfits, trial->location.layout.name));
+				"layout %s has fields that do not fit this target (%zu), and "
+				"shifting them did not help; `rcore layout check` names them",
+				trial->location.layout.name, trial->misfits));
 	describe_unmeasured(&trial->location.layout, snapshot);
 	memcpy(snapshot->shifts, trial->shifts, sizeof(snapshot->shifts));
 	snapshot->shift_count = trial->shift_count;
