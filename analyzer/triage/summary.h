@@ -14,4 +14,11 @@
 enum { RCORE_SUMMARY_LINES = 10 };
 struct rcore_error *rcore_summary_find(struct rcore_snapshot *snapshot);
 
+/* Whether the line is about fibers that others block. */
+static inline bool rcore_summary_is_blocked(const struct rcore_summary_line *line)
+{
+	return line->kind == RCORE_SUMMARY_LOCK || line->kind == RCORE_SUMMARY_QUEUE ||
+	       line->kind == RCORE_SUMMARY_CONNECTIONS;
+}
+
 #endif

@@ -15,6 +15,7 @@ module Summary
       looks = Array.new(LOOKS) { look(test, pid, truth) }
       test.fail("looks differ: #{looks.uniq}") unless looks.uniq.size == 1
       text(test, pid, truth)
+      ci_formats(test, pid, truth)
       test.goes_on(counter)
     end
   end
@@ -38,6 +39,18 @@ module Summary
     test.same("groups", [[8, false], [5, false], [15, true], [3, false]].sort_by(&:to_s), groups.sort_by(&:to_s))
     # On a busy machine, the thread that counts may hold the GVL for a whole look.
     [lines.reject { |line| line[:kind] == "gvl" }.map { |line| line.slice(:kind, :holder, :busy, :fibers) }, groups]
+  end
+
+  # What blocks most is at its line, and all lines of the summary are in the message.
+  def self.ci_formats(test, pid, truth)
+    place = { "github" => "::warning file=stuck.rb,line=%d,title=Blocked threads in Rate.fetch::", "gitlab" => '"path":"stuck.rb","lines":{"begin":%d}',
+              "sarif" => '"uri":"stuck.rb","uriBaseId":"%%SRCROOT%%"},"region":{"startLine":%d}', "junit" => "Rate.fetch (stuck.rb:%d)", "markdown" => "Rate.fetch (stuck.rb:%d)" }
+    place.each do |name, wanted|
+      out, = test.rcore("-p", pid, "--format", name)
+      [format(wanted, truth[:fetch_line]), "Blocked: 13 threads wait for Mutex 0x", "Blocked: 3 threads wait for room in SizedQueue 0x", "Pool: 20 threads started in Pool#initialize"].each do |text|
+        test.fail("#{name} has no #{text.inspect}: #{out[0, 2000]}") unless out.include?(text)
+      end
+    end
   end
 
   # What a reader sees on the first screen.

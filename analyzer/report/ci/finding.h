@@ -23,15 +23,22 @@ struct rcore_finding_place {
 };
 
 /*
- * What all formats for CI systems say about a crash. Texts are one line,
- * escaped by base/text.h, so that every format can contain them.
+ * What all formats for CI systems say about a crash or, if the process lives,
+ * about a deadlock or threads that are blocked. Texts are one line, escaped by
+ * base/text.h, so that every format can contain them.
  */
 struct rcore_finding {
-	bool present; /* false: the process did not die */
-	/* "SIGSEGV": the kind by which reports are grouped. */
+	bool present; /* false: the process neither died nor is blocked */
+	/* "SIGSEGV", "deadlock", "blocked": reports are grouped by it. */
 	const char *kind;
-	const char *title;   /* "SIGSEGV in Foo#bar" */
-	const char *message; /* cause, blame and signature, in one line */
+	const char *level; /* "error", or "warning": it may pass */
+	/* What the kind means: "A Ruby process was killed ...". */
+	const char *about;
+	const char *event; /* what the places lead to: "the crash" */
+	const char *title; /* "SIGSEGV in Foo#bar" */
+	/* Cause, blame, signature and summary, in one line. */
+	const char *message;
+	const char *fingerprint; /* the same for the same finding */
 	/*
 	 * Innermost first, only lines in the source folder. If the frame to
 	 * blame belongs to the application, it is the first.

@@ -31,14 +31,15 @@ static struct rcore_error *write_all(const struct rcore_finding *finding,
 	const struct rcore_finding_place *places = finding->places;
 	size_t shown =
 		finding->place_count < MAX_ANNOTATIONS ? finding->place_count : MAX_ANNOTATIONS;
-	annotate(out, "error", shown ? &places[0] : NULL, finding->title, finding->message);
+	annotate(out, finding->level, shown ? &places[0] : NULL, finding->title,
+		 finding->message);
 	for (size_t i = 1; i < shown; i++) {
 		bool is_last = i + 1 == shown && finding->place_count > shown;
 		const char *more = is_last ? rcore_arena_printf(arena, " (%zu more callers)",
 								finding->place_count - shown)
 					   : "";
 		const char *message = rcore_arena_printf(
-			arena, "On the way to the crash: %s%s",
+			arena, "On the way to %s: %s%s", finding->event,
 			places[i].label ? places[i].label : "a frame", more ? more : "");
 		if (!message)
 			return rcore_error_no_memory();

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "report/ci/finding.h"
 #include "report/formats.h"
 #include "report/json/json_writer.h"
@@ -8,8 +10,7 @@
  * Code Quality: an array of violations. Each needs a place; if no frame of the
  * application is on the stack, it is the top folder.
  */
-static void put_violation(struct rcore_json *json, const struct rcore_finding *finding,
-			  const struct rcore_snapshot *snapshot)
+static void put_violation(struct rcore_json *json, const struct rcore_finding *finding)
 {
 	const struct rcore_finding_place *place =
 		finding->place_count ? &finding->places[0] : NULL;
@@ -18,10 +19,9 @@ static void put_violation(struct rcore_json *json, const struct rcore_finding *f
 	struct json_object *lines = rcore_json_object(json);
 	rcore_json_add_text(json, object, "description", finding->message);
 	rcore_json_add_text(json, object, "check_name", finding->kind);
-	rcore_json_add_text(json, object, "fingerprint",
-			    snapshot->signature.strict ? snapshot->signature.strict
-						       : finding->kind);
-	rcore_json_add_text(json, object, "severity", "blocker");
+	rcore_json_add_text(json, object, "fingerprint", finding->fingerprint);
+	rcore_json_add_text(json, object, "severity",
+			    strcmp(finding->level, "error") ? "major" : "blocker");
 	rcore_json_add_text(json, location, "path", place ? place->shown_path : ".");
 	rcore_json_add_int(json, lines, "begin", place ? place->line : 1);
 	rcore_json_add(json, location, "lines", lines);
@@ -40,7 +40,7 @@ struct rcore_error *rcore_report_gitlab(const struct rcore_snapshot *snapshot,
 	if (!err) {
 		rcore_json_open(&json, NULL, '[');
 		if (finding.present)
-			put_violation(&json, &finding, snapshot);
+			put_violation(&json, &finding);
 		rcore_json_close(&json, ']');
 		putc('\n', out);
 		err = json.no_memory ? rcore_error_no_memory() : rcore_pen_error(out);

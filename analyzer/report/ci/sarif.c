@@ -9,7 +9,8 @@
 #include "report/text/style.h"
 
 /*
- * SARIF 2.1.0 (OASIS): one run, a rule for each signal, a result for the crash.
+ * SARIF 2.1.0 (OASIS): one run, with a rule and a result for the crash, or for
+ * threads that are blocked.
  */
 
 static struct json_object *message(struct rcore_json *json, const char *text)
@@ -82,8 +83,10 @@ static struct json_object *stack_of(struct rcore_json *json,
 		rcore_json_add(json, frame, "location", location_of(json, &finding->places[i]));
 		append(json, frames, frame);
 	}
-	rcore_json_add(json, stack, "message",
-		       message(json, "The application's frames on the stack of the crash"));
+	char text[128];
+	snprintf(text, sizeof(text), "The application's frames on the stack of %s",
+		 finding->event);
+	rcore_json_add(json, stack, "message", message(json, text));
 	rcore_json_add(json, stack, "frames", frames);
 	return stack;
 }
@@ -95,7 +98,7 @@ static void put_result(struct rcore_json *json, const struct rcore_finding *find
 	struct json_object *locations = array(json);
 	struct json_object *fingerprints = rcore_json_object(json);
 	rcore_json_add_text(json, result, "ruleId", finding->kind);
-	rcore_json_add_text(json, result, "level", "error");
+	rcore_json_add_text(json, result, "level", finding->level);
 	rcore_json_add(json, result, "message", message(json, finding->message));
 	if (finding->place_count)
 		append(json, locations, location_of(json, &finding->places[0]));
@@ -121,8 +124,7 @@ static void put_tool(struct rcore_json *json, const struct rcore_finding *findin
 	if (finding->present) {
 		struct json_object *rule = rcore_json_object(json);
 		rcore_json_add_text(json, rule, "id", finding->kind);
-		rcore_json_add(json, rule, "shortDescription",
-			       message(json, "A Ruby process was killed by a signal"));
+		rcore_json_add(json, rule, "shortDescription", message(json, finding->about));
 		append(json, rules, rule);
 	}
 	rcore_json_add(json, driver, "rules", rules);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "report/text/text.h"
+#include "triage/summary.h"
 
 void rcore_text_blame(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
 {
@@ -59,9 +60,7 @@ void rcore_text_summary(const struct rcore_pen *pen, const struct rcore_snapshot
 {
 	for (size_t i = 0; i < snapshot->summary_count; i++) {
 		const struct rcore_summary_line *line = &snapshot->summary[i];
-		bool is_blocked = line->kind == RCORE_SUMMARY_LOCK ||
-				  line->kind == RCORE_SUMMARY_QUEUE ||
-				  line->kind == RCORE_SUMMARY_CONNECTIONS;
+		bool is_blocked = rcore_summary_is_blocked(line);
 		if (is_blocked)
 			rcore_style(pen, RCORE_STYLE_CAUSE);
 		fprintf(pen->out, "%s: %s", titles[line->kind], line->text);
