@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/count.h"
+#include "base/grow.h"
 #include "sampler/sampler_private.h"
 #include "session/bpf_params.h"
 
@@ -148,6 +151,32 @@ struct rcore_error *rcore_sampler_bpf_process(const struct rcore_sampler *sample
 			break;
 	}
 	return err;
+}
+
+bool rcore_sampler_bpf_process_like(const struct rcore_sampler *sampler,
+				    const struct rcore_bpf_process *known,
+				    struct rcore_bpf_process *ret)
+{
+	struct rcore_bpf_process found = {0};
+	size_t count = sampler->threads.count;
+	uint64_t *threads = rcore_calloc(count, sizeof(*threads));
+	for (size_t i = 0; threads && i < count; i++)
+		threads[i] = sampler->threads.items[i]->address;
+	bool holds = threads && fits(sampler->layout) &&
+		     rcore_bpf_params_like(sampler->session, threads, count, &known->params,
+					   &found.params);
+	free(threads);
+	if (!holds)
+		return false;
+	add_own(sampler, &found);
+	*ret = found;
+	return true;
+}
+
+uint64_t rcore_sampler_build(const struct rcore_sampler *sampler)
+{
+	const struct rcore_module *module = sampler->located->identity.module;
+	return module->build_id_size ? XXH3_64bits(module->build_id, module->build_id_size) : 0;
 }
 
 uint64_t rcore_sampler_code_mappings(const struct rcore_sampler *sampler)

@@ -232,6 +232,20 @@ struct rcore_error *rcore_sampler_bpf_process(const struct rcore_sampler *sample
 					      struct rcore_bpf_process *ret);
 
 /*
+ * Does the same without a stop, if `known` is of a process with the same Ruby
+ * (rcore_sampler_build()). Returns false if it cannot.
+ */
+bool rcore_sampler_bpf_process_like(const struct rcore_sampler *sampler,
+				    const struct rcore_bpf_process *known,
+				    struct rcore_bpf_process *ret);
+
+/*
+ * Returns a number that two processes share only if they run the same build of
+ * Ruby; 0: unknown.
+ */
+uint64_t rcore_sampler_build(const struct rcore_sampler *sampler);
+
+/*
  * Returns whether rcore_sampler_bpf_process() failed for a reason that may soon
  * be gone, so that it can be called again.
  */

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "session/trial.h"
 
 enum {
 	SECOND = 1000000000,
@@ -187,13 +188,21 @@ static struct rcore_error *tick_member(const struct rcore_sampling *sampling,
 static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 				struct rcore_error **ret_last)
 {
+	bool has_tried = false;
 	for (size_t i = sampling->members.count; i-- > 0;) {
 		struct rcore_member *member = &sampling->members.items[i];
-		rcore_member_try(sampling, member, now);
+		/*
+		 * A try takes long, and what others have recorded may refer to
+		 * code that is gone soon.
+		 */
+		struct rcore_error *err = has_tried ? add_records(sampling) : NULL;
+		if (err)
+			return err;
+		has_tried = rcore_member_try(sampling, member, now);
 		if (!member->sampler && !member->is_given_up &&
 		    (rcore_process_is_alive(member->pid) || member->found == now))
 			continue;
-		struct rcore_error *err = tick_member(sampling, member);
+		err = tick_member(sampling, member);
 		if (member->sampler && !err)
 			continue;
 		if (err && err->code == RCORE_ERROR_NO_MEMORY)
@@ -209,9 +218,11 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 			rcore_member_restart(member, now);
 			continue;
 		}
-		rcore_error_free(*ret_last);
-		*ret_last = member->problem;
-		member->problem = NULL;
+		if (!sampling->options->system) {
+			rcore_error_free(*ret_last);
+			*ret_last = member->problem;
+			member->problem = NULL;
+		}
 		rcore_member_drop(sampling, i);
 	}
 	return NULL;
@@ -357,6 +368,11 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 		.options = options, .profile = profile, .cpu_begun = own_cpu()};
 	sampling.sampler_options = options->sampler;
 	sampling.sampler_options.kept = &sampling.kept;
+	sampling.open = *options->open;
+	struct rcore_choice *several =
+		sampling.open.choice ? NULL : rcore_choice_open_several();
+	if (several)
+		sampling.open.choice = several;
 	if (getrandom(&sampling.random, sizeof(sampling.random), GRND_NONBLOCK) < 0)
 		sampling.random = rcore_clock_ns();
 	prctl(PR_SET_TIMERSLACK, 1000ul);
@@ -366,6 +382,7 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 	while (sampling.members.count)
 		rcore_member_drop(&sampling, sampling.members.count - 1);
 	free(sampling.members.items);
+	rcore_choice_close(several);
 	free(sampling.uses.items);
 	rcore_host_free(sampling.host);
 	return err;

@@ -146,7 +146,9 @@ void rcore_member_drop(struct rcore_sampling *sampling, size_t index)
 	struct rcore_member *member = &sampling->members.items[index];
 	const struct rcore_sampling_options *options = sampling->options;
 	rcore_member_leave(sampling, member);
-	bool is_left_out = !member->was_sampled && is_lasting(member, rcore_clock_ns());
+	bool is_left_out = !member->was_sampled && is_lasting(member, rcore_clock_ns()) &&
+			   (member->problem->code != RCORE_ERROR_OS ||
+			    rcore_process_is_alive(member->pid));
 	if (is_left_out && options->left_out)
 		options->left_out(member->pid, member->title, member->problem,
 				  options->context);
@@ -191,6 +193,28 @@ static bool may_pass(const struct rcore_sampling *sampling, const struct rcore_m
 	       now - member->found < boot_limit;
 }
 
+/*
+ * Finds what the program must know about the process. If another one runs the
+ * same build of Ruby, the process need not be stopped for that.
+ */
+static struct rcore_error *find_process(const struct rcore_sampling *sampling,
+					struct rcore_member *member)
+{
+	/* One program has one place; few builds are in several programs. */
+	int left = 3;
+	member->build = rcore_sampler_build(member->sampler);
+	for (size_t i = 0; i < sampling->members.count && member->build && left; i++) {
+		const struct rcore_member *other = &sampling->members.items[i];
+		if (!other->is_copied || other->build != member->build)
+			continue;
+		if (rcore_sampler_bpf_process_like(member->sampler, &other->process,
+						   &member->process))
+			return NULL;
+		left--;
+	}
+	return rcore_sampler_bpf_process(member->sampler, &member->process);
+}
+
 /* Adds a process to the BPF program, or updates what the program knows. */
 static struct rcore_error *update_bpf(struct rcore_sampling *sampling,
 				      struct rcore_member *member)
@@ -198,7 +222,10 @@ static struct rcore_error *update_bpf(struct rcore_sampling *sampling,
 	const struct rcore_sampling_options *options = sampling->options;
 	const struct rcore_bpf_process known = member->process;
 	member->mappings = rcore_sampler_code_mappings(member->sampler);
-	struct rcore_error *err = rcore_sampler_bpf_process(member->sampler, &member->process);
+	/* The sampler does not know libraries that were loaded meanwhile. */
+	struct rcore_error *err =
+		member->is_copied ? rcore_sampler_bpf_process(member->sampler, &member->process)
+				  : find_process(sampling, member);
 	if (!err)
 		err = options->engine->add(options->bpf, member->pid, &member->process);
 	if (err)
@@ -249,18 +276,18 @@ void rcore_members_find_contexts(struct rcore_sampling *sampling)
 	}
 }
 
-void rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *member,
+bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *member,
 		      uint64_t now)
 {
 	if (member->sampler || member->is_given_up || member->is_refused ||
 	    now < member->next_try)
-		return;
+		return false;
 	if (!sampling->sampler_options.begun)
 		sampling->sampler_options.begun = now;
 	sampling->sampler_options.pid_use = member->use;
-	struct rcore_error *err = rcore_sampler_open(member->pid, sampling->options->open,
-						     &sampling->sampler_options,
-						     sampling->profile, &member->sampler);
+	struct rcore_error *err =
+		rcore_sampler_open(member->pid, &sampling->open, &sampling->sampler_options,
+				   sampling->profile, &member->sampler);
 	if (!err && sampling->options->bpf)
 		err = begin_copying(sampling, member);
 	if (err) {
@@ -268,17 +295,18 @@ void rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *memb
 		rcore_sampler_close(member->sampler);
 		member->sampler = NULL;
 	}
-	if (err && member->problem && !rcore_process_is_alive(member->pid)) {
-		/* The problem that it had when it existed says more. */
+	/* That it has ended says less than a problem that it had before. */
+	bool says_less = member->problem || sampling->options->system;
+	if (err && says_less && !rcore_process_is_alive(member->pid)) {
 		rcore_error_free(err);
-		return;
+		return true;
 	}
 	rcore_error_free(member->problem);
 	member->problem = err;
 	if (!err) {
 		member->was_sampled = true;
 		sampling->summary.processes++;
-		return;
+		return true;
 	}
 	if (!member->title)
 		member->title = rcore_process_title(member->pid);
@@ -286,6 +314,7 @@ void rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *memb
 	if (member->wait < (is_lasting(member, now) ? seldom : LAST_TRY_NS))
 		member->wait = member->wait * 3 / 2;
 	member->is_given_up = !may_pass(sampling, member, err, now);
+	return true;
 }
 
 /* Descendants of a process that has ended stay known. */

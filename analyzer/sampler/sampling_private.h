@@ -21,6 +21,7 @@ struct rcore_member {
 	/* What the program knows about it. */
 	struct rcore_bpf_process process;
 	uint64_t mappings; /* rcore_sampler_code_mappings() at that time */
+	uint64_t build;    /* rcore_sampler_build() */
 };
 
 /* One read of the BPF program's records. */
@@ -48,6 +49,7 @@ struct rcore_sampling {
 	} uses;
 	struct rcore_sampling_summary summary;
 	struct rcore_sampler_options sampler_options;
+	struct rcore_options open;
 	uint64_t begun, ticks, last_tree, last_second, random;
 	struct rcore_error *failure; /* why a record could not be added */
 	struct rcore_reading reading;
@@ -63,10 +65,10 @@ struct rcore_error *rcore_member_add(struct rcore_sampling *sampling, int pid, u
 /* Tries it again soon: it is another program now. */
 void rcore_member_restart(struct rcore_member *member, uint64_t now);
 /*
- * Begins to sample the process if it is time to try. Sets member->problem if
- * that fails.
+ * Begins to sample the process if it is time to try; otherwise returns false.
+ * Sets member->problem if that fails.
  */
-void rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *member,
+bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *member,
 		      uint64_t now);
 /* Ends its samples; it stays a member. */
 void rcore_member_leave(struct rcore_sampling *sampling, struct rcore_member *member);

@@ -118,3 +118,16 @@ struct rcore_error *rcore_bpf_params(struct rcore_session *session,
 		*ret = params;
 	return err;
 }
+
+bool rcore_bpf_params_like(struct rcore_session *session, const uint64_t *threads, size_t count,
+			   const struct rcore_ruby_params *known, struct rcore_ruby_params *ret)
+{
+	struct rcore_ruby_params params = {.version = RCORE_RUBY_PARAMS_VERSION};
+	rcore_auto_error err = set_offsets(&session->located.location.layout, &params);
+	if (err || !rcore_bpf_places_hold(session, threads, count, known, &params))
+		return false;
+	err = find_keys(session, NULL, 0, &params);
+	if (!err)
+		*ret = params;
+	return !err;
+}

@@ -18,4 +18,14 @@ struct rcore_error *rcore_bpf_params(struct rcore_session *session,
 				     const char *const *keys, size_t key_count,
 				     struct rcore_ruby_params *ret);
 
+/*
+ * Does the same without stopping a running process: it takes the places of
+ * thread-local variables from those of another process with the same Ruby, and
+ * checks them on `threads` (rb_thread_t). Returns false if they do not hold, or
+ * something else is missing.
+ */
+bool rcore_bpf_params_like(struct rcore_session *session, const uint64_t *threads, size_t count,
+			   const struct rcore_ruby_params *known,
+			   struct rcore_ruby_params *ret);
+
 #endif

@@ -244,6 +244,72 @@ static void find_state(struct rcore_modules *modules, struct rcore_ruby_variable
 	};
 }
 
+/* Finds the native threads that the VM says to run these threads. */
+static void find_running(const uint64_t *threads, size_t count, int64_t distance,
+			 struct search *search)
+{
+	search->count = 0;
+	for (size_t i = 0; i < count && search->count < THREAD_LIMIT; i++) {
+		struct runner *runner = &search->runners[search->count];
+		uint64_t pthread;
+		if (!rcore_session_read_pthread(search->memory, search->layout, threads[i],
+						&pthread))
+			continue;
+		*runner = (struct runner){.thread = threads[i],
+					  .pointer = pthread + (uint64_t)distance};
+		search->count++;
+	}
+}
+
+/*
+ * A thread that has just been made has no thread pointer yet, and one that ends
+ * has none any more: these do not count.
+ */
+static bool place_holds(const struct search *search, const struct rcore_ruby_variable *place)
+{
+	const struct rcore_tls_variable variable = {.module = place->module,
+						    .offset = (uint64_t)place->offset};
+	bool is_own = false;
+	for (size_t i = 0; i < search->count; i++) {
+		const struct runner *runner = &search->runners[i];
+		uint64_t address, word = 0;
+		rcore_auto_error err = rcore_tls_address(search->memory, search->machine,
+							 runner->pointer, &variable, &address);
+		if (err || !address || rcore_read_u64(search->memory, address, &word) || !word)
+			continue;
+		if (word % WORD || !is_ec(search, word))
+			return false;
+		is_own |= field_of(search, runner->thread, &search->layout->thread.ec) == word;
+	}
+	return is_own;
+}
+
+bool rcore_bpf_places_hold(struct rcore_session *session, const uint64_t *threads, size_t count,
+			   const struct rcore_ruby_params *known,
+			   struct rcore_ruby_params *params)
+{
+	const struct rcore_target *target = &session->target;
+	struct search search = {
+		.memory = rcore_live_bare_memory(target->live),
+		.layout = &session->located.location.layout,
+		.vm = session->located.location.vm,
+		.machine = target->process->machine,
+	};
+	if (known->ec.place != RCORE_RUBY_MODULE)
+		return false;
+	params->thread_pointer = known->thread_pointer;
+	params->dtv = known->dtv;
+	params->ec = known->ec;
+	find_state(target->modules, &params->state);
+	bool holds = false;
+	/* While a thread switches fibers, its word and the VM's differ. */
+	for (int attempt = 0; attempt < ATTEMPTS && !holds; attempt++) {
+		find_running(threads, count, known->thread_pointer, &search);
+		holds = place_holds(&search, &known->ec);
+	}
+	return holds;
+}
+
 struct rcore_error *rcore_bpf_places(struct rcore_session *session,
 				     const struct rcore_snapshot *snapshot,
 				     struct rcore_ruby_params *params)

@@ -22,4 +22,13 @@ struct rcore_error *rcore_bpf_places(struct rcore_session *session,
 				     const struct rcore_snapshot *snapshot,
 				     struct rcore_ruby_params *params);
 
+/*
+ * Does the same without stopping a running process, if `known` is of a process
+ * with the same Ruby: returns whether the places of that process hold for those
+ * of `threads` (rb_thread_t) that run, and for at least one of them.
+ */
+bool rcore_bpf_places_hold(struct rcore_session *session, const uint64_t *threads, size_t count,
+			   const struct rcore_ruby_params *known,
+			   struct rcore_ruby_params *params);
+
 #endif

@@ -67,6 +67,10 @@ bool rcore_session_pthread(const struct rcore_process *process, struct rcore_mem
 			   const struct rcore_layout *layout, const struct rcore_thread *thread,
 			   struct rcore_pthread *ret);
 
+/* Reads the pthread_t of a Ruby thread. Returns false if it cannot be read. */
+bool rcore_session_read_pthread(struct rcore_memory *memory, const struct rcore_layout *layout,
+				uint64_t thread, uint64_t *ret);
+
 /*
  * Sets snapshot->facts.rubyopt, and the service, release and host that the
  * environment names now (deployment.h). Keeps nothing else of the environment.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/elf/elf_file.h"
+#include "session/trial.h"
 #include "target/core/core_file.h"
 
 static bool was_stopped(const struct rcore_packed_live *live, int tid)
@@ -78,6 +79,7 @@ struct rcore_error *rcore_target_open(struct rcore_target *target,
 		.search_path_count = options->search_path_count,
 		.executable = options->executable,
 		.from_memory = options->record,
+		.answers = options->choice ? options->choice->answers : NULL,
 	};
 	struct rcore_error *err = NULL;
 	target->process = process;

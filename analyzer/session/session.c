@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "image/elf/answers.h"
 #include "session/redact.h"
 
 static struct rcore_error *open_session(struct rcore_session *session,
@@ -19,8 +20,8 @@ static struct rcore_error *open_session(struct rcore_session *session,
 	settings->merge_similar = options->merge_similar;
 	settings->max_pause_ms = options->max_pause_ms;
 	settings->exact = options->exact;
-	session->choice = options->choice && !options->layout_file ? options->choice
-								   : &session->own_choice;
+	bool is_kept = options->choice && !options->choice->answers && !options->layout_file;
+	session->choice = is_kept ? options->choice : &session->own_choice;
 	if (options->layout_file) {
 		settings->layout_file = strdup(options->layout_file);
 		if (!settings->layout_file)
@@ -100,11 +101,23 @@ struct rcore_choice *rcore_choice_open(void)
 	return calloc(1, sizeof(struct rcore_choice));
 }
 
+struct rcore_choice *rcore_choice_open_several(void)
+{
+	struct rcore_choice *choice = rcore_choice_open();
+	if (choice)
+		choice->answers = rcore_answers_new();
+	if (choice && choice->answers)
+		return choice;
+	rcore_choice_close(choice);
+	return NULL;
+}
+
 void rcore_choice_close(struct rcore_choice *choice)
 {
 	if (!choice)
 		return;
 	free(choice->trial);
+	rcore_answers_free(choice->answers);
 	free(choice);
 }
 

@@ -30,8 +30,8 @@ static uint64_t thread_pointer_of(const struct rcore_process *process, int tid)
 	return 0;
 }
 
-static bool read_pthread(struct rcore_memory *memory, const struct rcore_layout *layout,
-			 uint64_t thread, uint64_t *ret)
+bool rcore_session_read_pthread(struct rcore_memory *memory, const struct rcore_layout *layout,
+				uint64_t thread, uint64_t *ret)
 {
 	uint64_t nt;
 	if (!rcore_has(&layout->thread.nt))
@@ -46,7 +46,7 @@ bool rcore_session_pthread(const struct rcore_process *process, struct rcore_mem
 {
 	ret->pointer = thread->tid ? thread_pointer_of(process, thread->tid) : 0;
 	if (thread->is_ended || !ret->pointer ||
-	    !read_pthread(memory, layout, thread->address, &ret->pthread))
+	    !rcore_session_read_pthread(memory, layout, thread->address, &ret->pthread))
 		return false;
 	return process->machine == EM_AARCH64 ? ret->pointer - ret->pthread < PTHREAD_LIMIT
 					      : ret->pointer == ret->pthread;

@@ -24,10 +24,22 @@ struct rcore_trial {
 	size_t shift_count;
 };
 
-/* The layout that was chosen last, to be tried first. NULL: none yet. */
+/* What sessions keep for later ones. */
 struct rcore_choice {
+	/* The layout that was chosen last, tried first. NULL: none yet. */
 	struct rcore_trial *trial;
+	/*
+	 * If the sessions are of several processes: what is known about their
+	 * files. `trial` is then not used. NULL: of one process.
+	 */
+	struct rcore_answers *answers;
 };
+
+/*
+ * Does the same as rcore_choice_open(), for sessions of several processes,
+ * which need not share anything. Free it with rcore_choice_close().
+ */
+struct rcore_choice *rcore_choice_open_several(void);
 
 /* Where to look for a layout. */
 struct rcore_search {

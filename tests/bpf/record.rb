@@ -171,9 +171,10 @@ module Record
   end
 
   # The kernel unloads the BPF program if rcore is killed.
-  def self.killed(test, program)
+  def self.killed(test, program, *options)
     with_busy(program) do |pid|
-      recorder = Process.spawn(*LiveCase::ROOT, Suite::RCORE, "record", "--ebpf=require", "-p", pid.to_s, "-o", File.join(test.folder, "killed.rec"), err: File::NULL, pgroup: true)
+      options = ["-p", pid.to_s] if options.empty?
+      recorder = Process.spawn(*LiveCase::ROOT, Suite::RCORE, "record", "--ebpf=require", *options, "-o", File.join(test.folder, "killed.rec"), err: File::NULL, pgroup: true)
       begin
         ids = []
         test.wait_until("BPF program") { (ids = Dir["/proc/#{recorder}/fdinfo/*"].filter_map { |file| (File.read(file) rescue "")[/^prog_id:\s+(\d+)/, 1] }).any? }

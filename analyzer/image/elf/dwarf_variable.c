@@ -50,8 +50,8 @@ const char *rcore_module_debug_file(struct rcore_modules *modules, struct rcore_
 	if (entry->has_debug_file || !reply)
 		return entry->debug_file;
 	entry->has_debug_file = true;
-	if (rcore_module_helper_call(modules, entry, serve_file, &index, sizeof(index), reply,
-				     &size) &&
+	if (rcore_module_helper_ask(modules, entry, serve_file, &index, sizeof(index), reply,
+				    &size) &&
 	    size > 1 && !reply[size - 1])
 		entry->debug_file = rcore_arena_strdup(&modules->arena, reply);
 	return entry->debug_file;
@@ -143,8 +143,8 @@ bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_mod
 	if (!reply || strlen(name) >= sizeof(wanted.name))
 		return false;
 	strcpy(wanted.name, name);
-	if (!rcore_module_helper_call(modules, entry, serve_variable, &wanted, sizeof(wanted),
-				      reply, &size) ||
+	if (!rcore_module_helper_ask(modules, entry, serve_variable, &wanted, sizeof(wanted),
+				     reply, &size) ||
 	    size != sizeof(*ret))
 		return false;
 	memcpy(ret, reply, sizeof(*ret));

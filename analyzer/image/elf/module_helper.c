@@ -2,8 +2,11 @@
 #include "image/elf/module_helper.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/text.h"
+#include "image/elf/answers.h"
 
 static void explain(struct rcore_modules *modules, const struct rcore_module_entry *entry)
 {
@@ -30,6 +33,43 @@ bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module
 	entry->is_deadly = true;
 	explain(modules, entry);
 	return false;
+}
+
+/* Returns false if the file is not known, or the request is long. */
+static bool make_question(const struct rcore_module_entry *entry,
+			  rcore_helper_function *function, const void *request, size_t size,
+			  struct rcore_question *ret)
+{
+	const struct rcore_module *module = &entry->module;
+	struct stat status;
+	memset(ret, 0, sizeof(*ret));
+	if (!module->elf || !module->build_id_size || size < sizeof(size_t) ||
+	    size - sizeof(size_t) > sizeof(ret->request) || stat(module->file, &status))
+		return false;
+	ret->device = status.st_dev;
+	ret->file = status.st_ino;
+	memcpy(ret->build_id, module->build_id, module->build_id_size);
+	ret->function = (void (*)(void))function;
+	ret->size = size - sizeof(size_t);
+	memcpy(ret->request, (const char *)request + sizeof(size_t), ret->size);
+	return true;
+}
+
+bool rcore_module_helper_ask(struct rcore_modules *modules, struct rcore_module_entry *entry,
+			     rcore_helper_function *function, const void *request, size_t size,
+			     void *reply, size_t *ret_size)
+{
+	struct rcore_answers *answers = modules->options.answers;
+	struct rcore_question question;
+	bool is_known = answers && make_question(entry, function, request, size, &question);
+	if (is_known &&
+	    rcore_answers_find(answers, &question, reply, RCORE_HELPER_ROOM, ret_size))
+		return true;
+	if (!rcore_module_helper_call(modules, entry, function, request, size, reply, ret_size))
+		return false;
+	if (is_known)
+		rcore_answers_keep(answers, &question, reply, *ret_size);
+	return true;
 }
 
 char *rcore_module_helper_room(struct rcore_modules *modules)

@@ -21,6 +21,16 @@ bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module
 			      void *reply, size_t *ret_size);
 
 /*
+ * Does the same, except that a helper that read the same file for another
+ * process may have answered already (rcore_module_options.answers). Use it if
+ * the answer is the same for all processes. The request begins with the
+ * module's index, a size_t. `room` is the size of `reply`.
+ */
+bool rcore_module_helper_ask(struct rcore_modules *modules, struct rcore_module_entry *entry,
+			     rcore_helper_function *function, const void *request, size_t size,
+			     void *reply, size_t *ret_size);
+
+/*
  * Returns room for a reply, which the next call of this function overwrites, or
  * NULL if memory is short. It is too large for a stack.
  */

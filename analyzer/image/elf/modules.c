@@ -25,6 +25,7 @@ static bool copy_options(struct rcore_modules *modules, const struct rcore_modul
 		if (!(paths[i] = rcore_arena_strdup(arena, from->search_paths[i])))
 			return false;
 	to->from_memory = from->from_memory;
+	to->answers = from->answers;
 	to->search_paths = paths;
 	to->search_path_count = from->search_path_count;
 	return true;

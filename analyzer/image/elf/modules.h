@@ -57,6 +57,8 @@ struct rcore_module {
 	bool is_executable; /* the main program */
 };
 
+struct rcore_answers;
+
 struct rcore_module_options {
 	/* Prefix for every path of the target, or NULL. */
 	const char *sysroot;
@@ -67,6 +69,8 @@ struct rcore_module_options {
 	const char *executable;
 	/* Look symbols up in the target's memory even if a file is here. */
 	bool from_memory;
+	/* What is known about files (answers.h), or NULL; not copied. */
+	struct rcore_answers *answers;
 };
 
 struct rcore_modules;

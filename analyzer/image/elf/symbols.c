@@ -86,8 +86,8 @@ static bool ask(struct rcore_modules *modules, struct rcore_module_entry *entry,
 		return false;
 	memcpy(request, &head, sizeof(head));
 	memcpy(request + sizeof(head), name, length);
-	if (!rcore_module_helper_call(modules, entry, serve, request, sizeof(head) + length,
-				      reply, &size) ||
+	if (!rcore_module_helper_ask(modules, entry, serve, request, sizeof(head) + length,
+				     reply, &size) ||
 	    size != sizeof(*ret))
 		return false;
 	memcpy(ret, reply, sizeof(*ret));

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_IMAGE_ANSWERS_H
+#define RCORE_IMAGE_ANSWERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Keeps what helpers (module_helper.h) have answered about files, for the next
+ * process that has mapped the same file. To start a helper takes longer than
+ * anything else that is needed to find Ruby in a process.
+ */
+struct rcore_answers;
+
+/* Returns NULL if memory is short. */
+struct rcore_answers *rcore_answers_new(void);
+void rcore_answers_free(struct rcore_answers *answers); /* NULL-safe */
+
+/* What was asked: compared byte by byte, so it must begin with zeroes. */
+struct rcore_question {
+	dev_t device;
+	ino_t file;
+	unsigned char build_id[64];
+	void (*function)(void);
+	size_t size;
+	char request[512];
+};
+
+/*
+ * Copies the answer to `reply`, and sets *ret_size. Returns false if there is
+ * none, or it has more than `room` bytes.
+ */
+bool rcore_answers_find(const struct rcore_answers *answers,
+			const struct rcore_question *question, void *reply, size_t room,
+			size_t *ret_size);
+/* Does nothing if memory is short. */
+void rcore_answers_keep(struct rcore_answers *answers, const struct rcore_question *question,
+			const void *reply, size_t size);
+
+#endif
