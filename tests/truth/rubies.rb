@@ -15,9 +15,9 @@ class TestRuby
     end
   end
 
-  # One Ruby of each version.
-  def self.names
-    all.map(&:name).reject { |name| name.include?("-sid") }
+  # The one of that name; nil: one of each version, as another build of it tells most tests nothing new.
+  def self.chosen(name)
+    all.select { |ruby| name ? ruby.name == name : !ruby.name.include?("-sid") }
   end
 
   def initialize(name, folder, suite, program)
