@@ -116,6 +116,36 @@ static void admit(struct rcore_snapshot *snapshot)
 				"install the debug information of this Ruby to be sure"));
 }
 
+/*
+ * GDB's gcore writes zeroes where it could not read, as up to GDB 13 for a whole
+ * stack if glibc 2.42 has put its guard page there. A stack that is in use has
+ * at least a return address.
+ */
+static void admit_zeroes(const struct rcore_target *target, struct rcore_snapshot *snapshot)
+{
+	const struct rcore_process *process = target->process;
+	size_t count = 0;
+	for (size_t i = 0; i < process->thread_count; i++) {
+		static const uint8_t zeroes[1024];
+		uint8_t bytes[sizeof(zeroes)];
+		const struct rcore_native_thread *thread = &process->threads[i];
+		unsigned sp = rcore_register_sp(process->machine);
+		count += thread->has_registers &&
+			 !rcore_read(target->memory, thread->registers[sp], bytes,
+				     sizeof(bytes)) &&
+			 !memcmp(bytes, zeroes, sizeof(bytes));
+	}
+	if (count)
+		rcore_problem_add(
+			snapshot,
+			rcore_error_create(
+				RCORE_ERROR_CORRUPT,
+				"the stacks of %zu of %zu threads have only zeroes: whatever "
+				"wrote this core could not read them, so native frames and "
+				"some waits are lost; `rcore pack -p PID` saves them",
+				count, process->thread_count));
+}
+
 /* Whether each stack came to its natural end, and each part of it was woven. */
 static bool is_whole(const struct rcore_snapshot *snapshot)
 {
@@ -151,6 +181,7 @@ struct rcore_error *rcore_session_weave(struct rcore_target *target,
 		rcore_stacks_hand_out(&stacks, snapshot);
 		err = rcore_weave(snapshot);
 		admit(snapshot);
+		admit_zeroes(target, snapshot);
 		snapshot->incomplete |= !is_whole(snapshot);
 	}
 	rcore_stacks_deinit(&stacks);

@@ -53,6 +53,41 @@ static struct rcore_error *look_at_stacks(struct rcore_waits *waits)
 	return err;
 }
 
+static bool contains(const struct rcore_lock *lock, int fiber)
+{
+	for (size_t i = 0; i < lock->waiter_count; i++)
+		if (lock->waiters[i] == fiber)
+			return true;
+	return false;
+}
+
+/*
+ * The ring of a lock's waiters is on their stacks, which may be unreadable. Then
+ * adds those whose threads or frames say that they want the lock.
+ */
+static struct rcore_error *add_known_waiters(struct rcore_waits *waits, struct rcore_lock *lock)
+{
+	struct rcore_loader *loader = waits->loader;
+	size_t count = loader->fibers.count;
+	if (!lock->problem || !count)
+		return NULL;
+	int *waiters = rcore_arena_array(&loader->snapshot->arena, count, sizeof(*waiters));
+	if (!waiters)
+		return rcore_error_no_memory();
+	size_t known = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct rcore_wait *wait = loader->fibers.items[i].wait;
+		bool wants =
+			wait && wait->lock == lock->address &&
+			(wait->kind == RCORE_WAIT_MUTEX || wait->kind == RCORE_WAIT_MONITOR);
+		if (wants || contains(lock, (int)i))
+			waiters[known++] = (int)i;
+	}
+	lock->waiters = waiters;
+	lock->waiter_count = known;
+	return NULL;
+}
+
 /*
  * Keeps the locks that somebody holds, and drops those that were found only
  * because somebody waits for them.
@@ -65,7 +100,10 @@ static struct rcore_error *keep_locks(struct rcore_waits *waits)
 	if (!snapshot->locks)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < waits->locks.count; i++) {
-		const struct rcore_lock *lock = &waits->locks.items[i];
+		struct rcore_lock *lock = &waits->locks.items[i];
+		struct rcore_error *err = add_known_waiters(waits, lock);
+		if (err)
+			return err;
 		if (lock->owner.thread >= 0 || lock->owner.fiber >= 0 || lock->owner.address)
 			snapshot->locks[snapshot->lock_count++] = *lock;
 	}

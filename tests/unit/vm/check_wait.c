@@ -185,10 +185,17 @@ START_TEST(test_broken_locks)
 	world_free(snapshot);
 	fake_put(&vm->ruby.target, node, AT(held, mutex, waitq));
 
-	/* A waiter without a thread. */
+	/* A waiter without a thread; the thread itself says what it wants. */
 	FAKE_PUT(vm, first, sync_waiter, th, 0x1000);
 	snapshot = world_load_whole();
 	ck_assert_ptr_nonnull(strstr(snapshot->locks[0].problem, "not a thread or fiber"));
+	ck_assert_uint_eq(snapshot->locks[0].waiter_count, 1);
+	ck_assert_uint_eq(snapshot->fibers[snapshot->locks[0].waiters[0]].address, sleeping());
+	world_free(snapshot);
+
+	/* Nobody says it. */
+	FAKE_PUT(vm, world.sleeper, thread, locking_mutex, 0);
+	snapshot = world_load_whole();
 	ck_assert_uint_eq(snapshot->locks[0].waiter_count, 0);
 	world_free(snapshot);
 
