@@ -154,8 +154,8 @@ static void expand(const char *format, const struct arguments *arguments, FILE *
  * rb_bug() prints "[BUG] " and its message to stderr, and does not keep them.
  * But its frame is still on the stack: the arguments are in its va_list, and
  * the format is a constant that its caller loaded, or on the stack of its
- * caller. Otherwise the message is unknown. A format that is not a constant may
- * be a part of a String.
+ * caller, or where libffi left it. Otherwise the message is unknown. A format
+ * that is not a constant may be a part of a String.
  */
 static const char *bug_message(const struct rcore_target *target, bool hides_text,
 			       const struct rcore_native_frame *frames, size_t count,
@@ -171,16 +171,19 @@ static const char *bug_message(const struct rcore_target *target, bool hides_tex
 	unsigned machine = target->process->machine;
 	struct rcore_va_list list;
 	bool is_constant;
+	bool has_list = rcore_va_list_find(target->memory, machine, frames[at].sp,
+					   frames[at + 1].sp, &list);
 	uint64_t address = rcore_first_argument(target->memory, machine, frames[at + 1].pc,
 						frames[at + 1].sp, &is_constant);
+	if (!address && has_list)
+		address = rcore_first_argument_of_libffi(&list, frames[at + 1].pc,
+							 frames[at + 1].sp);
 	if (!address || (hides_text && !is_constant) ||
 	    !read_text(target->memory, address, format, sizeof(format)))
 		return NULL;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	bool has_list = rcore_va_list_find(target->memory, machine, frames[at].sp,
-					   frames[at + 1].sp, &list);
 	const struct arguments arguments = {has_list ? &list : NULL, hides_text};
 	expand(format, &arguments, out);
 	const char *kept = fclose(out) ? NULL : keep(snapshot, text);

@@ -117,9 +117,9 @@ static void admit(struct rcore_snapshot *snapshot)
 }
 
 /*
- * GDB's gcore writes zeroes where it could not read, as up to GDB 13 for a whole
- * stack if glibc 2.42 has put its guard page there. A stack that is in use has
- * at least a return address.
+ * GDB's gcore writes zeroes where it cannot read, GDB 13 for each stack into
+ * which glibc 2.42 has put a guard page. A stack that is in use has at least a
+ * return address.
  */
 static void admit_zeroes(const struct rcore_target *target, struct rcore_snapshot *snapshot)
 {

@@ -86,6 +86,7 @@ class Crashes
              elsif job.kind == "outside" then ["extension", nil, nil]
              elsif job.kind == "binstub" then ["gem", "errand-1.2.3", nil]
              elsif job.kind.start_with?("killed") then [nil, nil, nil]
+             elsif job.kind == "bug_of_libffi" then ["application", nil, "fiddle.so"]
              else ["application", nil, "culprit.so"]
              end
     found = [*blame.values_at("origin", "gem"), blame["native"]&.slice(/\A(.+): \w+\z/, 1)]

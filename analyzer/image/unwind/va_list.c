@@ -157,3 +157,31 @@ uint64_t rcore_first_argument(struct rcore_memory *memory, unsigned machine, uin
 		return 0;
 	}
 }
+
+/*
+ * ffi_call_unix64() of libffi's x86/unix64.S loads the registers from a block
+ * and then sets the stack pointer to its end:
+ *
+ *	lea  0xb8(%r10), %rsp
+ *	pop  %r10
+ *	call *%r11
+ *
+ * So the block is where the called function has its frame. It ends where that
+ * of the save area for registers ends, if GCC compiled the function, and both
+ * begin with rdi. A function that has a named argument does not write there.
+ */
+uint64_t rcore_first_argument_of_libffi(const struct rcore_va_list *list, uint64_t pc,
+					uint64_t sp)
+{
+	static const uint8_t call[] = {0x49, 0x8d, 0xa2, 0xb8, 0,    0,
+				       0,    0x41, 0x5a, 0x41, 0xff, 0xd3};
+	const uint64_t block = sp - 0xb8 - SLOT, area = list->registers - FIRST;
+	uint8_t code[sizeof(call)];
+	uint64_t value;
+	bool is_libffi = pc > sizeof(code) &&
+			 !rcore_read(list->memory, pc - sizeof(code), code, sizeof(code)) &&
+			 !memcmp(code, call, sizeof(call));
+	return is_libffi && area == block && !rcore_read_u64(list->memory, block, &value)
+		       ? value
+		       : 0;
+}

@@ -41,4 +41,12 @@ bool rcore_va_list_next(struct rcore_va_list *list, uint64_t *ret);
 uint64_t rcore_first_argument(struct rcore_memory *memory, unsigned machine, uint64_t pc,
 			      uint64_t sp, bool *ret_constant);
 
+/*
+ * Returns the first argument of a call that libffi made (Fiddle, the gem ffi),
+ * or 0 if it did not. `list` is the va_list of the called function, and no
+ * argument was read of it; `pc` and `sp` are as above.
+ */
+uint64_t rcore_first_argument_of_libffi(const struct rcore_va_list *list, uint64_t pc,
+					uint64_t sp);
+
 #endif

@@ -62,8 +62,8 @@ static bool contains(const struct rcore_lock *lock, int fiber)
 }
 
 /*
- * The ring of a lock's waiters is on their stacks, which may be unreadable. Then
- * adds those whose threads or frames say that they want the lock.
+ * The ring of a lock's waiters is on their stacks, which may be unreadable. If
+ * so, adds those whose threads or frames say that they want the lock.
  */
 static struct rcore_error *add_known_waiters(struct rcore_waits *waits, struct rcore_lock *lock)
 {

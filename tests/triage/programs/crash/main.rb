@@ -4,6 +4,7 @@
 # lies there. With DEFAULT_SIGNALS the kernel ends it, without Ruby's own handler.
 require "json"
 require "erb"
+require "fiddle"
 require_relative "../ext/culprit" # the extension
 require_relative "app/worker" # the application
 
@@ -30,6 +31,7 @@ KINDS = {
   "bug" => -> { tell(signal: "SIGABRT", bug: "culprit says it was the gardener"); Culprit.bug("it was the gardener") },
   "bug_formatted" => -> { tell(signal: "SIGABRT", bug: "culprit 7 says it was the cook"); Culprit.bug_formatted("it was the cook") },
   "bug_unknown" => -> { tell(signal: "SIGABRT", bug: nil); Culprit.bug_unknown("it was the maid") },
+  "bug_of_libffi" => -> { tell(signal: "SIGABRT", bug: "culprit 7 says it was the cat"); Libffi.bug("culprit %d says %s", 7, "it was the cat") },
   "abort" => -> { tell(signal: "SIGABRT"); Culprit.fatal },
   "in_gc" => -> { tell(address: 0x30, access: "write", place: "NULL + 0x30", gc: true); Culprit.crash_in_gc },
   "no_gvl" => -> { tell(address: 0x30, access: "write", place: "NULL + 0x30"); Culprit.crash_without_gvl },
@@ -41,6 +43,14 @@ KINDS = {
   "no_memory" => -> { no_memory },
   "exception" => -> { at_exit { tell(signal: "SIGABRT", exception: ["KeyError", "key not found: :nobody"]); Culprit.fatal }; {}.fetch(:nobody) },
 }.freeze
+
+# Calls rb_bug() as a library for any function does.
+module Libffi
+  def self.bug(format, number, text)
+    types = [Fiddle::TYPE_VOIDP, Fiddle::TYPE_INT, Fiddle::TYPE_VOIDP]
+    Fiddle::Function.new(Fiddle::Handle::DEFAULT["rb_bug"], types, Fiddle::TYPE_VOID).call(format, number, text)
+  end
+end
 
 KEPT = "a string that stays, too long to be embedded in its slot by any Ruby that there is" * 4
 
