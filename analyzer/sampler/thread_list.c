@@ -126,6 +126,26 @@ struct found {
 	size_t count, capacity;
 };
 
+/*
+ * Keeps the known threads of a Ractor that a list lacks, because it changed
+ * while it was read, or the process has just ended. The next whole list drops
+ * those that have ended. Returns false if memory is short.
+ */
+static bool keep_threads(struct rcore_sampler *sampler, uint64_t ractor, struct found *found)
+{
+	for (size_t i = 0; i < sampler->threads.count; i++) {
+		struct rcore_sampled_thread *thread = sampler->threads.items[i];
+		if (thread->is_listed || thread->ractor != ractor)
+			continue;
+		struct rcore_sampled_thread **slot = rcore_push(found);
+		if (!slot)
+			return false;
+		thread->is_listed = true;
+		*slot = thread;
+	}
+	return true;
+}
+
 static struct rcore_error *list_threads(struct rcore_sampler *sampler, uint64_t ractor,
 					const struct rcore_address_map *known,
 					struct found *found)
@@ -136,9 +156,9 @@ static struct rcore_error *list_threads(struct rcore_sampler *sampler, uint64_t 
 	uint64_t *threads = NULL;
 	size_t count = 0;
 	struct rcore_error *err = NULL;
-	rcore_error_free(rcore_list_of(&sampler->codes.ruby, ractor ? ractor : sampler->vm,
-				       head, &layout->thread.node, THREAD_LIMIT, &threads,
-				       &count));
+	rcore_auto_error failure =
+		rcore_list_of(&sampler->codes.ruby, ractor ? ractor : sampler->vm, head,
+			      &layout->thread.node, THREAD_LIMIT, &threads, &count);
 	for (size_t i = 0; !err && i < count; i++) {
 		int index = rcore_address_map_get(known, threads[i]);
 		struct rcore_sampled_thread *thread =
@@ -157,6 +177,8 @@ static struct rcore_error *list_threads(struct rcore_sampler *sampler, uint64_t 
 		*slot = thread;
 	}
 	free(threads);
+	if (!err && failure && !keep_threads(sampler, ractor, found))
+		err = rcore_error_no_memory();
 	return err;
 }
 
@@ -165,6 +187,9 @@ struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler)
 	struct rcore_address_map known = {0};
 	struct found found = {0};
 	struct rcore_error *err = list_ractors(sampler);
+	/* There is always one, unless the process has just ended. */
+	if (!err && !sampler->ractors.count)
+		return NULL;
 	for (size_t i = 0; !err && i < sampler->threads.count; i++) {
 		sampler->threads.items[i]->is_listed = false;
 		if (!rcore_address_map_put(&known, sampler->threads.items[i]->address, (int)i))
