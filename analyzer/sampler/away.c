@@ -78,6 +78,8 @@ void rcore_away_deinit(struct rcore_sampler *sampler)
 		drop_record(sampler, away);
 		free(away);
 	}
+	rcore_address_map_deinit(&sampler->wait_kinds);
+	free(sampler->unknown_waits.items);
 }
 
 void rcore_away_add_time(struct rcore_sampler *sampler, struct rcore_away *away, uint64_t until)
@@ -88,7 +90,8 @@ void rcore_away_add_time(struct rcore_sampler *sampler, struct rcore_away *away,
 	sample.time =
 		away->since > sampler->options.begun ? away->since - sampler->options.begun : 0;
 	sample.wall = until - away->since;
-	rcore_pending_add(sampler, &away->pending, &sample);
+	if (!away->is_unknown || !rcore_away_keep_unknown(sampler, &sample))
+		rcore_pending_add(sampler, &away->pending, &sample);
 	away->since = until;
 	away->sample.count = 0;
 }
@@ -110,6 +113,7 @@ void rcore_away_settle(struct rcore_sampler *sampler)
 			rcore_away_add_rest(sampler, each, sampler->consumed, ran);
 		write_pending(sampler, each);
 	}
+	rcore_away_write_unknown(sampler);
 }
 
 /*
@@ -158,6 +162,8 @@ struct rcore_error *rcore_away_found(struct rcore_sampler *sampler,
 		return rcore_error_no_memory();
 	if (away->size)
 		return NULL;
+	away->is_blocked = thread->state == RCORE_SAMPLE_BLOCKED;
+	away->looked = away->looks = 0;
 	if (!away->is_away) {
 		sampler->statistics.samples++;
 		away->is_away = true;
@@ -165,7 +171,6 @@ struct rcore_error *rcore_away_found(struct rcore_sampler *sampler,
 		away->ran = rcore_thread_ran(sampler, away->tid);
 		away->sample.count = 1;
 	}
-	rcore_away_refer(sampler, away, &thread->track, node,
-			 rcore_sampler_plain_state(sampler, thread->state));
+	rcore_away_refer(sampler, away, &thread->track, node, thread->state_number);
 	return NULL;
 }

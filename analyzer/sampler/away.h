@@ -17,10 +17,14 @@ struct rcore_away {
 	bool is_away;      /* it has not returned yet */
 	bool is_lost;      /* memory was short */
 	bool is_missing;   /* it was not in /proc when rcore last looked */
+	bool is_blocked;   /* it waits for something else than the GVL */
+	bool is_unknown;   /* nothing shows yet what it waits for */
+	uint64_t looked;   /* when its wait was looked up; 0: not yet */
 	uint64_t left;     /* when it left */
 	uint64_t since;    /* its time up to then was added */
 	uint64_t ran;      /* its CPU time when it left */
 	uint64_t switches; /* of the record */
+	uint32_t looks;    /* how often, since it left */
 	uint32_t generation;
 	struct rcore_profile_sample sample;
 	struct rcore_pending pending;
@@ -50,6 +54,20 @@ bool rcore_away_keep(struct rcore_sampler *sampler, struct rcore_away *away,
 /* Sets what the thread's next sample refers to. */
 void rcore_away_refer(struct rcore_sampler *sampler, struct rcore_away *away,
 		      const struct rcore_track *track, uint32_t node, uint32_t state);
+/*
+ * Returns the state of a thread that waits with the stack `node`, as far as
+ * earlier waits with that stack show it.
+ */
+uint32_t rcore_away_blocked(struct rcore_sampler *sampler, uint32_t node);
+/* Looks up what threads wait for, as far as that is not known yet. */
+void rcore_away_look_up(struct rcore_sampler *sampler);
+/*
+ * Keeps a sample until what it waited for may be known; write_unknown() adds
+ * all of them to the profile. Returns false if memory is short.
+ */
+bool rcore_away_keep_unknown(struct rcore_sampler *sampler,
+			     const struct rcore_profile_sample *sample);
+void rcore_away_write_unknown(struct rcore_sampler *sampler);
 /*
  * Adds the time up to `until` that was not added yet. Only the first part of an
  * absence counts as a sample.

@@ -140,17 +140,25 @@ static bool set_stack(struct rcore_sampler *sampler, const struct rcore_bpf_reco
 			 frames + record->frame_bytes, record->value_bytes);
 }
 
-/* Reads the rb_thread_t, which has the name, about once a second. */
-static void name(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+bool rcore_sampler_read_thread(struct rcore_sampler *sampler,
+			       struct rcore_sampled_thread *thread)
 {
 	struct rcore_piece *piece = &thread->track.stack.pieces[RCORE_PIECE_THREAD];
+	if (!rcore_piece_set(piece, thread->address, sampler->layout->thread.size) ||
+	    rcore_read(rcore_live_bare_memory(sampler->live), piece->start, piece->bytes,
+		       piece->size))
+		return false;
+	piece->read = piece->size;
+	return true;
+}
+
+/* Reads the name of the thread about once a second. */
+static void name(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+{
 	if (thread->track.thread && thread->last_looked >= sampler->last_verified)
 		return;
 	thread->last_looked = rcore_clock_ns();
-	if (rcore_piece_set(piece, thread->address, sampler->layout->thread.size) &&
-	    !rcore_read(rcore_live_bare_memory(sampler->live), piece->start, piece->bytes,
-			piece->size))
-		piece->read = piece->size;
+	rcore_sampler_read_thread(sampler, thread);
 	rcore_sampler_name_thread(sampler, thread);
 }
 

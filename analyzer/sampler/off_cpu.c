@@ -29,10 +29,13 @@ static uint64_t field_at(const __u64 *word, const struct rcore_field *field)
 }
 
 /* Does the same as kind_of() of thread_state.c, with what the record has. */
-static uint32_t state_of(struct rcore_sampler *sampler, const struct rcore_bpf_record *record)
+static uint32_t state_of(struct rcore_sampler *sampler, struct rcore_away *away,
+			 const struct rcore_bpf_record *record, uint32_t node)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	bool holds_gvl = record->thread && record->holder == record->thread;
+	away->is_blocked = away->is_unknown = false;
+	away->looked = away->looks = 0;
 	if (record->is_preempted) {
 		const struct rcore_profile_state state = {
 			.kind = RCORE_SAMPLE_RUNNING,
@@ -43,7 +46,9 @@ static uint32_t state_of(struct rcore_sampler *sampler, const struct rcore_bpf_r
 	    rcore_has_place(&layout->thread.blocking_region_buffer) &&
 	    field_at(&record->status, &layout->thread.status) == RCORE_THREAD_RUNNABLE)
 		return rcore_sampler_plain_state(sampler, RCORE_SAMPLE_GVL);
-	return rcore_sampler_plain_state(sampler, RCORE_SAMPLE_BLOCKED);
+	away->is_blocked = true;
+	away->is_unknown = rcore_address_map_get(&sampler->wait_kinds, node) < 0;
+	return rcore_away_blocked(sampler, node);
 }
 
 static struct rcore_error *look_up(struct rcore_sampler *sampler, struct rcore_away *away,
@@ -57,7 +62,7 @@ static struct rcore_error *look_up(struct rcore_sampler *sampler, struct rcore_a
 	away->is_away = !err && thread;
 	if (away->is_away)
 		rcore_away_refer(sampler, away, &thread->track, node,
-				 state_of(sampler, record));
+				 state_of(sampler, away, record, node));
 	return err;
 }
 
@@ -65,10 +70,12 @@ static struct rcore_error *add_left(struct rcore_sampler *sampler,
 				    const struct rcore_bpf_record *record, size_t size)
 {
 	/*
-	 * Threads of libraries and Ruby's timer thread have no EC. From 3.2 on,
-	 * a kernel thread that runs no Ruby thread has none either.
+	 * Threads of libraries and Ruby's timer thread have no EC. A kernel
+	 * thread that runs no Ruby thread has none either from 3.2 on; before,
+	 * it keeps that of the thread that ended.
 	 */
-	if (!record->ec) {
+	if (!record->ec ||
+	    field_at(&record->status, &sampler->layout->thread.status) == RCORE_THREAD_KILLED) {
 		sampler->statistics.foreign++;
 		return NULL;
 	}
@@ -119,8 +126,10 @@ static void look_up_found(struct rcore_sampler *sampler, struct rcore_away *away
 	rcore_sampler_name_thread(sampler, thread);
 	track->fiber = rcore_sampler_current_fiber(sampler, thread);
 	rcore_sampler_labels(sampler, track, rcore_clock_ns());
+	away->looked = away->looks = 0;
 	rcore_away_refer(sampler, away, track, track->node,
-			 rcore_sampler_plain_state(sampler, thread->state));
+			 away->is_blocked ? rcore_away_blocked(sampler, track->node)
+					  : rcore_sampler_plain_state(sampler, thread->state));
 }
 
 /* Of a thread whose record was not kept, only its id is known. */
@@ -133,7 +142,7 @@ static void look_up_dropped(struct rcore_sampler *sampler, struct rcore_away *aw
 	const struct rcore_track track = {.thread = rcore_profile_thread(profile, &thread)};
 	uint32_t frame = rcore_sampler_note(sampler, "(stack not kept)");
 	rcore_away_refer(sampler, away, &track, rcore_profile_node(profile, 0, frame),
-			 rcore_sampler_plain_state(sampler, RCORE_SAMPLE_BLOCKED));
+			 rcore_away_blocked(sampler, 0));
 }
 
 /* Decodes again what became invalid when the profile's tables were emptied. */
@@ -184,5 +193,9 @@ struct rcore_error *rcore_sampler_add_switch(struct rcore_sampler *sampler,
 struct rcore_error *rcore_sampler_begin_switches(struct rcore_sampler *sampler)
 {
 	struct rcore_error *err = rcore_sampler_begin_records(sampler);
-	return err ? err : renew(sampler);
+	if (!err)
+		err = renew(sampler);
+	if (!err)
+		rcore_away_look_up(sampler);
+	return err;
 }

@@ -184,6 +184,8 @@ static void forget_stale(struct rcore_sampler *sampler)
 		return;
 	sampler->codes_changed = sampler->codes.changed;
 	rcore_address_map_deinit(&sampler->parked_states);
+	if (is_new)
+		rcore_address_map_deinit(&sampler->wait_kinds);
 	for (size_t i = 0; i < sampler->threads.count; i++) {
 		rcore_track_settle(sampler, &sampler->threads.items[i]->track);
 		rcore_track_forget(&sampler->threads.items[i]->track);

@@ -192,6 +192,13 @@ struct rcore_sampler {
 	} clocks;
 	struct rcore_fiber_id *fiber_ids;
 	struct rcore_away *away;
+	/* From a node to the string of what threads waited for there. */
+	struct rcore_address_map wait_kinds;
+	/* Waits of which nothing was known when they ended. */
+	struct {
+		struct rcore_profile_sample *items;
+		size_t count, capacity;
+	} unknown_waits;
 	/* All records up to this time were added. */
 	uint64_t consumed;
 	struct rcore_redactor *redactor; /* of labels; NULL: they stay */
@@ -406,6 +413,10 @@ struct rcore_error *rcore_sampler_record_node(struct rcore_sampler *sampler,
 					      const struct rcore_bpf_record *record,
 					      const struct rcore_sampled_thread *thread,
 					      bool in_gc, uint32_t *ret);
+
+/* bpf_records.c: copies the rb_thread_t. Returns false if it cannot be read. */
+bool rcore_sampler_read_thread(struct rcore_sampler *sampler,
+			       struct rcore_sampled_thread *thread);
 
 /* kernel_frames.c: returns the node of `node` and the kernel's frames. */
 uint32_t rcore_sampler_kernel_node(struct rcore_sampler *sampler,

@@ -10,13 +10,17 @@ require_relative "state"
 
 RANDOM = Random.new(Integer(ARGV[0]))
 ROUNDS = Integer(ARGV[1])
+CHILDREN = 10
 LOCK = Thread::Mutex.new
 HELD = Queue.new
 TURNS = Queue.new
 READER, WRITER = IO.pipe
 NOTES = Hash.new { |notes, name| notes[name] = [0, 0, 0] }
-NAPS = Hash.new { |naps, name| naps[name] = Array.new(ROUNDS) { 0.001 + RANDOM.rand * 0.01 } }
-%w[nap lock pipe queue hold write push].each { |name| NAPS[name] }
+# The first wait is long, so that rcore sees it.
+NAPS = Hash.new { |naps, name| naps[name] = Array.new(ROUNDS) { |i| i.zero? ? 0.5 : 0.001 + RANDOM.rand * 0.01 } }
+KEPT = Thread::Mutex.new
+KEEPING = Queue.new
+%w[nap lock pipe queue hold write push ends child].each { |name| NAPS[name] }
 
 MONOTONIC = Process::CLOCK_MONOTONIC
 PROCESSOR = Process::CLOCK_THREAD_CPUTIME_ID
@@ -78,6 +82,24 @@ def queue
   passed(from, inside_ends)
 end
 
+# Waits as long as the thread "keep" sleeps.
+def late
+  from = inside_begins
+  KEPT.synchronize { passed(from, inside_ends) }
+end
+
+def ends(thread)
+  from = inside_begins
+  thread.join
+  passed(from, inside_ends)
+end
+
+def child(pid)
+  from = inside_begins
+  Process.wait(pid)
+  passed(from, inside_ends)
+end
+
 def for_ever
   Queue.new.pop
 end
@@ -108,6 +130,10 @@ threads = [
   start("pipe") { ROUNDS.times { measure("pipe") { pipe } } },
   start("write") { NAPS["write"].each { |seconds| sleep(seconds) and WRITER.syswrite("x") } },
   start("queue") { ROUNDS.times { measure("queue") { queue } } },
+  start("keep") { KEPT.synchronize { KEEPING << true and sleep(0.7) } },
+  start("late") { KEEPING.pop && measure("late") { late } },
+  start("ends") { NAPS["ends"].each { |seconds| Thread.new { sleep(seconds) }.then { |thread| measure("ends") { ends(thread) } } } },
+  start("child") { NAPS["child"].first(CHILDREN).each { |seconds| spawn("sleep", seconds.to_s).then { |pid| measure("child") { child(pid) } } } },
   start("push") { NAPS["push"].each { |seconds| sleep(seconds) and TURNS << 1 } },
 ]
 threads.each(&:join)
