@@ -7,11 +7,12 @@
 #include "base/text.h"
 #include "cli/named_outputs.h"
 #include "cli/progress.h"
+#include "cli/recording.h"
 #include "cli/screen.h"
 #include "cli/target.h"
 #include "cli/watch.h"
+#include "command/list.h"
 #include "report/text/text_triage.h"
-#include "sampler/bpf/engine.h"
 #include "session/inputs.h"
 #include "session/session.h"
 
@@ -268,21 +269,12 @@ static void summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_lo
 			 rcore_summary_title(&snapshot->summary[0]), snapshot->summary[0].text);
 }
 
-static struct rcore_error *try_bpf(void)
-{
-	struct rcore_bpf *bpf = NULL;
-	const struct rcore_bpf_options options = {.rate = 1};
-	struct rcore_error *err = rcore_bpf_engine.open(&options, &bpf);
-	if (!err)
-		rcore_bpf_engine.close(bpf);
-	return err;
-}
-
 static int run_target(const struct rcore_cli_target *target, void *context,
 		      struct rcore_cli_look *look, struct rcore_error **ret_error)
 {
 	struct run *run = context;
-	struct rcore_view view = {.write_pprof = rcore_report_heap_pprof, .try_bpf = try_bpf};
+	struct rcore_view view = {.write_pprof = rcore_report_heap_pprof,
+				  .print_recording = rcore_cli_print_recording};
 	void *named = NULL;
 	*ret_error = target->children ? rcore_named_outputs_copy(run->command, run->arguments,
 								 target->pid, &named)
@@ -352,6 +344,19 @@ static int print_help(const struct run *run)
 	return 0;
 }
 
+/* Whether `rcore doctor` is asked about this machine alone. */
+static bool is_without_target(const struct run *run)
+{
+	return run->command == &rcore_command_doctor && !run->line.words.count &&
+	       !run->target.pid && !run->target.container;
+}
+
+static int print_machine(void)
+{
+	rcore_cli_print_recording(stdout);
+	return 0;
+}
+
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv)
 {
 	const struct rcore_command *parent = NULL,
@@ -367,13 +372,15 @@ int rcore_cli_command(const struct rcore_command *command, int argc, char **argv
 	if (!err)
 		err = rcore_command_line_parse(&run.line, argc, (const char *const *)argv);
 	bool wants_help = !err && run.help.help;
-	if (!err && !wants_help)
+	bool is_about_machine = !err && !wants_help && is_without_target(&run);
+	if (!err && !wants_help && !is_about_machine)
 		err = place_words(&run);
 	if (!err && !wants_help)
 		err = check_outputs(&run);
-	int status = err          ? fail_usage(&run, err)
-		     : wants_help ? print_help(&run)
-				  : run_command(&run);
+	int status = err                ? fail_usage(&run, err)
+		     : wants_help       ? print_help(&run)
+		     : is_about_machine ? print_machine()
+					: run_command(&run);
 	deinit(&run);
 	return status;
 }

@@ -142,10 +142,10 @@ struct rcore_view {
 	 */
 	rcore_heap_pprof *write_pprof;
 	/*
-	 * Returns why `rcore record --ebpf` does not work on this machine, or
-	 * NULL if it does. The pointer is NULL in a debugger.
+	 * Prints which options of `rcore record` work on this machine. NULL: in
+	 * a debugger.
 	 */
-	struct rcore_error *(*try_bpf)(void);
+	void (*print_recording)(FILE *out);
 	/* Called before anything is printed; may be NULL. */
 	void (*done_reading)(void);
 	/* Private to rcore_view_load(). */

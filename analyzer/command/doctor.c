@@ -3,19 +3,6 @@
 #include "session/examine.h"
 #include "session/session.h"
 
-/* Only for a running process: only such a process can be sampled. */
-static void print_bpf(const struct rcore_view *view, FILE *out)
-{
-	if (!view->session->target.live || !view->try_bpf)
-		return;
-	struct rcore_error *err = view->try_bpf();
-	if (err)
-		fprintf(out, "rcore record --ebpf does not work here: %s\n", err->message);
-	else
-		fputs("rcore record --ebpf works here\n", out);
-	rcore_error_free(err);
-}
-
 static struct rcore_error *run(struct rcore_view *view, const void *arguments, FILE *out)
 {
 	struct rcore_snapshot *snapshot;
@@ -27,8 +14,9 @@ static struct rcore_error *run(struct rcore_view *view, const void *arguments, F
 	const struct rcore_report_options options = {.color = view->color};
 	err = rcore_report_doctor(snapshot, failure, &options, out);
 	rcore_snapshot_free(snapshot);
-	if (!err)
-		print_bpf(view, out);
+	/* Only a running process can be recorded. */
+	if (!err && view->session->target.live && view->print_recording)
+		view->print_recording(out);
 	if (!err)
 		return failure;
 	rcore_error_free(failure);
@@ -43,11 +31,12 @@ const struct rcore_command rcore_command_doctor = {
 	.doc = "Print what rcore finds in a core or a process and how: the Ruby, its VM, the "
 	       "layout and its checks, and each mapped file. For what is missing, print what "
 	       "is lost without it and the command that gets it. For a running process, also "
-	       "print whether rcore record --ebpf works on this machine.",
+	       "print which options of rcore record work on this machine. In a shell, rcore "
+	       "doctor without a target prints only that.",
 	.examples = (const char *const[]){"", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore doctor --sysroot /srv/container core.1234",
-				      "rcore doctor -p 1234", NULL},
+				      "rcore doctor -p 1234", "rcore doctor", NULL},
 	.exit_status = "Exit status: 0 rcore can analyze it; 2 it cannot, or the report could "
 		       "not be written; 3 not a Ruby process; 64 wrong usage.",
 	.run = run,

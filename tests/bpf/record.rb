@@ -118,14 +118,28 @@ module Record
       test.fail("#{err.inspect} is no single line that says why") unless err.lines.size == 1 && err =~ REFUSED
       test.same("recording", false, File.exist?(path))
       out, = Open3.capture2(*LiveCase::ROOT, *NOBODY, Suite::RCORE, "doctor", "-p", pid.to_s)
-      test.fail("rcore doctor: #{out.lines.last}") unless out.lines.last =~ /\Arcore record --ebpf does not work here: #{REFUSED}/
+      check_doctor(test, out, " does not work here: ")
       out, = Open3.capture2(*LiveCase::ROOT, Suite::RCORE, "doctor", "-p", pid.to_s)
-      test.same("rcore doctor as root", "rcore record --ebpf works here\n", out.lines.last)
+      check_doctor(test, out, " works here")
+      alone, = Open3.capture2(*LiveCase::ROOT, *NOBODY, Suite::RCORE, "doctor")
+      check_doctor(test, alone, " does not work here: ")
       err, status = Open3.capture2e(*command, "--ebpf")
       test.same("status with --ebpf", 0, status.exitstatus)
       test.fail("#{err.inspect} has not one line that says why, and one of the sampler") unless err.lines.size == 2 && err =~ /without BPF: #{REFUSED}/
       check_busy(test, path)
     end
+  end
+
+  BPF_OPTIONS = ["--ebpf", "--ebpf --native", "--ebpf --kernel", "--off-cpu", "--event"].freeze
+
+  # The last lines of `rcore doctor` say of each option whether it works.
+  def self.check_doctor(test, out, answer)
+    lines = out.lines.last(BPF_OPTIONS.size + 1)
+    BPF_OPTIONS.zip(lines) do |option, line|
+      wanted = line.to_s.start_with?("rcore record #{option}#{answer}") && (answer.start_with?(" works") || line =~ REFUSED)
+      test.fail("rcore doctor of #{option}: #{line}") unless wanted
+    end
+    test.fail("rcore doctor of --system: #{lines.last}") unless lines.last.start_with?("rcore record --system works ")
   end
 
   # rcore cannot stop a process that strace traces.
