@@ -9,11 +9,16 @@
 #include "vm/find/find.h"
 #include "vm/problem.h"
 
+/* What was found in another process with the same file: rcore_module_note(). */
+static const char vm_place[] = "pointer to the VM", symbols_place[] = "global symbols";
+
 bool rcore_trial_find_vm(const struct rcore_search *search, struct rcore_trial *trial)
 {
 	static const char pointer[] = "ruby_current_vm_ptr";
 	const struct rcore_layout *layout = &trial->location.layout;
 	struct rcore_symbol symbol;
+	struct rcore_modules *modules = search->target->modules;
+	struct rcore_module *ruby = search->identity->module;
 	uint64_t variable, start, end;
 
 	if (rcore_module_symbol(search->target->modules, search->identity->module, pointer,
@@ -28,14 +33,17 @@ bool rcore_trial_find_vm(const struct rcore_search *search, struct rcore_trial *
 		trial->method = RCORE_VM_BY_DWARF;
 		return true;
 	}
-	for (size_t i = 0; rcore_module_writable(search->target->modules,
-						 search->identity->module, i, &start, &end);
-	     i++) {
-		if (rcore_vm_search(search->target->memory, layout, start, end,
-				    &trial->location.vm)) {
-			trial->method = RCORE_VM_BY_SEARCH;
-			return true;
-		}
+	trial->method = RCORE_VM_BY_SEARCH;
+	if (rcore_module_known(modules, ruby, vm_place, &variable) &&
+	    rcore_vm_at(search->target->memory, layout, ruby->bias + variable,
+			&trial->location.vm))
+		return true;
+	for (size_t i = 0; rcore_module_writable(modules, ruby, i, &start, &end); i++) {
+		if (!rcore_vm_search(search->target->memory, layout, start, end,
+				     &trial->location.vm, &variable))
+			continue;
+		rcore_module_note(modules, ruby, vm_place, variable - ruby->bias);
+		return true;
 	}
 	return false;
 }
@@ -68,11 +76,20 @@ static void find_symbols(const struct rcore_search *search, struct rcore_ruby *r
 			return;
 		}
 	}
-	for (size_t i = 0; rcore_module_writable(search->target->modules,
-						 search->identity->module, i, &start, &end);
-	     i++)
-		if (rcore_symbols_search(ruby, start, end))
+	struct rcore_modules *modules = search->target->modules;
+	struct rcore_module *module = search->identity->module;
+	uint64_t place;
+	if (rcore_module_known(modules, module, symbols_place, &place) &&
+	    rcore_symbols_prove(ruby, module->bias + place)) {
+		ruby->global_symbols = module->bias + place;
+		return;
+	}
+	for (size_t i = 0; rcore_module_writable(modules, module, i, &start, &end); i++)
+		if (rcore_symbols_search(ruby, start, end)) {
+			rcore_module_note(modules, module, symbols_place,
+					  ruby->global_symbols - module->bias);
 			return;
+		}
 }
 
 void rcore_trial_prove(const struct rcore_search *search, struct rcore_trial *trial)

@@ -36,23 +36,42 @@ bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module
 }
 
 /* Returns false if the file is not known, or the request is long. */
-static bool make_question(const struct rcore_module_entry *entry,
-			  rcore_helper_function *function, const void *request, size_t size,
-			  struct rcore_question *ret)
+static bool make_question(const struct rcore_module *module, rcore_helper_function *function,
+			  const void *request, size_t size, struct rcore_question *ret)
 {
-	const struct rcore_module *module = &entry->module;
 	struct stat status;
 	memset(ret, 0, sizeof(*ret));
-	if (!module->elf || !module->build_id_size || size < sizeof(size_t) ||
-	    size - sizeof(size_t) > sizeof(ret->request) || stat(module->file, &status))
+	if (!module->elf || !module->build_id_size || size > sizeof(ret->request) ||
+	    stat(module->file, &status))
 		return false;
 	ret->device = status.st_dev;
 	ret->file = status.st_ino;
 	memcpy(ret->build_id, module->build_id, module->build_id_size);
 	ret->function = (void (*)(void))function;
-	ret->size = size - sizeof(size_t);
-	memcpy(ret->request, (const char *)request + sizeof(size_t), ret->size);
+	ret->size = size;
+	memcpy(ret->request, request, size);
 	return true;
+}
+
+void rcore_module_note(struct rcore_modules *modules, const struct rcore_module *module,
+		       const char *what, uint64_t number)
+{
+	struct rcore_question question;
+	if (modules->options.answers &&
+	    make_question(module, NULL, what, strlen(what), &question))
+		rcore_answers_keep(modules->options.answers, &question, &number,
+				   sizeof(number));
+}
+
+bool rcore_module_known(struct rcore_modules *modules, const struct rcore_module *module,
+			const char *what, uint64_t *ret)
+{
+	struct rcore_question question;
+	size_t size = 0;
+	return modules->options.answers &&
+	       make_question(module, NULL, what, strlen(what), &question) &&
+	       rcore_answers_find(modules->options.answers, &question, ret, sizeof(*ret),
+				  &size);
 }
 
 bool rcore_module_helper_ask(struct rcore_modules *modules, struct rcore_module_entry *entry,
@@ -61,7 +80,9 @@ bool rcore_module_helper_ask(struct rcore_modules *modules, struct rcore_module_
 {
 	struct rcore_answers *answers = modules->options.answers;
 	struct rcore_question question;
-	bool is_known = answers && make_question(entry, function, request, size, &question);
+	bool is_known = answers && make_question(&entry->module, function,
+						 (const char *)request + sizeof(size_t),
+						 size - sizeof(size_t), &question);
 	if (is_known &&
 	    rcore_answers_find(answers, &question, reply, RCORE_HELPER_ROOM, ret_size))
 		return true;

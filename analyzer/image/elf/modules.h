@@ -138,6 +138,16 @@ bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_mod
 const char *rcore_modules_problem(const struct rcore_modules *modules);
 
 /*
+ * Keeps a number about the module's file for the next process that has mapped
+ * it (rcore_module_options.answers); `what` names it. known() returns false if
+ * there is none.
+ */
+void rcore_module_note(struct rcore_modules *modules, const struct rcore_module *module,
+		       const char *what, uint64_t number);
+bool rcore_module_known(struct rcore_modules *modules, const struct rcore_module *module,
+			const char *what, uint64_t *ret);
+
+/*
  * Returns the ranges of the module's writable data (.data, .bss and what
  * follows it without a file) in address order; the VM is searched there. They
  * come from the program headers of the file, otherwise of memory. Returns false

@@ -66,7 +66,7 @@ bool rcore_vm_at(struct rcore_memory *memory, const struct rcore_layout *layout,
 }
 
 bool rcore_vm_search(struct rcore_memory *memory, const struct rcore_layout *layout,
-		     uint64_t start, uint64_t end, uint64_t *ret)
+		     uint64_t start, uint64_t end, uint64_t *ret, uint64_t *ret_variable)
 {
 	enum { PAGE = 4096, WORDS = PAGE / sizeof(uint64_t) };
 	uint64_t words[WORDS];
@@ -83,6 +83,7 @@ bool rcore_vm_search(struct rcore_memory *memory, const struct rcore_layout *lay
 				if (words[i] % sizeof(uint64_t) == 0 &&
 				    rcore_vm_prove(memory, layout, words[i])) {
 					*ret = words[i];
+					*ret_variable = at + i * sizeof(uint64_t);
 					return true;
 				}
 			}

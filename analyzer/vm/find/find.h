@@ -46,9 +46,10 @@ enum { RCORE_SEARCH_LIMIT = 64 << 20 };
 
 /*
  * Searches each aligned word of [start, end) for a pointer to a rb_vm_t, and
- * skips words that cannot be read. Returns false if there is none.
+ * skips words that cannot be read. Sets *ret_variable to the address of the
+ * word. Returns false if there is none.
  */
 bool rcore_vm_search(struct rcore_memory *memory, const struct rcore_layout *layout,
-		     uint64_t start, uint64_t end, uint64_t *ret);
+		     uint64_t start, uint64_t end, uint64_t *ret, uint64_t *ret_variable);
 
 #endif

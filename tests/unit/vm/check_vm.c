@@ -91,22 +91,24 @@ START_TEST(test_find)
 	world_begin(_i);
 	struct rcore_memory *memory = &world.vm.ruby.target.memory;
 	const struct rcore_layout *layout = &world.vm.ruby.layout;
-	uint64_t data = fake_alloc(&world.vm.ruby.target, 3 * 4096, 4096), found = 0;
+	uint64_t data = fake_alloc(&world.vm.ruby.target, 3 * 4096, 4096), found = 0, place = 0;
 	ck_assert(rcore_vm_prove(memory, layout, world.vm.address));
 	ck_assert(!rcore_vm_prove(memory, layout, world.vm.main_thread));
 	ck_assert(!rcore_vm_prove(memory, layout, world.vm.address + 8));
 	ck_assert(!rcore_vm_prove(memory, layout, 0));
 
-	ck_assert(!rcore_vm_search(memory, layout, data, data + 3 * 4096, &found));
+	ck_assert(!rcore_vm_search(memory, layout, data, data + 3 * 4096, &found, &place));
 	fake_put(&world.vm.ruby.target, data + 16, world.vm.main_thread);
 	fake_put(&world.vm.ruby.target, data + 2 * 4096 + 40, world.vm.address);
-	ck_assert(!rcore_vm_search(memory, layout, data, data + 4096, &found));
-	ck_assert(rcore_vm_search(memory, layout, data + 3, data + 3 * 4096, &found));
+	ck_assert(!rcore_vm_search(memory, layout, data, data + 4096, &found, &place));
+	ck_assert(rcore_vm_search(memory, layout, data + 3, data + 3 * 4096, &found, &place));
 	ck_assert_uint_eq(found, world.vm.address);
-	ck_assert(!rcore_vm_search(memory, layout, data + 4096, data, &found));
+	ck_assert_uint_eq(place, data + 2 * 4096 + 40);
+	ck_assert(!rcore_vm_search(memory, layout, data + 4096, data, &found, &place));
 	/* Also after pages that cannot be read. */
 	found = 0;
-	ck_assert(rcore_vm_search(memory, layout, data - 4096, data + 3 * 4096, &found));
+	ck_assert(
+		rcore_vm_search(memory, layout, data - 4096, data + 3 * 4096, &found, &place));
 	ck_assert_uint_eq(found, world.vm.address);
 
 	ck_assert(rcore_vm_at(memory, layout, data + 2 * 4096 + 40, &found));
