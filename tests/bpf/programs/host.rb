@@ -2,14 +2,14 @@
 #
 #	host.rb SEED NUMBER
 #
-# One of several programs that run at the same time. The names of its methods, and its contexts, have its NUMBER. Prints its process id,
+# One of several programs that run at the same time. The names of its methods, and its contexts, have SEED and NUMBER. Prints its process id,
 # and warms up until it gets SIGUSR1. Then two threads work for a second or two, and truth.json has how long they were on a processor,
 # and how many system calls they made. Ends when it reads a line.
 require "json"
 require_relative "state"
 
 RANDOM = Random.new(Integer(ARGV[0]))
-NUMBER = Integer(ARGV[1])
+NUMBER = ARGV.join("_")
 NAP = 0.01
 
 eval(<<~METHODS)
