@@ -192,17 +192,23 @@ static size_t count_running(const struct rcore_process *process)
 	return count;
 }
 
+/* Finds the one variable that Ruby has before 3.0. */
+static bool find_ec_pointer(struct rcore_session *session, struct rcore_ruby_variable *ret)
+{
+	struct rcore_symbol symbol;
+	if (!rcore_module_symbol(session->target.modules, session->located.identity.module,
+				 "ruby_current_execution_context_ptr", &symbol))
+		return false;
+	*ret = (struct rcore_ruby_variable){.place = RCORE_RUBY_ADDRESS,
+					    .offset = (int64_t)symbol.address};
+	return true;
+}
+
 static struct rcore_error *find_ec(struct rcore_session *session, struct search *search)
 {
-	struct rcore_modules *modules = session->target.modules;
-	struct rcore_module *module = session->located.identity.module;
-	struct rcore_symbol symbol;
-	if (rcore_module_symbol(modules, module, "ruby_current_execution_context_ptr",
-				&symbol)) {
-		*search->ret = (struct rcore_ruby_variable){.place = RCORE_RUBY_ADDRESS,
-							    .offset = (int64_t)symbol.address};
+	const struct rcore_module *module = session->located.identity.module;
+	if (find_ec_pointer(session, search->ret))
 		return NULL;
-	}
 	if (!search->count && session->settings.no_stop)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "option '--no-stop' cannot be used, because only a "
@@ -267,7 +273,9 @@ static void find_running(const uint64_t *threads, size_t count, int64_t distance
  */
 static bool place_holds(const struct search *search, const struct rcore_ruby_variable *place)
 {
-	const struct rcore_tls_variable variable = {.module = place->module,
+	const struct rcore_tls_variable variable = {.is_static =
+							    place->place == RCORE_RUBY_THREAD,
+						    .module = place->module,
 						    .offset = (uint64_t)place->offset};
 	bool is_own = false;
 	for (size_t i = 0; i < search->count; i++) {
@@ -295,13 +303,15 @@ bool rcore_bpf_places_hold(struct rcore_session *session, const uint64_t *thread
 		.vm = session->located.location.vm,
 		.machine = target->process->machine,
 	};
-	if (known->ec.place != RCORE_RUBY_MODULE)
+	if (known->ec.place == RCORE_RUBY_NOWHERE)
 		return false;
 	params->thread_pointer = known->thread_pointer;
 	params->dtv = known->dtv;
 	params->ec = known->ec;
 	find_state(target->modules, &params->state);
 	bool holds = false;
+	if (known->ec.place == RCORE_RUBY_ADDRESS)
+		return find_ec_pointer(session, &params->ec);
 	/* While a thread switches fibers, its word and the VM's differ. */
 	for (int attempt = 0; attempt < ATTEMPTS && !holds; attempt++) {
 		find_running(threads, count, known->thread_pointer, &search);

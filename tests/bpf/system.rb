@@ -38,7 +38,7 @@ module BpfSystem
     }.map { |name, body| BpfCase.new("system #{name}") { body[self] } }
   end
 
-  # Runs a program on each Ruby, and another one in a container. The block gets them once they run.
+  # Runs `count` programs on each Ruby, and another one in a container. The block gets them once they run.
   def self.with_guests(test, workshops, count: 1)
     seed = Random.new_seed % 2**31
     guests = []
@@ -121,8 +121,9 @@ module BpfSystem
     counts
   end
 
+  # Two processes of each build: rcore looks at the second one in a shorter way.
   def self.shares(test, workshops)
-    with_guests(test, workshops) do |guests, seed|
+    with_guests(test, workshops, count: 2) do |guests, seed|
       path, = record(test, "--ebpf=require", "--by", "nothing", "-r", RATE) do |file|
         wait_for_samples(test, file, guests)
         work(test, guests)
