@@ -14,7 +14,8 @@ class Crashes
   ALIKE = %w[unmapped no_access freed_slot read_only code non_canonical live_slot].freeze
 
   # In the midst of a compaction 2.7 has not told its own frames where their names are now; its handler dies of that, too.
-  UNREADABLE = [%w[2.7 moved_slot]].freeze
+  # Its rb_bug() also saves other arguments over the format that libffi left.
+  UNREADABLE = [%w[2.7 moved_slot], %w[2.7 bug_of_libffi]].freeze
 
   Job = Struct.new(:ruby, :kind, :how) do
     def to_s
