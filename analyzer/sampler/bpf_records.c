@@ -13,8 +13,11 @@
  * (iseqs, method entries) is looked up as for other samples.
  */
 
-/* The time between two checks that the process still exists. */
-enum { CHECK_NS = 100000000 };
+/*
+ * The time between two checks that the process still exists, if it had samples
+ * since the last one, and if it had not.
+ */
+enum { CHECK_NS = 100000000, IDLE_CHECK_NS = 1000000000 };
 
 struct rcore_error *rcore_sampler_begin_records(struct rcore_sampler *sampler)
 {
@@ -24,9 +27,11 @@ struct rcore_error *rcore_sampler_begin_records(struct rcore_sampler *sampler)
 	if (sampler->profile->no_memory)
 		return rcore_error_no_memory();
 	struct rcore_error *err = rcore_native_begin_records(sampler, now);
-	if (err || now - sampler->last_tick < CHECK_NS)
+	bool is_idle = sampler->statistics.samples == sampler->checked_samples;
+	if (err || now - sampler->last_tick < (is_idle ? IDLE_CHECK_NS : CHECK_NS))
 		return err;
 	sampler->last_tick = now;
+	sampler->checked_samples = sampler->statistics.samples;
 	return rcore_live_check(sampler->live);
 }
 

@@ -216,6 +216,7 @@ struct rcore_sampler {
 	uint32_t gc_frame, partial_frame;
 	uint64_t begun, last_tick, last_verified, last_fibers, last_search, search_cost;
 	struct rcore_sampler_statistics statistics;
+	uint64_t checked_samples; /* at the last check that it still exists */
 };
 
 /* thread_list.c */

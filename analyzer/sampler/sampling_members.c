@@ -269,8 +269,13 @@ void rcore_members_find_contexts(struct rcore_sampling *sampling)
 {
 	for (size_t i = 0; i < sampling->members.count; i++) {
 		struct rcore_member *member = &sampling->members.items[i];
-		if (member->is_copied &&
-		    member->process.params.state.place == RCORE_RUBY_NOWHERE &&
+		if (!member->is_copied)
+			continue;
+		/* Without samples, nobody asks for their contexts. */
+		uint64_t samples = rcore_sampler_statistics(member->sampler)->samples;
+		bool is_idle = samples == member->samples;
+		member->samples = samples;
+		if (!is_idle && member->process.params.state.place == RCORE_RUBY_NOWHERE &&
 		    rcore_sampler_code_mappings(member->sampler) != member->mappings)
 			rcore_error_free(update_bpf(sampling, member));
 	}

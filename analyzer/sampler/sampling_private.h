@@ -22,6 +22,7 @@ struct rcore_member {
 	struct rcore_bpf_process process;
 	uint64_t mappings; /* rcore_sampler_code_mappings() at that time */
 	uint64_t build;    /* rcore_sampler_build() */
+	uint64_t samples;  /* when contexts were last looked for */
 };
 
 /* One read of the BPF program's records. */
