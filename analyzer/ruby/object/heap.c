@@ -53,6 +53,20 @@ static struct rcore_error *check_end(struct rcore_ruby *ruby, uint64_t list, uin
 		     : NULL;
 }
 
+/* Reads how many slots a page has and how large they are; 0: not written. */
+static bool read_size(struct rcore_ruby *ruby, uint64_t address, uint64_t *slots,
+		      uint64_t *slot_size)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	*slot_size = layout->traits.default_slot_size;
+	return rcore_is_object(ruby, address) &&
+	       !rcore_read_field(ruby->memory, address, &layout->heap_page.total_slots,
+				 slots) &&
+	       (!rcore_has(&layout->heap_page.slot_size) ||
+		!rcore_read_field(ruby->memory, address, &layout->heap_page.slot_size,
+				  slot_size));
+}
+
 /*
  * Reads the heap_page at `address` and checks it: its slots fill one aligned
  * body (except a few words for malloc(), HEAP_PAGE_SIZE of gc.c), whose first
@@ -61,14 +75,11 @@ static struct rcore_error *check_end(struct rcore_ruby *ruby, uint64_t list, uin
 static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct rcore_heap_page *page)
 {
 	const struct rcore_layout *layout = ruby->layout;
-	uint64_t slots, slot_size = layout->traits.default_slot_size, back;
+	uint64_t slots, slot_size, back;
 	uint64_t align = layout->traits.heap_page_align;
-	if (!rcore_is_object(ruby, address) || !align || align > PAGE_SIZE_LIMIT ||
-	    rcore_read_field(ruby->memory, address, &layout->heap_page.total_slots, &slots) ||
+	if (!align || align > PAGE_SIZE_LIMIT ||
+	    !read_size(ruby, address, &slots, &slot_size) ||
 	    rcore_read_field(ruby->memory, address, &layout->heap_page.start, &page->start))
-		return false;
-	if (rcore_has(&layout->heap_page.slot_size) &&
-	    rcore_read_field(ruby->memory, address, &layout->heap_page.slot_size, &slot_size))
 		return false;
 	uint64_t offset = page->start % align;
 	if (slot_size < 8 || slot_size > SLOT_SIZE_LIMIT || page->start % 8 ||
@@ -83,20 +94,14 @@ static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct rcore_he
 
 /*
  * heap_page_allocate() (from 3.4 on: heap_add_page()) puts a blank heap_page
- * into the list first, and then writes where its slots are. It contains no
- * object yet.
+ * into the list first, and then writes where its slots are, in an order that
+ * the compiler chooses. Until both numbers are there, it contains no object.
  */
-static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
+static bool is_being_made(struct rcore_ruby *ruby, uint64_t address)
 {
-	const struct rcore_layout *layout = ruby->layout;
-	uint64_t slots, slot_size = 0;
-	if (!rcore_is_object(ruby, address) ||
-	    rcore_read_field(ruby->memory, address, &layout->heap_page.total_slots, &slots))
-		return false;
-	if (rcore_has(&layout->heap_page.slot_size) &&
-	    rcore_read_field(ruby->memory, address, &layout->heap_page.slot_size, &slot_size))
-		return false;
-	return !slots && !slot_size;
+	uint64_t slots, slot_size;
+	return read_size(ruby, address, &slots, &slot_size) && (!slots || !slot_size) &&
+	       slots <= PAGE_SIZE_LIMIT && slot_size <= SLOT_SIZE_LIMIT;
 }
 
 /*
@@ -107,8 +112,9 @@ static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
 static bool is_empty(struct rcore_ruby *ruby, uint64_t address)
 {
 	const struct rcore_layout *layout = ruby->layout;
-	uint64_t start;
-	return layout->traits.heap_pages_darray && is_blank(ruby, address) &&
+	uint64_t start, slots, slot_size;
+	return layout->traits.heap_pages_darray &&
+	       read_size(ruby, address, &slots, &slot_size) && !slots && !slot_size &&
 	       !rcore_read_field(ruby->memory, address, &layout->heap_page.start, &start) &&
 	       !start;
 }
@@ -154,7 +160,7 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 {
 	uint64_t list, count, address = 0, last = 0;
 	size_t tested = 0, held = 0, empty = 0;
-	bool one_is_blank = false;
+	bool one_is_being_made = false;
 	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
 	if (!err && !count)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
@@ -182,8 +188,8 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 		address = next;
 		if (is_absent(ruby, address) || (i && address == before))
 			continue;
-		if (some > 1 && !one_is_blank && is_blank(ruby, address)) {
-			one_is_blank = true;
+		if (some > 1 && !one_is_being_made && is_being_made(ruby, address)) {
+			one_is_being_made = true;
 			continue;
 		}
 		tested++;
@@ -396,7 +402,7 @@ struct pages {
 	uint64_t bad;  /* of these, no pages */
 	/* Of these within the count, freed or in the list twice. */
 	uint64_t gone;
-	bool one_is_blank;
+	bool one_is_being_made;
 };
 
 /* Pages that were freed are at the end of the list, or beyond the count. */
@@ -413,9 +419,10 @@ static void walk_rest(const struct walk *walk, struct pages *pages, bool *go_on)
 static void walk_one(const struct walk *walk, uint64_t page, struct pages *pages, bool *go_on)
 {
 	bool is_unused = is_empty(walk->ruby, page);
-	bool is_one = !is_unused && !pages->one_is_blank && is_blank(walk->ruby, page);
+	bool is_one =
+		!is_unused && !pages->one_is_being_made && is_being_made(walk->ruby, page);
 	if (is_unused || is_one) {
-		pages->one_is_blank |= is_one;
+		pages->one_is_being_made |= is_one;
 	} else if (!walk_entry(walk, page, &pages->last, go_on)) {
 		pages->bad++;
 		pages->gone += pages->done < pages->count &&

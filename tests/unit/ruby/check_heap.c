@@ -105,6 +105,36 @@ static bool count(void *context, uint64_t value, const void *copy, size_t size)
 	return true;
 }
 
+/* Whether the number or the size of its slots is written first depends on the compiler. */
+START_TEST(test_page_half_made)
+{
+	enum { PAGES = 3 };
+	static const uint64_t flags[SLOTS] = {RCORE_T_STRING};
+	static const struct fake_page pages[PAGES] = {
+		{80, SLOTS, flags}, {80, SLOTS, flags}, {80, SLOTS, flags}};
+	uint64_t starts[PAGES];
+	begin(_i);
+	const struct rcore_layout *layout = &fake.layout;
+	const struct rcore_field *unwritten[] = {&layout->heap_page.total_slots,
+						 &layout->heap_page.slot_size};
+	uint64_t objspace = fake_objspace(&fake, pages, PAGES, starts);
+	for (size_t i = 0; i < RCORE_COUNT(unwritten) && rcore_has(unwritten[i]); i++) {
+		size_t tested, held, unreadable, objects = 0;
+		uint64_t page = heap_page_of(starts[PAGES - 1]), value;
+		ck_assert(!rcore_read_field(&fake.target.memory, page, unwritten[i], &value));
+		fake_put_field(&fake.target, page, unwritten[i], 0);
+		OK(rcore_heap_prove(&ruby, objspace, &tested, &held));
+		ck_assert_uint_eq(tested, PAGES - 1);
+		ck_assert_uint_eq(held, PAGES - 1);
+		OK(rcore_heap_walk(&ruby, objspace, RCORE_T_STRING, count, &objects,
+				   &unreadable));
+		ck_assert_uint_eq(objects, PAGES - 1);
+		ck_assert_uint_eq(unreadable, 0);
+		fake_put_field(&fake.target, page, unwritten[i], value);
+	}
+}
+END_TEST
+
 /*
  * From 3.4 on, pages without living objects stay in the list, blank. Most pages
  * may be so, but not all; and the walk reads nothing beyond the list.
@@ -241,7 +271,8 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_garbage, test_page_being_made, test_empty_pages,
-				      test_page_list_being_moved, test_moved};
+	const TTest *const tests[] = {
+		test_garbage,     test_page_being_made,       test_page_half_made,
+		test_empty_pages, test_page_list_being_moved, test_moved};
 	return run_suite("heap", tests, RCORE_COUNT(tests));
 }
