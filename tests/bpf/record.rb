@@ -11,7 +11,9 @@ module Record
   RATE = 1999
 
   def self.cases(workshops)
-    workshops.map { |ruby, workshop| BpfCase.new("record contexts #{ruby.name}") { Record.contexts(self, ruby, workshop) } } + places(workshops)
+    workshops.map { |ruby, workshop| BpfCase.new("record contexts #{ruby.name}") { Record.contexts(self, ruby, workshop) } } +
+      workshops.select { |ruby, _| ruby.version >= Gem::Version.new("3.3") }.map { |ruby, workshop| BpfCase.new("record mn #{ruby.name}") { Record.many(self, ruby, workshop) } } +
+      places(workshops)
   end
 
   # The block gets the process that was started, and returns that of the program.
@@ -35,6 +37,25 @@ module Record
     end
     test.fail("seed #{seed}: no samples of the methods") if seen.empty?
     test.note = "#{seen.values.sum} samples of #{seen.size} contexts"
+  end
+
+  # M:N threads take turns on kernel threads: each has samples of its own method only, with and without native frames.
+  def self.many(test, ruby, workshop)
+    recordings = []
+    test.truth_of(ruby, workshop, "turns.rb", environment: { "RUBY_MN_THREADS" => "1" }) do |pid|
+      recordings = [[], ["--native"]].map { |options| record(test, pid, "-d", SECONDS, "-r", RATE, *options, *ruby.files) }
+    end
+    counts = recordings.map do |recording|
+      seen = Hash.new(0)
+      recording.totals.each do |total|
+        turns = recording.stack(total).grep(/\A(?:Object#)?turn_\d\z/).uniq
+        test.fail("methods of several threads: #{recording.stack(total)}") if turns.size > 1
+        turns.each { |turn| seen[[recording.thread(total)["id"], turn]] += total["samples"] }
+      end
+      test.same("threads and their methods: #{seen}", [4, 4, 4], [seen.size, *seen.keys.transpose.map { |each| each.uniq.size }])
+      seen.values.sum
+    end
+    test.note = "#{counts.join(" and ")} samples"
   end
 
   def self.record(test, pid, *options)
