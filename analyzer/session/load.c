@@ -213,8 +213,8 @@ struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snaps
 	if (err)
 		return err;
 	/*
-	 * Of what was decoded, the rest reads the machine stacks again. If the
-	 * core is in memory anyway, this would only cost time.
+	 * From here on, only machine stacks are read again. If the core is in
+	 * memory anyway, this would only cost time.
 	 */
 	if (rcore_core_is_read_ahead(session->target.core))
 		rcore_core_release_pages(session->target.core);

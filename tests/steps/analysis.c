@@ -153,9 +153,10 @@ static void renew_maps(struct analysis *analysis)
 static void refresh(struct analysis *analysis)
 {
 	bool remapped = analysis->tracee->maps_changed;
+	/* Before a session may be opened, which reads the modules. */
+	pages_renew(&analysis->pages, remapped);
 	if (remapped)
 		renew_maps(analysis);
-	pages_renew(&analysis->pages, remapped);
 	read_threads(analysis);
 }
 

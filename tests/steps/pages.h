@@ -11,8 +11,8 @@ struct page;
  * The tracee's pages at one step. An analysis reads some 300 pages, nearly the
  * same at each step, so pages that were in use are read again in one system
  * call; those that the tracee cannot write to are kept. Which pages are not
- * mapped is remembered, too: a proof follows many pointers that are none, each
- * of which would be a system call or two.
+ * mapped is remembered, too: a proof follows many values that are not
+ * pointers, each of which would be a system call or two.
  */
 struct pages {
 	struct rcore_memory memory; /* first: the callee casts back */

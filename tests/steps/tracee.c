@@ -112,6 +112,9 @@ static enum stop stopped(struct tracee *tracee, int tid, int status)
 		thread_of(tracee, (int)other);
 	struct tracee_thread *thread = thread_of(tracee, tid);
 	thread->state = TRACEE_STOPPED;
+	/* If the call took long, others were looked at before it had an effect. */
+	tracee->maps_changed |= thread->remaps;
+	thread->remaps = false;
 	read_registers(thread);
 	if (event)
 		return event == PTRACE_EVENT_CLONE ? STOP_CLONE : STOP_EVENT;
@@ -220,7 +223,7 @@ static bool restarts(const struct tracee_thread *thread)
 	return (int64_t)thread->registers[ORIG_RAX] >= 0 && -LAST <= result && result <= -FIRST;
 }
 
-static void note_syscall(struct tracee *tracee, const struct tracee_thread *thread)
+static void note_syscall(struct tracee *tracee, struct tracee_thread *thread)
 {
 	switch (thread->registers[RAX]) {
 	case SYS_mmap:
@@ -228,7 +231,7 @@ static void note_syscall(struct tracee *tracee, const struct tracee_thread *thre
 	case SYS_mremap:
 	case SYS_mprotect:
 	case SYS_brk:
-		tracee->maps_changed = true;
+		tracee->maps_changed = thread->remaps = true;
 		break;
 	default:
 		break;

@@ -21,7 +21,8 @@ enum tracee_state {
 struct tracee_thread {
 	int tid;
 	enum tracee_state state;
-	int signal; /* to be delivered when it moves; 0: none */
+	int signal;  /* to be delivered when it moves; 0: none */
+	bool remaps; /* it is in a system call that changes what is mapped */
 	uint64_t registers[RCORE_MAX_REGISTERS];
 };
 

@@ -15,7 +15,8 @@ class TestRuby
     end
   end
 
-  # The one of that name; nil: one of each version, as another build of it tells most tests nothing new.
+  # Returns the Ruby of that name. If it is nil, returns one of each version, because most tests learn nothing from a
+  # second build.
   def self.chosen(name)
     all.select { |ruby| name ? ruby.name == name : !ruby.name.include?("-sid") }
   end

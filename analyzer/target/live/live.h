@@ -203,6 +203,13 @@ void rcore_live_release(struct rcore_live *live, struct rcore_live_pause *ret);
 bool rcore_live_has_missed(const struct rcore_live *live);
 
 /*
+ * While `allow` is true, rcore_live_has_missed() does not count reads. For what
+ * changes so rarely that the process is not stopped a second time for it.
+ * NULL-safe.
+ */
+void rcore_live_allow_late(struct rcore_live *live, bool allow);
+
+/*
  * Returns a hash of the bytes of [start, end) that this round has copied. It
  * can be compared only with hashes of the same round: before and after
  * rcore_live_begin().

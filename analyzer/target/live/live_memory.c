@@ -104,6 +104,7 @@ static bool is_late(struct rcore_live_memory *memory, uint64_t address)
 	bool late = memory->stop ? !rcore_stop_is_held(memory->stop)
 				 : memory->is_released && !is_constant(memory, address);
 	memory->late_count += late;
+	memory->allowed_count += late && memory->allows_late;
 	return late;
 }
 

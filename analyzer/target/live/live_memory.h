@@ -33,6 +33,9 @@ struct rcore_live_memory {
 	 */
 	bool is_released, is_overdue;
 	size_t late_count; /* of calls */
+	/* Of these, those that do not matter: rcore_live_allow_late(). */
+	size_t allowed_count;
+	bool allows_late;
 	/* Distinguishes a hole from what cannot be read. */
 	const struct rcore_live_maps *maps;
 	bool is_gone; /* a read found no process */

@@ -309,16 +309,22 @@ void rcore_live_release(struct rcore_live *live, struct rcore_live_pause *ret)
 		return;
 	measure(live, ret);
 	rcore_live_sleepers_clear(&live->sleepers);
-	live->memory.late_count = 0;
+	live->memory.late_count = live->memory.allowed_count = 0;
 	live->memory.is_released = true;
 	live->memory.is_overdue = ret->overdue;
 	if (ret->overdue && !live->memory.reads_late)
 		rcore_live_pages_freeze(&live->pages);
 }
 
+void rcore_live_allow_late(struct rcore_live *live, bool allow)
+{
+	if (live)
+		live->memory.allows_late = allow;
+}
+
 bool rcore_live_has_missed(const struct rcore_live *live)
 {
-	return live->memory.late_count != 0;
+	return live->memory.late_count > live->memory.allowed_count;
 }
 
 uint64_t rcore_live_digest(struct rcore_live *live, uint64_t start, uint64_t end)

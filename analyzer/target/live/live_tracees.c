@@ -26,7 +26,7 @@ static bool has_ended(const struct rcore_tracees *tracees, int tid)
 	       status.state == 'X';
 }
 
-/* False if the thread is there and cannot be traced. */
+/* Returns false if the thread exists but cannot be traced. */
 static bool note_refused(struct rcore_tracees *tracees, struct rcore_tracee *tracee)
 {
 	int errnum = errno;

@@ -45,6 +45,7 @@ module Stage
       row[:error] ||= "#{ready.inspect} is held" if ready != name
     end
     late.kill
+    File.write("pid", Process.pid)
     File.write("truth.new", JSON.generate(ROWS.transform_values { |row| row.slice(:fiber, :works, :error) }))
     File.rename("truth.new", "truth")
     sleep
