@@ -7,6 +7,7 @@
 #include "base/address_map.h"
 #include "base/grow.h"
 #include "session/stacks.h"
+#include "session/zero_stacks.h"
 #include "vm/problem.h"
 #include "weave/weave.h"
 
@@ -116,34 +117,21 @@ static void admit(struct rcore_snapshot *snapshot)
 				"install the debug information of this Ruby to be sure"));
 }
 
-/*
- * GDB's gcore writes zeroes where it cannot read, GDB 13 for each stack into
- * which glibc 2.42 has put a guard page. A stack that is in use has at least a
- * return address.
- */
 static void admit_zeroes(const struct rcore_target *target, struct rcore_snapshot *snapshot)
 {
-	const struct rcore_process *process = target->process;
-	size_t count = 0;
-	for (size_t i = 0; i < process->thread_count; i++) {
-		static const uint8_t zeroes[1024];
-		uint8_t bytes[sizeof(zeroes)];
-		const struct rcore_native_thread *thread = &process->threads[i];
-		unsigned sp = rcore_register_sp(process->machine);
-		count += thread->has_registers &&
-			 !rcore_read(target->memory, thread->registers[sp], bytes,
-				     sizeof(bytes)) &&
-			 !memcmp(bytes, zeroes, sizeof(bytes));
-	}
+	if (rcore_target_was_alive(target))
+		return;
+	size_t count = rcore_zero_stacks(target->process, target->memory);
 	if (count)
 		rcore_problem_add(
 			snapshot,
 			rcore_error_create(
 				RCORE_ERROR_CORRUPT,
-				"the stacks of %zu of %zu threads have only zeroes: whatever "
-				"wrote this core could not read them, so native frames and "
-				"some waits are lost; `rcore pack -p PID` saves them",
-				count, process->thread_count));
+				"the stacks of %zu of %zu threads contain only zeroes: the "
+				"program that wrote this core could not read them, so native "
+				"frames and some waits are missing; `rcore pack -p PID` saves "
+				"stacks",
+				count, target->process->thread_count));
 }
 
 /* Whether each stack came to its natural end, and each part of it was woven. */

@@ -42,7 +42,7 @@ module Summary
     [lines.reject { |line| line[:kind] == "gvl" }.map { |line| line.slice(:kind, :holder, :busy, :fibers) }, groups]
   end
 
-  # What blocks most is at its line, and all lines of the summary are in the message.
+  # Each format names the line of the thread that blocks the most others, and contains the whole summary.
   def self.ci_formats(test, pid, truth)
     place = { "github" => "::warning file=stuck.rb,line=%d,title=Blocked threads in Rate.fetch::", "gitlab" => '"path":"stuck.rb","lines":{"begin":%d}',
               "sarif" => '"uri":"stuck.rb","uriBaseId":"%%SRCROOT%%"},"region":{"startLine":%d}', "junit" => "Rate.fetch (stuck.rb:%d)", "markdown" => "Rate.fetch (stuck.rb:%d)" }
@@ -60,7 +60,7 @@ module Summary
     said, = Open3.capture2e(*Child::ROOT, "gcore", "-o", File.join(folder, "core"), pid.to_s)
     out, = test.rcore(File.join(folder, "core.#{pid}"), *ruby.files)
     lost = said.scan(/Memory read failed .* bytes at 0x(\h+)/).flatten.reject { |address| address.start_with?("ffff") }
-    test.same("says that stacks are lost", lost.any?, out.match?(/^  ! the stacks of \d+ of \d+ threads have only zeroes: /))
+    test.same("says that stacks are lost", lost.any?, out.match?(/^  ! the stacks of \d+ of \d+ threads contain only zeroes: /))
     test.fail("nobody waits:\n#{out.lines.first(LINES).join}") unless out.include?("Blocked: 13 threads wait for Mutex 0x")
   end
 

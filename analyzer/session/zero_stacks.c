@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/zero_stacks.h"
+
+#include <string.h>
+
+#include "target/process.h"
+
+/*
+ * GDB's gcore writes zeroes where it cannot read, GDB 13 for each stack into
+ * which glibc 2.42 has put a guard page. A stack that is in use has at least a
+ * return address, but a large buffer of zeroes may precede it.
+ */
+enum { LIMIT = 256 * 1024, STEP = 4096 };
+
+/* Returns where the saved bytes at `address` end, at most LIMIT after it. */
+static uint64_t saved_end(const struct rcore_process *process, uint64_t address)
+{
+	for (size_t i = 0; i < process->segment_count; i++) {
+		const struct rcore_segment *segment = &process->segments[i];
+		if (address < segment->start || address - segment->start >= segment->saved)
+			continue;
+		uint64_t left = segment->saved - (address - segment->start);
+		return address + (left < LIMIT ? left : LIMIT);
+	}
+	return address;
+}
+
+static bool has_only_zeroes(const struct rcore_process *process, struct rcore_memory *memory,
+			    uint64_t sp)
+{
+	static const uint8_t zeroes[STEP];
+	const uint64_t end = saved_end(process, sp);
+	bool zero = sp < end;
+	for (uint64_t at = sp; at < end && zero; at += STEP) {
+		uint8_t bytes[STEP];
+		size_t size = end - at < STEP ? end - at : STEP;
+		zero = !rcore_read(memory, at, bytes, size) && !memcmp(bytes, zeroes, size);
+	}
+	return zero;
+}
+
+size_t rcore_zero_stacks(const struct rcore_process *process, struct rcore_memory *memory)
+{
+	unsigned sp = rcore_register_sp(process->machine);
+	size_t count = 0;
+	for (size_t i = 0; i < process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &process->threads[i];
+		count += thread->has_registers &&
+			 has_only_zeroes(process, memory, thread->registers[sp]);
+	}
+	return count;
+}

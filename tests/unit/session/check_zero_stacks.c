@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Which stacks a debugger could not read. */
+#include <check.h>
+#include <elf.h>
+#include <stdlib.h>
+
+#include "base/count.h"
+#include "session/zero_stacks.h"
+#include "target/process.h"
+#include "fake_target.h"
+#include "suite.h"
+
+enum { SIZE = 1024 * 1024, SP = 1000 };
+
+static const struct example {
+	uint64_t saved, word; /* where the only word is that is not 0; 0: none */
+	size_t count;
+} examples[] = {
+	{SIZE, 0, 1},
+	{8192, 0, 1},
+	{SP + 8, 0, 1},
+	/* A word below sp is left from an earlier call. */
+	{SIZE, SP - 8, 1},
+	{SIZE, SP, 0},
+	/* After a buffer of zeroes. */
+	{SIZE, SP + 4096, 0},
+	{SIZE, SP + 256 * 1024 - 8, 0},
+	{8192, 8184, 0},
+	/* Nothing is saved. */
+	{0, 0, 0},
+	{SP, 0, 0},
+};
+
+START_TEST(stacks)
+{
+	const struct example *example = &examples[_i];
+	struct fake_target fake;
+	fake_target_init(&fake);
+	uint64_t start = fake_alloc(&fake, SIZE, 4096);
+	if (example->word)
+		fake_put(&fake, start + example->word, 0x401000);
+	struct rcore_segment segment = {.start = start, .size = SIZE, .saved = example->saved};
+	/* The registers of the second thread are unknown. */
+	struct rcore_native_thread threads[] = {{.has_registers = true}, {.tid = 2}};
+	threads[0].registers[rcore_register_sp(EM_X86_64)] = start + SP;
+	const struct rcore_process process = {.machine = EM_X86_64,
+					      .segments = &segment,
+					      .segment_count = 1,
+					      .threads = threads,
+					      .thread_count = RCORE_COUNT(threads)};
+	ck_assert_uint_eq(rcore_zero_stacks(&process, &fake.memory), example->count);
+	fake_target_deinit(&fake);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("zero_stacks");
+	TCase *tests = tcase_create("zero_stacks");
+	tcase_add_loop_test(tests, stacks, 0, RCORE_COUNT(examples));
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
