@@ -2,7 +2,9 @@
 #include "vm/wait/wait.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/grow.h"
 #include "vm/wait/wait_private.h"
 
 static bool put(struct rcore_address_map *map, uint64_t key, int index)
@@ -53,39 +55,74 @@ static struct rcore_error *look_at_stacks(struct rcore_waits *waits)
 	return err;
 }
 
-static bool contains(const struct rcore_lock *lock, int fiber)
+static bool is_held(const struct rcore_lock *lock)
 {
-	for (size_t i = 0; i < lock->waiter_count; i++)
-		if (lock->waiters[i] == fiber)
-			return true;
-	return false;
+	return lock->owner.thread >= 0 || lock->owner.fiber >= 0 || lock->owner.address;
+}
+
+/*
+ * Fills `ret`: for each fiber, the index of the lock that it wants, if some of
+ * that lock's waiters could not be read and it is not among the others.
+ * Otherwise -1.
+ */
+static void list_missing(const struct rcore_waits *waits, int *ret)
+{
+	const struct rcore_loader *loader = waits->loader;
+	for (size_t i = 0; i < loader->fibers.count; i++) {
+		const struct rcore_wait *wait = loader->fibers.items[i].wait;
+		bool wants =
+			wait && wait->lock &&
+			(wait->kind == RCORE_WAIT_MUTEX || wait->kind == RCORE_WAIT_MONITOR);
+		ret[i] = wants ? rcore_address_map_get(&waits->lock_of, wait->lock) : -1;
+		if (ret[i] >= 0 && (!waits->locks.items[ret[i]].problem ||
+				    !is_held(&waits->locks.items[ret[i]])))
+			ret[i] = -1;
+	}
+	for (size_t i = 0; i < waits->locks.count; i++) {
+		const struct rcore_lock *lock = &waits->locks.items[i];
+		for (size_t j = 0; j < lock->waiter_count; j++)
+			if (ret[lock->waiters[j]] == (int)i)
+				ret[lock->waiters[j]] = -1;
+	}
+}
+
+/* Makes room for `more` waiters after those of the lock. */
+static bool reserve(struct rcore_arena *arena, struct rcore_lock *lock, size_t more)
+{
+	int *waiters = rcore_arena_array(arena, lock->waiter_count + more, sizeof(*waiters));
+	if (waiters && lock->waiter_count)
+		memcpy(waiters, lock->waiters, lock->waiter_count * sizeof(*waiters));
+	lock->waiters = waiters;
+	return waiters;
 }
 
 /*
  * The ring of a lock's waiters is on their stacks, which may be unreadable. If
- * so, adds those whose threads or frames say that they want the lock.
+ * so, appends those whose threads or frames say that they want the lock.
  */
-static struct rcore_error *add_known_waiters(struct rcore_waits *waits, struct rcore_lock *lock)
+static struct rcore_error *add_known_waiters(struct rcore_waits *waits)
 {
-	struct rcore_loader *loader = waits->loader;
-	size_t count = loader->fibers.count;
-	if (!lock->problem || !count)
-		return NULL;
-	int *waiters = rcore_arena_array(&loader->snapshot->arena, count, sizeof(*waiters));
-	if (!waiters)
-		return rcore_error_no_memory();
-	size_t known = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct rcore_wait *wait = loader->fibers.items[i].wait;
-		bool wants =
-			wait && wait->lock == lock->address &&
-			(wait->kind == RCORE_WAIT_MUTEX || wait->kind == RCORE_WAIT_MONITOR);
-		if (wants || contains(lock, (int)i))
-			waiters[known++] = (int)i;
-	}
-	lock->waiters = waiters;
-	lock->waiter_count = known;
-	return NULL;
+	const struct rcore_loader *loader = waits->loader;
+	size_t fibers = loader->fibers.count, locks = waits->locks.count;
+	int *missing = rcore_calloc(fibers, sizeof(*missing));
+	size_t *counts = rcore_calloc(locks, sizeof(*counts));
+	bool done = missing && counts;
+	if (done)
+		list_missing(waits, missing);
+	for (size_t i = 0; done && i < fibers; i++)
+		if (missing[i] >= 0)
+			counts[missing[i]]++;
+	for (size_t i = 0; done && i < locks; i++)
+		done = !counts[i] ||
+		       reserve(&loader->snapshot->arena, &waits->locks.items[i], counts[i]);
+	for (size_t i = 0; done && i < fibers; i++)
+		if (missing[i] >= 0) {
+			struct rcore_lock *lock = &waits->locks.items[missing[i]];
+			lock->waiters[lock->waiter_count++] = (int)i;
+		}
+	free(missing);
+	free(counts);
+	return done ? NULL : rcore_error_no_memory();
 }
 
 /*
@@ -99,14 +136,9 @@ static struct rcore_error *keep_locks(struct rcore_waits *waits)
 					    sizeof(*snapshot->locks));
 	if (!snapshot->locks)
 		return rcore_error_no_memory();
-	for (size_t i = 0; i < waits->locks.count; i++) {
-		struct rcore_lock *lock = &waits->locks.items[i];
-		struct rcore_error *err = add_known_waiters(waits, lock);
-		if (err)
-			return err;
-		if (lock->owner.thread >= 0 || lock->owner.fiber >= 0 || lock->owner.address)
-			snapshot->locks[snapshot->lock_count++] = *lock;
-	}
+	for (size_t i = 0; i < waits->locks.count; i++)
+		if (is_held(&waits->locks.items[i]))
+			snapshot->locks[snapshot->lock_count++] = waits->locks.items[i];
 	return NULL;
 }
 
@@ -126,6 +158,8 @@ struct rcore_error *rcore_load_waits(struct rcore_loader *loader)
 		err = look_at_stacks(&waits);
 	if (!err)
 		err = rcore_wait_lock_names(&waits);
+	if (!err)
+		err = add_known_waiters(&waits);
 	if (!err)
 		err = keep_locks(&waits);
 	rcore_address_map_deinit(&waits.thread_of);

@@ -212,6 +212,45 @@ START_TEST(test_broken_locks)
 }
 END_TEST
 
+/*
+ * Waiters that were read keep their order, and those that are only known from
+ * their threads follow.
+ */
+START_TEST(test_order_of_waiters)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	uint64_t object, other = fake_current_fiber(vm, world.other);
+	lock_wanted(world.running, other, &object);
+	uint64_t held = FAKE_GET(vm, vm->main_thread, thread, keeping_mutexes);
+	uint64_t second = waiter(AT(held, mutex, waitq), object, sleeping());
+	FAKE_PUT(vm, waiter(AT(held, mutex, waitq), object, other), sync_waiter, th, 0x1000);
+	FAKE_PUT(vm, world.sleeper, thread, locking_mutex, object);
+	for (int i = 0; i < 2; i++) {
+		struct rcore_snapshot *snapshot = world_load_whole();
+		const struct rcore_lock *lock = &snapshot->locks[0];
+		ck_assert_uint_eq(snapshot->lock_count, 1);
+		ck_assert_ptr_nonnull(lock->problem);
+		ck_assert_uint_eq(lock->waiter_count, 2);
+		ck_assert_uint_eq(snapshot->fibers[lock->waiters[0]].address, other);
+		ck_assert_uint_eq(snapshot->fibers[lock->waiters[1]].address, sleeping());
+		ck_assert_int_gt(lock->waiters[0], lock->waiters[1]);
+		world_free(snapshot);
+		FAKE_PUT(vm, second, sync_waiter, th, 0x1000);
+	}
+
+	/* Nobody holds it any more. */
+	FAKE_PUT(vm, vm->main_thread, thread, keeping_mutexes, 0);
+	FAKE_PUT(vm, held, mutex, fiber, 0);
+	FAKE_PUT(vm, held, mutex, ec_serial, 0);
+	if (!rcore_has(&LAYOUT.mutex.fiber))
+		FAKE_PUT(vm, held, mutex, thread, 0);
+	struct rcore_snapshot *snapshot = world_load_whole();
+	ck_assert_uint_eq(snapshot->lock_count, 0);
+	world_free(snapshot);
+}
+END_TEST
+
 static uint64_t joiner(uint64_t target, uint64_t fiber)
 {
 	struct fake_vm *vm = &world.vm;
@@ -599,19 +638,13 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_locks,
-		test_names,
-		test_broken_locks,
-		test_joins,
-		test_gvl,
-		test_waiting_fds,
-		test_half_linked,
-		test_syscalls,
-		test_restarted,
-		test_queue,
-		test_faults,
-		test_unmeasured,
-		test_unmeasured_fields,
+		test_locks,        test_names,
+		test_broken_locks, test_order_of_waiters,
+		test_joins,        test_gvl,
+		test_waiting_fds,  test_half_linked,
+		test_syscalls,     test_restarted,
+		test_queue,        test_faults,
+		test_unmeasured,   test_unmeasured_fields,
 	};
 	return world_run("wait", tests, RCORE_COUNT(tests));
 }
