@@ -11,6 +11,7 @@
 #include "triage/crash_stack.h"
 #include "triage/origin.h"
 #include "triage/summary.h"
+#include "triage/workers.h"
 
 /* Returns NULL if memory is short. */
 static const char *escaped(struct rcore_arena *arena, const char *text)
@@ -175,6 +176,7 @@ static struct rcore_error *find_hang(const struct rcore_snapshot *snapshot, cons
 				     struct rcore_arena *arena, struct rcore_finding *finding)
 {
 	bool is_deadlock = snapshot->deadlock_count;
+	const struct rcore_summary_line *line = blocked_line(snapshot);
 	const struct rcore_fiber *fiber = fiber_at_fault(snapshot);
 	struct rcore_error *err = NULL;
 	for (size_t i = 0;
@@ -185,13 +187,21 @@ static struct rcore_error *find_hang(const struct rcore_snapshot *snapshot, cons
 		return err;
 	const struct rcore_finding_place *place =
 		finding->place_count ? &finding->places[0] : NULL;
-	const char *label = place && place->label ? place->label : "unknown code";
+	const struct rcore_frame *frame = fiber ? rcore_application_frame(fiber) : NULL;
+	const char *label = place && place->label   ? place->label
+			    : frame && frame->label ? escaped(arena, frame->label)
+						    : "unknown code";
 	const char *summary = summary_of(snapshot, arena);
+	if (!label)
+		return rcore_error_no_memory();
 	finding->kind = is_deadlock ? "deadlock" : "blocked";
 	finding->level = is_deadlock ? "error" : "warning";
-	finding->about = is_deadlock ? "Threads of a Ruby process wait for each other"
-				     : "Threads of a Ruby process were blocked by another";
-	finding->event = is_deadlock ? "the deadlock" : "the wait";
+	finding->about = is_deadlock
+				 ? "Threads of a Ruby process wait for each other"
+				 : "Threads of a Ruby process are blocked by another thread";
+	finding->event = is_deadlock                 ? "a thread of the deadlock"
+			 : line && line->holder >= 0 ? "the thread that blocks others"
+						     : "a thread that waits";
 	finding->title = rcore_arena_printf(
 		arena, "%s in %s", is_deadlock ? "Deadlock" : "Blocked threads", label);
 	finding->fingerprint = rcore_arena_printf(arena, "%s in %s", finding->kind, label);
@@ -206,7 +216,8 @@ struct rcore_error *rcore_finding_make(const struct rcore_snapshot *snapshot, co
 {
 	bool is_crash = snapshot->cause.present;
 	*ret = (struct rcore_finding){.present = is_crash || snapshot->deadlock_count ||
-						 blocked_line(snapshot)};
+						 blocked_line(snapshot),
+				      .is_crash = is_crash};
 	if (!ret->present)
 		return NULL;
 	ret->places = rcore_arena_alloc(arena, RCORE_MAX_PLACES * sizeof(*ret->places));

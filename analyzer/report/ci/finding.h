@@ -29,12 +29,13 @@ struct rcore_finding_place {
  */
 struct rcore_finding {
 	bool present; /* false: the process neither died nor is blocked */
+	bool is_crash;
 	/* "SIGSEGV", "deadlock", "blocked": reports are grouped by it. */
 	const char *kind;
 	const char *level; /* "error", or "warning": it may pass */
 	/* What the kind means: "A Ruby process was killed ...". */
 	const char *about;
-	const char *event; /* what the places lead to: "the crash" */
+	const char *event; /* whose stack has the places: "the crash" */
 	const char *title; /* "SIGSEGV in Foo#bar" */
 	/* Cause, blame, signature and summary, in one line. */
 	const char *message;

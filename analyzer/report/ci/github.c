@@ -39,7 +39,8 @@ static struct rcore_error *write_all(const struct rcore_finding *finding,
 								finding->place_count - shown)
 					   : "";
 		const char *message = rcore_arena_printf(
-			arena, "On the way to %s: %s%s", finding->event,
+			arena, "%s %s%s",
+			finding->is_crash ? "On the way to the crash:" : "Called from",
 			places[i].label ? places[i].label : "a frame", more ? more : "");
 		if (!message)
 			return rcore_error_no_memory();

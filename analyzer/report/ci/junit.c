@@ -54,7 +54,7 @@ struct rcore_error *rcore_report_junit(const struct rcore_snapshot *snapshot,
 	struct rcore_error *err = rcore_finding_make(
 		snapshot, options ? options->source_root : NULL, &arena, &finding);
 	if (!err) {
-		const char *name = finding.present ? finding.title : "no crash";
+		const char *name = finding.present ? finding.title : "no finding";
 		const struct rcore_finding_place *place =
 			finding.place_count ? &finding.places[0] : NULL;
 		fprintf(out,

@@ -108,8 +108,13 @@ static void put_result(struct rcore_json *json, const struct rcore_finding *find
 		append(json, stacks, stack_of(json, finding));
 		rcore_json_add(json, result, "stacks", stacks);
 	}
-	rcore_json_add_text(json, fingerprints, "rcoreStrict/v1", snapshot->signature.strict);
-	rcore_json_add_text(json, fingerprints, "rcoreLoose/v1", snapshot->signature.loose);
+	if (finding->is_crash) {
+		const struct rcore_signature *signature = &snapshot->signature;
+		rcore_json_add_text(json, fingerprints, "rcoreStrict/v1", signature->strict);
+		rcore_json_add_text(json, fingerprints, "rcoreLoose/v1", signature->loose);
+	} else {
+		rcore_json_add_text(json, fingerprints, "rcoreHang/v1", finding->fingerprint);
+	}
 	rcore_json_add(json, result, "partialFingerprints", fingerprints);
 	rcore_json_put(json, NULL, result);
 }

@@ -228,6 +228,35 @@ static struct json_object *parsed(const struct rcore_snapshot *snapshot,
 	return document;
 }
 
+/*
+ * The frame is named although its file is not in the source folder. The
+ * signature is that of the main thread, so it is left out.
+ */
+START_TEST(hang_has_a_name)
+{
+	struct rcore_frame frame = {
+		.label = "Pump#push \x1b", .path = "/srv/pump.rb", .line = 3};
+	struct rcore_snapshot snapshot;
+	rcore_test_waits(&snapshot);
+	snapshot.deadlock_count = 0;
+	snapshot.signature = (struct rcore_signature){.strict = "strict", .loose = "loose"};
+	ck_assert_int_eq(snapshot.summary[0].kind, RCORE_SUMMARY_QUEUE);
+	struct rcore_fiber *fiber = &snapshot.fibers[snapshot.summary[0].fibers[0]];
+	fiber->frames = &frame;
+	fiber->frame_count = 1;
+	char *github = written(rcore_report_github, &snapshot, NULL);
+	char *sarif = written(rcore_report_sarif, &snapshot, NULL);
+	ck_assert_msg(strstr(github, "title=Blocked threads in Pump#push \\e::") != NULL, "%s",
+		      github);
+	ck_assert_ptr_nonnull(strstr(sarif, "\"partialFingerprints\":{\"rcoreHang/v1\":\""
+					    "blocked in Pump#push "));
+	ck_assert_ptr_null(strstr(sarif, "strict"));
+	free(github);
+	free(sarif);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
 START_TEST(woven_json_is_valid)
 {
 	struct rcore_snapshot snapshot;
@@ -607,6 +636,7 @@ int main(void)
 	TCase *report = tcase_create("report");
 	tcase_add_test(report, problems_have_lines);
 	tcase_add_test(report, doctor_tells_of_weaving);
+	tcase_add_test(report, hang_has_a_name);
 	tcase_add_test(report, woven_json_is_valid);
 	tcase_add_loop_test(report, golden, 0, RCORE_COUNT(goldens));
 	tcase_add_loop_test(report, printable, 0, SNAPSHOTS * RCORE_COUNT(writers));
