@@ -41,8 +41,8 @@ void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot
 			snapshot,
 			rcore_error_create(
 				RCORE_ERROR_CORRUPT,
-				"layout %s has fields that do not fit this target (%zu), and "
-				"shifting them did not help; `rcore layout check` names them",
+				"layout %s does not fit this target (misfits: %zu), and "
+				"shifting fields did not help; `rcore layout check` names them",
 				trial->location.layout.name, trial->misfits));
 	describe_unmeasured(&trial->location.layout, snapshot);
 	memcpy(snapshot->shifts, trial->shifts, sizeof(snapshot->shifts));

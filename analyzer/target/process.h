@@ -50,7 +50,7 @@ void rcore_process_settle_signal(struct rcore_process *process, bool by_debugger
  */
 bool rcore_process_was_killed(const struct rcore_process *process);
 
-/* Whether another process than `pid` sent this signal. */
+/* Returns whether a process other than `pid` sent this signal. */
 bool rcore_siginfo_is_of_other(const struct rcore_siginfo *info, int pid);
 
 #endif

@@ -166,9 +166,9 @@ uint64_t rcore_first_argument(struct rcore_memory *memory, unsigned machine, uin
  *	pop  %r10
  *	call *%r11
  *
- * So the block is where the called function has its frame. It ends where that
- * of the save area for registers ends, if GCC compiled the function, and both
- * begin with rdi. A function that has a named argument does not write there.
+ * So the block is where the called function has its frame. If GCC compiled the
+ * function, its register save area is at the same place. Both begin with rdi,
+ * and a function that has a named argument does not write there.
  */
 uint64_t rcore_first_argument_of_libffi(const struct rcore_va_list *list, uint64_t pc,
 					uint64_t sp)

@@ -31,7 +31,7 @@ module Stage
     value.is_a?(Module) ? value.name : value.inspect
   end
 
-  # A server got what it is not going to answer.
+  # A server received a request that it will never answer.
   def self.held(name)
     READY << name
   end
