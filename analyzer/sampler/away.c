@@ -162,6 +162,7 @@ struct rcore_error *rcore_away_found(struct rcore_sampler *sampler,
 		return rcore_error_no_memory();
 	if (away->size)
 		return NULL;
+	away->thread = thread->address;
 	away->is_blocked = thread->state == RCORE_SAMPLE_BLOCKED;
 	away->looked = away->looks = 0;
 	if (!away->is_away) {

@@ -14,6 +14,7 @@ enum { RCORE_AWAY_KEPT_MAX = 256 << 20 };
 /* A kernel thread that has left its processor at least once. */
 struct rcore_away {
 	uint32_t tid;
+	uint64_t thread;   /* the rb_thread_t that it ran when it left */
 	bool is_away;      /* it has not returned yet */
 	bool is_lost;      /* memory was short */
 	bool is_missing;   /* it was not in /proc when rcore last looked */

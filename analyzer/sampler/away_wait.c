@@ -35,15 +35,6 @@ uint32_t rcore_away_blocked(struct rcore_sampler *sampler, uint32_t node)
 	return rcore_profile_state(sampler->profile, &state);
 }
 
-static struct rcore_sampled_thread *thread_of(const struct rcore_sampler *sampler,
-					      const struct rcore_away *away)
-{
-	for (size_t i = 0; i < sampler->threads.count; i++)
-		if (sampler->threads.items[i]->tid == (int)away->tid)
-			return sampler->threads.items[i];
-	return NULL;
-}
-
 /* Adds a kind that is not known yet. Without memory, it stays unknown. */
 static void remember(struct rcore_sampler *sampler, uint32_t node, uint32_t wait)
 {
@@ -54,7 +45,7 @@ static void remember(struct rcore_sampler *sampler, uint32_t node, uint32_t wait
 
 static void look_up(struct rcore_sampler *sampler, struct rcore_away *away)
 {
-	struct rcore_sampled_thread *thread = thread_of(sampler, away);
+	struct rcore_sampled_thread *thread = rcore_sampler_thread_at(sampler, away->thread);
 	bool was_known = away->looked && !away->is_unknown;
 	uint64_t now = rcore_clock_ns();
 	/* What failed because the thread ran just then is tried again soon. */

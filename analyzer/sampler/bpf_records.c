@@ -38,11 +38,11 @@ struct rcore_error *rcore_sampler_begin_records(struct rcore_sampler *sampler)
 static struct rcore_sampled_thread *find(struct rcore_sampler *sampler, uint64_t address,
 					 uint32_t tid)
 {
-	for (size_t i = 0; i < sampler->threads.count; i++) {
-		struct rcore_sampled_thread *thread = sampler->threads.items[i];
-		if (address ? thread->address == address : thread->tid == (int)tid)
-			return thread;
-	}
+	if (address)
+		return rcore_sampler_thread_at(sampler, address);
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		if (sampler->threads.items[i]->tid == (int)tid)
+			return sampler->threads.items[i];
 	return NULL;
 }
 
@@ -67,9 +67,9 @@ static bool is_of(struct rcore_sampler *sampler, struct rcore_sampled_thread *th
 	if (thread->tid && !is_moved)
 		return false;
 	/* The id was not known, or the M:N thread has moved. */
-	if (!thread->tid)
+	if (!thread->first_tid)
 		thread->track.thread = 0;
-	thread->tid = tid;
+	rcore_thread_move(sampler, thread, tid);
 	return true;
 }
 

@@ -60,10 +60,12 @@ static struct rcore_error *look_up(struct rcore_sampler *sampler, struct rcore_a
 	if (!err && thread)
 		err = rcore_sampler_record_node(sampler, record, thread, false, &node);
 	away->is_away = !err && thread;
-	if (away->is_away)
-		rcore_away_refer(sampler, away, &thread->track, node,
-				 state_of(sampler, away, record, node));
-	return err;
+	if (!away->is_away)
+		return err;
+	away->thread = thread->address;
+	rcore_away_refer(sampler, away, &thread->track, node,
+			 state_of(sampler, away, record, node));
+	return NULL;
 }
 
 static struct rcore_error *add_left(struct rcore_sampler *sampler,
@@ -114,10 +116,7 @@ static void add_returned(struct rcore_sampler *sampler, const struct rcore_bpf_r
  */
 static void look_up_found(struct rcore_sampler *sampler, struct rcore_away *away)
 {
-	struct rcore_sampled_thread *thread = NULL;
-	for (size_t i = 0; i < sampler->threads.count && !thread; i++)
-		if (sampler->threads.items[i]->tid == (int)away->tid)
-			thread = sampler->threads.items[i];
+	struct rcore_sampled_thread *thread = rcore_sampler_thread_at(sampler, away->thread);
 	away->is_away = thread;
 	if (!thread)
 		return;

@@ -222,6 +222,9 @@ struct rcore_sampler {
 /* thread_list.c */
 struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler);
 bool rcore_sampler_list_holds(const struct rcore_sampler *sampler);
+/* Returns the thread whose rb_thread_t has this address, or NULL. */
+struct rcore_sampled_thread *rcore_sampler_thread_at(const struct rcore_sampler *sampler,
+						     uint64_t address);
 /*
  * Adds a thread that the VM's lists lack, because it has ended. `tid` is 0 if
  * it is unknown. The sampler owns it. Returns NULL if memory is short.
@@ -247,6 +250,12 @@ bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
  * (RUBY_MN_THREADS, and those of Ractors, from 3.3 on) change kernel threads.
  */
 void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
+/*
+ * Notes that a kernel thread runs this thread now, and no other one that ran
+ * there before. rcore_thread_time() then fails.
+ */
+void rcore_thread_move(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+		       int tid);
 /* Returns the same since the kernel thread began; 0: unknown. */
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread);
 /* Returns the same for any kernel thread of the process. */

@@ -96,6 +96,15 @@ static struct rcore_sampled_thread *new_thread(struct rcore_sampler *sampler, ui
 	return thread;
 }
 
+struct rcore_sampled_thread *rcore_sampler_thread_at(const struct rcore_sampler *sampler,
+						     uint64_t address)
+{
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		if (sampler->threads.items[i]->address == address)
+			return sampler->threads.items[i];
+	return NULL;
+}
+
 struct rcore_sampled_thread *rcore_sampler_add_thread(struct rcore_sampler *sampler,
 						      uint64_t address, int tid)
 {

@@ -115,14 +115,19 @@ static int open_file(const struct rcore_sampler *sampler, int tid, const char *n
 	return openat(rcore_live_folder(sampler->live), path, O_RDONLY | O_CLOEXEC);
 }
 
-void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+static void close_files(struct rcore_sampled_thread *thread)
 {
 	if (thread->schedstat >= 0)
 		close(thread->schedstat);
 	if (thread->syscall >= 0)
 		close(thread->syscall);
+	thread->schedstat = thread->syscall = -1;
+}
+
+void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+{
+	close_files(thread);
 	thread->schedstat = thread->tid ? open_file(sampler, thread->tid, "schedstat") : -1;
-	thread->syscall = -1;
 	rcore_thread_time(thread, &thread->cpu);
 	uint64_t ignored;
 	rcore_thread_time(thread, &ignored);
@@ -211,6 +216,19 @@ void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thr
 	const struct rcore_thread_clock *clock = clock_of(sampler, thread->tid);
 	if (thread->tid && clock && clock->cpu < thread->cpu)
 		thread->cpu = clock->cpu;
+}
+
+void rcore_thread_move(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+		       int tid)
+{
+	for (size_t i = 0; i < sampler->threads.count; i++) {
+		struct rcore_sampled_thread *other = sampler->threads.items[i];
+		if (other != thread && other->tid != tid)
+			continue;
+		close_files(other);
+		other->tid = other->inner_tid = 0;
+	}
+	thread->tid = tid;
 }
 
 #ifdef __aarch64__

@@ -7,6 +7,8 @@ module OffCpu
   ROUNDS = 60
   # The methods, and why they wait.
   METHODS = { "nap" => "sleep", "lock" => "mutex", "pipe" => "io", "queue" => "pop", "late" => "mutex", "ends" => "join", "child" => "process" }.freeze
+  # Those of M:N threads.
+  MANY = { "nap" => "sleep", "queue" => "pop", "lock" => "io" }.freeze
   # Of the time that a method waits, so much may be for something else. On a busy machine, threads wait for the GVL in places where rcore
   # never sees them: then it says that it does not know, but not too often.
   OTHER = 0.02
@@ -17,7 +19,9 @@ module OffCpu
   CALL = 50_000
 
   def self.cases(workshops)
-    workshops.map { |ruby, workshop| BpfCase.new("off-cpu #{ruby.name}") { OffCpu.compare(self, ruby, workshop) } } + places(workshops)
+    workshops.map { |ruby, workshop| BpfCase.new("off-cpu #{ruby.name}") { OffCpu.compare(self, ruby, workshop) } } +
+      workshops.select { |ruby, _| ruby.version >= Gem::Version.new("3.3") }.map { |ruby, workshop| BpfCase.new("off-cpu mn #{ruby.name}") { OffCpu.many(self, ruby, workshop) } } +
+      places(workshops)
   end
 
   def self.compare(test, ruby, workshop)
@@ -88,6 +92,23 @@ module OffCpu
       found = own.sum { |total| total["state"] == "blocked" ? total["wall"] : 0 }
       least = 0.99 * truth["work"]
       test.fail("a thread waited for #{found} ns, of #{least.round} at least") if found < least
+    end
+  end
+
+  # M:N threads: those that leave and enter kernel threads do not lend their waits to one that keeps its own.
+  def self.many(test, ruby, workshop)
+    recording = nil
+    path = File.join(test.folder, "many.rec")
+    test.truth_of(ruby, workshop, "locked.rb", environment: { "RUBY_MN_THREADS" => "1" }) do |pid|
+      _, err, status = rcore("record", "--off-cpu", "-p", pid.to_s, "-d", "3", "-o", path, *ruby.files)
+      return test.fail("status #{status}: #{err}") unless status.zero?
+      recording = Record.read(path)
+    end
+    MANY.each do |name, wait|
+      inside = recording.totals.select { |total| total["state"] == "blocked" && recording.stack(total).include?("Object##{name}") }
+      found = inside.group_by { |total| total["wait"] }.transform_values { |totals| totals.sum { |total| total["wall"] } }
+      test.fail("#{name} waited for other reasons than #{wait}: #{found}") unless (found.keys - [wait, "unknown"]).empty?
+      test.fail("#{name} waited for unknown reasons: #{found}") if name == "lock" && found.fetch(wait, 0) < found.values.sum / 2
     end
   end
 
