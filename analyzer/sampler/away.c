@@ -172,6 +172,9 @@ struct rcore_error *rcore_away_found(struct rcore_sampler *sampler,
 		away->ran = rcore_thread_ran(sampler, away->tid);
 		away->sample.count = 1;
 	}
-	rcore_away_refer(sampler, away, &thread->track, node, thread->state_number);
+	away->is_unknown = away->is_blocked && !rcore_away_is_known(sampler, node);
+	rcore_away_refer(sampler, away, &thread->track, node,
+			 away->is_blocked ? rcore_away_blocked(sampler, node)
+					  : thread->state_number);
 	return NULL;
 }

@@ -20,6 +20,7 @@ struct rcore_away {
 	bool is_missing;   /* it was not in /proc when rcore last looked */
 	bool is_blocked;   /* it waits for something else than the GVL */
 	bool is_unknown;   /* nothing shows yet what it waits for */
+	bool was_known;    /* before the last look */
 	uint64_t looked;   /* when its wait was looked up; 0: not yet */
 	uint64_t left;     /* when it left */
 	uint64_t since;    /* its time up to then was added */
@@ -60,8 +61,8 @@ void rcore_away_refer(struct rcore_sampler *sampler, struct rcore_away *away,
  * earlier waits with that stack show it.
  */
 uint32_t rcore_away_blocked(struct rcore_sampler *sampler, uint32_t node);
-/* Looks up what threads wait for, as far as that is not known yet. */
-void rcore_away_look_up(struct rcore_sampler *sampler);
+/* Returns whether earlier waits show that. */
+bool rcore_away_is_known(const struct rcore_sampler *sampler, uint32_t node);
 /*
  * Keeps a sample until what it waited for may be known; write_unknown() adds
  * all of them to the profile. Returns false if memory is short.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/grow.h"
 #include "sampler/away.h"
@@ -6,8 +8,8 @@
 /*
  * Finds what the threads wait for that have left their processors. The decoders
  * read the process, so a wait is known only if the thread has not run since it
- * left: its CPU time shows that. Each call of begin_switches(), some ten
- * milliseconds after the last one, looks up the waits that have begun since.
+ * left: its CPU time shows that. Each call, usually some twenty milliseconds after
+ * the last one, looks up the waits that have begun since.
  *
  * A wait that has ended before that gets the kind of another wait with the
  * same stack, because the innermost method decides about the kind, but no
@@ -16,14 +18,19 @@
  */
 
 enum {
-	/* Looking up takes at most so long in one call. */
-	BUDGET_NS = 5000000,
+	/* So many waits are looked up in one call. */
+	TOGETHER = 256,
 	/* The owner of a lock may change while a thread waits. */
 	AGAIN_NS = 500000000,
 	ATTEMPTS = 5,
 	/* So many waits are kept because nothing is known of them. */
 	UNKNOWN_MAX = 4096,
 };
+
+bool rcore_away_is_known(const struct rcore_sampler *sampler, uint32_t node)
+{
+	return rcore_address_map_get(&sampler->wait_kinds, node) >= 0;
+}
 
 uint32_t rcore_away_blocked(struct rcore_sampler *sampler, uint32_t node)
 {
@@ -38,21 +45,27 @@ uint32_t rcore_away_blocked(struct rcore_sampler *sampler, uint32_t node)
 /* Adds a kind that is not known yet. Without memory, it stays unknown. */
 static void remember(struct rcore_sampler *sampler, uint32_t node, uint32_t wait)
 {
-	if (wait && rcore_address_map_get(&sampler->wait_kinds, node) < 0 &&
+	if (wait && !rcore_away_is_known(sampler, node) &&
 	    !rcore_address_map_put(&sampler->wait_kinds, node, (int)wait))
 		sampler->profile->no_memory = true;
 }
 
-static void look_up(struct rcore_sampler *sampler, struct rcore_away *away)
+/* Returns false if the thread cannot be read. */
+static bool ask(struct rcore_sampler *sampler, struct rcore_away *away, uint64_t now)
 {
 	struct rcore_sampled_thread *thread = rcore_sampler_thread_at(sampler, away->thread);
-	bool was_known = away->looked && !away->is_unknown;
-	uint64_t now = rcore_clock_ns();
+	away->was_known = away->looked && !away->is_unknown;
 	/* What failed because the thread ran just then is tried again soon. */
 	away->looked = ++away->looks < ATTEMPTS ? 0 : now;
 	if (!thread || !rcore_sampler_read_thread(sampler, thread))
-		return;
-	uint32_t number = rcore_sampler_wait(sampler, thread, NULL);
+		return false;
+	thread->is_asked = true;
+	return true;
+}
+
+static void note(struct rcore_sampler *sampler, struct rcore_away *away, uint64_t now)
+{
+	uint32_t number = rcore_sampler_thread_at(sampler, away->thread)->state_number;
 	const struct rcore_profile_state *state =
 		rcore_profile_state_at(sampler->profile, number);
 	uint32_t wait = state->wait;
@@ -63,7 +76,7 @@ static void look_up(struct rcore_sampler *sampler, struct rcore_away *away)
 	away->looked = now;
 	remember(sampler, away->sample.node, wait);
 	away->is_unknown = false;
-	if (was_known && number != away->sample.state)
+	if (away->was_known && number != away->sample.state)
 		rcore_away_add_time(sampler, away, now);
 	away->sample.state = number;
 }
@@ -94,16 +107,62 @@ void rcore_away_write_unknown(struct rcore_sampler *sampler)
 	sampler->unknown_waits.count = 0;
 }
 
-void rcore_away_look_up(struct rcore_sampler *sampler)
+/* Another wait with the same stack may have shown the kind meanwhile. */
+static void learn(struct rcore_sampler *sampler, struct rcore_away *away)
 {
-	uint64_t begun = rcore_clock_ns();
-	for (struct rcore_away *each = sampler->away; each; each = each->hh.next) {
-		uint64_t now = rcore_clock_ns();
-		if (now - begun > BUDGET_NS)
-			break;
-		if (each->is_away && each->is_blocked && each->ran &&
-		    each->generation == sampler->generation &&
-		    (!each->looked || now - each->looked > AGAIN_NS))
-			look_up(sampler, each);
-	}
+	if (!away->is_unknown || !rcore_away_is_known(sampler, away->sample.node))
+		return;
+	away->is_unknown = false;
+	away->sample.state = rcore_away_blocked(sampler, away->sample.node);
+}
+
+static bool is_due(const struct rcore_sampler *sampler, const struct rcore_away *away,
+		   uint64_t now)
+{
+	return away->is_away && away->is_blocked && away->ran &&
+	       away->generation == sampler->generation &&
+	       (!away->looked || now - away->looked > AGAIN_NS);
+}
+
+/* Returns 0 for the waits that are looked up first. */
+static int rank(const struct rcore_away *away)
+{
+	if (away->is_unknown && away->looks < ATTEMPTS)
+		return 0;
+	return away->looked ? 2 : 1;
+}
+
+/* Of one rank, the one that has waited the longest for a look is the first. */
+static int compare(const void *one, const void *other)
+{
+	const struct rcore_away *first = *(struct rcore_away *const *)one;
+	const struct rcore_away *second = *(struct rcore_away *const *)other;
+	uint64_t since = first->looked ? first->looked : first->left;
+	uint64_t since_other = second->looked ? second->looked : second->left;
+	if (rank(first) != rank(second))
+		return rank(first) - rank(second);
+	return (since > since_other) - (since < since_other);
+}
+
+void rcore_sampler_look_up_waits(struct rcore_sampler *sampler)
+{
+	uint64_t now = rcore_clock_ns();
+	size_t count = 0, asked = 0;
+	struct rcore_away **due =
+		rcore_calloc(HASH_COUNT(sampler->away), sizeof(struct rcore_away *));
+	for (struct rcore_away *each = sampler->away; due && each; each = each->hh.next)
+		if (is_due(sampler, each, now)) {
+			learn(sampler, each);
+			due[count++] = each;
+		}
+	if (count)
+		qsort(due, count, sizeof(struct rcore_away *), compare);
+	for (size_t i = 0; i < count && i < TOGETHER; i++)
+		if (ask(sampler, due[i], now))
+			due[asked++] = due[i];
+	if (asked)
+		rcore_sampler_waits(sampler);
+	for (size_t i = 0; i < asked; i++)
+		note(sampler, due[i], now);
+	free(due);
 }

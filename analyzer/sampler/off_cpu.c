@@ -47,7 +47,7 @@ static uint32_t state_of(struct rcore_sampler *sampler, struct rcore_away *away,
 	    field_at(&record->status, &layout->thread.status) == RCORE_THREAD_RUNNABLE)
 		return rcore_sampler_plain_state(sampler, RCORE_SAMPLE_GVL);
 	away->is_blocked = true;
-	away->is_unknown = rcore_address_map_get(&sampler->wait_kinds, node) < 0;
+	away->is_unknown = !rcore_away_is_known(sampler, node);
 	return rcore_away_blocked(sampler, node);
 }
 
@@ -126,6 +126,7 @@ static void look_up_found(struct rcore_sampler *sampler, struct rcore_away *away
 	track->fiber = rcore_sampler_current_fiber(sampler, thread);
 	rcore_sampler_labels(sampler, track, rcore_clock_ns());
 	away->looked = away->looks = 0;
+	away->is_unknown = away->is_blocked && !rcore_away_is_known(sampler, track->node);
 	rcore_away_refer(sampler, away, track, track->node,
 			 away->is_blocked ? rcore_away_blocked(sampler, track->node)
 					  : rcore_sampler_plain_state(sampler, thread->state));
@@ -192,9 +193,5 @@ struct rcore_error *rcore_sampler_add_switch(struct rcore_sampler *sampler,
 struct rcore_error *rcore_sampler_begin_switches(struct rcore_sampler *sampler)
 {
 	struct rcore_error *err = rcore_sampler_begin_records(sampler);
-	if (!err)
-		err = renew(sampler);
-	if (!err)
-		rcore_away_look_up(sampler);
-	return err;
+	return err ? err : renew(sampler);
 }

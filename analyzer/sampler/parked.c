@@ -236,7 +236,7 @@ static uint32_t state_of(struct rcore_sampler *sampler, struct rcore_parked *par
 	if (known >= 0)
 		return (uint32_t)known;
 	struct rcore_profile_state state = *rcore_profile_state_at(
-		sampler->profile, rcore_sampler_wait(sampler, NULL, parked));
+		sampler->profile, rcore_sampler_parked_wait(sampler, parked));
 	state.detail = 0;
 	uint32_t number = rcore_profile_state(sampler->profile, &state);
 	rcore_address_map_put(&sampler->parked_states, parked->track.node, (int)number);

@@ -215,6 +215,12 @@ struct rcore_error *rcore_sampler_add_switch(struct rcore_sampler *sampler,
 					     const struct rcore_bpf_record *record,
 					     size_t size);
 /*
+ * Looks up what threads wait for, if that is not known yet or may have changed:
+ * a limited number of waits in each call, the oldest news first. Takes longer
+ * the more threads the process has.
+ */
+void rcore_sampler_look_up_waits(struct rcore_sampler *sampler);
+/*
  * Does the same for a system call that has returned: CALLED. The wall time of
  * its sample is the number of bytes that the call moved.
  */

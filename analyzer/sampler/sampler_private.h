@@ -95,6 +95,7 @@ struct rcore_sampled_thread {
 	uint32_t waited_node, waited_status;
 	uint64_t waited_self, waited_at;
 	bool was_running, is_listed;
+	bool is_asked;      /* rcore_sampler_waits() looks up its wait */
 	size_t fiber_count; /* of its fibers seen so far */
 	struct rcore_track track;
 };
@@ -319,11 +320,15 @@ bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
 uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler, enum rcore_sample_state kind);
 
 /*
- * waits.c: returns the number of the state of a blocked thread or a parked
- * fiber.
+ * waits.c: sets the state_number of a blocked thread. waits() does that for all
+ * that are `is_asked`, and reads their stacks from the process: each call costs
+ * time for every thread of the process.
  */
-uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-			    struct rcore_parked *parked);
+void rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
+void rcore_sampler_waits(struct rcore_sampler *sampler);
+/* waits.c: returns the number of the state of a parked fiber. */
+uint32_t rcore_sampler_parked_wait(struct rcore_sampler *sampler,
+				   const struct rcore_parked *parked);
 
 /*
  * Decodes one frame of a track's last stack, like the decoders of vm/. `place`

@@ -25,6 +25,13 @@ enum {
 	 * than rcore adds them.
 	 */
 	READ_NS = 100 * MILLISECOND,
+	/*
+	 * How long one round of looking up waits may take, except that it looks
+	 * at one process at least; and how many times as long rcore then does
+	 * without.
+	 */
+	WAITS_NS = 5 * MILLISECOND,
+	WAITS_REST = 4,
 };
 
 /*
@@ -228,6 +235,24 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 	return NULL;
 }
 
+/*
+ * Looks up what threads wait for, with --off-cpu. The next round begins with the
+ * process after the last one of this round.
+ */
+static void look_up_waits(struct rcore_sampling *sampling)
+{
+	uint64_t begun = rcore_clock_ns(), now = begun;
+	if (!sampling->options->sampler.off_cpu || begun < sampling->next_waits)
+		return;
+	for (size_t left = sampling->members.count; left && now - begun < WAITS_NS; left--) {
+		size_t index = sampling->waits_turn++ % sampling->members.count;
+		if (sampling->members.items[index].is_copied)
+			rcore_sampler_look_up_waits(sampling->members.items[index].sampler);
+		now = rcore_clock_ns();
+	}
+	sampling->next_waits = now + (now - begun) * WAITS_REST;
+}
+
 static bool is_all_copied(const struct rcore_sampling *sampling)
 {
 	for (size_t i = 0; i < sampling->members.count; i++)
@@ -316,6 +341,7 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 			err = tick(sampling, now, &last);
 		if (err)
 			break;
+		look_up_waits(sampling);
 		bool is_sampling = has_sampler(sampling);
 		/* The BPF program samples a process once it was added. */
 		if (is_sampling && !sampling->begun)

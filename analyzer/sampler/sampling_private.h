@@ -54,8 +54,10 @@ struct rcore_sampling {
 	uint64_t begun, ticks, last_tree, last_second, random;
 	struct rcore_error *failure; /* why a record could not be added */
 	struct rcore_reading reading;
-	uint64_t late; /* records left at the deadline of the last read */
-	uint64_t kept; /* rcore_sampler_options.kept */
+	uint64_t late;       /* records left at the deadline of the last read */
+	uint64_t kept;       /* rcore_sampler_options.kept */
+	uint64_t next_waits; /* when to look up waits again */
+	size_t waits_turn;   /* the number of looks at one process */
 	double cpu_begun;
 };
 

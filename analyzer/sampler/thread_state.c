@@ -81,7 +81,7 @@ static void set_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread 
 	    thread->waited_self == self && thread->waited_status == status &&
 	    now - thread->waited_at < FOR_GOOD)
 		return;
-	thread->state_number = rcore_sampler_wait(sampler, thread, NULL);
+	rcore_sampler_wait(sampler, thread);
 	thread->waited_node = track->node;
 	thread->waited_self = self;
 	thread->waited_status = status;
@@ -92,7 +92,8 @@ void rcore_sampler_state(struct rcore_sampler *sampler, struct rcore_sampled_thr
 			 bool rests, bool is_busy, uint64_t now)
 {
 	thread->state = kind_of(sampler, thread, rests, is_busy);
-	if (thread->state == RCORE_SAMPLE_BLOCKED) {
+	/* With --off-cpu, rcore_sampler_look_up_waits() does that, in its time. */
+	if (thread->state == RCORE_SAMPLE_BLOCKED && !sampler->options.off_cpu) {
 		set_wait(sampler, thread, now);
 		return;
 	}

@@ -90,11 +90,9 @@ struct scene {
 	struct rcore_loader loader;
 	struct rcore_snapshot snapshot;
 	struct rcore_process process;
-	struct rcore_native_thread native;
 };
 
-static bool add_thread(struct rcore_sampler *sampler, struct scene *scene, size_t index,
-		       bool is_subject)
+static bool add_thread(struct rcore_sampler *sampler, struct scene *scene, size_t index)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	const struct rcore_sampled_thread *sampled = sampler->threads.items[index];
@@ -109,7 +107,7 @@ static bool add_thread(struct rcore_sampler *sampler, struct scene *scene, size_
 		.status = (enum rcore_thread_status)rcore_piece_field(piece,
 								      &layout->thread.status),
 		/* Of other threads, only the locks that they hold matter. */
-		.gvl = is_subject ? RCORE_GVL_RELEASED : RCORE_GVL_UNKNOWN,
+		.gvl = sampled->is_asked ? RCORE_GVL_RELEASED : RCORE_GVL_UNKNOWN,
 		.ractor = -1,
 		.fiber_count = 1,
 		.current_fiber = (int)index,
@@ -129,8 +127,9 @@ static bool add_thread(struct rcore_sampler *sampler, struct scene *scene, size_
 	};
 	snprintf(fiber->id, sizeof(fiber->id), "%s", sampled->id);
 	thread->fibers = rcore_arena_alloc(&scene->snapshot.arena, sizeof(int));
-	fiber->frames = rcore_sampler_frames(sampler, track, is_subject ? FRAMES : OTHER_FRAMES,
-					     &scene->snapshot.arena, &fiber->frame_count);
+	fiber->frames =
+		rcore_sampler_frames(sampler, track, sampled->is_asked ? FRAMES : OTHER_FRAMES,
+				     &scene->snapshot.arena, &fiber->frame_count);
 	if (!thread->fibers || !fiber->frames)
 		return false;
 	thread->fibers[0] = (int)index;
@@ -166,42 +165,52 @@ static bool add_parked(struct rcore_sampler *sampler, struct scene *scene,
 		rcore_address_map_put(&scene->loader.fiber_at, fiber->address, (int)index));
 }
 
-/* Returns the index of the fiber in question, or -1 if memory is short. */
-static int set(struct rcore_sampler *sampler, struct scene *scene,
-	       struct rcore_sampled_thread *sampled, const struct rcore_parked *parked)
+/* Reads the system calls of the threads in question. */
+static bool add_native(struct rcore_sampler *sampler, struct scene *scene)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		count += sampler->threads.items[i]->is_asked;
+	scene->process = *rcore_live_process(sampler->live);
+	scene->process.threads = rcore_arena_array(&scene->snapshot.arena, count,
+						   sizeof(*scene->process.threads));
+	scene->process.thread_count = 0;
+	for (size_t i = 0; scene->process.threads && i < sampler->threads.count; i++)
+		if (sampler->threads.items[i]->is_asked &&
+		    rcore_thread_registers(
+			    sampler, sampler->threads.items[i],
+			    &scene->process.threads[scene->process.thread_count]))
+			scene->process.thread_count++;
+	return scene->process.threads;
+}
+
+/* Returns false if memory is short. */
+static bool set(struct rcore_sampler *sampler, struct scene *scene,
+		const struct rcore_parked *parked)
 {
 	struct rcore_loader *loader = &scene->loader;
 	size_t count = sampler->threads.count;
-	int subject = -1;
 	loader->ruby = &sampler->codes.ruby;
 	loader->snapshot = &scene->snapshot;
 	loader->process = &scene->process;
 	loader->vm = sampler->vm;
-	scene->process = *rcore_live_process(sampler->live);
-	scene->process.threads = &scene->native;
-	scene->process.thread_count =
-		sampled && rcore_thread_registers(sampler, sampled, &scene->native);
 	loader->threads.items = rcore_calloc(count, sizeof(*loader->threads.items));
 	loader->fibers.items = calloc(count + 2, sizeof(*loader->fibers.items));
 	loader->ractors.items =
 		rcore_calloc(sampler->ractors.count, sizeof(*loader->ractors.items));
-	if (!loader->threads.items || !loader->fibers.items || !loader->ractors.items)
-		return -1;
+	if (!add_native(sampler, scene) || !loader->threads.items || !loader->fibers.items ||
+	    !loader->ractors.items)
+		return false;
 	for (size_t i = 0; i < sampler->ractors.count; i++)
 		loader->ractors.items[i].address = sampler->ractors.items[i].address;
 	loader->ractors.count =
 		rcore_has(&sampler->layout->vm.ractor_set) ? sampler->ractors.count : 0;
 	for (size_t i = 0; i < count; i++) {
-		bool is_subject = sampler->threads.items[i] == sampled;
-		if (is_subject)
-			subject = (int)i;
-		if (!add_thread(sampler, scene, i, is_subject))
-			return -1;
+		if (!add_thread(sampler, scene, i))
+			return false;
 		loader->threads.count = loader->fibers.count = i + 1;
 	}
-	if (!parked)
-		return subject;
-	return add_parked(sampler, scene, parked) ? (int)count : -1;
+	return !parked || add_parked(sampler, scene, parked);
 }
 
 static uint32_t number_of(struct rcore_sampler *sampler, struct scene *scene,
@@ -244,25 +253,56 @@ static uint32_t number_of(struct rcore_sampler *sampler, struct scene *scene,
 	return rcore_profile_state(profile, &state);
 }
 
-uint32_t rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-			    struct rcore_parked *parked)
+/* Sets *ret_parked if there is such a fiber. */
+static void look_up(struct rcore_sampler *sampler, const struct rcore_parked *parked,
+		    uint32_t *ret_parked)
 {
 	struct scene scene = {0};
-	const struct rcore_wait *wait = NULL;
-	sampler->copies.stack = parked ? &parked->track.stack : &thread->track.stack;
-	int fiber = set(sampler, &scene, thread, parked);
-	struct rcore_error *err = fiber < 0 ? NULL : rcore_load_waits(&scene.loader);
-	if (!err && fiber >= 0)
-		wait = scene.loader.fibers.items[fiber].wait;
+	const struct rcore_fiber *fibers = NULL;
+	size_t count = sampler->threads.count;
+	struct rcore_error *err = NULL;
+	if (set(sampler, &scene, parked)) {
+		err = rcore_load_waits(&scene.loader);
+		fibers = err ? NULL : scene.loader.fibers.items;
+	}
 	rcore_error_free(err);
-	uint32_t number = number_of(sampler, &scene,
-				    parked ? RCORE_SAMPLE_PARKED : RCORE_SAMPLE_BLOCKED, wait);
-	sampler->copies.stack = NULL;
+	for (size_t i = 0; i < count; i++) {
+		struct rcore_sampled_thread *thread = sampler->threads.items[i];
+		if (thread->is_asked)
+			thread->state_number = number_of(sampler, &scene, RCORE_SAMPLE_BLOCKED,
+							 fibers ? fibers[i].wait : NULL);
+		thread->is_asked = false;
+	}
+	if (parked)
+		*ret_parked = number_of(sampler, &scene, RCORE_SAMPLE_PARKED,
+					fibers ? fibers[count].wait : NULL);
 	free(scene.loader.threads.items);
 	free(scene.loader.fibers.items);
 	free(scene.loader.ractors.items);
 	rcore_address_map_deinit(&scene.loader.thread_at);
 	rcore_address_map_deinit(&scene.loader.fiber_at);
 	rcore_arena_deinit(&scene.snapshot.arena);
+}
+
+void rcore_sampler_waits(struct rcore_sampler *sampler)
+{
+	look_up(sampler, NULL, NULL);
+}
+
+void rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+{
+	thread->is_asked = true;
+	sampler->copies.stack = &thread->track.stack;
+	look_up(sampler, NULL, NULL);
+	sampler->copies.stack = NULL;
+}
+
+uint32_t rcore_sampler_parked_wait(struct rcore_sampler *sampler,
+				   const struct rcore_parked *parked)
+{
+	uint32_t number = 0;
+	sampler->copies.stack = &parked->track.stack;
+	look_up(sampler, parked, &number);
+	sampler->copies.stack = NULL;
 	return number;
 }

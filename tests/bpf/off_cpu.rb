@@ -18,6 +18,28 @@ module OffCpu
   SHARE = 0.01
   CALL = 50_000
 
+  CROWD = <<~RUBY.freeze
+    def nap(seconds)
+      sleep(seconds) while true
+    end
+
+    def pop
+      Queue.new.pop
+    end
+
+    def lock(mutex)
+      mutex.lock
+    end
+
+    mutex = Mutex.new.tap(&:lock)
+    1000.times { |i| Thread.new { nap(0.5 + i * 0.001) } }
+    5.times { Thread.new { pop } }
+    5.times { Thread.new { lock(mutex) } }
+    puts
+    $stdout.flush
+    sleep
+  RUBY
+
   def self.cases(workshops)
     workshops.map { |ruby, workshop| BpfCase.new("off-cpu #{ruby.name}") { OffCpu.compare(self, ruby, workshop) } } +
       workshops.select { |ruby, _| ruby.version >= Gem::Version.new("3.3") }.map { |ruby, workshop| BpfCase.new("off-cpu mn #{ruby.name}") { OffCpu.many(self, ruby, workshop) } } +
@@ -115,6 +137,7 @@ module OffCpu
   def self.places(workshops)
     own = workshops.keys.find { |ruby| ruby.root.empty? } or return []
     [BpfCase.new("off-cpu refused", needs_bpf: false) { OffCpu.refused(self, own.program) },
+     BpfCase.new("off-cpu threads") { OffCpu.crowd(self, own.program) },
      BpfCase.new("off-cpu outputs") { OffCpu.outputs(self, own.program) }]
   end
 
@@ -135,6 +158,28 @@ module OffCpu
       test.same("status without capabilities", 2, status.exitstatus)
       test.fail("#{err.inspect} is no single line that says why") unless err.lines.size == 1 && err.start_with?("rcore: --off-cpu needs BPF: ")
     end
+  end
+
+  # Many threads come and go, and a few wait: rcore still learns why, and ends in time. It would need minutes to look at each by itself.
+  def self.crowd(test, program)
+    input, output = IO.pipe
+    pid = Process.spawn(program, "-e", CROWD, out: output, pgroup: true)
+    output.close
+    input.gets
+    path = File.join(test.folder, "crowd.rec")
+    out, status = Open3.capture2e(*BpfCase::ROOT, "timeout", "-s", "KILL", "60", Suite::RCORE, "record", "--off-cpu", "-p", pid.to_s, "-d", "3", "-o", path)
+    return test.fail("#{status}: #{out}") unless status.success?
+    recording = Record.read(path)
+    waits = recording.totals.group_by { |total| recording.stack(total).grep(/\AObject#(?:nap|pop|lock)\z/).first }
+    waits = waits.transform_values { |totals| totals.group_by { |total| total.values_at("state", "wait").join(" ") }.transform_values { |own| own.sum { |total| total["wall"] } } }
+    { "nap" => "sleep", "pop" => "pop", "lock" => "mutex" }.each do |name, wait|
+      found = waits.fetch("Object##{name}", {})
+      all = found.sum { |state, time| state.start_with?("blocked") ? time : 0 }
+      test.fail("#{name} was blocked for #{all} ns: #{found}") unless found.fetch("blocked #{wait}", 0) > all / 2
+    end
+  ensure
+    Child.stop(pid, -pid) if pid
+    input&.close
   end
 
   # Each format names the times; a recording of another kind is not compared with them.
