@@ -221,16 +221,20 @@ static struct rcore_error *update_bpf(struct rcore_sampling *sampling,
 {
 	const struct rcore_sampling_options *options = sampling->options;
 	const struct rcore_bpf_process known = member->process;
-	member->mappings = rcore_sampler_code_mappings(member->sampler);
+	uint64_t mappings = rcore_sampler_code_mappings(member->sampler);
 	/* The sampler does not know libraries that were loaded meanwhile. */
 	struct rcore_error *err =
 		member->is_copied ? rcore_sampler_bpf_process(member->sampler, &member->process)
 				  : find_process(sampling, member);
 	if (!err)
 		err = options->engine->add(options->bpf, member->pid, &member->process);
-	if (err)
+	if (err) {
 		member->process = known;
-	return err;
+		return err;
+	}
+	member->mappings = mappings;
+	member->attempts = 0;
+	return NULL;
 }
 
 /*
@@ -265,6 +269,23 @@ static struct rcore_error *begin_copying(struct rcore_sampling *sampling,
 	return NULL;
 }
 
+/*
+ * Looks again after a failure, because that may pass, but not for ever: each
+ * attempt stops the process.
+ */
+static void find_contexts(struct rcore_sampling *sampling, struct rcore_member *member)
+{
+	uint64_t mappings = rcore_sampler_code_mappings(member->sampler);
+	if (mappings == member->mappings)
+		return;
+	struct rcore_error *err = update_bpf(sampling, member);
+	if (err && ++member->attempts >= BPF_ATTEMPTS) {
+		member->mappings = mappings;
+		member->attempts = 0;
+	}
+	rcore_error_free(err);
+}
+
 void rcore_members_find_contexts(struct rcore_sampling *sampling)
 {
 	for (size_t i = 0; i < sampling->members.count; i++) {
@@ -275,9 +296,8 @@ void rcore_members_find_contexts(struct rcore_sampling *sampling)
 		uint64_t samples = rcore_sampler_statistics(member->sampler)->samples;
 		bool is_idle = samples == member->samples;
 		member->samples = samples;
-		if (!is_idle && member->process.params.state.place == RCORE_RUBY_NOWHERE &&
-		    rcore_sampler_code_mappings(member->sampler) != member->mappings)
-			rcore_error_free(update_bpf(sampling, member));
+		if (!is_idle && member->process.params.state.place == RCORE_RUBY_NOWHERE)
+			find_contexts(sampling, member);
 	}
 }
 
