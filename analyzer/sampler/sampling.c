@@ -32,6 +32,8 @@ enum {
 	 */
 	WAITS_NS = 5 * MILLISECOND,
 	WAITS_REST = 4,
+	/* How long one tick may try processes that are not sampled yet. */
+	TRIES_NS = 100 * MILLISECOND,
 };
 
 /*
@@ -188,6 +190,15 @@ static struct rcore_error *tick_member(const struct rcore_sampling *sampling,
 		       : rcore_sampler_begin_records(member->sampler);
 }
 
+/* Whether it was stopped, or its time is over. */
+static bool has_ended(const struct rcore_sampling *sampling, uint64_t now)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	return is_stopped(options) ||
+	       (options->seconds > 0 && sampling->begun &&
+		(double)(now - sampling->begun) / SECOND >= options->seconds);
+}
+
 /*
  * Ticks all samplers. Removes processes that have ended, and tries again those
  * that became another program.
@@ -195,6 +206,7 @@ static struct rcore_error *tick_member(const struct rcore_sampling *sampling,
 static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 				struct rcore_error **ret_last)
 {
+	uint64_t begun = rcore_clock_ns();
 	bool has_tried = false;
 	for (size_t i = sampling->members.count; i-- > 0;) {
 		struct rcore_member *member = &sampling->members.items[i];
@@ -205,7 +217,9 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 		struct rcore_error *err = has_tried ? add_records(sampling) : NULL;
 		if (err)
 			return err;
-		has_tried = rcore_member_try(sampling, member, now);
+		uint64_t time = rcore_clock_ns();
+		has_tried = time - begun < TRIES_NS && !has_ended(sampling, time) &&
+			    rcore_member_try(sampling, member, now);
 		if (!member->sampler && !member->is_given_up &&
 		    (rcore_process_is_alive(member->pid) || member->found == now))
 			continue;
@@ -287,12 +301,9 @@ static void sleep_until(uint64_t when)
 static bool is_over(const struct rcore_sampling *sampling, uint64_t now)
 {
 	const struct rcore_sampling_options *options = sampling->options;
-	if (is_stopped(options))
-		return true;
 	if (options->each_tick && !options->each_tick(options->context))
 		return true;
-	return options->seconds > 0 && sampling->begun &&
-	       (double)(now - sampling->begun) / SECOND >= options->seconds;
+	return has_ended(sampling, now);
 }
 
 static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
