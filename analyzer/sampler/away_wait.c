@@ -8,8 +8,8 @@
 /*
  * Finds what the threads wait for that have left their processors. The decoders
  * read the process, so a wait is known only if the thread has not run since it
- * left: its CPU time shows that. Each call, usually some twenty milliseconds after
- * the last one, looks up the waits that have begun since.
+ * left: its CPU time shows that. Each call, usually some twenty milliseconds
+ * after the last one, looks up the waits that have begun since.
  *
  * A wait that has ended before that gets the kind of another wait with the
  * same stack, because the innermost method decides about the kind, but no

@@ -250,8 +250,8 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 }
 
 /*
- * Looks up what threads wait for, with --off-cpu. The next round begins with the
- * process after the last one of this round.
+ * Looks up what threads wait for, with --off-cpu. The next round begins with
+ * the process after the last one of this round.
  */
 static void look_up_waits(struct rcore_sampling *sampling)
 {

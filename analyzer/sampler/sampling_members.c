@@ -76,21 +76,9 @@ void rcore_member_restart(struct rcore_member *member, uint64_t now)
 	member->attempts = 0;
 }
 
-/* Returns how many processes had this id until now; 0: memory is short. */
-static uint32_t count_use(struct rcore_sampling *sampling, int pid)
-{
-	for (size_t i = 0; i < sampling->uses.count; i++)
-		if (sampling->uses.items[i].pid == pid)
-			return ++sampling->uses.items[i].count;
-	if (!rcore_push(&sampling->uses))
-		return 0;
-	sampling->uses.items[sampling->uses.count - 1].pid = pid;
-	return sampling->uses.items[sampling->uses.count - 1].count = 1;
-}
-
 struct rcore_error *rcore_member_add(struct rcore_sampling *sampling, int pid, uint64_t now)
 {
-	uint32_t use = count_use(sampling, pid);
+	uint32_t use = rcore_pid_use_count(sampling, pid);
 	if (!use)
 		return rcore_error_no_memory();
 	struct rcore_member *member = rcore_push(&sampling->members);
@@ -155,20 +143,6 @@ void rcore_member_drop(struct rcore_sampling *sampling, size_t index)
 	rcore_error_free(member->problem);
 	free(member->title);
 	*member = sampling->members.items[--sampling->members.count];
-}
-
-bool rcore_process_is_alive(int pid)
-{
-	char path[64], text[512];
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	FILE *file = fopen(path, "r");
-	if (!file)
-		return false;
-	size_t size = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[size] = '\0';
-	const char *end = strrchr(text, ')');
-	return end && end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
 }
 
 /*
@@ -248,7 +222,6 @@ static struct rcore_error *begin_copying(struct rcore_sampling *sampling,
 	struct rcore_error *err = update_bpf(sampling, member);
 	if (!err) {
 		member->is_copied = true;
-		sampling->summary.copied++;
 		sampling->summary.lacks_work |= rcore_sampler_asks_for_work(member->sampler);
 		return options->sampler.off_cpu ? rcore_sampler_tick(member->sampler) : NULL;
 	}
@@ -330,7 +303,7 @@ bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *memb
 	member->problem = err;
 	if (!err) {
 		member->was_sampled = true;
-		sampling->summary.processes++;
+		rcore_pid_use_sampled(sampling, member);
 		return true;
 	}
 	if (!member->title)

@@ -25,6 +25,15 @@ struct rcore_member {
 	uint64_t samples;  /* when contexts were last looked for */
 };
 
+/* The last process that had this id. */
+struct rcore_pid_use {
+	int pid;
+	uint32_t count;   /* of processes that had it until now */
+	uint64_t started; /* when, as /proc has it; 0: not known */
+	/* It counts in the summary. Another program of it does not. */
+	bool was_sampled, was_copied;
+};
+
 /* One read of the BPF program's records. */
 struct rcore_reading {
 	uint64_t begun, deadline;
@@ -40,12 +49,8 @@ struct rcore_sampling {
 		size_t count, capacity;
 	} members;
 	struct rcore_host *host; /* NULL: not options.system */
-	/* How many processes had this id until now. */
 	struct {
-		struct {
-			int pid;
-			uint32_t count;
-		} * items;
+		struct rcore_pid_use *items;
 		size_t count, capacity;
 	} uses;
 	struct rcore_sampling_summary summary;
@@ -76,7 +81,6 @@ bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *memb
 /* Ends its samples; it stays a member. */
 void rcore_member_leave(struct rcore_sampling *sampling, struct rcore_member *member);
 void rcore_member_drop(struct rcore_sampling *sampling, size_t index);
-bool rcore_process_is_alive(int pid);
 /*
  * Returns whether no process is sampled, and none will be soon: all have
  * problems that will not go away when they have started.
@@ -95,5 +99,14 @@ void rcore_members_find_contexts(struct rcore_sampling *sampling);
 /* Adds up the statistics of samplers. */
 void rcore_statistics_add(struct rcore_sampler_statistics *total,
 			  const struct rcore_sampler_statistics *one);
+
+/*
+ * pid_uses.c: returns how many processes had this id until now; 0: memory is
+ * short. A process that executes another program is still the same.
+ */
+uint32_t rcore_pid_use_count(struct rcore_sampling *sampling, int pid);
+/* Counts a process in the summary, once. */
+void rcore_pid_use_sampled(struct rcore_sampling *sampling, const struct rcore_member *member);
+bool rcore_process_is_alive(int pid);
 
 #endif

@@ -92,7 +92,7 @@ void rcore_sampler_state(struct rcore_sampler *sampler, struct rcore_sampled_thr
 			 bool rests, bool is_busy, uint64_t now)
 {
 	thread->state = kind_of(sampler, thread, rests, is_busy);
-	/* With --off-cpu, rcore_sampler_look_up_waits() does that, in its time. */
+	/* With --off-cpu, rcore_sampler_look_up_waits() does that later. */
 	if (thread->state == RCORE_SAMPLE_BLOCKED && !sampler->options.off_cpu) {
 		set_wait(sampler, thread, now);
 		return;

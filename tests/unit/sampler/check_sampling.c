@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/count.h"
-#include "sampler/sampling.h"
+#include "sampler/sampling_private.h"
 #include "suite.h"
 
 /*
@@ -84,9 +85,29 @@ START_TEST(stopped)
 }
 END_TEST
 
+/* A process that executes another program is found again, under its id. */
+START_TEST(uses)
+{
+	const struct rcore_sampling_options options = {0};
+	struct rcore_sampling sampling = {.options = &options};
+	const uint32_t expected[] = {1, 1, 2};
+	for (size_t i = 0; i < RCORE_COUNT(expected); i++) {
+		/* Another process would have started at another time. */
+		if (i == 2)
+			sampling.uses.items[0].started--;
+		ck_assert_ptr_null(rcore_member_add(&sampling, getpid(), 1));
+		ck_assert_uint_eq(sampling.members.items[0].use, expected[i]);
+		ck_assert_uint_ne(sampling.uses.items[0].started, 0);
+		rcore_member_drop(&sampling, 0);
+	}
+	free(sampling.members.items);
+	free(sampling.uses.items);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {endless, stopped};
+	const TTest *const tests[] = {endless, stopped, uses};
 	const struct rcore_test_suite suite = {
 		.name = "sampling", .tests = tests, .count = RCORE_COUNT(tests)};
 	return rcore_test_suite_run(&suite);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "sampler/sampling_private.h"
+
+/*
+ * Reads /proc/PID/stat from its third field on. Returns false if there is no
+ * such process.
+ */
+static bool read_stat(int pid, char *state, uint64_t *started)
+{
+	char path[64], text[1024];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	FILE *file = fopen(path, "r");
+	if (!file)
+		return false;
+	size_t size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[size] = '\0';
+	const char *end = strrchr(text, ')');
+	*started = 0;
+	return end && sscanf(end,
+			     ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			     "%*d %*d %*d %" SCNu64,
+			     state, started) >= 1;
+}
+
+bool rcore_process_is_alive(int pid)
+{
+	char state;
+	uint64_t started;
+	return read_stat(pid, &state, &started) && state != 'Z' && state != 'X';
+}
+
+static struct rcore_pid_use *use_of(const struct rcore_sampling *sampling, int pid)
+{
+	for (size_t i = 0; i < sampling->uses.count; i++)
+		if (sampling->uses.items[i].pid == pid)
+			return &sampling->uses.items[i];
+	return NULL;
+}
+
+uint32_t rcore_pid_use_count(struct rcore_sampling *sampling, int pid)
+{
+	char state;
+	uint64_t started = 0;
+	struct rcore_pid_use *use = use_of(sampling, pid);
+	read_stat(pid, &state, &started);
+	if (use && started && started == use->started)
+		return use->count;
+	uint32_t before = use ? use->count : 0;
+	if (!use && !(use = rcore_push(&sampling->uses)))
+		return 0;
+	*use = (struct rcore_pid_use){.pid = pid, .count = before + 1, .started = started};
+	return use->count;
+}
+
+void rcore_pid_use_sampled(struct rcore_sampling *sampling, const struct rcore_member *member)
+{
+	struct rcore_pid_use *use = use_of(sampling, member->pid);
+	sampling->summary.processes += !use->was_sampled;
+	sampling->summary.copied += member->is_copied && !use->was_copied;
+	use->was_sampled = true;
+	use->was_copied |= member->is_copied;
+}
