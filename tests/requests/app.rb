@@ -8,6 +8,8 @@ require "ruby/profiler"
 class App
   SLOTS = 256
   SLOT_SIZE = 32
+  # Methods that say in samples which request they run for.
+  KINDS = 64
   FREE, APPLYING, APPLIED, CLEARING = 0, 1, 2, 3
 
   def initialize(path)
@@ -44,10 +46,13 @@ class App
     set(slot, 24, number)
   end
 
+  KINDS.times { |kind| class_eval "def busy_#{kind}; 200.times { |i| i ^ #{kind} }; end" }
+
   # Waits most of the time, as a request does for its database.
   def work(number)
     10.times do |i|
       sleep 0.002 + (number + i) % 7 * 0.001
+      send(:"busy_#{number % KINDS}")
       "#{number}" * 100
     end
   end
