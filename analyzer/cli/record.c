@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -397,6 +398,19 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 		.system = asked->system,
 		.rate = (double)rcore_record_rate(asked, record->is_copied),
 		.stopped_rate = (double)rcore_record_rate(asked, false),
+/*
+ * Each process that is sampled needs some files. What rcore starts keeps its
+ * own limit.
+ */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 		.seconds = (double)asked->seconds,
 		.open = &open,
 		.sampler =
@@ -435,6 +449,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 {
 	const struct rcore_record_arguments *asked = given;
 	struct record record = {.asked = asked,
+	raise_file_limit();
 				.output = {.fd = -1, .through = -1},
 				.fd = -1,
 				.shows_progress = isatty(STDERR_FILENO)};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +8,8 @@
 #include "sampler/sampling_private.h"
 
 /*
- * Reads /proc/PID/stat from its third field on. Returns false if there is no
- * such process.
+ * Reads /proc/PID/stat from its third field on. Returns false and sets errno if
+ * that fails.
  */
 static bool read_stat(int pid, char *state, uint64_t *started)
 {
@@ -32,7 +33,10 @@ bool rcore_process_is_alive(int pid)
 {
 	char state;
 	uint64_t started;
-	return read_stat(pid, &state, &started) && state != 'Z' && state != 'X';
+	errno = 0;
+	if (!read_stat(pid, &state, &started)) /* rcore may have too many files open */
+		return errno && errno != ENOENT && errno != ESRCH;
+	return state != 'Z' && state != 'X';
 }
 
 static struct rcore_pid_use *use_of(const struct rcore_sampling *sampling, int pid)

@@ -53,4 +53,6 @@ void rcore_sampler_update_title(struct rcore_sampler *sampler)
 	free(sampler->title);
 	sampler->title = title;
 	sampler->process = 0;
+	/* Threads that are known already do not ask for it again. */
+	rcore_sampler_process(sampler);
 }

@@ -300,7 +300,8 @@ static struct rcore_error *look(struct rcore_sampler *sampler, size_t index, uin
 	bool rests = thread->state == RCORE_SAMPLE_BLOCKED && !track->has_changed &&
 		     sampler->statistics.ticks % IDLE_TICKS;
 	uint64_t since = thread->cpu_looked;
-	bool is_timed = !rests && rcore_thread_time(thread, &cpu);
+	bool is_timed =
+		!rests && !sampler->options.off_cpu && rcore_thread_time(sampler, thread, &cpu);
 	if (is_timed)
 		thread->cpu_looked = now;
 	bool is_busy = is_timed && since && cpu > (now - since) / 2;
@@ -404,7 +405,7 @@ static void verify(struct rcore_sampler *sampler, uint64_t now)
 		if (!thread->tid) {
 			thread->tid =
 				rcore_thread_tid(sampler, thread->address, &thread->inner_tid);
-			rcore_thread_time_open(sampler, thread);
+			rcore_thread_time_close(thread);
 			if (thread->tid)
 				thread->track.thread = 0;
 		}

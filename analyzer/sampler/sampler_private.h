@@ -242,10 +242,13 @@ void rcore_sampler_name_thread(struct rcore_sampler *sampler,
 
 /*
  * thread_time.c. rcore_thread_time() reads the nanoseconds that the thread was
- * on a processor since the last call. Returns false if that is unknown.
+ * on a processor since the last call. The first call opens a file, because with
+ * BPF nobody asks. Returns false if that is unknown.
  */
-void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
-bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret);
+bool rcore_thread_time(const struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+		       uint64_t *ret);
+/* Forgets what is known of the kernel thread, before `tid` changes. */
+void rcore_thread_time_close(struct rcore_sampled_thread *thread);
 /*
  * Switches a thread's clock to the kernel thread that runs it now: M:N threads
  * (RUBY_MN_THREADS, and those of Ractors, from 3.3 on) change kernel threads.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/sampling_private.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -375,5 +376,12 @@ struct rcore_error *rcore_members_find(struct rcore_sampling *sampling, uint64_t
 	if ((!options->children && !options->system) || now - sampling->last_tree < TREE_NS)
 		return NULL;
 	sampling->last_tree = now;
-	return options->system ? find_ruby(sampling, now) : find_children(sampling, now);
+	struct rcore_error *err =
+		options->system ? find_ruby(sampling, now) : find_children(sampling, now);
+	/* If rcore has too many files open, the next search may succeed. */
+	if (err && err->code == RCORE_ERROR_OS && sampling->members.count) {
+		rcore_error_free(err);
+		err = NULL;
+	}
+	return err;
 }

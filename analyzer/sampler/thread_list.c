@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/address_map.h"
 #include "base/grow.h"
@@ -18,10 +17,7 @@ void rcore_sampled_thread_free(struct rcore_sampled_thread *thread)
 {
 	if (!thread)
 		return;
-	if (thread->schedstat >= 0)
-		close(thread->schedstat);
-	if (thread->syscall >= 0)
-		close(thread->syscall);
+	rcore_thread_time_close(thread);
 	rcore_track_deinit(&thread->track);
 	free(thread);
 }
@@ -92,7 +88,6 @@ static struct rcore_sampled_thread *new_thread(struct rcore_sampler *sampler, ui
 	thread->schedstat = thread->syscall = -1;
 	snprintf(thread->id, sizeof(thread->id), "T%zu", ++sampler->thread_count);
 	thread->tid = rcore_thread_tid(sampler, address, &thread->inner_tid);
-	rcore_thread_time_open(sampler, thread);
 	return thread;
 }
 

@@ -115,22 +115,18 @@ static int open_file(const struct rcore_sampler *sampler, int tid, const char *n
 	return openat(rcore_live_folder(sampler->live), path, O_RDONLY | O_CLOEXEC);
 }
 
-static void close_files(struct rcore_sampled_thread *thread)
+static void close_file(int *file)
 {
-	if (thread->schedstat >= 0)
-		close(thread->schedstat);
-	if (thread->syscall >= 0)
-		close(thread->syscall);
-	thread->schedstat = thread->syscall = -1;
+	if (*file >= 0)
+		close(*file);
+	*file = -1;
 }
 
-void rcore_thread_time_open(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+void rcore_thread_time_close(struct rcore_sampled_thread *thread)
 {
-	close_files(thread);
-	thread->schedstat = thread->tid ? open_file(sampler, thread->tid, "schedstat") : -1;
-	rcore_thread_time(thread, &thread->cpu);
-	uint64_t ignored;
-	rcore_thread_time(thread, &ignored);
+	close_file(&thread->schedstat);
+	close_file(&thread->syscall);
+	thread->cpu = 0;
 }
 
 /* "run_ns wait_ns slices" */
@@ -146,9 +142,16 @@ uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread)
 	return strtoull(text, NULL, 10);
 }
 
-bool rcore_thread_time(struct rcore_sampled_thread *thread, uint64_t *ret)
+bool rcore_thread_time(const struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+		       uint64_t *ret)
 {
+	bool is_first = thread->schedstat < 0 && thread->tid;
+	if (is_first)
+		thread->schedstat = open_file(sampler, thread->tid, "schedstat");
 	uint64_t now = rcore_thread_time_total(thread);
+	/* Earlier time counts only if the kernel thread's clock is known. */
+	if (is_first && (!thread->cpu || thread->cpu > now))
+		thread->cpu = now;
 	*ret = now > thread->cpu ? now - thread->cpu : 0;
 	if (now)
 		thread->cpu = now;
@@ -212,9 +215,9 @@ void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thr
 		if (sampler->threads.items[i] != thread &&
 		    sampler->threads.items[i]->tid == thread->tid)
 			leave_clock(sampler, sampler->threads.items[i]);
-	rcore_thread_time_open(sampler, thread);
+	rcore_thread_time_close(thread);
 	const struct rcore_thread_clock *clock = clock_of(sampler, thread->tid);
-	if (thread->tid && clock && clock->cpu < thread->cpu)
+	if (thread->tid && clock)
 		thread->cpu = clock->cpu;
 }
 
@@ -225,7 +228,7 @@ void rcore_thread_move(struct rcore_sampler *sampler, struct rcore_sampled_threa
 		struct rcore_sampled_thread *other = sampler->threads.items[i];
 		if (other != thread && other->tid != tid)
 			continue;
-		close_files(other);
+		rcore_thread_time_close(other);
 		other->tid = other->inner_tid = 0;
 	}
 	thread->tid = tid;
@@ -249,6 +252,9 @@ static bool read_syscall(struct rcore_sampler *sampler, struct rcore_sampled_thr
 	if (thread->syscall < 0 && thread->tid)
 		thread->syscall = open_file(sampler, thread->tid, "syscall");
 	ssize_t count = thread->syscall < 0 ? -1 : pread(thread->syscall, text, size - 1, 0);
+	/* Few threads are asked more than once, and there may be many. */
+	if (sampler->options.off_cpu)
+		close_file(&thread->syscall);
 	if (count <= 0)
 		return false;
 	text[count] = '\0';

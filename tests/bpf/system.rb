@@ -28,6 +28,8 @@ module BpfSystem
       "calls" => ->(test) { BpfSystem.calls(test, workshops) },
       "off-cpu and native" => ->(test) { BpfSystem.together(test, workshops) },
       "two at once" => ->(test) { BpfSystem.twice(test, workshops) },
+      "open files" => ->(test) { BpfSystem.open_files(test, own.program) },
+      "titles" => ->(test) { BpfSystem.titles(test, own.program) },
       "inside a container" => ->(test) { BpfSystem.inside(test, own.program) },
       "killed" => ->(test) { Record.killed(test, own.program, "--system") },
       "start and end" => ->(test) { BpfSystem.come_and_go(test, own.program) },
@@ -221,6 +223,49 @@ module BpfSystem
   end
 
   # Processes that fork and execute Ruby, and end before the recording does.
+  RENAMED = '$0 = "before"; trap(:USR1) { $0 = "after" }; loop { sleep 0.01; 9999.times { } }'.freeze
+
+  # Whatever takes the samples, a process has the last of its titles.
+  def self.titles(test, program)
+    %w[--ebpf=require --ebpf=no --off-cpu --event=syscalls:clock_nanosleep,ppoll,pselect6].each_with_index do |mode, index|
+      pid = Process.spawn(program, "--disable-gems", "-e", RENAMED, pgroup: true)
+      test.wait_until("title") { Child.command_line(pid) == "before" }
+      title = nil
+      record(test, mode, name: "titles#{index}") do |file|
+        wait_for_samples(test, file, [Guest.new(0, pid)])
+        Child.signal(:USR1, pid)
+        test.wait_until("#{mode}: a new title, not #{title}") do
+          recording = Record.read(file)
+          title = recording.totals.map { |total| recording.thread(total) }.find { |thread| thread["pid"] == pid }["title"]
+          title == "after"
+        end
+      end
+    ensure
+      Child.stop(pid, -pid) if pid
+    end
+  end
+
+  # Limits of open files, soft and hard, which all threads together exceed: with BPF no thread needs one, and rcore raises the soft limit.
+  LIMITS = { "100:100" => %w[--ebpf=require --off-cpu], "64:1024" => %w[--ebpf=no] }.freeze
+  CROWD = "40.times { Thread.new { sleep } }; File.write($$.to_s, $$); def busy; loop { }; end; busy".freeze
+
+  def self.open_files(test, program)
+    script = <<~'SHELL'
+      for i in 1 2 3 4; do "$1" --disable-gems -e "$2" & done
+      until [ $(ls | wc -l) = 4 ]; do sleep 0.05; done
+      shift 2
+      exec prlimit "$@"
+    SHELL
+    LIMITS.flat_map { |limit, modes| modes.map { |mode| [limit, mode] } }.each do |limit, mode|
+      folder = FileUtils.mkdir(File.join(test.folder, "files#{mode}")).first
+      path = "#{folder}.rec"
+      err, status = Open3.capture2e(*CONTAINER, "sh", "-c", script, "sh", program, CROWD, "--nofile=#{limit}", Suite::RCORE, "record", "--system", mode, "-d", "2", "-o", path, chdir: folder)
+      next test.fail("#{mode}: status #{status}: #{err}") unless status.success?
+      recording = Record.read(path)
+      test.same("#{mode}: processes", "4", recording.facts["system"])
+    end
+  end
+
   def self.come_and_go(test, program)
     late = "def late; loop { }; end; late"
     path, = record(test, "--ebpf=require", name: "late") do |file|

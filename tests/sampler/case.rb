@@ -5,12 +5,13 @@ require_relative "../live/case"
 class SamplerCase < LiveCase
   # A recording, as `rcore report -o FILE.json` has it.
   class Recording
-    attr_reader :totals, :achieved, :engine
+    attr_reader :totals, :achieved, :engine, :facts
 
     def initialize(json)
       @functions, @nodes, @threads, @totals = json.values_at("functions", "nodes", "threads", "totals")
       @achieved = Float(json["facts"].fetch("achieved", 0))
-      @engine = json["facts"]["engine"]
+      @facts = json["facts"]
+      @engine = @facts["engine"]
     end
 
     # Labels, outermost first.
