@@ -42,9 +42,20 @@ struct record {
 	size_t processes;
 	char rubies[256];
 	struct rcore_left_out left_out;
+	bool is_redacted;
 	size_t refused; /* processes that the BPF program cannot sample */
 	struct rcore_sampling_summary summary;
 };
+
+/* Whether a list such as "3.1.2, 3.3.10" has the item. */
+static bool has_item(const char *list, const char *item)
+{
+	size_t length = strlen(item);
+	for (const char *at = list; (at = strstr(at, item)); at += length)
+		if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ','))
+			return true;
+	return false;
+}
 
 /* Adds the release of each sampler: "3.1.2, 3.3.8". */
 static void add_rubies(struct record *record, struct rcore_sampling *sampling)
@@ -53,7 +64,7 @@ static void add_rubies(struct record *record, struct rcore_sampling *sampling)
 	for (size_t i = 0; (sampler = rcore_sampling_at(sampling, i)); i++) {
 		size_t used = strlen(record->rubies), room = sizeof(record->rubies) - used;
 		const char *ruby = rcore_sampler_ruby(sampler);
-		if (!strstr(record->rubies, ruby) && strlen(ruby) + 3 < room)
+		if (!has_item(record->rubies, ruby) && strlen(ruby) + 3 < room)
 			snprintf(record->rubies + used, room, "%s%s", used ? ", " : "", ruby);
 	}
 }
@@ -334,7 +345,9 @@ static void note_left_out(int pid, const char *title, const struct rcore_error *
 			  void *context)
 {
 	struct record *record = context;
-	rcore_left_out_add(&record->left_out, pid, title, why->message);
+	/* A title may hold arguments. */
+	rcore_left_out_add(&record->left_out, pid, record->is_redacted ? NULL : title,
+			   why->message);
 }
 
 static struct rcore_error *open_bpf(struct record *record)
@@ -385,19 +398,16 @@ static struct rcore_error *read_kernel(struct record *record)
 	return err;
 }
 
-static struct rcore_error *sample(struct rcore_cli_target *target, struct record *record,
-				  int pid, bool is_new)
+/*
+ * Whether processes that the BPF program cannot sample are left out. With
+ * --native, each sample without BPF stops its process.
+ */
+static bool must_copy(const struct rcore_record_arguments *asked)
 {
-	const struct rcore_record_arguments *asked = record->asked;
-	struct rcore_options open = target->options;
-	open.recognizer_file = asked->recognizers;
-	const struct rcore_sampling_options sampling = {
-		.pid = pid,
-		.is_new = is_new,
-		.children = asked->children,
-		.system = asked->system,
-		.rate = (double)rcore_record_rate(asked, record->is_copied),
-		.stopped_rate = (double)rcore_record_rate(asked, false),
+	return rcore_record_ebpf(asked) == RCORE_EBPF_REQUIRE ||
+	       rcore_record_is_of_events(asked) || (asked->system && asked->native);
+}
+
 /*
  * Each process that is sampled needs some files. What rcore starts keeps its
  * own limit.
@@ -411,6 +421,19 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static struct rcore_error *sample(struct rcore_cli_target *target, struct record *record,
+				  int pid, bool is_new)
+{
+	const struct rcore_record_arguments *asked = record->asked;
+	struct rcore_options open = target->options;
+	open.recognizer_file = asked->recognizers;
+	const struct rcore_sampling_options sampling = {
+		.pid = pid,
+		.is_new = is_new,
+		.children = asked->children,
+		.system = asked->system,
+		.rate = (double)rcore_record_rate(asked, record->is_copied),
+		.stopped_rate = (double)rcore_record_rate(asked, false),
 		.seconds = (double)asked->seconds,
 		.open = &open,
 		.sampler =
@@ -424,20 +447,20 @@ static void raise_file_limit(void)
 				.redact = target->options.redact,
 				.native = asked->native,
 				.off_cpu = asked->off_cpu,
+				.only_running = asked->system && record->bpf,
 				.kernel = record->kernel,
 				.is_single = getenv("RCORE_TEST_SINGLE_READ") != NULL,
 			},
 		.stop = rcore_start_interrupted(),
 		.engine = &rcore_bpf_engine,
 		.bpf = record->bpf,
-		.refused = rcore_record_ebpf(asked) == RCORE_EBPF_REQUIRE ||
-					   rcore_record_is_of_events(asked)
-				   ? NULL
-				   : say_refused,
+		.refused = must_copy(asked) ? NULL : say_refused,
 		.left_out = asked->system ? note_left_out : NULL,
 		.each_second = each_second,
 		.context = record,
 	};
+	record->is_redacted = target->options.redact != RCORE_REDACT_NONE;
+	raise_file_limit();
 	struct rcore_error *err = open_recording(record);
 	if (!err)
 		err = state_start(record);
@@ -449,7 +472,6 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 {
 	const struct rcore_record_arguments *asked = given;
 	struct record record = {.asked = asked,
-	raise_file_limit();
 				.output = {.fd = -1, .through = -1},
 				.fd = -1,
 				.shows_progress = isatty(STDERR_FILENO)};

@@ -137,6 +137,9 @@ static struct rcore_error *check_events(const struct rcore_record_arguments *ask
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "options '--%s' and '--%s' exclude each other", name,
 					  other);
+	if (asked->ebpf == RCORE_EBPF_NO)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "'--%s' needs BPF: leave out '--ebpf=no'", name);
 	if (asked->profile.mode == RCORE_MODE_CPU)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "'--%s' records no time on a processor: leave out "

@@ -131,9 +131,9 @@ void rcore_left_out_add(struct rcore_left_out *left_out, int pid, const char *ti
 	if (left_out->count++ >= NAMED)
 		return;
 	left_out->named++;
-	snprintf(left_out->text + used, sizeof(left_out->text) - used, "%s%d (%s): %s",
-		 used ? "; " : "", pid,
-		 title && title[0] ? rcore_escape(name, sizeof(name), title) : "?",
+	rcore_escape(name, sizeof(name), title ? title : "");
+	snprintf(left_out->text + used, sizeof(left_out->text) - used, "%s%d%s%s%s: %s",
+		 used ? "; " : "", pid, name[0] ? " (" : "", name, name[0] ? ")" : "",
 		 rcore_escape(reason, sizeof(reason), why));
 }
 

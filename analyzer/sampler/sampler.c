@@ -312,11 +312,16 @@ static struct rcore_error *look(struct rcore_sampler *sampler, size_t index, uin
 	uint32_t node = rcore_native_node(sampler, index, thread->state == RCORE_SAMPLE_GC);
 	if (sampler->options.off_cpu)
 		return rcore_away_found(sampler, thread, node, now);
-	rcore_track_add(sampler, track, node, thread->state_number, thread->last_looked, now,
-			before, after);
+	if (!sampler->options.only_running)
+		rcore_track_add(sampler, track, node, thread->state_number, thread->last_looked,
+				now, before, after);
+	else if (is_running)
+		rcore_track_add_copied(sampler, track, node, thread->state_number, now,
+				       thread->last_looked ? now - thread->last_looked : 0,
+				       cpu);
 	thread->was_running = is_running;
 	thread->last_looked = now;
-	sampler->statistics.samples++;
+	sampler->statistics.samples += is_running || !sampler->options.only_running;
 	return NULL;
 }
 
@@ -440,7 +445,7 @@ struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 	if (!err)
 		err = look_at_threads(sampler);
 	rcore_native_let_go(sampler);
-	if (!err && !sampler->options.off_cpu)
+	if (!err && !sampler->options.off_cpu && !sampler->options.only_running)
 		err = rcore_sampler_parked(sampler, now);
 	sampler->statistics.threads = sampler->threads.count;
 	sampler->statistics.fibers = sampler->parked.count;

@@ -142,6 +142,11 @@ struct rcore_sampler_options {
 	 * other process had its id.
 	 */
 	uint32_t pid_use;
+	/*
+	 * Keep only samples of threads that run or collect garbage, as the BPF
+	 * program does.
+	 */
+	bool only_running;
 	bool is_single; /* for tests: trust the first copy */
 	uint64_t begun; /* CLOCK_MONOTONIC of time 0 in the profile */
 };

@@ -34,6 +34,7 @@ module BpfSystem
       "killed" => ->(test) { Record.killed(test, own.program, "--system") },
       "start and end" => ->(test) { BpfSystem.come_and_go(test, own.program) },
       "left out" => ->(test) { BpfSystem.left_out(test, own.program) },
+      "refused" => ->(test) { BpfSystem.refused(test, own.program) },
       "capabilities" => ->(test) { BpfSystem.capable(test, own.program) },
       "without BPF" => ->(test) { BpfSystem.incapable(test, own.program) },
       "usage" => ->(test) { BpfSystem.usage(test) },
@@ -222,7 +223,6 @@ module BpfSystem
     test.same("without Ruby", ["", "rcore: no process runs Ruby here\n", 3], [out, err, status.exitstatus])
   end
 
-  # Processes that fork and execute Ruby, and end before the recording does.
   RENAMED = '$0 = "before"; trap(:USR1) { $0 = "after" }; loop { sleep 0.01; 9999.times { } }'.freeze
 
   # Whatever takes the samples, a process has the last of its titles.
@@ -266,6 +266,7 @@ module BpfSystem
     end
   end
 
+  # Processes that fork and execute Ruby, and end before the recording does.
   def self.come_and_go(test, program)
     late = "def late; loop { }; end; late"
     path, = record(test, "--ebpf=require", name: "late") do |file|
@@ -308,6 +309,27 @@ module BpfSystem
     ensure
       Child.stop(other, -other) if other
     end
+  end
+
+  # BPF cannot sample what is traced. Only what it runs is sampled then, unless that would take a stop for each sample.
+  def self.refused(test, program)
+    script = <<~'SHELL'
+      "$1" --disable-gems -e "Thread.new { sleep }; def busy; loop { }; end; busy" secret &
+      strace -qq -f -e trace=none -p $! 2>/dev/null &
+      until grep -q "TracerPid:.[1-9]" /proc/2/status && grep -q /libruby /proc/2/maps; do sleep 0.05; done
+      sleep 0.5
+      shift
+      exec "$@"
+    SHELL
+    path = File.join(test.folder, "refused.rec")
+    command = [*CONTAINER, "sh", "-c", script, "sh", program, Suite::RCORE, "record", "--system", "-d", "2", "-o", path]
+    err, status = Open3.capture2e(*command, "--native", "--redact=all")
+    test.same("--native: status", 2, status.exitstatus)
+    test.fail("--native: #{err.inspect}") unless err =~ /^rcore: 1 Ruby process could not be sampled: 2: .*already traced/ && !err.include?("secret")
+    err, status = Open3.capture2e(*command)
+    return test.fail("status #{status}: #{err}") unless status.success? && err =~ /^rcore: sampling process 2 without BPF: /
+    Record.check_busy(test, path)
+    test.same("states", [], Record.read(path).totals.map { |total| total["state"] }.uniq - %w[running gc])
   end
 
   # A user samples only own processes, and is told how many are others'.
@@ -353,12 +375,14 @@ module BpfSystem
     %w[--children] => "option '--children' cannot be used with '--system'",
     %w[-- ruby] => "a command cannot be used with '--system'",
     %w[--ebpf=no --native] => "'--system --native' needs BPF",
+    %w[--ebpf=no --off-cpu] => "'--off-cpu' needs BPF: leave out '--ebpf=no'",
+    %w[--ebpf=no -e syscalls:write] => "'--event' needs BPF: leave out '--ebpf=no'",
     %w[--ebpf=no --kernel] => "'--kernel' needs '--ebpf' or '--off-cpu'",
   }.freeze
 
   def self.usage(test)
     USAGE.each do |options, line|
-      err, status = Open3.capture2e(*LiveCase::ROOT, Suite::RCORE, "record", "--system", *options)
+      err, status = Open3.capture2e(*LiveCase::ROOT, Suite::RCORE, "record", "--system", "-d", "1", *options)
       test.same("#{options}: status", 64, status.exitstatus)
       test.fail("#{options}: #{err.inspect}") unless err.lines.size == 1 && err.include?(line)
     end
