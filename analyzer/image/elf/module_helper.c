@@ -74,6 +74,16 @@ bool rcore_module_known(struct rcore_modules *modules, const struct rcore_module
 				  &size);
 }
 
+/*
+ * Whether an answer is the path of a file of one process, such as
+ * /proc/PID/root/...: the process may have ended when another one asks.
+ */
+static bool is_of_process(const char *reply, size_t size)
+{
+	static const char start[] = "/proc/";
+	return size >= strlen(start) && !memcmp(reply, start, strlen(start));
+}
+
 bool rcore_module_helper_ask(struct rcore_modules *modules, struct rcore_module_entry *entry,
 			     rcore_helper_function *function, const void *request, size_t size,
 			     void *reply, size_t *ret_size)
@@ -88,7 +98,7 @@ bool rcore_module_helper_ask(struct rcore_modules *modules, struct rcore_module_
 		return true;
 	if (!rcore_module_helper_call(modules, entry, function, request, size, reply, ret_size))
 		return false;
-	if (is_known)
+	if (is_known && !is_of_process(reply, *ret_size))
 		rcore_answers_keep(answers, &question, reply, *ret_size);
 	return true;
 }
