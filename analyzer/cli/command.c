@@ -345,10 +345,9 @@ static int print_help(const struct run *run)
 }
 
 /* Whether `rcore doctor` is asked about this machine alone. */
-static bool is_without_target(const struct run *run)
+static bool is_without_target(const struct run *run, int argc)
 {
-	return run->command == &rcore_command_doctor && !run->line.words.count &&
-	       !run->target.pid && !run->target.container;
+	return run->command == &rcore_command_doctor && argc == 1;
 }
 
 static int print_machine(void)
@@ -372,7 +371,7 @@ int rcore_cli_command(const struct rcore_command *command, int argc, char **argv
 	if (!err)
 		err = rcore_command_line_parse(&run.line, argc, (const char *const *)argv);
 	bool wants_help = !err && run.help.help;
-	bool is_about_machine = !err && !wants_help && is_without_target(&run);
+	bool is_about_machine = !err && !wants_help && is_without_target(&run, argc);
 	if (!err && !wants_help && !is_about_machine)
 		err = place_words(&run);
 	if (!err && !wants_help)

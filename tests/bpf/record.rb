@@ -144,6 +144,8 @@ module Record
       check_doctor(test, out, " works here")
       alone, = Open3.capture2(*LiveCase::ROOT, *NOBODY, Suite::RCORE, "doctor")
       check_doctor(test, alone, " does not work here: ")
+      _, err, status = Open3.capture3(Suite::RCORE, "doctor", "--sysroot", "/")
+      test.fail("doctor with an option and no target: #{status}, #{err}") unless status.exitstatus == 64
       err, status = Open3.capture2e(*command, "--ebpf")
       test.same("status with --ebpf", 0, status.exitstatus)
       test.fail("#{err.inspect} has not one line that says why, and one of the sampler") unless err.lines.size == 2 && err =~ /without BPF: #{REFUSED}/
