@@ -27,7 +27,7 @@ const struct rcore_option rcore_record_options[] = {
 	 "Stop after SECONDS; by default, when the program ends or at Ctrl-C",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
-	 "Samples per second of each thread (99; with --native and without --ebpf 10)",
+	 "Samples per second of each thread (99; with --native and without BPF 10)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"fiber-rate", 0, RCORE_OPTION_AMOUNT, MEMBER(fiber_rate), "HZ",
 	 "Samples per second of each fiber that no thread runs (10)",
@@ -37,7 +37,7 @@ const struct rcore_option rcore_record_options[] = {
 	{"system", 0, RCORE_OPTION_FLAG, MEMBER(system),
 	 .help = "Sample each process of this machine that runs Ruby, as rcore ps lists them, "
 		 "also in containers, and those that start later. Uses BPF, like --ebpf; with "
-		 "--ebpf=no, reads all processes from outside"},
+		 "--ebpf=no, samples them without BPF"},
 	{"native", 0, RCORE_OPTION_FLAG, MEMBER(native),
 	 .help = "Add native frames: stops the program briefly for each sample, but not with "
 		 "--ebpf, --off-cpu or --event"},

@@ -11,6 +11,15 @@ static double own_percent(const struct rcore_sampling_summary *summary)
 	return summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0;
 }
 
+/* What follows the number of events. */
+static const char *unit_of(const struct rcore_record_summary *shown)
+{
+	bool is_one = shown->summary->total.samples == 1;
+	if (shown->is_calls)
+		return is_one ? "system call" : "system calls";
+	return is_one ? "time" : "times";
+}
+
 void rcore_record_progress(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
@@ -20,8 +29,8 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 			"stops it)\033[K",
 			summary->seconds,
 			shown->is_calls ? "" : "threads left their processors ",
-			(unsigned long long)summary->total.samples,
-			shown->is_calls ? "system calls" : "times", own_percent(summary));
+			(unsigned long long)summary->total.samples, unit_of(shown),
+			own_percent(summary));
 		fflush(stderr);
 		return;
 	}
@@ -49,7 +58,7 @@ static void summarize_events(const struct rcore_record_summary *shown)
 	const struct rcore_sampler_statistics *total = &summary->total;
 	fprintf(stderr, "rcore: in %.1f s, %s%llu %s; %llu records were lost", summary->seconds,
 		shown->is_calls ? "" : "threads left their processors ",
-		(unsigned long long)total->samples, shown->is_calls ? "system calls" : "times",
+		(unsigned long long)total->samples, unit_of(shown),
 		(unsigned long long)total->overruns);
 	if (total->overruns)
 		fputs(" because rcore was too slow", stderr);

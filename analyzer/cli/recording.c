@@ -41,10 +41,10 @@ void rcore_cli_print_recording(FILE *out)
 		struct rcore_error *err = rcore_bpf_engine.open(&recordings[i].how, &bpf);
 		if (!err)
 			rcore_bpf_engine.close(bpf);
-		fprintf(out, "rcore record %s %s here", recordings[i].option,
-			!err           ? "works"
-			: needs_bpf(i) ? "does not work"
-				       : "works without BPF");
+		fprintf(out, "rcore record %s %s", recordings[i].option,
+			!err           ? "works here"
+			: needs_bpf(i) ? "does not work here"
+				       : "works here, but without BPF");
 		if (err)
 			fprintf(out, ": %s", err->message);
 		else if (recordings[i].how.kernel)

@@ -39,9 +39,10 @@ extern const char *const rcore_mode_names[]; /* ends with NULL */
 			.help = "Split by process, thread, fiber, state, or label:KEY, a key " \
 				"of a "                                                        \
 				"fiber's context or a field of what it works on: each stack "  \
-				"begins with its group. nothing: do not, as by default, "      \
-				"except if all processes of a machine were recorded "          \
-				"(--system)",                                                  \
+				"begins with its group. nothing: do not split. This "          \
+				"is the default, except for recordings of --system, which "    \
+				"are "                                                         \
+				"split by process",                                            \
 		},                                                                             \
 		{                                                                              \
 			.name = "where",                                                       \

@@ -394,7 +394,9 @@ static struct rcore_error *begin(struct rcore_sampling *sampling)
 		return rcore_member_add(sampling, sampling->options->pid, now);
 	struct rcore_error *err = rcore_members_find(sampling, now);
 	if (!err && !sampling->members.count)
-		err = rcore_error_create(RCORE_ERROR_NOT_RUBY, "no process runs Ruby here");
+		err = rcore_error_create(RCORE_ERROR_NOT_RUBY,
+					 "no Ruby process found; `rcore ps` lists those that "
+					 "rcore can see");
 	return err;
 }
 

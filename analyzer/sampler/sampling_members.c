@@ -33,8 +33,8 @@ enum {
 static const uint64_t boot_limit = 10ull * SECOND;
 
 /*
- * The longest time until a process is tried again that could not be sampled for
- * a reason that may never go away. A try may take some 20 milliseconds.
+ * The longest wait before retrying a process whose problem may be permanent. A
+ * try may take some 20 milliseconds.
  */
 static const uint64_t seldom = 20ull * SECOND;
 
@@ -294,7 +294,7 @@ bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *memb
 		rcore_sampler_close(member->sampler);
 		member->sampler = NULL;
 	}
-	/* That it has ended says less than a problem that it had before. */
+	/* An earlier problem says more than that the process has ended. */
 	bool says_less = member->problem || sampling->options->system;
 	if (err && says_less && !rcore_process_is_alive(member->pid)) {
 		rcore_error_free(err);

@@ -31,7 +31,7 @@ struct rcore_ruby_processes {
 struct rcore_error *rcore_ruby_processes_read(struct rcore_ruby_processes *processes);
 
 /*
- * Returns whether a process would be added, unless it turns out not to be Ruby.
+ * Returns whether a process looks like Ruby, by its maps or its name.
  */
 bool rcore_process_may_run_ruby(int pid);
 

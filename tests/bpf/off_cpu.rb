@@ -58,7 +58,7 @@ module OffCpu
     # The recording ends with the program.
     test.same("status of rcore: #{File.read(log)}", true, Child.wait(recorder).success?)
     recorder = nil
-    test.fail("rcore: #{File.read(log)}") unless File.read(log) =~ /\Arcore: in .* threads left their processors \d+ times; 0 records were lost(?:, (\d+) stacks could not be read)?; [^\n]*\n\z/
+    test.fail("rcore: #{File.read(log)}") unless File.read(log) =~ /\Arcore: in .* threads left their processors \d+ times?; 0 records were lost(?:, (\d+) stacks could not be read)?; [^\n]*\n\z/
     check(test, Record.read(path), truth, seed, $1.to_i)
   ensure
     Child.stop(recorder, -recorder) if recorder

@@ -220,7 +220,7 @@ module BpfSystem
     pids = recording.totals.map { |total| recording.thread(total)["pid"] }.uniq
     test.fail("processes #{pids}") unless pids.size == 1 && pids.first < 10
     out, err, status = Open3.capture3(*CONTAINER, Suite::RCORE, "record", "--system", "-d", "1")
-    test.same("without Ruby", ["", "rcore: no process runs Ruby here\n", 3], [out, err, status.exitstatus])
+    test.same("without Ruby", ["", "rcore: no Ruby process found; `rcore ps` lists those that rcore can see\n", 3], [out, err, status.exitstatus])
   end
 
   RENAMED = '$0 = "before"; trap(:USR1) { $0 = "after" }; loop { sleep 0.01; 9999.times { } }'.freeze

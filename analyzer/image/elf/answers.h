@@ -9,8 +9,8 @@
 
 /*
  * Keeps what helpers (module_helper.h) have answered about files, for the next
- * process that has mapped the same file. To start a helper takes longer than
- * anything else that is needed to find Ruby in a process.
+ * process that has mapped the same file. Starting a helper is the slowest step
+ * of finding Ruby in a process.
  */
 struct rcore_answers;
 

@@ -27,8 +27,7 @@ struct rcore_error *rcore_process_trees(const int *roots, size_t root_count, int
 struct rcore_error *rcore_process_list(int **ret, size_t *ret_count);
 
 /*
- * Does the same much faster, and includes processes that have ended if their
- * parents have not noticed yet. The caller frees *ret.
+ * Does the same much faster, and includes zombies. The caller frees *ret.
  */
 struct rcore_error *rcore_process_ids(int **ret, size_t *ret_count);
 
