@@ -298,17 +298,20 @@ module BpfSystem
     future = release.sub(/\A\d/, "9")
     File.binwrite(File.join(test.folder, File.basename(library)[/.*\.so\.\d+\.\d+/]), File.binread(library).gsub(release.b, future.b))
     busy = "def busy; loop { }; end; busy"
-    Record.with_busy(program) do |pid|
-      other = Process.spawn({ "LD_LIBRARY_PATH" => test.folder }, program, "--disable-gems", "-e", busy, pgroup: true)
-      test.wait_until("busy loop") { File.read("/proc/#{other}/maps").include?(test.folder) }
-      path, err = record(test, "--ebpf=require", name: "left") { |file| wait_for_samples(test, file, [Guest.new(0, pid)]) }
-      lines = err.lines.grep(/could not be sampled/)
-      test.fail("#{err.inspect} does not name #{other}") unless lines.size == 1 && lines.first =~ /\Arcore: \d+ Ruby process(?:es)? could not be sampled: .*\b#{other} \(.*\): Ruby #{Regexp.escape(future)} is newer/
-      recording = Record.read(path)
-      test.fail("#{other} has samples") if recording.totals.any? { |total| recording.thread(total)["pid"] == other }
-    ensure
-      Child.stop(other, -other) if other
-    end
+    path = File.join(test.folder, "left.rec")
+    script = <<~'SHELL'
+      LD_LIBRARY_PATH=$1 "$2" --disable-gems -e "$3" &
+      "$2" --disable-gems -e "$3" &
+      until grep -q "$1" /proc/2/maps && grep -q /libruby /proc/3/maps; do sleep 0.05; done
+      shift 3
+      exec "$@"
+    SHELL
+    err, status = Open3.capture2e(*CONTAINER, "sh", "-c", script, "sh", test.folder, program, busy, Suite::RCORE, "record", "--system", "--ebpf=require", "-d", "2", "-o", path)
+    return test.fail("status #{status}: #{err}") unless status.success?
+    lines = err.lines.grep(/could not be sampled/)
+    test.fail("#{err.inspect} does not name it") unless lines.size == 1 && lines.first =~ /\Arcore: 1 Ruby process could not be sampled: 2 \(.*\): Ruby #{Regexp.escape(future)} is newer/
+    recording = Record.read(path)
+    test.same("processes with samples", [3], recording.totals.map { |total| recording.thread(total)["pid"] }.uniq)
   end
 
   # BPF cannot sample what is traced. Only what it runs is sampled then, unless that would take a stop for each sample.
