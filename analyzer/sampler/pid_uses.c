@@ -34,7 +34,8 @@ bool rcore_process_is_alive(int pid)
 	char state;
 	uint64_t started;
 	errno = 0;
-	if (!read_stat(pid, &state, &started)) /* rcore may have too many files open */
+	/* If it fails, rcore may have too many files open. */
+	if (!read_stat(pid, &state, &started))
 		return errno && errno != ENOENT && errno != ESRCH;
 	return state != 'Z' && state != 'X';
 }
