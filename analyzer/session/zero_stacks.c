@@ -12,13 +12,24 @@
  */
 enum { LIMIT = 256 * 1024, STEP = 4096 };
 
-/* Returns where the saved bytes at `address` end, at most LIMIT after it. */
+/*
+ * A smaller segment is a guard, which has zeroes in the kernel's cores: the
+ * stack has overflowed into it. Its pages may have up to 64 KiB.
+ */
+enum { GUARD = 64 * 1024 };
+
+/*
+ * Returns where the saved bytes of the stack at `address` end, at most LIMIT
+ * after it; `address` if there is none.
+ */
 static uint64_t saved_end(const struct rcore_process *process, uint64_t address)
 {
 	for (size_t i = 0; i < process->segment_count; i++) {
 		const struct rcore_segment *segment = &process->segments[i];
 		if (address < segment->start || address - segment->start >= segment->saved)
 			continue;
+		if (segment->size <= GUARD)
+			break;
 		uint64_t left = segment->saved - (address - segment->start);
 		return address + (left < LIMIT ? left : LIMIT);
 	}

@@ -15,6 +15,7 @@ enum { SIZE = 1024 * 1024, SP = 1000 };
 static const struct example {
 	uint64_t saved, word; /* where the only word is that is not 0; 0: none */
 	size_t count;
+	uint64_t size; /* 0: SIZE */
 } examples[] = {
 	{SIZE, 0, 1},
 	{8192, 0, 1},
@@ -29,6 +30,8 @@ static const struct example {
 	/* Nothing is saved. */
 	{0, 0, 0},
 	{SP, 0, 0},
+	/* A guard, into which a stack has overflowed. */
+	{4096, 0, 0, 4096},
 };
 
 START_TEST(stacks)
@@ -39,7 +42,9 @@ START_TEST(stacks)
 	uint64_t start = fake_alloc(&fake, SIZE, 4096);
 	if (example->word)
 		fake_put(&fake, start + example->word, 0x401000);
-	struct rcore_segment segment = {.start = start, .size = SIZE, .saved = example->saved};
+	struct rcore_segment segment = {.start = start,
+					.size = example->size ? example->size : SIZE,
+					.saved = example->saved};
 	/* The registers of the second thread are unknown. */
 	struct rcore_native_thread threads[] = {{.has_registers = true}, {.tid = 2}};
 	threads[0].registers[rcore_register_sp(EM_X86_64)] = start + SP;
