@@ -17,19 +17,19 @@ static const struct example {
 	size_t count;
 	uint64_t size; /* 0: SIZE */
 } examples[] = {
-	{SIZE, 0, 1},
-	{8192, 0, 1},
-	{SP + 8, 0, 1},
+	{SIZE, 0, 1, 0},
+	{8192, 0, 1, 0},
+	{SP + 8, 0, 1, 0},
 	/* A word below sp is left from an earlier call. */
-	{SIZE, SP - 8, 1},
-	{SIZE, SP, 0},
+	{SIZE, SP - 8, 1, 0},
+	{SIZE, SP, 0, 0},
 	/* After a buffer of zeroes. */
-	{SIZE, SP + 4096, 0},
-	{SIZE, SP + 256 * 1024 - 8, 0},
-	{8192, 8184, 0},
+	{SIZE, SP + 4096, 0, 0},
+	{SIZE, SP + 256 * 1024 - 8, 0, 0},
+	{8192, 8184, 0, 0},
 	/* Nothing is saved. */
-	{0, 0, 0},
-	{SP, 0, 0},
+	{0, 0, 0, 0},
+	{SP, 0, 0, 0},
 	/* A guard, into which a stack has overflowed. */
 	{4096, 0, 0, 4096},
 };
