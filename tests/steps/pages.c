@@ -96,8 +96,10 @@ void pages_init(struct pages *pages, struct rcore_live_memory *below)
 void pages_deinit(struct pages *pages)
 {
 	struct page *page, *next;
-	HASH_ITER (hh, pages->known, page, next)
+	HASH_ITER (hh, pages->known, page, next) {
+		/* cppcheck-suppress uninitvar */
 		forget(pages, page);
+	}
 	free(pages->ranges);
 	states_deinit(&pages->unmapped);
 }
@@ -107,6 +109,7 @@ void pages_renew(struct pages *pages, bool remapped)
 	struct page *page, *next;
 	size_t count = 0;
 	HASH_ITER (hh, pages->known, page, next) {
+		/* cppcheck-suppress uninitvar */
 		bool is_needed = page->used && !remapped;
 		page->used = false;
 		if (!is_needed) {

@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		abort();
 	record->machine_bytes = sizeof(struct rcore_bpf_machine);
 	struct rcore_bpf_machine *machine = (void *)((uint8_t *)record + head);
-	uint64_t *copied = (void *)(machine + 1), first;
+	uint64_t *copied = (void *)(machine + 1), first = 0;
 	for (size_t i = 0; i < words; i++) {
 		uint64_t word;
 		memcpy(&word, bytes + i * sizeof(word), sizeof(word));
