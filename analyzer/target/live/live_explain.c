@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "target/live/live_tracer.h"
 
 enum { NAME_SIZE = 96 };
 
@@ -18,52 +19,12 @@ enum { NAME_SIZE = 96 };
 static const char *name_of(int pid, char name[NAME_SIZE])
 {
 	struct rcore_live_status status;
-	char path[32], escaped[NAME_SIZE - 4];
+	char escaped[NAME_SIZE - 4];
 	name[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (folder >= 0 && rcore_live_status_read(folder, "status", &status))
+	if (rcore_live_status_of(pid, &status))
 		snprintf(name, NAME_SIZE, " (%s)",
 			 rcore_escape(escaped, sizeof(escaped), status.name));
-	if (folder >= 0)
-		close(folder);
 	return name;
-}
-
-/* The kernel reports the thread that traces. */
-static int process_of(int tid)
-{
-	struct rcore_live_status status;
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d", tid);
-	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	bool read = folder >= 0 && rcore_live_status_read(folder, "status", &status);
-	if (folder >= 0)
-		close(folder);
-	return read && status.tgid ? status.tgid : tid;
-}
-
-struct search {
-	int folder, tracer;
-};
-
-static bool find_tracer(void *context, int tid)
-{
-	struct search *search = context;
-	struct rcore_live_status status;
-	char name[64];
-	snprintf(name, sizeof(name), "task/%d/status", tid);
-	if (rcore_live_status_read(search->folder, name, &status))
-		search->tracer = status.tracer;
-	return !search->tracer;
-}
-
-/* Each thread may have its own tracer. Returns the first, or 0. */
-static int tracer_of(int folder)
-{
-	struct search search = {.folder = folder};
-	rcore_live_tasks(folder, find_tracer, &search);
-	return search.tracer ? process_of(search.tracer) : 0;
 }
 
 static struct rcore_error *no_such_process(int pid)
@@ -131,7 +92,7 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 {
 	char owner[64], own[64], name[NAME_SIZE];
 	struct stat found;
-	int tracer = tracer_of(folder);
+	int tracer = rcore_live_tracer(folder);
 	if (tracer)
 		return rcore_error_create(
 			RCORE_ERROR_OS,

@@ -136,6 +136,17 @@ bool rcore_live_status_read(int folder, const char *task, struct rcore_live_stat
 	return true;
 }
 
+bool rcore_live_status_of(int id, struct rcore_live_status *ret)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d", id);
+	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool is_read = folder >= 0 && rcore_live_status_read(folder, "status", ret);
+	if (folder >= 0)
+		close(folder);
+	return is_read;
+}
+
 int rcore_live_tasks(int folder, bool (*visit)(void *context, int tid), void *context)
 {
 	int descriptor = openat(folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

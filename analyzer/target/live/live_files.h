@@ -47,6 +47,9 @@ struct rcore_live_status {
  */
 bool rcore_live_status_read(int folder, const char *task, struct rcore_live_status *ret);
 
+/* The same for the process or the thread `id`. */
+bool rcore_live_status_of(int id, struct rcore_live_status *ret);
+
 bool rcore_live_is_kernel_thread(int folder);
 
 /* A range of the address space, with or without a file. */

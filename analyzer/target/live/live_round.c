@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "target/live/live_explain.h"
 #include "target/live/live_private.h"
+#include "target/live/live_tracer.h"
 
 void rcore_live_forget(struct rcore_live *live)
 {
@@ -142,7 +143,7 @@ static struct rcore_error *list_running(struct rcore_live *live)
 
 static struct rcore_error *stop_process(struct rcore_live *live)
 {
-	int errnum = rcore_stop_begin(live->folder, live->most, &live->stop);
+	int errnum = rcore_live_stop_in_turn(live->folder, live->most, &live->stop);
 	if (errnum)
 		return rcore_live_explain(live->pid, live->folder, errnum);
 	live->memory.stop = live->stop;

@@ -136,6 +136,49 @@ START_TEST(names_the_tracer)
 }
 END_TEST
 
+/* Traces `pid` as another rcore does, for so many milliseconds; 0: for ever. */
+static pid_t start_other_rcore(int pid, unsigned ms)
+{
+	int ready[2];
+	char byte;
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t tracer = fork();
+	if (!tracer) {
+		prctl(PR_SET_NAME, "rcore");
+		ck_assert_int_eq(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+		ck_assert_int_eq(write(ready[1], "", 1), 1);
+		if (ms)
+			usleep(ms * 1000);
+		else
+			pause();
+		_exit(0);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return tracer;
+}
+
+START_TEST(waits_for_another_rcore)
+{
+	struct child child = child_start(child_counts, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	pid_t tracer = start_other_rcore(child.pid, 300);
+	live_begun(live, true);
+	child_check_memory(rcore_live_memory(live), &child);
+	live_ended(live);
+	ck_assert_int_eq(waitpid(tracer, NULL, 0), tracer);
+	/* One that does not let go is named. */
+	tracer = start_other_rcore(child.pid, 0);
+	says(rcore_live_begin(live, true), RCORE_ERROR_OS, "is already traced by process");
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+	rcore_live_close(live);
+	child_runs(&child);
+	child_stop(&child);
+}
+END_TEST
+
 static void *pause_for_ever(void *unused)
 {
 	for (;;)
@@ -459,6 +502,7 @@ int main(void)
 	tcase_add_test(errors, refuses_what_is_no_process);
 	tcase_add_test(errors, refuses_the_kernel);
 	tcase_add_test(errors, names_the_tracer);
+	tcase_add_test(errors, waits_for_another_rcore);
 	tcase_add_test(errors, names_the_tracer_of_a_thread);
 	tcase_add_test(errors, names_the_permission);
 	tcase_add_test(errors, refuses_32_bit);
