@@ -147,6 +147,15 @@ enum {
 
 #define RCORE_RUBY_FUNCTION static __attribute__((always_inline, unused)) inline
 
+/*
+ * Hides from the compiler what it knows of a variable. If a loop ends at a
+ * constant or at a variable, clang 19 computes the lesser of both beforehand,
+ * and the verifier no longer sees that the loop has an end: it gives up after a
+ * million instructions. Likewise, the compiler drops a check of a bound that it
+ * takes for redundant.
+ */
+#define RCORE_RUBY_OPAQUE(variable) asm volatile("" : "+r"(variable))
+
 /* Members of the kernel's structs; BTF says where they are. */
 struct ns_common___rcore {
 	unsigned int inum;
@@ -189,6 +198,7 @@ RCORE_RUBY_FUNCTION __u32 rcore_ruby_id_in(const void *thread, __u32 pid_namespa
 	__u32 level = BPF_CORE_READ(pid, level);
 	__u64 numbers = (__u64)pid + bpf_core_field_offset(pid->numbers);
 	for (__u32 i = 0; i < RCORE_RUBY_NAMESPACE_LEVELS && i <= level; i++) {
+		RCORE_RUBY_OPAQUE(level);
 		const struct upid___rcore *number = (const void *)numbers;
 		if (BPF_CORE_READ(number, ns, ns.inum) == pid_namespace)
 			return (__u32)BPF_CORE_READ(number, nr);
@@ -299,6 +309,7 @@ RCORE_RUBY_FUNCTION int rcore_ruby_state_lookup(const struct rcore_ruby_params *
 		return 0;
 	capacity = rcore_ruby_word(table + 8);
 	for (__u32 i = 0; i < RCORE_RUBY_PROBES && i < capacity; i++) {
+		RCORE_RUBY_OPAQUE(capacity);
 		__u64 slot = (key + i) & (capacity - 1);
 		if (bpf_probe_read_user(pair, sizeof(pair),
 					(const void *)(table + 16 + slot * sizeof(pair))))
@@ -337,8 +348,7 @@ RCORE_RUBY_FUNCTION long rcore_ruby_string(const struct rcore_ruby_params *param
 		length = flags >> 14 & 0x1f;
 	if (length > size)
 		length = size;
-	/* Otherwise the compiler drops the bound that the verifier wants. */
-	asm volatile("" : "+r"(length));
+	RCORE_RUBY_OPAQUE(length);
 	if (length > size || bpf_probe_read_user(buffer, length, (const void *)bytes))
 		return -1;
 	return (long)length;
@@ -393,7 +403,7 @@ RCORE_RUBY_FUNCTION long rcore_ruby_stack(const struct rcore_ruby_params *params
 	stack->depth = bytes / size;
 	if (bytes > RCORE_RUBY_STACK_BYTES)
 		bytes = RCORE_RUBY_STACK_BYTES;
-	asm volatile("" : "+r"(bytes));
+	RCORE_RUBY_OPAQUE(bytes);
 	if (bytes > RCORE_RUBY_STACK_BYTES ||
 	    bpf_probe_read_user(stack->words, bytes, (const void *)stack->cfp))
 		return -1;

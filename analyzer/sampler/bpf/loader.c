@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/count.h"
+#include "base/text.h"
 #include "sampler/bpf/engine.h"
 #include "sampler/bpf/sample.skel.h"
 #include "target/process.h"
@@ -93,6 +94,20 @@ static struct rcore_error *refused(int number, const char *what)
 }
 
 /*
+ * Returns the line of the verifier's log that says why it refuses a program;
+ * what it counted follows. Changes the log.
+ */
+static const char *reason_in(char *log)
+{
+	char *counts = strstr(log, "\nprocessed ");
+	if (!counts)
+		return NULL;
+	*counts = '\0';
+	char *line = strrchr(log, '\n');
+	return line ? line + 1 : log;
+}
+
+/*
  * Loads the program. If rcore may load programs but the verifier rejects this
  * one, that is a bug of rcore, and the message says so.
  */
@@ -107,17 +122,22 @@ static struct rcore_error *load(struct rcore_bpf *bpf)
 	/* Only the verifier writes a log. */
 	bool is_verified = failure && failure != EPERM && failure != ENOMEM && *log;
 	bpf_program__set_log_buf(bpf->program, NULL, 0);
+	struct rcore_error *err = NULL;
+	char text[160];
+	if (failure && access("/sys/kernel/btf/vmlinux", R_OK)) {
+		err = refused(errno, "/sys/kernel/btf/vmlinux");
+	} else if (failure && !is_verified) {
+		err = refused(failure, "loading the program");
+	} else if (failure) {
+		const char *reason = reason_in(log);
+		err = rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"the kernel's verifier refuses rcore's program (%s); please "
+			"report this with the output of `uname -a`",
+			rcore_escape(text, sizeof(text), reason ? reason : strerror(failure)));
+	}
 	free(log);
-	if (!failure)
-		return NULL;
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return refused(errno, "/sys/kernel/btf/vmlinux");
-	if (!is_verified)
-		return refused(failure, "loading the program");
-	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-				  "the kernel's verifier refuses rcore's program (%s); please "
-				  "report this with the output of `uname -a`",
-				  strerror(failure));
+	return err;
 }
 
 /* Chooses the program of an event; the others are not loaded. */

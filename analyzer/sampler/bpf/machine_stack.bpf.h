@@ -65,7 +65,7 @@ static __always_inline __u64 read_machine(const struct rcore_bpf_process *proces
 	__u32 bytes = register_bytes, index = register_sp;
 	__u64 sp, end, begun, first, thread = scratch->pointer;
 	struct rcore_bpf_machine *machine;
-	asm volatile("" : "+r"(at));
+	RCORE_RUBY_OPAQUE(at);
 	if (at > RECORD_MAX - sizeof(*machine))
 		return 0;
 	machine = (void *)((char *)record + at);

@@ -5,8 +5,8 @@
  * --off-cpu, and rcore_call of --event. An event runs one in the thread that
  * causes it, so the thread's stack cannot change while it is copied.
  *
- * The verifier must see that each length has a bound. `asm volatile` before the
- * check of a bound keeps the compiler from dropping the check as redundant.
+ * The verifier must see that each length has a bound. RCORE_RUBY_OPAQUE before
+ * the check of a bound keeps the compiler from dropping the check as redundant.
  */
 
 #include <linux/bpf.h>
@@ -134,7 +134,7 @@ static __always_inline void read_string(const struct rcore_ruby_params *params, 
 		length = RCORE_BPF_TEXT;
 		string->words[(length_at >> 3) & 3] = length;
 	}
-	asm volatile("" : "+r"(length));
+	RCORE_RUBY_OPAQUE(length);
 	if (length > RCORE_BPF_TEXT ||
 	    bpf_probe_read_user(string->text, length, (const void *)address))
 		return;
@@ -169,7 +169,7 @@ static __always_inline void read_context(const struct rcore_ruby_params *params,
 		if (record->capacity > RCORE_BPF_SLOTS)
 			return;
 		bytes = record->capacity * 2 * sizeof(__u64);
-		asm volatile("" : "+r"(bytes));
+		RCORE_RUBY_OPAQUE(bytes);
 		if (bytes > sizeof(record->slots) ||
 		    bpf_probe_read_user(record->slots, bytes,
 					(const void *)(record->table + 2 * sizeof(__u64))))
@@ -246,7 +246,7 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 	struct rcore_bpf_record *record = &scratch->record;
 	__u64 at = rcore_bpf_before_frames(record), bytes, sp, end;
 	__u32 step = (__u32)params->frame_size;
-	asm volatile("" : "+r"(at));
+	RCORE_RUBY_OPAQUE(at);
 	if (at > sizeof(*record))
 		return 0;
 	record->frame_bytes = record->value_bytes = 0;
@@ -262,7 +262,7 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 	bytes = record->top - record->cfp;
 	if (bytes > RCORE_BPF_FRAMES_MAX)
 		bytes = RCORE_BPF_FRAMES_MAX / step * step;
-	asm volatile("" : "+r"(bytes));
+	RCORE_RUBY_OPAQUE(bytes);
 	if (bytes > RCORE_BPF_FRAMES_MAX ||
 	    bpf_probe_read_user((char *)record + at, bytes, (const void *)record->cfp)) {
 		__sync_fetch_and_add(&unread, 1);
@@ -275,13 +275,13 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 	if (end > record->cfp)
 		end = record->cfp;
 	at += bytes;
-	asm volatile("" : "+r"(at));
+	RCORE_RUBY_OPAQUE(at);
 	if (at > sizeof(*record) + RCORE_BPF_FRAMES_MAX)
 		return 0;
 	bytes = (end - record->bottom) & ~7ull;
 	if (bytes > RCORE_BPF_VALUES_MAX)
 		bytes = RCORE_BPF_VALUES_MAX;
-	asm volatile("" : "+r"(bytes));
+	RCORE_RUBY_OPAQUE(bytes);
 	if (bytes > RCORE_BPF_VALUES_MAX ||
 	    bpf_probe_read_user((char *)record + at, bytes, (const void *)record->bottom)) {
 		__sync_fetch_and_add(&unread, 1);
@@ -321,7 +321,7 @@ static __always_inline void read_state(const struct rcore_bpf_process *process,
 static __always_inline __u64 read_kernel(void *context, struct scratch *scratch, __u64 at)
 {
 	long bytes;
-	asm volatile("" : "+r"(at));
+	RCORE_RUBY_OPAQUE(at);
 	if (at > RECORD_MAX - RCORE_BPF_KERNEL_MAX * sizeof(__u64))
 		return 0;
 	bytes = bpf_get_stack(context, (char *)&scratch->record + at,
@@ -348,7 +348,7 @@ static __always_inline void copy(void *context, const struct rcore_bpf_process *
 	if (kernel && bytes)
 		bytes = read_kernel(context, scratch, bytes);
 	read_state(process, scratch);
-	asm volatile("" : "+r"(bytes));
+	RCORE_RUBY_OPAQUE(bytes);
 	/* rcore reads the ring buffer at intervals, so do not wake it. */
 	if (bytes && bytes <= RECORD_MAX &&
 	    bpf_ringbuf_output(&records, &scratch->record, bytes, BPF_RB_NO_WAKEUP))
@@ -486,7 +486,7 @@ int rcore_call(struct bpf_raw_tracepoint_args *context)
 	__u64 number = number_of((const void *)context->args[0]);
 	struct rcore_bpf_process *process;
 	struct scratch *scratch;
-	asm volatile("" : "+r"(number));
+	RCORE_RUBY_OPAQUE(number);
 	if (number >= RCORE_BPF_CALLS || !is_in(calls, number))
 		return 0;
 	/* A new thread begins as if it had made the call that started it. */
