@@ -60,6 +60,7 @@ module Resting
   def self.compare(test, report, known)
     return 0 unless report
     test.same("complete", true, report["complete"])
+    test.same("a problem", nil, Running.problem(report))
     main = report["threads"][0]["id"]
     step = Integer(report["fibers"].filter_map { |fiber| frames_local(fiber, "step") }.first)
     fibers, shorts = report["fibers"].reject { |fiber| fiber["root"] || fiber["status"] == "terminated" }.partition { |fiber| frames_local(fiber, "number") }
