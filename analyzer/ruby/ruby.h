@@ -36,6 +36,7 @@ struct rcore_statics {
 	uint64_t shape_tree;
 	/* generic_fields_tbl_, generic_iv_tbl_, generic_iv_tbl. */
 	uint64_t generic_ivars;
+	uint64_t fiber_type;    /* the rb_data_type_t of Fibers */
 	uint64_t encoding_list; /* rb_encoding_list */
 	/* default_internal if it is set, otherwise default_external. */
 	uint64_t default_encoding;

@@ -66,6 +66,7 @@ static struct rcore_error *locate(struct rcore_session *session,
 		.identity = &session->located.identity,
 		.layout_file = session->settings.layout_file,
 		.choice = session->choice,
+		.is_proved = session->is_proved,
 		.arena = &snapshot->arena,
 	};
 	struct rcore_trial *trial = calloc(1, sizeof(*trial));

@@ -91,6 +91,8 @@ static bool still_holds(const struct rcore_search *search, struct rcore_trial *n
 	if (!chosen)
 		return false;
 	*now = *chosen;
+	if (search->is_proved)
+		return true;
 	if (!rcore_vm_prove(search->target->memory, &now->location.layout, now->location.vm))
 		return false;
 	rcore_trial_prove(search, now);

@@ -6,6 +6,7 @@
 #include "session/load.h"
 #include "session/pack_live.h"
 #include "session/running_ahead.h"
+#include "session/trial.h"
 
 static void describe(const struct rcore_session *session, const struct rcore_live_pause *pause,
 		     struct rcore_snapshot *snapshot)
@@ -151,6 +152,30 @@ static struct rcore_error * final(struct rcore_error *err)
 }
 
 /*
+ * Returns whether nothing is left to prove at the stop. While the process runs,
+ * a layout that fits may seem not to. A pack needs what its own analysis will
+ * prove.
+ */
+static bool is_settled(const struct rcore_session *session)
+{
+	const struct rcore_trial *trial = session->choice->trial;
+	return trial && !trial->misfits && !rcore_trial_missed(trial) &&
+	       !session->target.recorder;
+}
+
+/* Proves the layout that was chosen earlier, while the process runs. */
+static void prove(struct rcore_session *session)
+{
+	struct rcore_snapshot *snapshot;
+	rcore_auto_error err = rcore_session_describe(session, &snapshot);
+	if (err)
+		return;
+	err = rcore_session_look(session, snapshot);
+	session->is_proved = !err;
+	rcore_snapshot_free(snapshot);
+}
+
+/*
  * Finds out, while the process runs, whether it is Ruby, which layout it has,
  * and then which pages to copy. Forgets pages that only the choice of a layout
  * needed. Sets *ret to what was read; NULL if it is useless.
@@ -168,10 +193,14 @@ static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_
 			return err;
 		rcore_running_watch_gvl(session, snapshot);
 		rcore_snapshot_free(snapshot);
+		session->is_proved = !failure;
 		failure = final(failure);
 		if (failure)
 			return failure;
+	} else if (!session->target.recorder) {
+		prove(session);
 	}
+	session->is_proved = session->is_proved && is_settled(session);
 	rcore_live_forget(session->target.live);
 	/*
 	 * Before 3.3, the fibers are on no list. What this walk over the heap
@@ -221,6 +250,7 @@ static struct rcore_error *read_live(struct rcore_session *session, struct rcore
 	struct rcore_error *err = rehearse(session, &first);
 	if (!err)
 		err = read_stopped(session, first, ret);
+	session->is_proved = false;
 	if (err || ret->snapshot->incomplete) {
 		struct rcore_error *ended = rcore_live_check(session->target.live);
 		if (ended && !err)

@@ -230,6 +230,15 @@ static struct rcore_error *wake_unless_slept(struct rcore_ahead *ahead,
 	return err;
 }
 
+/*
+ * A thread that ran may have called something else since the first reading, but
+ * nothing since the copy, if it lacked a processor.
+ */
+static bool may_run(const struct rcore_fiber *fiber)
+{
+	return fiber->is_current && !fiber->wait;
+}
+
 static void find_unchanged(struct rcore_ahead *ahead, const struct rcore_session *session)
 {
 	const struct rcore_snapshot *first = ahead->first;
@@ -237,7 +246,7 @@ static void find_unchanged(struct rcore_ahead *ahead, const struct rcore_session
 	for (size_t i = 0; i < first->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &first->fibers[i];
 		struct rcore_ahead_fiber *known = &ahead->fibers[i];
-		ahead->earlier.unchanged[i] = is_same(session, fiber, known);
+		ahead->earlier.unchanged[i] = !may_run(fiber) && is_same(session, fiber, known);
 		if (ahead->earlier.unchanged[i] || !known->rests)
 			continue;
 		wake(live, fiber);

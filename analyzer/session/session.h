@@ -56,6 +56,12 @@ struct rcore_session {
 	struct rcore_settings settings;
 	struct rcore_located located;            /* of the last search */
 	struct rcore_choice own_choice, *choice; /* the caller's, or its own */
+	/*
+	 * choice->trial was proved for this reading of a running process,
+	 * before the pages to copy were noted. So those that only proofs need
+	 * are not copied.
+	 */
+	bool is_proved;
 	struct rcore_recognizers recognizers;    /* of what fibers work on */
 	struct rcore_redactor *redactor;
 	bool has_learned;           /* the redactor knows this target */

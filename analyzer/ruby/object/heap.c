@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ruby/object/heap.h"
+#include "ruby/object/heap_private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,9 +18,8 @@ enum {
 	EMPTY_LIMIT = 1 << 10,
 };
 
-/* Finds the array of heap_page pointers. */
-static struct rcore_error *page_list(struct rcore_ruby *ruby, uint64_t objspace, uint64_t *list,
-				     uint64_t *count)
+struct rcore_error *rcore_heap_page_list(struct rcore_ruby *ruby, uint64_t objspace,
+					 uint64_t *list, uint64_t *count)
 {
 	const struct rcore_layout *layout = ruby->layout;
 	struct rcore_error *err = RCORE_GET(ruby, objspace, objspace, heap_pages_sorted, list);
@@ -67,29 +66,32 @@ static bool read_size(struct rcore_ruby *ruby, uint64_t address, uint64_t *slots
 				  slot_size));
 }
 
-/*
- * Reads the heap_page at `address` and checks it: its slots fill one aligned
- * body (except a few words for malloc(), HEAP_PAGE_SIZE of gc.c), whose first
- * word points back.
- */
-static bool read_page(struct rcore_ruby *ruby, uint64_t address, struct rcore_heap_page *page)
+bool rcore_heap_page_fits(const struct rcore_ruby *ruby, const struct rcore_heap_page *page)
+{
+	uint64_t align = ruby->layout->traits.heap_page_align;
+	if (!align || align > PAGE_SIZE_LIMIT)
+		return false;
+	uint64_t offset = page->start % align;
+	return page->slot_size >= 8 && page->slot_size <= SLOT_SIZE_LIMIT &&
+	       !(page->start % 8) && page->slots <= (align - offset) / page->slot_size &&
+	       align - offset - page->slots * page->slot_size < page->slot_size + OVERHEAD;
+}
+
+bool rcore_heap_page_read(struct rcore_ruby *ruby, uint64_t address,
+			  struct rcore_heap_page *page)
 {
 	const struct rcore_layout *layout = ruby->layout;
 	uint64_t slots, slot_size, back;
-	uint64_t align = layout->traits.heap_page_align;
-	if (!align || align > PAGE_SIZE_LIMIT ||
-	    !read_size(ruby, address, &slots, &slot_size) ||
+	if (!read_size(ruby, address, &slots, &slot_size) ||
 	    rcore_read_field(ruby->memory, address, &layout->heap_page.start, &page->start))
-		return false;
-	uint64_t offset = page->start % align;
-	if (slot_size < 8 || slot_size > SLOT_SIZE_LIMIT || page->start % 8 ||
-	    slots > (align - offset) / slot_size ||
-	    align - offset - slots * slot_size >= slot_size + OVERHEAD ||
-	    rcore_read_u64(ruby->memory, page->start - offset, &back) || back != address)
 		return false;
 	page->slot_size = slot_size;
 	page->slots = slots;
-	return true;
+	return rcore_heap_page_fits(ruby, page) &&
+	       !rcore_read_u64(ruby->memory,
+			       page->start - page->start % layout->traits.heap_page_align,
+			       &back) &&
+	       back == address;
 }
 
 /*
@@ -161,7 +163,7 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 	uint64_t list, count, address = 0, last = 0;
 	size_t tested = 0, held = 0, empty = 0;
 	bool one_is_being_made = false;
-	struct rcore_error *err = page_list(ruby, objspace, &list, &count);
+	struct rcore_error *err = rcore_heap_page_list(ruby, objspace, &list, &count);
 	if (!err && !count)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "objspace 0x%" PRIx64 " has no heap pages", objspace);
@@ -193,7 +195,8 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 			continue;
 		}
 		tested++;
-		if (!read_page(ruby, address, &page) || !page.slots || page.start <= last)
+		if (!rcore_heap_page_read(ruby, address, &page) || !page.slots ||
+		    page.start <= last)
 			continue;
 		held++;
 		last = page.start;
@@ -213,7 +216,7 @@ static bool page_of(struct rcore_ruby *ruby, uint64_t address, uint64_t *heap_pa
 {
 	uint64_t align = ruby->layout->traits.heap_page_align;
 	return align && !rcore_read_u64(ruby->memory, address - address % align, heap_page) &&
-	       read_page(ruby, *heap_page, page);
+	       rcore_heap_page_read(ruby, *heap_page, page);
 }
 
 static bool has_slot_at(const struct rcore_heap_page *page, uint64_t address)
@@ -359,7 +362,7 @@ static bool walk_page(const struct walk *walk, const struct rcore_heap_page *pag
 static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *last, bool *go_on)
 {
 	struct rcore_heap_page page;
-	if (!read_page(walk->ruby, heap_page, &page) || page.start <= *last)
+	if (!rcore_heap_page_read(walk->ruby, heap_page, &page) || page.start <= *last)
 		return false;
 	if (walk->visit_page) {
 		bool read = read_slots(walk, page.start, page.slots * page.slot_size);
@@ -391,7 +394,7 @@ static bool is_freed(struct rcore_ruby *ruby, uint64_t address, bool is_sweeping
 static bool occurs_before(struct rcore_ruby *ruby, uint64_t address, uint64_t last)
 {
 	struct rcore_heap_page page;
-	return read_page(ruby, address, &page) && page.start <= last;
+	return rcore_heap_page_read(ruby, address, &page) && page.start <= last;
 }
 
 struct pages {
@@ -474,7 +477,8 @@ static struct rcore_error *run_walk(struct walk *walk, uint64_t objspace,
 {
 	struct pages pages = {.is_sweeping = rcore_heap_is_sweeping(walk->ruby, objspace)};
 	size_t unreadable = 0;
-	struct rcore_error *err = page_list(walk->ruby, objspace, &pages.list, &pages.count);
+	struct rcore_error *err =
+		rcore_heap_page_list(walk->ruby, objspace, &pages.list, &pages.count);
 	if (err)
 		return err;
 	walk->buffer = malloc(PAGE_SIZE_LIMIT);

@@ -8,6 +8,8 @@
 #include "base/grow.h"
 #include "ruby/object/core_class.h"
 #include "ruby/object/heap.h"
+#include "target/live/live.h"
+#include "vm/find/fiber_scan.h"
 #include "vm/find/running.h"
 #include "vm/loader.h"
 #include "vm/problem.h"
@@ -123,6 +125,7 @@ struct heap_search {
 		size_t count, capacity;
 	} fibers;
 	bool out_of_memory;
+	bool is_scan; /* slots were copied some time before they are visited */
 };
 
 enum { TYPE_LIMIT = 4096 };
@@ -194,6 +197,22 @@ static bool is_being_made(struct rcore_ruby *ruby, const void *copy, size_t size
 }
 
 /*
+ * A running process may have freed the fiber after its slot was copied, and
+ * before the fiber was read.
+ */
+static bool has_changed(const struct heap_search *search, uint64_t object, const void *copy,
+			size_t size)
+{
+	struct rcore_live *live = search->ruby->live;
+	unsigned char now[64];
+	if (size > sizeof(now))
+		size = sizeof(now);
+	return search->is_scan &&
+	       !rcore_read(rcore_live_bare_memory(live), object, now, size) &&
+	       memcmp(now, copy, size);
+}
+
+/*
  * Returns whether the slot is not a fiber after all. Either it has the contents
  * of an earlier object, which was a fiber, or a running thread is making a
  * fiber: rb_data_typed_object_wrap() (gc.c) writes the type before the data.
@@ -207,6 +226,8 @@ static bool is_stale(const struct heap_search *search, uint64_t object, uint64_t
 		return false;
 	if (!rcore_read_field(ruby->memory, data, &ruby->layout->fiber.self, &self) &&
 	    is_being_made(ruby, copy, size))
+		return true;
+	if (has_changed(search, object, copy, size))
 		return true;
 	return rcore_is_at_hand(ruby->memory, search->process, object);
 }
@@ -225,6 +246,16 @@ static bool see(const struct heap_search *search, uint64_t object, uint64_t data
 	return true;
 }
 
+/* libruby has one such type; a process may have others of that name. */
+static void note_type(const struct heap_search *search, uint64_t type, uint64_t object,
+		      uint64_t data)
+{
+	struct rcore_ruby *ruby = search->ruby;
+	if (!ruby->statics.fiber_type &&
+	    rcore_is_fiber(ruby->memory, ruby->layout, object, data))
+		ruby->statics.fiber_type = type;
+}
+
 static bool visit_data(void *context, uint64_t value, const void *copy, size_t size)
 {
 	struct heap_search *search = context;
@@ -238,6 +269,7 @@ static bool visit_data(void *context, uint64_t value, const void *copy, size_t s
 	uint64_t *fiber = rcore_push(&search->fibers);
 	if (fiber)
 		*fiber = data;
+	note_type(search, type, value, data);
 	search->out_of_memory = !fiber;
 	return fiber != NULL;
 }
@@ -263,10 +295,14 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby,
 		rcore_read_field(ruby->memory, vm, &ruby->layout->vm.objspace, &objspace);
 	if (ruby->recorder)
 		rcore_recorder_pause(ruby->recorder, true);
-	struct rcore_error *err =
-		fault ? rcore_fault_error(fault, "vm.objspace", vm, sizeof(objspace))
-		      : rcore_heap_walk(ruby, objspace, RCORE_T_DATA, visit_data, &search,
-					&unreadable);
+	struct rcore_error *err = NULL;
+	if (fault)
+		err = rcore_fault_error(fault, "vm.objspace", vm, sizeof(objspace));
+	else
+		search.is_scan = rcore_fiber_scan(ruby, objspace, visit_data, &search);
+	if (!err && !search.is_scan)
+		err = rcore_heap_walk(ruby, objspace, RCORE_T_DATA, visit_data, &search,
+				      &unreadable);
 	if (ruby->recorder)
 		rcore_recorder_pause(ruby->recorder, false);
 	if (err)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests reading without keeping, on a child of this program. It has what this program had before. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "live_child.h"
+#include "target/live/live_scan.h"
+
+enum { WORDS = 1 << 20, RANGES = 600 };
+
+struct seen {
+	const uint64_t *words; /* of the child */
+	const struct rcore_live_range *ranges;
+	int counts[RANGES], threads[RANGES], wrong;
+	size_t last[RCORE_LIVE_SCAN_THREADS];
+};
+
+/* In the child, each word is its own index, mixed. */
+static uint64_t word_of(size_t index)
+{
+	return (index + 1) * 0x9e3779b97f4a7c15;
+}
+
+static void visit(void *context, int thread, size_t index, const uint8_t *bytes)
+{
+	struct seen *seen = context;
+	const struct rcore_live_range *range = &seen->ranges[index];
+	size_t first = (range->start - address_of(seen->words)) / sizeof(uint64_t);
+	uint64_t word;
+	seen->counts[index]++;
+	seen->threads[index] = thread;
+	seen->wrong += seen->last[thread] > index;
+	seen->last[thread] = index;
+	for (size_t i = 0; i < range->size / sizeof(word); i++) {
+		memcpy(&word, bytes + i * sizeof(word), sizeof(word));
+		seen->wrong += word != word_of(first + i);
+	}
+}
+
+/* Up to `most` words each, anywhere in the memory. */
+static void draw(struct rcore_live_range *ranges, const uint64_t *words, size_t most)
+{
+	for (size_t i = 0; i < RANGES; i++) {
+		size_t count = 1 + (size_t)rand() % most;
+		size_t first = (size_t)rand() % (WORDS - count);
+		ranges[i] = (struct rcore_live_range){.start = address_of(words + first),
+						      .size = count * sizeof(*words)};
+	}
+}
+
+static void check_seen(const struct seen *seen, size_t bytes)
+{
+	ck_assert_int_eq(seen->wrong, 0);
+	for (size_t i = 0; i < RANGES; i++) {
+		ck_assert_int_eq(seen->counts[i], 1);
+		if (i)
+			ck_assert_int_ge(seen->threads[i], seen->threads[i - 1]);
+	}
+	if (bytes < 1 << 20)
+		ck_assert_int_eq(seen->threads[RANGES - 1], 0);
+}
+
+static uint64_t *new_words(void)
+{
+	uint64_t *words = mmap(NULL, WORDS * sizeof(*words) + 4096, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(words, MAP_FAILED);
+	for (size_t i = 0; i < WORDS; i++)
+		words[i] = word_of(i);
+	munmap(words + WORDS, 4096);
+	return words;
+}
+
+START_TEST(visits_each_range_once)
+{
+	static const size_t sizes[] = {20, 2000, RCORE_LIVE_SCAN_MOST / 8};
+	struct rcore_live_range ranges[RANGES];
+	uint64_t *words = new_words();
+	struct child child = child_start(child_counts, NULL);
+	memset(words, 0xff, WORDS * sizeof(*words));
+	struct rcore_live *live = live_opened(child.pid);
+	srand((unsigned)time(NULL));
+	for (int i = 0; i < 12; i++) {
+		struct seen seen = {.words = words, .ranges = ranges};
+		size_t bytes = 0;
+		draw(ranges, words, sizes[i % 3]);
+		for (size_t k = 0; k < RANGES; k++)
+			bytes += ranges[k].size;
+		live_begun(live, i % 2);
+		ck_assert(rcore_live_scan(live, ranges, RANGES, visit, &seen));
+		live_ended(live);
+		check_seen(&seen, bytes);
+		ck_assert(!rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	}
+	rcore_live_close(live);
+	child_stop(&child);
+	munmap(words, WORDS * sizeof(*words));
+}
+END_TEST
+
+/* The caller then has to read in another way. */
+START_TEST(fails_if_a_range_cannot_be_read)
+{
+	struct rcore_live_range ranges[RANGES];
+	uint64_t *words = new_words();
+	struct child child = child_start(child_sleeps, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct seen seen = {.words = words, .ranges = ranges};
+	draw(ranges, words, 2000);
+	live_begun(live, true);
+	ck_assert(rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	size_t bad = (size_t)rand() % RANGES;
+	ranges[bad].start = address_of(words + WORDS) - 8;
+	ranges[bad].size = 16;
+	ck_assert(!rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	ranges[bad].start = address_of(words);
+	ranges[bad].size = RCORE_LIVE_SCAN_MOST + 8;
+	ck_assert(!rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	ranges[bad].size = RCORE_LIVE_SCAN_MOST;
+	ck_assert(rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	rcore_live_close(live);
+	child_stop(&child);
+	munmap(words, WORDS * sizeof(*words));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("live, scanned");
+	TCase *scan = tcase_create("scan");
+	tcase_set_timeout(scan, 120);
+	tcase_add_test(scan, visits_each_range_once);
+	tcase_add_test(scan, fails_if_a_range_cannot_be_read);
+	suite_add_tcase(suite, scan);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
