@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+#
+#	moments.rb SEED THREADS
+#
+# Fibers of several threads switch all the time. Each has a context, which it replaces now and then, and notes when it was in use.
+# Prints its process id, and ends when it reads a line. truth.json has for each context the periods, from before the change to after
+# the next one: {value => [[begin, end] ...]}, by CLOCK_MONOTONIC in nanoseconds.
+require "json"
+require_relative "state"
+
+FIBERS = 5
+TRUTH = Hash.new { |truth, value| truth[value] = [] }
+LOCK = Thread::Mutex.new
+
+def now
+  Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+end
+
+# A fiber that works each time it is resumed.
+class Worker
+  def initialize(random, name)
+    @random, @name, @count = random, name, 0
+    @fiber = Fiber.new { live }
+  end
+
+  # Returns the periods that have passed since, as [value, begin, end].
+  def resume
+    @since = now
+    @periods = []
+    @fiber.resume
+    @periods << [@value, @since, now]
+  end
+
+  private
+
+  def live
+    apply
+    loop do
+      work
+      Fiber.yield unless is_replaced = @random.rand(3).zero?
+      apply if is_replaced || @random.rand(2).zero?
+    end
+  end
+
+  def apply
+    before = now
+    Ruby::Profiler::State.new(tenant: @name, request_id: value = "#{@name}-#{@count += 1}").apply!
+    @periods << [@value, @since, now] if @value
+    @value, @since = value, before
+  end
+
+  def work
+    @random.rand(20_000).times { |i| i ^ 1 }
+  end
+end
+
+def run(random, thread)
+  workers = Array.new(FIBERS) { |number| Worker.new(Random.new(random.rand(1 << 30)), "t#{thread}f#{number}") }
+  periods = []
+  periods.concat(workers.sample(random: random).resume) until $over
+  LOCK.synchronize { periods.each { |value, *period| TRUTH[value] << period } }
+end
+
+random = Random.new(Integer(ARGV[0]))
+puts $$
+$stdout.flush
+threads = Array.new(Integer(ARGV[1])) { |number| Thread.new(Random.new(random.rand(1 << 30))) { |own| run(own, number) } }
+$stdin.gets
+$over = true
+threads.each(&:join)
+File.write("truth.json", JSON.generate(TRUTH))
