@@ -13,6 +13,8 @@ static int map(int fd, bool writable, struct rcore_mapped_file *ret)
 	if (fstat(fd, &status))
 		return errno;
 	ret->mode = status.st_mode;
+	ret->device = status.st_dev;
+	ret->file = status.st_ino;
 	if (!S_ISREG(status.st_mode))
 		return EINVAL;
 	if (!status.st_size)

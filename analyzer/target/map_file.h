@@ -11,6 +11,9 @@ struct rcore_mapped_file {
 	const uint8_t *bytes; /* NULL: the file is empty */
 	uint64_t size;
 	mode_t mode; /* of what is there; 0: it cannot be opened */
+	/* Which file it is, whatever its path leads to later. */
+	dev_t device;
+	ino_t file;
 };
 
 /*

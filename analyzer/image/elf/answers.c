@@ -14,6 +14,7 @@ struct answer {
 	struct rcore_question question;
 	bool lost;
 	UT_hash_handle hh;
+	uint64_t kept; /* when */
 	size_t size;
 	char reply[];
 };
@@ -27,15 +28,28 @@ struct rcore_answers *rcore_answers_new(void)
 	return calloc(1, sizeof(struct rcore_answers));
 }
 
-void rcore_answers_free(struct rcore_answers *answers)
+static bool is_old(const struct answer *answer, uint64_t now)
+{
+	return now - answer->kept >= RCORE_ANSWERS_NS;
+}
+
+/* Removes all answers, or those that are old. */
+static void drop(struct rcore_answers *answers, bool all, uint64_t now)
 {
 	struct answer *answer, *next;
-	if (!answers)
-		return;
 	HASH_ITER (hh, answers->items, answer, next) {
+		if (!all && !is_old(answer, now))
+			continue;
 		HASH_DEL(answers->items, answer);
 		free(answer);
 	}
+}
+
+void rcore_answers_free(struct rcore_answers *answers)
+{
+	if (!answers)
+		return;
+	drop(answers, true, 0);
 	free(answers);
 }
 
@@ -53,11 +67,11 @@ static struct answer *find(const struct rcore_answers *answers,
 }
 
 bool rcore_answers_find(const struct rcore_answers *answers,
-			const struct rcore_question *question, void *reply, size_t room,
-			size_t *ret_size)
+			const struct rcore_question *question, uint64_t now, void *reply,
+			size_t room, size_t *ret_size)
 {
 	const struct answer *answer = find(answers, question);
-	if (!answer || answer->size > room)
+	if (!answer || is_old(answer, now) || answer->size > room)
 		return false;
 	memcpy(reply, answer->reply, answer->size);
 	*ret_size = answer->size;
@@ -65,14 +79,20 @@ bool rcore_answers_find(const struct rcore_answers *answers,
 }
 
 void rcore_answers_keep(struct rcore_answers *answers, const struct rcore_question *question,
-			const void *reply, size_t size)
+			uint64_t now, const void *reply, size_t size)
 {
-	if (HASH_COUNT(answers->items) >= ANSWERS_MAX || find(answers, question))
+	const struct answer *known = find(answers, question);
+	if ((known && is_old(known, now)) || HASH_COUNT(answers->items) >= ANSWERS_MAX) {
+		drop(answers, false, now);
+		known = find(answers, question);
+	}
+	if (known || HASH_COUNT(answers->items) >= ANSWERS_MAX)
 		return;
 	struct answer *answer = calloc(1, sizeof(*answer) + size);
 	if (!answer)
 		return;
 	answer->question = *question;
+	answer->kept = now;
 	answer->size = size;
 	memcpy(answer->reply, reply, size);
 	HASH_ADD_KEYPTR(hh, answers->items, &answer->question, key_size(question), answer);

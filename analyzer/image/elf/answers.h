@@ -11,7 +11,12 @@
  * Keeps what helpers (module_helper.h) have answered about files, for the next
  * process that has mapped the same file. Starting a helper is the slowest step
  * of finding Ruby in a process.
+ *
+ * Answers are kept for RCORE_ANSWERS_NS only, because the debug file of a file
+ * may be installed or removed meanwhile. `now` is that of rcore_clock_ns().
  */
+#define RCORE_ANSWERS_NS (60 * UINT64_C(1000000000))
+
 struct rcore_answers;
 
 /* Returns NULL if memory is short. */
@@ -33,10 +38,13 @@ struct rcore_question {
  * none, or it has more than `room` bytes.
  */
 bool rcore_answers_find(const struct rcore_answers *answers,
-			const struct rcore_question *question, void *reply, size_t room,
-			size_t *ret_size);
-/* Does nothing if memory is short. */
+			const struct rcore_question *question, uint64_t now, void *reply,
+			size_t room, size_t *ret_size);
+/*
+ * Does nothing if memory is short, there is an answer already, or there are
+ * many.
+ */
 void rcore_answers_keep(struct rcore_answers *answers, const struct rcore_question *question,
-			const void *reply, size_t size);
+			uint64_t now, const void *reply, size_t size);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "image/elf/headers_image.h"
 
@@ -43,13 +44,22 @@ static char *debug_folders(const struct rcore_modules *modules)
 	return text;
 }
 
-/* libdwfl calls this for a module that was reported without a file. */
+/*
+ * Returns the module's file, as libdwfl asks for it. That is the file that was
+ * found to be the module's: its path may lead to another one by now.
+ */
 static int find_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr start,
 		     char **file, Elf **elf)
 {
 	struct rcore_module_debug *debug = *data;
-	if (debug && debug->image)
+	if (!debug)
+		return -1;
+	if (debug->found->elf) {
+		*file = strdup(debug->found->file);
+		*elf = elf_begin(-1, ELF_C_READ, debug->found->elf->elf);
+	} else if (debug->image) {
 		*elf = elf_memory(debug->image, debug->image_size);
+	}
 	return -1;
 }
 
@@ -92,18 +102,21 @@ static Dwfl_Module *report(struct rcore_module_debug *debug,
 			   const struct rcore_module_entry *entry, unsigned machine)
 {
 	const struct rcore_module *module = &entry->module;
+	const struct rcore_elf_headers *headers = rcore_module_headers(entry);
+	const GElf_Phdr *load = rcore_elf_headers_find(headers, PT_LOAD);
 	uint64_t low, high;
-	if (module->elf)
-		return dwfl_report_elf(debug->dwfl, module->path, module->file, -1, 0, true);
 	/* Without the file, only a build-id can find a debug file. */
-	if (!entry->headers.build_id_size ||
-	    !rcore_elf_headers_extent(&entry->headers, &low, &high))
+	if (!load || (!module->elf && !headers->build_id_size) ||
+	    !rcore_elf_headers_extent(headers, &low, &high))
 		return NULL;
-	debug->image = rcore_headers_image(&entry->headers, &entry->frames, machine,
-					   &debug->image_size);
-	return debug->image ? dwfl_report_module(debug->dwfl, module->path,
-						 low & ~UINT64_C(4095), high)
-			    : NULL;
+	if (!module->elf)
+		debug->image = rcore_headers_image(headers, &entry->frames, machine,
+						   &debug->image_size);
+	/* libdwfl computes the bias from this address. */
+	return module->elf || debug->image
+		       ? dwfl_report_module(debug->dwfl, module->path,
+					    load->p_vaddr & -load->p_align, high)
+		       : NULL;
 }
 
 struct rcore_module_debug *rcore_module_debug(struct rcore_modules *modules,
@@ -119,6 +132,7 @@ struct rcore_module_debug *rcore_module_debug(struct rcore_modules *modules,
 		free(debug);
 		return NULL;
 	}
+	debug->found = &entry->module;
 	debug->callbacks.find_elf = find_file;
 	debug->callbacks.find_debuginfo = find_debug_file;
 	debug->callbacks.debuginfo_path = &debug->folders;

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "image/elf/answers.h"
 
@@ -39,13 +39,11 @@ bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module
 static bool make_question(const struct rcore_module *module, rcore_helper_function *function,
 			  const void *request, size_t size, struct rcore_question *ret)
 {
-	struct stat status;
 	memset(ret, 0, sizeof(*ret));
-	if (!module->elf || !module->build_id_size || size > sizeof(ret->request) ||
-	    stat(module->file, &status))
+	if (!module->elf || !module->build_id_size || size > sizeof(ret->request))
 		return false;
-	ret->device = status.st_dev;
-	ret->file = status.st_ino;
+	ret->device = module->elf->map.device;
+	ret->file = module->elf->map.file;
 	memcpy(ret->build_id, module->build_id, module->build_id_size);
 	ret->function = (void (*)(void))function;
 	ret->size = size;
@@ -59,8 +57,8 @@ void rcore_module_note(struct rcore_modules *modules, const struct rcore_module 
 	struct rcore_question question;
 	if (modules->options.answers &&
 	    make_question(module, NULL, what, strlen(what), &question))
-		rcore_answers_keep(modules->options.answers, &question, &number,
-				   sizeof(number));
+		rcore_answers_keep(modules->options.answers, &question, rcore_clock_ns(),
+				   &number, sizeof(number));
 }
 
 bool rcore_module_known(struct rcore_modules *modules, const struct rcore_module *module,
@@ -70,8 +68,8 @@ bool rcore_module_known(struct rcore_modules *modules, const struct rcore_module
 	size_t size = 0;
 	return modules->options.answers &&
 	       make_question(module, NULL, what, strlen(what), &question) &&
-	       rcore_answers_find(modules->options.answers, &question, ret, sizeof(*ret),
-				  &size);
+	       rcore_answers_find(modules->options.answers, &question, rcore_clock_ns(), ret,
+				  sizeof(*ret), &size);
 }
 
 /*
@@ -93,13 +91,13 @@ bool rcore_module_helper_ask(struct rcore_modules *modules, struct rcore_module_
 	bool is_known = answers && make_question(&entry->module, function,
 						 (const char *)request + sizeof(size_t),
 						 size - sizeof(size_t), &question);
-	if (is_known &&
-	    rcore_answers_find(answers, &question, reply, RCORE_HELPER_ROOM, ret_size))
+	if (is_known && rcore_answers_find(answers, &question, rcore_clock_ns(), reply,
+					   RCORE_HELPER_ROOM, ret_size))
 		return true;
 	if (!rcore_module_helper_call(modules, entry, function, request, size, reply, ret_size))
 		return false;
 	if (is_known && !is_of_process(reply, *ret_size))
-		rcore_answers_keep(answers, &question, reply, *ret_size);
+		rcore_answers_keep(answers, &question, rcore_clock_ns(), reply, *ret_size);
 	return true;
 }
 

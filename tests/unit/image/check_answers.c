@@ -8,6 +8,7 @@
 /* What one process asked is answered for another one, and nothing else is. */
 
 static struct rcore_answers *answers;
+static uint64_t now;
 
 static void end(void)
 {
@@ -42,7 +43,7 @@ static const char *find(const struct rcore_question *asked, size_t room)
 	static char reply[16];
 	size_t size = 0;
 	memset(reply, 0, sizeof(reply));
-	if (!rcore_answers_find(answers, asked, reply, room, &size))
+	if (!rcore_answers_find(answers, asked, now, reply, room, &size))
 		return NULL;
 	ck_assert_uint_eq(size, strlen(reply));
 	return reply;
@@ -54,9 +55,9 @@ START_TEST(answers_belong_to_their_questions)
 	answers = rcore_answers_new();
 	ck_assert_ptr_nonnull(answers);
 	ck_assert_ptr_null(find(&asked, 16));
-	rcore_answers_keep(answers, &asked, "here", 4);
-	rcore_answers_keep(answers, &asked, "there", 5);
-	rcore_answers_keep(answers, &empty, "", 0);
+	rcore_answers_keep(answers, &asked, now, "here", 4);
+	rcore_answers_keep(answers, &asked, now, "there", 5);
+	rcore_answers_keep(answers, &empty, now, "", 0);
 	ck_assert_str_eq(find(&asked, 16), "here");
 	ck_assert_str_eq(find(&empty, 16), "");
 	/* It does not fit. */
@@ -79,7 +80,7 @@ START_TEST(answers_stay_few)
 	ck_assert_ptr_nonnull(answers);
 	struct rcore_question asked = question("rb_foo");
 	for (asked.file = 1; asked.file <= 5000; asked.file++)
-		rcore_answers_keep(answers, &asked, "here", 4);
+		rcore_answers_keep(answers, &asked, now, "here", 4);
 	asked.file = 1;
 	ck_assert_str_eq(find(&asked, 16), "here");
 	asked.file = 5000;
@@ -87,9 +88,35 @@ START_TEST(answers_stay_few)
 }
 END_TEST
 
+/* What was not there may have been installed meanwhile. */
+START_TEST(answers_are_forgotten)
+{
+	struct rcore_question asked = question("rb_foo"), other = question("rb_bar");
+	answers = rcore_answers_new();
+	ck_assert_ptr_nonnull(answers);
+	rcore_answers_keep(answers, &asked, now, "", 0);
+	now += RCORE_ANSWERS_NS - 1;
+	ck_assert_str_eq(find(&asked, 16), "");
+	rcore_answers_keep(answers, &other, now, "there", 5);
+	now++;
+	ck_assert_ptr_null(find(&asked, 16));
+	rcore_answers_keep(answers, &asked, now, "here", 4);
+	ck_assert_str_eq(find(&asked, 16), "here");
+	ck_assert_str_eq(find(&other, 16), "there");
+	/* They make room for new ones. */
+	for (asked.file = 1; asked.file <= 5000; asked.file++)
+		rcore_answers_keep(answers, &asked, now, "here", 4);
+	ck_assert_ptr_null(find(&asked, 16));
+	now += RCORE_ANSWERS_NS;
+	rcore_answers_keep(answers, &asked, now, "new", 3);
+	ck_assert_str_eq(find(&asked, 16), "new");
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {answers_belong_to_their_questions, answers_stay_few};
+	const TTest *const tests[] = {answers_belong_to_their_questions, answers_stay_few,
+				      answers_are_forgotten};
 	const struct rcore_test_suite suite = {
 		.name = "answers", .tests = tests, .count = RCORE_COUNT(tests), .end = end};
 	return rcore_test_suite_run(&suite);

@@ -522,6 +522,35 @@ START_TEST(debug_file)
 	rcore_error_free(err);
 }
 
+/* Names are those of the file that was opened, not of one that replaces it. */
+START_TEST(replaced_file)
+{
+	struct core_builder builder = {0};
+	char path[PATH_MAX], other[PATH_MAX];
+	char exe[PATH_MAX] = "", rename_marker[] = "marker_bss=replaced";
+	struct rcore_symbol symbol;
+	uint64_t address;
+	snprintf(path, sizeof(path), "%s", temporary_path("program"));
+	snprintf(other, sizeof(other), "%s", temporary_path("other"));
+	ck_assert_int_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);
+	run((char *[]){"objcopy", exe, path, NULL});
+	run((char *[]){"objcopy", "--redefine-sym", rename_marker, exe, other, NULL});
+	self_core(&builder, &(struct self_core_options){.prefix = "/nonexistent"});
+	struct rcore_module_options options = {.executable = path};
+	struct opened opened = open_with(&builder, &options);
+	struct rcore_module *program = module_at(&opened, &marker_data);
+	ck_assert_int_eq(rename(other, path), 0);
+	ck_assert(!rcore_module_symbol(opened.modules, program, "replaced", &symbol));
+	ck_assert(rcore_module_symbol(opened.modules, program, "marker_bss", &symbol));
+	ck_assert_uint_eq(symbol.address, own(&marker_bss));
+	ck_assert(
+		rcore_module_dwarf_variable(opened.modules, program, "marker_data", &address));
+	ck_assert_uint_eq(address, own(&marker_data));
+	close_all(&opened);
+	core_deinit(&builder);
+}
+END_TEST
+
 /*
  * The headers, dynamic sections and link maps of a core may contain anything.
  */
@@ -583,6 +612,7 @@ int main(void)
 	tcase_add_test(modules, link_map);
 	tcase_add_test(modules, mapped_to_look);
 	tcase_add_test(modules, debug_file);
+	tcase_add_test(modules, replaced_file);
 	tcase_add_loop_test(modules, words_flipped, 0, 10);
 	suite_add_tcase(suite, modules);
 
