@@ -21,11 +21,6 @@ enum {
 	/* The time between two reads of the BPF program's records. */
 	RECORDS_NS = 20 * MILLISECOND,
 	/*
-	 * How long one read may take. It would never end if records came faster
-	 * than rcore adds them.
-	 */
-	READ_NS = 100 * MILLISECOND,
-	/*
 	 * How long one round of looking up waits may take, except that it looks
 	 * at one process at least; and how many times as long rcore then does
 	 * without.
@@ -35,13 +30,6 @@ enum {
 	/* How long one tick may try processes that are not sampled yet. */
 	TRIES_NS = 100 * MILLISECOND,
 };
-
-/*
- * How long a read of what was recorded until a process, or the recording, ended
- * may take. What is left then counts as lost. The ring buffer has no more than
- * rcore adds in two seconds on a processor.
- */
-static const uint64_t last_read_limit = 10ull * SECOND;
 
 static double own_cpu(void)
 {
@@ -104,79 +92,6 @@ static uint64_t next_gap(struct rcore_sampling *sampling)
 	return (uint64_t)((0.5 + share) * SECOND /
 			  (is_slower ? options->stopped_rate : options->rate));
 }
-static void decode(struct rcore_sampling *sampling, struct rcore_member *member,
-		   const struct rcore_bpf_record *record, size_t size)
-{
-	uint64_t cpu = (uint64_t)(SECOND / sampling->options->rate);
-	if (record->kind == RCORE_BPF_SAMPLE)
-		sampling->failure = rcore_sampler_add_record(member->sampler, record, cpu);
-	else if (record->kind == RCORE_BPF_CALLED)
-		sampling->failure = rcore_sampler_add_call(member->sampler, record);
-	else
-		sampling->failure = rcore_sampler_add_switch(member->sampler, record, size);
-}
-
-static bool is_stopped(const struct rcore_sampling_options *options)
-{
-	return options->stop && *options->stop;
-}
-
-static bool add_record(const struct rcore_bpf_record *record, size_t size, void *context)
-{
-	struct rcore_sampling *sampling = context;
-	struct rcore_reading *reading = &sampling->reading;
-	struct rcore_member *member = rcore_member_find(sampling, (int)record->pid);
-	bool is_late = rcore_clock_ns() >= reading->deadline;
-	/* A record that is passed to this function is consumed: add it, too. */
-	bool is_beyond = record->time > reading->begun;
-	if (member && member->sampler && member->is_copied) {
-		if (reading->is_last && is_late)
-			sampling->late++;
-		else
-			decode(sampling, member, record, size);
-	}
-	if (reading->is_last)
-		return !is_beyond && !sampling->failure;
-	if (!is_late && !is_stopped(sampling->options))
-		return !sampling->failure;
-	reading->reached = record->time;
-	return false;
-}
-
-static struct rcore_error *read_records(struct rcore_sampling *sampling)
-{
-	const struct rcore_sampling_options *options = sampling->options;
-	uint64_t reached = sampling->reading.begun;
-	if (options->bpf)
-		options->engine->consume(options->bpf, add_record, sampling);
-	if (sampling->reading.reached && sampling->reading.reached < reached)
-		reached = sampling->reading.reached;
-	for (size_t i = 0; options->bpf && i < sampling->members.count; i++)
-		if (sampling->members.items[i].is_copied)
-			rcore_sampler_end_records(sampling->members.items[i].sampler, reached);
-	struct rcore_error *err = sampling->failure;
-	sampling->failure = NULL;
-	return err;
-}
-
-/* Adds the records that the BPF program has written since the last call. */
-static struct rcore_error *add_records(struct rcore_sampling *sampling)
-{
-	uint64_t now = rcore_clock_ns();
-	sampling->reading = (struct rcore_reading){.begun = now, .deadline = now + READ_NS};
-	return read_records(sampling);
-}
-
-/*
- * Adds all records that the BPF program has written up to now; after
- * `deadline`, counts them as lost.
- */
-static struct rcore_error *add_last_records(struct rcore_sampling *sampling, uint64_t deadline)
-{
-	sampling->reading = (struct rcore_reading){
-		.begun = rcore_clock_ns(), .deadline = deadline, .is_last = true};
-	return read_records(sampling);
-}
 
 static struct rcore_error *tick_member(const struct rcore_sampling *sampling,
 				       struct rcore_member *member)
@@ -194,7 +109,7 @@ static struct rcore_error *tick_member(const struct rcore_sampling *sampling,
 static bool has_ended(const struct rcore_sampling *sampling, uint64_t now)
 {
 	const struct rcore_sampling_options *options = sampling->options;
-	return is_stopped(options) ||
+	return rcore_sampling_is_stopped(options) ||
 	       (options->seconds > 0 && sampling->begun &&
 		(double)(now - sampling->begun) / SECOND >= options->seconds);
 }
@@ -214,7 +129,7 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 		 * A try takes long, and what others have recorded may refer to
 		 * code that is gone soon.
 		 */
-		struct rcore_error *err = has_tried ? add_records(sampling) : NULL;
+		struct rcore_error *err = has_tried ? rcore_records_add(sampling) : NULL;
 		if (err)
 			return err;
 		uint64_t time = rcore_clock_ns();
@@ -230,8 +145,7 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 			return err;
 		rcore_error_free(err);
 		/* What it did until it ended. */
-		err = member->is_copied ? add_last_records(sampling, now + last_read_limit)
-					: NULL;
+		err = member->is_copied ? rcore_records_add_last(sampling, now) : NULL;
 		if (err)
 			return err;
 		rcore_member_leave(sampling, member);
@@ -316,6 +230,12 @@ static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
 				    : NULL;
 }
 
+bool rcore_sampling_is_report_due(const struct rcore_sampling *sampling, uint64_t now)
+{
+	return sampling->begun && now > sampling->last_second &&
+	       now - sampling->last_second >= SECOND;
+}
+
 /* Returns whether there is, or may soon be, something to sample. */
 static bool has_work(const struct rcore_sampling *sampling, uint64_t now)
 {
@@ -347,7 +267,7 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 	while (!err && has_work(sampling, now) && !is_over(sampling, now)) {
 		err = rcore_members_find(sampling, now);
 		if (!err)
-			err = add_records(sampling);
+			err = rcore_records_add(sampling);
 		if (!err)
 			err = tick(sampling, now, &last);
 		if (err)
@@ -360,7 +280,7 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 				sampling->options->bpf ? rcore_clock_ns() : now;
 		if (is_sampling)
 			sampling->ticks++;
-		if (sampling->begun && now - sampling->last_second >= SECOND) {
+		if (rcore_sampling_is_report_due(sampling, now)) {
 			sampling->last_second = now;
 			rcore_members_find_contexts(sampling);
 			err = report(sampling, false);
@@ -373,13 +293,14 @@ static struct rcore_error *run(struct rcore_sampling *sampling)
 		now = rcore_clock_ns();
 	}
 	if (!err)
-		err = add_last_records(sampling, now + last_read_limit);
+		err = rcore_records_add_last(sampling, now);
 	struct rcore_error *failure = report(sampling, true);
 	if (!err)
 		err = failure;
 	else
 		rcore_error_free(failure);
-	if (!err && !sampling->summary.processes && !is_stopped(sampling->options)) {
+	if (!err && !sampling->summary.processes &&
+	    !rcore_sampling_is_stopped(sampling->options)) {
 		err = why_nothing(sampling, last);
 		last = NULL;
 	}

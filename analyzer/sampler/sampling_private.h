@@ -66,6 +66,28 @@ struct rcore_sampling {
 	double cpu_begun;
 };
 
+/*
+ * Returns whether the last call of each_second() was a second before `now`,
+ * which is when the tick began: with BPF, the first second begins after that.
+ */
+bool rcore_sampling_is_report_due(const struct rcore_sampling *sampling, uint64_t now);
+
+static inline bool rcore_sampling_is_stopped(const struct rcore_sampling_options *options)
+{
+	return options->stop && *options->stop;
+}
+
+/*
+ * sampling_records.c: adds the records that the BPF program has written since
+ * the last call. Errors: NO_MEMORY.
+ */
+struct rcore_error *rcore_records_add(struct rcore_sampling *sampling);
+/*
+ * Adds all that were written up to this call. If that takes too long after
+ * `now`, counts the others as lost.
+ */
+struct rcore_error *rcore_records_add_last(struct rcore_sampling *sampling, uint64_t now);
+
 /* sampling_members.c: finds, adds and drops processes. */
 struct rcore_member *rcore_member_find(struct rcore_sampling *sampling, int pid);
 /* Error: NO_MEMORY. */

@@ -105,9 +105,22 @@ START_TEST(uses)
 }
 END_TEST
 
+/* With BPF, the first tick has begun before the first second. */
+START_TEST(reports)
+{
+	const uint64_t second = 1000000000, now = 7 * second;
+	struct rcore_sampling sampling = {.options = NULL};
+	ck_assert(!rcore_sampling_is_report_due(&sampling, now));
+	sampling.begun = sampling.last_second = now;
+	ck_assert(!rcore_sampling_is_report_due(&sampling, now - 1));
+	ck_assert(!rcore_sampling_is_report_due(&sampling, now + second - 1));
+	ck_assert(rcore_sampling_is_report_due(&sampling, now + second));
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {endless, stopped, uses};
+	const TTest *const tests[] = {endless, stopped, uses, reports};
 	const struct rcore_test_suite suite = {
 		.name = "sampling", .tests = tests, .count = RCORE_COUNT(tests)};
 	return rcore_test_suite_run(&suite);
