@@ -97,7 +97,7 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 		return rcore_error_create(
 			RCORE_ERROR_OS,
 			"process %d is already traced by process %d%s; detach that tracer, or "
-			"use --no-stop (Ruby frames only)",
+			"use `rcore analyze --no-stop` (Ruby frames only)",
 			pid, tracer, name_of(tracer, name));
 	if (geteuid() && status->user != geteuid())
 		return rcore_error_create(
