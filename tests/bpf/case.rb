@@ -48,8 +48,8 @@ class BpfCase < LiveCase
     end
   end
 
-  def initialize(name, needs_bpf: true, &test)
-    super(name, &test)
+  def initialize(name, needs_bpf: true, limit: 4 * TIMEOUT, &test)
+    super(name, limit: limit, &test)
     @needs_bpf = needs_bpf
   end
 

@@ -3,49 +3,58 @@ require_relative "record"
 
 # Each sample of `rcore record --ebpf` has the context that was in use at its time, as the program noted it.
 module Moments
-  SAMPLES = (ENV["SAMPLES"] || 3000).to_i
-  RATE = 4999
+  # Of each Ruby; the output has one for several in a row with the same stack and context.
+  SAMPLES = (ENV["MARKS"] || 3000).to_i
+  # The highest that rcore takes, in recordings of so many seconds.
+  RATE = 10_000
+  SECONDS = (1..10).freeze
+  A_SECOND = 3000 # what to expect at least
+  FEW = 100       # too few to know the times of
   THREADS = 3
   # Around a change, in nanoseconds.
   CHANGE = 10_000
   GROUP = /\Arequest_id=(t\d+f\d+-\d+)\z/.freeze
 
   def self.cases(workshops)
-    workshops.map { |ruby, workshop| BpfCase.new("moments #{ruby.name}") { Moments.compare(self, ruby, workshop) } }
+    workshops.map { |ruby, workshop| BpfCase.new("moments #{ruby.name}", limit: BpfCase::TIMEOUT + SAMPLES / 100) { Moments.compare(self, ruby, workshop) } }
   end
 
   def self.compare(test, ruby, workshop)
     seed = Random.new_seed % 2**31
-    samples = nil
+    recordings = []
     truth = test.truth_of(ruby, workshop, "moments.rb", seed, THREADS) do |pid|
-      samples = record(test, ruby, pid)
+      missing = SAMPLES
+      while missing.positive?
+        samples = record(test, ruby, pid, (missing / A_SECOND).clamp(SECONDS))
+        next if samples.size < FEW
+        recordings << samples
+        missing -= samples.size
+      end
     end
-    test.fail("seed #{seed}: contexts that never were: #{(samples.map(&:last) - truth.keys).first(3)}") unless samples.all? { |_, value| truth.key?(value) }
+    ranges = recordings.map { |samples| check(test, "seed #{seed}", samples, truth) }
+    contexts = recordings.flat_map { |samples| samples.map(&:last) }.uniq.size
+    test.note = "#{recordings.sum(&:size)} samples of #{contexts} contexts, times within #{ranges.max / 1000} us"
+  end
+
+  # Returns within how many nanoseconds the times are known; negative: no times fit.
+  def self.check(test, name, samples, truth)
+    unknown = samples.map(&:last).uniq - truth.keys
+    test.fail("#{name}: contexts that never were: #{unknown.first(3)}") if unknown.any?
+    samples = samples.select { |_, value| truth.key?(value) }
     offset, range = offset_of(samples, truth)
-    test.fail("seed #{seed}: no time fits all samples: #{range}") if range > 2 * CHANGE
+    test.fail("#{name}: no time fits all #{samples.size} samples: they are #{-range} ns apart") if -range > 2 * CHANGE
     wrong = samples.reject { |time, value| truth[value].any? { |from, to| (time + offset).between?(from - CHANGE, to + CHANGE) } }
-    test.fail("seed #{seed}: #{wrong.size} of #{samples.size} samples have the context of another moment: #{wrong.first(3)}") if wrong.any?
-    test.fail("seed #{seed}: #{samples.size} samples") if samples.size < SAMPLES
-    test.note = "#{samples.size} samples of #{samples.map(&:last).uniq.size} contexts, times within #{-range / 1000} us"
+    test.fail("#{name}: #{wrong.size} of #{samples.size} samples have the context of another moment: #{wrong.first(3)}") if wrong.any?
+    range
   end
 
-  # [time, value of the context] of at least SAMPLES. The output has one for several in a row with the same stack and context.
-  def self.record(test, ruby, pid)
+  # [time, value of the context] of each sample that has one.
+  def self.record(test, ruby, pid, seconds)
     path = File.join(test.folder, "moments.rec")
-    log = "#{path}.log"
-    recorder = Process.spawn(*BpfCase::ROOT, Suite::RCORE, "record", "--ebpf=require", "-p", pid.to_s, "-r", RATE.to_s, "-o", path, *ruby.files, %i[out err] => log, pgroup: true)
-    sleep SAMPLES.fdiv(RATE)
-    test.wait_until("samples: #{File.read(log)}") { Process.wait(recorder, Process::WNOHANG) || (sleep(1) && File.exist?(path) && count(path) >= SAMPLES * 3 / 2) }
-    Child.signal(:INT, -recorder)
-    test.same("status of rcore: #{File.read(log)}", true, Child.wait(recorder).success?)
-    recorder = nil
+    command = [*BpfCase::ROOT, Suite::RCORE, "record", "--ebpf=require", "-p", pid.to_s, "-r", RATE.to_s, "-d", seconds.to_s, "-o", path, *ruby.files]
+    err, status = Open3.capture2e(*command)
+    raise Debuggee::Failed, "no recording (#{status}): #{err}" unless status.success?
     read(path)
-  ensure
-    Child.stop(recorder, -recorder) if recorder
-  end
-
-  def self.count(path)
-    Record.read(path).sum("samples") { |total| total.dig("labels", "request_id") }
   end
 
   # A stack begins with the value by which samples are split.
@@ -68,10 +77,10 @@ module Moments
   end
 
   # The recording's time 0 is unknown. Each sample of a context that was in use once says when it was at the earliest, and at the
-  # latest. Returns the middle of what fits all of them, and how far the bounds are apart; positive: nothing fits.
+  # latest. Returns the middle of what fits all of them, and how far the bounds are apart; negative: nothing fits.
   def self.offset_of(samples, truth)
     bounds = samples.select { |_, value| truth[value].size == 1 }.map { |time, value| truth[value].first.map { |bound| bound - time } }
     least, most = bounds.map(&:first).max, bounds.map(&:last).min
-    [(least + most) / 2, least - most]
+    [(least + most) / 2, most - least]
   end
 end

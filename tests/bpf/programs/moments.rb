@@ -50,7 +50,7 @@ class Worker
   end
 
   def work
-    @random.rand(20_000).times { |i| i ^ 1 }
+    @random.rand(6_000).times { |i| i ^ 1 }
   end
 end
 
