@@ -7,7 +7,7 @@ module KernelCalls
   PERF_EVENT_OPEN = ARM ? 241 : 298
   IOCTL_SET_BPF = 0x40042408
   # Of <linux/bpf.h> and <linux/perf_event.h>.
-  PROG_LOAD, ENABLE_STATS = 5, 32
+  MAP_GET_NEXT_KEY, PROG_LOAD, MAP_GET_FD_BY_ID, ENABLE_STATS = 4, 5, 14, 32
   TYPE_PERF_EVENT = 7
   SOFTWARE, CPU_CLOCK = 1, 0
 
@@ -16,9 +16,27 @@ module KernelCalls
   # The address of a String's bytes.
   def address(bytes) = [bytes].pack("p").unpack1("q")
 
-  def bpf(command, attributes)
+  def call(command, attributes)
     attributes = attributes.ljust(128, "\0")
-    IO.for_fd(syscall(BPF, command, address(attributes), attributes.bytesize))
+    syscall(BPF, command, address(attributes), attributes.bytesize)
+  end
+
+  def bpf(command, attributes) = IO.for_fd(call(command, attributes))
+
+  # A map of another process, by the id that its fdinfo has.
+  def map(id) = bpf(MAP_GET_FD_BY_ID, [id].pack("L"))
+
+  # How many keys of four bytes a map has.
+  def count_keys(map)
+    key, following = nil, "\0" * 4
+    count = 0
+    loop do
+      call(MAP_GET_NEXT_KEY, [map.fileno, 0, key ? address(key) : 0, address(following)].pack("LLqq"))
+      key = following.dup
+      count += 1
+    rescue Errno::ENOENT
+      return count
+    end
   end
 
   # The kernel keeps statistics of BPF programs until this file is closed.
