@@ -9,9 +9,9 @@ module Samples
   RATE = "1999"
   METHOD = /\AApp#busy_(\d+)\z/.freeze
   HELD = /already traced|not allowed to read process/.freeze
-  # Of the server, and recordings until then: a busy machine may take few samples in a second.
-  ENOUGH = 1000
-  ATTEMPTS = 60
+  # Of the server, and recordings until then: on a busy machine, a second may have ten samples.
+  ENOUGH = 300
+  ATTEMPTS = 120
 
   # Yields differences. Returns how many samples of how many requests were compared.
   def self.compare(ruby, pid, folder, &difference)
