@@ -13,9 +13,10 @@
 
 struct rcore_heap_object {
 	uint64_t address;
-	/* Of its class, or of the class or module that it is; "(iseq)" ... */
-	const char *klass, *name; /* name: NULL if it is no class */
-	uint64_t bytes;           /* of its slot and its C memory */
+	const char *klass; /* its name; "(internal)" ... */
+	/* Of a class or module its own; "T2" of a Thread; NULL: none. */
+	const char *name;
+	uint64_t bytes; /* of its slot and its C memory */
 	/* What would be freed with it; 0: not computed, or unreachable. */
 	uint64_t retained;
 	/*

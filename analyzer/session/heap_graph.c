@@ -18,8 +18,8 @@ struct reading {
 	struct rcore_heap_namer namer;
 };
 
-static struct rcore_error *add_roots(struct rcore_session *session, struct rcore_ruby *ruby,
-				     uint64_t vm, uint64_t objspace, struct rcore_heap *heap)
+struct rcore_error *rcore_session_roots(struct rcore_session *session, struct rcore_ruby *ruby,
+					uint64_t vm, uint64_t objspace, struct rcore_heap *heap)
 {
 	const struct rcore_process *process = session->target.process;
 	struct rcore_roots_thread *threads =
@@ -54,7 +54,7 @@ static struct rcore_error *read_graph(struct rcore_session *session, struct rcor
 	struct rcore_error *err = rcore_graph_slots(ruby, objspace, heap);
 	if (!err)
 		err = rcore_graph_edges(ruby, heap);
-	return err ? err : add_roots(session, ruby, vm, objspace, heap);
+	return err ? err : rcore_session_roots(session, ruby, vm, objspace, heap);
 }
 
 static struct rcore_error *run(struct rcore_session *session, struct rcore_ruby *ruby,
@@ -66,6 +66,10 @@ static struct rcore_error *run(struct rcore_session *session, struct rcore_ruby 
 		.heap = &reading->heap,
 		.redactor = session->redactor,
 		.arena = reading->arena,
+		.threads = {.ruby = ruby,
+			    .process = session->target.process,
+			    .ids = session->settings.ids,
+			    .vm = vm},
 	};
 	struct rcore_error *err = read_graph(session, ruby, vm, objspace, &reading->heap);
 	if (!err)

@@ -21,6 +21,14 @@ struct rcore_error *rcore_session_graph(struct rcore_session *session,
 					struct rcore_arena *arena, rcore_graph_use *use,
 					void *context);
 
+/*
+ * Adds the roots to a heap that has slots, as rcore_roots_find() does. Error:
+ * NO_MEMORY.
+ */
+struct rcore_error *rcore_session_roots(struct rcore_session *session, struct rcore_ruby *ruby,
+					uint64_t vm, uint64_t objspace,
+					struct rcore_heap *heap);
+
 struct rcore_refs_options {
 	uint64_t address; /* of an object, or within its slot */
 	bool is_id;       /* `address` is the id that a heapsnapshot has */

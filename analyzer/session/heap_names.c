@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
+#include "ruby/object/data.h"
 
 /* What stands before the name or the index. */
 static const struct {
@@ -42,6 +43,7 @@ static const char *const root_kinds[RCORE_ROOT_KINDS] = {
 
 void rcore_heap_namer_deinit(struct rcore_heap_namer *namer)
 {
+	rcore_heap_threads_deinit(&namer->threads);
 	rcore_address_map_deinit(&namer->known);
 	free(namer->classes.items);
 	memset(&namer->classes, 0, sizeof(namer->classes));
@@ -168,6 +170,30 @@ struct rcore_error *rcore_heap_describe(struct rcore_heap_namer *namer, uint32_t
 	return own_path(namer, node, &ret->name);
 }
 
+static bool is_thread(struct rcore_heap_namer *namer, uint32_t node)
+{
+	const uint64_t object = rcore_heap_address(namer->heap, node);
+	bool is_thread = false, is_fiber = false;
+	if (namer->heap->type[node] != RCORE_T_DATA)
+		return false;
+	rcore_error_free(rcore_data_is(namer->ruby, object, "VM/thread", &is_thread, NULL));
+	rcore_error_free(rcore_data_is(namer->ruby, object, "fiber", &is_fiber, NULL));
+	return is_thread || is_fiber;
+}
+
+struct rcore_error *rcore_heap_describe_one(struct rcore_heap_namer *namer, uint32_t node,
+					    struct rcore_heap_object *ret)
+{
+	const char *thread = NULL;
+	struct rcore_error *err = rcore_heap_describe(namer, node, ret);
+	if (!err && is_thread(namer, node))
+		thread = rcore_heap_thread_name(&namer->threads, ret->address);
+	if (!thread)
+		return err;
+	ret->name = rcore_arena_strdup(namer->arena, thread);
+	return ret->name ? NULL : rcore_error_no_memory();
+}
+
 static struct rcore_error *describe_named(struct rcore_heap_namer *namer,
 					  enum rcore_edge_kind kind, uint32_t number,
 					  const char **ret)
@@ -181,7 +207,12 @@ static struct rcore_error *describe_named(struct rcore_heap_namer *namer,
 					  : rcore_heap_redact(namer, RCORE_PART_NAME, &name);
 	if (err)
 		return err;
-	*ret = rcore_arena_printf(namer->arena, "%s%s%s", edges[kind].before, name,
+	/* A variable of CRuby's own has no name: "local". */
+	const char *before = edges[kind].before;
+	int length = (int)strlen(before);
+	if (!*name && length && before[length - 1] == ' ')
+		length--;
+	*ret = rcore_arena_printf(namer->arena, "%.*s%s%s", length, before, name,
 				  edges[kind].after);
 	return *ret ? NULL : rcore_error_no_memory();
 }
@@ -201,6 +232,26 @@ struct rcore_error *rcore_heap_describe_edge(struct rcore_heap_namer *namer, uin
 		return describe_named(namer, kind, number, ret);
 	*ret = rcore_arena_printf(namer->arena, "%s%u%s", edges[kind].before, number,
 				  edges[kind].after);
+	return *ret ? NULL : rcore_error_no_memory();
+}
+
+struct rcore_error *rcore_heap_describe_edge_of(struct rcore_heap_namer *namer, uint32_t from,
+						uint32_t to, uint32_t label, const char **ret)
+{
+	const struct rcore_heap *heap = namer->heap;
+	const uint32_t number = rcore_edge_number(label);
+	const struct rcore_fiber *fiber = NULL;
+	size_t frame;
+	struct rcore_error *err = rcore_heap_describe_edge(namer, label, ret);
+	if (err || known_kind(label) != RCORE_EDGE_LOCAL || number >= heap->name_count)
+		return err;
+	if (is_thread(namer, from))
+		fiber = rcore_heap_thread_frame(&namer->threads, rcore_heap_address(heap, from),
+						heap->names[number],
+						rcore_heap_address(heap, to), &frame);
+	if (!fiber)
+		return NULL;
+	*ret = rcore_arena_printf(namer->arena, "%s of %s frame %zu", *ret, fiber->id, frame);
 	return *ret ? NULL : rcore_error_no_memory();
 }
 
@@ -229,15 +280,32 @@ struct rcore_error *rcore_heap_describe_root(struct rcore_heap_namer *namer, uns
 	return *ret ? NULL : rcore_error_no_memory();
 }
 
+struct rcore_error *rcore_heap_describe_one_root(struct rcore_heap_namer *namer,
+						 const struct rcore_heap_root *root,
+						 const char **ret)
+{
+	const char *thread = NULL;
+	struct rcore_error *err = rcore_heap_describe_root(namer, root->kind, root->name, ret);
+	if (!err && root->kind == RCORE_ROOT_MACHINE)
+		thread = rcore_heap_thread_of_stack(&namer->threads, root->address);
+	if (!thread)
+		return err;
+	*ret = rcore_arena_printf(namer->arena, "%s of %s", *ret, thread);
+	return *ret ? NULL : rcore_error_no_memory();
+}
+
+/* `before` is the step before it; NULL: it is the first one. */
 static struct rcore_error *describe_step(struct rcore_heap_namer *namer,
-					 const struct rcore_heap_step *step, bool is_first,
+					 const struct rcore_heap_step *before,
+					 const struct rcore_heap_step *step,
 					 struct rcore_heap_link *ret)
 {
-	struct rcore_error *err = rcore_heap_describe(namer, step->node, &ret->object);
-	if (err || is_first)
+	struct rcore_error *err = rcore_heap_describe_one(namer, step->node, &ret->object);
+	if (err || !before)
 		return err;
 	ret->is_conservative = rcore_edge_kind(step->label) == RCORE_EDGE_CONSERVATIVE;
-	return rcore_heap_describe_edge(namer, step->label, &ret->how);
+	return rcore_heap_describe_edge_of(namer, before->node, step->node, step->label,
+					   &ret->how);
 }
 
 /* Of a long path, such as one along a list, only both ends. */
@@ -258,9 +326,9 @@ static struct rcore_error *describe_steps(struct rcore_heap_namer *namer,
 	for (; ret->count < kept; ret->count++) {
 		size_t skipped =
 			ret->omitted && ret->count >= ret->omitted_at ? ret->omitted : 0;
-		struct rcore_error *err =
-			describe_step(namer, &path->steps[ret->count + skipped], !ret->count,
-				      &ret->links[ret->count]);
+		const struct rcore_heap_step *step = &path->steps[ret->count + skipped];
+		struct rcore_error *err = describe_step(namer, ret->count ? step - 1 : NULL,
+							step, &ret->links[ret->count]);
 		if (err)
 			return err;
 	}
@@ -277,7 +345,7 @@ struct rcore_error *rcore_heap_describe_route(struct rcore_heap_namer *namer,
 	if (err || !path.root)
 		return err;
 	ret->is_conservative = path.root->is_conservative;
-	err = rcore_heap_describe_root(namer, path.root->kind, path.root->name, &ret->root);
+	err = rcore_heap_describe_one_root(namer, path.root, &ret->root);
 	if (!err)
 		err = describe_steps(namer, &path, ret);
 	rcore_heap_path_deinit(&path);

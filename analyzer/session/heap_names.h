@@ -7,6 +7,7 @@
 #include "model/heap_object.h"
 #include "redact/redact.h"
 #include "ruby/ruby.h"
+#include "session/heap_threads.h"
 
 /*
  * Describes nodes, edges and roots of a heap in words. All texts are redacted
@@ -24,6 +25,8 @@ struct rcore_heap_namer {
 	 * that are printed.
 	 */
 	bool is_raw;
+	/* Names threads; freed with the namer. */
+	struct rcore_heap_threads threads;
 	/* Private: the names of classes by the address in RBasic.klass. */
 	struct rcore_address_map known;
 	struct {
@@ -50,9 +53,23 @@ struct rcore_error *rcore_heap_class_number(struct rcore_heap_namer *namer, uint
 struct rcore_error *rcore_heap_describe(struct rcore_heap_namer *namer, uint32_t node,
 					struct rcore_heap_object *ret);
 
+/*
+ * The same; also names a Thread, "T2", or a Fiber. These names are those of one
+ * core. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_heap_describe_one(struct rcore_heap_namer *namer, uint32_t node,
+					    struct rcore_heap_object *ret);
+
 /* "@items", "[3]", "constant FOO". Error: NO_MEMORY. */
 struct rcore_error *rcore_heap_describe_edge(struct rcore_heap_namer *namer, uint32_t label,
 					     const char **ret);
+
+/*
+ * The same of an edge between two nodes: also says which frame of which fiber
+ * has a local variable. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_heap_describe_edge_of(struct rcore_heap_namer *namer, uint32_t from,
+						uint32_t to, uint32_t label, const char **ret);
 
 /* The same without the index: "an element". Error: NO_MEMORY. */
 struct rcore_error *rcore_heap_describe_step(struct rcore_heap_namer *namer, uint32_t label,
@@ -61,6 +78,11 @@ struct rcore_error *rcore_heap_describe_step(struct rcore_heap_namer *namer, uin
 /* "global variable $a". `name` is an index of heap->names. */
 struct rcore_error *rcore_heap_describe_root(struct rcore_heap_namer *namer, unsigned kind,
 					     uint32_t name, const char **ret);
+
+/* The same of one root: "machine stack of T2". Error: NO_MEMORY. */
+struct rcore_error *rcore_heap_describe_one_root(struct rcore_heap_namer *namer,
+						 const struct rcore_heap_root *root,
+						 const char **ret);
 
 /* The path to a node. Error: NO_MEMORY. */
 struct rcore_error *rcore_heap_describe_route(struct rcore_heap_namer *namer,

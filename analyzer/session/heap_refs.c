@@ -40,7 +40,7 @@ static struct rcore_error *find_node(const struct rcore_heap *heap,
 				  (unsigned long long)address);
 }
 
-static struct rcore_error *describe_referrers(struct rcore_heap_namer *namer,
+static struct rcore_error *describe_referrers(struct rcore_heap_namer *namer, uint32_t node,
 					      const struct rcore_heap_referrers *found,
 					      struct rcore_heap_refs *refs)
 {
@@ -55,14 +55,14 @@ static struct rcore_error *describe_referrers(struct rcore_heap_namer *namer,
 		struct rcore_heap_link *link = &refs->referrers[refs->referrer_count++];
 		uint32_t label = found->items[i].label;
 		link->is_conservative = rcore_edge_kind(label) == RCORE_EDGE_CONSERVATIVE;
-		err = rcore_heap_describe(namer, found->items[i].node, &link->object);
+		err = rcore_heap_describe_one(namer, found->items[i].node, &link->object);
 		if (!err)
-			err = rcore_heap_describe_edge(namer, label, &link->how);
+			err = rcore_heap_describe_edge_of(namer, found->items[i].node, node,
+							  label, &link->how);
 	}
 	for (size_t i = 0; i < found->root_count && !err; i++)
-		err = rcore_heap_describe_root(namer, found->roots[i]->kind,
-					       found->roots[i]->name,
-					       &refs->roots[refs->root_count++]);
+		err = rcore_heap_describe_one_root(namer, found->roots[i],
+						   &refs->roots[refs->root_count++]);
 	return err;
 }
 
@@ -87,7 +87,7 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 	uint32_t node = 0;
 	struct rcore_error *err = find_node(namer->heap, search->options, &node);
 	if (!err)
-		err = rcore_heap_describe(namer, node, &refs->object);
+		err = rcore_heap_describe_one(namer, node, &refs->object);
 	if (!err)
 		err = rcore_heap_describe_gaps(namer, &refs->gaps);
 	if (!err)
@@ -97,7 +97,7 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 						&found);
 	if (err)
 		return err;
-	err = describe_referrers(namer, &found, refs);
+	err = describe_referrers(namer, node, &found, refs);
 	rcore_heap_referrers_deinit(&found);
 	return err;
 }

@@ -191,7 +191,7 @@ static struct rcore_error *list_objects(const struct counting *counting)
 	for (size_t i = 0; i < count && !err; i++) {
 		struct rcore_retained_object *item =
 			&retained->objects[retained->object_count++];
-		err = rcore_heap_describe(namer, top[i], &item->object);
+		err = rcore_heap_describe_one(namer, top[i], &item->object);
 		item->object.retained =
 			counting->dominators.retained[counting->walk.number[top[i]]];
 		if (!err)

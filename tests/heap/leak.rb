@@ -11,6 +11,9 @@ class Order
   end
 end
 
+class Once
+end
+
 class Link
   attr_accessor :following
 end
@@ -55,6 +58,29 @@ def ticket(object)
   {address: dump["address"], bytes: dump["memsize"], old: dump["flags"]["old"] || false, text: object.inspect}
 end
 
+# Its frame alone refers to it.
+def hold
+  mine = Object.new
+  $mine = address(mine)
+  sleep
+  mine
+end
+
+def capture
+  captured = Object.new
+  $captured = address(captured)
+  proc { captured }
+end
+
+def park
+  Fiber.new do
+    inside = Object.new
+    $inside = address(inside)
+    Fiber.yield
+    inside
+  end.tap(&:resume)
+end
+
 def plant(count)
   count.times { |number| App::LIST << Order.new(number) }
 end
@@ -72,7 +98,13 @@ Label = Struct.new(:text)
 $labels = Array.new(300) { Label.new("written again and again, too long to be in the slot" + "!") }
 $labels.first(7).each { |label| label.text.force_encoding("BINARY") }
 $lists = Array.new(40) { ["x".dup, 1] }
+$closure = capture
+$parked = park
+$thread = Thread.new { hold }
+Thread.pass until $mine && $thread.stop?
 plant(count)
+# These do not grow any more.
+$once = Array.new(count > 1000 ? 900 : 200) { Once.new }
 # What is garbage is not collected any more.
 GC.start
 GC.disable
@@ -84,6 +116,7 @@ facts = {
   first_text: address($texts[0]),
   tickets: [*$tickets, $young].map { |object| ticket(object) },
   label: ObjectSpace.memsize_of($labels[0].text), lists: ObjectSpace.memsize_of($lists[0]),
+  mine: $mine, thread: address($thread), captured: $captured, inside: $inside, parked: address($parked),
   taken: $seats.select(&:taken).map { |seat| address(seat) }
 }
 $stdout.puts JSON.generate(facts)

@@ -5,6 +5,7 @@
  */
 #include "ruby/children/children_private.h"
 
+#include "base/count.h"
 #include "ruby/iseq/method.h"
 
 enum {
@@ -13,6 +14,9 @@ enum {
 	NEXT_LIMIT = 1 << 16,
 	/* VM_ENV_DATA_INDEX_SPECVAL of vm_core.h is -1. */
 	ENV_DATA_INDEX_ENV = 1,
+	/* Words after the variables: VM_ENV_DATA_SIZE, and the rb_env_t. */
+	ENV_DATA = 4,
+	ENV_DATA_AFTER_EP = 2,
 	ENV_FLAG_LOCAL = 2,
 	ENV_FLAG_ESCAPED = 4,
 };
@@ -31,18 +35,50 @@ static void mark_outer(struct rcore_children *children, uint64_t ep)
 		rcore_child_mark_named(children, env, "outer environment");
 }
 
+/* What follows the variables; all of it are words of one environment. */
+static void mark_env_data(struct rcore_children *children, uint64_t address, uint64_t count)
+{
+	static const char *const names[] = {"method entry", "block", "flags", "itself"};
+	uint64_t values[RCORE_COUNT(names)];
+	if (rcore_read(children->ruby->memory, address, values, count * sizeof(*values))) {
+		children->state |= RCORE_HEAP_PARTIAL;
+		return;
+	}
+	for (uint64_t i = 0; i < count; i++)
+		rcore_child_mark_named(children, values[i], names[i]);
+}
+
+/*
+ * Before the variables are the arguments that `...` forwards, which have no
+ * names (vm_make_env_each() of vm.c).
+ */
+static void mark_variables(struct rcore_children *children, uint64_t ep)
+{
+	uint64_t values = RCORE_CHILD_FIELD(children, env, values);
+	uint64_t count = RCORE_CHILD_FIELD(children, env, count);
+	uint64_t iseq = RCORE_CHILD_FIELD(children, env, iseq);
+	if (count > ENV_LIMIT) {
+		children->state |= RCORE_HEAP_PARTIAL;
+		return;
+	}
+	uint64_t size = rcore_child_count_locals(children, iseq);
+	if (count < ENV_DATA || size > count - ENV_DATA ||
+	    ep != values + (count - ENV_DATA_AFTER_EP) * sizeof(uint64_t)) {
+		rcore_child_mark_values(children, values, count, RCORE_EDGE_ELEMENT);
+		return;
+	}
+	rcore_child_mark_values(children, values, count - ENV_DATA - size, RCORE_EDGE_ELEMENT);
+	rcore_child_mark_locals(children, iseq, ep, size);
+	mark_env_data(children, values + (count - ENV_DATA) * sizeof(uint64_t), ENV_DATA);
+}
+
 static void mark_env(struct rcore_children *children)
 {
 	const struct rcore_layout *layout = children->ruby->layout;
 	uint64_t ep = RCORE_CHILD_FIELD(children, env, ep);
-	uint64_t count = RCORE_CHILD_FIELD(children, env, count);
 	if (!ep)
 		return;
-	if (count > ENV_LIMIT)
-		children->state |= RCORE_HEAP_PARTIAL;
-	else
-		rcore_child_mark_values(children, RCORE_CHILD_FIELD(children, env, values),
-					count, RCORE_EDGE_LOCAL);
+	mark_variables(children, ep);
 	if (!layout->traits.envs_mark_code_first)
 		mark_outer(children, ep);
 	RCORE_CHILD_MARK(children, env, iseq);

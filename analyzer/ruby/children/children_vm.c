@@ -17,6 +17,8 @@ enum {
 	ENV_DATA_INDEX_ME_CREF = -2, /* of vm_core.h */
 	ENV_DATA_INDEX_SPECVAL = -1,
 	ENV_DATA_INDEX_ENV = 1,
+	/* Words between the variables and ep. */
+	ENV_DATA_BEFORE_EP = 2,
 	ENV_FLAG_LOCAL = 2,
 	ENV_FLAG_ESCAPED = 4,
 };
@@ -92,14 +94,41 @@ static void mark_storage(struct rcore_children *children, uint64_t table)
 	rcore_child_failed(children, err);
 }
 
+/*
+ * The words below sp, from the innermost frame on. Its own variables may not be
+ * written yet; those of all others are certain.
+ */
+static void mark_vm_stack(struct rcore_children *children, uint64_t stack, uint64_t cfp,
+			  uint64_t end)
+{
+	const uint32_t frame_size = children->ruby->layout->cfp.size;
+	uint64_t high = RCORE_CHILD_READ(children, cfp, cfp, sp);
+	cfp += frame_size;
+	for (unsigned i = 0; frame_size && cfp < end && i < FRAME_LIMIT;
+	     i++, cfp += frame_size) {
+		uint64_t ep = RCORE_CHILD_READ(children, cfp, cfp, ep);
+		uint64_t iseq = RCORE_CHILD_READ(children, cfp, cfp, iseq);
+		uint64_t size =
+			ep > stack && ep < high ? rcore_child_count_locals(children, iseq) : 0;
+		uint64_t above = ep - ENV_DATA_BEFORE_EP * sizeof(uint64_t);
+		if (!size || size > (above - stack) / sizeof(uint64_t))
+			continue;
+		mark_words(children, above, high);
+		rcore_child_mark_locals(children, iseq, ep, size);
+		high = above - size * sizeof(uint64_t);
+	}
+	mark_words(children, stack, high);
+}
+
 void rcore_child_mark_ec(struct rcore_children *children, uint64_t ec)
 {
 	uint64_t stack = RCORE_CHILD_READ(children, ec, ec, vm_stack);
 	uint64_t size = RCORE_CHILD_READ(children, ec, ec, vm_stack_size);
 	uint64_t cfp = RCORE_CHILD_READ(children, ec, ec, cfp);
 	if (stack && cfp && size <= STACK_LIMIT) {
-		mark_words(children, stack, RCORE_CHILD_READ(children, cfp, cfp, sp));
-		mark_frames(children, cfp, stack + size * sizeof(uint64_t));
+		const uint64_t top = stack + size * sizeof(uint64_t);
+		mark_vm_stack(children, stack, cfp, top);
+		mark_frames(children, cfp, top);
 	}
 	uint64_t start = RCORE_CHILD_READ(children, ec, ec, machine_stack_start);
 	uint64_t end = RCORE_CHILD_READ(children, ec, ec, machine_stack_end);

@@ -155,6 +155,7 @@ static uint64_t number_of(struct edges *edges, const struct rcore_child *child)
 	case RCORE_EDGE_FIELD:
 		return name_of(edges, OF_TEXT, (uint64_t)(uintptr_t)child->name);
 	case RCORE_EDGE_IVAR:
+	case RCORE_EDGE_LOCAL:
 		return name_of(edges, OF_ID, child->number);
 	case RCORE_EDGE_CONSTANT:
 	case RCORE_EDGE_CVAR:

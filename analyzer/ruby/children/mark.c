@@ -7,7 +7,12 @@
 #include "ruby/children/children_private.h"
 #include "ruby/object/st_table.h"
 
-enum { ST_LIMIT = 1 << 26 };
+enum {
+	ST_LIMIT = 1 << 26,
+	LOCAL_LIMIT = 1 << 16,
+	/* Words between the variables and ep: VM_ENV_DATA_SIZE - 1. */
+	ENV_DATA_BEFORE_EP = 2,
+};
 
 void rcore_child_failed(struct rcore_children *children, struct rcore_error *err)
 {
@@ -134,4 +139,46 @@ void rcore_child_mark_st_values(struct rcore_children *children, uint64_t table,
 			rcore_child_mark(children, record, kind, key);
 	}
 	rcore_child_failed(children, err);
+}
+
+static bool read_local_table(struct rcore_children *children, uint64_t iseq, uint64_t *table,
+			     uint64_t *size)
+{
+	const struct rcore_layout *layout = children->ruby->layout;
+	struct rcore_memory *memory = children->ruby->memory;
+	uint64_t body;
+	return iseq && !rcore_read_field(memory, iseq, &layout->iseq.body, &body) &&
+	       !rcore_read_field(memory, body, &layout->iseq_body.local_table, table) &&
+	       !rcore_read_field(memory, body, &layout->iseq_body.local_table_size, size) &&
+	       *size <= LOCAL_LIMIT;
+}
+
+uint64_t rcore_child_count_locals(struct rcore_children *children, uint64_t iseq)
+{
+	uint64_t table, size;
+	return rcore_child_is_imemo(children, iseq,
+				    children->ruby->layout->traits.imemo_iseq) &&
+			       read_local_table(children, iseq, &table, &size)
+		       ? size
+		       : 0;
+}
+
+void rcore_child_mark_locals(struct rcore_children *children, uint64_t iseq, uint64_t ep,
+			     uint64_t size)
+{
+	struct rcore_memory *memory = children->ruby->memory;
+	uint64_t table = 0, ignored;
+	bool named = read_local_table(children, iseq, &table, &ignored);
+	uint64_t first = ep - (ENV_DATA_BEFORE_EP + size) * sizeof(uint64_t);
+	for (uint64_t i = 0; i < size; i++) {
+		uint64_t value, id = 0, at = i * sizeof(value);
+		if (rcore_read_u64(memory, first + at, &value)) {
+			children->state |= RCORE_HEAP_PARTIAL;
+			return;
+		}
+		if (named && rcore_is_object(children->ruby, value) &&
+		    rcore_read_u64(memory, table + at, &id))
+			id = 0;
+		rcore_child_mark(children, value, RCORE_EDGE_LOCAL, id);
+	}
 }

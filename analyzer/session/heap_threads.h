@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_SESSION_HEAP_THREADS_H
+#define RCORE_SESSION_HEAP_THREADS_H
+
+#include "model/process.h"
+#include "model/snapshot.h"
+#include "ruby/ruby.h"
+
+/*
+ * The threads and fibers by the names that `rcore analyze` prints. They are
+ * loaded when the first of these functions is called.
+ */
+struct rcore_heap_threads {
+	struct rcore_ruby *ruby;
+	const struct rcore_process *process;
+	struct rcore_ids *ids; /* as in rcore_settings */
+	uint64_t vm;           /* 0: nothing has a name */
+	struct rcore_snapshot *snapshot;
+	bool is_loaded;
+};
+
+void rcore_heap_threads_deinit(struct rcore_heap_threads *threads);
+
+/* Returns "T2" for a Thread, "T2.F1" for a Fiber, NULL for anything else. */
+const char *rcore_heap_thread_name(struct rcore_heap_threads *threads, uint64_t object);
+
+/*
+ * Returns the frame of a Thread, or of a Fiber, that has `value` in the local
+ * variable `name`: its fiber, and its index there. NULL if none has.
+ */
+const struct rcore_fiber *rcore_heap_thread_frame(struct rcore_heap_threads *threads,
+						  uint64_t object, const char *name,
+						  uint64_t value, size_t *ret);
+
+/* Returns "T2" for an address in its machine stack; NULL: unknown. */
+const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint64_t address);
+
+#endif
