@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/heap.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
+#include "base/grow.h"
 #include "report/heap.h"
+#include "ruby/children/graph.h"
 #include "ruby/children/line.h"
+#include "session/heap_graph.h"
 #include "session/session.h"
 
 struct dump {
@@ -52,12 +57,75 @@ static struct rcore_error *write_line(void *context, struct rcore_heap_line *lin
 	return err;
 }
 
+/* The categories of gc_mark_roots() of gc.c. */
+static const struct {
+	const char *category;
+	unsigned kinds; /* bits: enum rcore_root_kind */
+} categories[] = {
+	{"vm", 1 << RCORE_ROOT_VM | 1 << RCORE_ROOT_THREAD},
+	{"finalizers", 1 << RCORE_ROOT_FINALIZER},
+	{"machine_context", 1 << RCORE_ROOT_MACHINE},
+	{"global_list", 1 << RCORE_ROOT_REGISTERED},
+	{"global_tbl", 1 << RCORE_ROOT_GLOBAL},
+	{"global_symbols", 1 << RCORE_ROOT_SYMBOL},
+};
+
+static void set_word(struct rcore_heap_line *line, const char *key, const char *text)
+{
+	line->attributes[line->attribute_count++] = (struct rcore_attribute){
+		.key = key,
+		.kind = RCORE_ATTRIBUTE_WORD,
+		.text = text,
+		.length = strlen(text),
+	};
+}
+
+static struct rcore_error *write_category(struct dump *dump, const struct rcore_heap *heap,
+					  size_t category)
+{
+	struct rcore_heap_line line = {0};
+	struct rcore_error *err = NULL;
+	set_word(&line, "type", "ROOT");
+	set_word(&line, "root", categories[category].category);
+	for (size_t i = 0; i < heap->root_count && !err; i++) {
+		const struct rcore_heap_root *root = &heap->roots[i];
+		if (!(categories[category].kinds >> root->kind & 1))
+			continue;
+		if (!rcore_grow((void **)&line.references, line.reference_count,
+				&line.reference_capacity, sizeof(*line.references))) {
+			err = rcore_error_no_memory();
+			break;
+		}
+		line.references[line.reference_count++] = rcore_heap_address(heap, root->node);
+		line.is_opaque |= root->is_conservative;
+	}
+	if (!err && line.reference_count)
+		err = rcore_report_heap_line(&line, dump->out);
+	free(line.references);
+	return err;
+}
+
+static struct rcore_error *write_roots(struct dump *dump, struct rcore_ruby *ruby, uint64_t vm,
+				       uint64_t objspace)
+{
+	struct rcore_heap heap;
+	struct rcore_error *err = rcore_graph_slots(ruby, objspace, &heap);
+	if (!err)
+		err = rcore_session_roots(dump->session, ruby, vm, objspace, &heap);
+	for (size_t i = 0; i < RCORE_COUNT(categories) && !err; i++)
+		err = write_category(dump, &heap, i);
+	rcore_heap_deinit(&heap);
+	return err;
+}
+
 static struct rcore_error *run(struct rcore_session *session, struct rcore_ruby *ruby,
 			       uint64_t vm, uint64_t objspace, void *context)
 {
 	struct dump *dump = context;
 	(void)session;
-	(void)vm;
+	struct rcore_error *err = write_roots(dump, ruby, vm, objspace);
+	if (err)
+		return err;
 	return rcore_heap_lines(ruby, objspace, write_line, dump, &dump->dumped->absent_pages);
 }
 

@@ -225,5 +225,7 @@ struct rcore_error *rcore_roots_find(struct rcore_ruby *ruby,
 		err = add_symbols(&roots);
 	if (!err)
 		err = rcore_roots_globals(&roots);
+	if (!err)
+		err = rcore_roots_ending(&roots);
 	return err ? err : rcore_roots_machine(&roots);
 }

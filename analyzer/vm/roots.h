@@ -28,9 +28,9 @@ struct rcore_roots_source {
  * Finds what the collector starts from, as gc_mark_roots() of gc.c and
  * rb_vm_mark() of vm.c, and appends it to heap->roots: members of the VM,
  * Ractors, what rb_gc_register_address() registered, finalizers, global
- * variables, and machine stacks. Threads and their VM stacks are edges of
- * Ractors. What cannot be read is left out; heap->problem says so. Error:
- * NO_MEMORY.
+ * variables, at_exit blocks, and machine stacks. Threads and their VM stacks
+ * are edges of Ractors. What cannot be read is left out; heap->problem says so.
+ * Error: NO_MEMORY.
  */
 struct rcore_error *rcore_roots_find(struct rcore_ruby *ruby,
 				     const struct rcore_roots_source *source,

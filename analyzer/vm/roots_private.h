@@ -53,6 +53,9 @@ static inline bool rcore_roots_repeats(struct rcore_roots_walk *walk, uint64_t e
 /* Global variables. Error: NO_MEMORY. */
 struct rcore_error *rcore_roots_globals(struct rcore_roots *roots);
 
+/* What at_exit registered. Error: NO_MEMORY. */
+struct rcore_error *rcore_roots_ending(struct rcore_roots *roots);
+
 /* Machine stacks and registers. Error: NO_MEMORY. */
 struct rcore_error *rcore_roots_machine(struct rcore_roots *roots);
 
