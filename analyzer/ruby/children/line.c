@@ -122,7 +122,7 @@ static void add_contents(struct lines *lines, uint64_t string)
 			add_number(lines, "capacity", capacity);
 	}
 	unsigned range = flags >> CODERANGE_SHIFT & CODERANGE_MASK;
-	if (!length || length > TEXT_LIMIT || range > CODERANGE_7BIT || lines->ruby->hides_text)
+	if (length > TEXT_LIMIT || range > CODERANGE_7BIT || lines->ruby->hides_text)
 		return;
 	if (!lines->text)
 		lines->text = malloc(TEXT_LIMIT);
@@ -130,7 +130,7 @@ static void add_contents(struct lines *lines, uint64_t string)
 		lines->err = lines->err ? lines->err : rcore_error_no_memory();
 		return;
 	}
-	if (rcore_read(lines->ruby->memory, bytes, lines->text, length)) {
+	if (length && rcore_read(lines->ruby->memory, bytes, lines->text, length)) {
 		lines->children.state |= RCORE_HEAP_PARTIAL;
 		return;
 	}
