@@ -58,11 +58,11 @@ def ticket(object)
   {address: dump["address"], bytes: dump["memsize"], old: dump["flags"]["old"] || false, text: object.inspect}
 end
 
-# Its frame alone refers to it.
+# Its frame alone refers to it. The lock is also in the frames of the C functions that will unlock it.
 def hold
   mine = Object.new
   $mine = address(mine)
-  sleep
+  $lock.synchronize { sleep }
   mine
 end
 
@@ -100,6 +100,7 @@ $labels.first(7).each { |label| label.text.force_encoding("BINARY") }
 $lists = Array.new(40) { ["x".dup, 1] }
 $closure = capture
 $parked = park
+$lock = Mutex.new
 $thread = Thread.new { hold }
 Thread.pass until $mine && $thread.stop?
 plant(count)
@@ -116,7 +117,7 @@ facts = {
   first_text: address($texts[0]),
   tickets: [*$tickets, $young].map { |object| ticket(object) },
   label: ObjectSpace.memsize_of($labels[0].text), lists: ObjectSpace.memsize_of($lists[0]),
-  mine: $mine, thread: address($thread), captured: $captured, inside: $inside, parked: address($parked),
+  mine: $mine, lock: address($lock), thread: address($thread), captured: $captured, inside: $inside, parked: address($parked),
   taken: $seats.select(&:taken).map { |seat| address(seat) }
 }
 $stdout.puts JSON.generate(facts)
