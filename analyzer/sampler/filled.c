@@ -69,6 +69,18 @@ static bool is_flags(uint64_t word)
 }
 
 /*
+ * Whether a word may be that before the flags of an environment: a method entry
+ * or cref, which is an object or 0. Flags alone may be an Integer.
+ */
+static bool is_entry(const struct rcore_stack *stack, uint64_t at)
+{
+	enum { BELOW = 2 };
+	uint64_t word;
+	return rcore_stack_value(stack, at - BELOW * sizeof(word), &word) &&
+	       word % sizeof(word) == 0;
+}
+
+/*
  * Whether another environment was begun between those of a frame's caller and
  * of the frame. All values there are live, and were written by the caller and
  * the frame, so that none is the flags of another frame.
@@ -77,7 +89,8 @@ static bool has_newer(const struct rcore_stack *stack, uint64_t from, uint64_t e
 {
 	uint64_t word;
 	for (uint64_t at = from + sizeof(word); at < ep; at += sizeof(word))
-		if (rcore_stack_value(stack, at, &word) && is_flags(word))
+		if (rcore_stack_value(stack, at, &word) && is_flags(word) &&
+		    is_entry(stack, at))
 			return true;
 	return false;
 }

@@ -12,8 +12,9 @@ SLEEPERS = {
   "deep" => -> { 30.times.inject(-> { sleep }) { |inner, _| -> { [1].each { inner.call } } }.call },
 }.freeze
 
+# One of its values looks like the flags of a frame.
 def spin
-  { 1 => 2 }.each { x = 0; x += 1 while true }
+  { 1 => 2 }.each { flags = 0x22220fff >> 1; x = 0; (x += 1; x -= 1) while true }
 end
 
 def started
