@@ -16,6 +16,11 @@ class EmulatedRuby < TestRuby
     @substitutes = { @program => [EMULATOR, "-L", @folder, @executable], "gcc" => [COMPILER] }
   end
 
+  # What part of the cases a run draws; see tests/aarch64/run.
+  def self.share(fixture)
+    fixture || ENV["EMULATED"] == "all" ? 1 : 0.5
+  end
+
   def missing
     return "no Ruby #{@name}: `make setup-tests` makes #{@folder}" unless File.exist?(@executable)
     tool = [EMULATOR, COMPILER].find { |name| ENV["PATH"].split(":").none? { |bin| File.executable?(File.join(bin, name)) } }

@@ -10,7 +10,7 @@ module Moment
 
   def self.cases(rubies)
     Fixture.all.select { |fixture| FIXTURES.include?(fixture.name) }.flat_map do |fixture|
-      rubies.select { |ruby| fixture.runs_on?(ruby.version) }.map do |ruby|
+      Packed.drawn(rubies.select { |ruby| fixture.runs_on?(ruby.version) }, 2).map do |ruby|
         LiveCase.new("moment #{fixture.name} #{ruby.name}") { Moment.test(self, fixture, ruby) }
       end
     end

@@ -12,7 +12,7 @@ module Packed
 
   def self.cases(rubies)
     Fixture.all.select { |fixture| FIXTURES.include?(fixture.name) }.flat_map do |fixture|
-      drawn(rubies.select { |ruby| fixture.runs_on?(ruby.version) }).map do |ruby|
+      drawn(rubies.select { |ruby| fixture.runs_on?(ruby.version) }, 1).map do |ruby|
         LiveCase.new("packed #{fixture.name} #{ruby.name}") { Packed.test(self, fixture, ruby) }
       end
     end + rubies.flat_map do |ruby|
@@ -21,9 +21,9 @@ module Packed
     end
   end
 
-  # A case takes seconds: unless all are asked for, of each fixture one Ruby, another in each run.
-  def self.drawn(rubies)
-    ENV["LIVE"] == "all" || ARGV.any? ? rubies : rubies.sample(1)
+  # A case takes seconds: unless all are asked for, of each fixture so many Rubies, others in each run.
+  def self.drawn(rubies, count)
+    ENV["LIVE"] == "all" || ARGV.any? ? rubies : rubies.sample(count)
   end
 
   def self.test(test, fixture, ruby)

@@ -26,9 +26,10 @@ class Suite
   end
 
   # program: says what goes wrong. fixture: "NAME", "NAME:VARIANT", or nil for all. targets: what is
-  # analyzed: the :core, and a :pack of it, where no file of the target is found.
-  def initialize(program, rubies, fixture, targets: %i[core])
-    @program, @rubies, @targets = program, rubies, targets
+  # analyzed: the :core, and a :pack of it, where no file of the target is found. share: of all cases, which part each
+  # run draws.
+  def initialize(program, rubies, fixture, targets: %i[core], share: 1)
+    @program, @rubies, @targets, @share = program, rubies, targets, share
     @name, @variant = fixture && fixture.split(":")
     @lock = Mutex.new
     @passed = @failed = 0
@@ -68,12 +69,13 @@ class Suite
     abort "#{@program}: no such case or Ruby" if @rubies.empty? || cases.empty?
     missing = @rubies.map(&:missing).compact
     abort missing.map { |line| "#{@program}: #{line}" }.join("\n") unless missing.empty?
-    cases.flat_map do |fixture|
+    all = cases.flat_map do |fixture|
       @rubies.select { |ruby| fixture.runs_on?(ruby.version, ruby.machine) }.flat_map do |ruby|
         variants = @variant ? [@variant] : fixture.variants
         variants.product(fixture.endings & ruby.endings).map { |variant, ending| Job.new(fixture, variant, ending, ruby) }
       end
     end
+    @share == 1 ? all : all.sample((all.size * @share).ceil)
   end
 
   def work(job)
