@@ -70,14 +70,15 @@ static bool is_flags(uint64_t word)
 
 /*
  * Whether a word may be that before the flags of an environment: a method entry
- * or cref, which is an object or 0. Flags alone may be an Integer.
+ * or cref, which is an object, nil or 0 (vm_push_frame() of vm_insnhelper.c).
+ * Flags alone may be an Integer. nil is 8, from 3.2 on 4.
  */
 static bool is_entry(const struct rcore_stack *stack, uint64_t at)
 {
-	enum { BELOW = 2 };
+	enum { BELOW = 2, NEW_NIL = 4 };
 	uint64_t word;
 	return rcore_stack_value(stack, at - BELOW * sizeof(word), &word) &&
-	       word % sizeof(word) == 0;
+	       (word % sizeof(word) == 0 || word == NEW_NIL);
 }
 
 /*

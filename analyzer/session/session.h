@@ -62,7 +62,7 @@ struct rcore_session {
 	 * are not copied.
 	 */
 	bool is_proved;
-	struct rcore_recognizers recognizers;    /* of what fibers work on */
+	struct rcore_recognizers recognizers; /* of what fibers work on */
 	struct rcore_redactor *redactor;
 	bool has_learned;           /* the redactor knows this target */
 	struct rcore_inputs inputs; /* empty: nobody asked for them yet */
