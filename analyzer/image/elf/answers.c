@@ -36,10 +36,9 @@ static bool is_old(const struct answer *answer, uint64_t now)
 /* Removes all answers, or those that are old. */
 static void drop(struct rcore_answers *answers, bool all, uint64_t now)
 {
-	struct answer *answer, *next;
-	HASH_ITER (hh, answers->items, answer, next) {
-		/* cppcheck takes it for unset in a call of is_old(). */
-		if (!all && now - answer->kept < RCORE_ANSWERS_NS)
+	for (struct answer *answer = answers->items, *next; answer; answer = next) {
+		next = answer->hh.next;
+		if (!all && !is_old(answer, now))
 			continue;
 		HASH_DEL(answers->items, answer);
 		free(answer);
