@@ -15,6 +15,7 @@
 #include "cli/target.h"
 #include "cli/profile_screen.h"
 #include "cli/record_arguments.h"
+#include "cli/record_events.h"
 #include "cli/record_summary.h"
 #include "profile/format.h"
 #include "profile/recording_writer.h"
@@ -33,6 +34,7 @@ struct record {
 	int fd;
 	struct rcore_recording_writer *writer;
 	struct rcore_bpf_options how;
+	struct rcore_arena names;            /* in `how` */
 	struct rcore_bpf *bpf;               /* NULL: not used */
 	struct rcore_kernel_symbols *kernel; /* NULL: not used */
 	bool shows_progress, has_facts, is_kept, has_warned;
@@ -113,6 +115,8 @@ static struct rcore_error *state_engine(struct record *record)
 		return NULL;
 	if (record->asked->off_cpu)
 		engine = "BPF, in the kernel, at each switch of threads";
+	else if (record->how.function_count)
+		engine = "BPF, in the kernel, at each call of a function";
 	else if (record->asked->events.count)
 		engine = "BPF, in the kernel, at the end of each system call";
 	else if (summary->copied && summary->copied == summary->processes)
@@ -131,18 +135,20 @@ static struct rcore_error *state_engine(struct record *record)
 	return rcore_recording_writer_fact(record->writer, "engine", engine);
 }
 
-/* "syscalls:read,write" */
+/* "syscalls:read,write", or "uprobe:libc.so.6:malloc,uprobe:libc.so.6:free" */
 static struct rcore_error *state_calls(struct record *record)
 {
 	const struct rcore_strings *events = &record->asked->events;
+	bool is_functions = record->how.function_count;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < events->count; i++)
-		fprintf(out, "%s%s", i ? "," : RCORE_EVENT_CALLS,
-			events->items[i] + strlen(RCORE_EVENT_CALLS));
+		fprintf(out, "%s%s", i ? "," : "",
+			events->items[i] +
+				(i && !is_functions ? strlen(RCORE_EVENT_CALLS) : 0));
 	struct rcore_error *err =
 		fclose(out) ? rcore_error_no_memory()
 			    : rcore_recording_writer_fact(record->writer, "event", text);
@@ -222,6 +228,7 @@ static struct rcore_record_summary shown_of(const struct record *record)
 		.is_terminal = record->shows_progress,
 		.is_off_cpu = record->asked->off_cpu,
 		.is_calls = record->asked->events.count,
+		.is_functions = record->how.function_count,
 		.is_native = record->asked->native};
 }
 
@@ -355,9 +362,12 @@ static struct rcore_error *open_bpf(struct record *record)
 	enum rcore_ebpf asked = rcore_record_ebpf(record->asked);
 	bool is_events = rcore_record_is_of_events(record->asked);
 	struct rcore_error *err;
-	record->how.event = record->asked->off_cpu        ? RCORE_BPF_EVENT_OFF_CPU
-			    : record->asked->events.count ? RCORE_BPF_EVENT_CALLS
-							  : RCORE_BPF_EVENT_CPU;
+	if (record->asked->off_cpu)
+		record->how.event = RCORE_BPF_EVENT_OFF_CPU;
+	else if (!record->asked->events.count)
+		record->how.event = RCORE_BPF_EVENT_CPU;
+	if (record->asked->pid)
+		rcore_record_find_files(record->asked->pid, &record->names, &record->how);
 	record->how.rate = (double)rcore_record_rate(record->asked, true);
 	record->how.native = record->asked->native;
 	record->how.kernel = record->asked->kernel;
@@ -366,6 +376,8 @@ static struct rcore_error *open_bpf(struct record *record)
 	err = rcore_bpf_engine.open(&record->how, &record->bpf);
 	record->is_copied = !err;
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	if (is_events && err->code != RCORE_ERROR_UNSUPPORTED)
 		return err;
 	if (is_events)
 		return rcore_error_wrap(err, "--%s needs BPF",
@@ -449,6 +461,8 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct record
 				.off_cpu = asked->off_cpu,
 				.only_running = asked->system && record->bpf,
 				.kernel = record->kernel,
+				.functions = record->how.functions,
+				.function_count = record->how.function_count,
 				.is_single = getenv("RCORE_TEST_SINGLE_READ") != NULL,
 			},
 		.stop = rcore_start_interrupted(),
@@ -477,7 +491,9 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 				.shows_progress = isatty(STDERR_FILENO)};
 	struct rcore_started started = {0};
 	bool is_partial = false;
-	struct rcore_error *err = rcore_record_check(asked, &record.how);
+	struct rcore_error *err = rcore_record_events(asked, &record.names, &record.how);
+	if (!err)
+		err = rcore_record_check(asked, &record.how);
 	if (!err)
 		err = sort_outputs(&record);
 	if (!err)
@@ -525,6 +541,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		close(record.fd);
 	rcore_profile_free(record.profile);
 	rcore_kernel_symbols_free(record.kernel);
+	rcore_arena_deinit(&record.names);
 	free(record.outputs.items);
 	*ret_status = is_partial;
 	return err;
@@ -553,6 +570,7 @@ const struct rcore_command rcore_cli_record = {
 			"rcore record --off-cpu -p 4242 -o blocked.svg",
 			"rcore record --off-cpu --native --kernel -p 4242 -o blocked.svg",
 			"rcore record -e syscalls:write -p 4242 --by label:request_id",
+			"rcore record -e uprobe:libssl.so.3:SSL_write -p 4242 -o tls.svg",
 			"rcore record --children -o load.rec -- bundle exec puma",
 			"rcore record --system -d 60 -o machine.pb.gz",
 			"rcore record -p puma -d 10 --by label:path", NULL},

@@ -51,9 +51,12 @@ const struct rcore_option rcore_record_options[] = {
 	{"off-cpu", 0, RCORE_OPTION_FLAG, MEMBER(off_cpu),
 	 .help = "Instead of sampling, record each time that a thread leaves its processor: "
 		 "where, and for how long. Needs BPF, like --ebpf"},
-	{"event", 'e', RCORE_OPTION_LIST, MEMBER(events), "syscalls:NAME,...",
-	 "Instead of sampling, record each of these system calls when it returns: where, and "
-	 "how many bytes it moved. Can be repeated. Needs BPF, like --ebpf",
+	{"event", 'e', RCORE_OPTION_LIST, MEMBER(events), "EVENT",
+	 "Instead of sampling, record each event. syscalls:NAME,...: each of these system "
+	 "calls "
+	 "when it returns, where, and how many bytes it moved. uprobe:FILE:FUNCTION,...: each "
+	 "call of these functions of a library or program, such as uprobe:libc.so.6:malloc. "
+	 "Can be repeated. Needs BPF, like --ebpf",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
 	 "Keep only labels named KEY: a key of a fiber's context, or a field of what it works "
@@ -85,44 +88,11 @@ size_t rcore_record_rate(const struct rcore_record_arguments *asked, bool has_bp
 	return asked->native && !has_bpf ? RCORE_SAMPLER_NATIVE_RATE : RCORE_SAMPLER_RATE;
 }
 
-/* Adds the numbers of the system calls of an --event. */
-static struct rcore_error *add_calls(const char *event, struct rcore_bpf_options *how)
-{
-	char name[64], escaped[128];
-	const char *at = event;
-	if (strncmp(at, RCORE_EVENT_CALLS, strlen(RCORE_EVENT_CALLS)) != 0)
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"option '--event' does not accept '%s': " RCORE_EVENT_CALLS
-			"NAME, with the name of a system call",
-			rcore_escape(escaped, sizeof(escaped), event));
-	at += strlen(RCORE_EVENT_CALLS) - 1;
-	do {
-		size_t length = strcspn(++at, ",");
-		snprintf(name, sizeof(name), "%.*s", (int)length, at);
-		int number = rcore_system_call_number(name);
-		if (number < 0 || number >= RCORE_BPF_CALLS)
-			return rcore_error_create(RCORE_ERROR_USAGE,
-						  "option '--event': no system call '%s'",
-						  rcore_escape(escaped, sizeof(escaped), name));
-		how->calls[number / 8] |= (uint8_t)(1 << number % 8);
-		if (rcore_system_call_returns_twice(number))
-			how->starters[number / 8] |= (uint8_t)(1 << number % 8);
-		at += length;
-	} while (*at);
-	return NULL;
-}
-
 /* Options of sampling cannot be used with events. */
 static struct rcore_error *check_events(const struct rcore_record_arguments *asked,
-					struct rcore_bpf_options *how)
+					const struct rcore_bpf_options *how)
 {
 	const char *name = asked->off_cpu ? "off-cpu" : "event";
-	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < asked->events.count && !err; i++)
-		err = add_calls(asked->events.items[i], how);
-	if (err)
-		return err;
 	const char *other = asked->off_cpu && asked->events.count ? "event"
 			    : asked->rate                         ? "rate"
 			    : asked->fiber_rate != rcore_record_defaults.fiber_rate
@@ -130,8 +100,10 @@ static struct rcore_error *check_events(const struct rcore_record_arguments *ask
 				    : NULL;
 	if (!rcore_record_is_of_events(asked))
 		return asked->profile.mode == RCORE_MODE_BYTES
-			       ? rcore_error_create(RCORE_ERROR_USAGE,
-						    "'--mode bytes' needs '--event'")
+			       ? rcore_error_create(
+					 RCORE_ERROR_USAGE,
+					 "'--mode bytes' needs '--event=" RCORE_EVENT_CALLS
+					 "NAME'")
 			       : NULL;
 	if (other)
 		return rcore_error_create(RCORE_ERROR_USAGE,
@@ -145,8 +117,10 @@ static struct rcore_error *check_events(const struct rcore_record_arguments *ask
 					  "'--%s' records no time on a processor: leave out "
 					  "'--mode cpu'",
 					  name);
-	if (asked->profile.mode == RCORE_MODE_BYTES && asked->off_cpu)
-		return rcore_error_create(RCORE_ERROR_USAGE, "'--mode bytes' needs '--event'");
+	if (asked->profile.mode == RCORE_MODE_BYTES && (asked->off_cpu || how->function_count))
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "'--mode bytes' needs '--event=" RCORE_EVENT_CALLS
+					  "NAME'");
 	return NULL;
 }
 
@@ -194,11 +168,11 @@ static struct rcore_error *check_native(const struct rcore_record_arguments *ask
 }
 
 struct rcore_error *rcore_record_check(const struct rcore_record_arguments *asked,
-				       struct rcore_bpf_options *ret)
+				       const struct rcore_bpf_options *how)
 {
 	struct rcore_error *err = check_target(asked);
 	if (!err)
-		err = check_events(asked, ret);
+		err = check_events(asked, how);
 	if (!err)
 		err = check_kernel(asked);
 	if (!err)

@@ -15,6 +15,8 @@ static double own_percent(const struct rcore_sampling_summary *summary)
 static const char *unit_of(const struct rcore_record_summary *shown)
 {
 	bool is_one = shown->summary->total.samples == 1;
+	if (shown->is_functions)
+		return is_one ? "call" : "calls";
 	if (shown->is_calls)
 		return is_one ? "system call" : "system calls";
 	return is_one ? "time" : "times";

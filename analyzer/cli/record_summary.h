@@ -13,6 +13,7 @@ struct rcore_record_summary {
 	size_t rate;      /* as requested */
 	bool is_terminal; /* progress was shown */
 	bool is_off_cpu, is_calls, is_native;
+	bool is_functions; /* with is_calls: not system calls */
 };
 
 /* Ruby processes that --system could not sample. All zeroes is empty. */

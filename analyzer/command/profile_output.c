@@ -266,6 +266,7 @@ static const struct kind kinds[] = {
 	{RCORE_EVENT_CALLS,
 	 "system calls and their bytes",
 	 {RCORE_MEASURE_CALLS, -1, RCORE_MEASURE_BYTES}},
+	{RCORE_EVENT_FUNCTIONS, "calls of functions", {RCORE_MEASURE_CALLS, -1, -1}},
 	{"", "times", {RCORE_MEASURE_WALL, RCORE_MEASURE_CPU, -1}},
 };
 

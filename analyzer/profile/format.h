@@ -23,6 +23,11 @@ enum { RCORE_RECORDING_FORMAT = 1 };
  * follow. Each sample is a call, and its wall time is how many bytes it moved.
  */
 #define RCORE_EVENT_CALLS "syscalls:"
+/*
+ * The same of functions of the program, such as "uprobe:libc.so.6:malloc"; each
+ * sample is a call.
+ */
+#define RCORE_EVENT_FUNCTIONS "uprobe:"
 
 struct rcore_recording_header {
 	char magic[8];

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "sampler/bpf/engine.h"
 #include "sampler/native.h"
 #include "sampler/sampler_private.h"
 #include "sampler/system_calls.h"
@@ -268,17 +270,25 @@ struct rcore_error *rcore_sampler_add_record(struct rcore_sampler *sampler,
 	return err;
 }
 
-/* Returns the frame of a system call: "write(2)". */
-static uint32_t call_frame(struct rcore_sampler *sampler, long number)
+/* Returns the frame of a system call: "write(2)"; or that of a function. */
+static uint32_t call_frame(struct rcore_sampler *sampler, const struct rcore_bpf_record *record)
 {
 	struct rcore_profile *profile = sampler->profile;
-	const char *name = rcore_system_call_name(number);
-	char label[64];
-	snprintf(label, sizeof(label), "%s(2)", name ? name : "syscall");
+	const char *label, *path = "[kernel]";
+	char text[64];
+	if (record->kind == RCORE_BPF_ENTERED &&
+	    (uint64_t)record->number < sampler->options.function_count) {
+		label = sampler->options.functions[record->number].name;
+		path = rcore_base_name(sampler->options.functions[record->number].file);
+	} else {
+		const char *name = rcore_system_call_name((long)record->number);
+		snprintf(text, sizeof(text), "%s(2)", name ? name : "syscall");
+		label = text;
+	}
 	const struct rcore_profile_function function = {
 		.kind = RCORE_FUNCTION_NATIVE,
 		.label = rcore_profile_string(profile, label),
-		.path = rcore_profile_string(profile, "[kernel]"),
+		.path = rcore_profile_string(profile, path),
 	};
 	return rcore_profile_frame(profile, rcore_profile_function(profile, &function), 0);
 }
@@ -292,15 +302,17 @@ struct rcore_error *rcore_sampler_add_call(struct rcore_sampler *sampler,
 		return err;
 	bool is_known = thread && record->frame_bytes;
 	uint32_t node;
-	bool is_moving =
-		record->result > 0 && rcore_system_call_moves_bytes((long)record->number);
+	bool is_function = record->kind == RCORE_BPF_ENTERED;
+	bool is_moving = !is_function && record->result > 0 &&
+			 rcore_system_call_moves_bytes((long)record->number);
 	sampler->statistics.samples++;
 	sampler->statistics.foreign += !is_known;
 	err = rcore_sampler_record_node(sampler, record, thread, false, &node);
 	if (err)
 		return err;
-	node = rcore_profile_node(sampler->profile, node,
-				  call_frame(sampler, (long)record->number));
+	/* The native stack of a function's call begins with the function. */
+	if (!is_function || !record->machine_bytes)
+		node = rcore_profile_node(sampler->profile, node, call_frame(sampler, record));
 	add(sampler, thread, record, node,
 	    rcore_sampler_plain_state(sampler, RCORE_SAMPLE_RUNNING),
 	    is_moving ? (uint64_t)record->result : 0, 0);

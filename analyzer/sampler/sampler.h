@@ -132,6 +132,9 @@ struct rcore_sampler_options {
 	 * leave these frames out. Must outlive the sampler.
 	 */
 	const struct rcore_kernel_symbols *kernel;
+	/* What records of kind ENTERED number. Must outlive the sampler. */
+	const struct rcore_bpf_function *functions;
+	size_t function_count;
 	/*
 	 * How many bytes of records all samplers keep for off_cpu; NULL: they
 	 * keep as many as there are.
@@ -226,8 +229,9 @@ struct rcore_error *rcore_sampler_add_switch(struct rcore_sampler *sampler,
  */
 void rcore_sampler_look_up_waits(struct rcore_sampler *sampler);
 /*
- * Does the same for a system call that has returned: CALLED. The wall time of
- * its sample is the number of bytes that the call moved.
+ * Does the same for a system call that has returned: CALLED, and for a function
+ * that was called: ENTERED. The wall time of the sample is the number of bytes
+ * that the system call moved.
  */
 struct rcore_error *rcore_sampler_add_call(struct rcore_sampler *sampler,
 					   const struct rcore_bpf_record *record);

@@ -25,7 +25,7 @@ static void decode(struct rcore_sampling *sampling, struct rcore_member *member,
 	uint64_t cpu = (uint64_t)(SECOND / sampling->options->rate);
 	if (record->kind == RCORE_BPF_SAMPLE)
 		sampling->failure = rcore_sampler_add_record(member->sampler, record, cpu);
-	else if (record->kind == RCORE_BPF_CALLED)
+	else if (record->kind == RCORE_BPF_CALLED || record->kind == RCORE_BPF_ENTERED)
 		sampling->failure = rcore_sampler_add_call(member->sampler, record);
 	else
 		sampling->failure = rcore_sampler_add_switch(member->sampler, record, size);

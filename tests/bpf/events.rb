@@ -99,10 +99,14 @@ module Events
         %w[-e foo] => "'--event' does not accept 'foo'",
         %w[-e syscalls:] => "no system call ''",
         %w[-e syscalls:write,no_such] => "no system call 'no_such'",
+        %w[-e uprobe:libc.so.6] => "FILE:FUNCTION is wanted",
+        %w[-e uprobe:libc.so.6:] => "FILE:FUNCTION is wanted",
+        %w[-e uprobe:libc.so.6:malloc -e syscalls:write] => "record either system calls or functions",
+        %w[-e uprobe:libc.so.6:malloc --mode bytes] => "'--mode bytes' needs '--event=syscalls:NAME'",
         %w[-e syscalls:write --off-cpu] => "options '--off-cpu' and '--event' exclude each other",
         %w[-e syscalls:write --rate 10] => "options '--event' and '--rate' exclude each other",
         %w[-e syscalls:write --mode cpu] => "leave out '--mode cpu'",
-        %w[--mode bytes] => "'--mode bytes' needs '--event'",
+        %w[--mode bytes] => "'--mode bytes' needs '--event=syscalls:NAME'",
       }.each do |options, line|
         out, err, status = Open3.capture3(*BpfCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, *options)
         test.same("#{options}: status", 64, status.exitstatus)

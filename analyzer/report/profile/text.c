@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/format.h"
 #include "report/profile/facts.h"
 #include "report/profile/measures.h"
 #include "report/profile/profile_report.h"
@@ -52,6 +53,12 @@ static void write_fact(const struct rcore_profile_report *report, enum rcore_sid
 		fprintf(out, "%s%s", before, value);
 }
 
+static bool is_of_system_calls(const struct rcore_profile_report *report, enum rcore_side side)
+{
+	const char *event = rcore_facts_find(report->facts[side], "event");
+	return event && strncmp(event, RCORE_EVENT_CALLS, strlen(RCORE_EVENT_CALLS)) == 0;
+}
+
 static void write_side(const struct rcore_profile_report *report, enum rcore_side side,
 		       const char *title, FILE *out)
 {
@@ -73,7 +80,9 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 	fprintf(out, ", %" PRIu64 " %s", sum->count, is_time ? "samples" : "calls");
 	if (!is_time) {
 		write_fact(report, side, "event", " of ", out);
-		fprintf(out, ", which moved %" PRIu64 " bytes\n", sum->wall);
+		if (is_of_system_calls(report, side))
+			fprintf(out, ", which moved %" PRIu64 " bytes", sum->wall);
+		fputc('\n', out);
 		return;
 	}
 	write_fact(report, side, "rate", " at ", out);

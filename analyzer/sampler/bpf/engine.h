@@ -31,9 +31,19 @@ struct rcore_bpf_counts {
 
 /* What the program records. */
 enum rcore_bpf_event {
-	RCORE_BPF_EVENT_CPU,     /* SAMPLE: threads on a processor */
-	RCORE_BPF_EVENT_OFF_CPU, /* LEFT, RETURNED, ENDED: each switch */
-	RCORE_BPF_EVENT_CALLS,   /* CALLED: each system call */
+	RCORE_BPF_EVENT_CPU,       /* SAMPLE: threads on a processor */
+	RCORE_BPF_EVENT_OFF_CPU,   /* LEFT, RETURNED, ENDED: each switch */
+	RCORE_BPF_EVENT_CALLS,     /* CALLED: each system call */
+	RCORE_BPF_EVENT_FUNCTIONS, /* ENTERED: each call of a function */
+};
+
+enum { RCORE_BPF_FUNCTIONS = 64 };
+
+/* A function of a program or library, for a uprobe. */
+struct rcore_bpf_function {
+	/* A path; or the name of a library, which the linker's folders have. */
+	const char *file;
+	const char *name; /* in its symbol table, .symtab or .dynsym */
 };
 
 struct rcore_bpf_options {
@@ -46,14 +56,17 @@ struct rcore_bpf_options {
 	 * for each that counts only if its result is not 0.
 	 */
 	uint8_t calls[RCORE_BPF_CALLS / 8], starters[RCORE_BPF_CALLS / 8];
+	/* Of EVENT_FUNCTIONS. */
+	struct rcore_bpf_function functions[RCORE_BPF_FUNCTIONS];
+	size_t function_count;
 };
 
 struct rcore_bpf_engine {
 	/*
 	 * Loads the program of an event, which runs at each one until close().
 	 * Errors: UNSUPPORTED if rcore was built without BPF, the kernel lacks
-	 * it or does not allow it, or its verifier refuses the program;
-	 * NO_MEMORY.
+	 * it or does not allow it, or its verifier refuses the program; OS if a
+	 * file or function does not exist; NO_MEMORY.
 	 */
 	struct rcore_error *(*open)(const struct rcore_bpf_options *options,
 				    struct rcore_bpf **ret);

@@ -29,8 +29,12 @@ struct rcore_bpf {
 	struct sample *skeleton;
 	struct ring_buffer *ring;
 	struct bpf_program *program; /* of the event */
-	/* By processor; NULL: offline. A tracepoint has only the first link. */
+	/*
+	 * By processor (NULL: offline), or by function. A tracepoint has only
+	 * the first.
+	 */
 	struct bpf_link **links;
+	size_t link_count;
 	int count; /* of processors */
 	bool (*each)(const struct rcore_bpf_record *record, size_t size, void *context);
 	void *context;
@@ -147,6 +151,7 @@ static void choose(struct rcore_bpf *bpf, enum rcore_bpf_event event)
 		[RCORE_BPF_EVENT_CPU] = bpf->skeleton->progs.rcore_sample,
 		[RCORE_BPF_EVENT_OFF_CPU] = bpf->skeleton->progs.rcore_switch,
 		[RCORE_BPF_EVENT_CALLS] = bpf->skeleton->progs.rcore_call,
+		[RCORE_BPF_EVENT_FUNCTIONS] = bpf->skeleton->progs.rcore_function,
 	};
 	for (size_t i = 0; i < RCORE_COUNT(programs); i++)
 		bpf_program__set_autoload(programs[i], i == event);
@@ -159,9 +164,7 @@ static void choose(struct rcore_bpf *bpf, enum rcore_bpf_event event)
  */
 static bool choose_native(struct rcore_bpf *bpf)
 {
-	bool is_perf = bpf->program == bpf->skeleton->progs.rcore_sample;
-	enum bpf_prog_type type =
-		is_perf ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_RAW_TRACEPOINT;
+	enum bpf_prog_type type = bpf_program__type(bpf->program);
 	/* pt_regs ends before the segments; on aarch64 it has all registers. */
 #ifdef __aarch64__
 	const unsigned machine = EM_AARCH64, count = RCORE_BPF_REGISTERS;
@@ -180,6 +183,29 @@ static struct rcore_error *attach_tracepoint(struct rcore_bpf *bpf, const char *
 {
 	bpf->links[0] = bpf_program__attach_raw_tracepoint(bpf->program, name);
 	return bpf->links[0] ? NULL : refused(errno, "attaching the program");
+}
+
+/* Sets a uprobe at each function, in all processes that map its file. */
+static struct rcore_error *attach_functions(struct rcore_bpf *bpf,
+					    const struct rcore_bpf_options *options)
+{
+	char file[256], name[256];
+	for (size_t i = 0; i < options->function_count; i++) {
+		const struct rcore_bpf_function *function = &options->functions[i];
+		LIBBPF_OPTS(bpf_uprobe_opts, how, .func_name = function->name, .bpf_cookie = i);
+		bpf->links[i] = bpf_program__attach_uprobe_opts(bpf->program, -1,
+								function->file, 0, &how);
+		if (bpf->links[i])
+			continue;
+		int number = errno;
+		if (number != ENOENT && number != ESRCH)
+			return refused(number, "uprobe");
+		return rcore_error_create(RCORE_ERROR_OS,
+					  "no library or program '%s' has a function '%s'",
+					  rcore_escape(file, sizeof(file), function->file),
+					  rcore_escape(name, sizeof(name), function->name));
+	}
+	return NULL;
 }
 
 /*
@@ -221,7 +247,10 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, const struct rcore_bpf_o
 		return refused(ENODEV, "processors");
 	if (stat("/proc/self/ns/pid", &namespace))
 		return refused(errno, "/proc/self/ns/pid");
-	bpf->links = calloc((size_t)bpf->count, sizeof(*bpf->links));
+	bpf->link_count = (size_t)bpf->count;
+	if (bpf->link_count < options->function_count)
+		bpf->link_count = options->function_count;
+	bpf->links = calloc(bpf->link_count, sizeof(*bpf->links));
 	bpf->skeleton = bpf->links ? sample__open() : NULL;
 	if (!bpf->skeleton)
 		return rcore_error_no_memory();
@@ -245,6 +274,8 @@ static struct rcore_error *begin(struct rcore_bpf *bpf, const struct rcore_bpf_o
 		return refused(errno, "ring buffer");
 	if (options->event == RCORE_BPF_EVENT_CPU)
 		return attach_perf_events(bpf, options->rate);
+	if (options->event == RCORE_BPF_EVENT_FUNCTIONS)
+		return attach_functions(bpf, options);
 	return attach_tracepoint(bpf, options->event == RCORE_BPF_EVENT_CALLS ? "sys_exit"
 									      : "sched_switch");
 }
@@ -253,7 +284,7 @@ static void close_bpf(struct rcore_bpf *bpf)
 {
 	if (!bpf)
 		return;
-	for (int i = 0; bpf->links && i < bpf->count; i++)
+	for (size_t i = 0; bpf->links && i < bpf->link_count; i++)
 		bpf_link__destroy(bpf->links[i]);
 	ring_buffer__free(bpf->ring);
 	sample__destroy(bpf->skeleton);

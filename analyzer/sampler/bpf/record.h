@@ -13,14 +13,15 @@
  *
  * An event runs a program, which copies the stack and the context of the
  * current thread into a record. The event is a perf event on each processor, a
- * context switch, or the return of a system call. rcore decodes the records
- * later, in bpf_records.c, with its usual decoders.
+ * context switch, the return of a system call, or the call of a function of
+ * the program. rcore decodes the records later, in bpf_records.c, with its usual decoders.
  */
 
 enum rcore_bpf_kind {
-	RCORE_BPF_SAMPLE, /* a perf event interrupted the thread */
-	RCORE_BPF_LEFT,   /* the thread leaves its processor */
-	RCORE_BPF_CALLED, /* a system call of the thread returns */
+	RCORE_BPF_SAMPLE,  /* a perf event interrupted the thread */
+	RCORE_BPF_LEFT,    /* the thread leaves its processor */
+	RCORE_BPF_CALLED,  /* a system call of the thread returns */
+	RCORE_BPF_ENTERED, /* the thread calls a function (uprobe) */
 	/* These have no stack: they end after RCORE_BPF_HEAD bytes. */
 	RCORE_BPF_RETURNED, /* the thread is back on a processor */
 	RCORE_BPF_ENDED,    /* the thread has ended */
@@ -160,7 +161,10 @@ struct rcore_bpf_record {
 	 * its CPU time in nanoseconds. `switches` of RETURNED is that of LEFT.
 	 */
 	__u64 switches, ran;
-	/* CALLED: the number of the system call, and what it returned. */
+	/*
+	 * CALLED: the number of the system call, and what it returned. ENTERED:
+	 * the index of the function in struct rcore_bpf_options, and 0.
+	 */
 	__s64 number, result;
 	/* rb_thread_t and EC; 0: the thread runs no Ruby code. */
 	__u64 thread, ec;

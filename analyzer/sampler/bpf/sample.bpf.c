@@ -2,8 +2,9 @@
 
 /*
  * The BPF programs of `rcore record`: rcore_sample of --ebpf, rcore_switch of
- * --off-cpu, and rcore_call of --event. An event runs one in the thread that
- * causes it, so the thread's stack cannot change while it is copied.
+ * --off-cpu, and rcore_call and rcore_function of --event. An event runs one in
+ * the thread that causes it, so the thread's stack cannot change while it is
+ * copied.
  *
  * The verifier must see that each length has a bound. RCORE_RUBY_OPAQUE before
  * the check of a bound keeps the compiler from dropping the check as redundant.
@@ -497,6 +498,23 @@ int rcore_call(struct bpf_raw_tracepoint_args *context)
 		return 0;
 	scratch->record.number = number;
 	scratch->record.result = context->args[1];
+	copy(context, process, scratch);
+	return 0;
+}
+
+/*
+ * The thread is at the first instruction of a function; the loader made the
+ * cookie its index.
+ */
+SEC("uprobe")
+int rcore_function(void *context)
+{
+	struct scratch *scratch;
+	struct rcore_bpf_process *process = begin(RCORE_BPF_ENTERED, &scratch);
+	if (!process)
+		return 0;
+	scratch->record.number = bpf_get_attach_cookie(context);
+	scratch->record.result = 0;
 	copy(context, process, scratch);
 	return 0;
 }
