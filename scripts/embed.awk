@@ -5,7 +5,8 @@
 # Prints FILE as a C string: const char NAME[].
 BEGIN { printf "extern const char %s[];\nconst char %s[] =\n", name, name }
 {
-	gsub(/\\/, "\\\\\\\\")
+	# Releases of mawk disagree about backslashes in a replacement, not about "&".
+	gsub(/\\/, "&&")
 	gsub(/"/, "\\\"")
 	printf "\t\"%s\\n\"\n", $0
 }
