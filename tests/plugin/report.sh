@@ -21,6 +21,7 @@ complain() {
 }
 
 # Runs GDB's commands, one an argument; the output starts behind the marker.
+# GDB warns of its own cores' registers on standard error, on some processors.
 in_gdb() {
 	set -- "$@" --
 	while [ "$1" != -- ]; do
@@ -29,8 +30,9 @@ in_gdb() {
 	done
 	shift
 	gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load off' \
-		-iex "source $here/../../gdb/rcore-gdb.py" "$@" >"$work/gdb" 2>&1 </dev/null
+		-iex "source $here/../../gdb/rcore-gdb.py" "$@" >"$work/gdb" 2>"$work/errors" </dev/null
 	sed '1,/^=== begin$/d; /^=== end$/,$d' "$work/gdb" >"$work/output"
+	cat "$work/errors" >>"$work/gdb"
 }
 
 begin='echo === begin\n'
