@@ -9,7 +9,7 @@ set -eu
 
 rcore=$1
 work=$(mktemp -d)
-ruby -e 'Fiber.new { Fiber.yield }.resume; $stdout.puts; $stdout.close; sleep' >"$work/ready" &
+ruby -e 'filling = Random.bytes(32 << 20); Fiber.new { Fiber.yield }.resume; $stdout.puts; $stdout.close; sleep' >"$work/ready" &
 pid=$!
 trap 'kill $pid; rm -rf "$work"' EXIT
 until [ -s "$work/ready" ]; do sleep 0.1; done
