@@ -39,15 +39,28 @@ def closed(schema):
 
 
 OURS = {path.name: closed(json.loads(path.read_text())) for path in DOCS.glob("*.schema.json")}
-STORE = {(DOCS / name).as_uri(): schema for name, schema in OURS.items()}
+
+try:
+    import referencing
+    import referencing.jsonschema
+
+    REGISTRY = referencing.Registry().with_resources(
+        (name, referencing.jsonschema.DRAFT202012.create_resource(schema)) for name, schema in OURS.items())
+
+    def references(_schema, _base):
+        return {"registry": REGISTRY}
+except ImportError:  # jsonschema before 4.18
+    STORE = {(DOCS / name).as_uri(): schema for name, schema in OURS.items()}
+
+    def references(schema, base):
+        return {"resolver": jsonschema.RefResolver(base_uri=base.as_uri(), referrer=schema, store=STORE)}
 
 
 def validate(document, schema, base):
-    resolver = jsonschema.RefResolver(base_uri=base.as_uri(), referrer=schema, store=STORE)
     kind = jsonschema.validators.validator_for(schema)
     kind.check_schema(schema)
     checker = jsonschema.FormatChecker()
-    for error in kind(schema, resolver=resolver, format_checker=checker).iter_errors(document):
+    for error in kind(schema, **references(schema, base), format_checker=checker).iter_errors(document):
         yield f"{'/'.join(map(str, error.absolute_path)) or '(top)'}: {error.message[:200]}"
 
 
