@@ -7,7 +7,7 @@ STATIC_LIBS = $(BPF_LIBS) -larchive -ldw -lelf $(STATIC_ELF) -ljson-c -lprotobuf
 # warns of every other function that would.
 STATIC_WRAP = -Wl,--wrap=dlopen,--wrap=getpwuid_r,--wrap=iconv_open -Wl,--fatal-warnings
 STATIC_OBJ  = $(BUILD)/analyzer/cli/static/plugins.o
-# An archive after libelf.a, so that only what that one lacks comes from here.
+# An archive that follows libelf.a: the linker takes from it only what libelf.a lacks.
 STATIC_ELF  = $(BUILD)/static/search_trees.a
 
 .PHONY: static

@@ -13,8 +13,8 @@
 
 struct rcore_heap_object {
 	uint64_t address;
-	const char *klass; /* its name; "(internal)" ... */
-	/* Of a class or module its own; "T2" of a Thread; NULL: none. */
+	const char *klass; /* the name of its class; "(internal)" ... */
+	/* Of a class or module; "T2" for a Thread; NULL: it has none. */
 	const char *name;
 	uint64_t bytes; /* of its slot and its C memory */
 	/* What would be freed with it; 0: not computed, or unreachable. */

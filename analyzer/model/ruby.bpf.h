@@ -148,11 +148,11 @@ enum {
 #define RCORE_RUBY_FUNCTION static __attribute__((always_inline, unused)) inline
 
 /*
- * Hides from the compiler what it knows of a variable. If a loop ends at a
- * constant or at a variable, clang 19 computes the lesser of both beforehand,
- * and the verifier no longer sees that the loop has an end: it gives up after a
- * million instructions. Likewise, the compiler drops a check of a bound that it
- * takes for redundant.
+ * Hides from the compiler what it knows about a variable. If a loop has two
+ * bounds, a constant and a variable, clang 19 computes the smaller one before
+ * the loop. The verifier then does not see that the loop ends, and gives up
+ * after a million instructions. The compiler also drops a check of a bound if
+ * it considers the check redundant.
  */
 #define RCORE_RUBY_OPAQUE(variable) asm volatile("" : "+r"(variable))
 

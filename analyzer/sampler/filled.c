@@ -69,9 +69,10 @@ static bool is_flags(uint64_t word)
 }
 
 /*
- * Whether a word may be that before the flags of an environment: a method entry
- * or cref, which is an object, nil or 0 (vm_push_frame() of vm_insnhelper.c).
- * Flags alone may be an Integer. nil is 8, from 3.2 on 4.
+ * Whether the flags at `at` may be those of an environment. The word two below
+ * such flags is a method entry or cref: an object, nil or 0 (vm_push_frame() of
+ * vm_insnhelper.c). What only looks like flags may be an Integer. nil is 8, and
+ * 4 from 3.2 on.
  */
 static bool is_entry(const struct rcore_stack *stack, uint64_t at)
 {

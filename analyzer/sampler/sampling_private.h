@@ -67,8 +67,9 @@ struct rcore_sampling {
 };
 
 /*
- * Returns whether the last call of each_second() was a second before `now`,
- * which is when the tick began: with BPF, the first second begins after that.
+ * Returns whether the last call of each_second() was at least a second before
+ * `now`, when the tick began. With BPF, the first second begins only after the
+ * first tick has begun.
  */
 bool rcore_sampling_is_report_due(const struct rcore_sampling *sampling, uint64_t now);
 
@@ -79,12 +80,12 @@ static inline bool rcore_sampling_is_stopped(const struct rcore_sampling_options
 
 /*
  * sampling_records.c: adds the records that the BPF program has written since
- * the last call. Errors: NO_MEMORY.
+ * the last call. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_records_add(struct rcore_sampling *sampling);
 /*
- * Adds all that were written up to this call. If that takes too long after
- * `now`, counts the others as lost.
+ * Adds all records that were written up to this call. If that ends too long
+ * after `now`, counts the rest as lost. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_records_add_last(struct rcore_sampling *sampling, uint64_t now);
 

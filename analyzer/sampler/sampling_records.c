@@ -13,9 +13,9 @@ enum {
 };
 
 /*
- * How long a read of what was recorded until a process, or the recording, ended
- * may take. What is left then counts as lost. The ring buffer has no more than
- * rcore adds in two seconds on a processor.
+ * How long the last read may take, after a process or the recording has ended.
+ * What is left then counts as lost. rcore can add a full ring buffer in two
+ * seconds on a processor.
  */
 static const uint64_t last_read_limit = 10ull * SECOND;
 

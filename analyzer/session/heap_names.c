@@ -207,7 +207,7 @@ static struct rcore_error *describe_named(struct rcore_heap_namer *namer,
 					  : rcore_heap_redact(namer, RCORE_PART_NAME, &name);
 	if (err)
 		return err;
-	/* A variable of CRuby's own has no name: "local". */
+	/* CRuby's own variables have no name; they are just "local". */
 	const char *before = edges[kind].before;
 	int length = (int)strlen(before);
 	if (!*name && length && before[length - 1] == ' ')
@@ -294,7 +294,7 @@ struct rcore_error *rcore_heap_describe_one_root(struct rcore_heap_namer *namer,
 	return *ret ? NULL : rcore_error_no_memory();
 }
 
-/* `before` is the step before it; NULL: it is the first one. */
+/* `before` is the step before `step`, or NULL if that is the first. */
 static struct rcore_error *describe_step(struct rcore_heap_namer *namer,
 					 const struct rcore_heap_step *before,
 					 const struct rcore_heap_step *step,

@@ -54,8 +54,8 @@ struct rcore_error *rcore_heap_describe(struct rcore_heap_namer *namer, uint32_t
 					struct rcore_heap_object *ret);
 
 /*
- * The same; also names a Thread, "T2", or a Fiber. These names are those of one
- * core. Error: NO_MEMORY.
+ * The same. Also names a Thread ("T2") or a Fiber ("T2.F1"). Such a name is
+ * valid in one core only. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_heap_describe_one(struct rcore_heap_namer *namer, uint32_t node,
 					    struct rcore_heap_object *ret);
@@ -65,8 +65,8 @@ struct rcore_error *rcore_heap_describe_edge(struct rcore_heap_namer *namer, uin
 					     const char **ret);
 
 /*
- * The same of an edge between two nodes: also says which frame of which fiber
- * has a local variable. Error: NO_MEMORY.
+ * The same for an edge between two nodes. For a local variable, also names the
+ * fiber and the frame. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_heap_describe_edge_of(struct rcore_heap_namer *namer, uint32_t from,
 						uint32_t to, uint32_t label, const char **ret);
@@ -79,7 +79,7 @@ struct rcore_error *rcore_heap_describe_step(struct rcore_heap_namer *namer, uin
 struct rcore_error *rcore_heap_describe_root(struct rcore_heap_namer *namer, unsigned kind,
 					     uint32_t name, const char **ret);
 
-/* The same of one root: "machine stack of T2". Error: NO_MEMORY. */
+/* The same for one root: "machine stack of T2". Error: NO_MEMORY. */
 struct rcore_error *rcore_heap_describe_one_root(struct rcore_heap_namer *namer,
 						 const struct rcore_heap_root *root,
 						 const char **ret);

@@ -9,7 +9,7 @@
 #include "vm/load.h"
 #include "vm/stack/frame_values.h"
 
-/* Sets threads->snapshot, or leaves NULL: then nothing has a name. */
+/* Sets threads->snapshot. If it stays NULL, nothing has a name. */
 static void load(struct rcore_heap_threads *threads)
 {
 	if (threads->is_loaded)
@@ -84,7 +84,7 @@ const struct rcore_fiber *rcore_heap_thread_frame(struct rcore_heap_threads *thr
 	return NULL;
 }
 
-/* The kernel thread whose stack has the address; 0: none. */
+/* Returns the kernel thread whose stack has the address; 0: none. */
 static int tid_of(const struct rcore_process *process, uint64_t address)
 {
 	uint64_t nearest = 0;

@@ -7,8 +7,8 @@
 #include "ruby/ruby.h"
 
 /*
- * The threads and fibers by the names that `rcore analyze` prints. They are
- * loaded when the first of these functions is called.
+ * Names threads and fibers as `rcore analyze` does. The first call of one of
+ * these functions loads them.
  */
 struct rcore_heap_threads {
 	struct rcore_ruby *ruby;
@@ -25,14 +25,15 @@ void rcore_heap_threads_deinit(struct rcore_heap_threads *threads);
 const char *rcore_heap_thread_name(struct rcore_heap_threads *threads, uint64_t object);
 
 /*
- * Returns the frame of a Thread, or of a Fiber, that has `value` in the local
- * variable `name`: its fiber, and its index there. NULL if none has.
+ * Finds the frame of a Thread or a Fiber whose local variable `name` has this
+ * value. Returns the fiber, and sets *ret to the frame's index there. Returns
+ * NULL if no frame has it.
  */
 const struct rcore_fiber *rcore_heap_thread_frame(struct rcore_heap_threads *threads,
 						  uint64_t object, const char *name,
 						  uint64_t value, size_t *ret);
 
-/* Returns "T2" for an address in its machine stack; NULL: unknown. */
+/* Returns "T2" for an address in the machine stack of T2; NULL: unknown. */
 const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint64_t address);
 
 #endif

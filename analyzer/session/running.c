@@ -152,9 +152,9 @@ static struct rcore_error * final(struct rcore_error *err)
 }
 
 /*
- * Returns whether nothing is left to prove at the stop. While the process runs,
- * a layout that fits may seem not to. A pack needs what its own analysis will
- * prove.
+ * Returns whether nothing is left to prove during the stop. While the process
+ * runs, a layout that fits may seem not to fit. A pack must also contain what
+ * the proofs read when it is analyzed.
  */
 static bool is_settled(const struct rcore_session *session)
 {

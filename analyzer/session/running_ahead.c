@@ -231,8 +231,9 @@ static struct rcore_error *wake_unless_slept(struct rcore_ahead *ahead,
 }
 
 /*
- * A thread that ran may have called something else since the first reading, but
- * nothing since the copy, if it lacked a processor.
+ * A running thread may have called something else between the first reading and
+ * the copy. If it got no processor after that, its fiber still equals the copy,
+ * but not the first reading.
  */
 static bool may_run(const struct rcore_fiber *fiber)
 {

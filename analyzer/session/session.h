@@ -58,7 +58,7 @@ struct rcore_session {
 	struct rcore_choice own_choice, *choice; /* the caller's, or its own */
 	/*
 	 * choice->trial was proved for this reading of a running process,
-	 * before the pages to copy were noted. So those that only proofs need
+	 * before the pages to copy were noted. So pages that only proofs need
 	 * are not copied.
 	 */
 	bool is_proved;

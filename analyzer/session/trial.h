@@ -47,7 +47,7 @@ struct rcore_search {
 	const struct rcore_identity *identity;
 	const char *layout_file;     /* the user's table; NULL: none */
 	struct rcore_choice *choice; /* tried first, and updated */
-	bool is_proved;              /* choice->trial holds */
+	bool is_proved;              /* choice->trial is proved */
 	struct rcore_arena *arena;   /* for the details of failed proofs */
 };
 

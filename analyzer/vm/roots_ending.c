@@ -30,7 +30,7 @@ static bool is_block(struct rcore_roots *roots, uint64_t value)
 	return is_proc;
 }
 
-/* Whether it is the head of a list whose first two items have a block each. */
+/* Whether it is the head of such a list: checks its first two items. */
 static bool is_list(void *context, uint64_t address, const void *copy, size_t size)
 {
 	struct rcore_roots *roots = context;
@@ -61,7 +61,7 @@ struct rcore_error *rcore_roots_ending(struct rcore_roots *roots)
 		return rcore_error_no_memory();
 	for (; at; at = item.next) {
 		if (rcore_roots_repeats(&walk, at) || !read_item(roots, at, &item)) {
-			rcore_roots_problem(roots, "the list of at_exit cannot be read");
+			rcore_roots_problem(roots, "the list of at_exit blocks cannot be read");
 			return NULL;
 		}
 		root.address = at + offsetof(struct item, value);

@@ -16,7 +16,7 @@ class EmulatedRuby < TestRuby
     @substitutes = { @program => [EMULATOR, "-L", @folder, @executable], "gcc" => [COMPILER] }
   end
 
-  # What part of the cases a run draws; see tests/aarch64/run.
+  # The share of the cases that a run draws; see tests/aarch64/run.
   def self.share(fixture)
     fixture || ENV["EMULATED"] == "all" ? 1 : 0.5
   end

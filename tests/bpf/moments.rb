@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 require_relative "record"
 
-# Each sample of `rcore record --ebpf` has the context that was in use at its time, as the program noted it.
+# Each sample of `rcore record --ebpf` has the context that the program noted for that time.
 module Moments
-  # Of each Ruby; the output has one for several in a row with the same stack and context.
+  # For each Ruby. The output has one sample for several in a row with the same stack and context.
   SAMPLES = (ENV["MARKS"] || 3000).to_i
-  # The highest that rcore takes, in recordings of so many seconds.
+  # The highest rate that rcore accepts; each recording takes so many seconds.
   RATE = 10_000
   SECONDS = (1..10).freeze
-  A_SECOND = 3000 # what to expect at least
-  FEW = 100       # too few to know the times of
+  A_SECOND = 3000 # the fewest samples to expect
+  FEW = 100       # too few to find the time 0 of their recording
   THREADS = 3
-  # Around a change, in nanoseconds.
+  # How far from a change, in nanoseconds, either context is right.
   CHANGE = 10_000
   GROUP = /\Arequest_id=(t\d+f\d+-\d+)\z/.freeze
 
@@ -36,10 +36,10 @@ module Moments
     test.note = "#{recordings.sum(&:size)} samples of #{contexts} contexts, times within #{ranges.max / 1000} us"
   end
 
-  # Returns within how many nanoseconds the times are known; negative: no times fit.
+  # Returns the range of nanoseconds in which time 0 of the recording may be; negative: no time fits all samples.
   def self.check(test, name, samples, truth)
     unknown = samples.map(&:last).uniq - truth.keys
-    test.fail("#{name}: contexts that never were: #{unknown.first(3)}") if unknown.any?
+    test.fail("#{name}: contexts that the program never had: #{unknown.first(3)}") if unknown.any?
     samples = samples.select { |_, value| truth.key?(value) }
     offset, range = offset_of(samples, truth)
     test.fail("#{name}: no time fits all #{samples.size} samples: they are #{-range} ns apart") if -range > 2 * CHANGE
@@ -76,8 +76,8 @@ module Moments
     pairs.map { |time, stack| [(time * 1e6).round, values[roots[stack]]] }.select(&:last)
   end
 
-  # The recording's time 0 is unknown. Each sample of a context that was in use once says when it was at the earliest, and at the
-  # latest. Returns the middle of what fits all of them, and how far the bounds are apart; negative: nothing fits.
+  # The recording's time 0 is unknown. Each sample whose context was in use only once shows when it was at the earliest, and at the
+  # latest. Returns the middle of the times that fit all of these samples, and their range; negative: no time fits all.
   def self.offset_of(samples, truth)
     bounds = samples.select { |_, value| truth[value].size == 1 }.map { |time, value| truth[value].first.map { |bound| bound - time } }
     least, most = bounds.map(&:first).max, bounds.map(&:last).min

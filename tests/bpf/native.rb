@@ -74,8 +74,8 @@ module BpfNative
     test.fail("#{failed} of #{all} native stacks have a part that was not unwound") if failed * 100 > all
   end
 
-  # A thread that stays where it is has the frames that `rcore analyze` shows of it, in that order. Several reports show several
-  # moments: up to 3.2, threads that sleep take turns to wait in another function than the others.
+  # A thread that stays where it is has the frames that `rcore analyze` shows of it, in that order. Reports of several moments are
+  # needed: up to 3.2, one of the threads that sleep waits in another function than the others, and they take turns.
   def self.still(test, ruby, options)
     test.with_program(ruby, "still.rb", options: options) do |pid, _, folder|
       reports = nil
@@ -94,7 +94,7 @@ module BpfNative
 
   REPORTS = 3
 
-  # What rcore analyze shows once each thread is where it stays: only one is not asleep.
+  # What `rcore analyze` shows, several times, once each thread is where it stays: only one is not asleep.
   def self.still_reports(test, ruby, pid, folder)
     test.wait_until("still threads") { File.exist?(File.join(folder, "still")) }
     test.wait_until("sleep") { Dir["/proc/#{pid}/task/*/stat"].one? { |path| File.read(path)[/\) (\w)/, 1] != "S" } }

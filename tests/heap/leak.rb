@@ -58,7 +58,7 @@ def ticket(object)
   {address: dump["address"], bytes: dump["memsize"], old: dump["flags"]["old"] || false, text: object.inspect}
 end
 
-# Its frame alone refers to it. The lock is also in the frames of the C functions that will unlock it.
+# Only this frame refers to `mine`. The lock is also in the frames of the C functions that will unlock it.
 def hold
   mine = Object.new
   $mine = address(mine)
@@ -104,7 +104,7 @@ $lock = Mutex.new
 $thread = Thread.new { hold }
 Thread.pass until $mine && $thread.stop?
 plant(count)
-# These do not grow any more.
+# Their number does not grow any more.
 $once = Array.new(count > 1000 ? 900 : 200) { Once.new }
 # What is garbage is not collected any more.
 GC.start

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What three readers of ObjectSpace.dump_all's format find in a file, as JSON.
+# Prints, as JSON, what three readers of ObjectSpace.dump_all's format find in a file.
 #
 #	ruby readers.rb FILE ADDRESS
 require "json"
@@ -14,10 +14,10 @@ def call(gem, program, *arguments)
   out
 end
 
-# The name of the file is in neither.
+# Leaves out the name of the file, which differs.
 def lines(text, file) = text.gsub(file, "FILE").lines(chomp: true).reject { |line| line.strip.empty? }
 
-# Its warnings are in the order of the file's lines.
+# Sorts the warnings: the program prints them in the order of the file's lines.
 def profile(file)
   warnings, rest = lines(call("heap-profiler", "heap-profiler", file), file).partition { |line| line.start_with?("WARNING") }
   warnings.map { |line| line[/:address=>\d+/] }.sort + rest.map(&:squeeze)

@@ -21,7 +21,7 @@ module Packed
     end
   end
 
-  # A case takes seconds: unless all are asked for, of each fixture so many Rubies, others in each run.
+  # A case takes seconds. Unless all are asked for, each run draws `count` Rubies for each fixture.
   def self.drawn(rubies, count)
     ENV["LIVE"] == "all" || ARGV.any? ? rubies : rubies.sample(count)
   end

@@ -9,7 +9,8 @@ module Samples
   RATE = "1999"
   METHOD = /\AApp#busy_(\d+)\z/.freeze
   HELD = /already traced|not allowed to read process/.freeze
-  # Of the server, and recordings until then: on a busy machine, a second may have ten samples.
+  # How many samples of the server are enough, and how many recordings may be made for them. On a busy machine,
+  # a recording of a second may have only ten samples.
   ENOUGH = 300
   ATTEMPTS = 120
 

@@ -3,7 +3,7 @@
 # No stack has a caller and a callee of which the one never calls the other. With one copy of each stack in place
 # of two, there are some.
 module Pairs
-  # On each of five builds.
+  # For each of five builds.
   SAMPLES = Integer(ENV["SAMPLES"] || 50_000)
   ENTRIES = /\AGraph#m[037]\z/.freeze
   # The edges have their callers.

@@ -26,8 +26,8 @@ class Suite
   end
 
   # program: says what goes wrong. fixture: "NAME", "NAME:VARIANT", or nil for all. targets: what is
-  # analyzed: the :core, and a :pack of it, where no file of the target is found. share: of all cases, which part each
-  # run draws.
+  # analyzed: the :core, and a :pack of it, where no file of the target is found. share: the part of all cases
+  # that each run draws.
   def initialize(program, rubies, fixture, targets: %i[core], share: 1)
     @program, @rubies, @targets, @share = program, rubies, targets, share
     @name, @variant = fixture && fixture.split(":")

@@ -3,15 +3,15 @@
 #include <stddef.h>
 
 /*
- * The libelf.a and libdw.a of elfutils 0.192 (Debian 13) call these functions,
- * but lack them: their object is in libeu.a, which is not installed
- * (bug 32293 of elfutils, mended in 0.193). In the static command, they
- * come from here (mk/static.mk) if the archives have none. The trees are those
- * of tsearch(3); without --enable-thread-safety, which no distribution uses,
- * elfutils locks none.
+ * libelf.a and libdw.a of elfutils 0.192 (Debian 13) call these functions but
+ * do not contain them. They are in libeu.a, which is not installed (elfutils
+ * bug 32293, fixed in 0.193). If the archives lack them, the static command
+ * takes them from here (mk/static.mk). As in elfutils, the trees are those of
+ * tsearch(3). elfutils locks them only if it is built with
+ * --enable-thread-safety, which no distribution uses.
  */
 struct tree {
-	void *root; /* elfutils' own struct may go on with a lock */
+	void *root; /* in elfutils, a lock may follow */
 };
 
 typedef int compare_function(const void *, const void *);

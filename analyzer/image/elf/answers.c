@@ -14,7 +14,7 @@ struct answer {
 	struct rcore_question question;
 	bool lost;
 	UT_hash_handle hh;
-	uint64_t kept; /* when */
+	uint64_t kept; /* the time of rcore_answers_keep() */
 	size_t size;
 	char reply[];
 };
@@ -33,7 +33,7 @@ static bool is_old(const struct answer *answer, uint64_t now)
 	return now - answer->kept >= RCORE_ANSWERS_NS;
 }
 
-/* Removes all answers, or those that are old. */
+/* Removes all answers, or only the old ones. */
 static void drop(struct rcore_answers *answers, bool all, uint64_t now)
 {
 	for (struct answer *answer = answers->items, *next; answer; answer = next) {

@@ -12,8 +12,8 @@
  * process that has mapped the same file. Starting a helper is the slowest step
  * of finding Ruby in a process.
  *
- * Answers are kept for RCORE_ANSWERS_NS only, because the debug file of a file
- * may be installed or removed meanwhile. `now` is that of rcore_clock_ns().
+ * Answers expire after RCORE_ANSWERS_NS, because a debug file may have been
+ * installed or removed since. `now` is the time by rcore_clock_ns().
  */
 #define RCORE_ANSWERS_NS (60 * UINT64_C(1000000000))
 
@@ -35,14 +35,14 @@ struct rcore_question {
 
 /*
  * Copies the answer to `reply`, and sets *ret_size. Returns false if there is
- * none, or it has more than `room` bytes.
+ * none, if it has expired, or if it has more than `room` bytes.
  */
 bool rcore_answers_find(const struct rcore_answers *answers,
 			const struct rcore_question *question, uint64_t now, void *reply,
 			size_t room, size_t *ret_size);
 /*
- * Does nothing if memory is short, there is an answer already, or there are
- * many.
+ * Keeps an answer, unless memory is short, the question already has one, or
+ * there are many. Expired answers do not count.
  */
 void rcore_answers_keep(struct rcore_answers *answers, const struct rcore_question *question,
 			uint64_t now, const void *reply, size_t size);

@@ -45,8 +45,8 @@ static char *debug_folders(const struct rcore_modules *modules)
 }
 
 /*
- * Returns the module's file, as libdwfl asks for it. That is the file that was
- * found to be the module's: its path may lead to another one by now.
+ * libdwfl calls this for the file of a module. Passes the file that rcore has
+ * opened, because the path may lead to another one by now.
  */
 static int find_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr start,
 		     char **file, Elf **elf)

@@ -14,7 +14,7 @@
  * DEBUGINFOD_URLS, and reads the compressed .gnu_debugdata.
  */
 struct rcore_module_debug {
-	const struct rcore_module *found; /* the module */
+	const struct rcore_module *found; /* with the file that was opened */
 	Dwfl_Callbacks callbacks;
 	char *folders; /* callbacks point to it */
 	char *image;   /* replaces the module's file if that is missing */

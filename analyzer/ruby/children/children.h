@@ -17,8 +17,8 @@ struct rcore_child {
 	uint64_t value;
 	enum rcore_edge_kind kind;
 	/*
-	 * An index; or, if the kind has a name and `name` is NULL, its ID (IVAR
-	 * and LOCAL) or the serial number of its ID.
+	 * An index. If the kind has a name and `name` is NULL: the ID of the
+	 * name (IVAR and LOCAL), or the serial number of that ID.
 	 */
 	uint64_t number;
 	const char *name; /* static; of a FIELD */

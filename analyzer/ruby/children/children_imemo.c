@@ -14,7 +14,10 @@ enum {
 	NEXT_LIMIT = 1 << 16,
 	/* VM_ENV_DATA_INDEX_SPECVAL of vm_core.h is -1. */
 	ENV_DATA_INDEX_ENV = 1,
-	/* Words after the variables: VM_ENV_DATA_SIZE, and the rb_env_t. */
+	/*
+	 * Words after the variables: VM_ENV_DATA_SIZE, and the rb_env_t. The
+	 * last two begin at ep.
+	 */
 	ENV_DATA = 4,
 	ENV_DATA_AFTER_EP = 2,
 	ENV_FLAG_LOCAL = 2,
@@ -35,7 +38,7 @@ static void mark_outer(struct rcore_children *children, uint64_t ep)
 		rcore_child_mark_named(children, env, "outer environment");
 }
 
-/* What follows the variables; all of it are words of one environment. */
+/* Visits the words that follow the variables of an environment. */
 static void mark_env_data(struct rcore_children *children, uint64_t address, uint64_t count)
 {
 	static const char *const names[] = {"method entry", "block", "flags", "itself"};
@@ -49,8 +52,8 @@ static void mark_env_data(struct rcore_children *children, uint64_t address, uin
 }
 
 /*
- * Before the variables are the arguments that `...` forwards, which have no
- * names (vm_make_env_each() of vm.c).
+ * The arguments that `...` forwards precede the variables and have no names
+ * (vm_make_env_each() of vm.c).
  */
 static void mark_variables(struct rcore_children *children, uint64_t ep)
 {

@@ -42,12 +42,12 @@ uint64_t rcore_child_read(struct rcore_children *children, uint64_t base,
 void rcore_child_mark_values(struct rcore_children *children, uint64_t address, uint64_t count,
 			     enum rcore_edge_kind kind);
 /*
- * Visits the local variables of an environment: the `size` words below the
- * three at `ep`, named by the local table of `iseq`.
+ * Visits the local variables of an environment: the `size` words below ep[-2].
+ * The local table of `iseq` names them.
  */
 void rcore_child_mark_locals(struct rcore_children *children, uint64_t iseq, uint64_t ep,
 			     uint64_t size);
-/* Returns how many an iseq has; 0 if it has none, or is none. */
+/* Returns how many local variables `iseq` has; 0 if it is not an iseq. */
 uint64_t rcore_child_count_locals(struct rcore_children *children, uint64_t iseq);
 /* Visits the records of a st_table; its keys are IDs. */
 void rcore_child_mark_st_values(struct rcore_children *children, uint64_t table,

@@ -95,8 +95,9 @@ static void mark_storage(struct rcore_children *children, uint64_t table)
 }
 
 /*
- * The words below sp, from the innermost frame on. Its own variables may not be
- * written yet; those of all others are certain.
+ * Visits the words below sp. The innermost frame may not have written its
+ * variables yet, so its words only look like references. The variables of all
+ * other frames are certain.
  */
 static void mark_vm_stack(struct rcore_children *children, uint64_t stack, uint64_t cfp,
 			  uint64_t end)

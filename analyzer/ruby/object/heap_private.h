@@ -9,14 +9,14 @@ struct rcore_error *rcore_heap_page_list(struct rcore_ruby *ruby, uint64_t objsp
 					 uint64_t *list, uint64_t *count);
 
 /*
- * Checks the numbers of a heap_page: its slots fill one aligned body (except a
- * few words for malloc(), HEAP_PAGE_SIZE of gc.c).
+ * Returns whether the slots of a page fill one aligned body, except a few words
+ * for malloc() (HEAP_PAGE_SIZE of gc.c).
  */
 bool rcore_heap_page_fits(const struct rcore_ruby *ruby, const struct rcore_heap_page *page);
 
 /*
- * Reads the heap_page at `address` and checks it, and that its body points
- * back.
+ * Reads the heap_page at `address`. Returns false if it cannot be read, if its
+ * slots do not fit, or if its body does not point back to it.
  */
 bool rcore_heap_page_read(struct rcore_ruby *ruby, uint64_t address,
 			  struct rcore_heap_page *page);

@@ -32,7 +32,7 @@ static size_t end_of(const struct rcore_field *field)
 	return rcore_has_place(field) ? (size_t)field->offset + rcore_field_width(field) : 0;
 }
 
-/* Returns how many bytes contain all fields that are read; 0: too many. */
+/* Returns how many bytes contain all fields to read; 0: too many. */
 static size_t head_size(const struct rcore_layout *layout)
 {
 	const size_t ends[] = {end_of(&layout->heap_page.start),
@@ -110,7 +110,7 @@ static bool read_bodies(struct scan *scan)
 	       !scan->has_failed;
 }
 
-/* A page may follow that the counter does not include yet. */
+/* The counter may not include the newest page yet. */
 static bool is_last(const struct scan *scan, uint64_t list)
 {
 	struct rcore_heap_page page;

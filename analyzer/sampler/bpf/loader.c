@@ -98,8 +98,8 @@ static struct rcore_error *refused(int number, const char *what)
 }
 
 /*
- * Returns the line of the verifier's log that says why it refuses a program;
- * what it counted follows. Changes the log.
+ * Returns the line of the verifier's log that says why it refuses a program. It
+ * is the last one before the statistics. Changes the log.
  */
 static const char *reason_in(char *log)
 {

@@ -15,7 +15,7 @@ struct scan {
 };
 
 /*
- * Lets as many ranges as there is room for point into `room`. Returns how many.
+ * Makes as many ranges as fit point into `room`. Returns how many.
  */
 static size_t place(struct rcore_live_range *ranges, size_t count, uint8_t *room)
 {
@@ -35,7 +35,7 @@ static bool are_read(const struct rcore_live_range *ranges, size_t count)
 	return true;
 }
 
-/* What it reads is still in the processor's cache when it is visited. */
+/* Reads little at a time: it must still be in the cache when visited. */
 static void scan_half(void *context, struct rcore_live_memory *memory, size_t from, size_t to)
 {
 	struct scan *scan = context;

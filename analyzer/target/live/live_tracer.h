@@ -7,17 +7,17 @@
 #include "target/live/live_stop.h"
 
 /*
- * Who traces a process. The kernel lets a thread have one tracer (ptrace(2)):
- * a debugger, strace or another rcore.
+ * Finds out who traces a process. A thread can have only one tracer
+ * (ptrace(2)): a debugger, strace or another rcore.
  */
 
-/* Each thread may have its own. Returns the first's process, or 0. */
+/* Returns the process of the first tracer; 0: none. Threads may differ. */
 int rcore_live_tracer(int folder);
 
 /*
- * Like rcore_stop_begin(). Another rcore holds the process for milliseconds,
- * and never for more than RCORE_STOP_LIMIT_MS: this waits until it lets go. It
- * waits for no other tracer.
+ * Like rcore_stop_begin(), but waits while another rcore holds the process,
+ * which takes milliseconds, and never more than RCORE_STOP_LIMIT_MS. It does
+ * not wait for other tracers.
  */
 int rcore_live_stop_in_turn(int folder, unsigned limit, struct rcore_stop **ret);
 

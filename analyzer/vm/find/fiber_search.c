@@ -197,7 +197,7 @@ static bool is_being_made(struct rcore_ruby *ruby, const void *copy, size_t size
 }
 
 /*
- * A running process may have freed the fiber after its slot was copied, and
+ * A running process may have freed the fiber after its slot was copied, but
  * before the fiber was read.
  */
 static bool has_changed(const struct heap_search *search, uint64_t object, const void *copy,
@@ -246,7 +246,7 @@ static bool see(const struct heap_search *search, uint64_t object, uint64_t data
 	return true;
 }
 
-/* libruby has one such type; a process may have others of that name. */
+/* Only one type is libruby's; others may have the same name. */
 static void note_type(const struct heap_search *search, uint64_t type, uint64_t object,
 		      uint64_t data)
 {

@@ -3,8 +3,8 @@
 #	moments.rb SEED THREADS
 #
 # Fibers of several threads switch all the time. Each has a context, which it replaces now and then, and notes when it was in use.
-# Prints its process id, and ends when it reads a line. truth.json has for each context the periods, from before the change to after
-# the next one: {value => [[begin, end] ...]}, by CLOCK_MONOTONIC in nanoseconds.
+# Prints its process id, and ends when it reads a line. truth.json has the periods in which each context was in use, each from before
+# the change to it until after the next change: {value => [[begin, end] ...]}, by CLOCK_MONOTONIC in nanoseconds.
 require "json"
 require_relative "state"
 
@@ -23,7 +23,7 @@ class Worker
     @fiber = Fiber.new { live }
   end
 
-  # Returns the periods that have passed since, as [value, begin, end].
+  # Runs the fiber until it yields. Returns the periods of its contexts meanwhile, as [value, begin, end].
   def resume
     @since = now
     @periods = []

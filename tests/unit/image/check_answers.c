@@ -103,7 +103,7 @@ START_TEST(answers_are_forgotten)
 	rcore_answers_keep(answers, &asked, now, "here", 4);
 	ck_assert_str_eq(find(&asked, 16), "here");
 	ck_assert_str_eq(find(&other, 16), "there");
-	/* They make room for new ones. */
+	/* Old answers make room for new ones. */
 	for (asked.file = 1; asked.file <= 5000; asked.file++)
 		rcore_answers_keep(answers, &asked, now, "here", 4);
 	ck_assert_ptr_null(find(&asked, 16));

@@ -105,7 +105,7 @@ START_TEST(uses)
 }
 END_TEST
 
-/* With BPF, the first tick has begun before the first second. */
+/* With BPF, the first tick begins before the first second. */
 START_TEST(reports)
 {
 	const uint64_t second = 1000000000, now = 7 * second;

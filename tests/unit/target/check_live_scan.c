@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests reading without keeping, on a child of this program. It has what this program had before. */
+/*
+ * Tests scans of a child of this program. The child keeps what this program
+ * overwrites afterwards.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +21,7 @@ struct seen {
 	size_t last[RCORE_LIVE_SCAN_THREADS];
 };
 
-/* In the child, each word is its own index, mixed. */
+/* In the child, each word is a hash of its index. */
 static uint64_t word_of(size_t index)
 {
 	return (index + 1) * 0x9e3779b97f4a7c15;
