@@ -37,8 +37,8 @@ enum rcore_ebpf rcore_record_ebpf(const struct rcore_record_arguments *asked);
 size_t rcore_record_rate(const struct rcore_record_arguments *asked, bool has_bpf);
 
 /*
- * Checks that the options fit together; `how` is what rcore_record_events() made
- * of them. Error: USAGE.
+ * Checks that the options fit together; `how` is what rcore_record_events()
+ * made of them. Error: USAGE.
  */
 struct rcore_error *rcore_record_check(const struct rcore_record_arguments *asked,
 				       const struct rcore_bpf_options *how);

@@ -97,6 +97,7 @@ static struct rcore_error *open_session(struct rcore_sampler *sampler)
 	struct rcore_target *target = &native->session->target;
 	rcore_stack_copy_init(&native->copy, target->memory, target->live);
 	target->memory = &native->copy.memory;
+	rcore_live_never_wait(target->live);
 	return rcore_session_find(native->session, &native->located);
 }
 

@@ -108,12 +108,13 @@ static struct rcore_error *write_category(struct dump *dump, const struct rcore_
 static struct rcore_error *write_roots(struct dump *dump, struct rcore_ruby *ruby, uint64_t vm,
 				       uint64_t objspace)
 {
-	struct rcore_heap heap;
+	struct rcore_heap heap = {0};
 	struct rcore_error *err = rcore_graph_slots(ruby, objspace, &heap);
 	if (!err)
 		err = rcore_session_roots(dump->session, ruby, vm, objspace, &heap);
 	for (size_t i = 0; i < RCORE_COUNT(categories) && !err; i++)
 		err = write_category(dump, &heap, i);
+	dump->dumped->partial += heap.problem[0] != '\0';
 	rcore_heap_deinit(&heap);
 	return err;
 }

@@ -18,6 +18,7 @@ static void load(struct rcore_heap_threads *threads)
 	struct rcore_snapshot *snapshot = threads->vm ? calloc(1, sizeof(*snapshot)) : NULL;
 	if (!snapshot)
 		return;
+	snapshot->ids = threads->ids;
 	struct rcore_error *err =
 		rcore_vm_load(threads->ruby, threads->vm, threads->process, snapshot);
 	if (err)

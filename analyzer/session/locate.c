@@ -93,13 +93,15 @@ static bool still_holds(const struct rcore_search *search, struct rcore_trial *n
 	*now = *chosen;
 	if (search->is_proved)
 		return true;
+	search->choice->is_fresh = false;
 	if (!rcore_vm_prove(search->target->memory, &now->location.layout, now->location.vm))
 		return false;
 	rcore_trial_prove(search, now);
 	now->misfits = rcore_trial_misfits(search, now);
-	return now->passed == now->count &&
-	       rcore_trial_missed(now) <= rcore_trial_missed(chosen) &&
-	       now->misfits <= chosen->misfits;
+	search->choice->is_fresh = now->passed == now->count &&
+				   rcore_trial_missed(now) <= rcore_trial_missed(chosen) &&
+				   now->misfits <= chosen->misfits;
+	return search->choice->is_fresh;
 }
 
 static void choose(const struct rcore_search *search, const struct rcore_layouts *layouts,
@@ -131,6 +133,7 @@ static struct rcore_error *keep(const struct rcore_search *search, struct rcore_
 	if (!search->choice->trial)
 		return rcore_error_no_memory();
 	*search->choice->trial = *trial;
+	search->choice->is_fresh = true;
 	return NULL;
 }
 

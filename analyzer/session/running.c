@@ -171,7 +171,7 @@ static void prove(struct rcore_session *session)
 	if (err)
 		return;
 	err = rcore_session_look(session, snapshot);
-	session->is_proved = !err;
+	session->is_proved = !err && session->choice->is_fresh;
 	rcore_snapshot_free(snapshot);
 }
 
@@ -193,7 +193,7 @@ static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_
 			return err;
 		rcore_running_watch_gvl(session, snapshot);
 		rcore_snapshot_free(snapshot);
-		session->is_proved = !failure;
+		session->is_proved = !failure && session->choice->is_fresh;
 		failure = final(failure);
 		if (failure)
 			return failure;

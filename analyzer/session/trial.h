@@ -28,6 +28,7 @@ struct rcore_trial {
 struct rcore_choice {
 	/* The layout that was chosen last, tried first. NULL: none yet. */
 	struct rcore_trial *trial;
+	bool is_fresh; /* the last search proved it, or chose it */
 	/*
 	 * If the sessions are of several processes: what is known about their
 	 * files. `trial` is then not used. NULL: of one process.

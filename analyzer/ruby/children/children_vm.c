@@ -103,6 +103,7 @@ static void mark_vm_stack(struct rcore_children *children, uint64_t stack, uint6
 			  uint64_t end)
 {
 	const uint32_t frame_size = children->ruby->layout->cfp.size;
+	const uint64_t lowest = stack + ENV_DATA_BEFORE_EP * sizeof(uint64_t);
 	uint64_t high = RCORE_CHILD_READ(children, cfp, cfp, sp);
 	cfp += frame_size;
 	for (unsigned i = 0; frame_size && cfp < end && i < FRAME_LIMIT;
@@ -110,7 +111,7 @@ static void mark_vm_stack(struct rcore_children *children, uint64_t stack, uint6
 		uint64_t ep = RCORE_CHILD_READ(children, cfp, cfp, ep);
 		uint64_t iseq = RCORE_CHILD_READ(children, cfp, cfp, iseq);
 		uint64_t size =
-			ep > stack && ep < high ? rcore_child_count_locals(children, iseq) : 0;
+			ep > lowest && ep < high ? rcore_child_count_locals(children, iseq) : 0;
 		uint64_t above = ep - ENV_DATA_BEFORE_EP * sizeof(uint64_t);
 		if (!size || size > (above - stack) / sizeof(uint64_t))
 			continue;
@@ -118,7 +119,8 @@ static void mark_vm_stack(struct rcore_children *children, uint64_t stack, uint6
 		rcore_child_mark_locals(children, iseq, ep, size);
 		high = above - size * sizeof(uint64_t);
 	}
-	mark_words(children, stack, high);
+	if (high > stack)
+		mark_words(children, stack, high);
 }
 
 void rcore_child_mark_ec(struct rcore_children *children, uint64_t ec)

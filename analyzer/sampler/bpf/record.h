@@ -13,8 +13,9 @@
  *
  * An event runs a program, which copies the stack and the context of the
  * current thread into a record. The event is a perf event on each processor, a
- * context switch, the return of a system call, or the call of a function of
- * the program. rcore decodes the records later, in bpf_records.c, with its usual decoders.
+ * context switch, the return of a system call, or the call of a function of the
+ * program. rcore decodes the records later, in bpf_records.c, with its usual
+ * decoders.
  */
 
 enum rcore_bpf_kind {

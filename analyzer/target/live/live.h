@@ -145,6 +145,12 @@ uint64_t rcore_live_copy_age(const struct rcore_live *live);
 void rcore_live_limit(struct rcore_live *live, unsigned milliseconds);
 
 /*
+ * Lets rcore_live_begin() fail at once if another rcore holds the process; it
+ * waits by default. For a caller that has other processes to look at.
+ */
+void rcore_live_never_wait(struct rcore_live *live);
+
+/*
  * Sets what happens to reads after a round has reached its limit. By default,
  * they fail. If `reads_late`, they read from the running process.
  */

@@ -27,6 +27,7 @@ struct rcore_live {
 	struct rcore_stop *stop; /* NULL: it runs */
 	/* For how many ms it may be stopped; 0: the default. */
 	unsigned most;
+	bool never_waits; /* see rcore_live_never_wait() */
 	/* When it was copied ahead, and stopped (CLOCK_MONOTONIC). */
 	uint64_t copied_ns, stopped_ns;
 	/*

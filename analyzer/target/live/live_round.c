@@ -143,7 +143,9 @@ static struct rcore_error *list_running(struct rcore_live *live)
 
 static struct rcore_error *stop_process(struct rcore_live *live)
 {
-	int errnum = rcore_live_stop_in_turn(live->folder, live->most, &live->stop);
+	int errnum = live->never_waits
+			     ? rcore_stop_begin(live->folder, live->most, &live->stop)
+			     : rcore_live_stop_in_turn(live->folder, live->most, &live->stop);
 	if (errnum)
 		return rcore_live_explain(live->pid, live->folder, errnum);
 	live->memory.stop = live->stop;
@@ -158,6 +160,11 @@ static struct rcore_error *stop_process(struct rcore_live *live)
 void rcore_live_limit(struct rcore_live *live, unsigned milliseconds)
 {
 	live->most = milliseconds;
+}
+
+void rcore_live_never_wait(struct rcore_live *live)
+{
+	live->never_waits = true;
 }
 
 void rcore_live_read_late(struct rcore_live *live, bool reads_late)

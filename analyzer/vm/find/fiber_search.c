@@ -208,8 +208,8 @@ static bool has_changed(const struct heap_search *search, uint64_t object, const
 	if (size > sizeof(now))
 		size = sizeof(now);
 	return search->is_scan &&
-	       !rcore_read(rcore_live_bare_memory(live), object, now, size) &&
-	       memcmp(now, copy, size);
+	       (rcore_read(rcore_live_bare_memory(live), object, now, size) ||
+		memcmp(now, copy, size));
 }
 
 /*
@@ -288,7 +288,7 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby,
 				     rcore_fiber_found *found, void *context,
 				     struct rcore_snapshot *snapshot)
 {
-	struct heap_search search = {.ruby = ruby, .process = process};
+	struct heap_search search = {.ruby = ruby, .process = process, .is_scan = true};
 	uint64_t objspace;
 	size_t unreadable = 0;
 	enum rcore_fault fault =

@@ -164,6 +164,10 @@ START_TEST(waits_for_another_rcore)
 	struct child child = child_start(child_counts, NULL);
 	struct rcore_live *live = live_opened(child.pid);
 	pid_t tracer = start_other_rcore(child.pid, 300);
+	struct rcore_live *hurried = live_opened(child.pid);
+	rcore_live_never_wait(hurried);
+	says(rcore_live_begin(hurried, true), RCORE_ERROR_OS, "is already traced by process");
+	rcore_live_close(hurried);
 	live_begun(live, true);
 	child_check_memory(rcore_live_memory(live), &child);
 	live_ended(live);
