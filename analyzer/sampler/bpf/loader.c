@@ -192,7 +192,8 @@ static struct rcore_error *attach_functions(struct rcore_bpf *bpf,
 	char file[256], name[256];
 	for (size_t i = 0; i < options->function_count; i++) {
 		const struct rcore_bpf_function *function = &options->functions[i];
-		LIBBPF_OPTS(bpf_uprobe_opts, how, .func_name = function->name, .bpf_cookie = i);
+		const struct bpf_uprobe_opts how = {
+			.sz = sizeof(how), .func_name = function->name, .bpf_cookie = i};
 		bpf->links[i] = bpf_program__attach_uprobe_opts(bpf->program, -1,
 								function->file, 0, &how);
 		if (bpf->links[i])
