@@ -112,6 +112,9 @@ struct rcore_error *rcore_bpf_params(struct rcore_session *session,
 		err = set_process(snapshot, &params);
 	if (!err)
 		err = rcore_bpf_places(session, snapshot, &params);
+	/* The copy of the last stop has no more than the report needed. */
+	if (!err && session->target.live)
+		rcore_live_forget(session->target.live);
 	if (!err)
 		err = find_keys(session, keys, key_count, &params);
 	if (!err)
