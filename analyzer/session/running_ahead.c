@@ -79,23 +79,6 @@ static bool is_as_first(const struct rcore_session *session, const struct rcore_
 		is_equal(session, fiber->ec, &layout->ec.cfp, fiber->frames[0].cfp));
 }
 
-static void let_rest(struct rcore_ahead *ahead, const struct rcore_session *session)
-{
-	const struct rcore_snapshot *first = ahead->first;
-	struct rcore_live *live = session->target.live;
-	size_t saved = 0;
-	if (session->settings.exact)
-		return;
-	for (size_t i = 0; i < first->fiber_count; i++) {
-		const struct rcore_fiber *fiber = &first->fibers[i];
-		ahead->fibers[i].rests =
-			may_rest(session, first, fiber) && is_as_first(session, fiber);
-		if (ahead->fibers[i].rests)
-			saved += rest(live, fiber);
-	}
-	ahead->is_exact = saved <= ALWAYS_EXACT;
-}
-
 /* A part of a fiber. */
 struct span {
 	uint64_t start, size;
@@ -113,6 +96,66 @@ static struct span span_of(const struct rcore_session *session, const struct rco
 		[VM_STACK] = {fiber->vm_stack, fiber->vm_stack_size},
 	};
 	return spans[part];
+}
+
+static struct rcore_live_parked parked_of(const struct rcore_session *session,
+					  const struct rcore_fiber *fiber)
+{
+	struct rcore_live_parked ret = {0};
+	struct span head = span_of(session, fiber, STRUCT);
+	ret.head.start = head.start;
+	ret.head.end = head.start + head.size;
+	for (int part = MACHINE_STACK; part <= VM_STACK; part++) {
+		struct span stack = span_of(session, fiber, part);
+		ret.stacks[part - MACHINE_STACK].start = stack.start;
+		ret.stacks[part - MACHINE_STACK].end = stack.start + stack.size;
+	}
+	return ret;
+}
+
+/*
+ * Lets only those fibers rest that have not run while their stacks were copied.
+ */
+static struct rcore_error *rest_steadily(struct rcore_ahead *ahead,
+					 const struct rcore_session *session)
+{
+	const struct rcore_snapshot *first = ahead->first;
+	struct rcore_live *live = session->target.live;
+	struct rcore_live_parked *parked = rcore_calloc(first->fiber_count, sizeof(*parked));
+	size_t count = 0, known = 0;
+	if (!parked)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < first->fiber_count; i++)
+		if (ahead->fibers[i].rests)
+			parked[count++] = parked_of(session, &first->fibers[i]);
+	struct rcore_error *err = rcore_live_copy_steadily(live, parked, count);
+	for (size_t i = 0; i < first->fiber_count && !err; i++) {
+		if (!ahead->fibers[i].rests || parked[known++].is_steady)
+			continue;
+		ahead->fibers[i].rests = false;
+		wake(live, &first->fibers[i]);
+	}
+	free(parked);
+	return err;
+}
+
+static struct rcore_error *let_rest(struct rcore_ahead *ahead,
+				    const struct rcore_session *session)
+{
+	const struct rcore_snapshot *first = ahead->first;
+	struct rcore_live *live = session->target.live;
+	size_t saved = 0;
+	if (session->settings.exact)
+		return NULL;
+	for (size_t i = 0; i < first->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &first->fibers[i];
+		ahead->fibers[i].rests =
+			may_rest(session, first, fiber) && is_as_first(session, fiber);
+		if (ahead->fibers[i].rests)
+			saved += rest(live, fiber);
+	}
+	ahead->is_exact = saved <= ALWAYS_EXACT;
+	return ahead->is_exact ? NULL : rest_steadily(ahead, session);
 }
 
 /* Returns how many parts are compared. */
@@ -149,7 +192,9 @@ static struct rcore_error *note_fibers_ahead(struct rcore_ahead *ahead,
 	    !earlier->addresses)
 		return rcore_error_no_memory();
 	earlier->count = first->fiber_count;
-	let_rest(ahead, session);
+	struct rcore_error *err = let_rest(ahead, session);
+	if (err)
+		return err;
 	for (size_t i = 0; i < first->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &first->fibers[i];
 		if (!rcore_address_map_put(&earlier->indices, fiber->address, (int)i))

@@ -40,7 +40,7 @@ module Resting
       break if wanted.positive?
     end
     test.fail("no fiber is marked in #{MOST} texts") unless wanted.positive?
-    own = out.lines.grep(/^[ *] F\d.*, as of [\d.]+ ms before the stop/).size
+    own = out.lines.grep(/^ *[ *] *T\d+\.F\d+ .*, as of [\d.]+ ms before the stop/).size
     groups = out.split(/^(?=\d[\d,]* fibers parked with)/).drop(1).sum do |group|
       marked = group[/^  (\S+)(?: of them)? as of [\d.]+ ms before the stop$/, 1]
       (marked == "all" ? group : marked.to_s).delete(",").to_i
@@ -68,6 +68,9 @@ module Resting
     busy, resting = fibers.partition { |fiber| fiber["thread"] == main }
     [busy, resting].each { |each| test.same("fibers", (0...COUNT).to_a, each.map { |fiber| number(fiber) }.sort) }
     resting.each { |fiber| turns(test, fiber, 1..1) }
+    parked = stack(resting.first)
+    torn = busy.reject { |fiber| number(fiber) == step % COUNT || stack(fiber) == parked }
+    test.fail("torn, #{torn[0]["stack_age_ns"] || "not"} marked: #{stack(torn[0]) - parked}") if torn.any?
     busy.each { |fiber| turns(test, fiber, allowed(fiber, step, known)) }
     busy.count { |fiber| fiber["stack_age_ns"] }
   end
@@ -97,6 +100,8 @@ module Resting
     return if allowed.cover?(Integer(found))
     test.fail("#{fiber["id"]} (number #{number(fiber)}, #{fiber["stack_age_ns"] || "not"} marked) had #{found} turns: wanted #{allowed}")
   end
+
+  def self.stack(fiber) = fiber["frames"].map { |frame| frame.values_at("label", "line") }
 
   def self.number(fiber) = Integer(frames_local(fiber, "number"))
 

@@ -74,10 +74,10 @@ module Running
     end
   end
 
-  # The first that is told.
+  # The first that is told, and of what.
   def self.problem(report)
-    parts = report["threads"] + report["fibers"] + report["fibers"].flat_map { |fiber| fiber["frames"] }
-    (report["problems"] + parts.map { |part| part["problem"] }.compact).first
+    parts = report["threads"] + report["fibers"] + report["fibers"].flat_map { |fiber| fiber["frames"].map { |frame| frame.merge("id" => "#{fiber["id"]}, #{frame["label"]}") } }
+    report["problems"].first || parts.filter_map { |part| part["problem"] && "#{part["id"]}: #{part["problem"]}" }.first
   end
 
   CLASSES = "Array|Class|Fiber|File|IO|Integer|Kernel|Numeric|Range|Thread(?:::Mutex|::Queue)?|Mutex|Queue"

@@ -127,6 +127,31 @@ bool rcore_live_is_quiet(const struct rcore_live *live);
 size_t rcore_live_rest(struct rcore_live *live, uint64_t start, uint64_t end);
 bool rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end);
 
+/* A parked fiber. */
+struct rcore_live_parked {
+	/*
+	 * [start, end) of its struct, which contains whether it runs and its
+	 * saved stack pointers, and of both stacks.
+	 */
+	struct {
+		uint64_t start, end;
+	} head, stacks[2];
+	bool is_steady; /* see rcore_live_copy_steadily() */
+};
+
+/*
+ * A fiber may run while rcore copies its stacks ahead. If it is parked again at
+ * the same depth, its struct does not show that, but the copy may be torn.
+ *
+ * Copies once more the pages of parked fibers that rest, and sets is_steady of
+ * those whose copy is of one moment: two copies made one right after the other
+ * are equal, and the struct before and after them is what was copied ahead.
+ * Call it between rcore_live_rest() and rcore_live_begin(), and wake the stacks
+ * of the others. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_live_copy_steadily(struct rcore_live *live,
+					     struct rcore_live_parked *parked, size_t count);
+
 /*
  * Returns whether a thread slept all the time from rcore_live_note_sleepers()
  * to the stop by rcore_live_begin(). Returns false in case of doubt, and after

@@ -308,6 +308,26 @@ size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uin
 	return count;
 }
 
+size_t rcore_live_pages_next_resting(struct rcore_live_pages *pages, uint64_t *from,
+				     uint64_t end, struct rcore_live_page **ret)
+{
+	size_t count = 0;
+	for (size_t i = first_after(pages, *from);
+	     i < pages->sorted_count && pages->sorted[i] < end; i++) {
+		struct rcore_live_page *page = &pages->items[i];
+		if (!spend(pages, PAGE))
+			return 0;
+		if (count && (!page->rests || page->address != *from))
+			break;
+		if (!page->rests)
+			continue;
+		if (!count++)
+			*ret = page;
+		*from = page->address + PAGE;
+	}
+	return count;
+}
+
 static size_t wake(struct rcore_live_page *page)
 {
 	if (!page->rests)

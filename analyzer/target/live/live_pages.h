@@ -115,6 +115,14 @@ void rcore_live_pages_again(struct rcore_live_pages *pages);
 size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
 /*
+ * Finds the first run of adjacent pages of [*from, end) that rest, sets *ret to
+ * the first of them, and *from to their end. Their bytes are adjacent, too.
+ * Returns how many they are; 0: there are none, or `work_left` is used up.
+ */
+size_t rcore_live_pages_next_resting(struct rcore_live_pages *pages, uint64_t *from,
+				     uint64_t end, struct rcore_live_page **ret);
+
+/*
  * Makes the next fill() read the pages of [start, end) that rested; all pages
  * that rested if `work_left` is used up. Returns how many.
  */
