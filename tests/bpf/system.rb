@@ -119,7 +119,7 @@ module BpfSystem
       test.fail("seed #{seed}: #{stack} in process #{thread["pid"]}") unless wrong.empty?
       next unless guest && stack.grep(/work_/).any?
       # A context that could not be read is missing; it is never that of another process.
-      next bare += 1 if total["labels"].empty?
+      next bare += 1 unless total["labels"]
       test.fail("seed #{seed}: context #{total["labels"]} in process #{guest.number}") unless total["labels"] == { "tenant" => "p#{guest.number}" }
       test.fail("title #{thread["title"]}, not #{guest.title}") unless thread["title"] == guest.title
       counts[guest] += amount[total] if !inside || stack.include?(inside)

@@ -61,8 +61,9 @@ module Pairs
     end
   end
 
-  def self.sound(test, ruby, options)
-    samples, partial, unread, impossible, recordings = count(test, ruby, options) { |taken, _| taken >= SAMPLES }
+  # Returns [samples, partial samples].
+  def self.sound(test, ruby, options, wanted = SAMPLES)
+    samples, partial, unread, impossible, recordings = count(test, ruby, options) { |taken, _| taken >= wanted }
     from_c, others = impossible.partition { |pair, _| pair =~ FROM_C }.map(&:to_h)
     old = ruby.version < Gem::Version.new("3.0")
     once = from_c.size <= TOLERATED_MOMENTS && from_c.keys.all? { |pair| recordings[pair] == 1 }
@@ -72,6 +73,7 @@ module Pairs
     test.fail("#{unread} of #{samples} samples could not be read") if unread * 100 > samples
     # How many depends on the machine: the methods take less time than a system call.
     test.fail("all #{samples} have outer frames only") if partial == samples
+    [samples, partial]
   end
 
   def self.single(test, ruby, options)
