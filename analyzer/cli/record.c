@@ -362,10 +362,6 @@ static struct rcore_error *open_bpf(struct record *record)
 	enum rcore_ebpf asked = rcore_record_ebpf(record->asked);
 	bool is_events = rcore_record_is_of_events(record->asked);
 	struct rcore_error *err;
-	if (record->asked->off_cpu)
-		record->how.event = RCORE_BPF_EVENT_OFF_CPU;
-	else if (!record->asked->events.count)
-		record->how.event = RCORE_BPF_EVENT_CPU;
 	if (record->asked->pid)
 		rcore_record_find_files(record->asked->pid, &record->names, &record->how);
 	record->how.rate = (double)rcore_record_rate(record->asked, true);

@@ -77,6 +77,7 @@ struct rcore_error *rcore_record_events(const struct rcore_record_arguments *ask
 					struct rcore_bpf_options *ret)
 {
 	char escaped[128];
+	ret->event = asked->off_cpu ? RCORE_BPF_EVENT_OFF_CPU : RCORE_BPF_EVENT_CPU;
 	for (size_t i = 0; i < asked->events.count; i++) {
 		const char *event = asked->events.items[i];
 		size_t kind = 0;

@@ -5,11 +5,11 @@
 #include "base/arena.h"
 #include "cli/record_arguments.h"
 
-/* What --event of `rcore record` names. */
+/* What `rcore record` records, and what --event names. */
 
 /*
- * Sets the members of *ret for all of asked->events; strings belong to `arena`.
- * Errors: USAGE, NO_MEMORY.
+ * Sets ret->event, and the members for all of asked->events; strings belong to
+ * `arena`. Errors: USAGE, NO_MEMORY.
  */
 struct rcore_error *rcore_record_events(const struct rcore_record_arguments *asked,
 					struct rcore_arena *arena,

@@ -116,6 +116,7 @@ enum rcore_root_kind {
 	RCORE_ROOT_FRAME,      /* a word of a VM stack: "T3 frame 4: x" */
 	RCORE_ROOT_SYMBOL,     /* a symbol's name; symbols are never freed */
 	RCORE_ROOT_FINALIZER,  /* ObjectSpace.define_finalizer */
+	RCORE_ROOT_ENDING,     /* a block of at_exit */
 	RCORE_ROOT_REGISTERED, /* rb_gc_register_address() */
 	RCORE_ROOT_DATA,       /* a variable of a module, named if known */
 	RCORE_ROOT_MACHINE,    /* a word of a machine stack, or a register */

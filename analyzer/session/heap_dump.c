@@ -64,6 +64,7 @@ static const struct {
 } categories[] = {
 	{"vm", 1 << RCORE_ROOT_VM | 1 << RCORE_ROOT_THREAD},
 	{"finalizers", 1 << RCORE_ROOT_FINALIZER},
+	{"end_proc", 1 << RCORE_ROOT_ENDING},
 	{"machine_context", 1 << RCORE_ROOT_MACHINE},
 	{"global_list", 1 << RCORE_ROOT_REGISTERED},
 	{"global_tbl", 1 << RCORE_ROOT_GLOBAL},

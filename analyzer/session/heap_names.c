@@ -36,6 +36,7 @@ static const char *const root_kinds[RCORE_ROOT_KINDS] = {
 	[RCORE_ROOT_FRAME] = "stack",
 	[RCORE_ROOT_SYMBOL] = "symbol",
 	[RCORE_ROOT_FINALIZER] = "finalizer",
+	[RCORE_ROOT_ENDING] = "at_exit",
 	[RCORE_ROOT_REGISTERED] = "registered by C code",
 	[RCORE_ROOT_DATA] = "variable of C code",
 	[RCORE_ROOT_MACHINE] = "machine stack",

@@ -51,14 +51,12 @@ static bool is_list(void *context, uint64_t address, const void *copy, size_t si
 struct rcore_error *rcore_roots_ending(struct rcore_roots *roots)
 {
 	struct rcore_roots_walk walk = {0};
-	struct rcore_heap_root root = {.kind = RCORE_ROOT_VM};
+	struct rcore_heap_root root = {.kind = RCORE_ROOT_ENDING};
 	struct item item;
 	uint64_t list, at;
 	if (!rcore_search_statics(roots->ruby, sizeof(at), is_list, roots, &list) ||
 	    rcore_read_u64(roots->ruby->memory, list, &at))
 		return NULL; /* there is no list */
-	if (!rcore_roots_name(roots, "at_exit", &root.name))
-		return rcore_error_no_memory();
 	for (; at; at = item.next) {
 		if (rcore_roots_repeats(&walk, at) || !read_item(roots, at, &item)) {
 			rcore_roots_problem(roots, "the list of at_exit blocks cannot be read");

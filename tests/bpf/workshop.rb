@@ -10,7 +10,7 @@ class BpfWorkshop < Workshop
     made = File.join(@directory, @count.to_s)
     FileUtils.mkdir_p(File.join(made, "ext"))
     File.chmod(0o777, made)
-    FileUtils.cp([program, "state.rb"].map { |name| File.join(BpfCase::PROGRAMS, name) }, made)
+    FileUtils.cp([program, "state.rb", "requests.rb"].map { |name| File.join(BpfCase::PROGRAMS, name) }, made)
     FileUtils.cp(extension, File.join(made, "ext"))
     inside(made)
   end

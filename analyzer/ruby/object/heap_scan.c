@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ruby/object/heap_scan.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,6 @@ struct scan {
 	struct rcore_heap_page *pages;
 	struct rcore_live_range *ranges;
 	size_t head;
-	atomic_bool has_failed;
 };
 
 static size_t end_of(const struct rcore_field *field)
@@ -44,7 +42,7 @@ static size_t head_size(const struct rcore_layout *layout)
 	return most <= HEAD ? most : 0;
 }
 
-static void visit_head(void *context, int thread, size_t index, const uint8_t *bytes)
+static bool visit_head(void *context, int thread, size_t index, const uint8_t *bytes)
 {
 	struct scan *scan = context;
 	const struct rcore_layout *layout = scan->ruby->layout;
@@ -55,9 +53,10 @@ static void visit_head(void *context, int thread, size_t index, const uint8_t *b
 	    !rcore_field_of(bytes, scan->head, &layout->heap_page.total_slots, &slots) ||
 	    (rcore_has(&layout->heap_page.slot_size) &&
 	     !rcore_field_of(bytes, scan->head, &layout->heap_page.slot_size, &slot_size)))
-		scan->has_failed = true;
+		return false;
 	page->slots = slots;
 	page->slot_size = slot_size;
+	return true;
 }
 
 static uint64_t body_of(const struct scan *scan, const struct rcore_heap_page *page)
@@ -65,16 +64,15 @@ static uint64_t body_of(const struct scan *scan, const struct rcore_heap_page *p
 	return page->start - page->start % scan->ruby->layout->traits.heap_page_align;
 }
 
-static void visit_body(void *context, int thread, size_t index, const uint8_t *bytes)
+static bool visit_body(void *context, int thread, size_t index, const uint8_t *bytes)
 {
 	struct scan *scan = context;
 	const struct rcore_heap_page *page = &scan->pages[index];
 	uint64_t back;
 	memcpy(&back, bytes, sizeof(back));
-	if (back != scan->addresses[index] ||
-	    !scan->visit(scan->context, thread, page,
-			 bytes + (page->start - body_of(scan, page))))
-		scan->has_failed = true;
+	return back == scan->addresses[index] &&
+	       scan->visit(scan->context, thread, page,
+			   bytes + (page->start - body_of(scan, page)));
 }
 
 static bool read_heads(struct scan *scan)
@@ -93,7 +91,7 @@ static bool read_heads(struct scan *scan)
 		    !rcore_heap_page_fits(scan->ruby, &scan->pages[i]) ||
 		    (i && scan->pages[i].start <= scan->pages[i - 1].start))
 			return false;
-	return !scan->has_failed;
+	return true;
 }
 
 static bool read_bodies(struct scan *scan)
@@ -106,8 +104,7 @@ static bool read_bodies(struct scan *scan)
 			.size = page->start - start + page->slots * page->slot_size,
 		};
 	}
-	return rcore_live_scan(scan->ruby->live, scan->ranges, scan->count, visit_body, scan) &&
-	       !scan->has_failed;
+	return rcore_live_scan(scan->ruby->live, scan->ranges, scan->count, visit_body, scan);
 }
 
 /* The counter may not include the newest page yet. */

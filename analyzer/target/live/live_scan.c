@@ -50,8 +50,9 @@ static void scan_half(void *context, struct rcore_live_memory *memory, size_t fr
 			scan->has_failed = true;
 			break;
 		}
-		for (size_t k = 0; k < count; k++)
-			scan->visit(scan->context, from > 0, i + k, ranges[k].bytes);
+		for (size_t k = 0; k < count && !scan->has_failed; k++)
+			if (!scan->visit(scan->context, from > 0, i + k, ranges[k].bytes))
+				scan->has_failed = true;
 	}
 	free(room);
 }

@@ -11,9 +11,10 @@ enum {
 
 /*
  * Gets the bytes of the range `index`, which are valid until it returns. It
- * must not read the process. `thread` is 0 or 1.
+ * must not read the process. `thread` is 0 or 1. Returns false to end the scan,
+ * which then fails.
  */
-typedef void rcore_live_scan_visit(void *context, int thread, size_t index,
+typedef bool rcore_live_scan_visit(void *context, int thread, size_t index,
 				   const uint8_t *bytes);
 
 /*

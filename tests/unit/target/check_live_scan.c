@@ -18,6 +18,7 @@ struct seen {
 	const uint64_t *words; /* of the child */
 	const struct rcore_live_range *ranges;
 	int counts[RANGES], threads[RANGES], wrong;
+	size_t refused; /* this range, if it is not 0 */
 	size_t last[RCORE_LIVE_SCAN_THREADS];
 };
 
@@ -27,7 +28,7 @@ static uint64_t word_of(size_t index)
 	return (index + 1) * 0x9e3779b97f4a7c15;
 }
 
-static void visit(void *context, int thread, size_t index, const uint8_t *bytes)
+static bool visit(void *context, int thread, size_t index, const uint8_t *bytes)
 {
 	struct seen *seen = context;
 	const struct rcore_live_range *range = &seen->ranges[index];
@@ -41,6 +42,7 @@ static void visit(void *context, int thread, size_t index, const uint8_t *bytes)
 		memcpy(&word, bytes + i * sizeof(word), sizeof(word));
 		seen->wrong += word != word_of(first + i);
 	}
+	return !seen->refused || index != seen->refused;
 }
 
 /* Up to `most` words each, anywhere in the memory. */
@@ -115,6 +117,9 @@ START_TEST(fails_if_a_range_cannot_be_read)
 	draw(ranges, words, 2000);
 	live_begun(live, true);
 	ck_assert(rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	seen.refused = 1 + (size_t)rand() % (RANGES - 1);
+	ck_assert(!rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	seen.refused = 0;
 	size_t bad = (size_t)rand() % RANGES;
 	ranges[bad].start = address_of(words + WORDS) - 8;
 	ranges[bad].size = 16;
