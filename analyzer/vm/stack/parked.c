@@ -103,8 +103,23 @@ static bool can_be_switched(const struct rcore_loader *loader,
 }
 
 /*
+ * Returns whether a thread's id is none of a kernel thread. After a fork, 3.1
+ * and 3.2 still have the parent's, and a core may lack the thread pointers
+ * (QEMU writes no NT_ARM_TLS).
+ */
+static bool has_no_kernel_thread(const struct rcore_loader *loader,
+				 const struct rcore_thread *thread)
+{
+	for (size_t i = 0; i < loader->process->thread_count; i++)
+		if (loader->process->threads[i].tid == thread->tid)
+			return false;
+	return !thread->is_ended;
+}
+
+/*
  * Searches the fibers that a kernel thread may just have left or may be about
- * to leave. Returns -1 if there is none.
+ * to leave, and those of threads of which nothing else is known. Returns -1 if
+ * there is none.
  */
 static int fiber_with_stack_at(struct rcore_loader *loader, const struct rcore_thread *thread,
 			       const struct rcore_fiber *current, uint64_t sp)
@@ -116,8 +131,9 @@ static int fiber_with_stack_at(struct rcore_loader *loader, const struct rcore_t
 	}
 	for (size_t i = 0; i < loader->threads.count; i++) {
 		const struct rcore_thread *other = &loader->threads.items[i];
-		if (other->is_parked && other->current_fiber >= 0 &&
-		    has_stack_at(loader, &loader->fibers.items[other->current_fiber], sp))
+		if (other->current_fiber >= 0 &&
+		    has_stack_at(loader, &loader->fibers.items[other->current_fiber], sp) &&
+		    (other->is_parked || (!thread && has_no_kernel_thread(loader, other))))
 			return other->current_fiber;
 	}
 	return -1;
@@ -218,8 +234,10 @@ static void find_stack(struct rcore_loader *loader, const struct rcore_native_th
 	}
 	fiber->tid = native->tid;
 	fiber->is_parked = owner->is_parked = false;
-	if (!thread)
-		owner->tid = native->tid;
+	if (thread)
+		return;
+	owner->tid = native->tid;
+	owner->is_crashed = native->tid && native->tid == loader->process->crashed_tid;
 }
 
 /*
