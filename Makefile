@@ -42,6 +42,9 @@ SO_OBJ   = $(filter-out $(BUILD)/analyzer/report/profile/% $(BUILD)/gen/report/p
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
 
+# Whatever is made is kept. What make removes as intermediate, it makes again the next time.
+.SECONDARY:
+
 .PHONY: all help clean
 all: $(BUILD)/rcore $(BUILD)/librcore.so $(BUILD)/librcore.a ## build the command, the library and the bridge
 

@@ -16,7 +16,6 @@ ifneq ($(filter setup setup-tests,$(MAKECMDGOALS)),)
 endif
 
 .PHONY: setup setup-tests demo check check-quick check-long release-check check-unit check-programs san
-.SECONDARY: $(CHECKS:%=%.o)
 
 setup: ## install what builds rcore and runs the demo (Debian, as root)
 	@scripts/setup build

@@ -20,7 +20,6 @@ $(BUILD)/tests/fuzz/targets/fuzz_module: $(BUILD)/tests/support/fake_target.o
 $(BUILD)/tests/fuzz/targets/fuzz_heap.o $(BUILD)/tests/fuzz/targets/fuzz_module.o: override CPPFLAGS += -Itests/support
 
 .PHONY: fuzz fuzz-programs replay-programs
-.SECONDARY: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/targets/fuzz_%.o)
 
 fuzz-programs: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/targets/fuzz_%)
 

@@ -92,7 +92,7 @@ module BpfSystem
 
   # Waits until each has samples, so that all of its work will be sampled.
   def self.wait_for_samples(test, path, guests)
-    test.wait_until("samples of all") do
+    test.wait_until("samples of all in #{path}") do
       recording = Record.read(path)
       seen = recording.totals.map { |total| recording.thread(total)["pid"] }
       guests.all? { |guest| seen.include?(guest.pid) }
@@ -231,7 +231,7 @@ module BpfSystem
 
   # Whatever takes the samples, a process has the last of its titles.
   def self.titles(test, program)
-    %w[--ebpf=require --ebpf=no --off-cpu --event=syscalls:clock_nanosleep,ppoll,pselect6].each_with_index do |mode, index|
+    %w[--ebpf=require --ebpf=no --off-cpu --event=syscalls:clock_nanosleep,futex,ppoll,pselect6].each_with_index do |mode, index|
       pid = Process.spawn(program, "--disable-gems", "-e", RENAMED, pgroup: true)
       test.wait_until("title") { Child.command_line(pid) == "before" }
       title = nil
@@ -280,7 +280,7 @@ module BpfSystem
       ]
       forked = IO.popen([program, "-e", "def late; loop { }; end; puts fork { late }; $stdout.flush; sleep"], pgroup: true)
       pids << (child = Integer(forked.gets))
-      test.wait_until("samples of all") do
+      test.wait_until("samples of all in #{path}") do
         recording = Record.read(file)
         seen = recording.totals.select { |total| recording.stack(total).include?("Object#late") }.map { |total| recording.thread(total)["pid"] }
         pids.all? { |pid| seen.include?(pid) }
