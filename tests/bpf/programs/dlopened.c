@@ -10,26 +10,26 @@
  */
 int main(int argc, char **argv)
 {
-	int status = 1;
 	void *ruby = argc == 3 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
 	if (!ruby) {
 		fputs("dlopened LIBRUBY CODE\n", stderr);
-		return status;
+		return 1;
 	}
-	void (*begin)(volatile unsigned long *);
+	void (*init_stack)(volatile unsigned long *);
 	int (*setup)(void);
-	unsigned long (*evaluate)(const char *, int *);
-	*(void **)&begin = dlsym(ruby, "ruby_init_stack");
+	void *(*options)(int, char **);
+	int (*run)(void *);
+	*(void **)&init_stack = dlsym(ruby, "ruby_init_stack");
 	*(void **)&setup = dlsym(ruby, "ruby_setup");
-	*(void **)&evaluate = dlsym(ruby, "rb_eval_string_protect");
-	if (!begin || !setup || !evaluate)
-		return status;
-	/* Up to 3.4, nothing else tells the collector where this stack begins. */
-	begin((volatile unsigned long *)__builtin_frame_address(0));
+	*(void **)&options = dlsym(ruby, "ruby_options");
+	*(void **)&run = dlsym(ruby, "ruby_run_node");
+	if (!init_stack || !setup || !options || !run)
+		return 1;
+	/* From 3.4 on, ruby_setup() leaves this to its caller. */
+	init_stack((volatile unsigned long *)__builtin_frame_address(0));
 	if (setup())
-		return status;
-	evaluate(argv[2], &status);
-	if (status)
-		evaluate("warn $!.full_message", &status);
-	return 1;
+		return 1;
+	/* Methods that are written in Ruby, such as Integer#times, exist only then. */
+	char *arguments[] = {"ruby", "-e", argv[2], NULL};
+	return run(options(3, arguments));
 }
