@@ -113,8 +113,8 @@ $young = Ticket.new(30)
 litter(garbage)
 facts = {
   list: address(App::LIST), deep: address(App::DEPTH[0][0][0]), app: address(App),
-  links: sizes($links), texts: ObjectSpace.memsize_of($texts) + $texts.sum { |text| ObjectSpace.memsize_of(text) },
-  first_text: address($texts[0]), every_text: $texts.map { |text| address(text) },
+  links: sizes($links), texts: address($texts), texts_alone: ObjectSpace.memsize_of($texts), first_text: address($texts[0]),
+  every_text: $texts.to_h { |text| [address(text), ObjectSpace.memsize_of(text)] },
   tickets: [*$tickets, $young].map { |object| ticket(object) },
   label: ObjectSpace.memsize_of($labels[0].text), lists: ObjectSpace.memsize_of($lists[0]),
   mine: $mine, lock: address($lock), thread: address($thread), captured: $captured, inside: $inside, parked: address($parked),
