@@ -17,10 +17,6 @@
 enum {
 	CODE_LIMIT = 200000,      /* entries; then all are dropped */
 	ENVIRONMENT_LIMIT = 1000, /* nested blocks */
-	/* Verifications after which the decoders are created anew. */
-	OBJECT_ROUNDS = 10,
-	/* A bit in the number of an environment: it leads to the heap. */
-	IN_HEAP = 1,
 };
 
 static void begin(struct rcore_codes *codes)
@@ -45,7 +41,7 @@ void rcore_codes_init(struct rcore_codes *codes, struct rcore_profile *profile,
 	begin(codes);
 }
 
-static void drop(struct rcore_codes *codes, struct rcore_code *code)
+void rcore_codes_drop(struct rcore_codes *codes, struct rcore_code *code)
 {
 	HASH_DEL(codes->entries, code);
 	code->next_dropped = codes->dropped;
@@ -74,11 +70,11 @@ void rcore_codes_begin_tick(struct rcore_codes *codes)
 static void drop_all(struct rcore_codes *codes)
 {
 	while (codes->entries)
-		drop(codes, codes->entries);
+		rcore_codes_drop(codes, codes->entries);
 	codes->lost = 0;
 }
 
-static void forget_objects(struct rcore_codes *codes)
+void rcore_codes_forget_objects(struct rcore_codes *codes)
 {
 	codes->finish(&codes->ruby, codes->context);
 	rcore_ruby_deinit(&codes->ruby);
@@ -99,7 +95,7 @@ void rcore_codes_deinit(struct rcore_codes *codes)
 void rcore_codes_forget(struct rcore_codes *codes)
 {
 	drop_all(codes);
-	forget_objects(codes);
+	rcore_codes_forget_objects(codes);
 	codes->generation = codes->profile->generation;
 }
 
@@ -117,7 +113,7 @@ uint64_t rcore_code_environment(const struct rcore_layout *layout,
 		 word;
 	for (int i = 0; i < ENVIRONMENT_LIMIT; i++) {
 		if (!rcore_stack_value(stack, ep - FLAGS, &flags))
-			return mix(hash, ep) | IN_HEAP;
+			return mix(hash, ep) | RCORE_CODE_IN_HEAP;
 		if (rcore_stack_value(stack, ep - METHOD, &word))
 			hash = mix(hash, word);
 		if (!i)
@@ -126,39 +122,7 @@ uint64_t rcore_code_environment(const struct rcore_layout *layout,
 			break;
 		ep = word & ~(uint64_t)3;
 	}
-	return hash & ~(uint64_t)IN_HEAP;
-}
-
-/*
- * Reads words of the iseq, its body and its method entry that would differ in
- * an object that replaces them.
- */
-static void identify(struct rcore_codes *codes, const struct rcore_code *code,
-		     struct rcore_code_identity *ret)
-{
-	/* T_IMEMO and its type; the bits of the garbage collector change. */
-	enum { TYPE_MASK = 0xffff };
-	const struct rcore_layout *layout = codes->layout;
-	struct rcore_memory *memory = codes->memory;
-	uint64_t *words = ret->words;
-	memset(ret, 0, sizeof(*ret));
-	if (code->key.iseq && code->body) {
-		rcore_read_field(memory, code->key.iseq, &layout->iseq.flags, &words[0]);
-		rcore_read_field(memory, code->key.iseq, &layout->iseq.body, &words[1]);
-		rcore_read_field(memory, code->body, &layout->iseq_body.iseq_encoded,
-				 &words[2]);
-		rcore_read_field(memory, code->body, &layout->iseq_body.pathobj, &words[3]);
-		rcore_read_field(memory, code->body, &layout->iseq_body.label, &words[4]);
-		words[0] &= TYPE_MASK;
-	}
-	if (code->method) {
-		rcore_read_field(memory, code->method, &layout->cme.flags, &words[5]);
-		rcore_read_field(memory, code->method, &layout->cme.defined_class, &words[6]);
-		rcore_read_field(memory, code->method, &layout->cme.def, &words[7]);
-		rcore_read_field(memory, code->method, &layout->cme.called_id, &words[8]);
-		rcore_read_field(memory, code->method, &layout->cme.owner, &words[9]);
-		words[5] &= TYPE_MASK;
-	}
+	return hash & ~(uint64_t)RCORE_CODE_IN_HEAP;
 }
 
 static void set_function(struct rcore_codes *codes, struct rcore_code *code, const char *label,
@@ -263,7 +227,7 @@ static struct rcore_code *add(struct rcore_codes *codes, const struct rcore_code
 	codes->looked_up++;
 	struct rcore_error *err = look_up(codes, code, ep);
 	if (!err) {
-		identify(codes, code, &code->identity);
+		rcore_code_identify(codes->layout, codes->memory, code, &code->identity);
 		HASH_ADD(hh, codes->entries, key, sizeof(code->key), code);
 	}
 	if (err || code->is_lost) {
@@ -306,7 +270,7 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 	if (code && !rcore_code_is_within(code, pc) && !may_be_stale) {
 		codes->changed++;
 		drop_all(codes);
-		forget_objects(codes);
+		rcore_codes_forget_objects(codes);
 		code = NULL;
 	}
 	if (!code)
@@ -334,31 +298,4 @@ void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack
 	if (code->function)
 		ret->frame = rcore_profile_frame(codes->profile, code->function,
 						 line > 0 ? (uint32_t)line : 0);
-}
-
-void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live)
-{
-	bool has_changed = false;
-	for (struct rcore_code *code = codes->entries, *next; code; code = next) {
-		struct rcore_code_identity now;
-		next = code->hh.next;
-		if (!code->is_used)
-			continue;
-		code->is_used = false;
-		codes->verified++;
-		if (code->key.environment & IN_HEAP) {
-			/* The words there may point elsewhere now. */
-			drop(codes, code);
-			continue;
-		}
-		identify(codes, code, &now);
-		if (memcmp(&now, &code->identity, sizeof(now))) {
-			has_changed = true;
-			codes->changed++;
-			drop(codes, code);
-		}
-	}
-	/* Classes get names, and texts of objects use memory. */
-	if (has_changed || ++codes->rounds % OBJECT_ROUNDS == 0)
-		forget_objects(codes);
 }

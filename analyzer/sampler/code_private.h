@@ -6,9 +6,15 @@
 
 #include "sampler/code.h"
 
-/* What code.c and filled.c share. */
+/* What the files about code share. */
 
-enum { RCORE_CODE_IDENTITY_WORDS = 10 };
+enum {
+	RCORE_CODE_IDENTITY_WORDS = 10,
+	RCORE_CODE_PARTS = 3,
+	RCORE_CODE_PART_SIZE = 512,
+	/* A bit in the number of an environment: it leads to the heap. */
+	RCORE_CODE_IN_HEAP = 1,
+};
 
 /* What distinguishes the object at an address from one that replaces it. */
 struct rcore_code_identity {
@@ -58,6 +64,29 @@ static inline bool rcore_code_is_within(const struct rcore_code *code, uint64_t 
 {
 	return !code->has_line || !pc || pc - code->encoded <= code->bytes;
 }
+
+/*
+ * code_identity.c: reads words of the iseq, its body and its method entry that
+ * would differ in an object that replaces them. What cannot be read is 0.
+ */
+void rcore_code_identify(const struct rcore_layout *layout, struct rcore_memory *memory,
+			 const struct rcore_code *code, struct rcore_code_identity *ret);
+
+/*
+ * Sets up to RCORE_CODE_PARTS ranges that have most of these words, and returns
+ * their number. `bytes` has as many elements, and is where they are read to.
+ */
+struct rcore_code_part {
+	uint8_t bytes[RCORE_CODE_PART_SIZE];
+};
+size_t rcore_code_ranges(const struct rcore_layout *layout, const struct rcore_code *code,
+			 struct rcore_code_part *bytes, struct rcore_live_range *ret);
+
+/* Removes an entry. It stays valid until the next tick. */
+void rcore_codes_drop(struct rcore_codes *codes, struct rcore_code *code);
+
+/* Makes the decoders forget what they know about objects. */
+void rcore_codes_forget_objects(struct rcore_codes *codes);
 
 /* Returns the entry of an iseq and an environment, or NULL. */
 struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,

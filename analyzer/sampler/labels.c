@@ -115,21 +115,40 @@ static void keep_table(struct rcore_context_watch *watch)
 	memcpy(grown, watch->piece.bytes, watch->piece.size);
 }
 
+size_t rcore_sampler_aim_context(struct rcore_context_watch *watch, struct rcore_piece **ret)
+{
+	struct rcore_piece *head = &watch->head, *piece = &watch->piece;
+	watch->is_copied =
+		watch->is_known && watch->place &&
+		(!watch->table || watch->last_size >= HEAD_SIZE) &&
+		rcore_piece_set(head, watch->place, sizeof(watch->word)) &&
+		rcore_piece_set(piece, watch->table, watch->table ? watch->last_size : 0);
+	if (!watch->is_copied)
+		return 0;
+	ret[0] = head;
+	ret[1] = piece;
+	return piece->size ? 2 : 1;
+}
+
 /* Whether the Fiber has the table that it had, and that has the same pairs. */
 static bool is_same(struct rcore_sampler *sampler, struct rcore_context_watch *watch)
 {
-	uint64_t word;
-	struct rcore_piece *piece = &watch->piece;
-	if (!watch->place || (watch->table && watch->last_size < HEAD_SIZE) ||
-	    !rcore_piece_set(piece, watch->table, watch->table ? watch->last_size : 0))
-		return false;
-	struct rcore_live_range ranges[] = {
-		{watch->place, sizeof(word), (uint8_t *)&word, 0},
-		{piece->start, piece->size, piece->bytes, 0},
-	};
-	rcore_live_read(sampler->live, ranges, piece->size ? 2 : 1);
-	return ranges[0].read == sizeof(word) && word == watch->word &&
-	       ranges[1].read == piece->size &&
+	struct rcore_piece *pieces[RCORE_CONTEXT_PIECES];
+	const struct rcore_piece *head = &watch->head, *piece = &watch->piece;
+	if (!watch->is_copied) {
+		struct rcore_live_range ranges[RCORE_CONTEXT_PIECES];
+		size_t count = rcore_sampler_aim_context(watch, pieces);
+		for (size_t i = 0; i < count; i++)
+			ranges[i] = (struct rcore_live_range){pieces[i]->start, pieces[i]->size,
+							      pieces[i]->bytes, 0};
+		if (!count)
+			return false;
+		rcore_live_read(sampler->live, ranges, count);
+		for (size_t i = 0; i < count; i++)
+			pieces[i]->read = ranges[i].read;
+	}
+	return head->read == head->size && piece->read == piece->size &&
+	       !memcmp(head->bytes, &watch->word, sizeof(watch->word)) &&
 	       (!piece->size || !memcmp(piece->bytes, watch->last, piece->size));
 }
 
@@ -163,11 +182,13 @@ void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *tr
 			   uint64_t now)
 {
 	struct rcore_context_watch *watch = &track->context;
-	if (!watch->object) {
+	if (!watch->object)
 		watch->labels = 0;
-		return;
-	}
-	if (watch->is_known && now - watch->looked < LOOK_AGAIN_NS && is_same(sampler, watch))
+	bool is_known =
+		!watch->object || (watch->is_known && now - watch->looked < LOOK_AGAIN_NS &&
+				   is_same(sampler, watch));
+	watch->is_copied = false;
+	if (is_known)
 		return;
 	watch->is_known = true;
 	watch->looked = now;

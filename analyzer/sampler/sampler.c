@@ -219,27 +219,26 @@ static bool reserve(struct rcore_sampler *sampler, size_t count)
 	return true;
 }
 
-/* Reads what a tick needs besides stacks. The caller copies the pieces back. */
+/* Reads all that a tick needs of a thread that goes on as before. */
 static struct rcore_error *read_all(struct rcore_sampler *sampler)
 {
-	size_t count = sampler->ractors.count + 1;
-	struct rcore_piece *others = reallocarray(sampler->others, count, sizeof(*others));
+	size_t threads = sampler->threads.count, used = 0;
+	size_t most = sampler->ractors.count + 1 + threads * RCORE_CONTEXT_PIECES;
+	struct rcore_piece **others = reallocarray(sampler->others, most, sizeof(*others));
 	if (others)
 		sampler->others = others;
-	if (!others || !reserve(sampler, sampler->threads.count + 1))
+	if (!others || !reserve(sampler, threads + 1))
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < sampler->ractors.count; i++)
-		others[i] = sampler->ractors.items[i].piece;
-	others[count - 1] = sampler->gc;
-	for (size_t i = 0; i < sampler->threads.count; i++)
-		sampler->stacks[i] = &sampler->threads.items[i]->track.stack;
+		others[used++] = &sampler->ractors.items[i].piece;
+	others[used++] = &sampler->gc;
+	for (size_t i = 0; i < threads; i++) {
+		struct rcore_track *track = &sampler->threads.items[i]->track;
+		sampler->stacks[i] = &track->stack;
+		used += rcore_sampler_aim_context(&track->context, &others[used]);
+	}
 	sampler->statistics.reads++;
-	struct rcore_error *err = rcore_stack_read(&sampler->reader, sampler->stacks,
-						   sampler->threads.count, others, count);
-	for (size_t i = 0; i < sampler->ractors.count; i++)
-		sampler->ractors.items[i].piece = others[i];
-	sampler->gc = others[count - 1];
-	return err;
+	return rcore_stack_read(&sampler->reader, sampler->stacks, threads, others, used);
 }
 
 uint32_t rcore_sampler_current_fiber(struct rcore_sampler *sampler,

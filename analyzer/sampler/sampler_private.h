@@ -47,7 +47,9 @@ struct rcore_track {
 		uint64_t place, word;
 		/* when the table was looked up in the Fiber */
 		uint64_t looked;
-		struct rcore_piece piece;
+		struct rcore_piece head, piece; /* of the word, of the table */
+		/* Whether the tick's first read has filled both. */
+		bool is_copied;
 		uint8_t *last;
 		size_t last_size;
 		bool is_known;
@@ -206,7 +208,7 @@ struct rcore_sampler {
 	struct rcore_sampler_work_labels works;
 	struct rcore_piece gc; /* objspace's flags */
 	uint64_t objspace;
-	struct rcore_piece *others; /* of one tick, copied from those above */
+	struct rcore_piece **others; /* room for those of one tick */
 	struct rcore_stack **stacks;
 	size_t stack_capacity;
 	size_t thread_count; /* threads ever seen */
@@ -384,7 +386,14 @@ void rcore_sampler_update_title(struct rcore_sampler *sampler);
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);
 void rcore_parked_free(struct rcore_parked *parked);
 
-/* labels.c: sets track->context.labels to those of the fiber's context. */
+/*
+ * labels.c: lets a tick read what rcore_sampler_context() compares, together
+ * with the stacks. Stores up to RCORE_CONTEXT_PIECES pieces in `ret`, and
+ * returns their number.
+ */
+enum { RCORE_CONTEXT_PIECES = 2 };
+size_t rcore_sampler_aim_context(struct rcore_context_watch *watch, struct rcore_piece **ret);
+/* Sets track->context.labels to those of the fiber's context. */
 void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
 			   uint64_t now);
 bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels);

@@ -97,7 +97,7 @@ static size_t add(struct rcore_live_range *ranges, size_t used, struct rcore_pie
 
 struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
 				     struct rcore_stack *const *stacks, size_t count,
-				     struct rcore_piece *others, size_t other_count)
+				     struct rcore_piece *const *others, size_t other_count)
 {
 	size_t wanted = count * RCORE_PIECE_COUNT + other_count, used = 0;
 	if (wanted > reader->range_capacity) {
@@ -109,7 +109,7 @@ struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
 		reader->range_capacity = wanted;
 	}
 	for (size_t i = 0; i < other_count; i++)
-		used = add(reader->ranges, used, &others[i]);
+		used = add(reader->ranges, used, others[i]);
 	for (size_t i = 0; i < count; i++) {
 		if (!aim(reader, stacks[i]))
 			return rcore_error_no_memory();
@@ -119,8 +119,8 @@ struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
 	rcore_live_read(reader->live, reader->ranges, used);
 	const struct rcore_live_range *range = reader->ranges;
 	for (size_t i = 0; i < other_count; i++)
-		if (others[i].size)
-			others[i].read = range++->read;
+		if (others[i]->size)
+			others[i]->read = range++->read;
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < RCORE_PIECE_COUNT; j++)
 			if (stacks[i]->pieces[j].size)

@@ -86,7 +86,7 @@ void rcore_stack_reader_deinit(struct rcore_stack_reader *reader);
  */
 struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
 				     struct rcore_stack *const *stacks, size_t count,
-				     struct rcore_piece *others, size_t other_count);
+				     struct rcore_piece *const *others, size_t other_count);
 
 /*
  * Makes room in a piece for `size` bytes at `start`. Returns false if memory is

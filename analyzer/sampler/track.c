@@ -223,6 +223,7 @@ void rcore_track_deinit(struct rcore_track *track)
 	rcore_stack_deinit(&track->stack);
 	free(track->frames);
 	free(track->known);
+	free(track->context.head.bytes);
 	free(track->context.piece.bytes);
 	free(track->context.last);
 	free(track->work.places.items);
