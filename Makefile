@@ -42,7 +42,7 @@ SO_OBJ   = $(filter-out $(BUILD)/analyzer/report/profile/% $(BUILD)/gen/report/p
 CLI_OBJ  = $(CLI_SRC:%.c=$(BUILD)/%.o)
 PLUG_OBJ = $(PLUG_SRC:%.c=$(BUILD)/%.o)
 
-# Whatever is made is kept. What make removes as intermediate, it makes again the next time.
+# Keep all intermediate files. GNU Make 4.4 otherwise removes some, and builds them and the programs again at the next call.
 .SECONDARY:
 
 .PHONY: all help clean

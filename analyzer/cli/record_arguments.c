@@ -49,11 +49,10 @@ const struct rcore_option rcore_record_options[] = {
 	 .help = "Instead of sampling, record each time that a thread leaves its processor: "
 		 "where, and for how long. Needs BPF, like --ebpf"},
 	{"event", 'e', RCORE_OPTION_LIST, MEMBER(events), "EVENT",
-	 "Instead of sampling, record each event, and where it happened. syscalls:NAME,...: "
-	 "these system calls when they return, and how many bytes they moved. "
-	 "uprobe:FILE:FUNCTION,...: calls of these C functions of a library or program, such "
-	 "as "
-	 "uprobe:libc.so.6:malloc. Can be repeated. Needs BPF, like --ebpf",
+	 "Instead of sampling, record every event and its stack. syscalls:NAME,...: these "
+	 "system calls when they return, and how many bytes they moved. "
+	 "uprobe:FILE:FUNCTION,...: each call of these C functions of a library or program, "
+	 "such as uprobe:libc.so.6:malloc. Can be repeated. Needs BPF, like --ebpf",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"label", 0, RCORE_OPTION_LIST, MEMBER(labels), "KEY",
 	 "Keep only labels named KEY: a key of a fiber's context, or a field of what it works "

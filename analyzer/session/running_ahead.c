@@ -114,10 +114,10 @@ static struct rcore_live_parked parked_of(const struct rcore_session *session,
 }
 
 /*
- * Lets only those fibers rest that have not run while their stacks were copied.
+ * Wakes the fibers that may have run while their stacks were copied.
  */
-static struct rcore_error *rest_steadily(struct rcore_ahead *ahead,
-					 const struct rcore_session *session)
+static struct rcore_error *wake_inconsistent(struct rcore_ahead *ahead,
+					     const struct rcore_session *session)
 {
 	const struct rcore_snapshot *first = ahead->first;
 	struct rcore_live *live = session->target.live;
@@ -128,15 +128,15 @@ static struct rcore_error *rest_steadily(struct rcore_ahead *ahead,
 	for (size_t i = 0; i < first->fiber_count; i++)
 		if (ahead->fibers[i].rests)
 			parked[count++] = parked_of(session, &first->fibers[i]);
-	struct rcore_error *err = rcore_live_copy_steadily(live, parked, count);
-	for (size_t i = 0; i < first->fiber_count && !err; i++) {
-		if (!ahead->fibers[i].rests || parked[known++].is_steady)
+	rcore_live_copy_consistent(live, parked, count);
+	for (size_t i = 0; i < first->fiber_count; i++) {
+		if (!ahead->fibers[i].rests || parked[known++].is_consistent)
 			continue;
 		ahead->fibers[i].rests = false;
 		wake(live, &first->fibers[i]);
 	}
 	free(parked);
-	return err;
+	return NULL;
 }
 
 static struct rcore_error *let_rest(struct rcore_ahead *ahead,
@@ -155,7 +155,7 @@ static struct rcore_error *let_rest(struct rcore_ahead *ahead,
 			saved += rest(live, fiber);
 	}
 	ahead->is_exact = saved <= ALWAYS_EXACT;
-	return ahead->is_exact ? NULL : rest_steadily(ahead, session);
+	return ahead->is_exact ? NULL : wake_inconsistent(ahead, session);
 }
 
 /* Returns how many parts are compared. */

@@ -9,7 +9,7 @@ module BpfNative
   RATE = 1999
   SECONDS = 1.5
   SLEEPERS = %w[sorts maps pops defines resumes enumerates deep].freeze
-  # Since glibc 2.41, these are between a function that may be cancelled and its system call.
+  # Since glibc 2.41, these frames are between a cancellation point, such as write(), and its system call.
   SYSCALL_CANCEL = /\A__(?:internal_)?syscall_cancel(?:_arch)?\z/.freeze
   SUMMARY = /; (\d+) of (\d+) native stacks could not be unwound completely;/.freeze
 

@@ -280,7 +280,7 @@ module BpfSystem
       ]
       forked = IO.popen([program, "-e", "def late; loop { }; end; puts fork { late }; $stdout.flush; sleep"], pgroup: true)
       pids << (child = Integer(forked.gets))
-      test.wait_until("samples of all in #{path}") do
+      test.wait_until("samples of all in #{file}") do
         recording = Record.read(file)
         seen = recording.totals.select { |total| recording.stack(total).include?("Object#late") }.map { |total| recording.thread(total)["pid"] }
         pids.all? { |pid| seen.include?(pid) }

@@ -74,7 +74,7 @@ module Running
     end
   end
 
-  # The first that is told, and of what.
+  # The first problem of the report, after the id of the thread, fiber or frame that has it.
   def self.problem(report)
     parts = report["threads"] + report["fibers"] + report["fibers"].flat_map { |fiber| fiber["frames"].map { |frame| frame.merge("id" => "#{fiber["id"]}, #{frame["label"]}") } }
     report["problems"].first || parts.filter_map { |part| part["problem"] && "#{part["id"]}: #{part["problem"]}" }.first

@@ -130,27 +130,28 @@ bool rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end);
 /* A parked fiber. */
 struct rcore_live_parked {
 	/*
-	 * [start, end) of its struct, which contains whether it runs and its
-	 * saved stack pointers, and of both stacks.
+	 * The ranges [start, end) of its rb_fiber_t and of its two stacks. The
+	 * struct holds its status and its saved stack pointers.
 	 */
 	struct {
 		uint64_t start, end;
 	} head, stacks[2];
-	bool is_steady; /* see rcore_live_copy_steadily() */
+	bool is_consistent; /* see rcore_live_copy_consistent() */
 };
 
 /*
  * A fiber may run while rcore copies its stacks ahead. If it is parked again at
- * the same depth, its struct does not show that, but the copy may be torn.
+ * the same depth, its struct is the same as before, but the copy may mix two
+ * moments.
  *
- * Copies once more the pages of parked fibers that rest, and sets is_steady of
- * those whose copy is of one moment: two copies made one right after the other
- * are equal, and the struct before and after them is what was copied ahead.
- * Call it between rcore_live_rest() and rcore_live_begin(), and wake the stacks
- * of the others. Error: NO_MEMORY.
+ * Copies the resting pages of parked fibers twice more. Sets is_consistent of a
+ * fiber if both copies are equal and its struct has not changed since it was
+ * copied ahead; the pages then have the bytes of these copies. Call it between
+ * rcore_live_rest() and rcore_live_begin(), and wake the stacks of the others.
+ * If memory is short, it leaves is_consistent of some fibers as it was.
  */
-struct rcore_error *rcore_live_copy_steadily(struct rcore_live *live,
-					     struct rcore_live_parked *parked, size_t count);
+void rcore_live_copy_consistent(struct rcore_live *live, struct rcore_live_parked *parked,
+				size_t count);
 
 /*
  * Returns whether a thread slept all the time from rcore_live_note_sleepers()

@@ -68,9 +68,9 @@ struct rcore_live_pages {
 	uint64_t *sorted;
 	size_t sorted_count;
 	/*
-	 * How many bytes rest(), wake() and digest() may still process. It
-	 * starts as a multiple of all bytes on the list; only ranges that
-	 * overlap use it up.
+	 * How many bytes rest(), next_resting(), wake() and digest() may still
+	 * process. It starts as a multiple of all bytes on the list; only
+	 * ranges that overlap use it up.
 	 */
 	uint64_t work_left;
 	uint64_t unlike; /* the last value that digest() invented */
@@ -116,8 +116,9 @@ size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uin
 
 /*
  * Finds the first run of adjacent pages of [*from, end) that rest, sets *ret to
- * the first of them, and *from to their end. Their bytes are adjacent, too.
- * Returns how many they are; 0: there are none, or `work_left` is used up.
+ * the first of them, and *from to their end. Their copies are adjacent, too.
+ * Returns their number; 0: there are none, or `work_left` is used up, which
+ * then is 0.
  */
 size_t rcore_live_pages_next_resting(struct rcore_live_pages *pages, uint64_t *from,
 				     uint64_t end, struct rcore_live_page **ret);

@@ -11,8 +11,8 @@ enum {
 
 /*
  * Gets the bytes of the range `index`, which are valid until it returns. It
- * must not read the process. `thread` is 0 or 1. Returns false to end the scan,
- * which then fails.
+ * must not read the process. `thread` is 0 or 1. Returns false if the bytes are
+ * wrong: the scan stops, and rcore_live_scan() returns false.
  */
 typedef bool rcore_live_scan_visit(void *context, int thread, size_t index,
 				   const uint8_t *bytes);

@@ -16,8 +16,8 @@ int rcore_live_tracer(int folder);
 
 /*
  * Like rcore_stop_begin(), but waits while another rcore holds the process,
- * which takes milliseconds, and never more than RCORE_STOP_LIMIT_MS. It does
- * not wait for other tracers.
+ * which takes milliseconds, and at most
+ * RCORE_STOP_LIMIT_MS + RCORE_STOP_WAIT_MS. It does not wait for other tracers.
  */
 int rcore_live_stop_in_turn(int folder, unsigned limit, struct rcore_stop **ret);
 

@@ -103,9 +103,9 @@ static bool can_be_switched(const struct rcore_loader *loader,
 }
 
 /*
- * Returns whether a thread's id is none of a kernel thread. After a fork, 3.1
- * and 3.2 still have the parent's, and a core may lack the thread pointers
- * (QEMU writes no NT_ARM_TLS).
+ * Returns whether no kernel thread has this thread's id. After a fork, 3.1 and
+ * 3.2 still have the parent's, and a core may lack the thread pointers (QEMU
+ * writes no NT_ARM_TLS).
  */
 static bool has_no_kernel_thread(const struct rcore_loader *loader,
 				 const struct rcore_thread *thread)
@@ -113,7 +113,18 @@ static bool has_no_kernel_thread(const struct rcore_loader *loader,
 	for (size_t i = 0; i < loader->process->thread_count; i++)
 		if (loader->process->threads[i].tid == thread->tid)
 			return false;
-	return !thread->is_ended;
+	return true;
+}
+
+/*
+ * Returns whether a kernel thread that is nobody's may run this thread.
+ */
+static bool can_be_run(const struct rcore_loader *loader,
+		       const struct rcore_native_thread *native,
+		       const struct rcore_thread *thread)
+{
+	return thread->is_parked ||
+	       (!native->thread_pointer && has_no_kernel_thread(loader, thread));
 }
 
 /*
@@ -121,7 +132,9 @@ static bool has_no_kernel_thread(const struct rcore_loader *loader,
  * to leave, and those of threads of which nothing else is known. Returns -1 if
  * there is none.
  */
-static int fiber_with_stack_at(struct rcore_loader *loader, const struct rcore_thread *thread,
+static int fiber_with_stack_at(struct rcore_loader *loader,
+			       const struct rcore_native_thread *native,
+			       const struct rcore_thread *thread,
 			       const struct rcore_fiber *current, uint64_t sp)
 {
 	for (size_t i = 0; current && i < thread->fiber_count; i++) {
@@ -131,9 +144,10 @@ static int fiber_with_stack_at(struct rcore_loader *loader, const struct rcore_t
 	}
 	for (size_t i = 0; i < loader->threads.count; i++) {
 		const struct rcore_thread *other = &loader->threads.items[i];
-		if (other->current_fiber >= 0 &&
-		    has_stack_at(loader, &loader->fibers.items[other->current_fiber], sp) &&
-		    (other->is_parked || (!thread && has_no_kernel_thread(loader, other))))
+		if (other->current_fiber < 0 ||
+		    !(thread ? other->is_parked : can_be_run(loader, native, other)))
+			continue;
+		if (has_stack_at(loader, &loader->fibers.items[other->current_fiber], sp))
 			return other->current_fiber;
 	}
 	return -1;
@@ -212,7 +226,7 @@ static void find_stack(struct rcore_loader *loader, const struct rcore_native_th
 		current->tid = native->tid;
 	if (!native->has_registers || (current && has_stack_at(loader, current, sp)))
 		return;
-	int found = fiber_with_stack_at(loader, thread, current, sp);
+	int found = fiber_with_stack_at(loader, native, thread, current, sp);
 	if (found < 0) {
 		found = thread ? -1 : ended_fiber_at(loader, sp);
 		if (found >= 0)

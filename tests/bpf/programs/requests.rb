@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# What a program does for random requests, in threads and fibers. Prints its process id, begins when it reads a line, and writes
-# truth.json: what `piece` has counted.
+# Runs a block for random requests, in threads and fibers. Prints the process id, begins when it reads a line, and writes
+# truth.json: what the block has counted.
 require "json"
 require_relative "state"
 

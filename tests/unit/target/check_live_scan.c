@@ -18,7 +18,7 @@ struct seen {
 	const uint64_t *words; /* of the child */
 	const struct rcore_live_range *ranges;
 	int counts[RANGES], threads[RANGES], wrong;
-	size_t refused; /* this range, if it is not 0 */
+	size_t refused; /* the range that visit() rejects; 0: none */
 	size_t last[RCORE_LIVE_SCAN_THREADS];
 };
 
@@ -68,6 +68,15 @@ static void check_seen(const struct seen *seen, size_t bytes)
 		ck_assert_int_eq(seen->threads[RANGES - 1], 0);
 }
 
+/* After the second scan: no range that follows the rejected one was visited. */
+static void check_ended(const struct seen *seen)
+{
+	ck_assert_int_eq(seen->counts[seen->refused], 2);
+	for (size_t i = seen->refused + 1; i < RANGES; i++)
+		if (seen->threads[i] == seen->threads[seen->refused])
+			ck_assert_int_eq(seen->counts[i], 1);
+}
+
 static uint64_t *new_words(void)
 {
 	uint64_t *words = mmap(NULL, WORDS * sizeof(*words) + 4096, PROT_READ | PROT_WRITE,
@@ -114,11 +123,13 @@ START_TEST(fails_if_a_range_cannot_be_read)
 	struct child child = child_start(child_sleeps, NULL);
 	struct rcore_live *live = live_opened(child.pid);
 	struct seen seen = {.words = words, .ranges = ranges};
+	srand((unsigned)time(NULL));
 	draw(ranges, words, 2000);
 	live_begun(live, true);
 	ck_assert(rcore_live_scan(live, ranges, RANGES, visit, &seen));
 	seen.refused = 1 + (size_t)rand() % (RANGES - 1);
 	ck_assert(!rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	check_ended(&seen);
 	seen.refused = 0;
 	size_t bad = (size_t)rand() % RANGES;
 	ranges[bad].start = address_of(words + WORDS) - 8;

@@ -4,24 +4,36 @@
 #include "base/count.h"
 #include "vm_suite.h"
 
+enum { CHILD_TID = 4711, SIZE = 0x10000 };
+
+static const uint64_t stack = 0x7f0000000000;
+
+/* A kernel thread without a thread pointer is on this stack. */
+static void put_on_stack(struct rcore_native_thread *native, uint64_t fiber)
+{
+	FAKE_PUT(&world.vm, fiber, fiber, stack_base, stack);
+	FAKE_PUT(&world.vm, fiber, fiber, stack_size, SIZE);
+	native->thread_pointer = 0;
+	native->has_registers = true;
+	native->registers[rcore_register_sp(EM_X86_64)] = stack + SIZE / 2;
+}
+
+static bool has_stacks(void)
+{
+	return rcore_has(&world.vm.ruby.layout.fiber.stack_base);
+}
+
 /*
  * The child of a fork: the thread still has its parent's id, and the core has
  * no thread pointer. The stack tells whose the registers are.
  */
 START_TEST(test_forked)
 {
-	enum { CHILD_TID = 4711 };
-	static const uint64_t size = 0x10000, stack = 0x7f0000000000;
 	world_begin(_i);
-	struct fake_vm *vm = &world.vm;
-	if (!rcore_has(&vm->ruby.layout.fiber.stack_base))
+	if (!has_stacks())
 		return;
-	FAKE_PUT(vm, world.running, fiber, stack_base, stack);
-	FAKE_PUT(vm, world.running, fiber, stack_size, size);
+	put_on_stack(&world.native[0], world.running);
 	world.process.crashed_tid = world.native[0].tid = CHILD_TID;
-	world.native[0].thread_pointer = 0;
-	world.native[0].has_registers = true;
-	world.native[0].registers[rcore_register_sp(EM_X86_64)] = stack + size / 2;
 	struct rcore_snapshot *snapshot = world_load();
 	ck_assert_int_eq(world_fiber(snapshot, world.running)->tid, CHILD_TID);
 	ck_assert_int_eq(snapshot->threads[0].tid, CHILD_TID);
@@ -29,7 +41,7 @@ START_TEST(test_forked)
 	world_free(snapshot);
 
 	/* An unknown kernel thread is elsewhere. */
-	world.native[0].registers[rcore_register_sp(EM_X86_64)] = stack + size * 2;
+	world.native[0].registers[rcore_register_sp(EM_X86_64)] = stack + SIZE * 2;
 	snapshot = world_load();
 	ck_assert_int_ne(snapshot->threads[0].tid, CHILD_TID);
 	ck_assert(!snapshot->threads[0].is_crashed);
@@ -37,8 +49,48 @@ START_TEST(test_forked)
 }
 END_TEST
 
+/* On the stack of a thread that has a kernel thread, or of one that has ended. */
+START_TEST(test_strangers)
+{
+	world_begin(_i);
+	if (!has_stacks())
+		return;
+	struct rcore_native_thread *stranger = &world.native[3];
+	ck_assert_int_eq(stranger->tid, STRANGER_TID);
+	put_on_stack(stranger, world.running);
+	struct rcore_snapshot *snapshot = world_load();
+	ck_assert_int_eq(snapshot->threads[0].tid, MAIN_TID);
+	ck_assert_int_eq(world_fiber(snapshot, world.running)->tid, MAIN_TID);
+	world_free(snapshot);
+
+	FAKE_PUT(&world.vm, world.running, fiber, stack_size, 0);
+	put_on_stack(stranger, world.orphan);
+	FAKE_PUT(&world.vm, world.ended, thread, ec,
+		 world.orphan + (uint64_t)world.vm.ruby.layout.fiber.saved_ec.offset);
+	snapshot = world_load();
+	ck_assert_int_eq(world_thread(snapshot, world.ended)->tid, 0);
+	ck_assert_int_eq(world_fiber(snapshot, world.orphan)->tid, 0);
+	world_free(snapshot);
+}
+END_TEST
+
+/* A thread pointer tells whose the kernel thread is: here, no thread's. */
+START_TEST(test_known_pointer)
+{
+	world_begin(_i);
+	if (!has_stacks())
+		return;
+	put_on_stack(&world.native[0], world.running);
+	world.native[0].tid = CHILD_TID;
+	world.native[0].thread_pointer = stack + 0x1000000;
+	struct rcore_snapshot *snapshot = world_load();
+	ck_assert_int_ne(snapshot->threads[0].tid, CHILD_TID);
+	world_free(snapshot);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_forked};
+	const TTest *const tests[] = {test_forked, test_strangers, test_known_pointer};
 	return world_run("forked", tests, RCORE_COUNT(tests));
 }

@@ -9,9 +9,11 @@ enum {
 	FIBERS = 64, /* that are read at once */
 	STACKS = 2,
 	ATTEMPTS = 3,
-	/* Of a struct, and of the stacks of one fiber. */
-	HEAD_LIMIT = 64 << 10,
-	STACKS_LIMIT = 4 << 20,
+	/* Of a struct: larger reads are not answered from the copy. */
+	HEAD_LIMIT = RCORE_LIVE_SCAN_SIZE,
+	STACKS_LIMIT = 4 << 20, /* of one fiber */
+	FIBER_LIMIT = 2 * (HEAD_LIMIT + STACKS_LIMIT),
+	ROOM = 16 << 20,
 };
 
 /*
@@ -21,7 +23,7 @@ enum {
 struct group {
 	struct rcore_live_parked *parked;
 	size_t first, runs; /* its first range */
-	bool is_open;       /* it must be read (again) */
+	bool is_pending;    /* it must be read (again) */
 };
 
 struct batch {
@@ -37,20 +39,24 @@ struct batch {
 		uint8_t **items;
 		size_t count, capacity;
 	} targets;
-	uint8_t *room;
-	size_t room_size;
+	uint8_t *room; /* ROOM bytes for the ranges, then HEAD_LIMIT bytes */
+	size_t used;
 	bool is_short; /* of memory */
 };
 
 static bool add_range(struct batch *batch, uint64_t start, uint64_t size, uint8_t *target)
 {
+	if (size > ROOM - batch->used)
+		return false;
 	struct rcore_live_range *range = rcore_push(&batch->ranges);
 	uint8_t **own = range ? rcore_push(&batch->targets) : NULL;
 	batch->is_short = !own;
 	if (batch->is_short)
 		return false;
-	*range = (struct rcore_live_range){.start = start, .size = size};
+	*range = (struct rcore_live_range){
+		.start = start, .size = size, .bytes = batch->room + batch->used};
 	*own = target;
+	batch->used += size;
 	return true;
 }
 
@@ -64,15 +70,16 @@ static bool add_head(struct batch *batch, const struct group *group)
 	return add_range(batch, group->parked->head.start, head_size(group), NULL);
 }
 
+/* Fails if not all runs may have been found. */
 static bool add_runs(struct batch *batch, struct group *group)
 {
+	struct rcore_live_pages *all = &batch->live->pages;
 	struct rcore_live_page *page;
 	uint64_t bytes = 0;
 	for (int i = 0; i < STACKS; i++) {
 		uint64_t from = group->parked->stacks[i].start, pages;
-		while ((pages = rcore_live_pages_next_resting(&batch->live->pages, &from,
-							      group->parked->stacks[i].end,
-							      &page))) {
+		while ((pages = rcore_live_pages_next_resting(
+				all, &from, group->parked->stacks[i].end, &page))) {
 			bytes += pages * RCORE_LIVE_PAGE;
 			if (bytes > STACKS_LIMIT ||
 			    !add_range(batch, page->address, pages * RCORE_LIVE_PAGE,
@@ -81,7 +88,7 @@ static bool add_runs(struct batch *batch, struct group *group)
 			group->runs++;
 		}
 	}
-	return true;
+	return all->work_left > 0;
 }
 
 static bool repeat_runs(struct batch *batch, const struct group *group)
@@ -94,36 +101,45 @@ static bool repeat_runs(struct batch *batch, const struct group *group)
 	return true;
 }
 
-/* Adds the ranges of a group, or closes it. */
+/* Adds the ranges of a group, or gives it up. */
 static void add_group(struct batch *batch, struct group *group)
 {
-	size_t first = batch->ranges.count;
+	size_t first = batch->ranges.count, used = batch->used;
 	group->first = first;
 	group->runs = 0;
-	group->is_open = head_size(group) <= HEAD_LIMIT && add_head(batch, group) &&
-			 add_runs(batch, group) && repeat_runs(batch, group) &&
-			 add_head(batch, group);
-	if (!group->is_open)
-		batch->ranges.count = batch->targets.count = first;
+	group->is_pending = head_size(group) <= HEAD_LIMIT && add_head(batch, group) &&
+			    add_runs(batch, group) && repeat_runs(batch, group) &&
+			    add_head(batch, group);
+	if (group->is_pending)
+		return;
+	batch->ranges.count = batch->targets.count = first;
+	batch->used = used;
 }
 
-/* Gives each range its bytes. */
-static void place(struct batch *batch)
+static void clear(struct batch *batch)
 {
-	size_t size = 0;
-	for (size_t i = 0; i < batch->ranges.count; i++)
-		size += batch->ranges.items[i].size;
-	if (size > batch->room_size) {
-		free(batch->room);
-		batch->room = malloc(size);
-		batch->room_size = batch->room ? size : 0;
-		batch->is_short = !batch->room;
+	batch->ranges.count = batch->targets.count = batch->used = 0;
+}
+
+/* Adds as many groups as certainly fit. */
+static void add_groups(struct batch *batch, struct rcore_live_parked *parked, size_t count)
+{
+	clear(batch);
+	batch->count = 0;
+	while (batch->count < FIBERS && batch->count < count && !batch->is_short &&
+	       batch->used <= ROOM - FIBER_LIMIT) {
+		struct group *group = &batch->groups[batch->count];
+		*group = (struct group){.parked = &parked[batch->count++]};
+		add_group(batch, group);
 	}
-	uint8_t *bytes = batch->room;
-	for (size_t i = 0; i < batch->ranges.count && !batch->is_short; i++) {
-		batch->ranges.items[i].bytes = bytes;
-		bytes += batch->ranges.items[i].size;
-	}
+}
+
+static void add_pending(struct batch *batch)
+{
+	clear(batch);
+	for (size_t i = 0; i < batch->count && !batch->is_short; i++)
+		if (batch->groups[i].is_pending)
+			add_group(batch, &batch->groups[i]);
 }
 
 static bool are_equal(const struct rcore_live_range *one, const struct rcore_live_range *other)
@@ -135,27 +151,22 @@ static bool are_equal(const struct rcore_live_range *one, const struct rcore_liv
 /* Returns whether the struct is the one that was copied ahead. */
 static bool is_copied(struct batch *batch, const struct rcore_live_range *head)
 {
-	uint8_t *known = malloc(head->size + 1);
-	bool is_same =
-		known &&
-		!rcore_read(&batch->live->pages.memory, head->start, known, head->size) &&
-		!memcmp(known, head->bytes, head->size);
-	batch->is_short = !known;
-	free(known);
-	return is_same;
+	uint8_t *known = batch->room + ROOM;
+	return !rcore_read(&batch->live->pages.memory, head->start, known, head->size) &&
+	       !memcmp(known, head->bytes, head->size);
 }
 
 /*
- * Closes a group that is steady, or whose fiber has run since it was copied
- * ahead. Others may be steady the next time.
+ * Ends a group that is consistent, or whose fiber has run since it was copied
+ * ahead. Others may be consistent the next time.
  */
-static void judge(struct batch *batch, struct group *group)
+static void check_group(struct batch *batch, struct group *group)
 {
 	const struct rcore_live_range *ranges = &batch->ranges.items[group->first];
 	uint8_t *const *targets = &batch->targets.items[group->first];
 	size_t runs = group->runs;
 	if (!are_equal(&ranges[0], &ranges[2 * runs + 1]) || !is_copied(batch, &ranges[0])) {
-		group->is_open = false;
+		group->is_pending = false;
 		return;
 	}
 	for (size_t i = 1; i <= runs; i++)
@@ -163,43 +174,32 @@ static void judge(struct batch *batch, struct group *group)
 			return;
 	for (size_t i = 1; i <= runs; i++)
 		memcpy(targets[i], ranges[i].bytes, ranges[i].size);
-	group->parked->is_steady = true;
-	group->is_open = false;
+	group->parked->is_consistent = true;
+	group->is_pending = false;
 }
 
 static void read_batch(struct batch *batch)
 {
-	for (int attempt = 0; attempt < ATTEMPTS && !batch->is_short; attempt++) {
-		batch->ranges.count = batch->targets.count = 0;
-		for (size_t i = 0; i < batch->count && !batch->is_short; i++)
-			if (batch->groups[i].is_open)
-				add_group(batch, &batch->groups[i]);
-		if (!batch->ranges.count || batch->is_short)
-			break;
-		place(batch);
-		if (batch->is_short)
-			break;
+	for (int i = 0; i < ATTEMPTS && batch->ranges.count && !batch->is_short; i++) {
 		rcore_live_read_batch(&batch->live->memory, batch->ranges.items,
 				      batch->ranges.count);
-		for (size_t i = 0; i < batch->count && !batch->is_short; i++)
-			if (batch->groups[i].is_open)
-				judge(batch, &batch->groups[i]);
+		for (size_t k = 0; k < batch->count; k++)
+			if (batch->groups[k].is_pending)
+				check_group(batch, &batch->groups[k]);
+		add_pending(batch);
 	}
 }
 
-struct rcore_error *rcore_live_copy_steadily(struct rcore_live *live,
-					     struct rcore_live_parked *parked, size_t count)
+void rcore_live_copy_consistent(struct rcore_live *live, struct rcore_live_parked *parked,
+				size_t count)
 {
-	struct batch batch = {.live = live};
+	struct batch batch = {.live = live, .room = malloc(ROOM + HEAD_LIMIT)};
+	batch.is_short = !batch.room;
 	for (size_t i = 0; i < count && !batch.is_short; i += batch.count) {
-		batch.count = count - i < FIBERS ? count - i : FIBERS;
-		for (size_t k = 0; k < batch.count; k++)
-			batch.groups[k] =
-				(struct group){.parked = &parked[i + k], .is_open = true};
+		add_groups(&batch, &parked[i], count - i);
 		read_batch(&batch);
 	}
 	free(batch.ranges.items);
 	free(batch.targets.items);
 	free(batch.room);
-	return batch.is_short ? rcore_error_no_memory() : NULL;
 }
