@@ -128,10 +128,7 @@ module Moment
     end
 
     def take_core
-      system(*ROOT, "gcore", "-o", path("core"), @pid.to_s, %i[out err] => [path("output"), "a"])
-      @core = path("core.#{@pid}")
-      raise Failed, "gcore took no core in #{@outside}#{output}" unless File.exist?(@core)
-      own(@core)
+      take_gcore(@pid)
       @core
     end
   end

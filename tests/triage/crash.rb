@@ -44,12 +44,9 @@ class Crash < Debuggee
     pid = spawn_ruby(nil)
     wait_until("truth.json") { File.exist?(path("truth.json")) }
     process = read("truth.json")["pid"]
-    @core = path("core.#{process}")
-    command = producer == "gcore" ? ["gcore", "-o", path("core"), process.to_s]
-                                  : ["gdb", "-nx", "-q", "-batch", "-p", process.to_s, "-ex", "generate-core-file #{@core}"]
-    system(*ROOT, *command, %i[out err] => [path("output"), "a"])
-    raise Failed, "#{producer} took no core in #{@outside}#{output}" unless File.exist?(@core)
-    own(@core)
+    core = path("core.#{process}")
+    gdb = ["gdb", "-nx", "-q", "-batch", "-p", process.to_s, "-ex", "generate-core-file #{core}"]
+    take_gcore(process, *(gdb unless producer == "gcore"))
     self
   ensure
     Child.stop(pid, process || pid) if pid
